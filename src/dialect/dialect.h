@@ -7,7 +7,7 @@
  *     option                           rows of options, and what is said of them
  *     source/                          syntax alone: Python literals, shell words, JSON
  *     launch/                          which dialect a file is in; what all readers
- *     share sagemaker/, program/, megatron/, deepspeed/, trainer/
+ *     share sagemaker/, user_script/, megatron/, deepspeed/, trainer/
  *                                      options of each, as fields of a scenario
  *     emit/                            what all writers share; reading back */
 #ifndef DIALECT_DIALECT_H
@@ -37,8 +37,10 @@ struct dialect_input {
     enum dialect_source source;
     const struct value *root;             /* options, or the document */
     const struct launch_command *command; /* of COMMAND */
-    const struct python *python;          /* of CALLS */
-    const char *estimator; /* likewise: the variable that is asked for, or NULL */
+    struct launch_context
+        *context; /* of COMMAND: files next to it are found so; or NULL */
+    const struct python *python; /* of CALLS */
+    const char *estimator;       /* likewise: the variable that is asked for, or NULL */
 };
 
 /* How it is written. */
@@ -81,6 +83,8 @@ struct dialect {
      * refuses their names; NULL ends them, or: none */
     const char *const *trains;
     const struct dialect_table *tables; /* of its options; NULL: none */
+    /* it reads what the program's own text trains, whose name is nothing then */
+    bool reads_program;
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);
     struct dialect_emit emit;

@@ -12,11 +12,11 @@
 #include "dialect/nanotron/nanotron.h"
 #include "dialect/nemo/nemo.h"
 #include "dialect/olmo/olmo.h"
-#include "dialect/program/program.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/torchtitan/torchtitan.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
+#include "dialect/user_script/user_script.h"
 
 #include <string.h>
 
@@ -44,6 +44,12 @@ const struct dialect dialects[] = {
       .looks = "Colossal-AI's (colossalai run, --plugin ...)",
       .trains = (const char *const[]) { "benchmark.py", "opt_benchmark.py", NULL },
       .recognises = colossalai_recognises, .read = colossalai_read, .tables = colossalai_tables, .is_flag = colossalai_is_flag },
+    { .name = "script",
+      .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
+      .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
+      .looks = "Trainer's calls (TrainingArguments, SFTTrainer ...)",
+      .calls = user_script_calls,
+      .recognises = user_script_recognises, .read = user_script_read, .tables = user_script_tables },
     { .name = "megatron",
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
       .sources = DIALECT_COMMAND,
@@ -101,12 +107,6 @@ const struct dialect dialects[] = {
                 .first = "#!/bin/bash\n", .comment = "# ", .stacks = "fsdp",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER,
                                                    "/parallelism/sharding/degree", NULL } } },
-    { .name = "program",
-      .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
-      .sources = DIALECT_CALLS,
-      .looks = "call of TrainingArguments, SFTConfig or a Trainer",
-      .calls = program_calls,
-      .recognises = program_recognises, .read = program_read, .tables = program_tables },
     { .name = "torchtitan",
       .summary = "torchtitan's configuration (TOML)",
       .sources = DIALECT_DOCUMENT,

@@ -33,7 +33,7 @@ static void read_python(struct arena *arena, const char *text, size_t size)
 {
     static const char *const calls[] = { "Job", NULL }, *const same[] = { "dumps",
                                                                           NULL };
-    const struct python_wanted wanted = { calls, same };
+    const struct python_wanted wanted = { .calls = calls, .same = same };
     struct err err = { 0 };
     struct python p;
     if ((python_read(&p, arena, text, size, &wanted, &err) != 0) != err.set)

@@ -124,8 +124,8 @@ static void test_notebook_scenario(void)
           "/cluster/count",
           "a.ipynb: no call of Estimator, PyTorch, HuggingFace, TensorFlow or "
           "ModelTrainer, and no "
-          "distribution dictionary, no call of TrainingArguments, SFTConfig or a "
-          "Trainer (give a launch script)");
+          "distribution dictionary, no Trainer's calls (TrainingArguments, "
+          "SFTTrainer ...) (give a launch script)");
     check(
         "a.ipynb", "{\"a\": 1}", "/cluster/count",
         "a.ipynb:1:1: is no notebook: it has no list \"cells\" (save it from Jupyter)");

@@ -16,7 +16,7 @@ void test_launch_register(void);
 
 static const char *const calls[] = { "PyTorch", NULL };
 static const char *const same[] = { "dumps", NULL };
-static const struct python_wanted wanted = { calls, same };
+static const struct python_wanted wanted = { .calls = calls, .same = same };
 
 /* --- the language ----------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void test_programs_register(void);
 
@@ -31,12 +32,14 @@ static bool is_said(const struct launch *l, const char *part)
     return false;
 }
 
-static void check(const struct program_case *c)
+/* A file of that path, or a text under the name of a script. */
+static void check_file(const char *path, const struct program_case *c)
 {
     struct cfg_loader loader;
     struct launch l = { 0 };
     cfg_loader_init(&loader);
-    struct cfg root = launch_load_text(&l, &loader, "train.py", c->text);
+    struct cfg root = path ? launch_load(&l, &loader, path, NULL)
+                           : launch_load_text(&l, &loader, "train.py", c->text);
     char *tree = root.json ? json_dumps(root.json, JSON_COMPACT | JSON_SORT_KEYS |
                                                        JSON_REAL_PRECISION(6))
                            : NULL;
@@ -50,6 +53,11 @@ static void check(const struct program_case *c)
     free(tree);
     launch_release(&l);
     cfg_loader_release(&loader);
+}
+
+static void check(const struct program_case *c)
+{
+    check_file(NULL, c);
 }
 
 /* --- the Trainer, and TRL's ------------------------------------------------------- */
@@ -103,6 +111,29 @@ static const struct program_case calls[] = {
       "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":4,"
       "\"task\":\"causal-lm\"}}",
       "the last of 2 trainers" },
+    /* adapters and 4-bit weights, by what the trainer and the model are given */
+    { IMPORTS
+      "from peft import LoraConfig\n"
+      "unused = LoraConfig(r=4)\n"
+      "quantized = BitsAndBytesConfig(load_in_4bit=True,\n"
+      "    bnb_4bit_use_double_quant=True, bnb_4bit_quant_type='nf4')\n"
+      "model = AutoModelForCausalLM.from_pretrained('mistralai/Mistral-7B-v0.1',\n"
+      "    quantization_config=quantized)\n"
+      "model = prepare_model_for_kbit_training(model)\n"
+      "lora = LoraConfig(lora_alpha=32, lora_dropout=0.1,\n"
+      "                  target_modules=['q_proj', 'v_proj'])\n"
+      "args = TrainingArguments('o', per_device_train_batch_size=4, fp16=True)\n"
+      "SFTTrainer(model=model, args=args, peft_config=lora,\n"
+      "           max_seq_length=2048).train()\n",
+      "{\"cluster\":{},\"model\":\"mistralai/"
+      "Mistral-7B-v0.1\",\"training\":{\"activation_"
+      "checkpointing\":\"full\",\"lora\":{\"alpha\":32.0,\"base\":\"nf4\",\"double_"
+      "quantization\":true,\"dropout\":0.1,\"rank\":8,\"target_"
+      "modules\":["
+      "\"q_proj\",\"v_proj\"]},\"micro_batch_size\":4,\"precision\":\"amp_fp16\","
+      "\"sequence_"
+      "length\":2048,\"task\":\"causal-lm\"}}",
+      NULL },
     /* what trains on answers is refused, what compares is asked for */
     { IMPORTS "from trl import GRPOConfig, GRPOTrainer\n"
               "GRPOTrainer(model='gpt2', args=GRPOConfig(output_dir='o')).train()\n",
@@ -119,16 +150,188 @@ static const struct program_case calls[] = {
       "runs a reference model" },
 };
 
+/* --- lengths ---------------------------------------------------------------------- */
+
+#define TRAINED                                                              \
+    IMPORTS "model = AutoModelForCausalLM.from_pretrained('gpt2-xl')\n"      \
+            "args = TrainingArguments('o', per_device_train_batch_size=2)\n" \
+            "Trainer(model, args, train_dataset=data).train()\n"
+#define LENGTH(n)                                                                   \
+    "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"micro_batch_size\":2," n \
+    "\"task\":\"causal-lm\"}}"
+
+static const struct program_case lengths[] = {
+    { "def f(x):\n    return tokenizer(x['t'], padding='max_length', "
+      "max_length=768)\n" TRAINED,
+      LENGTH("\"sequence_length\":768,"), NULL },
+    { "n = 256\ndef f(x):\n    return self.tokenizer(x['t'], truncation=True, "
+      "max_length=n)\n" TRAINED,
+      LENGTH("\"sequence_length\":256,"), "shorter ones are not padded" },
+    { "def f(x):\n    return tokenizer(x['t'], truncation=True)\n" TRAINED, LENGTH(""),
+      NULL },
+    /* joined texts are cut into blocks, however long they were */
+    { "block_size = 1024\ndef f(x):\n    return tokenizer(x['t'], "
+      "max_length=64)\n" TRAINED,
+      LENGTH("\"sequence_length\":1024,"), "block_size = 1024 is taken" },
+    { "def f(x):\n    tokenizer(text_target=x['s'], max_length=64)\n"
+      "    return tokenizer(x['t'], max_length=512)\n" TRAINED,
+      "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"decoder_length\":64,"
+      "\"micro_batch_size\":2,\"sequence_length\":512,\"task\":\"causal-lm\"}}",
+      NULL },
+};
+
+static void test_lengths(void)
+{
+    for (size_t i = 0; i < COUNT(lengths); i++)
+        check(&lengths[i]);
+}
+
 static void test_program_calls(void)
 {
     for (size_t i = 0; i < COUNT(calls); i++)
         check(&calls[i]);
 }
 
-/* --- PEFT and its kin ------------------------------------------------------------- */
+/* --- programs that are started ------------------------------------------------------ */
+
+static const struct written {
+    const char *name, *text;
+} written[] = {
+    { "train.py",
+      "import argparse\n"
+      "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
+      "def parse():\n"
+      "    p = argparse.ArgumentParser()\n"
+      "    p.add_argument('--model_id', default='gpt2-xl')\n"
+      "    p.add_argument('--batch-size', type=int, default=4)\n"
+      "    p.add_argument('--accum', type=int, default=2)\n"
+      "    p.add_argument('--bf16', action='store_true')\n"
+      "    p.add_argument('--max_len', type=int, default=512)\n"
+      "    p.add_argument('--keep', type=bool, default=True)\n"
+      "    return p.parse_args()\n"
+      "def main():\n"
+      "    args = parse()\n"
+      "    model = AutoModelForCausalLM.from_pretrained(args.model_id)\n"
+      "    if args.keep:\n"
+      "        model.gradient_checkpointing_enable()\n"
+      "    def f(x):\n"
+      "        return tokenizer(x, padding='max_length', max_length=args.max_len)\n"
+      "    t = TrainingArguments('o', gradient_accumulation_steps=args.accum,\n"
+      "        per_device_train_batch_size=args.batch_size // 2, bf16=args.bf16)\n"
+      "    Trainer(model=model, args=t, train_dataset=data.map(f)).train()\n"
+      "if __name__ == '__main__':\n"
+      "    main()\n" },
+    { "sft.py", "from dataclasses import dataclass, field\n"
+                "from transformers import HfArgumentParser, TrainingArguments, "
+                "AutoModelForCausalLM\n"
+                "from trl import SFTTrainer\n"
+                "@dataclass\n"
+                "class Script:\n"
+                "    model_name: str = field(default='gpt2', metadata={'help': 'x'})\n"
+                "    max_seq_length: int = field(default=1024)\n"
+                "    use_flash: bool = field(default=True)\n"
+                "@dataclass\n"
+                "class Mine(TrainingArguments):\n"
+                "    gradient_accumulation_steps: int = field(default=4)\n"
+                "    optim: str = field(default='adafactor')\n"
+                "parser = HfArgumentParser((Script, Mine))\n"
+                "if len(sys.argv) == 2 and sys.argv[1].endswith('.json'):\n"
+                "    script, mine = parser.parse_json_file(sys.argv[1])\n"
+                "else:\n"
+                "    script, mine = parser.parse_args_into_dataclasses()\n"
+                "kernel = 'flash_attention_2' if script.use_flash else 'eager'\n"
+                "model = AutoModelForCausalLM.from_pretrained(\n"
+                "    script.model_name, attn_implementation=kernel)\n"
+                "SFTTrainer(model=model, args=mine, packing=True,\n"
+                "           max_seq_length=script.max_seq_length).train()\n" },
+    { "fsdp.yaml", "distributed_type: FSDP\nnum_machines: 2\nnum_processes: 16\n"
+                   "fsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\n" },
+    { "recipe.yaml", "model_name: mistralai/Mistral-7B-v0.1\n"
+                     "per_device_train_batch_size: 2\nbf16: true\n"
+                     "gradient_checkpointing: true\n" },
+    { "handbook.yaml", "model_name_or_path: mistralai/Mistral-7B-v0.1\n"
+                       "per_device_train_batch_size: 2\nbf16: true\n"
+                       "max_seq_length: 2048\ndataset_mixer: {a: 1.0}\n" },
+};
+
+#define CLUSTER(gpus) "{\"cluster\":{\"count\":2" gpus "},"
+#define SFT(more)                                                                    \
+    CLUSTER(",\"gpus_per_instance\":8")                                              \
+    "\"model\":\"mistralai/Mistral-7B-v0.1\",\"parallelism\":{\"library\":\"fsdp\"," \
+    "\"sharding\":{\"strategy\":\"full\"}},\"training\":{" more                      \
+    "\"task\":\"causal-lm\"}}"
+
+static const struct program_case started[] = {
+    { "torchrun --nnodes=2 --nproc_per_node=8 scripts/train.py --batch-size 16 --bf16 "
+      "\\\n"
+      "    --max_len 2048\n",
+      CLUSTER(",\"gpus_per_instance\":8") "\"model\":\"gpt2-xl\",\"training\":{"
+                                          "\"activation_checkpointing\":\"full\","
+                                          "\"gradient_accumulation_steps\":2,\"micro_"
+                                          "batch_size\":8,\"precision\":"
+                                          "\"amp_bf16\",\"sequence_length\":2048,"
+                                          "\"task\":\"causal-lm\"}}",
+      "gradient_accumulation_steps (19)" },
+    { "accelerate launch --config_file fsdp.yaml sft.py --max_seq_length 4096 \\\n"
+      "    --model_name mistralai/Mistral-7B-v0.1 --per_device_train_batch_size 2\n",
+      SFT("\"attention\":\"flash_attention_2\",\"gradient_accumulation_steps\":4,"
+          "\"micro_batch_size\":2,\"optimizer\":\"adafactor\",\"sequence_length\":"
+          "4096,"),
+      "optim (12)" },
+    /* a document, and options that win over it */
+    { "accelerate launch --config_file fsdp.yaml sft.py recipe.yaml --use_flash "
+      "False\n",
+      SFT("\"activation_checkpointing\":\"full\",\"attention\":\"eager\","
+          "\"gradient_accumulation_steps\":4,\"micro_batch_size\":2,\"optimizer\":"
+          "\"adafactor\",\"precision\":\"bf16\",\"sequence_length\":1024,"),
+      NULL },
+    /* a program that is not there */
+    { "accelerate launch --config_file fsdp.yaml run_sft.py handbook.yaml \\\n"
+      "    --max_seq_length 4096\n",
+      SFT("\"micro_batch_size\":2,\"precision\":\"bf16\",\"sequence_length\":4096,"),
+      NULL },
+    /* that the script writes itself */
+    { "cat > mine.py <<'EOF'\n" IMPORTS
+      "args = TrainingArguments('o', per_device_train_batch_size=6)\n"
+      "Trainer(AutoModelForCausalLM.from_pretrained('gpt2'), args).train()\n"
+      "EOF\ntorchrun --nnodes 2 mine.py\n",
+      CLUSTER(",\"gpus_per_instance\":1") "\"model\":\"gpt2\",\"training\":{\"micro_"
+                                          "batch_size\":6,\"task\":\"causal-lm\"}}",
+      NULL },
+};
+
+static void put_file(const char *dir, const char *name, const char *text, char *path,
+                     size_t size)
+{
+    snprintf(path, size, "%s/%s", dir, name);
+    FILE *f = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void test_started(void)
+{
+    char dir[] = "/tmp/programs_XXXXXX", path[100];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    for (size_t i = 0; i < COUNT(written); i++)
+        put_file(dir, written[i].name, written[i].text, path, sizeof(path));
+    for (size_t i = 0; i < COUNT(started); i++) {
+        put_file(dir, "run.sh", started[i].text, path, sizeof(path));
+        check_file(path, &started[i]);
+        unlink(path);
+    }
+    for (size_t i = 0; i < COUNT(written); i++) {
+        snprintf(path, sizeof(path), "%s/%s", dir, written[i].name);
+        unlink(path);
+    }
+    rmdir(dir);
+}
 
 void test_programs_register(void)
 {
     CU_pSuite suite = CU_add_suite("programs", NULL, NULL);
     CU_add_test(suite, "calls of transformers and TRL", test_program_calls);
+    CU_add_test(suite, "lengths of sequences", test_lengths);
+    CU_add_test(suite, "programs that are started", test_started);
 }

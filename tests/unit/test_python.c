@@ -20,7 +20,7 @@ static const char *const same[] = { "dumps", NULL };
 /* The value of x at the end, or the error. */
 static void show(struct strbuf *out, const char *text)
 {
-    const struct python_wanted wanted = { calls, same };
+    const struct python_wanted wanted = { .calls = calls, .same = same };
     struct arena arena;
     struct python p;
     struct err err = { 0 };
@@ -300,7 +300,7 @@ static void test_work(void)
         "x = 9 ** 9 ** 9 ** 9\n",
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
-        const struct python_wanted wanted = { calls, same };
+        const struct python_wanted wanted = { .calls = calls, .same = same };
         struct arena arena;
         struct python p;
         struct err err = { 0 };

@@ -56,7 +56,7 @@ static struct value *find(struct launch_context *t, const struct launch_command 
     const char *path = source_files_next_to(t->arena, t->l->file, name);
     *there = true;
     for (int64_t i = c->shell->files.n; i-- > 0;) {
-        const struct shell_file *f = &c->shell->files.v[i];
+        const struct source_file *f = &c->shell->files.v[i];
         if (strcmp(launch_last_part(f->name), launch_last_part(name)) == 0)
             return parse(t, name, f->text, strlen(f->text));
     }

@@ -86,7 +86,10 @@ struct launch {
     VEC(struct launch_auto) autos;
     struct launch_lengths lengths;
     struct notebook *notebook; /* of such a file; lines are those of its texts */
-    VEC(struct diag) notes;    /* what was passed over or assumed, with its line */
+    const struct source_file
+        *written; /* that a shell script writes, while it is read */
+    int64_t n_written;
+    VEC(struct diag) notes; /* what was passed over or assumed, with its line */
 };
 
 /* What is given in addition to the file. */
@@ -131,8 +134,8 @@ int launch_complete(struct launch *l, struct cfg root);
  * the cells and the lines within. */
 void launch_place(const struct launch *l);
 
-/* The file of that name that the source itself writes, as a notebook does; NULL. */
-struct source_file;
+/* The file of that name that the source itself writes, as a notebook's cells and a
+ * script's here-documents do; NULL. */
 const struct source_file *launch_own_file(const struct launch *l, const char *name);
 
 /* The cell of a line of a notebook and the line within; false: it is none. */

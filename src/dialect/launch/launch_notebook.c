@@ -26,7 +26,9 @@ bool launch_cell(const struct launch *l, int64_t line, int64_t *cell, int64_t *w
 
 const struct source_file *launch_own_file(const struct launch *l, const char *name)
 {
-    return l->notebook
-               ? source_files_find(l->notebook->files.v, l->notebook->files.n, name)
-               : NULL;
+    const struct source_file *own =
+        l->notebook
+            ? source_files_find(l->notebook->files.v, l->notebook->files.n, name)
+            : NULL;
+    return own ? own : source_files_find(l->written, l->n_written, name);
 }

@@ -219,9 +219,9 @@ static const struct dialect *dialect_of_words(struct launch_context *t,
                                               const struct launch_command *c,
                                               struct lost_document *lost)
 {
-    const struct dialect_input in = { .source = DIALECT_COMMAND,
-                                      .root = &c->options,
-                                      .command = c };
+    const struct dialect_input in = {
+        .source = DIALECT_COMMAND, .root = &c->options, .command = c, .context = t
+    };
     const struct dialect *d = dialect_of(&in);
     struct launch_named named;
     if (d || !launch_names_document(c, &named))
@@ -251,9 +251,11 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         if (script < 0 || worse)
             continue;
         take_options(&o, command, script + 1);
-        const struct launch_command tried = {
-            .shell = c->shell, .command = command, .script = script, .options = o.dict
-        };
+        const struct launch_command tried = { .shell = c->shell,
+                                              .command = command,
+                                              .script = script,
+                                              .options = o.dict,
+                                              .columns = o.columns };
         d = program >= 0 ? d : dialect_of_words(t, &tried, lost);
         if (decides >= 0 && !trains(d, command, decides) &&
             refused(t, command, decides, last))
@@ -321,7 +323,7 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     struct value v = { .line = l->line };
     const struct value_item entry = { script, l->line, &v };
     t->command = c;
-    if (!c->starts) /* a dialect's own program */
+    if (!c->starts && !c->dialect->reads_program) /* a dialect's own program */
         launch_take_entry(t, c->command->words[c->script].text, &entry);
     launch_take_starter(t, c);
     take_environment(t, c->shell);
@@ -397,7 +399,10 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         .files = l->notebook ? l->notebook->files.v : NULL,
         .n_files = l->notebook ? l->notebook->files.n : 0,
     };
-    if (shell_read(&s, &in, arena, text, len, variables, n, &err)) {
+    int rc = shell_read(&s, &in, arena, text, len, variables, n, &err);
+    l->written = s.files.v;
+    l->n_written = s.files.n;
+    if (rc) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
     } else if (!choose(&t, &c, &o, &last, &lost) && last.why) {
         launch_refuse_entry(l, last.program, last.why, last.line);
@@ -417,6 +422,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         for (int64_t i = 0; i < s.notes.n; i++)
             launch_note(l, s.notes.v[i].line, DIAG_UNRESOLVED, "%s", s.notes.v[i].text);
     }
+    l->n_written = 0;
     shell_release(&s);
     return t.tree;
 }

@@ -30,9 +30,9 @@ static const struct value *without_said(struct arena *arena, const struct value 
     return rest;
 }
 
-static const struct shell_file *written(const struct shell *s, const char *name)
+static const struct source_file *written(const struct shell *s, const char *name)
 {
-    const struct shell_file *found = NULL;
+    const struct source_file *found = NULL;
     for (int64_t i = 0; i < s->files.n; i++)
         if (strcmp(s->files.v[i].name, name) == 0)
             found = &s->files.v[i];
@@ -45,7 +45,7 @@ static const struct value *config_of(struct launch_context *t,
                                      const struct value_item *it)
 {
     const char *name = it && it->value->text ? it->value->text : "";
-    const struct shell_file *own = written(c->shell, name);
+    const struct source_file *own = written(c->shell, name);
     if (own)
         return deepspeed_parse(t->l->loader, t->l->file, own->text, own->line);
     const char *file = *name ? deepspeed_find(t, name) : NULL;

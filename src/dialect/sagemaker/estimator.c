@@ -2,8 +2,8 @@
 #include "dialect/sagemaker/sagemaker.h"
 
 #include "base/names.h"
-#include "dialect/program/program.h"
 #include "dialect/source/python.h"
+#include "dialect/user_script/user_script.h"
 
 #include <string.h>
 
@@ -222,7 +222,7 @@ bool sagemaker_recognises(const struct dialect_input *in)
 {
     const char *why;
     return in->estimator || choose(in->python, NULL) || assume(in->python) ||
-           (!program_recognises(in) && other_job(in->python, &why));
+           (!user_script_recognises(in) && other_job(in->python, &why));
 }
 
 static void refuse(struct launch *l, const struct python_call *c, const char *why)

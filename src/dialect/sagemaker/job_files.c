@@ -243,7 +243,7 @@ static void read_entry(struct launch_context *t, const char *name, const char *t
     struct err err = { 0 };
     for (int i = 0; peft_calls[i] && i + 1 < PEFT_CALLS_MAX; i++)
         calls[i + 1] = peft_calls[i];
-    const struct python_wanted wanted = { calls, none };
+    const struct python_wanted wanted = { .calls = calls, .same = none };
     if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0) {
         e->defaults = defaults_of(t, &p, line);
         e->adapters = peft_of_script(t, &p, line);

@@ -51,6 +51,8 @@ static void pack_names(struct python *p)
 static void read_all(struct python_parser *r)
 {
     python_bind(r, "__name__", python_text(r, 0, "__main__"));
+    if (r->wanted->words)
+        python_bind(r, "sys.argv", python_copy(r, r->wanted->words));
     while (r->lex.i < r->lex.n && !r->limit) {
         python_lines(r, -1);
         r->stop = PYTHON_GOES_ON;

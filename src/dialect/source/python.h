@@ -80,6 +80,11 @@ struct python_wanted {
     /* functions that give back what they are given, more or less; of classes, whose
      * names begin with a capital, a dictionary of it with the name as its text */
     const char *const *same;
+    /* What the text is started with, by argument names with "_": texts, true of a flag,
+     * or anything that a document has. Their lines are of elsewhere: negative here, by
+     * which values that are made of the text's alone differ. NULL: nobody says. */
+    const struct value *given;
+    const struct value *words; /* likewise, a list: sys.argv */
 };
 
 /* Reads NUL-terminated UTF-8 text of len bytes. -1 beyond the limits. */

@@ -335,6 +335,13 @@ static struct value *device_count(struct python_parser *r, const struct argument
                           "device_count() is the instance's number of GPUs");
 }
 
+/* field(default=1) of a dataclass. */
+static struct value *field(struct python_parser *r, const struct arguments *a)
+{
+    const struct value_item *it = value_get(a->all, "default");
+    return it ? it->value : python_unknown(r, a->line, "its field has no default here");
+}
+
 bool python_is_dtype(const char *path)
 {
     static const char *const types[] = { "bfloat16", "float16", "half", "float32",
@@ -396,6 +403,8 @@ struct value *python_builtin(struct python_parser *r, const char *function,
         { "copy.copy", deep_copy },
         { "torch.cuda.device_count", device_count },
         { "getattr", attribute },
+        { "field", field },
+        { "dataclasses.field", field },
     };
     struct arguments a = { .all = arguments, .line = line };
     const struct value_item *it = value_get(arguments, "0");

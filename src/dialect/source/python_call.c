@@ -61,12 +61,6 @@ struct value *python_arguments(struct python_parser *r)
     return v;
 }
 
-const char *python_last_part(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    return dot ? dot + 1 : name;
-}
-
 /* What a dotted path's first name was imported as replaces it. */
 static const char *resolved(struct python_parser *r, const char *path)
 {
@@ -100,87 +94,10 @@ static struct value *object_of(struct python_parser *r, const char *path)
     return known ? x : NULL;
 }
 
-/* argparse ------------------------------------------------------------------------- */
-
 static const struct value *named(const struct value *arguments, const char *key)
 {
     const struct value_item *it = value_get(arguments, key);
     return it ? it->value : NULL;
-}
-
-/* The name of an argument: its first long option, without dashes. */
-static const char *argument_name(struct python_parser *r, const struct value *arguments)
-{
-    const struct value *dest = named(arguments, "dest");
-    const char *best = dest && dest->kind == VALUE_STRING ? dest->text : NULL;
-    for (int32_t i = 0; !best && i < arguments->n; i++) {
-        const struct value *v = arguments->items[i].value;
-        bool positional =
-            *arguments->items[i].key >= '0' && *arguments->items[i].key <= '9';
-        if (positional && v->kind == VALUE_STRING &&
-            (strncmp(v->text, "--", 2) == 0 || *v->text != '-'))
-            best = v->text + strspn(v->text, "-");
-    }
-    char *name = best ? arena_strdup(r->p->arena, best) : NULL;
-    for (char *s = name; s && *s; s++)
-        *s = *s == '-' ? '_' : *s;
-    return name;
-}
-
-/* parser.add_argument("--lr", type=float, default=1e-4): args.lr is the default. */
-static void add_argument(struct python_parser *r, const struct value *arguments,
-                         int64_t line)
-{
-    const char *name = argument_name(r, arguments);
-    const struct value *action = named(arguments, "action"),
-                       *given = named(arguments, "default");
-    bool sets = action && action->kind == VALUE_STRING &&
-                strncmp(action->text, "store_", 6) == 0;
-    struct value *v =
-        given ? (struct value *)(uintptr_t)given
-        : sets && strcmp(action->text, "store_const") != 0
-            ? python_bool(r, line, strcmp(action->text, "store_true") != 0)
-            : python_unknown(r, line,
-                             "--%.60s is an argument of the "
-                             "script",
-                             name ? name : "...");
-    if (!name)
-        return;
-    if (!r->parsed)
-        r->parsed = python_new(r, VALUE_DICT, line);
-    python_put(r, r->parsed, name, line, v);
-}
-
-/* args = parser.parse_args() */
-static struct value *parse_args(struct python_parser *r, const char *method,
-                                int64_t line)
-{
-    struct value *v = r->parsed ? python_copy(r, r->parsed)
-                                : python_unknown(r, line, "parse_args() is a call");
-    if (r->parsed && !r->parsed_noted)
-        python_note(r, line,
-                    "the script's own arguments are taken to be their defaults");
-    r->parsed_noted |= r->parsed != NULL;
-    if (strcmp(method, "parse_known_args") != 0)
-        return v;
-    struct value *both = python_new(r, VALUE_LIST, line);
-    python_append(r, both, v);
-    python_append(r, both, python_new(r, VALUE_LIST, line));
-    return both;
-}
-
-/* Its number among all. */
-static int64_t record_call(struct python_parser *r, const char *function, int64_t line,
-                           bool outermost, struct value *arguments)
-{
-    if (r->p->calls.n == PYTHON_CALLS_MAX) {
-        r->limit = "too many calls";
-        return -1;
-    }
-    const char *target = outermost ? r->target : NULL;
-    VEC_PUSH(&r->p->calls, ((struct python_call) { function, target, line, r->quoted,
-                                                   r->maybe > 0, arguments, NULL }));
-    return r->p->calls.n - 1;
 }
 
 /* What the library's functions give of literals, and functions of the text itself;
@@ -189,6 +106,8 @@ static struct value *known_call(struct python_parser *r, const char *path,
                                 const char *function, struct value *arguments,
                                 int64_t line)
 {
+    static const char *const field_parsers[] = { "HfArgumentParser", "TrlParser",
+                                                 "H4ArgumentParser", NULL };
     const char *last = python_last_part(path);
     const struct value *first = named(arguments, "0");
     struct python_function *f = python_function(r, path);
@@ -202,9 +121,11 @@ static struct value *known_call(struct python_parser *r, const char *path,
         return v;
     }
     if (strcmp(last, "add_argument") == 0)
-        add_argument(r, arguments, line);
+        python_add_argument(r, arguments, line);
     if (strcmp(last, "parse_args") == 0 || strcmp(last, "parse_known_args") == 0)
-        return parse_args(r, last, line);
+        return python_parse_args(r, last, line);
+    if (names_listed(field_parsers, last))
+        return python_field_parser(r, arguments, line);
     struct value *v = python_builtin(r, function, arguments, line);
     return v;
 }
@@ -249,7 +170,7 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
     if (r->failed || r->limit)
         return arguments;
     if (wanted) {
-        at = record_call(r, function, line, outermost, arguments);
+        at = python_record(r, function, line, outermost ? r->target : NULL, arguments);
         r->calling = outer;
     }
     struct value *v = value_of_call(r, path, function, x, arguments, line);

@@ -7,14 +7,6 @@
 
 enum { FUNCTIONS_MAX = 1000, INLINED_MAX = 6 };
 
-struct python_function *python_function(struct python_parser *r, const char *name)
-{
-    for (int64_t i = r->functions.n; i-- > 0;)
-        if (strcmp(r->functions.v[i].name, name) == 0)
-            return &r->functions.v[i];
-    return NULL;
-}
-
 static void add_function(struct python_parser *r, const struct python_function *f)
 {
     r->lex.work += r->functions.n / 8;
@@ -29,6 +21,27 @@ static void skip_body(struct python_parser *r, int64_t column)
     r->stop = PYTHON_RAISE; /* nothing is reached */
     r->read_suite(r, column);
     r->stop = before;
+}
+
+/* "transformers.TrainingArguments" of class A(transformers.TrainingArguments); the parser
+ * is at "(". */
+static const char *base_of(struct python_parser *r)
+{
+    struct python_place before = python_here(r);
+    const char *base = NULL;
+    python_open(r);
+    if (r->t.kind == TOKEN_NAME)
+        base = python_path(r);
+    r->failed = false;
+    python_go(r, &before);
+    return base;
+}
+
+static void bind_class(struct python_parser *r, const struct python_function *f)
+{
+    struct value *v = python_copy(r, f->fields);
+    v->text = f->name;
+    python_bind(r, f->name, v);
 }
 
 /* The names of a class's body are its fields. */
@@ -47,7 +60,7 @@ static void read_class(struct python_parser *r, struct python_function *f)
     python_leave_scope(r, names);
     r->scope = scope;
     if (!r->limit)
-        python_bind(r, f->name, python_copy(r, f->fields));
+        bind_class(r, f);
     f->called = true;
 }
 
@@ -63,6 +76,7 @@ void python_define(struct python_parser *r, int64_t column)
     python_advance(r);
     f.parameters = python_here(r);
     f.named = python_at(r, "(");
+    f.base = f.named && is_class ? base_of(r) : NULL;
     if (f.named)
         python_skip_brackets(r);
     if (python_at(r, "->")) {
@@ -204,6 +218,15 @@ static struct value *instance_of(struct python_parser *r,
     return v;
 }
 
+/* Reads functions that nothing called, by number: where they are within another, that
+ * one's names are known to them. */
+static void inline_from(struct python_parser *r, int64_t first)
+{
+    for (int64_t i = first; i < r->functions.n && !r->limit; i++)
+        if (!r->functions.v[i].called && python_may_repeat(r))
+            python_inline(r, &r->functions.v[i], NULL, r->functions.v[i].line);
+}
+
 struct value *python_inline(struct python_parser *r, struct python_function *of,
                             const struct value *arguments, int64_t line)
 {
@@ -216,7 +239,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     struct python_parser outer = *r;
     struct python_place here = python_here(r);
     struct python_frame frame = { .returned = NULL };
-    int64_t names = r->p->names.n;
+    int64_t names = r->p->names.n, functions = r->functions.n;
     r->scope = names;
     r->frame = &frame;
     r->inlined++;
@@ -227,6 +250,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     if (!python_stopped(r)) {
         python_go(r, &f.body);
         r->read_suite(r, f.column);
+        inline_from(r, functions);
     }
     bool kept = arguments || r->limit; /* names of one that nothing called stay */
     for (int64_t i = names; !kept && i < r->p->names.n; i++)
@@ -251,7 +275,5 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
 
 void python_inline_rest(struct python_parser *r)
 {
-    for (int64_t i = 0; i < r->functions.n && !r->limit; i++)
-        if (!r->functions.v[i].called && python_may_repeat(r))
-            python_inline(r, &r->functions.v[i], NULL, r->functions.v[i].line);
+    inline_from(r, 0);
 }

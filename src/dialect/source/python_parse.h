@@ -11,6 +11,7 @@
  *                                       comprehensions
  *     python_token.c                    tokens under way
  *     python_branch.c                   what depends on a condition that is not known
+ *     python_argument.c                 argparse, and parsers of dataclasses
  *     python_value.c, python_operator.c, python_method.c, python_builtin.c,
  *     python_text.c                     values, what is done with them */
 #ifndef DIALECT_SOURCE_PYTHON_PARSE_H
@@ -38,6 +39,7 @@ struct python_function {
     int64_t column;                       /* of "def" */
     int64_t line;
     struct value *fields; /* of a class; NULL: it is a function */
+    const char *base;     /* of a class: what it derives from first; or NULL */
     bool called, named;   /* `named`: the parameters are there */
 };
 
@@ -263,6 +265,23 @@ struct value *python_builtin(struct python_parser *r, const char *function,
                              struct value *arguments, int64_t line);
 /* Whether a path is one of PyTorch's types of numbers, which are their own names. */
 bool python_is_dtype(const char *path);
+/* parser.add_argument("--lr", default=1e-4) and args = parser.parse_args(). */
+void python_add_argument(struct python_parser *r, const struct value *arguments,
+                         int64_t line);
+struct value *python_parse_args(struct python_parser *r, const char *method,
+                                int64_t line);
+/* HfArgumentParser((A, B)), and what it parses into: A and B, as far as their fields'
+ * defaults and what was given say it. */
+struct value *python_field_parser(struct python_parser *r, struct value *arguments,
+                                  int64_t line);
+bool python_is_field_parser(const struct value *x);
+struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
+                                  const char *method, int64_t line);
+/* What an argument was given, as argparse types it; NULL: it was not. */
+struct value *python_given(struct python_parser *r, const char *name);
+/* The number of a call that is kept; -1 beyond the limit. */
+int64_t python_record(struct python_parser *r, const char *function, int64_t line,
+                      const char *target, struct value *arguments);
 /* A value by a format's specification (".2f", "03d"), NULL when it is not followed. */
 const char *python_by_spec(struct python_parser *r, const struct value *v,
                            const char *spec);

@@ -276,3 +276,31 @@ void python_note(struct python_parser *r, int64_t line, const char *fmt, ...)
         VEC_PUSH(&r->p->notes,
                  ((struct python_note) { line, arena_strdup(r->p->arena, text) }));
 }
+
+/* Calls and functions -------------------------------------------------------------- */
+
+int64_t python_record(struct python_parser *r, const char *function, int64_t line,
+                      const char *target, struct value *arguments)
+{
+    if (r->p->calls.n == PYTHON_CALLS_MAX) {
+        r->limit = "too many calls";
+        return -1;
+    }
+    VEC_PUSH(&r->p->calls, ((struct python_call) { function, target, line, r->quoted,
+                                                   r->maybe > 0, arguments, NULL }));
+    return r->p->calls.n - 1;
+}
+
+struct python_function *python_function(struct python_parser *r, const char *name)
+{
+    for (int64_t i = r->functions.n; i-- > 0;)
+        if (strcmp(r->functions.v[i].name, name) == 0)
+            return &r->functions.v[i];
+    return NULL;
+}
+
+const char *python_last_part(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? dot + 1 : name;
+}

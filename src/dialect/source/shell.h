@@ -65,13 +65,6 @@ struct shell_command {
     int64_t within; /* the command whose text it is (srun ... bash -c "this"), from 1 */
 };
 
-/* A file that the script writes (cat <<EOF > FILE). Pieces that are not known are
- * "null" in its text. */
-struct shell_file {
-    const char *name, *text;
-    int64_t line; /* of the text's first */
-};
-
 struct shell_note {
     int64_t line;
     const char *text;
@@ -94,7 +87,8 @@ struct shell_binding {
 struct shell {
     struct arena *arena;
     VEC(struct shell_command) commands; /* in the order in which they would start */
-    VEC(struct shell_file) files;
+    /* that the script writes (cat <<EOF > FILE); pieces that are not known are "null" */
+    VEC(struct source_file) files;
     VEC(struct shell_note) notes;
     VEC(struct shell_binding) bindings;
 };

@@ -302,7 +302,7 @@ static void record_file(struct shell_machine *m, const struct command *c)
     }
     if (echo || c->to.has_document)
         VEC_PUSH(&m->out->files,
-                 ((struct shell_file) {
+                 ((struct source_file) {
                      .name = shell_string(m, &c->to.file, false),
                      .text = shell_string(m, echo ? &text : &c->to.document, true),
                      .line = echo ? c->line : c->to.line }));

@@ -146,6 +146,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("seq_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_context_width", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_source_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("max_target_length", "/training/decoder_length", .kind = DIALECT_WHOLE),
     ROW("model_max_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_seq_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype),

@@ -74,6 +74,11 @@ struct value *trainer_load_next_to(struct launch_context *t, const char *name,
 /* The same of the item's own text. */
 struct value *trainer_parse(struct launch_context *t, const struct value_item *it);
 
+/* The word of a command that names a document: that of --config, or the first that is no
+ * option; NULL. */
+struct shell_word;
+const struct shell_word *trainer_document_word(const struct launch_command *c);
+
 /* What a program is asked to train by: its document, and over that its options. What
  * is named and not there leaves the model open. */
 const struct value *trainer_command_arguments(struct launch_context *t,

@@ -56,8 +56,7 @@ struct value *trainer_parse(struct launch_context *t, const struct value_item *i
     return v;
 }
 
-/* The word that names a document: that of --config, or the first that is no option. */
-static const struct shell_word *document_of(const struct launch_command *c)
+const struct shell_word *trainer_document_word(const struct launch_command *c)
 {
     const struct shell_word *w = c->command->words;
     int32_t first = c->script + 1;
@@ -73,7 +72,7 @@ static const struct shell_word *document_of(const struct launch_command *c)
 const struct value *trainer_command_arguments(struct launch_context *t,
                                               const struct launch_command *c)
 {
-    const struct shell_word *w = document_of(c);
+    const struct shell_word *w = trainer_document_word(c);
     struct value *all = w ? trainer_load_next_to(t, w->text, w->line) : NULL;
     if (w && !all)
         launch_add_unresolved(t, "/model", w->line,

@@ -53,9 +53,13 @@ static const struct trainer_default newer[] = {
     { "/training/precision", "amp_bf16", "bf16's default" },
     { NULL, NULL, NULL },
 };
-static const struct trainer_default older[] = { { NULL, NULL, NULL } };
 /* trl/trainer/model_config.py */
 static const struct peft_kind adapters = { .asks = "use_peft", .rank = 16, .alpha = 32, .dropout = 0.05, .from = "TRL's" };
+/* TRL before 0.20: trl/trainer/sft_trainer.py, at most the tokenizer's own limit. */
+static const struct trainer_default before[] = {
+    { "/training/sequence_length", "1024", "max_seq_length's default" },
+    { NULL, NULL, NULL },
+};
 /* clang-format on */
 
 /* The document of a script with TRL's own words. */
@@ -110,13 +114,13 @@ void trl_take_method(struct launch_context *t, const char *method,
         trainer_refuse(t, it, method);
 }
 
-void trl_take(struct launch_context *t, const struct value *given)
+void trl_take(struct launch_context *t, const struct value *given, bool older)
 {
-    bool old = value_get(given, "max_seq_length") || value_get(given, "torch_dtype") ||
-               value_get(given, "dataset_mixer") ||
+    bool old = older || value_get(given, "max_seq_length") ||
+               value_get(given, "torch_dtype") || value_get(given, "dataset_mixer") ||
                value_get(given, "overwrite_output_dir");
     const struct trainer_kind kind = { .own = rows,
-                                       .defaults = old ? older : newer,
+                                       .defaults = old ? before : newer,
                                        .tables = trl_tables,
                                        .packing = "packing",
                                        .peft = &adapters };
@@ -136,5 +140,5 @@ void trl_read(struct launch_context *t, const struct dialect_input *in)
                                        launch_word_value(t->arena, w, w->text) };
         trl_take_method(t, w->text, &it);
     }
-    trl_take(t, c ? trainer_command_arguments(t, c) : in->root);
+    trl_take(t, c ? trainer_command_arguments(t, c) : in->root, false);
 }

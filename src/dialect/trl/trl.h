@@ -17,7 +17,8 @@ extern const struct dialect_table trl_tables[];
 void trl_take_method(struct launch_context *t, const char *method,
                      const struct value_item *it);
 
-/* Takes a dictionary of its arguments. */
-void trl_take(struct launch_context *t, const struct value *given);
+/* Takes a dictionary of its arguments; `older`: they are known to be of TRL before
+ * 0.20, else by what they are. */
+void trl_take(struct launch_context *t, const struct value *given, bool older);
 
 #endif

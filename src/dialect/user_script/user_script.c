@@ -1,6 +1,6 @@
-/* A script or a notebook that trains by itself: the calls that program_calls.c gathered,
+/* A script or a notebook that trains by itself: the calls that user_script_calls.c gathered,
  * read by the rows of the Trainer and of TRL. */
-#include "dialect/program/program.h"
+#include "dialect/user_script/user_script.h"
 
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
@@ -28,7 +28,7 @@ static const struct { const char *class, *task, *refused; } heads[] = {
 };
 /* Arguments of the Trainer's and of TRL's; those of TRL's alone are read where a class of its
  * is called. */
-const struct dialect_table program_tables[] = {
+const struct dialect_table user_script_tables[] = {
     { "", trainer_rows, DIALECT_UNKNOWN_NEAR_WARNED },
     { "", peft_rows, DIALECT_UNKNOWN_NEAR_WARNED },
     { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_NEAR_WARNED },
@@ -58,12 +58,16 @@ static bool ends(const char *word, const char *pattern)
 }
 
 /* What the model's class says of the task. */
-static void take_head(struct launch_context *t, const struct program *g)
+static void take_head(struct launch_context *t, const struct user_script *g)
 {
     static const char task[] = "/training/task";
-    const struct python_call *c = g->parts[PROGRAM_MODEL];
+    const struct python_call *c = g->parts[SCRIPT_MODEL];
     const char *class = c ? class_of(t->arena, c) : "";
-    struct value v = { .kind = VALUE_STRING, .line = c ? c->line : 0, .text = class };
+    struct value v = { .kind = VALUE_STRING,
+                       .line = g->line ? g->line
+                               : c     ? c->line
+                                       : 0,
+                       .text = class };
     const struct value_item from = { class, v.line, &v };
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
         if (!ends(class, heads[i].class))
@@ -83,14 +87,29 @@ static bool is_trl(const char *method)
     return method && !names_listed(others, method) && strlen(method) < 10;
 }
 
-void program_take(struct launch_context *t, const struct program *g)
+/* TRL before 0.20: the Trainer's own arguments and defaults, and options of the trainer. */
+static bool is_older(const struct user_script *g)
 {
-    static const struct trainer_kind kind = { .tables = program_tables };
-    const struct python_call *c = g->parts[PROGRAM_TRAINER]
-                                      ? g->parts[PROGRAM_TRAINER]
-                                      : g->parts[PROGRAM_ARGUMENTS];
-    const char *method = program_method(t->arena, g);
-    struct value v = { .kind = VALUE_STRING, .line = c ? c->line : 0 };
+    static const char *const options[] = { "tokenizer", "max_seq_length", "packing",
+                                           "dataset_text_field", NULL };
+    const struct python_call *args = g->parts[SCRIPT_ARGUMENTS],
+                             *trainer = g->parts[SCRIPT_TRAINER];
+    bool older = args && strstr(args->function, "TrainingArguments");
+    for (const char *const *o = options; trainer && *o; o++)
+        older |= value_get(trainer->arguments, *o) != NULL;
+    return older;
+}
+
+void user_script_take(struct launch_context *t, const struct user_script *g)
+{
+    static const struct trainer_kind kind = { .tables = user_script_tables };
+    const struct python_call *c = g->parts[SCRIPT_TRAINER] ? g->parts[SCRIPT_TRAINER]
+                                                           : g->parts[SCRIPT_ARGUMENTS];
+    const char *method = user_script_method(t->arena, g);
+    struct value v = { .kind = VALUE_STRING,
+                       .line = g->line ? g->line
+                               : c     ? c->line
+                                       : 0 };
     const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                      &v };
     bool trl = is_trl(method);
@@ -98,21 +117,24 @@ void program_take(struct launch_context *t, const struct program *g)
         trl_take_method(t, strcmp(method, "Unsloth") == 0 ? "SFT" : method, &from);
     take_head(t, g);
     if (trl)
-        trl_take(t, g->words);
+        trl_take(t, g->words, is_older(g));
     else
         trainer_read_arguments(t, g->words, &kind);
+    user_script_take_lengths(t, g);
 }
 
 /* A file of its own ---------------------------------------------------------------- */
 
-bool program_recognises(const struct dialect_input *in)
+bool user_script_recognises(const struct dialect_input *in)
 {
     struct arena arena;
-    struct program g;
+    struct user_script g;
+    if (in->source == DIALECT_COMMAND)
+        return user_script_recognises_command(in);
     arena_init(&arena);
-    program_gather(&g, &arena, in->python);
-    bool trains = g.parts[PROGRAM_TRAINER] || g.parts[PROGRAM_ARGUMENTS] ||
-                  (g.parts[PROGRAM_ACCELERATOR] && g.parts[PROGRAM_MODEL]);
+    user_script_gather(&g, &arena, in->python);
+    bool trains = g.parts[SCRIPT_TRAINER] || g.parts[SCRIPT_ARGUMENTS] ||
+                  (g.parts[SCRIPT_ACCELERATOR] && g.parts[SCRIPT_MODEL]);
     arena_release(&arena);
     return trains;
 }
@@ -126,9 +148,9 @@ static void take_one(struct launch_context *t, const char *pointer, int64_t line
 }
 
 /* A notebook runs in one process, or starts several on its instance. */
-static void take_processes(struct launch_context *t, const struct program *g)
+static void take_processes(struct launch_context *t, const struct user_script *g)
 {
-    const struct python_call *c = g->parts[PROGRAM_STARTED];
+    const struct python_call *c = g->parts[SCRIPT_STARTED];
     const struct value_item *n = c ? value_get(c->arguments, "num_processes") : NULL;
     if (!t->l->notebook)
         return;
@@ -142,14 +164,18 @@ static void take_processes(struct launch_context *t, const struct program *g)
     take_one(t, "/cluster/count", t->l->line);
 }
 
-void program_read(struct launch_context *t, const struct dialect_input *in)
+void user_script_read(struct launch_context *t, const struct dialect_input *in)
 {
-    struct program g;
-    program_gather(&g, t->arena, in->python);
-    const struct python_call *c = g.parts[PROGRAM_TRAINER] ? g.parts[PROGRAM_TRAINER]
-                                  : g.parts[PROGRAM_ARGUMENTS]
-                                      ? g.parts[PROGRAM_ARGUMENTS]
-                                      : g.parts[PROGRAM_MODEL];
+    struct user_script g;
+    if (in->source == DIALECT_COMMAND) {
+        user_script_read_command(t, in->command);
+        return;
+    }
+    user_script_gather(&g, t->arena, in->python);
+    const struct python_call *c = g.parts[SCRIPT_TRAINER] ? g.parts[SCRIPT_TRAINER]
+                                  : g.parts[SCRIPT_ARGUMENTS]
+                                      ? g.parts[SCRIPT_ARGUMENTS]
+                                      : g.parts[SCRIPT_MODEL];
     t->l->title =
         arena_printf(t->arena, "%s%s%s(...): read, not run", c->target ? c->target : "",
                      c->target ? " = " : "", c->function);
@@ -157,6 +183,6 @@ void program_read(struct launch_context *t, const struct dialect_input *in)
     if (g.n_trainers > 1)
         launch_note(t->l, c->line, DIAG_ASSUMED, "the last of %d trainers is taken",
                     g.n_trainers);
-    program_take(t, &g);
+    user_script_take(t, &g);
     take_processes(t, &g);
 }

@@ -5,7 +5,7 @@
  * peft/tuners/lora/config.py and peft/utils/other.py (0.17), accelerate/accelerator.py
  * (1.15), unsloth/models/loader.py (2025). */
 #include "base/names.h"
-#include "dialect/program/program.h"
+#include "dialect/user_script/user_script.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { CHAIN_MAX = 8 };
 /* Rows ----------------------------------------------------------------------------- */
 
 /* clang-format off */
-const char *const program_calls[] = {
+const char *const user_script_calls[] = {
     "TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig", "KTOConfig", "ORPOConfig", "CPOConfig",
     "GRPOConfig", "PPOConfig", "RLOOConfig", "RewardConfig", "OnlineDPOConfig", "GKDConfig", "PRMConfig", "NashMDConfig", "XPOConfig",
     "UnslothTrainingArguments", "ORTTrainingArguments", "SentenceTransformerTrainingArguments",
@@ -24,7 +24,7 @@ const char *const program_calls[] = {
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
     "from_pretrained", "from_config", "LoraConfig", "BitsAndBytesConfig", "get_peft_model",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable",
-    "Accelerator", "notebook_launcher",
+    "Accelerator", "notebook_launcher", "tokenizer", "encode_plus", "batch_encode_plus",
     /* methods of PEFT that are no LoRA */
     "AdaLoraConfig", "IA3Config", "PromptTuningConfig", "PrefixTuningConfig", "PromptEncoderConfig", "AdaptionPromptConfig",
     "LoHaConfig", "LoKrConfig", "OFTConfig", "BOFTConfig", "VeraConfig", "FourierFTConfig", "LNTuningConfig", "XLoraConfig",
@@ -34,46 +34,47 @@ const char *const program_calls[] = {
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
  * any; "" for any. The first that fits. */
-static const struct { const char *class, *function; enum program_part part; } functions[] = {
-    { "", "*TrainingArguments", PROGRAM_ARGUMENTS }, { "", "LoraConfig", PROGRAM_ADAPTERS },
-    { "", "BitsAndBytesConfig", PROGRAM_QUANTISATION },
-    { "", "AdaLoraConfig", PROGRAM_METHOD }, { "", "IA3Config", PROGRAM_METHOD }, { "", "Prompt*Config", PROGRAM_METHOD },
-    { "", "PrefixTuningConfig", PROGRAM_METHOD }, { "", "AdaptionPromptConfig", PROGRAM_METHOD }, { "", "Lo*Config", PROGRAM_METHOD },
-    { "", "OFTConfig", PROGRAM_METHOD }, { "", "BOFTConfig", PROGRAM_METHOD }, { "", "VeraConfig", PROGRAM_METHOD },
-    { "", "FourierFTConfig", PROGRAM_METHOD }, { "", "LNTuningConfig", PROGRAM_METHOD }, { "", "*LoraConfig", PROGRAM_METHOD },
-    { "", "VBLoRAConfig", PROGRAM_METHOD }, { "", "HRAConfig", PROGRAM_METHOD }, { "", "BoneConfig", PROGRAM_METHOD },
-    { "", "MissConfig", PROGRAM_METHOD }, { "", "CPTConfig", PROGRAM_METHOD }, { "", "PolyConfig", PROGRAM_METHOD },
-    { "", "MultitaskPromptTuningConfig", PROGRAM_METHOD }, { "", "*Config", PROGRAM_ARGUMENTS },
-    { "", "*Trainer", PROGRAM_TRAINER },
-    { "AutoModelFor*", "from_pretrained", PROGRAM_MODEL }, { "*For*", "from_pretrained", PROGRAM_MODEL },
-    { "*LMHeadModel", "from_pretrained", PROGRAM_MODEL }, { "Fast*Model", "from_pretrained", PROGRAM_MODEL },
-    { "Fast*Model", "get_peft_model", PROGRAM_ADAPTERS }, { "", "get_peft_model", PROGRAM_WRAPPED },
-    { "", "prepare_model_for_*", PROGRAM_PREPARED }, { "", "gradient_checkpointing_enable", PROGRAM_CHECKPOINTED },
-    { "", "Accelerator", PROGRAM_ACCELERATOR }, { "", "notebook_launcher", PROGRAM_STARTED },
+static const struct { const char *class, *function; enum user_script_part part; } functions[] = {
+    { "", "*TrainingArguments", SCRIPT_ARGUMENTS }, { "", "LoraConfig", SCRIPT_ADAPTERS },
+    { "", "BitsAndBytesConfig", SCRIPT_QUANTISATION },
+    { "", "AdaLoraConfig", SCRIPT_METHOD }, { "", "IA3Config", SCRIPT_METHOD }, { "", "Prompt*Config", SCRIPT_METHOD },
+    { "", "PrefixTuningConfig", SCRIPT_METHOD }, { "", "AdaptionPromptConfig", SCRIPT_METHOD }, { "", "Lo*Config", SCRIPT_METHOD },
+    { "", "OFTConfig", SCRIPT_METHOD }, { "", "BOFTConfig", SCRIPT_METHOD }, { "", "VeraConfig", SCRIPT_METHOD },
+    { "", "FourierFTConfig", SCRIPT_METHOD }, { "", "LNTuningConfig", SCRIPT_METHOD }, { "", "*LoraConfig", SCRIPT_METHOD },
+    { "", "VBLoRAConfig", SCRIPT_METHOD }, { "", "HRAConfig", SCRIPT_METHOD }, { "", "BoneConfig", SCRIPT_METHOD },
+    { "", "MissConfig", SCRIPT_METHOD }, { "", "CPTConfig", SCRIPT_METHOD }, { "", "PolyConfig", SCRIPT_METHOD },
+    { "", "MultitaskPromptTuningConfig", SCRIPT_METHOD }, { "", "*Config", SCRIPT_ARGUMENTS },
+    { "", "*Trainer", SCRIPT_TRAINER },
+    { "AutoModelFor*", "from_pretrained", SCRIPT_MODEL }, { "*For*", "from_pretrained", SCRIPT_MODEL },
+    { "*LMHeadModel", "from_pretrained", SCRIPT_MODEL }, { "Fast*Model", "from_pretrained", SCRIPT_MODEL },
+    { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED },
+    { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED },
+    { "", "Accelerator", SCRIPT_ACCELERATOR }, { "", "notebook_launcher", SCRIPT_STARTED },
+    { "", "tokenizer", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED },
 };
 
 /* An argument of a part, "*" any other, and its name in the rows: NULL its own, "" none, of
  * "lora_*" its own replaces the star. */
-static const struct word { enum program_part part; const char *argument, *key; } words[] = {
-    { PROGRAM_ARGUMENTS, "0", "output_dir" }, { PROGRAM_ARGUMENTS, "*", NULL },
-    { PROGRAM_TRAINER, "max_seq_length", NULL }, { PROGRAM_TRAINER, "packing", NULL }, { PROGRAM_TRAINER, "beta", NULL },
-    { PROGRAM_TRAINER, "max_length", NULL }, { PROGRAM_TRAINER, "neftune_noise_alpha", NULL },
-    { PROGRAM_TRAINER, "dataset_num_proc", NULL }, { PROGRAM_TRAINER, "*", "" },
-    { PROGRAM_MODEL, "0", "model_name_or_path" }, { PROGRAM_MODEL, "pretrained_model_name_or_path", "model_name_or_path" },
-    { PROGRAM_MODEL, "model_name", "model_name_or_path" }, { PROGRAM_MODEL, "torch_dtype", NULL }, { PROGRAM_MODEL, "dtype", NULL },
-    { PROGRAM_MODEL, "attn_implementation", NULL }, { PROGRAM_MODEL, "use_flash_attention_2", NULL },
-    { PROGRAM_MODEL, "max_seq_length", NULL }, { PROGRAM_MODEL, "load_in_4bit", NULL }, { PROGRAM_MODEL, "load_in_8bit", NULL },
-    { PROGRAM_MODEL, "*", "" },
-    { PROGRAM_ADAPTERS, "r", "lora_r" }, { PROGRAM_ADAPTERS, "model", "" },
-    { PROGRAM_ADAPTERS, "lora_alpha", NULL }, { PROGRAM_ADAPTERS, "lora_dropout", NULL },
-    { PROGRAM_ADAPTERS, "use_rslora", NULL }, { PROGRAM_ADAPTERS, "use_dora", NULL },
-    { PROGRAM_ADAPTERS, "use_gradient_checkpointing", NULL }, { PROGRAM_ADAPTERS, "max_seq_length", NULL },
-    { PROGRAM_ADAPTERS, "random_state", "" }, { PROGRAM_ADAPTERS, "inference_mode", "" }, { PROGRAM_ADAPTERS, "*", "lora_*" },
-    { PROGRAM_QUANTISATION, "*", NULL },
-    { PROGRAM_PREPARED, "use_gradient_checkpointing", NULL }, { PROGRAM_PREPARED, "*", "" },
-    { PROGRAM_METHOD, "*", "" },
-    { PROGRAM_ACCELERATOR, "gradient_accumulation_steps", NULL },
-    { PROGRAM_ACCELERATOR, "*", "" },
+static const struct word { enum user_script_part part; const char *argument, *key; } words[] = {
+    { SCRIPT_ARGUMENTS, "0", "output_dir" }, { SCRIPT_ARGUMENTS, "*", NULL },
+    { SCRIPT_TRAINER, "max_seq_length", NULL }, { SCRIPT_TRAINER, "packing", NULL }, { SCRIPT_TRAINER, "beta", NULL },
+    { SCRIPT_TRAINER, "max_length", NULL }, { SCRIPT_TRAINER, "neftune_noise_alpha", NULL },
+    { SCRIPT_TRAINER, "dataset_num_proc", NULL }, { SCRIPT_TRAINER, "*", "" },
+    { SCRIPT_MODEL, "0", "model_name_or_path" }, { SCRIPT_MODEL, "pretrained_model_name_or_path", "model_name_or_path" },
+    { SCRIPT_MODEL, "model_name", "model_name_or_path" }, { SCRIPT_MODEL, "torch_dtype", NULL }, { SCRIPT_MODEL, "dtype", NULL },
+    { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
+    { SCRIPT_MODEL, "max_seq_length", NULL }, { SCRIPT_MODEL, "load_in_4bit", NULL }, { SCRIPT_MODEL, "load_in_8bit", NULL },
+    { SCRIPT_MODEL, "*", "" },
+    { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" },
+    { SCRIPT_ADAPTERS, "lora_alpha", NULL }, { SCRIPT_ADAPTERS, "lora_dropout", NULL },
+    { SCRIPT_ADAPTERS, "use_rslora", NULL }, { SCRIPT_ADAPTERS, "use_dora", NULL },
+    { SCRIPT_ADAPTERS, "use_gradient_checkpointing", NULL }, { SCRIPT_ADAPTERS, "max_seq_length", NULL },
+    { SCRIPT_ADAPTERS, "random_state", "" }, { SCRIPT_ADAPTERS, "inference_mode", "" }, { SCRIPT_ADAPTERS, "*", "lora_*" },
+    { SCRIPT_QUANTISATION, "*", NULL },
+    { SCRIPT_PREPARED, "use_gradient_checkpointing", NULL }, { SCRIPT_PREPARED, "*", "" },
+    { SCRIPT_METHOD, "*", "" },
+    { SCRIPT_ACCELERATOR, "gradient_accumulation_steps", NULL },
+    { SCRIPT_ACCELERATOR, "*", "" },
 };
 /* clang-format on */
 
@@ -94,8 +95,7 @@ static bool fits(const char *pattern, const char *word, size_t n)
            strncmp(star ? star + 1 : "", word + n - tail, tail) == 0;
 }
 
-/* PROGRAM_PARTS: it is none. */
-static enum program_part part_of(const struct python_call *c)
+enum user_script_part user_script_part_of(const struct python_call *c)
 {
     const char *last = python_last_part(c->function), *from = c->function;
     size_t n = last > from ? (size_t)(last - from) - 1 : 0;
@@ -106,7 +106,7 @@ static enum program_part part_of(const struct python_call *c)
         if (fits(functions[i].function, last, strlen(last)) &&
             (!functions[i].class[0] || fits(functions[i].class, from, n)))
             return functions[i].part;
-    return PROGRAM_PARTS;
+    return SCRIPT_PARTS;
 }
 
 /* Which calls ---------------------------------------------------------------------- */
@@ -130,28 +130,29 @@ static const struct value *given(const struct python_call *c, const char *name,
 
 /* The last call of the part up to a line, and before all in a quotation; with none the
  * first after it. */
-static const struct python_call *last_of(const struct python *p, enum program_part part,
-                                         int64_t line)
+static const struct python_call *last_of(const struct python *p,
+                                         enum user_script_part part, int64_t line)
 {
     const struct python_call *best = NULL;
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
-        if (part_of(c) == part && !(best && (c->quoted || c->line > line)))
+        if (user_script_part_of(c) == part && !(best && (c->quoted || c->line > line)))
             best = c;
     }
     return best;
 }
 
 /* The call that loads what the trainer is given, by way of those that give it back. */
-static const struct python_call *loader_of(struct program *g, const struct value *model)
+static const struct python_call *loader_of(struct user_script *g,
+                                           const struct value *model)
 {
     const struct python_call *c = maker_of(g->python, model);
     for (int i = 0; c && i < CHAIN_MAX; i++) {
-        enum program_part part = part_of(c);
-        if (part == PROGRAM_MODEL)
+        enum user_script_part part = user_script_part_of(c);
+        if (part == SCRIPT_MODEL)
             return c;
-        if (part != PROGRAM_WRAPPED && part != PROGRAM_PREPARED &&
-            part != PROGRAM_ADAPTERS)
+        if (part != SCRIPT_WRAPPED && part != SCRIPT_PREPARED &&
+            part != SCRIPT_ADAPTERS)
             return NULL;
         g->parts[part] = c;
         c = maker_of(g->python, given(c, "model", "0"));
@@ -160,46 +161,47 @@ static const struct python_call *loader_of(struct program *g, const struct value
 }
 
 /* The call of a part that an argument is of, else the last before the trainer. */
-static void choose(struct program *g, enum program_part part, const struct value *v)
+static void choose(struct user_script *g, enum user_script_part part,
+                   const struct value *v)
 {
     const struct python_call *c = maker_of(g->python, v);
-    const struct python_call *from = g->parts[PROGRAM_TRAINER];
+    const struct python_call *from = g->parts[SCRIPT_TRAINER];
     if (!g->parts[part])
-        g->parts[part] = c && part_of(c) == part
+        g->parts[part] = c && user_script_part_of(c) == part
                              ? c
                              : last_of(g->python, part, from ? from->line : INT64_MAX);
 }
 
-static void choose_all(struct program *g)
+static void choose_all(struct user_script *g)
 {
-    const struct python_call *trainer = last_of(g->python, PROGRAM_TRAINER, INT64_MAX);
-    g->parts[PROGRAM_TRAINER] = trainer;
-    g->parts[PROGRAM_MODEL] = loader_of(g, given(trainer, "model", "0"));
-    choose(g, PROGRAM_ARGUMENTS, given(trainer, "args", "1"));
-    choose(g, PROGRAM_MODEL, NULL);
-    choose(g, PROGRAM_WRAPPED, NULL);
+    const struct python_call *trainer = last_of(g->python, SCRIPT_TRAINER, INT64_MAX);
+    g->parts[SCRIPT_TRAINER] = trainer;
+    g->parts[SCRIPT_MODEL] = loader_of(g, given(trainer, "model", "0"));
+    choose(g, SCRIPT_ARGUMENTS, given(trainer, "args", "1"));
+    choose(g, SCRIPT_MODEL, NULL);
+    choose(g, SCRIPT_WRAPPED, NULL);
     const struct value *peft = given(trainer, "peft_config", "");
-    choose(g, PROGRAM_ADAPTERS,
-           peft ? peft : given(g->parts[PROGRAM_WRAPPED], "peft_config", "1"));
+    choose(g, SCRIPT_ADAPTERS,
+           peft ? peft : given(g->parts[SCRIPT_WRAPPED], "peft_config", "1"));
     /* adapters that nothing is given are none of this training */
-    const struct python_call *adapters = g->parts[PROGRAM_ADAPTERS];
-    if (adapters && trainer && !peft && !g->parts[PROGRAM_WRAPPED] &&
+    const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS];
+    if (adapters && trainer && !peft && !g->parts[SCRIPT_WRAPPED] &&
         strcmp(python_last_part(adapters->function), "LoraConfig") == 0)
-        g->parts[PROGRAM_ADAPTERS] = NULL;
+        g->parts[SCRIPT_ADAPTERS] = NULL;
     const struct value *quantised =
-        given(g->parts[PROGRAM_MODEL], "quantization_config", "");
+        given(g->parts[SCRIPT_MODEL], "quantization_config", "");
     if (quantised)
-        choose(g, PROGRAM_QUANTISATION, quantised);
-    choose(g, PROGRAM_METHOD, NULL);
-    choose(g, PROGRAM_PREPARED, NULL);
-    choose(g, PROGRAM_CHECKPOINTED, NULL);
-    choose(g, PROGRAM_ACCELERATOR, NULL);
-    choose(g, PROGRAM_STARTED, NULL);
+        choose(g, SCRIPT_QUANTISATION, quantised);
+    choose(g, SCRIPT_METHOD, NULL);
+    choose(g, SCRIPT_PREPARED, NULL);
+    choose(g, SCRIPT_CHECKPOINTED, NULL);
+    choose(g, SCRIPT_ACCELERATOR, NULL);
+    choose(g, SCRIPT_STARTED, NULL);
 }
 
 /* Their arguments ------------------------------------------------------------------ */
 
-static const struct word *word_of(enum program_part part, const char *argument)
+static const struct word *word_of(enum user_script_part part, const char *argument)
 {
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (words[i].part == part &&
@@ -209,8 +211,8 @@ static const struct word *word_of(enum program_part part, const char *argument)
 }
 
 /* What was there before goes before, unless it is none or, `on`, switched off. */
-static void put(struct program *g, struct arena *arena, const char *key, int64_t line,
-                struct value *v, bool on)
+static void put(struct user_script *g, struct arena *arena, const char *key,
+                int64_t line, struct value *v, bool on)
 {
     const struct value_item *it = value_get(g->words, key);
     if (!it)
@@ -219,7 +221,7 @@ static void put(struct program *g, struct arena *arena, const char *key, int64_t
         g->words->items[it - g->words->items] = (struct value_item) { key, line, v };
 }
 
-static void put_true(struct program *g, struct arena *arena, const char *key,
+static void put_true(struct user_script *g, struct arena *arena, const char *key,
                      int64_t line, bool on)
 {
     struct value *yes = value_new(arena, VALUE_BOOL, line, 0);
@@ -227,7 +229,8 @@ static void put_true(struct program *g, struct arena *arena, const char *key,
     put(g, arena, key, line, yes, on);
 }
 
-static void put_part(struct program *g, struct arena *arena, enum program_part part)
+static void put_part(struct user_script *g, struct arena *arena,
+                     enum user_script_part part)
 {
     const struct python_call *c = g->parts[part];
     for (int32_t i = 0; c && i < c->arguments->n; i++) {
@@ -245,7 +248,7 @@ static void put_part(struct program *g, struct arena *arena, enum program_part p
 }
 
 /* model_init_kwargs={"torch_dtype": ...} of TRL's arguments. */
-static void put_inner(struct program *g, struct arena *arena, const char *name)
+static void put_inner(struct user_script *g, struct arena *arena, const char *name)
 {
     const struct value_item *it = value_get(g->words, name);
     for (int32_t i = 0; it && it->value->kind == VALUE_DICT && i < it->value->n; i++) {
@@ -258,21 +261,21 @@ static void put_inner(struct program *g, struct arena *arena, const char *name)
  * peft/tuners/lora/config.py), Unsloth's loader and adapters (unsloth/models/loader.py and
  * llama.py, 2025), as literals; "" is none. */
 static const struct {
-    enum program_part part;
+    enum user_script_part part;
     const char *class, *key, *value;
 } left_out[] = {
-    { PROGRAM_ADAPTERS, "LoraConfig", "lora_r", "8" },
-    { PROGRAM_ADAPTERS, "LoraConfig", "lora_alpha", "8" },
-    { PROGRAM_ADAPTERS, "LoraConfig", "lora_dropout", "0" },
-    { PROGRAM_ADAPTERS, "LoraConfig", "lora_target_modules", "" },
-    { PROGRAM_ADAPTERS, "get_peft_model", "lora_r", "16" },
-    { PROGRAM_ADAPTERS, "get_peft_model", "lora_alpha", "16" },
-    { PROGRAM_ADAPTERS, "get_peft_model", "lora_dropout", "0" },
-    { PROGRAM_ADAPTERS, "get_peft_model", "lora_target_modules",
+    { SCRIPT_ADAPTERS, "LoraConfig", "lora_r", "8" },
+    { SCRIPT_ADAPTERS, "LoraConfig", "lora_alpha", "8" },
+    { SCRIPT_ADAPTERS, "LoraConfig", "lora_dropout", "0" },
+    { SCRIPT_ADAPTERS, "LoraConfig", "lora_target_modules", "" },
+    { SCRIPT_ADAPTERS, "get_peft_model", "lora_r", "16" },
+    { SCRIPT_ADAPTERS, "get_peft_model", "lora_alpha", "16" },
+    { SCRIPT_ADAPTERS, "get_peft_model", "lora_dropout", "0" },
+    { SCRIPT_ADAPTERS, "get_peft_model", "lora_target_modules",
       "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj" },
 };
 
-static void put_left_out(struct program *g, struct arena *arena)
+static void put_left_out(struct user_script *g, struct arena *arena)
 {
     for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
         const struct python_call *c = g->parts[left_out[i].part];
@@ -287,11 +290,11 @@ static void put_left_out(struct program *g, struct arena *arena)
 
 /* FastLanguageModel loads 4 bits, unless it is asked for others or for all to be
  * trained; their scales are quantized, too. */
-static void put_unsloth(struct program *g, struct arena *arena)
+static void put_unsloth(struct user_script *g, struct arena *arena)
 {
     static const char *const others[] = { "load_in_4bit", "load_in_8bit",
                                           "load_in_16bit", "full_finetuning" };
-    const struct python_call *c = g->parts[PROGRAM_MODEL];
+    const struct python_call *c = g->parts[SCRIPT_MODEL];
     bool other = false;
     if (!c || !strstr(c->function, "Fast"))
         return;
@@ -308,15 +311,15 @@ static void put_unsloth(struct program *g, struct arena *arena)
 
 /* Adapters are asked for also where what describes them is not known; by another
  * method's class they are refused. */
-static void put_adapters(struct program *g, struct arena *arena)
+static void put_adapters(struct user_script *g, struct arena *arena)
 {
-    const struct python_call *adapters = g->parts[PROGRAM_ADAPTERS],
-                             *method = g->parts[PROGRAM_METHOD],
-                             *wrapped = g->parts[PROGRAM_WRAPPED];
-    const struct value *config = given(g->parts[PROGRAM_TRAINER], "peft_config", "");
+    const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS],
+                             *method = g->parts[SCRIPT_METHOD],
+                             *wrapped = g->parts[SCRIPT_WRAPPED];
+    const struct value *config = given(g->parts[SCRIPT_TRAINER], "peft_config", "");
     const struct python_call *made =
         maker_of(g->python, config ? config : given(wrapped, "peft_config", "1"));
-    if (made && part_of(made) == PROGRAM_ADAPTERS)
+    if (made && user_script_part_of(made) == SCRIPT_ADAPTERS)
         method = NULL;
     if (method && (wrapped || (config && config->kind != VALUE_NONE)))
         put(g, arena, "peft_type", method->line,
@@ -334,12 +337,12 @@ static void put_adapters(struct program *g, struct arena *arena)
 }
 
 /* What calls do that no argument says. */
-static void put_switches(struct program *g, struct arena *arena)
+static void put_switches(struct user_script *g, struct arena *arena)
 {
-    const struct python_call *on = g->parts[PROGRAM_CHECKPOINTED],
-                             *prepared = g->parts[PROGRAM_PREPARED];
+    const struct python_call *on = g->parts[SCRIPT_CHECKPOINTED],
+                             *prepared = g->parts[SCRIPT_PREPARED];
     const struct value *mixed =
-        given(g->parts[PROGRAM_ACCELERATOR], "mixed_precision", "");
+        given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
     if (on)
         put_true(g, arena, "gradient_checkpointing", on->line, true);
     /* peft/utils/other.py, prepare_model_for_kbit_training: True unless given */
@@ -351,28 +354,29 @@ static void put_switches(struct program *g, struct arena *arena)
         put_true(g, arena, mixed->text, mixed->line, true);
 }
 
-void program_gather(struct program *g, struct arena *arena, const struct python *p)
+void user_script_gather(struct user_script *g, struct arena *arena,
+                        const struct python *p)
 {
-    *g = (struct program) { .python = p };
+    *g = (struct user_script) { .python = p };
     choose_all(g);
     for (int64_t i = 0; i < p->calls.n; i++)
-        g->n_trainers += part_of(&p->calls.v[i]) == PROGRAM_TRAINER;
+        g->n_trainers += user_script_part_of(&p->calls.v[i]) == SCRIPT_TRAINER;
     g->words = value_new(arena, VALUE_DICT, 1, 0);
-    const struct value *model = given(g->parts[PROGRAM_TRAINER], "model", "0");
+    const struct value *model = given(g->parts[SCRIPT_TRAINER], "model", "0");
     if (model && model->kind == VALUE_STRING)
         put(g, arena, "model_name_or_path", model->line,
             (struct value *)(uintptr_t)model, false);
-    for (int part = 0; part < PROGRAM_PARTS; part++)
-        put_part(g, arena, (enum program_part)part);
+    for (int part = 0; part < SCRIPT_PARTS; part++)
+        put_part(g, arena, (enum user_script_part)part);
     put_inner(g, arena, "model_init_kwargs");
     put_switches(g, arena);
 }
 
-const char *program_method(struct arena *arena, const struct program *g)
+const char *user_script_method(struct arena *arena, const struct user_script *g)
 {
     static const char *const ends[] = { "Trainer", "TrainingArguments", "Config" };
-    const struct python_call *of[] = { g->parts[PROGRAM_TRAINER],
-                                       g->parts[PROGRAM_ARGUMENTS] };
+    const struct python_call *of[] = { g->parts[SCRIPT_TRAINER],
+                                       g->parts[SCRIPT_ARGUMENTS] };
     for (int i = 0; i < 2; i++) {
         const char *name = of[i] ? python_last_part(of[i]->function) : "";
         for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++) {

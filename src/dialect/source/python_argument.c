@@ -1,0 +1,210 @@
+/* Arguments of a script in its own text: argparse, and parsers whose arguments are the
+ * fields of dataclasses (transformers' HfArgumentParser, TRL's and alignment-handbook's). */
+#include "base/names.h"
+#include "dialect/source/python_parse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char parser_mark[] = "HfArgumentParser", classes_key[] = "classes";
+
+static const struct value *named(const struct value *arguments, const char *key)
+{
+    const struct value_item *it = value_get(arguments, key);
+    return it ? it->value : NULL;
+}
+
+/* What was given ----------------------------------------------------------------------- */
+
+/* A word as what it looks like: 8, 1e-4, True. */
+static struct value *typed_text(struct python_parser *r, int64_t line, const char *text)
+{
+    char *end;
+    size_t digits = strspn(text + (*text == '-'), "0123456789");
+    bool yes = strcmp(text, "True") == 0 || strcmp(text, "true") == 0;
+    if (yes || strcmp(text, "False") == 0 || strcmp(text, "false") == 0)
+        return python_bool(r, line, yes);
+    if (digits && digits < 19 && !text[digits + (*text == '-')])
+        return python_int(r, line, strtoll(text, NULL, 10));
+    double x = strtod(text, &end);
+    if (strpbrk(text, "0123456789") == text + (*text == '-') && !*end && isfinite(x))
+        return python_real(r, line, x);
+    return python_text(r, line, text);
+}
+
+static struct value *typed(struct python_parser *r, const struct value *v, int deep)
+{
+    int64_t line = v->line > 0 ? -v->line : -1;
+    if (deep > PYTHON_DEPTH_MAX)
+        return python_unknown(r, line, "it holds itself");
+    if (v->kind == VALUE_STRING)
+        return typed_text(r, line, v->text);
+    struct value *copy = python_new(r, v->kind, line);
+    copy->integer = v->integer;
+    copy->real = v->real;
+    copy->text = v->text;
+    copy->why = v->why;
+    for (int32_t i = 0; i < v->n && !r->limit; i++) {
+        struct value *e = typed(r, v->items[i].value, deep + 1);
+        if (v->kind == VALUE_DICT)
+            python_put(r, copy, v->items[i].key, line, e);
+        else
+            python_append(r, copy, e);
+    }
+    return copy;
+}
+
+struct value *python_given(struct python_parser *r, const char *name)
+{
+    const struct value *v = named(r->wanted->given, name);
+    return v ? typed(r, v, 0) : NULL;
+}
+
+/* argparse ----------------------------------------------------------------------------- */
+
+/* The name of an argument: its first long option, without dashes. */
+static const char *argument_name(struct python_parser *r, const struct value *arguments)
+{
+    const struct value *dest = named(arguments, "dest");
+    const char *best = dest && dest->kind == VALUE_STRING ? dest->text : NULL;
+    for (int32_t i = 0; !best && i < arguments->n; i++) {
+        const struct value *v = arguments->items[i].value;
+        bool positional =
+            *arguments->items[i].key >= '0' && *arguments->items[i].key <= '9';
+        if (positional && v->kind == VALUE_STRING &&
+            (strncmp(v->text, "--", 2) == 0 || *v->text != '-'))
+            best = v->text + strspn(v->text, "-");
+    }
+    char *name = best ? arena_strdup(r->p->arena, best) : NULL;
+    for (char *s = name; s && *s; s++)
+        *s = *s == '-' ? '_' : *s;
+    return name;
+}
+
+/* Whether it may be left out, and is None then. */
+static bool is_optional(const struct value *arguments)
+{
+    const struct value *first = named(arguments, "0"),
+                       *required = named(arguments, "required");
+    return first && first->kind == VALUE_STRING && *first->text == '-' &&
+           !(required && python_truth(required) != 0);
+}
+
+/* parser.add_argument("--lr", type=float, default=1e-4): args.lr is the default. */
+void python_add_argument(struct python_parser *r, const struct value *arguments,
+                         int64_t line)
+{
+    const char *name = argument_name(r, arguments);
+    const struct value *action = named(arguments, "action"),
+                       *given = named(arguments, "default");
+    bool sets = action && action->kind == VALUE_STRING &&
+                strncmp(action->text, "store_", 6) == 0;
+    if (!name)
+        return;
+    struct value *v = python_given(r, name);
+    v = v       ? v
+        : given ? (struct value *)(uintptr_t)given
+        : sets && strcmp(action->text, "store_const") != 0
+            ? python_bool(r, line, strcmp(action->text, "store_true") != 0)
+        : r->wanted->given && is_optional(arguments)
+            ? python_new(r, VALUE_NONE, line)
+            : python_unknown(r, line,
+                             "--%.60s is an argument of the "
+                             "script",
+                             name);
+    if (!r->parsed)
+        r->parsed = python_new(r, VALUE_DICT, line);
+    python_put(r, r->parsed, name, line, v);
+}
+
+/* args = parser.parse_args() */
+struct value *python_parse_args(struct python_parser *r, const char *method,
+                                int64_t line)
+{
+    struct value *v = r->parsed ? python_copy(r, r->parsed)
+                                : python_unknown(r, line, "parse_args() is a call");
+    if (r->parsed && !r->parsed_noted && !r->wanted->given)
+        python_note(r, line,
+                    "the script's own arguments are taken to be their defaults");
+    r->parsed_noted |= r->parsed != NULL;
+    if (strcmp(method, "parse_known_args") != 0)
+        return v;
+    struct value *both = python_new(r, VALUE_LIST, line);
+    python_append(r, both, v);
+    python_append(r, both, python_new(r, VALUE_LIST, line));
+    return both;
+}
+
+/* Fields of dataclasses ------------------------------------------------------------------ */
+
+struct value *python_field_parser(struct python_parser *r, struct value *arguments,
+                                  int64_t line)
+{
+    const struct value *first = named(arguments, "0");
+    struct value *v = python_new(r, VALUE_DICT, line), *list = NULL;
+    first = first ? first : named(arguments, "dataclass_types");
+    if (first && first->kind == VALUE_LIST)
+        list = python_copy(r, first);
+    else
+        list = python_new(r, VALUE_LIST, line);
+    if (first && first->kind != VALUE_LIST)
+        python_append(r, list, (struct value *)(uintptr_t)first);
+    v->text = parser_mark;
+    python_put(r, v, classes_key, line, list);
+    return v;
+}
+
+bool python_is_field_parser(const struct value *x)
+{
+    return x && x->kind == VALUE_DICT && x->text == parser_mark;
+}
+
+/* The name by which calls of the class are wanted, or that of what it derives from;
+ * NULL. */
+static const char *wanted_name(struct python_parser *r, const struct value *class)
+{
+    const char *name = class->text ? class->text : "";
+    const struct python_function *f = python_function(r, name);
+    if (names_listed(r->wanted->calls, python_last_part(name)))
+        return name;
+    return f && f->base && names_listed(r->wanted->calls, python_last_part(f->base))
+               ? f->base
+               : NULL;
+}
+
+/* One that is made of defaults and of what was given. Which of that is a field of a class
+ * that is imported is not known: it has all. */
+static struct value *instance_of(struct python_parser *r, const struct value *class,
+                                 int64_t line)
+{
+    struct value *v = class->kind == VALUE_DICT ? python_copy(r, class)
+                                                : python_new(r, VALUE_DICT, line);
+    const struct value *given = r->wanted->given;
+    const char *name = wanted_name(r, class);
+    for (int32_t i = 0; given && i < given->n && !r->limit; i++) {
+        const char *key = given->items[i].key;
+        bool off = strncmp(key, "no_", 3) == 0 && value_get(v, key + 3);
+        if (off)
+            python_put(r, v, key + 3, line, python_bool(r, -1, false));
+        else
+            python_put(r, v, key, line, typed(r, given->items[i].value, 0));
+    }
+    if (name || class->kind != VALUE_DICT)
+        v->gap = line; /* its other fields have defaults that are not here */
+    if (name && python_record(r, name, line, NULL, v) >= 0)
+        r->p->calls.v[r->p->calls.n - 1].result = v;
+    return v;
+}
+
+struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
+                                  const char *method, int64_t line)
+{
+    const struct value *classes = named(parser, classes_key);
+    struct value *list = python_new(r, VALUE_LIST, line);
+    for (int32_t i = 0; classes && i < classes->n && !r->limit; i++)
+        python_append(r, list, instance_of(r, classes->items[i].value, line));
+    bool one = strcmp(method, "parse") == 0 && list->n == 1; /* alignment-handbook's */
+    return one ? list->items[0].value : list;
+}

@@ -1,0 +1,91 @@
+/* A user's own training program in Python: calls of transformers, TRL, PEFT, Accelerate
+ * and Unsloth, gathered as the Trainer's and TRL's words, whose rows read them.
+ *
+ * Files of this folder:
+ *     user_script_calls    which calls make the training; their arguments by the rows' names
+ *     user_script_start    the program that a command or an estimator starts
+ *     user_script_lengths  how long sequences are, where no argument says it
+ *     user_script          the dialect: a script or a notebook that trains by itself
+ *
+ * A new call is a row of `functions` and rows of `words` in user_script_calls.c. */
+#ifndef DIALECT_USER_SCRIPT_USER_SCRIPT_H
+#define DIALECT_USER_SCRIPT_USER_SCRIPT_H
+
+#include "dialect/dialect.h"
+#include "dialect/launch/launch_context.h"
+#include "dialect/source/python.h"
+
+/* What a call is for. */
+enum user_script_part {
+    SCRIPT_ARGUMENTS,    /* TrainingArguments(...), SFTConfig(...) */
+    SCRIPT_TRAINER,      /* Trainer(...), SFTTrainer(...) */
+    SCRIPT_MODEL,        /* AutoModelForCausalLM.from_pretrained(...) */
+    SCRIPT_ADAPTERS,     /* LoraConfig(...) */
+    SCRIPT_QUANTISATION, /* BitsAndBytesConfig(...) */
+    SCRIPT_PREPARED,     /* prepare_model_for_kbit_training(...) */
+    SCRIPT_CHECKPOINTED, /* gradient_checkpointing_enable() */
+    SCRIPT_ACCELERATOR,  /* Accelerator(...) */
+    SCRIPT_STARTED,      /* notebook_launcher(...) */
+    SCRIPT_WRAPPED,      /* get_peft_model(...): gives back what it is given */
+    SCRIPT_TOKENISED,    /* tokenizer(...) */
+    SCRIPT_METHOD,       /* IA3Config(...): adapters of another kind */
+    SCRIPT_PARTS
+};
+
+struct user_script {
+    const struct python *python;
+    const struct python_call *parts[SCRIPT_PARTS]; /* NULL: there is none */
+    int n_trainers;
+    struct value *words; /* of the rows: "per_device_train_batch_size", "lora_r" */
+    struct python text;  /* of user_script_load alone */
+    int64_t line; /* likewise, where it is named: all its values are there; else 0 */
+};
+
+/* How a program is started. */
+struct user_script_start {
+    const char *name, *text; /* of its file */
+    int64_t line;            /* at which that is named: what is taken of it is there */
+    const struct value *given; /* its options (dialect/source/python.h) */
+    const struct value *words; /* of sys.argv; NULL: not known */
+};
+
+/* Gathers the text of a program as it is started: what it is given goes before its own
+ * values. What is its own is noted with its lines. false: it is none that trains so.
+ * Release it after. */
+bool user_script_load(struct user_script *g, struct launch_context *t,
+                      const struct user_script_start *s);
+void user_script_release(struct user_script *g);
+
+/* The text of a program by its name: one that the source writes, or next to it; NULL. */
+const char *user_script_text(struct launch_context *t, const char *name);
+
+/* Functions whose calls are wanted of the reader; NULL ends them. */
+extern const char *const user_script_calls[];
+
+/* The calls of a text that make its training, and their arguments. */
+void user_script_gather(struct user_script *g, struct arena *arena,
+                        const struct python *p);
+
+/* Which part a call is of; SCRIPT_PARTS: it is of none. */
+enum user_script_part user_script_part_of(const struct python_call *c);
+
+/* After the words: the length at which the text's calls of tokenizers cut, or the
+ * number that it binds to a usual name. */
+void user_script_take_lengths(struct launch_context *t, const struct user_script *g);
+
+/* What of the program trains: "SFT" of SFTTrainer or SFTConfig, "" the Trainer's own; NULL:
+ * nothing does. */
+const char *user_script_method(struct arena *arena, const struct user_script *g);
+
+/* Takes what the words say, after hyperparameters that go before them. */
+void user_script_take(struct launch_context *t, const struct user_script *g);
+
+struct launch_command;
+bool user_script_recognises_command(const struct dialect_input *in);
+void user_script_read_command(struct launch_context *t, const struct launch_command *c);
+
+bool user_script_recognises(const struct dialect_input *in);
+void user_script_read(struct launch_context *t, const struct dialect_input *in);
+extern const struct dialect_table user_script_tables[];
+
+#endif

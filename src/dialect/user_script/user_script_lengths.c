@@ -1,0 +1,109 @@
+/* How long sequences are, where no argument of the trainer says it: the length at which
+ * tokenizers cut, and numbers with usual names, by which texts are joined into blocks. */
+#include "dialect/user_script/user_script.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char length_at[] = "/training/sequence_length",
+                  decoder_at[] = "/training/decoder_length";
+
+/* Blocks that a function of the script cuts joined texts into (transformers'
+ * examples: group_texts), then what tokenizers are given. */
+static const char *const names[] = {
+    "block_size",        "chunk_size",       "context_length", "max_seq_length",
+    "max_source_length", "max_input_length", "max_length",     "MAX_LENGTH",
+    "MAX_LEN",           "max_len",          "seq_length",     "sequence_length",
+};
+
+enum { LENGTH_MAX = 1 << 24 };
+
+static bool is_length(const struct value *v, int64_t *n)
+{
+    return v && v->kind == VALUE_INT && launch_whole(v, n) && *n >= 2 &&
+           *n <= LENGTH_MAX;
+}
+
+static bool is_padded(const struct value *arguments)
+{
+    const struct value_item *it = value_get(arguments, "padding"),
+                            *old = value_get(arguments, "pad_to_max_length");
+    return (it && it->value->kind == VALUE_STRING &&
+            strcmp(it->value->text, "max_length") == 0) ||
+           (old && launch_true(old->value));
+}
+
+static void set(struct launch_context *t, const char *pointer, int64_t n,
+                const struct value_item *from)
+{
+    launch_set(t, pointer, json_integer((json_int_t)n), from);
+}
+
+/* The longest at which any call cuts; of what the decoder is given apart. */
+static const struct python_call *longest(const struct user_script *g, bool target)
+{
+    const struct python_call *best = NULL;
+    int64_t most = 0, n;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const struct value_item *it = value_get(c->arguments, "max_length");
+        bool of_decoder = value_get(c->arguments, "text_target") != NULL;
+        if (user_script_part_of(c) != SCRIPT_TOKENISED || c->quoted ||
+            of_decoder != target || !it || !is_length(it->value, &n) || n <= most)
+            continue;
+        most = n;
+        best = c;
+    }
+    return best;
+}
+
+static void take_tokenised(struct launch_context *t, const struct user_script *g,
+                           bool target, const char *pointer)
+{
+    const struct python_call *c = longest(g, target);
+    const struct value_item *it = c ? value_get(c->arguments, "max_length") : NULL;
+    int64_t n;
+    if (!it || !is_length(it->value, &n))
+        return;
+    struct value v = { .line = g->line ? g->line : it->line };
+    const struct value_item from = { it->key, v.line, &v };
+    set(t, pointer, n, &from);
+    if (!is_padded(c->arguments))
+        launch_note(t->l, v.line, DIAG_ASSUMED,
+                    "max_length: texts are cut at %" PRId64
+                    ", and shorter ones are not "
+                    "padded to it: each is taken to be of that length (give --set "
+                    "%s=N for a shorter mean)",
+                    n, pointer);
+}
+
+static void take_named(struct launch_context *t, const struct user_script *g)
+{
+    int64_t n;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct value *bound = python_name(g->python, names[i]);
+        if (!is_length(bound, &n))
+            continue;
+        struct value v = { .line = g->line ? g->line : bound->line };
+        const struct value_item from = { names[i], v.line, &v };
+        set(t, length_at, n, &from);
+        launch_note(t->l, v.line, DIAG_ASSUMED,
+                    "%s = %" PRId64 " is taken to be the length of sequences", names[i],
+                    n);
+        return;
+    }
+}
+
+void user_script_take_lengths(struct launch_context *t, const struct user_script *g)
+{
+    int64_t n;
+    const struct value *block = python_name(g->python, names[0]);
+    if (launch_has(t, length_at) || launch_is_unresolved(t, length_at))
+        return;
+    if (!is_length(block, &n)) /* blocks are made of what tokenizers gave */
+        take_tokenised(t, g, false, length_at);
+    if (!launch_has(t, length_at))
+        take_named(t, g);
+    if (!launch_has(t, decoder_at))
+        take_tokenised(t, g, true, decoder_at);
+}

@@ -1,0 +1,237 @@
+/* The program that a command or an estimator starts: its text with the arguments that it
+ * is given, and a command's options with the document that it names. */
+#include "dialect/user_script/user_script.h"
+
+#include "base/file.h"
+#include "dialect/accelerate/accelerate.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/source/files.h"
+#include "dialect/trainer/trainer.h"
+#include "dialect/trl/trl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COPIED_MAX = 20000, SCRIPT_MAX_B = 1 << 20 };
+
+const char *user_script_text(struct launch_context *t, const char *name)
+{
+    const struct source_file *own = launch_own_file(t->l, name);
+    const char *path = own ? NULL : source_files_next_to(t->arena, t->l->file, name);
+    const char *slash = strrchr(name, '/');
+    struct err err = { 0 };
+    size_t len;
+    if (own)
+        return own->text;
+    if (!path && slash) /* as scripts name files from where they are started */
+        path = source_files_next_to(t->arena, t->l->file, slash + 1);
+    char *read = path ? file_read(path, SCRIPT_MAX_B, &len, &err) : NULL;
+    const char *text = read ? arena_strdup(t->arena, read) : NULL;
+    free(read);
+    return text;
+}
+
+static int read_text(struct python *p, struct arena *arena, const char *text,
+                     const struct value *given, const struct value *words)
+{
+    static const char *const none[] = { NULL };
+    const struct python_wanted wanted = {
+        .calls = user_script_calls, .same = none, .given = given, .words = words
+    };
+    struct err err = { 0 };
+    return python_read(p, arena, text, strlen(text), &wanted, &err);
+}
+
+static bool trains(const struct user_script *g)
+{
+    return g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+           (g->parts[SCRIPT_ACCELERATOR] && g->parts[SCRIPT_MODEL]);
+}
+
+/* Whether a text has a training that is read here, whatever it is given. */
+static bool is_program(struct arena *arena, const char *text)
+{
+    struct value nothing = { .kind = VALUE_DICT, .line = 1 };
+    struct user_script g;
+    struct python p;
+    bool is_one = read_text(&p, arena, text, &nothing, NULL) == 0;
+    if (is_one) {
+        user_script_gather(&g, arena, &p);
+        is_one = trains(&g);
+    }
+    python_release(&p);
+    return is_one;
+}
+
+/* Where its values are: what it was given at its own line, the rest at the program's
+ * name. Noted are those of the rest that a row may take. */
+static void place_words(struct launch_context *t, struct user_script *g,
+                        const struct user_script_start *s)
+{
+    int64_t budget = COPIED_MAX;
+    struct strbuf own;
+    strbuf_init(&own);
+    for (int32_t i = 0; i < g->words->n; i++) {
+        struct value_item *it = &g->words->items[i];
+        int64_t line = it->value->line;
+        struct value *v = value_copy(t->arena, it->value, &budget);
+        if (!v)
+            break;
+        value_move_to(v, line < 0 ? -line : s->line);
+        bool said = line >= 0 && it->line > 0 && own.len < 1000;
+        if (said)
+            strbuf_printf(&own, "%s%.60s (%" PRId64 ")", own.len ? ", " : "", it->key,
+                          it->line);
+        *it = (struct value_item) { it->key, v->line, v };
+    }
+    if (own.len)
+        launch_note(t->l, s->line, DIAG_ASSUMED,
+                    "%.80s has of its own, by its lines: %s", launch_last_part(s->name),
+                    strbuf_get(&own));
+    strbuf_release(&own);
+}
+
+/* Whether a word of the text is the field that an option is, by whatever name. */
+static bool is_made(const struct user_script *g, const char *option)
+{
+    const struct dialect_option *o = dialect_option_of(trl_tables, "", option), *w;
+    for (int32_t i = 0; o && o->pointer && i < g->words->n; i++) {
+        const struct value_item *it = &g->words->items[i];
+        w = dialect_option_of(trl_tables, "", it->key);
+        if (w && w->pointer && strcmp(w->pointer, o->pointer) == 0 &&
+            it->value->kind != VALUE_UNKNOWN && strcmp(it->key, option) != 0)
+            return true;
+    }
+    return !o;
+}
+
+/* Options of the rows of which the text made nothing that is known; the others are its
+ * own, and acted in it. */
+static void add_options(struct launch_context *t, struct user_script *g,
+                        const struct user_script_start *s)
+{
+    const struct value *given = s->given;
+    struct strbuf others;
+    strbuf_init(&others);
+    for (int32_t i = 0; given && i < given->n; i++) {
+        const struct value_item *o = &given->items[i],
+                                *it = value_get(g->words, o->key);
+        if (is_made(g, o->key)) {
+            if (others.len < 1000)
+                strbuf_printf(&others, "%s%.60s", others.len ? ", " : "", o->key);
+        } else if (!it)
+            value_add(t->arena, g->words, o->key, o->line, o->value);
+        else if (it->value->kind == VALUE_UNKNOWN)
+            g->words->items[it - g->words->items] = *o;
+    }
+    if (others.len)
+        launch_note(t->l, s->line, DIAG_ASSUMED,
+                    "%.80s makes of these what its text says: %s",
+                    launch_last_part(s->name), strbuf_get(&others));
+    strbuf_release(&others);
+}
+
+bool user_script_load(struct user_script *g, struct launch_context *t,
+                      const struct user_script_start *s)
+{
+    struct python p;
+    if (read_text(&p, t->arena, s->text, s->given, s->words)) {
+        python_release(&p);
+        return false;
+    }
+    user_script_gather(g, t->arena, &p);
+    g->text = p;
+    g->python = &g->text;
+    if (!trains(g)) {
+        user_script_release(g);
+        return false;
+    }
+    place_words(t, g, s);
+    g->line = s->line;
+    add_options(t, g, s);
+    return true;
+}
+
+void user_script_release(struct user_script *g)
+{
+    python_release(&g->text);
+}
+
+/* Commands ------------------------------------------------------------------------- */
+
+/* Whether the document that the command names has words of the Trainer's or of TRL's. */
+static bool has_document(const struct dialect_input *in)
+{
+    struct cfg_loader loader;
+    struct launch l = *in->context->l;
+    struct launch_context t = { .l = &l, .arena = in->context->arena };
+    const struct shell_word *w = trainer_document_word(in->command);
+    cfg_loader_init(&loader);
+    l.loader = &loader;
+    struct value *v = w ? trainer_load_next_to(&t, w->text, w->line) : NULL;
+    const struct dialect_input document = { .source = DIALECT_DOCUMENT, .root = v };
+    bool is_one = v && (trl_recognises(&document) || trainer_recognises(&document));
+    cfg_loader_release(&loader);
+    return is_one;
+}
+
+bool user_script_recognises_command(const struct dialect_input *in)
+{
+    if (!in->context || !in->command)
+        return false;
+    const char *name = in->command->command->words[in->command->script].text;
+    const char *text = user_script_text(in->context, name);
+    return (text && is_program(in->context->arena, text)) || has_document(in);
+}
+
+/* sys.argv: the script and what follows it. */
+static struct value *words_of(struct launch_context *t, const struct launch_command *c)
+{
+    struct value *list = value_new(t->arena, VALUE_LIST, c->command->line, 0);
+    for (int32_t i = c->script; i < c->command->n; i++)
+        value_add(t->arena, list, NULL, c->command->line,
+                  launch_word_value(t->arena, &c->command->words[i],
+                                    c->command->words[i].text));
+    return list;
+}
+
+/* Without its text: what a document and options say, of the method that its name has. */
+static void read_options(struct launch_context *t, const struct launch_command *c,
+                         const char *name, const struct value *given)
+{
+    struct value v = { .line = c->command->line };
+    const struct value_item entry = { launch_last_part(name), v.line, &v };
+    launch_take_entry(t, name, &entry);
+    trl_take(t, given, false);
+}
+
+void user_script_read_command(struct launch_context *t, const struct launch_command *c)
+{
+    struct value *accelerate = accelerate_take_command(t, c);
+    const struct value *given = trainer_command_arguments(t, c);
+    const struct user_script_start start = {
+        .name = c->command->words[c->script].text,
+        .text = user_script_text(t, c->command->words[c->script].text),
+        .line = c->command->words[c->script].line,
+        .given = given,
+        .words = words_of(t, c),
+    };
+    struct user_script g;
+    if (start.text && user_script_load(&g, t, &start)) {
+        user_script_take(t, &g);
+        if (!launch_has(t, "/training/task") &&
+            !launch_is_unresolved(t, "/training/task")) {
+            struct value v = { .line = start.line };
+            const struct value_item entry = { launch_last_part(start.name), v.line,
+                                              &v };
+            launch_take_entry(t, start.name, &entry);
+        }
+        user_script_release(&g);
+    } else {
+        read_options(t, c, start.name, given);
+    }
+    if (accelerate)
+        accelerate_settle(t, accelerate);
+}
