@@ -46,6 +46,7 @@ void run_world_release(struct coll_world *w)
     for (int i = 0; w->known && i < 1 << w->known_log2; i++)
         VEC_RELEASE(&w->known[i].uses);
     free(w->known);
+    free(w->like);
     if (w->chunk)
         chunk_net_free(w->chunk);
     w->chunk = NULL;
@@ -78,13 +79,20 @@ static double steps_s(const struct coll_phase *p)
     return fmax(p->latency_s - steps->before_s - steps->after_s, 0);
 }
 
+/* The link that stands for it in the fluid network. */
+static int32_t link_like(const struct coll_world *w, int32_t link)
+{
+    return w->like ? w->like[link] : link;
+}
+
 /* Links share rates of progress, so progress is counted in bytes of one group on its
  * slowest link: two groups on one link get half of it each, however few of an
  * operation's bytes pass it; and n groups that run in lock step, as one activity, n
  * times the share of one, as they have one by one. */
-static void make_activity(struct coll_activity *a, const struct net *net,
+static void make_activity(struct coll_activity *a, const struct coll_world *w,
                           const struct coll_phase *p)
 {
+    const struct net *net = w->net;
     double slowest = 0, scale = 1, cap = p->cap_Bps, latency_s = p->latency_s;
     double paced_s = steps_s(p);
     for (int32_t i = 0; i < p->n_uses; i++) {
@@ -105,8 +113,9 @@ static void make_activity(struct coll_activity *a, const struct net *net,
     a->latency_ps = units_ps(latency_s);
     a->uses.n = 0;
     for (int32_t i = 0; i < p->n_uses; i++)
-        VEC_PUSH(&a->uses,
-                 ((struct flow_use) { p->uses[i].link, p->uses[i].weight / scale }));
+        if (link_like(w, p->uses[i].link) == p->uses[i].link)
+            VEC_PUSH(&a->uses, ((struct flow_use) { p->uses[i].link,
+                                                    p->uses[i].weight / scale }));
 }
 
 static struct coll_activity *place_of(struct coll_world *w, const struct coll_phase *p)
@@ -142,7 +151,7 @@ static struct coll_activity *activity_of(struct coll_world *w,
         grow_known(w);
         a = place_of(w, p);
     }
-    make_activity(a, w->net, p);
+    make_activity(a, w, p);
     return a;
 }
 
@@ -151,7 +160,7 @@ static void start_flow(struct coll_world *w, const struct coll_phase *p,
 {
     const struct coll_activity *a = activity_of(w, p);
     flow_start(&w->flow, run->factor * a->size, paced_ps(run->factor, a->latency_ps),
-               a->cap, p->n_uses, a->uses.v, next_phase, run);
+               a->cap, (int32_t)a->uses.n, a->uses.v, next_phase, run);
 }
 
 static void next_phase(struct sim *sim, void *arg)
@@ -213,13 +222,13 @@ void run_coll_start(struct coll_world *w, const struct coll_plan *plan,
 
 double run_world_link_busy_s(struct coll_world *w, int32_t link)
 {
-    double busy = flow_link_busy_s(&w->flow, link);
+    double busy = flow_link_busy_s(&w->flow, link_like(w, link));
     return w->chunk ? busy + chunk_link_busy_s(w->chunk, link) : busy;
 }
 
 double run_world_link_B(struct coll_world *w, int32_t link)
 {
-    return flow_link_units(&w->flow, link);
+    return flow_link_units(&w->flow, link_like(w, link));
 }
 
 bool run_world_is_busy(const struct coll_world *w)

@@ -33,6 +33,7 @@ struct coll_world {
     struct coll_activity
         *known; /* [1 << known_log2] by hash of the phase; NULL: none */
     int known_log2;
+    int32_t *like; /* [links] one that does the same throughout; NULL: each itself */
 };
 
 void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
@@ -40,6 +41,13 @@ void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net
 
 /* Everything started must have ended, or the sim must not fire any more. */
 void run_world_release(struct coll_world *w);
+
+/* Announces all plans that are going to run: links that all phases use alike become one
+ * link of the fluid network each, which changes no result. At flow fidelity, before the
+ * first plan starts; nothing where the phases have more than most_uses uses (it would
+ * take longer than it saves). O(links log links + uses). */
+void run_world_announce(struct coll_world *w, const struct coll_plan *const *plans,
+                        int64_t n, int64_t most_uses);
 
 /* Starts a plan now; calls done(sim, arg) at its end, never from within. The plan must
  * live until then. O(uses) at flow, O(messages) over the run at chunk. */

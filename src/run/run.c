@@ -263,6 +263,20 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
     }
 }
 
+/* In a folded run the programs' plans are all that run, but for fusions'. */
+static void announce_plans(struct run *run)
+{
+    VEC(const struct coll_plan *) plans = { NULL, 0, 0 };
+    const struct program *const *programs = run->request->programs;
+    if (!net_is_folded(run->request->plans.net) || run->fusion_states.n)
+        return;
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        for (int64_t k = 0; k < programs[i]->comms.n; k++)
+            VEC_PUSH(&plans, programs[i]->comms.v[k].plan);
+    run_world_announce(&run->world, plans.v, plans.n, run->n_tasks);
+    VEC_RELEASE(&plans);
+}
+
 static void run_release(struct run *run)
 {
     const struct program *const *programs = run->request->programs;
@@ -299,6 +313,7 @@ int run_programs(const struct run_request *request, struct run_result *r,
     for (int64_t i = 0; i < run.n_ranks; i++)
         rank_init(&run.ranks[i], &run, i);
     run_comms_init(&run);
+    announce_plans(&run);
     if (request->observer)
         run_observe_begin(&run);
     for (int64_t i = 0; i < run.n_ranks; i++)
