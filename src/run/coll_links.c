@@ -18,7 +18,7 @@ struct merger {
     int32_t n_links;
     VEC(const struct coll_phase *) phases; /* each once */
     struct use_sum *sums;                  /* [links] 0: nothing uses it */
-    int32_t n_used; /* links that are: sums has them first in the end */
+    int32_t n_used;        /* links that are: sums has them first in the end */
     int32_t *like, *alike; /* [links] the first of its kind, and how many are of it */
 };
 
@@ -70,7 +70,8 @@ static void sum_uses(struct merger *m)
         const struct coll_phase *p = m->phases.v[i];
         for (int32_t k = 0; k < p->n_uses; k++) {
             uint64_t *sum = &m->sums[p->uses[k].link].sum,
-                     before = *sum ? *sum : bits_of(m->links[p->uses[k].link].payload_Bps);
+                     before =
+                         *sum ? *sum : bits_of(m->links[p->uses[k].link].payload_Bps);
             *sum = mix64(before + mix64(bits_of(p->uses[k].weight) + (uint64_t)i)) | 1;
         }
     }

@@ -153,21 +153,22 @@ int64_t schedule_period(const struct schedule_request *q)
 }
 
 /* The first stage needs a few periods between its first forwards and its last
- * backwards; stages of unequal length come to theirs when the pipeline has filled. */
+ * backwards; stages of unequal length come to theirs when the pipeline has filled. Of
+ * interleaved the first attempt seldom fails: it is worth little that is saved. */
 int64_t schedule_shorter(const struct schedule_request *q, int attempt)
 {
-    enum { ATTEMPTS = 2, FEW = 8 };
+    enum { ATTEMPTS = 2, FEW = 8, LONG = 16, LITTLE = 8, MUCH = 3 };
     static const int64_t filled[ATTEMPTS] = { 1, 2 }, rounds[ATTEMPTS] = { 5, 8 };
-    /* what is saved: of interleaved, which seldom fails, little is worth the attempt */
-    static const int64_t saves[ATTEMPTS] = { 8, 3 };
     int64_t period = schedule_period(q);
+    bool interleaved = q->chunks > 1;
+    if (!interleaved && q->uneven && q->stages >= LONG)
+        attempt++; /* the first would fail */
     if (attempt >= ATTEMPTS || period == 0 || q->microbatches % period != 0)
         return 0;
     int64_t n =
-        q->chunks > 1 ? rounds[attempt] * q->stages : filled[attempt] * q->stages + FEW;
-    int64_t share = q->chunks > 1 ? saves[attempt] : 3;
-    bool is_worth_it = n < q->microbatches - q->microbatches / share;
-    return is_worth_it ? n : 0;
+        interleaved ? rounds[attempt] * q->stages : filled[attempt] * q->stages + FEW;
+    int64_t share = interleaved && attempt == 0 ? LITTLE : MUCH;
+    return n < q->microbatches - q->microbatches / share ? n : 0;
 }
 
 int64_t schedule_in_flight(const struct pass_list *list)

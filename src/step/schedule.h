@@ -51,6 +51,7 @@ struct schedule_request {
                        all backwards */
     int64_t active; /* of smp-interleaved; 0: no limit */
     bool paced;     /* at most stages - i in flight on stage i */
+    bool uneven;    /* stages have unlike numbers of layers */
     bool returns;   /* SMP's: the first stage runs the head, as its chunk 1, after the
                      last stage's layers */
     const int64_t (*time_ps)[PASS_N]; /* [stages], of smp-interleaved */
