@@ -79,7 +79,7 @@ static double steps_s(const struct coll_phase *p)
     return fmax(p->latency_s - steps->before_s - steps->after_s, 0);
 }
 
-/* The link that stands for it in the fluid network. */
+/* The link that represents it in the fluid network. */
 static int32_t link_like(const struct coll_world *w, int32_t link)
 {
     return w->like ? w->like[link] : link;
