@@ -14,6 +14,7 @@
 #include "dialect/olmo/olmo.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/torchtitan/torchtitan.h"
+#include "dialect/torchtune/torchtune.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
 #include "dialect/user_script/user_script.h"
@@ -112,6 +113,12 @@ const struct dialect dialects[] = {
       .sources = DIALECT_DOCUMENT,
       .looks = "torchtitan's sections",
       .recognises = torchtitan_recognises, .read = torchtitan_read, .tables = torchtitan_tables },
+    { .name = "torchtune",
+      .summary = "torchtune's configurations, and `tune run`",
+      .sources = DIALECT_DOCUMENT, .commands = true,
+      .looks = "torchtune's components (model._component_ ...)",
+      .programs = torchtune_recipes,
+      .recognises = torchtune_recognises, .read = torchtune_read, .tables = torchtune_tables },
     { .name = "llmfoundry",
       .summary = "llm-foundry's configuration, Composer's commands and runs of mcli",
       .sources = DIALECT_DOCUMENT, .commands = true,

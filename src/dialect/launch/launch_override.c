@@ -114,18 +114,47 @@ static struct value *member(struct arena *arena, struct value *dict, const char 
     return it->value;
 }
 
-void launch_override(struct arena *arena, struct value *root, const char *path,
-                     const struct shell_word *w, const char *text)
+void launch_override_value(struct arena *arena, struct value *root, const char *path,
+                           const struct value *v)
 {
     struct value *at = root;
     for (int depth = 0; *path && depth < LAUNCH_OVERRIDE_DEPTH_MAX; depth++) {
         size_t n = strcspn(path, ".");
         if (at->kind != VALUE_DICT)
-            *at = (struct value) { .kind = VALUE_DICT, .line = w->line };
-        at = member(arena, at, arena_strndup(arena, path, n), w->line);
+            *at = (struct value) { .kind = VALUE_DICT, .line = v->line };
+        at = member(arena, at, arena_strndup(arena, path, n), v->line);
         path += n + (path[n] == '.');
     }
-    *at = *value_of(arena, w, text);
+    *at = *v;
+}
+
+void launch_override(struct arena *arena, struct value *root, const char *path,
+                     const struct shell_word *w, const char *text)
+{
+    launch_override_value(arena, root, path, value_of(arena, w, text));
+}
+
+/* "~a.b": the key goes, as if it were not written. */
+static void take_away(struct value *root, const char *path)
+{
+    struct value *at = root;
+    for (int depth = 0; depth < LAUNCH_OVERRIDE_DEPTH_MAX; depth++) {
+        size_t n = strcspn(path, ".");
+        int32_t i = 0;
+        while (i < at->n && !(at->items[i].key && strlen(at->items[i].key) == n &&
+                              strncmp(at->items[i].key, path, n) == 0))
+            i++;
+        if (at->kind != VALUE_DICT || i == at->n)
+            return;
+        if (!path[n]) {
+            memmove(&at->items[i], &at->items[i + 1],
+                    (size_t)(at->n - i - 1) * sizeof(at->items[0]));
+            at->n--;
+            return;
+        }
+        at = at->items[i].value;
+        path += n + 1;
+    }
 }
 
 void launch_take_overrides(struct arena *arena, struct value *root,
@@ -135,7 +164,9 @@ void launch_take_overrides(struct arena *arena, struct value *root,
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         const char *key = w[i].text + strspn(w[i].text, "+"),
                    *equals = strchr(key, '=');
-        if (*key != '-' && *key != '~' && equals && equals > key)
+        if (*key == '~')
+            take_away(root, arena_strndup(arena, key + 1, strcspn(key + 1, "=")));
+        else if (*key != '-' && equals && equals > key)
             launch_override(arena, root,
                             arena_strndup(arena, key, (size_t)(equals - key)), &w[i],
                             equals + 1);

@@ -29,7 +29,11 @@ struct value *launch_open_document(struct launch *l, const struct launch_command
 void launch_override(struct arena *arena, struct value *root, const char *path,
                      const struct shell_word *w, const char *text);
 
-/* The same of all words KEY=VALUE after the script ("+" or "++" before the key adds). */
+void launch_override_value(struct arena *arena, struct value *root, const char *path,
+                           const struct value *v);
+
+/* The same of all words KEY=VALUE after the script ("+" or "++" before the key adds),
+ * and "~KEY", which takes a key away. */
 void launch_take_overrides(struct arena *arena, struct value *root,
                            const struct launch_command *c);
 

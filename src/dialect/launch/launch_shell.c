@@ -58,21 +58,21 @@ static int32_t program_of(const struct shell_command *c, const struct dialect **
     for (int32_t i = 0; i < c->n && !is_plain(c); i++) {
         const char *name = launch_last_part(c->words[i].text);
         *d = dialect_of_program(name);
-        if (*d && (strchr(name, '.') ||
-                   (i + 1 < c->n && names_listed(trains, c->words[i + 1].text))))
+        const char *next = i + 1 < c->n ? c->words[i + 1].text : "";
+        if (*d && (strchr(name, '.') || names_listed(trains, next) ||
+                   strncmp(next, "--config", 8) == 0))
             return i;
     }
     return -1;
 }
 
-/* The script that decides whether a command trains: of a dialect's program the word
- * after it; -1: there is none. */
+/* The word that decides whether a command trains: of a dialect's program the script
+ * after it, or itself. */
 static int32_t deciding(const struct shell_command *c, int32_t program, int32_t script)
 {
     if (program < 0)
         return script;
-    return program + 1 < c->n && is_python(c->words[program + 1].text) ? program + 1
-                                                                       : -1;
+    return program + (program + 1 < c->n && is_python(c->words[program + 1].text));
 }
 
 /* Options -------------------------------------------------------------------------- */

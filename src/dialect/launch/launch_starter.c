@@ -364,7 +364,7 @@ static const struct starter {
     void (*exports)(struct launch_context *t, const struct line *l); /* NULL: it hands on none */
     const char *const *counted[4]; /* its options that do something */
 } starters[] = {
-    { { "torchrun", "torch.distributed.run", "torch.distributed.launch" }, take_torchrun, NULL,
+    { { "torchrun", "torch.distributed.run", "torch.distributed.launch", "tune" }, take_torchrun, NULL,
       { torchrun_nodes, torchrun_gpus } },
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts } },
     { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },

@@ -1,0 +1,1 @@
+tune run generate --config ./generation.yaml prompt.user="Hello"
