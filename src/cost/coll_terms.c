@@ -72,15 +72,13 @@ const struct rings *coll_rings(struct planner *p, const struct coll_span *span,
     return &p->memo.rings;
 }
 
-/* What NCCL's search believes of the rings inside a node: NVLinks at 20 GB/s each (22
- * on Volta up to 2.12; 40 on Blackwell), PCIe gen 3 x16 at 12. */
+/* What NCCL's search believes of the rings inside a node: NVLinks by the version's
+ * table, PCIe gen 3 x16 at 12 GB/s. */
 static void believed_inside(const struct planner *p, const struct instance *inst,
                             const struct rings *rings, struct nccl_case *c)
 {
     int64_t sm = inst->gpu->sm_arch;
-    double link = sm >= 100                                          ? 40e9
-                  : sm < 80 && nccl_version_number(p->nccl) <= 21299 ? 22e9
-                                                                     : 20e9;
+    double link = nccl_link_Bps(p->nccl, sm);
     c->is_pcie = rings->kind == RINGS_PCIE;
     if (rings->kind == RINGS_PCIE) {
         c->n_channels = 1;
@@ -105,8 +103,8 @@ static void believed_between(const struct planner *p, const struct instance *ins
     }
     c->bus_Bps = fmin(c->bus_Bps, line);
     c->n_channels = rings->n > 1 ? 2 * rings->n : 2;
-    if (p->cluster->fabric->kind == FABRIC_EFA && nccl_version_number(p->nccl) >= 21800)
-        c->net_latency_s = p->cluster->fabric->gpudirect ? 75e-6 : 150e-6; /* OFI */
+    if (p->cluster->fabric->kind == FABRIC_EFA)
+        c->net_latency_s = nccl_ofi_s(p->nccl, p->cluster->fabric->gpudirect);
 }
 
 void coll_believed(struct planner *p, const struct ring_job *job, struct nccl_case *c)

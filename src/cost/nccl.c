@@ -24,6 +24,8 @@ struct nccl_version {
     double ll_below_B;        /* no estimate: LL while a rank has less; 0: estimates */
     double nvls_alone;        /* of one node: algbw over busbw; 0: that of a ring */
     double p2p_ll_B;          /* messages to a peer that go by LL */
+    double link_GBps[ARCHS];  /* that the search believes of an NVLink */
+    double ofi_us[2]; /* of EFA's plugin: without GPUDirect, with it; 0: unstated */
 };
 
 static const double ll_max_2_12[ARCHS][3] = {
@@ -77,39 +79,50 @@ static const struct nccl_version versions[] = {
     /*               base LL/LL128 NVLink NET     base            NVLink    PCIe NET */
     { 20400, "2.4",  RING(3.6, 10, 0.47, 9.6),   TREE(4.4, 4.4, 0,   0.52, 28, 28, 50),
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235,
-      { 1.9, 1.9 }, 65536, 0, 0 },
+      { 1.9, 1.9 }, 65536, 0, 0,
+      { 22, 20, 20, 40 }, { 0, 0 } },
     { 20708, "2.7",  RING(3.6, 10, 0.47, 9.6),   TREE(4.4, 4.4, 0,   0.52, 28, 28, 50),
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 16.7, 16.7, 16.7, 16.7 }, 235,
-      { 1.9, 1.9 }, 0, 0, 0 },
+      { 1.9, 1.9 }, 0, 0, 0,
+      { 22, 20, 20, 40 }, { 0, 0 } },
     { 21003, "2.10", RING(3.6, 10, 0.47, 9.6),   TREE(4.4, 4.4, 0,   0.52, 28, 28, 28),
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235,
-      { 1.9, 1.9 }, 0, 0, 0 },
+      { 1.9, 1.9 }, 0, 0, 0,
+      { 22, 20, 20, 40 }, { 0, 0 } },
     { 21212, "2.12", RING(3.6, 10, 0.47, 28),    TREE(4.4, 4.4, 0,   0.52, 28, 28, 28),
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235,
-      { 1.9, 1.9 }, 0, 0, 0 },
+      { 1.9, 1.9 }, 0, 0, 0,
+      { 22, 20, 20, 40 }, { 0, 0 } },
     { 21805, "2.18", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 4, 6, 14),
       NVLS(23, 0, 19), ll_max_2_12, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
-      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY },
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY,
+      { 20, 20, 20, 40 }, { 150, 75 } },
     { 22105, "2.21", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 28, 28, 28),
       NVLS(0, 25, 14), ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
-      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY },
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY,
+      { 20, 20, 20, 40 }, { 150, 75 } },
     /* inferred between the tags on either side: 2 x p4d leaves LL for trees at 4-8
      * MiB */
     { 22300, "2.23", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
       NVLS(0, 25, 14), ll_max_2_21, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
-      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY },
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY,
+      { 20, 20, 20, 40 }, { 150, 75 } },
     { 22501, "2.25", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
       NVLS(0, 25, 14), ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 73.4 }, INFINITY,
-      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY },
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY,
+      { 20, 20, 20, 40 }, { 150, 75 } },
     { 22803, "2.28", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
       NVLS(0, 25, 14), ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 73.4 }, INFINITY,
-      { 1.9, 1.4 }, 0, 0, P2P_LL_EARLY },
+      { 1.9, 1.4 }, 0, 0, P2P_LL_EARLY,
+      { 20, 20, 20, 40 }, { 150, 75 } },
     { 22902, "2.29", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
       NVLS(0, 25, 20.9), ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 34.5 }, INFINITY,
-      { 1.9, 1.4 }, 0, 0, P2P_LL_CHANNEL },
+      { 1.9, 1.4 }, 0, 0, P2P_LL_CHANNEL,
+      { 20, 20, 20, 40 }, { 150, 75 } },
     { 22907, "2.30", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 8.4,  0.6, 4, 4, 14),
       NVLS(0, 25, 20.9), ll_max_2_30, { 0.5, 0.5 }, { 20, 20, 36.7, 40 }, INFINITY,
-      { 1.9, 1.4 }, 0, 0, P2P_LL_CHANNEL },
+      { 1.9, 1.4 }, 0, 0, P2P_LL_CHANNEL,
+      { 20, 20, 20, 40 }, { 150, 75 } },
 };
 /* clang-format on */
 
@@ -150,17 +163,22 @@ const char *nccl_version_name(const struct nccl_version *v)
     return v->name;
 }
 
-int32_t nccl_version_number(const struct nccl_version *v)
-{
-    return v->number;
-}
-
 static int arch_row(int64_t sm_arch)
 {
     return sm_arch >= 100  ? BLACKWELL
            : sm_arch >= 90 ? HOPPER
            : sm_arch >= 80 ? AMPERE
                            : VOLTA;
+}
+
+double nccl_link_Bps(const struct nccl_version *v, int64_t sm_arch)
+{
+    return v->link_GBps[arch_row(sm_arch)] * 1e9;
+}
+
+double nccl_ofi_s(const struct nccl_version *v, bool gpudirect)
+{
+    return v->ofi_us[gpudirect] / 1e6;
 }
 
 static int64_t steps_of(enum coll_op op, int64_t n)

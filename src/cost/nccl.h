@@ -15,8 +15,11 @@ const struct nccl_version *nccl_version_get(const char *version);
 /* "2.12", the release whose constants they are. */
 const char *nccl_version_name(const struct nccl_version *v);
 
-/* Major, minor and patch as one number: 2.12.12 is 21212. */
-int32_t nccl_version_number(const struct nccl_version *v);
+/* What the version's search believes of one NVLink. */
+double nccl_link_Bps(const struct nccl_version *v, int64_t sm_arch);
+
+/* The latency that EFA's plugin states to it; 0: none. */
+double nccl_ofi_s(const struct nccl_version *v, bool gpudirect);
 
 struct nccl_case {
     enum coll_op op;

@@ -16,19 +16,24 @@ static json_t *above_zero(double v)
     return v > 0 ? json_real(v) : json_null();
 }
 
+static json_t *known(double v)
+{
+    return isnan(v) ? json_null() : json_real(v);
+}
+
 static json_t *pair(struct compared c)
 {
     double error = compared_error(c);
     return json_pack("{s:o, s:o, s:o}", "measured", above_zero(c.measured), "predicted",
-                     above_zero(c.predicted), "error",
-                     isnan(error) ? json_null() : json_real(error));
+                     above_zero(c.predicted), "error", known(error));
 }
 
 static json_t *statistics(const struct stats *s)
 {
-    return json_pack("{s:I, s:f, s:f, s:f, s:f}", "n", (json_int_t)s->n,
-                     "median_abs_error", s->median_abs, "mean_abs_error", s->mean_abs,
-                     "max_abs_error", s->max_abs, "bias", s->bias);
+    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "n", (json_int_t)s->n,
+                     "median_abs_error", known(s->median_abs), "mean_abs_error",
+                     known(s->mean_abs), "max_abs_error", known(s->max_abs), "bias",
+                     known(s->bias));
 }
 
 static json_t *operators(const struct comparison *c)

@@ -14,6 +14,10 @@ static void print_header(FILE *out, const char *first)
 
 static void print_metric(FILE *out, const char *key, const struct stats *s)
 {
+    if (s->n == 0) { /* nothing was compared */
+        fprintf(out, "  %-*s %6d %9s %9s %9s %9s\n", KEY, key, 0, "-", "-", "-", "-");
+        return;
+    }
     fprintf(out, "  %-*s %6" PRId64 " %7.1f %% %7.1f %% %7.1f %% %+7.1f %%\n", KEY, key,
             s->n, 100 * s->mean_abs, 100 * s->median_abs, 100 * s->max_abs,
             100 * s->bias);
@@ -187,10 +191,12 @@ void report_validation_brief(FILE *out, const struct mapping_run *run,
 {
     for (int32_t i = 0; i < s->metrics.n; i++) {
         const struct stats *x = &s->metrics.v[i].stats;
-        fprintf(out,
-                "%-38.38s %-14.14s %5" PRId64 " %5.1f %% %6.1f %% %6.0f %% %+5.1f %%\n",
-                i == 0 ? run->mapping->name : "", s->metrics.v[i].key, x->n,
-                100 * x->mean_abs, 100 * x->median_abs, 100 * x->max_abs,
-                100 * x->bias);
+        fprintf(out, "%-38.38s %-14.14s %5" PRId64, i == 0 ? run->mapping->name : "",
+                s->metrics.v[i].key, x->n);
+        if (x->n == 0) /* nothing was compared */
+            fprintf(out, " %7s %8s %8s %7s\n", "-", "-", "-", "-");
+        else
+            fprintf(out, " %5.1f %% %6.1f %% %6.0f %% %+5.1f %%\n", 100 * x->mean_abs,
+                    100 * x->median_abs, 100 * x->max_abs, 100 * x->bias);
     }
 }

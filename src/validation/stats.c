@@ -11,7 +11,7 @@
 
 struct stats stats_of(const double *errors, int64_t n)
 {
-    struct stats s = { .n = n };
+    struct stats s = { n, (double)NAN, (double)NAN, (double)NAN, (double)NAN };
     if (n == 0)
         return s;
     size_t count = (size_t)n;

@@ -11,7 +11,7 @@ struct stats {
     double bias;                          /* signed mean: > 0 predicts too much */
 };
 
-/* Statistics of n errors; all zero for none. O(n log n). */
+/* Statistics of n errors; NAN for none. O(n log n). */
 struct stats stats_of(const double *errors, int64_t n);
 
 /* Alternatives for one job: what trusting the predicted order costs. Rates: larger is

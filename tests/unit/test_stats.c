@@ -13,7 +13,6 @@ static void test_errors(void)
         double errors[5];
         struct stats s;
     } cases[] = {
-        { 0, { 0 }, { 0, 0, 0, 0, 0 } },
         { 1, { -0.5 }, { 1, 0.5, 0.5, 0.5, -0.5 } },
         { 2, { 0.1, -0.3 }, { 2, 0.2, 0.2, 0.3, -0.1 } },
         { 5, { 0, 0.1, -0.1, 0.2, -0.7 }, { 5, 0.22, 0.1, 0.7, -0.1 } },
@@ -26,6 +25,15 @@ static void test_errors(void)
         CU_ASSERT_DOUBLE_EQUAL(s.max_abs, cases[i].s.max_abs, 1e-12);
         CU_ASSERT_DOUBLE_EQUAL(s.bias, cases[i].s.bias, 1e-12);
     }
+}
+
+/* Of nothing that was compared nothing is known. */
+static void test_no_errors(void)
+{
+    struct stats s = stats_of(NULL, 0);
+    CU_ASSERT_EQUAL(s.n, 0);
+    CU_ASSERT(isnan(s.mean_abs) && isnan(s.median_abs));
+    CU_ASSERT(isnan(s.max_abs) && isnan(s.bias));
 }
 
 static void test_rankings(void)
@@ -97,6 +105,7 @@ void test_stats_register(void)
 {
     CU_pSuite suite = CU_add_suite("stats", NULL, NULL);
     CU_add_test(suite, "errors", test_errors);
+    CU_add_test(suite, "no errors", test_no_errors);
     CU_add_test(suite, "rankings", test_rankings);
     CU_add_test(suite, "mean of rankings", test_mean_of_rankings);
     CU_add_test(suite, "regret is ordered", test_regret_is_ordered);
