@@ -217,10 +217,74 @@ static void test_listed_plans(void)
     CU_ASSERT_EQUAL(t.launchers, 0);
 }
 
+/* --- adapters ---------------------------------------------------------------------- */
+
+/* Two instances, accumulation; the words of PEFT say it all where modules have the Llama
+ * line's names, else the field is named. */
+static void test_adapters(void)
+{
+    static const struct {
+        const char *model, *lora, *rest, *dialect, *word; /* which the text has */
+    } cases[] = {
+        { "llama2-7b", "'rank':16,'target_modules':['q_proj','v_proj']", "",
+          "sagemaker", "\"lora_target_modules\": \"q_proj,v_proj\"" },
+        { "llama2-13b",
+          "'rank':8,'dropout':0.05,'base':'nf4','double_quantization':true,"
+          "'target_modules':'all-linear','trained':['embeddings','head']",
+          "", "sagemaker", "\"lora_modules_to_save\": \"embed_tokens,lm_head\"" },
+        { "llama2-7b", "'rank':4,'base':'bf16','target_modules':['o_proj','up_proj']",
+          "", "sagemaker", "\"torch_dtype\": \"bfloat16\"" },
+        { "gpt2-xl", "'rank':16,'base':'int8','target_modules':['c_attn']", "",
+          "sagemaker", "--set '/training/lora/target_modules=" },
+        { "llama2-70b", "'rank':16,'base':'nf4','target_modules':'all-linear'",
+          ",'parallelism':{'library':'fsdp','sharding':{'strategy':'full'}}", "fsdp",
+          "--load_in_4bit True" },
+        { "llama2-70b", "'rank':16,'target_modules':'all-linear'",
+          ",'parallelism':{'library':'deepspeed','sharding':{'strategy':'full'}}",
+          "deepspeed", "" },
+        { "llama2-70b", "'rank':16,'target_modules':['linear_qkv']",
+          ",'parallelism':{'library':'megatron','tensor':4}", "megatron",
+          "--set '/training/lora=" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct emit_tally t = { 0 };
+        struct cfg_loader loader;
+        struct scenario s;
+        struct emitted e;
+        struct err err = { 0 };
+        char text[1000];
+        int n = 1;
+        bool sharded = strstr(cases[i].rest, "parallelism") != NULL;
+        snprintf(text, sizeof(text),
+                 "{'model':'%s','cluster':{'instance':'ml.p4d.24xlarge','count':2},"
+                 "'training':{'sequence_length':512,'micro_batch_size':2,"
+                 "'gradient_accumulation_steps':4,'precision':'%s','lora':{%s}}%s}",
+                 cases[i].model, sharded ? "bf16" : "amp_bf16", cases[i].lora,
+                 cases[i].rest);
+        cfg_loader_init(&loader);
+        struct cfg root = cfg_parse(&loader, "a.json", text, strlen(text));
+        CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+        struct emit_numbers wanted = emit_numbers(&s);
+        emit_check(&t, &s, root, &wanted);
+        CU_ASSERT_EQUAL(emit_same_as(&t, "scenario"), 1);
+        CU_ASSERT_EQUAL(emit_same_as(&t, cases[i].dialect), 1);
+        while (strcmp(dialect_emitted(n)->emit.name, cases[i].dialect) != 0)
+            n++;
+        CU_ASSERT_EQUAL_FATAL(
+            emit_scenario(&e, &dialect_emitted(n)->emit, &s, root, &err), 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&e.text), cases[i].word));
+        if (!strstr(strbuf_get(&e.text), cases[i].word))
+            fprintf(stderr, "%s\n%s\n", cases[i].word, strbuf_get(&e.text));
+        emit_release(&e);
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_emit_register(void)
 {
     CU_pSuite s = CU_add_suite("emit", NULL, NULL);
     CU_add_test(s, "shipped scenarios come back as the same job", test_shipped);
     CU_add_test(s, "plans of random spaces come back, too", test_random_spaces);
+    CU_add_test(s, "adapters come back, or are named", test_adapters);
     CU_add_test(s, "listed plans come back as simulated", test_listed_plans);
 }

@@ -5,6 +5,7 @@
  *     peft_words      the words: a row each, by the field that they are of
  *     peft            whether adapters are trained, which, and of what model
  *     peft_modules    names of modules: lists, text, regular expressions
+ *     emit_peft       a scenario's adapters as these words
  *     peft_script     calls of PEFT in a script, as these words */
 #ifndef DIALECT_PEFT_PEFT_H
 #define DIALECT_PEFT_PEFT_H
@@ -69,5 +70,16 @@ const struct value *peft_of_script(struct launch_context *t, const struct python
  * over modules' paths. What is none is asked for, at the pointer; NULL then. */
 json_t *peft_modules(struct launch_context *t, const char *pointer,
                      const struct value_item *it, uint32_t (*of)(const char *));
+
+/* emit_peft.c: what rows write. */
+json_t *peft_give_use(const struct scenario *s);
+json_t *peft_give_rank(const struct scenario *s);
+json_t *peft_give_dropout(const struct scenario *s);
+json_t *peft_give_targets(const struct scenario *s);
+json_t *peft_give_trained(const struct scenario *s);
+json_t *peft_give_4bit(const struct scenario *s);
+json_t *peft_give_8bit(const struct scenario *s);
+json_t *peft_give_double(const struct scenario *s);
+json_t *peft_give_dtype(const struct scenario *s);
 
 #endif

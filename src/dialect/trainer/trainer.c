@@ -149,7 +149,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("max_target_length", "/training/decoder_length", .kind = DIALECT_WHOLE),
     ROW("model_max_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_seq_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
-    ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype),
+    ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype, .give = peft_give_dtype),
     ROW("dtype", "/training/master_weights", .take = trainer_take_dtype),
     ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE, .written = true),
     ROW("fp16", "/training/precision", .take = take_precision, .give = trainer_give_fp16),
