@@ -281,6 +281,14 @@ static void test_hyperparameters(void)
           "training without)",
           NULL },
         { ESTIMATOR("'epochs': 3"), "none", NULL },
+        { "from time import time\ne = HuggingFace(entry_point='run_clm.py', "
+          "base_job_name=f'huggingface-qlora-{time()}', instance_count=1, "
+          "instance_type='ml.p4d.24xlarge', hyperparameters={'model_id': "
+          "'tiiuae/falcon-40b'})\n",
+          "base_job_name: its script seems to train adapters, and is not there (null "
+          "is "
+          "training without)",
+          NULL },
     };
     check_all("a.py", cases, COUNT(cases));
 }
@@ -352,7 +360,18 @@ static void test_programs(void)
           NULL },
         { IMPORTS ")\nm = get_peft_model(m, make())\nTrainer(model=m, "
                   "args=TrainingArguments('o'))\n",
-          "use_peft: adapters are trained, and their rank is not given", NULL },
+          "use_peft: make(...) is a call, and nothing is run; without adapters it is "
+          "null",
+          NULL },
+        { IMPORTS ")\nSFTTrainer(model=m, peft_config=get_peft_config(a), "
+                  "args=SFTConfig('o'))\n",
+          "use_peft: get_peft_config(...) is a call, and nothing is run; without "
+          "adapters "
+          "it is null",
+          NULL },
+        { IMPORTS ")\nm.add_adapter(LoraConfig(r=64, lora_alpha=16))\n"
+                  "Trainer(model=m, args=TrainingArguments('o'))\n",
+          "{\"alpha\":16.0,\"dropout\":0.0,\"rank\":64}", NULL },
         { IMPORTS ")\nm, t = FastLanguageModel.from_pretrained('unsloth/Llama-3.2-1B', "
                   "max_seq_length=2048)\nm = FastLanguageModel.get_peft_model(m)\n"
                   "SFTTrainer(model=m, args=SFTConfig('o', bf16=True))\n",

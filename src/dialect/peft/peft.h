@@ -54,8 +54,9 @@ void peft_take_half(struct launch_context *t, const struct dialect_option *row,
 /* Whether a text has that part, in upper or lower case. */
 bool peft_has(const char *text, const char *part);
 
-/* Whether the name of a script or a job speaks of adapters: "train_qlora.py". */
-bool peft_is_named(const char *name);
+/* Whether the name of a script or a job, or any text, has a word of adapters:
+ * "train_qlora.py". */
+bool peft_is_named(const char *text);
 
 enum { PEFT_CALLS_MAX = 40 };
 /* Functions whose calls peft_of_script wants; NULL ends them. */

@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -98,9 +99,19 @@ bool peft_has(const char *text, const char *part)
     return false;
 }
 
-bool peft_is_named(const char *name)
+bool peft_is_named(const char *text)
 {
-    return peft_has(name, "lora") || peft_has(name, "peft");
+    static const char *const words[] = { "lora", "qlora", "peft" };
+    size_t n = strlen(text);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < sizeof(words) / sizeof(words[0]); j++) {
+            size_t m = strlen(words[j]);
+            if (i + m <= n && strncasecmp(text + i, words[j], m) == 0 &&
+                (i == 0 || !isalpha((unsigned char)text[i - 1])) &&
+                !isalpha((unsigned char)text[i + m]))
+                return true;
+        }
+    return false;
 }
 
 const struct value *peft_of_script(struct launch_context *t, const struct python *p,

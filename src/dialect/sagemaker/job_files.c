@@ -270,29 +270,40 @@ void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e)
     read_entry(t, it->value->text, text, line, e);
 }
 
-/* Names that speak of adapters, of a script that is not there. */
-static void ask_adapters(struct launch_context *t, const struct sagemaker_entry *e)
+/* What speaks of adapters, of a script that is not there: names, hyperparameters, the
+ * notebook's own text. NULL: nothing does. */
+static const char *speaks_of_adapters(const struct launch_context *t, int64_t *line)
 {
     static const char *const names[] = { "entry_point", "source_dir", "base_job_name" };
     static const char *const merging[] = { "merge_weights", "merge_adapters" };
-    static const char why[] =
-        "%s: its script seems to train adapters, and is not there "
-        "(null is training without)";
+    const struct notebook *nb = t->l->notebook;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct value_item *it = value_get(t->call->arguments, names[i]);
-        if (!it || it->value->kind != VALUE_STRING || !peft_is_named(it->value->text))
-            continue;
-        launch_add_unresolved(t, PEFT_LORA, it->value->line, why, it->key);
-        return;
+        *line = it ? it->value->line : 0;
+        if (it && it->value->text && peft_is_named(it->value->text))
+            return it->key;
     }
     for (size_t i = 0; i < sizeof(merging) / sizeof(merging[0]); i++) {
         const struct value_item *it = launch_hyper(t, merging[i]);
-        if (!it)
-            continue;
-        launch_add_unresolved(t, PEFT_LORA, it->value->line, why, it->key);
-        return;
+        *line = it ? it->value->line : 0;
+        if (it)
+            return it->key;
     }
-    (void)e;
+    *line = t->call->line;
+    return nb && (peft_is_named(nb->python) || peft_is_named(nb->shell))
+               ? "the notebook's text"
+               : NULL;
+}
+
+static void ask_adapters(struct launch_context *t)
+{
+    int64_t line;
+    const char *what = speaks_of_adapters(t, &line);
+    if (what)
+        launch_add_unresolved(t, PEFT_LORA, line,
+                              "%s: its script seems to train adapters, and is not "
+                              "there (null is training without)",
+                              what);
 }
 
 void sagemaker_take_adapters(struct launch_context *t, const struct sagemaker_entry *e)
@@ -303,7 +314,7 @@ void sagemaker_take_adapters(struct launch_context *t, const struct sagemaker_en
         if (more[i] && t->n_hyper < LAUNCH_HYPER_MAX)
             t->hyper[t->n_hyper++] = more[i];
     if (!peft_take(t, NULL) && !e->defaults)
-        ask_adapters(t, e);
+        ask_adapters(t);
     t->n_hyper = own;
 }
 

@@ -22,7 +22,7 @@ const char *const user_script_calls[] = {
     "Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "KTOTrainer", "ORPOTrainer", "CPOTrainer", "GRPOTrainer",
     "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
-    "from_pretrained", "from_config", "LoraConfig", "BitsAndBytesConfig", "get_peft_model",
+    "from_pretrained", "from_config", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable",
     "Accelerator", "notebook_launcher", "tokenizer", "encode_plus", "batch_encode_plus",
     /* methods of PEFT that are no LoRA */
@@ -47,7 +47,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "*Trainer", SCRIPT_TRAINER },
     { "AutoModelFor*", "from_pretrained", SCRIPT_MODEL }, { "*For*", "from_pretrained", SCRIPT_MODEL },
     { "*LMHeadModel", "from_pretrained", SCRIPT_MODEL }, { "Fast*Model", "from_pretrained", SCRIPT_MODEL },
-    { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED },
+    { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED }, { "", "add_adapter", SCRIPT_WRAPPED },
     { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED },
     { "", "Accelerator", SCRIPT_ACCELERATOR }, { "", "notebook_launcher", SCRIPT_STARTED },
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED },
@@ -128,6 +128,15 @@ static const struct value *given(const struct python_call *c, const char *name,
     return it ? it->value : NULL;
 }
 
+/* What adapters are given: get_peft_model(model, config), model.add_adapter(config). */
+static const struct value *config_of(const struct python_call *wrapped)
+{
+    bool added =
+        wrapped && strcmp(python_last_part(wrapped->function), "add_adapter") == 0;
+    return added ? given(wrapped, "adapter_config", "0")
+                 : given(wrapped, "peft_config", "1");
+}
+
 /* The last call of the part up to a line, and before all in a quotation; with none the
  * first after it. */
 static const struct python_call *last_of(const struct python *p,
@@ -182,7 +191,7 @@ static void choose_all(struct user_script *g)
     choose(g, SCRIPT_WRAPPED, NULL);
     const struct value *peft = given(trainer, "peft_config", "");
     choose(g, SCRIPT_ADAPTERS,
-           peft ? peft : given(g->parts[SCRIPT_WRAPPED], "peft_config", "1"));
+           peft ? peft : config_of(g->parts[SCRIPT_WRAPPED]));
     /* adapters that nothing is given are none of this training */
     const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS];
     if (adapters && trainer && !peft && !g->parts[SCRIPT_WRAPPED] &&
@@ -309,6 +318,17 @@ static void put_unsloth(struct user_script *g, struct arena *arena)
         put_true(g, arena, "bnb_4bit_use_double_quant", c->line, false);
 }
 
+/* Whether there are adapters is what is not known of their description. */
+static void put_unknown(struct user_script *g, struct arena *arena, const struct value *v,
+                        int64_t line)
+{
+    struct value *open = value_new_unknown(arena, line, 0, "%s",
+                                           v && v->kind == VALUE_UNKNOWN && v->why
+                                               ? v->why
+                                               : "what it is given is no call");
+    put(g, arena, "use_peft", line, open, false);
+}
+
 /* Adapters are asked for also where what describes them is not known; by another
  * method's class they are refused. */
 static void put_adapters(struct user_script *g, struct arena *arena)
@@ -318,7 +338,7 @@ static void put_adapters(struct user_script *g, struct arena *arena)
                              *wrapped = g->parts[SCRIPT_WRAPPED];
     const struct value *config = given(g->parts[SCRIPT_TRAINER], "peft_config", "");
     const struct python_call *made =
-        maker_of(g->python, config ? config : given(wrapped, "peft_config", "1"));
+        maker_of(g->python, config ? config : config_of(wrapped));
     if (made && user_script_part_of(made) == SCRIPT_ADAPTERS)
         method = NULL;
     if (method && (wrapped || (config && config->kind != VALUE_NONE)))
@@ -329,9 +349,9 @@ static void put_adapters(struct user_script *g, struct arena *arena)
     else if (adapters)
         put_true(g, arena, "use_peft", adapters->line, false);
     else if (wrapped)
-        put_true(g, arena, "use_peft", wrapped->line, false);
+        put_unknown(g, arena, config_of(wrapped), wrapped->line);
     else if (config && config->kind != VALUE_NONE)
-        put_true(g, arena, "use_peft", config->line, false);
+        put_unknown(g, arena, config, config->line);
     put_left_out(g, arena);
     put_unsloth(g, arena);
 }
