@@ -363,6 +363,12 @@ static void test_programs(void)
           "use_peft: make(...) is a call, and nothing is run; without adapters it is "
           "null",
           NULL },
+        { IMPORTS ")\nc = LoraConfig(r=8)\nTrainer(model=adapt(m, c), "
+                  "args=TrainingArguments('o'))\n",
+          "use_peft: LoraConfig(...) goes to no call that is known, and nothing is "
+          "run; "
+          "without adapters it is null",
+          NULL },
         { IMPORTS ")\nSFTTrainer(model=m, peft_config=get_peft_config(a), "
                   "args=SFTConfig('o'))\n",
           "use_peft: get_peft_config(...) is a call, and nothing is run; without "

@@ -35,6 +35,7 @@ enum user_script_part {
 struct user_script {
     const struct python *python;
     const struct python_call *parts[SCRIPT_PARTS]; /* NULL: there is none */
+    const struct python_call *lost; /* LoraConfig(...) that nothing is given; NULL */
     int n_trainers;
     struct value *words; /* of the rows: "per_device_train_batch_size", "lora_r" */
     struct python text;  /* of user_script_load alone */

@@ -192,11 +192,11 @@ static void choose_all(struct user_script *g)
     const struct value *peft = given(trainer, "peft_config", "");
     choose(g, SCRIPT_ADAPTERS,
            peft ? peft : config_of(g->parts[SCRIPT_WRAPPED]));
-    /* adapters that nothing is given are none of this training */
+    /* adapters that nothing is seen to be given may be none of this training */
     const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS];
     if (adapters && trainer && !peft && !g->parts[SCRIPT_WRAPPED] &&
         strcmp(python_last_part(adapters->function), "LoraConfig") == 0)
-        g->parts[SCRIPT_ADAPTERS] = NULL;
+        g->lost = adapters, g->parts[SCRIPT_ADAPTERS] = NULL;
     const struct value *quantised =
         given(g->parts[SCRIPT_MODEL], "quantization_config", "");
     if (quantised)
@@ -352,6 +352,11 @@ static void put_adapters(struct user_script *g, struct arena *arena)
         put_unknown(g, arena, config_of(wrapped), wrapped->line);
     else if (config && config->kind != VALUE_NONE)
         put_unknown(g, arena, config, config->line);
+    else if (g->lost)
+        put_unknown(g, arena,
+                    value_new_unknown(arena, g->lost->line, 0,
+                                      "LoraConfig(...) goes to no call that is known"),
+                    g->lost->line);
     put_left_out(g, arena);
     put_unsloth(g, arena);
 }
