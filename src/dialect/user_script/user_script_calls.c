@@ -190,8 +190,7 @@ static void choose_all(struct user_script *g)
     choose(g, SCRIPT_MODEL, NULL);
     choose(g, SCRIPT_WRAPPED, NULL);
     const struct value *peft = given(trainer, "peft_config", "");
-    choose(g, SCRIPT_ADAPTERS,
-           peft ? peft : config_of(g->parts[SCRIPT_WRAPPED]));
+    choose(g, SCRIPT_ADAPTERS, peft ? peft : config_of(g->parts[SCRIPT_WRAPPED]));
     /* adapters that nothing is seen to be given may be none of this training */
     const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS];
     if (adapters && trainer && !peft && !g->parts[SCRIPT_WRAPPED] &&
@@ -319,8 +318,8 @@ static void put_unsloth(struct user_script *g, struct arena *arena)
 }
 
 /* Whether there are adapters is what is not known of their description. */
-static void put_unknown(struct user_script *g, struct arena *arena, const struct value *v,
-                        int64_t line)
+static void put_unknown(struct user_script *g, struct arena *arena,
+                        const struct value *v, int64_t line)
 {
     struct value *open = value_new_unknown(arena, line, 0, "%s",
                                            v && v->kind == VALUE_UNKNOWN && v->why
