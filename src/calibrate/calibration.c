@@ -21,6 +21,7 @@ void calibration_release(struct calibration *c)
     VEC_RELEASE(&c->terms);
     VEC_RELEASE(&c->figures);
     VEC_RELEASE(&c->links);
+    VEC_RELEASE(&c->products);
 }
 
 void calibration_add_fit(struct calibration *c, const struct fit *fit,

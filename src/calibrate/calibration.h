@@ -47,6 +47,19 @@ struct calibration_link {
     double median;                              /* of |predicted / measured - 1| */
 };
 
+/* The products of a device, a release of software and a format. */
+struct calibration_product {
+    const char *device, *gpu;      /* the shipped GPU's name; NULL: none resembles it */
+    const struct product *shipped; /* NULL: none */
+    struct product product;
+    const char *why; /* why nothing was fitted; NULL */
+    /* Rows of training's shapes: those fitted to, those held out, and what equal rows
+     * of other software differ by. Of rows that the host limits, those above three times
+     * its time. */
+    int64_t n_fit, n_held, n_floor;
+    double fit_median, fit_mean, held_median, held_mean, floor_median, floor_mean;
+};
+
 struct calibration {
     struct arena *arena;
     const char *base;    /* profile that terms without data are from */
@@ -54,6 +67,7 @@ struct calibration {
     VEC(struct calibration_term) terms;
     VEC(struct calibration_figure) figures;
     VEC(struct calibration_link) links;
+    VEC(struct calibration_product) products;
 };
 
 void calibration_init(struct calibration *c, struct arena *arena);
@@ -62,6 +76,18 @@ void calibration_release(struct calibration *c);
 /* Fits what there are samples of; `gpu` starts as the base profile and is changed. */
 int calibrate_gpu(struct calibration *c, struct gpu *gpu, const struct samples *s,
                   struct err *err);
+
+/* Fits the constants of products (hardware/product.h) to half of the rows of each
+ * device, software and format: those whose shape has an even hash (product_half).
+ * Starts are rules, so that the result does not depend on what is shipped. */
+int calibrate_products(struct calibration *c, struct cfg_loader *loader,
+                       const struct samples *s, struct err *err);
+
+/* 0 for shapes that constants are fitted to, 1 for those held out. */
+int product_half(int64_t m, int64_t n, int64_t k);
+
+/* A file of topologies/products with what was found of one device; the caller owns it. */
+json_t *calibration_products_file(const struct calibration *c, const struct samples *s);
 
 /* Fits the collectives to the fabric inside the instance (all on one node) or between
  * instances (the others; single-node rows are not used then) of `cluster`, whose fabric

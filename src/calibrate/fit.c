@@ -46,13 +46,13 @@ static double place_of(const struct fit_param *p, double value)
 }
 
 /* Starts at a bound could not move from it. */
-static double unbounded(const struct fit_param *p, double value)
+double fit_unbounded(const struct fit_param *p, double value)
 {
     double place = fmin(fmax(place_of(p, value), 0.03), 0.97);
     return log(place / (1 - place));
 }
 
-static double bounded(const struct fit_param *p, double u)
+double fit_bounded(const struct fit_param *p, double u)
 {
     return p->min * exp(log(p->max / p->min) / (1 + exp(-u)));
 }
@@ -63,7 +63,7 @@ static void set_values(struct work *w, const gsl_vector *u)
         w->values[i] = w->fit->params[i].start;
     for (size_t i = 0; i < w->n_free; i++)
         w->values[w->free[i]] =
-            bounded(&w->fit->params[w->free[i]], gsl_vector_get(u, i));
+            fit_bounded(&w->fit->params[w->free[i]], gsl_vector_get(u, i));
 }
 
 static int evaluate(const gsl_vector *u, void *arg, gsl_vector *f)
@@ -174,7 +174,7 @@ static void set_start(struct work *w, int which)
     static const double shift[STARTS] = { 0, -0.7, 0.7 };
     for (size_t i = 0; i < w->n_free; i++) {
         const struct fit_param *p = &w->fit->params[w->free[i]];
-        gsl_vector_set(w->u, i, unbounded(p, p->start) + shift[which]);
+        gsl_vector_set(w->u, i, fit_unbounded(p, p->start) + shift[which]);
     }
 }
 

@@ -52,6 +52,15 @@ int fit_run(struct fit *fit, struct err *err);
  * to a bound, unless the fit is worse for it: then they are fixed at the bound. */
 int fit_run_known(struct fit *fit, double share, struct err *err);
 
+/* Minimises the weighted mean of |residual| by the simplex of Nelder and Mead, begun
+ * anew from where it ended a few times: for laws with kinks, whose median error counts.
+ * Gives values alone (half is 0). Fails where the start gives no finite residuals. */
+int fit_simplex(struct fit *fit, struct err *err);
+
+/* A parameter's value for an unbounded number, and back. */
+double fit_bounded(const struct fit_param *p, double u);
+double fit_unbounded(const struct fit_param *p, double value);
+
 /* 1.4826 times the median of |v|: the standard deviation, for normal values. */
 double fit_spread(const double *v, int64_t n);
 

@@ -180,29 +180,29 @@ static int fit_gemms(struct calibration *c, struct gpu *gpu, struct gemms *g,
 {
     struct gpu_gemm base = gpu->gemm[g->dtype];
     struct gpu before = *gpu;
-    bool identified = g->n >= WAVES_LEAST, fractional = base.fractional;
+    bool identified = g->n >= WAVES_LEAST, fractional = base.partial_waves > 0;
     struct fit fit = gemm_fit(g);
     if (fit_run_known(&fit, calibration_unreported, err))
         return -1;
     if (identified) {
         struct gemms other = *g;
         other.gpu.gemm[g->dtype] = base;
-        other.gpu.gemm[g->dtype].fractional = !base.fractional;
+        other.gpu.gemm[g->dtype].partial_waves = !fractional;
         struct fit turned = gemm_fit(&other);
         if (fit_run_known(&turned, calibration_unreported, err))
             return -1;
         if (turned.loss < waves_better * fit.loss) {
             fit = turned;
-            fractional = !base.fractional;
+            fractional = !fractional;
         }
     }
     double values[GEMM_TERMS];
     for (int i = 0; i < GEMM_TERMS; i++)
         values[i] = fit.params[i].value;
     set_gemm(&gpu->gemm[g->dtype], values);
-    gpu->gemm[g->dtype].fractional = fractional;
+    gpu->gemm[g->dtype].partial_waves = fractional;
     add_gemm_terms(c, g, &base, &fit);
-    add_wave_rule(c, g, fractional, base.fractional, identified);
+    add_wave_rule(c, g, fractional, base.partial_waves > 0, identified);
     add_gemm_figures(c, gpu, &before, g->dtype, s);
     return 0;
 }

@@ -17,6 +17,7 @@ void samples_init(struct samples *s, struct cfg_loader *loader,
 void samples_release(struct samples *s)
 {
     VEC_RELEASE(&s->gemms);
+    VEC_RELEASE(&s->products);
     VEC_RELEASE(&s->flashes);
     VEC_RELEASE(&s->streams);
     VEC_RELEASE(&s->links);
@@ -26,9 +27,14 @@ void samples_release(struct samples *s)
     VEC_RELEASE(&s->files);
 }
 
+bool samples_wants(const struct samples *s, const char *device)
+{
+    return !s->filter || strstr(device, s->filter);
+}
+
 int samples_device(struct samples *s, const char *device, const char *where)
 {
-    if (s->filter && !strstr(device, s->filter))
+    if (!samples_wants(s, device))
         return 0;
     if (!s->device)
         s->device = arena_strdup(&s->loader->arena, device);
@@ -52,8 +58,8 @@ void samples_place(struct samples *s, int64_t gpus_per_node)
 
 static int64_t total(const struct samples *s)
 {
-    return s->gemms.n + s->flashes.n + s->streams.n + s->links.n + s->colls.n +
-           s->clocks.n;
+    return s->gemms.n + s->products.n + s->flashes.n + s->streams.n + s->links.n +
+           s->colls.n + s->clocks.n;
 }
 
 /* Which reader the file is for, by how it begins; a log may begin with anything, a

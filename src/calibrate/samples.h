@@ -11,6 +11,7 @@
 #include "config/cfg.h"
 #include "cost/collective.h"
 #include "hardware/dtype.h"
+#include "hardware/product.h"
 
 /* A product C[m,n] = A[m,k] B[k,n], `batch` of them; or fused attention of `batch`
  * sequences x heads, m queries over n keys of k columns. */
@@ -18,6 +19,14 @@ struct sample_kernel {
     enum dtype dtype;
     int64_t m, n, k, batch;
     bool causal, backward; /* attention */
+    double time_s;
+};
+
+/* A product as some software's benchmark ran it. */
+struct sample_product {
+    const char *device, *software;
+    const struct product_format *format;
+    int64_t m, n, k;
     double time_s;
 };
 
@@ -53,6 +62,7 @@ struct samples {
     int64_t n_failed;
     VEC(struct sample_kernel) gemms;
     VEC(struct sample_kernel) flashes;
+    VEC(struct sample_product) products; /* of any number of devices */
     VEC(struct sample_stream) streams;
     VEC(struct sample_link) links;
     VEC(struct sample_coll) colls;
@@ -88,5 +98,8 @@ int samples_load_csv(struct samples *s, const char *file,
 /* Whether rows of a device are wanted; remembers the first device. Two devices in one
  * set of rows are reported at `where`, -1 then; 0 skips the row, 1 takes it. */
 int samples_device(struct samples *s, const char *device, const char *where);
+
+/* Whether the hints want rows of a device. */
+bool samples_wants(const struct samples *s, const char *device);
 
 #endif

@@ -113,6 +113,35 @@ static int read_gemm(struct table *t)
     return 0;
 }
 
+/* What the formats of products are called in tables; others as product_formats. */
+static const char *format_name(const char *word)
+{
+    return strcmp(word, "bfloat16") == 0 ? "bf16" : word;
+}
+
+/* A table of several devices and releases of software, which are kept apart. */
+static int read_product(struct table *t)
+{
+    int64_t dtype = column(&t->csv, dtype_columns);
+    int64_t software = csv_column(&t->csv, "software");
+    struct sample_product p = {
+        .device = cell(t, column(&t->csv, device_columns)),
+        .software = cell(t, software),
+        .format = product_format_find(format_name(cell(t, dtype))),
+    };
+    if (!p.format)
+        return fail(t, dtype, DIAG_UNKNOWN_NAME,
+                    "is no number format of products (bfloat16, fp8, fp8_block, "
+                    "mxfp8, nvfp4)");
+    if (!*p.software)
+        return fail(t, software, DIAG_MISSING, "names no software");
+    if (whole(t, "m", 1, &p.m) || whole(t, "n", 1, &p.n) || whole(t, "k", 1, &p.k) ||
+        time_of(t, &p.time_s))
+        return -1;
+    VEC_PUSH(&t->s->products, p);
+    return 0;
+}
+
 /* With fewer heads, rows of vLLM's paged cache are so short that reading them binds: up
  * to twice slower, which is no property of attention in training. */
 enum { PAGED_HEADS = 12 };
@@ -160,8 +189,11 @@ static read_row_fn *reader_of(const struct csv *csv)
     if (column(csv, time_columns) < 0)
         return NULL;
     if (csv_column(csv, "m") >= 0 && csv_column(csv, "n") >= 0 &&
-        csv_column(csv, "k") >= 0)
-        return read_gemm;
+        csv_column(csv, "k") >= 0) {
+        bool many = csv_column(csv, "software") >= 0 &&
+                    column(csv, device_columns) >= 0 && column(csv, dtype_columns) >= 0;
+        return many ? read_product : read_gemm;
+    }
     if (csv_column(csv, "isl") >= 0 && csv_column(csv, "num_heads") >= 0)
         return read_attention;
     if (csv_column(csv, "op") >= 0 && column(csv, size_columns) >= 0 &&
@@ -189,8 +221,9 @@ int samples_load_csv(struct samples *s, const char *file,
     }
     int64_t device = column(&t.csv, device_columns);
     for (t.row = 0; t.row < t.csv.n_rows; t.row++) {
-        int wanted = device < 0 || !*cell(&t, device)
-                         ? 1
+        int wanted = device < 0 || !*cell(&t, device) ? 1
+                     : read_row == read_product
+                         ? samples_wants(s, cell(&t, device))
                          : samples_device(s, cell(&t, device), file);
         if (wanted < 0 || (wanted && read_row(&t)))
             return -1;

@@ -6,6 +6,7 @@
 #include "calibrate/calibration.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
+#include "report/products_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -272,7 +273,9 @@ static int calibrate(struct work *w)
 static int write_profile(struct work *w)
 {
     struct file_out out;
-    json_t *tree = calibration_profile(&w->found, w->file, &w->samples);
+    json_t *tree = w->found.products.n
+                       ? calibration_products_file(&w->found, &w->samples)
+                       : calibration_profile(&w->found, w->file, &w->samples);
     int rc = file_out_open(&out, w->args->out, &w->err);
     if (rc == 0) {
         json_dumpf(tree, out.stream, JSON_INDENT(4) | JSON_REAL_PRECISION(6));
@@ -283,6 +286,51 @@ static int write_profile(struct work *w)
     return rc;
 }
 
+/* A table of several devices is fitted whole, but a file is of one. */
+static int calibrate_by_software(struct work *w)
+{
+    const struct samples *s = &w->samples;
+    warn_of_collectives(w);
+    if (w->args->base)
+        diags_warn(&w->loader.diags, DIAG_WITHOUT_EFFECT,
+                   "--base: does nothing, as products by software have no base");
+    if (s->gemms.n + s->streams.n + s->flashes.n + s->clocks.n + s->colls.n > 0)
+        return err_set(&w->err, "products by software are fitted apart from other "
+                                "measurements: give their table alone");
+    for (int64_t i = 1; w->args->out && i < s->products.n; i++)
+        if (strcmp(s->products.v[i].device, s->products.v[0].device) != 0)
+            return err_set(&w->err,
+                           "--out: the table holds \"%s\" and \"%s\", and a file is of "
+                           "one device (--device TEXT chooses)",
+                           s->products.v[0].device, s->products.v[i].device);
+    return calibrate_products(&w->found, &w->loader, s, &w->err);
+}
+
+static bool is_by_software(const struct work *w)
+{
+    return w->samples.products.n > 0;
+}
+
+/* Where it goes, and what was found. */
+static int finish(struct work *w)
+{
+    const char *to = w->args->out;
+    FILE *out = to && strcmp(to, "-") == 0 ? stderr : stdout;
+    if (to && write_profile(w))
+        return -1;
+    if (is_by_software(w)) {
+        report_products(out, &w->found, &w->samples);
+        return 0;
+    }
+    print_calibration(out, &w->found, &w->samples);
+    if (!calibration_fitted(&w->found))
+        diags_warn(&w->loader.diags, DIAG_LEFT_OUT,
+                   "nothing could be fitted: %s holds the constants of "
+                   "%s",
+                   to, w->found.base);
+    return 0;
+}
+
 int cmd_calibrate(int argc, char **argv)
 {
     struct arguments args = { .op = -1 };
@@ -290,32 +338,24 @@ int cmd_calibrate(int argc, char **argv)
     int status = options_parse(&usage, argc, argv, &args, &files);
     if (status != OPTIONS_GO_ON)
         return status;
-    if (!args.out) {
-        fprintf(stderr,
-                "smsim calibrate: --out: is missing (where the profile goes)\n");
-        return EXIT_USAGE;
-    }
     struct work w = { .args = &args };
     cfg_loader_init(&w.loader);
     calibration_init(&w.found, &w.loader.arena);
     int rc = load_all(&w, &files);
-    if (rc == 0)
-        rc = calibrate(&w);
-    if (rc == 0)
-        rc = write_profile(&w);
-    if (rc == 0)
-        print_calibration(strcmp(args.out, "-") == 0 ? stderr : stdout, &w.found,
-                          &w.samples);
-    if (rc == 0 && !calibration_fitted(&w.found))
-        diags_warn(&w.loader.diags, DIAG_LEFT_OUT,
-                   "nothing could be fitted: %s holds the constants of "
-                   "%s",
-                   args.out, w.found.base);
+    if (rc == 0 && !args.out && !is_by_software(&w)) {
+        fprintf(stderr,
+                "smsim calibrate: --out: is missing (where the profile goes)\n");
+        status = EXIT_USAGE;
+    }
+    if (rc == 0 && status == OPTIONS_GO_ON)
+        rc = is_by_software(&w) ? calibrate_by_software(&w) : calibrate(&w);
+    if (rc == 0 && status == OPTIONS_GO_ON)
+        rc = finish(&w);
     cmd_warn(&w.loader);
     samples_release(&w.samples);
     calibration_release(&w.found);
     if (rc)
         return cmd_fail(&w.loader, &w.err);
     cfg_loader_release(&w.loader);
-    return EXIT_DONE;
+    return status == OPTIONS_GO_ON ? EXIT_DONE : status;
 }

@@ -4,6 +4,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "config/contract.h"
+#include "hardware/product.h"
 #include "report/report.h"
 #include "report/sweep_figure.h"
 #include "scenario/scenario.h"
@@ -162,6 +163,11 @@ static int check_gpu(struct cfg_loader *loader, struct cfg root, struct checked 
     return said_ok(gpu_get(loader, c->file, root), c, "GPU");
 }
 
+static int check_products(struct cfg_loader *loader, struct cfg root, struct checked *c)
+{
+    return said_ok(products_get(loader, c->file, root), c, "products of a GPU");
+}
+
 static int check_instance(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     return said_ok(instance_get(loader, c->file, root), c, "instance");
@@ -187,6 +193,7 @@ static const struct kind {
     { "cluster", "scenario", check_scenario },
     { "training", "scenario", check_scenario },
     { "sm_arch", "gpu", check_gpu },
+    { "products", "products", check_products },
     { "inside", "instance", check_instance },
     { "protocols", "fabric", check_fabric },
     { "stream_factor", "framework", check_framework },

@@ -1,5 +1,7 @@
 #include "cost/kernel.h"
 
+#include "cost/gemm.h"
+
 #include <math.h>
 
 const struct kernel_share kernel_alone = { 1, 1 };
@@ -15,116 +17,10 @@ struct kernel_share kernel_overlapped(const struct gpu *gpu, struct kernel_share
     };
 }
 
-/* Tiles of the output that one SM makes at a time: 2^m_bits x 2^n_bits. */
-struct tile {
-    int m_bits, n_bits;
-};
-
-enum { TILES_N = 8, SPLITS_N = 10, TILES_SMALL_MAX = 16384, SPLIT_K_MIN = 256 };
-
-/* cuBLAS splits k where the tiles fill one wave or less; of more tiles only long loops
- * (MODEL.md, 3.5). */
-enum { SPLIT_WAVES_K_MIN = 6000, SPLIT_WAVES_MAX = 8 };
-
-/* A small tile alone on its SM over one of two that hide each other's waiting
- * (MODEL.md, 3.4): fitted to the kernels data of A100. */
-static const double lone_tile = 1.06;
-
-/* cuBLAS has many more; these make all the difference that data show. The last ones
- * are for products of a few rows. */
-static const struct tile tiles_ampere[TILES_N] = { { 8, 7 }, { 7, 8 }, { 7, 7 },
-                                                   { 6, 8 }, { 6, 7 }, { 6, 6 },
-                                                   { 6, 5 }, { 5, 5 } };
-static const struct tile tiles_hopper[TILES_N] = { { 8, 7 }, { 7, 8 }, { 7, 7 },
-                                                   { 6, 8 }, { 6, 7 }, { 6, 6 },
-                                                   { 6, 5 }, { 6, 4 } };
-static const int splits[SPLITS_N] = { 1, 2, 3, 4, 5, 6, 8, 12, 16, 24 };
-
-/* What all candidates of one product have in common. Rates are of one SM. */
-struct gemm {
-    double m, n, batch;
-    int64_t k;
-    double sms;                 /* left to this kernel */
-    double flops;               /* per SM */
-    double port_Bps;            /* per SM */
-    double latency_s;           /* of one k of a tile's loop, at least */
-    double hbm_Bps;             /* of the GPU, as this kernel reaches it */
-    double element_B, result_B; /* fp8 products write 16 bits */
-    double launch_s, split_s, epilogue;
-    bool fractional;
-};
-
 /* a / b rounded up, for whole numbers below 2^52. */
 static inline double ceil_div(double a, double b)
 {
     return (double)(int64_t)((a + b - 1) / b);
-}
-
-/* (4): rounds of tiles that the busiest SM goes through, main loop and write-out. */
-static inline double loop_and_write_s(const struct gemm *g, double pieces,
-                                      double elements, double loop_s, double write_s)
-{
-    if (g->fractional && pieces > g->sms)
-        return pieces / g->sms * loop_s + ceil_div(pieces, g->sms) * write_s;
-    if (g->fractional || elements > TILES_SMALL_MAX)
-        return ceil_div(pieces, g->sms) * (loop_s + write_s);
-    if (pieces <= g->sms)
-        return lone_tile * loop_s + write_s;
-    return 2 * ceil_div(pieces, 2 * g->sms) * (loop_s + write_s); /* two share an SM */
-}
-
-/* Into how many parts cuBLAS splits k at most. */
-static int64_t splits_most(const struct gemm *g, double pieces)
-{
-    if (pieces > g->sms && (g->fractional || g->k < SPLIT_WAVES_K_MIN ||
-                            pieces > SPLIT_WAVES_MAX * g->sms))
-        return 1;
-    return g->k / SPLIT_K_MIN;
-}
-
-/* (1)-(5) for one tile: the best over the ways to split k; `best` where no way is
- * better. */
-static double tile_s(const struct gemm *g, const struct tile *tile, double best)
-{
-    double rows = (double)(1 << tile->m_bits), columns = (double)(1 << tile->n_bits);
-    double elements = rows * columns;
-    double pieces = ceil_div(g->m, rows) * ceil_div(g->n, columns) * g->batch;
-    double arithmetic_s = 2 * elements / g->flops;
-    double load_s = g->element_B * (rows + columns) / g->port_Bps;
-    double step_s = fmax(fmax(arithmetic_s, load_s), g->latency_s);
-    if (pieces * (double)g->k * step_s >= best * g->sms)
-        return best; /* even if all SMs were always busy */
-    double write_s = g->epilogue * g->result_B * elements * g->sms / g->hbm_Bps;
-    double partial_s = 4 * g->batch * g->m * g->n / g->hbm_Bps;
-    int64_t most = splits_most(g, pieces);
-    for (int i = 0; i < SPLITS_N; i++) {
-        int64_t s = splits[i];
-        double sum_s = s > 1 ? g->split_s + (double)s * partial_s : 0;
-        if (s > 1 && (s > most || sum_s >= best))
-            break;
-        double depth = (double)((g->k + 32 * s - 1) / (32 * s) * 32);
-        double t =
-            loop_and_write_s(g, pieces * (double)s, elements, depth * step_s, write_s) +
-            sum_s;
-        best = t < best ? t : best;
-        if (g->fractional && pieces * (double)s > g->sms)
-            break; /* all SMs are busy: more parts only add work */
-    }
-    return best;
-}
-
-/* (6)-(8): the best tile, joined with the memory traffic by a 4-norm. */
-static double gemm_s(const struct gemm *g, const struct tile tiles[TILES_N])
-{
-    double best = INFINITY;
-    for (int i = 0; i < TILES_N; i++)
-        best = tile_s(g, &tiles[i], best);
-    double k = (double)g->k;
-    double read_B = g->element_B * g->batch * (g->m * k + g->n * k);
-    double moved_B = read_B + g->result_B * g->batch * g->m * g->n;
-    double memory_s = moved_B / g->hbm_Bps;
-    double a = best * best, b = memory_s * memory_s;
-    return g->launch_s + sqrt(sqrt(a * a + b * b));
 }
 
 static double sms_left(const struct gpu *gpu, struct kernel_share share)
@@ -175,9 +71,10 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
         .launch_s = p->launch_s,
         .split_s = p->split_s,
         .epilogue = p->epilogue,
-        .fractional = p->fractional,
+        .partial_waves = p->partial_waves,
+        .tiles = gemm_tiles_of(gpu->sm_arch),
     };
-    return gemm_s(&g, gpu->sm_arch >= 90 ? tiles_hopper : tiles_ampere);
+    return gemm_s(&g);
 }
 
 double kernel_looped_s(const struct gpu *gpu, double alone_s)

@@ -53,8 +53,13 @@ static const struct cfg_field gpu_fields[] = {
     CFG_QUANTITY(k, struct gpu, peak_flops[t], UNIT_FLOP_PER_S, 1e9, 1e18)
 
 static const struct cfg_field peak_fields[] = {
-    PEAK("fp32", DTYPE_FP32), PEAK("tf32", DTYPE_TF32), PEAK("fp16", DTYPE_FP16),
-    PEAK("bf16", DTYPE_BF16), PEAK("fp8", DTYPE_FP8),   CFG_END,
+    PEAK("fp32", DTYPE_FP32),
+    PEAK("tf32", DTYPE_TF32),
+    PEAK("fp16", DTYPE_FP16),
+    PEAK("bf16", DTYPE_BF16),
+    PEAK("fp8", DTYPE_FP8),
+    CFG_QUANTITY("fp4", struct gpu, fp4_flops, UNIT_FLOP_PER_S, 1e9, 1e18),
+    CFG_END,
 };
 
 #define GEMM(k, t) CFG_CHILD(k, struct gemm_rows, row[t])
@@ -64,21 +69,26 @@ static const struct cfg_field gemm_rows_fields[] = {
     GEMM("bf16", DTYPE_BF16), GEMM("fp8", DTYPE_FP8),   CFG_END,
 };
 
+struct gemm_raw {
+    struct gpu_gemm gemm;
+    bool fractional;
+};
+
 static const struct cfg_field gemm_fields[] = {
-    CFG_ROW("eta", CFG_T_REAL, struct gpu_gemm, eta, .min = 0.01, .max = 1.5,
+    CFG_ROW("eta", CFG_T_REAL, struct gemm_raw, gemm.eta, .min = 0.01, .max = 1.5,
             .required = true),
-    CFG_REAL("sustained", struct gpu_gemm, sustained, 0.01, 1.5),
-    CFG_ROW("port", CFG_T_QUANTITY, struct gpu_gemm, port_Bps, .unit = UNIT_BYTES_PER_S,
-            .min = 1e9, .max = 1e13, .required = true),
-    CFG_REAL("hbm_frac", struct gpu_gemm, hbm_frac, 0.01, 1),
-    CFG_ROW("launch", CFG_T_QUANTITY, struct gpu_gemm, launch_s, .unit = UNIT_SECONDS,
-            .min = 0, .max = 1e-3, .required = true),
-    CFG_REAL("epilogue", struct gpu_gemm, epilogue, 0, 1),
-    CFG_BOOL("fractional", struct gpu_gemm, fractional),
-    CFG_REAL("misaligned", struct gpu_gemm, misaligned, 1, 100),
-    CFG_REAL("misaligned_batch", struct gpu_gemm, misaligned_batch, 1, 100),
-    CFG_QUANTITY("split", struct gpu_gemm, split_s, UNIT_SECONDS, 0, 1e-3),
-    CFG_QUANTITY("latency", struct gpu_gemm, latency_s, UNIT_SECONDS, 0, 1e-6),
+    CFG_REAL("sustained", struct gemm_raw, gemm.sustained, 0.01, 1.5),
+    CFG_ROW("port", CFG_T_QUANTITY, struct gemm_raw, gemm.port_Bps,
+            .unit = UNIT_BYTES_PER_S, .min = 1e9, .max = 1e13, .required = true),
+    CFG_REAL("hbm_frac", struct gemm_raw, gemm.hbm_frac, 0.01, 1),
+    CFG_ROW("launch", CFG_T_QUANTITY, struct gemm_raw, gemm.launch_s,
+            .unit = UNIT_SECONDS, .min = 0, .max = 1e-3, .required = true),
+    CFG_REAL("epilogue", struct gemm_raw, gemm.epilogue, 0, 1),
+    CFG_BOOL("fractional", struct gemm_raw, fractional),
+    CFG_REAL("misaligned", struct gemm_raw, gemm.misaligned, 1, 100),
+    CFG_REAL("misaligned_batch", struct gemm_raw, gemm.misaligned_batch, 1, 100),
+    CFG_QUANTITY("split", struct gemm_raw, gemm.split_s, UNIT_SECONDS, 0, 1e-3),
+    CFG_QUANTITY("latency", struct gemm_raw, gemm.latency_s, UNIT_SECONDS, 0, 1e-6),
     CFG_END,
 };
 
@@ -102,12 +112,14 @@ static const enum dtype alike[DTYPE_N] = {
 static int read_gemm_row(struct gpu_gemm *g, struct cfg row,
                          double without_tensor_cores)
 {
-    *g = (struct gpu_gemm) { .sustained = 1,
-                             .hbm_frac = 0.8,
-                             .epilogue = 1,
-                             .misaligned = 1,
-                             .misaligned_batch = without_tensor_cores };
-    int rc = cfg_read(row, gemm_fields, g);
+    struct gemm_raw raw = { .gemm = { .sustained = 1,
+                                      .hbm_frac = 0.8,
+                                      .epilogue = 1,
+                                      .misaligned = 1,
+                                      .misaligned_batch = without_tensor_cores } };
+    int rc = cfg_read(row, gemm_fields, &raw);
+    *g = raw.gemm;
+    g->partial_waves = raw.fractional;
     if (!cfg_present(cfg_get(row, "split")))
         g->split_s = g->launch_s;
     return rc;

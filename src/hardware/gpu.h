@@ -10,17 +10,27 @@
 #include "config/provenance.h"
 #include "hardware/dtype.h"
 
+/* Tiles of the output that a library's kernels make. */
+enum gemm_tiles {
+    GEMM_TILES_AMPERE,            /* cuBLAS: two small ones share an SM */
+    GEMM_TILES_HOPPER,            /* cuBLAS, persistent */
+    GEMM_TILES_CUTLASS,           /* 128 x 128 */
+    GEMM_TILES_CUTLASS_HOPPER,    /* the same in clusters of 2 x 1 */
+    GEMM_TILES_CUTLASS_BLACKWELL, /* the same in clusters of 2 x 2 */
+    GEMM_TILES_N
+};
+
 /* How matrix products run, per number format. */
 struct gpu_gemm {
     double eta; /* share of the dense peak that the main loop reaches when cool */
     double
         sustained; /* clock under the power limit of long training, over the cool one */
-    double port_Bps; /* what one SM can load from L2 */
-    double hbm_frac; /* share of the memory bandwidth */
-    double launch_s; /* launch, fill and drain of a kernel */
-    double epilogue; /* share of the output's write that nothing hides, 0..1 */
-    bool
-        fractional; /* persistent kernels: waves need not be whole (Hopper and later) */
+    double port_Bps;      /* what one SM can load from L2 */
+    double hbm_frac;      /* share of the memory bandwidth */
+    double launch_s;      /* launch, fill and drain of a kernel */
+    double epilogue;      /* share of the output's write that nothing hides, 0..1 */
+    double partial_waves; /* share of waves that need not be whole, 0..1: persistent
+                             kernels (Hopper and later) have 1 */
     /* Factors of time where rows of a matrix are not aligned as tensor cores load them:
      * of one product (an odd length), and of a batch (no multiple of 16 bytes). */
     double misaligned, misaligned_batch;
@@ -38,6 +48,7 @@ struct gpu {
     int64_t l2_B;
     double tdp_w;
     double peak_flops[DTYPE_N]; /* dense; 0: the GPU has no such arithmetic */
+    double fp4_flops;           /* likewise */
     struct gpu_gemm gemm[DTYPE_N];
     double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */
     double kernel_s;    /* shortest memory-bound kernel, launch gap included */

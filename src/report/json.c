@@ -24,6 +24,15 @@ static json_t *text(const char *s)
     return s ? json_string(s) : json_null();
 }
 
+static json_t *equal_rows(const struct stats *s)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "n", json_integer(s->n));
+    json_object_set_new(o, "mean_abs_difference", real(s->mean_abs));
+    json_object_set_new(o, "median_abs_difference", real(s->median_abs));
+    return o;
+}
+
 static json_t *metrics(const struct summary_metrics *m)
 {
     json_t *o = json_object();
@@ -35,6 +44,8 @@ static json_t *metrics(const struct summary_metrics *m)
         json_object_set_new(one, "median_abs_error", real(s->median_abs));
         json_object_set_new(one, "max_abs_error", real(s->max_abs));
         json_object_set_new(one, "bias", real(s->bias));
+        if (m->v[i].equal.n)
+            json_object_set_new(one, "equal_rows", equal_rows(&m->v[i].equal));
         json_object_set_new(o, m->v[i].key, one);
     }
     return o;

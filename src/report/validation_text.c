@@ -23,10 +23,19 @@ static void print_metric(FILE *out, const char *key, const struct stats *s)
             100 * s->bias);
 }
 
+/* The floor to any law that does not know what makes them differ. */
+static void print_equal(FILE *out, const struct stats *s)
+{
+    if (s->n)
+        print_metric(out, "  rows that should be equal", s);
+}
+
 static void print_metrics(FILE *out, const struct summary_metrics *m)
 {
-    for (int32_t i = 0; i < m->n; i++)
+    for (int32_t i = 0; i < m->n; i++) {
         print_metric(out, m->v[i].key, &m->v[i].stats);
+        print_equal(out, &m->v[i].equal);
+    }
 }
 
 /* "1048576 to 33554432: time_s" */
@@ -49,6 +58,7 @@ static void print_band(FILE *out, const struct summary_band *b)
         char name[128];
         band_name(name, sizeof(name), b, b->metrics.v[i].key);
         print_metric(out, name, &b->metrics.v[i].stats);
+        print_equal(out, &b->metrics.v[i].equal);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
+#include "cost/product.h"
 #include "simulate/judge.h"
 #include "simulate/result_json.h"
 
@@ -240,7 +241,7 @@ static const struct name_value kernel_names[] = { { "gemm", KERNEL_GEMM },
                                                   { NULL, 0 } };
 
 struct kernel {
-    const char *gpu;
+    const char *gpu, *software, *format;
     int op, dtype;
     int64_t m, n, k, batch, heads, sequence, head_dim;
     bool causal, backward, burst, loop, paged;
@@ -252,8 +253,9 @@ static const struct cfg_field kernel_fields[] = {
     CFG_ROW("gpu", CFG_T_STRING, struct kernel, gpu, .required = true),
     CFG_ROW("op", CFG_T_ENUM, struct kernel, op, .required = true,
             .names = kernel_names),
-    CFG_ROW("dtype", CFG_T_ENUM, struct kernel, dtype, .required = true,
-            .names = dtype_names),
+    CFG_ENUM("dtype", struct kernel, dtype, dtype_names),
+    CFG_STRING("software", struct kernel, software),
+    CFG_STRING("format", struct kernel, format),
     CFG_INT("m", struct kernel, m, 1, KERNEL_SIZE_MAX),
     CFG_INT("n", struct kernel, n, 1, KERNEL_SIZE_MAX),
     CFG_INT("k", struct kernel, k, 1, KERNEL_SIZE_MAX),
@@ -269,10 +271,38 @@ static const struct cfg_field kernel_fields[] = {
     CFG_END,
 };
 
+/* A product as a software's release runs it, with quantization and host as it measures
+ * them. */
+static json_t *run_product(struct job_worker *w, const struct kernel *k,
+                           struct err *err)
+{
+    const struct gpu *gpu = gpu_get(&w->hardware, k->gpu, cfg_get(w->where, "gpu"));
+    if (!gpu || !k->software || k->dtype >= 0 || k->batch != 1) {
+        if (gpu)
+            err_set(err, "\"format\" is for single products of a \"software\", "
+                         "without \"dtype\"");
+        else
+            hardware_error(w, err);
+        return NULL;
+    }
+    const struct products *all =
+        products_get(&w->hardware, gpu->name, cfg_get(w->where, "software"));
+    if (!all) {
+        hardware_error(w, err);
+        return NULL;
+    }
+    const struct product *p = products_find(all, k->software, k->format);
+    if (!p || product_peak_flops(gpu, p->format) <= 0) {
+        err_set(err, "no %s products of %s were measured", k->format, gpu->name);
+        return NULL;
+    }
+    return json_pack("{s:f}", "time_s", product_s(gpu, p, k->m, k->n, k->k, k->loop));
+}
+
 static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
                           struct cfg root, struct err *err)
 {
-    struct kernel k = { .batch = 1, .heads = 1, .burst = true };
+    struct kernel k = { .batch = 1, .heads = 1, .burst = true, .dtype = -1 };
     if (cfg_read(root, kernel_fields, &k)) {
         first_error(loader, err);
         return NULL;
@@ -281,6 +311,13 @@ static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
     if (gemm ? !k.m || !k.n || !k.k : !k.sequence || !k.head_dim) {
         err_set(err, gemm ? "a gemm needs m, n and k"
                           : "attention needs sequence and head_dim");
+        return NULL;
+    }
+    if (gemm && k.format)
+        return run_product(w, &k, err);
+    if (k.dtype < 0 || k.software || k.format) {
+        err_set(err, "a kernel needs \"dtype\"; \"software\" and \"format\" are for "
+                     "gemm, and go together");
         return NULL;
     }
     const struct gpu *gpu = gpu_get(&w->hardware, k.gpu, cfg_get(w->where, "gpu"));

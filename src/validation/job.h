@@ -24,7 +24,9 @@ void validation_worker_free(struct job_worker *w);
  * "burst" (true, the default: clocks of a short benchmark; false: those of long
  * training), "loop" (false; true: of a benchmark that repeats the kernel until the
  * power limit is felt), "paged" (false; true: attention over a server's paged
- * cache). */
+ * cache). A gemm with "software" ("vllm 0.24.0") and "format" ("fp8", "nvfp4") instead of
+ * "dtype" is a product as that software runs it, by topologies/products: with
+ * quantization and host as it measures them. */
 json_t *validation_job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
                            struct err *err);
 

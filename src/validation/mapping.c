@@ -16,7 +16,7 @@ struct file {
     int recalled;
     bool held_out;
     struct cfg why, drop, keep, fitted, scenario, collective, kernel, measured,
-        variants, choose, rank_by, bands, name_at, table_at;
+        variants, choose, rank_by, bands, name_at, table_at, equal_at;
 };
 
 static const struct cfg_field file_fields[] = {
@@ -39,6 +39,7 @@ static const struct cfg_field file_fields[] = {
     CFG_CHILD("rank_by", struct file, rank_by),
     CFG_CHILD("bands", struct file, bands),
     CFG_CHILD("tables", struct file, table_at),
+    CFG_CHILD("equal", struct file, equal_at),
     CFG_END,
 };
 
@@ -294,6 +295,7 @@ static int read_mapping(struct reader *r, struct cfg root)
                        "\"why this value\"}");
     rc |= read_template(r->file.name_at, &m->csv, &m->row_name);
     rc |= read_template(r->file.table_at, &m->csv, &m->table);
+    rc |= read_template(r->file.equal_at, &m->csv, &m->equal);
     rc |= filters_read(&m->filters, r->file.drop, r->file.keep, &m->csv);
     rc |= filters_read(&m->fitted, r->file.fitted, (struct cfg) { 0 }, &m->csv);
     rc |= read_subject(r, root);

@@ -58,6 +58,7 @@ struct mapping {
     double *edges;
     json_t *band_of;
     const char *table; /* template, or NULL */
+    const char *equal; /* template of what rows share that should be equal, or NULL */
 };
 
 /* Loads validate/cases/NAME.json and its table validate/data/NAME.csv, or a mapping by

@@ -142,6 +142,19 @@ static int read_measured(struct rows *r, struct mapping_outcome *o,
     return 0;
 }
 
+/* A template's text of the row; nothing where there is none. */
+static int fill(struct rows *r, const char *template, struct value_row row,
+                const char **text, struct err *err)
+{
+    struct strbuf b;
+    if (!template)
+        return 0;
+    strbuf_init(&b);
+    int rc = column_fill(template, row, &b, err);
+    *text = keep_text(r, &b);
+    return rc;
+}
+
 static int read_place(struct rows *r, struct mapping_outcome *o, struct value_row row,
                       struct err *err)
 {
@@ -157,13 +170,9 @@ static int read_place(struct rows *r, struct mapping_outcome *o, struct value_ro
         while (o->band < m->n_edges && v >= m->edges[o->band])
             o->band++;
     }
-    if (m->table) {
-        strbuf_init(&b);
-        int rc = column_fill(m->table, row, &b, err);
-        o->table = keep_text(r, &b);
-        if (rc)
-            return -1;
-    }
+    if (fill(r, m->table, row, &o->table, err) ||
+        fill(r, m->equal, row, &o->equal, err))
+        return -1;
     strbuf_init(&b);
     for (int32_t i = 0; i < m->n_rank_by; i++)
         strbuf_printf(&b, "%s%s", i ? ", " : "",

@@ -35,6 +35,7 @@ struct mapping_outcome {
     bool fits_measured, fits_predicted;
     int32_t band;           /* 0: below the first edge, ... n_edges: above the last */
     const char *table;      /* NULL when the mapping names none */
+    const char *equal;      /* what rows share that should be equal; NULL: not said */
     const char *rank_group; /* the cells it is alike in; NULL: none */
     bool has_rate;          /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;

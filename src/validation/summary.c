@@ -11,6 +11,8 @@ struct maker {
     struct arena *arena;
     const struct mapping_run *run;
     double *errors; /* room for as many as there are quantities */
+    int64_t n_equal;
+    int64_t *equal; /* outcomes that share a text with others, alike ones together */
 };
 
 /* Which outcomes a set of statistics is over. */
@@ -43,6 +45,68 @@ static struct stats key_stats(const struct maker *mk, const char *key,
     return stats_of(mk->errors, n);
 }
 
+/* Rows that should be equal --------------------------------------------------------- */
+
+struct equal_row {
+    const char *text;
+    int64_t outcome;
+};
+
+static int by_text(const void *a, const void *b)
+{
+    const struct equal_row *x = a, *y = b;
+    int order = strcmp(x->text, y->text);
+    return order ? order : (x->outcome > y->outcome) - (x->outcome < y->outcome);
+}
+
+static void list_equal(struct maker *mk)
+{
+    const struct mapping_run *run = mk->run;
+    struct equal_row *rows = xcalloc((size_t)run->n_outcomes + 1, sizeof(*rows));
+    int64_t n = 0;
+    for (int64_t i = 0; i < run->n_outcomes; i++)
+        if (run->outcomes[i].equal && !run->outcomes[i].error)
+            rows[n++] = (struct equal_row) { run->outcomes[i].equal, i };
+    qsort(rows, (size_t)n, sizeof(*rows), by_text);
+    mk->equal = xcalloc((size_t)n + 1, sizeof(*mk->equal));
+    for (int64_t i = 0; i < n; i++)
+        mk->equal[i] = rows[i].outcome;
+    mk->n_equal = n;
+    free(rows);
+}
+
+static double measured_of(const struct mapping_outcome *o, const char *key)
+{
+    for (int32_t k = 0; k < o->n_quantities; k++)
+        if (strcmp(o->quantities[k].key, key) == 0)
+            return o->quantities[k].measured;
+    return 0;
+}
+
+/* How far the next of each row's equals is from it, in a circle: as many differences as
+ * there are rows in the scope that have equals. */
+static struct stats equal_stats(const struct maker *mk, const char *key,
+                                struct scope scope)
+{
+    int64_t n = 0;
+    for (int64_t first = 0, end; first < mk->n_equal; first = end) {
+        const struct mapping_outcome *all = mk->run->outcomes;
+        const char *text = all[mk->equal[first]].equal;
+        for (end = first; end < mk->n_equal; end++)
+            if (strcmp(all[mk->equal[end]].equal, text) != 0)
+                break;
+        for (int64_t i = first; i < end && end - first > 1; i++) {
+            const struct mapping_outcome *own = &all[mk->equal[i]];
+            int64_t next = i + 1 < end ? i + 1 : first;
+            double mine = measured_of(own, key);
+            double other = measured_of(&all[mk->equal[next]], key);
+            if (in_scope(own, scope) && mine != 0 && other != 0)
+                mk->errors[n++] = other / mine - 1;
+        }
+    }
+    return stats_of(mk->errors, n);
+}
+
 /* Keys that rows in the scope have, in the order of the mapping. */
 static struct summary_metrics make_metrics(const struct maker *mk, struct scope scope)
 {
@@ -62,7 +126,8 @@ static struct summary_metrics make_metrics(const struct maker *mk, struct scope 
                 continue;
             struct stats stats = key_stats(mk, key, scope);
             if (stats.n)
-                metrics.v[metrics.n++] = (struct summary_metric) { key, stats };
+                metrics.v[metrics.n++] =
+                    (struct summary_metric) { key, stats, equal_stats(mk, key, scope) };
         }
     return metrics;
 }
@@ -172,14 +237,16 @@ static void make_groups(struct maker *mk)
 
 void summary_make(struct summary *s, struct arena *arena, const struct mapping_run *run)
 {
-    struct maker mk = { s, arena, run, NULL };
+    struct maker mk = { s, arena, run, NULL, 0, NULL };
     *s = (struct summary) { 0 };
     int64_t most = 1; /* a row may have one key once per variant */
     for (int64_t i = 0; i < run->n_outcomes; i++)
         most += run->outcomes[i].n_quantities;
     mk.errors = xcalloc((size_t)most, sizeof(*mk.errors));
+    list_equal(&mk);
     s->metrics = make_metrics(&mk, (struct scope) { false, NULL, -1 });
     make_bands(&mk);
     make_groups(&mk);
+    free(mk.equal);
     free(mk.errors);
 }

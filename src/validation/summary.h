@@ -11,6 +11,7 @@
 struct summary_metric {
     const char *key;
     struct stats stats;
+    struct stats equal; /* what rows that should be equal differ by; n 0: none are */
 };
 
 struct summary_metrics {

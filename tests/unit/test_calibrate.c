@@ -235,7 +235,7 @@ static void recover_gpu(const char *name, unsigned long seed)
     g->epilogue = 0.75;
     g->misaligned = 2.5;
     g->misaligned_batch = 4;
-    g->fractional = !g->fractional;
+    g->partial_waves = g->partial_waves > 0 ? 0 : 1;
     truth.stream_frac *= 0.93;
     truth.kernel_s *= 1.3;
     truth.flash_forward_frac *= 1.2;
@@ -248,7 +248,7 @@ static void recover_gpu(const char *name, unsigned long seed)
     b.samples.context_B = 700 << 20;
     CU_ASSERT_EQUAL_FATAL(calibrate_gpu(&b.found, &fitted, &b.samples, &b.err), 0);
     check_gemm(&b, "bf16", g);
-    CU_ASSERT_EQUAL(fitted.gemm[DTYPE_BF16].fractional, g->fractional);
+    CU_ASSERT_EQUAL(fitted.gemm[DTYPE_BF16].partial_waves, g->partial_waves);
     CU_ASSERT_EQUAL(fitted.gemm[DTYPE_FP16].eta, fitted.gemm[DTYPE_BF16].eta);
     assert_recovered(&b, "kernel", truth.kernel_s);
     assert_recovered(&b, "stream_frac", truth.stream_frac);
@@ -307,7 +307,7 @@ static void test_published(void)
     const struct calibration_figure *large = &b.found.figures.v[1];
     CU_ASSERT(large->median <= large->base_median + 0.002);
     CU_ASSERT(large->median < 0.05);
-    CU_ASSERT(!fitted.gemm[DTYPE_BF16].fractional);
+    CU_ASSERT_EQUAL(fitted.gemm[DTYPE_BF16].partial_waves, 0);
     bench_release(&b);
 }
 

@@ -120,7 +120,7 @@ static void test_gpus(void)
                                k->nvlink_GBps * 1e9, 1);
         CU_ASSERT_DOUBLE_EQUAL(g->peak_flops[DTYPE_FP16], k->fp16_tflops * 1e12, 1e6);
         CU_ASSERT_EQUAL(g->peak_flops[DTYPE_BF16] > 0, k->bf16);
-        CU_ASSERT_EQUAL(g->gemm[DTYPE_FP16].fractional, k->fractional);
+        CU_ASSERT_EQUAL(g->gemm[DTYPE_FP16].partial_waves > 0, k->fractional);
         for (int t = 0; t < DTYPE_N; t++)
             CU_ASSERT_EQUAL(g->peak_flops[t] > 0, g->gemm[t].eta > 0);
         /* misaligned batches go without tensor cores */

@@ -1,0 +1,392 @@
+/* Constants of products by device, software and format: MODEL.md (16.9). */
+#include "calibrate/calibration.h"
+
+#include "base/xmalloc.h"
+#include "config/datadir.h"
+#include "cost/gemm.h"
+#include "cost/product.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_LEAST = 40, WEIGHTED_SIZES = 3 };
+
+static const double other_weight = 0.35; /* of shapes that training does not have */
+static const double host_bound_weight = 0.02;
+static const double host_share = 3; /* rows count from three host times on */
+static const double host_small_flops = 3e10;
+static const double host_least_s = 30e-6; /* a graph's products take less */
+
+enum { ETA, PORT, HBM, LAUNCH, EPILOGUE, PARTIAL, LOSS, HALF, QUANTIZE, ROW, TERMS };
+
+/* One device, software and format. */
+struct set {
+    const struct gpu *gpu;
+    struct product product;
+    int64_t n, n_fit; /* those fitted to come first */
+    const struct sample_product **rows;
+    double *weights;
+};
+
+int product_half(int64_t m, int64_t n, int64_t k)
+{
+    char text[64];
+    uint32_t h = 2166136261u; /* FNV-1a, then two steps of MurmurHash3's finalizer */
+    snprintf(text, sizeof(text), "%" PRId64 " %" PRId64 " %" PRId64, m, n, k);
+    for (const char *c = text; *c; c++)
+        h = (h ^ (unsigned char)*c) * 16777619u;
+    h ^= h >> 16;
+    h *= 0x85ebca6bu;
+    h ^= h >> 13;
+    return (int)(h & 1);
+}
+
+static bool is_training(const struct sample_product *r)
+{
+    return r->m >= 1024 && r->n >= 512 && r->k >= 512;
+}
+
+static double flops_of(const struct sample_product *r)
+{
+    return 2.0 * (double)r->m * (double)r->n * (double)r->k;
+}
+
+static double predicted_s(const struct set *s, const struct sample_product *r)
+{
+    return product_s(s->gpu, &s->product, r->m, r->n, r->k, true);
+}
+
+/* What is fixed, and the start --------------------------------------------------------- */
+
+/* Latency of a tile's loads by architecture, as (3.2) has it on A100 and H100; between
+ * for GPUs with GDDR. */
+static double latency_s(int64_t sm_arch)
+{
+    return sm_arch == 80 ? 3.5e-9 : sm_arch >= 90 && sm_arch < 120 ? 1.36e-9 : 2.9e-9;
+}
+
+static enum gemm_tiles tiles_of(const struct gpu *gpu, const struct product_format *f)
+{
+    bool hopper = gpu->sm_arch >= 90 && gpu->sm_arch < 100;
+    bool blackwell = gpu->sm_arch >= 100 && gpu->sm_arch < 120;
+    if (strcmp(f->name, "fp8") != 0)
+        return gemm_tiles_of(gpu->sm_arch);
+    return hopper      ? GEMM_TILES_CUTLASS_HOPPER
+           : blackwell ? GEMM_TILES_CUTLASS_BLACKWELL
+                       : GEMM_TILES_CUTLASS;
+}
+
+/* The host's time, where it limits small products: their median. */
+static double host_s(const struct set *s)
+{
+    double *times = xmalloc((size_t)(s->n_fit + 1) * sizeof(*times)), host = 0;
+    int64_t n = 0;
+    for (int64_t i = 0; i < s->n_fit; i++)
+        if (flops_of(s->rows[i]) < host_small_flops)
+            times[n++] = s->rows[i]->time_s;
+    if (n > 0) {
+        gsl_sort(times, 1, (size_t)n);
+        if (gsl_stats_quantile_from_sorted_data(times, 1, (size_t)n, 0.1) >
+            host_least_s)
+            host = gsl_stats_median_from_sorted_data(times, 1, (size_t)n);
+    }
+    free(times);
+    return host;
+}
+
+static void set_fixed(struct set *s)
+{
+    s->product.gemm = (struct gpu_gemm) { .sustained = 1,
+                                          .misaligned = 1,
+                                          .misaligned_batch = 1,
+                                          .split_s = 2.87e-6,
+                                          .latency_s = latency_s(s->gpu->sm_arch) };
+    s->product.tiles = tiles_of(s->gpu, s->product.format);
+    s->product.host_s = host_s(s);
+}
+
+static void set_terms(struct product *p, const double *v)
+{
+    p->gemm.eta = v[ETA];
+    p->gemm.port_Bps = v[PORT];
+    p->gemm.hbm_frac = v[HBM];
+    p->gemm.launch_s = v[LAUNCH];
+    p->gemm.epilogue = v[EPILOGUE];
+    p->gemm.partial_waves = v[PARTIAL];
+    p->loop_loss = v[LOSS];
+    p->loop_half_s = v[HALF];
+    p->quantize_frac = v[QUANTIZE];
+    p->quantize_row_s = v[ROW];
+}
+
+static void residuals(const double *values, double *out, void *arg)
+{
+    struct set *s = arg;
+    set_terms(&s->product, values);
+    for (int64_t i = 0; i < s->n_fit; i++)
+        out[i] = log(predicted_s(s, s->rows[i]) / s->rows[i]->time_s);
+}
+
+/* Starts are the same for all GPUs, but for the port, which grows with the rate of an
+ * SM. */
+static struct fit fit_of(struct set *s)
+{
+    static const struct fit_param ranges[TERMS] = {
+        [ETA] = { .start = 0.8, .min = 0.05, .max = 1 },
+        [PORT] = { .min = 5e9, .max = 1e12 },
+        [HBM] = { .start = 0.8, .min = 0.05, .max = 1 },
+        [LAUNCH] = { .start = 2.6e-6, .min = 0.3e-6, .max = 40e-6 },
+        [EPILOGUE] = { .start = 0.5, .min = 0.02, .max = 1 },
+        [PARTIAL] = { .start = 0.5, .min = 0.02, .max = 1 },
+        [LOSS] = { .start = 0.08, .min = 0.002, .max = 2 },
+        [HALF] = { .start = 1e-3, .min = 1e-4, .max = 1e-2 },
+        [QUANTIZE] = { .start = 0.5, .min = 0.02, .max = 2 },
+        [ROW] = { .start = 4e-9, .min = 1e-10, .max = 5e-8 },
+    };
+    double bf16_flops = s->gpu->peak_flops[DTYPE_BF16] / (double)s->gpu->n_sms;
+    struct fit fit = { .n_params = TERMS,
+                       .n = s->n_fit,
+                       .weights = s->weights,
+                       .residuals = residuals,
+                       .arg = s };
+    memcpy(fit.params, ranges, sizeof(ranges));
+    fit.params[PORT].start = bf16_flops / 60;
+    if (s->gpu->sm_arch == 80) { /* whole waves; pairs of small tiles */
+        fit.params[PARTIAL].fixed = true;
+        fit.params[PARTIAL].start = 0;
+    }
+    if (s->product.format->quantize_B <= 0) {
+        fit.params[QUANTIZE].fixed = fit.params[ROW].fixed = true;
+        fit.params[QUANTIZE].start = fit.params[ROW].start = 0;
+    }
+    return fit;
+}
+
+/* As files have them: four digits. */
+static double rounded(double v)
+{
+    char digits[40];
+    snprintf(digits, sizeof(digits), "%.4g", v);
+    return strtod(digits, NULL);
+}
+
+/* The best from a few starts: the law has several local minima, by which of the port
+ * and the arithmetic binds. */
+static int fit_starts(struct set *s, struct fit *best, struct err *err)
+{
+    static const struct {
+        double eta, port, partial;
+    } starts[] = { { 1, 1, 1 }, { 0.6, 1.5, 0.6 }, { 1.15, 0.5, 0.4 } };
+    best->loss = INFINITY;
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        struct fit fit = fit_of(s);
+        fit.params[ETA].start *= starts[i].eta;
+        fit.params[PORT].start *= starts[i].port;
+        fit.params[PARTIAL].start *= starts[i].partial;
+        if (fit_simplex(&fit, err))
+            return -1;
+        if (fit.loss < best->loss)
+            *best = fit;
+    }
+    return 0;
+}
+
+static int fit_set(struct set *s, struct err *err)
+{
+    double values[TERMS];
+    set_fixed(s);
+    for (int64_t i = 0; i < s->n_fit; i++) {
+        bool bound = s->rows[i]->time_s < host_share * s->product.host_s;
+        s->weights[i] = bound                     ? host_bound_weight
+                        : is_training(s->rows[i]) ? 1
+                                                  : other_weight;
+    }
+    struct fit fit;
+    if (fit_starts(s, &fit, err))
+        return -1;
+    for (int i = 0; i < TERMS; i++)
+        values[i] = rounded(fit.params[i].value);
+    set_terms(&s->product, values);
+    s->product.host_s = rounded(s->product.host_s);
+    return 0;
+}
+
+/* Figures -------------------------------------------------------------------------- */
+
+static void sum_up(double *errors, int64_t n, double *median, double *mean)
+{
+    *median = *mean = 0;
+    if (n == 0)
+        return;
+    gsl_sort(errors, 1, (size_t)n);
+    *median = gsl_stats_median_from_sorted_data(errors, 1, (size_t)n);
+    *mean = gsl_stats_mean(errors, 1, (size_t)n);
+}
+
+static int64_t errors_of(const struct set *s, int64_t from, int64_t to, double *errors)
+{
+    int64_t n = 0;
+    for (int64_t i = from; i < to; i++) {
+        const struct sample_product *r = s->rows[i];
+        if (is_training(r) && r->time_s >= host_share * s->product.host_s)
+            errors[n++] = fabs(predicted_s(s, r) / r->time_s - 1);
+    }
+    return n;
+}
+
+static bool is_same(const struct sample_product *a, const struct sample_product *b)
+{
+    return a->m == b->m && a->n == b->n && a->k == b->k && a->format == b->format &&
+           strcmp(a->device, b->device) == 0;
+}
+
+/* What equal rows of other software differ by from those of the set. */
+static int64_t floor_of(const struct set *set, const struct samples *s, double *errors,
+                        int64_t most)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < set->n; i++)
+        for (int64_t j = 0; is_training(set->rows[i]) && j < s->products.n; j++) {
+            const struct sample_product *a = set->rows[i], *b = &s->products.v[j];
+            if (n < most && b->n == a->n && is_same(a, b) &&
+                strcmp(a->software, b->software) != 0)
+                errors[n++] = fabs(b->time_s / a->time_s - 1);
+        }
+    return n;
+}
+
+static void add_figures(struct calibration_product *p, const struct set *set,
+                        const struct samples *s)
+{
+    int64_t most = WEIGHTED_SIZES * set->n;
+    double *errors = xmalloc((size_t)(most + 1) * sizeof(*errors));
+    p->n_fit = errors_of(set, 0, set->n_fit, errors);
+    sum_up(errors, p->n_fit, &p->fit_median, &p->fit_mean);
+    p->n_held = errors_of(set, set->n_fit, set->n, errors);
+    sum_up(errors, p->n_held, &p->held_median, &p->held_mean);
+    p->n_floor = floor_of(set, s, errors, most);
+    sum_up(errors, p->n_floor, &p->floor_median, &p->floor_mean);
+    free(errors);
+}
+
+/* Sets ----------------------------------------------------------------------------- */
+
+static bool belongs(const struct calibration_product *p, const struct sample_product *r)
+{
+    return p->product.format == r->format && strcmp(p->device, r->device) == 0 &&
+           strcmp(p->product.software, r->software) == 0;
+}
+
+static void list_sets(struct calibration *c, const struct samples *s)
+{
+    for (int64_t i = 0; i < s->products.n; i++) {
+        const struct sample_product *r = &s->products.v[i];
+        bool known = false;
+        for (int64_t k = c->products.n - 1; k >= 0 && !known; k--)
+            known = belongs(&c->products.v[k], r);
+        if (!known)
+            VEC_PUSH(&c->products, ((struct calibration_product) {
+                                       .device = r->device,
+                                       .product = { .software = r->software,
+                                                    .format = r->format } }));
+    }
+}
+
+/* The rows of a set, those that it is fitted to first. */
+static void choose_rows(struct set *set, const struct calibration_product *p,
+                        const struct samples *s)
+{
+    size_t most = (size_t)s->products.n + 1;
+    set->rows = xmalloc(most * sizeof(const struct sample_product *));
+    set->weights = xmalloc(most * sizeof(*set->weights));
+    for (int half = 0; half < 2; half++) {
+        for (int64_t i = 0; i < s->products.n; i++) {
+            const struct sample_product *r = &s->products.v[i];
+            if (belongs(p, r) && product_half(r->m, r->n, r->k) == half)
+                set->rows[set->n++] = r;
+        }
+        if (half == 0)
+            set->n_fit = set->n;
+    }
+}
+
+static int fit_one(struct calibration_product *p, const struct gpu *gpu,
+                   const struct samples *s, struct err *err)
+{
+    struct set set = { .gpu = gpu, .product = p->product };
+    int rc = 0;
+    choose_rows(&set, p, s);
+    if (product_peak_flops(gpu, p->product.format) <= 0) {
+        p->why = "the GPU has no peak rate of this format";
+    } else if (set.n_fit < ROWS_LEAST) {
+        p->why = "too few measurements (40 of those to fit are needed)";
+    } else {
+        rc = fit_set(&set, err);
+        p->product = set.product;
+        add_figures(p, &set, s);
+    }
+    free(set.weights);
+    free(set.rows);
+    return rc;
+}
+
+static bool is_shipped(struct arena *arena, const char *gpu)
+{
+    const char **name = datadir_list(arena, "topologies/products");
+    while (*name && strcmp(*name, gpu) != 0)
+        name++;
+    return *name != NULL;
+}
+
+/* The GPUs, and what is shipped of their products. */
+static int find_gpus(struct calibration *c, struct cfg_loader *loader,
+                     const struct gpu **gpus)
+{
+    const struct cfg nowhere = { NULL, NULL, "" };
+    for (int64_t i = 0; i < c->products.n; i++) {
+        struct calibration_product *p = &c->products.v[i];
+        p->gpu = calibration_gpu_of(c->arena, p->device, 0);
+        if (!p->gpu) {
+            p->why = "no GPU of topologies/gpus resembles it";
+            continue;
+        }
+        gpus[i] = gpu_get(loader, p->gpu, nowhere);
+        if (!gpus[i])
+            return -1;
+        if (!is_shipped(c->arena, p->gpu))
+            continue;
+        const struct products *shipped = products_get(loader, p->gpu, nowhere);
+        if (!shipped)
+            return -1;
+        const struct product *found =
+            products_find(shipped, p->product.software, p->product.format->name);
+        if (found && strcmp(found->software, p->product.software) == 0)
+            p->shipped = found;
+    }
+    return 0;
+}
+
+int calibrate_products(struct calibration *c, struct cfg_loader *loader,
+                       const struct samples *s, struct err *err)
+{
+    list_sets(c, s);
+    int64_t n = c->products.n;
+    const struct gpu **gpus = xcalloc((size_t)n + 1, sizeof(*gpus));
+    struct err *errors = xcalloc((size_t)n + 1, sizeof(*errors));
+    int rc = find_gpus(c, loader, gpus), failed = 0;
+#pragma omp parallel for schedule(dynamic, 1) reduction(| : failed)
+    for (int64_t i = 0; i < n; i++)
+        if (rc == 0 && gpus[i])
+            failed |= fit_one(&c->products.v[i], gpus[i], s, &errors[i]) != 0;
+    for (int64_t i = 0; i < n && failed; i++)
+        if (errors[i].text[0])
+            rc = err_set(err, "%s", errors[i].text);
+    free(errors);
+    free(gpus);
+    return rc;
+}

@@ -1,0 +1,286 @@
+/* Products as software that was measured runs them: the terms around the law of tiles,
+ * which release represents another, and constants that a fit gives back. */
+#include "cost/product.h"
+
+#include "calibrate/calibration.h"
+#include "config/datadir.h"
+#include "cost/kernel.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+void test_product_register(void);
+
+static const struct cfg nowhere = { NULL, NULL, "" };
+
+static struct gpu h100(void)
+{
+    struct gpu g = { .name = "H100", .sm_arch = 90, .n_sms = 132, .hbm_Bps = 3350e9 };
+    g.peak_flops[DTYPE_BF16] = 989e12;
+    g.peak_flops[DTYPE_FP8] = 1979e12;
+    return g;
+}
+
+static struct product product(const char *format)
+{
+    return (struct product) { .software = "bench 1.0",
+                              .format = product_format_find(format),
+                              .tiles = GEMM_TILES_HOPPER,
+                              .gemm = { .eta = 0.85,
+                                        .sustained = 1,
+                                        .port_Bps = 127e9,
+                                        .hbm_frac = 0.87,
+                                        .launch_s = 2.5e-6,
+                                        .epilogue = 0.57,
+                                        .partial_waves = 1,
+                                        .misaligned = 1,
+                                        .misaligned_batch = 1,
+                                        .split_s = 2.87e-6,
+                                        .latency_s = 1.36e-9 } };
+}
+
+/* In 16 bits, without loop and host, it is kernel_gemm_s with the same constants. */
+static void test_same_law(void)
+{
+    static const int64_t sizes[][3] = { { 1024, 4096, 4096 },
+                                        { 2049, 768, 65536 },
+                                        { 32768, 12288, 1536 },
+                                        { 17, 512, 64 } };
+    struct gpu g = h100();
+    struct product p = product("bf16");
+    g.gemm[DTYPE_BF16] = p.gemm;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const int64_t *s = sizes[i];
+        double law =
+            kernel_gemm_s(&g, DTYPE_BF16, s[0], s[1], s[2], 1, false, kernel_alone);
+        CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, s[0], s[1], s[2], true), law,
+                               1e-12 * law);
+    }
+}
+
+/* Whole waves take the longest, partial ones the shortest; shares lie between. */
+static void test_partial_waves(void)
+{
+    struct gpu g = h100();
+    struct product p = product("bf16");
+    for (int64_t m = 1024; m <= 8192; m += 384) {
+        double last = INFINITY;
+        for (int i = 1; i <= 10; i++) {
+            p.gemm.partial_waves = 0.1 * i;
+            double t = product_s(&g, &p, m, 3072, 4096, false);
+            CU_ASSERT(t <= last);
+            last = t;
+        }
+    }
+}
+
+/* 2 x 1 clusters of 128 rows compute 2049 rows as 2304, and 2305 as 2560. */
+static void test_clusters(void)
+{
+    struct gpu g = h100();
+    struct product p = product("fp8");
+    p.tiles = GEMM_TILES_CUTLASS_HOPPER;
+    p.gemm.hbm_frac = 1;
+    double even = product_s(&g, &p, 2304, 8192, 8192, false);
+    double odd = product_s(&g, &p, 2049, 8192, 8192, false);
+    double next = product_s(&g, &p, 2305, 8192, 8192, false);
+    CU_ASSERT_DOUBLE_EQUAL(odd, even, 0.002 * even);
+    CU_ASSERT_DOUBLE_EQUAL(next / even, 10.0 / 9, 0.01);
+}
+
+static void test_quantization(void)
+{
+    struct gpu g = h100();
+    struct product p = product("fp8");
+    double plain = product_s(&g, &p, 4096, 1024, 8192, false);
+    p.quantize_frac = 0.4;
+    p.quantize_row_s = 7e-9;
+    /* 3 B an element: 2 read, 1 written; rows of 8192 take longer than 7 ns */
+    double all = 4096.0 * 8192 * 3 / (0.4 * g.hbm_Bps);
+    CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, 4096, 1024, 8192, false) - plain, all,
+                           1e-9 * all);
+    double narrow = product_s(&g, &p, 4096, 1024, 512, false);
+    p.quantize_frac = 0;
+    CU_ASSERT_DOUBLE_EQUAL(narrow - product_s(&g, &p, 4096, 1024, 512, false),
+                           4096 * 7e-9, 1e-12);
+}
+
+static void test_loop_and_host(void)
+{
+    struct gpu g = h100();
+    struct product p = product("bf16");
+    double burst = product_s(&g, &p, 16384, 16384, 8192, true);
+    p.loop_loss = 0.2;
+    p.loop_half_s = burst;
+    CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, 16384, 16384, 8192, false), burst, 0);
+    CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, 16384, 16384, 8192, true), 1.1 * burst,
+                           1e-9 * burst);
+    p.loop_half_s = 100 * burst;
+    CU_ASSERT_DOUBLE_EQUAL(product_s(&g, &p, 16384, 16384, 8192, true), burst,
+                           1e-7 * burst);
+    p.host_s = 90e-6;
+    CU_ASSERT_EQUAL(product_s(&g, &p, 128, 512, 512, true), 90e-6);
+    CU_ASSERT(product_s(&g, &p, 16384, 16384, 8192, true) > 90e-6);
+}
+
+/* Formats move fewer bytes and have higher peaks: B200's products rise in this order. */
+static void test_formats(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const struct gpu *g = gpu_get(&loader, "B200-SXM-180GB", nowhere);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+    static const char *const faster[] = { "bf16", "fp8_block", "fp8", "nvfp4" };
+    double last = INFINITY;
+    for (int i = 0; i < 4; i++) {
+        struct product p = product(faster[i]);
+        p.gemm.port_Bps = 1e12;
+        double memory = product_s(g, &p, 64, 16384, 16384, false);
+        double time = product_s(g, &p, 8192, 16384, 16384, false);
+        CU_ASSERT(memory < last || i == 0);
+        CU_ASSERT(time > 0);
+        last = memory;
+    }
+    CU_ASSERT_PTR_NULL(product_format_find("int3"));
+    cfg_loader_release(&loader);
+}
+
+/* A release that was not measured is as another of the same software, then as any. */
+static void test_find(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const struct products *all = products_get(&loader, "H100-SXM5-80GB", nowhere);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+    CU_ASSERT_STRING_EQUAL(products_find(all, "sglang 0.5.14", "bf16")->software,
+                           "sglang 0.5.14");
+    CU_ASSERT_STRING_EQUAL(products_find(all, "trtllm 9.9", "bf16")->software,
+                           "trtllm 1.3.0rc20");
+    CU_ASSERT_STRING_EQUAL(products_find(all, "sglang 0.5.14", "fp8")->software,
+                           "vllm 0.24.0");
+    CU_ASSERT_PTR_NULL(products_find(all, "vllm 0.24.0", "nvfp4"));
+    cfg_loader_release(&loader);
+}
+
+/* All shipped rows are of formats that their GPU has, and of plausible constants. */
+static void test_shipped(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const char **name = datadir_list(&loader.arena, "topologies/products");
+    int64_t n = 0;
+    for (; *name; name++) {
+        const struct gpu *g = gpu_get(&loader, *name, nowhere);
+        const struct products *all = products_get(&loader, *name, nowhere);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+        for (int64_t i = 0; i < all->n; i++, n++) {
+            const struct product *p = &all->v[i];
+            double t = product_s(g, p, 8192, 8192, 8192, false);
+            double rate = 2.0 * 8192 * 8192 * 8192 / t;
+            CU_ASSERT(rate < product_peak_flops(g, p->format));
+            CU_ASSERT(rate > 0.1 * product_peak_flops(g, p->format));
+        }
+    }
+    CU_ASSERT(n >= 47);
+    cfg_loader_release(&loader);
+}
+
+/* Fits ----------------------------------------------------------------------------- */
+
+/* Products of H100 in two formats as `bench 1.0` would measure them, with a noise of 2 %
+ * that is a hash of the shape. */
+static void add_rows(struct samples *s, const struct gpu *g, const struct product *p)
+{
+    static const int64_t rows[] = {
+        64, 512, 1024, 1281, 2049, 3072, 4353, 8192, 32768
+    };
+    static const int64_t others[] = { 512, 1536, 4096, 7168, 12288, 16384 };
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 6; j++)
+            for (int k = 0; k < 6; k++) {
+                int64_t m = rows[i], n = others[j], d = others[k];
+                double noise =
+                    0.02 * ((double)((m * 31 + n * 17 + d * 7) % 41) / 20 - 1);
+                VEC_PUSH(&s->products,
+                         ((struct sample_product) {
+                             .device = "NVIDIA H100 80GB HBM3",
+                             .software = "bench 1.0",
+                             .format = p->format,
+                             .m = m,
+                             .n = n,
+                             .k = d,
+                             .time_s = product_s(g, p, m, n, d, true) * exp(noise) }));
+            }
+}
+
+static void test_recover(void)
+{
+    const struct samples_hints hints = { .op = -1 };
+    struct cfg_loader loader;
+    struct samples s;
+    struct calibration found;
+    struct err err = { 0 };
+    cfg_loader_init(&loader);
+    samples_init(&s, &loader, &hints);
+    calibration_init(&found, &loader.arena);
+    const struct gpu *g = gpu_get(&loader, "H100-SXM5-80GB", nowhere);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+    struct product bf16 = product("bf16"), fp8 = product("fp8");
+    bf16.loop_loss = 0.12;
+    bf16.loop_half_s = 1e-3;
+    fp8.tiles = GEMM_TILES_CUTLASS_HOPPER;
+    fp8.quantize_frac = 0.4;
+    fp8.quantize_row_s = 7e-9;
+    add_rows(&s, g, &bf16);
+    add_rows(&s, g, &fp8);
+    CU_ASSERT_EQUAL_FATAL(calibrate_products(&found, &loader, &s, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(found.products.n, 2);
+    for (int i = 0; i < 2; i++) {
+        const struct calibration_product *p = &found.products.v[i];
+        CU_ASSERT_STRING_EQUAL(p->gpu, "H100-SXM5-80GB");
+        CU_ASSERT(p->n_fit > 60 && p->n_held > 60);
+        CU_ASSERT_EQUAL(p->n_fit + p->n_held, 7 * 36);
+        CU_ASSERT(p->fit_mean < 0.015 && p->held_mean < 0.018);
+        CU_ASSERT_EQUAL(p->n_floor, 0);
+    }
+    const struct product *a = &found.products.v[0].product;
+    CU_ASSERT_DOUBLE_EQUAL(a->gemm.eta, 0.85, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(a->gemm.hbm_frac, 0.87, 0.05);
+    CU_ASSERT_DOUBLE_EQUAL(a->loop_loss, 0.12, 0.03);
+    CU_ASSERT_EQUAL(a->quantize_frac, 0);
+    const struct product *b = &found.products.v[1].product;
+    CU_ASSERT_EQUAL(b->tiles, GEMM_TILES_CUTLASS_HOPPER);
+    CU_ASSERT_DOUBLE_EQUAL(b->quantize_frac, 0.4, 0.03);
+    CU_ASSERT_DOUBLE_EQUAL(b->quantize_row_s, 7e-9, 0.7e-9);
+    calibration_release(&found);
+    samples_release(&s);
+    cfg_loader_release(&loader);
+}
+
+/* Halves are of shapes, so that equal rows of other software are in the same one. */
+static void test_halves(void)
+{
+    int64_t n[2] = { 0, 0 };
+    for (int64_t m = 1024; m < 1124; m++)
+        for (int64_t k = 512; k < 612; k++)
+            n[product_half(m, 4096, k)]++;
+    CU_ASSERT(n[0] > 4800 && n[1] > 4800);
+    CU_ASSERT_EQUAL(product_half(2048, 768, 2048), product_half(2048, 768, 2048));
+}
+
+void test_product_register(void)
+{
+    CU_pSuite suite = CU_add_suite("product", NULL, NULL);
+    CU_ADD_TEST(suite, test_same_law);
+    CU_ADD_TEST(suite, test_partial_waves);
+    CU_ADD_TEST(suite, test_clusters);
+    CU_ADD_TEST(suite, test_quantization);
+    CU_ADD_TEST(suite, test_loop_and_host);
+    CU_ADD_TEST(suite, test_formats);
+    CU_ADD_TEST(suite, test_find);
+    CU_ADD_TEST(suite, test_shipped);
+    CU_ADD_TEST(suite, test_recover);
+    CU_ADD_TEST(suite, test_halves);
+}
