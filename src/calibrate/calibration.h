@@ -58,6 +58,11 @@ struct calibration_product {
      * its time. */
     int64_t n_fit, n_held, n_floor;
     double fit_median, fit_mean, held_median, held_mean, floor_median, floor_mean;
+    /* All of these rows by rule from another GPU (hardware/gpu_rule.h), as if this one
+     * had not been measured; NULL: no other has the format. */
+    const char *rule_gpu;
+    struct product ruled;
+    double rule_median, rule_mean;
 };
 
 struct calibration {

@@ -5,6 +5,7 @@
 #include "config/datadir.h"
 #include "cost/gemm.h"
 #include "cost/product.h"
+#include "hardware/gpu_rule.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -269,6 +270,13 @@ static void add_figures(struct calibration_product *p, const struct set *set,
     sum_up(errors, p->n_fit, &p->fit_median, &p->fit_mean);
     p->n_held = errors_of(set, set->n_fit, set->n, errors);
     sum_up(errors, p->n_held, &p->held_median, &p->held_mean);
+    if (p->rule_gpu) {
+        struct set ruled = *set;
+        ruled.product = p->ruled;
+        ruled.product.host_s = p->product.host_s; /* no property of a GPU */
+        sum_up(errors, errors_of(&ruled, 0, set->n, errors), &p->rule_median,
+               &p->rule_mean);
+    }
     p->n_floor = floor_of(set, s, errors, most);
     sum_up(errors, p->n_floor, &p->floor_median, &p->floor_mean);
     free(errors);
@@ -343,6 +351,30 @@ static bool is_shipped(struct arena *arena, const char *gpu)
     return *name != NULL;
 }
 
+/* What is shipped of the set, and what the rule makes of another GPU's. */
+static int find_shipped(struct calibration_product *p, struct cfg_loader *loader,
+                        const struct gpu *gpu)
+{
+    const struct cfg nowhere = { NULL, NULL, "" };
+    const struct products *shipped = products_get(loader, p->gpu, nowhere);
+    const struct gpu *other = gpu_nearest(loader, gpu, nowhere);
+    if (!shipped || !other)
+        return -1;
+    const struct products *others = products_get(loader, other->name, nowhere);
+    if (!others)
+        return -1;
+    const char *software = p->product.software, *format = p->product.format->name;
+    const struct product *found = products_find(shipped, software, format);
+    if (found && strcmp(found->software, software) == 0)
+        p->shipped = found;
+    found = products_find(others, software, format);
+    if (found) {
+        p->rule_gpu = other->name;
+        p->ruled = gpu_rule_product(gpu, other, found);
+    }
+    return 0;
+}
+
 /* The GPUs, and what is shipped of their products. */
 static int find_gpus(struct calibration *c, struct cfg_loader *loader,
                      const struct gpu **gpus)
@@ -360,13 +392,8 @@ static int find_gpus(struct calibration *c, struct cfg_loader *loader,
             return -1;
         if (!is_shipped(c->arena, p->gpu))
             continue;
-        const struct products *shipped = products_get(loader, p->gpu, nowhere);
-        if (!shipped)
+        if (find_shipped(p, loader, gpus[i]))
             return -1;
-        const struct product *found =
-            products_find(shipped, p->product.software, p->product.format->name);
-        if (found && strcmp(found->software, p->product.software) == 0)
-            p->shipped = found;
     }
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include "config/cache.h"
 #include "config/datadir.h"
+#include "hardware/gpu_rule.h"
 
 #include <math.h>
 
@@ -30,12 +31,12 @@ static const struct cfg_field gpu_fields[] = {
     GPU_INT("sm_arch", sm_arch, 50, 999),
     GPU_INT("sms", n_sms, 1, 1024),
     GPU_BYTES("memory", memory_B, 1 << 20, 1e14),
-    GPU_BYTES("context", context_B, 0, 1e11),
+    CFG_BYTES("context", struct gpu_raw, gpu.context_B, 0, 1e11),
     GPU_QUANTITY("memory_bandwidth", hbm_Bps, UNIT_BYTES_PER_S, 1e9, 1e15),
     GPU_BYTES("l2", l2_B, 1 << 10, 1e11),
     GPU_QUANTITY("tdp", tdp_w, UNIT_WATTS, 1, 1e5),
     GPU_CHILD("peak", peak, true),
-    GPU_CHILD("gemm", gemm, true),
+    GPU_CHILD("gemm", gemm, false),
     CFG_REAL("stream_frac", struct gpu_raw, gpu.stream_frac, 0.01, 1),
     CFG_QUANTITY("kernel", struct gpu_raw, gpu.kernel_s, UNIT_SECONDS, 0, 1e-3),
     CFG_REAL("flash_forward_frac", struct gpu_raw, gpu.flash_forward_frac, 0.01, 1),
@@ -155,7 +156,17 @@ static int read_gemm(struct gpu *gpu, struct cfg object)
     return rc;
 }
 
-static int read_gpu(struct gpu_raw *raw, struct cfg file)
+/* Kernels as the file has them, or by rule. */
+static int read_kernels(struct cfg_loader *loader, struct gpu_raw *raw, struct cfg file)
+{
+    if (!cfg_present(raw->gemm))
+        return gpu_rule_fill(loader, &raw->gpu, file);
+    if (!cfg_present(cfg_get(file, "context")))
+        return cfg_error(file, DIAG_MISSING, "\"context\" is missing");
+    return read_gemm(&raw->gpu, raw->gemm);
+}
+
+static int read_gpu(struct cfg_loader *loader, struct gpu_raw *raw, struct cfg file)
 {
     struct gpu *gpu = &raw->gpu;
 
@@ -165,15 +176,17 @@ static int read_gpu(struct gpu_raw *raw, struct cfg file)
     gpu->flash_backward_frac = 0.4;
     if (cfg_read(file, gpu_fields, raw) || cfg_read(raw->peak, peak_fields, gpu))
         return -1;
-    if (gpu->context_B >= gpu->memory_B)
-        return cfg_error(cfg_get(file, "context"), DIAG_OUT_OF_RANGE,
-                         "the context fills the whole memory");
     if (gpu->peak_flops[DTYPE_FP32] <= 0)
         return cfg_error(raw->peak, DIAG_MISSING,
                          "\"fp32\" is missing (every GPU computes in fp32)");
     if (cfg_present(raw->nvlink) && cfg_read(raw->nvlink, nvlink_fields, gpu))
         return -1;
-    return read_gemm(gpu, raw->gemm);
+    if (read_kernels(loader, raw, file))
+        return -1;
+    if (gpu->context_B >= gpu->memory_B)
+        return cfg_error(cfg_get(file, "context"), DIAG_OUT_OF_RANGE,
+                         "the context fills the whole memory");
+    return 0;
 }
 
 static const void *make_gpu(struct cfg_loader *loader, const char *name,
@@ -183,7 +196,7 @@ static const void *make_gpu(struct cfg_loader *loader, const char *name,
     struct cfg file = datadir_load(loader, "topologies/gpus", name, where);
 
     raw->gpu.name = cache_basename(&loader->arena, name);
-    if (!cfg_present(file) || read_gpu(raw, file) < 0)
+    if (!cfg_present(file) || read_gpu(loader, raw, file) < 0)
         return NULL;
     provenance_check(file, raw->gpu.provenance_kind);
     return &raw->gpu;

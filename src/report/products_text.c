@@ -46,7 +46,7 @@ static void print_constants(FILE *out, const struct calibration_product *c)
 
 static void print_product(FILE *out, const struct calibration_product *p)
 {
-    char name[128], equal[32] = "-";
+    char name[128], equal[32] = "-", rule[32] = "-";
     snprintf(name, sizeof(name), "%s, %s, %s", p->device, p->product.software,
              p->product.format->name);
     if (p->why) {
@@ -56,22 +56,31 @@ static void print_product(FILE *out, const struct calibration_product *p)
     if (p->n_floor)
         snprintf(equal, sizeof(equal), "%.1f/%.1f %%", 100 * p->floor_median,
                  100 * p->floor_mean);
+    if (p->rule_gpu)
+        snprintf(rule, sizeof(rule), "%.1f/%.1f %%", 100 * p->rule_median,
+                 100 * p->rule_mean);
     fprintf(out,
-            "  %-60s %5" PRId64 " %5.1f/%4.1f %% %6" PRId64 " %5.1f/%4.1f %% %13s\n",
+            "  %-60s %5" PRId64 " %5.1f/%4.1f %% %6" PRId64
+            " %5.1f/%4.1f %% %13s %13s\n",
             name, p->n_fit, 100 * p->fit_median, 100 * p->fit_mean, p->n_held,
-            100 * p->held_median, 100 * p->held_mean, equal);
+            100 * p->held_median, 100 * p->held_mean, equal, rule);
     print_constants(out, p);
+    if (p->rule_gpu)
+        fprintf(out, "    by rule from %s\n", p->rule_gpu);
 }
 
 void report_products(FILE *out, const struct calibration *c, const struct samples *s)
 {
     for (int64_t i = 0; i < s->files.n; i++)
         fprintf(out, "%s%s", i ? ", " : "", s->files.v[i]);
-    fprintf(out,
-            "\nmedian/mean error of products with m >= 1024, n and k >= 512; those "
-            "that the host\nlimits from three times its time on\n\n");
-    fprintf(out, "  %-60s %5s %12s %7s %11s %13s\n", "", "n", "fitted to", "n",
-            "held out", "equal rows");
+    fprintf(
+        out,
+        "\nmedian/mean error of products with m >= 1024, n and k >= 512; those "
+        "that the host\nlimits from three times its time on. Equal rows: what other "
+        "software differs by.\nLeft out: this GPU by rule from another "
+        "(MODEL.md, 3.19)\n\n");
+    fprintf(out, "  %-60s %5s %12s %7s %11s %13s %13s\n", "", "n", "fitted to", "n",
+            "held out", "equal rows", "left out");
     for (int64_t i = 0; i < c->products.n; i++)
         print_product(out, &c->products.v[i]);
 }

@@ -3,6 +3,7 @@
 #include "base/xmalloc.h"
 #include "cost/kernel.h"
 #include "cost/product.h"
+#include "hardware/gpu_rule.h"
 #include "simulate/judge.h"
 #include "simulate/result_json.h"
 
@@ -286,9 +287,13 @@ static json_t *run_product(struct job_worker *w, const struct kernel *k,
         return NULL;
     }
     const struct products *all =
-        products_get(&w->hardware, gpu->name, cfg_get(w->where, "software"));
+        gpu_rule_products(&w->hardware, k->gpu, cfg_get(w->where, "gpu"));
     if (!all) {
-        hardware_error(w, err);
+        if (!w->hardware.diags.n_errors)
+            err_set(err, "no GPU's products were measured that are like %s's",
+                    gpu->name);
+        else
+            hardware_error(w, err);
         return NULL;
     }
     const struct product *p = products_find(all, k->software, k->format);

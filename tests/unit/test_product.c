@@ -5,6 +5,7 @@
 #include "calibrate/calibration.h"
 #include "config/datadir.h"
 #include "cost/kernel.h"
+#include "hardware/gpu_rule.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -187,6 +188,65 @@ static void test_shipped(void)
     cfg_loader_release(&loader);
 }
 
+/* A GPU from its datasheet -------------------------------------------------------------- */
+
+/* Each measured GPU has the one as nearest that shares most with it, never itself. */
+static void test_nearest(void)
+{
+    static const char *const pairs[][2] = {
+        { "A100-SXM4-80GB", "H100-SXM5-80GB" },
+        { "L40S", "H100-SXM5-80GB" },
+        { "H100-SXM5-80GB", "H200-SXM-141GB" },
+        { "H200-SXM-141GB", "H100-SXM5-80GB" },
+        { "B200-SXM-180GB", "GB200-NVL-186GB" },
+        { "GB200-NVL-186GB", "B200-SXM-180GB" },
+        { "B300-SXM-288GB", "GB300-NVL-279GB" },
+        { "GB300-NVL-279GB", "B300-SXM-288GB" },
+        { "RTX-PRO-6000-Server-96GB", "GB300-NVL-279GB" },
+    };
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const struct gpu *g = gpu_get(&loader, pairs[i][0], nowhere);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+        CU_ASSERT_STRING_EQUAL(gpu_nearest(&loader, g, nowhere)->name, pairs[i][1]);
+    }
+    cfg_loader_release(&loader);
+}
+
+/* B200's datasheet alone gives products that are as measured ones within 12 % in the
+ * median; it is graded as inferred, and warned of. The shipped B200 is its nearest. */
+static void test_datasheet(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const struct gpu *g =
+        gpu_get(&loader, "tests/measure/datasheet-b200.json", nowhere);
+    const struct gpu *b200 = gpu_get(&loader, "B200-SXM-180GB", nowhere);
+    const struct gpu *gb200 = gpu_get(&loader, "GB200-NVL-186GB", nowhere);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b200);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(gb200);
+    CU_ASSERT_EQUAL(g->provenance_kind, PROVENANCE_INFERRED);
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1);
+    CU_ASSERT_EQUAL(g->context_B, b200->context_B);
+    CU_ASSERT_DOUBLE_EQUAL(g->gemm[DTYPE_BF16].eta, b200->gemm[DTYPE_BF16].eta, 1e-12);
+    const struct products *own = products_get(&loader, "B200-SXM-180GB", nowhere);
+    const struct products *other = products_get(&loader, "GB200-NVL-186GB", nowhere);
+    double sum = 0;
+    int n = 0;
+    for (int64_t m = 1024; m <= 16384; m *= 2)
+        for (int64_t k = 1024; k <= 16384; k *= 2, n++) {
+            const struct product *a = products_find(own, "trtllm 1", "bf16");
+            const struct product b =
+                gpu_rule_product(b200, gb200, products_find(other, "trtllm 1", "bf16"));
+            sum += fabs(log(product_s(b200, &b, m, 4096, k, true) /
+                            product_s(b200, a, m, 4096, k, true)));
+        }
+    CU_ASSERT(sum / n < 0.12);
+    cfg_loader_release(&loader);
+}
+
 /* Fits ----------------------------------------------------------------------------- */
 
 /* Products of H100 in two formats as `bench 1.0` would measure them, with a noise of 2 %
@@ -281,6 +341,8 @@ void test_product_register(void)
     CU_ADD_TEST(suite, test_formats);
     CU_ADD_TEST(suite, test_find);
     CU_ADD_TEST(suite, test_shipped);
+    CU_ADD_TEST(suite, test_nearest);
+    CU_ADD_TEST(suite, test_datasheet);
     CU_ADD_TEST(suite, test_recover);
     CU_ADD_TEST(suite, test_halves);
 }
