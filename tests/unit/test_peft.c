@@ -320,6 +320,13 @@ static void test_scripts(void)
           "{\"alpha\":16.0,\"base\":\"nf4\",\"double_quantization\":true,\"rank\":32,"
           "\"target_modules\":[\"all-linear\"]}",
           NULL },
+        { "{\"cells\": [{\"cell_type\": \"code\", \"source\": \"%%writefile train.py\\n"
+          "from adapting import add_lora\\nadd_lora(model)\\n\"}, {\"cell_type\": "
+          "\"code\", \"source\": \"e = HuggingFace(entry_point='train.py', "
+          "instance_type='ml.p4d.24xlarge', instance_count=2, hyperparameters={})\"}]}",
+          "train.py: it speaks of adapters, and does not say which (null is training "
+          "without)",
+          NULL },
         { JOB("c = IA3Config(task_type='CAUSAL_LM')\\n", ""),
           "peft_type: IA3Config is not simulated (LoRA and QLoRA are, and full "
           "training)",

@@ -248,6 +248,7 @@ static void read_entry(struct launch_context *t, const char *name, const char *t
         e->defaults = defaults_of(t, &p, line);
         e->adapters = peft_of_script(t, &p, line);
     }
+    e->speaks = peft_is_named(text);
     if (e->adapters)
         launch_note(t->l, line, DIAG_ASSUMED,
                     "%.80s: what it says of adapters and quantized weights is read",
@@ -313,8 +314,16 @@ void sagemaker_take_adapters(struct launch_context *t, const struct sagemaker_en
     for (int i = 0; i < 2; i++)
         if (more[i] && t->n_hyper < LAUNCH_HYPER_MAX)
             t->hyper[t->n_hyper++] = more[i];
-    if (!peft_take(t, NULL) && !e->defaults)
-        ask_adapters(t);
+    if (!peft_take(t, NULL)) {
+        if (!e->defaults)
+            ask_adapters(t);
+        else if (e->speaks)
+            launch_add_unresolved(
+                t, PEFT_LORA, e->name->value->line,
+                "%.80s: it speaks of adapters, and does not say which "
+                "(null is training without)",
+                e->name->value->text);
+    }
     t->n_hyper = own;
 }
 

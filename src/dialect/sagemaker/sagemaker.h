@@ -45,6 +45,7 @@ void sagemaker_take_files(struct launch_context *t);
 struct sagemaker_entry {
     const struct value_item *name;           /* NULL: none is named */
     const struct value *defaults, *adapters; /* NULL: it is not there; it has none */
+    bool speaks;                             /* of adapters, anywhere */
 };
 void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e);
 /* Adapters by the job's words, then the script's; before the Trainer's rows. */
