@@ -89,6 +89,8 @@ static bool fits(const regex_t *regex, const char *word)
         "model.language_model.layers.0.self_attn.",
         "model.language_model.layers.0.mlp.",
         "model.language_model.layers.0.cross_attn.",
+        "model.text_model.layers.0.self_attn.",
+        "model.text_model.layers.0.mlp.",
         "language_model.model.layers.0.self_attn.",
         "language_model.model.layers.0.mlp.",
         "transformer.h.0.attn.",
