@@ -28,6 +28,15 @@ json_t *megatron_give_fp16(const struct scenario *s)
     return flag(p == OP_FP16 || p == OP_AMP_FP16);
 }
 
+/* Own layers have the fused softmax, where nothing else is said, and are those of
+ * Megatron-LM before Megatron-Core. */
+json_t *megatron_give_layers(const struct scenario *s)
+{
+    bool softmax = s->training.attention == OP_ATTENTION_FUSED_SOFTMAX,
+         before = strcmp(s->training.framework->name, "megatron-2022") == 0;
+    return softmax || before ? json_string("local") : NULL;
+}
+
 /* Its own size is the rule's, unless an option says another, in elements. */
 json_t *megatron_give_bucket(const struct scenario *s)
 {

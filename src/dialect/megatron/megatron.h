@@ -6,6 +6,7 @@
  *     megatron_model       sizes and choices of the model
  *     megatron_stack       what several options say together: profile, attention,
  *                          precision, recomputation, what overlaps
+ *     megatron_release     which release has the options that are there
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_keys        options that no field is made of
  *     megatron_other       options that are refused; those of few releases
@@ -39,6 +40,9 @@ void megatron_settle_task(struct launch *l, struct cfg root);
  * DeepSpeed's configuration), attention, precision, recomputation (after the pipeline)
  * and of what is sharded and overlaps (after the profile). */
 void megatron_take_framework(struct launch_context *t, const struct launch_command *c);
+
+/* The profile of the release that the options are of, which is noted. */
+void megatron_take_release(struct launch_context *t, const struct launch_command *c);
 void megatron_take_attention(struct launch_context *t, const struct launch_command *c);
 void megatron_take_precision(struct launch_context *t, const struct launch_command *c);
 void megatron_take_recompute(struct launch_context *t, const struct launch_command *c);
@@ -60,6 +64,7 @@ void megatron_take_frequency(struct launch_context *t, const struct dialect_opti
 void megatron_take_deepspeed(struct launch_context *t, const struct launch_command *c);
 
 /* emit_megatron.c: what rows write that no field says alone. */
+json_t *megatron_give_layers(const struct scenario *s);
 json_t *megatron_give_bf16(const struct scenario *s);
 json_t *megatron_give_fp16(const struct scenario *s);
 json_t *megatron_give_bucket(const struct scenario *s);

@@ -7,7 +7,6 @@
 
 /* clang-format off */
 static const struct dialect_word fp8_words[] = { { "hybrid", "fp8" }, { NULL, NULL } };
-static const struct dialect_word softmax_words[] = { { "local", "fused-softmax" }, { NULL, NULL } };
 static const struct dialect_word old_words[] = { { "local", "megatron-2021" }, { NULL, NULL } };
 /* Read where they matter (megatron*.c), and written as rows say. */
 static const struct dialect_option joint_rows[] = {
@@ -51,9 +50,10 @@ static const struct dialect_option joint_rows[] = {
     ROW_ACTS("--zero-stage", "/parallelism/sharding/strategy"),
     ROW("--grad-reduce-in-bf16", "/training/gradient_dtype", .kind = DIALECT_FLAG, .value = "bf16", .written = true),
     ROW_ACTS("--attention-backend", "/training/attention"),
-    ROW("--transformer-impl", "/training/attention", .kind = DIALECT_WORD, .words = softmax_words, .written = true),
+    ROW("--transformer-impl", "/training/attention", .give = megatron_give_layers),
     ROW("--no-masked-softmax-fusion", "/training/attention", .kind = DIALECT_FLAG, .value = "unfused", .written = true),
     ROW("--use-mcore-models", "/training/framework", .kind = DIALECT_FLAG, .value = "megatron-core", .written = true),
+    ROW_ACTS("--use-legacy-models", "/training/framework"),
     ROW("--DDP-impl", "/training/framework", .kind = DIALECT_WORD, .words = old_words, .written = true),
     ROW("--accumulate-allreduce-grads-in-fp32", "/training/gradient_dtype", .give = megatron_give_wide),
     ROW_ACTS("--patch-tokenizer-type", "/model/vocab_size"),
@@ -120,7 +120,7 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--verify-*"), ROW_IDLE("--train-cost-*"), ROW_IDLE("--disable-straggler-*"),
     ROW_IDLE("--logging-level"), ROW_IDLE("--non-persistent-*"),
     /* how the software is chosen; the profile represents it */
-    ROW_IDLE("--use-legacy-models"), ROW_IDLE("--fp8-*"), ROW_IDLE("--fp8"),
+    ROW_IDLE("--fp8-*"), ROW_IDLE("--fp8"),
     ROW_IDLE("--ddp-average-*"), ROW_IDLE("--ddp-pad-*"),
     ROW_IDLE("--ddp-reduce-*"), ROW_IDLE("--ddp-param-*"), ROW_IDLE("--spec"), ROW_IDLE("--no-persist-layer-norm"),
     ROW_IDLE("--no-gradient-accumulation-fusion"), ROW_IDLE("--no-bias-*"),

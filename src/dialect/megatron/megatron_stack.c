@@ -10,40 +10,11 @@
 
 #define BUCKET_MAX 1000000000000 /* elements */
 
-/* Software: which Megatron it is, by what only it understands ---------------------- */
-
-/* With Transformer Engine, as from 2024 on. */
-static const char *const core_words[] = { "--use-mcore-models",
-                                          "--attention-backend",
-                                          "--overlap-grad-reduce",
-                                          "--overlap-param-gather",
-                                          "--context-parallel-size",
-                                          "--tp-comm-overlap",
-                                          "--fp8-format",
-                                          "--fp8-hybrid",
-                                          "--cp-comm-type",
-                                          "--moe-router-topk",
-                                          "--moe-token-dispatcher-type",
-                                          "--ckpt-format",
-                                          "--expert-model-parallel-size",
-                                          "--cross-entropy-loss-fusion",
-                                          NULL };
-/* Before sequence parallelism and selective recomputation. */
-static const char *const old_words[] = { "--checkpoint-activations",
-                                         "--checkpoint-num-layers", "--DDP-impl",
-                                         "--activations-checkpoint-method", NULL };
+/* Software ------------------------------------------------------------------------- */
 
 bool megatron_uses_deepspeed(const struct launch_command *c)
 {
     return launch_option(c, "--deepspeed") || launch_option(c, "--deepspeed-config");
-}
-
-static const struct value_item *core_of(const struct launch_command *c)
-{
-    const struct value_item *it = launch_any_option(c, core_words);
-    if (!it && launch_option_is(c, "--transformer-impl", "transformer_engine"))
-        it = launch_option(c, "--transformer-impl");
-    return it;
 }
 
 /* bf16 in Megatron-DeepSpeed is DeepSpeed's BF16_Optimizer below stage 2. */
@@ -67,18 +38,13 @@ static void take_deepspeed_framework(struct launch_context *t,
 
 void megatron_take_framework(struct launch_context *t, const struct launch_command *c)
 {
-    const struct value_item *core = core_of(c), *old = launch_any_option(c, old_words);
     if (megatron_uses_deepspeed(c)) {
         take_deepspeed_framework(t, c);
         return;
     }
     launch_decide(t, "/parallelism/library", json_string("megatron"), NULL,
                   "Megatron's own");
-    launch_decide(t, "/training/framework",
-                  json_string(core  ? "megatron-core"
-                              : old ? "megatron-2021"
-                                    : "megatron-2022"),
-                  core ? core : old, "Megatron's of 2022");
+    megatron_take_release(t, c);
 }
 
 /* What the arguments say. Where they do not, the profile's own: Transformer Engine's
