@@ -23,6 +23,7 @@ struct launch;
 struct launch_context;
 struct launch_command;
 struct python;
+struct python_wanted;
 struct emit_source;
 
 /* What a dialect's words are in. */
@@ -65,6 +66,8 @@ struct dialect {
     /* DIALECT_CALLS: functions whose calls it wants, and those that give back what they
      * are given; NULL ends each */
     const char *const *calls, *const *same;
+    /* likewise: patterns of what gives an object (source/python.h) */
+    const char *const *objects;
     bool (*recognises)(const struct dialect_input *in);
     /* fills the scenario; what is wrong is reported */
     void (*read)(struct launch_context *t, const struct dialect_input *in);
@@ -112,9 +115,9 @@ void dialect_emit_names(struct name_value *out, int most);
 /* Whether any dialect knows that an option of a command takes no value. */
 bool dialect_is_flag(const char *option);
 
-/* Functions whose calls any dialect wants, or that give back what they are given; NULL
- * ends the list. */
-const char **dialect_calls(struct arena *arena, bool same);
+/* Functions whose calls any dialect wants, those that give back what they are given, and
+ * patterns of those that give objects; NULL ends each list. */
+struct python_wanted dialect_calls(struct arena *arena);
 
 /* "Megatron's arguments (...) or the Trainer's (...)", of those that read the
  * source. */

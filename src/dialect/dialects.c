@@ -13,12 +13,14 @@
 #include "dialect/nemo/nemo.h"
 #include "dialect/olmo/olmo.h"
 #include "dialect/sagemaker/sagemaker.h"
+#include "dialect/source/python.h"
 #include "dialect/torchtitan/torchtitan.h"
 #include "dialect/torchtune/torchtune.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
 #include "dialect/user_script/user_script.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* clang-format off */
@@ -94,10 +96,11 @@ const struct dialect dialects[] = {
       .sources = DIALECT_DOCUMENT, .looks = "Accelerate's keys (distributed_type ...)",
       .recognises = accelerate_recognises, .read = accelerate_read, .tables = accelerate_tables },
     { .name = "nemo",
-      .summary = "NVIDIA NeMo's configurations, and recipes of SageMaker HyperPod in their form",
-      .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,
+      .summary = "NVIDIA NeMo's and Megatron-Bridge's configurations and recipes, and those of SageMaker HyperPod in their form",
+      .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT,
       .looks = "NeMo's keys (trainer.num_nodes, model.micro_batch_size ...)",
-      .starts = true,
+      .calls = nemo_calls, .objects = nemo_objects,
+      .programs = (const char *const[]) { "nemo", NULL }, .starts = true,
       .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables },
     { .name = "trainer",
       .summary = "arguments of the Hugging Face Trainer",
@@ -194,20 +197,31 @@ bool dialect_is_flag(const char *option)
     return false;
 }
 
-const char **dialect_calls(struct arena *arena, bool same)
+/* The lists of a member of all rows, joined. */
+static const char **joined(struct arena *arena, size_t member)
 {
     int n = 0;
     const char **all;
-    for (const struct dialect *d = dialects; d->name; d++)
-        for (const char *const *c = same ? d->same : d->calls; c && *c; c++)
-            n++;
-    all = ARENA_ARRAY(arena, n + 1, const char *);
-    n = 0;
-    for (const struct dialect *d = dialects; d->name; d++)
-        for (const char *const *c = same ? d->same : d->calls; c && *c; c++)
-            all[n++] = *c;
+    for (int pass = 0; pass < 2; pass++) {
+        all = pass ? ARENA_ARRAY(arena, n + 1, const char *) : NULL;
+        n = 0;
+        for (const struct dialect *d = dialects; d->name; d++) {
+            const char *const *c =
+                *(const char *const *const *)((const char *)d + member);
+            for (; c && *c; c++, n++)
+                if (pass)
+                    all[n] = *c;
+        }
+    }
     all[n] = NULL;
     return all;
+}
+
+struct python_wanted dialect_calls(struct arena *arena)
+{
+    return (struct python_wanted) { joined(arena, offsetof(struct dialect, calls)),
+                                    joined(arena, offsetof(struct dialect, same)),
+                                    joined(arena, offsetof(struct dialect, objects)) };
 }
 
 void dialect_looks(struct strbuf *out, enum dialect_source source, const char *between)

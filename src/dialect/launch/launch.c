@@ -74,8 +74,7 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
                            const struct launch_given *given)
 {
     struct arena *arena = &l->loader->arena;
-    const struct python_wanted wanted = { .calls = dialect_calls(arena, false),
-                                          .same = dialect_calls(arena, true) };
+    const struct python_wanted wanted = dialect_calls(arena);
     struct python p;
     struct err err = { 0 };
     struct launch_context t = { .tree = NULL };

@@ -8,70 +8,13 @@
 /* Parts ---------------------------------------------------------------------------- */
 
 /* clang-format off */
-/* The longest prefix says the part; what follows it is the name there. */
-static const struct route {
-    const char *prefix;
-    enum nemo_part part;
-} routes[] = {
+static const struct nemo_route hydra_routes[] = {
     { "model.optim.sched.", NEMO_REST }, { "model.optim.", NEMO_OPTIM },
     { "model.peft.", NEMO_PEFT }, { "model.tokenizer.", NEMO_REST },
     { "model.encoder.", NEMO_MODEL }, { "model.decoder.", NEMO_REST }, { "model.data.", NEMO_REST }, { "model.data.train_ds.", NEMO_DATA }, { "model.", NEMO_MODEL },
     { "trainer.", NEMO_TRAINER }, { NULL, NEMO_REST },
 };
 /* clang-format on */
-
-static void sort(struct nemo *n, const struct value *flat)
-{
-    for (int i = 0; i < NEMO_PARTS; i++)
-        n->part[i] = value_new(n->t->arena, VALUE_DICT, flat->line, 0);
-    for (int32_t i = 0; i < flat->n; i++) {
-        const struct value_item *it = &flat->items[i];
-        const struct route *best = NULL;
-        size_t longest = 0;
-        for (const struct route *r = routes; r->prefix; r++) {
-            size_t len = strlen(r->prefix);
-            if (len > longest && strncmp(it->key, r->prefix, len) == 0) {
-                best = r;
-                longest = len;
-            }
-        }
-        enum nemo_part part = best ? best->part : NEMO_REST;
-        value_add(n->t->arena, n->part[part],
-                  part == NEMO_REST ? it->key : it->key + longest, it->line, it->value);
-    }
-}
-
-const struct value_item *nemo_find(const struct nemo *n, enum nemo_part part,
-                                   const char *name)
-{
-    const struct value_item *it = value_get(n->part[part], name);
-    return it && it->value->kind != VALUE_NONE ? it : NULL;
-}
-
-bool nemo_is_on(const struct nemo *n, enum nemo_part part, const char *name,
-                bool otherwise)
-{
-    const struct value_item *it = nemo_find(n, part, name);
-    launch_hear(n->t, it);
-    return it ? launch_true(it->value) : otherwise;
-}
-
-const char *nemo_word(const struct nemo *n, enum nemo_part part, const char *name,
-                      const char *otherwise)
-{
-    const struct value_item *it = nemo_find(n, part, name);
-    return it && it->value->kind == VALUE_STRING ? it->value->text : otherwise;
-}
-
-void nemo_set(const struct nemo *n, const char *pointer, json_t *value,
-              const struct value_item *it, const char *otherwise)
-{
-    launch_hear(n->t, it);
-    if (!it || launch_has(n->t, pointer) || launch_is_unresolved(n->t, pointer))
-        launch_assume(n->t, pointer, value, otherwise);
-    else
-        launch_set(n->t, pointer, value, it);
-}
 
 /* What is refused ------------------------------------------------------------------ */
 
@@ -196,8 +139,12 @@ bool nemo_recognises(const struct dialect_input *in)
     static const char *const groups[] = { "training", "peft", "fine_tuning", "recipes",
                                           NULL };
     const struct value *v = in->root;
+    if (in->source == DIALECT_CALLS)
+        return nemo_recipe_recognises(in);
     if (in->source == DIALECT_COMMAND)
-        return is_hydra(in->command);
+        return is_hydra(in->command) || nemo_is_recipe_command(in->command);
+    if (core_recognises(v))
+        return true;
     const struct value_item *trainer = value_get(v, "trainer"),
                             *defaults = value_get(v, "defaults");
     bool nodes =
@@ -272,7 +219,7 @@ static void read_hydra(struct launch_context *t, const struct value *flat)
     struct nemo n = { .t = t };
     if (refuse(t, flat))
         return;
-    sort(&n, flat);
+    nemo_sort(&n, hydra_routes, flat);
     n.tuned = n.part[NEMO_DATA]->n > 0;
     launch_take_rows(t, nemo_trainer_rows, n.part[NEMO_TRAINER]);
     check_starter(&n);
@@ -291,12 +238,22 @@ static void read_hydra(struct launch_context *t, const struct value *flat)
 /* A main file names groups, each a file of its own: the one that trains is read. */
 void nemo_read(struct launch_context *t, const struct dialect_input *in)
 {
+    if (in->source == DIALECT_CALLS) {
+        nemo_recipe_read(t, in);
+        return;
+    }
+    if (in->command && nemo_is_recipe_command(in->command)) {
+        nemo_read_recipe_command(t, in->command);
+        return;
+    }
     struct value *root = in->command ? nemo_of_command(t, in->command)
                                      : nemo_with_groups(t, (struct value *)in->root);
     launch_config_title(t, "NeMo's configuration");
     t->l->line = in->command ? in->command->command->line : 1;
     if (hyperpod_recognises(root))
         hyperpod_read(t, root);
+    else if (core_recognises(root))
+        core_read(t, launch_flatten(t->arena, root), "NeMo 2's configuration");
     else
         read_hydra(t, launch_flatten(t->arena, root));
 }

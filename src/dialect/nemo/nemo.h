@@ -6,11 +6,16 @@
  * Whatever a file's form, its keys are sorted into parts, whose words are the same.
  *
  * Files of this folder:
- *     nemo             the file; parts; the order of reading
+ *     nemo             the file; the order of reading
+ *     nemo_parts       keys by the parts that they are of
  *     nemo_rows        options of the parts
  *     nemo_model       sizes and choices of the model; its vocabulary
  *     nemo_stack       precision, recomputation, what is sharded and overlaps
  *     nemo_peft        adapters
+ *     recipe           recipes of NeMo 2 and Megatron-Bridge, as Python has them
+ *     recipe_data      what recipes set that a file names
+ *     recipe_command   commands that start them
+ *     core, core_rows  their words, which are Megatron-Core's
  *     nemo_command     overrides of a command, and the files that it names
  *     hyperpod         recipes of SageMaker HyperPod that train Hugging Face's models */
 #ifndef DIALECT_NEMO_NEMO_H
@@ -25,8 +30,17 @@ enum nemo_part {
     NEMO_DATA, /* batches and lengths */
     NEMO_OPTIM,
     NEMO_PEFT,
-    NEMO_REST, /* by their whole paths */
+    NEMO_DDP,
+    NEMO_MIXED, /* precision */
+    NEMO_COMM,  /* what overlaps */
+    NEMO_REST,  /* by their whole paths */
     NEMO_PARTS
+};
+
+/* Keys of a prefix are a part's; the longest goes. One without a prefix ends them. */
+struct nemo_route {
+    const char *prefix;
+    enum nemo_part part;
 };
 
 struct nemo {
@@ -43,6 +57,10 @@ extern const struct dialect_table nemo_tables[];
 extern const struct dialect_option nemo_model_rows[], nemo_width_rows[],
     nemo_trainer_rows[], nemo_data_rows[], nemo_tuning_rows[];
 extern const struct dialect_table hyperpod_tables[];
+
+/* Sorts keys by their paths; of several of a name the last goes. */
+void nemo_sort(struct nemo *n, const struct nemo_route *routes,
+               const struct value *flat);
 
 /* What a part has under a name, and is not null; NULL. */
 const struct value_item *nemo_find(const struct nemo *n, enum nemo_part part,
@@ -67,6 +85,38 @@ void nemo_take_peft(const struct nemo *n);
 
 /* Refuses what trains nothing that is simulated; whether it did. */
 bool nemo_refuse(const struct nemo *n);
+
+/* recipe.c: DIALECT_CALLS. */
+bool nemo_recipe_recognises(const struct dialect_input *in);
+void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in);
+extern const char *const nemo_calls[], *const nemo_objects[];
+
+/* core.c: reads a flat configuration of Megatron-Core's words; `title` is shown. */
+void core_read(struct launch_context *t, const struct value *flat, const char *title);
+extern const struct dialect_table core_tables[];
+extern const struct dialect_option core_model_rows[], core_width_rows[],
+    core_train_rows[], core_count_rows[];
+/* Whether a document is of these words. */
+bool core_recognises(const struct value *root);
+
+/* recipe_data.c: facts of recipes. */
+struct nemo_call {
+    const char *recipe; /* "llama3_8b", or a function of Megatron-Bridge's */
+    const char *kind; /* "pretrain" or "finetune" of NeMo 2; NULL: Megatron-Bridge's */
+    bool full, performance, packed;
+    int64_t line;
+};
+/* The flat configuration that a recipe has; NULL after reporting that it is refused, or
+ * asking for what is not known. */
+struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call *call);
+/* Puts `over` over a flat configuration: an object goes before all of its place. */
+void nemo_overlay(struct arena *arena, struct value *flat, const struct value *over);
+/* The model of a configuration's class; absent where it is not known. */
+struct cfg nemo_class(struct launch_context *t, const char *name);
+
+/* recipe_command.c: "nemo llm pretrain --factory ..." and Megatron-Bridge's scripts. */
+bool nemo_is_recipe_command(const struct launch_command *c);
+void nemo_read_recipe_command(struct launch_context *t, const struct launch_command *c);
 
 /* A configuration that is not NeMo's own: of Hugging Face's models on HyperPod. */
 bool hyperpod_recognises(const struct value *root);

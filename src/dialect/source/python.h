@@ -85,6 +85,11 @@ struct python_wanted {
      * which values that are made of the text's alone differ. NULL: nobody says. */
     const struct value *given;
     const struct value *words; /* likewise, a list: sys.argv */
+    /* patterns (fnmatch) of functions and classes by their whole paths, which give an
+     * object: a dictionary of what they are given, with the path as its text, whose
+     * attributes may be set at any depth, as "a.b" where there is no "a"; their calls are
+     * wanted, too. NULL: none */
+    const char *const *objects;
 };
 
 /* Reads NUL-terminated UTF-8 text of len bytes. -1 beyond the limits. */

@@ -4,6 +4,7 @@
 #include "dialect/source/python_parse.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -130,6 +131,14 @@ static struct value *known_call(struct python_parser *r, const char *path,
     return v;
 }
 
+static bool is_object(const struct python_parser *r, const char *function)
+{
+    const char *const *o = r->wanted->objects;
+    while (o && *o && fnmatch(*o, function, 0) != 0)
+        o++;
+    return o && *o;
+}
+
 /* What a call gives, as far as it is known. */
 static struct value *value_of_call(struct python_parser *r, const char *path,
                                    const char *function, struct value *x,
@@ -141,6 +150,10 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
     struct value *v = known_call(r, path, function, arguments, line);
     if (v)
         return v;
+    if (is_object(r, function)) {
+        arguments->text = function;
+        return arguments;
+    }
     const struct value *first = named(arguments, "0");
     bool same = names_listed(r->wanted->same, last);
     if (same && isupper((unsigned char)*last)) {
@@ -161,7 +174,8 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
 {
     bool outermost = r->lex.brackets == 0;
     const char *function = resolved(r, path), *outer = r->calling;
-    bool wanted = names_listed(r->wanted->calls, python_last_part(function));
+    bool wanted = names_listed(r->wanted->calls, python_last_part(function)) ||
+                  is_object(r, function);
     int64_t at = -1;
     if (wanted)
         r->calling = function;

@@ -54,10 +54,33 @@ static struct value *holder(struct python_parser *r, const char *path, const cha
     return x && x->kind == VALUE_DICT ? x : NULL;
 }
 
+/* The innermost object on the way to an attribute, and the rest of the way from it; NULL:
+ * the name is bound to none. */
+static struct value *object_of(struct python_parser *r, const char *path,
+                               const char **rest)
+{
+    size_t n = strcspn(path, ".");
+    struct value *x =
+        path[n] ? python_find(r, arena_strndup(r->p->arena, path, n)) : NULL;
+    if (!x || x->kind != VALUE_DICT || !x->text || python_find(r, path))
+        return NULL;
+    *rest = path + n + 1;
+    for (n = strcspn(*rest, "."); (*rest)[n]; n = strcspn(*rest, ".")) {
+        const struct value_item *it =
+            value_get(x, arena_strndup(r->p->arena, *rest, n));
+        if (!it || it->value->kind != VALUE_DICT)
+            break;
+        x = it->value;
+        *rest += n + 1;
+    }
+    return x;
+}
+
 static void assign(struct python_parser *r, const struct target *t, struct value *v)
 {
     const char *member;
-    struct value *x = holder(r, t->name, &member);
+    struct value *x = t->n_keys == 0 ? object_of(r, t->name, &member) : NULL;
+    x = x ? x : holder(r, t->name, &member);
     if (x && member && t->n_keys == 0) {
         python_put(r, x, member, t->line, v);
         return;

@@ -219,6 +219,11 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
         if (v && v->kind == VALUE_UNKNOWN && v->text &&
             strcmp(v->why, "it is imported"))
             return python_unknown(r, line, "%s", v->why);
+        if (v && v->kind == VALUE_UNKNOWN && v->text && !python_is_dtype(path)) {
+            struct value *of = python_unknown(r, line, "it is imported");
+            of->text = arena_printf(r->p->arena, "%s%s", v->text, path + n);
+            return of;
+        }
         v = NULL;
     }
     if (!v && python_is_dtype(path))

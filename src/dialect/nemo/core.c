@@ -1,0 +1,507 @@
+/* A configuration of NeMo 2 or Megatron-Bridge, flat: the model and the step. */
+#include "config/datadir.h"
+#include "config/pointer.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
+#include "dialect/nemo/nemo.h"
+#include "dialect/trainer/trainer.h"
+#include "model/hub.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#define WIDE "/parallelism/"
+
+static const struct nemo_route routes[] = {
+    { "model.config.", NEMO_MODEL },
+    { "model.", NEMO_MODEL },
+    { "trainer.strategy.ddp.", NEMO_DDP },
+    { "trainer.strategy.", NEMO_MODEL },
+    { "trainer.plugins.", NEMO_MIXED },
+    { "trainer.", NEMO_TRAINER },
+    { "strategy.ddp.", NEMO_DDP },
+    { "strategy.", NEMO_MODEL },
+    { "plugins.", NEMO_MIXED },
+    { "data.", NEMO_DATA },
+    { "train.", NEMO_DATA },
+    { "dataset.", NEMO_DATA },
+    { "optim.config.", NEMO_OPTIM },
+    { "optimizer.", NEMO_OPTIM },
+    { "ddp.", NEMO_DDP },
+    { "mixed_precision.", NEMO_MIXED },
+    { "comm_overlap.", NEMO_COMM },
+    { "peft.", NEMO_PEFT },
+    { "model.peft.", NEMO_PEFT },
+    { NULL, NEMO_REST },
+};
+
+bool core_recognises(const struct value *root)
+{
+    const struct value_item *strategy = value_get(root, "strategy"),
+                            *trainer = value_get(root, "trainer"),
+                            *inner =
+                                trainer ? value_get(trainer->value, "strategy") : NULL;
+    strategy = strategy ? strategy : inner;
+    return trainer && strategy &&
+           value_get(strategy->value, "tensor_model_parallel_size");
+}
+
+static const char *last_part(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot ? dot + 1 : path;
+}
+
+static const struct value_item *model(const struct nemo *n, const char *name)
+{
+    return nemo_find(n, NEMO_MODEL, name);
+}
+
+/* The model ------------------------------------------------------------------------ */
+
+/* The names of config.json for Megatron-Core's. */
+static const struct {
+    const char *core, *hub[4];
+} sizes[] = {
+    { "num_layers", { "num_hidden_layers", "n_layer" } },
+    { "hidden_size", { "hidden_size", "n_embd" } },
+    { "ffn_hidden_size", { "intermediate_size" } },
+    { "num_attention_heads", { "num_attention_heads", "n_head" } },
+    { "num_query_groups", { "num_key_value_heads" } },
+    { "kv_channels", { "head_dim" } },
+    { "vocab_size", { "vocab_size" } },
+    { "num_moe_experts", { "num_local_experts", "num_experts", "n_routed_experts" } },
+    { "moe_router_topk", { "num_experts_per_tok" } },
+    { "moe_ffn_hidden_size", { "moe_intermediate_size" } },
+};
+
+/* Puts what the file changes into a config.json. */
+static void change_hub(const struct nemo *n, json_t *config)
+{
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const struct value_item *it = model(n, sizes[i].core);
+        const char *const *name = sizes[i].hub;
+        int64_t size;
+        if (!it)
+            continue;
+        while (*name && !json_object_get(config, *name))
+            name++;
+        if (!launch_whole(it->value, &size))
+            launch_unresolved_item(n->t, "/model", it, "whole number");
+        else
+            json_object_set_new(config, *name ? *name : sizes[i].hub[0],
+                                json_integer((json_int_t)size));
+        launch_hear(n->t, it);
+    }
+}
+
+static bool changes(const struct nemo *n)
+{
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        if (model(n, sizes[i].core))
+            return true;
+    return false;
+}
+
+/* A model by its id, or its file of models/; where the file changes sizes, its
+ * config.json with them. */
+static void take_id(const struct nemo *n, const char *id, const struct value_item *from)
+{
+    static const struct dialect_option row = ROW("model", "/model");
+    struct value v = { .kind = VALUE_STRING, .line = from->line, .text = id };
+    const struct value_item it = { from->key, from->line, &v };
+    struct hub_id found;
+    const char *name = id;
+    bool known = hub_is_id(id) && hub_find(&found, n->t->l->loader, id);
+    if (!changes(n)) {
+        trainer_take_model(n->t, &row, &it);
+        return;
+    }
+    if (known && found.shipped)
+        name = found.shipped;
+    struct cfg config =
+        known && !found.shipped
+            ? hub_load(n->t->l->loader, id, (struct cfg) { 0 })
+            : datadir_load(n->t->l->loader, "models", name, (struct cfg) { 0 });
+    if (!cfg_is_object(config))
+        return;
+    json_t *changed = json_deep_copy(config.json);
+    change_hub(n, changed);
+    launch_set(n->t, "/model", changed, &it);
+}
+
+/* A "megatron" model of the class's sizes, with those that the file gives. */
+static void take_widths(const struct nemo *n, json_t *sizes_of,
+                        const struct value_item *from)
+{
+    const struct value_item *bias = model(n, "add_bias_linear"),
+                            *tied = model(n, "share_embeddings_and_output_weights");
+    launch_set(n->t, "/model/model_type", json_string("megatron"), from);
+    launch_take_rows(n->t, core_width_rows, n->part[NEMO_MODEL]);
+    if (bias)
+        nemo_set(n, "/model/add_bias_linear", json_boolean(launch_true(bias->value)),
+                 bias, "");
+    if (tied)
+        nemo_set(n, "/model/untie_embeddings_and_output_weights",
+                 json_boolean(!launch_true(tied->value)), tied, "");
+    const char *key;
+    json_t *value;
+    json_object_foreach(
+        sizes_of, key,
+        value) if (!launch_has(n->t, launch_pointer(n->t, "/model", key)))
+        launch_set(n->t, launch_pointer(n->t, "/model", key), json_incref(value), from);
+    if (!launch_has(n->t, "/model/num_layers"))
+        launch_add_unresolved(n->t, "/model/num_layers", from->line,
+                              "%s: how many layers the model has is not known",
+                              from->key);
+    if (!launch_has(n->t, "/model/vocab_size"))
+        launch_add_unresolved(n->t, "/model/vocab_size", from->line,
+                              "%s: how many entries the vocabulary has is not known",
+                              from->key);
+}
+
+/* Classes of what is no stack of attention. */
+static bool is_refused(const struct nemo *n, const char *word,
+                       const struct value_item *it)
+{
+    static const struct {
+        const char *part, *what;
+    } rows[] = {
+        { "Mamba", "layers of state spaces (Mamba)" },
+        { "NemotronH", "layers of state spaces (Mamba)" },
+        { "NemotronNano12B", "layers of state spaces (Mamba)" },
+        { "NemotronNano9B", "layers of state spaces (Mamba)" },
+        { "Hybrid", "layers of state spaces (Mamba)" },
+        { "Hyena", "long convolutions (Hyena)" },
+        { "Embedding", "a model of embeddings" },
+        { "Reranker", "a reranker" },
+        { "Neva", "a model of images and text" },
+        { "Llava", "a model of images and text" },
+        { "VL", "a model of images and text" },
+        { "Flux", "diffusion" },
+        { "DiT", "diffusion" },
+        { "Wan", "diffusion" },
+        { "Clip", "a model of images and text" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strstr(word, rows[i].part)) {
+            diags_add(&n->t->l->loader->diags,
+                      launch_diag(n->t->l, DIAG_NOT_SIMULATED, it->line, 0),
+                      "%.80s: %s is not simulated", word, rows[i].what);
+            return true;
+        }
+    return false;
+}
+
+static void take_model(const struct nemo *n)
+{
+    const struct value_item *it = model(n, "class"), *run = NULL;
+    const char *word = it && it->value->text ? last_part(it->value->text) : "";
+    struct cfg known = *word ? nemo_class(n->t, word) : (struct cfg) { 0 };
+    const char *id = NULL;
+    launch_hear(n->t, it);
+    if (!it && (run = nemo_find(n, NEMO_REST, "run.name")) && run->value->text) {
+        known = launch_flavor(n->t, "nemo", run->value->text);
+        it = run;
+        launch_hear(n->t, run);
+    }
+    if (*word && is_refused(n, word, it))
+        return;
+    if (known.json && !cfg_is_object(known) && cfg_string(known, &id) == 0)
+        take_id(n, id, it);
+    else if (cfg_is_object(known))
+        take_widths(n, known.json, it);
+    else if (it && it->value->text && strchr(it->value->text, '/'))
+        take_id(n, it->value->text, it);
+    else
+        launch_add_unresolved(n->t, "/model", it ? it->line : n->t->l->line,
+                              "%.60s%swhich model it is, is not known by it", word,
+                              *word ? ": " : "");
+}
+
+/* The step ------------------------------------------------------------------------- */
+
+static void take_pipeline(const struct nemo *n)
+{
+    const struct value_item *it = model(n, "virtual_pipeline_model_parallel_size"),
+                            *padding = model(n, "make_vocab_size_divisible_by");
+    int64_t chunks, tensor = launch_number(n->t, WIDE "tensor", 1), each = 128;
+    bool along = nemo_is_on(n, NEMO_MODEL, "sequence_parallel", false);
+    launch_hear(n->t, it);
+    if (it && it->value->kind == VALUE_UNKNOWN)
+        launch_unresolved_item(n->t, WIDE "virtual_stages", it, "number of chunks");
+    else if (it && launch_whole(it->value, &chunks) && chunks > 1 &&
+             launch_has(n->t, WIDE "pipeline")) {
+        nemo_set(n, WIDE "virtual_stages", json_integer((json_int_t)chunks), it, "");
+        nemo_set(n, WIDE "schedule", json_string("interleaved"), it, "");
+    }
+    if (along && launch_has(n->t, WIDE "tensor"))
+        nemo_set(n, WIDE "sequence_parallel", json_true(),
+                 model(n, "sequence_parallel"), "");
+    nemo_set(n, WIDE "placement", json_string("PDT"), NULL,
+             "Megatron's order of ranks");
+    if (padding)
+        launch_whole(padding->value, &each);
+    if (each > 0 && each <= 4096 && tensor <= 16)
+        nemo_set(n, "/training/vocab_padding",
+                 json_integer((json_int_t)(each * tensor)), padding,
+                 "make_vocab_size_divisible_by's default");
+}
+
+/* By the function that makes it ("bf16_with_fp8_mixed"), or its members. */
+static void take_precision(const struct nemo *n)
+{
+    static const char at[] = "/training/precision";
+    const struct value_item *made = nemo_find(n, NEMO_MIXED, "class"),
+                            *own = nemo_find(n, NEMO_MIXED, "precision"),
+                            *fp8 = nemo_find(n, NEMO_MIXED, "fp8"),
+                            *wire = nemo_find(n, NEMO_MIXED, "grad_reduce_in_fp32"),
+                            *it = fp8    ? fp8
+                                  : made ? made
+                                         : own;
+    const char *word = made && made->value->text ? last_part(made->value->text) : "",
+               *text = nemo_word(n, NEMO_MIXED, "precision", ""),
+               *recipe = nemo_word(n, NEMO_MIXED, "fp8_recipe", "");
+    bool half = strstr(word, "fp16") || strncmp(text, "16", 2) == 0 ||
+                nemo_is_on(n, NEMO_MIXED, "fp16", false),
+         brain = strstr(word, "bf16") || strstr(text, "bf16") ||
+                 strstr(word, "nvfp4") || nemo_is_on(n, NEMO_MIXED, "bf16", false),
+         eight = strstr(word, "fp8") || (fp8 && launch_true(fp8->value)) ||
+                 (fp8 && fp8->value->kind == VALUE_STRING),
+         blocks = strstr(word, "mxfp8") || strstr(word, "fp4") ||
+                  strcmp(recipe, "mxfp8") == 0;
+    launch_hear(n->t, made);
+    launch_hear(n->t, own);
+    launch_hear(n->t, fp8);
+    launch_hear(n->t, nemo_find(n, NEMO_MIXED, "fp8_recipe"));
+    if (it && it->value->kind == VALUE_UNKNOWN && !it->value->text)
+        launch_unresolved_item(n->t, at, it, "precision");
+    else if (blocks)
+        launch_add_unresolved(
+            n->t, at, it->line,
+            "%.60s: MXFP8 and NVFP4 are not simulated (fp8 is, with a "
+            "scale a tensor)",
+            *word ? word : it->key);
+    else
+        nemo_set(n, at,
+                 json_string(eight   ? "fp8"
+                             : brain ? "bf16"
+                             : half  ? "fp16"
+                                     : "fp32"),
+                 it, "no precision is given");
+    wire = wire ? wire : nemo_find(n, NEMO_DDP, "grad_reduce_in_fp32");
+    if (brain || eight || half)
+        nemo_set(n, "/training/gradient_dtype",
+                 json_string(wire && !launch_true(wire->value) ? "bf16" : "fp32"), wire,
+                 "grad_reduce_in_fp32's default");
+    launch_hear(n->t, nemo_find(n, NEMO_DDP, "grad_reduce_in_fp32"));
+}
+
+static void take_recompute(const struct nemo *n)
+{
+    static const char at[] = "/training/activation_checkpointing";
+    const struct value_item *how = model(n, "recompute_granularity"),
+                            *modules = model(n, "recompute_modules");
+    const char *word = nemo_word(n, NEMO_MODEL, "recompute_granularity", "");
+    bool attention = modules && modules->value->kind == VALUE_LIST &&
+                     modules->value->n == 1 && modules->value->items[0].value->text &&
+                     strcmp(modules->value->items[0].value->text, "core_attn") == 0;
+    launch_hear(n->t, modules);
+    launch_hear(n->t, how);
+    if (how && how->value->kind == VALUE_UNKNOWN)
+        launch_unresolved_item(n->t, at, how, "word");
+    else if (strcmp(word, "selective") == 0) {
+        nemo_set(n, at, json_string("selective"), how, "");
+        if (modules && !attention)
+            launch_note(n->t->l, modules->line, DIAG_APPROXIMATE,
+                        "%s: what is computed again is taken to be attention alone",
+                        modules->key);
+    } else if (strcmp(word, "full") == 0)
+        megatron_recompute_layers(n->t, how, model(n, "recompute_method"),
+                                  model(n, "recompute_num_layers"));
+}
+
+/* What MegatronCommOverlapCallback (CommOverlapConfig) says goes before DDP's. */
+static const struct value_item *overlap(const struct nemo *n, const char *name)
+{
+    const struct value_item *own = nemo_find(n, NEMO_COMM, name),
+                            *ddp = nemo_find(n, NEMO_DDP, name);
+    launch_hear(n->t, own);
+    launch_hear(n->t, ddp);
+    return own ? own : ddp;
+}
+
+static void take_sharding(const struct nemo *n)
+{
+    static const char *const fsdp[] = { "use_megatron_fsdp", "use_custom_fsdp",
+                                        "use_torch_fsdp2" };
+    const struct value_item *of_optimizer =
+                                nemo_find(n, NEMO_OPTIM, "use_distributed_optimizer"),
+                            *of_ddp =
+                                nemo_find(n, NEMO_DDP, "use_distributed_optimizer"),
+                            *it = of_optimizer && launch_true(of_optimizer->value)
+                                      ? of_optimizer
+                                  : of_ddp ? of_ddp
+                                           : of_optimizer,
+                            *other = model(n, "fsdp");
+    for (size_t i = 0; i < sizeof(fsdp) / sizeof(fsdp[0]); i++)
+        if (nemo_is_on(n, NEMO_DDP, fsdp[i], false))
+            other = nemo_find(n, NEMO_DDP, fsdp[i]);
+    bool comm = n->part[NEMO_COMM]->n > 0, on = it && launch_true(it->value);
+    const struct value_item *sums = overlap(n, "overlap_grad_reduce"),
+                            *gathers = overlap(n, "overlap_param_gather");
+    launch_hear(n->t, of_optimizer);
+    launch_hear(n->t, of_ddp);
+    nemo_set(n, WIDE "library", json_string("megatron"), NULL, "Megatron-Core's own");
+    if (other && !launch_is_off(other->value))
+        launch_add_unresolved(n->t, WIDE "sharding/strategy", other->line,
+                              "%s: FSDP under Megatron is not simulated; optimizer is "
+                              "its distributed optimizer",
+                              other->key);
+    else if (on)
+        nemo_set(n, WIDE "sharding/strategy", json_string("optimizer"), it, "");
+    launch_hear(n->t, other);
+    nemo_set(n, WIDE "overlap", json_boolean(sums ? launch_true(sums->value) : comm),
+             sums, "overlap_grad_reduce's default");
+    if (on)
+        nemo_set(n, WIDE "overlap_param_gather",
+                 json_boolean(gathers ? launch_true(gathers->value) : comm), gathers,
+                 "overlap_param_gather's default");
+}
+
+static void take_tensor_overlap(const struct nemo *n)
+{
+    const struct value_item *it = nemo_find(n, NEMO_COMM, "tp_comm_overlap");
+    it = it ? it : model(n, "tp_comm_overlap");
+    launch_hear(n->t, nemo_find(n, NEMO_COMM, "tp_comm_overlap"));
+    launch_hear(n->t, model(n, "tp_comm_overlap"));
+    bool on =
+        it && launch_true(it->value) && launch_has(n->t, WIDE "sequence_parallel");
+    if (launch_has(n->t, WIDE "tensor"))
+        nemo_set(n, WIDE "overlap_tensor", json_boolean(on), it,
+                 "tp_comm_overlap's default");
+}
+
+static void take_optimizer(const struct nemo *n)
+{
+    static const struct dialect_word words[] = {
+        { "adam", "adam" }, { "adamw", "adam" }, { "sgd", "sgd" }, { NULL, NULL }
+    };
+    static const struct dialect_option row =
+        ROW("optimizer", "/training/optimizer", .words = words,
+            .wanted = "optimizer that is simulated");
+    const struct value_item *it = nemo_find(n, NEMO_OPTIM, "optimizer"),
+                            *clip = nemo_find(n, NEMO_OPTIM, "clip_grad");
+    double norm = 1; /* OptimizerConfig's */
+    launch_hear(n->t, it);
+    if (it)
+        dialect_take_as(n->t, &row, it, DIALECT_WORD);
+    nemo_set(n, "/training/optimizer", json_string("adam"), NULL,
+             "optimizer's default");
+    if (clip)
+        launch_real(clip->value, &norm);
+    nemo_set(n, "/training/gradient_clipping", json_real(norm), clip,
+             "clip_grad's default");
+}
+
+/* nemo/collections/llm/peft/lora.py, megatron/bridge/peft/lora.py */
+static void take_peft(const struct nemo *n)
+{
+    static const char *const all[] = { "linear_qkv", "linear_proj", "linear_fc1",
+                                       "linear_fc2", NULL };
+    const struct value_item *of = nemo_find(n, NEMO_PEFT, "class"),
+                            *scheme = nemo_find(n, NEMO_PEFT, "peft_scheme"),
+                            *it = of       ? of
+                                  : scheme ? scheme
+                                           : nemo_find(n, NEMO_REST, "peft"),
+                            *rank = nemo_find(n, NEMO_PEFT, "dim"),
+                            *alpha = nemo_find(n, NEMO_PEFT, "alpha"),
+                            *drop = nemo_find(n, NEMO_PEFT, "dropout"),
+                            *targets = nemo_find(n, NEMO_PEFT, "target_modules");
+    const char *word = it && it->value->text ? last_part(it->value->text) : "";
+    int64_t r = 32;
+    double a = 32, p = 0;
+    launch_hear(n->t, it);
+    if (!it && !rank)
+        return;
+    if (it && strcasecmp(word, "lora") != 0) {
+        diags_add(&n->t->l->loader->diags,
+                  launch_diag(n->t->l, DIAG_NOT_SIMULATED, it->line, 0),
+                  "%s: %.40s is not simulated (lora and full fine-tuning are)", it->key,
+                  *word ? word : "what is not known");
+        return;
+    }
+    if (rank && !launch_whole(rank->value, &r)) {
+        launch_unresolved_item(n->t, "/training/lora/rank", rank, "rank");
+        return;
+    }
+    if (alpha)
+        launch_real(alpha->value, &a);
+    if (drop)
+        launch_real(drop->value, &p);
+    nemo_set(n, "/training/lora/rank", json_integer((json_int_t)r), rank,
+             "dim's default");
+    nemo_set(n, "/training/lora/alpha", json_real(a), alpha, "alpha's default");
+    if (p > 0)
+        nemo_set(n, "/training/lora/dropout", json_real(p), drop, "");
+    json_t *list =
+        targets ? launch_json(n->t, targets->value, "/training/lora/target_modules")
+                : json_array();
+    for (const char *const *m = all; !targets && *m; m++)
+        json_array_append_new(list, json_string(*m));
+    if (list)
+        nemo_set(n, "/training/lora/target_modules", list, targets,
+                 "target_modules' default");
+}
+
+static void report(const struct nemo *n)
+{
+    static const struct {
+        enum nemo_part part;
+        const char *path;
+    } parts[] = {
+        { NEMO_MODEL, "model" },
+        { NEMO_TRAINER, "trainer" },
+        { NEMO_DATA, "train" },
+        { NEMO_OPTIM, "optimizer" },
+        { NEMO_DDP, "ddp" },
+        { NEMO_MIXED, "mixed_precision" },
+        { NEMO_COMM, "comm_overlap" },
+        { NEMO_PEFT, "peft" },
+        { NEMO_REST, "" },
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const char *section =
+            *parts[i].path ? arena_printf(n->t->arena, "%s.", parts[i].path) : "";
+        dialect_report(n->t, core_tables, parts[i].path, n->part[parts[i].part],
+                       (struct dialect_place) { n->t->l->line, "", section, true });
+    }
+}
+
+void core_read(struct launch_context *t, const struct value *flat, const char *title)
+{
+    struct nemo n = { .t = t };
+    int64_t line = t->l->line;
+    launch_config_title(t, title);
+    t->l->line = line ? line : 1;
+    nemo_sort(&n, routes, flat);
+    launch_take_rows(t, core_count_rows, n.part[NEMO_TRAINER]);
+    launch_take_rows(t, core_model_rows, n.part[NEMO_MODEL]);
+    launch_take_rows(t, core_train_rows, n.part[NEMO_DATA]);
+    launch_hear(t, nemo_find(&n, NEMO_DATA, "seq_length"));
+    launch_take_rows(t, &core_train_rows[1], n.part[NEMO_MODEL]);
+    launch_hear(t, model(&n, "seq_length"));
+    take_model(&n);
+    take_pipeline(&n);
+    take_precision(&n);
+    take_recompute(&n);
+    take_sharding(&n);
+    take_tensor_overlap(&n);
+    take_optimizer(&n);
+    take_peft(&n);
+    nemo_set(&n, "/training/framework", json_string("nemo-2025"), NULL,
+             "NeMo's of 2025");
+    launch_assume(t, "/training/task", json_string("causal-lm"), "a GPT's");
+    report(&n);
+}

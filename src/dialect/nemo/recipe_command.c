@@ -1,0 +1,161 @@
+/* Commands that start recipes: "nemo llm pretrain --factory ..." of NeMo-Run, and
+ * run_recipe.py of Megatron-Bridge (scripts/training). */
+#include "dialect/launch/launch_override.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/nemo/nemo.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* The value of an option among the words after the script, "--x y" or "--x=y"; NULL. */
+static const struct shell_word *option(const struct launch_command *c, const char *name,
+                                       const char **text)
+{
+    size_t n = strlen(name);
+    for (int32_t i = c->script + 1; i < c->command->n; i++) {
+        const struct shell_word *w = &c->command->words[i];
+        if (strncmp(w->text, name, n) != 0)
+            continue;
+        if (w->text[n] == '=') {
+            *text = w->text + n + 1;
+            return w;
+        }
+        if (!w->text[n] && i + 1 < c->command->n) {
+            *text = w[1].text;
+            return w + 1;
+        }
+    }
+    return NULL;
+}
+
+static bool is_nemo(const struct launch_command *c)
+{
+    const struct shell_word *w = &c->command->words[c->script];
+    return strcmp(launch_last_part(w->text), "nemo") == 0 &&
+           c->script + 2 < c->command->n && strcmp(w[1].text, "llm") == 0;
+}
+
+bool nemo_is_recipe_command(const struct launch_command *c)
+{
+    const char *text;
+    const char *script = launch_last_part(c->command->words[c->script].text);
+    return is_nemo(c) ||
+           (strcmp(script, "run_recipe.py") == 0 && option(c, "--recipe", &text));
+}
+
+/* llama3_8b(num_nodes=2, name='x'): its arguments, as words of the command. */
+static const char *factory(struct launch_context *t, const struct shell_word *w,
+                           const char *text, struct value *arguments)
+{
+    const char *open = strchr(text, '(');
+    size_t n = open ? (size_t)(open - text) : strlen(text);
+    const char *name = arena_strndup(t->arena, text, n);
+    for (const char *s = open ? open + 1 : ""; *s && *s != ')';) {
+        s += strspn(s, " ,");
+        size_t m = strcspn(s, ",)"), k = strcspn(s, "=");
+        if (k < m) {
+            struct shell_word piece = *w;
+            const char *from = s + k + 1;
+            bool quoted = m > k + 2 && (*from == '\'' || *from == '"');
+            char *value =
+                arena_strndup(t->arena, from + quoted, m - k - 1 - 2 * quoted);
+            launch_override(t->arena, arguments, arena_strndup(t->arena, s, k), &piece,
+                            value);
+        }
+        s += m;
+    }
+    return name;
+}
+
+static bool is_true(const struct value *v, const char *key)
+{
+    const struct value_item *it = value_get(v, key);
+    return it && launch_true(it->value);
+}
+
+static void rename_key(struct launch_context *t, struct value *root, const char *from,
+                       const char *section, const char *to)
+{
+    const struct value_item *it = value_get(root, from), *in = value_get(root, section);
+    if (!it)
+        return;
+    if (!in || in->value->kind != VALUE_DICT) {
+        value_add(t->arena, root, section, it->line,
+                  value_new(t->arena, VALUE_DICT, it->line, 0));
+        it = value_get(root, from);
+        in = value_get(root, section);
+    }
+    value_add(t->arena, in->value, to, it->line, it->value);
+    it = value_get(root, from);
+    root->items[it - root->items].key = "name";
+}
+
+static void read_nemo(struct launch_context *t, const struct launch_command *c)
+{
+    struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    const char *text = NULL, *kind = c->command->words[c->script + 2].text;
+    const struct shell_word *w = option(c, "--factory", &text);
+    struct nemo_call call = { .line = c->command->line };
+    launch_take_overrides(t->arena, given, c);
+    if (!w) {
+        const struct value_item *model = value_get(given, "model");
+        text = model && model->value->text ? model->value->text : NULL;
+        w = &c->command->words[c->script];
+    }
+    if (!text) {
+        launch_add_unresolved(t, "/model", c->command->line,
+                              "no --factory says which recipe it is");
+        return;
+    }
+    if (strcmp(kind, "pretrain") != 0 && strcmp(kind, "finetune") != 0) {
+        diags_add(&t->l->loader->diags,
+                  launch_diag(t->l, DIAG_NOT_SIMULATED, c->command->line, 0),
+                  "nemo llm %.40s is not simulated (pretrain and finetune are)", kind);
+        return;
+    }
+    call.recipe = factory(t, w, text, given);
+    call.kind = kind;
+    call.performance = is_true(given, "performance_mode");
+    call.packed = is_true(given, "packed_sequence");
+    const struct value_item *scheme = value_get(given, "peft_scheme");
+    call.full = scheme &&
+                (scheme->value->kind == VALUE_NONE ||
+                 (scheme->value->text && strcasecmp(scheme->value->text, "none") == 0));
+    rename_key(t, given, "num_nodes", "trainer", "num_nodes");
+    rename_key(t, given, "num_gpus_per_node", "trainer", "devices");
+    struct value *facts = nemo_recipe_facts(t, &call);
+    if (!facts)
+        return;
+    nemo_overlay(t->arena, facts, launch_flatten(t->arena, given));
+    core_read(t, facts, "a recipe of NeMo 2");
+}
+
+static void read_bridge(struct launch_context *t, const struct launch_command *c)
+{
+    struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    const char *text = NULL;
+    const struct shell_word *w = option(c, "--recipe", &text);
+    const struct nemo_call call = { .recipe = text, .line = c->command->line };
+    if (w->why) {
+        launch_add_unresolved(t, "/model", w->line, "--recipe: %s, and nothing is run",
+                              w->why);
+        return;
+    }
+    launch_take_overrides(t->arena, given, c);
+    struct value *facts = nemo_recipe_facts(t, &call);
+    if (!facts)
+        return;
+    nemo_overlay(t->arena, facts, launch_flatten(t->arena, given));
+    core_read(t, facts, "a recipe of Megatron-Bridge");
+}
+
+void nemo_read_recipe_command(struct launch_context *t, const struct launch_command *c)
+{
+    t->l->line = c->command->line;
+    if (is_nemo(c))
+        read_nemo(t, c);
+    else
+        read_bridge(t, c);
+}

@@ -1,0 +1,162 @@
+/* What recipes of NeMo 2 and Megatron-Bridge set: models/launch/nemo2.json and
+ * models/launch/bridge.json. */
+#include "config/datadir.h"
+#include "dialect/nemo/nemo.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct cfg data(struct launch_context *t, const char *file, const char *table,
+                       const char *name)
+{
+    struct cfg all =
+        datadir_load(t->l->loader, "models/launch", file, (struct cfg) { 0 });
+    return cfg_get(cfg_get(all, table), name);
+}
+
+struct cfg nemo_class(struct launch_context *t, const char *name)
+{
+    return data(t, "nemo2", "classes", name);
+}
+
+/* Values ---------------------------------------------------------------------------- */
+
+static struct value *value_from(struct arena *arena, const json_t *v, int64_t line)
+{
+    struct value *made = value_new(arena, VALUE_NONE, line, 0);
+    if (json_is_string(v)) {
+        made->kind = VALUE_STRING;
+        made->text = arena_strdup(arena, json_string_value(v));
+    } else if (json_is_boolean(v)) {
+        made->kind = VALUE_BOOL;
+        made->integer = json_is_true(v);
+    } else if (json_is_integer(v)) {
+        made->kind = VALUE_INT;
+        made->integer = (int64_t)json_integer_value(v);
+    } else if (json_is_real(v)) {
+        made->kind = VALUE_REAL;
+        made->real = json_real_value(v);
+    } else if (json_is_array(v)) {
+        made->kind = VALUE_LIST;
+        for (size_t i = 0; i < json_array_size(v); i++)
+            value_add(arena, made, NULL, line,
+                      value_from(arena, json_array_get(v, i), line));
+    }
+    return made;
+}
+
+static bool is_within(const char *path, const char *place, size_t n)
+{
+    return strncmp(path, place, n) == 0 && (!path[n] || path[n] == '.');
+}
+
+/* Takes out what is at a place and within it. */
+static void clear(struct value *flat, const char *place, size_t n)
+{
+    int32_t kept = 0;
+    for (int32_t i = 0; i < flat->n; i++)
+        if (!is_within(flat->items[i].key, place, n))
+            flat->items[kept++] = flat->items[i];
+    flat->n = kept;
+}
+
+void nemo_overlay(struct arena *arena, struct value *flat, const struct value *over)
+{
+    for (int32_t i = 0; i < over->n; i++) {
+        const struct value_item *it = &over->items[i];
+        size_t n = strlen(it->key);
+        bool object = n > 2 && strcmp(it->key + n - 2, ".@") == 0;
+        clear(flat, it->key, object ? n - 2 : n);
+        value_add(arena, flat, it->key, it->line, it->value);
+    }
+}
+
+static void overlay_facts(struct launch_context *t, struct value *flat,
+                          struct cfg facts, int64_t line)
+{
+    for (void *it = cfg_first(facts); it; it = cfg_next(facts, it)) {
+        const char *key = arena_strdup(t->arena, cfg_key(it));
+        struct value *v = value_from(t->arena, cfg_member(facts, it).json, line);
+        clear(flat, key, strlen(key));
+        if (v->kind != VALUE_NONE)
+            value_add(t->arena, flat, key, line, v);
+    }
+}
+
+/* Recipes --------------------------------------------------------------------------- */
+
+static bool is_refused(struct launch_context *t, struct cfg recipe,
+                       const struct nemo_call *call)
+{
+    const char *why = NULL;
+    struct cfg refused = cfg_get(recipe, "refused");
+    if (!refused.json || cfg_string(refused, &why))
+        return false;
+    diags_add(&t->l->loader->diags,
+              launch_diag(t->l, DIAG_NOT_SIMULATED, call->line, 0),
+              "%.80s: %s is not simulated", call->recipe, why);
+    return true;
+}
+
+/* NeMo 2's: what is common, the recipe's own, and what its arguments change. */
+static struct value *facts_of_nemo(struct launch_context *t, struct cfg recipe,
+                                   const struct nemo_call *call)
+{
+    const char *packed = call->packed && !call->performance ? ",packed" : "";
+    const char *which = arena_printf(t->arena, "%s%s%s%s", call->kind,
+                                     call->performance ? ",performance" : packed, "",
+                                     call->full ? ",full" : "");
+    struct value *flat = value_new(t->arena, VALUE_DICT, call->line, 0);
+    struct cfg base = cfg_get(recipe, call->kind), of = cfg_get(recipe, "class");
+    const char *class = NULL;
+    if (!base.json) {
+        launch_add_unresolved(t, "/model", call->line, "%.60s has no recipe for %s",
+                              call->recipe, call->kind);
+        return NULL;
+    }
+    overlay_facts(t, flat, data(t, "nemo2", "common", call->kind), call->line);
+    overlay_facts(t, flat, base, call->line);
+    if (strcmp(which, call->kind) != 0)
+        overlay_facts(t, flat, cfg_get(recipe, which), call->line);
+    if (of.json && cfg_string(of, &class) == 0)
+        value_add(t->arena, flat, "model.config.@", call->line,
+                  value_new_string(t->arena, class, call->line, 0));
+    launch_note(t->l, call->line, DIAG_ASSUMED,
+                "%.60s: what the recipe sets is that of NeMo 2.5.0rc0 (2025-09), where "
+                "this file changes nothing",
+                call->recipe);
+    return flat;
+}
+
+static struct value *facts_of_bridge(struct launch_context *t, struct cfg recipe,
+                                     const struct nemo_call *call)
+{
+    struct value *flat = value_new(t->arena, VALUE_DICT, call->line, 0);
+    const char *kind = strstr(call->recipe, "_peft")  ? "peft"
+                       : strstr(call->recipe, "_sft") ? "sft"
+                                                      : "pretrain";
+    overlay_facts(t, flat, data(t, "bridge", "common", kind), call->line);
+    overlay_facts(t, flat, recipe, call->line);
+    launch_note(t->l, call->line, DIAG_ASSUMED,
+                "%.80s: what the recipe sets is that of Megatron-Bridge of 2026-08, "
+                "where this file changes nothing",
+                call->recipe);
+    return flat;
+}
+
+struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call *call)
+{
+    struct cfg recipe =
+        data(t, call->kind ? "nemo2" : "bridge", "recipes", call->recipe);
+    if (!recipe.json) {
+        launch_add_unresolved(t, "/model", call->line,
+                              "%.80s is no recipe that is known: its degrees and "
+                              "batches are not either",
+                              call->recipe);
+        return NULL;
+    }
+    if (is_refused(t, recipe, call))
+        return NULL;
+    return call->kind ? facts_of_nemo(t, recipe, call)
+                      : facts_of_bridge(t, recipe, call);
+}
