@@ -47,6 +47,13 @@ const struct dialect dialects[] = {
       .looks = "Colossal-AI's (colossalai run, --plugin ...)",
       .trains = (const char *const[]) { "benchmark.py", "opt_benchmark.py", NULL },
       .recognises = colossalai_recognises, .read = colossalai_read, .tables = colossalai_tables, .is_flag = colossalai_is_flag },
+    { .name = "nemo",
+      .summary = "NVIDIA NeMo's and Megatron-Bridge's configurations and recipes, and those of SageMaker HyperPod in their form",
+      .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT,
+      .looks = "NeMo's keys (trainer.num_nodes, model.micro_batch_size ...)",
+      .calls = nemo_calls, .objects = nemo_objects,
+      .programs = (const char *const[]) { "nemo", NULL }, .starts = true,
+      .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables },
     { .name = "script",
       .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
@@ -95,13 +102,6 @@ const struct dialect dialects[] = {
       .summary = "Accelerate's configuration",
       .sources = DIALECT_DOCUMENT, .looks = "Accelerate's keys (distributed_type ...)",
       .recognises = accelerate_recognises, .read = accelerate_read, .tables = accelerate_tables },
-    { .name = "nemo",
-      .summary = "NVIDIA NeMo's and Megatron-Bridge's configurations and recipes, and those of SageMaker HyperPod in their form",
-      .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT,
-      .looks = "NeMo's keys (trainer.num_nodes, model.micro_batch_size ...)",
-      .calls = nemo_calls, .objects = nemo_objects,
-      .programs = (const char *const[]) { "nemo", NULL }, .starts = true,
-      .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables },
     { .name = "trainer",
       .summary = "arguments of the Hugging Face Trainer",
       .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,
@@ -219,9 +219,11 @@ static const char **joined(struct arena *arena, size_t member)
 
 struct python_wanted dialect_calls(struct arena *arena)
 {
-    return (struct python_wanted) { joined(arena, offsetof(struct dialect, calls)),
-                                    joined(arena, offsetof(struct dialect, same)),
-                                    joined(arena, offsetof(struct dialect, objects)) };
+    return (struct python_wanted) {
+        .calls = joined(arena, offsetof(struct dialect, calls)),
+        .same = joined(arena, offsetof(struct dialect, same)),
+        .objects = joined(arena, offsetof(struct dialect, objects)),
+    };
 }
 
 void dialect_looks(struct strbuf *out, enum dialect_source source, const char *between)

@@ -124,7 +124,8 @@ static void test_notebook_scenario(void)
           "/cluster/count",
           "a.ipynb: no call of Estimator, PyTorch, HuggingFace, TensorFlow or "
           "ModelTrainer, and no "
-          "distribution dictionary, no Trainer's calls (TrainingArguments, "
+          "distribution dictionary, no NeMo's keys (trainer.num_nodes, "
+          "model.micro_batch_size ...), no Trainer's calls (TrainingArguments, "
           "SFTTrainer ...) (give a launch script)");
     check(
         "a.ipynb", "{\"a\": 1}", "/cluster/count",

@@ -87,7 +87,7 @@ static const struct dialect_option train_others[] = {
     ROW_IDLE("num_*"), ROW_IDLE("data_*"), ROW_IDLE("dataloader_type"), ROW_IDLE("skip_*"), ROW_IDLE("path*"), ROW_IDLE("paths"), ROW_IDLE("index_*"), ROW_IDLE("tokenizer*"), ROW_IDLE("dataset*"), ROW_IDLE("persistent_workers"),
     ROW_IDLE("pin_memory"), ROW_IDLE("packed_sequence_specs*"), ROW_IDLE("packed_*"), ROW_IDLE("rampup_batch_size"), ROW_IDLE("force_redownload"), ROW_IDLE("delete_raw"), ROW_IDLE("seed"), ROW_IDLE("memmap_workers"), ROW_IDLE("do_*"),
     ROW_IDLE("max_train_samples"), ROW_IDLE("hf_*"), ROW_IDLE("rewrite"), ROW_IDLE("enable_offline_packing"), ROW_IDLE("offline_*"), ROW_IDLE("exit_*"), ROW_IDLE("empty_unused_memory_level"), ROW_IDLE("check_*"), ROW_IDLE("train_*"), ROW_IDLE("val_*"),
-    ROW_IDLE("skip_train"), ROW_IDLE("sample_*"), ROW_IDLE("decrease_*"), ROW_IDLE("iterations_*"), ROW_IDLE("create_*"), ROW_IDLE("mmap_*"), ROW_IDLE("mock"), ROW_IDLE("process_example_fn"), ROW_IDLE("source*"), ROW_IDLE("preprocessing*"),
+    ROW_IDLE("drop_last"), ROW_IDLE("keep_in_memory"), ROW_IDLE("partition"), ROW_IDLE("shuffle"), ROW_IDLE("skip_train"), ROW_IDLE("sample_*"), ROW_IDLE("decrease_*"), ROW_IDLE("iterations_*"), ROW_IDLE("create_*"), ROW_IDLE("mmap_*"), ROW_IDLE("mock"), ROW_IDLE("process_example_fn"), ROW_IDLE("source*"), ROW_IDLE("preprocessing*"),
     ROW_IDLE("vocab_file"), ROW_IDLE("merges_file"),  ROW_IDLE("log_*"),
     ROW_END,
 };

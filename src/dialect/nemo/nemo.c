@@ -143,7 +143,7 @@ bool nemo_recognises(const struct dialect_input *in)
         return nemo_recipe_recognises(in);
     if (in->source == DIALECT_COMMAND)
         return is_hydra(in->command) || nemo_is_recipe_command(in->command);
-    if (core_recognises(v))
+    if (core_recognises(v) || hyperpod_is_tuning(v))
         return true;
     const struct value_item *trainer = value_get(v, "trainer"),
                             *defaults = value_get(v, "defaults");
@@ -235,6 +235,24 @@ static void read_hydra(struct launch_context *t, const struct value *flat)
     report(&n);
 }
 
+/* A callback that says what overlaps is in a list. */
+static void read_core(struct launch_context *t, const struct value *root)
+{
+    struct value *flat = launch_flatten(t->arena, root);
+    const struct value_item *all = value_get(root, "callbacks");
+    for (int32_t i = 0; all && all->value->kind == VALUE_LIST && i < all->value->n;
+         i++) {
+        const struct value *c = all->value->items[i].value;
+        if (!strstr(launch_word(c, "_target_", ""), "MegatronCommOverlapCallback"))
+            continue;
+        for (int32_t j = 0; j < c->n; j++)
+            value_add(t->arena, flat,
+                      arena_printf(t->arena, "comm_overlap.%.60s", c->items[j].key),
+                      c->items[j].line, c->items[j].value);
+    }
+    core_read(t, flat, "NeMo 2's configuration");
+}
+
 /* A main file names groups, each a file of its own: the one that trains is read. */
 void nemo_read(struct launch_context *t, const struct dialect_input *in)
 {
@@ -250,10 +268,12 @@ void nemo_read(struct launch_context *t, const struct dialect_input *in)
                                      : nemo_with_groups(t, (struct value *)in->root);
     launch_config_title(t, "NeMo's configuration");
     t->l->line = in->command ? in->command->command->line : 1;
-    if (hyperpod_recognises(root))
+    if (hyperpod_is_tuning(root))
+        hyperpod_tuning_read(t, root);
+    else if (hyperpod_recognises(root))
         hyperpod_read(t, root);
     else if (core_recognises(root))
-        core_read(t, launch_flatten(t->arena, root), "NeMo 2's configuration");
+        read_core(t, root);
     else
         read_hydra(t, launch_flatten(t->arena, root));
 }

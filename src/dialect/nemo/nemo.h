@@ -17,7 +17,8 @@
  *     recipe_command   commands that start them
  *     core, core_rows  their words, which are Megatron-Core's
  *     nemo_command     overrides of a command, and the files that it names
- *     hyperpod         recipes of SageMaker HyperPod that train Hugging Face's models */
+ *     hyperpod         recipes of SageMaker HyperPod that train Hugging Face's models
+ *     hyperpod_tuning  those of 2025 and later */
 #ifndef DIALECT_NEMO_NEMO_H
 #define DIALECT_NEMO_NEMO_H
 
@@ -121,6 +122,11 @@ void nemo_read_recipe_command(struct launch_context *t, const struct launch_comm
 /* A configuration that is not NeMo's own: of Hugging Face's models on HyperPod. */
 bool hyperpod_recognises(const struct value *root);
 void hyperpod_read(struct launch_context *t, const struct value *root);
+
+/* hyperpod_tuning.c: recipes with a section "training_config". */
+bool hyperpod_is_tuning(const struct value *root);
+void hyperpod_tuning_read(struct launch_context *t, const struct value *root);
+extern const struct dialect_table hyperpod_tuning_tables[];
 
 /* What a command's configuration is: the file that it names, and over that its words
  * NAME=VALUE. */
