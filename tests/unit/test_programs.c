@@ -249,6 +249,14 @@ static const struct written {
     { "recipe.yaml", "model_name: mistralai/Mistral-7B-v0.1\n"
                      "per_device_train_batch_size: 2\nbf16: true\n"
                      "gradient_checkpointing: true\n" },
+    { "smp_recipe.yaml",
+      "run: {name: a, model_type: hf}\n"
+      "trainer: {devices: 8, num_nodes: 4, precision: bf16}\n"
+      "use_smp_model: false\n"
+      "model: {model_type: llama_v3, train_batch_size: 1, max_context_width: 4096,\n"
+      "  tensor_model_parallel_degree: 1, num_hidden_layers: 24, hidden_size: 2048,\n"
+      "  num_attention_heads: 16, num_key_value_heads: 8, intermediate_size: 5632,\n"
+      "  vocab_size: 32000, sharding_strategy: full_shard}\n" },
     { "handbook.yaml", "model_name_or_path: mistralai/Mistral-7B-v0.1\n"
                        "per_device_train_batch_size: 2\nbf16: true\n"
                        "max_seq_length: 2048\ndataset_mixer: {a: 1.0}\n" },
@@ -300,6 +308,90 @@ static const struct program_case started[] = {
       NULL },
 };
 
+/* --- jobs of SageMaker's ------------------------------------------------------------- */
+
+#define ESTIMATOR(more)                                                       \
+    "from sagemaker.pytorch import PyTorch\n"                                 \
+    "from sagemaker.tuner import HyperparameterTuner, CategoricalParameter\n" \
+    "est = PyTorch(instance_type='ml.p4d.24xlarge', instance_count=2,\n"      \
+    "    framework_version='2.1', " more ")\n"
+#define HYPER "hyperparameters={'model_id': 'gpt2', 'batch-size': 16, 'max_len': 1024}"
+#define JOB(training)                                                                 \
+    "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"model\":\"gpt2\"," \
+    "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"activation_checkpointing\":"  \
+    "\"full\"," training "\"sequence_length\":1024,\"task\":\"causal-lm\"}}"
+
+static const struct program_case jobs[] = {
+    /* the script makes something of the job's hyperparameters */
+    { ESTIMATOR("entry_point='train.py', " HYPER),
+      JOB("\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,"),
+      "makes of these what its text says: model_id, batch_size, max_len" },
+    /* what a tuner varies is not known, whatever the estimator has */
+    { ESTIMATOR(
+          "entry_point='train.py', " HYPER) "HyperparameterTuner(est, 'loss', "
+                                            "max_jobs=4, hyperparameter_ranges={\n"
+                                            "    'batch-size': "
+                                            "CategoricalParameter([8, 16])}).fit()\n",
+      JOB("\"gradient_accumulation_steps\":2,"),
+      "per_device_train_batch_size: the tuner of line 5 varies it" },
+    { ESTIMATOR(
+          "entry_point='run_clm.py', hyperparameters={\n    'model_name_or_path': "
+          "'gpt2', 'per_device_train_batch_size': 8, 'block_size': 512}") "Hyperparamet"
+                                                                          "erTuner(est,"
+                                                                          " 'loss', "
+                                                                          "hyperparamet"
+                                                                          "er_ranges={"
+                                                                          "\n"
+                                                                          "    "
+                                                                          "'per_device_"
+                                                                          "train_batch_"
+                                                                          "size': "
+                                                                          "CategoricalP"
+                                                                          "arameter([8,"
+                                                                          " 16])})\n",
+      "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"model\":\"gpt2\","
+      "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"sequence_length\":512,"
+      "\"task\":\"causal-lm\"}}",
+      "the tuner of line 6 varies it" },
+    /* recipes of HyperPod's, with what goes over them */
+    { ESTIMATOR("training_recipe='training/llama/smp_recipe',\n"
+                "    recipe_overrides={'model': {'train_batch_size': 2}}"),
+      "{\"cluster\":{\"count\":2,\"gpus_per_instance\":8,\"instance\":\"ml.p4d."
+      "24xlarge\"},"
+      "\"model\":{\"hidden_size\":2048,\"intermediate_size\":5632,\"model_type\":"
+      "\"llama\","
+      "\"num_attention_heads\":16,\"num_hidden_layers\":24,\"num_key_value_heads\":8,"
+      "\"sliding_window\":null,\"tie_word_embeddings\":false,\"vocab_size\":32000},"
+      "\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{"
+      "\"strategy\":\"full\"}},\"software\":{\"pytorch\":\"2.1\"},\"training\":{"
+      "\"activation_checkpointing\":\"full\",\"gradient_clipping\":1.0,\"micro_batch_"
+      "size\":2,\"optimizer\":\"adamw\",\"precision\":\"bf16\",\"sequence_length\":"
+      "4096,"
+      "\"task\":\"causal-lm\"}}",
+      NULL },
+    { ESTIMATOR("training_recipe='training/llama/other'"),
+      "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"software\":{"
+      "\"pytorch\":"
+      "\"2.1\"},\"training\":{}}",
+      "\"training/llama/other\" is not there, and decides it" },
+    { ESTIMATOR("training_recipe='fine-tuning/nova/nova_lite_sft'"),
+      "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"software\":{"
+      "\"pytorch\":"
+      "\"2.1\"},\"training\":{}}",
+      "Amazon Nova's models are not published" },
+    /* JumpStart */
+    { "est = JumpStartEstimator(model_id='meta-textgeneration-llama-2-7b-f',\n"
+      "    instance_type='ml.g5.48xlarge', instance_count=2)\n"
+      "est.set_hyperparameters(enable_fsdp='True', epoch='2', "
+      "max_input_length='1024',\n"
+      "    per_device_train_batch_size='2')\n",
+      "{\"cluster\":{\"count\":2,\"instance\":\"ml.g5.48xlarge\"},\"model\":\"llama2-"
+      "7b\","
+      "\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{\"strategy\":\"full\"}},"
+      "\"training\":{\"epochs\":2,\"micro_batch_size\":2,\"sequence_length\":1024}}",
+      "JumpStart's own script decides it" },
+};
+
 static void put_file(const char *dir, const char *name, const char *text, char *path,
                      size_t size)
 {
@@ -319,6 +411,11 @@ static void test_started(void)
     for (size_t i = 0; i < COUNT(started); i++) {
         put_file(dir, "run.sh", started[i].text, path, sizeof(path));
         check_file(path, &started[i]);
+        unlink(path);
+    }
+    for (size_t i = 0; i < COUNT(jobs); i++) {
+        put_file(dir, "job.py", jobs[i].text, path, sizeof(path));
+        check_file(path, &jobs[i]);
         unlink(path);
     }
     for (size_t i = 0; i < COUNT(written); i++) {

@@ -153,6 +153,7 @@ const struct dialect_option sagemaker_arguments[] = {
     ROW("image_uri", "/software/pytorch", .take = take_image),
     ROW("environment", "/software/environment", .take = take_environment),
     ROW("env", "/software/environment", .take = take_environment),
+    ROW("model_id", "/model", .take = sagemaker_take_jumpstart),
     ROW("entry_point", "/training/task", .take = take_entry_point),
     ROW("max_run", "/job/max_run", .take = sagemaker_take_seconds),
     ROW("train_max_run", "/job/max_run", .take = sagemaker_take_seconds),
@@ -174,7 +175,7 @@ const struct dialect_option sagemaker_environment[] = {
 };
 /* The other arguments of SageMaker's estimators (SageMaker Python SDK, estimator.py). */
 static const struct dialect_option other_rows[] = {
-    ROW_ACTS("command", NULL), ROW_ACTS("hyperparameters", NULL), ROW_ACTS("source_dir", NULL),
+    ROW_ACTS("command", NULL), ROW_ACTS("training_recipe", NULL), ROW_ACTS("recipe_overrides", NULL), ROW_ACTS("hyperparameters", NULL), ROW_ACTS("source_dir", NULL),
     ROW_UNSIMULATED("compiler_config"), ROW_UNSIMULATED("encrypt_inter_container_traffic"),
     ROW_IDLE("input_data_config"), ROW_IDLE("output_data_config"), ROW_IDLE("training_mode"),
     ROW_IDLE("job_name"), ROW_IDLE("disable_output_compression"), ROW_IDLE("model_version"), ROW_IDLE("requirements"),

@@ -5,6 +5,7 @@
 #include "dialect/source/python.h"
 #include "dialect/user_script/user_script.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* clang-format off */
@@ -255,6 +256,48 @@ static void find_hyper(struct launch_context *t, const struct python *p)
         add_hyper(t, it->value);
 }
 
+/* Before all others. */
+static void vary(struct launch_context *t, const struct value *ranges, int64_t line)
+{
+    struct value *names = value_new(t->arena, VALUE_DICT, line, 0);
+    if (ranges->kind != VALUE_DICT || ranges->gap)
+        names = value_new_unknown(t->arena, line, 0, "the ranges of its tuner are not");
+    for (int32_t i = 0; ranges->kind == VALUE_DICT && i < ranges->n; i++)
+        value_add(t->arena, names, ranges->items[i].key, ranges->items[i].line,
+                  value_new_unknown(t->arena, ranges->items[i].line, 0,
+                                    "the tuner of line %" PRId64 " varies it", line));
+    if (t->n_hyper == LAUNCH_HYPER_MAX)
+        t->n_hyper--;
+    memmove(t->hyper + 1, t->hyper, (size_t)t->n_hyper * sizeof(t->hyper[0]));
+    t->hyper[0] = names;
+    t->n_hyper++;
+}
+
+/* HyperparameterTuner(estimator, ..., hyperparameter_ranges={"lr": ...}) gives each job
+ * another value of those: none of them is known, whatever the estimator has. */
+static void find_ranges(struct launch_context *t, const struct python *p)
+{
+    static const char *const tuned[] = { "0", "estimator", "model_trainer", NULL };
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        const struct value_item *ranges =
+            value_get(c->arguments, "hyperparameter_ranges");
+        bool other = false;
+        ranges = ranges ? ranges : value_get(c->arguments, "2");
+        if (!strstr(c->function, "HyperparameterTuner") || !ranges)
+            continue;
+        for (const char *const *key = tuned; *key; key++) {
+            const struct value_item *of = value_get(c->arguments, *key);
+            for (int64_t k = 0; of && k < p->calls.n; k++)
+                other |= p->calls.v[k].result == of->value &&
+                         of->value != t->call->result &&
+                         is_estimator(p->arena, &p->calls.v[k]);
+        }
+        if (!other)
+            vary(t, ranges->value, c->line);
+    }
+}
+
 bool sagemaker_find(struct launch_context *t, const struct dialect_input *in)
 {
     struct launch *l = t->l;
@@ -278,5 +321,6 @@ bool sagemaker_find(struct launch_context *t, const struct dialect_input *in)
     t->call = as_usual(t->arena, c);
     l->line = c->line;
     find_hyper(t, in->python);
+    find_ranges(t, in->python);
     return true;
 }

@@ -48,8 +48,7 @@ static const char *here_document(struct arena *arena, const char *shell,
     return found;
 }
 
-/* The text of a file by its name, of the notebook's own or next to it. */
-static const char *text_of(struct launch_context *t, const char *name, int64_t *line)
+const char *sagemaker_text(struct launch_context *t, const char *name, int64_t *line)
 {
     const struct source_file *own = launch_own_file(t->l, name);
     const struct value_item *dir = value_get(t->call->arguments, "source_dir");
@@ -95,7 +94,7 @@ static bool add_file(struct launch_context *t, const char *name, int64_t from)
 {
     struct document d;
     int64_t line;
-    const char *text = document_is(name) ? text_of(t, name, &line) : NULL;
+    const char *text = document_is(name) ? sagemaker_text(t, name, &line) : NULL;
     if (!text || t->n_hyper == LAUNCH_HYPER_MAX || !is_sound(name, text))
         return false;
     document_read(&d, t->l->loader, last_part(name), text, strlen(text),
@@ -263,7 +262,7 @@ void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e)
     *e = (struct sagemaker_entry) { .name = it };
     if (!it || it->value->kind != VALUE_STRING)
         return;
-    const char *text = text_of(t, it->value->text, &line);
+    const char *text = sagemaker_text(t, it->value->text, &line);
     line = it->value->line;
     if (!text)
         return;

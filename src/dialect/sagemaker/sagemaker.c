@@ -99,12 +99,23 @@ static void read_smp(struct launch_context *t)
         t->microbatches = (int64_t)json_integer_value(microbatches);
 }
 
+/* By their names alone. */
+static void take_hyper(struct launch_context *t)
+{
+    struct sagemaker_entry entry;
+    sagemaker_read_entry(t, &entry);
+    sagemaker_take_adapters(t, &entry);
+    if (sagemaker_is_smp_script(t))
+        sagemaker_take_smp_script(t);
+    trainer_take(t);
+    sagemaker_take_entry(t, &entry);
+}
+
 void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
 {
     /* what is in them is reported apart */
     static const char *const elsewhere[] = { "hyperparameters", "source_dir",
                                              "environment", "env" };
-    struct sagemaker_entry entry;
     if (!sagemaker_find(t, in))
         return;
     const struct value *given = t->call->arguments;
@@ -117,17 +128,17 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     warn_servers(t);
     read_smp(t);
     sagemaker_take_files(t);
-    sagemaker_read_entry(t, &entry);
-    sagemaker_take_adapters(t, &entry);
-    if (sagemaker_is_smp_script(t))
-        sagemaker_take_smp_script(t);
-    trainer_take(t);
-    sagemaker_take_entry(t, &entry);
-    note_processes(t);
+    bool whole = sagemaker_take_recipe(t) || sagemaker_take_program(t);
+    if (!whole)
+        take_hyper(t);
+    sagemaker_settle_jumpstart(t);
+    if (!value_get(given, "training_recipe"))
+        note_processes(t);
     env = env ? env : value_get(given, "environment");
     if (env && env->value->kind == VALUE_DICT)
         launch_take_rows(t, sagemaker_environment, env->value);
-    trainer_settle(t);
+    if (!whole)
+        trainer_settle(t);
     for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
         launch_hear(t, value_get(given, elsewhere[i]));
     dialect_report(t, sagemaker_tables, "", given,
@@ -135,5 +146,6 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     note_no_dictionary(t, env);
     note_no_dictionary(t, value_get(given, "hyperparameters"));
     note_environment(t, env);
-    trainer_note_unused(t);
+    if (!whole)
+        trainer_note_unused(t);
 }

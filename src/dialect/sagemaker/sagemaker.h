@@ -6,6 +6,8 @@
  *     sagemaker        reads it, and says what of it acts
  *     model_trainer    ModelTrainer's objects as an estimator's arguments
  *     smp_arguments    hyperparameters of AWS's own training scripts
+ *     job_program      its script, where that is there
+ *     job_recipe       scripts of SageMaker's own: recipes, JumpStart
  *     job_files        files that the job names: of hyperparameters, its script
  *     arguments, job   a field each: of the training; of the job around its steps
  *     emit_sagemaker   a scenario as an estimator */
@@ -47,6 +49,19 @@ struct sagemaker_entry {
     const struct value *defaults, *adapters; /* NULL: it is not there; it has none */
     bool speaks;                             /* of adapters, anywhere */
 };
+/* A recipe of HyperPod in place of a script; whether it names one. */
+bool sagemaker_take_recipe(struct launch_context *t);
+/* The model of JumpStart's id; after all, what else of its job is open. */
+void sagemaker_take_jumpstart(struct launch_context *t,
+                              const struct dialect_option *row,
+                              const struct value_item *it);
+void sagemaker_settle_jumpstart(struct launch_context *t);
+/* Whether its script is there and trains by the Trainer's calls, which are read with the
+ * job's hyperparameters; all of them are taken then. */
+bool sagemaker_take_program(struct launch_context *t);
+/* The text of a file by its name: one that a notebook writes, in source_dir or next to
+ * the file; with its line in a notebook, else 0. NULL: it is not there. */
+const char *sagemaker_text(struct launch_context *t, const char *name, int64_t *line);
 void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e);
 /* Adapters by the job's words, then the script's; before the Trainer's rows. */
 void sagemaker_take_adapters(struct launch_context *t, const struct sagemaker_entry *e);

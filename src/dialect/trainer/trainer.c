@@ -90,7 +90,8 @@ static void take_epochs(struct launch_context *t, const struct dialect_option *r
 {
     int64_t n;
     double x;
-    if (!launch_whole(it->value, &n) && launch_real(it->value, &x))
+    if (it->value->kind == VALUE_UNKNOWN ||
+        (!launch_whole(it->value, &n) && launch_real(it->value, &x)))
         launch_leave_out(t, it, "whole number");
     else
         dialect_take_as(t, row, it, DIALECT_POSITIVE);
@@ -147,6 +148,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("max_context_width", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_source_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_target_length", "/training/decoder_length", .kind = DIALECT_WHOLE),
+    ROW("max_input_length", "/training/sequence_length", .kind = DIALECT_POSITIVE),
     ROW("model_max_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_seq_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype, .give = peft_give_dtype),
@@ -165,6 +167,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("num_train_epochs", "/training/epochs", .take = take_epochs, .kind = DIALECT_POSITIVE, .written = true),
     ROW("num_epochs", "/training/epochs", .take = take_epochs),
     ROW("epochs", "/training/epochs", .take = take_epochs),
+    ROW("epoch", "/training/epochs", .take = take_epochs),
     ROW("save_steps", "/job/checkpoint/every", .take = take_save_steps),
     ROW("dataloader_num_workers", "/input/workers", .take = take_workers, .give = trainer_give_workers),
     ROW("max_train_samples", SAMPLES, .kind = DIALECT_POSITIVE, .written = true),

@@ -71,7 +71,9 @@ void trainer_take_fsdp_section(struct launch_context *t, const struct value_item
  * lines being `line`; NULL: it is not there, or no dictionary. */
 struct value *trainer_load_next_to(struct launch_context *t, const char *name,
                                    int64_t line);
-/* The same of the item's own text. */
+/* The same of the item's own text, in the form of files with that ending. */
+struct value *trainer_parse_as(struct launch_context *t, const struct value_item *it,
+                               const char *ending);
 struct value *trainer_parse(struct launch_context *t, const struct value_item *it);
 
 /* The word of a command that names a document: that of --config, or the first that is no

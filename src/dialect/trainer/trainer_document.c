@@ -46,14 +46,20 @@ struct value *trainer_load_next_to(struct launch_context *t, const char *name,
     return v;
 }
 
-struct value *trainer_parse(struct launch_context *t, const struct value_item *it)
+struct value *trainer_parse_as(struct launch_context *t, const struct value_item *it,
+                               const char *ending)
 {
     const char *text = it->value->text;
-    struct value *v =
-        read_text(t, arena_printf(t->arena, "%s.json", it->key), text, strlen(text));
+    struct value *v = read_text(t, arena_printf(t->arena, "%s%s", it->key, ending),
+                                text, strlen(text));
     if (v)
         value_move_to(v, it->value->line);
     return v;
+}
+
+struct value *trainer_parse(struct launch_context *t, const struct value_item *it)
+{
+    return trainer_parse_as(t, it, ".json");
 }
 
 const struct shell_word *trainer_document_word(const struct launch_command *c)

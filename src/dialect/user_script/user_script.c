@@ -74,7 +74,7 @@ static void take_head(struct launch_context *t, const struct user_script *g)
             continue;
         if (heads[i].refused)
             launch_refuse_entry(t->l, class, heads[i].refused, v.line);
-        else if (!launch_has(t, task) && !launch_is_unresolved(t, task))
+        else if (!launch_has(t, task))
             launch_set(t, task, json_string(heads[i].task), &from);
         return;
     }
@@ -113,9 +113,12 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                      &v };
     bool trl = is_trl(method);
+    int64_t said = launch_said(t);
     if (trl)
         trl_take_method(t, strcmp(method, "Unsloth") == 0 ? "SFT" : method, &from);
-    take_head(t, g);
+    /* what it compares with is asked for, whatever the head */
+    if (!trl || launch_said(t) == said)
+        take_head(t, g);
     if (trl)
         trl_take(t, g->words, is_older(g));
     else

@@ -1,0 +1,48 @@
+/* The script of a job, where it is there: its calls with the job's hyperparameters. */
+#include "dialect/sagemaker/sagemaker.h"
+#include "dialect/user_script/user_script.h"
+
+#include <string.h>
+
+/* All hyperparameters by argument names, the newest of several; NULL: not all of them are
+ * known by name. */
+static struct value *given_of(struct launch_context *t)
+{
+    struct value *all = value_new(t->arena, VALUE_DICT, t->call->line, 0);
+    for (int i = 0; i < t->n_hyper; i++) {
+        const struct value *v = t->hyper[i];
+        if (v->kind != VALUE_DICT && v->kind != VALUE_NONE)
+            return NULL;
+        for (int32_t j = 0; j < v->n; j++) {
+            char *key = arena_strdup(t->arena, v->items[j].key);
+            for (char *s = key; *s; s++)
+                *s = *s == '-' ? '_' : *s;
+            if (!value_get(all, key))
+                value_add(t->arena, all, key, v->items[j].line, v->items[j].value);
+        }
+        if (v->gap)
+            return NULL;
+    }
+    return all;
+}
+
+bool sagemaker_take_program(struct launch_context *t)
+{
+    const struct value_item *it = value_get(t->call->arguments, "entry_point");
+    struct user_script g;
+    int64_t line;
+    if (!it || it->value->kind != VALUE_STRING || sagemaker_is_smp_script(t))
+        return false;
+    const struct user_script_start start = {
+        .name = it->value->text,
+        .text = sagemaker_text(t, it->value->text, &line),
+        .line = it->value->line,
+        .given = given_of(t),
+    };
+    if (!start.text || !start.given || !user_script_load(&g, t, &start))
+        return false;
+    t->n_hyper = 0;
+    user_script_take(t, &g);
+    user_script_release(&g);
+    return true;
+}
