@@ -141,17 +141,32 @@ bool llamafactory_recognises(const struct dialect_input *in)
     return own && value_get(v, "model_name_or_path");
 }
 
+/* hparams/parser.py (0.9.4): pre-training packs unless packing is false; neat_packing
+ * packs, too. */
+static bool packs(const struct value *v)
+{
+    const struct value_item *on = value_get(v, "packing"),
+                            *neat = value_get(v, "neat_packing"),
+                            *stage = value_get(v, "stage");
+    if ((neat && launch_true(neat->value)) || (on && launch_true(on->value)))
+        return true;
+    return (!on || on->value->kind == VALUE_NONE) && stage &&
+           stage->value->kind == VALUE_STRING && strcmp(stage->value->text, "pt") == 0;
+}
+
 void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
 {
-    static const struct trainer_kind kind = { .own = rows,
-                                              .defaults = defaults,
-                                              .tables = llamafactory_tables,
-                                              .packing = "packing",
-                                              .peft = &adapters };
+    struct trainer_kind kind = { .own = rows,
+                                 .defaults = defaults,
+                                 .tables = llamafactory_tables,
+                                 .packing = "packing",
+                                 .peft = &adapters };
     const struct value *given =
         in->command ? trainer_command_arguments(t, in->command) : in->root;
     t->l->title = "LLaMA-Factory's arguments";
     t->l->what = "the file";
     t->l->line = in->command ? in->command->command->line : 1;
+    if (packs(given))
+        kind.packing = NULL;
     trainer_read_arguments(t, given, &kind);
 }
