@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX_B = 1 << 20, COPIED_MAX = 20000 };
+enum { FILE_MAX_B = 1 << 20, MEMBER_VALUES_MAX = 100 };
 
 /* Documents ------------------------------------------------------------------------ */
 
@@ -83,6 +83,13 @@ struct value *launch_open_document(struct launch *l, const struct launch_command
     return root;
 }
 
+void launch_lost(struct launch *l, const char *name, int64_t line, const char *what)
+{
+    diags_add(&l->loader->diags,
+              diag_at_line(DIAG_ERROR, DIAG_UNREADABLE, l->file, line), "\"%.80s\" %s",
+              name, what);
+}
+
 /* Overrides ------------------------------------------------------------------------ */
 
 /* A scalar, or a list or a dictionary in brackets. */
@@ -126,6 +133,21 @@ void launch_override_value(struct arena *arena, struct value *root, const char *
         path += n + (path[n] == '.');
     }
     *at = *v;
+}
+
+void launch_override_members(struct arena *arena, struct value *root, struct cfg from,
+                             int64_t line)
+{
+    for (void *it = cfg_first(from); it; it = cfg_next(from, it)) {
+        int64_t budget = MEMBER_VALUES_MAX;
+        const struct value *v =
+            value_of_json(cfg_member(from, it), MEMBER_VALUES_MAX, "values");
+        struct value *own = v ? value_copy(arena, v, &budget) : NULL;
+        if (!own)
+            continue;
+        value_move_to(own, line);
+        launch_override_value(arena, root, cfg_key(it), own);
+    }
 }
 
 void launch_override(struct arena *arena, struct value *root, const char *path,

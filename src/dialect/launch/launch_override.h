@@ -25,12 +25,20 @@ bool launch_names_document(const struct launch_command *c, struct launch_named *
 struct value *launch_open_document(struct launch *l, const struct launch_command *c,
                                    const char *name, int64_t line);
 
+/* Reports what a command names and nobody has: without it nothing is known but the
+ * command's own words. `what` says what to do. */
+void launch_lost(struct launch *l, const char *name, int64_t line, const char *what);
+
 /* Sets the value at a path "a.b.c", dictionaries on the way made where there are none. */
 void launch_override(struct arena *arena, struct value *root, const char *path,
                      const struct shell_word *w, const char *text);
 
 void launch_override_value(struct arena *arena, struct value *root, const char *path,
                            const struct value *v);
+
+/* The same of all members of an object, whose keys are paths; all lines `line`. */
+void launch_override_members(struct arena *arena, struct value *root, struct cfg from,
+                             int64_t line);
 
 /* The same of all words KEY=VALUE after the script ("+" or "++" before the key adds),
  * and "~KEY", which takes a key away. */

@@ -259,10 +259,8 @@ static struct value *of_command(struct launch_context *t,
             ? launch_open_document(t->l, c, named.text, named.word->line)
             : NULL;
     if (!root) {
-        launch_add_unresolved(
-            t, "/model", c->command->line,
-            "the command names no configuration that is there (put it "
-            "next to the script)");
+        launch_lost(t->l, named.text, c->command->line,
+                    "is no configuration next to the script");
         return NULL;
     }
     launch_take_overrides(t->arena, root, c);

@@ -74,13 +74,9 @@ static struct value *parameters_of(struct launch_context *t, const struct value 
         v = launch_open_document(t->l, c, named.text, line);
     else if (own && own->value->kind == VALUE_DICT)
         v = own->value;
-    if (!v && given)
-        launch_add_unresolved(t, "/model", line,
-                              "\"%.80s\" was not found (put it next to the file)",
-                              named.text);
-    else if (!v)
-        launch_add_unresolved(t, "/model", line,
-                              "the command names no configuration that is known");
+    if (!v)
+        launch_lost(t->l, named.text, line,
+                    "is no configuration next to the file, nor its parameters");
     return v;
 }
 
@@ -95,7 +91,7 @@ struct value *llmfoundry_run(struct launch_context *t, const struct value *root)
     struct value *v = NULL;
     take_gpus(t, root);
     if (shell_read(&s, &in, t->arena, text, strlen(text), NULL, 0, &err))
-        launch_add_unresolved(t, "/model", it->line, "command: %s", err.text);
+        launch_lost(t->l, "command", it->line, err.text);
     else if (!last_script(t, &s, &c) && !value_get(root, "parameters"))
         diags_add(&t->l->loader->diags,
                   launch_diag(t->l, DIAG_UNKNOWN_FORMAT, it->line, 0),

@@ -57,6 +57,7 @@ static void take_reshard(struct launch_context *t, const struct dialect_option *
 /* clang-format off */
 static const struct dialect_option rows[] = {
     ROW("training.seq_len", "/training/sequence_length", .kind = DIALECT_SIZE),
+    ROW("training.max_context_length", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("training.steps", "/training/steps", .kind = DIALECT_SIZE),
     ROW("training.max_norm", "/training/gradient_clipping", .kind = DIALECT_NORM),
     ROW("training.global_batch_size", "/training/global_batch_size", .take = take_positive),
@@ -75,7 +76,8 @@ static const struct dialect_option rows[] = {
 /* Read together with others. */
 static const struct dialect_option joint[] = {
     ROW_ACTS("model.name", "/model"), ROW_ACTS("model.flavor", "/model"),
-    ROW_ACTS("training.local_batch_size", "/training/micro_batch_size"), ROW_ACTS("training.batch_size", "/training/micro_batch_size"),
+    ROW_ACTS("training.num_tokens_per_microbatch_per_dp_rank", "/training/micro_batch_size"), ROW_ACTS("training.num_tokens_per_train_step", "/training/global_batch_size"),
+    ROW_ACTS("parallelism.num_pp_microbatches", "/training/microbatches"), ROW_ACTS("training.local_batch_size", "/training/micro_batch_size"), ROW_ACTS("training.batch_size", "/training/micro_batch_size"),
     ROW_ACTS("parallelism.pipeline_parallel_microbatch_size", "/training/micro_batch_size"),
     ROW_ACTS("experimental.pipeline_parallel_microbatches", "/training/microbatches"),
     ROW_ACTS("parallelism.pipeline_parallel_microbatches", "/training/microbatches"),
@@ -103,7 +105,7 @@ static const struct dialect_option others[] = {
     ROW("parallelism.expert_tensor_parallel_degree", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("experimental.custom_*"),
     ROW_UNSIMULATED("parallelism.expert_parallel_comm_backend"), ROW_UNSIMULATED("float8.*"), ROW_UNSIMULATED("quantize.*"), ROW_UNSIMULATED("mx.*"),
     ROW_UNSIMULATED("fault_tolerance.*"), ROW_UNSIMULATED("validation.*"), ROW_UNSIMULATED("activation_checkpoint.*"), ROW_UNSIMULATED("memory_estimation.*"),
-    ROW_UNSIMULATED("debug.deterministic"), ROW_UNSIMULATED("training.deterministic"), ROW_UNSIMULATED("training.dtype"), ROW_UNSIMULATED("optimizer.implementation"),
+    ROW_UNSIMULATED("debug.deterministic"), ROW_UNSIMULATED("training.deterministic"), ROW_UNSIMULATED("training.disable_cuda_graphs"), ROW_UNSIMULATED("compile.enable_async_tensor_parallel"), ROW_UNSIMULATED("training.dtype"), ROW_UNSIMULATED("optimizer.implementation"),
     ROW_IDLE("job.*"), ROW_IDLE("profiling.*"), ROW_IDLE("metrics.*"), ROW_IDLE("lr_scheduler.*"), ROW_IDLE("checkpoint.*"), ROW_IDLE("comm.*"), ROW_IDLE("debug.*"),
     ROW_IDLE("optimizer.*"), ROW_IDLE("model.*"), ROW_IDLE("training.dataset*"), ROW_IDLE("training.gc_*"), ROW_IDLE("training.seed"), ROW_IDLE("training.warmup_steps"),
     ROW_IDLE("training.data_parallel_type"), ROW_IDLE("training.fsdp_type"), ROW_IDLE("training.enable_fp8_linear"), ROW_IDLE("compile.*"),
@@ -324,11 +326,11 @@ static void take_precision(struct launch_context *t, const struct value *c)
          shards = launch_has(t, WIDE "sharding/strategy");
     launch_hear(t, old);
     launch_hear(t, value_get(c, "training.mixed_precision_reduce"));
-    if (!has_word(all, "mx"))
+    if (!has_word(all, "mx") && !has_word(all, "nvfp4"))
         launch_hear(t, all);
     else
         launch_add_unresolved(t, "/training/precision", all->line,
-                              "model.converters: MXFP8 is not simulated");
+                              "model.converters: MXFP8 and NVFP4 are not simulated");
     set(t, "/training/precision",
         json_string(wide     ? "fp32"
                     : fp8    ? shards ? "fp8" : "amp_fp8"
@@ -386,6 +388,8 @@ static void take_framework(struct launch_context *t, const struct value *c)
 
 bool torchtitan_recognises(const struct dialect_input *in)
 {
+    if (in->source != DIALECT_DOCUMENT)
+        return false;
     static const char *const marks[] = {
         "activation_checkpoint", "parallelism", "metrics", "job", "checkpoint", NULL
     };
@@ -399,11 +403,15 @@ bool torchtitan_recognises(const struct dialect_input *in)
 
 void torchtitan_read(struct launch_context *t, const struct dialect_input *in)
 {
-    const struct value *c = launch_flatten(t->arena, in->root);
-    launch_config_title(t, "torchtitan's configuration");
+    const struct value *root =
+        in->command ? torchtitan_arguments(t, in->command) : in->root;
+    const struct value *c = launch_flatten(t->arena, root);
+    if (!in->command)
+        launch_config_title(t, "torchtitan's configuration");
     launch_take_rows(t, rows, c);
     take_model(t, c);
-    take_batch(t, c);
+    if (!torchtitan_take_tokens(t, c))
+        take_batch(t, c);
     take_schedule(t, c);
     take_context(t, c);
     take_sharding(t, c);
@@ -420,5 +428,5 @@ void torchtitan_read(struct launch_context *t, const struct dialect_input *in)
         launch_assume(t, WIDE "sequence_parallel", json_true(),
                       "torchtitan's tensor parallelism");
     dialect_report(t, torchtitan_tables, "", c,
-                   (struct dialect_place) { 1, "", "", true });
+                   (struct dialect_place) { root->line, "", "", true });
 }

@@ -1,11 +1,22 @@
 /* torchtitan's configuration in TOML (torchtitan/config/job_config.py, v0.1 to v0.2;
- * torchtitan/config_manager.py of 2024 for the older names). */
+ * torchtitan/config_manager.py of 2024 for the older names), alone or by a command
+ * (torchtitan.train, train.py, run_train.sh) with options over it; and configurations of
+ * its newer registry by name, whose facts are models/launch/torchtitan.json. */
 #ifndef DIALECT_TORCHTITAN_TORCHTITAN_H
 #define DIALECT_TORCHTITAN_TORCHTITAN_H
 
 #include "dialect/dialect.h"
 
 extern const struct dialect_table torchtitan_tables[];
+
+struct launch_command;
+
+/* What a command trains by. */
+const struct value *torchtitan_arguments(struct launch_context *t,
+                                         const struct launch_command *c);
+
+/* The batch, where it is given as tokens; false: it is not. */
+bool torchtitan_take_tokens(struct launch_context *t, const struct value *c);
 
 bool torchtitan_recognises(const struct dialect_input *in);
 void torchtitan_read(struct launch_context *t, const struct dialect_input *in);

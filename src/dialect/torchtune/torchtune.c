@@ -370,11 +370,9 @@ static struct value *of_command(struct launch_context *t,
     if (!root && w && !w->why)
         root = torchtune_shipped(t, name, w->line);
     if (!root) {
-        launch_add_unresolved(
-            t, "/model", w ? w->line : c->command->line,
-            "\"%.80s\" is no configuration that torchtune ships nor a "
-            "file next to the script",
-            name);
+        launch_lost(t->l, name, w ? w->line : c->command->line,
+                    "is no configuration that torchtune ships, nor a file next to the "
+                    "script");
         return NULL;
     }
     launch_take_overrides(t->arena, root, c);

@@ -180,20 +180,6 @@ void torchtune_take_model(struct launch_context *t, const struct value *c)
 
 /* Shipped configurations ----------------------------------------------------------- */
 
-static void put_all(struct launch_context *t, struct value *to, struct cfg from,
-                    int64_t line)
-{
-    for (void *it = cfg_first(from); it; it = cfg_next(from, it)) {
-        const struct value *v = value_of_json(cfg_member(from, it), 100, "anything");
-        int64_t budget = 100;
-        if (!v)
-            continue;
-        struct value *own = value_copy(t->arena, v, &budget);
-        value_move_to(own, line);
-        launch_override_value(t->arena, to, cfg_key(it), own);
-    }
-}
-
 struct value *torchtune_shipped(struct launch_context *t, const char *name,
                                 int64_t line)
 {
@@ -203,7 +189,7 @@ struct value *torchtune_shipped(struct launch_context *t, const char *name,
     if (!row.json)
         return NULL;
     struct value *v = value_new(t->arena, VALUE_DICT, line, 0);
-    put_all(t, v, cfg_get(all, "base"), line);
-    put_all(t, v, row, line);
+    launch_override_members(t->arena, v, cfg_get(all, "base"), line);
+    launch_override_members(t->arena, v, row, line);
     return v;
 }
