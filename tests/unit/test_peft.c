@@ -239,6 +239,27 @@ static void test_commands(void)
           "spectrum-config-path: a part of the model is frozen, which is not simulated "
           "without adapters; null is training of all",
           NULL },
+        /* programs that are known have their own defaults */
+        { "deepspeed --num_gpus 8 fastchat/train/train_lora.py --model_name_or_path "
+          "lmsys/vicuna-7b-v1.5 --q_lora True --lora_r 16\n",
+          "{\"alpha\":16.0,\"base\":\"nf4\",\"dropout\":0.05,\"rank\":16,\"target_"
+          "modules\":[\"q_"
+          "proj\",\"v_proj\"]}",
+          NULL },
+        { "python qlora.py --model_name_or_path huggyllama/llama-7b --bits 8\n",
+          "{\"alpha\":16.0,\"base\":\"int8\",\"dropout\":0.0,\"rank\":64,\"target_"
+          "modules\":["
+          "\"all-linear\"]}",
+          NULL },
+        { "python qlora.py --model_name_or_path huggyllama/llama-7b --full_finetune "
+          "True --bits 16\n",
+          "none", NULL },
+        { "torchrun --nproc_per_node 8 trl/scripts/sft.py --model_name_or_path "
+          "huggyllama/llama-7b\n",
+          "none", NULL },
+        { "torchrun --nproc_per_node 8 trl/scripts/sft.py --model_name_or_path "
+          "huggyllama/llama-7b --use_peft --load_in_4bit\n",
+          "{\"alpha\":32.0,\"base\":\"nf4\",\"dropout\":0.05,\"rank\":16}", NULL },
         { "torchrun --nproc_per_node 8 src/train_lora.py --model_name_or_path "
           "meta-llama/Llama-2-7b-hf\n",
           "train_lora.py: it seems to train adapters, and nothing says which; null is "

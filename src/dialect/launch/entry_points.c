@@ -67,6 +67,7 @@ struct launch_entry launch_entry_of(struct launch_context *t, const char *path)
         e.task = text_of(row, "task");
         e.refused = text_of(row, "refused");
         e.note = text_of(row, "note");
+        e.arguments = cfg_get(row, "arguments");
         e.each = count_of(row, "sequence_length");
         e.longest = count_of(row, "longest");
         e.assumed = json_is_true(cfg_get(row, "assumed").json);

@@ -121,7 +121,14 @@ static enum answer answer_of(struct peft *p, const struct value_item *it)
 /* Of several words: what is switched off is off, whatever the method is called. */
 static enum answer answer(struct peft *p)
 {
+    static const char *const full[] = { "full_finetune", "full_finetuning", NULL };
     enum answer all = OPEN;
+    for (const char *const *f = full; *f; f++) {
+        const struct value_item *it = launch_hyper(p->t, *f);
+        launch_hear(p->t, it);
+        if (it && launch_true(it->value))
+            return NO;
+    }
     for (const struct dialect_option *row = peft_rows; row->name; row++) {
         const struct value_item *it = given(p, PEFT_LORA, &row);
         if (!it)

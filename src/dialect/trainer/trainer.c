@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "scenario/attention.h"
@@ -280,15 +281,25 @@ static struct value *without_dashes(struct arena *arena, const struct value *opt
     return v;
 }
 
-/* Of a program whose name speaks of adapters, and whose options do not. */
-static void ask_adapters(struct launch_context *t, const struct launch_command *c)
+/* What the options say of adapters, over what a program that is known has of its own;
+ * another whose name alone speaks of them is asked for. */
+static void take_adapters(struct launch_context *t, const struct launch_command *c)
 {
+    enum { MOST = 100 };
     const char *name = c ? c->command->words[c->script].text : "";
-    if (peft_is_named(name))
+    struct cfg usual = c ? launch_entry_of(t, name).arguments : (struct cfg) { 0 };
+    struct value *own = cfg_present(usual) ? value_of_json(usual, MOST, "") : NULL;
+    int n = t->n_hyper;
+    if (own && n < LAUNCH_HYPER_MAX) {
+        value_move_to(own, c->command->line);
+        t->hyper[t->n_hyper++] = own;
+    }
+    if (!peft_take(t, NULL) && peft_is_named(name))
         launch_add_unresolved(t, PEFT_LORA, c->command->line,
                               "%.80s: it seems to train adapters, and nothing says "
                               "which; null is training without",
                               launch_last_part(name));
+    t->n_hyper = n;
 }
 
 void trainer_read(struct launch_context *t, const struct dialect_input *in)
@@ -299,8 +310,7 @@ void trainer_read(struct launch_context *t, const struct dialect_input *in)
     }
     struct value *accelerate = accelerate_take_command(t, in->command);
     t->hyper[t->n_hyper++] = without_dashes(t->arena, in->root);
-    if (!peft_take(t, NULL))
-        ask_adapters(t, in->command);
+    take_adapters(t, in->command);
     trainer_take(t);
     if (accelerate)
         accelerate_settle(t, accelerate);
