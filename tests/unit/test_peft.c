@@ -381,6 +381,11 @@ static void test_programs(void)
         { IMPORTS ")\nc = LoraConfig(task_type='CAUSAL_LM')\nSFTTrainer(model=m, "
                   "peft_config=c, args=SFTConfig('o'))\n",
           "{\"alpha\":8.0,\"dropout\":0.0,\"rank\":8}", "\"amp_bf16\"" },
+        { IMPORTS ")\nSFTTrainer(model=m, peft_config=make(args), "
+                  "args=SFTConfig('o'))\n",
+          "use_peft: make(...) is a call, and nothing is run; without adapters it is "
+          "null",
+          NULL },
         { IMPORTS ")\nm = get_peft_model(m, IA3Config())\nTrainer(model=m, "
                   "args=TrainingArguments('o'))\n",
           "peft_type: IA3Config is not simulated (LoRA and QLoRA are, and full "

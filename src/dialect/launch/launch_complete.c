@@ -98,6 +98,8 @@ static void settle_lengths(struct launch *l, struct cfg root)
     struct cfg_loader loader;
     struct model m;
     struct err err = { 0 };
+    if (l->has_program)
+        l->lengths = (struct launch_lengths) { 0 };
     if (launch_is_set(root, sequence_at) || launch_unresolved_of(l, sequence_at))
         return;
     bool known = peek_model(&m, &loader, root);

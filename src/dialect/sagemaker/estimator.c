@@ -206,6 +206,9 @@ static const struct python_call *other_job(const struct python *p, const char **
 {
     for (int64_t i = 0; i < p->calls.n; i++) {
         const char *class = python_last_part(p->calls.v[i].function);
+        const char *path = p->calls.v[i].function;
+        if (class != path && !strstr(path, "sagemaker"))
+            continue; /* of another package */
         for (size_t j = 0; j < sizeof(others) / sizeof(others[0]); j++) {
             const char *name = others[j].class;
             bool open = *name == '*';

@@ -264,8 +264,15 @@ void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e)
         return;
     const char *text = sagemaker_text(t, it->value->text, &line);
     line = it->value->line;
+    if (!text && !value_get(t->call->arguments, "git_config"))
+        launch_note(t->l, it->value->line, DIAG_LEFT_OUT,
+                    "%.80s is not there to be read: what it does by itself "
+                    "(adapters, precision, lengths) is not known (put it next to the "
+                    "file)",
+                    it->value->text);
     if (!text)
         return;
+    t->l->has_program = !strstr(text, "HfArgumentParser");
     refuse_trainers(t, text, it->value->text, line);
     read_entry(t, it->value->text, text, line, e);
 }

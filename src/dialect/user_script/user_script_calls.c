@@ -95,9 +95,24 @@ static bool fits(const char *pattern, const char *word, size_t n)
            strncmp(star ? star + 1 : "", word + n - tail, tail) == 0;
 }
 
+/* A Trainer of a package that is not of Hugging Face's. */
+static bool is_foreign(const char *function)
+{
+    static const char *const packages[] = {
+        "pytorch_lightning.", "lightning.", "composer.", "colossalai.",
+        "fairseq.",           "ignite.",    "catalyst.", "torchtnt.",
+    };
+    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
+        if (strncmp(function, packages[i], strlen(packages[i])) == 0)
+            return true;
+    return false;
+}
+
 enum user_script_part user_script_part_of(const struct python_call *c)
 {
     const char *last = python_last_part(c->function), *from = c->function;
+    if (is_foreign(c->function))
+        return SCRIPT_PARTS;
     size_t n = last > from ? (size_t)(last - from) - 1 : 0;
     for (const char *s = c->function; s < last; s++)
         from = *s == '.' && s + 1 < last ? s + 1 : from;
