@@ -3,7 +3,8 @@
  *
  * Files of this folder:
  *     peft_words      the words: a row each, by the field that they are of
- *     peft            whether adapters are trained, which, and of what model
+ *     peft            whether adapters are trained, and which
+ *     peft_base       how the frozen model is stored
  *     peft_modules    names of modules: lists, text, regular expressions
  *     emit_peft       a scenario's adapters as these words
  *     peft_script     calls of PEFT in a script, as these words */
