@@ -53,6 +53,7 @@ struct calibration_product {
     const struct product *shipped; /* NULL: none */
     struct product product;
     const char *why; /* why nothing was fitted; NULL */
+    bool host_alone; /* the host limits all rows, so that the rest is a start */
     /* Rows of training's shapes: those fitted to, those held out, and what equal rows
      * of other software differ by. Of rows that the host limits, those above three times
      * its time. */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_LEAST = 40, WEIGHTED_SIZES = 3 };
+enum { ROWS_LEAST = 40, UNBOUND_LEAST = 10, WEIGHTED_SIZES = 3 };
 
 static const double other_weight = 0.35; /* of shapes that training does not have */
 static const double host_bound_weight = 0.02;
@@ -197,21 +197,32 @@ static int fit_starts(struct set *s, struct fit *best, struct err *err)
     return 0;
 }
 
-static int fit_set(struct set *s, struct err *err)
+/* Sets the weights; how many rows the host does not limit. */
+static int64_t weigh(struct set *s)
 {
-    double values[TERMS];
-    set_fixed(s);
+    int64_t n = 0;
     for (int64_t i = 0; i < s->n_fit; i++) {
         bool bound = s->rows[i]->time_s < host_share * s->product.host_s;
+        n += !bound;
         s->weights[i] = bound                     ? host_bound_weight
                         : is_training(s->rows[i]) ? 1
                                                   : other_weight;
     }
-    struct fit fit;
-    if (fit_starts(s, &fit, err))
+    return n;
+}
+
+/* Where the host limits nearly all rows, they identify its time alone: the other terms
+ * stay at their starts. */
+static int fit_set(struct set *s, bool *host_alone, struct err *err)
+{
+    double values[TERMS];
+    set_fixed(s);
+    *host_alone = weigh(s) < UNBOUND_LEAST;
+    struct fit fit = fit_of(s);
+    if (!*host_alone && fit_starts(s, &fit, err))
         return -1;
     for (int i = 0; i < TERMS; i++)
-        values[i] = rounded(fit.params[i].value);
+        values[i] = rounded(*host_alone ? fit.params[i].start : fit.params[i].value);
     set_terms(&s->product, values);
     s->product.host_s = rounded(s->product.host_s);
     return 0;
@@ -334,7 +345,7 @@ static int fit_one(struct calibration_product *p, const struct gpu *gpu,
     } else if (set.n_fit < ROWS_LEAST) {
         p->why = "too few measurements (40 of those to fit are needed)";
     } else {
-        rc = fit_set(&set, err);
+        rc = fit_set(&set, &p->host_alone, err);
         p->product = set.product;
         add_figures(p, &set, s);
     }

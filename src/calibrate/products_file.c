@@ -50,11 +50,17 @@ static json_t *row_json(const struct product *p)
 
 static void add_errors(struct strbuf *b, const struct calibration_product *p)
 {
+    const char *software = p->product.software, *format = p->product.format->name;
+    if (p->host_alone) {
+        strbuf_printf(b, "; %s %s: the host's time alone, other terms guessed",
+                      software, format);
+        return;
+    }
     strbuf_printf(b,
                   "; %s %s: %.1f/%.1f %% of the half fitted to, %.1f/%.1f %% of the "
                   "other",
-                  p->product.software, p->product.format->name, 100 * p->fit_median,
-                  100 * p->fit_mean, 100 * p->held_median, 100 * p->held_mean);
+                  software, format, 100 * p->fit_median, 100 * p->fit_mean,
+                  100 * p->held_median, 100 * p->held_mean);
 }
 
 json_t *calibration_products_file(const struct calibration *c, const struct samples *s)

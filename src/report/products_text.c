@@ -38,6 +38,8 @@ static void print_constants(FILE *out, const struct calibration_product *c)
                 p->quantize_row_s * 1e9);
     if (p->host_s > 0)
         fprintf(out, ", host %.4g us", p->host_s * 1e6);
+    if (c->host_alone)
+        fprintf(out, " (the host limits all rows: other terms are guesses)");
     fprintf(out, "; %s\n",
             !c->shipped                    ? "not shipped"
             : is_as_shipped(p, c->shipped) ? "as shipped"

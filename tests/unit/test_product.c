@@ -319,6 +319,34 @@ static void test_recover(void)
     cfg_loader_release(&loader);
 }
 
+/* Rows that Python limits identify its time, and nothing else. */
+static void test_host_alone(void)
+{
+    const struct samples_hints hints = { .op = -1 };
+    struct cfg_loader loader;
+    struct samples s;
+    struct calibration found;
+    struct err err = { 0 };
+    cfg_loader_init(&loader);
+    samples_init(&s, &loader, &hints);
+    calibration_init(&found, &loader.arena);
+    const struct gpu *g = gpu_get(&loader, "H100-SXM5-80GB", nowhere);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+    struct product p = product("fp8_block");
+    p.host_s = 0.1;
+    add_rows(&s, g, &p);
+    CU_ASSERT_EQUAL_FATAL(calibrate_products(&found, &loader, &s, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(found.products.n, 1);
+    const struct calibration_product *f = &found.products.v[0];
+    CU_ASSERT(f->host_alone);
+    CU_ASSERT_DOUBLE_EQUAL(f->product.host_s, 0.1, 0.001);
+    CU_ASSERT_EQUAL(f->product.gemm.eta, 0.8);
+    CU_ASSERT_EQUAL(f->n_fit + f->n_held, 0);
+    calibration_release(&found);
+    samples_release(&s);
+    cfg_loader_release(&loader);
+}
+
 /* Halves are of shapes, so that equal rows of other software are in the same one. */
 static void test_halves(void)
 {
@@ -344,5 +372,6 @@ void test_product_register(void)
     CU_ADD_TEST(suite, test_nearest);
     CU_ADD_TEST(suite, test_datasheet);
     CU_ADD_TEST(suite, test_recover);
+    CU_ADD_TEST(suite, test_host_alone);
     CU_ADD_TEST(suite, test_halves);
 }
