@@ -150,9 +150,30 @@ static struct value *base_of(struct launch_context *t, const struct launch_comma
     return v || open ? v : open_file(t, c, file, of_name->line);
 }
 
+/* A configuration that is not there sets degrees, too: those that no word sets are asked
+ * for. */
+static void ask_unfound(struct launch_context *t, const struct launch_command *c,
+                        const struct value *all)
+{
+    static const struct {
+        const char *key, *pointer;
+    } rows[] = {
+        { "tensor_model_parallel_size", "/parallelism/tensor" },
+        { "pipeline_model_parallel_size", "/parallelism/pipeline" },
+    };
+    const struct value_item *model = value_get(all, "model");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (!model || !value_get(model->value, rows[i].key))
+            launch_add_unresolved(t, rows[i].pointer, c->command->line,
+                                  "--config-name: the configuration was not found (put "
+                                  "it next to the script), and no word sets model.%s",
+                                  rows[i].key);
+}
+
 struct value *nemo_of_command(struct launch_context *t, const struct launch_command *c)
 {
     struct value *all = base_of(t, c), *group = NULL;
+    const bool found = all != NULL;
     const char *value, *prefix = NULL;
     for (int32_t i = c->script + 1; i < c->command->n && !group; i++) {
         const struct shell_word *w = &c->command->words[i];
@@ -174,6 +195,8 @@ struct value *nemo_of_command(struct launch_context *t, const struct launch_comm
             path += strlen(prefix);
         launch_override(t->arena, all, path, w, value);
     }
+    if (!group && !found)
+        ask_unfound(t, c, all);
     launch_interpolate(t->l, all);
     return all;
 }

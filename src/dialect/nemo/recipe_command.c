@@ -98,6 +98,7 @@ static void read_nemo(struct launch_context *t, const struct launch_command *c)
     const char *text = NULL, *kind = c->command->words[c->script + 2].text;
     const struct shell_word *w = option(c, "--factory", &text);
     struct nemo_call call = { .line = c->command->line };
+    struct launch_idle idle;
     launch_take_overrides(t->arena, given, c);
     if (!w) {
         const struct value_item *model = value_get(given, "model");
@@ -115,6 +116,12 @@ static void read_nemo(struct launch_context *t, const struct launch_command *c)
                   "nemo llm %.40s is not simulated (pretrain and finetune are)", kind);
         return;
     }
+    launch_idle_init(&idle, t->l, c->command->line, "nemo: ");
+    for (int32_t i = c->script + 3; i < c->command->n; i++)
+        if (c->command->words[i].text[0] == '-' &&
+            strncmp(c->command->words[i].text, "--factory", 9) != 0)
+            launch_idle_add(&idle, "%.60s", c->command->words[i].text);
+    launch_idle_end(&idle);
     call.recipe = factory(t, w, text, given);
     call.kind = kind;
     call.performance = is_true(given, "performance_mode");
@@ -132,6 +139,72 @@ static void read_nemo(struct launch_context *t, const struct launch_command *c)
     core_read(t, facts, "a recipe of NeMo 2");
 }
 
+/* clang-format off */
+/* Options of run_recipe.py (scripts/training) that are keys of the recipe. */
+static const struct {
+    const char *name, *brief, *path;
+} options[] = {
+    { "--max_steps", "-ms", "train.train_iters" }, { "--global_batch_size", "-gb", "train.global_batch_size" },
+    { "--micro_batch_size", "-mb", "train.micro_batch_size" }, { "--seq_length", "-sl", "dataset.seq_length" },
+    { "--tensor_model_parallel_size", "-tp", "model.tensor_model_parallel_size" }, { "--pipeline_model_parallel_size", "-pp", "model.pipeline_model_parallel_size" },
+    { "--context_parallel_size", "-cp", "model.context_parallel_size" }, { "--virtual_pipeline_model_parallel_size", "-vp", "model.virtual_pipeline_model_parallel_size" },
+    { "--expert_model_parallel_size", "-ep", "model.expert_model_parallel_size" }, { "--expert_tensor_parallel_size", "-etp", "model.expert_tensor_parallel_size" },
+};
+/* clang-format on */
+
+/* "--seq-length" is "--seq_length". */
+static bool same(const char *word, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!name[i] ||
+            (word[i] != name[i] && !(i > 1 && word[i] == '-' && name[i] == '_')))
+            return false;
+    return !name[n];
+}
+
+/* What options say of the recipe; those that say nothing are named. */
+static void take_options(struct launch_context *t, const struct launch_command *c,
+                         struct value *given)
+{
+    struct launch_idle idle;
+    launch_idle_init(&idle, t->l, c->command->line, "run_recipe.py: ");
+    for (int32_t i = c->script + 1; i < c->command->n; i++) {
+        const struct shell_word *w = &c->command->words[i];
+        size_t n = strcspn(w->text, "="), j = 0,
+               most = sizeof(options) / sizeof(options[0]);
+        const char *value = w->text[n] ? w->text + n + 1 : NULL;
+        if (w->text[0] != '-')
+            continue;
+        while (j < most && !same(w->text, n, options[j].name) &&
+               !same(w->text, n, options[j].brief))
+            j++;
+        if (j == most) {
+            if (!same(w->text, n, "--recipe"))
+                launch_idle_add(&idle, "%.*s", (int)n, w->text);
+            continue;
+        }
+        if (!value && i + 1 < c->command->n)
+            value = (++w)->text;
+        if (value)
+            launch_override(t->arena, given, options[j].path, w, value);
+    }
+    launch_idle_end(&idle);
+}
+
+/* Recipes that were tuned for a number of GPUs get a batch in proportion. */
+static void note_scaling(struct launch_context *t, const char *recipe,
+                         const struct value *given, int64_t line)
+{
+    const struct value_item *train = value_get(given, "train");
+    bool own = train && value_get(train->value, "global_batch_size");
+    if (strstr(recipe, "gpu_") && !own)
+        launch_note(t->l, line, DIAG_APPROXIMATE,
+                    "%.80s: on other GPUs than its name has, run_recipe.py changes the "
+                    "global batch in proportion, which is not done here (give --set "
+                    "/training/global_batch_size=N)",
+                    recipe);
+}
+
 static void read_bridge(struct launch_context *t, const struct launch_command *c)
 {
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
@@ -143,10 +216,12 @@ static void read_bridge(struct launch_context *t, const struct launch_command *c
                               w->why);
         return;
     }
+    take_options(t, c, given);
     launch_take_overrides(t->arena, given, c);
     struct value *facts = nemo_recipe_facts(t, &call);
     if (!facts)
         return;
+    note_scaling(t, text, given, c->command->line);
     nemo_overlay(t->arena, facts, launch_flatten(t->arena, given));
     core_read(t, facts, "a recipe of Megatron-Bridge");
 }
