@@ -8,6 +8,7 @@
  *                          precision, recomputation, what overlaps
  *     megatron_release     which release has the options that are there
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
+ *     megatron_template    its configuration made of a template by sed
  *     megatron_keys        options that no field is made of
  *     megatron_other       options that are refused; those of few releases
  *     emit_megatron        a scenario as a script */
@@ -40,6 +41,15 @@ void megatron_settle_task(struct launch *l, struct cfg root);
  * DeepSpeed's configuration), attention, precision, recomputation (after the pipeline)
  * and of what is sharded and overlaps (after the profile). */
 void megatron_take_framework(struct launch_context *t, const struct launch_command *c);
+
+/* DeepSpeed's configuration that the script makes of a template next to it; NULL: it
+ * makes none, or not of what is at hand. */
+const struct value *megatron_template(struct launch_context *t,
+                                      const struct launch_command *c);
+
+/* The stage of ZeRO that it puts into a template; NULL: none. */
+const struct value_item *megatron_template_stage(struct launch_context *t,
+                                                 const struct launch_command *c);
 
 /* The profile of the release that the options are of, which is noted. */
 void megatron_take_release(struct launch_context *t, const struct launch_command *c);

@@ -49,7 +49,7 @@ static const struct value *config_of(struct launch_context *t,
     if (own)
         return deepspeed_parse(t->l->loader, t->l->file, own->text, own->line);
     const char *file = *name ? deepspeed_find(t, name) : NULL;
-    return file ? deepspeed_load(t->l->loader, file) : NULL;
+    return file ? deepspeed_load(t->l->loader, file) : megatron_template(t, c);
 }
 
 static struct value *dictionary_of(struct arena *arena, const char *key,
@@ -89,6 +89,7 @@ void megatron_take_deepspeed(struct launch_context *t, const struct launch_comma
     const struct value_item *named = launch_option(c, "--deepspeed-config"),
                             *stage = launch_option(c, "--zero-stage");
     const struct value *config = config_of(t, c, named);
+    stage = stage || config ? stage : megatron_template_stage(t, c);
     const char *name = named && named->value->text ? named->value->text : "";
     launch_hear(t, launch_option(c, "--deepspeed"));
     launch_hear(t, named);
@@ -103,9 +104,9 @@ void megatron_take_deepspeed(struct launch_context *t, const struct launch_comma
                        arena_printf(t->arena, "%.60s: ", name));
     } else if (stage && stage->value->kind != VALUE_UNKNOWN) {
         launch_note(t->l, named ? named->line : stage->line, DIAG_UNREADABLE,
-                    "DeepSpeed's configuration %.60s is not at hand: --zero-stage is "
-                    "taken, and defaults (put it next to the script)",
-                    name);
+                    "DeepSpeed's configuration %.60s is not at hand: %s is taken, and "
+                    "defaults (put it next to the script)",
+                    name, stage->key);
         deepspeed_take(t, config_of_stage(t->arena, c, stage), "");
     } else {
         launch_add_unresolved(
