@@ -54,6 +54,13 @@ static void print_gpu(const struct instance *inst)
     printf("  %-10s %d x %s: %s at %s, %" PRId64 " SMs\n", "GPUs", inst->n_gpus,
            g->name, units_bytes_text(a, (double)g->memory_B),
            units_rate_text(b, g->hbm_Bps), g->n_sms);
+    if (g->l2_B > 0 || g->tdp_w > 0)
+        printf("  %-10s", "each");
+    if (g->l2_B > 0)
+        printf(" %s of L2 cache%s", units_bytes_text(a, (double)g->l2_B),
+               g->tdp_w > 0 ? "," : "\n");
+    if (g->tdp_w > 0)
+        printf(" %.0f W\n", g->tdp_w);
     printf("  %-10s", "peak");
     for (int t = 0; t < DTYPE_N; t++)
         if (g->peak_flops[t] > 0)

@@ -1,6 +1,7 @@
 /* Every field of every table acts, is refused, or is warned of by name: never nothing.
- * tests/walk/bases.json has the scenarios on which each is changed, values.json values
- * that a field's kind does not give, silent.json the fields that no result can show. */
+ * tests/walk/bases.json has the scenarios on which each is changed, file_bases.json more
+ * for the files that scenarios name, values.json values that a field's kind does not
+ * give, silent.json the fields that no result can show. */
 #include "config/datadir.h"
 #include "config/pointer.h"
 #include "walk.h"
@@ -13,7 +14,7 @@ void test_fields_register(void);
 
 struct data {
     struct cfg_loader loader;
-    json_t *bases, *values, *silent;
+    json_t *bases, *file_bases, *values, *silent;
 };
 
 static json_t *data_file(struct cfg_loader *loader, const char *name)
@@ -30,6 +31,7 @@ static void data_load(struct data *d)
 {
     cfg_loader_init(&d->loader);
     d->bases = data_file(&d->loader, "bases.json");
+    d->file_bases = data_file(&d->loader, "file_bases.json");
     d->values = data_file(&d->loader, "values.json");
     d->silent = data_file(&d->loader, "silent.json");
 }
@@ -152,7 +154,7 @@ static void check_findings(const struct data *d, const struct finding *all, int 
     json_decref(met);
 }
 
-enum { BASES_MAX = 32 };
+enum { BASES_MAX = 40 };
 
 static int base_init(struct base *b, const char *name, json_t *scenario, bool files)
 {
@@ -166,19 +168,24 @@ static int base_init(struct base *b, const char *name, json_t *scenario, bool fi
     return 1;
 }
 
-/* All of them, or that of $WALK; how many. */
-static int bases_init(struct base *bases, const struct data *d, bool files)
+static int add_bases(struct base *bases, int n, json_t *scenarios, bool files)
 {
     const char *name, *only = getenv("WALK");
     json_t *scenario;
-    int n = 0;
-    json_object_foreach(d->bases, name, scenario)
+    json_object_foreach(scenarios, name, scenario)
     {
         CU_ASSERT_FATAL(n < BASES_MAX);
         if (!only || strcmp(only, name) == 0)
             n += base_init(&bases[n], name, scenario, files);
     }
     return n;
+}
+
+/* All of them, or that of $WALK; how many. */
+static int bases_init(struct base *bases, const struct data *d, bool files)
+{
+    int n = add_bases(bases, 0, d->bases, files);
+    return files ? add_bases(bases, n, d->file_bases, files) : n;
 }
 
 static void bases_release(struct base *bases, int n)
@@ -232,7 +239,7 @@ struct file_key {
     bool acts;
 };
 
-enum { FILE_KEYS_MAX = 1024, FILE_TRIES = 48, FILE_VALUES = 4 };
+enum { FILE_KEYS_MAX = 1024, FILE_TRIES = 128, FILE_VALUES = 4 };
 
 static bool same_key(const struct walk_field *a, const struct walk_field *b)
 {
@@ -286,7 +293,7 @@ static bool key_acts(const struct base *bases, int n, const struct walk_field *k
                      const json_t *given)
 {
     int tries = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = n - 1; i >= 0; i--) /* those for files come last */
         for (int k = 0; k < bases[i].fields.n; k++) {
             const struct walk_field *f = &bases[i].fields.v[k];
             if (!same_key(key, f) || tries++ >= FILE_TRIES)
