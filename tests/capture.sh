@@ -1,13 +1,8 @@
 #!/bin/sh
 # smsim capture: what scripts would start, and that nothing of it is started. The program
 # is given as $1.
-set -u
-smsim=$(realpath "${1:-build/smsim}")
-cd "$(dirname "$0")/.." || exit 1
-SMSIM_DATA=$PWD
-export SMSIM_DATA
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/setup.sh
+. "$(dirname "$0")/setup.sh"
 TMPDIR=$dir/tmp
 export TMPDIR
 mkdir "$dir/tmp" "$dir/bin"

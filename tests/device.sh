@@ -2,14 +2,9 @@
 # `smsim validate --device` of the program given as $1, where there is no GPU: a script
 # stands for smsim-measure and does what that does on good and on bad days. Also files of
 # measurements that end early.
-set -u
-smsim=$(realpath "${1:-build/smsim}")
-cd "$(dirname "$0")/.." || exit 1
-SMSIM_DATA=$PWD
-export SMSIM_DATA
+# shellcheck source=tests/setup.sh
+. "$(dirname "$0")/setup.sh"
 file=$PWD/tests/measure/emulated-h100.json
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 passed=0
 failed=0
 export TMPDIR="$dir/tmp" FILE="$file" DAY

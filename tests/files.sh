@@ -1,14 +1,11 @@
 #!/bin/sh
 # What the program given as $1 does with files that are no files, outputs that are
 # inputs, signals, too little memory and data folders of others.
-set -u
-smsim=$(realpath "${1:-build/smsim}")
-cd "$(dirname "$0")/.." || exit 1
-data=$PWD
-SMSIM_DATA=$data
-export SMSIM_DATA OMP_NUM_THREADS=2
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/setup.sh
+. "$(dirname "$0")/setup.sh"
+data=$SMSIM_DATA
+OMP_NUM_THREADS=2
+export OMP_NUM_THREADS
 cd "$dir" || exit 1
 passed=0
 failed=0

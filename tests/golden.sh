@@ -6,13 +6,9 @@
 #       (0 without one); standard input is the file in, or empty
 # With UPDATE=1 the outputs are written, not compared: look at the difference before
 # committing it.
-set -u
-smsim=$(realpath "${1:-build/smsim}")
-cd "$(dirname "$0")/.." || exit 1
-SMSIM_DATA=$PWD
-export SMSIM_DATA
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
+# shellcheck source=tests/setup.sh
+. "$(dirname "$0")/setup.sh"
+out=$dir
 passed=0
 failed=0
 

@@ -1,13 +1,8 @@
 #!/bin/sh
 # Every option of the program given as $1 does something, or is refused or warned of by
 # name: the rows of tests/walk/options.txt.
-set -u
-smsim=$(realpath "${1:-build/smsim}")
-cd "$(dirname "$0")/.." || exit 1
-SMSIM_DATA=$PWD
-export SMSIM_DATA
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/setup.sh
+. "$(dirname "$0")/setup.sh"
 failed=0
 rows=0
 

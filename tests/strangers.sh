@@ -3,13 +3,8 @@
 # a dialect, and what was written gives the plan's time and memory when it is read back
 # with the options that its header names. The rows: tests/strangers/rows.txt. The program
 # is given as $1.
-set -u
-smsim=$(realpath "${1:-build/smsim}")
-cd "$(dirname "$0")/.." || exit 1
-SMSIM_DATA=$PWD
-export SMSIM_DATA
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/setup.sh
+. "$(dirname "$0")/setup.sh"
 failed=0
 rows=0
 

@@ -3,13 +3,8 @@
 # one or several threads come to the same bytes. With mpirun and a program built by
 # `make MPI=1`, over 8 ranks too. A journal is not mixed with results of other files or of
 # another program.
-set -u
-smsim=$(realpath "${1:-build/smsim}")
-cd "$(dirname "$0")/.." || exit 1
-SMSIM_DATA=$PWD
-export SMSIM_DATA
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/setup.sh
+. "$(dirname "$0")/setup.sh"
 cat >"$dir/sweep.json" <<'END'
 { "base": "bert-large-squad-2xp3.16xlarge-ddp",
   "axes": [ { "path": "/cluster/instance", "values": ["p3.16xlarge", "p4d.24xlarge"] },
@@ -43,15 +38,19 @@ same() {
     done
 }
 
+begin=$(date +%s%N)
 sweep whole --jobs 1
+took_ms=$((($(date +%s%N) - begin) / 1000000))
 lines=$(wc -l <"$dir/whole/points.jsonl")
 [ "$lines" -gt 500 ] || fail "only $lines points"
 grep -q '"error":"scenario: /cluster/count' "$dir/whole/points.jsonl" ||
     fail "no point failed, though there is no cluster of 0"
 
-# Killed at 20 random moments. Progress is what a run adds to the journal.
+# Killed at 20 random moments, of a machine that may be busy. Progress is what a run adds
+# to the journal.
 kills=0
-for moment in $(awk 'BEGIN { srand(); for (i = 0; i < 20; i++) print 0.01 + 0.05 * rand() }'); do
+for moment in $(awk -v t="$took_ms" \
+    'BEGIN { srand(); for (i = 0; i < 20; i++) print t / 1000 * (0.05 + 0.25 * rand()) }'); do
     resume=--resume
     [ -f "$dir/killed/journal" ] || resume=
     # shellcheck disable=SC2086 # --resume or nothing
