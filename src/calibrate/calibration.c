@@ -22,6 +22,7 @@ void calibration_release(struct calibration *c)
     VEC_RELEASE(&c->figures);
     VEC_RELEASE(&c->links);
     VEC_RELEASE(&c->products);
+    VEC_RELEASE(&c->attentions);
 }
 
 void calibration_add_fit(struct calibration *c, const struct fit *fit,

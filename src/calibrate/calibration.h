@@ -66,6 +66,16 @@ struct calibration_product {
     double rule_median, rule_mean;
 };
 
+/* The attention of a device and a release of software. */
+struct calibration_attention {
+    const char *device, *gpu; /* the shipped GPU's name; NULL: none resembles it */
+    const struct attention *shipped; /* NULL: none */
+    struct attention attention;
+    const char *why;       /* why nothing was fitted; NULL */
+    int64_t n_fit, n_held; /* rows from 1024 tokens on */
+    double fit_median, fit_mean, held_median, held_mean;
+};
+
 struct calibration {
     struct arena *arena;
     const char *base;    /* profile that terms without data are from */
@@ -74,6 +84,7 @@ struct calibration {
     VEC(struct calibration_figure) figures;
     VEC(struct calibration_link) links;
     VEC(struct calibration_product) products;
+    VEC(struct calibration_attention) attentions;
 };
 
 void calibration_init(struct calibration *c, struct arena *arena);
@@ -88,6 +99,19 @@ int calibrate_gpu(struct calibration *c, struct gpu *gpu, const struct samples *
  * Starts are rules, so that the result does not depend on what is shipped. */
 int calibrate_products(struct calibration *c, struct cfg_loader *loader,
                        const struct samples *s, struct err *err);
+
+/* The same of attention (hardware/attention.h), by device and software. Rows of
+ * kernels that a software falls back on are left out (fit_attention.c). */
+int calibrate_attentions(struct calibration *c, struct cfg_loader *loader,
+                         const struct samples *s, struct err *err);
+
+/* 0 for shapes that constants of attention are fitted to, 1 for those held out. */
+int attention_half(const struct attention_shape *s);
+
+/* A file of topologies/attention with what was found of one device; the caller owns
+ * it. */
+json_t *calibration_attentions_file(const struct calibration *c,
+                                    const struct samples *s);
 
 /* 0 for shapes that constants are fitted to, 1 for those held out. */
 int product_half(int64_t m, int64_t n, int64_t k);

@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "config/cfg.h"
+#include "cost/attention.h"
 #include "cost/collective.h"
 #include "hardware/dtype.h"
 #include "hardware/product.h"
@@ -27,6 +28,13 @@ struct sample_product {
     const char *device, *software;
     const struct product_format *format;
     int64_t m, n, k;
+    double time_s;
+};
+
+/* Fused attention, forward and causal, as some software's benchmark ran it. */
+struct sample_attention {
+    const char *device, *software;
+    struct attention_shape shape;
     double time_s;
 };
 
@@ -62,7 +70,8 @@ struct samples {
     int64_t n_failed;
     VEC(struct sample_kernel) gemms;
     VEC(struct sample_kernel) flashes;
-    VEC(struct sample_product) products; /* of any number of devices */
+    VEC(struct sample_product) products;     /* of any number of devices */
+    VEC(struct sample_attention) attentions; /* likewise */
     VEC(struct sample_stream) streams;
     VEC(struct sample_link) links;
     VEC(struct sample_coll) colls;

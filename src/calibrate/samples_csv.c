@@ -162,6 +162,26 @@ static int read_attention(struct table *t)
     return 0;
 }
 
+/* The same of several devices and releases of software, which are kept apart. */
+static int read_attention_of(struct table *t)
+{
+    int64_t software = csv_column(&t->csv, "software");
+    struct sample_attention a = {
+        .device = cell(t, column(&t->csv, device_columns)),
+        .software = cell(t, software),
+    };
+    if (!*a.software)
+        return fail(t, software, DIAG_MISSING, "names no software");
+    if (whole(t, "batch_size", 1, &a.shape.batch) ||
+        whole(t, "sequence", 1, &a.shape.sequence) ||
+        whole(t, "heads", 1, &a.shape.heads) ||
+        whole(t, "kv_heads", a.shape.heads, &a.shape.kv_heads) ||
+        whole(t, "head_dim", 128, &a.shape.head_dim) || time_of(t, &a.time_s))
+        return -1;
+    VEC_PUSH(&t->s->attentions, a);
+    return 0;
+}
+
 static int read_collective(struct table *t)
 {
     struct sample_coll k = { 0 };
@@ -196,6 +216,9 @@ static read_row_fn *reader_of(const struct csv *csv)
     }
     if (csv_column(csv, "isl") >= 0 && csv_column(csv, "num_heads") >= 0)
         return read_attention;
+    if (csv_column(csv, "sequence") >= 0 && csv_column(csv, "heads") >= 0 &&
+        csv_column(csv, "software") >= 0 && column(csv, device_columns) >= 0)
+        return read_attention_of;
     if (csv_column(csv, "op") >= 0 && column(csv, size_columns) >= 0 &&
         column(csv, gpus_columns) >= 0)
         return read_collective;
@@ -214,7 +237,8 @@ int samples_load_csv(struct samples *s, const char *file,
         diags_error(
             &s->loader->diags, DIAG_UNKNOWN_FORMAT,
             "%s:1: is no table of kernels or collectives (columns m, n, k and "
-            "latency_us; isl, num_heads and latency_us; or op, size_B, gpus and "
+            "latency_us; isl, num_heads and latency_us; sequence, heads, device, "
+            "software and latency_us; or op, size_B, gpus and "
             "time_us)",
             file);
         return -1;
@@ -222,7 +246,7 @@ int samples_load_csv(struct samples *s, const char *file,
     int64_t device = column(&t.csv, device_columns);
     for (t.row = 0; t.row < t.csv.n_rows; t.row++) {
         int wanted = device < 0 || !*cell(&t, device) ? 1
-                     : read_row == read_product
+                     : read_row == read_product || read_row == read_attention_of
                          ? samples_wants(s, cell(&t, device))
                          : samples_device(s, cell(&t, device), file);
         if (wanted < 0 || (wanted && read_row(&t)))

@@ -6,6 +6,7 @@
 #include "calibrate/calibration.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
+#include "report/attention_text.h"
 #include "report/products_text.h"
 
 #include <inttypes.h>
@@ -273,9 +274,10 @@ static int calibrate(struct work *w)
 static int write_profile(struct work *w)
 {
     struct file_out out;
-    json_t *tree = w->found.products.n
-                       ? calibration_products_file(&w->found, &w->samples)
-                       : calibration_profile(&w->found, w->file, &w->samples);
+    json_t *tree =
+        w->found.products.n     ? calibration_products_file(&w->found, &w->samples)
+        : w->found.attentions.n ? calibration_attentions_file(&w->found, &w->samples)
+                                : calibration_profile(&w->found, w->file, &w->samples);
     int rc = file_out_open(&out, w->args->out, &w->err);
     if (rc == 0) {
         json_dumpf(tree, out.stream, JSON_INDENT(4) | JSON_REAL_PRECISION(6));
@@ -293,7 +295,8 @@ static int calibrate_by_software(struct work *w)
     warn_of_collectives(w);
     if (w->args->base)
         diags_warn(&w->loader.diags, DIAG_WITHOUT_EFFECT,
-                   "--base: does nothing, as products by software have no base");
+                   "--base: does nothing, as products and attention by software have "
+                   "no base");
     if (s->gemms.n + s->streams.n + s->flashes.n + s->clocks.n + s->colls.n > 0)
         return err_set(&w->err, "products by software are fitted apart from other "
                                 "measurements: give their table alone");
@@ -303,12 +306,22 @@ static int calibrate_by_software(struct work *w)
                            "--out: the table holds \"%s\" and \"%s\", and a file is of "
                            "one device (--device TEXT chooses)",
                            s->products.v[0].device, s->products.v[i].device);
-    return calibrate_products(&w->found, &w->loader, s, &w->err);
+    if (s->attentions.n > 0 && s->products.n > 0)
+        return err_set(&w->err, "products and attention by software are fitted apart: "
+                                "give one table");
+    for (int64_t i = 1; w->args->out && i < s->attentions.n; i++)
+        if (strcmp(s->attentions.v[i].device, s->attentions.v[0].device) != 0)
+            return err_set(&w->err,
+                           "--out: the table holds \"%s\" and \"%s\", and a file is of "
+                           "one device (--device TEXT chooses)",
+                           s->attentions.v[0].device, s->attentions.v[i].device);
+    return s->attentions.n > 0 ? calibrate_attentions(&w->found, &w->loader, s, &w->err)
+                               : calibrate_products(&w->found, &w->loader, s, &w->err);
 }
 
 static bool is_by_software(const struct work *w)
 {
-    return w->samples.products.n > 0;
+    return w->samples.products.n + w->samples.attentions.n > 0;
 }
 
 /* Where it goes, and what was found. */
@@ -319,7 +332,8 @@ static int finish(struct work *w)
     if (to && write_profile(w))
         return -1;
     if (is_by_software(w)) {
-        report_products(out, &w->found, &w->samples);
+        (w->found.attentions.n ? report_attentions : report_products)(out, &w->found,
+                                                                      &w->samples);
         return 0;
     }
     print_calibration(out, &w->found, &w->samples);

@@ -4,6 +4,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "config/contract.h"
+#include "hardware/attention.h"
 #include "hardware/product.h"
 #include "report/report.h"
 #include "report/sweep_figure.h"
@@ -163,6 +164,12 @@ static int check_gpu(struct cfg_loader *loader, struct cfg root, struct checked 
     return said_ok(gpu_get(loader, c->file, root), c, "GPU");
 }
 
+static int check_attention(struct cfg_loader *loader, struct cfg root,
+                           struct checked *c)
+{
+    return said_ok(attentions_get(loader, c->file, root), c, "attention of a GPU");
+}
+
 static int check_products(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     return said_ok(products_get(loader, c->file, root), c, "products of a GPU");
@@ -194,6 +201,7 @@ static const struct kind {
     { "training", "scenario", check_scenario },
     { "sm_arch", "gpu", check_gpu },
     { "products", "products", check_products },
+    { "attentions", "attention", check_attention },
     { "inside", "instance", check_instance },
     { "protocols", "fabric", check_fabric },
     { "stream_factor", "framework", check_framework },

@@ -1,6 +1,7 @@
 /* Which tables a kind of file is read by: files are read, and the loader is watched.
  * What the files lack or have wrong does not matter here. */
 #include "campaign/campaign.h"
+#include "hardware/attention.h"
 #include "hardware/product.h"
 #include "report/sweep_figure.h"
 #include "schema/reference.h"
@@ -47,6 +48,13 @@ static void probe_products(struct cfg_loader *loader, const char *kind,
     (void)products_get(loader, json_string_value(probe), NOWHERE);
 }
 
+static void probe_attention(struct cfg_loader *loader, const char *kind,
+                            const json_t *probe)
+{
+    (void)kind;
+    (void)attentions_get(loader, json_string_value(probe), NOWHERE);
+}
+
 static void probe_instance(struct cfg_loader *loader, const char *kind,
                            const json_t *probe)
 {
@@ -77,6 +85,7 @@ static const struct kind {
     { "sweep", "scenarios/sweeps/", probe_sweep },
     { "gpu", "topologies/gpus/", probe_gpu },
     { "products", "topologies/products/", probe_products },
+    { "attention", "topologies/attention/", probe_attention },
     { "instance", "topologies/instances/", probe_instance },
     { "fabric", "topologies/fabrics/", probe_fabric },
     { "framework", "models/frameworks/", probe_framework },

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-const char *const reference_kinds[] = { "scenario", "sweep",  "gpu",       "products",
-                                        "instance", "fabric", "framework", NULL };
+const char *const reference_kinds[] = { "scenario", "sweep",     "gpu",
+                                        "products", "attention", "instance",
+                                        "fabric",   "framework", NULL };
 
 const char *reference_name(const char *pointer)
 {

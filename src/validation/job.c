@@ -1,6 +1,7 @@
 #include "validation/job.h"
 
 #include "base/xmalloc.h"
+#include "cost/attention.h"
 #include "cost/kernel.h"
 #include "cost/product.h"
 #include "hardware/gpu_rule.h"
@@ -244,7 +245,7 @@ static const struct name_value kernel_names[] = { { "gemm", KERNEL_GEMM },
 struct kernel {
     const char *gpu, *software, *format;
     int op, dtype;
-    int64_t m, n, k, batch, heads, sequence, head_dim;
+    int64_t m, n, k, batch, heads, kv_heads, sequence, head_dim;
     bool causal, backward, burst, loop, paged;
 };
 
@@ -262,6 +263,7 @@ static const struct cfg_field kernel_fields[] = {
     CFG_INT("k", struct kernel, k, 1, KERNEL_SIZE_MAX),
     CFG_INT("batch", struct kernel, batch, 1, KERNEL_SIZE_MAX),
     CFG_INT("heads", struct kernel, heads, 1, KERNEL_SIZE_MAX),
+    CFG_INT("kv_heads", struct kernel, kv_heads, 1, KERNEL_SIZE_MAX),
     CFG_INT("sequence", struct kernel, sequence, 1, KERNEL_SIZE_MAX),
     CFG_INT("head_dim", struct kernel, head_dim, 1, 4096),
     CFG_BOOL("causal", struct kernel, causal),
@@ -304,6 +306,34 @@ static json_t *run_product(struct job_worker *w, const struct kernel *k,
     return json_pack("{s:f}", "time_s", product_s(gpu, p, k->m, k->n, k->k, k->loop));
 }
 
+/* Attention as a software's release runs it. */
+static json_t *run_attention(struct job_worker *w, const struct kernel *k,
+                             struct err *err)
+{
+    const struct gpu *gpu = gpu_get(&w->hardware, k->gpu, cfg_get(w->where, "gpu"));
+    const struct attentions *all =
+        gpu ? attentions_get(&w->hardware, gpu->name, cfg_get(w->where, "software"))
+            : NULL;
+    if (!all) {
+        hardware_error(w, err);
+        return NULL;
+    }
+    if (k->dtype != DTYPE_BF16 || !k->causal || k->backward || k->paged || k->loop ||
+        k->format) {
+        err_set(err, "attention with \"software\" was measured in bf16, forward and "
+                     "causal: \"paged\", \"loop\" and \"format\" are not for it");
+        return NULL;
+    }
+    const struct attention_shape shape = { .batch = k->batch,
+                                           .sequence = k->sequence,
+                                           .heads = k->heads,
+                                           .kv_heads =
+                                               k->kv_heads ? k->kv_heads : k->heads,
+                                           .head_dim = k->head_dim };
+    const struct attention *a = attentions_find(all, k->software);
+    return json_pack("{s:f}", "time_s", attention_s(gpu, a, &shape));
+}
+
 static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
                           struct cfg root, struct err *err)
 {
@@ -320,9 +350,12 @@ static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
     }
     if (gemm && k.format)
         return run_product(w, &k, err);
-    if (k.dtype < 0 || k.software || k.format) {
-        err_set(err, "a kernel needs \"dtype\"; \"software\" and \"format\" are for "
-                     "gemm, and go together");
+    if (!gemm && k.software)
+        return run_attention(w, &k, err);
+    if (k.dtype < 0 || k.software || k.format || k.kv_heads) {
+        err_set(err, "a kernel needs \"dtype\"; \"software\" and \"format\" of a "
+                     "gemm go together, \"kv_heads\" is for attention with "
+                     "\"software\"");
         return NULL;
     }
     const struct gpu *gpu = gpu_get(&w->hardware, k.gpu, cfg_get(w->where, "gpu"));

@@ -1,0 +1,22 @@
+#include "cost/attention.h"
+
+#include <math.h>
+
+/* (3.19) A tile pair takes its products and its scores one after the other: the
+ * exponentials do not overlap with the tensor cores. */
+double attention_s(const struct gpu *gpu, const struct attention *a,
+                   const struct attention_shape *shape)
+{
+    enum { TILE = 128, NARROW = 64 };
+    static const double element_B = 2;
+    double s = (double)shape->sequence, d = (double)shape->head_dim;
+    double sequences = (double)shape->batch, heads = sequences * (double)shape->heads;
+    double rows = ceil(s / TILE), sms = (double)gpu->n_sms;
+    double pairs = shape->sequence > NARROW ? rows * (rows + 1) / 2 : 0.5;
+    double pair_s = TILE * TILE * (4 * d * sms / a->product_flops + a->softmax_s);
+    double moved_B =
+        2 * element_B * sequences * s * d * (double)(shape->heads + shape->kv_heads);
+    return a->start_s + pair_s * fmax(heads * pairs / sms + a->tail * rows, rows) +
+           moved_B / a->moved_Bps + a->block_s * heads * rows / sms +
+           a->token_s * sequences * s;
+}

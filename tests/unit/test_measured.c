@@ -1,0 +1,128 @@
+/* Attention as measured software runs it: the law, its files, its fits. */
+#include "calibrate/calibration.h"
+#include "config/datadir.h"
+#include "cost/attention.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void test_measured_register(void);
+
+static const struct cfg nowhere = { NULL, NULL, "" };
+
+/* (3.19) written out: 4 sequences of 2048 tokens, 16 heads of 128, 4 of keys. */
+static void test_law(void)
+{
+    const struct gpu gpu = { .n_sms = 100 };
+    const struct attention a = { .product_flops = 500e12,
+                                 .softmax_s = 20e-12,
+                                 .tail = 0.5,
+                                 .start_s = 10e-6,
+                                 .moved_Bps = 2e12,
+                                 .block_s = 1e-6,
+                                 .token_s = 1e-9 };
+    struct attention_shape shape = { 4, 2048, 16, 4, 128 };
+    double pair_s = 128 * 128 * (4 * 128 * 100 / 500e12 + 20e-12);
+    double pairs = 64 * 136 / 100.0 + 0.5 * 16; /* 136 of 16 rows of tiles */
+    double moved_B = 2.0 * 4 * 2048 * 128 * (2 * 16 + 2 * 4);
+    double t = 10e-6 + pair_s * pairs + moved_B / 2e12 + 1e-6 * 64 * 16 / 100 +
+               1e-9 * 4 * 2048;
+    CU_ASSERT_DOUBLE_EQUAL(attention_s(&gpu, &a, &shape), t, 1e-12);
+    /* one head: its longest row of tiles alone */
+    shape = (struct attention_shape) { 1, 2048, 1, 1, 128 };
+    t = 10e-6 + pair_s * 16 + 2.0 * 2048 * 128 * 4 / 2e12 + 1e-6 * 16 / 100 +
+        1e-9 * 2048;
+    CU_ASSERT_DOUBLE_EQUAL(attention_s(&gpu, &a, &shape), t, 1e-12);
+}
+
+/* Shipped rows compute below their GPU's peak, and slower with half the columns a
+ * head: softmax does not shrink. */
+static void test_shipped(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    int64_t n = 0;
+    for (const char **name = datadir_list(&loader.arena, "topologies/attention"); *name;
+         name++) {
+        const struct gpu *g = gpu_get(&loader, *name, nowhere);
+        const struct attentions *all = attentions_get(&loader, *name, nowhere);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+        for (int64_t i = 0; i < all->n; i++, n++) {
+            struct attention_shape s = { 4, 16384, 32, 8, 128 };
+            double flops = 2.0 * 4 * 32 * 16384 * 16384 * 128;
+            double wide_s = attention_s(g, &all->v[i], &s);
+            s.head_dim = 64;
+            s.heads = 64;
+            double narrow_s = attention_s(g, &all->v[i], &s);
+            CU_ASSERT(flops / wide_s < g->peak_flops[DTYPE_BF16]);
+            CU_ASSERT(flops / wide_s > 0.2 * g->peak_flops[DTYPE_BF16]);
+            CU_ASSERT(narrow_s > 0.99 * wide_s);
+        }
+        CU_ASSERT_STRING_EQUAL(attentions_find(all, "vllm 9.9")->software,
+                               strcmp(*name, "A100-SXM4-80GB") ? "vllm 0.24.0"
+                                                               : "vllm 0.14.0");
+    }
+    CU_ASSERT_EQUAL(n, 26);
+    cfg_loader_release(&loader);
+}
+
+/* The table in the repository gives back what is shipped of two devices. */
+static void expect_shipped(const char *device)
+{
+    const struct samples_hints hints = { .op = -1, .device = device };
+    struct cfg_loader loader;
+    struct samples s;
+    struct calibration found;
+    struct err err = { 0 };
+    cfg_loader_init(&loader);
+    samples_init(&s, &loader, &hints);
+    calibration_init(&found, &loader.arena);
+    const char *table = arena_printf(
+        &loader.arena, "%s/validate/data/silicon_attention_forward_bf16.csv",
+        datadir_root(&loader.arena));
+    CU_ASSERT_EQUAL_FATAL(samples_load(&s, table, &hints), 0);
+    CU_ASSERT_EQUAL_FATAL(calibrate_attentions(&found, &loader, &s, &err), 0);
+    CU_ASSERT_EQUAL(found.attentions.n, 3);
+    for (int64_t i = 0; i < found.attentions.n; i++) {
+        const struct calibration_attention *p = &found.attentions.v[i];
+        CU_ASSERT_PTR_NOT_NULL_FATAL(p->shipped);
+        CU_ASSERT(p->n_fit > 70 && p->n_held == 0);
+        CU_ASSERT_DOUBLE_EQUAL(p->attention.product_flops / p->shipped->product_flops,
+                               1, 1e-3);
+        CU_ASSERT_DOUBLE_EQUAL(p->attention.softmax_s / p->shipped->softmax_s, 1, 1e-3);
+        CU_ASSERT_DOUBLE_EQUAL(p->attention.start_s / p->shipped->start_s, 1, 1e-3);
+        CU_ASSERT_DOUBLE_EQUAL(p->attention.moved_Bps / p->shipped->moved_Bps, 1, 1e-3);
+        CU_ASSERT(p->fit_mean < 0.09);
+    }
+    calibration_release(&found);
+    samples_release(&s);
+    cfg_loader_release(&loader);
+}
+
+static void test_recover(void)
+{
+    expect_shipped("NVIDIA H100");
+    expect_shipped("NVIDIA H200");
+}
+
+/* Halves are of shapes, and about equal. */
+static void test_halves(void)
+{
+    int64_t n[2] = { 0, 0 };
+    for (int64_t b = 1; b <= 64; b++)
+        for (int64_t h = 1; h <= 64; h++)
+            n[attention_half(&(struct attention_shape) { b, 4096, h, 1, 128 })]++;
+    CU_ASSERT(n[0] > 1900 && n[1] > 1900);
+}
+
+void test_measured_register(void)
+{
+    CU_pSuite suite = CU_add_suite("measured", NULL, NULL);
+    CU_add_test(suite, "attention written out", test_law);
+    CU_add_test(suite, "attention that is shipped", test_shipped);
+    CU_add_test(suite, "attention is fitted again", test_recover);
+    CU_add_test(suite, "halves of attention", test_halves);
+}
