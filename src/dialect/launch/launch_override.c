@@ -62,14 +62,32 @@ static const char *own_text(const struct launch *l, const struct shell *s,
     return own ? own->text : NULL;
 }
 
+/* A path of elsewhere ("/workspace/x.yaml") is the file of that name next to the script,
+ * which is said once. */
+static const char *path_of(struct launch *l, const char *name, int64_t line)
+{
+    struct arena *arena = &l->loader->arena;
+    const char *path = source_files_next_to(arena, l->file, name),
+               *last = launch_last_part(name);
+    if (path || last == name)
+        return path;
+    path = source_files_next_to(arena, l->file, last);
+    for (int64_t i = 0; i < l->notes.n; i++)
+        if (l->notes.v[i].line == line && strstr(l->notes.v[i].text, last))
+            return path;
+    if (path)
+        launch_note(l, line, DIAG_ASSUMED, "\"%.80s\" is taken to be %.80s", name,
+                    path);
+    return path;
+}
+
 struct value *launch_open_document(struct launch *l, const struct launch_command *c,
                                    const char *name, int64_t line)
 {
     struct err err = { 0 };
     size_t len = 0;
     const char *own = own_text(l, c->shell, name);
-    const char *path =
-        own ? NULL : source_files_next_to(&l->loader->arena, l->file, name);
+    const char *path = own ? NULL : path_of(l, name, line);
     char *text = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
     struct value *root = NULL;
     if (own)

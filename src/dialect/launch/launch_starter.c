@@ -59,6 +59,7 @@ static bool number_of(const char *text, int64_t *n)
 
 static const char *const node_names[] = { "--nodes", "-N", NULL };
 static const char *const slurm_gpu_names[] = { "--gpus-per-node", "--gres", NULL };
+static const char *const all_gpu_names[] = { "--gpus", "-G", NULL };
 static const char *const task_names[] = { "--ntasks-per-node", NULL };
 
 static int32_t add_variable(struct shell_given *out, int32_t n, int32_t most,
@@ -81,8 +82,9 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
         { node_names, { "SLURM_NNODES", "SLURM_JOB_NUM_NODES", NULL } },
         { slurm_gpu_names, { "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE", NULL } },
         { task_names, { "SLURM_NTASKS_PER_NODE", NULL, NULL } },
+        { all_gpu_names, { "SLURM_GPUS", NULL, NULL } },
     };
-    int64_t values[3] = { 0 };
+    int64_t values[4] = { 0 };
     int32_t n = 0;
     struct given last = { .name = NULL };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -436,7 +438,7 @@ static void note_rest(struct launch_context *t, const struct launch_command *c,
                       const struct line *l, const struct starter *s)
 {
     static const char *const *const slurm[] = { node_names, slurm_gpu_names, task_names,
-                                                NULL };
+                                                all_gpu_names, NULL };
     if (s->names[0])
         note_others(t, l->w, l->at + 1, l->end, launch_last_part(l->w[l->at].text),
                     s->counted);
