@@ -28,7 +28,7 @@ struct reserved_replay {
 
 /* Stages of a pipeline, and points of a sweep, are often alike. A later replay takes an
  * earlier one's place. Zeroed: none; of one thread. */
-enum { RESERVED_KNOWN_LOG2 = 10 };
+enum { RESERVED_KNOWN_LOG2 = 12 };
 struct reserved_memo {
     struct reserved_replay known[1 << RESERVED_KNOWN_LOG2];
 };
