@@ -134,6 +134,14 @@ static const struct program_case calls[] = {
       "\"sequence_"
       "length\":2048,\"task\":\"causal-lm\"}}",
       NULL },
+    /* a command would give its arguments: they are no defaults */
+    { IMPORTS "parser = TrlParser((ScriptArguments, SFTConfig))\n"
+              "script, args = parser.parse_args_and_config()\n"
+              "model = AutoModelForCausalLM.from_pretrained(script.model)\n"
+              "SFTTrainer(model=model, args=args).train()\n",
+      "{\"cluster\":{},\"training\":{\"activation_checkpointing\":\"full\",\"task\":"
+      "\"causal-lm\"}}",
+      "the command of the script gives it" },
     /* what trains on answers is refused, what compares is asked for */
     { IMPORTS "from trl import GRPOConfig, GRPOTrainer\n"
               "GRPOTrainer(model='gpt2', args=GRPOConfig(output_dir='o')).train()\n",
@@ -353,6 +361,14 @@ static const struct program_case jobs[] = {
       "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"sequence_length\":512,"
       "\"task\":\"causal-lm\"}}",
       "the tuner of line 6 varies it" },
+    /* a document that is not there decides what the script's defaults do not */
+    { ESTIMATOR("entry_point='sft.py', hyperparameters={'config': '/opt/ml/a.yaml'}"),
+      "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},"
+      "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"attention\":\"flash_"
+      "attention_2\","
+      "\"gradient_accumulation_steps\":4,\"optimizer\":\"adafactor\",\"task\":\"causal-"
+      "lm\"}}",
+      "the document that a hyperparameter names gives it" },
     /* recipes of HyperPod's, with what goes over them */
     { ESTIMATOR("training_recipe='training/llama/smp_recipe',\n"
                 "    recipe_overrides={'model': {'train_batch_size': 2}}"),

@@ -28,6 +28,8 @@ struct launch_context {
     struct cfg entries; /* likewise rows of models/launch/entry_points.json */
     int n_hyper;        /* dictionaries of hyperparameters, the newest first */
     const struct value *hyper[LAUNCH_HYPER_MAX];
+    int64_t
+        lost; /* the line of a document of hyperparameters that is not there; or 0 */
     int64_t microbatches; /* of SMP's dictionary; 1 without */
     bool smp_precision;   /* SMP converts the model itself */
     bool converts;        /* so does what shards it: weights are in 16 bits */

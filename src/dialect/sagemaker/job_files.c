@@ -121,11 +121,13 @@ static void take_file(struct launch_context *t, const struct value_item *it)
         launch_note(t->l, it->line, DIAG_ASSUMED,
                     "%s: %.80s is read: what it says are hyperparameters", it->key,
                     last_part(name));
-    else
+    else {
+        t->lost = it->line ? it->line : 1;
         launch_note(t->l, it->line, DIAG_LEFT_OUT,
                     "%s: %.80s is not there, or cannot be read; what it says is not "
                     "taken (put it next to the file)",
                     it->key, last_part(name));
+    }
 }
 
 /* The command -------------------------------------------------------------------------- */

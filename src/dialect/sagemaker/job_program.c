@@ -42,6 +42,13 @@ bool sagemaker_take_program(struct launch_context *t)
     if (!start.text || !start.given || !user_script_load(&g, t, &start))
         return false;
     t->n_hyper = 0;
+    if (t->lost) {
+        static const char why[] = "the document that a hyperparameter names gives it";
+        user_script_ask(t, t->lost, why);
+        if (!value_get(start.given, "model_id") &&
+            !value_get(start.given, "model_name_or_path"))
+            launch_add_unresolved(t, "/model", t->lost, "%s", why);
+    }
     user_script_take(t, &g);
     user_script_release(&g);
     return true;

@@ -55,6 +55,7 @@ struct python_call {
     const char *target; /* the name it is assigned to; NULL: none */
     int64_t line;
     bool quoted;
+    bool parsed;                /* no call: the arguments of a command */
     bool unsure;                /* under a condition that is not known */
     struct value *arguments;    /* a dictionary; positional ones by "0", "1", ... */
     const struct value *result; /* what it gave, by which other calls are given it */

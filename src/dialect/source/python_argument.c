@@ -193,8 +193,11 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
     }
     if (name || class->kind != VALUE_DICT)
         v->gap = line; /* its other fields have defaults that are not here */
-    if (name && python_record(r, name, line, NULL, v) >= 0)
-        r->p->calls.v[r->p->calls.n - 1].result = v;
+    if (name && python_record(r, name, line, NULL, v) >= 0) {
+        struct python_call *c = &r->p->calls.v[r->p->calls.n - 1];
+        c->result = v;
+        c->parsed = true;
+    }
     return v;
 }
 

@@ -286,8 +286,12 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
         r->limit = "too many calls";
         return -1;
     }
-    VEC_PUSH(&r->p->calls, ((struct python_call) { function, target, line, r->quoted,
-                                                   r->maybe > 0, arguments, NULL }));
+    VEC_PUSH(&r->p->calls, ((struct python_call) { .function = function,
+                                                   .target = target,
+                                                   .line = line,
+                                                   .quoted = r->quoted,
+                                                   .unsure = r->maybe > 0,
+                                                   .arguments = arguments }));
     return r->p->calls.n - 1;
 }
 

@@ -100,6 +100,42 @@ static bool is_older(const struct user_script *g)
     return older;
 }
 
+void user_script_ask(struct launch_context *t, int64_t line, const char *why)
+{
+    static const char *const open[] = { "/training/micro_batch_size",
+                                        "/training/sequence_length",
+                                        "/training/precision" };
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+        if (!launch_has(t, open[i]) && !launch_is_unresolved(t, open[i]))
+            launch_add_unresolved(t, open[i], line, "%s", why);
+}
+
+/* A script whose arguments a command would give, read without one: what its text leaves
+ * open is no default of the framework's. */
+static void ask_command(struct launch_context *t, const struct user_script *g)
+{
+    static const struct {
+        const char *names[4], *pointer;
+    } open[] = {
+        { { "per_device_train_batch_size", NULL }, "/training/micro_batch_size" },
+        { { "bf16", "fp16", "torch_dtype", NULL }, "/training/precision" },
+        { { "max_seq_length", "max_length", NULL }, "/training/sequence_length" },
+    };
+    const struct python_call *args = g->parts[SCRIPT_ARGUMENTS];
+    bool trl = is_trl(user_script_method(t->arena, g));
+    if (g->line || !args || !args->parsed)
+        return;
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]) - !trl; i++) {
+        bool any = false;
+        for (const char *const *name = open[i].names; *name; name++)
+            any |= value_get(g->words, *name) != NULL;
+        if (!any)
+            launch_add_unresolved(t, open[i].pointer, args->line,
+                                  "the command of the script gives it, and there is "
+                                  "none here");
+    }
+}
+
 void user_script_take(struct launch_context *t, const struct user_script *g)
 {
     static const struct trainer_kind kind = { .tables = user_script_tables };
@@ -113,6 +149,7 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                      &v };
     bool trl = is_trl(method);
+    ask_command(t, g);
     int64_t said = launch_said(t);
     if (trl)
         trl_take_method(t, strcmp(method, "Unsloth") == 0 ? "SFT" : method, &from);

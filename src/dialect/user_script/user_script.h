@@ -85,6 +85,10 @@ struct launch_command;
 bool user_script_recognises_command(const struct dialect_input *in);
 void user_script_read_command(struct launch_context *t, const struct launch_command *c);
 
+/* What a document or a command decides that is not there is asked for: the batch, the
+ * length and the precision, unless they are known by now. */
+void user_script_ask(struct launch_context *t, int64_t line, const char *why);
+
 bool user_script_recognises(const struct dialect_input *in);
 void user_script_read(struct launch_context *t, const struct dialect_input *in);
 extern const struct dialect_table user_script_tables[];

@@ -219,6 +219,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         .words = words_of(t, c),
     };
     struct user_script g;
+    if (trainer_document_word(c) && launch_is_unresolved(t, "/model"))
+        user_script_ask(t, start.line, "the document that the command names gives it");
     if (start.text && user_script_load(&g, t, &start)) {
         user_script_take(t, &g);
         if (!launch_has(t, "/training/task") &&
