@@ -58,6 +58,12 @@ struct dialect_emit {
     const char *const *outside; /* pointers that its words do not reach */
 };
 
+/* Options of one kind of a dialect's files. */
+struct dialect_kind_tables {
+    const char *title; /* "HyperPod's recipes"; NULL ends them */
+    const struct dialect_table *tables;
+};
+
 struct dialect {
     const char *name; /* of its folder */
     const char *summary;
@@ -86,6 +92,8 @@ struct dialect {
      * refuses their names; NULL ends them, or: none */
     const char *const *trains;
     const struct dialect_table *tables; /* of its options; NULL: none */
+    /* and of its other kinds of files, with what the page calls each; NULL: none */
+    const struct dialect_kind_tables *kinds;
     /* it reads what the program's own text trains, whose name is nothing then */
     bool reads_program;
     /* whether an option of a command takes no value; NULL: none is known to */

@@ -53,7 +53,12 @@ const struct dialect dialects[] = {
       .looks = "NeMo's keys (trainer.num_nodes, model.micro_batch_size ...)",
       .calls = nemo_calls, .objects = nemo_objects,
       .programs = (const char *const[]) { "nemo", NULL }, .starts = true,
-      .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables },
+      .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables,
+      .kinds = (const struct dialect_kind_tables[]) {
+          { "NeMo 2's and Megatron-Bridge's, in Megatron-Core's words", core_tables },
+          { "HyperPod's recipes", hyperpod_tables },
+          { "HyperPod's recipes with training_config", hyperpod_tuning_tables },
+          { NULL, NULL } } },
     { .name = "script",
       .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,

@@ -21,10 +21,10 @@ static void add_name(struct strbuf *out, const struct dialect_table *t,
     strbuf_printf(out, "%s%s`", *t->path ? "." : "", o->name);
 }
 
-static void add_heeded(struct strbuf *out, const struct dialect *d)
+static void add_heeded(struct strbuf *out, const struct dialect_table *tables)
 {
     strbuf_addstr(out, "\n| option | field of a scenario |\n|---|---|\n");
-    for (const struct dialect_table *t = d->tables; t->path; t++)
+    for (const struct dialect_table *t = tables; t->path; t++)
         for (const struct dialect_option *o = t->options; o->name; o++) {
             if (o->class != DIALECT_ACTS)
                 continue;
@@ -35,11 +35,11 @@ static void add_heeded(struct strbuf *out, const struct dialect *d)
         }
 }
 
-static void add_class(struct strbuf *out, const struct dialect *d,
+static void add_class(struct strbuf *out, const struct dialect_table *tables,
                       enum dialect_class class, const char *title)
 {
     bool any = false;
-    for (const struct dialect_table *t = d->tables; t->path; t++)
+    for (const struct dialect_table *t = tables; t->path; t++)
         for (const struct dialect_option *o = t->options; o->name; o++) {
             if (o->class != class)
                 continue;
@@ -52,7 +52,7 @@ static void add_class(struct strbuf *out, const struct dialect *d,
     strbuf_addstr(out, any ? ".\n" : "");
 }
 
-static const char *unknown_of(const struct dialect *d)
+static const char *unknown_of(const struct dialect_table *tables)
 {
     static const char *const said[] = {
         [DIALECT_UNKNOWN_IDLE] = "is named as without effect",
@@ -63,7 +63,17 @@ static const char *unknown_of(const struct dialect *d)
         [DIALECT_UNKNOWN_WARNED] = "is warned of",
         [DIALECT_UNKNOWN_WRONG] = "is refused",
     };
-    return said[d->tables->unknown];
+    return said[tables->unknown];
+}
+
+static void add_tables(struct strbuf *out, const struct dialect_table *tables)
+{
+    strbuf_printf(out, " An option that is not listed %s.\n", unknown_of(tables));
+    add_heeded(out, tables);
+    add_class(out, tables, DIALECT_UNSIMULATED, "\nNot simulated, and named: ");
+    add_class(out, tables, DIALECT_REFUSED, "\nRefused: ");
+    add_class(out, tables, DIALECT_IDLE,
+              "\nWithout effect on a step's time and memory: ");
 }
 
 void reference_dialects(struct strbuf *out)
@@ -77,11 +87,11 @@ void reference_dialects(struct strbuf *out)
             strbuf_printf(out, "written by `--emit %s`.", d->emit.name);
         else
             strbuf_addstr(out, "not written.");
-        strbuf_printf(out, " An option that is not listed %s.\n", unknown_of(d));
-        add_heeded(out, d);
-        add_class(out, d, DIALECT_UNSIMULATED, "\nNot simulated, and named: ");
-        add_class(out, d, DIALECT_REFUSED, "\nRefused: ");
-        add_class(out, d, DIALECT_IDLE,
-                  "\nWithout effect on a step's time and memory: ");
+        add_tables(out, d->tables);
+        for (const struct dialect_kind_tables *k = d->kinds; k && k->title; k++) {
+            strbuf_printf(out, "\n### %s: %s\n\nOptions of such files.", d->name,
+                          k->title);
+            add_tables(out, k->tables);
+        }
     }
 }
