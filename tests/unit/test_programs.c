@@ -142,6 +142,21 @@ static const struct program_case calls[] = {
       "{\"cluster\":{},\"training\":{\"activation_checkpointing\":\"full\",\"task\":"
       "\"causal-lm\"}}",
       "the command of the script gives it" },
+    /* what no row reads is named; what decides about the states is asked for */
+    { IMPORTS "model = AutoModelForCausalLM.from_pretrained('gpt2', revision='a',\n"
+              "    device_map='auto')\n"
+              "Trainer(model=model, args=TrainingArguments('o'),\n"
+              "    per_device=1).train()\n",
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":8,"
+      "\"task\":\"causal-lm\"}}",
+      "not read, and may change time or memory: device_map" },
+    { IMPORTS "from accelerate import Accelerator\n"
+              "a = Accelerator(fsdp_plugin=make(), log_with='wandb')\n"
+              "model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+              "Trainer(model=model, args=TrainingArguments('o')).train()\n",
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":8,"
+      "\"task\":\"causal-lm\"}}",
+      "fsdp_plugin of Accelerator(...) decides" },
     /* what trains on answers is refused, what compares is asked for */
     { IMPORTS "from trl import GRPOConfig, GRPOTrainer\n"
               "GRPOTrainer(model='gpt2', args=GRPOConfig(output_dir='o')).train()\n",

@@ -161,6 +161,7 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     else
         trainer_read_arguments(t, g->words, &kind);
     user_script_take_lengths(t, g);
+    user_script_name_left(t, g);
 }
 
 /* A file of its own ---------------------------------------------------------------- */

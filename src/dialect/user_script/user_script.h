@@ -4,6 +4,7 @@
  * Files of this folder:
  *     user_script_calls    which calls make the training; their arguments by the rows' names
  *     user_script_start    the program that a command or an estimator starts
+ *     user_script_left     arguments that are not read, by name
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
@@ -69,6 +70,12 @@ void user_script_gather(struct user_script *g, struct arena *arena,
 
 /* Which part a call is of; SCRIPT_PARTS: it is of none. */
 enum user_script_part user_script_part_of(const struct python_call *c);
+
+/* Whether a row reads an argument of a part's call, or says that it does nothing. */
+bool user_script_reads(enum user_script_part part, const char *argument);
+
+/* Names what calls are given that no row reads. */
+void user_script_name_left(struct launch_context *t, const struct user_script *g);
 
 /* After the words: the length at which the text's calls of tokenizers cut, or the
  * number that it binds to a usual name. */

@@ -233,6 +233,12 @@ static const struct word *word_of(enum user_script_part part, const char *argume
     return NULL;
 }
 
+bool user_script_reads(enum user_script_part part, const char *argument)
+{
+    const struct word *w = word_of(part, argument);
+    return w && (!w->key || w->key[0] || w->argument[0] != '*');
+}
+
 /* What was there before goes before, unless it is none or, `on`, switched off. */
 static void put(struct user_script *g, struct arena *arena, const char *key,
                 int64_t line, struct value *v, bool on)

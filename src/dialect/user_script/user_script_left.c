@@ -1,0 +1,67 @@
+/* Arguments of calls that no row reads: which of them a step does not depend on, and
+ * that the others are named. */
+#include "dialect/user_script/user_script.h"
+
+#include "base/names.h"
+#include "base/strbuf.h"
+
+/* clang-format off */
+/* transformers 4.57, accelerate 1.12, trl 0.24: of the calls' own arguments. */
+static const char *const of_trainer[] = {
+    "0", "1", "2", "3", "4", "5", "6", "model", "args", "train_dataset", "eval_dataset", "tokenizer", "processing_class", "data_collator",
+    "callbacks", "compute_metrics", "compute_loss_func", "preprocess_logits_for_metrics", "formatting_func",
+    "dataset_text_field", "dataset_kwargs", "peft_config", "ref_model", "dataset_batch_size", "num_of_sequences",
+    "chars_per_token", "infinite", "model_init", "reward_funcs", "reward_model", "value_model", "is_encoder_decoder", NULL,
+};
+static const char *const of_model[] = {
+    "0", "pretrained_model_name_or_path", "model_name", "trust_remote_code", "cache_dir", "revision", "token", "use_auth_token", "low_cpu_mem_usage",
+    "num_labels", "id2label", "label2id", "ignore_mismatched_sizes", "from_tf", "use_safetensors", "local_files_only",
+    "use_cache", "pad_token_id", "quantization_config", "finetuning_task", "problem_type", "variant", "weights_only",
+    "force_download", "full_finetuning", "fast_inference", "gpu_memory_utilization", "max_lora_rank", NULL,
+};
+static const char *const of_accelerator[] = {
+    "mixed_precision", "log_with", "project_dir", "logging_dir", "project_config", "split_batches", "rng_types",
+    "step_scheduler_with_optimizer", "dispatch_batches", "even_batches", "dataloader_config", "device_placement", NULL,
+};
+/* What decides how the states are held. */
+static const char *const plugins[] = { "fsdp_plugin", "deepspeed_plugin", "deepspeed_plugins",
+    "megatron_lm_plugin", "parallelism_config", NULL };
+
+static const struct { enum user_script_part part; const char *const *idle; } calls[] = {
+    { SCRIPT_TRAINER, of_trainer }, { SCRIPT_MODEL, of_model }, { SCRIPT_ACCELERATOR, of_accelerator },
+};
+/* clang-format on */
+
+static void name_left(struct launch_context *t, const struct user_script *g,
+                      const struct python_call *c, enum user_script_part part,
+                      const char *const *idle)
+{
+    static const char library[] = "/parallelism/library";
+    const char *name = python_last_part(c->function);
+    struct strbuf left;
+    strbuf_init(&left);
+    for (int32_t i = 0; i < c->arguments->n; i++) {
+        const struct value_item *it = &c->arguments->items[i];
+        if (!it->key || names_listed(idle, it->key) ||
+            user_script_reads(part, it->key) || launch_is_off(it->value))
+            continue;
+        strbuf_printf(&left, "%s%.60s", strbuf_get(&left)[0] ? ", " : "", it->key);
+        if (names_listed(plugins, it->key) && !launch_has(t, library))
+            launch_add_unresolved(t, library, g->line ? g->line : it->line,
+                                  "%s of %.60s(...) decides how the model's states are "
+                                  "held, and is not read",
+                                  it->key, name);
+    }
+    if (strbuf_get(&left)[0])
+        launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+                    "%.60s(...): not read, and may change time or memory: %s", name,
+                    strbuf_get(&left));
+    strbuf_release(&left);
+}
+
+void user_script_name_left(struct launch_context *t, const struct user_script *g)
+{
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (g->parts[calls[i].part])
+            name_left(t, g, g->parts[calls[i].part], calls[i].part, calls[i].idle);
+}
