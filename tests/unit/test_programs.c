@@ -321,6 +321,23 @@ static const struct program_case started[] = {
       "    --max_seq_length 4096\n",
       SFT("\"micro_batch_size\":2,\"precision\":\"bf16\",\"sequence_length\":4096,"),
       NULL },
+    /* options of one letter */
+    { "cat > mine.py <<'EOF'\n"
+      "import argparse\n" IMPORTS "p = argparse.ArgumentParser()\n"
+      "p.add_argument('-b', '--batch', type=int, default=4)\n"
+      "p.add_argument('-a', '--accum', type=int, default=1)\n"
+      "p.add_argument('-q', '--quick', action='store_true')\n"
+      "p.add_argument('-l', '--later', type=int, default=3)\n"
+      "o = p.parse_args()\n"
+      "args = TrainingArguments('o', per_device_train_batch_size=o.batch,\n"
+      "    gradient_accumulation_steps=o.accum, bf16=o.quick)\n"
+      "Trainer(AutoModelForCausalLM.from_pretrained('gpt2'), args).train()\n"
+      "EOF\ntorchrun --nnodes 2 mine.py -b 16 -a8 -q\n",
+      CLUSTER(",\"gpus_per_instance\":1") "\"model\":\"gpt2\",\"training\":{"
+                                          "\"gradient_accumulation_steps\":8,\"micro_"
+                                          "batch_size\":16,\"precision\":"
+                                          "\"amp_bf16\",\"task\":\"causal-lm\"}}",
+      NULL },
     /* that the script writes itself */
     { "cat > mine.py <<'EOF'\n" IMPORTS
       "args = TrainingArguments('o', per_device_train_batch_size=6)\n"

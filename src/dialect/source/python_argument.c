@@ -92,6 +92,46 @@ static bool is_optional(const struct value *arguments)
            !(required && python_truth(required) != 0);
 }
 
+/* What the command's words give an option of one letter, "-b 8" or "-b8"; NULL. */
+static struct value *short_given(struct python_parser *r, const char *option, bool sets,
+                                 const struct value *action)
+{
+    const struct value *words = r->wanted->words;
+    for (int32_t i = 1; words && i < words->n; i++) {
+        const struct value *w = words->items[i].value;
+        if (w->kind != VALUE_STRING || strncmp(w->text, option, 2) != 0)
+            continue;
+        if (sets && !w->text[2])
+            return python_bool(r, -w->line, strcmp(action->text, "store_true") == 0);
+        if (!sets && w->text[2])
+            return typed(r,
+                         value_new_string(r->p->arena,
+                                          w->text + 2 + (w->text[2] == '='), w->line,
+                                          0),
+                         0);
+        if (!sets && i + 1 < words->n)
+            return typed(r, words->items[i + 1].value, 0);
+    }
+    return NULL;
+}
+
+/* Of the options of one letter that an argument has. */
+static struct value *any_short_given(struct python_parser *r,
+                                     const struct value *arguments, bool sets,
+                                     const struct value *action)
+{
+    struct value *found = NULL;
+    for (int32_t i = 0; !found && i < arguments->n; i++) {
+        const struct value *v = arguments->items[i].value;
+        bool positional =
+            *arguments->items[i].key >= '0' && *arguments->items[i].key <= '9';
+        if (positional && v->kind == VALUE_STRING && v->text[0] == '-' && v->text[1] &&
+            v->text[1] != '-' && !v->text[2])
+            found = short_given(r, v->text, sets, action);
+    }
+    return found;
+}
+
 /* parser.add_argument("--lr", type=float, default=1e-4): args.lr is the default. */
 void python_add_argument(struct python_parser *r, const struct value *arguments,
                          int64_t line)
@@ -104,6 +144,7 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
     if (!name)
         return;
     struct value *v = python_given(r, name);
+    v = v ? v : any_short_given(r, arguments, sets, action);
     v = v       ? v
         : given ? (struct value *)(uintptr_t)given
         : sets && strcmp(action->text, "store_const") != 0
