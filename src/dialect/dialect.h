@@ -3,13 +3,16 @@
  * take it from there.
  *
  * Files of this layer:
- *     dialect.h, dialects.c            what a dialect is; the rows
- *     option                           rows of options, and what is said of them
- *     source/                          syntax alone: Python literals, shell words, JSON
- *     launch/                          which dialect a file is in; what all readers
- *     share sagemaker/, user_script/, megatron/, deepspeed/, trainer/
- *                                      options of each, as fields of a scenario
- *     emit/                            what all writers share; reading back */
+ *     dialect.h, dialects.c
+ *                  what a dialect is; the rows
+ *     option       rows of options, and what is said of them
+ *     source/      syntax alone: Python, shell, JSON, YAML, TOML, notebooks, manifests
+ *     launch/      which dialect a file is in; what all readers share
+ *     user_script/, peft/
+ *                  training programs in Python; words of adapters, which many share
+ *     sagemaker/, megatron/, nemo/, ...
+ *                  options of each, as fields of a scenario
+ *     emit/        what all writers share; reading back */
 #ifndef DIALECT_DIALECT_H
 #define DIALECT_DIALECT_H
 
