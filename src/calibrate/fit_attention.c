@@ -1,13 +1,12 @@
 /* Constants of fused attention by device and software: MODEL.md (16.10). */
 #include "calibrate/calibration.h"
+#include "calibrate/fit_sets.h"
 
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "config/datadir.h"
 #include "cost/attention.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -109,14 +108,6 @@ static int fit_starts(struct set *s, struct fit *best, struct err *err)
     return 0;
 }
 
-/* As files have them: four digits. */
-static double rounded(double v)
-{
-    char digits[40];
-    snprintf(digits, sizeof(digits), "%.4g", v);
-    return strtod(digits, NULL);
-}
-
 static int fit_set(struct set *s, struct err *err)
 {
     struct fit fit;
@@ -126,7 +117,7 @@ static int fit_set(struct set *s, struct err *err)
     if (fit_starts(s, &fit, err))
         return -1;
     for (int i = 0; i < TERMS; i++)
-        values[i] = rounded(fit.params[i].value);
+        values[i] = fit_rounded(fit.params[i].value);
     set_terms(&s->attention, values);
     return 0;
 }
@@ -139,15 +130,10 @@ static int64_t sum_up(const struct set *s, int64_t from, int64_t to, double *med
 {
     double *errors = xmalloc((size_t)(to - from + 1) * sizeof(*errors));
     int64_t n = 0;
-    *median = *mean = 0;
     for (int64_t i = from; i < to; i++)
         if (s->rows[i]->shape.sequence >= LONG_SEQUENCE)
             errors[n++] = fabs(predicted_s(s, s->rows[i]) / s->rows[i]->time_s - 1);
-    if (n > 0) {
-        gsl_sort(errors, 1, (size_t)n);
-        *median = gsl_stats_median_from_sorted_data(errors, 1, (size_t)n);
-        *mean = gsl_stats_mean(errors, 1, (size_t)n);
-    }
+    fit_sum_up(errors, n, median, mean);
     free(errors);
     return n;
 }
@@ -157,16 +143,10 @@ static int64_t sum_up(const struct set *s, int64_t from, int64_t to, double *med
 int attention_half(const struct attention_shape *s)
 {
     char text[160];
-    uint32_t h = 2166136261u; /* as product_half */
     snprintf(text, sizeof(text),
              "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, s->batch,
              s->sequence, s->heads, s->kv_heads, s->head_dim);
-    for (const char *c = text; *c; c++)
-        h = (h ^ (unsigned char)*c) * 16777619u;
-    h ^= h >> 16;
-    h *= 0x85ebca6bu;
-    h ^= h >> 13;
-    return (int)(h & 1);
+    return fit_half(text);
 }
 
 static bool belongs(const struct calibration_attention *p,
@@ -249,14 +229,6 @@ static int fit_one(struct calibration_attention *p, const struct gpu *gpu,
     return rc;
 }
 
-static bool is_shipped(struct arena *arena, const char *gpu)
-{
-    const char **name = datadir_list(arena, "topologies/attention");
-    while (*name && strcmp(*name, gpu) != 0)
-        name++;
-    return *name != NULL;
-}
-
 /* The GPUs, and what is shipped of their attention. */
 static int find_gpus(struct calibration *c, struct cfg_loader *loader,
                      const struct gpu **gpus)
@@ -264,15 +236,9 @@ static int find_gpus(struct calibration *c, struct cfg_loader *loader,
     const struct cfg nowhere = { NULL, NULL, "" };
     for (int64_t i = 0; i < c->attentions.n; i++) {
         struct calibration_attention *p = &c->attentions.v[i];
-        p->gpu = calibration_gpu_of(c->arena, p->device, 0);
-        if (!p->gpu) {
-            p->why = "no GPU of topologies/gpus resembles it";
-            continue;
-        }
-        gpus[i] = gpu_get(loader, p->gpu, nowhere);
-        if (!gpus[i])
+        if (fit_find_gpu(&gpus[i], &p->gpu, &p->why, loader, c->arena, p->device))
             return -1;
-        if (!is_shipped(c->arena, p->gpu))
+        if (!gpus[i] || !fit_is_shipped(c->arena, "topologies/attention", p->gpu))
             continue;
         const struct attentions *shipped = attentions_get(loader, p->gpu, nowhere);
         if (!shipped)
@@ -286,22 +252,27 @@ static int find_gpus(struct calibration *c, struct cfg_loader *loader,
     return 0;
 }
 
+struct all_sets {
+    struct calibration *c;
+    const struct gpu **gpus;
+    const struct samples *s;
+};
+
+static int fit_set_of(int64_t i, void *arg, struct err *err)
+{
+    const struct all_sets *all = arg;
+    return !all->gpus[i] ? 0
+                         : fit_one(&all->c->attentions.v[i], all->gpus[i], all->s, err);
+}
+
 int calibrate_attentions(struct calibration *c, struct cfg_loader *loader,
                          const struct samples *s, struct err *err)
 {
     list_sets(c, s);
     int64_t n = c->attentions.n;
-    const struct gpu **gpus = xcalloc((size_t)n + 1, sizeof(*gpus));
-    struct err *errors = xcalloc((size_t)n + 1, sizeof(*errors));
-    int rc = find_gpus(c, loader, gpus), failed = 0;
-#pragma omp parallel for schedule(dynamic, 1) reduction(| : failed)
-    for (int64_t i = 0; i < n; i++)
-        if (rc == 0 && gpus[i])
-            failed |= fit_one(&c->attentions.v[i], gpus[i], s, &errors[i]) != 0;
-    for (int64_t i = 0; i < n && failed; i++)
-        if (errors[i].text[0])
-            rc = err_set(err, "%s", errors[i].text);
-    free(errors);
-    free(gpus);
+    struct all_sets all = { c, xcalloc((size_t)n + 1, sizeof(*all.gpus)), s };
+    int rc =
+        find_gpus(c, loader, all.gpus) ? -1 : fit_all_sets(n, fit_set_of, &all, err);
+    free(all.gpus);
     return rc;
 }

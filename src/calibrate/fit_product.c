@@ -1,5 +1,6 @@
 /* Constants of products by device, software and format: MODEL.md (16.9). */
 #include "calibrate/calibration.h"
+#include "calibrate/fit_sets.h"
 
 #include "base/xmalloc.h"
 #include "config/datadir.h"
@@ -37,14 +38,8 @@ struct set {
 int product_half(int64_t m, int64_t n, int64_t k)
 {
     char text[64];
-    uint32_t h = 2166136261u; /* FNV-1a, then two steps of MurmurHash3's finalizer */
     snprintf(text, sizeof(text), "%" PRId64 " %" PRId64 " %" PRId64, m, n, k);
-    for (const char *c = text; *c; c++)
-        h = (h ^ (unsigned char)*c) * 16777619u;
-    h ^= h >> 16;
-    h *= 0x85ebca6bu;
-    h ^= h >> 13;
-    return (int)(h & 1);
+    return fit_half(text);
 }
 
 static bool is_training(const struct sample_product *r)
@@ -168,14 +163,6 @@ static struct fit fit_of(struct set *s)
     return fit;
 }
 
-/* As files have them: four digits. */
-static double rounded(double v)
-{
-    char digits[40];
-    snprintf(digits, sizeof(digits), "%.4g", v);
-    return strtod(digits, NULL);
-}
-
 /* The best from a few starts: the law has several local minima, by which of the port
  * and the arithmetic binds. */
 static int fit_starts(struct set *s, struct fit *best, struct err *err)
@@ -222,23 +209,14 @@ static int fit_set(struct set *s, bool *host_alone, struct err *err)
     if (!*host_alone && fit_starts(s, &fit, err))
         return -1;
     for (int i = 0; i < TERMS; i++)
-        values[i] = rounded(*host_alone ? fit.params[i].start : fit.params[i].value);
+        values[i] =
+            fit_rounded(*host_alone ? fit.params[i].start : fit.params[i].value);
     set_terms(&s->product, values);
-    s->product.host_s = rounded(s->product.host_s);
+    s->product.host_s = fit_rounded(s->product.host_s);
     return 0;
 }
 
 /* Figures -------------------------------------------------------------------------- */
-
-static void sum_up(double *errors, int64_t n, double *median, double *mean)
-{
-    *median = *mean = 0;
-    if (n == 0)
-        return;
-    gsl_sort(errors, 1, (size_t)n);
-    *median = gsl_stats_median_from_sorted_data(errors, 1, (size_t)n);
-    *mean = gsl_stats_mean(errors, 1, (size_t)n);
-}
 
 static int64_t errors_of(const struct set *s, int64_t from, int64_t to, double *errors)
 {
@@ -278,18 +256,18 @@ static void add_figures(struct calibration_product *p, const struct set *set,
     int64_t most = WEIGHTED_SIZES * set->n;
     double *errors = xmalloc((size_t)(most + 1) * sizeof(*errors));
     p->n_fit = errors_of(set, 0, set->n_fit, errors);
-    sum_up(errors, p->n_fit, &p->fit_median, &p->fit_mean);
+    fit_sum_up(errors, p->n_fit, &p->fit_median, &p->fit_mean);
     p->n_held = errors_of(set, set->n_fit, set->n, errors);
-    sum_up(errors, p->n_held, &p->held_median, &p->held_mean);
+    fit_sum_up(errors, p->n_held, &p->held_median, &p->held_mean);
     if (p->rule_gpu) {
         struct set ruled = *set;
         ruled.product = p->ruled;
         ruled.product.host_s = p->product.host_s; /* no property of a GPU */
-        sum_up(errors, errors_of(&ruled, 0, set->n, errors), &p->rule_median,
-               &p->rule_mean);
+        fit_sum_up(errors, errors_of(&ruled, 0, set->n, errors), &p->rule_median,
+                   &p->rule_mean);
     }
     p->n_floor = floor_of(set, s, errors, most);
-    sum_up(errors, p->n_floor, &p->floor_median, &p->floor_mean);
+    fit_sum_up(errors, p->n_floor, &p->floor_median, &p->floor_mean);
     free(errors);
 }
 
@@ -354,14 +332,6 @@ static int fit_one(struct calibration_product *p, const struct gpu *gpu,
     return rc;
 }
 
-static bool is_shipped(struct arena *arena, const char *gpu)
-{
-    const char **name = datadir_list(arena, "topologies/products");
-    while (*name && strcmp(*name, gpu) != 0)
-        name++;
-    return *name != NULL;
-}
-
 /* What is shipped of the set, and what the rule makes of another GPU's. */
 static int find_shipped(struct calibration_product *p, struct cfg_loader *loader,
                         const struct gpu *gpu)
@@ -390,18 +360,11 @@ static int find_shipped(struct calibration_product *p, struct cfg_loader *loader
 static int find_gpus(struct calibration *c, struct cfg_loader *loader,
                      const struct gpu **gpus)
 {
-    const struct cfg nowhere = { NULL, NULL, "" };
     for (int64_t i = 0; i < c->products.n; i++) {
         struct calibration_product *p = &c->products.v[i];
-        p->gpu = calibration_gpu_of(c->arena, p->device, 0);
-        if (!p->gpu) {
-            p->why = "no GPU of topologies/gpus resembles it";
-            continue;
-        }
-        gpus[i] = gpu_get(loader, p->gpu, nowhere);
-        if (!gpus[i])
+        if (fit_find_gpu(&gpus[i], &p->gpu, &p->why, loader, c->arena, p->device))
             return -1;
-        if (!is_shipped(c->arena, p->gpu))
+        if (!gpus[i] || !fit_is_shipped(c->arena, "topologies/products", p->gpu))
             continue;
         if (find_shipped(p, loader, gpus[i]))
             return -1;
@@ -409,22 +372,27 @@ static int find_gpus(struct calibration *c, struct cfg_loader *loader,
     return 0;
 }
 
+struct all_sets {
+    struct calibration *c;
+    const struct gpu **gpus;
+    const struct samples *s;
+};
+
+static int fit_set_of(int64_t i, void *arg, struct err *err)
+{
+    const struct all_sets *all = arg;
+    return !all->gpus[i] ? 0
+                         : fit_one(&all->c->products.v[i], all->gpus[i], all->s, err);
+}
+
 int calibrate_products(struct calibration *c, struct cfg_loader *loader,
                        const struct samples *s, struct err *err)
 {
     list_sets(c, s);
     int64_t n = c->products.n;
-    const struct gpu **gpus = xcalloc((size_t)n + 1, sizeof(*gpus));
-    struct err *errors = xcalloc((size_t)n + 1, sizeof(*errors));
-    int rc = find_gpus(c, loader, gpus), failed = 0;
-#pragma omp parallel for schedule(dynamic, 1) reduction(| : failed)
-    for (int64_t i = 0; i < n; i++)
-        if (rc == 0 && gpus[i])
-            failed |= fit_one(&c->products.v[i], gpus[i], s, &errors[i]) != 0;
-    for (int64_t i = 0; i < n && failed; i++)
-        if (errors[i].text[0])
-            rc = err_set(err, "%s", errors[i].text);
-    free(errors);
-    free(gpus);
+    struct all_sets all = { c, xcalloc((size_t)n + 1, sizeof(*all.gpus)), s };
+    int rc =
+        find_gpus(c, loader, all.gpus) ? -1 : fit_all_sets(n, fit_set_of, &all, err);
+    free(all.gpus);
     return rc;
 }
