@@ -83,16 +83,20 @@ static void mt5_finish(struct family_raw *raw)
 
 /* BART ----------------------------------------------------------------------------- */
 
+/* Of both stacks. */
+#define STACKS                                                                        \
+    SIZE("d_model", "hidden_size", hidden, true, WIDTH_MAX),                          \
+        SIZE("encoder_layers", "num_hidden_layers", layers, true, LAYERS_MAX),        \
+        SIZE("decoder_layers", NULL, decoder_layers, true, LAYERS_MAX),               \
+        SIZE("encoder_attention_heads", "num_attention_heads", attention.heads, true, \
+             HEADS_MAX),                                                              \
+        WORD("decoder_attention_heads", decoder.heads, 1, HEADS_MAX),                 \
+        SIZE("encoder_ffn_dim", NULL, mlp.width, true, WIDTH_MAX),                    \
+        WORD("decoder_ffn_dim", decoder.width, 1, WIDTH_MAX),                         \
+        SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX)
+
 static const struct family_field bart_fields[] = {
-    SIZE("d_model", "hidden_size", hidden, true, WIDTH_MAX),
-    SIZE("encoder_layers", "num_hidden_layers", layers, true, LAYERS_MAX),
-    SIZE("decoder_layers", NULL, decoder_layers, true, LAYERS_MAX),
-    SIZE("encoder_attention_heads", "num_attention_heads", attention.heads, true,
-         HEADS_MAX),
-    WORD("decoder_attention_heads", decoder.heads, 1, HEADS_MAX),
-    SIZE("encoder_ffn_dim", NULL, mlp.width, true, WIDTH_MAX),
-    WORD("decoder_ffn_dim", decoder.width, 1, WIDTH_MAX),
-    SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    STACKS,
     WORD("max_position_embeddings", decoder.positions, 1, POSITIONS_MAX),
     TIED,
     DROP("dropout", hidden_dropout),
@@ -119,15 +123,7 @@ static void blenderbot_finish(struct family_raw *raw)
 /* Whisper: two convolutions of three frames each make the encoder's, counted as one
  * product of as many weights. Its key projections have no bias; one is counted. */
 static const struct family_field whisper_fields[] = {
-    SIZE("d_model", "hidden_size", hidden, true, WIDTH_MAX),
-    SIZE("encoder_layers", "num_hidden_layers", layers, true, LAYERS_MAX),
-    SIZE("decoder_layers", NULL, decoder_layers, true, LAYERS_MAX),
-    SIZE("encoder_attention_heads", "num_attention_heads", attention.heads, true,
-         HEADS_MAX),
-    WORD("decoder_attention_heads", decoder.heads, 1, HEADS_MAX),
-    SIZE("encoder_ffn_dim", NULL, mlp.width, true, WIDTH_MAX),
-    WORD("decoder_ffn_dim", decoder.width, 1, WIDTH_MAX),
-    SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    STACKS,
     SIZE("num_mel_bins", NULL, ends.patch, false, 4096),
     SIZE("max_source_positions", NULL, ends.frames, false, POSITIONS_MAX),
     SIZE("max_target_positions", NULL, ends.positions, false, POSITIONS_MAX),
