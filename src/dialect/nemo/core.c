@@ -486,7 +486,7 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     launch_config_title(t, title);
     t->l->line = line ? line : 1;
     nemo_sort(&n, routes, flat);
-    launch_take_rows(t, core_count_rows, n.part[NEMO_TRAINER]);
+    launch_take_rows(t, nemo_trainer_rows, n.part[NEMO_TRAINER]);
     launch_take_rows(t, core_model_rows, n.part[NEMO_MODEL]);
     launch_take_rows(t, core_train_rows, n.part[NEMO_DATA]);
     launch_hear(t, nemo_find(&n, NEMO_DATA, "seq_length"));

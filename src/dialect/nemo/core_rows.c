@@ -47,13 +47,6 @@ const struct dialect_option core_train_rows[] = {
     ROW("train_iters", "/training/steps", .kind = DIALECT_POSITIVE),
     ROW_END,
 };
-const struct dialect_option core_count_rows[] = {
-    ROW("num_nodes", "/cluster/count", .kind = DIALECT_SIZE),
-    ROW("devices", "/cluster/gpus_per_instance", .kind = DIALECT_POSITIVE),
-    ROW("max_steps", "/training/steps", .kind = DIALECT_POSITIVE),
-    ROW("gradient_clip_val", "/training/gradient_clipping", .kind = DIALECT_NORM),
-    ROW_END,
-};
 static const struct dialect_option model_joint[] = {
     ROW_ACTS("class", "/model"), ROW_ACTS("seq_length", "/training/sequence_length"), ROW_ACTS("virtual_pipeline_model_parallel_size", WIDE "virtual_stages"),
     
@@ -150,7 +143,7 @@ static const struct dialect_option rest_rows[] = {
 #define TABLE(PATH, ROWS) { PATH, ROWS, DIALECT_UNKNOWN_WARNED }
 const struct dialect_table core_tables[] = {
     TABLE("model", core_model_rows), TABLE("model", core_width_rows), TABLE("model", model_joint), TABLE("model", model_others),
-    TABLE("train", core_train_rows), TABLE("train", train_others), TABLE("trainer", core_count_rows), TABLE("trainer", count_others),
+    TABLE("train", core_train_rows), TABLE("train", train_others), TABLE("trainer", nemo_trainer_rows), TABLE("trainer", count_others),
     TABLE("ddp", ddp_rows), TABLE("optimizer", optim_rows), TABLE("mixed_precision", mixed_rows), TABLE("comm_overlap", comm_rows), TABLE("peft", peft_rows), TABLE("", rest_rows),
     TABLE(NULL, NULL),
 };

@@ -96,7 +96,7 @@ extern const char *const nemo_calls[], *const nemo_objects[];
 void core_read(struct launch_context *t, const struct value *flat, const char *title);
 extern const struct dialect_table core_tables[];
 extern const struct dialect_option core_model_rows[], core_width_rows[],
-    core_train_rows[], core_count_rows[];
+    core_train_rows[];
 /* Whether a document is of these words. */
 bool core_recognises(const struct value *root);
 
