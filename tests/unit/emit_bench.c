@@ -143,6 +143,7 @@ static void check_dialect(struct emit_tally *t, const struct scenario *s,
     }
     check_sets(t, &e);
     cfg_loader_init(&loader);
+    loader.shared = t->shared;
     bool same =
         read_emitted(&back, &loader, &e, how) == 0 && same_job(t, s, &back, wanted);
     if (!same)

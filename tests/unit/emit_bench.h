@@ -17,7 +17,8 @@ enum { EMIT_DIALECTS_MAX = 32 };
  * many were refused. */
 struct emit_tally {
     int same[EMIT_DIALECTS_MAX], refused, simulated;
-    int launchers; /* files that do not start a job as it was planned */
+    int launchers;             /* files that do not start a job as it was planned */
+    struct cfg_loader *shared; /* lends the files of a space; NULL: none */
 };
 
 struct emit_numbers emit_numbers(const struct scenario *s);
