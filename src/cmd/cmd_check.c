@@ -204,6 +204,7 @@ static const struct kind {
     { "attentions", "attention", check_attention },
     { "inside", "instance", check_instance },
     { "protocols", "fabric", check_fabric },
+    { "inherits", "framework", check_framework },
     { "stream_factor", "framework", check_framework },
     { "dispatch_forward", "framework", check_framework },
     { "model_type", "model", check_model },

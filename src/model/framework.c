@@ -1,10 +1,12 @@
 #include "model/framework.h"
 
 #include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "config/cache.h"
 #include "config/datadir.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* AdamW decays weights apart from the moments, in the same kernels: "adamw" is Adam. */
@@ -40,6 +42,7 @@ static const struct name_value attention_names[] = {
 struct framework_raw {
     struct framework fw;
     bool has_factor_16bit, has_accumulate_16bit, has_dtype_16bit;
+    const char *inherits; /* the parent; NULL: none */
     struct cfg optimizers, provenance;
 };
 
@@ -49,6 +52,7 @@ struct framework_raw {
 
 static const struct cfg_field fields[] = {
     CFG_STRING("summary", T, fw.summary),
+    CFG_STRING("inherits", T, inherits),
     CFG_ENUM("attention", T, fw.kernels.attention, attention_names),
     CFG_BOOL("fused_qkv", T, fw.kernels.fused_qkv),
     CFG_BOOL("fused_softmax", T, fw.kernels.fused_softmax),
@@ -178,6 +182,19 @@ static void fill_pairs(struct framework_raw *raw)
         fw->gradients.gradient_dtype_16bit = fw->gradients.gradient_dtype;
 }
 
+/* A parent's lines of groups that the profile itself says nothing of. */
+static void add_inherited(struct strbuf *text, struct cfg own, const char *lines)
+{
+    while (*lines) {
+        int length = (int)strcspn(lines, "\n"), group = (int)strcspn(lines, ":");
+        char *key = xasprintf("%.*s", group, lines);
+        if (!cfg_present(cfg_get(own, key)))
+            strbuf_printf(text, "%s%.*s", text->len ? "\n" : "", length, lines);
+        free(key);
+        lines += length + (lines[length] == '\n');
+    }
+}
+
 /* Where the numbers are from: a text, or one a group of numbers. */
 static int read_provenance(struct framework *fw, struct arena *arena, struct cfg c)
 {
@@ -192,6 +209,7 @@ static int read_provenance(struct framework *fw, struct arena *arena, struct cfg
             rc = -1;
         strbuf_printf(&text, "%s%s: %s", text.len ? "\n" : "", cfg_key(it), from);
     }
+    add_inherited(&text, c, fw->provenance);
     fw->provenance = arena_strdup(arena, strbuf_get(&text));
     strbuf_release(&text);
     return rc;
@@ -248,35 +266,83 @@ double framework_host_lost_s(double deviation_s, double host_s, double gpu_s)
     return deviation_s * brownian_max(fabs(gpu_s - host_s) / deviation_s);
 }
 
+/* What a profile without a parent leaves out. */
+static const struct framework plain_framework = {
+    .summary = "",
+    .kernels.fused_bias = true,
+    .kernels.fused_norm = true,
+    .kernels.fused_activation = true,
+    .rates.stream_factor = 1,
+    .loss.logit_B = 24,
+    .rates.flash_forward = 1,
+    .rates.flash_backward = 1,
+    .gradients.accumulate_B = 12,
+    .gradients.gradient_dtype = -1,
+    .reduction.network_frac = 1,
+    .shard.backward_prefetch = true,
+    .library = "ddp",
+    .backend = "nccl",
+    .provenance = "",
+};
+
+/* The profiles that are being read: one, the one that inherits from it, and so on. */
+struct descent {
+    const char *file;
+    const struct descent *child;
+};
+
+static bool is_above(const struct descent *d, const char *file)
+{
+    while (d && strcmp(d->file, file) != 0)
+        d = d->child;
+    return d;
+}
+
+static int read_profile(struct framework_raw *raw, struct cfg_loader *loader,
+                        const char *name, struct cfg where,
+                        const struct descent *child);
+
+/* The parent that a profile names, or what is plain. */
+static int read_parent(struct framework_raw *raw, struct cfg_loader *loader,
+                       struct cfg inherits, const struct descent *self)
+{
+    const char *parent;
+    *raw = (struct framework_raw) { .fw = plain_framework };
+    memcpy(raw->fw.optimizers, plain_optimizers, sizeof(plain_optimizers));
+    if (!cfg_present(inherits))
+        return 0;
+    if (cfg_string(inherits, &parent) < 0)
+        return -1;
+    return read_profile(raw, loader, parent, inherits, self);
+}
+
+/* Parents first, whose members the profile's own replace one by one. */
+static int read_profile(struct framework_raw *raw, struct cfg_loader *loader,
+                        const char *name, struct cfg where, const struct descent *child)
+{
+    static const char folder[] = "models/frameworks";
+    struct arena *arena = &loader->arena;
+    struct descent self = { .file = datadir_file(arena, folder, name), child };
+    if (is_above(child, self.file))
+        return cfg_error(where, DIAG_CONTRADICTION,
+                         "\"%.60s\" inherits from itself (name another parent, or "
+                         "leave \"inherits\" out)",
+                         name);
+    struct cfg root = datadir_load(loader, folder, name, where);
+    if (!cfg_present(root) ||
+        read_parent(raw, loader, cfg_get(root, "inherits"), &self) < 0)
+        return -1;
+    raw->fw.name = arena_strdup(arena, name);
+    int rc = cfg_read(root, fields, raw);
+    rc |= read_optimizers(&raw->fw, raw->optimizers);
+    return rc < 0 ? -1 : read_provenance(&raw->fw, arena, raw->provenance);
+}
+
 static const void *make_framework(struct cfg_loader *loader, const char *name,
                                   struct cfg where)
 {
-    struct cfg root = datadir_load(loader, "models/frameworks", name, where);
-    if (!cfg_present(root))
-        return NULL;
     struct framework_raw *raw = ARENA_NEW(&loader->arena, struct framework_raw);
-    raw->fw = (struct framework) {
-        .name = arena_strdup(&loader->arena, name),
-        .summary = "",
-        .kernels.fused_bias = true,
-        .kernels.fused_norm = true,
-        .kernels.fused_activation = true,
-        .rates.stream_factor = 1,
-        .loss.logit_B = 24,
-        .rates.flash_forward = 1,
-        .rates.flash_backward = 1,
-        .gradients.accumulate_B = 12,
-        .gradients.gradient_dtype = -1,
-        .reduction.network_frac = 1,
-        .shard.backward_prefetch = true,
-        .library = "ddp",
-        .backend = "nccl",
-        .provenance = "",
-    };
-    memcpy(raw->fw.optimizers, plain_optimizers, sizeof(plain_optimizers));
-    int rc = cfg_read(root, fields, raw);
-    rc |= read_optimizers(&raw->fw, raw->optimizers);
-    if (rc < 0 || read_provenance(&raw->fw, &loader->arena, raw->provenance) < 0)
+    if (read_profile(raw, loader, name, where, NULL) < 0)
         return NULL;
     fill_pairs(raw);
     return &raw->fw;

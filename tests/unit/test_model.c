@@ -299,6 +299,75 @@ static void test_framework_renamed(void)
     cfg_loader_release(&loader);
 }
 
+static const struct framework *own_profile(struct cfg_loader *loader, const char *path,
+                                           const char *text)
+{
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs(text, file);
+    fclose(file);
+    return framework_get(loader, path, (struct cfg) { 0 });
+}
+
+/* Siblings are differences: members, pairs, optimizers and origins of the parent and of
+ * its parent stand where the profile's own do not. */
+static void test_framework_inherits(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    char *path = xasprintf("/tmp/smsim-heir-%d.json", (int)getpid());
+    const struct framework *nemo =
+        framework_get(&loader, "nemo-2025", (struct cfg) { 0 });
+    const struct framework *heir =
+        own_profile(&loader, path,
+                    "{\"summary\": \"ours\", \"inherits\": \"nemo-2025\", "
+                    "\"accumulate\": \"5B\", \"fused_rope\": false,"
+                    "\"optimizers\": {\"lamb\": {\"bytes\": \"50B\"}},"
+                    "\"provenance\": {\"logit\": \"our own\"}}");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(nemo);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(heir);
+    CU_ASSERT_EQUAL(heir->gradients.accumulate_B, 5);
+    CU_ASSERT_EQUAL(heir->gradients.accumulate_16bit_B, 5); /* of the pair */
+    CU_ASSERT_EQUAL(nemo->gradients.accumulate_B, 2);
+    CU_ASSERT_TRUE(nemo->kernels.fused_rope && !heir->kernels.fused_rope);
+    CU_ASSERT_TRUE(heir->loss.fused && heir->loss.logit_B == 10);
+    CU_ASSERT_EQUAL(heir->optimizers[OPTIMIZER_ADAM].bytes,
+                    nemo->optimizers[OPTIMIZER_ADAM].bytes);
+    CU_ASSERT_EQUAL(heir->optimizers[OPTIMIZER_LAMB].bytes, 50);
+    CU_ASSERT_EQUAL(heir->provenance_kind, nemo->provenance_kind);
+    CU_ASSERT_PTR_NOT_NULL(strstr(heir->provenance, "logit: our own"));
+    CU_ASSERT_PTR_NULL(strstr(heir->provenance, "logit: cross_entropy"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(heir->provenance, "dummies: as megatron"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(heir->provenance, "buckets: optim."));
+    CU_ASSERT_EQUAL(loader.diags.n_errors, 0);
+    unlink(path);
+    free(path);
+    cfg_loader_release(&loader);
+}
+
+/* Circles, and parents that are not there, are errors at "inherits". */
+static void test_framework_circle(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    char *first = xasprintf("/tmp/smsim-first-%d.json", (int)getpid());
+    char *second = xasprintf("/tmp/smsim-second-%d.json", (int)getpid());
+    char *text = xasprintf("{\"inherits\": \"%s\"}", second);
+    CU_ASSERT_PTR_NULL(own_profile(&loader, first, text));
+    CU_ASSERT_EQUAL(loader.diags.n_errors, 1); /* no such file */
+    free(text);
+    text = xasprintf("{\"inherits\": \"%s\"}", first);
+    CU_ASSERT_PTR_NULL(own_profile(&loader, second, text));
+    CU_ASSERT_EQUAL_FATAL(loader.diags.n_errors, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.v[1].text, "inherits from itself"));
+    unlink(first);
+    unlink(second);
+    free(text);
+    free(first);
+    free(second);
+    cfg_loader_release(&loader);
+}
+
 void test_model_register(void)
 {
     CU_pSuite suite = CU_add_suite("model", NULL, NULL);
@@ -310,5 +379,7 @@ void test_model_register(void)
     CU_add_test(suite, "model FLOPs", test_flops);
     CU_add_test(suite, "frameworks", test_frameworks);
     CU_add_test(suite, "a framework's old keys", test_framework_renamed);
+    CU_add_test(suite, "a framework's parents", test_framework_inherits);
+    CU_add_test(suite, "parents in a circle", test_framework_circle);
     CU_add_test(suite, "host and GPU as a queue", test_host_lost);
 }
