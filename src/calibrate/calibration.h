@@ -76,6 +76,16 @@ struct calibration_attention {
     double fit_median, fit_mean, held_median, held_mean;
 };
 
+/* Dispatch or combine of a device and a release of software. */
+struct calibration_transfer {
+    const char *device, *gpu; /* the shipped GPU's name; NULL: none resembles it */
+    const struct transfer *shipped; /* NULL: none */
+    struct transfer transfer;
+    const char *why; /* why nothing was fitted; NULL */
+    int64_t n_fit, n_held;
+    double fit_median, fit_mean, held_median, held_mean;
+};
+
 struct calibration {
     struct arena *arena;
     const char *base;    /* profile that terms without data are from */
@@ -85,6 +95,7 @@ struct calibration {
     VEC(struct calibration_link) links;
     VEC(struct calibration_product) products;
     VEC(struct calibration_attention) attentions;
+    VEC(struct calibration_transfer) transfers;
 };
 
 void calibration_init(struct calibration *c, struct arena *arena);
@@ -107,6 +118,18 @@ int calibrate_attentions(struct calibration *c, struct cfg_loader *loader,
 
 /* 0 for shapes that constants of attention are fitted to, 1 for those held out. */
 int attention_half(const struct attention_shape *s);
+
+/* The same of dispatch and combine (hardware/transfer.h), by device and software. */
+int calibrate_transfers(struct calibration *c, struct cfg_loader *loader,
+                        const struct samples *s, struct err *err);
+
+/* 0 for shapes that constants of transfers are fitted to, 1 for those held out. */
+int transfer_half(const struct transfer_shape *s);
+
+/* A file of topologies/transfers with what was found of one device; the caller owns
+ * it. */
+json_t *calibration_transfers_file(const struct calibration *c,
+                                   const struct samples *s);
 
 /* A file of topologies/attention with what was found of one device; the caller owns
  * it. */

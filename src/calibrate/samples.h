@@ -11,6 +11,7 @@
 #include "config/cfg.h"
 #include "cost/attention.h"
 #include "cost/collective.h"
+#include "cost/transfer.h"
 #include "hardware/dtype.h"
 #include "hardware/product.h"
 
@@ -35,6 +36,14 @@ struct sample_product {
 struct sample_attention {
     const char *device, *software;
     struct attention_shape shape;
+    double time_s;
+};
+
+/* Dispatch or combine of experts' tokens, as some software's benchmark ran it. */
+struct sample_transfer {
+    const char *device, *software;
+    enum transfer_kind kind;
+    struct transfer_shape shape;
     double time_s;
 };
 
@@ -72,6 +81,7 @@ struct samples {
     VEC(struct sample_kernel) flashes;
     VEC(struct sample_product) products;     /* of any number of devices */
     VEC(struct sample_attention) attentions; /* likewise */
+    VEC(struct sample_transfer) transfers;   /* likewise */
     VEC(struct sample_stream) streams;
     VEC(struct sample_link) links;
     VEC(struct sample_coll) colls;

@@ -182,6 +182,47 @@ static int read_attention_of(struct table *t)
     return 0;
 }
 
+/* GPUs of a node, which the rows do not say: what DeepEP's benchmark was started with. */
+static int64_t ranks_of(const char *device)
+{
+    enum { OF_HGX = 8, OF_TRAY = 4 };
+    return strstr(device, "GB200") || strstr(device, "GB300") ? OF_TRAY : OF_HGX;
+}
+
+/* A row is a dispatch and a combine. */
+static int read_transfer(struct table *t)
+{
+    static const char *const times[] = { "dispatch_us", "combine_us" };
+    int64_t software = csv_column(&t->csv, "software"), nodes;
+    struct sample_transfer a = {
+        .device = cell(t, column(&t->csv, device_columns)),
+        .software = cell(t, software),
+    };
+    if (!*a.software)
+        return fail(t, software, DIAG_MISSING, "names no software");
+    if (whole(t, "nodes", 1, &nodes) || whole(t, "hidden", 1, &a.shape.hidden) ||
+        whole(t, "tokens_per_rank", 1, &a.shape.tokens) ||
+        whole(t, "topk", 1, &a.shape.topk) ||
+        whole(t, "experts", 1, &a.shape.experts) ||
+        whole(t, "dispatch_sms", 1, &a.shape.sms))
+        return -1;
+    if (nodes > 1)
+        return fail(t, csv_column(&t->csv, "nodes"), DIAG_NOT_SIMULATED,
+                    "is more than one NVLink domain");
+    if (a.shape.topk > a.shape.experts)
+        return fail(t, csv_column(&t->csv, "topk"), DIAG_OUT_OF_RANGE,
+                    "is more than there are experts");
+    a.shape.ranks = ranks_of(a.device);
+    for (int kind = 0; kind < TRANSFER_KINDS; kind++) {
+        a.kind = (enum transfer_kind)kind;
+        if (number(t, csv_column(&t->csv, times[kind]), &a.time_s))
+            return -1;
+        a.time_s *= 1e-6;
+        VEC_PUSH(&t->s->transfers, a);
+    }
+    return 0;
+}
+
 static int read_collective(struct table *t)
 {
     struct sample_coll k = { 0 };
@@ -206,6 +247,9 @@ typedef int read_row_fn(struct table *t);
 /* What a table is of, by its columns. */
 static read_row_fn *reader_of(const struct csv *csv)
 {
+    if (csv_column(csv, "dispatch_us") >= 0 && csv_column(csv, "combine_us") >= 0 &&
+        csv_column(csv, "software") >= 0 && column(csv, device_columns) >= 0)
+        return read_transfer;
     if (column(csv, time_columns) < 0)
         return NULL;
     if (csv_column(csv, "m") >= 0 && csv_column(csv, "n") >= 0 &&
@@ -238,7 +282,9 @@ int samples_load_csv(struct samples *s, const char *file,
             &s->loader->diags, DIAG_UNKNOWN_FORMAT,
             "%s:1: is no table of kernels or collectives (columns m, n, k and "
             "latency_us; isl, num_heads and latency_us; sequence, heads, device, "
-            "software and latency_us; or op, size_B, gpus and "
+            "software and latency_us; hidden, tokens_per_rank, topk, experts, "
+            "dispatch_sms, "
+            "device, software, dispatch_us and combine_us; or op, size_B, gpus and "
             "time_us)",
             file);
         return -1;
@@ -246,7 +292,8 @@ int samples_load_csv(struct samples *s, const char *file,
     int64_t device = column(&t.csv, device_columns);
     for (t.row = 0; t.row < t.csv.n_rows; t.row++) {
         int wanted = device < 0 || !*cell(&t, device) ? 1
-                     : read_row == read_product || read_row == read_attention_of
+                     : read_row == read_product || read_row == read_attention_of ||
+                             read_row == read_transfer
                          ? samples_wants(s, cell(&t, device))
                          : samples_device(s, cell(&t, device), file);
         if (wanted < 0 || (wanted && read_row(&t)))

@@ -4,10 +4,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "calibrate/calibration.h"
+#include "cmd/calibrate_sets.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
-#include "report/attention_text.h"
-#include "report/products_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -55,8 +54,9 @@ static const struct usage usage = {
         "Fits what was measured, and writes the profile of a GPU (topologies/gpus) "
         "or, from\ncollectives, of a fabric (topologies/fabrics).",
     .details =
-        "MEASUREMENTS are output of smsim-measure, tables of products, attention or\n"
-        "collectives (CSV), or logs of nccl-tests (text or JSON). A term with too "
+        "MEASUREMENTS are output of smsim-measure, tables of products, attention,\n"
+        "dispatch and combine or collectives (CSV), or logs of nccl-tests (text or "
+        "JSON). A term with too "
         "little\n"
         "data keeps what the base profile has, and says so.\n\n"
         "  smsim calibrate h200.json --out topologies/gpus/H200-mine.json\n"
@@ -274,10 +274,9 @@ static int calibrate(struct work *w)
 static int write_profile(struct work *w)
 {
     struct file_out out;
-    json_t *tree =
-        w->found.products.n     ? calibration_products_file(&w->found, &w->samples)
-        : w->found.attentions.n ? calibration_attentions_file(&w->found, &w->samples)
-                                : calibration_profile(&w->found, w->file, &w->samples);
+    const struct calibrate_set *set = calibrate_set_of(&w->samples);
+    json_t *tree = set ? set->file(&w->found, &w->samples)
+                       : calibration_profile(&w->found, w->file, &w->samples);
     int rc = file_out_open(&out, w->args->out, &w->err);
     if (rc == 0) {
         json_dumpf(tree, out.stream, JSON_INDENT(4) | JSON_REAL_PRECISION(6));
@@ -289,39 +288,31 @@ static int write_profile(struct work *w)
 }
 
 /* A table of several devices is fitted whole, but a file is of one. */
-static int calibrate_by_software(struct work *w)
+static int fit_by_software(struct work *w, const struct calibrate_set *set)
 {
     const struct samples *s = &w->samples;
+    const struct calibrate_set *other = calibrate_set_other(s, set);
     warn_of_collectives(w);
     if (w->args->base)
         diags_warn(&w->loader.diags, DIAG_WITHOUT_EFFECT,
-                   "--base: does nothing, as products and attention by software have "
-                   "no base");
+                   "--base: does nothing, as %s by software have no base", set->what);
     if (s->gemms.n + s->streams.n + s->flashes.n + s->clocks.n + s->colls.n > 0)
-        return err_set(&w->err, "products by software are fitted apart from other "
-                                "measurements: give their table alone");
-    for (int64_t i = 1; w->args->out && i < s->products.n; i++)
-        if (strcmp(s->products.v[i].device, s->products.v[0].device) != 0)
+        return err_set(&w->err,
+                       "%s by software are fitted apart from other "
+                       "measurements: give their table alone",
+                       set->what);
+    if (other)
+        return err_set(&w->err,
+                       "%s and %s by software are fitted apart: give one "
+                       "table",
+                       set->what, other->what);
+    for (int64_t i = 1; w->args->out && i < set->count(s); i++)
+        if (strcmp(set->device(s, i), set->device(s, 0)) != 0)
             return err_set(&w->err,
                            "--out: the table holds \"%s\" and \"%s\", and a file is of "
                            "one device (--device TEXT chooses)",
-                           s->products.v[0].device, s->products.v[i].device);
-    if (s->attentions.n > 0 && s->products.n > 0)
-        return err_set(&w->err, "products and attention by software are fitted apart: "
-                                "give one table");
-    for (int64_t i = 1; w->args->out && i < s->attentions.n; i++)
-        if (strcmp(s->attentions.v[i].device, s->attentions.v[0].device) != 0)
-            return err_set(&w->err,
-                           "--out: the table holds \"%s\" and \"%s\", and a file is of "
-                           "one device (--device TEXT chooses)",
-                           s->attentions.v[0].device, s->attentions.v[i].device);
-    return s->attentions.n > 0 ? calibrate_attentions(&w->found, &w->loader, s, &w->err)
-                               : calibrate_products(&w->found, &w->loader, s, &w->err);
-}
-
-static bool is_by_software(const struct work *w)
-{
-    return w->samples.products.n + w->samples.attentions.n > 0;
+                           set->device(s, 0), set->device(s, i));
+    return set->fit(&w->found, &w->loader, s, &w->err);
 }
 
 /* Where it goes, and what was found. */
@@ -331,9 +322,9 @@ static int finish(struct work *w)
     FILE *out = to && strcmp(to, "-") == 0 ? stderr : stdout;
     if (to && write_profile(w))
         return -1;
-    if (is_by_software(w)) {
-        (w->found.attentions.n ? report_attentions : report_products)(out, &w->found,
-                                                                      &w->samples);
+    const struct calibrate_set *set = calibrate_set_of(&w->samples);
+    if (set) {
+        set->report(out, &w->found, &w->samples);
         return 0;
     }
     print_calibration(out, &w->found, &w->samples);
@@ -356,13 +347,14 @@ int cmd_calibrate(int argc, char **argv)
     cfg_loader_init(&w.loader);
     calibration_init(&w.found, &w.loader.arena);
     int rc = load_all(&w, &files);
-    if (rc == 0 && !args.out && !is_by_software(&w)) {
+    const struct calibrate_set *set = rc ? NULL : calibrate_set_of(&w.samples);
+    if (rc == 0 && !args.out && !set) {
         fprintf(stderr,
                 "smsim calibrate: --out: is missing (where the profile goes)\n");
         status = EXIT_USAGE;
     }
     if (rc == 0 && status == OPTIONS_GO_ON)
-        rc = is_by_software(&w) ? calibrate_by_software(&w) : calibrate(&w);
+        rc = set ? fit_by_software(&w, set) : calibrate(&w);
     if (rc == 0 && status == OPTIONS_GO_ON)
         rc = finish(&w);
     cmd_warn(&w.loader);

@@ -6,6 +6,7 @@
 #include "config/contract.h"
 #include "hardware/attention.h"
 #include "hardware/product.h"
+#include "hardware/transfer.h"
 #include "report/report.h"
 #include "report/sweep_figure.h"
 #include "scenario/scenario.h"
@@ -170,6 +171,13 @@ static int check_attention(struct cfg_loader *loader, struct cfg root,
     return said_ok(attentions_get(loader, c->file, root), c, "attention of a GPU");
 }
 
+static int check_transfers(struct cfg_loader *loader, struct cfg root,
+                           struct checked *c)
+{
+    return said_ok(transfers_get(loader, c->file, root), c,
+                   "dispatch and combine of a GPU");
+}
+
 static int check_products(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     return said_ok(products_get(loader, c->file, root), c, "products of a GPU");
@@ -202,6 +210,7 @@ static const struct kind {
     { "sm_arch", "gpu", check_gpu },
     { "products", "products", check_products },
     { "attentions", "attention", check_attention },
+    { "transfers", "transfers", check_transfers },
     { "inside", "instance", check_instance },
     { "protocols", "fabric", check_fabric },
     { "inherits", "framework", check_framework },

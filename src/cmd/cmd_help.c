@@ -109,13 +109,14 @@ static int print_dialects(void)
 
 int cmd_help(const char *word, const struct name_value *commands)
 {
-    enum { KINDS_MAX = 8 };
     struct cfg_loader loader;
-    struct reference all[KINDS_MAX];
-    int n = 0, printed = 0, rc = 0;
+    int n = 0, kinds = 0, printed = 0, rc = 0;
     if (strcmp(word, "dialects") == 0)
         return print_dialects();
     cfg_loader_init(&loader);
+    while (reference_kinds[kinds])
+        kinds++;
+    struct reference *all = ARENA_ARRAY(&loader.arena, kinds, struct reference);
     for (; reference_kinds[n] && rc == 0; n++)
         rc = reference_load(&all[n], &loader, reference_kinds[n]);
     for (int i = 0; i < n && rc == 0; i++)

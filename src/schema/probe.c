@@ -3,6 +3,7 @@
 #include "campaign/campaign.h"
 #include "hardware/attention.h"
 #include "hardware/product.h"
+#include "hardware/transfer.h"
 #include "report/sweep_figure.h"
 #include "schema/reference.h"
 
@@ -55,6 +56,13 @@ static void probe_attention(struct cfg_loader *loader, const char *kind,
     (void)attentions_get(loader, json_string_value(probe), NOWHERE);
 }
 
+static void probe_transfers(struct cfg_loader *loader, const char *kind,
+                            const json_t *probe)
+{
+    (void)kind;
+    (void)transfers_get(loader, json_string_value(probe), NOWHERE);
+}
+
 static void probe_instance(struct cfg_loader *loader, const char *kind,
                            const json_t *probe)
 {
@@ -86,6 +94,7 @@ static const struct kind {
     { "gpu", "topologies/gpus/", probe_gpu },
     { "products", "topologies/products/", probe_products },
     { "attention", "topologies/attention/", probe_attention },
+    { "transfers", "topologies/transfers/", probe_transfers },
     { "instance", "topologies/instances/", probe_instance },
     { "fabric", "topologies/fabrics/", probe_fabric },
     { "framework", "models/frameworks/", probe_framework },

@@ -6,8 +6,9 @@
 #include <string.h>
 
 const char *const reference_kinds[] = { "scenario", "sweep",     "gpu",
-                                        "products", "attention", "instance",
-                                        "fabric",   "framework", NULL };
+                                        "products", "attention", "transfers",
+                                        "instance", "fabric",    "framework",
+                                        NULL };
 
 const char *reference_name(const char *pointer)
 {

@@ -4,6 +4,7 @@
 #include "cost/attention.h"
 #include "cost/kernel.h"
 #include "cost/product.h"
+#include "cost/transfer.h"
 #include "hardware/gpu_rule.h"
 #include "simulate/judge.h"
 #include "simulate/result_json.h"
@@ -236,16 +237,18 @@ static json_t *run_collective(struct job_worker *w, struct cfg_loader *loader,
 
 /* Kernels */
 
-enum kernel_kind { KERNEL_GEMM, KERNEL_ATTENTION };
+enum kernel_kind { KERNEL_GEMM, KERNEL_ATTENTION, KERNEL_TRANSFER };
 
 static const struct name_value kernel_names[] = { { "gemm", KERNEL_GEMM },
                                                   { "attention", KERNEL_ATTENTION },
+                                                  { "transfer", KERNEL_TRANSFER },
                                                   { NULL, 0 } };
 
 struct kernel {
     const char *gpu, *software, *format;
     int op, dtype;
     int64_t m, n, k, batch, heads, kv_heads, sequence, head_dim;
+    struct transfer_shape tokens; /* of a transfer */
     bool causal, backward, burst, loop, paged;
 };
 
@@ -266,6 +269,12 @@ static const struct cfg_field kernel_fields[] = {
     CFG_INT("kv_heads", struct kernel, kv_heads, 1, KERNEL_SIZE_MAX),
     CFG_INT("sequence", struct kernel, sequence, 1, KERNEL_SIZE_MAX),
     CFG_INT("head_dim", struct kernel, head_dim, 1, 4096),
+    CFG_INT("ranks", struct kernel, tokens.ranks, 2, INSTANCE_GPUS_MAX),
+    CFG_INT("tokens", struct kernel, tokens.tokens, 1, KERNEL_SIZE_MAX),
+    CFG_INT("hidden", struct kernel, tokens.hidden, 1, KERNEL_SIZE_MAX),
+    CFG_INT("topk", struct kernel, tokens.topk, 1, 1024),
+    CFG_INT("experts", struct kernel, tokens.experts, 1, 1 << 20),
+    CFG_INT("sms", struct kernel, tokens.sms, 1, 1024),
     CFG_BOOL("causal", struct kernel, causal),
     CFG_BOOL("backward", struct kernel, backward),
     CFG_BOOL("burst", struct kernel, burst),
@@ -334,6 +343,35 @@ static json_t *run_attention(struct job_worker *w, const struct kernel *k,
     return json_pack("{s:f}", "time_s", attention_s(gpu, a, &shape));
 }
 
+/* Dispatch and combine inside an NVLink domain as a release of DeepEP runs them. */
+static json_t *run_transfer(struct job_worker *w, const struct kernel *k,
+                            struct err *err)
+{
+    const struct transfer_shape *shape = &k->tokens;
+    const struct gpu *gpu = gpu_get(&w->hardware, k->gpu, cfg_get(w->where, "gpu"));
+    const struct transfers *all =
+        gpu ? transfers_get(&w->hardware, gpu->name, cfg_get(w->where, "gpu")) : NULL;
+    if (!all) {
+        hardware_error(w, err);
+        return NULL;
+    }
+    if (!shape->ranks || !shape->tokens || !shape->hidden || !shape->sms ||
+        shape->topk < 1 || shape->topk > shape->experts ||
+        shape->experts % shape->ranks != 0) {
+        err_set(err, "a transfer needs ranks, tokens, hidden, sms, topk and experts, "
+                     "which are at least topk and a multiple of ranks");
+        return NULL;
+    }
+    const struct transfer *to = transfers_find(all, k->software, TRANSFER_DISPATCH);
+    const struct transfer *back = transfers_find(all, k->software, TRANSFER_COMBINE);
+    if (!to || !back) {
+        err_set(err, "dispatch and combine of %s were not both measured", gpu->name);
+        return NULL;
+    }
+    return json_pack("{s:f, s:f}", "dispatch_s", transfer_s(to, shape), "combine_s",
+                     transfer_s(back, shape));
+}
+
 static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
                           struct cfg root, struct err *err)
 {
@@ -343,6 +381,8 @@ static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
         return NULL;
     }
     bool gemm = k.op == KERNEL_GEMM;
+    if (k.op == KERNEL_TRANSFER)
+        return run_transfer(w, &k, err);
     if (gemm ? !k.m || !k.n || !k.k : !k.sequence || !k.head_dim) {
         err_set(err, gemm ? "a gemm needs m, n and k"
                           : "attention needs sequence and head_dim");

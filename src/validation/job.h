@@ -26,7 +26,9 @@ void validation_worker_free(struct job_worker *w);
  * power limit is felt), "paged" (false; true: attention over a server's paged
  * cache). A gemm with "software" ("vllm 0.24.0") and "format" ("fp8", "nvfp4") instead of
  * "dtype" is a product as that software runs it, by topologies/products: with
- * quantization and host as it measures them. */
+ * quantization and host as it measures them. A "transfer" of experts' tokens has
+ * "ranks", "tokens" of each, "hidden", "topk", "experts", "sms" and maybe "software"
+ * (topologies/transfers), and gives {"dispatch_s", "combine_s"}. */
 json_t *validation_job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
                            struct err *err);
 

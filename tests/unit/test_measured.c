@@ -1,4 +1,4 @@
-/* Attention as measured software runs it: the law, its files, its fits. */
+/* Attention, dispatch and combine as measured software runs them: the law, its files, its fits. */
 #include "calibrate/calibration.h"
 #include "config/datadir.h"
 #include "cost/attention.h"
@@ -118,6 +118,86 @@ static void test_halves(void)
     CU_ASSERT(n[0] > 1900 && n[1] > 1900);
 }
 
+/* (C16) written out, and copies by hand. */
+static void test_transfer_law(void)
+{
+    CU_ASSERT_DOUBLE_EQUAL(transfer_distinct(8, 256, 1), 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(transfer_distinct(4, 8, 2), 4 * (1 - 6.0 * 5 / (8 * 7)),
+                           1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(transfer_distinct(8, 8, 8), 8, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(transfer_distinct(1, 64, 6), 1, 1e-12);
+    const struct transfer t = { .kind = TRANSFER_DISPATCH,
+                                .start_s = 30e-6,
+                                .token_s = 0.4e-6,
+                                .token_Bps = 100e9,
+                                .copy_s = 0.05e-6,
+                                .copy_Bps = 30e9,
+                                .rate_Bps = 500e9 };
+    const struct transfer_shape shape = { 8, 4096, 7168, 8, 256, 20 };
+    double u = transfer_distinct(8, 256, 8), token_B = 7168 + 56 * 4;
+    double sms_s =
+        4096 / 20.0 * (0.4e-6 + token_B / 100e9 + u * (0.05e-6 + token_B / 30e9));
+    CU_ASSERT(u > 5.2 && u < 5.4);
+    CU_ASSERT_DOUBLE_EQUAL(transfer_s(&t, &shape),
+                           30e-6 + hypot(sms_s, 4096 * u * token_B / 500e9), 1e-12);
+}
+
+/* Every shipped GPU has both directions; more SMs are faster, and combine moves twice
+ * the bytes. */
+static void test_transfers_shipped(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    int64_t n = 0;
+    for (const char **name = datadir_list(&loader.arena, "topologies/transfers"); *name;
+         name++, n++) {
+        const struct gpu *g = gpu_get(&loader, *name, nowhere);
+        const struct transfers *all = transfers_get(&loader, *name, nowhere);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(g);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(all);
+        const struct transfer *to = transfers_find(all, NULL, TRANSFER_DISPATCH);
+        const struct transfer *back = transfers_find(all, NULL, TRANSFER_COMBINE);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(to);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+        struct transfer_shape few = { 8, 4096, 7168, 8, 256, 8 }, many = few;
+        many.sms = 24;
+        CU_ASSERT(transfer_s(to, &many) < 0.6 * transfer_s(to, &few));
+        CU_ASSERT(transfer_s(back, &many) > 1.2 * transfer_s(to, &many));
+    }
+    CU_ASSERT_EQUAL(n, 6);
+    cfg_loader_release(&loader);
+}
+
+/* The table in the repository gives back what is shipped, of all devices. */
+static void test_transfers_recover(void)
+{
+    const struct samples_hints hints = { .op = -1 };
+    struct cfg_loader loader;
+    struct samples s;
+    struct calibration found;
+    struct err err = { 0 };
+    cfg_loader_init(&loader);
+    samples_init(&s, &loader, &hints);
+    calibration_init(&found, &loader.arena);
+    const char *table =
+        arena_printf(&loader.arena, "%s/validate/data/silicon_deepep.csv",
+                     datadir_root(&loader.arena));
+    CU_ASSERT_EQUAL_FATAL(samples_load(&s, table, &hints), 0);
+    CU_ASSERT_EQUAL_FATAL(calibrate_transfers(&found, &loader, &s, &err), 0);
+    CU_ASSERT_EQUAL(found.transfers.n, 12);
+    for (int64_t i = 0; i < found.transfers.n; i++) {
+        const struct calibration_transfer *p = &found.transfers.v[i];
+        CU_ASSERT_PTR_NOT_NULL_FATAL(p->shipped);
+        CU_ASSERT(p->n_fit > 100 && p->n_held == 0);
+        CU_ASSERT_DOUBLE_EQUAL(p->transfer.start_s / p->shipped->start_s, 1, 1e-3);
+        CU_ASSERT_DOUBLE_EQUAL(p->transfer.rate_Bps / p->shipped->rate_Bps, 1, 1e-3);
+        CU_ASSERT(p->fit_median < 0.08 && p->fit_mean < 0.12);
+    }
+    calibration_release(&found);
+    samples_release(&s);
+    cfg_loader_release(&loader);
+}
+
 void test_measured_register(void)
 {
     CU_pSuite suite = CU_add_suite("measured", NULL, NULL);
@@ -125,4 +205,7 @@ void test_measured_register(void)
     CU_add_test(suite, "attention that is shipped", test_shipped);
     CU_add_test(suite, "attention is fitted again", test_recover);
     CU_add_test(suite, "halves of attention", test_halves);
+    CU_add_test(suite, "transfers written out", test_transfer_law);
+    CU_add_test(suite, "transfers that are shipped", test_transfers_shipped);
+    CU_add_test(suite, "transfers are fitted again", test_transfers_recover);
 }
