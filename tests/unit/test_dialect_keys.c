@@ -248,6 +248,22 @@ static const struct dialect *dialect_named(const char *name)
     return d;
 }
 
+/* Of "nemo", or of the first of its other kinds of files, "nemo#1". */
+static const struct dialect_table *tables_of(const char *name)
+{
+    char word[WORD_MAX_B];
+    const char *number = strchr(name, '#');
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(name, "#"), name);
+    const struct dialect *d = dialect_named(word);
+    if (!number)
+        return d->tables;
+    const struct dialect_kind_tables *k = d->kinds;
+    for (int i = atoi(number + 1); i > 1 && k && k->title; i--)
+        k++;
+    CU_ASSERT_FATAL(k && k->title);
+    return k->tables;
+}
+
 /* "deepspeed": all sections of the dialect, under that place; "sagemaker.environment":
  * the tables of one path. A command's hyperparameters are spelled with dashes. */
 static void walk_table(struct walker *w, const char *table, const char *place)
@@ -256,7 +272,7 @@ static void walk_table(struct walker *w, const char *table, const char *place)
     const char *dot = strchr(table, '.');
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(table, "."), table);
     bool words = json_object_get(json_object_get(w->row, "base"), "starter") != NULL;
-    for (const struct dialect_table *t = dialect_named(name)->tables; t->path; t++) {
+    for (const struct dialect_table *t = tables_of(name); t->path; t++) {
         char at[FILE_MAX_B];
         if (dot && strcmp(t->path, dot + 1) != 0)
             continue;

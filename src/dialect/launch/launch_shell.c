@@ -55,7 +55,7 @@ static int32_t program_of(const struct shell_command *c, const struct dialect **
 {
     static const char *const trains[] = { "train", "sft",  "dpo",  "kto",
                                           "orpo",  "grpo", "rloo", "reward",
-                                          "ppo",   "llm",  NULL };
+                                          "ppo",   "llm",  "rm",   NULL };
     for (int32_t i = 0; i < c->n && !is_plain(c); i++) {
         const char *name = launch_last_part(c->words[i].text);
         *d = dialect_of_program(name);

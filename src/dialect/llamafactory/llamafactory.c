@@ -2,6 +2,7 @@
 
 #include "base/names.h"
 #include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -93,9 +94,8 @@ static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("use_apollo"), ROW_UNSIMULATED("apollo_*"), ROW_UNSIMULATED("use_badam"), ROW_UNSIMULATED("badam_*"), ROW_UNSIMULATED("use_muon"),
     ROW_UNSIMULATED("use_adam_mini"), ROW_UNSIMULATED("use_llama_pro"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("mixture_of_depths"),
     ROW_UNSIMULATED("shift_attn"), ROW_UNSIMULATED("kt_*"), ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("moe_*"),
-    ROW_UNSIMULATED("cp_size"), ROW_UNSIMULATED("cp_mode"), ROW_UNSIMULATED("context_parallel_size"), ROW_UNSIMULATED("use_mca"), ROW_UNSIMULATED("use_v1_kernels"),
-    ROW_UNSIMULATED("tensor_model_parallel_size"), ROW_UNSIMULATED("pipeline_model_parallel_size"), ROW_UNSIMULATED("expert_model_parallel_size"),
-    ROW_UNSIMULATED("sequence_parallel*"), ROW_UNSIMULATED("ref_model*"), ROW_UNSIMULATED("train_from_scratch"), ROW_UNSIMULATED("upcast_*"),
+    ROW_UNSIMULATED("cp_size"), ROW_UNSIMULATED("cp_mode"), ROW_UNSIMULATED("use_v1_kernels"),
+    ROW_UNSIMULATED("sequence_parallel_*"), ROW_UNSIMULATED("ref_model*"), ROW_UNSIMULATED("train_from_scratch"), ROW_UNSIMULATED("upcast_*"),
     ROW_END,
 };
 static const struct dialect_option idle[] = {
@@ -111,6 +111,7 @@ static const struct dialect_option idle[] = {
 };
 const struct dialect_table llamafactory_tables[] = {
     { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", llamafactory_core_rows, DIALECT_UNKNOWN_WARNED },
     { "", unsimulated, DIALECT_UNKNOWN_WARNED },
     { "", trainer_rows, DIALECT_UNKNOWN_WARNED },
     { "", peft_rows, DIALECT_UNKNOWN_WARNED },
@@ -135,6 +136,8 @@ static const struct peft_kind adapters = {
 bool llamafactory_recognises(const struct dialect_input *in)
 {
     const struct value *v = in->root;
+    if (llamafactory_v1_is(v))
+        return true;
     bool own = value_get(v, "finetuning_type") || value_get(v, "cutoff_len") ||
                value_get(v, "stage") || value_get(v, "infer_backend") ||
                value_get(v, "export_dir");
@@ -154,6 +157,29 @@ static bool packs(const struct value *v)
            stage->value->kind == VALUE_STRING && strcmp(stage->value->text, "pt") == 0;
 }
 
+/* The file and its options, and words KEY=VALUE over them (hparams/parser.py,
+ * read_args). */
+static const struct value *arguments(struct launch_context *t,
+                                     const struct launch_command *c)
+{
+    struct value *v = (struct value *)(uintptr_t)trainer_command_arguments(t, c);
+    launch_take_overrides(t->arena, v, c);
+    return v;
+}
+
+/* v1's commands name the trainer (v1/launcher.py). */
+static void take_command(struct launch_context *t, const struct launch_command *c)
+{
+    const struct shell_word *w =
+        c->script + 1 < c->command->n ? &c->command->words[c->script + 1] : NULL;
+    struct value v = { .kind = VALUE_STRING, .line = w ? w->line : 0 };
+    const struct value_item it = { w ? w->text : "", v.line, &v };
+    if (w && strcmp(w->text, "dpo") == 0)
+        trainer_ask_reference(t, &it, "dpo");
+    else if (w && strcmp(w->text, "rm") == 0)
+        trainer_refuse(t, &it, "training of a reward model");
+}
+
 void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
 {
     struct trainer_kind kind = { .own = rows,
@@ -161,12 +187,19 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
                                  .tables = llamafactory_tables,
                                  .packing = "packing",
                                  .peft = &adapters };
-    const struct value *given =
-        in->command ? trainer_command_arguments(t, in->command) : in->root;
+    const struct value *given = in->command ? arguments(t, in->command) : in->root;
     t->l->title = "LLaMA-Factory's arguments";
     t->l->what = "the file";
     t->l->line = in->command ? in->command->command->line : 1;
+    if (in->command)
+        take_command(t, in->command);
+    if (llamafactory_v1_is(given)) {
+        llamafactory_v1_read(t, given);
+        return;
+    }
     if (packs(given))
         kind.packing = NULL;
+    if (llamafactory_core_is(given))
+        llamafactory_take_core(t, given);
     trainer_read_arguments(t, given, &kind);
 }

@@ -1,9 +1,13 @@
 /* What Megatron's arguments say of the software and what it does with memory and time:
  * the profile, kernels of attention, precision, recomputation, what is sharded and
  * overlaps. */
+#include "config/datadir.h"
 #include "dialect/megatron/megatron.h"
+#include "model/hub.h"
 
+#include "config/datadir.h"
 #include "config/pointer.h"
+#include "model/hub.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -118,13 +122,37 @@ static void recompute(struct launch_context *t, json_t *value,
     launch_decide(t, "/training/activation_checkpointing", value, it, "");
 }
 
+/* Of a model by its name what its config.json says; 0: it is not known. */
+static int64_t layers_of(struct launch_context *t)
+{
+    static const char *const keys[] = { "num_layers", "num_hidden_layers", "n_layer" };
+    const json_t *model = json_object_get(t->tree, "model");
+    const char *name = json_string_value(model);
+    struct cfg config = { 0 };
+    if (name)
+        config = hub_is_id(name)
+                     ? hub_load(t->l->loader, name, (struct cfg) { 0 })
+                     : datadir_load(t->l->loader, "models", name, (struct cfg) { 0 });
+    const json_t *sizes = name ? config.json : model, *n = NULL;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !n; i++)
+        n = json_object_get(sizes, keys[i]);
+    return json_is_integer(n) ? (int64_t)json_integer_value(n) : 0;
+}
+
 /* So many layers of each chunk, the others keep all. */
 static void recompute_block(struct launch_context *t, const struct value_item *it,
                             int64_t n)
 {
-    int64_t chunk = launch_number(t, "/model/num_layers", 1) /
-                    launch_number(t, "/parallelism/pipeline", 1) /
+    int64_t layers = layers_of(t),
+            chunk = layers / launch_number(t, "/parallelism/pipeline", 1) /
                     launch_number(t, "/parallelism/virtual_stages", 1);
+    if (!layers) {
+        launch_add_unresolved(t, "/training/activation_checkpointing", it->line,
+                              "%s: of how many layers these are, is not known: "
+                              "{\"every\": N} is one in N, \"full\" all",
+                              it->key);
+        return;
+    }
     int64_t every = n < chunk ? (chunk + n / 2) / n : 1;
     if (every <= 1) {
         recompute(t, json_string("full"), it);

@@ -96,7 +96,9 @@ void nemo_take_precision(const struct nemo *n)
                   nemo_is_on(n, NEMO_MODEL, "mcore_gpt", false)),
          whole = nemo_is_on(n, NEMO_MODEL, "megatron_amp_O2", false) ||
                  nemo_is_on(n, NEMO_MODEL, "fsdp", false);
-    launch_hear(n->t, own);
+    const char *same = own ? format_of(own->value) : NULL;
+    if (word && same && strcmp(same, word) == 0) /* usually ${trainer.precision} */
+        launch_hear(n->t, own);
     if (!word) {
         launch_unresolved_item(n->t, at, it, "precision that is known");
         return;

@@ -111,7 +111,7 @@ static void take_workers(struct launch_context *t, const struct dialect_option *
 /* clang-format off */
 /* transformers/training_args.py, OptimizerNames (4.57): those of which a step is known;
  * "paged" states are on the GPU unless its memory is short. */
-static const struct dialect_word optimizers[] = {
+const struct dialect_word trainer_optimizer_words[] = {
     { "adamw_torch", "adam" }, { "adamw_bnb_8bit", "adam8bit" }, { "adamw_8bit", "adam8bit" },
     { "paged_adamw_8bit", "adam8bit" }, { "adamw_torch_8bit", "adam8bit" }, { "adafactor*", "adafactor" },
     { "adamw_torch_fused", "adam" }, { "adamw_torch_xla", "adam" }, { "adamw_apex_fused", "adam" }, { "adamw_hf", "adam" },
@@ -160,8 +160,8 @@ const struct dialect_option trainer_rows[] = {
     ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full", .written = true),
     ROW("activation_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("use_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
-    ROW("optim", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated", .written = true),
-    ROW("optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated"),
+    ROW("optim", "/training/optimizer", .kind = DIALECT_WORD, .words = trainer_optimizer_words, .wanted = "optimizer that is simulated", .written = true),
+    ROW("optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = trainer_optimizer_words, .wanted = "optimizer that is simulated"),
     ROW("attn_implementation", "/training/attention", .take = take_attention, .kind = DIALECT_WORD, .words = attentions, .written = true),
     ROW("use_flash_attention_2", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),
     ROW("max_steps", "/training/steps", .kind = DIALECT_POSITIVE, .written = true),

@@ -27,6 +27,9 @@ extern const struct dialect_table trainer_tables[];
 extern const struct dialect_option trainer_idle_rows[], trainer_unsimulated_rows[],
     trainer_fsdp_config_rows[];
 
+/* Optimizers by the Trainer's names. */
+extern const struct dialect_word trainer_optimizer_words[];
+
 /* Of the context's hyperparameters: what they say; what is open after all other rows;
  * the names of those without effect. */
 void trainer_take(struct launch_context *t);
