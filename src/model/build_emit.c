@@ -173,7 +173,7 @@ static bool kept_in_fp8(const struct build *b, const char *until)
         size_t n = strlen(category_names[i]);
         const char *at = strstr(until, category_names[i]);
         if (at && strncmp(at + n, "_wgrad", 6) == 0 && b->linears[i].dtype == DTYPE_FP8)
-            return true;
+            return build_trains(b, (enum module)i); /* adapters read 16 bits */
     }
     return false;
 }

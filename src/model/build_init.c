@@ -65,8 +65,8 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
                        (int64_t)s->predicted, (int64_t)s->sequence);
     if (check_positions(m, s, err) < 0)
         return -1;
-    if (s->lora.rank > 0 && op_compute_dtype(s->precision) == DTYPE_FP8)
-        return err_set(err, "adapters next to fp8 products are not modelled");
+    if (s->lora.rank > 0 && s->precision == OP_AMP_FP8)
+        return err_set(err, "adapters under autocast of fp8 are not modelled");
     if (m->attention.latent_kv && s->tensor > 1)
         return err_set(err, "latent attention over a tensor group is not modelled");
     if (m->tower && (s->tensor > 1 || s->context > 1))

@@ -96,6 +96,13 @@ static double operand_B(const struct build *b, const struct linear *l)
     return l->dtype == DTYPE_FP8 ? dtype_bytes(DTYPE_FP8) : b->width[WIDTH_NARROW];
 }
 
+/* Orders in which an operand is written: as it is, and transposed where the weight's
+ * gradient reads it (Transformer Engine 2, module/linear.py: columnwise_usage). */
+static double orders_of(const struct build *b, enum module part)
+{
+    return build_trains(b, part) ? 2 : 1;
+}
+
 /* Operands of fp8 products are written once as they are and once transposed, since the
  * gradients' products read the other order and Hopper's fp8 ones read rows alone. */
 static void emit_fp8(struct build *b, enum module part, const char *what,
@@ -130,8 +137,9 @@ static void emit_fp8_operands(struct build *b, enum module part, const struct li
         emit_fp8(b, part, "_weight_fp8", weights(l), narrow, 2, false);
     if (norm_makes_fp8(b, part) || shares_input(b, part))
         return;
-    emit_fp8(b, part, "_input_fp8", inputs, narrow, 2, false);
-    if (part == MODULE_OUT && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
+    emit_fp8(b, part, "_input_fp8", inputs, narrow, orders_of(b, part), false);
+    bool kept = part == MODULE_OUT && build_trains(b, part);
+    if (kept && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
         build_out(b, &b->block->forward[b->block->n_forward - 1], inputs, "out_wgrad");
 }
 
@@ -142,8 +150,8 @@ static void emit_fp8_gradient(struct build *b, enum module part, const struct li
     if (l->dtype != DTYPE_FP8)
         return;
     emit_fp8(b, part, "_grad_fp8", (double)l->rows * (double)l->n,
-             b->width[WIDTH_NARROW], 2, true);
-    if (norm_makes_fp8(b, part) && !shares_input(b, part))
+             b->width[WIDTH_NARROW], orders_of(b, part), true);
+    if (build_trains(b, part) && norm_makes_fp8(b, part) && !shares_input(b, part))
         emit_fp8(b, part, "_input_transpose", (double)l->rows * (double)l->k, 1, 1,
                  true);
 }

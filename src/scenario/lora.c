@@ -147,7 +147,8 @@ static int check_base(const struct parse_context *r)
     enum dtype needs = t->lora.base == LORA_BASE_FP16   ? DTYPE_FP16
                        : t->lora.base == LORA_BASE_BF16 ? DTYPE_BF16
                                                         : compute;
-    if (needs != compute)
+    bool fp8 = compute == DTYPE_FP8 && needs == op_parameter_dtype(t->precision);
+    if (needs != compute && !fp8)
         return cfg_error(
             at, DIAG_CONTRADICTION,
             "the base model is in %s and the step computes in %s (write "
@@ -202,10 +203,10 @@ int lora_check(struct parse_context *r)
         return 0;
     r->s->training.lora.fused =
         t->framework->kernels.fused_qkv && library_of(p)->own_models;
-    if (op_compute_dtype(t->precision) == DTYPE_FP8)
+    if (t->precision == OP_AMP_FP8)
         return cfg_error(at, DIAG_NOT_SIMULATED,
-                         "adapters next to fp8 products are not simulated (write "
-                         "\"precision\": \"bf16\")");
+                         "adapters in fp32 next to fp8 products are not simulated "
+                         "(write \"precision\": \"fp8\" or \"amp_bf16\")");
     if (library_of(p)->smp.whole_modules && p->tensor > 1)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "SMP v1's tensor-parallel modules take no adapters (write "

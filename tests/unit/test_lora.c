@@ -280,6 +280,62 @@ static void test_kept(void)
     CU_ASSERT_DOUBLE_EQUAL(dropped - few, 2 * (2 * a - a) + 2 * a, 1);
 }
 
+static const struct op *find_op(const struct op *ops, int32_t n, const char *name)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(ops[i].name, name) == 0)
+            return &ops[i];
+    return NULL;
+}
+
+/* Llama 2 70B over Megatron's ranks with adapters next to linear_qkv, in a precision:
+ * the list of operators, of which the second is a layer. */
+static void list_megatron(struct job *j, struct arena *arena, struct op_list *list,
+                          const char *precision)
+{
+    struct err err = { 0 };
+    char training[256];
+    snprintf(training, sizeof(training),
+             ",'precision':'%s','lora':{'rank':16,'target_modules':['linear_qkv']}",
+             precision);
+    read_changed(j, "llama2-70b", training,
+                 ",'parallelism':{'library':'megatron','tensor':2,'pipeline':4}",
+                 "/cluster/instance=p5.48xlarge /training/microbatches=16");
+    struct op_settings s = scenario_op_settings(&j->s);
+    arena_init(arena);
+    CU_ASSERT_EQUAL_FATAL(op_list_make(list, arena, &j->s.model, &s, &err), 0);
+}
+
+/* Frozen products in fp8 write each operand in one order, as no gradient of a weight
+ * reads the other; adapters read, compute and keep 16 bits. */
+static void test_fp8(void)
+{
+    struct job j[2];
+    struct arena arena[2];
+    struct op_list list[2];
+    list_megatron(&j[0], &arena[0], &list[0], "fp8");
+    list_megatron(&j[1], &arena[1], &list[1], "bf16");
+    const struct op_block *b = &list[0].blocks[1];
+    const struct op *base = find_op(b->forward, b->n_forward, "qkv");
+    const struct op *a = find_op(b->forward, b->n_forward, "qkv_lora_a");
+    const struct op *down = find_op(b->forward, b->n_forward, "down_input_fp8");
+    const struct op *grad = find_op(b->backward, b->n_backward, "down_grad_fp8");
+    CU_ASSERT_FATAL(base && a && down && grad);
+    CU_ASSERT_EQUAL(base->dtype, DTYPE_FP8);
+    CU_ASSERT_EQUAL(a->dtype, DTYPE_BF16);
+    CU_ASSERT_EQUAL(down->write_B, down->read_B / 2);
+    CU_ASSERT_EQUAL(grad->write_B, grad->read_B / 2);
+    CU_ASSERT_PTR_NULL(find_op(b->backward, b->n_backward, "qkv_input_transpose"));
+    CU_ASSERT_PTR_NULL(find_op(b->backward, b->n_backward, "qkv_wgrad"));
+    CU_ASSERT_PTR_NOT_NULL(find_op(b->backward, b->n_backward, "qkv_lora_a_wgrad"));
+    CU_ASSERT_EQUAL(op_block_kept_B(b), op_block_kept_B(&list[1].blocks[1]));
+    CU_ASSERT_EQUAL(op_block_trained(b), op_block_trained(&list[1].blocks[1]));
+    for (int i = 0; i < 2; i++) {
+        arena_release(&arena[i]);
+        job_unload(&j[i]);
+    }
+}
+
 /* Groups --------------------------------------------------------------------------- */
 
 static const char *const stacks[] = {
@@ -420,6 +476,7 @@ void test_lora_register(void)
     CU_add_test(suite, "model FLOPs are those executed", test_executed);
     CU_add_test(suite, "a vision tower is frozen whole", test_tower);
     CU_add_test(suite, "frozen products keep no input", test_kept);
+    CU_add_test(suite, "next to products in fp8", test_fp8);
     CU_add_test(suite, "every library trains adapters, folded or not", test_libraries);
     CU_add_test(suite, "sequences of unequal length", test_lengths);
     CU_add_test(suite, "gradients of adapters alone are sent", test_sent);
