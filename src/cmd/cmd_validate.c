@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/validate_arena.h"
 #include "cmd/validate_measured.h"
 #include "config/contract.h"
 #include "config/datadir.h"
@@ -13,11 +14,12 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct arguments {
-    const char *data, *json, *plot, *regimes;
-    bool rows, brief;
+    const char *data, *json, *plot, *regimes, *rival;
+    bool rows, brief, arena, timing;
     bool measured, device, fp16;
     const char *gpu, *instance, *out, *model;
     int64_t batch, sequence, budget_s; /* 0: not given */
@@ -40,6 +42,13 @@ static const struct option options[] = {
     { .name = "--regimes", .type = OPTION_OUT, .at = AT(regimes),
       .value = "FILE",
       .help = "write errors by regime, as validate/regimes.json has them" },
+    { .name = "--arena", .type = OPTION_FLAG, .at = AT(arena),
+      .help = "other simulators side by side, on the tables that they have" },
+    { .name = "--rival", .type = OPTION_STRING, .at = AT(rival),
+      .value = "FILE.csv",
+      .help = "one more, for one NAME: row,seconds,bytes (docs/validation/arena.md)" },
+    { .name = "--timing", .type = OPTION_FLAG, .at = AT(timing),
+      .help = "with --arena: CPU time of a row" },
     { .name = "--measured", .type = OPTION_FLAG, .at = AT(measured),
       .help = "the NAMEs are files of smsim-measure: compare the steps in them" },
     { .name = "--device", .type = OPTION_FLAG, .at = AT(device),
@@ -77,6 +86,7 @@ static const struct usage usage = {
                "too much is predicted. Exit code 1 says\nthat some row could not be "
                "simulated.\n\n"
                "  smsim validate nvidia_bert_large_training --rows\n"
+               "  smsim validate --arena\n"
                "  smsim validate --measured h200.json --plot h200.svg\n"
                "  smsim validate --device --model gpt2-xl --batch 4 --sequence 1024\n",
     .options = options,
@@ -123,15 +133,26 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
         return cmd_fail_json(&loader, NULL, "validate", args->json);
     }
     char *label = arena_strdup(&loader.arena, name);
+    clock_t begin = clock();
     mapping_run(&run, &loader.arena, &mapping, progress, label);
+    double cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
     summary_make(&summary, &loader.arena, &run);
     if (text && json_array_size(all->sources) && !args->brief)
         fputc('\n', stdout);
-    if (text && args->brief)
+    json_t *source = report_validation_json(&run, &summary);
+    json_array_append_new(all->sources, source);
+    if (args->arena) {
+        double row_s =
+            args->timing && run.n_outcomes ? cpu_s / (double)run.n_outcomes : 0;
+        if (arena_table(&loader, &run, &summary, args->rival, row_s, text, source)) {
+            mapping_release(&mapping);
+            return cmd_fail_json(&loader, NULL, "validate", args->json);
+        }
+    } else if (text && args->brief) {
         report_validation_brief(stdout, &run, &summary);
-    else if (text)
+    } else if (text) {
         report_validation_text(stdout, &run, &summary, args->rows);
-    json_array_append_new(all->sources, report_validation_json(&run, &summary));
+    }
     int64_t before = all->rows.list.n;
     regime_rows_add(mapping.held_out ? &all->held_out : &all->rows, &run);
     all->n_with_times += all->rows.list.n > before;
@@ -164,14 +185,16 @@ static int validate_all(const struct option_list *names, const struct arguments 
     return worst;
 }
 
-/* All shipped mappings when none is named. */
-static void default_names(struct option_list *names, struct arena *arena)
+/* All shipped mappings when none is named, or those that others have predicted. */
+static void default_names(struct option_list *names, struct arena *arena, bool rivals)
 {
     const char **all = datadir_list(arena, "validate/cases");
     while (names->n < OPTION_LIST_MAX && all[names->n]) {
         names->values[names->n] = all[names->n];
         names->n++;
     }
+    if (rivals)
+        arena_keep_known(names);
 }
 
 /* The table is for several sources: of one, the lines above say the same. */
@@ -184,7 +207,7 @@ static json_t *show_regimes(struct results *all, const struct arguments *args)
     const struct interval_table *table = interval_table_get(&loader);
     struct regime_coverage c = regime_coverage(&all->rows, table);
     struct regime_coverage held_out = regime_coverage(&all->held_out, table);
-    bool text = shows_text(args) && !args->brief;
+    bool text = shows_text(args) && !args->brief && !args->arena;
     if (text && all->n_with_times > 1)
         report_regimes_text(stdout, lines, n, &c);
     if (text)
@@ -200,6 +223,8 @@ static int write_files(struct results *all, const struct arguments *args)
     json_t *tree = json_pack("{s:s, s:O, s:o, s:O}", "schema", CONTRACT_VALIDATE,
                              "sources", all->sources, "regimes",
                              show_regimes(all, args), "warnings", all->warnings);
+    if (args->arena)
+        json_object_set_new(tree, "claims", arena_claims(shows_text(args)));
     int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
     json_decref(tree);
     if (!rc && args->regimes) {
@@ -234,6 +259,12 @@ static const char *misplaced(const struct arguments *a, const struct option_list
         { "--rows: goes with tables alone", steps && a->rows },
         { "--brief: goes with tables alone", steps && a->brief },
         { "--regimes: goes with tables alone", steps && a->regimes },
+        { "--arena: goes with tables alone", steps && a->arena },
+        { "--arena: goes without --rows and --brief",
+          a->arena && (a->rows || a->brief) },
+        { "--rival: goes with --arena and one NAME",
+          a->rival && (!a->arena || names->n != 1) },
+        { "--timing: goes with --arena", a->timing && !a->arena },
         { "--gpu: goes with --measured or --device", !steps && a->gpu },
         { "--instance: goes with --measured or --device", !steps && a->instance },
         { "--out: goes with --device", !a->device && a->out },
@@ -297,7 +328,7 @@ int cmd_validate(int argc, char **argv)
         return EXIT_BAD_INPUT;
     }
     if (names.n == 0)
-        default_names(&names, &arena);
+        default_names(&names, &arena, args.arena);
     struct results all = { .sources = json_array(), .warnings = json_array() };
     regime_rows_init(&all.rows, &arena);
     regime_rows_init(&all.held_out, &arena);

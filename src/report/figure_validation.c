@@ -16,6 +16,8 @@ struct points {
 };
 
 struct all_points {
+    struct arena names;
+    const char *title; /* of a table that several simulators predict; NULL */
     VEC(struct points) list;
 };
 
@@ -48,15 +50,36 @@ static void collect_row(struct all_points *all, const char *source, const json_t
     }
 }
 
+static void collect_rows(struct all_points *all, const char *name, const json_t *source)
+{
+    size_t i;
+    const json_t *row;
+    json_array_foreach(json_object_get(source, "rows"), i, row)
+        collect_row(all, name, row);
+}
+
+static const char *side(struct all_points *all, bool alone, const char *source,
+                        const char *simulator)
+{
+    return alone ? simulator : arena_printf(&all->names, "%s, %s", source, simulator);
+}
+
+/* Other simulators' predictions of a source are sources of their own. */
 static void collect(struct all_points *all, const json_t *sources)
 {
     size_t i, j;
-    const json_t *source, *row;
+    const json_t *source, *rival;
     json_array_foreach(sources, i, source)
     {
         const char *name = json_string_value(json_object_get(source, "name"));
-        json_array_foreach(json_object_get(source, "rows"), j, row)
-            collect_row(all, name, row);
+        const json_t *rivals = json_object_get(source, "rivals");
+        bool alone = rivals && json_array_size(sources) == 1; /* the title says which */
+        all->title = alone ? name : NULL;
+        collect_rows(all, rivals ? side(all, alone, name, "smsim") : name, source);
+        json_array_foreach(rivals, j, rival) collect_rows(
+            all,
+            side(all, alone, name, json_string_value(json_object_get(rival, "name"))),
+            rival);
     }
 }
 
@@ -67,6 +90,7 @@ static void release(struct all_points *all)
         VEC_RELEASE(&all->list.v[i].predicted);
     }
     VEC_RELEASE(&all->list);
+    arena_release(&all->names);
 }
 
 /* What axes call a quantity of simulate's JSON. */
@@ -130,11 +154,13 @@ static int write_curves(const struct all_points *all, const char *path, struct e
     struct series *series = ARENA_ARRAY(&arena, n, struct series);
     for (int64_t i = 0; i < n; i++) {
         const struct points *p = &all->list.v[i];
-        const char *name = arena_printf(&arena, "%s: %s", p->source, p->quantity);
+        bool same = all->title && strcmp(p->quantity, all->list.v[0].quantity) == 0;
+        const char *name =
+            same ? p->source : arena_printf(&arena, "%s: %s", p->source, p->quantity);
         series[i] = error_curve(&arena, p, name);
     }
     struct chart c = {
-        .title = "Errors of prediction",
+        .title = all->title ? all->title : "Errors of prediction",
         .subtitle = "What share of the measured rows is predicted within what error?",
         .x = { .label = "error at most", .unit = AXIS_FRACTION, .max = 0.4 },
         .y = { .label = "share of rows", .unit = AXIS_FRACTION, .max = 1 },
@@ -150,6 +176,7 @@ static int write_curves(const struct all_points *all, const char *path, struct e
 int figure_validation_write(const json_t *sources, const char *path, struct err *err)
 {
     struct all_points all = { 0 };
+    arena_init(&all.names);
     collect(&all, sources);
     int rc;
     if (all.list.n == 0)

@@ -95,6 +95,8 @@ static void read_rates(struct mapping_outcome *o, json_t *result)
                    { "mfu", false },          { "hfu", false } };
     double gpus = json_number_value(pointer_get(result, "gpus"));
     double rate = json_number_value(pointer_get(result, "tokens_per_s"));
+    o->step_s = json_number_value(pointer_get(result, "step_time_s"));
+    o->rate = gpus > 0 ? rate / gpus : 0;
     if (!o->rank_group || gpus <= 0)
         return;
     o->rate_predicted = o->fits_predicted ? rate / gpus : 0;

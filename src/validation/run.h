@@ -10,6 +10,7 @@
  *     mapping, value*, map_key, expr  a mapping and its values
  *     column, cell, filter, rows      a table's columns, cells and rows
  *     job, run, stats, summary        predictions; errors and rankings
+ *     rivals                          what other simulators predict (validate/arena)
  *     measured, compare               steps that were run, operator by operator
  *     regime                          errors by regime (validate/regimes.json) */
 #ifndef VALIDATION_RUN_H
@@ -39,7 +40,8 @@ struct mapping_outcome {
     const char *rank_group; /* the cells it is alike in; NULL: none */
     bool has_rate;          /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
-    bool has_place; /* of a scenario: its place among the measured */
+    double step_s, rate; /* predicted, whether or not it fits; 0: of no scenario */
+    bool has_place;      /* of a scenario: its place among the measured */
     struct interval_place place;
 };
 
