@@ -11,13 +11,10 @@
 
 /* AdamW decays weights apart from the moments, in the same kernels: "adamw" is Adam. */
 const struct name_value optimizer_names[] = {
-    { "adam", OPTIMIZER_ADAM },
-    { "adamw", OPTIMIZER_ADAM },
-    { "lamb", OPTIMIZER_LAMB },
-    { "adam8bit", OPTIMIZER_ADAM8BIT },
-    { "adafactor", OPTIMIZER_ADAFACTOR },
-    { "sgd", OPTIMIZER_SGD },
-    { NULL, 0 },
+    { "adam", OPTIMIZER_ADAM },           { "adamw", OPTIMIZER_ADAM },
+    { "lamb", OPTIMIZER_LAMB },           { "adam8bit", OPTIMIZER_ADAM8BIT },
+    { "adafactor", OPTIMIZER_ADAFACTOR }, { "sgd", OPTIMIZER_SGD },
+    { "lion", OPTIMIZER_LION },           { NULL, 0 },
 };
 
 /* Of optimizers that a profile does not describe: fused, fp32, each state and the
@@ -26,7 +23,7 @@ const struct name_value optimizer_names[] = {
 static const struct framework_optimizer plain_optimizers[OPTIMIZER_N] = {
     [OPTIMIZER_ADAM] = { .bytes = 28 },     [OPTIMIZER_LAMB] = { .bytes = 44 },
     [OPTIMIZER_ADAM8BIT] = { .bytes = 16 }, [OPTIMIZER_ADAFACTOR] = { .bytes = 24 },
-    [OPTIMIZER_SGD] = { .bytes = 20 },
+    [OPTIMIZER_SGD] = { .bytes = 20 },      [OPTIMIZER_LION] = { .bytes = 20 },
 };
 
 static const struct name_value attention_names[] = {

@@ -1,6 +1,7 @@
 /* The size of a bucket of gradients: as written, or else by the release of the library,
  * by its row, or by the framework's profile. */
 #include "scenario/libraries.h"
+#include "scenario/nccl_environment.h"
 #include "scenario/parse.h"
 #include "scenario/states.h"
 #include "scenario/versions.h"
@@ -51,6 +52,20 @@ static bool drops_buckets(struct parse_context *r)
     return true;
 }
 
+/* Horovod's own variables; a threshold of 0 fuses nothing. */
+static void take_variables(struct parse_context *r)
+{
+    struct parallelism *p = &r->s->parallel;
+    int64_t bytes;
+    double seconds;
+    if (!library_of(p)->fuses_by_cycle)
+        return;
+    if (p->reduce.fusion_cycle_s < 0 && environment_cycle_time(r, &seconds))
+        p->reduce.fusion_cycle_s = seconds;
+    if (p->reduce.bucket_B < 0 && environment_fusion_threshold(r, &bytes))
+        p->reduce.bucket_B = bytes > 0 ? bytes : 1;
+}
+
 void bucket_defaults(struct parse_context *r)
 {
     enum { FIRST_BUCKET_B = 1 << 20 };
@@ -58,6 +73,7 @@ void bucket_defaults(struct parse_context *r)
     const struct framework *f = r->s->training.framework;
     const struct library_row *l = library_of(p);
     const struct library_release *release = release_of(r->s);
+    take_variables(r);
     if (p->reduce.fusion_cycle_s < 0 && l->fuses_by_cycle)
         p->reduce.fusion_cycle_s = release ? release->cycle_s : f->reduction.cycle_s;
     else if (p->reduce.fusion_cycle_s < 0)

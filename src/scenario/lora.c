@@ -194,6 +194,20 @@ static bool adapts(const struct model *m, const struct lora *l)
     return lora_parameters(m, &some) > lora_parameters(m, &none);
 }
 
+/* PEFT's ModulesToSaveWrapper trains a copy of a module, next to which what it was tied
+ * to stays as it is (peft/utils/other.py 0.17). */
+static void untie_copies(struct parse_context *r)
+{
+    const struct lora *l = &r->s->training.lora;
+    uint32_t ends = l->trained & (LORA_TRAINS_EMBEDDINGS | LORA_TRAINS_HEAD);
+    if (!r->has_model || !ends || l->fused || !model_ties_head(&r->s->model))
+        return;
+    r->s->model.ends.tied = false;
+    parse_say(r, cfg_get(r->words.lora, "trained"), DIAG_ASSUMED,
+              "the model ties its head to the embeddings, and PEFT trains a copy of "
+              "each module by itself: they are two");
+}
+
 int lora_check(struct parse_context *r)
 {
     const struct training *t = &r->s->training;
@@ -203,6 +217,7 @@ int lora_check(struct parse_context *r)
         return 0;
     r->s->training.lora.fused =
         t->framework->kernels.fused_qkv && library_of(p)->own_models;
+    untie_copies(r);
     if (t->precision == OP_AMP_FP8)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "adapters in fp32 next to fp8 products are not simulated "

@@ -1,5 +1,5 @@
-/* The variables that steer NCCL and its network plugin: what each does here, and why
- * the others do nothing. */
+/* The variables that steer NCCL, its network plugin and Horovod: what each does here, and
+ * why the others do nothing. */
 #ifndef SCENARIO_NCCL_ENVIRONMENT_H
 #define SCENARIO_NCCL_ENVIRONMENT_H
 
@@ -9,6 +9,12 @@
  * not, or is refused at `c` (-1) for a value that it cannot have. */
 int environment_take(struct parse_context *r, struct cfg c, const char *name,
                      const char *value);
+
+/* HOROVOD_FUSION_THRESHOLD in bytes (0: nothing is fused) and HOROVOD_CYCLE_TIME in
+ * seconds, where the environment has them as they should be (horovod/common/operations.cc,
+ * BackgroundThreadLoop); false: it has not. */
+bool environment_fusion_threshold(const struct parse_context *r, int64_t *bytes);
+bool environment_cycle_time(const struct parse_context *r, double *seconds);
 
 /* Whether launch scripts' variables of that name are for the simulation to judge. */
 bool environment_knows(const char *name);

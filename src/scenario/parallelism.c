@@ -3,6 +3,7 @@
 #include "layout/layout.h"
 #include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
+#include "scenario/nccl_environment.h"
 #include "scenario/parse.h"
 #include "scenario/states.h"
 #include "scenario/versions.h"
@@ -292,12 +293,15 @@ static void assume_stack(struct parse_context *r)
         parse_assume(r, "/parallelism/library", library_word(p), "");
     if (!r->words.framework)
         parse_assume(r, "/training/framework", r->s->training.framework->name, "");
+    int64_t unused;
+    bool variable =
+        library_of(p)->fuses_by_cycle && environment_fusion_threshold(r, &unused);
     if (!has_bucket && p->reduce.bucket_B > 0 && p->replicas > 1 &&
         p->shard.strategy != SHARDING_FULL)
         parse_assume(r, "/parallelism/bucket_size",
                      arena_strdup(&r->loader->arena,
                                   units_bytes_text(size, (double)p->reduce.bucket_B)),
-                     "");
+                     variable ? "HOROVOD_FUSION_THRESHOLD" : "");
 }
 
 int parallelism_framework(struct parse_context *r)

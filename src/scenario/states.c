@@ -14,7 +14,8 @@ static const struct {
     [OPTIMIZER_LAMB] = { 4 + 4 },
     [OPTIMIZER_ADAM8BIT] = { 1 + 1 + 8.0 / 2048 },
     [OPTIMIZER_ADAFACTOR] = { 0 },
-    [OPTIMIZER_SGD] = { 4 }, /* momentum */
+    [OPTIMIZER_SGD] = { 4 },  /* momentum */
+    [OPTIMIZER_LION] = { 4 }, /* likewise (Chen et al. 2023, algorithm 2) */
 };
 
 /* Parameters and gradients as the model keeps them; master weights belong to the

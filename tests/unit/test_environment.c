@@ -33,18 +33,43 @@ static void test_acts(void)
     }
 }
 
+/* Horovod's variables are the fields of the same meaning; 0 fuses nothing. */
+static void test_horovod(void)
+{
+    double threshold = step_s("horovod", "HOROVOD_FUSION_THRESHOLD=\"1048576\""),
+           cycle = step_s("horovod", "HOROVOD_CYCLE_TIME=\"25\""),
+           plain = step_s("horovod", "");
+    CU_ASSERT(job_near(threshold, step_s("horovod\" bucket_size=\"1MiB", ""), 1e-12));
+    CU_ASSERT(job_near(cycle, step_s("horovod\" fusion_cycle=\"25ms", ""), 1e-12));
+    CU_ASSERT(fabs(threshold - plain) > 1e-4 * plain);
+    CU_ASSERT(fabs(cycle - plain) > 1e-4 * plain);
+    CU_ASSERT(step_s("horovod", "HOROVOD_FUSION_THRESHOLD=\"0\"") > threshold);
+    CU_ASSERT(job_near(step_s("ddp", "HOROVOD_FUSION_THRESHOLD=\"1048576\""),
+                       step_s("ddp", ""), 1e-12));
+}
+
 static void test_values(void)
 {
     static const struct {
         const char *variable;
         int32_t errors, notes; /* notes: it says what it does not do */
     } cases[] = {
-        { "NCCL_ALGO=star", 1, 0 },           { "NCCL_ALGO=allred:tree", 1, 0 },
-        { "NCCL_PROTO=^LL,slow", 1, 0 },      { "NCCL_MIN_NCHANNELS=many", 1, 0 },
-        { "NCCL_MIN_NCHANNELS=\"8\"", 0, 1 }, { "NCCL_P2P_DISABLE=\"1\"", 0, 1 },
-        { "FI_EFA_FORK_SAFE=\"1\"", 0, 1 },   { "OFI_NCCL_PROTOCOL=RDMA", 0, 1 },
-        { "NCCL_NEVER_HEARD=\"1\"", 0, 1 },   { "NCCL_NVLS_ENABLE=\"0\"", 0, 0 },
+        { "NCCL_ALGO=star", 1, 0 },
+        { "NCCL_ALGO=allred:tree", 1, 0 },
+        { "NCCL_PROTO=^LL,slow", 1, 0 },
+        { "NCCL_MIN_NCHANNELS=many", 1, 0 },
+        { "NCCL_MIN_NCHANNELS=\"8\"", 0, 1 },
+        { "NCCL_P2P_DISABLE=\"1\"", 0, 1 },
+        { "FI_EFA_FORK_SAFE=\"1\"", 0, 1 },
+        { "OFI_NCCL_PROTOCOL=RDMA", 0, 1 },
+        { "NCCL_NEVER_HEARD=\"1\"", 0, 1 },
+        { "NCCL_NVLS_ENABLE=\"0\"", 0, 0 },
         { "NCCL_PROTO=Simple,LL", 0, 0 },
+        { "HOROVOD_CYCLE_TIME=fast", 1, 0 },
+        { "HOROVOD_FUSION_THRESHOLD=\"64\"", 0, 1 },
+        { "HOROVOD_CACHE_CAPACITY=\"0\"", 0, 1 },
+        { "HOROVOD_HIERARCHICAL_ALLREDUCE=yes", 1, 0 },
+        { "HOROVOD_NEVER_HEARD=\"1\"", 0, 1 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
@@ -65,5 +90,6 @@ void test_environment_register(void)
 {
     CU_pSuite s = CU_add_suite("environment", NULL, NULL);
     CU_add_test(s, "variables act under every library", test_acts);
+    CU_add_test(s, "Horovod's variables are its fields", test_horovod);
     CU_add_test(s, "values are checked", test_values);
 }

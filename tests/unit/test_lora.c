@@ -150,6 +150,35 @@ static void test_trained_modules(void)
     job_unload(&j);
 }
 
+/* Qwen3-0.6B ties its ends: PEFT trains a copy of each, whichever is named. */
+static void test_tied_modules(void)
+{
+    enum { WORDS = 151936, WIDTH = 1024, QUERY = 16 * 128, VALUE = 8 * 128, R = 16 };
+    const int64_t adapters = (int64_t)28 * R * ((WIDTH + QUERY) + (WIDTH + VALUE));
+    static const struct {
+        const char *trained;
+        int64_t copies;
+    } cases[] = {
+        { "['embed_tokens','lm_head']", 2 },
+        { "['lm_head']", 1 },
+        { "['norm']", 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct job j;
+        char training[256];
+        snprintf(training, sizeof(training),
+                 ",'precision':'bf16','lora':{'rank':16,'base':'nf4',"
+                 "'target_modules':['q_proj','v_proj'],'trained':%s}",
+                 cases[i].trained);
+        read_job(&j, "Qwen/Qwen3-0.6B", training, "");
+        int64_t trained = lora_parameters(&j.s.model, &j.s.training.lora),
+                norms = cases[i].copies ? 0 : 28 * (2 * WIDTH + 2 * 128) + WIDTH;
+        CU_ASSERT_EQUAL(trained, adapters + norms + cases[i].copies * WORDS * WIDTH);
+        CU_ASSERT_EQUAL(j.s.model.ends.tied, cases[i].copies == 0);
+        job_unload(&j);
+    }
+}
+
 /* Bytes ---------------------------------------------------------------------------- */
 
 /* QLoRA, section 3: 4.127 bits a parameter with double quantization, 4.5 without. */
@@ -470,6 +499,7 @@ void test_lora_register(void)
     CU_add_test(suite, "modules under every library", test_modules_by_library);
     CU_add_test(suite, "modules that are saved whole are trained",
                 test_trained_modules);
+    CU_add_test(suite, "tied modules that are saved are two", test_tied_modules);
     CU_add_test(suite, "NF4 takes 4.127 bits", test_quantized_bits);
     CU_add_test(suite, "frozen weights have no states", test_memory);
     CU_add_test(suite, "frozen products cost 4 FLOPs an element", test_flops);

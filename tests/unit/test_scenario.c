@@ -431,6 +431,7 @@ static void test_states(void)
         { "amp_fp16", "adam", 4, 4, 8, 2, 4 },
         { "fp32", "sgd", 4, 4, 4, 0, 4 },
         { "fp32", "adafactor", 4, 4, 0, 0, 4 },
+        { "bf16", "lion", 2, 2, 8, 0, 2 },
         { "amp_fp16", "adam8bit", 4, 4, 2 + 8.0 / 2048, 2, 4 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

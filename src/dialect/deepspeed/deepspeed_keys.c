@@ -8,7 +8,7 @@
 /* clang-format off */
 const struct dialect_word deepspeed_optimizers[] = {
     { "AdamW", "adam" }, { "Adam", "adam" }, { "FusedAdam", "adam" }, { "Adafactor", "adafactor" },
-    { "Lamb", "lamb" }, { "FusedLamb", "lamb" }, { "SGD", "sgd" }, { NULL, NULL },
+    { "Lamb", "lamb" }, { "FusedLamb", "lamb" }, { "SGD", "sgd" }, { "Lion", "lion" }, { "FusedLion", "lion" }, { NULL, NULL },
 };
 static const struct dialect_option root_keys[] = {
     ROW("train_batch_size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true), ROW("train_micro_batch_size_per_gpu", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),

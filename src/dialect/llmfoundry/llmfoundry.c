@@ -42,7 +42,6 @@ static void take_duration(struct launch_context *t, const struct dialect_option 
         launch_leave_out(t, it, "number of ba, ep, sp or tok");
 }
 
-/* Lion keeps one moment, as SGD does. */
 static void take_optimizer(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
@@ -51,11 +50,11 @@ static void take_optimizer(struct launch_context *t, const struct dialect_option
         { "adamw", "adam" },
         { "adam", "adam" },
         { "decoupled_sgdw", "sgd" },
-        { "decoupled_lionw", "sgd" },
-        { "lionw", "sgd" },
-        { "lion", "sgd" },
-        { "clip_lion", "sgd" },
-        { "adalr_lion", "sgd" },
+        { "decoupled_lionw", "lion" },
+        { "lionw", "lion" },
+        { "lion", "lion" },
+        { "clip_lion", "lion" },
+        { "adalr_lion", "lion" },
         { "sgd", "sgd" },
         { "decoupled_adamw_8b", "adam8bit" },
         { NULL, NULL },
@@ -63,10 +62,6 @@ static void take_optimizer(struct launch_context *t, const struct dialect_option
     struct dialect_option as = *row;
     as.words = words;
     as.wanted = "optimizer that is simulated";
-    if (it->value->kind == VALUE_STRING && strstr(it->value->text, "lion"))
-        launch_note(t->l, it->line, DIAG_APPROXIMATE,
-                    "%s: %.40s is simulated as sgd: both keep one moment", it->key,
-                    it->value->text);
     dialect_take_as(t, &as, it, DIALECT_WORD);
 }
 

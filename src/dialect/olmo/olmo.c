@@ -35,7 +35,7 @@ static void take_either(struct launch_context *t, const struct dialect_option *r
 }
 
 /* clang-format off */
-static const struct dialect_word optimizers[] = { { "adamw", "adam" }, { NULL, NULL } };
+static const struct dialect_word optimizers[] = { { "adamw", "adam" }, { "lionw", "lion" }, { NULL, NULL } };
 static const struct dialect_option rows[] = {
     ROW("model.d_model", "/model/d_model", .kind = DIALECT_SIZE),
     ROW("model.n_heads", "/model/n_heads", .kind = DIALECT_SIZE),
@@ -336,10 +336,8 @@ static void take_defaults(struct launch_context *t)
                   "global_train_batch_size's default");
     launch_assume(t, "/training/micro_batch_size", json_integer(16),
                   "device_train_microbatch_size's default");
-    if (!launch_has(t, "/training/optimizer") &&
-        !launch_is_unresolved(t, "/training/optimizer"))
-        launch_add_unresolved(t, "/training/optimizer", t->l->line,
-                              "optimizer.name: its default, lionw, is not simulated");
+    launch_assume(t, "/training/optimizer", json_string("lion"),
+                  "optimizer.name's default, lionw");
 }
 
 /* "--fsdp.precision=mixed", and "--save-overwrite" for true (clean_opt of
