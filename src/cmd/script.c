@@ -85,8 +85,8 @@ static bool is_variable(struct arena *arena, const char *set, struct shell_given
     return true;
 }
 
-/* How many GPUs an instance has, as far as --set says; 0: it does not. */
-static int64_t gpus_of(const struct script_options *how)
+/* How many GPUs an instance has, and which, as far as --set says; 0: it does not. */
+static void gpus_of(const struct script_options *how, struct launch_given *out)
 {
     static const char count[] = "/cluster/gpus_per_instance=",
                       name[] = "/cluster/instance=";
@@ -102,9 +102,10 @@ static int64_t gpus_of(const struct script_options *how)
         const struct instance *inst =
             instance_get(&loader, set + sizeof(name) - 1, (struct cfg) { 0 });
         gpus = inst ? inst->n_gpus : 0;
+        out->arch = inst ? inst->gpu->sm_arch : 0;
         cfg_loader_release(&loader);
     }
-    return given > 0 ? given : gpus;
+    out->gpus = given > 0 ? given : gpus;
 }
 
 /* The document of the file, changed by what is set. */
@@ -113,7 +114,7 @@ static struct cfg load(struct launch *l, struct cfg_loader *loader, const char *
 {
     struct shell_given variables[VARIABLES_MAX];
     struct launch_given given = { .estimator = how->estimator, .shell = variables };
-    given.gpus = gpus_of(how);
+    gpus_of(how, &given);
     bool shell = launch_is_shell(file) || launch_takes_variables(file);
     int32_t n = how->sets ? how->sets->n : 0;
     for (int32_t i = 0; shell && i < n && given.n_shell < VARIABLES_MAX; i++)

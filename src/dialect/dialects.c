@@ -63,7 +63,7 @@ const struct dialect dialects[] = {
       .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
       .looks = "Trainer's calls (TrainingArguments, SFTTrainer ...)",
-      .calls = user_script_calls,
+      .calls = user_script_calls, .same = user_script_same,
       .recognises = user_script_recognises, .read = user_script_read, .tables = user_script_tables },
     { .name = "megatron",
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",

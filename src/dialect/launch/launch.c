@@ -74,7 +74,8 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
                            const struct launch_given *given)
 {
     struct arena *arena = &l->loader->arena;
-    const struct python_wanted wanted = dialect_calls(arena);
+    struct python_wanted wanted = dialect_calls(arena);
+    wanted.gpu = (struct python_gpu) { l->gpus, l->arch };
     struct python p;
     struct err err = { 0 };
     struct launch_context t = { .tree = NULL };
@@ -144,6 +145,8 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
     size_t len;
     given = given ? given : &nothing_given;
     begin(l, loader, file);
+    l->gpus = given->gpus;
+    l->arch = given->arch;
     bool document = launch_is_document(file);
     if (document && given->estimator)
         no_estimators(l);

@@ -73,9 +73,10 @@ struct launch_lengths {
 struct launch {
     struct cfg_loader *loader;
     const char *file;
-    const char *title; /* "estimator = PyTorch(...): read, not run" */
-    const char *what;  /* "the script" */
-    int64_t line;      /* of that */
+    int64_t gpus, arch; /* as of struct launch_given */
+    const char *title;  /* "estimator = PyTorch(...): read, not run" */
+    const char *what;   /* "the script" */
+    int64_t line;       /* of that */
     /* copies of a model that is sharded: so many on all GPUs, or one an instance (-1);
      * 0: the degree of sharding is known, or not of this */
     int64_t shard_copies;
@@ -98,7 +99,8 @@ struct launch_given {
     const char *estimator; /* the variable that holds it; NULL takes the last one */
     const struct shell_given *shell; /* variables of a shell script */
     int32_t n_shell;
-    int64_t gpus; /* of an instance, for scripts that ask; 0: not known */
+    /* of an instance, for scripts that ask: its GPUs, and 80 of sm80; 0: not known */
+    int64_t gpus, arch;
 };
 
 /* Whether a file is read so: by the ending .py, .ipynb, .txt for a notebook's dump, .sh,

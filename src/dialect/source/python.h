@@ -75,6 +75,11 @@ struct python {
     int64_t length;                 /* of the text, in bytes */
 };
 
+/* The GPUs of an instance, for source that asks; 0: not known. */
+struct python_gpu {
+    int64_t count, arch; /* 80 of sm80 */
+};
+
 /* What to look for; lists end with NULL. */
 struct python_wanted {
     const char *const *calls; /* names of functions, without what precedes the dot */
@@ -91,6 +96,7 @@ struct python_wanted {
      * attributes may be set at any depth, as "a.b" where there is no "a"; their calls are
      * wanted, too. NULL: none */
     const char *const *objects;
+    struct python_gpu gpu;
 };
 
 /* Reads NUL-terminated UTF-8 text of len bytes. -1 beyond the limits. */

@@ -331,8 +331,39 @@ static struct value *deep_copy(struct python_parser *r, const struct arguments *
 
 static struct value *device_count(struct python_parser *r, const struct arguments *a)
 {
+    if (r->wanted->gpu.count)
+        return python_int(r, a->line, r->wanted->gpu.count);
     return python_unknown(r, a->line,
                           "device_count() is the instance's number of GPUs");
+}
+
+/* sm80 and newer compute in bf16 (torch/cuda/__init__.py, PyTorch 2.4). */
+static struct value *bf16_supported(struct python_parser *r, const struct arguments *a)
+{
+    if (r->wanted->gpu.arch)
+        return python_bool(r, a->line, r->wanted->gpu.arch >= 80);
+    return python_unknown(r, a->line,
+                          "whether bf16 is supported, is the instance's GPU to say "
+                          "(--set /cluster/instance=NAME)");
+}
+
+static struct value *capability(struct python_parser *r, const struct arguments *a)
+{
+    int64_t arch = r->wanted->gpu.arch;
+    if (!arch)
+        return python_unknown(r, a->line,
+                              "get_device_capability() is the instance's GPU's (--set "
+                              "/cluster/instance=NAME)");
+    struct value *v = python_new(r, VALUE_LIST, a->line);
+    python_put(r, v, NULL, a->line, python_int(r, a->line, arch / 10));
+    python_put(r, v, NULL, a->line, python_int(r, a->line, arch % 10));
+    return v;
+}
+
+/* torch.cuda.is_available(): a job that is simulated has GPUs. */
+static struct value *available(struct python_parser *r, const struct arguments *a)
+{
+    return python_bool(r, a->line, true);
 }
 
 /* field(default=1) of a dataclass. */
@@ -402,6 +433,15 @@ struct value *python_builtin(struct python_parser *r, const char *function,
         { "copy.deepcopy", deep_copy },
         { "copy.copy", deep_copy },
         { "torch.cuda.device_count", device_count },
+        { "torch.cuda.is_bf16_supported", bf16_supported },
+        { "is_bf16_supported", bf16_supported },
+        { "is_bfloat16_supported", bf16_supported }, /* Unsloth's */
+        { "unsloth.is_bfloat16_supported", bf16_supported },
+        { "unsloth.is_bf16_supported", bf16_supported },
+        { "is_torch_bf16_gpu_available", bf16_supported },
+        { "transformers.utils.is_torch_bf16_gpu_available", bf16_supported },
+        { "torch.cuda.get_device_capability", capability },
+        { "torch.cuda.is_available", available },
         { "getattr", attribute },
         { "field", field },
         { "dataclasses.field", field },

@@ -36,6 +36,9 @@ void trainer_take(struct launch_context *t);
 void trainer_settle(struct launch_context *t);
 void trainer_note_unused(struct launch_context *t);
 
+/* The model of a name or an id, as a scenario has it; NULL: it is not known. */
+const char *trainer_model_named(struct launch_context *t, const char *text);
+
 /* Fields by names: of models, of scripts, of data sets. */
 void trainer_take_model(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it);

@@ -47,6 +47,21 @@ static bool is_shipped(struct launch_context *t, const char *name)
     return *all != NULL;
 }
 
+const char *trainer_model_named(struct launch_context *t, const char *text)
+{
+    const char *name = plain_name(t, text, false);
+    struct cfg known = look_up(t, "models", name);
+    const char *model = NULL;
+    struct hub_id id;
+    if (is_shipped(t, name))
+        model = name;
+    else if (hub_find(&id, t->l->loader, text))
+        model = id.shipped ? id.shipped : text;
+    else if (known.json)
+        cfg_string(known, &model);
+    return model;
+}
+
 void trainer_take_model(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
@@ -54,16 +69,7 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
         launch_unresolved_item(t, row->pointer, it, "string");
         return;
     }
-    const char *name = plain_name(t, it->value->text, false);
-    struct cfg known = look_up(t, "models", name);
-    const char *model = NULL;
-    struct hub_id id;
-    if (is_shipped(t, name))
-        model = name;
-    else if (hub_find(&id, t->l->loader, it->value->text))
-        model = id.shipped ? id.shipped : it->value->text;
-    else if (known.json)
-        cfg_string(known, &model);
+    const char *model = trainer_model_named(t, it->value->text);
     if (model)
         launch_set(t, row->pointer, json_string(model), it);
     else

@@ -41,7 +41,7 @@ const struct dialect_table user_script_tables[] = {
 static const char *class_of(struct arena *arena, const struct python_call *c)
 {
     const char *last = python_last_part(c->function);
-    return last == c->function
+    return last == c->function || strncmp(last, "from_", 5) != 0
                ? last
                : python_last_part(arena_strndup(arena, c->function,
                                                 (size_t)(last - c->function) - 1));
@@ -136,6 +136,19 @@ static void ask_command(struct launch_context *t, const struct user_script *g)
     }
 }
 
+/* Calls under conditions that are not known are read as if they were made. */
+static void name_unsure(struct launch_context *t, const struct user_script *g)
+{
+    for (int part = 0; part < SCRIPT_PARTS; part++) {
+        const struct python_call *c = g->parts[part];
+        if (c && c->unsure)
+            launch_note(t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
+                        "%.80s(...) of line %lld is under a condition that is not "
+                        "known, and is taken to be called",
+                        c->function, (long long)c->line);
+    }
+}
+
 void user_script_take(struct launch_context *t, const struct user_script *g)
 {
     static const struct trainer_kind kind = { .tables = user_script_tables };
@@ -150,6 +163,9 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
                                      &v };
     bool trl = is_trl(method);
     ask_command(t, g);
+    name_unsure(t, g);
+    user_script_take_model(t, g);
+    user_script_take_loop(t, g);
     int64_t said = launch_said(t);
     if (trl)
         trl_take_method(t, strcmp(method, "Unsloth") == 0 ? "SFT" : method, &from);
@@ -160,6 +176,7 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
         trl_take(t, g->words, is_older(g));
     else
         trainer_read_arguments(t, g->words, &kind);
+    user_script_take_accumulation(t, g);
     user_script_take_lengths(t, g);
     user_script_name_left(t, g);
 }
@@ -174,8 +191,7 @@ bool user_script_recognises(const struct dialect_input *in)
         return user_script_recognises_command(in);
     arena_init(&arena);
     user_script_gather(&g, &arena, in->python);
-    bool trains = g.parts[SCRIPT_TRAINER] || g.parts[SCRIPT_ARGUMENTS] ||
-                  (g.parts[SCRIPT_ACCELERATOR] && g.parts[SCRIPT_MODEL]);
+    bool trains = user_script_trains(&g);
     arena_release(&arena);
     return trains;
 }
@@ -213,10 +229,11 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
         return;
     }
     user_script_gather(&g, t->arena, in->python);
-    const struct python_call *c = g.parts[SCRIPT_TRAINER] ? g.parts[SCRIPT_TRAINER]
-                                  : g.parts[SCRIPT_ARGUMENTS]
-                                      ? g.parts[SCRIPT_ARGUMENTS]
-                                      : g.parts[SCRIPT_MODEL];
+    const struct python_call *c =
+        g.parts[SCRIPT_TRAINER]     ? g.parts[SCRIPT_TRAINER]
+        : g.parts[SCRIPT_ARGUMENTS] ? g.parts[SCRIPT_ARGUMENTS]
+        : g.parts[SCRIPT_MODEL]     ? g.parts[SCRIPT_MODEL]
+                                    : g.parts[SCRIPT_CONFIGURATION];
     t->l->title =
         arena_printf(t->arena, "%s%s%s(...): read, not run", c->target ? c->target : "",
                      c->target ? " = " : "", c->function);

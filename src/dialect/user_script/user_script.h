@@ -5,6 +5,8 @@
  *     user_script_calls    which calls make the training; their arguments by the rows' names
  *     user_script_start    the program that a command or an estimator starts
  *     user_script_left     arguments that are not read, by name
+ *     user_script_model    a model that the text makes of a configuration
+ *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
@@ -18,18 +20,27 @@
 
 /* What a call is for. */
 enum user_script_part {
-    SCRIPT_ARGUMENTS,    /* TrainingArguments(...), SFTConfig(...) */
-    SCRIPT_TRAINER,      /* Trainer(...), SFTTrainer(...) */
-    SCRIPT_MODEL,        /* AutoModelForCausalLM.from_pretrained(...) */
-    SCRIPT_ADAPTERS,     /* LoraConfig(...) */
-    SCRIPT_QUANTISATION, /* BitsAndBytesConfig(...) */
-    SCRIPT_PREPARED,     /* prepare_model_for_kbit_training(...) */
-    SCRIPT_CHECKPOINTED, /* gradient_checkpointing_enable() */
-    SCRIPT_ACCELERATOR,  /* Accelerator(...) */
-    SCRIPT_STARTED,      /* notebook_launcher(...) */
-    SCRIPT_WRAPPED,      /* get_peft_model(...): gives back what it is given */
-    SCRIPT_TOKENISED,    /* tokenizer(...) */
-    SCRIPT_METHOD,       /* IA3Config(...): adapters of another kind */
+    SCRIPT_ARGUMENTS,     /* TrainingArguments(...), SFTConfig(...) */
+    SCRIPT_TRAINER,       /* Trainer(...), SFTTrainer(...) */
+    SCRIPT_MODEL,         /* AutoModelForCausalLM.from_pretrained(...) */
+    SCRIPT_ADAPTERS,      /* LoraConfig(...) */
+    SCRIPT_QUANTISATION,  /* BitsAndBytesConfig(...) */
+    SCRIPT_PREPARED,      /* prepare_model_for_kbit_training(...) */
+    SCRIPT_CHECKPOINTED,  /* gradient_checkpointing_enable() */
+    SCRIPT_ACCELERATOR,   /* Accelerator(...) */
+    SCRIPT_STARTED,       /* notebook_launcher(...) */
+    SCRIPT_WRAPPED,       /* get_peft_model(...): gives back what it is given */
+    SCRIPT_TOKENISED,     /* tokenizer(...) */
+    SCRIPT_METHOD,        /* IA3Config(...): adapters of another kind */
+    SCRIPT_CONFIGURATION, /* GPT2Config(...), AutoConfig.from_pretrained(...) */
+    SCRIPT_LOADER,        /* DataLoader(...) */
+    SCRIPT_OPTIMIZER,     /* torch.optim.AdamW(...) */
+    SCRIPT_SHARDED,       /* FullyShardedDataParallel(...), fully_shard(...) */
+    SCRIPT_REPLICATED,    /* DistributedDataParallel(...) */
+    SCRIPT_AUTOCAST,      /* torch.autocast(...) */
+    SCRIPT_ENGINE,        /* deepspeed.initialize(...) */
+    SCRIPT_RECOMPUTED,    /* apply_activation_checkpointing(...) */
+    SCRIPT_COMPILED,      /* torch.compile(...) */
     SCRIPT_PARTS
 };
 
@@ -62,7 +73,7 @@ void user_script_release(struct user_script *g);
 const char *user_script_text(struct launch_context *t, const char *name);
 
 /* Functions whose calls are wanted of the reader; NULL ends them. */
-extern const char *const user_script_calls[];
+extern const char *const user_script_calls[], *const user_script_same[];
 
 /* The calls of a text that make its training, and their arguments. */
 void user_script_gather(struct user_script *g, struct arena *arena,
@@ -76,6 +87,22 @@ bool user_script_reads(enum user_script_part part, const char *argument);
 
 /* Names what calls are given that no row reads. */
 void user_script_name_left(struct launch_context *t, const struct user_script *g);
+
+/* user_script_model.c: classes of configurations; whether a call makes a model of one; the
+ * model that is made so, where nothing was taken so far. */
+extern const char *const user_script_configurations[];
+bool user_script_builds(const struct python_call *c);
+void user_script_take_model(struct launch_context *t, const struct user_script *g);
+
+/* user_script_loop.c: the loader of the training, NULL: there is none; before the words
+ * what shards; after them how many microbatches a step has. */
+const struct python_call *user_script_loader(const struct python *p);
+void user_script_take_loop(struct launch_context *t, const struct user_script *g);
+void user_script_take_accumulation(struct launch_context *t,
+                                   const struct user_script *g);
+
+/* Whether a text has a training: of a trainer, or a loop of its own. */
+bool user_script_trains(const struct user_script *g);
 
 /* After the words: the length at which the text's calls of tokenizers cut, or the
  * number that it binds to a usual name. */

@@ -24,17 +24,41 @@ const char *const user_script_calls[] = {
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
     "from_pretrained", "from_config", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable",
-    "Accelerator", "notebook_launcher", "tokenizer", "encode_plus", "batch_encode_plus",
+    "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus",
     /* methods of PEFT that are no LoRA */
     "AdaLoraConfig", "IA3Config", "PromptTuningConfig", "PrefixTuningConfig", "PromptEncoderConfig", "AdaptionPromptConfig",
     "LoHaConfig", "LoKrConfig", "OFTConfig", "BOFTConfig", "VeraConfig", "FourierFTConfig", "LNTuningConfig", "XLoraConfig",
     "VBLoRAConfig", "HRAConfig", "BoneConfig", "MissConfig", "CPTConfig", "PolyConfig", "RandLoraConfig",
-    "MultitaskPromptTuningConfig", NULL,
+    "MultitaskPromptTuningConfig",
+    /* configurations, and models that are made of them */
+    "GPT2Config", "LlamaConfig", "MistralConfig", "MixtralConfig", "Qwen2Config", "Qwen3Config", "GemmaConfig", "PhiConfig", "GPTNeoXConfig",
+    "GPTJConfig", "OPTConfig", "BloomConfig", "BertConfig", "RobertaConfig", "T5Config", "ViTConfig",
+    "GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "GemmaForCausalLM",
+    "PhiForCausalLM", "GPTNeoXForCausalLM", "GPTJForCausalLM", "OPTForCausalLM", "BloomForCausalLM", "BertForMaskedLM", "BertForPreTraining",
+    "RobertaForMaskedLM", "T5ForConditionalGeneration", "ViTForImageClassification",
+    /* loops of one's own */
+    "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
+    "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
+    "apply_activation_checkpointing", "compile", NULL,
+};
+/* Their arguments that are calls: a dictionary each. */
+const char *const user_script_same[] = {
+    "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", NULL,
 };
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
  * any; "" for any. The first that fits. */
 static const struct { const char *class, *function; enum user_script_part part; } functions[] = {
+    { "", "FullyShardedDataParallel", SCRIPT_SHARDED }, { "", "FSDP", SCRIPT_SHARDED }, { "", "fully_shard", SCRIPT_SHARDED },
+    { "", "DistributedDataParallel", SCRIPT_REPLICATED }, { "", "DDP", SCRIPT_REPLICATED }, { "", "autocast", SCRIPT_AUTOCAST },
+    { "deepspeed", "initialize", SCRIPT_ENGINE }, { "", "apply_activation_checkpointing", SCRIPT_RECOMPUTED }, { "torch", "compile", SCRIPT_COMPILED },
+    { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER },
+    { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
+    { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
+    { "", "FusedLAMB", SCRIPT_OPTIMIZER }, { "", "DeepSpeedCPUAdam", SCRIPT_OPTIMIZER },
+    { "*Config", "from_pretrained", SCRIPT_CONFIGURATION }, { "*For*", "from_config", SCRIPT_MODEL }, { "AutoModel*", "from_config", SCRIPT_MODEL },
+    { "", "*LMHeadModel", SCRIPT_MODEL }, { "", "*ForCausalLM", SCRIPT_MODEL }, { "", "*ForMaskedLM", SCRIPT_MODEL }, { "", "*ForPreTraining", SCRIPT_MODEL },
+    { "", "*ForConditionalGeneration", SCRIPT_MODEL }, { "", "*ForImageClassification", SCRIPT_MODEL },
     { "", "*TrainingArguments", SCRIPT_ARGUMENTS }, { "", "LoraConfig", SCRIPT_ADAPTERS },
     { "", "BitsAndBytesConfig", SCRIPT_QUANTISATION },
     { "", "AdaLoraConfig", SCRIPT_METHOD }, { "", "IA3Config", SCRIPT_METHOD }, { "", "Prompt*Config", SCRIPT_METHOD },
@@ -50,7 +74,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED }, { "", "add_adapter", SCRIPT_WRAPPED },
     { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED },
     { "", "Accelerator", SCRIPT_ACCELERATOR }, { "", "notebook_launcher", SCRIPT_STARTED },
-    { "", "tokenizer", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED },
+    { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED },
 };
 
 /* An argument of a part, "*" any other, and its name in the rows: NULL its own, "" none, of
@@ -75,6 +99,12 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_METHOD, "*", "" },
     { SCRIPT_ACCELERATOR, "gradient_accumulation_steps", NULL },
     { SCRIPT_ACCELERATOR, "*", "" },
+    { SCRIPT_LOADER, "batch_size", "per_device_train_batch_size" }, { SCRIPT_LOADER, "1", "per_device_train_batch_size" },
+    { SCRIPT_LOADER, "num_workers", "dataloader_num_workers" }, { SCRIPT_LOADER, "*", "" },
+    { SCRIPT_ENGINE, "config", "deepspeed" }, { SCRIPT_ENGINE, "config_params", "deepspeed" }, { SCRIPT_ENGINE, "*", "" },
+    { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" }, { SCRIPT_CONFIGURATION, "*", "" },
+    { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
+    { SCRIPT_COMPILED, "*", "" },
 };
 /* clang-format on */
 
@@ -114,6 +144,8 @@ enum user_script_part user_script_part_of(const struct python_call *c)
     if (is_foreign(c->function))
         return SCRIPT_PARTS;
     size_t n = last > from ? (size_t)(last - from) - 1 : 0;
+    if (names_listed(user_script_configurations, last))
+        return SCRIPT_CONFIGURATION;
     for (const char *s = c->function; s < last; s++)
         from = *s == '.' && s + 1 < last ? s + 1 : from;
     n -= n ? (size_t)(from - c->function) : 0;
@@ -196,6 +228,41 @@ static void choose(struct user_script *g, enum user_script_part part,
                              : last_of(g->python, part, from ? from->line : INT64_MAX);
 }
 
+/* What a model is made of, where it is not loaded. */
+static void choose_configuration(struct user_script *g)
+{
+    const struct python_call *model = g->parts[SCRIPT_MODEL];
+    if (!model || user_script_builds(model))
+        choose(g, SCRIPT_CONFIGURATION,
+               model && given(model, "config", "0") ? given(model, "config", "0")
+                                                    : NULL);
+}
+
+/* A loop of the text's own; next to a trainer its calls are of something else. */
+static void choose_loop(struct user_script *g)
+{
+    static const enum user_script_part parts[] = {
+        SCRIPT_OPTIMIZER, SCRIPT_SHARDED, SCRIPT_REPLICATED,
+        SCRIPT_AUTOCAST,  SCRIPT_ENGINE,  SCRIPT_RECOMPUTED,
+    };
+    choose(g, SCRIPT_COMPILED, NULL);
+    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
+        return;
+    g->parts[SCRIPT_LOADER] = user_script_loader(g->python);
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        choose(g, parts[i], NULL);
+}
+
+bool user_script_trains(const struct user_script *g)
+{
+    const struct python_call *const *p = g->parts;
+    bool model = p[SCRIPT_MODEL] || p[SCRIPT_CONFIGURATION],
+         loop = p[SCRIPT_ACCELERATOR] || p[SCRIPT_ENGINE] ||
+                (p[SCRIPT_OPTIMIZER] &&
+                 (p[SCRIPT_LOADER] || p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
+    return p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] || (model && loop);
+}
+
 static void choose_all(struct user_script *g)
 {
     const struct python_call *trainer = last_of(g->python, SCRIPT_TRAINER, INT64_MAX);
@@ -220,6 +287,8 @@ static void choose_all(struct user_script *g)
     choose(g, SCRIPT_CHECKPOINTED, NULL);
     choose(g, SCRIPT_ACCELERATOR, NULL);
     choose(g, SCRIPT_STARTED, NULL);
+    choose_configuration(g);
+    choose_loop(g);
 }
 
 /* Their arguments ------------------------------------------------------------------ */
@@ -271,7 +340,9 @@ static void put_part(struct user_script *g, struct arena *arena,
             key = it->key;
         else if (n && key[n - 1] == '*')
             key = arena_printf(arena, "%.*s%s", (int)n - 1, key, it->key);
-        if (key[0] && !(key[0] >= '0' && key[0] <= '9'))
+        bool made = part == SCRIPT_MODEL && user_script_builds(c) &&
+                    strcmp(key, "model_name_or_path") == 0;
+        if (key[0] && !(key[0] >= '0' && key[0] <= '9') && !made)
             put(g, arena, key, it->line, it->value, false);
     }
 }
@@ -381,6 +452,45 @@ static void put_adapters(struct user_script *g, struct arena *arena)
     put_unsloth(g, arena);
 }
 
+/* The optimizer of a loop by its class, as the Trainer calls it. */
+static void put_optimizer(struct user_script *g, struct arena *arena)
+{
+    static const struct {
+        const char *class, *word;
+    } optimizers[] = {
+        { "AdamW", "adamw_torch" },
+        { "Adam", "adamw_torch" },
+        { "FusedAdam", "adamw_torch" },
+        { "DeepSpeedCPUAdam", "adamw_torch" },
+        { "SGD", "sgd" },
+        { "Adafactor", "adafactor" },
+        { "Lion", "lion" },
+        { "FusedLAMB", "lamb" },
+        { "PagedAdamW32bit", "adamw" },
+        { "PagedAdamW8bit", "adamw_8bit" },
+        { "AdamW8bit", "adamw_8bit" },
+        { "Adam8bit", "adamw_8bit" },
+    };
+    const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
+    for (size_t i = 0; c && i < sizeof(optimizers) / sizeof(optimizers[0]); i++)
+        if (strcmp(optimizers[i].class, python_last_part(c->function)) == 0)
+            put(g, arena, "optim", c->line,
+                value_new_string(arena, optimizers[i].word, c->line, 0), false);
+}
+
+/* GradientAccumulationPlugin(num_steps=4), DeepSpeedPlugin(...=4) */
+static void put_steps(struct user_script *g, struct arena *arena)
+{
+    const struct python_call *c = g->parts[SCRIPT_ACCELERATOR];
+    const struct value *plugin = given(c, "gradient_accumulation_plugin", ""),
+                       *ds = given(c, "deepspeed_plugin", "");
+    const struct value_item *n = plugin ? value_get(plugin, "num_steps") : NULL;
+    n = n || !plugin ? n : value_get(plugin, "0");
+    n = n || !ds ? n : value_get(ds, "gradient_accumulation_steps");
+    if (n)
+        put(g, arena, "gradient_accumulation_steps", n->line, n->value, true);
+}
+
 /* What calls do that no argument says. */
 static void put_switches(struct user_script *g, struct arena *arena)
 {
@@ -388,8 +498,11 @@ static void put_switches(struct user_script *g, struct arena *arena)
                              *prepared = g->parts[SCRIPT_PREPARED];
     const struct value *mixed =
         given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
-    if (on)
-        put_true(g, arena, "gradient_checkpointing", on->line, true);
+    if (on || g->parts[SCRIPT_RECOMPUTED])
+        put_true(g, arena, "gradient_checkpointing",
+                 on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
+    put_optimizer(g, arena);
+    put_steps(g, arena);
     /* peft/utils/other.py, prepare_model_for_kbit_training: True unless given */
     if (prepared)
         put_true(g, arena, "use_gradient_checkpointing", prepared->line, false);

@@ -21,7 +21,7 @@ static const char *const of_model[] = {
 };
 static const char *const of_accelerator[] = {
     "mixed_precision", "log_with", "project_dir", "logging_dir", "project_config", "split_batches", "rng_types",
-    "step_scheduler_with_optimizer", "dispatch_batches", "even_batches", "dataloader_config", "device_placement", NULL,
+    "step_scheduler_with_optimizer", "dispatch_batches", "even_batches", "gradient_accumulation_plugin", "kwargs_handlers", "dataloader_config", "device_placement", NULL,
 };
 /* What decides how the states are held. */
 static const char *const plugins[] = { "fsdp_plugin", "deepspeed_plugin", "deepspeed_plugins",
@@ -43,7 +43,9 @@ static void name_left(struct launch_context *t, const struct user_script *g,
     for (int32_t i = 0; i < c->arguments->n; i++) {
         const struct value_item *it = &c->arguments->items[i];
         if (!it->key || names_listed(idle, it->key) ||
-            user_script_reads(part, it->key) || launch_is_off(it->value))
+            user_script_reads(part, it->key) || launch_is_off(it->value) ||
+            (names_listed(plugins, it->key) && it->value->kind == VALUE_DICT &&
+             it->value->text))
             continue;
         strbuf_printf(&left, "%s%.60s", strbuf_get(&left)[0] ? ", " : "", it->key);
         if (names_listed(plugins, it->key) && !launch_has(t, library))

@@ -33,33 +33,31 @@ const char *user_script_text(struct launch_context *t, const char *name)
     return text;
 }
 
-static int read_text(struct python *p, struct arena *arena, const char *text,
-                     const struct value *given, const struct value *words)
+static int read_text(struct python *p, struct arena *arena, const struct launch *l,
+                     const struct user_script_start *s)
 {
-    static const char *const none[] = { NULL };
     const struct python_wanted wanted = {
-        .calls = user_script_calls, .same = none, .given = given, .words = words
+        .calls = user_script_calls,
+        .same = user_script_same,
+        .given = s->given,
+        .words = s->words,
+        .gpu = { l->gpus, l->arch },
     };
     struct err err = { 0 };
-    return python_read(p, arena, text, strlen(text), &wanted, &err);
-}
-
-static bool trains(const struct user_script *g)
-{
-    return g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
-           (g->parts[SCRIPT_ACCELERATOR] && g->parts[SCRIPT_MODEL]);
+    return python_read(p, arena, s->text, strlen(s->text), &wanted, &err);
 }
 
 /* Whether a text has a training that is read here, whatever it is given. */
-static bool is_program(struct arena *arena, const char *text)
+static bool is_program(struct arena *arena, const struct launch *l, const char *text)
 {
     struct value nothing = { .kind = VALUE_DICT, .line = 1 };
+    const struct user_script_start s = { .text = text, .given = &nothing };
     struct user_script g;
     struct python p;
-    bool is_one = read_text(&p, arena, text, &nothing, NULL) == 0;
+    bool is_one = read_text(&p, arena, l, &s) == 0;
     if (is_one) {
         user_script_gather(&g, arena, &p);
-        is_one = trains(&g);
+        is_one = user_script_trains(&g);
     }
     python_release(&p);
     return is_one;
@@ -137,14 +135,14 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
                       const struct user_script_start *s)
 {
     struct python p;
-    if (read_text(&p, t->arena, s->text, s->given, s->words)) {
+    if (read_text(&p, t->arena, t->l, s)) {
         python_release(&p);
         return false;
     }
     user_script_gather(g, t->arena, &p);
     g->text = p;
     g->python = &g->text;
-    if (!trains(g)) {
+    if (!user_script_trains(g)) {
         user_script_release(g);
         return false;
     }
@@ -177,13 +175,24 @@ static bool has_document(const struct dialect_input *in)
     return is_one;
 }
 
+/* trl/scripts/sft.py itself, or what sends to it or imports it (TRL 0.13 and newer). */
+static bool is_of_trl(const char *name, const char *text)
+{
+    static const char *const parts[] = { "trl/scripts/", "trl.scripts" };
+    bool sent = false;
+    for (size_t i = 0; text && i < sizeof(parts) / sizeof(parts[0]); i++)
+        sent |= strstr(text, parts[i]) != NULL;
+    return sent || strstr(name, parts[0]) != NULL;
+}
+
 bool user_script_recognises_command(const struct dialect_input *in)
 {
     if (!in->context || !in->command)
         return false;
     const char *name = in->command->command->words[in->command->script].text;
     const char *text = user_script_text(in->context, name);
-    return (text && is_program(in->context->arena, text)) || has_document(in);
+    return (text && is_program(in->context->arena, in->context->l, text)) ||
+           has_document(in) || is_of_trl(name, text);
 }
 
 /* sys.argv: the script and what follows it. */

@@ -1,0 +1,297 @@
+/* A training loop of a text's own: data loaders, what shards or replicates the model,
+ * autocast, optimizers, and plugins of Accelerate.
+ *
+ * torch/utils/data/dataloader.py, torch/distributed/fsdp, torch/nn/parallel/
+ * distributed.py, torch/amp/autocast_mode.py (PyTorch 2.8), accelerate/utils/
+ * dataclasses.py (1.12), deepspeed/__init__.py (0.17). */
+#include "base/names.h"
+#include "dialect/accelerate/accelerate.h"
+#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/trainer/trainer.h"
+#include "dialect/user_script/user_script.h"
+
+#include <string.h>
+
+static const char library_at[] = "/parallelism/library",
+                  precision_at[] = "/training/precision";
+
+/* Data loaders --------------------------------------------------------------------- */
+
+static bool speaks_of(const char *text, const char *const *parts)
+{
+    for (const char *const *p = parts; text && *p; p++)
+        if (strstr(text, *p))
+            return true;
+    return false;
+}
+
+/* The loader of the training: named so, else shuffled, else the first that is not of an
+ * evaluation. */
+const struct python_call *user_script_loader(const struct python *p)
+{
+    static const char *const trains[] = { "train", "Train", NULL };
+    static const char *const others[] = { "val", "test", "eval", "Val", "Test", NULL };
+    const struct python_call *best = NULL;
+    int most = -1;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        const struct value_item *shuffled = value_get(c->arguments, "shuffle");
+        if (user_script_part_of(c) != SCRIPT_LOADER || c->quoted)
+            continue;
+        int rank = speaks_of(c->target, others)               ? 0
+                   : speaks_of(c->target, trains)             ? 3
+                   : shuffled && launch_true(shuffled->value) ? 2
+                                                              : 1;
+        if (rank > most) {
+            most = rank;
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* Sections ------------------------------------------------------------------------- */
+
+/* "FULL_SHARD" of ShardingStrategy.FULL_SHARD, which is imported. */
+static const struct value *word_of(struct launch_context *t, const struct value *v)
+{
+    if (v->kind != VALUE_UNKNOWN || !v->text)
+        return v;
+    return value_new_string(t->arena, python_last_part(v->text), v->line, 0);
+}
+
+/* CPUOffload(offload_params=True), CPUOffloadPolicy(), True. */
+static bool offloads(const struct value *v)
+{
+    const struct value_item *it = value_get(v, "offload_params");
+    it = it ? it : value_get(v, "0");
+    if (v->kind == VALUE_DICT && v->text && strcmp(v->text, "CPUOffloadPolicy") == 0)
+        return true;
+    return it ? launch_true(it->value) : v->kind == VALUE_BOOL && v->integer;
+}
+
+static void put(struct launch_context *t, struct value *dict, const char *key,
+                int64_t line, const struct value *v)
+{
+    value_add(t->arena, dict, key, line, (struct value *)(uintptr_t)v);
+}
+
+/* Arguments of FSDP, fully_shard or Accelerate's plugin, as "fsdp_config" has them. */
+static struct value *section_of(struct launch_context *t, const struct value *arguments,
+                                int64_t line)
+{
+    static const char *const idle[] = {
+        "device_id",
+        "param_init_fn",
+        "mesh",
+        "auto_wrap_policy",
+        "ignored_states",
+        "process_group",
+        "device_mesh",
+        "module",
+        "state_dict_config",
+        "optim_state_dict_config",
+        "mixed_precision",
+        "mixed_precision_policy",
+        "mp_policy",
+        NULL,
+    };
+    struct value *section = value_new(t->arena, VALUE_DICT, line, 0);
+    for (int32_t i = 0; i < arguments->n; i++) {
+        const struct value_item *it = &arguments->items[i];
+        bool offload = strcmp(it->key, "cpu_offload") == 0 ||
+                       strcmp(it->key, "offload_policy") == 0;
+        if (names_listed(idle, it->key) || (it->key[0] >= '0' && it->key[0] <= '9'))
+            continue;
+        struct value *yes = value_new(t->arena, VALUE_BOOL, line, 0);
+        yes->integer = offload && offloads(it->value);
+        put(t, section, offload ? "offload_params" : it->key, line,
+            offload ? yes : word_of(t, it->value));
+    }
+    return section;
+}
+
+/* Precision ------------------------------------------------------------------------ */
+
+static const char *half_of(const struct value *v)
+{
+    const char *text = v && v->kind == VALUE_STRING ? v->text : "";
+    return strcmp(text, "torch.bfloat16") == 0 || strcmp(text, "bf16") == 0 ||
+                   strcmp(text, "bfloat16") == 0
+               ? "bf16"
+           : strcmp(text, "torch.float16") == 0 || strcmp(text, "fp16") == 0 ||
+                   strcmp(text, "torch.half") == 0
+               ? "fp16"
+               : NULL;
+}
+
+static const struct value *member(const struct value *v, const char *key)
+{
+    const struct value_item *it = v ? value_get(v, key) : NULL;
+    return it ? it->value : NULL;
+}
+
+/* MixedPrecision(param_dtype=..., reduce_dtype=...): FSDP converts what it gathers. */
+static void take_mixed(struct launch_context *t, const struct value *arguments,
+                       int64_t line)
+{
+    static const char *const names[] = { "mixed_precision", "mixed_precision_policy",
+                                         "mp_policy" };
+    const struct value *v = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !v; i++)
+        v = member(arguments, names[i]);
+    struct value at = { .kind = VALUE_NONE, .line = line };
+    const struct value_item from = { "param_dtype", line, &at };
+    const char *half = half_of(member(v, "param_dtype")),
+               *sums = half_of(member(v, "reduce_dtype"));
+    if (v && v->kind == VALUE_UNKNOWN) {
+        launch_add_unresolved(t, precision_at, line,
+                              "mixed_precision: %s, and nothing is run", v->why);
+    } else if (half) {
+        t->converts = true;
+        launch_set(t, precision_at, json_string(half), &from);
+        if (member(v, "reduce_dtype"))
+            launch_set(t, "/training/gradient_dtype", json_string(sums ? sums : "fp32"),
+                       &from);
+    }
+}
+
+/* torch.autocast("cuda", dtype=torch.bfloat16); of CUDA fp16 without one. */
+static void take_autocast(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_AUTOCAST];
+    if (!c || launch_has(t, precision_at) || launch_is_unresolved(t, precision_at))
+        return;
+    const struct value *type = member(c->arguments, "dtype"),
+                       *on = member(c->arguments, "enabled");
+    type = type ? type : member(c->arguments, "1");
+    const char *half = type ? half_of(type) : "fp16";
+    int64_t line = g->line ? g->line : c->line;
+    struct value at = { .kind = VALUE_NONE, .line = line };
+    const struct value_item from = { "autocast", line, &at };
+    if (on && on->kind != VALUE_UNKNOWN && !launch_true(on))
+        return;
+    if (half && (!on || on->kind != VALUE_UNKNOWN))
+        launch_set(t, precision_at,
+                   json_sprintf("%s%s", t->converts ? "" : "amp_", half), &from);
+    else
+        launch_add_unresolved(t, precision_at, line,
+                              "autocast: %s is not known without running it",
+                              half ? "whether it is enabled" : "its dtype");
+}
+
+/* What shards and replicates ------------------------------------------------------- */
+
+static void take_sharded(struct launch_context *t, const struct user_script *g,
+                         const struct value *arguments, const char *name, int64_t line)
+{
+    bool before = t->converts;
+    const struct value_item section = { name, line, section_of(t, arguments, line) };
+    trainer_take_fsdp_section(t, &section);
+    t->converts = before || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ACCELERATOR];
+    take_mixed(t, arguments, line);
+}
+
+static void take_replicated(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_REPLICATED];
+    const struct value *view = member(c->arguments, "gradient_as_bucket_view"),
+                       *cap = member(c->arguments, "bucket_cap_mb");
+    int64_t line = g->line ? g->line : c->line, n;
+    struct value at = { .kind = VALUE_NONE, .line = line };
+    const struct value_item from = { "DistributedDataParallel", line, &at };
+    if (cap && launch_whole(cap, &n) && n > 0)
+        launch_set(t, "/parallelism/bucket_size", json_sprintf("%lldMiB", (long long)n),
+                   &from);
+    if (view && launch_true(view))
+        launch_set(t, "/parallelism/gradient_as_bucket_view", json_true(), &from);
+    launch_set(t, library_at, json_string("ddp"), &from);
+}
+
+/* DeepSpeedPlugin(...) is the section of Accelerate's configuration. */
+static void take_deepspeed(struct launch_context *t, const struct value_item *plugin)
+{
+    static const char *const files[] = { "hf_ds_config", "config_file", NULL };
+    struct value *config = value_new(t->arena, VALUE_DICT, plugin->line, 0),
+                 *section = value_new(t->arena, VALUE_DICT, plugin->line, 0);
+    const struct value *own = NULL;
+    for (int32_t i = 0; i < plugin->value->n; i++) {
+        const struct value_item *it = &plugin->value->items[i];
+        bool file = names_listed(files, it->key) && it->value->kind != VALUE_NONE;
+        own = file && it->value->kind == VALUE_DICT ? it->value : own;
+        put(t, section, file ? "deepspeed_config_file" : it->key, it->line, it->value);
+    }
+    put(t, config, "deepspeed_config", plugin->line, section);
+    if (own)
+        deepspeed_take(t, own, "hf_ds_config: ");
+    else
+        accelerate_take(t, config);
+    t->converts = true;
+}
+
+static void take_plugins(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_ACCELERATOR];
+    const struct value_item *fsdp = c ? value_get(c->arguments, "fsdp_plugin") : NULL,
+                            *ds =
+                                c ? value_get(c->arguments, "deepspeed_plugin") : NULL,
+                            *split =
+                                c ? value_get(c->arguments, "split_batches") : NULL;
+    int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    if (fsdp && fsdp->value->kind == VALUE_DICT)
+        take_sharded(t, g, fsdp->value, "fsdp_plugin", line);
+    if (ds && ds->value->kind == VALUE_DICT) {
+        const struct value_item plugin = { ds->key, line, ds->value };
+        take_deepspeed(t, &plugin);
+    }
+    if (split && launch_true(split->value))
+        launch_add_unresolved(t, "/training/micro_batch_size", line,
+                              "split_batches: the loader's batch is divided by the "
+                              "number of GPUs");
+}
+
+void user_script_take_loop(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_SHARDED];
+    int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    take_plugins(t, g);
+    if (c)
+        take_sharded(t, g, c->arguments, python_last_part(c->function), line);
+    if (g->parts[SCRIPT_REPLICATED] && !launch_has(t, library_at))
+        take_replicated(t, g);
+    if (!g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS])
+        take_autocast(t, g);
+    if (g->parts[SCRIPT_COMPILED])
+        launch_note(t->l, g->line ? g->line : g->parts[SCRIPT_COMPILED]->line,
+                    DIAG_NOT_SIMULATED, "torch.compile(...): is not simulated");
+}
+
+/* Numbers of the loop --------------------------------------------------------------- */
+
+/* By usual names, of loops that no argument of a trainer counts. */
+void user_script_take_accumulation(struct launch_context *t,
+                                   const struct user_script *g)
+{
+    static const char at[] = "/training/gradient_accumulation_steps";
+    static const char *const names[] = {
+        "gradient_accumulation_steps",
+        "accumulation_steps",
+        "grad_accumulation_steps",
+        "grad_accum_steps",
+        "accum_iter",
+        "GRADIENT_ACCUMULATION_STEPS",
+    };
+    int64_t n;
+    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] || launch_has(t, at) ||
+        launch_is_unresolved(t, at))
+        return;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct value *v = python_name(g->python, names[i]);
+        if (!v || v->kind != VALUE_INT || !launch_whole(v, &n) || n < 1)
+            continue;
+        struct value one = { .line = g->line ? g->line : v->line };
+        const struct value_item from = { names[i], one.line, &one };
+        launch_set(t, at, json_integer((json_int_t)n), &from);
+        return;
+    }
+}

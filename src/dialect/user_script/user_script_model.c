@@ -1,0 +1,122 @@
+/* A model that a text makes of a configuration: GPT2LMHeadModel(GPT2Config(...)),
+ * AutoModelForCausalLM.from_config(AutoConfig.from_pretrained("gpt2", n_layer=24)).
+ *
+ * transformers 4.57, modeling_utils.py and models/auto; what a class has for arguments
+ * that are left out is data (models/launch/names.json). */
+#include "config/datadir.h"
+#include "dialect/trainer/trainer.h"
+#include "dialect/user_script/user_script.h"
+#include "model/hub.h"
+
+#include <string.h>
+
+/* clang-format off */
+const char *const user_script_configurations[] = {
+    "GPT2Config", "LlamaConfig", "MistralConfig", "MixtralConfig", "Qwen2Config", "Qwen3Config", "GemmaConfig", "PhiConfig",
+    "GPTNeoXConfig", "GPTJConfig", "OPTConfig", "BloomConfig", "BertConfig", "RobertaConfig", "T5Config", "ViTConfig", NULL,
+};
+/* What no size or operator of a model depends on. */
+static const char *const idle[] = {
+    "*_token_id", "use_cache", "torch_dtype", "dtype", "*initializer_range", "id2label", "label2id", "num_labels", "output_*", "return_*",
+    "trust_remote_code", "cache_dir", "revision", "token", "use_auth_token", "attn_implementation", "_attn_implementation", "summary_*", "gradient_checkpointing",
+    "finetuning_task", "problem_type", "name_or_path", "_name_or_path", "architectures", "n_ctx", "layer_norm_*", "rms_norm_eps", "rope_theta", "bos", "eos", NULL,
+};
+/* clang-format on */
+
+static bool is_idle(const char *key)
+{
+    for (const char *const *w = idle; *w; w++) {
+        size_t n = strlen(*w), m = strlen(key);
+        bool tail = (*w)[0] == '*', head = (*w)[n - 1] == '*';
+        if (tail   ? m >= n - 1 && strcmp(key + m - (n - 1), *w + 1) == 0
+            : head ? strncmp(key, *w, n - 1) == 0
+                   : strcmp(key, *w) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool user_script_builds(const struct python_call *c)
+{
+    return c && strcmp(python_last_part(c->function), "from_pretrained") != 0 &&
+           strcmp(python_last_part(c->function), "get_peft_model") != 0;
+}
+
+/* The configuration of an id or of a class (a new reference); NULL: it is not known. */
+static json_t *base_of(struct launch_context *t, const struct python_call *c,
+                       const struct value_item *id)
+{
+    const char *text = id && id->value->kind == VALUE_STRING ? id->value->text : "";
+    struct hub_id found;
+    struct cfg config = { 0 };
+    if (!*text) {
+        config =
+            cfg_get(launch_names(t, "configurations"), python_last_part(c->function));
+        return config.json ? json_deep_copy(config.json) : NULL;
+    }
+    const char *name = trainer_model_named(t, text);
+    bool known = name && hub_is_id(name) && hub_find(&found, t->l->loader, name);
+    if (known && !found.shipped)
+        config = hub_load(t->l->loader, name, (struct cfg) { 0 });
+    else if (name)
+        config = datadir_load(t->l->loader, "models", known ? found.shipped : name,
+                              (struct cfg) { 0 });
+    return config.json ? json_deep_copy(config.json) : NULL;
+}
+
+/* A member of the configuration, as it is called or assigned later. */
+static void put_member(struct launch_context *t, json_t *config, const char *key,
+                       const struct value *v, int64_t line)
+{
+    const char *pointer = launch_pointer(t, "/model", key);
+    if (is_idle(key) || (key[0] >= '0' && key[0] <= '9') || key[0] == '_')
+        return;
+    if (v->kind == VALUE_UNKNOWN) {
+        json_object_del(config, key);
+        launch_add_unresolved(t, pointer, line, "%s: %s, and nothing is run", key,
+                              v->why ? v->why : "it is not known");
+        return;
+    }
+    json_t *value = launch_json(t, v, pointer);
+    if (value)
+        json_object_set_new(config, key, value);
+}
+
+static void put_members(struct launch_context *t, const struct user_script *g,
+                        const struct python_call *c, json_t *config)
+{
+    size_t n = c->target ? strlen(c->target) : 0;
+    for (int32_t i = 0; i < c->arguments->n; i++)
+        put_member(t, config, c->arguments->items[i].key, c->arguments->items[i].value,
+                   g->line ? g->line : c->line);
+    for (int64_t i = 0; n && i < g->python->names.n; i++) { /* config.n_layer = 24 */
+        const struct python_name *name = &g->python->names.v[i];
+        if (strncmp(name->name, c->target, n) == 0 && name->name[n] == '.')
+            put_member(t, config, name->name + n + 1, name->value,
+                       g->line ? g->line : c->line);
+    }
+}
+
+void user_script_take_model(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *model = g->parts[SCRIPT_MODEL],
+                             *c = g->parts[SCRIPT_CONFIGURATION];
+    if (launch_has(t, "/model") || (model && !user_script_builds(model)) || !c)
+        return;
+    const struct value_item *id = value_get(c->arguments, "0");
+    id = id ? id : value_get(c->arguments, "pretrained_model_name_or_path");
+    int64_t line = g->line ? g->line : c->line;
+    struct value v = { .kind = VALUE_STRING, .line = line };
+    const struct value_item from = { python_last_part(c->function), line, &v };
+    bool loads = strcmp(from.key, "from_pretrained") == 0;
+    json_t *config = base_of(t, c, loads ? id : NULL);
+    if (!config) {
+        launch_add_unresolved(t, "/model", line,
+                              "%.60s(...): which configuration it is, is not known",
+                              from.key);
+        return;
+    }
+    put_members(t, g, c, config);
+    json_object_del(config, "comment");
+    launch_set(t, "/model", config, &from);
+}

@@ -1,0 +1,1 @@
+accelerate launch --num_processes 8 sft.py --model_name_or_path Qwen/Qwen2.5-7B --dataset_name trl-lib/Capybara --per_device_train_batch_size 2 --gradient_accumulation_steps 8 --max_steps 100 --use_peft --lora_r 32 --lora_alpha 16 --output_dir x

@@ -1,0 +1,1 @@
+# Moved to trl/scripts/sft.py.
