@@ -31,7 +31,10 @@ const struct name_value parallelism_partition_names[] = {
     { "uniform", PARTITION_UNIFORM }, { "parameters", PARTITION_PARAMETERS },
     { "type:transformer", PARTITION_TYPE },
     { "type:transformer|embedding", PARTITION_TYPE_ENDS }, { "smp", PARTITION_SMP },
-    { "smp-tree", PARTITION_SMP_TREE }, { "manual", PARTITION_MANUAL }, { NULL, 0 },
+    { "smp-tree", PARTITION_SMP_TREE }, { "manual", PARTITION_MANUAL },
+    { "uniform|embedding", PARTITION_UNIFORM_EMBEDDING },
+    { "uniform|head", PARTITION_UNIFORM_HEAD },
+    { "uniform|embedding|head", PARTITION_UNIFORM_BOTH }, { NULL, 0 },
 };
 
 const struct name_value context_comm_names[] = {

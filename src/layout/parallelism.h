@@ -52,7 +52,12 @@ enum partition_method {
                             too */
     PARTITION_SMP,        /* SMP's costs over embedding, layers and head in a row */
     PARTITION_SMP_TREE,   /* SMP's algorithm over the module tree, D'Hondt included */
-    PARTITION_MANUAL      /* stage_layers */
+    PARTITION_MANUAL,     /* stage_layers */
+    /* equal counts of layers, of which embedding, head, or both are one each
+     * (Megatron) */
+    PARTITION_UNIFORM_EMBEDDING,
+    PARTITION_UNIFORM_HEAD,
+    PARTITION_UNIFORM_BOTH
 };
 
 enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP */
@@ -130,6 +135,9 @@ struct parallelism_stages {
     /* [pipeline x virtual_stages] of PARTITION_MANUAL: by chunk, then stage: the
      * order of execution */
     const int64_t *layers;
+    /* microbatches of a fill whose gradient of the head's matrix is made after all
+     * passes; 0: none, INT64_MAX: all */
+    int64_t deferred_wgrads;
 };
 
 /* Which states are sharded, and how they are gathered. */

@@ -80,6 +80,29 @@ static int cut_manual(struct cut *c, struct err *err)
     return 0;
 }
 
+int64_t partition_ends(enum partition_method method)
+{
+    return (method == PARTITION_UNIFORM_EMBEDDING) +
+           (method == PARTITION_UNIFORM_HEAD) + 2 * (method == PARTITION_UNIFORM_BOTH);
+}
+
+/* Megatron's get_num_layers_to_build (megatron/core/transformer/transformer_block.py):
+ * the first part has a layer less for the embedding, the last for the loss. */
+static int cut_uniform_ends(struct cut *c, struct err *err)
+{
+    bool embedding = c->q->method != PARTITION_UNIFORM_HEAD,
+         head = c->q->method != PARTITION_UNIFORM_EMBEDDING;
+    int64_t all = c->n + embedding + head, each = all / c->parts;
+    if (all % c->parts != 0)
+        return err_set(
+            err, "%" PRId64 " layers and ends are no multiple of %" PRId64 " stages",
+            all, c->parts);
+    for (int64_t i = 0; i < c->parts; i++)
+        c->ends[i] = (i + 1) * each - embedding;
+    c->ends[c->parts - 1] = c->n;
+    return 0;
+}
+
 static int cut_parameters(struct cut *c, struct err *err)
 {
     (void)err;
@@ -191,35 +214,55 @@ static int cut_smp_tree(struct cut *c, struct err *err)
 }
 
 static int (*const methods[])(struct cut *c, struct err *err) = {
-    [PARTITION_UNIFORM] = cut_uniform, [PARTITION_PARAMETERS] = cut_parameters,
-    [PARTITION_TYPE] = cut_type,       [PARTITION_TYPE_ENDS] = cut_type,
-    [PARTITION_SMP] = cut_smp,         [PARTITION_SMP_TREE] = cut_smp_tree,
+    [PARTITION_UNIFORM] = cut_uniform,
+    [PARTITION_PARAMETERS] = cut_parameters,
+    [PARTITION_TYPE] = cut_type,
+    [PARTITION_TYPE_ENDS] = cut_type,
+    [PARTITION_SMP] = cut_smp,
+    [PARTITION_SMP_TREE] = cut_smp_tree,
     [PARTITION_MANUAL] = cut_manual,
+    [PARTITION_UNIFORM_EMBEDDING] = cut_uniform_ends,
+    [PARTITION_UNIFORM_HEAD] = cut_uniform_ends,
+    [PARTITION_UNIFORM_BOTH] = cut_uniform_ends,
 };
 
 /* Parts ---------------------------------------------------------------------------- */
 
+/* The part that holds the layer. */
+static int64_t part_of(const struct cut *c, int64_t layer)
+{
+    int64_t i = 0;
+    while (i < c->parts - 1 && layer >= c->ends[i])
+        i++;
+    return i;
+}
+
+static void add_module(struct partition *p, const struct cut *c, int64_t i,
+                       int64_t layer)
+{
+    const struct partition_module *m = &c->q->modules[i];
+    bool ends = !m->layer && i == c->q->n_modules - 1 && i > 0;
+    int64_t at = ends ? (c->head_first ? 0 : c->parts - 1) : part_of(c, layer);
+    if (!m->layer && i == 0)
+        at = 0;
+    p->parts[at].compute += m->compute;
+    p->parts[at].memory += m->memory;
+}
+
 static void fill_parts(struct partition *p, const struct cut *c)
 {
-    int64_t from = 0;
+    int64_t layer = 0;
     for (int64_t i = 0; i < c->parts; i++) {
         struct partition_part *part = &p->parts[i];
-        part->first_layer = from;
-        part->n_layers = c->ends[i] - from;
+        part->first_layer = i == 0 ? 0 : c->ends[i - 1];
+        part->n_layers = c->ends[i] - part->first_layer;
         part->has_embedding = i == 0;
         part->has_head = i == (c->head_first ? 0 : c->parts - 1);
-        for (; from < c->ends[i]; from++) {
-            part->compute += c->items[from].compute;
-            part->memory += c->items[from].memory;
-        }
     }
-    if (!c->head_first || head_is_embeddings(c->q))
-        return;
-    const struct partition_module *head = &c->q->modules[c->q->n_modules - 1];
-    p->parts[c->parts - 1].compute -= head->compute;
-    p->parts[c->parts - 1].memory -= head->memory;
-    p->parts[0].compute += head->compute;
-    p->parts[0].memory += head->memory;
+    for (int64_t i = 0; i < c->q->n_modules; i++) {
+        add_module(p, c, i, layer);
+        layer += c->q->modules[i].layer;
+    }
 }
 
 int partition_make(struct partition *p, struct arena *arena,
@@ -228,7 +271,8 @@ int partition_make(struct partition *p, struct arena *arena,
     struct cut c = { .arena = arena, .q = q };
     c.n = count_layers(q);
     c.parts = q->n_stages * q->n_chunks;
-    if (c.n < c.parts)
+    if (c.n < c.parts && q->method != PARTITION_MANUAL &&
+        partition_ends(q->method) == 0)
         return err_set(
             err, "%" PRId64 " stages are more than the model's %" PRId64 " layers",
             (int64_t)c.parts, (int64_t)c.n);

@@ -6,9 +6,11 @@
  *
  * Modules are in order of execution, each with its computation and its memory in any
  * unit; only shares count, so this layer needs to know nothing of time. Parts are
- * listed in order of execution: part = chunk x n_stages + stage. Every part holds at
- * least one layer: what is no layer stays with the layer after it, the head with the
- * last one. SMP may put the head on the first stage: one that is tied to the embedding,
+ * listed in order of execution: part = chunk x n_stages + stage. The embedding is in
+ * the first, the head in the last, what is no layer between them stays with the layer
+ * after it. Every part holds at least one layer, but where counts are given or
+ * embedding and head count as layers: a part may then have these alone, or nothing.
+ * SMP may put the head on the first stage: one that is tied to the embedding,
  * since modules that share a parameter go to one device, and with PARTITION_SMP_TREE
  * small ones after a large container. Under SMP's schedules the stream then returns
  * there after the last layers ("head_returns"):
@@ -53,10 +55,13 @@ struct partition_request {
     bool returns; /* the stream may go back to the first stage: SMP's schedules */
 };
 
-/* Fails when there are fewer layers than parts, the manual counts do not add up, or the
- * tree's cut leaves a stage without layers. O(parts^2 x log n). */
+/* Fails when there are fewer layers than parts, the manual counts do not add up, layers
+ * and ends do not come out even, or the tree's cut leaves a stage without layers. O(parts^2 x log n). */
 int partition_make(struct partition *p, struct arena *arena,
                    const struct partition_request *request, struct err *err);
+
+/* How many of embedding and head the method counts as layers. */
+int64_t partition_ends(enum partition_method method);
 
 /* Chunks that a stage's passes are counted by: those of its layers, and that of a head
  * to which the stream returns, which stages other than the first leave empty. */

@@ -149,6 +149,9 @@ struct model_tower {
     bool bias;
 };
 
+/* Whether the head makes logits of words. */
+bool model_has_vocabulary(const struct model *m);
+
 /* Whether the head makes logits of words with the embedding's own matrix. Other heads
  * have no use for that matrix, whatever the file says is tied. */
 bool model_ties_head(const struct model *m);

@@ -2,8 +2,7 @@
 #include "model/model.h"
 #include "model/ops.h"
 
-/* Whether the head makes logits of words. */
-static bool has_vocabulary(const struct model *m)
+bool model_has_vocabulary(const struct model *m)
 {
     return m->ends.head == MODEL_HEAD_CAUSAL_LM ||
            m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
@@ -11,7 +10,7 @@ static bool has_vocabulary(const struct model *m)
 
 bool model_ties_head(const struct model *m)
 {
-    return m->ends.tied && has_vocabulary(m);
+    return m->ends.tied && model_has_vocabulary(m);
 }
 
 int64_t model_value_dim(const struct model *m)

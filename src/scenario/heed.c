@@ -21,6 +21,19 @@ static bool stages(const struct scenario *s)
     return s->parallel.pipeline > 1;
 }
 
+static bool defers(const struct scenario *s)
+{
+    return s->parallel.stages.deferred_wgrads > 0;
+}
+
+/* A head that makes logits of words, by a matrix that is trained. */
+static bool trains_head(const struct scenario *s)
+{
+    const struct lora *l = &s->training.lora;
+    bool frozen = l->rank > 0 && !(l->trained & LORA_TRAINS_HEAD);
+    return model_has_vocabulary(&s->model) && !frozen;
+}
+
 static bool split(const struct scenario *s)
 {
     return s->parallel.tensor > 1;
@@ -221,6 +234,8 @@ static const struct row {
     { P "forward_policy", dynamic, dynamic_only },
     { P "schedule", stages, one_stage },
     { P "partition", stages, one_stage },
+    { P "wgrad_deferral_limit", defers, "no gradient is deferred (defer_embedding_wgrad is not set)" },
+    { P "defer_embedding_wgrad", trains_head, "the last stage makes no gradient of a matrix of words" },
     { P "placement", parts, "there are data-parallel ranks alone" },
     { P "activation_loading_horizon", offloads, "activations are not offloaded" },
     { P "context_comm", contexts, "there is no context parallelism" },

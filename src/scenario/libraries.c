@@ -175,6 +175,7 @@ const struct library_row library_megatron = {
     .fills_once = true,
     .waits_for_sends = true,
     .interleaves_all_first = true,
+    .defers_wgrads = true,
     .tensor = true,
     .pipeline = true,
     .context = true,

@@ -37,6 +37,8 @@ struct raw_section {
     int library; /* of library_words */
     bool has_library, has_backend, has_overlap, has_param_gather, has_servers,
         has_overlap_tensor, overlap_tensor;
+    bool defers_wgrads;
+    int64_t deferral_limit;
     bool aligned; /* all stages begin to gather updated parameters at once */
 };
 
@@ -51,6 +53,8 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_INT("virtual_stages", W, p.stages.virtual_stages, 1, DEGREE_MAX),
     CFG_ENUM("schedule", W, p.stages.schedule, parallelism_schedule_names),
     CFG_CHILD("partition", W, partition),
+    CFG_BOOL("defer_embedding_wgrad", W, defers_wgrads),
+    CFG_INT("wgrad_deferral_limit", W, deferral_limit, 0, DEGREE_MAX),
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),
@@ -206,6 +210,8 @@ int parallelism_read(struct parse_context *r)
     r->has_overlap_tensor = w.has_overlap_tensor;
     r->overlap_tensor = w.overlap_tensor;
     *p = w.p;
+    if (w.defers_wgrads) /* a limit of 0 is none, as Megatron-LM has it */
+        p->stages.deferred_wgrads = w.deferral_limit ? w.deferral_limit : INT64_MAX;
     if (stage_partition_words(r, w.partition) | sharding_read(r, w.sharding) |
         smp_script_read(r, w.script))
         rc = -1;

@@ -1,5 +1,6 @@
 /* Rules that join sections: what each library can shard and schedule, and what needs
  * what. Rules of SMP's dictionary are in smp.c. */
+#include "layout/partition.h"
 #include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
@@ -69,7 +70,8 @@ static int check_stages(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
-    int64_t layers = m->layers + m->decoder_layers, most = layers;
+    int64_t layers = m->layers + m->decoder_layers,
+            most = layers + partition_ends(p->stages.partition);
     bool smp_only =
         schedule_is_smp(p->stages.schedule) && !library_of(p)->smp_extensions;
     struct cfg at = cfg_get(r->parallelism, "pipeline");
@@ -77,7 +79,8 @@ static int check_stages(const struct parse_context *r)
         at = cfg_get(r->smp, cfg_present(cfg_get(r->smp, "pipeline_parallel_degree"))
                                  ? "pipeline_parallel_degree"
                                  : "partitions");
-    if (r->has_model && p->pipeline * p->stages.virtual_stages > most)
+    if (r->has_model && p->stages.partition != PARTITION_MANUAL &&
+        p->pipeline * p->stages.virtual_stages > most)
         return cfg_error(at, DIAG_OUT_OF_RANGE,
                          "%" PRId64 " stages%s are more than the %" PRId64
                          " layers of %s (write %" PRId64 " or less)",
@@ -129,6 +132,32 @@ static int check_ulysses(const struct parse_context *r)
         "\"ring\", or degrees whose product divides them)",
         queries ? m->attention.heads : m->attention.kv_heads,
         queries ? "attention heads" : "key-value heads", p->tensor, p->context);
+}
+
+/* As Megatron-LM's model_parallel_config.py raises; its other schedules have no pass
+ * that ends a fill. */
+static int check_deferral(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->parallelism, "defer_embedding_wgrad");
+    enum schedule k = p->stages.schedule;
+    if (!p->stages.deferred_wgrads)
+        return 0;
+    if (!library_of(p)->defers_wgrads)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "%s makes gradients of weights in backward (write "
+                         "\"library\": \"megatron\", or false)",
+                         library_of(p)->title);
+    if (p->pipeline == 1)
+        return cfg_error(at, DIAG_REQUIRES,
+                         "the head's gradients are deferred to the end of a pipeline's "
+                         "passes (write \"pipeline\": 2 or more, or false)");
+    if (k != SCHEDULE_1F1B && k != SCHEDULE_INTERLEAVED)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "schedule \"%s\" is not Megatron's (write \"1f1b\" or "
+                         "\"interleaved\", or false)",
+                         names_of(parallelism_schedule_names, (int)k));
+    return 0;
 }
 
 static int check_decoder_length(const struct parse_context *r)
@@ -231,5 +260,6 @@ static int check_needs(const struct parse_context *r)
 int rules_check(struct parse_context *r)
 {
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
-           check_param_gather(r) | work_check(r) | lora_check(r) | smp_check(r);
+           check_param_gather(r) | check_deferral(r) | work_check(r) | lora_check(r) |
+           smp_check(r);
 }

@@ -211,7 +211,10 @@ static void read_all(struct simulate_result *r, struct arena *arena,
                      const struct run_result *run,
                      const struct simulate_options *options)
 {
-    int32_t layered = reps->n_steps / 2; /* a middle stage has layers */
+    int32_t layered = reps->n_steps / 2; /* a middle stage, unless it has no layer */
+    for (int32_t i = 0; i < reps->n_steps && reps->steps[layered].kernels_s[0] <= 0;
+         i++)
+        layered = i;
     read_run(r, run);
     read_memory(&r->memory, arena, s, reps, options->memo);
     read_rates(r, s, reps);

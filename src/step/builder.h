@@ -21,6 +21,7 @@
  *   shard        when units come and go
  *   pass_memory  what the operators of a block allocate and free
  *   pass_block   forward and backward of one block
+ *   deferred     the gradient of the head's matrix, after all passes
  *   pass         forward and backward of a chunk's layers
  *   measure      passes replayed in isolation
  *   model_group  what ranks of several stages do together
@@ -55,6 +56,7 @@ struct host_spent {
 struct pass_cursor {
     bool first, reduces; /* the microbatch is the first; its gradients are reduced */
     enum pass_kind kind; /* of backward: which of its operators run */
+    bool defers;         /* one of the head's is left to the end of all passes */
     int32_t chunk;
     enum category part;   /* of its kernels */
     enum keep keep;       /* of the forward at hand */
@@ -131,8 +133,8 @@ struct shard_state {
 /* Passes measured in isolation. */
 struct measured_passes {
     struct measured_stage *stage; /* shared with stages like it: private to measure.c */
-    int32_t *passes;              /* [chunks][PASS_N][2] of the program; -1: none yet */
-    int32_t *alike; /* [chunks] the first chunk whose passes take what its passes do */
+    int32_t *passes; /* [chunks][PASS_N][PASS_VARIANTS] of the program; -1: none yet */
+    int32_t *alike;  /* [chunks] the first chunk whose passes take what its passes do */
 };
 
 struct builder {

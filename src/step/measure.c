@@ -17,13 +17,15 @@
 
 /* Stages that are alike ------------------------------------------------------------ */
 
+enum { PASS_VARIANTS = 4 };
+
 struct measured_stage {
     struct measured_stage *next;
     int64_t rank; /* that it was measured for */
     const struct gpu *gpu;
     const struct op_block *blocks;     /* of its list ... */
     const struct chunk_slices *chunks; /* ... and which of them its chunks hold */
-    struct measured *passes;           /* [chunks][PASS_N][2] */
+    struct measured *passes;           /* [chunks][PASS_N][PASS_VARIANTS] */
     bool has_layer;
     double kernels_s[2]; /* of a layer: forward, backward */
 };
@@ -94,7 +96,7 @@ static void find_alike(struct builder *b)
 void measure_begin(struct builder *b)
 {
     find_alike(b);
-    int64_t n = partition_chunks(b->stage->request->parts) * PASS_N * 2;
+    int64_t n = partition_chunks(b->stage->request->parts) * PASS_N * PASS_VARIANTS;
     b->measured.passes = ARENA_ARRAY(b->stage->arena, n, int32_t);
     for (int64_t i = 0; i < n; i++)
         b->measured.passes[i] = -1;
@@ -300,8 +302,9 @@ int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool fir
 {
     bool forward = kind == PASS_FORWARD; /* they differ by whether they offload */
     bool second = forward ? b->offload.keeps : first;
+    int32_t variant = second + 2 * (!forward && b->pass.defers);
     chunk = b->measured.alike[chunk];
-    int32_t at = (chunk * PASS_N + (int32_t)kind) * 2 + second;
+    int32_t at = (chunk * PASS_N + (int32_t)kind) * PASS_VARIANTS + variant;
     struct measured *m = &b->measured.stage->passes[at];
     if (!m->known && measure(b, kind, chunk, first, m, err) < 0)
         return -1;

@@ -244,6 +244,20 @@ static int complete_gradients(struct builder *b, const struct op_block *block,
     return 0;
 }
 
+/* Whether the operator is left to the end of all passes. */
+static bool is_deferred(const struct builder *b, int32_t block, int32_t op)
+{
+    const struct deferred *d = &b->stage->deferred;
+    return b->pass.defers && d->block == block && d->op == op;
+}
+
+void pass_backward_op(struct builder *b, int32_t block, int32_t op)
+{
+    const struct block_times *t = &b->stage->times[block];
+    emit_op(b, &b->stage->list.blocks[block].backward[op], t->backward_s[0][op],
+            t->backward_s[1][op]);
+}
+
 /* Whether the backward pass at hand has the operator. */
 static bool runs(const struct builder *b, const struct op *op)
 {
@@ -262,12 +276,19 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
             continue;
         if (i == core)
             compute_core_again(b, index);
+        bool left = is_deferred(b, index, i);
         emit_comms(b, index, op, i, false, &spent);
-        emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
+        if (!left)
+            emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
         emit_comms(b, index, op, i, true, &spent);
         pass_free_kept(b, block, i);
+        if (left)
+            ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
+                         (int64_t)b->stage->deferred.kept_B);
         if (complete_gradients(b, block, op, err) < 0)
             return -1;
+        if (left)
+            continue;
         spent.host_s += dispatch_s(b->stage, op);
         spent.gpu_s += t->backward_s[0][i];
     }
@@ -279,9 +300,8 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     return 0;
 }
 
-void pass_accumulate(struct builder *b, const struct op_block *block)
+void pass_accumulate_elements(struct builder *b, double elements)
 {
-    double elements = (double)op_block_trained(block);
     double each_B = b->stage->half ? b->stage->fw->gradients.accumulate_16bit_B
                                    : b->stage->fw->gradients.accumulate_B;
     double bytes = each_B * elements * (b->pass.first ? 0.5 : 1);
@@ -292,4 +312,13 @@ void pass_accumulate(struct builder *b, const struct op_block *block)
         return;
     issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_backward_s, bytes);
     issue_label(b, "add gradients");
+}
+
+void pass_accumulate(struct builder *b, const struct op_block *block)
+{
+    const struct deferred *d = &b->stage->deferred;
+    double elements = (double)op_block_trained(block);
+    if (b->pass.defers && block == &b->stage->list.blocks[d->block])
+        elements -= d->elements;
+    pass_accumulate_elements(b, elements);
 }

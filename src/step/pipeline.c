@@ -4,6 +4,7 @@
 #include "scenario/libraries.h"
 #include "step/buckets.h"
 #include "step/comms.h"
+#include "step/deferred.h"
 #include "step/issue.h"
 #include "step/measure.h"
 #include "step/model_group.h"
@@ -187,6 +188,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         b->pass.first = !b->seen[ref.chunk];
         b->pass.reduces =
             reduces && ref.kind == completes && is_last_backward(order, i);
+        b->pass.defers = deferred_leaves(b->stage, ref);
         bool overlaps = reduces && p->reduce.overlap &&
                         (b->pass.reduces || b->buckets.last_comm >= 0);
         bool watched = overlaps || shard_changes(b, ref.kind, ref.chunk) ||
@@ -202,6 +204,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
             b->seen[ref.chunk] = true;
         repeat_period(b, order, i + 1, end, &flops_before);
     }
+    b->pass.defers = false;
+    deferred_run(b, m);
     issue_tag(b, WORK_OTHER, -1); /* of no pass any more */
     b->pass.reduces = reduces;
     if (reduces && !states_shard_parameters(b->stage->s) && buckets_end(b, err) < 0)

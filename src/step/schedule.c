@@ -163,7 +163,8 @@ int64_t schedule_shorter(const struct schedule_request *q, int attempt)
     bool interleaved = q->chunks > 1;
     if (!interleaved && q->uneven && q->stages >= LONG)
         attempt++; /* the first would fail */
-    if (attempt >= ATTEMPTS || period == 0 || q->microbatches % period != 0)
+    if (q->defers || attempt >= ATTEMPTS || period == 0 ||
+        q->microbatches % period != 0)
         return 0;
     int64_t n =
         interleaved ? rounds[attempt] * q->stages : filled[attempt] * q->stages + FEW;

@@ -39,6 +39,15 @@ struct wire {
     const struct coll_library *library; /* of SMDDP and of parameter servers */
 };
 
+/* The operator of the head that is run after all passes. */
+struct deferred {
+    int64_t microbatches; /* of a fill whose backward leaves it out; 0: none */
+    int32_t block, op;    /* of the list, and of its backward */
+    double elements;      /* of the gradients that it completes */
+    double kept_B;        /* of each: its input and the gradient of its output */
+    int32_t gather; /* of its input, which a tensor group has in parts; -1: none */
+};
+
 struct block_times;   /* pass_block.h */
 struct block_comms;   /* block_comms.h */
 struct units;         /* shard_units.h */
@@ -66,6 +75,7 @@ struct stage {
     bool embedding_frozen;
     struct block_times *times; /* [blocks] */
     struct block_comms *comms; /* [blocks] of the tensor group */
+    struct deferred deferred;
     struct wire wire;
     struct units *units; /* [chunks] of sharded parameters; NULL: whole ones */
     struct param_buckets *param_buckets; /* [chunks] gathered during forward; NULL:

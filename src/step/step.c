@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "step/buckets.h"
 #include "step/comms.h"
+#include "step/deferred.h"
 #include "step/issue.h"
 #include "step/measure.h"
 #include "step/model_group.h"
@@ -127,7 +128,8 @@ static struct builder builder_of(const struct stage *stage, struct step *step)
 static int plan(struct stage *stage, struct builder *b, struct err *err)
 {
     stage_cut(stage, stage->request->model);
-    if (tensor_plan(stage, b, err) < 0 || shard_plan(stage, b, err) < 0)
+    if (tensor_plan(stage, b, err) < 0 || deferred_plan(stage, b, err) < 0 ||
+        shard_plan(stage, b, err) < 0)
         return -1;
     if (sums_gradients(stage) && !states_shard_parameters(stage->s) &&
         buckets_plan(stage, b, (double)stage->s->parallel.reduce.bucket_B, err) < 0)

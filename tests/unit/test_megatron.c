@@ -104,12 +104,45 @@ static const struct {
     { "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4",
       "/parallelism/schedule", "-" },
     { "--pipeline-model-parallel-size 3 --decoder-first-pipeline-num-layers 4",
-      "/parallelism/partition", "[4,6,6]" },
-    { "--pipeline-model-parallel-size 3 --decoder-last-pipeline-num-layers 5",
-      "/parallelism/partition", "?" },
-    { "--num-layers 200001 --pipeline-model-parallel-size 200001 "
-      "--decoder-first-pipeline-num-layers 1",
-      "/parallelism/partition", "?" },        /* more stages than are listed */
+      "/parallelism/partition", "{\"first\":4}" },
+    { "--pipeline-model-parallel-size 3 --decoder-last-pipeline-num-layers 4 "
+      "--decoder-first-pipeline-num-layers 2 --num-virtual-stages-per-pipeline-rank 2",
+      "/parallelism/partition", "{\"first\":2,\"last\":4}" },
+    { "--num-layers 15 --pipeline-model-parallel-size 4 "
+      "--account-for-embedding-in-pipeline-split",
+      "/parallelism/partition", "\"uniform|embedding\"" },
+    { "--num-layers 14 --pipeline-model-parallel-size 4 "
+      "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split",
+      "/parallelism/partition", "\"uniform|embedding|head\"" },
+    { "--num-layers 14 --pipeline-model-parallel-size 2 "
+      "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split "
+      "--num-layers-per-virtual-pipeline-stage 2",
+      "/parallelism/virtual_stages", "4" }, /* both ends are layers of them */
+    { "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout "
+      "'Et*3|(tt|)*5tt,tL'",
+      "/parallelism/partition", "-" }, /* seven stages */
+    { "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout "
+      "'E|t*3|(tt|)*5,t*3|L'",
+      "/parallelism/partition", "-" }, /* nine */
+    { "--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout "
+      "'Et*3|(tt|)*4,ttt|ttL'",
+      "/parallelism/partition", "-" },
+    { "--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout "
+      "'E|t*3|(tt|)*4,t*3|t*2L'",
+      "/parallelism/partition", "[0,3,2,2,2,2,3,2]" },
+    { "--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout "
+      "'E|t*3|(tt|)*4,t*3|t*2L'",
+      "/parallelism/virtual_stages", "2" },
+    { "--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout "
+      "'Et*4|t*4||t*8L'",
+      "/parallelism/schedule", "-" },
+    { "--pipeline-model-parallel-size 4 --defer-embedding-wgrad-compute "
+      "--wgrad-deferral-limit 22",
+      "/parallelism/wgrad_deferral_limit", "22" },
+    { "--pipeline-model-parallel-size 4 --defer-embedding-wgrad-compute",
+      "/parallelism/defer_embedding_wgrad", "true" },
+    { "--pipeline-model-parallel-size 4 --wgrad-deferral-limit 22",
+      "/parallelism/wgrad_deferral_limit", "-" },
     { "--pipeline-model-parallel-size 32768 " /* whose product is 2^64 */
       "--num-layers-per-virtual-pipeline-stage 562949953421312",
       "/parallelism/virtual_stages", "-" },

@@ -170,6 +170,59 @@ static void test_methods(void)
     }
 }
 
+/* Embedding and head as layers: stages are even with them, so that those at the ends
+ * have one less, or none; what does not come out even fails. */
+static void test_counted_ends(void)
+{
+    static const struct {
+        enum partition_method method;
+        int64_t stages, chunks;
+        int64_t layers[PARTS_MAX]; /* none: it fails */
+    } cases[] = {
+        { PARTITION_UNIFORM_BOTH, 4, 1, { 2, 3, 3, 2 } },
+        { PARTITION_UNIFORM_BOTH, 2, 3, { 1, 2, 2, 2, 2, 1 } },
+        { PARTITION_UNIFORM_BOTH, 6, 2, { 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 } },
+        { PARTITION_UNIFORM_EMBEDDING, 11, 1, { 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 } },
+        { PARTITION_UNIFORM_HEAD, 11, 1, { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0 } },
+        { PARTITION_UNIFORM_HEAD, 4, 1, { 0 } },
+        { PARTITION_MANUAL, 3, 1, { 0, 10, 0 } },
+        { PARTITION_MANUAL, 4, 1, { 0, 5, 0, 5 } },
+    };
+    struct partition_module modules[N_MAX];
+    make_modules(modules, 10);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena arena;
+        struct err err = { 0 };
+        struct partition p;
+        int64_t parts = cases[i].stages * cases[i].chunks, sum = 0;
+        double compute = 0, memory = 0;
+        struct partition_request q = { .method = cases[i].method,
+                                       .n_stages = cases[i].stages,
+                                       .n_chunks = cases[i].chunks,
+                                       .layers = cases[i].layers,
+                                       .modules = modules,
+                                       .n_modules = 12 };
+        for (int64_t k = 0; k < parts; k++)
+            sum += cases[i].layers[k];
+        arena_init(&arena);
+        CU_ASSERT_EQUAL(partition_make(&p, &arena, &q, &err), sum ? 0 : -1);
+        for (int64_t k = 0; k < parts && sum; k++) {
+            CU_ASSERT_EQUAL(p.parts[k].n_layers, cases[i].layers[k]);
+            CU_ASSERT_EQUAL(p.parts[k].has_embedding, k == 0);
+            CU_ASSERT_EQUAL(p.parts[k].has_head, k == parts - 1);
+            compute += p.parts[k].compute;
+            memory += p.parts[k].memory;
+        }
+        if (sum) {
+            CU_ASSERT_DOUBLE_EQUAL(compute, p.compute, 1e-9);
+            CU_ASSERT_DOUBLE_EQUAL(memory, p.memory, 1e-9);
+        }
+        if (sum && cases[i].layers[0] == 0)
+            CU_ASSERT_EQUAL(p.parts[0].memory, modules[0].memory);
+        arena_release(&arena);
+    }
+}
+
 /* A head tied to the embedding stays on its stage where the stream may return there, in
  * all methods, which leave that stage fewer layers; else it ends the last. */
 static void test_tied_head(void)
@@ -295,6 +348,7 @@ void test_partition_register(void)
     CU_ADD_TEST(suite, test_tree_head_goes_first);
     CU_ADD_TEST(suite, test_tree_recurses);
     CU_ADD_TEST(suite, test_methods);
+    CU_add_test(suite, "embedding and head count as layers", test_counted_ends);
     CU_ADD_TEST(suite, test_nothing_is_lost);
     CU_ADD_TEST(suite, test_refused);
 }

@@ -248,6 +248,40 @@ static void test_returns(void)
     }
 }
 
+/* Stages of embedding or head alone: what they hold is the whole model, once, with as
+ * many FLOPs; each passes all microbatches on; as long as the layers' stages take. */
+static void test_ends_alone(void)
+{
+    static const char *const cuts[] = { "pipeline=2", "pipeline=4 partition=[0,4,4,0]",
+                                        "pipeline=4 partition=[0,8,0,0]" };
+    struct simulate_result r[3];
+    struct job jobs[3];
+    double flops[3] = { 0 };
+    for (int i = 0; i < 3; i++) {
+        struct reps reps;
+        const struct reps_options how = { 0 };
+        char changes[160];
+        snprintf(changes, sizeof(changes),
+                 "%s /training/micro_batch_size=8 library=\"megatron\" "
+                 "/model/tie_word_embeddings=false",
+                 cuts[i]);
+        job_load(&jobs[i], changes);
+        validation_job_run(&jobs[i], &r[i]);
+        job_reps(&jobs[i], &how, &reps);
+        for (int32_t k = 0; k < reps.n_steps; k++)
+            flops[i] += reps.steps[k].flops;
+        reps_release(&reps);
+        CU_ASSERT(r[i].layer.forward_s > 0);
+        CU_ASSERT_DOUBLE_EQUAL(flops[i] / flops[0], 1, 1e-12);
+        CU_ASSERT_EQUAL(parameters_B(&r[i]), parameters_B(&r[0]));
+    }
+    CU_ASSERT(r[2].step_time_s > 1.2 * r[1].step_time_s);
+    CU_ASSERT(r[2].memory.stages[2].parameters_B == 0);
+    CU_ASSERT(r[2].parts_s[CATEGORY_PIPELINE_COMM] > 0);
+    for (int i = 0; i < 3; i++)
+        job_unload(&jobs[i]);
+}
+
 void test_stages_register(void)
 {
     CU_pSuite s = CU_add_suite("stages", NULL, NULL);
@@ -255,5 +289,6 @@ void test_stages_register(void)
     CU_add_test(s, "AWS's reference configurations", test_references);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
     CU_add_test(s, "stages share words for heads of words", test_tied_heads);
+    CU_add_test(s, "stages of the ends alone", test_ends_alone);
     CU_add_test(s, "SMP's stream returns to a tied head", test_returns);
 }

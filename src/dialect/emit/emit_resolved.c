@@ -131,6 +131,10 @@ VALUE(bucket, WHEN(p->reduce.bucket_B > 0,
 VALUE(first_bucket, WHOLE(p->reduce.first_bucket_B))
 VALUE(overlap, json_boolean(p->reduce.overlap))
 VALUE(overlap_gather, WHEN(is_sharded(s), json_boolean(p->reduce.overlap_param_gather)))
+VALUE(defers, WHEN(is_pipelined(s), json_boolean(p->stages.deferred_wgrads > 0)))
+VALUE(deferral_limit,
+      WHEN(p->stages.deferred_wgrads > 0 && p->stages.deferred_wgrads < INT64_MAX,
+           WHOLE(p->stages.deferred_wgrads)))
 VALUE(overlap_tensor, WHEN(is_split(s), json_boolean(p->split.hidden_frac > 0)))
 VALUE(bucket_view, json_boolean(p->reduce.gradient_as_bucket_view))
 VALUE(compression, WHOLE(p->reduce.compression))
@@ -272,6 +276,8 @@ const struct emit_field emit_fields[] = {
     { "/training/epochs", EMIT_DETAIL, epochs },
     { "/training/steps", EMIT_DETAIL, steps },
     { "/parallelism/partition", EMIT_DETAIL, partition },
+    { "/parallelism/defer_embedding_wgrad", EMIT_DETAIL, defers },
+    { "/parallelism/wgrad_deferral_limit", EMIT_DETAIL, deferral_limit },
     { "/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel },
     { "/parallelism/tensor_policy", EMIT_DETAIL, tensor_policy },
     { "/parallelism/context_comm", EMIT_DETAIL, context_comm },

@@ -5,6 +5,7 @@
 #include "scenario/libraries.h"
 #include "scenario/states.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,50 @@ json_t *megatron_give_wide(const struct scenario *s)
 {
     return flag(s->training.precision == OP_FP16 &&
                 s->training.gradient_dtype != DTYPE_FP16);
+}
+
+/* A layout says how many chunks there are. */
+json_t *megatron_give_virtual(const struct scenario *s)
+{
+    const struct parallelism_stages *p = &s->parallel.stages;
+    bool written = p->virtual_stages > 1 && p->partition != PARTITION_MANUAL;
+    return written ? json_integer((json_int_t)p->virtual_stages) : NULL;
+}
+
+/* "Ettt|tttt|tttL". */
+json_t *megatron_give_layout(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    int64_t n = p->pipeline * p->stages.virtual_stages;
+    struct strbuf b;
+    if (p->pipeline == 1 || p->stages.partition != PARTITION_MANUAL)
+        return NULL;
+    strbuf_init(&b);
+    strbuf_addch(&b, 'E');
+    for (int64_t i = 0; i < n; i++) {
+        if (i > 0)
+            strbuf_addch(&b, '|');
+        if (p->stages.layers[i] > 0)
+            strbuf_printf(&b, "t*%" PRId64, p->stages.layers[i]);
+    }
+    strbuf_addch(&b, 'L');
+    json_t *text = json_string(strbuf_get(&b));
+    strbuf_release(&b);
+    return text;
+}
+
+json_t *megatron_give_embedding(const struct scenario *s)
+{
+    enum partition_method m = s->parallel.stages.partition;
+    return flag(s->parallel.pipeline > 1 &&
+                (m == PARTITION_UNIFORM_EMBEDDING || m == PARTITION_UNIFORM_BOTH));
+}
+
+json_t *megatron_give_loss(const struct scenario *s)
+{
+    enum partition_method m = s->parallel.stages.partition;
+    return flag(s->parallel.pipeline > 1 &&
+                (m == PARTITION_UNIFORM_HEAD || m == PARTITION_UNIFORM_BOTH));
 }
 
 json_t *megatron_give_grouped(const struct scenario *s)
@@ -108,8 +153,10 @@ static void put_option(void *arg, const char *path, const char *name, json_t *va
                      : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
     (void)path;
     strbuf_printf(out, " \\\n    %s", name);
+    const char *word = text ? text : json_string_value(value);
+    bool quoted = word && strpbrk(word, "|*");
     if (!json_is_true(value))
-        strbuf_printf(out, " %s", text ? text : json_string_value(value));
+        strbuf_printf(out, quoted ? " '%s'" : " %s", word);
     free(text);
     json_decref(value);
 }

@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { STAGES_MAX = 1 << 16 };
-
 bool megatron_recognises(const struct dialect_input *in)
 {
     static const char *const marks[] = { "--num-layers",
@@ -99,69 +97,20 @@ const struct dialect_option megatron_job_rows[] = {
 /* clang-format on */
 /* Pipelines ------------------------------------------------------------------------ */
 
-static void set_virtual(struct launch_context *t, int64_t n,
-                        const struct value_item *it)
+static void take_stages(struct launch_context *t, const struct launch_command *c)
 {
-    if (n < 2)
-        return;
-    launch_decide(t, WIDE "virtual_stages", json_integer((json_int_t)n), it, "");
-    launch_decide(t, WIDE "schedule", json_string("interleaved"), it, "");
-}
-
-static void take_virtual(struct launch_context *t, const struct launch_command *c)
-{
-    const struct value_item *each = launch_option(
-                                c, "--num-layers-per-virtual-pipeline-stage"),
-                            *many = launch_option(
-                                c, "--num-virtual-stages-per-pipeline-rank");
-    int64_t layers = launch_number(t, "/model/num_layers", 0),
-            stages = launch_number(t, WIDE "pipeline", 1), n;
-    if (each && (!launch_whole(each->value, &n) || n < 1 || layers < 1))
-        launch_unresolved_item(t, WIDE "virtual_stages", each, "number of layers");
-    else if (each && (n > layers / stages || layers % (n * stages)))
-        launch_wrong_option(t, each, DIAG_NOT_DIVISIBLE,
-                            "%" PRId64 " layers are no multiple of %" PRId64
-                            " stages of chunks of %" PRId64,
-                            layers, stages, n);
-    else if (each)
-        set_virtual(t, layers / (n * stages), each);
-    else if (many && launch_whole(many->value, &n))
-        set_virtual(t, n, many);
-    else if (many)
-        launch_unresolved_item(t, WIDE "virtual_stages", many, "number of chunks");
-}
-
-/* Layers of the first and the last stage, the others evenly. */
-static void take_uneven(struct launch_context *t, const struct launch_command *c)
-{
-    const struct value_item *first =
-                                launch_option(c, "--decoder-first-pipeline-num-layers"),
-                            *last =
-                                launch_option(c, "--decoder-last-pipeline-num-layers");
-    int64_t layers = launch_number(t, "/model/num_layers", 0), a = 0, b = 0,
-            stages = launch_number(t, WIDE "pipeline", 1),
-            inner = stages - (first != NULL) - (last != NULL);
-    if (!first && !last)
-        return;
-    bool known = (!first || launch_whole(first->value, &a)) &&
-                 (!last || launch_whole(last->value, &b));
-    if (!known || inner < 1 || stages > STAGES_MAX ||
-        launch_has(t, WIDE "virtual_stages") || a < 0 || b < 0 || a + b >= layers ||
-        (layers - a - b) % inner) {
-        launch_add_unresolved(t, WIDE "partition", (first ? first : last)->value->line,
-                              "%s: the layers of each stage are not known by it",
-                              (first ? first : last)->key);
-        return;
-    }
-    json_t *counts = json_array();
-    for (int64_t i = 0; i < stages; i++) {
-        int64_t n = i == 0 && first           ? a
-                    : i == stages - 1 && last ? b
-                                              : (layers - a - b) / inner;
-        json_array_append_new(counts, json_integer((json_int_t)n));
-    }
-    launch_decide(t, WIDE "partition", counts, first ? first : last, "");
-    launch_hear(t, last);
+    const struct megatron_stages o = {
+        .each = launch_option(c, "--num-layers-per-virtual-pipeline-stage"),
+        .many = launch_option(c, "--num-virtual-stages-per-pipeline-rank"),
+        .first = launch_option(c, "--decoder-first-pipeline-num-layers"),
+        .last = launch_option(c, "--decoder-last-pipeline-num-layers"),
+        .embedding = launch_option(c, "--account-for-embedding-in-pipeline-split"),
+        .loss = launch_option(c, "--account-for-loss-in-pipeline-split"),
+        .layout = launch_option(c, "--pipeline-model-parallel-layout"),
+        .defers = launch_option(c, "--defer-embedding-wgrad-compute"),
+        .limit = launch_option(c, "--wgrad-deferral-limit"),
+    };
+    megatron_take_stages(t, &o);
 }
 
 static void take_sequence_parallel(struct launch_context *t,
@@ -211,8 +160,7 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in)
     launch_decide(t, "/training/gradient_clipping", json_real(1), NULL,
                   "clip-grad's default");
     megatron_settle_model(t, c);
-    take_virtual(t, c);
-    take_uneven(t, c);
+    take_stages(t, c);
     take_sequence_parallel(t, c);
     megatron_take_precision(t, c);
     megatron_take_recompute(t, c);

@@ -6,6 +6,7 @@
  *     megatron_model       sizes and choices of the model
  *     megatron_stack       what several options say together: profile, attention,
  *                          precision, recomputation, what overlaps
+ *     megatron_stages      pipelines: chunks, layers of each stage
  *     megatron_release     which release has the options that are there
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_template    its configuration made of a template by sed
@@ -59,6 +60,19 @@ void megatron_take_recompute(struct launch_context *t, const struct launch_comma
 void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c);
 bool megatron_uses_deepspeed(const struct launch_command *c);
 
+/* What says how layers are divided among a pipeline's stages; NULL: not given. */
+struct megatron_stages {
+    const struct value_item *each, *many;  /* layers of a chunk, chunks of a stage */
+    const struct value_item *first, *last; /* layers of that stage */
+    const struct value_item *embedding, *loss; /* count as layers */
+    const struct value_item *layout;           /* "Et*3|(tt|)*29,m|L" */
+    const struct value_item *defers, *limit;   /* gradients of the head */
+};
+
+/* Reads them; after the model's layers and the pipeline's degree. */
+void megatron_take_stages(struct launch_context *t,
+                          const struct megatron_stages *given);
+
 /* Recomputation of whole layers, that `it` asks for, by a method (block, or uniform as
  * without one) and a number of layers (1); NULL: not given. After the pipeline. */
 void megatron_recompute_layers(struct launch_context *t, const struct value_item *it,
@@ -83,6 +97,10 @@ json_t *megatron_give_method(const struct scenario *s);
 json_t *megatron_give_group(const struct scenario *s);
 json_t *megatron_give_grouped(const struct scenario *s);
 json_t *megatron_give_padding(const struct scenario *s);
+json_t *megatron_give_virtual(const struct scenario *s);
+json_t *megatron_give_layout(const struct scenario *s);
+json_t *megatron_give_embedding(const struct scenario *s);
+json_t *megatron_give_loss(const struct scenario *s);
 json_t *megatron_give_wide(const struct scenario *s);
 
 #endif

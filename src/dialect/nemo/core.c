@@ -222,20 +222,35 @@ static void take_model(const struct nemo *n)
 
 /* The step ------------------------------------------------------------------------- */
 
+static const struct value_item *comm_or_model(const struct nemo *n, const char *name)
+{
+    const struct value_item *own = nemo_find(n, NEMO_COMM, name);
+    launch_hear(n->t, own);
+    launch_hear(n->t, model(n, name));
+    return own ? own : model(n, name);
+}
+
+static void take_stages(const struct nemo *n)
+{
+    struct megatron_stages o = {
+        .many = model(n, "virtual_pipeline_model_parallel_size"),
+        .first = model(n, "num_layers_in_first_pipeline_stage"),
+        .last = model(n, "num_layers_in_last_pipeline_stage"),
+        .embedding = model(n, "account_for_embedding_in_pipeline_split"),
+        .loss = model(n, "account_for_loss_in_pipeline_split"),
+        .layout = model(n, "pipeline_model_parallel_layout"),
+        .defers = comm_or_model(n, "defer_embedding_wgrad_compute"),
+        .limit = comm_or_model(n, "wgrad_deferral_limit"),
+    };
+    megatron_take_stages(n->t, &o);
+}
+
 static void take_pipeline(const struct nemo *n)
 {
-    const struct value_item *it = model(n, "virtual_pipeline_model_parallel_size"),
-                            *padding = model(n, "make_vocab_size_divisible_by");
-    int64_t chunks, tensor = launch_number(n->t, WIDE "tensor", 1), each = 128;
+    const struct value_item *padding = model(n, "make_vocab_size_divisible_by");
+    int64_t tensor = launch_number(n->t, WIDE "tensor", 1), each = 128;
     bool along = nemo_is_on(n, NEMO_MODEL, "sequence_parallel", false);
-    launch_hear(n->t, it);
-    if (it && it->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(n->t, WIDE "virtual_stages", it, "number of chunks");
-    else if (it && launch_whole(it->value, &chunks) && chunks > 1 &&
-             launch_has(n->t, WIDE "pipeline")) {
-        nemo_set(n, WIDE "virtual_stages", json_integer((json_int_t)chunks), it, "");
-        nemo_set(n, WIDE "schedule", json_string("interleaved"), it, "");
-    }
+    take_stages(n);
     if (along && launch_has(n->t, WIDE "tensor"))
         nemo_set(n, WIDE "sequence_parallel", json_true(),
                  model(n, "sequence_parallel"), "");

@@ -55,11 +55,14 @@ static const struct dialect_option model_joint[] = {
     ROW_ACTS("recompute_num_layers", "/training/activation_checkpointing"), ROW_ACTS("recompute_modules", "/training/activation_checkpointing"),
     ROW_ACTS("add_bias_linear", "/model/add_bias_linear"), ROW_ACTS("share_embeddings_and_output_weights", "/model/untie_embeddings_and_output_weights"),
     ROW_ACTS("make_vocab_size_divisible_by", "/training/vocab_padding"), ROW_ACTS("activation_func", "/model/swiglu"), ROW_ACTS("attention_backend", "/training/attention"),
+    ROW_ACTS("num_layers_in_first_pipeline_stage", WIDE "partition"), ROW_ACTS("num_layers_in_last_pipeline_stage", WIDE "partition"), ROW_ACTS("pipeline_model_parallel_layout", WIDE "partition"),
+    ROW_ACTS("account_for_embedding_in_pipeline_split", WIDE "partition"), ROW_ACTS("account_for_loss_in_pipeline_split", WIDE "partition"),
+    ROW_ACTS("defer_embedding_wgrad_compute", WIDE "defer_embedding_wgrad"), ROW_ACTS("wgrad_deferral_limit", WIDE "wgrad_deferral_limit"),
     ROW_ACTS("fsdp", WIDE "library"), ROW_ACTS("config", "/model"), ROW_ACTS("fp8", "/training/precision"), ROW_ACTS("ddp", WIDE "overlap"),
     ROW_END,
 };
 static const struct dialect_option model_others[] = {
-    ROW_UNSIMULATED("mtp_num_layers"), ROW_UNSIMULATED("num_layers_in_first_pipeline_stage"), ROW_UNSIMULATED("num_layers_in_last_pipeline_stage"), ROW_UNSIMULATED("pipeline_model_parallel_layout"), ROW_UNSIMULATED("account_for_*"), ROW_UNSIMULATED("fine_grained_activation_offloading"),
+    ROW_UNSIMULATED("mtp_num_layers"), ROW_UNSIMULATED("fine_grained_activation_offloading"),
     ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("window_size"), ROW_UNSIMULATED("moe_shared_expert_overlap"), ROW_UNSIMULATED("moe_enable_deepep"), ROW_UNSIMULATED("moe_flex_dispatcher_backend"),
     ROW("expert_tensor_parallel_size", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("moe_expert_capacity_factor"), ROW_UNSIMULATED("fp32_residual_connection"),
     ROW_UNSIMULATED("enable_cuda_graph"), ROW_UNSIMULATED("external_cuda_graph"), ROW_UNSIMULATED("cuda_graph_impl"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("overlap_moe_*"),
@@ -71,7 +74,7 @@ static const struct dialect_option model_others[] = {
     ROW_IDLE("cuda_graph_*"), ROW_IDLE("offload_modules"), ROW_IDLE("transformer_impl"), ROW_IDLE("mtp_loss_scaling_factor"), ROW_IDLE("use_*"), ROW_IDLE("save_*"), ROW_IDLE("async_save"), ROW_IDLE("parallel_*"),
     ROW_IDLE("progress_interval"), ROW_IDLE("setup_optimizers"), ROW_IDLE("init_model_parallel"), ROW_IDLE("replace_progress_bar"), ROW_IDLE("restore_config*"), ROW_IDLE("megatron_log_level"), ROW_IDLE("lazy_init"), ROW_IDLE("seed"),
     ROW_IDLE("calculate_per_token_loss"), ROW_IDLE("disable_parameter_transpose_cache"), ROW_IDLE("enable_tp_comm_*"), ROW_IDLE("variable_seq_lengths"), ROW_IDLE("max_position_embeddings"), ROW_IDLE("num_microbatches_*"),
-    ROW_IDLE("overlap_p2p_comm"), ROW_IDLE("batch_p2p_*"), ROW_IDLE("deallocate_pipeline_outputs"), ROW_IDLE("defer_embedding_wgrad_compute"), ROW_IDLE("wgrad_deferral_limit"), ROW_IDLE("hf_*"), ROW_IDLE("trust_remote_code"),
+    ROW_IDLE("overlap_p2p_comm"), ROW_IDLE("batch_p2p_*"), ROW_IDLE("deallocate_pipeline_outputs"), ROW_IDLE("hf_*"), ROW_IDLE("trust_remote_code"),
     ROW_IDLE("_pipeline_*"), ROW_IDLE("microbatch_group_size_per_vp_stage"), ROW_IDLE("log_*"), ROW_IDLE("should_pad_vocab"), ROW_IDLE("generation_config"), ROW_IDLE("model_transform"), ROW_IDLE("perform_initialization"), ROW_IDLE("cp_partition_mode"),
     ROW_END,
 };
@@ -120,9 +123,10 @@ static const struct dialect_option mixed_rows[] = {
 };
 static const struct dialect_option comm_rows[] = {
     ROW_ACTS("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("overlap_grad_reduce", WIDE "overlap"), ROW_ACTS("overlap_param_gather", WIDE "overlap_param_gather"), ROW_ACTS("align_param_gather", WIDE "align_param_gather"),
-    ROW_ACTS("bucket_size", WIDE "bucket_size"), ROW_UNSIMULATED("overlap_moe_expert_parallel_comm"), ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"), ROW_UNSIMULATED("defer_embedding_wgrad_compute"),
+    ROW_ACTS("bucket_size", WIDE "bucket_size"), ROW_UNSIMULATED("overlap_moe_expert_parallel_comm"), ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
+    ROW_ACTS("defer_embedding_wgrad_compute", WIDE "defer_embedding_wgrad"), ROW_ACTS("wgrad_deferral_limit", WIDE "wgrad_deferral_limit"),
     ROW_UNSIMULATED("delay_wgrad_compute"),
-    ROW_IDLE("class"), ROW_IDLE("tp_comm_*"), ROW_IDLE("wgrad_deferral_limit"), ROW_IDLE("overlap_p2p_comm"), ROW_IDLE("batch_p2p_*"), ROW_IDLE("data_parallel_size"), ROW_IDLE("moe_*"),
+    ROW_IDLE("class"), ROW_IDLE("tp_comm_*"), ROW_IDLE("overlap_p2p_comm"), ROW_IDLE("batch_p2p_*"), ROW_IDLE("data_parallel_size"), ROW_IDLE("moe_*"),
     ROW_END,
 };
 static const struct dialect_option peft_rows[] = {
