@@ -24,6 +24,7 @@ void calibration_release(struct calibration *c)
     VEC_RELEASE(&c->products);
     VEC_RELEASE(&c->attentions);
     VEC_RELEASE(&c->transfers);
+    VEC_RELEASE(&c->experts);
 }
 
 void calibration_add_fit(struct calibration *c, const struct fit *fit,

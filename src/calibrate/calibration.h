@@ -86,6 +86,17 @@ struct calibration_transfer {
     double fit_median, fit_mean, held_median, held_mean;
 };
 
+/* The experts of a device, a release of software and a format. */
+struct calibration_experts {
+    const char *device, *gpu; /* the shipped GPU's name; NULL: none resembles it */
+    const struct experts_kernel *shipped; /* NULL: none */
+    struct experts_kernel kernel;
+    const char *why; /* why nothing was fitted; NULL */
+    /* Rows from 1024 tokens on; of the floor, pairs of equal shapes of other software */
+    int64_t n_fit, n_held, n_floor;
+    double fit_median, fit_mean, held_median, held_mean, floor_median, floor_mean;
+};
+
 struct calibration {
     struct arena *arena;
     const char *base;    /* profile that terms without data are from */
@@ -96,6 +107,7 @@ struct calibration {
     VEC(struct calibration_product) products;
     VEC(struct calibration_attention) attentions;
     VEC(struct calibration_transfer) transfers;
+    VEC(struct calibration_experts) experts;
 };
 
 void calibration_init(struct calibration *c, struct arena *arena);
@@ -135,6 +147,16 @@ json_t *calibration_transfers_file(const struct calibration *c,
  * it. */
 json_t *calibration_attentions_file(const struct calibration *c,
                                     const struct samples *s);
+
+/* The same of experts (hardware/experts.h), by device, software and format. */
+int calibrate_experts(struct calibration *c, struct cfg_loader *loader,
+                      const struct samples *s, struct err *err);
+
+/* 0 for shapes that constants of experts are fitted to, 1 for those held out. */
+int experts_half(const struct sample_experts *s);
+
+/* A file of topologies/experts with what was found of one device; the caller owns it. */
+json_t *calibration_experts_file(const struct calibration *c, const struct samples *s);
 
 /* 0 for shapes that constants are fitted to, 1 for those held out. */
 int product_half(int64_t m, int64_t n, int64_t k);

@@ -20,6 +20,7 @@ void samples_release(struct samples *s)
     VEC_RELEASE(&s->products);
     VEC_RELEASE(&s->attentions);
     VEC_RELEASE(&s->transfers);
+    VEC_RELEASE(&s->experts);
     VEC_RELEASE(&s->flashes);
     VEC_RELEASE(&s->streams);
     VEC_RELEASE(&s->links);
@@ -61,7 +62,8 @@ void samples_place(struct samples *s, int64_t gpus_per_node)
 static int64_t total(const struct samples *s)
 {
     return s->gemms.n + s->products.n + s->attentions.n + s->transfers.n +
-           s->flashes.n + s->streams.n + s->links.n + s->colls.n + s->clocks.n;
+           s->experts.n + s->flashes.n + s->streams.n + s->links.n + s->colls.n +
+           s->clocks.n;
 }
 
 /* Which reader the file is for, by how it begins; a log may begin with anything, a

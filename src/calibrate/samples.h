@@ -11,6 +11,7 @@
 #include "config/cfg.h"
 #include "cost/attention.h"
 #include "cost/collective.h"
+#include "cost/experts.h"
 #include "cost/transfer.h"
 #include "hardware/dtype.h"
 #include "hardware/product.h"
@@ -44,6 +45,15 @@ struct sample_transfer {
     const char *device, *software;
     enum transfer_kind kind;
     struct transfer_shape shape;
+    double time_s;
+};
+
+/* Experts of one rank, forward, as some software's benchmark ran them. */
+struct sample_experts {
+    const char *device, *software;
+    const struct product_format *format;
+    int64_t tokens, hidden, ffn, topk, experts, tensor, ranks;
+    double exponent; /* of the power law of loads; 0: balanced */
     double time_s;
 };
 
@@ -82,6 +92,7 @@ struct samples {
     VEC(struct sample_product) products;     /* of any number of devices */
     VEC(struct sample_attention) attentions; /* likewise */
     VEC(struct sample_transfer) transfers;   /* likewise */
+    VEC(struct sample_experts) experts;      /* likewise */
     VEC(struct sample_stream) streams;
     VEC(struct sample_link) links;
     VEC(struct sample_coll) colls;

@@ -223,6 +223,62 @@ static int read_transfer(struct table *t)
     return 0;
 }
 
+/* "balanced", or "power_law_" and its exponent. */
+static int exponent_of(const struct table *t, double *exponent)
+{
+    static const char prefix[] = "power_law_";
+    int64_t c = csv_column(&t->csv, "distribution");
+    const char *text = c < 0 ? "balanced" : cell(t, c);
+    char *end;
+    *exponent = 0;
+    if (strcmp(text, "balanced") == 0)
+        return 0;
+    if (strncmp(text, prefix, sizeof(prefix) - 1) == 0) {
+        *exponent = strtod(text + sizeof(prefix) - 1, &end);
+        if (!*end && *exponent > 0 && *exponent <= 10)
+            return 0;
+    }
+    return fail(t, c, DIAG_UNKNOWN_NAME,
+                "is no distribution known here (balanced, power_law_1.2)");
+}
+
+static int read_experts_sizes(struct table *t, struct sample_experts *e)
+{
+    return whole(t, "tokens", 1, &e->tokens) || whole(t, "hidden", 1, &e->hidden) ||
+           whole(t, "ffn", 1, &e->ffn) || whole(t, "topk", 1, &e->topk) ||
+           whole(t, "experts", 1, &e->experts) || whole(t, "tensor", 1, &e->tensor) ||
+           whole(t, "expert_parallel", 1, &e->ranks) || exponent_of(t, &e->exponent);
+}
+
+static int read_experts(struct table *t)
+{
+    int64_t dtype = column(&t->csv, dtype_columns);
+    int64_t software = csv_column(&t->csv, "software");
+    int64_t experts = csv_column(&t->csv, "experts");
+    struct sample_experts e = {
+        .device = cell(t, column(&t->csv, device_columns)),
+        .software = cell(t, software),
+        .format = product_format_find(format_name(cell(t, dtype))),
+    };
+    if (!e.format)
+        return fail(t, dtype, DIAG_UNKNOWN_NAME,
+                    "is no number format of products (bfloat16, fp8, fp8_block, "
+                    "mxfp8, nvfp4)");
+    if (!*e.software)
+        return fail(t, software, DIAG_MISSING, "names no software");
+    if (read_experts_sizes(t, &e) || time_of(t, &e.time_s))
+        return -1;
+    if (e.experts > LOAD_EXPERTS_MAX || e.experts % e.ranks || e.topk > e.experts)
+        return fail(t, experts, DIAG_OUT_OF_RANGE,
+                    "is more than 4096, fewer than a token's, or no multiple of "
+                    "expert_parallel");
+    if (e.ffn % e.tensor)
+        return fail(t, csv_column(&t->csv, "ffn"), DIAG_OUT_OF_RANGE,
+                    "is no multiple of tensor");
+    VEC_PUSH(&t->s->experts, e);
+    return 0;
+}
+
 static int read_collective(struct table *t)
 {
     struct sample_coll k = { 0 };
@@ -263,6 +319,10 @@ static read_row_fn *reader_of(const struct csv *csv)
     if (csv_column(csv, "sequence") >= 0 && csv_column(csv, "heads") >= 0 &&
         csv_column(csv, "software") >= 0 && column(csv, device_columns) >= 0)
         return read_attention_of;
+    if (csv_column(csv, "experts") >= 0 && csv_column(csv, "tokens") >= 0 &&
+        csv_column(csv, "ffn") >= 0 && csv_column(csv, "software") >= 0 &&
+        column(csv, device_columns) >= 0 && column(csv, dtype_columns) >= 0)
+        return read_experts;
     if (csv_column(csv, "op") >= 0 && column(csv, size_columns) >= 0 &&
         column(csv, gpus_columns) >= 0)
         return read_collective;
@@ -283,8 +343,9 @@ int samples_load_csv(struct samples *s, const char *file,
             "%s:1: is no table of kernels or collectives (columns m, n, k and "
             "latency_us; isl, num_heads and latency_us; sequence, heads, device, "
             "software and latency_us; hidden, tokens_per_rank, topk, experts, "
-            "dispatch_sms, "
-            "device, software, dispatch_us and combine_us; or op, size_B, gpus and "
+            "dispatch_sms, device, software, dispatch_us and combine_us; experts, "
+            "tokens, ffn, device, software, dtype and latency_us; or op, size_B, gpus "
+            "and "
             "time_us)",
             file);
         return -1;
@@ -293,7 +354,7 @@ int samples_load_csv(struct samples *s, const char *file,
     for (t.row = 0; t.row < t.csv.n_rows; t.row++) {
         int wanted = device < 0 || !*cell(&t, device) ? 1
                      : read_row == read_product || read_row == read_attention_of ||
-                             read_row == read_transfer
+                             read_row == read_transfer || read_row == read_experts
                          ? samples_wants(s, cell(&t, device))
                          : samples_device(s, cell(&t, device), file);
         if (wanted < 0 || (wanted && read_row(&t)))

@@ -1,6 +1,7 @@
 #include "cmd/calibrate_sets.h"
 
 #include "report/attention_text.h"
+#include "report/experts_text.h"
 #include "report/products_text.h"
 #include "report/transfer_text.h"
 
@@ -16,6 +17,7 @@
 SET(products)
 SET(attentions)
 SET(transfers)
+SET(experts)
 #undef SET
 
 static const struct calibrate_set sets[] = {
@@ -25,6 +27,8 @@ static const struct calibrate_set sets[] = {
       calibration_attentions_file, report_attentions },
     { "dispatch and combine", count_transfers, device_of_transfers, calibrate_transfers,
       calibration_transfers_file, report_transfers },
+    { "experts", count_experts, device_of_experts, calibrate_experts,
+      calibration_experts_file, report_experts },
 };
 
 const struct calibrate_set *calibrate_set_other(const struct samples *s,

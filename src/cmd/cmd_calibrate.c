@@ -55,7 +55,8 @@ static const struct usage usage = {
         "or, from\ncollectives, of a fabric (topologies/fabrics).",
     .details =
         "MEASUREMENTS are output of smsim-measure, tables of products, attention,\n"
-        "dispatch and combine or collectives (CSV), or logs of nccl-tests (text or "
+        "dispatch and combine, experts or collectives (CSV), or logs of nccl-tests "
+        "(text or "
         "JSON). A term with too "
         "little\n"
         "data keeps what the base profile has, and says so.\n\n"

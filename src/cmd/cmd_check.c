@@ -5,6 +5,7 @@
 #include "cmd/script.h"
 #include "config/contract.h"
 #include "hardware/attention.h"
+#include "hardware/experts.h"
 #include "hardware/product.h"
 #include "hardware/transfer.h"
 #include "report/report.h"
@@ -178,6 +179,11 @@ static int check_transfers(struct cfg_loader *loader, struct cfg root,
                    "dispatch and combine of a GPU");
 }
 
+static int check_experts(struct cfg_loader *loader, struct cfg root, struct checked *c)
+{
+    return said_ok(experts_get(loader, c->file, root), c, "experts of a GPU");
+}
+
 static int check_products(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     return said_ok(products_get(loader, c->file, root), c, "products of a GPU");
@@ -211,6 +217,7 @@ static const struct kind {
     { "products", "products", check_products },
     { "attentions", "attention", check_attention },
     { "transfers", "transfers", check_transfers },
+    { "experts", "experts", check_experts },
     { "inside", "instance", check_instance },
     { "protocols", "fabric", check_fabric },
     { "inherits", "framework", check_framework },

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* (3.19) A tile pair takes its products and its scores one after the other: the
+/* (3.22) A tile pair takes its products and its scores one after the other: the
  * exponentials do not overlap with the tensor cores. */
 double attention_s(const struct gpu *gpu, const struct attention *a,
                    const struct attention_shape *shape)

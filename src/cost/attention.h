@@ -1,5 +1,5 @@
 /* Time of fused attention, forward and causal, as software that was measured runs it.
- * MODEL.md (3.19). Pure functions. */
+ * MODEL.md (3.22). Pure functions. */
 #ifndef COST_ATTENTION_H
 #define COST_ATTENTION_H
 

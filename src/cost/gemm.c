@@ -14,7 +14,7 @@ struct tile {
 struct menu {
     int n;
     bool splits, pairs;
-    struct tile tiles[8];
+    struct tile tiles[10];
 };
 
 enum { SPLITS_N = 10, TILES_SMALL_MAX = 16384, SPLIT_K_MIN = 256 };
@@ -72,6 +72,19 @@ static const struct menu menus[GEMM_TILES_N] = {
                                        { { 7, 7, 1, 1, 257 },
                                          { 7, 7, 1, 0, 65 },
                                          { 6, 6, 0, 0, 0 } } },
+    [GEMM_TILES_GROUPED] = { 10,
+                             false,
+                             false,
+                             { { 8, 8, 0, 0, 0 },
+                               { 8, 7, 0, 0, 0 },
+                               { 7, 8, 0, 0, 0 },
+                               { 7, 7, 0, 0, 0 },
+                               { 6, 8, 0, 0, 0 },
+                               { 6, 7, 0, 0, 0 },
+                               { 5, 8, 0, 0, 0 },
+                               { 5, 7, 0, 0, 0 },
+                               { 4, 8, 0, 0, 0 },
+                               { 4, 7, 0, 0, 0 } } },
 };
 static const int splits[SPLITS_N] = { 1, 2, 3, 4, 5, 6, 8, 12, 16, 24 };
 
@@ -117,6 +130,9 @@ static double pieces_of(const struct gemm *g, const struct tile *tile, double ro
 {
     double m_group = (double)(1 << tile->m_cluster);
     double n_group = (double)(1 << tile->n_cluster);
+    if (g->blocks)
+        return g->blocks[tile->m_bits] * n_group * ceil_div(g->n, columns * n_group) *
+               g->batch;
     return m_group * ceil_div(g->m, rows * m_group) * n_group *
            ceil_div(g->n, columns * n_group) * g->batch;
 }
@@ -161,7 +177,8 @@ double gemm_s(const struct gemm *g)
     for (int i = 0; i < menu->n; i++)
         best = tile_s(g, menu, &menu->tiles[i], best);
     double k = (double)g->k;
-    double read_B = g->element_B * g->batch * (g->m * k + g->n * k);
+    double matrices = g->blocks ? g->groups : 1;
+    double read_B = g->element_B * g->batch * (g->m * k + matrices * g->n * k);
     double moved_B = read_B + g->result_B * g->batch * g->m * g->n;
     double memory_s = moved_B / g->hbm_Bps;
     double a = best * best, b = memory_s * memory_s;

@@ -18,6 +18,10 @@ struct gemm {
     double launch_s, split_s, epilogue;
     double partial_waves; /* 0..1 */
     enum gemm_tiles tiles;
+    /* Products of many matrices with rows of their own: tiles of 2^i rows, by i, and
+     * matrices read; m counts all rows. NULL: one matrix, or `batch` alike. */
+    const double *blocks;
+    double groups;
 };
 
 /* Seconds of the best tile and split. */

@@ -1,5 +1,5 @@
 /* Fused attention, forward, as a release of some software runs it on a GPU: the
- * constants of MODEL.md (3.19), fitted to measured kernels.
+ * constants of MODEL.md (3.22), fitted to measured kernels.
  *
  * Read from topologies/attention/NAME.json, NAME being the GPU's. GPU files (gpu.h) say
  * how attention runs in training; these say how benchmarks of inference software ran

@@ -17,6 +17,7 @@ enum gemm_tiles {
     GEMM_TILES_CUTLASS,           /* 128 x 128 */
     GEMM_TILES_CUTLASS_HOPPER,    /* the same in clusters of 2 x 1 */
     GEMM_TILES_CUTLASS_BLACKWELL, /* the same in clusters of 2 x 2 */
+    GEMM_TILES_GROUPED,           /* of many small matrices: the best of all */
     GEMM_TILES_N
 };
 

@@ -18,8 +18,7 @@ const struct product_format product_formats[] = {
     { NULL, DTYPE_FP8, false, 0, 0 },
 };
 
-/* Their places in product_formats. */
-static const struct name_value format_names[] = {
+const struct name_value product_format_names[] = {
     { "bf16", 0 },  { "fp8", 1 },   { "fp8_block", 2 },
     { "mxfp8", 3 }, { "nvfp4", 4 }, { NULL, 0 },
 };
@@ -56,8 +55,8 @@ struct product_raw {
 static const struct cfg_field product_fields[] = {
     CFG_ROW("software", CFG_T_STRING, struct product_raw, product.software,
             .required = true),
-    CFG_ROW("format", CFG_T_ENUM, struct product_raw, format, .names = format_names,
-            .required = true),
+    CFG_ROW("format", CFG_T_ENUM, struct product_raw, format,
+            .names = product_format_names, .required = true),
     CFG_ROW("tiles", CFG_T_ENUM, struct product_raw, product.tiles,
             .names = gemm_tiles_names, .required = true),
     CFG_ROW("eta", CFG_T_REAL, struct product_raw, product.gemm.eta, .min = 0.01,

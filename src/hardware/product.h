@@ -37,7 +37,8 @@ struct products {
     const char *provenance;
 };
 
-extern const struct product_format product_formats[]; /* a NULL name ends */
+extern const struct product_format product_formats[];  /* a NULL name ends */
+extern const struct name_value product_format_names[]; /* places in product_formats */
 extern const struct name_value gemm_tiles_names[];
 
 /* NULL: there is none of that name. */

@@ -2,6 +2,7 @@
  * What the files lack or have wrong does not matter here. */
 #include "campaign/campaign.h"
 #include "hardware/attention.h"
+#include "hardware/experts.h"
 #include "hardware/product.h"
 #include "hardware/transfer.h"
 #include "report/sweep_figure.h"
@@ -63,6 +64,13 @@ static void probe_transfers(struct cfg_loader *loader, const char *kind,
     (void)transfers_get(loader, json_string_value(probe), NOWHERE);
 }
 
+static void probe_experts(struct cfg_loader *loader, const char *kind,
+                          const json_t *probe)
+{
+    (void)kind;
+    (void)experts_get(loader, json_string_value(probe), NOWHERE);
+}
+
 static void probe_instance(struct cfg_loader *loader, const char *kind,
                            const json_t *probe)
 {
@@ -95,6 +103,7 @@ static const struct kind {
     { "products", "topologies/products/", probe_products },
     { "attention", "topologies/attention/", probe_attention },
     { "transfers", "topologies/transfers/", probe_transfers },
+    { "experts", "topologies/experts/", probe_experts },
     { "instance", "topologies/instances/", probe_instance },
     { "fabric", "topologies/fabrics/", probe_fabric },
     { "framework", "models/frameworks/", probe_framework },

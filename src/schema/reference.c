@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-const char *const reference_kinds[] = { "scenario", "sweep",     "gpu",
-                                        "products", "attention", "transfers",
-                                        "instance", "fabric",    "framework",
-                                        NULL };
+const char *const reference_kinds[] = { "scenario",  "sweep",     "gpu",     "products",
+                                        "attention", "transfers", "experts", "instance",
+                                        "fabric",    "framework", NULL };
 
 const char *reference_name(const char *pointer)
 {

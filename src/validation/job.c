@@ -8,6 +8,7 @@
 #include "hardware/gpu_rule.h"
 #include "simulate/judge.h"
 #include "simulate/result_json.h"
+#include "validation/job_experts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -372,10 +373,23 @@ static json_t *run_transfer(struct job_worker *w, const struct kernel *k,
                      transfer_s(back, shape));
 }
 
+static json_t *run_experts(struct job_worker *w, struct cfg_loader *loader,
+                           struct cfg root, struct err *err)
+{
+    json_t *found = job_experts_run(&w->hardware, w->where, root, err);
+    if (!found && w->hardware.diags.n_errors)
+        hardware_error(w, err);
+    else if (!found && loader->diags.n_errors)
+        first_error(loader, err);
+    return found;
+}
+
 static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
                           struct cfg root, struct err *err)
 {
     struct kernel k = { .batch = 1, .heads = 1, .burst = true, .dtype = -1 };
+    if (job_is_experts(root))
+        return run_experts(w, loader, root, err);
     if (cfg_read(root, kernel_fields, &k)) {
         first_error(loader, err);
         return NULL;

@@ -28,7 +28,9 @@ void validation_worker_free(struct job_worker *w);
  * "dtype" is a product as that software runs it, by topologies/products: with
  * quantization and host as it measures them. A "transfer" of experts' tokens has
  * "ranks", "tokens" of each, "hidden", "topk", "experts", "sms" and maybe "software"
- * (topologies/transfers), and gives {"dispatch_s", "combine_s"}. */
+ * (topologies/transfers), and gives {"dispatch_s", "combine_s"}. "experts": "software",
+ * "format", tokens, hidden, ffn, experts, experts_per_token, tensor, expert_parallel,
+ * exponent, gated, by topologies/experts. */
 json_t *validation_job_run(struct job_worker *w, enum mapping_kind kind, json_t *tree,
                            struct err *err);
 

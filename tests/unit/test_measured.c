@@ -12,7 +12,7 @@ void test_measured_register(void);
 
 static const struct cfg nowhere = { NULL, NULL, "" };
 
-/* (3.19) written out: 4 sequences of 2048 tokens, 16 heads of 128, 4 of keys. */
+/* (3.22) written out: 4 sequences of 2048 tokens, 16 heads of 128, 4 of keys. */
 static void test_law(void)
 {
     const struct gpu gpu = { .n_sms = 100 };
