@@ -309,6 +309,22 @@ static const struct program_case started[] = {
           "\"micro_batch_size\":2,\"optimizer\":\"adafactor\",\"sequence_length\":"
           "4096,"),
       "optim (12)" },
+    /* names that argparse completes */
+    { "accelerate launch --config_file fsdp.yaml sft.py --max_seq_len 2048 \\\n"
+      "    --model_name mistralai/Mistral-7B-v0.1 --per_device_train_batch_size 2\n",
+      SFT("\"attention\":\"flash_attention_2\",\"gradient_accumulation_steps\":4,"
+          "\"micro_batch_size\":2,\"optimizer\":\"adafactor\",\"sequence_length\":"
+          "2048,"),
+      NULL },
+    { "torchrun --nnodes=2 --nproc_per_node=8 scripts/train.py --batch 16 --max 2048 "
+      "--acc 4\n",
+      CLUSTER(",\"gpus_per_instance\":8") "\"model\":\"gpt2-xl\",\"training\":{"
+                                          "\"activation_checkpointing\":\"full\","
+                                          "\"gradient_accumulation_steps\":4,\"micro_"
+                                          "batch_size\":8,"
+                                          "\"sequence_length\":2048,"
+                                          "\"task\":\"causal-lm\"}}",
+      NULL },
     /* a document, and options that win over it */
     { "accelerate launch --config_file fsdp.yaml sft.py recipe.yaml --use_flash "
       "False\n",

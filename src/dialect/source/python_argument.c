@@ -160,10 +160,44 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
     python_put(r, r->parsed, name, line, v);
 }
 
+/* The one member of a dictionary that a name begins, as argparse completes it
+ * (argparse.py, allow_abbrev); `word`: only within its last word. NULL: none, or
+ * several. */
+static const char *completed(const struct value *dict, const char *name, bool word)
+{
+    size_t n = strlen(name);
+    const char *found = NULL;
+    if (value_get(dict, name) || n == 0)
+        return NULL;
+    for (int32_t i = 0; i < dict->n; i++) {
+        const char *key = dict->items[i].key;
+        if (strncmp(key, name, n) != 0 || (word && (key[n] == '_' || n < 3)))
+            continue;
+        if (found)
+            return NULL;
+        found = key;
+    }
+    return found;
+}
+
+/* What was given by the beginning of an option's name. */
+static void complete(struct python_parser *r)
+{
+    const struct value *given = r->wanted->given;
+    for (int32_t i = 0; given && r->parsed && i < given->n && !r->limit; i++) {
+        const char *key = completed(r->parsed, given->items[i].key, false);
+        r->lex.work += r->parsed->n / 8;
+        if (key)
+            python_put(r, r->parsed, key, r->parsed->line,
+                       typed(r, given->items[i].value, 0));
+    }
+}
+
 /* args = parser.parse_args() */
 struct value *python_parse_args(struct python_parser *r, const char *method,
                                 int64_t line)
 {
+    complete(r);
     struct value *v = r->parsed ? python_copy(r, r->parsed)
                                 : python_unknown(r, line, "parse_args() is a call");
     if (r->parsed && !r->parsed_noted && !r->wanted->given)
@@ -231,6 +265,12 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
             python_put(r, v, key + 3, line, python_bool(r, -1, false));
         else
             python_put(r, v, key, line, typed(r, given->items[i].value, 0));
+        /* fields of classes that are imported are not known: whole words are left to
+         * them */
+        const char *whole =
+            class->kind == VALUE_DICT ? completed(class, key, true) : NULL;
+        if (whole)
+            python_put(r, v, whole, line, typed(r, given->items[i].value, 0));
     }
     if (name || class->kind != VALUE_DICT)
         v->gap = line; /* its other fields have defaults that are not here */
