@@ -143,8 +143,9 @@ static void print_head(const struct scenario *s)
     printf("\n");
 }
 
-/* Context and expert groups: runs of neighbours among the ranks of D. */
-static void print_runs(const struct layout *l, const char *name, int64_t size, bool all)
+/* Context and expert groups: `size` ranks of a stage, `apart` from each other. */
+static void print_runs(const struct layout *l, const char *name, int64_t size,
+                       int64_t apart, bool all)
 {
     int64_t world = l->data * l->pipeline * l->tensor, n = world / size, shown = 0;
     if (size == 1)
@@ -152,16 +153,29 @@ static void print_runs(const struct layout *l, const char *name, int64_t size, b
     printf("\n%s: %" PRId64 " group%s of %" PRId64 "\n", name, n, n == 1 ? "" : "s",
            size);
     for (int64_t rank = 0; rank < world && (all || shown < GROUPS_SHOWN); rank++) {
-        if (layout_index(l, rank).d % size != 0)
+        struct layout_run run = layout_run_of(l, rank, size, apart);
+        if (run.first != rank)
             continue;
         printf(" ");
         for (int64_t i = 0; i < size; i++)
-            printf(" %" PRId64, rank + i * l->stride_d);
+            printf(" %" PRId64, layout_run_member(&run, i));
         printf("\n");
         shown++;
     }
     if (shown < n)
         printf("  ... (%" PRId64 " more; --all shows them)\n", n - shown);
+}
+
+/* Groups of experts, and the ranks that hold the same ones. */
+static void print_experts(const struct layout *l, const struct parallelism *p, bool all)
+{
+    int64_t t = parallelism_expert_tensor(p);
+    if (p->expert == 1 && !parallelism_folds_experts(p))
+        return;
+    print_runs(l, "expert", p->expert, t, all);
+    if (parallelism_folds_experts(p))
+        print_runs(l, "tensor group of experts", t, 1, all);
+    print_runs(l, "same experts", parallelism_expert_replicas(p), p->expert * t, all);
 }
 
 int cmd_ranks(int argc, char **argv)
@@ -185,8 +199,8 @@ int cmd_ranks(int argc, char **argv)
     print_head(&s);
     print_ranks(&s, &l, args.all);
     print_groups(&l, scenario_world(&s), args.all);
-    print_runs(&l, "context", p->context, args.all);
-    print_runs(&l, "expert", p->expert, args.all);
+    print_runs(&l, "context", p->context, p->tensor, args.all);
+    print_experts(&l, p, args.all);
     cfg_loader_release(&loader);
     return EXIT_DONE;
 }

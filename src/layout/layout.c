@@ -101,3 +101,41 @@ int64_t layout_group_rank(const struct layout *l, enum layout_group g, int64_t r
     }
     return 0;
 }
+
+/* Members of a run that lie within the tensor ranks of one data index. */
+static int64_t run_within(const struct layout *l, int64_t n, int64_t apart)
+{
+    int64_t room = apart < l->tensor ? l->tensor / apart : 1;
+    return n < room ? n : room;
+}
+
+bool layout_run_fits(const struct layout *l, int64_t n, int64_t apart)
+{
+    if (n < 1 || apart < 1 || l->tensor * l->data % (n * apart) != 0)
+        return false;
+    if (apart >= l->tensor)
+        return apart % l->tensor == 0;
+    return l->tensor % apart == 0 && n % run_within(l, n, apart) == 0 &&
+           (l->tensor / apart) % run_within(l, n, apart) == 0;
+}
+
+struct layout_run layout_run_of(const struct layout *l, int64_t rank, int64_t n,
+                                int64_t apart)
+{
+    struct layout_index at = layout_index(l, rank);
+    int64_t j = at.t + at.d * l->tensor;
+    int64_t first = j - j / apart % n * apart;
+    struct layout_run r = { .n_t = run_within(l, n, apart) };
+    at.t = first % l->tensor;
+    at.d = first / l->tensor;
+    r.first = layout_rank(l, at);
+    r.n_d = n / r.n_t;
+    r.stride_t = apart * l->stride_t;
+    r.stride_d = (apart > l->tensor ? apart / l->tensor : 1) * l->stride_d;
+    return r;
+}
+
+int64_t layout_run_member(const struct layout_run *r, int64_t i)
+{
+    return r->first + i % r->n_t * r->stride_t + i / r->n_t * r->stride_d;
+}

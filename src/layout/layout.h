@@ -11,6 +11,7 @@
 #ifndef LAYOUT_LAYOUT_H
 #define LAYOUT_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct layout {
@@ -40,5 +41,22 @@ int64_t layout_group_member(const struct layout *l, enum layout_group g, int64_t
 
 /* The index of a rank in its own group: member(rank, that) is the rank. */
 int64_t layout_group_rank(const struct layout *l, enum layout_group g, int64_t rank);
+
+/* Ranks of a stage in order of tensor, then data index: rank j has t = j % tensor. A run
+ * is `n` of them, `apart` from each other, as strides of the world's ranks. */
+struct layout_run {
+    int64_t first;
+    int64_t n_t, stride_t; /* members along the tensor ranks, fastest ... */
+    int64_t n_d, stride_d; /* ... and along the data ranks */
+};
+
+/* Whether runs are such: `apart` divides the tensor degree or is a multiple of it, and
+ * the members fill the tensor ranks from one to the next or lie within them. */
+bool layout_run_fits(const struct layout *l, int64_t n, int64_t apart);
+
+/* The run that a rank is in; it has to fit. O(1). */
+struct layout_run layout_run_of(const struct layout *l, int64_t rank, int64_t n,
+                                int64_t apart);
+int64_t layout_run_member(const struct layout_run *r, int64_t i);
 
 #endif

@@ -48,3 +48,19 @@ const struct name_value checkpointing_names[] = {
     { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP },
     { "operators", CHECKPOINT_OPERATORS }, { NULL, 0 },
 };
+
+int64_t parallelism_expert_tensor(const struct parallelism *p)
+{
+    return p->expert_tensor ? p->expert_tensor : p->tensor;
+}
+
+bool parallelism_folds_experts(const struct parallelism *p)
+{
+    return parallelism_expert_tensor(p) < p->tensor;
+}
+
+int64_t parallelism_expert_replicas(const struct parallelism *p)
+{
+    return p->data * p->context * p->tensor /
+           (p->expert * parallelism_expert_tensor(p));
+}

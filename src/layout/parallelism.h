@@ -179,8 +179,12 @@ struct parallelism {
     /* degrees */
     int64_t tensor, pipeline;
     int64_t context; /* groups of neighbours inside D */
-    int64_t expert;  /* groups of neighbours inside D; divides data x context */
-    int64_t data;    /* what remains of the world: world / (tensor pipeline context) */
+    int64_t expert;  /* groups of neighbours among the ranks of a stage */
+    /* tensor degree of the experts, part of the tensor degree; 0: that. Below it the
+     * ranks of a stage are dealt out anew to experts: expert_tensor fastest, then
+     * expert, then replicas of experts (MODEL.md, R11.8) */
+    int64_t expert_tensor;
+    int64_t data; /* what remains of the world: world / (tensor pipeline context) */
     /* batches side by side: data, but data x tensor under SMP without
      * prescaled_batch, whose tensor ranks bring their own */
     int64_t replicas;
@@ -203,5 +207,11 @@ struct parallelism {
      * R9) */
     int64_t activation_loading_horizon;
 };
+
+/* Tensor degree of the experts, whether they are folded over tensor ranks, and ranks
+ * that hold the same part of the same experts. */
+int64_t parallelism_expert_tensor(const struct parallelism *p);
+bool parallelism_folds_experts(const struct parallelism *p);
+int64_t parallelism_expert_replicas(const struct parallelism *p);
 
 #endif

@@ -14,7 +14,9 @@ static int check_divides(const struct model *m, const struct op_settings *s,
         { "attention heads", m->attention.heads },
         { "key-value heads", m->attention.kv_heads },
         { "query columns", m->attention.q_width },
-        { "feed-forward columns", m->mlp.width },
+        { "feed-forward columns",
+          m->mlp.width *
+              op_expert_rows_over(s, m) }, /* experts have their own degree */
         { "columns of the shared expert", m->mlp.shared_width },
         { "words of the vocabulary", vocab },
         { "tokens of a sequence",
@@ -237,6 +239,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     const struct share *share = &b->shares[module];
     double t = (double)share->degree;
     double tokens = (double)dealt(op_tokens(s), share->tokens_over);
+    double folded = module == OP_MLP ? (double)op_expert_rows_over(s, m) : 1;
     double sequences = (double)dealt(s->batch, share->tokens_over);
     double parts = s->context > 1 ? (double)s->context : 1;
     double h = (double)m->hidden, heads = (double)m->attention.heads / t;
@@ -248,6 +251,8 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     double *e = b->sizes[module];
     e[SYM_X] = tokens * h;
     e[SYM_A] = e[SYM_X] / stream_over(b, module);
+    if (folded > 1) /* the layer works on the rank's own tokens */
+        e[SYM_X] = e[SYM_A];
     e[SYM_I] = s->framework->tensor.keeps_gathered ? e[SYM_X] : e[SYM_A];
     e[SYM_H] = h / (share->stream == SHARE_SLICE ? stream_over(b, module) : 1);
     e[SYM_Q] = tokens * (double)m->attention.q_width / t;
@@ -269,9 +274,9 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_QKV] = e[SYM_QK] + tokens * (double)model_value_width(m) / t;
     e[SYM_L] = tokens * heads;
     e[SYM_S] = e[SYM_L] * (double)s->sequence;
-    e[SYM_M] = e[SYM_X] * each;
+    e[SYM_M] = tokens * h * each / folded;
     e[SYM_F] = tokens * each * (double)m->mlp.width / t;
-    e[SYM_R] = tokens * (double)m->mlp.experts;
+    e[SYM_R] = tokens * (double)m->mlp.experts / (folded > 1 ? t : 1);
     e[SYM_Z] = tokens * (double)m->mlp.shared_width / t;
     e[SYM_T] = tokens;
     e[SYM_PATCH] = tokens * (double)m->ends.patch;
@@ -318,11 +323,14 @@ static void set_linears(struct build *b, int64_t vocab)
         m->attention.heads / attention->degree *
         (m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
     int64_t shared = m->mlp.shared_width / mlp->degree;
-    int64_t f = m->mlp.width / mlp->degree,
-            routed = dealt(op_tokens(s), mlp->tokens_over);
+    int64_t folded = op_expert_rows_over(s, m);
+    int64_t f = m->mlp.width / (mlp->degree / folded),
+            routed = dealt(op_tokens(s), mlp->tokens_over),
+            own = folded > 1 ? routed / mlp->degree : routed;
     int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
     int64_t experts = all / (s->expert > 1 && m->mlp.experts > 0 ? s->expert : 1);
-    int64_t inside = m->mlp.experts > 0 ? routed * m->mlp.experts_per_token : routed;
+    int64_t inside =
+        m->mlp.experts > 0 ? routed / folded * m->mlp.experts_per_token : routed;
     int64_t predicted = predicted_rows(b), pooled = dealt(s->batch, ends->tokens_over);
     int64_t classed = m->ends.head == MODEL_HEAD_SPAN
                           ? dealt(op_tokens(s), ends->tokens_over)
@@ -331,7 +339,7 @@ static void set_linears(struct build *b, int64_t vocab)
         m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
     enum dtype layer = op_compute_dtype(s->precision);
     enum dtype head = layer == DTYPE_FP8 ? DTYPE_BF16 : layer;
-    bool own = !m->ends.tied;
+    bool untied = !m->ends.tied;
     /* rows, k, n, batch; bias; owned; dtype */
     const struct linear rows[] = {
         [MODULE_QKV] = { tokens, h, q + 2 * kv, 1, m->attention.qkv_bias, true, layer },
@@ -349,14 +357,14 @@ static void set_linears(struct build *b, int64_t vocab)
         [MODULE_GATE] = { inside, h, f, experts, m->mlp.bias, true, layer },
         [MODULE_UP] = { inside, h, f, experts, m->mlp.bias, true, layer },
         [MODULE_DOWN] = { inside, f, h, experts, m->mlp.bias, true, layer },
-        [MODULE_ROUTER] = { routed, h, all, 1, m->mlp.router_bias, true, head },
+        [MODULE_ROUTER] = { own, h, all, 1, m->mlp.router_bias, true, head },
         [MODULE_SHARED_GATE] = { routed, h, shared, 1, m->mlp.bias, true, layer },
         [MODULE_SHARED_UP] = { routed, h, shared, 1, m->mlp.bias, true, layer },
         [MODULE_SHARED_DOWN] = { routed, shared, h, 1, m->mlp.bias, true, layer },
-        [MODULE_SHARED_SCALE] = { routed, h, 1, 1, false, true, head },
+        [MODULE_SHARED_SCALE] = { own, h, 1, 1, false, true, head },
         [MODULE_DENSE] = { predicted, h, h, 1, true, true, head },
         [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
-                            m->ends.head_bias || masked, own, head },
+                            m->ends.head_bias || masked, untied, head },
         [MODULE_POOLER] = { pooled, h, h, 1, true, true, head },
         [MODULE_PATCH] = { tokens, m->ends.patch, h, 1, m->ends.patch_bias, true,
                            head },

@@ -135,7 +135,10 @@ struct op_settings {
     int64_t tensor;  /* tensor-parallel degree */
     int64_t context; /* ranks that share a sequence; 0: one */
     enum op_context context_method;
-    int64_t expert;          /* ranks that share the experts of a layer; 0: one */
+    int64_t expert; /* ranks that share the experts of a layer; 0: one */
+    int64_t
+        expert_tensor; /* tensor degree of experts; 0: `tensor`. Below it tokens of a
+                                rank alone are routed: needs sequence_parallel */
     double expert_imbalance; /* load of the fullest expert over the mean; 0: 1 */
     bool sequence_parallel;
     /* SMP's tensor groups (model/share.h) */
@@ -147,6 +150,11 @@ struct op_settings {
     int64_t vocab_padding; /* pad the vocabulary to a multiple; 0: as it is */
     struct lora lora;      /* adapters of a frozen model; rank 0: none */
 };
+
+/* How many parts the rows of experts and their columns are in, where the ranks of a
+ * tensor group route tokens of their own; 1 part of rows: they do not. */
+int64_t op_expert_rows_over(const struct op_settings *s, const struct model *m);
+int64_t op_expert_columns_over(const struct op_settings *s);
 
 /* Tokens of a microbatch on this GPU. */
 int64_t op_tokens(const struct op_settings *s);

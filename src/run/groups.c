@@ -62,6 +62,7 @@ void groups_init(struct groups *g, struct arena *arena, const struct cluster *c,
     *g = (struct groups) { .cluster = c,
                            .context = p->context,
                            .expert = p->expert,
+                           .expert_tensor = parallelism_expert_tensor(p),
                            .shard = p->shard.degree > 1 ? p->shard.degree : 1 };
     int rc = layout_init(&g->layout, p->placement, p->data * p->context, p->pipeline,
                          p->tensor);
@@ -78,12 +79,14 @@ bool groups_are_even(const struct groups *g)
     const struct layout *l = &g->layout;
     int64_t gpus = g->cluster->groups[0].gpus_per_instance;
     /* ranks that follow each other and agree in all indices from some one on */
+    int64_t experts = g->expert * g->expert_tensor;
+    int64_t experts_d = experts > l->tensor ? experts / l->tensor : 1;
     const int64_t blocks[] = { l->stride_d,
                                l->stride_p,
                                l->stride_t,
                                l->stride_d * g->shard,
                                l->stride_d * g->context,
-                               l->stride_d * g->expert };
+                               l->stride_d * experts_d };
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
         if (blocks[i] % gpus != 0 && gpus % blocks[i] != 0)
             return false;
@@ -128,6 +131,17 @@ static struct ranks neighbours(const struct layout *l, int64_t rank, int64_t d,
     return r;
 }
 
+/* Ranks of a stage, `n` of them, `apart` from each other: the experts' groups. */
+static struct ranks run_of(const struct layout *l, int64_t rank, int64_t n,
+                           int64_t apart)
+{
+    struct layout_run run = layout_run_of(l, rank, n, apart);
+    struct ranks r = { .first = run.first };
+    add_dim(&r, run.n_t, run.stride_t);
+    add_dim(&r, run.n_d, run.stride_d);
+    return r;
+}
+
 static struct ranks message(const struct layout *l, int64_t rank, int64_t p, int64_t by)
 {
     int64_t to = (p + by + l->pipeline) % l->pipeline;
@@ -142,6 +156,7 @@ struct ranks groups_of(const struct groups *g, enum channel channel, int64_t ran
     const struct layout *l = &g->layout;
     struct layout_index at = layout_index(l, rank);
     struct ranks r = { .first = rank };
+    int64_t experts = g->expert * g->expert_tensor;
     switch (channel) {
     case CHANNEL_WORLD:
         r.first = 0;
@@ -156,9 +171,11 @@ struct ranks groups_of(const struct groups *g, enum channel channel, int64_t ran
     case CHANNEL_CONTEXT:
         return neighbours(l, rank, at.d, g->context, 1);
     case CHANNEL_EXPERT:
-        return neighbours(l, rank, at.d, g->expert, 1);
+        return run_of(l, rank, g->expert, g->expert_tensor);
+    case CHANNEL_EXPERT_TENSOR:
+        return run_of(l, rank, g->expert_tensor, 1);
     case CHANNEL_EXPERT_DATA:
-        return neighbours(l, rank, at.d, l->data / g->expert, g->expert);
+        return run_of(l, rank, l->tensor * l->data / experts, experts);
     case CHANNEL_WHOLE_DATA:
         r = neighbours(l, rank, at.d, l->data, 1);
         r.first -= at.t * l->stride_t;

@@ -48,16 +48,17 @@ enum channel {
     CHANNEL_WORLD,
     CHANNEL_DATA, /* replicas of a parameter: their gradients are summed */
     CHANNEL_TENSOR,
-    CHANNEL_SHARD,       /* ranks that share one copy of the states */
-    CHANNEL_REPLICA,     /* ranks that hold the same shard */
-    CHANNEL_CONTEXT,     /* ranks that share a sequence */
-    CHANNEL_EXPERT,      /* ranks that share the experts of a layer */
-    CHANNEL_EXPERT_DATA, /* ranks that hold the same experts */
-    CHANNEL_WHOLE_DATA,  /* data and tensor ranks: replicas of what those leave whole */
-    CHANNEL_MODEL,       /* ranks that share one copy of the model */
-    CHANNEL_EMBEDDING,   /* first and last stage */
-    CHANNEL_NEXT,        /* a message to the next stage: the sender alone takes part */
-    CHANNEL_BACK,        /* a message to the stage before */
+    CHANNEL_SHARD,         /* ranks that share one copy of the states */
+    CHANNEL_REPLICA,       /* ranks that hold the same shard */
+    CHANNEL_CONTEXT,       /* ranks that share a sequence */
+    CHANNEL_EXPERT,        /* ranks that share the experts of a layer */
+    CHANNEL_EXPERT_TENSOR, /* ranks that share each expert's matrices */
+    CHANNEL_EXPERT_DATA,   /* ranks that hold the same experts */
+    CHANNEL_WHOLE_DATA, /* data and tensor ranks: replicas of what those leave whole */
+    CHANNEL_MODEL,      /* ranks that share one copy of the model */
+    CHANNEL_EMBEDDING,  /* first and last stage */
+    CHANNEL_NEXT,       /* a message to the next stage: the sender alone takes part */
+    CHANNEL_BACK,       /* a message to the stage before */
     CHANNEL_N
 };
 

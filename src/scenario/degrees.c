@@ -3,6 +3,7 @@
 #include "scenario/parse.h"
 
 #include "base/strbuf.h"
+#include "layout/layout.h"
 #include "scenario/libraries.h"
 
 #include <inttypes.h>
@@ -80,14 +81,49 @@ static int read_sharding_degree(struct parse_context *r)
                      p->shard.degree, ranks);
 }
 
+/* Experts' own tensor degree: the ranks of a stage are dealt out anew. */
+static int read_expert_tensor(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->parallelism, "expert_tensor");
+    int64_t t = parallelism_expert_tensor(p), ranks = p->data * p->context;
+    struct layout l;
+    if (p->tensor % t != 0)
+        return cfg_error(at, DIAG_NOT_DIVISIBLE,
+                         "%" PRId64 " does not divide the tensor degree, %" PRId64
+                         " (write one of its divisors)",
+                         t, p->tensor);
+    if (!parallelism_folds_experts(p))
+        return 0;
+    if (!library_of(p)->expert_tensor)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "%s has no tensor degree of experts' own (leave it out)",
+                         library_of(p)->title);
+    if (!p->split.sequence_parallel)
+        return cfg_error(at, DIAG_REQUIRES,
+                         "ranks of a tensor group route tokens of their own under "
+                         "sequence parallelism alone (write \"sequence_parallel\": "
+                         "true)");
+    layout_init(&l, "DPT", ranks, 1, p->tensor);
+    if (!layout_run_fits(&l, p->expert, t) ||
+        !layout_run_fits(&l, ranks * p->tensor / (p->expert * t), p->expert * t))
+        return cfg_error(cfg_get(r->parallelism, "expert"), DIAG_NOT_DIVISIBLE,
+                         "%" PRId64 " x expert_tensor %" PRId64
+                         " does not fill the %" PRId64 " x %" PRId64
+                         " tensor and data ranks of a stage (write a degree whose "
+                         "groups divide or fill the tensor groups)",
+                         p->expert, t, p->tensor, ranks);
+    return 0;
+}
+
 static int read_expert_degree(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = degree_at(r, "expert", "expert_parallel_degree", NULL);
     int64_t ranks = p->data * p->context, experts = r->s->model.mlp.experts;
-    if (p->expert == 1)
+    if (p->expert == 1 && !p->expert_tensor)
         return 0;
-    if (r->has_model && experts == 0)
+    if (r->has_model && experts == 0 && p->expert > 1)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s has no experts (write 1, or leave it out)",
                          r->s->model.name);
@@ -96,12 +132,16 @@ static int read_expert_degree(const struct parse_context *r)
                          "%" PRId64 " does not divide the %" PRId64 " experts of %s "
                          "(write one of its divisors)",
                          p->expert, experts, r->s->model.name);
-    if (ranks % p->expert != 0)
+    if (!parallelism_folds_experts(p) && ranks % p->expert != 0)
         return cfg_error(at, DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " does not divide the %" PRId64
-                         " data-parallel ranks (write one of its divisors)",
-                         p->expert, ranks);
-    return 0;
+                         " data-parallel ranks (write one of its divisors%s)",
+                         p->expert, ranks,
+                         p->tensor > 1 && library_of(p)->expert_tensor
+                             ? ", or \"expert_tensor\": 1, which folds experts over "
+                               "tensor ranks, too"
+                             : "");
+    return read_expert_tensor(r);
 }
 
 int degrees_read(struct parse_context *r)
@@ -109,6 +149,8 @@ int degrees_read(struct parse_context *r)
     struct parallelism *p = &r->s->parallel;
     int64_t world = r->s->cluster.n_gpus, product; /* degrees are at most 2^20 */
     p->data = p->replicas = 1;
+    if (r->has_model && r->s->model.mlp.experts == 0)
+        p->expert_tensor = 0; /* heed.c says so */
     product = p->tensor * p->pipeline * p->context;
     if (product > world || world % product != 0)
         return indivisible(r, product, world);

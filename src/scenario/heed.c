@@ -49,6 +49,11 @@ static bool contexts(const struct scenario *s)
     return s->parallel.context > 1;
 }
 
+static bool has_experts(const struct scenario *s)
+{
+    return s->model.mlp.experts > 0;
+}
+
 static bool experts(const struct scenario *s)
 {
     return s->parallel.expert > 1;
@@ -239,6 +244,7 @@ static const struct row {
     { P "placement", parts, "there are data-parallel ranks alone" },
     { P "activation_loading_horizon", offloads, "activations are not offloaded" },
     { P "context_comm", contexts, "there is no context parallelism" },
+    { P "expert_tensor", has_experts, "the model has no experts" },
     { P "expert_imbalance", experts, "there is no expert parallelism" },
     { P "broadcast_outputs", outputs, "forward returns to its own rank without SMP" },
     { P "broadcast_outputs", parts, "each rank has the whole model" },

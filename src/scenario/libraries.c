@@ -180,6 +180,7 @@ const struct library_row library_megatron = {
     .pipeline = true,
     .context = true,
     .expert = true,
+    .expert_tensor = true,
     .sequence_parallel = true,
     .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
 };

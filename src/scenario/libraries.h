@@ -108,7 +108,7 @@ struct library_row {
     int64_t vocabulary_multiple; /* of the words of a tensor rank */
     /* degrees and schedules that plans ask of it; a scenario may have others, for a
      * script that brings them. Here and below bits are 1 << the enum's value */
-    bool tensor, pipeline, context, expert, sequence_parallel;
+    bool tensor, pipeline, context, expert, expert_tensor, sequence_parallel;
     bool part_shards; /* states may be sharded over a part of the replicas */
     uint32_t schedules, offloads;
     /* what it has */

@@ -49,6 +49,11 @@ static bool has_context(row *l)
     return l->context;
 }
 
+static bool has_expert_tensor(row *l)
+{
+    return l->expert_tensor;
+}
+
 static bool has_expert(row *l)
 {
     return l->expert;
@@ -201,6 +206,7 @@ static const struct field {
     { P "context", has_context, NULL },
     { P "context_comm", has_context, NULL },
     { P "expert", has_expert, NULL },
+    { P "expert_tensor", has_expert_tensor, NULL },
     { P "expert_imbalance", has_expert, NULL },
     { P "backend", has_smddp, NULL },
     { P "bucket_size", has_bucket, usual_bucket },

@@ -58,6 +58,7 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),
+    CFG_INT("expert_tensor", W, p.expert_tensor, 1, DEGREE_MAX),
     CFG_REAL("expert_imbalance", W, p.expert_imbalance, 1, 1e6),
     CFG_REFUSED("data", "data is what remains of the GPUs; leave it out"),
     CFG_INT("active_microbatches", W, p.stages.active_microbatches, 1, DEGREE_MAX),

@@ -211,6 +211,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .context = p->context,
         .context_method = p->context_comm,
         .expert = p->expert,
+        .expert_tensor = p->expert_tensor,
         .expert_imbalance = p->expert > 1 ? p->expert_imbalance : 1,
         .vocab_padding = vocab_padding(s),
     };

@@ -20,7 +20,7 @@ static int64_t communicators_B(const struct scenario *s)
     const int64_t small = NCCL_COMMUNICATOR_B, large = 392000000;
     int64_t world = scenario_world(s);
     int64_t kinds = (p->tensor > 1) + (p->pipeline > 1) + (p->data * p->context > 1) +
-                    (p->context > 1) + (p->expert > 1);
+                    (p->context > 1) + (p->expert > 1) + parallelism_folds_experts(p);
     if (p->tensor == 1 && p->pipeline == 1 && p->context == 1 && p->expert == 1)
         return world <= 1 ? 0 : world == 2 ? small : large;
     kinds += (p->tensor > 1 && p->pipeline > 1) + (kinds > 1);

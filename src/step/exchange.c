@@ -22,7 +22,14 @@
 #include "step/issue.h"
 #include "step/stage.h"
 
-enum group { GROUP_RING, GROUP_GATHER, GROUP_DEAL, GROUP_RETURN, GROUP_EXPERT };
+enum group {
+    GROUP_RING,
+    GROUP_GATHER,
+    GROUP_DEAL,
+    GROUP_RETURN,
+    GROUP_EXPERT,
+    GROUP_EXPERT_TENSOR
+};
 
 struct rule {
     enum group group;
@@ -52,8 +59,12 @@ static const struct rule rules[] = {
     { GROUP_RETURN, true, true, "cross_ulysses_gather_heads_bwd", COLL_ALLTOALL },
     { GROUP_DEAL, true, false, "cross_ulysses_scatter_heads_bwd", COLL_ALLTOALL },
     { GROUP_EXPERT, false, true, "dispatch", COLL_ALLTOALL },
+    { GROUP_EXPERT_TENSOR, false, true, "dispatch", COLL_ALL_GATHER },
+    { GROUP_EXPERT_TENSOR, false, false, "combine", COLL_REDUCE_SCATTER },
     { GROUP_EXPERT, false, false, "combine", COLL_ALLTOALL },
     { GROUP_EXPERT, true, true, "combine_bwd", COLL_ALLTOALL },
+    { GROUP_EXPERT_TENSOR, true, true, "combine_bwd", COLL_ALL_GATHER },
+    { GROUP_EXPERT_TENSOR, true, false, "dispatch_bwd", COLL_REDUCE_SCATTER },
     { GROUP_EXPERT, true, false, "dispatch_bwd", COLL_ALLTOALL },
 };
 /* clang-format on */
@@ -91,6 +102,7 @@ static bool applies(const struct stage *stage, const struct rule *r)
     bool heads = p->context_comm == OP_CONTEXT_HEADS;
     bool ring = p->context_comm == OP_CONTEXT_RING &&
                 op_attention_is_fused(stage->settings.attention);
+    bool experts = stage->s->model.mlp.experts > 0;
     switch (r->group) {
     case GROUP_RING:
         return p->context > 1 && ring;
@@ -100,9 +112,11 @@ static bool applies(const struct stage *stage, const struct rule *r)
     case GROUP_RETURN:
         return p->context > 1 && heads;
     case GROUP_EXPERT:
+        return p->expert > 1 && experts;
+    case GROUP_EXPERT_TENSOR: /* else the tensor group exchanges tokens (tensor.c) */
         break;
     }
-    return p->expert > 1 && stage->s->model.mlp.experts > 0;
+    return experts && parallelism_folds_experts(p) && p->expert_tensor > 1;
 }
 
 static int plan_ring(struct builder *b, const struct rule *r, struct op_comm *k,
@@ -150,11 +164,22 @@ static int plan_experts(struct builder *b, const struct rule *r, struct op_comm 
     return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
 }
 
+/* Where each expert's matrices are split, too: tokens of all its ranks. */
+static int plan_expert_tensor(struct builder *b, const struct rule *r,
+                              struct op_comm *k, struct err *err)
+{
+    double ranks = (double)b->stage->s->parallel.expert_tensor;
+    k->part = CATEGORY_EXPERT_COMM;
+    k->comm =
+        comms_add(b, CHANNEL_EXPERT_TENSOR, r->op, ranks * routed_B(b->stage), err);
+    return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
+}
+
 static int (*const planners[])(struct builder *, const struct rule *, struct op_comm *,
                                struct err *) = {
     [GROUP_RING] = plan_ring,      [GROUP_GATHER] = plan_gather,
     [GROUP_DEAL] = plan_heads,     [GROUP_RETURN] = plan_heads,
-    [GROUP_EXPERT] = plan_experts,
+    [GROUP_EXPERT] = plan_experts, [GROUP_EXPERT_TENSOR] = plan_expert_tensor,
 };
 
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,

@@ -4,7 +4,7 @@
 
 #include "step/block_comms.h"
 
-enum { EXCHANGES_MAX = 8 }; /* of a block and direction */
+enum { EXCHANGES_MAX = 12 }; /* of a block and direction */
 
 /* Adds them to those of the blocks. */
 int exchange_plan(struct builder *b, struct err *err);

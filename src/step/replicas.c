@@ -14,7 +14,8 @@ enum coll_op replicas_reduction(const struct stage *stage)
 
 enum replica_group replicas_of(const struct stage *stage, const struct op_param *p)
 {
-    if (p->expert && stage->s->parallel.expert > 1)
+    const struct parallelism *of = &stage->s->parallel;
+    if (p->expert && (of->expert > 1 || parallelism_folds_experts(of)))
         return REPLICAS_EXPERTS;
     return p->whole && !states_shard_parameters(stage->s) ? REPLICAS_ALL
                                                           : REPLICAS_DATA;
@@ -36,7 +37,7 @@ int64_t replicas_ranks(const struct stage *stage, enum replica_group h)
 {
     const struct parallelism *p = &stage->s->parallel;
     const int64_t n = p->data * p->context;
-    return h == REPLICAS_EXPERTS ? n / p->expert
+    return h == REPLICAS_EXPERTS ? parallelism_expert_replicas(p)
            : h == REPLICAS_ALL   ? n * p->tensor
                                  : n;
 }

@@ -12,7 +12,9 @@
 
 /* How it is split; NORMS: norms see a slice of the columns; EACH: products that share
  * their input sum its gradient one by one; AGAIN: what a product has gathered is
- * dropped, and gathered again for the gradient of its weight. */
+ * dropped, and gathered again for the gradient of its weight. Experts that are folded over
+ * tensor ranks take the tokens as these hold them: only the expert that all tokens go
+ * through is of the tensor group. */
 enum {
     REDUCE = 1 << 0,
     SCATTER = 1 << 1,
@@ -20,6 +22,8 @@ enum {
     NORMS = 1 << 3,
     EACH = 1 << 4,
     AGAIN = 1 << 5,
+    FOLDED = 1 << 6, /* a layer of experts that are folded over tensor ranks */
+    FOLDED_AGAIN = 1 << 7,
 };
 
 enum extent {
@@ -74,6 +78,11 @@ static const struct rule rules[] = {
     { SCATTER, true, true, "qkv_dgrad|value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, true, "cross_value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "word_scatter", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { FOLDED, false, false, "shared_gate|shared_up", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { FOLDED, false, true, "shared_down", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
+    { FOLDED, true, false, "shared_down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { FOLDED_AGAIN, true, false, "shared_up_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
+    { FOLDED, true, true, "shared_up_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     /* SMP "memory", the other: every product split by the columns of its input */
     { COLUMNS, false, true, "qkv|value", COLL_REDUCE_SCATTER, EXTENT_QKV, false, 1 },
     { COLUMNS, false, true, "out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
@@ -102,12 +111,17 @@ enum { RULES = sizeof(rules) / sizeof(rules[0]) };
 
 /* The rules that the operator's module follows; 0: it is whole. SMP splits embedding
  * and head, where at all, as Megatron does. */
-static unsigned split_of(const struct stage *stage, const struct op *op)
+static unsigned split_of(const struct stage *stage, const struct op_block *block,
+                         const struct op *op)
 {
     const struct parallelism *p = &stage->s->parallel;
+    bool experts = op->module == OP_MLP &&
+                   block_comms_find(block->forward, block->n_forward, "dispatch") >= 0;
     struct share share = share_of(&stage->s->model, &stage->settings, op->module);
     if (share.degree == 1)
         return 0;
+    if (experts && parallelism_folds_experts(p))
+        return stage->fw->tensor.keeps_gathered ? FOLDED : FOLDED | FOLDED_AGAIN;
     if (p->split.sequence_parallel)
         return stage->fw->tensor.keeps_gathered ? SCATTER : SCATTER | AGAIN;
     if (share.stream != SHARE_SLICE)
@@ -154,7 +168,8 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
     const struct op *ops = r->backward ? bl->backward : bl->forward;
     int32_t at =
         block_comms_find(ops, r->backward ? bl->n_backward : bl->n_forward, r->ops);
-    if (at < 0 || is_shared(b->stage, r) || !(split_of(b->stage, &ops[at]) & r->split))
+    if (at < 0 || is_shared(b->stage, r) ||
+        !(split_of(b->stage, bl, &ops[at]) & r->split))
         return 0;
     double size_B = extent_B(b->stage, bl, r->extent);
     bool gathers = r->op == COLL_ALL_GATHER && b->stage->settings.slices;

@@ -369,6 +369,29 @@ static void test_experts(void)
           CHANNEL_EXPERT_DATA, COLL_ALL_GATHER, M * 2 * L * 2 * expert * E);
 }
 
+/* Folded over tensor ranks: each sends its own tokens, holds whole experts, and only
+ * attention's activations are the tensor group's. Gradients are summed in 4 bytes. */
+static void test_folded_experts(void)
+{
+#define FOLDED SHARDING("optimizer") " sequence_parallel=true library=\"megatron\""
+    double part_B = L * 4 * 2 * x_B;
+    check(experts_text, "tensor=4 expert=8 expert_tensor=1 " FOLDED, CHANNEL_EXPERT,
+          COLL_ALLTOALL, M * part_B / 4);
+    check(experts_text, "tensor=4 expert=8 expert_tensor=1 " FOLDED,
+          CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, L * expert * 4);
+    check(experts_text, "tensor=4 expert=2 expert_tensor=1 " FOLDED,
+          CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, L * 4 * expert * 4);
+    check(experts_text, "tensor=4 expert=4 expert_tensor=2 " FOLDED, CHANNEL_EXPERT,
+          COLL_ALLTOALL, M * part_B / 4);
+    check(experts_text, "tensor=4 expert=4 expert_tensor=2 " FOLDED,
+          CHANNEL_EXPERT_TENSOR, COLL_ALL_GATHER, M * part_B / 2 / 4 * 2);
+    check(experts_text, "tensor=4 expert=4 expert_tensor=2 " FOLDED,
+          CHANNEL_EXPERT_DATA, COLL_REDUCE_SCATTER, L * 2 * expert / 2 * 4);
+    check(experts_text, "tensor=2 expert=8 expert_tensor=1 " FOLDED, CHANNEL_TENSOR,
+          COLL_REDUCE_SCATTER, (M * (L * 2 + 2)) * x_B);
+#undef FOLDED
+}
+
 static void simulate_job(const char *text, const char *changes,
                          struct simulate_result *r)
 {
@@ -393,6 +416,10 @@ static void test_shares(void)
         { base_text, "context=4 context_comm=\"all-gather\"", 4, 4 },
         { base_text, "context=4 context_comm=\"alltoall\"", 4, 0 },
         { experts_text, "expert=8", 1, 1 },
+        { experts_text,
+          "tensor=4 sequence_parallel=true expert=8 expert_tensor=1 "
+          "library=\"megatron\"",
+          4, 0 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct simulate_result whole, part;
@@ -423,5 +450,6 @@ void test_conserve_register(void)
     CU_add_test(s, "stages gather and scatter their shards", test_sharded_stages);
     CU_add_test(s, "context groups exchange keys and values", test_context);
     CU_add_test(s, "expert groups exchange tokens", test_experts);
+    CU_add_test(s, "experts folded over tensor ranks", test_folded_experts);
     CU_add_test(s, "shares of work and memory", test_shares);
 }

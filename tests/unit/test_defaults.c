@@ -225,6 +225,7 @@ static const char *const open_to_all[] = {
     "/parallelism/context",
     "/parallelism/context_comm",
     "/parallelism/expert",
+    "/parallelism/expert_tensor",
     "/parallelism/expert_imbalance",
     "/parallelism/sharding/param_persistence_elements",
     "/parallelism/sharding/max_live_elements",

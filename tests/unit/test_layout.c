@@ -153,10 +153,57 @@ static void test_bad_placements(void)
         CU_ASSERT_EQUAL(layout_init(&l, bad[i], 2, 2, 2), -1);
 }
 
+/* Runs of every shape that fits divide the ranks of each stage among them: a rank is in
+ * one run alone, which all its members find, in order of tensor, then data index. */
+static void check_runs(const struct layout *l, int64_t n, int64_t apart)
+{
+    int64_t world = l->data * l->pipeline * l->tensor;
+    for (int64_t rank = 0; rank < world; rank++) {
+        struct layout_run r = layout_run_of(l, rank, n, apart);
+        struct layout_index own = layout_index(l, rank);
+        int64_t last = -1;
+        bool found = false, alike = true;
+        for (int64_t i = 0; i < n; i++) {
+            int64_t member = layout_run_member(&r, i);
+            struct layout_index at = layout_index(l, member);
+            int64_t j = at.t + at.d * l->tensor;
+            alike &= at.p == own.p && (last < 0 || j == last + apart) &&
+                     layout_run_of(l, member, n, apart).first == r.first;
+            found |= member == rank;
+            last = j;
+        }
+        CU_ASSERT(alike && found);
+    }
+}
+
+static void test_runs(void)
+{
+    int64_t n_fit = 0;
+    for (int k = 0; k < PLACEMENTS_N; k++)
+        for (int64_t tensor = 1; tensor <= 8; tensor *= 2)
+            for (int64_t n = 1; n <= 24; n += n < 4 ? 1 : 4)
+                for (int64_t apart = 1; apart <= 16; apart += apart < 4 ? 1 : 4) {
+                    struct layout l;
+                    layout_init(&l, placements[k], 48 / tensor, 2, tensor);
+                    if (!layout_run_fits(&l, n, apart))
+                        continue;
+                    check_runs(&l, n, apart);
+                    n_fit++;
+                }
+    CU_ASSERT(n_fit > 200);
+    struct layout l; /* 3 of tensor 4 fill no tensor group */
+    layout_init(&l, "DPT", 6, 1, 4);
+    CU_ASSERT_FALSE(layout_run_fits(&l, 3, 1));
+    CU_ASSERT_FALSE(layout_run_fits(&l, 3, 2));
+    CU_ASSERT_FALSE(layout_run_fits(&l, 5, 4));
+    CU_ASSERT_TRUE(layout_run_fits(&l, 3, 4));
+}
+
 void test_layout_register(void)
 {
     CU_pSuite suite = CU_add_suite("layout", NULL, NULL);
     CU_ADD_TEST(suite, test_documented_ranks);
+    CU_ADD_TEST(suite, test_runs);
     CU_ADD_TEST(suite, test_documented_groups);
     CU_ADD_TEST(suite, test_all_placements);
     CU_ADD_TEST(suite, test_rightmost_is_fastest);

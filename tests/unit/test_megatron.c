@@ -221,6 +221,9 @@ static const struct {
     { "--num-experts 1", "/model/num_experts", "-" },
     { "--num-experts 8", "/model/moe_router_topk", "2" },
     { "--num-experts 8 --moe-router-topk 1", "/model/moe_router_topk", "1" },
+    { "--num-experts 8 --tensor-model-parallel-size 2 --sequence-parallel "
+      "--expert-tensor-parallel-size 1",
+      "/parallelism/expert_tensor", "1" },
     { "--num-experts 8 --moe-ffn-hidden-size 512 --ffn-hidden-size 4096",
       "/model/moe_ffn_hidden_size", "512" },
     { "--num-experts 8 --moe-layer-freq \"([0]*3+[1]*13)\"",

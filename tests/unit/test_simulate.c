@@ -87,6 +87,13 @@ static const char *const mixed[] = {
     "expert=2 context=2 tensor=2 " FLASH " sharding={" FULL "} " MIXTRAL,
     "expert=4 tensor=2 sharding={" FULL "} " MIXTRAL,
     "expert=4 tensor=4 sequence_parallel=true " MIXTRAL,
+    "expert=8 expert_tensor=1 tensor=4 sequence_parallel=true " MIXTRAL,
+    "expert=2 expert_tensor=2 tensor=8 sequence_parallel=true sharding={" OPTIMIZER
+    "} " MIXTRAL,
+    "/cluster/count=4 expert=8 expert_tensor=1 tensor=2 pipeline=2 "
+    "sequence_parallel=true sharding={" OPTIMIZER "} placement=\"PDT\" " MIXTRAL,
+    "/cluster/count=4 expert=8 expert_tensor=1 tensor=4 context=2 " FLASH
+    " sequence_parallel=true sharding={" OPTIMIZER "} " MIXTRAL,
     "expert=4 context=2 " FLASH " sharding={" OPTIMIZER "} " MIXTRAL,
     "expert=4 pipeline=2 sharding={" OPTIMIZER "} " MIXTRAL,
     "expert=2 context=2 pipeline=2 " FLASH " placement=\"spread\" " MIXTRAL,

@@ -96,6 +96,7 @@ VALUE(tensor, WHOLE(p->tensor))
 VALUE(pipeline, WHOLE(p->pipeline))
 VALUE(context, WHOLE(p->context))
 VALUE(expert, WHOLE(p->expert))
+VALUE(expert_tensor, WHEN(p->expert_tensor, WHOLE(p->expert_tensor)))
 VALUE(virtual_stages, WHOLE(p->stages.virtual_stages))
 VALUE(schedule, WHEN(is_pipelined(s),
                      word_of(parallelism_schedule_names, (int)p->stages.schedule)))
@@ -245,6 +246,7 @@ const struct emit_field emit_fields[] = {
     { "/parallelism/pipeline", EMIT_JOB, pipeline },
     { "/parallelism/context", EMIT_JOB, context },
     { "/parallelism/expert", EMIT_JOB, expert },
+    { "/parallelism/expert_tensor", EMIT_JOB, expert_tensor },
     { "/parallelism/virtual_stages", EMIT_JOB, virtual_stages },
     { "/parallelism/schedule", EMIT_JOB, schedule },
     { "/parallelism/sharding/strategy", EMIT_JOB, strategy },

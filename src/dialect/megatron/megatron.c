@@ -83,6 +83,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--cp-comm-type", WIDE "context_comm", .take = take_context_comm, .kind = DIALECT_WORD, .words = exchanges, .written = true),
     ROW("--expert-model-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE, .written = true),
     ROW("--moe-expert-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE),
+    ROW("--expert-tensor-parallel-size", WIDE "expert_tensor", .kind = DIALECT_SIZE, .written = true),
     ROW("--use-tp-pp-dp-mapping", WIDE "placement", .kind = DIALECT_FLAG, .value = "DPT", .written = true),
     ROW("--pp-partition-method", WIDE "partition", .take = take_partition),
     ROW("--seq-length", "/training/sequence_length", .kind = DIALECT_SIZE, .written = true),

@@ -13,6 +13,7 @@ const struct dialect_option core_model_rows[] = {
     ROW("pipeline_model_parallel_size", WIDE "pipeline", .kind = DIALECT_DEGREE),
     ROW("context_parallel_size", WIDE "context", .kind = DIALECT_DEGREE),
     ROW("expert_model_parallel_size", WIDE "expert", .kind = DIALECT_DEGREE),
+    ROW("expert_tensor_parallel_size", WIDE "expert_tensor", .kind = DIALECT_SIZE),
     ROW_END,
 };
 /* Of a "megatron" model. */
@@ -64,7 +65,7 @@ static const struct dialect_option model_joint[] = {
 static const struct dialect_option model_others[] = {
     ROW_UNSIMULATED("mtp_num_layers"), ROW_UNSIMULATED("fine_grained_activation_offloading"),
     ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("window_size"), ROW_UNSIMULATED("moe_shared_expert_overlap"), ROW_UNSIMULATED("moe_enable_deepep"), ROW_UNSIMULATED("moe_flex_dispatcher_backend"),
-    ROW("expert_tensor_parallel_size", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("moe_expert_capacity_factor"), ROW_UNSIMULATED("fp32_residual_connection"),
+ ROW_UNSIMULATED("moe_expert_capacity_factor"), ROW_UNSIMULATED("fp32_residual_connection"),
     ROW_UNSIMULATED("enable_cuda_graph"), ROW_UNSIMULATED("external_cuda_graph"), ROW_UNSIMULATED("cuda_graph_impl"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("overlap_moe_*"),
     ROW_UNSIMULATED("num_distributed_optimizer_instances"), ROW_UNSIMULATED("hierarchical_context_parallel_sizes"), ROW_UNSIMULATED("fsdp_*"), ROW_UNSIMULATED("moe_a2a_overlap"),
     ROW_UNSIMULATED("use_megatron_fsdp"), ROW_UNSIMULATED("first_pipeline_num_layers"), ROW_UNSIMULATED("last_pipeline_num_layers"), ROW_UNSIMULATED("first_last_layers_bf16"),
