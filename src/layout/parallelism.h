@@ -96,7 +96,10 @@ struct training {
                                  of "contiguous" (all layers of a stage) */
     int64_t
         checkpoint_every; /* FULL: the last of so many layers alone has one; else 1 */
-    double gradient_clipping; /* norm; its all-reduce precedes the update; 0: none */
+    int64_t checkpoint_block;   /* FULL: the first so many layers of a chunk alone; else
+                                   0 */
+    uint32_t recompute_modules; /* SELECTIVE: bits of enum op_region */
+    double gradient_clipping;   /* norm; its all-reduce precedes the update; 0: none */
     enum op_attention attention;
     int attention_word;    /* as written (scenario/attention.h); ATTENTION_OPEN: not */
     bool fused_softmax;    /* in SMP v1's tensor-parallel layers, or by its script */

@@ -119,6 +119,9 @@ int lengths_resolve(struct parse_context *r);
 double lengths_longest(double mean, double max, double n);
 double lengths_attended(double mean, double max);
 
+/* The key "activation_checkpointing" of training. */
+int checkpointing_read(struct training *t, struct cfg c);
+
 /* The section "lora" of training, after the precision is known; the precision in which
  * the frozen model's own operators run under it. */
 int lora_read(struct parse_context *r);

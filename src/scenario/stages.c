@@ -1,5 +1,6 @@
 #include "scenario/stages.h"
 
+#include "model/regions.h"
 #include "scenario/libraries.h"
 #include "scenario/states.h"
 
@@ -24,8 +25,8 @@ static double kept_B(const struct scenario *s, const struct op_block *b, bool la
         return kept;
     if (t->checkpointing == CHECKPOINT_SELECTIVE) {
         for (int32_t i = 0; i < b->n_forward; i++)
-            for (int32_t j = 0; b->forward[i].scores && j < b->forward[i].n_outs; j++)
-                if (b->forward[i].outs[j].kept_until >= 0)
+            for (int32_t j = 0; j < b->forward[i].n_outs; j++)
+                if (op_region_drops(b, i, j, t->recompute_modules))
                     kept -= (double)b->forward[i].outs[j].size_B;
         return kept;
     }
@@ -35,6 +36,10 @@ static double kept_B(const struct scenario *s, const struct op_block *b, bool la
     if (t->checkpointing == CHECKPOINT_OPERATORS)
         return 2 * tokens * width_B + saved_B(b);
     double every = (double)t->checkpoint_every;
+    double chunk = (double)(s->model.layers + s->model.decoder_layers) /
+                   (double)(s->parallel.pipeline * s->parallel.stages.virtual_stages);
+    if (t->checkpoint_block > 0 && (double)t->checkpoint_block < chunk)
+        every = chunk / (double)t->checkpoint_block;
     return tokens * width_B / (double)t->checkpoint_group / every +
            kept * (every - 1) / every;
 }

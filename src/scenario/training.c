@@ -7,12 +7,6 @@
 #include <string.h>
 
 /* clang-format off */
-enum { CHECKPOINT_CONTIGUOUS = CHECKPOINT_OPERATORS + 1 };
-static const struct name_value checkpointing_words[] = {
-    { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
-    { "full", CHECKPOINT_FULL }, { "operators", CHECKPOINT_OPERATORS },
-    { "contiguous", CHECKPOINT_CONTIGUOUS }, { NULL, 0 },
-};
 static const struct name_value wire_dtypes[] = {
     { "fp32", DTYPE_FP32 }, { "fp16", DTYPE_FP16 }, { "bf16", DTYPE_BF16 }, { NULL, 0 },
 };
@@ -74,45 +68,6 @@ static const struct cfg_field training_fields[] = {
 /* clang-format on */
 
 /* Rules of single values ----------------------------------------------------------- */
-
-/* {"group": n}, one input for n layers; or {"every": n}, one layer in n. */
-static int read_group(struct training *t, struct cfg c)
-{
-    static const struct cfg_field fields[] = {
-        CFG_INT("group", struct training, checkpoint_group, 1, 100000),
-        CFG_INT("every", struct training, checkpoint_every, 1, 100000),
-        CFG_END,
-    };
-    bool every = cfg_present(cfg_get(c, "every")),
-         group = cfg_present(cfg_get(c, "group"));
-    t->checkpointing = every ? CHECKPOINT_FULL : CHECKPOINT_GROUP;
-    if (cfg_read(c, fields, t))
-        return -1;
-    if (every == group)
-        return cfg_error(c, DIAG_CONTRADICTION,
-                         "should have either \"group\" (layers that keep one input) or "
-                         "\"every\" (one layer in so many is computed again)");
-    return 0;
-}
-
-static int read_checkpointing(struct training *t, struct cfg c)
-{
-    int v;
-    t->checkpoint_group = 1;
-    t->checkpoint_every = 1;
-    if (!cfg_present(c))
-        return 0;
-    if (cfg_is_object(c))
-        return read_group(t, c);
-    if (cfg_enum(c, checkpointing_words, &v))
-        return -1;
-    if (v == CHECKPOINT_CONTIGUOUS) {
-        v = CHECKPOINT_GROUP;
-        t->checkpoint_group = INT64_MAX;
-    }
-    t->checkpointing = (enum checkpointing)v;
-    return 0;
-}
 
 /* "fp32 and fp16": what the GPU computes in. */
 static void arithmetic_text(struct strbuf *b, const struct gpu *gpu)
@@ -358,7 +313,7 @@ int training_read(struct parse_context *r)
     }
     if (apply_dictionary(r))
         rc = -1;
-    if (read_checkpointing(&r->s->training, w->checkpointing) || apply_script(r))
+    if (checkpointing_read(&r->s->training, w->checkpointing) || apply_script(r))
         rc = -1;
     if (lora_read(r))
         rc = -1;

@@ -1,5 +1,6 @@
 /* Layers of scores: times and bytes of one, from its operator list. */
 #include "cost/kernel.h"
+#include "model/regions.h"
 #include "search/score_parts.h"
 
 #include <math.h>
@@ -33,11 +34,8 @@ static double pass_s(const struct scenario *s, const struct gpu *gpu,
     return score_settle_s(fw->host.launch_jitter * *host_s, *host_s, *gpu_s);
 }
 
-/* What selective checkpointing drops and runs again: the core of attention. */
-static bool is_core(const struct op *op)
-{
-    return op->kind == OP_FLASH || op->scores || (op->kind == OP_GEMM && op->batch > 1);
-}
+/* What "selective" drops and runs again: the core of attention. */
+enum { CORE = 1 << OP_REGION_CORE };
 
 static void add_layer(struct score_layer *l, const struct scenario *s,
                       const struct gpu *gpu, const struct op_block *b, double share)
@@ -48,10 +46,10 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
             const struct op_out *out = &b->forward[i].outs[j];
             double size = out->kept_until >= 0 ? (double)out->size_B : 0;
             kept_B += size;
-            core_B += is_core(&b->forward[i]) ? size : 0;
+            core_B += op_region_drops(b, i, j, CORE) ? size : 0;
         }
     for (int32_t i = 0; i < b->n_forward; i++)
-        core_s += is_core(&b->forward[i]) ? op_s(s, gpu, &b->forward[i]) : 0;
+        core_s += op_region_of(b, i, CORE) >= 0 ? op_s(s, gpu, &b->forward[i]) : 0;
     for (int32_t i = 0; i < b->n_backward; i++) {
         const struct op *op = &b->backward[i];
         weights_s += op->kind == OP_GEMM && op->grad_n > 0 ? op_s(s, gpu, op) : 0;

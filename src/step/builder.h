@@ -86,6 +86,8 @@ struct pass_tensors {
     bool makes_local; /* the operator at hand does */
     bool saves;       /* what it makes is kept, whatever the layer keeps */
     bool skips_input; /* which it does not allocate again */
+    uint32_t drops;   /* bits of its outs that its module makes again for backward */
+    bool again;       /* it is run for that */
 };
 
 /* Plans made last: those of one bucket. */

@@ -66,6 +66,8 @@ static bool is_like(const struct stage *stage, const struct measured_stage *m)
 static bool same_layers(const struct stage *stage, struct slice x, struct slice y)
 {
     int64_t every = stage->s->training.checkpoint_every;
+    if (stage->s->training.checkpoint_block > 0 && x.in_chunk != y.in_chunk)
+        return false;
     return x.block == y.block && x.repeat == y.repeat &&
            (every <= 1 || x.first_layer % every == y.first_layer % every);
 }

@@ -194,31 +194,42 @@ void pass_forward_block(struct builder *b, int32_t index)
     await_ranks(b, &spent);
 }
 
-/* The core of attention once more, before backward needs it. */
-static void compute_core_again(struct builder *b, int32_t index)
+/* The modules that backward operator `at` is the first to need are run once more, with
+ * the collectives in them. */
+static void run_again(struct builder *b, int32_t index, const int32_t *users,
+                      int32_t at)
 {
     const struct op_block *block = &b->stage->list.blocks[index];
     const struct block_times *t = &b->stage->times[index];
     enum category part = b->pass.part;
+    struct host_spent spent = { 0 };
     b->pass.part = CATEGORY_RECOMPUTE;
-    for (int32_t i = 0; i < block->n_forward; i++)
-        if (recompute_is_core(b->stage, &block->forward[i]))
-            emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
+    for (int32_t i = 0; i < block->n_forward; i++) {
+        int32_t region = recompute_region(b->stage, block, i);
+        if (region < 0 || users[region] != at)
+            continue;
+        pass_scope_again(b, block, i);
+        emit_comms(b, index, &block->forward[i], i, false, &spent);
+        emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
+        emit_comms(b, index, &block->forward[i], i, true, &spent);
+    }
+    pass_scope_again(b, block, -1);
     b->pass.part = part;
 }
 
-/* The first backward operator that uses what the core kept; -1: there is no core. */
-static int32_t core_user(const struct stage *stage, const struct op_block *block)
+/* When each module is run again; none where the whole layer was. */
+static bool find_users(const struct builder *b, const struct op_block *block,
+                       int32_t users[OP_REGION_INSTANCES])
 {
-    int32_t first = -1;
-    for (int32_t i = 0; i < block->n_forward; i++)
-        for (int32_t j = 0; j < block->forward[i].n_outs; j++) {
-            int32_t user = block->forward[i].outs[j].kept_until;
-            if (recompute_is_core(stage, &block->forward[i]) && user >= 0 &&
-                (first < 0 || user < first))
-                first = user;
-        }
-    return first;
+    bool any = false;
+    for (int32_t r = 0; r < OP_REGION_INSTANCES; r++) {
+        users[r] =
+            b->pass.keep == KEEP_ACTIVATIONS && b->stage->s->training.recompute_modules
+                ? recompute_region_user(b->stage, block, r)
+                : -1;
+        any |= users[r] >= 0;
+    }
+    return any;
 }
 
 /* Gradients that an operator completes: allocated by the first microbatch, added to by
@@ -269,13 +280,14 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     const struct op_block *block = &b->stage->list.blocks[index];
     const struct block_times *t = &b->stage->times[index];
     struct host_spent spent = { 0 };
-    int32_t core = b->pass.keep == KEEP_ACTIVATIONS ? core_user(b->stage, block) : -1;
+    int32_t users[OP_REGION_INSTANCES];
+    bool again = find_users(b, block, users);
     for (int32_t i = 0; i < block->n_backward; i++) {
         const struct op *op = &block->backward[i];
         if (!runs(b, op))
             continue;
-        if (i == core)
-            compute_core_again(b, index);
+        if (again)
+            run_again(b, index, users, i);
         bool left = is_deferred(b, index, i);
         emit_comms(b, index, op, i, false, &spent);
         if (!left)

@@ -12,9 +12,20 @@ static enum keep keep_of(const struct builder *b, const struct op *op)
 {
     if (b->tensors.saves && !op->backward)
         return KEEP_ACTIVATIONS;
-    if (b->pass.keep == KEEP_ACTIVATIONS && recompute_is_core(b->stage, op))
-        return b->pass.part == CATEGORY_RECOMPUTE ? KEEP_WORKSPACE : KEEP_NOTHING;
     return b->pass.keep;
+}
+
+/* The same of one of its outs: what a module drops is made again for its backward,
+ * what it hands on is there already. */
+static enum keep keep_out(const struct builder *b, const struct op *op, enum keep keep,
+                          int32_t out)
+{
+    if (op->backward || b->pass.keep != KEEP_ACTIVATIONS)
+        return keep;
+    bool drops = b->tensors.drops >> out & 1;
+    if (b->tensors.again)
+        return drops ? KEEP_WORKSPACE : KEEP_NOTHING;
+    return drops ? KEEP_NOTHING : keep;
 }
 
 /* Local variables ------------------------------------------------------------------ */
@@ -52,6 +63,22 @@ void pass_leave_scope(struct builder *b)
         ledger_free(&b->step->ledger, LEDGER_HELD,
                     b->tensors.locals_B[--b->tensors.n_locals]);
     b->tensors.makes_local = b->tensors.skips_input = b->tensors.saves = false;
+    b->tensors.drops = 0;
+}
+
+static uint32_t drops_of(const struct stage *stage, const struct op_block *block,
+                         int32_t at)
+{
+    uint32_t bits = 0;
+    for (int32_t j = 0; j < block->forward[at].n_outs; j++)
+        bits |= (uint32_t)recompute_drops(stage, block, at, j) << j;
+    return bits;
+}
+
+void pass_scope_again(struct builder *b, const struct op_block *block, int32_t at)
+{
+    b->tensors.again = at >= 0;
+    b->tensors.drops = at >= 0 ? drops_of(b->stage, block, at) : 0;
 }
 
 void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
@@ -60,6 +87,7 @@ void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
         pass_leave_scope(b);
     b->tensors.makes_local = is_local(block, at);
     b->tensors.saves = recompute_saves(b->stage, block, at);
+    b->tensors.drops = drops_of(b->stage, block, at);
     b->tensors.skips_input = at == 0 && b->pass.from_checkpoint;
 }
 
@@ -132,10 +160,11 @@ void pass_allocate(struct builder *b, const struct op *op)
         [KEEP_ACTIVATIONS] = LEDGER_ACTIVATIONS, [KEEP_WORKSPACE] = LEDGER_HELD
     };
     struct ledger *l = &b->step->ledger;
-    enum keep keep = keep_of(b, op);
+    enum keep usual = keep_of(b, op);
     int64_t transient_B = 0;
     for (int32_t i = b->tensors.skips_input && !op->backward; i < op->n_outs; i++) {
         int64_t size = ledger_round(op->outs[i].size_B);
+        enum keep keep = keep_out(b, op, usual, i);
         bool kept = op->outs[i].kept_until >= 0 && keep != KEEP_NOTHING;
         bool local = !kept && !op->backward && b->tensors.makes_local &&
                      b->tensors.n_locals < (int32_t)(sizeof(b->tensors.locals_B) /
@@ -163,7 +192,8 @@ void pass_free_kept(struct builder *b, const struct op_block *block, int32_t bac
             if (block->forward[i].outs[j].kept_until == backward)
                 ledger_free(&b->step->ledger,
                             recompute_saves(b->stage, block, i) ? LEDGER_ACTIVATIONS
-                            : recompute_is_core(b->stage, &block->forward[i])
+                            : usual == LEDGER_ACTIVATIONS &&
+                                    recompute_drops(b->stage, block, i, j)
                                 ? LEDGER_HELD
                                 : usual,
                             block->forward[i].outs[j].size_B);

@@ -2,22 +2,22 @@
 
 #include "step/tensor_ends.h"
 
-#include <string.h>
-
-bool recompute_is_core(const struct stage *stage, const struct op *op)
+int32_t recompute_region(const struct stage *stage, const struct op_block *block,
+                         int32_t at)
 {
-    static const char *const names[] = { "scores",  "scale",         "mask",
-                                         "softmax", "probs_dropout", "probs_cast",
-                                         "context" };
-    const char *name = op->name;
-    if (stage->s->training.checkpointing != CHECKPOINT_SELECTIVE || op->backward)
-        return false;
-    if (strncmp(name, "cross_", 6) == 0)
-        name += 6;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return op_region_of(block, at, stage->s->training.recompute_modules);
+}
+
+int32_t recompute_region_user(const struct stage *stage, const struct op_block *block,
+                              int32_t instance)
+{
+    return op_region_user(block, instance, stage->s->training.recompute_modules);
+}
+
+bool recompute_drops(const struct stage *stage, const struct op_block *block,
+                     int32_t at, int32_t out)
+{
+    return op_region_drops(block, at, out, stage->s->training.recompute_modules);
 }
 
 bool recompute_saves(const struct stage *stage, const struct op_block *block,
@@ -36,7 +36,8 @@ int64_t recompute_group(const struct stage *stage, struct slice slice, int64_t k
     enum checkpointing c = t->checkpointing;
     if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE ||
         !op_block_is_layer(&stage->list.blocks[slice.block]) ||
-        (slice.first_layer + k + 1) % t->checkpoint_every != 0)
+        (slice.first_layer + k + 1) % t->checkpoint_every != 0 ||
+        (t->checkpoint_block > 0 && slice.in_chunk + k >= t->checkpoint_block))
         return 0;
     return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;
 }
@@ -86,7 +87,7 @@ int64_t recompute_kept_B(const struct stage *stage, int32_t index)
     for (int32_t i = 0; i < block->n_forward; i++)
         for (int32_t j = 0; j < block->forward[i].n_outs; j++)
             if (block->forward[i].outs[j].kept_until >= 0 &&
-                !recompute_is_core(stage, &block->forward[i]))
+                !recompute_drops(stage, block, i, j))
                 sum += block->forward[i].outs[j].size_B;
     return sum;
 }

@@ -3,10 +3,18 @@
 #ifndef STEP_RECOMPUTE_H
 #define STEP_RECOMPUTE_H
 
+#include "model/regions.h"
 #include "step/stage.h"
 
-/* The core of attention: what selective checkpointing computes again. */
-bool recompute_is_core(const struct stage *stage, const struct op *op);
+/* Modules that are computed again within a layer's backward (model/regions.h): that of
+ * a forward operator, the backward operator before which one is run again, and whether
+ * an operator's out is not kept. */
+int32_t recompute_region(const struct stage *stage, const struct op_block *block,
+                         int32_t at);
+int32_t recompute_region_user(const struct stage *stage, const struct op_block *block,
+                              int32_t instance);
+bool recompute_drops(const struct stage *stage, const struct op_block *block,
+                     int32_t at, int32_t out);
 
 /* What checkpoints by operators keep, and do not compute again. */
 bool recompute_saves(const struct stage *stage, const struct op_block *block,

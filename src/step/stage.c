@@ -97,14 +97,17 @@ static void list_blocks(struct stage *stage, const struct op_list *model,
 static void number_layers(struct stage *stage, int64_t n_chunks)
 {
     int64_t n = 0;
-    for (int64_t c = 0; c < n_chunks; c++)
+    for (int64_t c = 0; c < n_chunks; c++) {
+        int64_t before = n;
         for (int32_t i = 0; i < stage->chunks[c].n; i++) {
             struct slice *slice = &stage->chunks[c].v[i];
             if (!op_block_is_layer(&stage->list.blocks[slice->block]))
                 continue;
             slice->first_layer = n;
+            slice->in_chunk = n - before;
             n += slice->repeat;
         }
+    }
 }
 
 bool stage_is_last(const struct stage *stage, int64_t rank)

@@ -23,6 +23,7 @@ struct slice {
     int32_t block;
     int64_t repeat;
     int64_t first_layer; /* number of its first among the rank's layers; else 0 */
+    int64_t in_chunk;    /* the same among the chunk's */
 };
 
 struct chunk_slices {

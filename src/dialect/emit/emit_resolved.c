@@ -1,6 +1,7 @@
 /* What a scenario comes down to, field by field, in a scenario's own words. Fields that a
  * job has no use for (the schedule of one stage) are null. */
 #include "dialect/emit/emit_parts.h"
+#include "model/regions.h"
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
 #include "scenario/sagemaker.h"
@@ -199,6 +200,16 @@ static json_t *checkpointing(const struct scenario *s)
         return json_pack("{s:I}", "group", (json_int_t)t->checkpoint_group);
     if (t->checkpointing == CHECKPOINT_FULL && t->checkpoint_every > 1)
         return json_pack("{s:I}", "every", (json_int_t)t->checkpoint_every);
+    if (t->checkpointing == CHECKPOINT_FULL && t->checkpoint_block > 0)
+        return json_pack("{s:I}", "block", (json_int_t)t->checkpoint_block);
+    if (t->checkpointing == CHECKPOINT_SELECTIVE &&
+        t->recompute_modules != 1u << OP_REGION_CORE) {
+        json_t *list = json_array();
+        for (int r = 0; r < OP_REGIONS; r++)
+            if (t->recompute_modules >> r & 1)
+                json_array_append_new(list, word_of(op_region_names, r));
+        return json_pack("{s:o}", "modules", list);
+    }
     return word_of(checkpointing_names, (int)t->checkpointing);
 }
 

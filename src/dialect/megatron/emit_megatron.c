@@ -2,6 +2,7 @@
  * which megatron*.c read back: each option as its row says. */
 #include "dialect/emit/emit_parts.h"
 #include "dialect/megatron/megatron.h"
+#include "model/regions.h"
 #include "scenario/libraries.h"
 #include "scenario/states.h"
 
@@ -118,7 +119,7 @@ json_t *megatron_give_padding(const struct scenario *s)
 static int64_t recomputed(const struct training *t)
 {
     if (t->checkpointing == CHECKPOINT_FULL && t->checkpoint_every == 1)
-        return 1;
+        return t->checkpoint_block > 0 ? t->checkpoint_block : 1;
     bool group =
         t->checkpointing == CHECKPOINT_GROUP && t->checkpoint_group < INT64_MAX;
     return group ? t->checkpoint_group : 0;
@@ -133,7 +134,26 @@ json_t *megatron_give_granularity(const struct scenario *s)
 
 json_t *megatron_give_method(const struct scenario *s)
 {
-    return recomputed(&s->training) ? json_string("uniform") : NULL;
+    bool block = s->training.checkpointing == CHECKPOINT_FULL &&
+                 s->training.checkpoint_block > 0;
+    return recomputed(&s->training) ? json_string(block ? "block" : "uniform") : NULL;
+}
+
+/* "moe_act layernorm"; attention alone is the default. */
+json_t *megatron_give_modules(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    struct strbuf b;
+    if (t->checkpointing != CHECKPOINT_SELECTIVE ||
+        t->recompute_modules == 1u << OP_REGION_CORE)
+        return NULL;
+    strbuf_init(&b);
+    for (int r = 0; r < OP_REGIONS; r++)
+        if (t->recompute_modules >> r & 1)
+            strbuf_printf(&b, "%s%s", b.len ? " " : "", names_of(op_region_names, r));
+    json_t *text = json_string(strbuf_get(&b));
+    strbuf_release(&b);
+    return text;
 }
 
 json_t *megatron_give_group(const struct scenario *s)

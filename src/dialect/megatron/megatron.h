@@ -7,6 +7,7 @@
  *     megatron_stack       what several options say together: profile, attention,
  *                          precision, recomputation, what overlaps
  *     megatron_stages      pipelines: chunks, layers of each stage
+ *     megatron_recompute   what is computed again
  *     megatron_release     which release has the options that are there
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_template    its configuration made of a template by sed
@@ -79,6 +80,10 @@ void megatron_recompute_layers(struct launch_context *t, const struct value_item
                                const struct value_item *method,
                                const struct value_item *count);
 
+/* Recomputation of modules of each layer, likewise; NULL: of attention alone. */
+void megatron_recompute_modules(struct launch_context *t, const struct value_item *it,
+                                const struct value_item *modules);
+
 /* Which layers have experts, as a row takes it: every n-th, or a list. */
 void megatron_take_frequency(struct launch_context *t, const struct dialect_option *row,
                              const struct value_item *it);
@@ -93,6 +98,7 @@ json_t *megatron_give_bf16(const struct scenario *s);
 json_t *megatron_give_fp16(const struct scenario *s);
 json_t *megatron_give_bucket(const struct scenario *s);
 json_t *megatron_give_granularity(const struct scenario *s);
+json_t *megatron_give_modules(const struct scenario *s);
 json_t *megatron_give_method(const struct scenario *s);
 json_t *megatron_give_group(const struct scenario *s);
 json_t *megatron_give_grouped(const struct scenario *s);

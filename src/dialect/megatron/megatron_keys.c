@@ -24,7 +24,7 @@ static const struct dialect_option joint_rows[] = {
     ROW("--recompute-granularity", "/training/activation_checkpointing", .give = megatron_give_granularity),
     ROW("--recompute-method", "/training/activation_checkpointing", .give = megatron_give_method),
     ROW("--recompute-num-layers", "/training/activation_checkpointing", .give = megatron_give_group),
-    ROW_ACTS("--recompute-modules", "/training/activation_checkpointing"),
+    ROW("--recompute-modules", "/training/activation_checkpointing", .give = megatron_give_modules),
     ROW_ACTS("--checkpoint-activations", "/training/activation_checkpointing"),
     ROW_ACTS("--checkpoint-num-layers", "/training/activation_checkpointing"),
     ROW_ACTS("--activations-checkpoint-granularity", "/training/activation_checkpointing"),

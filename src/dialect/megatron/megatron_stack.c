@@ -1,13 +1,9 @@
 /* What Megatron's arguments say of the software and what it does with memory and time:
  * the profile, kernels of attention, precision, recomputation, what is sharded and
  * overlaps. */
-#include "config/datadir.h"
 #include "dialect/megatron/megatron.h"
-#include "model/hub.h"
 
-#include "config/datadir.h"
 #include "config/pointer.h"
-#include "model/hub.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -112,113 +108,6 @@ void megatron_take_precision(struct launch_context *t, const struct launch_comma
         launch_decide(t, "/training/gradient_dtype", json_string("fp16"), fp16, "");
     else if (half)
         launch_hear(t, wide);
-}
-
-/* Recomputation -------------------------------------------------------------------- */
-
-static void recompute(struct launch_context *t, json_t *value,
-                      const struct value_item *it)
-{
-    launch_decide(t, "/training/activation_checkpointing", value, it, "");
-}
-
-/* Of a model by its name what its config.json says; 0: it is not known. */
-static int64_t layers_of(struct launch_context *t)
-{
-    static const char *const keys[] = { "num_layers", "num_hidden_layers", "n_layer" };
-    const json_t *model = json_object_get(t->tree, "model");
-    const char *name = json_string_value(model);
-    struct cfg config = { 0 };
-    if (name)
-        config = hub_is_id(name)
-                     ? hub_load(t->l->loader, name, (struct cfg) { 0 })
-                     : datadir_load(t->l->loader, "models", name, (struct cfg) { 0 });
-    const json_t *sizes = name ? config.json : model, *n = NULL;
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !n; i++)
-        n = json_object_get(sizes, keys[i]);
-    return json_is_integer(n) ? (int64_t)json_integer_value(n) : 0;
-}
-
-/* So many layers of each chunk, the others keep all. */
-static void recompute_block(struct launch_context *t, const struct value_item *it,
-                            int64_t n)
-{
-    int64_t layers = layers_of(t),
-            chunk = layers / launch_number(t, "/parallelism/pipeline", 1) /
-                    launch_number(t, "/parallelism/virtual_stages", 1);
-    if (!layers) {
-        launch_add_unresolved(t, "/training/activation_checkpointing", it->line,
-                              "%s: of how many layers these are, is not known: "
-                              "{\"every\": N} is one in N, \"full\" all",
-                              it->key);
-        return;
-    }
-    int64_t every = n < chunk ? (chunk + n / 2) / n : 1;
-    if (every <= 1) {
-        recompute(t, json_string("full"), it);
-        return;
-    }
-    recompute(t, json_pack("{s:I}", "every", (json_int_t)every), it);
-    launch_note(t->l, it->line, DIAG_APPROXIMATE,
-                "block: %" PRId64 " of the %" PRId64 " layers of a chunk are taken as "
-                "one in %" PRId64,
-                n, chunk, every);
-}
-
-void megatron_recompute_layers(struct launch_context *t, const struct value_item *it,
-                               const struct value_item *method,
-                               const struct value_item *count)
-{
-    bool block = method && method->value->kind == VALUE_STRING &&
-                 strcmp(method->value->text, "block") == 0;
-    int64_t n = 1;
-    launch_hear(t, method);
-    launch_hear(t, count);
-    if (count && (!launch_whole(count->value, &n) || n < 1)) {
-        launch_unresolved_item(t, "/training/activation_checkpointing", count,
-                               "number of layers");
-        return;
-    }
-    if (block)
-        recompute_block(t, count ? count : it, n);
-    else if (n > 1)
-        recompute(t, json_pack("{s:I}", "group", (json_int_t)n), count);
-    else
-        recompute(t, json_string("full"), it);
-}
-
-void megatron_take_recompute(struct launch_context *t, const struct launch_command *c)
-{
-    static const char *const granularities[] = { "--recompute-granularity",
-                                                 "--activations-checkpoint-granularity",
-                                                 NULL },
-                             *const whole[] = { "--checkpoint-activations",
-                                                "--activations-checkpoint-method",
-                                                NULL };
-    static const char *const methods[] = { "--recompute-method",
-                                           "--activations-checkpoint-method", NULL },
-                             *const counts[] = { "--recompute-num-layers",
-                                                 "--activations-checkpoint-num-layers",
-                                                 "--checkpoint-num-layers", NULL };
-    const struct value_item *some = launch_option(c, "--recompute-activations"),
-                            *how = launch_any_option(c, granularities),
-                            *all = launch_any_option(c, whole),
-                            *modules = launch_option(c, "--recompute-modules");
-    bool selective = how && how->value->kind == VALUE_STRING &&
-                     strcmp(how->value->text, "selective") == 0;
-    if (how && how->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(t, "/training/activation_checkpointing", how, "word");
-    else if (some || selective)
-        recompute(t, json_string("selective"), some ? some : how);
-    else if (how || all)
-        megatron_recompute_layers(t, how ? how : all, launch_any_option(c, methods),
-                                  launch_any_option(c, counts));
-    if (modules && !(modules->value->kind == VALUE_STRING &&
-                     strcmp(modules->value->text, "core_attn") == 0))
-        launch_note(t->l, modules->line, DIAG_APPROXIMATE,
-                    "%s: what is computed again is taken to be attention alone",
-                    modules->key);
-    launch_hear(t, modules);
 }
 
 /* The optimizer, and what overlaps ------------------------------------------------- */

@@ -319,20 +319,12 @@ static void take_recompute(const struct nemo *n)
     const struct value_item *how = model(n, "recompute_granularity"),
                             *modules = model(n, "recompute_modules");
     const char *word = nemo_word(n, NEMO_MODEL, "recompute_granularity", "");
-    bool attention = modules && modules->value->kind == VALUE_LIST &&
-                     modules->value->n == 1 && modules->value->items[0].value->text &&
-                     strcmp(modules->value->items[0].value->text, "core_attn") == 0;
-    launch_hear(n->t, modules);
     launch_hear(n->t, how);
     if (how && how->value->kind == VALUE_UNKNOWN)
         launch_unresolved_item(n->t, at, how, "word");
-    else if (strcmp(word, "selective") == 0) {
-        nemo_set(n, at, json_string("selective"), how, "");
-        if (modules && !attention)
-            launch_note(n->t->l, modules->line, DIAG_APPROXIMATE,
-                        "%s: what is computed again is taken to be attention alone",
-                        modules->key);
-    } else if (strcmp(word, "full") == 0)
+    else if (strcmp(word, "selective") == 0)
+        megatron_recompute_modules(n->t, how, modules);
+    else if (strcmp(word, "full") == 0)
         megatron_recompute_layers(n->t, how, model(n, "recompute_method"),
                                   model(n, "recompute_num_layers"));
 }
