@@ -37,10 +37,10 @@ static bool begins(const char *name, const char *with)
 
 static bool is_core(const struct op_block *b, const struct op *op)
 {
-    static const char *const names[] = { "scores",        "scale",      "mask",
-                                         "softmax",       "context",    "flash",
-                                         "probs_dropout", "probs_cast", "flash_merge",
-                                         NULL };
+    static const char *const names[] = {
+        "scores", "scale",         "mask",       "softmax",     "context",
+        "flash",  "probs_dropout", "probs_cast", "flash_merge", NULL
+    };
     (void)b;
     return names_listed(names, begins(op->name, "cross_") ? op->name + 6 : op->name);
 }
@@ -91,9 +91,9 @@ static bool is_norm(const struct op_block *b, const struct op *op)
 }
 
 static bool (*const members[])(const struct op_block *b, const struct op *op) = {
-    [OP_REGION_CORE] = is_core,       [OP_REGION_MOE] = is_moe,
-    [OP_REGION_SHARED] = is_shared,   [OP_REGION_MOE_ACT] = is_moe_act,
-    [OP_REGION_MLP] = is_dense_mlp,   [OP_REGION_LATENT] = is_latent,
+    [OP_REGION_CORE] = is_core,     [OP_REGION_MOE] = is_moe,
+    [OP_REGION_SHARED] = is_shared, [OP_REGION_MOE_ACT] = is_moe_act,
+    [OP_REGION_MLP] = is_dense_mlp, [OP_REGION_LATENT] = is_latent,
     [OP_REGION_NORMS] = is_norm,
 };
 

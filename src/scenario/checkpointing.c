@@ -58,10 +58,11 @@ static int read_object(struct training *t, struct cfg c)
     t->checkpoint_every = w.every;
     t->checkpoint_block = w.block;
     if (given != 1)
-        return cfg_error(c, DIAG_CONTRADICTION,
-                         "should have one of \"group\" (layers that keep one input), "
-                         "\"every\" (one layer in so many is computed again), \"block\" "
-                         "(the first so many of a stage's chunk) and \"modules\"");
+        return cfg_error(
+            c, DIAG_CONTRADICTION,
+            "should have one of \"group\" (layers that keep one input), "
+            "\"every\" (one layer in so many is computed again), \"block\" "
+            "(the first so many of a stage's chunk) and \"modules\"");
     return cfg_present(w.modules) ? read_modules(t, w.modules) : 0;
 }
 

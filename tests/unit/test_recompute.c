@@ -60,7 +60,8 @@ static struct ran run(const char *text, const char *changes)
 }
 
 /* FLOPs of a layer's region and bytes that it does not keep, by the operator list. */
-static void sum_region(const char *text, uint32_t regions, double *flops, int64_t *kept_B)
+static void sum_region(const char *text, uint32_t regions, double *flops,
+                       int64_t *kept_B)
 {
     struct job j;
     struct op_list list;
@@ -121,8 +122,7 @@ static void test_modules(void)
         sum_region(cases[i].text, cases[i].regions, &flops, &kept_B);
         CU_ASSERT(kept_B > 0);
         CU_ASSERT_DOUBLE_EQUAL(after.flops - before->flops,
-                               flops * cases[i].microbatches,
-                               1e-9 * before->flops);
+                               flops * cases[i].microbatches, 1e-9 * before->flops);
         CU_ASSERT_EQUAL(before->kept_B - after.kept_B, kept_B);
         CU_ASSERT(after.again_s > 0 && before->again_s <= 0);
         CU_ASSERT_EQUAL(after.exchange > before->exchange, cases[i].travels);
