@@ -117,7 +117,16 @@ static const struct {
     { "N=4; a ${N:?set N}", "a|4" },
     { "H=$(hostname); a ${H:+w}", "a|?$(hostname)" },
     { "A=(1 2); a ${A[1]} ${A[99999999999999999999]}", "a|2" },
-    { "for ((i=0; i<3; i++)); do a; done; b", "b" },
+    { "for ((i=0; i<3; i++)); do a $i; done; b $i", "a|0; a|1; a|2; b|3" },
+    { "for ((i = 8; i > 1; i /= 2)); do x+=$i,; done; a $x", "a|8,4,2," },
+    { "for ((i=0; i<9; i++)); do if [ $i = 2 ]; then break; fi; done; a $i", "a|2" },
+    { "for ((i=0; i<$n; i++)); do x=$i; done; a", "a" },
+    { "x=1; ((x++)); ((x += 2, x *= 3)); let x-=1 y=x/2; a $x $y", "a|11|5" },
+    { "x=3; y=$((x++ * 10 + x)); a $x $y $((--x)) $((y = 7)) $y", "a|4|34|3|7|7" },
+    { "x=0; a $((1 || x++)) $((0 && x++)) $((x ? x++ : (x = 5))) $x", "a|1|0|5|5" },
+    { "a $((2 ** 10)) $((1 << 4)) $((255 & ~15)) $((6 ^ 3 | 8)) $((-7 % 3))",
+      "a|1024|16|240|13|-1" },
+    { "x=$(date); ((x++)); a $x", "a|?$(date)" },
     { "f() { a $1; }\nf b; f c", "a|b; a|c" },
     { "function f { a; }\nf", "a" },
     { "( a ); { b; }", "a; b" },
@@ -232,7 +241,9 @@ static void test_setting(void)
         write_file(path, files[i].text);
     }
     snprintf(script, sizeof(script), "%s/up/run.sh", dir);
-    const struct shell_setting in = { script, 8, &other, 1 };
+    const struct shell_setting in = {
+        .file = script, .gpus = 8, .files = &other, .n_files = 1
+    };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct arena arena;
         struct shell s;

@@ -397,6 +397,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     const struct shell_setting in = {
         .file = l->file,
         .gpus = given->gpus,
+        .cpus = given->cpus,
         .files = l->notebook ? l->notebook->files.v : NULL,
         .n_files = l->notebook ? l->notebook->files.n : 0,
     };

@@ -96,7 +96,7 @@ struct shell {
 /* Where a script is. */
 struct shell_setting {
     const char *file;                /* its path, or NULL */
-    int64_t gpus;                    /* of an instance; 0: not known */
+    int64_t gpus, cpus;              /* of an instance; 0: not known */
     const struct source_file *files; /* that something else wrote */
     int64_t n_files;
 };

@@ -411,6 +411,21 @@ static void change_directory(struct shell_machine *m, const struct shell_text *t
     shell_texts_release(&one);
 }
 
+/* let a=1 b+=2: the last decides. */
+static enum shell_status calculate_words(struct shell_machine *m,
+                                         const struct shell_texts *w)
+{
+    enum shell_status s = SHELL_DONE;
+    for (int32_t i = 1; i < w->n; i++) {
+        int64_t v = 0;
+        int32_t why = 0;
+        bool known = shell_calculate(m, &w->v[i], &v, &why);
+        m->because = known || !why ? m->because : why;
+        s = !known ? SHELL_UNKNOWN : v ? SHELL_YES : SHELL_NO;
+    }
+    return s;
+}
+
 static enum shell_status perform(struct shell_machine *m, const struct command *c)
 {
     static const char *const quiet[] = { "set",     "shopt", "export", "declare",
@@ -441,6 +456,8 @@ static enum shell_status perform(struct shell_machine *m, const struct command *
         change_directory(m, &w->v[1]);
         return SHELL_DONE;
     }
+    if (shell_is(&w->v[0], "let"))
+        return calculate_words(m, w);
     for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)
         if (shell_is(&w->v[0], quiet[i]))
             return SHELL_DONE;

@@ -50,6 +50,21 @@ static bool asks_gpus(const char *text)
            (strstr(text, "nvidia-smi") && strstr(text, "grep -c"));
 }
 
+/* Whether it asks how many processors. */
+static bool asks_cpus(const char *text)
+{
+    static const char *const commands[] = { "nproc", "nproc --all",
+                                            "getconf _NPROCESSORS_ONLN" };
+    size_t n = strlen(text);
+    while (n && text[n - 1] == ' ')
+        n--;
+    text += strspn(text, " ");
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (n == strlen(commands[i]) && strncmp(text, commands[i], n) == 0)
+            return true;
+    return false;
+}
+
 static int32_t command_unknown(struct shell_machine *m, struct shell_cursor inner,
                                const struct shell_char *place)
 {
@@ -76,12 +91,12 @@ static bool answer_gpus(struct shell_machine *m, struct shell_cursor inner,
 {
     struct shell_cursor here = m->at;
     m->at = inner;
-    bool gpus = m->in->gpus && asks_gpus(shell_slice(m, inner.i, inner.n));
+    const char *text = shell_slice(m, inner.i, inner.n);
+    int64_t n = asks_gpus(text) ? m->in->gpus : asks_cpus(text) ? m->in->cpus : 0;
     m->at = here;
-    if (gpus)
-        shell_add_string(m, out, arena_printf(m->arena, "%" PRId64, m->in->gpus),
-                         place);
-    return gpus;
+    if (n)
+        shell_add_string(m, out, arena_printf(m->arena, "%" PRId64, n), place);
+    return n > 0;
 }
 
 void shell_backtick(struct shell_machine *m, struct shell_text *out)

@@ -195,6 +195,9 @@ struct shell_cursor shell_characters(struct arena *arena, const char *text, size
 /* The value of arithmetic; false: *why says why it is not known. */
 bool shell_calculate(struct shell_machine *m, const struct shell_text *t, int64_t *v,
                      int32_t *why);
+/* The same of a part of the text under way, whose "$" are expanded. */
+bool shell_calculate_within(struct shell_machine *m, struct shell_cursor inner,
+                            int64_t *v, int32_t *why);
 /* $(( )) and (( )), the cursor after "((". */
 bool shell_arithmetic(struct shell_machine *m, int64_t *v, int32_t *why);
 /* [ ... ]: the words after "[", the last of them "]". */

@@ -213,6 +213,64 @@ static void read_for_words(struct shell_machine *m, struct shell_char place)
     shell_texts_release(&words);
 }
 
+/* The parts of "i=0; i<n; i++"; false: there are not three. */
+static bool split_head(struct shell_cursor head, struct shell_cursor parts[3])
+{
+    int n = 0;
+    for (int32_t i = head.i, from = i; i <= head.n; i++)
+        if (i == head.n || head.v[i].c == ';') {
+            if (n == 3)
+                return false;
+            parts[n++] = (struct shell_cursor) { head.v, i, from, -1, -1 };
+            from = i + 1;
+        }
+    return n == 3;
+}
+
+static bool is_empty(struct shell_cursor c)
+{
+    while (c.i < c.n && strchr(" \t\n", c.v[c.i].c))
+        c.i++;
+    return c.i >= c.n;
+}
+
+/* for ((i=0; i<n; i++)); do ... done. What it changes is not known where how often it
+ * runs is not: its body may run. */
+static void read_counted(struct shell_machine *m, struct shell_char place,
+                         struct shell_cursor head)
+{
+    struct shell_cursor parts[3], body = m->at;
+    enum shell_status outer = m->broken, s = SHELL_YES;
+    int64_t v = 1;
+    int32_t why = 0;
+    bool known = split_head(head, parts);
+    if (m->mode == SHELL_SKIP || !known) {
+        read_body(m, SHELL_NO, place);
+        return;
+    }
+    if (!is_empty(parts[0]))
+        shell_calculate_within(m, parts[0], &v, &why);
+    m->broken = SHELL_NO;
+    for (int n = 0; s == SHELL_YES && !m->failed; n++) {
+        v = 1;
+        if (!is_empty(parts[1]) && !shell_calculate_within(m, parts[1], &v, &why))
+            s = SHELL_UNKNOWN;
+        else if (n == REPEATS_MAX || m->mode == SHELL_MAYBE)
+            s = SHELL_UNKNOWN;
+        else
+            s = v && m->broken == SHELL_NO ? SHELL_YES : SHELL_NO;
+        if (s == SHELL_UNKNOWN)
+            shell_note(m, place.line, "how often the loop runs is not known: %s",
+                       why ? shell_why(m, why) : "it has too many rounds");
+        m->because = s == SHELL_UNKNOWN && why ? why : m->because;
+        m->at = body;
+        read_body(m, s, place);
+        if (s == SHELL_YES && m->broken == SHELL_NO && !is_empty(parts[2]))
+            shell_calculate_within(m, parts[2], &v, &why);
+    }
+    m->broken = outer;
+}
+
 static void read_for(struct shell_machine *m, struct shell_char place)
 {
     shell_skip_blanks(m);
@@ -220,13 +278,12 @@ static void read_for(struct shell_machine *m, struct shell_char place)
         read_for_words(m, place);
         return;
     }
-    m->at.i += 2;
+    int32_t from = m->at.i += 2;
     if (!shell_skip_brackets(m, '(', ')'))
         shell_fail(m, &place, "the loop's head is never closed (add ))");
+    struct shell_cursor head = { m->at.v, m->at.i - 1, from, -1, -1 };
     m->at.i += shell_at(m, ")");
-    if (m->mode != SHELL_SKIP)
-        shell_note(m, place.line, "the loop is passed over: it counts");
-    read_body(m, SHELL_NO, place);
+    read_counted(m, place, head);
 }
 
 /* Functions and groups ------------------------------------------------------------- */
