@@ -30,6 +30,7 @@ static const struct command {
     { "ranks", cmd_ranks, "which rank is where and in which groups" },
     { "partition", cmd_partition, "which layers each pipeline stage holds" },
     { "plan", cmd_plan, "the best degrees, placement and library for a job, and why" },
+    { "compare", cmd_compare, "what makes two jobs differ, cause by cause" },
     { "sweep", cmd_sweep, "a job at every point of a grid: tables and figures" },
     { "validate", cmd_validate, "predictions against published measurements" },
     { "calibrate", cmd_calibrate, "measurements to the profile of a GPU or a fabric" },

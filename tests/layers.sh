@@ -22,12 +22,13 @@ run          engine cost memory
 step         run scenario
 simulate     step
 campaign     simulate
+compare      campaign
 search       campaign
 sweep        campaign
 calibrate    simulate
 validation   simulate
 trace        step
-report       draw trace search sweep calibrate validation
+report       draw trace compare search sweep calibrate validation
 schema       report dialect
 cmd          schema report dialect
 ROWS

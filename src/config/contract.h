@@ -11,6 +11,7 @@
 #define CONTRACT_MEASURED "urn:smsim:measured:1"
 #define CONTRACT_SWEEP_POINT "urn:smsim:sweep-point:1"
 #define CONTRACT_CHECK "urn:smsim:check:1"
+#define CONTRACT_COMPARE "urn:smsim:compare:1"
 #define CONTRACT_MODEL_SUMMARY "urn:smsim:model-summary:1"
 #define CONTRACT_FAILURE "urn:smsim:failure:1"
 

@@ -301,6 +301,7 @@ static void test_names(void)
         { "collective", CONTRACT_COLLECTIVE },
         { "validate", CONTRACT_VALIDATE },
         { "measured", CONTRACT_MEASURED },
+        { "compare", CONTRACT_COMPARE },
         { "sweep-point", CONTRACT_SWEEP_POINT },
         { "check", CONTRACT_CHECK },
         { "failure", CONTRACT_FAILURE },

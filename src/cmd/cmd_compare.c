@@ -1,0 +1,233 @@
+/* smsim compare: what makes jobs differ, cause by cause. */
+#include "base/err.h"
+#include "base/names.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/script.h"
+#include "compare/difference.h"
+#include "config/contract.h"
+#include "draw/draw.h"
+#include "report/difference.h"
+#include "report/report.h"
+
+#include <string.h>
+
+enum { SIDES_MAX = 8 };
+
+struct arguments {
+    struct option_list sets, to;
+    const char *json, *plot;
+    int by;
+};
+
+#define AT(m) offsetof(struct arguments, m)
+
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
+      .value = "POINTER=VALUE", .help = "change all of the jobs: /cluster/count=4" },
+    { .name = "--to", .type = OPTION_LIST, .at = AT(to),
+      .value = "POINTER=VALUE", .help = "with one job: compare it with itself so changed" },
+    { .name = "--by", .type = OPTION_ENUM, .at = AT(by), .value = "UNIT",
+      .help = "time of a step (default), a sample or a token", .names = difference_by_names },
+    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
+      .value = "FILE", .help = "write the result as JSON; - is standard output" },
+    { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
+      .value = "FILE", .help = "draw the way from the first to the last (.svg, .png, .pdf)" },
+    { .name = NULL },
+};
+
+static const struct usage usage = {
+    .command = "compare",
+    .arguments = "A [B]... [OPTION]...",
+    .summary = "What makes jobs differ in time, memory and price. Each is whatever "
+               "simulate takes, or\na result of simulate --json, of which only totals and "
+               "parts are compared.",
+    .details = "One cause after the other is changed from A's to B's, and every job on the "
+               "way is\nsimulated, so that the causes sum to the difference. \"In other "
+               "orders\" is the least\nand the most of what a cause adds there, to A "
+               "alone, and as the last before B. Of more\njobs, each is compared with the "
+               "first.\n\n"
+               "  smsim compare bert-large-squad-2xp3.16xlarge bert-large-squad-2xp4d.24xlarge\n"
+               "  smsim compare my.json --to /training/precision=bf16 --to /cluster/count=8\n"
+               "  smsim compare old/launch.py new/launch.py --by token --plot difference.svg\n",
+    .options = options,
+    .min_positional = 1,
+    .max_positional = SIDES_MAX,
+};
+/* clang-format on */
+
+/* A job: the tree of a scenario, or the numbers of a result. */
+struct side {
+    const char *name;
+    struct cfg_loader loader;
+    json_t *tree; /* NULL: of a result */
+    struct difference_numbers numbers;
+};
+
+/* Whether a file is a result of simulate --json, by its schema. */
+static bool is_result(const char *name)
+{
+    static const char schema[] = "urn:smsim:simulate:";
+    json_error_t unused;
+    size_t n = strlen(name);
+    json_t *tree = n > 5 && strcmp(name + n - 5, ".json") == 0
+                       ? json_load_file(name, 0, &unused)
+                       : NULL;
+    const char *is = json_string_value(json_object_get(tree, "schema"));
+    bool result = is && strncmp(is, schema, sizeof(schema) - 1) == 0;
+    json_decref(tree);
+    return result;
+}
+
+static int read_result(struct side *side)
+{
+    struct cfg root = cfg_load(&side->loader, side->name);
+    if (!root.json)
+        return -1;
+    struct err why = { 0 };
+    if (difference_of_result(&side->numbers, root.json, &why) == 0)
+        return 0;
+    return cfg_error(root, DIAG_WRONG_TYPE, "%s (write it anew)", why.text);
+}
+
+static int read_side(struct side *side, const char *name, const struct arguments *args,
+                     struct err *err)
+{
+    const struct script_options how = { .sets = &args->sets };
+    struct scenario s;
+    struct cfg root;
+    cfg_loader_init(&side->loader);
+    side->name = name;
+    if (is_result(name))
+        return args->sets.n
+                   ? err_set(err, "--set: %s is a result, which has no keys", name)
+                   : read_result(side);
+    if (script_scenario(&s, &root, &side->loader, name, &how))
+        return -1;
+    side->tree = json_deep_copy(root.json);
+    return 0;
+}
+
+/* The only job, changed by --to. */
+static int read_changed(struct side *side, const struct side *from,
+                        const struct arguments *args, struct err *err)
+{
+    struct scenario s;
+    cfg_loader_init(&side->loader);
+    side->name = "changed";
+    if (!from->tree)
+        return err_set(err, "--to: %s is a result, which has no keys", from->name);
+    struct cfg root =
+        cfg_from_tree(&side->loader, from->name, json_deep_copy(from->tree));
+    int rc = 0;
+    for (int32_t i = 0; i < args->to.n && rc == 0; i++)
+        rc = cfg_set(root, args->to.values[i]);
+    if (rc || scenario_read(&s, &side->loader, root))
+        return -1;
+    side->tree = json_deep_copy(root.json);
+    return 0;
+}
+
+/* Two results, or one of them: totals and parts alone. */
+static int compare_numbers(struct difference *d, struct side *a, struct side *b,
+                           struct err *err)
+{
+    *d = (struct difference) { .own = json_array() };
+    struct side *sides[] = { a, b };
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->tree &&
+            difference_of_scenario(&sides[i]->numbers, &sides[i]->loader,
+                                   sides[i]->tree, err))
+            return -1;
+    d->a = a->numbers;
+    d->b = b->numbers;
+    return 0;
+}
+
+static int compare(struct side *a, struct side *b, const struct arguments *args,
+                   json_t *pairs, bool last, struct err *err)
+{
+    struct difference d = { .own = NULL };
+    bool text = !args->json || strcmp(args->json, "-") != 0;
+    int rc = a->tree && b->tree ? difference_make(&d, &a->loader.arena, &a->loader,
+                                                  a->tree, b->tree, err)
+                                : compare_numbers(&d, a, b, err);
+    if (rc == 0) {
+        const struct difference_view view = { a->name, b->name,
+                                              (enum difference_by)args->by, &d };
+        if (text && json_array_size(pairs))
+            fputc('\n', stdout);
+        if (text)
+            report_difference_text(stdout, &view);
+        json_array_append_new(pairs, report_difference_json(&view));
+        if (args->plot && last)
+            rc = figure_difference_write(&view, args->plot, err);
+    }
+    difference_release(&d);
+    return rc;
+}
+
+static int compare_all(struct side *sides, int32_t n, const struct arguments *args,
+                       struct err *err)
+{
+    json_t *pairs = json_array();
+    int rc = 0;
+    for (int32_t i = 1; i < n && rc == 0; i++)
+        rc = compare(&sides[0], &sides[i], args, pairs, i + 1 == n, err);
+    json_t *tree =
+        json_pack("{s:s, s:o}", "schema", CONTRACT_COMPARE, "comparisons", pairs);
+    if (rc == 0 && args->json)
+        rc = report_json_write(tree, args->json, err);
+    json_decref(tree);
+    return rc;
+}
+
+/* What words and options do not go together; NULL: nothing. */
+static const char *misplaced(const struct arguments *a, const struct option_list *names)
+{
+    if (names->n == 1 && a->to.n == 0)
+        return "with what? (name another job, or give --to POINTER=VALUE)";
+    if (names->n > 1 && a->to.n)
+        return "--to: goes with one job";
+    return NULL;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    struct arguments args = { 0 };
+    struct option_list names;
+    struct side sides[SIDES_MAX] = { 0 };
+    struct err err = { 0 };
+    int status = options_parse(&usage, argc, argv, &args, &names);
+    if (status != OPTIONS_GO_ON)
+        return status;
+    const char *wrong = misplaced(&args, &names);
+    if (!wrong && args.plot && draw_check_name(args.plot, &err))
+        wrong = err.text;
+    if (wrong) {
+        fprintf(stderr, "smsim compare: %s\n", wrong);
+        return EXIT_USAGE;
+    }
+    int32_t n = 0, failed = -1;
+    for (; n < names.n && failed < 0; n++)
+        failed = read_side(&sides[n], names.values[n], &args, &err) ? n : -1;
+    if (failed < 0 && args.to.n) {
+        failed = read_changed(&sides[n], &sides[0], &args, &err) ? n : -1;
+        n++;
+    }
+    status = EXIT_DONE;
+    for (int32_t i = 0; i < n && failed < 0; i++)
+        cmd_warn(&sides[i].loader);
+    if (failed < 0 && compare_all(sides, n, &args, &err))
+        failed = 0;
+    if (failed >= 0)
+        status = cmd_fail_json(&sides[failed].loader, err.set ? &err : NULL, "compare",
+                               args.json);
+    for (int32_t i = 0; i < n; i++) {
+        if (i != failed)
+            cfg_loader_release(&sides[i].loader);
+        json_decref(sides[i].tree);
+    }
+    return status;
+}

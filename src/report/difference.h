@@ -1,0 +1,34 @@
+/* What makes jobs differ (compare/difference.h), for people and for programs. */
+#ifndef REPORT_DIFFERENCE_H
+#define REPORT_DIFFERENCE_H
+
+#include "compare/difference.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* What the time is of. */
+enum difference_by { DIFFERENCE_STEP, DIFFERENCE_SAMPLE, DIFFERENCE_TOKEN };
+extern const struct name_value difference_by_names[];
+
+/* Two sides, by their names. */
+struct difference_view {
+    const char *a, *b;
+    enum difference_by by;
+    const struct difference *d;
+};
+
+/* The waterfall, whose printed parts sum to the printed difference; both breakdowns;
+ * the keys that differ. */
+void report_difference_text(FILE *out, const struct difference_view *v);
+json_t *report_difference_json(const struct difference_view *v);
+
+/* Seconds of a step, of a thousand samples or of a million tokens. */
+double report_difference_time(const struct difference_numbers *n,
+                              enum difference_by by);
+
+/* The waterfall as a figure. */
+int figure_difference_write(const struct difference_view *v, const char *path,
+                            struct err *err);
+
+#endif

@@ -1,0 +1,203 @@
+/* Jobs compared cause by cause: shipped scenarios one with the next, and jobs that
+ * differ in one thing, in things that need each other, or in nothing. */
+#include "compare/difference.h"
+#include "config/datadir.h"
+#include "report/difference.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_difference_register(void);
+
+static json_t *parse(const char *text)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "a.json", text, strlen(text));
+    json_t *tree = json_deep_copy(root.json);
+    cfg_loader_release(&loader);
+    return tree;
+}
+
+static struct difference make(struct cfg_loader *files, const json_t *a,
+                              const json_t *b)
+{
+    struct difference d;
+    struct err err = { 0 };
+    CU_ASSERT_EQUAL_FATAL(difference_make(&d, &files->arena, files, a, b, &err), 0);
+    return d;
+}
+
+/* The end of the way is B, to the last bit. */
+static void check_end(const struct difference *d)
+{
+    const struct difference_numbers *last =
+        d->n_causes ? &d->causes[d->n_causes - 1].after : &d->a;
+    CU_ASSERT_EQUAL(last->step_s, d->b.step_s);
+    CU_ASSERT_EQUAL(last->peak_B, d->b.peak_B);
+    CU_ASSERT_EQUAL(last->fits, d->b.fits);
+}
+
+/* --- the printed waterfall ------------------------------------------------------------- */
+
+/* The number at the column of times; NAN: none. */
+static double time_in(const char *line)
+{
+    enum { COLUMN = 36, WIDTH = 10 };
+    char text[WIDTH + 1] = "", *end;
+    if (strlen(line) < COLUMN + WIDTH)
+        return (double)NAN;
+    memcpy(text, line + COLUMN, WIDTH);
+    double v = strtod(text, &end);
+    return end != text && *end == '\0' ? v : (double)NAN;
+}
+
+/* What is printed of the first job and of all causes sums to what is printed of the
+ * second, to the last digit. */
+static void check_printed(const struct difference *d, enum difference_by by)
+{
+    const struct difference_view v = { "A", "B", by, d };
+    char *text = NULL, *line;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    double sum = 0, end = (double)NAN;
+    int parts = 0;
+    report_difference_text(out, &v);
+    fclose(out);
+    for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        double t = time_in(line);
+        if (strncmp(line, "  B takes", 9) == 0)
+            break;
+        if (isnan(t))
+            continue;
+        if (strncmp(line, "  B ", 4) == 0)
+            end = t;
+        else
+            sum += t;
+        parts++;
+    }
+    CU_ASSERT_EQUAL(parts, d->n_causes + 2);
+    CU_ASSERT_DOUBLE_EQUAL(sum, end, 1e-9 * fabs(end) + 1e-9);
+    free(text);
+}
+
+static void test_shipped(void)
+{
+    struct cfg_loader files;
+    cfg_loader_init(&files);
+    const char **name = datadir_list(&files.arena, "scenarios");
+    int n = 0, causes = 0;
+    for (; name[n] && name[n + 1]; n++) {
+        struct cfg a = datadir_load(&files, "scenarios", name[n], (struct cfg) { 0 }),
+                   b = datadir_load(&files, "scenarios", name[n + 1],
+                                    (struct cfg) { 0 });
+        struct difference d = make(&files, a.json, b.json);
+        check_end(&d);
+        for (int by = DIFFERENCE_STEP; by <= DIFFERENCE_TOKEN; by++)
+            check_printed(&d, (enum difference_by)by);
+        causes += d.n_causes;
+        difference_release(&d);
+    }
+    CU_ASSERT_TRUE(n > 15);
+    CU_ASSERT_TRUE(causes > 3 * n);
+    cfg_loader_release(&files);
+}
+
+/* --- causes --------------------------------------------------------------------------- */
+
+#define JOB(cluster, training, rest)                                                   \
+    "{'model':'llama2-7b','cluster':{" cluster "},'training':{'sequence_length':2048," \
+    "'micro_batch_size':1,'precision':'bf16'" training "}" rest "}"
+#define NODE "'instance':'p4d.24xlarge','count':4"
+
+static void test_causes(void)
+{
+    static const struct {
+        const char *a, *b, *causes;
+    } cases[] = {
+        { JOB(NODE, "", ""), JOB(NODE, "", ",'name':'other'"), "" },
+        { JOB(NODE, "", ""), JOB(NODE, "", ",'software':null"), "" },
+        { JOB(NODE, "",
+              ",'parallelism':{'library':'fsdp','sharding':{'strategy':'full'}}"),
+          JOB(NODE, ",'activation_checkpointing':'full'",
+              ",'parallelism':{'library':'fsdp','sharding':{'strategy':'gradients'}}"),
+          "recomputation; sharding" },
+        /* a GPU of its own node in between; the batch follows the count of GPUs */
+        { JOB(NODE, ",'global_batch_size':64", ""),
+          JOB("'instance':'p5.48xlarge','count':8", ",'global_batch_size':64", ""),
+          "GPU; node and network; number of GPUs" },
+        { JOB("'instance':'p4d.24xlarge','count':4", "", ""),
+          JOB("'instance':'p4de.24xlarge','count':4", "", ""),
+          "GPU; node and network" },
+        /* 64 stages of tensor 8 are more than 32 GPUs hold: the count comes first */
+        { JOB(NODE, ",'global_batch_size':512",
+              ",'parallelism':{'library':'megatron','tensor':8,'pipeline':4}"),
+          JOB("'instance':'p4d.24xlarge','count':8", ",'global_batch_size':512",
+              ",'parallelism':{'library':'megatron','tensor':8,'pipeline':8}"),
+          "number of GPUs; degrees and schedule" },
+        /* fewer GPUs do not hold A's degrees: both are one */
+        { JOB("'instance':'p4d.24xlarge','count':8", ",'global_batch_size':512",
+              ",'parallelism':{'library':'megatron','tensor':8,'pipeline':8}"),
+          JOB(NODE, ",'global_batch_size':512",
+              ",'parallelism':{'library':'megatron','tensor':8,'pipeline':4}"),
+          "number of GPUs, degrees and schedule" },
+        /* SageMaker's dictionary and one's own words are one cause */
+        { JOB("'instance':'ml.p4d.24xlarge','count':4", ",'framework':'smddp'",
+              ",'distribution':{'smdistributed':{'dataparallel':{'enabled':true}}}"),
+          JOB("'instance':'ml.p4d.24xlarge','count':4", "",
+              ",'parallelism':{'library':'ddp','bucket_size':'100MB'}"),
+          "software; library" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader files;
+        json_t *a = parse(cases[i].a), *b = parse(cases[i].b);
+        char causes[400] = "";
+        cfg_loader_init(&files);
+        struct difference d = make(&files, a, b);
+        for (int32_t k = 0; k < d.n_causes; k++) {
+            strcat(causes, k ? "; " : "");
+            strcat(causes, d.causes[k].name);
+            CU_ASSERT_TRUE(d.causes[k].n_changes > 0);
+        }
+        CU_ASSERT_STRING_EQUAL(causes, cases[i].causes);
+        check_end(&d);
+        check_printed(&d, DIFFERENCE_STEP);
+        difference_release(&d);
+        cfg_loader_release(&files);
+        json_decref(a);
+        json_decref(b);
+    }
+}
+
+/* One cause: all three orders are the same. */
+static void test_one_cause(void)
+{
+    json_t *a = parse(
+               JOB(NODE, "",
+                   ",'parallelism':{'library':'fsdp','sharding':{'strategy':'full'}}")),
+           *b = parse(
+               JOB(NODE, ",'activation_checkpointing':'full'",
+                   ",'parallelism':{'library':'fsdp','sharding':{'strategy':'full'}}"));
+    struct cfg_loader files;
+    cfg_loader_init(&files);
+    struct difference d = make(&files, a, b);
+    CU_ASSERT_EQUAL_FATAL(d.n_causes, 1);
+    CU_ASSERT_EQUAL(d.causes->alone_s, d.b.step_s);
+    CU_ASSERT_EQUAL(d.causes->without_s, d.a.step_s);
+    CU_ASSERT_TRUE(d.b.step_s > d.a.step_s); /* a second forward */
+    CU_ASSERT_TRUE(d.b.peak_B < d.a.peak_B);
+    difference_release(&d);
+    cfg_loader_release(&files);
+    json_decref(a);
+    json_decref(b);
+}
+
+void test_difference_register(void)
+{
+    CU_pSuite s = CU_add_suite("difference", NULL, NULL);
+    CU_add_test(s, "shipped scenarios: causes sum to the difference", test_shipped);
+    CU_add_test(s, "causes are found, split and joined", test_causes);
+    CU_add_test(s, "one cause is the same in all orders", test_one_cause);
+}
