@@ -78,8 +78,8 @@ static double parts_of(const struct scenario *s)
 /* Instances that hold different parts. */
 static int64_t holders_of(const struct scenario *s, double parts)
 {
-    double gpus = (double)s->cluster.groups[0].gpus_per_instance;
-    double instances = fmin(ceil(parts / gpus), (double)s->cluster.n_instances);
+    double gpus = (double)cluster_hosts(&s->cluster.groups[0]).gpus_per_instance;
+    double instances = fmin(ceil(parts / gpus), (double)s->cluster.n_hosts);
     return (int64_t)fmax(1, instances);
 }
 

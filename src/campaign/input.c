@@ -35,8 +35,7 @@ static double busy_vcpus(const struct scenario *s, const struct cluster_group *g
     const struct parallelism *p = &s->parallel;
     bool smddp = backend_of(p)->buffers && p->shard.strategy != SHARDING_FULL;
     bool serves = smddp || library_of(p)->servers;
-    return (double)g->gpus_per_instance *
-           (serves && s->cluster.n_instances > 1 ? 2 : 1);
+    return (double)g->gpus_per_instance * (serves && s->cluster.n_hosts > 1 ? 2 : 1);
 }
 
 /* What is read while the training goes on must be known. */
@@ -196,7 +195,8 @@ void input_run(struct input_result *r, struct arena *arena, const struct input *
         return;
     for (int32_t i = 0; i < s->cluster.n_groups; i++) {
         struct input_result one = { .given = false };
-        times_of(&one, in, st, s, &s->cluster.groups[i]);
+        const struct cluster_group hosts = cluster_hosts(&s->cluster.groups[i]);
+        times_of(&one, in, st, s, &hosts);
         compose(&one, in, s, step_s);
         if (!r->given || one.wait_s > r->wait_s)
             *r = one;

@@ -103,7 +103,7 @@ static int check_kind(const struct storage *st, const struct scenario *s, struct
 /* Bytes of the data set that one instance has on its disk. */
 static double share_B(const struct storage *st, const struct scenario *s)
 {
-    return st->dataset_B / (st->sharded ? (double)s->cluster.n_instances : 1);
+    return st->dataset_B / (st->sharded ? (double)s->cluster.n_hosts : 1);
 }
 
 /* Instances with NVMe disks use those in place of the volume, so it is no error. */
@@ -171,7 +171,7 @@ double storage_stream_Bps(const struct storage *st, const struct scenario *s,
 double storage_read_Bps(const struct storage *st, const struct scenario *s,
                         const struct instance *inst, double streams)
 {
-    double n = (double)s->cluster.n_instances, network = network_Bps(inst);
+    double n = (double)s->cluster.n_hosts, network = network_Bps(inst);
     double user = st->instance_Bps > 0 ? st->instance_Bps : (double)INFINITY;
     bool on_disk = st->kind == STORAGE_EBS || st->kind == STORAGE_LOCAL;
     if (is_cached(st, s, inst))

@@ -65,7 +65,7 @@ void trials_run(struct trials_result *r, const struct whole_job *job,
     free(free_s);
     billed_s += (double)places * job->keep_alive_s;
     r->hours = end_s / UNITS_HOUR_S;
-    r->instance_hours = billed_s / UNITS_HOUR_S * (double)s->cluster.n_instances;
+    r->instance_hours = billed_s / UNITS_HOUR_S * (double)s->cluster.n_hosts;
     r->usd = cost->has_price ? billed_s / UNITS_HOUR_S * cost->usd_per_hour *
                                    (1 - job->spot_discount)
                              : (double)NAN;

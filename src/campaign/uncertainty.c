@@ -36,7 +36,7 @@ static struct failure_process process_of(const struct failures *f,
                                          const struct uncertainty_step *step)
 {
     const struct cluster *c = &s->cluster;
-    int64_t n = f->per == FAILURE_PER_GPU ? c->n_gpus : c->n_instances;
+    int64_t n = f->per == FAILURE_PER_GPU ? c->n_gpus : c->n_hosts;
     struct failure_process p = { .law = f->law,
                                  .shape = f->shape,
                                  .mtbf_s = f->mtbf_hours * UNITS_HOUR_S / (double)n,

@@ -71,8 +71,8 @@ static void say_ok(const struct checked *c, const char *fmt, ...)
 static void print_cluster(const struct cluster *c)
 {
     for (int i = 0; i < c->n_groups; i++)
-        printf("%s%" PRId64 " x %s", i ? " + " : " on ", c->groups[i].count,
-               c->groups[i].instance->name);
+        printf("%s%" PRId64 " x %s", i ? " + " : " on ",
+               cluster_hosts(&c->groups[i]).count, c->groups[i].instance->name);
     printf(", %" PRId64 " GPU%s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
 }
 

@@ -165,28 +165,44 @@ static int read_sizes(const char *text, struct sizes *sizes, struct err *err)
     return 0;
 }
 
-/* --gpus over every instance. */
-static int read_gpus(const char *text, struct coll_group *group, struct err *err)
+/* The GPUs of every host of a span's instance. */
+static int set_gpus(struct coll_span *span, const struct cluster_group *g,
+                    const uint8_t *gpus, int32_t n, struct err *err)
 {
-    uint8_t gpus[INSTANCE_GPUS_MAX];
+    const int32_t hosts = g->instance->n_hosts, each = g->gpus_per_instance / hosts;
+    span->n_gpus = 0;
+    for (int32_t k = 0; k < hosts; k++)
+        for (int32_t i = 0; i < n; i++) {
+            if (hosts > 1 && gpus[i] >= each)
+                return err_set(err, "--gpus: %s has %d GPUs", g->instance->name, each);
+            span->gpus[span->n_gpus++] = (uint8_t)(k * each + gpus[i]);
+        }
+    return 0;
+}
+
+/* --gpus over every instance. */
+static int read_gpus(const char *text, const struct cluster *c,
+                     struct coll_group *group, struct err *err)
+{
+    uint8_t gpus[INSTANCE_HOST_GPUS_MAX];
     int32_t n = 0;
     for (const char *at = text; at; at++) {
         char *end;
         long gpu = strtol(at, &end, 10);
-        if (end == at || (*end && *end != ',') || gpu < 0 || gpu >= INSTANCE_GPUS_MAX)
+        if (end == at || (*end && *end != ',') || gpu < 0 ||
+            gpu >= INSTANCE_HOST_GPUS_MAX)
             return err_set(err, "--gpus: \"%s\" is no list of GPUs (write 0,1,2)",
                            text);
-        if (n == INSTANCE_GPUS_MAX)
-            return err_set(err, "--gpus: more than %d GPUs", INSTANCE_GPUS_MAX);
+        if (n == INSTANCE_HOST_GPUS_MAX)
+            return err_set(err, "--gpus: more than %d GPUs", INSTANCE_HOST_GPUS_MAX);
         gpus[n++] = (uint8_t)gpu;
         at = end;
         if (!*at)
             break;
     }
-    for (int32_t s = 0; s < group->n_spans; s++) {
-        memcpy(group->spans[s].gpus, gpus, (size_t)n);
-        group->spans[s].n_gpus = n;
-    }
+    for (int32_t s = 0; s < group->n_spans; s++)
+        if (set_gpus(&group->spans[s], &c->groups[s], gpus, n, err))
+            return -1;
     return 0;
 }
 
@@ -220,7 +236,7 @@ static int prepare(struct work *w)
     if (w->args->fabric && set_fabric(w, w->args->fabric))
         return -1;
     w->group = coll_group_world(&w->cluster);
-    if (w->args->gpus && read_gpus(w->args->gpus, &w->group, w->err))
+    if (w->args->gpus && read_gpus(w->args->gpus, &w->cluster, &w->group, w->err))
         return -1;
     w->net = net_new(&w->cluster, !w->args->unfold, w->err);
     return w->net ? 0 : -1;

@@ -57,7 +57,7 @@ static void place_rank(const struct cluster *c, int64_t rank, int64_t *instance,
 {
     *instance = 0;
     for (int i = 0; i < c->n_groups; i++) {
-        const struct cluster_group *g = &c->groups[i];
+        const struct cluster_group hosts = cluster_hosts(&c->groups[i]), *g = &hosts;
         int64_t ranks = g->count * g->gpus_per_instance;
         *name = g->instance->name;
         if (rank < ranks) {

@@ -202,6 +202,8 @@ static void print_rates(const struct net *net, int64_t copy)
         line += id < 0 ? 0 : links[id].line_Bps;
         payload += id < 0 ? 0 : links[id].payload_Bps;
     }
+    line /= inst->n_hosts;
+    payload /= inst->n_hosts;
     if (line > 0)
         printf("  %-10s %s a node and direction, %s of GPU payload\n", "NICs",
                units_rate_text(a, line), units_rate_text(b, payload));
@@ -224,14 +226,18 @@ static void print_prices(const char *title, const struct instance_price *prices,
 static void print_group(const struct net *net, int64_t copy,
                         const struct cluster_group *g)
 {
-    const struct instance *inst = g->instance;
+    const struct cluster_group hosts = cluster_hosts(g);
+    const struct instance *inst = hosts.instance;
 
-    printf("\n%s x %" PRId64, inst->name, g->count);
-    if (g->gpus_per_instance != inst->n_gpus)
-        printf(" (%d of %d GPUs each)", g->gpus_per_instance, inst->n_gpus);
+    printf("\n%s x %" PRId64, inst->name, hosts.count);
+    if (hosts.gpus_per_instance != inst->n_gpus)
+        printf(" (%d of %d GPUs each)", hosts.gpus_per_instance, inst->n_gpus);
     printf("\n  %s\n", inst->summary);
     print_gpu(inst);
-    print_fabric("inside", inst->inside);
+    print_fabric("inside", g->instance->inside);
+    if (g->instance->n_hosts > 1)
+        printf("  %-10s %" PRId64 " of %d GPUs, on %d instances each\n", "domains",
+               g->count, g->gpus_per_instance, g->instance->n_hosts);
     print_host(inst);
     print_rates(net, copy);
     print_prices("prices", inst->prices, inst->n_prices);
@@ -246,8 +252,8 @@ static void print_cluster(const struct net *net)
     const char *date = NULL, *missing = NULL;
     double usd;
 
-    printf("%" PRId64 " instance%s, %" PRId64 " GPU%s\n", c->n_instances,
-           c->n_instances == 1 ? "" : "s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
+    printf("%" PRId64 " instance%s, %" PRId64 " GPU%s\n", c->n_hosts,
+           c->n_hosts == 1 ? "" : "s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
     print_fabric("between", c->fabric);
     if (cluster_price(c, &usd, &date, &missing) == 0)
         printf("  %-10s %.2f USD/h (%s, %s)\n", "price", usd,

@@ -31,16 +31,20 @@ static int hop(struct tree *t, double inflation, int64_t from, int gpu_from, int
     return coll_stream_hop(t->streams, inflation, instances, gpus, bytes, nodes);
 }
 
-/* Every GPU gives its S to the switch and takes the n-th it adds up, and the other way
- * round for the broadcast: S (1 + 1/n) out of each port and into it. */
+/* Every GPU gives its S to the switch, and each of h heads takes the h-th part it adds
+ * up; the other way round for the broadcast: S (1 + 1/h) out of a head's port and into
+ * it, S of the others'. */
 static int add_switch(struct tree *t, const struct coll_span *span, int64_t instance,
                       double nodes)
 {
-    int32_t n = span->n_gpus;
-    for (int32_t k = 0; k < n && n > 1; k++)
+    int32_t n = span->n_gpus, heads = (int32_t)nccl_nvls_heads(n);
+    for (int32_t k = 0; k < n && n > 1; k++) {
+        int32_t place = (int32_t)((int64_t)k * heads / n); /* heads are spread */
+        bool is_head = k == 0 || place != (int32_t)((int64_t)(k - 1) * heads / n);
         if (hop(t, t->inside_inflation, instance, span->gpus[k], instance,
-                span->gpus[(k + 1) % n], 1 + 1.0 / n, nodes))
+                span->gpus[(k + 1) % n], 1 + (is_head ? 1.0 / heads : 0), nodes))
             return -1;
+    }
     return 0;
 }
 

@@ -264,37 +264,45 @@ static double tree_us(const struct nccl_version *v, const struct nccl_case *c, i
     return v->tree.base[p] + 2 * (chain * hop[p] + levels(c) * net);
 }
 
-/* Inside one node every GPU is a head, and pulls evenly: its rate is the greatest of
- * the search's (search.cc) that all of them fit at. Each GPU's links count n / (n - 1)
- * times, at the 20.6 and 40.1 GB/s of topo.h rather than 20 and 40. */
+double nccl_nvls_heads(double n_gpus)
+{
+    return fmin(n_gpus, FABRIC_NVLS_HEADS);
+}
+
+/* Inside one node every head pulls evenly: its rate is the greatest of the search's
+ * (search.cc) that all of them fit at. Each GPU's links count n / (n - 1) times, at the
+ * 20.6 and 40.1 GB/s of topo.h rather than 20 and 40. */
 static double nvls_alone_GBps(const struct nccl_version *v, const struct nccl_case *c)
 {
     static const double hopper[] = { 60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3, 0 };
-    static const double blackwell[] = { 90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 18, 0 };
+    static const double blackwell[] = { 90, 80, 70, 60, 50, 45, 40,
+                                        30, 24, 20, 19, 18, 0 };
     bool is_hopper = arch_row(c->sm_arch) == HOPPER;
     const double *speed = is_hopper ? hopper : blackwell;
-    double n = (double)c->n_ranks;
+    double n = (double)c->n_ranks, heads = nccl_nvls_heads(n);
     double links = c->inside_bus_Bps / 1e9 * (is_hopper ? 1.03 : 1.0025);
-    while (*speed > 0 && *speed > links / (n - 1))
+    while (*speed > 0 && *speed > links * n / (n - 1) / heads)
         speed++;
     double ratio =
         v->nvls_alone > 0 ? v->nvls_alone : n / (double)steps_of(c->op, c->n_ranks);
-    return n * *speed * ratio;
+    return heads * *speed * ratio;
 }
 
-/* Between nodes NVLS has one channel a head, 16 of them, with a fifteenth to spare. */
+/* Between nodes NVLS has one channel a head, 16 of them or as many as the GPUs that NVLink
+ * joins, with a fifteenth to spare. */
 static double nvls_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
 {
-    enum { HEADS = 16 };
+    double ppn = (double)c->n_ranks / (double)c->n_nodes;
+    double heads = fmax(16, nccl_nvls_heads(ppn));
     int arch = arch_row(c->sm_arch);
     double n = (double)c->n_ranks;
     (void)p;
     if (c->n_nodes == 1)
         return nvls_alone_GBps(v, c);
-    double inside = 2 * c->inside_bus_Bps / 1e9 * HEADS * 20 / 360 * nvls_share[arch] *
-                    (HEADS - 1) / HEADS;
+    double inside = 2 * c->inside_bus_Bps / 1e9 * 16 * 20 / 360 * nvls_share[arch] *
+                    (heads - 1) / heads;
     inside = fmin(inside, fmin((c->n_nodes == 2 ? 2 : 1) * c->bus_Bps / 1e9,
-                               HEADS * per_nvls_tree[arch][node_column(c)]));
+                               heads * per_nvls_tree[arch][node_column(c)]));
     return inside * n / (double)steps_of(c->op, c->n_ranks);
 }
 

@@ -21,6 +21,10 @@ double nccl_link_Bps(const struct nccl_version *v, int64_t sm_arch);
 /* The latency that EFA's plugin states to it; 0: none. */
 double nccl_ofi_s(const struct nccl_version *v, bool gpudirect);
 
+/* GPUs of one node that add up in the NVSwitch, at most (NCCL_MAX_NVLS_ARITY of
+ * device.h: the search has no more channels); the others pull from them. */
+double nccl_nvls_heads(double n_gpus);
+
 struct nccl_case {
     enum coll_op op;
     int64_t n_ranks, n_nodes;

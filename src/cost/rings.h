@@ -5,7 +5,7 @@
 
 #include "hardware/instance.h"
 
-enum { RINGS_MAX = INSTANCE_NICS_MAX };
+enum { RINGS_MAX = INSTANCE_HOST_NICS_MAX };
 
 enum rings_kind {
     RINGS_NONE, /* one GPU */

@@ -40,8 +40,9 @@ struct paths {
     const uint8_t *gpus;
     int32_t n, n_nics, budget;
     int32_t nics[INSTANCE_NICS_MAX];
-    int32_t free[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX]; /* of GPUs of the instance */
-    bool used[INSTANCE_GPUS_MAX];                       /* by the path under way */
+    /* of GPUs of the instance, which are wired link by link */
+    int32_t free[INSTANCE_HOST_GPUS_MAX][INSTANCE_HOST_GPUS_MAX];
+    bool used[INSTANCE_GPUS_MAX]; /* by the path under way */
     struct rings *out;
 };
 
@@ -124,8 +125,8 @@ static bool lay_paths(const struct instance *inst, const uint8_t *gpus, int32_t 
     if (inst->inside->kind != FABRIC_NVLINK || !list_nics(&s))
         return false;
     for (int32_t layers = 1; layers <= LAYERS_MAX; layers++) {
-        for (int32_t i = 0; i < INSTANCE_GPUS_MAX; i++)
-            for (int32_t k = 0; k < INSTANCE_GPUS_MAX; k++)
+        for (int32_t i = 0; i < INSTANCE_HOST_GPUS_MAX; i++)
+            for (int32_t k = 0; k < INSTANCE_HOST_GPUS_MAX; k++)
                 s.free[i][k] = layers * inst->nvlinks[i][k];
         s.budget = SEARCH_MAX;
         if (begin_path(&s, 0)) {
@@ -136,6 +137,28 @@ static bool lay_paths(const struct instance *inst, const uint8_t *gpus, int32_t 
         }
     }
     return false;
+}
+
+/* NICs that are the nearest of some of the GPUs. */
+static int32_t count_nics(const struct instance *inst, const uint8_t *gpus, int32_t n)
+{
+    bool seen[INSTANCE_NICS_MAX] = { false };
+    int32_t count = 0;
+    for (int32_t g = 0; g < n; g++) {
+        int32_t nic = instance_nic_of_gpu(inst, gpus[g]);
+        count += nic >= 0 && !seen[nic];
+        if (nic >= 0)
+            seen[nic] = true;
+    }
+    return count;
+}
+
+/* Of more NICs than NCCL has channels, ways are spread over all hosts: whether the k-th
+ * has one. */
+static bool has_way(int32_t k, int32_t n_nics)
+{
+    return n_nics <= RINGS_MAX ||
+           k * RINGS_MAX / n_nics != (k + n_nics - 1) * RINGS_MAX / n_nics - RINGS_MAX;
 }
 
 void rings_lay_through(const struct instance *inst, const uint8_t *gpus, int32_t n,
@@ -154,11 +177,14 @@ void rings_lay_through(const struct instance *inst, const uint8_t *gpus, int32_t
         memcpy(cycle, gpus, (size_t)n);
     *out = (struct rings) { .n_gpus = n };
     out->kind = is_path ? RINGS_WIRE : inside.kind;
-    for (int32_t g = 0; g < n; g++) {
+    const int32_t n_nics = count_nics(inst, gpus, n);
+    for (int32_t g = 0, k = 0; g < n; g++) {
         int32_t nic = instance_nic_of_gpu(inst, gpus[g]);
         if (nic < 0 || seen[nic])
             continue;
         seen[nic] = true;
+        if (!has_way(k++, n_nics))
+            continue;
         int32_t entry = is_path ? 0 : best_entry(inst, cycle, n, nic);
         for (int32_t i = 0; i < n; i++)
             out->order[out->n][i] = cycle[(entry + i) % n];

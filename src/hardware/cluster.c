@@ -1,9 +1,11 @@
 #include "hardware/cluster.h"
 
+#include "hardware/domain.h"
 #include "hardware/instance_own.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@ struct group_raw {
     const char *instance, *like; /* either */
     int64_t count, gpus;         /* 0: not given */
     struct instance_changes changes;
+    struct cfg domain;
 };
 
 struct cluster_raw {
@@ -20,11 +23,11 @@ struct cluster_raw {
 };
 
 /* The keys of a group; at the top level the same keys describe the only one. */
-#define GROUP_ROWS(T, m)                                                  \
-    CFG_STRING("instance", T, m instance), CFG_STRING("like", T, m like), \
-        CFG_INT("count", T, m count, 1, CLUSTER_INSTANCES_MAX),           \
-        CFG_INT("gpus_per_instance", T, m gpus, 1, INSTANCE_GPUS_MAX),    \
-        INSTANCE_CHANGES(T, m changes.)
+#define GROUP_ROWS(T, m)                                                    \
+    CFG_STRING("instance", T, m instance), CFG_STRING("like", T, m like),   \
+        CFG_INT("count", T, m count, 1, CLUSTER_INSTANCES_MAX),             \
+        CFG_INT("gpus_per_instance", T, m gpus, 1, INSTANCE_HOST_GPUS_MAX), \
+        CFG_CHILD("nvlink_domain", T, m domain), INSTANCE_CHANGES(T, m changes.)
 
 static const struct cfg_field cluster_fields[] = {
     GROUP_ROWS(struct cluster_raw, group.),
@@ -55,8 +58,61 @@ static const struct instance *instance_of(struct cfg_loader *loader, struct cfg 
     }
     const struct instance *base =
         instance_get(loader, name, cfg_get(object, raw->like ? "like" : "instance"));
-    return base ? instance_own(loader, base, &raw->changes, raw->like != NULL, object)
-                : NULL;
+    const struct instance *own =
+        base ? instance_own(loader, base, &raw->changes, raw->like != NULL, object)
+             : NULL;
+    if (!own || !cfg_present(raw->domain))
+        return own;
+    struct instance *joined = ARENA_NEW(&loader->arena, struct instance);
+    *joined = *own;
+    joined->domain_fixed = true;
+    return domain_read(joined, loader, raw->domain) ? NULL : joined;
+}
+
+/* What is said of domains that nobody measured, and of those that are taken. */
+static void warn_of_domains(const struct instance *domain,
+                            const struct domain_shape *shape, int64_t hosts,
+                            struct cfg object)
+{
+    const struct fabric *f = domain->inside;
+    if (f->measured_gpus > 0 && domain->n_gpus > f->measured_gpus)
+        cfg_warn(object, DIAG_UNMEASURED,
+                 "%s was measured with up to %" PRId64
+                 " GPUs: collectives over the %d of an NVLink domain are extrapolated",
+                 f->name, f->measured_gpus, domain->n_gpus);
+    if (domain->domain_fixed || shape->domains + (shape->rest > 0) == 1)
+        return;
+    cfg_warn(object, DIAG_ASSUMED,
+             "the %" PRId64 " %s are taken for %" PRId64 " NVLink domains of %d GPUs%s "
+             "(\"nvlink_domain\": {\"gpus\": ...} says otherwise)",
+             hosts, domain->name, shape->domains, domain->n_gpus,
+             shape->rest ? " and one of the rest" : "");
+}
+
+/* Hosts that NVLink joins become one instance; the rest of them a group of their own. */
+static int join_hosts(struct cluster *c, struct cfg_loader *loader, struct cfg object)
+{
+    struct cluster_group *g = &c->groups[c->n_groups];
+    const struct cluster_group hosts = *g;
+    const struct domain_shape shape = domain_shape_of(g->instance, g->count);
+    const int64_t many[] = { shape.hosts, shape.rest };
+    if (shape.hosts <= 1)
+        return 0;
+    if (shape.rest && c->n_groups + 1 == CLUSTER_GROUPS_MAX)
+        return cfg_error(object, DIAG_OUT_OF_RANGE,
+                         "%" PRId64 " %s do not fill NVLink domains, and there are no "
+                         "more groups for the rest (write a multiple of %" PRId64 ")",
+                         (int64_t)hosts.count, hosts.instance->name, shape.hosts);
+    for (int i = 0; i < 1 + (shape.rest > 0); i++)
+        g[i] = (struct cluster_group) {
+            .instance = domain_make(&loader->arena, hosts.instance, many[i],
+                                    hosts.gpus_per_instance),
+            .count = i ? 1 : shape.domains,
+            .gpus_per_instance = (int32_t)many[i] * hosts.gpus_per_instance,
+        };
+    c->n_groups += shape.rest > 0;
+    warn_of_domains(g->instance, &shape, hosts.count, object);
+    return 0;
 }
 
 static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg object,
@@ -65,6 +121,11 @@ static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg ob
     struct cluster_group *g = &c->groups[c->n_groups];
     const char *name = raw->instance ? raw->instance : raw->like;
 
+    if (c->n_groups == CLUSTER_GROUPS_MAX)
+        return cfg_error(object, DIAG_OUT_OF_RANGE,
+                         "more than %d groups, where NVLink domains that are not full "
+                         "count as one more",
+                         CLUSTER_GROUPS_MAX);
     if (!name)
         return cfg_error(object, DIAG_MISSING,
                          "\"instance\" is missing (write {\"instance\": "
@@ -83,9 +144,16 @@ static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg ob
                          "%s has %d GPU%s (write 1 to %d)", g->instance->name,
                          g->instance->n_gpus, g->instance->n_gpus == 1 ? "" : "s",
                          g->instance->n_gpus);
+    const int64_t hosts = g->count;
+    const int32_t first = c->n_groups;
+    if (join_hosts(c, loader, object))
+        return -1;
     c->n_groups++;
-    c->n_instances += g->count;
-    c->n_gpus += g->count * g->gpus_per_instance;
+    c->n_hosts += hosts;
+    for (int32_t i = first; i < c->n_groups; i++) {
+        c->n_instances += c->groups[i].count;
+        c->n_gpus += c->groups[i].count * c->groups[i].gpus_per_instance;
+    }
     return 0;
 }
 
@@ -105,10 +173,10 @@ static int add_groups(struct cluster *c, struct cfg_loader *loader, struct cfg a
             add_group(c, loader, cfg_at(array, i), &raw))
             return -1;
     }
-    if (c->n_instances > CLUSTER_INSTANCES_MAX)
+    if (c->n_hosts > CLUSTER_INSTANCES_MAX)
         return cfg_error(array, DIAG_OUT_OF_RANGE,
                          "%" PRId64 " instances are too many (at most %d)",
-                         (int64_t)c->n_instances, CLUSTER_INSTANCES_MAX);
+                         (int64_t)c->n_hosts, CLUSTER_INSTANCES_MAX);
     return 0;
 }
 
@@ -236,6 +304,23 @@ int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec
         return -1;
     }
     return cluster_read(c, loader, cfg_from_tree(loader, spec, tree));
+}
+
+struct cluster_group cluster_hosts(const struct cluster_group *g)
+{
+    return (struct cluster_group) {
+        .instance = domain_host(g->instance),
+        .count = g->count * g->instance->n_hosts,
+        .gpus_per_instance = g->gpus_per_instance / g->instance->n_hosts,
+    };
+}
+
+char *cluster_group_text(const struct cluster *c, int32_t group, char *buf, int size)
+{
+    const struct cluster_group g = cluster_hosts(&c->groups[group]);
+    snprintf(buf, (size_t)size, "%" PRId64 " x %s%s", (int64_t)g.count,
+             c->sagemaker ? "ml." : "", g.instance->name);
+    return buf;
 }
 
 bool cluster_is_uniform(const struct cluster *c)

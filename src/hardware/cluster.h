@@ -7,6 +7,7 @@
  *         what carries bytes, and what algorithms cost over it
  *     instance, wiring, cluster        instances, their wires, groups of them
  *     instance_own                     a known instance with changes
+ *     domain                           hosts that NVLink joins to one instance
  *     net, net_shape, net_route        the cluster as directed links; routes
  *     import*, nccl_tree, smi_matrix   instances from NCCL's XML and nvidia-smi topo -m
  *     instance_write                   instance files written */
@@ -17,6 +18,8 @@
 
 enum { CLUSTER_GROUPS_MAX = 8, CLUSTER_INSTANCES_MAX = 1 << 20 };
 
+/* The instance of a group is a host or, where NVLink joins several (hardware/domain.h),
+ * such a domain: count and gpus_per_instance are then those of domains. */
 struct cluster_group {
     const struct instance *instance;
     int64_t count;
@@ -29,7 +32,14 @@ struct cluster {
     const struct fabric *fabric; /* between instances */
     bool sagemaker;              /* "ml." was written: SageMaker's prices */
     int64_t n_instances, n_gpus; /* over all groups */
+    int64_t n_hosts;             /* instances as they are rented and started */
 };
+
+/* The group as hosts: what is rented, started and has a CPU of its own. */
+struct cluster_group cluster_hosts(const struct cluster_group *g);
+
+/* "36 x dgx-gb200", hosts of one group, into buf. */
+char *cluster_group_text(const struct cluster *c, int32_t group, char *buf, int size);
 
 /* Reads the scenario's "cluster" object. */
 int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object);

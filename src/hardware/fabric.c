@@ -51,6 +51,7 @@ static const struct cfg_field fabric_fields[] = {
     CFG_REAL("pair_gain", struct fabric_raw, fabric.pair_gain, 0.1, 1),
     CFG_STRING("nccl", struct fabric_raw, fabric.nccl),
     CFG_INT("channels", struct fabric_raw, fabric.channels, 1, 64),
+    CFG_INT("measured_gpus", struct fabric_raw, fabric.measured_gpus, 1, 1 << 20),
     CFG_ROW("protocols", CFG_T_CHILD, struct fabric_raw, protocols, .required = true),
     CFG_CHILD("tree", struct fabric_raw, laws[FABRIC_TREE]),
     CFG_CHILD("nvls", struct fabric_raw, laws[FABRIC_NVLS]),

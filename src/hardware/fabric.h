@@ -69,7 +69,8 @@ struct fabric {
     struct fabric_protocol proto[FABRIC_PROTO_N]; /* of rings */
     struct fabric_laws laws;                      /* of all else */
     struct fabric_choices choices;                /* of the network plugin's tuner */
-    const char *nccl; /* NCCL version its choices follow; NULL: the newest known */
+    int64_t measured_gpus; /* of one node, at most, that it rests on; 0: not said */
+    const char *nccl;      /* NCCL version its choices follow; NULL: the newest known */
     const char *provenance;
     enum provenance_kind provenance_kind;
 };

@@ -223,7 +223,7 @@ double fabric_nvls_chunk_B(double size_B, double chunks_a_round)
 static double rounds_s(const struct fabric_law *law, int64_t n_ranks, double sent_B,
                        double bytes_s)
 {
-    double chunks = law->rounds_channels * (double)n_ranks;
+    double chunks = law->rounds_channels * fmin((double)n_ranks, FABRIC_NVLS_HEADS);
     if (chunks <= 0 || sent_B <= 0)
         return 0;
     double chunk_B = fabric_nvls_chunk_B(sent_B, chunks);

@@ -24,6 +24,9 @@
 
 #include "config/cfg.h"
 
+/* GPUs of a node that NCCL lets add up in the NVSwitch (NCCL_MAX_NVLS_ARITY). */
+enum { FABRIC_NVLS_HEADS = 32 };
+
 enum { FABRIC_PROTO_SIMPLE, FABRIC_PROTO_LL, FABRIC_PROTO_LL128, FABRIC_PROTO_N };
 extern const struct name_value fabric_protocol_names[];
 

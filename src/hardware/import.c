@@ -183,7 +183,7 @@ static int fill_nic_rates(struct import_filling *f)
  * as there are GPUs under a switch. Ports of unequal rates stay alone. */
 static void group_rails(struct instance *inst)
 {
-    struct instance_nic nics[INSTANCE_NICS_MAX];
+    struct instance_nic nics[INSTANCE_HOST_NICS_MAX];
     int32_t n = 0;
     for (int32_t i = 0; i < inst->n_nics; i++) {
         const struct instance_nic *nic = &inst->nics[i];

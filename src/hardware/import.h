@@ -23,14 +23,14 @@ struct import {
     bool pcie_known; /* which switch each GPU is under (gpu_pcie, n_pcie) */
     enum import_joint joint;
     enum import_network network;
-    uint8_t nvlinks[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX];
+    uint8_t nvlinks[INSTANCE_HOST_GPUS_MAX][INSTANCE_HOST_GPUS_MAX];
     int32_t port_links; /* NVLinks of a GPU: to switches, or the most of any */
     int32_t n_pcie;
-    int32_t pcie_numa[INSTANCE_SWITCHES_MAX];
-    int32_t gpu_pcie[INSTANCE_GPUS_MAX], gpu_numa[INSTANCE_GPUS_MAX];
-    double pcie_Bps, pcie_uplink_Bps;            /* 0: unknown */
-    int32_t n_nics;                              /* physical, one a port */
-    struct instance_nic nics[INSTANCE_NICS_MAX]; /* line_Bps 0: unknown */
+    int32_t pcie_numa[INSTANCE_HOST_SWITCHES_MAX];
+    int32_t gpu_pcie[INSTANCE_HOST_GPUS_MAX], gpu_numa[INSTANCE_HOST_GPUS_MAX];
+    double pcie_Bps, pcie_uplink_Bps;                 /* 0: unknown */
+    int32_t n_nics;                                   /* physical, one a port */
+    struct instance_nic nics[INSTANCE_HOST_NICS_MAX]; /* line_Bps 0: unknown */
 };
 
 /* What the user says of it; NULL or 0: nothing. */

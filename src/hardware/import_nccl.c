@@ -61,9 +61,9 @@ static int place_all(struct nccl_tree *t)
         index[i] = -1;
         if (!t->top_used[i])
             continue;
-        if (im->n_pcie == INSTANCE_SWITCHES_MAX)
+        if (im->n_pcie == INSTANCE_HOST_SWITCHES_MAX)
             return xml_error(t->tops[i], "more than %d PCIe switches are not simulated",
-                             INSTANCE_SWITCHES_MAX);
+                             INSTANCE_HOST_SWITCHES_MAX);
         index[i] = im->n_pcie;
         im->pcie_numa[im->n_pcie++] = t->top_numa[i];
         if (import_tree_link(t->tops[i], &rate) == 0 && rate > 0 &&

@@ -60,10 +60,10 @@ static int place_on_numa(const struct smi_matrix *m, struct import *im)
     for (int32_t i = 0; i < m->n_gpus && (numbered || known); i++) {
         if (numa_first(m, i, numbered) < i)
             continue;
-        if (im->n_numa++ == INSTANCE_NUMA_MAX)
+        if (im->n_numa++ == INSTANCE_HOST_NUMA_MAX)
             return smi_error(m, m->columns[i].at, DIAG_NOT_SIMULATED,
                              "more than %d NUMA nodes are not simulated",
-                             INSTANCE_NUMA_MAX);
+                             INSTANCE_HOST_NUMA_MAX);
         im->vcpus += known ? count_cpus(m, m->after[i][0]) : 0;
     }
     for (int32_t i = 0; i < m->n_gpus && im->n_numa > 0; i++) {

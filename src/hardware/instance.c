@@ -2,6 +2,7 @@
 
 #include "config/cache.h"
 #include "config/datadir.h"
+#include "hardware/domain.h"
 #include "hardware/wiring.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ struct instance_raw {
     struct instance inst;
     const char *gpu, *inside, *outside;
     int64_t n_gpus, n_numa;
-    struct cfg nvlink, pcie, nics, host_copy, prices;
+    struct cfg nvlink, domain, pcie, nics, host_copy, prices;
 };
 
 #define INST_CHILD(k, m, need) \
@@ -28,14 +29,15 @@ struct instance_raw {
 static const struct cfg_field instance_fields[] = {
     INST_NAME("summary", inst.summary, false),
     INST_NAME("gpu", gpu, true),
-    INST_INT("gpus", n_gpus, 1, INSTANCE_GPUS_MAX),
+    INST_INT("gpus", n_gpus, 1, INSTANCE_HOST_GPUS_MAX),
     INST_INT("vcpus", inst.vcpus, 1, 1 << 16),
     CFG_ROW("host_memory", CFG_T_BYTES, struct instance_raw, inst.host_memory_B,
             .unit = UNIT_BYTES, .min = 1 << 30, .max = 1e15, .required = true),
-    INST_INT("numa_nodes", n_numa, 1, INSTANCE_NUMA_MAX),
+    INST_INT("numa_nodes", n_numa, 1, INSTANCE_HOST_NUMA_MAX),
     INST_NAME("inside", inside, true),
     INST_NAME("outside", outside, false),
     INST_CHILD("nvlink", nvlink, false),
+    INST_CHILD("nvlink_domain", domain, false),
     INST_CHILD("pcie", pcie, true),
     INST_CHILD("nics", nics, false),
     INST_CHILD("host_copy", host_copy, true),
@@ -146,6 +148,7 @@ static int read_instance(struct instance_raw *raw, struct cfg_loader *loader,
 {
     struct instance *inst = &raw->inst;
 
+    inst->n_hosts = 1;
     inst->host_memory_Bps = 100e9;
     inst->socket_Bps = 20.8e9; /* one UPI link of 10.4 GT/s; QPI 9.6 is like it */
     if (cfg_read(file, instance_fields, raw) || read_parts(raw, loader, file))
@@ -155,6 +158,8 @@ static int read_instance(struct instance_raw *raw, struct cfg_loader *loader,
         cfg_read(raw->host_copy, copy_fields, inst))
         return -1;
     instance_place_nics(inst);
+    if (domain_read(inst, loader, raw->domain))
+        return -1;
     if (!inst->summary)
         inst->summary = inst->gpu->name;
     return read_prices(inst, raw->prices);

@@ -8,11 +8,16 @@
 #include "hardware/fabric.h"
 #include "hardware/gpu.h"
 
+/* HOST: of one host, as files describe them; the others of an NVLink domain, too. */
 enum {
-    INSTANCE_GPUS_MAX = 16,
-    INSTANCE_NICS_MAX = 32,
-    INSTANCE_SWITCHES_MAX = 16,
-    INSTANCE_NUMA_MAX = 8,
+    INSTANCE_HOST_GPUS_MAX = 16,
+    INSTANCE_HOST_NICS_MAX = 32,
+    INSTANCE_HOST_SWITCHES_MAX = 16,
+    INSTANCE_HOST_NUMA_MAX = 8,
+    INSTANCE_GPUS_MAX = 72,
+    INSTANCE_NICS_MAX = 72,
+    INSTANCE_SWITCHES_MAX = 72,
+    INSTANCE_NUMA_MAX = 72,
     INSTANCE_PRICES_MAX = 16,
 };
 
@@ -47,14 +52,22 @@ struct instance {
     const char *summary; /* one line for `smsim list` */
     const struct gpu *gpu;
     int32_t n_gpus;
+    int32_t
+        n_hosts; /* 1; of an NVLink domain (hardware/domain.h) its hosts, whose parts
+                        all others are, and prices the sum of theirs */
+    const struct instance
+        *host;           /* of an NVLink domain: what each of them is; or NULL */
+    int64_t domain_gpus; /* that NVLink joins across hosts; 0: those of one host */
+    const struct fabric *domain_fabric; /* which then does it; NULL: `inside` */
+    bool domain_fixed; /* the cluster says so: domains are filled, not made even */
     int64_t vcpus;
     int64_t host_memory_B;
     int32_t n_numa;
     const struct fabric *inside;  /* GPU to GPU in the node */
     const struct fabric *outside; /* node to node; NULL: a lone machine */
-    uint8_t nvlinks[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX]; /* links between two GPUs;
-                                     all 0 with a switch or PCIe */
-    int32_t n_pcie;                                        /* PCIe switches */
+    /* links between two GPUs; all 0 with a switch or PCIe */
+    uint8_t nvlinks[INSTANCE_HOST_GPUS_MAX][INSTANCE_HOST_GPUS_MAX];
+    int32_t n_pcie; /* PCIe switches */
     int32_t pcie_numa[INSTANCE_SWITCHES_MAX];
     double pcie_Bps;        /* one direction of an x16 (or as wide as it is) port */
     double pcie_uplink_Bps; /* switch to root; equals pcie_Bps unless given */

@@ -7,7 +7,8 @@
 #include <string.h>
 
 const char *const instance_change_keys[] = {
-    "gpu", "inside", "nics", "network_bandwidth", "price", "purchase", NULL,
+    "gpu",   "inside",   "nics",          "network_bandwidth",
+    "price", "purchase", "nvlink_domain", NULL,
 };
 
 /* GPUs ----------------------------------------------------------------------------- */
@@ -109,7 +110,7 @@ static int change_nics(struct instance *inst, const char *text, struct cfg at)
     long n = strtol(text, &end, 10);
     while (*end == ' ')
         end++;
-    if (end > text && *end == 'x' && n >= 1 && n <= INSTANCE_NICS_MAX) {
+    if (end > text && *end == 'x' && n >= 1 && n <= INSTANCE_HOST_NICS_MAX) {
         do
             end++;
         while (*end == ' ');
@@ -122,7 +123,7 @@ static int change_nics(struct instance *inst, const char *text, struct cfg at)
     return cfg_error(
         at, DIAG_WRONG_TYPE,
         "\"%.60s\" is no set of NICs (write 1 to %d of one rate: \"4 x 200Gb/s\")",
-        text, INSTANCE_NICS_MAX);
+        text, INSTANCE_HOST_NICS_MAX);
 }
 
 /* "x0.5" of what the NICs have, or so much in all. */

@@ -91,9 +91,9 @@ static int add_gpu(struct nccl_tree *t, const struct xml_element *pci, double ab
     const char *busid = xml_attribute(pci, "busid");
     if (!busid)
         return xml_error(pci, "<pci> has no busid");
-    if (t->n_found == INSTANCE_GPUS_MAX)
+    if (t->n_found == INSTANCE_HOST_GPUS_MAX)
         return xml_error(pci, "more than %d GPUs in one machine are not simulated",
-                         INSTANCE_GPUS_MAX);
+                         INSTANCE_HOST_GPUS_MAX);
     for (int32_t i = 0; i < t->n_found; i++)
         if (strcasecmp(xml_attribute(t->found[i].pci, "busid"), busid) == 0)
             return xml_error(pci, "busid %.40s is there twice", busid);
@@ -119,9 +119,9 @@ static int add_nic(struct nccl_tree *t, const struct xml_element *at,
     if (speed_of && xml_attribute(at, "speed") &&
         xml_int(at, "speed", &mbps, 0, 2000000))
         return -1;
-    if (im->n_nics == INSTANCE_NICS_MAX)
+    if (im->n_nics == INSTANCE_HOST_NICS_MAX)
         return xml_error(at, "more than %d NICs in one machine are not simulated",
-                         INSTANCE_NICS_MAX);
+                         INSTANCE_HOST_NICS_MAX);
     im->nics[im->n_nics++] = (struct instance_nic) {
         .line_Bps = (double)mbps * 1e6 / 8, .rails = 1, .pcie = t->top, .numa = t->numa
     };
@@ -222,9 +222,9 @@ static int find_numa(struct nccl_tree *t, const struct xml_element *cpu)
     for (t->numa = 0; t->numa < im->n_numa; t->numa++)
         if (t->numa_ids[t->numa] == id)
             return 0;
-    if (im->n_numa == INSTANCE_NUMA_MAX)
+    if (im->n_numa == INSTANCE_HOST_NUMA_MAX)
         return xml_error(cpu, "more than %d NUMA nodes are not simulated",
-                         INSTANCE_NUMA_MAX);
+                         INSTANCE_HOST_NUMA_MAX);
     t->numa_ids[im->n_numa++] = id;
     im->vcpus += count_bits(xml_attribute(cpu, "affinity"));
     return 0;

@@ -17,15 +17,15 @@ struct nccl_gpu {
 
 struct nccl_tree {
     struct import *im;
-    int64_t numa_ids[INSTANCE_NUMA_MAX]; /* as the file numbers them */
-    int32_t numa;                        /* of the <cpu> being read, our index */
-    int32_t top;                         /* the outermost bridge being read; -1 */
+    int64_t numa_ids[INSTANCE_HOST_NUMA_MAX]; /* as the file numbers them */
+    int32_t numa;                             /* of the <cpu> being read, our index */
+    int32_t top;                              /* the outermost bridge being read; -1 */
     int32_t n_tops;
     const struct xml_element *tops[NCCL_TOPS_MAX];
     int32_t top_numa[NCCL_TOPS_MAX];
     bool top_used[NCCL_TOPS_MAX];
     int32_t n_found;
-    struct nccl_gpu found[INSTANCE_GPUS_MAX];
+    struct nccl_gpu found[INSTANCE_HOST_GPUS_MAX];
     bool unclassed; /* take devices without a class as GPUs */
 };
 

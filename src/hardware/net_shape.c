@@ -50,7 +50,7 @@ static void add_nvlinks(struct shape *s)
         if (f->kind == FABRIC_NVSWITCH)
             s->port[i] = add_pair(s, NET_NVLINK, i, SHAPE_NVSWITCH, port, f->efficiency,
                                   f->latency_s / 2);
-        for (int32_t j = 0; j < inst->n_gpus; j++)
+        for (int32_t j = 0; f->kind == FABRIC_NVLINK && j < inst->n_gpus; j++)
             if (inst->nvlinks[i][j])
                 s->nvlink[i][j] = add(s, NET_NVLINK, i, j,
                                       inst->nvlinks[i][j] * inst->gpu->nvlink_Bps,
@@ -86,12 +86,13 @@ static void add_host(struct shape *s)
 {
     const struct instance *inst = s->instance;
     const double memory_Bps = inst->host_memory_Bps / inst->n_numa;
+    const int32_t per_host = inst->n_numa / inst->n_hosts;
 
     for (int32_t i = 0; i < inst->n_numa; i++) {
         s->host[i] =
             add(s, NET_HOST, SHAPE_NUMA + i, SHAPE_NUMA + i, memory_Bps, 0.5, 0);
         for (int32_t j = 0; j < inst->n_numa; j++)
-            s->socket[i][j] = i == j
+            s->socket[i][j] = i == j || i / per_host != j / per_host
                                   ? -1
                                   : add(s, NET_SOCKET, SHAPE_NUMA + i, SHAPE_NUMA + j,
                                         inst->socket_Bps, PCIE_PAYLOAD, 0);

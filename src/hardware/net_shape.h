@@ -14,7 +14,7 @@ enum {
     SHAPE_NIC = SHAPE_NUMA + INSTANCE_NUMA_MAX,
     SHAPE_END = SHAPE_NIC + INSTANCE_NICS_MAX,
     SHAPE_CORE = -1,
-    SHAPE_LINKS_MAX = 1024,
+    SHAPE_LINKS_MAX = 2048,
 };
 
 /* A link and the one back: ids, -1 where there is none. */

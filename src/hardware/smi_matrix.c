@@ -115,17 +115,17 @@ static int read_header(struct smi_matrix *m, size_t at)
     struct smi_word w;
     while (next_word(m, &at, &w) && !word_is(m, w, "CPU")) {
         const int gpu = gpu_number(m, w);
-        if (gpu >= INSTANCE_GPUS_MAX)
+        if (gpu >= INSTANCE_HOST_GPUS_MAX)
             return smi_error(m, w.at, DIAG_NOT_SIMULATED,
                              "more than %d GPUs in one machine are not simulated",
-                             INSTANCE_GPUS_MAX);
+                             INSTANCE_HOST_GPUS_MAX);
         if (gpu >= 0 && (gpu != m->n_gpus || m->n != m->n_gpus))
             return smi_error(m, w.at, DIAG_SYNTAX, "found GPU%d where GPU%d should be",
                              gpu, m->n_gpus);
-        if (m->n - m->n_gpus == INSTANCE_NICS_MAX)
+        if (m->n - m->n_gpus == INSTANCE_HOST_NICS_MAX)
             return smi_error(m, w.at, DIAG_NOT_SIMULATED,
                              "more than %d NICs in one machine are not simulated",
-                             INSTANCE_NICS_MAX);
+                             INSTANCE_HOST_NICS_MAX);
         m->n_gpus += gpu >= 0;
         m->columns[m->n++] = w;
     }

@@ -6,7 +6,7 @@
 #include "hardware/import.h"
 
 enum {
-    SMI_COLUMNS_MAX = INSTANCE_GPUS_MAX + INSTANCE_NICS_MAX,
+    SMI_COLUMNS_MAX = INSTANCE_HOST_GPUS_MAX + INSTANCE_HOST_NICS_MAX,
     SMI_AFTER_MAX = 2, /* words after the cells: CPUs, NUMA node */
 };
 

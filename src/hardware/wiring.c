@@ -85,7 +85,7 @@ static const struct cfg_field pcie_fields[] = {
 };
 
 static const struct cfg_field place_fields[] = {
-    CFG_INT("numa", struct place_raw, numa, 0, INSTANCE_NUMA_MAX - 1),
+    CFG_INT("numa", struct place_raw, numa, 0, INSTANCE_HOST_NUMA_MAX - 1),
     CFG_CHILD("gpus", struct place_raw, gpus),
     CFG_END,
 };
@@ -127,9 +127,9 @@ static int read_places(struct instance *inst, struct cfg array, bool switches)
     if (cfg_present(array) && !cfg_is_array(array))
         return cfg_error(array, DIAG_WRONG_TYPE,
                          "must be an array of {\"numa\", \"gpus\"}");
-    if (n > INSTANCE_SWITCHES_MAX)
+    if (n > INSTANCE_HOST_SWITCHES_MAX)
         return cfg_error(array, DIAG_NOT_SIMULATED, "more than %d are not modelled",
-                         INSTANCE_SWITCHES_MAX);
+                         INSTANCE_HOST_SWITCHES_MAX);
     for (int64_t i = 0; i < n; i++) {
         struct place_raw raw = { 0 };
         struct cfg at = cfg_at(array, i);
@@ -175,8 +175,8 @@ static const struct cfg_field nic_fields[] = {
     CFG_ROW("rate", CFG_T_QUANTITY, struct nic_raw, rate, .unit = UNIT_BYTES_PER_S,
             .min = 1e6, .max = 1e13, .required = true),
     CFG_INT("rails", struct nic_raw, rails, 1, 64),
-    CFG_INT("switch", struct nic_raw, pcie, 0, INSTANCE_SWITCHES_MAX - 1),
-    CFG_INT("numa", struct nic_raw, numa, 0, INSTANCE_NUMA_MAX - 1),
+    CFG_INT("switch", struct nic_raw, pcie, 0, INSTANCE_HOST_SWITCHES_MAX - 1),
+    CFG_INT("numa", struct nic_raw, numa, 0, INSTANCE_HOST_NUMA_MAX - 1),
     CFG_END,
 };
 
@@ -209,9 +209,9 @@ int wiring_read_nics(struct instance *inst, struct cfg array)
 {
     if (!cfg_present(array))
         return 0;
-    if (!cfg_is_array(array) || cfg_len(array) > INSTANCE_NICS_MAX)
+    if (!cfg_is_array(array) || cfg_len(array) > INSTANCE_HOST_NICS_MAX)
         return cfg_error(array, DIAG_WRONG_TYPE, "must be an array of at most %d NICs",
-                         INSTANCE_NICS_MAX);
+                         INSTANCE_HOST_NICS_MAX);
     for (int64_t i = 0; i < cfg_len(array); i++)
         if (read_nic(inst, cfg_at(array, i)))
             return -1;

@@ -234,7 +234,8 @@ void figure_step_free(struct step_figures *f)
 
 char *figure_step_title(const char *what, const struct scenario *s)
 {
-    const struct cluster_group *g = &s->cluster.groups[0];
+    const struct cluster_group hosts = cluster_hosts(&s->cluster.groups[0]),
+                               *g = &hosts;
     return xasprintf("%s of %s on %" PRId64 " x %s%s", what, s->model.label,
                      (int64_t)g->count, g->instance->name,
                      s->cluster.n_groups > 1 ? " and others" : "");

@@ -26,8 +26,9 @@ enum {
 /* One drawn instance. */
 struct shown {
     struct figure_topology_layout layout;
-    const struct cluster_group *group;
-    int64_t first, count; /* the instances it represents */
+    struct cluster_group group; /* of hosts */
+    int32_t joined;             /* of them by NVLink to one domain */
+    int64_t first, count;       /* the instances it represents */
 };
 
 typedef VEC(struct shown) shown_vec;
@@ -47,18 +48,20 @@ static void lay_out(const struct cluster *c, shown_vec *shown)
     int64_t first = 0;
 
     for (int32_t g = 0; g < c->n_groups; g++) {
-        const struct cluster_group *group = &c->groups[g];
-        bool folded =
-            group->count > 2 || (group->count == 2 && is_wide(group->instance));
-        for (int64_t k = 0; k < (folded ? 1 : group->count); k++) {
+        const struct cluster_group group = cluster_hosts(&c->groups[g]);
+        const int32_t joined = c->groups[g].instance->n_hosts;
+        bool folded = group.count > 2 || joined > 1 ||
+                      (group.count == 2 && is_wide(group.instance));
+        for (int64_t k = 0; k < (folded ? 1 : group.count); k++) {
             struct shown *s = VEC_ADD(shown);
             *s = (struct shown) { .group = group,
+                                  .joined = joined,
                                   .first = first + k,
-                                  .count = folded ? group->count : 1 };
-            figure_topology_layout(&s->layout, group->instance, x, EDGE + TITLE_H);
+                                  .count = folded ? group.count : 1 };
+            figure_topology_layout(&s->layout, group.instance, x, EDGE + TITLE_H);
             x += s->layout.frame.w + (folded ? 2 * FOLD : 0) + GAP;
         }
-        first += group->count;
+        first += group.count;
     }
 }
 
@@ -129,7 +132,7 @@ static void draw_gpus_and_nics(const struct shown *s, struct draw *d, const char
     char id[48], upper[48], lower[UNITS_TEXT_MAX];
 
     for (int32_t g = 0; g < inst->n_gpus; g++) {
-        bool used = g < s->group->gpus_per_instance;
+        bool used = g < s->group.gpus_per_instance;
         snprintf(id, sizeof(id), "%s-gpu%d", name, g);
         snprintf(upper, sizeof(upper), "GPU %d", g);
         units_bytes_text(lower, (double)inst->gpu->memory_B);
@@ -194,9 +197,9 @@ static void draw_numa_labels(const struct figure_topology_layout *l, struct draw
     }
 }
 
-static void draw_nvswitch(const struct figure_topology_layout *l, struct draw *d,
-                          const char *name)
+static void draw_nvswitch(const struct shown *s, struct draw *d, const char *name)
 {
+    const struct figure_topology_layout *l = &s->layout;
     const struct gpu *gpu = l->instance->gpu;
     char id[48], text[128], rate[UNITS_TEXT_MAX];
 
@@ -204,8 +207,12 @@ static void draw_nvswitch(const struct figure_topology_layout *l, struct draw *d
         return;
     snprintf(id, sizeof(id), "%s-nvswitch", name);
     units_rate_text(rate, (double)gpu->nvlink_links * gpu->nvlink_Bps);
-    snprintf(text, sizeof(text), "NVSwitch: %" PRId64 " NVLinks a GPU, %s each way",
-             (int64_t)gpu->nvlink_links, rate);
+    if (s->joined > 1)
+        snprintf(text, sizeof(text), "NVSwitches of %d GPUs on %d instances: %s each",
+                 s->joined * s->group.gpus_per_instance, s->joined, rate);
+    else
+        snprintf(text, sizeof(text), "NVSwitch: %" PRId64 " NVLinks a GPU, %s each way",
+                 (int64_t)gpu->nvlink_links, rate);
     part(d, id, "nvswitch", l->nvswitch, 0xffcfe3f1, TOPOLOGY_NVLINK, text, NULL);
 }
 
@@ -227,7 +234,7 @@ static void draw_frame(const struct shown *s, struct draw *d, const char *name)
     style.cls = "instance";
     draw_rect(d, box, &style);
     text = s->count > 1 ? xasprintf("%s  x %" PRId64, inst->name, (int64_t)s->count)
-           : s->group->count > 1
+           : s->group.count > 1
                ? xasprintf("%s [%" PRId64 "]", inst->name, (int64_t)s->first)
                : xstrdup(inst->name);
     fit = draw_text_fit(text, 14, true, box.w - 24);
@@ -259,7 +266,7 @@ static void draw_instance(const struct shown *s, struct draw *d, double network_
     snprintf(group, sizeof(group), "%s-parts", name);
     draw_group(d, group, "instance", NULL);
     draw_frame(s, d, name);
-    draw_nvswitch(l, d, name);
+    draw_nvswitch(s, d, name);
     draw_numa(s, d, name);
     figure_topology_links(l, d, name);
     for (int32_t n = 0; network_y > 0 && n < l->instance->n_nics; n++) {
@@ -284,8 +291,9 @@ static void draw_network(const struct cluster *c, struct draw *d, struct draw_bo
     char rate[UNITS_TEXT_MAX], text[256];
     size_t n;
 
-    snprintf(text, sizeof(text), "%s: %s an instance", c->fabric->name,
-             line_rate(rate, instance_network_Bps(c->groups[0].instance)));
+    snprintf(
+        text, sizeof(text), "%s: %s an instance", c->fabric->name,
+        line_rate(rate, instance_network_Bps(cluster_hosts(&c->groups[0]).instance)));
     n = strlen(text);
     if (c->fabric->oversubscription > 1)
         snprintf(text + n, sizeof(text) - n, ", oversubscribed %.3g to 1",
@@ -296,7 +304,7 @@ static void draw_network(const struct cluster *c, struct draw *d, struct draw_bo
 static void draw_title(const struct cluster *c, struct draw *d)
 {
     char *text = xasprintf("%" PRId64 " instance%s, %" PRId64 " GPU%s",
-                           (int64_t)c->n_instances, c->n_instances == 1 ? "" : "s",
+                           (int64_t)c->n_hosts, c->n_hosts == 1 ? "" : "s",
                            (int64_t)c->n_gpus, c->n_gpus == 1 ? "" : "s");
 
     draw_text(d, EDGE, EDGE, text,

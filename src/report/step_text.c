@@ -14,12 +14,15 @@ enum { WIDTH = 88, BAR = 34 };
 static void print_cluster(FILE *out, const struct cluster *c)
 {
     for (int32_t i = 0; i < c->n_groups; i++) {
-        const struct cluster_group *g = &c->groups[i];
-        fprintf(out, "%s%" PRId64 " x %s%s", i ? " + " : "", (int64_t)g->count,
-                c->sagemaker ? "ml." : "", g->instance->name);
+        char text[160];
+        fprintf(out, "%s%s", i ? " + " : "",
+                cluster_group_text(c, i, text, sizeof(text)));
     }
-    fprintf(out, " (%" PRId64 " x %s%s)", (int64_t)c->n_gpus,
+    fprintf(out, " (%" PRId64 " x %s%s", (int64_t)c->n_gpus,
             c->groups[0].instance->gpu->name, c->n_groups > 1 ? " and others" : "");
+    if (c->groups[0].instance->n_hosts > 1)
+        fprintf(out, ", NVLink joins %d", c->groups[0].gpus_per_instance);
+    fprintf(out, ")");
 }
 
 static void print_degree(FILE *out, const char *name, int64_t degree)

@@ -154,6 +154,11 @@ static bool nodes(const struct scenario *s)
     return s->cluster.n_instances > 1;
 }
 
+static bool hosts(const struct scenario *s)
+{
+    return s->cluster.n_hosts > 1;
+}
+
 /* NICs carry what storage holds, too. */
 static bool reached(const struct scenario *s)
 {
@@ -302,9 +307,10 @@ static const struct row {
       "releases of SMDDP differ in their gathers of sharded parameters alone" },
     { "/software/smp", smp_any, "the job runs without SMP" },
     { "/software/sagemaker_sdk", sdk_rules, "only rules of SMP v1 ask for it" },
-    { "/cluster/fabric", nodes, "there is one instance" },
+    { "/cluster/fabric", nodes, "there is one instance, or one NVLink domain" },
     { "/cluster/nics", reached, "there is one instance" },
     { "/cluster/network_bandwidth", reached, "there is one instance" },
+    { "/cluster/nvlink_domain", hosts, "there is one instance" },
     { "/cluster/inside", neighbours, "an instance runs one GPU" },
     { "/distribution/torch_distributed/enabled", not_fused,
       "SMDDP moves the bytes, whoever starts the processes" },

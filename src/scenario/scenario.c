@@ -39,7 +39,7 @@ static const char *default_name(const struct parse_context *r)
     strbuf_init(&b);
     strbuf_addstr(&b, r->s->model.label ? r->s->model.label : "model");
     for (int i = 0; i < c->n_groups; i++)
-        strbuf_printf(&b, "-%" PRId64 "x%s", c->groups[i].count,
+        strbuf_printf(&b, "-%" PRId64 "x%s", cluster_hosts(&c->groups[i]).count,
                       c->groups[i].instance->name);
     const char *name = arena_strdup(&r->loader->arena, strbuf_get(&b));
     strbuf_release(&b);

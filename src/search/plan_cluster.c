@@ -53,7 +53,7 @@ static void take_groups(struct plan_job *job, const struct cluster *c, json_t *a
     struct space_instance *x = &job->space.instances[0];
     const char *text = "", *date, *missing;
     for (int32_t i = 0; i < c->n_groups; i++) {
-        const struct cluster_group *g = &c->groups[i];
+        const struct cluster_group hosts = cluster_hosts(&c->groups[i]), *g = &hosts;
         text = arena_printf(arena, "%s%s%" PRId64 " x %s%s", text, i ? " + " : "",
                             (int64_t)g->count, c->sagemaker ? "ml." : "",
                             g->instance->name);
@@ -108,7 +108,7 @@ int plan_take_cluster(struct plan_job *job, const struct scenario *s, json_t *ba
     const struct cluster *c = &s->cluster;
     struct space *space = &job->space;
     struct arena *arena = &job->loader->arena;
-    const struct cluster_group *g = &c->groups[0];
+    const struct cluster_group hosts = cluster_hosts(&c->groups[0]), *g = &hosts;
     const char *name =
         arena_printf(arena, "%s%s", c->sagemaker ? "ml." : "", g->instance->name);
     json_t *at = json_object_get(base, "cluster");
@@ -122,7 +122,7 @@ int plan_take_cluster(struct plan_job *job, const struct scenario *s, json_t *ba
     job->fabric = c->fabric;
     if (c->n_groups > 1)
         take_groups(job, c, at);
-    const int64_t v[2] = { c->n_groups > 1 ? c->n_instances : g->count,
+    const int64_t v[2] = { c->n_groups > 1 ? c->n_hosts : g->count,
                            g->gpus_per_instance };
     for (int i = 0; i < 2; i++) {
         enum space_field f = i ? SPACE_GPUS : SPACE_COUNT;

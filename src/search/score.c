@@ -97,7 +97,7 @@ static int64_t stride_of(const struct space_point *p, char letter)
 
 static struct score_group group_of(const struct space_point *p, char letter, int64_t n)
 {
-    return score_group_of(n, stride_of(p, letter), p->v[SPACE_GPUS]);
+    return score_group_of(n, stride_of(p, letter), score_node_gpus(p));
 }
 
 /* A layer -------------------------------------------------------------------------- */
@@ -223,8 +223,8 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
 static struct score_group ends_of(const struct space_point *p)
 {
     int64_t stride = stride_of(p, 'P'), apart = stride * (p->v[SPACE_PIPELINE] - 1);
-    return score_group_of(2, apart < p->v[SPACE_GPUS] ? stride : apart,
-                          p->v[SPACE_GPUS]);
+    return score_group_of(2, apart < score_node_gpus(p) ? stride : apart,
+                          score_node_gpus(p));
 }
 
 /* Messages between stages: those of the first microbatch on its way there and back, and
@@ -311,7 +311,7 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     if (how == SHARDING_FULL) { /* between the groups that hold all of it */
         double rest = (double)p->ranks / u->shards;
         struct score_group g = score_group_of(
-            (int64_t)rest, stride_of(p, 'D') * (int64_t)u->shards, p->v[SPACE_GPUS]);
+            (int64_t)rest, stride_of(p, 'D') * (int64_t)u->shards, score_node_gpus(p));
         double sum_s = rest <= 1 ? 0
                                  : score_comm_s(s->comm, p, g, COLL_ALL_REDUCE,
                                                 gradients_B / u->shards);

@@ -1,6 +1,8 @@
 /* Collectives of scores: times by closed form at a few sizes, made once for each shape
  * of group, and read between them. */
 #include "base/hash.h"
+#include "base/vec.h"
+#include "hardware/domain.h"
 #include "search/score_parts.h"
 
 #include <math.h>
@@ -18,10 +20,17 @@ struct curve {
     UT_hash_handle hh;
 };
 
+/* A cluster of one instance, of so many GPUs, so many of which NVLink joins. */
+struct comm_net {
+    int64_t instance, gpus, joined;
+    struct cluster cluster;
+    struct net *net; /* NULL: it cannot be made */
+};
+
 struct score_comm {
     const struct plan_job *job;
-    struct net *nets[SPACE_INSTANCES_MAX][INSTANCE_GPUS_MAX + 1];
-    struct cluster clusters[SPACE_INSTANCES_MAX][INSTANCE_GPUS_MAX + 1];
+    struct arena arena;
+    VEC(struct comm_net *) nets;
     int64_t most_nodes;
     struct curve *curves;                        /* by key */
     struct coll_group groups[INSTANCE_GPUS_MAX]; /* of the plan being made */
@@ -32,6 +41,7 @@ struct score_comm *score_comm_new(const struct plan_job *job)
     struct score_comm *c = xcalloc(1, sizeof(*c));
     const struct space *s = &job->space;
     c->job = job;
+    arena_init(&c->arena);
     for (int32_t i = 0; i < s->n[SPACE_COUNT]; i++)
         if (s->values[SPACE_COUNT][i] > c->most_nodes)
             c->most_nodes = s->values[SPACE_COUNT][i];
@@ -40,10 +50,10 @@ struct score_comm *score_comm_new(const struct plan_job *job)
 
 void score_comm_free(struct score_comm *c)
 {
-    for (int i = 0; i < SPACE_INSTANCES_MAX; i++)
-        for (int g = 0; g <= INSTANCE_GPUS_MAX; g++)
-            if (c->nets[i][g])
-                net_free(c->nets[i][g]);
+    for (int64_t i = 0; i < c->nets.n; i++)
+        net_free(c->nets.v[i]->net);
+    VEC_RELEASE(&c->nets);
+    arena_release(&c->arena);
     struct curve *curve, *next;
     HASH_ITER(hh, c->curves, curve, next)
     {
@@ -63,23 +73,48 @@ struct score_group score_group_of(int64_t n, int64_t stride, int64_t gpus)
     return (struct score_group) { (int32_t)per, (int32_t)stride, (n + per - 1) / per };
 }
 
-static const struct net *net_of(struct score_comm *c, int64_t instance, int64_t gpus)
+int64_t score_node_gpus(const struct space_point *p)
 {
-    if (c->nets[instance][gpus])
-        return c->nets[instance][gpus];
+    return p->v[SPACE_GPUS] * p->joined;
+}
+
+static struct comm_net *make_net(struct score_comm *c, const struct space_point *p)
+{
     struct err err = { 0 };
-    const struct instance *inst = c->job->space.instances[instance].instance;
-    struct cluster *cluster = &c->clusters[instance][gpus];
-    int64_t nodes = inst->n_nics > 0 ? c->most_nodes : 1;
-    *cluster = (struct cluster) {
+    struct comm_net *n = ARENA_NEW(&c->arena, struct comm_net);
+    const struct instance *host =
+        c->job->space.instances[p->v[SPACE_INSTANCE]].instance;
+    const int64_t nodes = host->n_nics > 0 ? c->most_nodes : 1;
+    const int64_t gpus = score_node_gpus(p);
+    const struct instance *inst =
+        p->joined > 1
+            ? domain_make(&c->arena, host, p->joined, (int32_t)p->v[SPACE_GPUS])
+            : host;
+    n->instance = p->v[SPACE_INSTANCE];
+    n->gpus = p->v[SPACE_GPUS];
+    n->joined = p->joined;
+    n->cluster = (struct cluster) {
         .n_groups = 1,
         .groups = { { inst, nodes, (int32_t)gpus } },
         .fabric = c->job->fabric ? c->job->fabric : inst->outside,
         .n_instances = nodes,
         .n_gpus = nodes * gpus,
+        .n_hosts = nodes * p->joined,
     };
-    c->nets[instance][gpus] = net_new(cluster, true, &err);
-    return c->nets[instance][gpus];
+    n->net = net_new(&n->cluster, true, &err);
+    return n;
+}
+
+static const struct comm_net *net_of(struct score_comm *c, const struct space_point *p)
+{
+    for (int64_t i = 0; i < c->nets.n; i++) {
+        const struct comm_net *n = c->nets.v[i];
+        if (n->instance == p->v[SPACE_INSTANCE] && n->gpus == p->v[SPACE_GPUS] &&
+            n->joined == p->joined)
+            return n;
+    }
+    VEC_PUSH(&c->nets, make_net(c, p));
+    return c->nets.v[c->nets.n - 1];
 }
 
 /* The groups of that shape which fill the nodes of the first. */
@@ -137,9 +172,9 @@ static void limit(const struct software *w, const struct cluster *cluster,
 static double make_time(struct score_comm *c, const struct space_point *p,
                         struct score_group g, enum coll_op op, int size)
 {
-    int64_t instance = p->v[SPACE_INSTANCE], gpus = p->v[SPACE_GPUS];
-    const struct net *net = net_of(c, instance, gpus);
-    int32_t n = net ? all_groups(c->groups, g, gpus) : 0;
+    const struct comm_net *on = net_of(c, p);
+    const struct net *net = on->net;
+    int32_t n = net ? all_groups(c->groups, g, score_node_gpus(p)) : 0;
     struct arena arena;
     struct coll_plan plan;
     struct err err = { 0 };
@@ -153,8 +188,8 @@ static double make_time(struct score_comm *c, const struct space_point *p,
         .graph_launch = true,
     };
     if (n > 0)
-        limit(&c->job->stacks[choosing_stack(c, p)].probe.software,
-              &c->clusters[instance][gpus], &request);
+        limit(&c->job->stacks[choosing_stack(c, p)].probe.software, &on->cluster,
+              &request);
     arena_init(&arena);
     bool made = n > 0 && coll_plan_make(&plan, &arena, net, &request, &err) == 0;
     double time_s = made ? coll_plan_time_s(&plan, net) : 0;
@@ -168,9 +203,10 @@ static struct curve *curve_of(struct score_comm *c, const struct space_point *p,
     uint64_t key = (uint64_t)p->v[SPACE_INSTANCE] + 1;
     key = key << 5 | (uint64_t)choosing_stack(c, p);
     key = key << 5 | (uint64_t)p->v[SPACE_GPUS];
+    key = key << 7 | (uint64_t)p->joined;
     key = key << 3 | (uint64_t)op;
-    key = key << 5 | (uint64_t)g.per;
-    key = key << 5 | (uint64_t)g.stride;
+    key = key << 7 | (uint64_t)g.per;
+    key = key << 7 | (uint64_t)g.stride;
     key = key << 21 | (uint64_t)g.nodes;
     struct curve *curve;
     HASH_FIND(hh, c->curves, &key, sizeof(key), curve);

@@ -45,6 +45,9 @@ struct score_comm;
 struct score_comm *score_comm_new(const struct plan_job *job);
 void score_comm_free(struct score_comm *c);
 
+/* GPUs of a node, or of all the nodes that NVLink joins. */
+int64_t score_node_gpus(const struct space_point *p);
+
 /* The group of n ranks, `stride` ranks apart, on nodes of `gpus`. */
 struct score_group score_group_of(int64_t n, int64_t stride, int64_t gpus);
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "hardware/domain.h"
 #include "scenario/libraries.h"
 
 /* clang-format off */
@@ -65,6 +66,7 @@ static bool gpus_rule(const struct space *s, struct space_point *p)
     int64_t most = instance_of(s, p)->n_gpus;
     if (p->v[SPACE_GPUS] == 0)
         p->v[SPACE_GPUS] = most;
+    p->joined = domain_shape_of(instance_of(s, p), p->v[SPACE_COUNT]).hosts;
     p->world = s->fixed_world ? s->fixed_world : p->v[SPACE_COUNT] * p->v[SPACE_GPUS];
     return p->v[SPACE_GPUS] <= most;
 }

@@ -76,6 +76,7 @@ struct space {
 struct space_point {
     uint16_t at[SPACE_N];       /* digits: order of points, and how they are kept */
     int64_t v[SPACE_N];         /* values, 0 of SPACE_GPUS replaced */
+    int64_t joined;             /* instances that NVLink joins (hardware/domain.h) */
     int64_t world, ranks, data; /* ranks of a data-parallel group: data x context */
     int64_t pieces;             /* microbatches x accumulation */
     int64_t microbatches, accumulation;

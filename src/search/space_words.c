@@ -30,7 +30,7 @@ static const struct {
     bool bytes;
 } kinds[SPACE_N] = {
     [SPACE_COUNT]         = { NULL, 1, CLUSTER_INSTANCES_MAX, false },
-    [SPACE_GPUS]          = { NULL, 1, INSTANCE_GPUS_MAX, false },
+    [SPACE_GPUS]          = { NULL, 1, INSTANCE_HOST_GPUS_MAX, false },
     [SPACE_LIBRARY]       = { space_stack_names, 0, 0, false },
     [SPACE_TENSOR]        = { NULL, 1, 1 << 20, false },
     [SPACE_PIPELINE]      = { NULL, 1, 1 << 20, false },

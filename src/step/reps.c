@@ -9,8 +9,9 @@
 
 enum {
     UNFOLDED_RANKS_MAX = 65536,
-    UNEVEN_RANKS_MAX = 64, /* all simulated where groups straddle instances */
-    UNLIKE_RANKS_MAX = 512 /* all simulated where groups lie unlike on the wires */
+    UNEVEN_RANKS_MAX = 64,    /* all simulated where groups straddle instances ... */
+    UNEVEN_INSTANCES_MAX = 8, /* ... and of so many instances, however large */
+    UNLIKE_RANKS_MAX = 512    /* all simulated where groups lie unlike on the wires */
 };
 
 static const struct gpu *gpu_of(const struct scenario *s, int64_t rank)
@@ -39,7 +40,7 @@ static bool is_small_and_unlike(const struct reps *reps)
     if (!cluster_is_uniform(c))
         return false;
     if (!groups_are_even(&reps->groups))
-        return c->n_gpus <= UNEVEN_RANKS_MAX;
+        return c->n_gpus <= UNEVEN_RANKS_MAX || c->n_instances <= UNEVEN_INSTANCES_MAX;
     return c->n_gpus <= UNLIKE_RANKS_MAX && !groups_lie_alike(&reps->groups);
 }
 

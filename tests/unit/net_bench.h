@@ -50,7 +50,7 @@ static inline void bench_use_gpus(struct bench *b, uint32_t mask)
 {
     struct coll_span *s = &b->world.spans[0];
     s->n_gpus = 0;
-    for (int g = 0; g < INSTANCE_GPUS_MAX; g++)
+    for (int g = 0; g < INSTANCE_HOST_GPUS_MAX; g++)
         if (mask >> g & 1)
             s->gpus[s->n_gpus++] = (uint8_t)g;
 }

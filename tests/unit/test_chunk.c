@@ -104,7 +104,8 @@ static void test_fidelities(void)
     static const char *const specs[] = { "p3.16xlarge",    "p4d.24xlarge",
                                          "p5.48xlarge",    "g5.48xlarge",
                                          "p4d.24xlarge:3", "p3dn.24xlarge:2",
-                                         "p5.48xlarge:2",  "g5.48xlarge:2" };
+                                         "p5.48xlarge:2",  "g5.48xlarge:2",
+                                         "dgx-gb200:6" };
     for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++)
         for (int folded = 0; folded < 2; folded++) {
             struct bench t;

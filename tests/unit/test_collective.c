@@ -162,8 +162,8 @@ static void test_nics_even(void)
 static void test_folding(void)
 {
     static const char *const specs[] = { "p4d.24xlarge:3", "p3dn.24xlarge:4",
-                                         "p5.48xlarge:2", "g5.48xlarge:3",
-                                         "p3.16xlarge:2" };
+                                         "p5.48xlarge:2",  "g5.48xlarge:3",
+                                         "dgx-gb200:36",   "p3.16xlarge:2" };
     for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
         struct bench folded, whole;
         bench_init(&folded, specs[i], true);

@@ -100,7 +100,11 @@ static void test_routes_between(void)
     cfg_loader_init(&loader);
     for (const char **p = datadir_list(&loader.arena, "topologies/instances"); *p;
          p++) {
-        snprintf(spec, sizeof(spec), "%s:2", *p);
+        net_free(make(&c, &loader, *p, true));
+        const struct instance *host = c.groups[0].instance;
+        const int64_t joined =
+            host->domain_gpus > host->n_gpus ? host->domain_gpus / host->n_gpus : 1;
+        snprintf(spec, sizeof(spec), "%s:%d", *p, (int)(2 * joined));
 
         struct net *net = make(&c, &loader, spec, false);
         const struct instance *inst = c.groups[0].instance;

@@ -24,6 +24,7 @@ static void make_sample(struct sample *x)
                            .instance.name = "p3.16xlarge",
                            .framework.name = "pytorch-ddp" };
     x->instance.gpu = &x->gpu;
+    x->instance.n_hosts = 1;
     x->s.name = "sample";
     x->s.model.label = "bert-large-uncased";
     x->s.cluster.n_groups = 1;

@@ -111,7 +111,8 @@ bool emit_set_own(struct emit_drive *d, const char *pointer)
 /* Of a cluster of equal instances, what differs in effect. */
 static void set_cluster(struct emit_drive *d, json_t *got)
 {
-    const struct cluster_group *g = &d->s->cluster.groups[0];
+    const struct cluster_group hosts = cluster_hosts(&d->s->cluster.groups[0]),
+                               *g = &hosts;
     json_t *own = json_object_get(d->root.json, "cluster"),
            *name = json_object_get(own, "instance"),
            *count = json_object_get(got, "count"),
@@ -124,8 +125,8 @@ static void set_cluster(struct emit_drive *d, json_t *got)
         return;
     }
     emit_set_difference(d, "/cluster/instance", name, json_object_get(got, "instance"));
-    json_t *groups = json_integer((json_int_t)d->s->cluster.n_instances);
-    if (n != d->s->cluster.n_instances)
+    json_t *groups = json_integer((json_int_t)d->s->cluster.n_hosts);
+    if (n != d->s->cluster.n_hosts)
         emit_set(d, "/cluster/count", groups);
     json_decref(groups);
     json_t *used = json_integer(g->gpus_per_instance);

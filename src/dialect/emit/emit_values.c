@@ -43,7 +43,8 @@ int emit_torchrun(struct strbuf *out, const struct scenario *s, const char *scri
         return err_set(err, "torchrun starts as many processes on every instance, and "
                             "the cluster has unlike groups (--emit scenario has them)");
     strbuf_printf(out, "torchrun --nnodes %" PRId64 " --nproc_per_node %d %s",
-                  c->n_instances, (int)c->groups[0].gpus_per_instance, script);
+                  c->n_hosts, (int)cluster_hosts(&c->groups[0]).gpus_per_instance,
+                  script);
     return 0;
 }
 

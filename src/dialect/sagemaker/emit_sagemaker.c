@@ -70,8 +70,9 @@ static json_t *distribution(const struct emit_source *e)
         return json_deep_copy(own.json);
     const char *launcher = library_launcher(p);
     if (strcmp(launcher, "mpi") == 0)
-        return json_pack("{s:{s:b, s:I}}", launcher, "enabled", 1, "processes_per_host",
-                         (json_int_t)e->s->cluster.groups[0].gpus_per_instance);
+        return json_pack(
+            "{s:{s:b, s:I}}", launcher, "enabled", 1, "processes_per_host",
+            (json_int_t)cluster_hosts(&e->s->cluster.groups[0]).gpus_per_instance);
     if (strcmp(launcher, "smdistributed") == 0)
         return json_pack("{s:{s:{s:b}}}", launcher, "dataparallel", "enabled", 1);
     return json_pack("{s:{s:b}}", launcher, "enabled", 1);
@@ -188,7 +189,7 @@ int emit_sagemaker(struct strbuf *out, const struct emit_source *e, struct err *
     strbuf_printf(out,
                   "    instance_type=\"ml.%s\",\n    instance_count=%" PRId64 ",\n"
                   "    distribution=distribution,\n",
-                  s->cluster.groups[0].instance->name, s->cluster.n_instances);
+                  s->cluster.groups[0].instance->name, s->cluster.n_hosts);
     add_around(out, e->root);
     add_environment(out, s);
     strbuf_addstr(out, "    hyperparameters=");

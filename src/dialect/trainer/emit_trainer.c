@@ -17,7 +17,8 @@ static const char *fsdp_words(const struct scenario *s)
     bool hybrid = p->shard.degree != p->data * p->context,
          offload = p->shard.offload != OFFLOAD_NONE;
     if (p->shard.strategy != SHARDING_FULL || p->pipeline > 1 || p->tensor > 1 ||
-        (hybrid && p->shard.degree != s->cluster.groups[0].instance->n_gpus))
+        (hybrid &&
+         p->shard.degree != cluster_hosts(&s->cluster.groups[0]).instance->n_gpus))
         return NULL;
     if (hybrid && offload)
         return p->shard.reshard ? "hybrid_shard auto_wrap offload"

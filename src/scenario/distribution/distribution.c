@@ -190,7 +190,7 @@ static int apply_processes(struct parse_context *r, struct cfg at, int64_t n)
     if (!r->has_cluster)
         return 0;
     for (int i = 0; i < c->n_groups; i++) {
-        struct cluster_group *g = &c->groups[i];
+        const struct cluster_group hosts = cluster_hosts(&c->groups[i]), *g = &hosts;
         int64_t most = given ? g->gpus_per_instance : g->instance->n_gpus;
         if (n > most || (given && n != most))
             return cfg_error(
@@ -200,10 +200,18 @@ static int apply_processes(struct parse_context *r, struct cfg at, int64_t n)
                 n, most, g->instance->name, given ? " in gpus_per_instance" : "",
                 given ? "" : "at most ", most);
     }
+    for (int i = 0; i < c->n_groups; i++)
+        if (c->groups[i].instance->n_hosts > 1 &&
+            n != cluster_hosts(&c->groups[i]).gpus_per_instance)
+            return cfg_error(at, DIAG_REQUIRES,
+                             "%s is joined to others by NVLink: say in the cluster's "
+                             "gpus_per_instance how many GPUs of each run",
+                             c->groups[i].instance->name);
     c->n_gpus = 0;
     for (int i = 0; i < c->n_groups; i++) {
-        c->groups[i].gpus_per_instance = (int32_t)n;
-        c->n_gpus += n * c->groups[i].count;
+        const int64_t each = n * c->groups[i].instance->n_hosts;
+        c->groups[i].gpus_per_instance = (int32_t)each;
+        c->n_gpus += each * c->groups[i].count;
     }
     return 0;
 }
