@@ -99,6 +99,7 @@ struct training {
     int64_t checkpoint_block;   /* FULL: the first so many layers of a chunk alone; else
                                    0 */
     uint32_t recompute_modules; /* SELECTIVE: bits of enum op_region */
+    uint32_t graphs;            /* CUDA graphs: bits of enum op_graph */
     double gradient_clipping;   /* norm; its all-reduce precedes the update; 0: none */
     enum op_attention attention;
     int attention_word;    /* as written (scenario/attention.h); ATTENTION_OPEN: not */

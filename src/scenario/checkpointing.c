@@ -1,5 +1,7 @@
 /* The key "activation_checkpointing" of training: a word, or which layers or modules are
- * computed again. */
+ * computed again;
+ * and "cuda_graphs", what of them is replayed. */
+#include "model/graphs.h"
 #include "model/regions.h"
 #include "scenario/parse.h"
 
@@ -84,5 +86,18 @@ int checkpointing_read(struct training *t, struct cfg c)
     t->checkpointing = (enum checkpointing)v;
     if (v == CHECKPOINT_SELECTIVE)
         t->recompute_modules = 1u << OP_REGION_CORE;
+    return 0;
+}
+
+/* One of the words, or several. */
+int graphs_read(struct training *t, struct cfg c)
+{
+    int64_t n = cfg_is_array(c) ? cfg_len(c) : cfg_present(c);
+    for (int64_t i = 0; i < n; i++) {
+        int v;
+        if (cfg_enum(cfg_is_array(c) ? cfg_at(c, i) : c, op_graph_names, &v))
+            return -1;
+        t->graphs |= 1u << v;
+    }
     return 0;
 }

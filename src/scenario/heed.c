@@ -2,6 +2,7 @@
  * needs and what is said of it otherwise, where a user wrote it. */
 #include "scenario/heed.h"
 
+#include "model/graphs.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 
@@ -24,6 +25,17 @@ static bool stages(const struct scenario *s)
 static bool defers(const struct scenario *s)
 {
     return s->parallel.stages.deferred_wgrads > 0;
+}
+
+/* Each part of layers that graphs are asked of is somewhere. */
+static bool captures(const struct scenario *s)
+{
+    const uint32_t of_experts =
+        1u << OP_GRAPH_MOE | 1u << OP_GRAPH_ROUTER | 1u << OP_GRAPH_PREPROCESS;
+    uint32_t graphs = s->training.graphs;
+    bool some = s->model.mlp.experts > 0,
+         dense = !some || s->model.mlp.dense_layers > 0;
+    return (some || !(graphs & of_experts)) && (dense || !(graphs >> OP_GRAPH_MLP & 1));
 }
 
 /* A head that makes logits of words, by a matrix that is trained. */
@@ -299,6 +311,7 @@ static const struct row {
     { "/training/predicted_positions", masked,
       "the model's head predicts every position" },
     { "/training/gradient_dtype", ranks, "there is one GPU" },
+    { "/training/cuda_graphs", captures, "the model has no layer with one of these parts" },
     { "/software/nccl", ranks, "there is one GPU" },
     { "/software/environment", ranks, "there is one GPU" },
     { "/software/horovod", horovod, "Horovod does not reduce the gradients" },

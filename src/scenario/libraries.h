@@ -147,6 +147,7 @@ struct library_row {
     bool shares_on_one_stage;   /* modules that share a parameter */
     bool broadcasts_buffers;    /* the model's, before every forward */
     bool broadcasts_outputs;    /* what forward returns, to all ranks of the group */
+    bool graphs;                /* it captures parts of layers in CUDA graphs */
     bool defers_wgrads;         /* of the head, to the end of a pipeline's passes */
     bool streams;               /* buffers on streams of their own */
 };

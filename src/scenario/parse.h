@@ -10,7 +10,7 @@
 /* The training section as written, before defaults and arithmetic. */
 struct raw_training {
     struct training t;
-    struct cfg checkpointing, lora, sequence;
+    struct cfg checkpointing, graphs, lora, sequence;
     int task; /* a row of the table of tasks; -1: none */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;
@@ -119,8 +119,9 @@ int lengths_resolve(struct parse_context *r);
 double lengths_longest(double mean, double max, double n);
 double lengths_attended(double mean, double max);
 
-/* The key "activation_checkpointing" of training. */
+/* The keys "activation_checkpointing" and "cuda_graphs" of training. */
 int checkpointing_read(struct training *t, struct cfg c);
+int graphs_read(struct training *t, struct cfg c);
 
 /* The section "lora" of training, after the precision is known; the precision in which
  * the frozen model's own operators run under it. */

@@ -1,6 +1,7 @@
 /* Rules that join sections: what each library can shard and schedule, and what needs
  * what. Rules of SMP's dictionary are in smp.c. */
 #include "layout/partition.h"
+#include "model/graphs.h"
 #include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
@@ -160,6 +161,30 @@ static int check_deferral(const struct parse_context *r)
     return 0;
 }
 
+/* As Megatron-LM's transformer_config.py asserts. */
+static int check_graphs(const struct parse_context *r)
+{
+    uint32_t graphs = r->s->training.graphs;
+    struct cfg at = cfg_get(r->training, "cuda_graphs");
+    bool router = graphs >> OP_GRAPH_ROUTER & 1,
+         counts = graphs >> OP_GRAPH_PREPROCESS & 1,
+         all = graphs >> OP_GRAPH_ITERATION & 1;
+    if (graphs && !library_of(&r->s->parallel)->graphs)
+        return cfg_error(
+            at, DIAG_UNSUPPORTED,
+            "parts of layers are captured by Megatron (write \"framework\": "
+            "\"pytorch2-graphs\" for torch.compile's graphs)");
+    if (counts && !router)
+        return cfg_error(at, DIAG_REQUIRES,
+                         "\"moe_preprocess\" is captured with the router (write "
+                         "\"moe_router\", too)");
+    if (all && graphs != 1u << OP_GRAPH_ITERATION)
+        return cfg_error(
+            at, DIAG_CONTRADICTION,
+            "\"full_iteration\" is one graph of all (leave out the others)");
+    return 0;
+}
+
 static int check_decoder_length(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
@@ -260,6 +285,6 @@ static int check_needs(const struct parse_context *r)
 int rules_check(struct parse_context *r)
 {
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
-           check_param_gather(r) | check_deferral(r) | work_check(r) | lora_check(r) |
-           smp_check(r);
+           check_param_gather(r) | check_deferral(r) | check_graphs(r) | work_check(r) |
+           lora_check(r) | smp_check(r);
 }

@@ -52,6 +52,7 @@ static const struct cfg_field training_fields[] = {
     CFG_ENUM("gradient_dtype", W, t.gradient_dtype, wire_dtypes),
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
     CFG_CHILD("activation_checkpointing", W, checkpointing),
+    CFG_CHILD("cuda_graphs", W, graphs),
     CFG_CHILD("lora", W, lora),
     CFG_REAL("gradient_clipping", W, t.gradient_clipping, 0, 1e9),
     CFG_ENUM("attention", W, t.attention_word, attention_words),
@@ -313,7 +314,8 @@ int training_read(struct parse_context *r)
     }
     if (apply_dictionary(r))
         rc = -1;
-    if (checkpointing_read(&r->s->training, w->checkpointing) || apply_script(r))
+    if (checkpointing_read(&r->s->training, w->checkpointing) ||
+        graphs_read(&r->s->training, w->graphs) || apply_script(r))
         rc = -1;
     if (lora_read(r))
         rc = -1;

@@ -1,5 +1,6 @@
 /* Layers of scores: times and bytes of one, from its operator list. */
 #include "cost/kernel.h"
+#include "model/graphs.h"
 #include "model/regions.h"
 #include "search/score_parts.h"
 
@@ -23,12 +24,20 @@ double score_settle_s(double deviation_s, double host_s, double gpu_s)
 }
 
 static double pass_s(const struct scenario *s, const struct gpu *gpu,
-                     const struct op *ops, int32_t n, double *host_s, double *gpu_s)
+                     const struct op_block *b, bool backward, double *host_s,
+                     double *gpu_s)
 {
     const struct framework *fw = s->training.framework;
+    const struct op *ops = backward ? b->backward : b->forward;
+    int32_t n = backward ? b->n_backward : b->n_forward;
+    double call_s =
+        backward ? fw->host.dispatch_backward_s : fw->host.dispatch_forward_s;
+    uint32_t graphs = s->training.graphs;
     *host_s = *gpu_s = 0;
     for (int32_t i = 0; i < n; i++) {
-        *host_s += dispatch_s(fw, &ops[i]);
+        *host_s += op_graph_captures(b, backward, i, graphs)
+                       ? op_graph_host_s(b, backward, i, graphs, call_s)
+                       : dispatch_s(fw, &ops[i]);
         *gpu_s += op_s(s, gpu, &ops[i]);
     }
     return score_settle_s(fw->host.launch_jitter * *host_s, *host_s, *gpu_s);
@@ -57,8 +66,8 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
             work_B = fmax(work_B, (double)op->outs[j].size_B);
     }
     double host_s[2], gpu_s[2];
-    pass_s(s, gpu, b->forward, b->n_forward, &host_s[0], &gpu_s[0]);
-    pass_s(s, gpu, b->backward, b->n_backward, &host_s[1], &gpu_s[1]);
+    pass_s(s, gpu, b, false, &host_s[0], &gpu_s[0]);
+    pass_s(s, gpu, b, true, &host_s[1], &gpu_s[1]);
     for (int i = 0; i < 2; i++) {
         l->host_s[i] += share * host_s[i];
         l->gpu_s[i] += share * gpu_s[i];
@@ -87,8 +96,8 @@ static void add_end(struct score_layer *l, const struct scenario *s,
                     const struct gpu *gpu, const struct op_block *b, int end)
 {
     double host_s[2], gpu_s[2];
-    l->ends_s[end] += pass_s(s, gpu, b->forward, b->n_forward, &host_s[0], &gpu_s[0]) +
-                      pass_s(s, gpu, b->backward, b->n_backward, &host_s[1], &gpu_s[1]);
+    l->ends_s[end] += pass_s(s, gpu, b, false, &host_s[0], &gpu_s[0]) +
+                      pass_s(s, gpu, b, true, &host_s[1], &gpu_s[1]);
     l->ends_host_s += host_s[0] + host_s[1];
     l->ends_gpu_s += gpu_s[0] + gpu_s[1];
     l->ends_kept_B[end] += (double)op_block_kept_B(b);

@@ -2,6 +2,7 @@
  * collectives, tensors allocated and freed, gradients handed to their buckets. */
 #include "step/pass_block.h"
 
+#include "model/graphs.h"
 #include "step/block_comms.h"
 #include "step/buckets.h"
 #include "step/exchange.h"
@@ -61,9 +62,26 @@ static bool is_weight_op(const struct op *op)
     return false;
 }
 
-static void emit_op(struct builder *b, const struct op *op, double alone_s,
-                    double shared_s)
+/* The host's time for an operator, in a graph or by itself. */
+static double host_s(const struct stage *stage, int32_t block, bool backward,
+                     int32_t at)
 {
+    const struct op_block *b = &stage->list.blocks[block];
+    uint32_t graphs = stage->s->training.graphs;
+    double call_s = backward ? stage->fw->host.dispatch_backward_s
+                             : stage->fw->host.dispatch_forward_s;
+    return op_graph_captures(b, backward, at, graphs)
+               ? op_graph_host_s(b, backward, at, graphs, call_s)
+               : dispatch_s(stage, backward ? &b->backward[at] : &b->forward[at]);
+}
+
+static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
+{
+    const struct op_block *list = &b->stage->list.blocks[block];
+    const struct block_times *t = &b->stage->times[block];
+    const struct op *op = backward ? &list->backward[at] : &list->forward[at];
+    double alone_s = backward ? t->backward_s[0][at] : t->forward_s[0][at],
+           shared_s = backward ? t->backward_s[1][at] : t->forward_s[1][at];
     bool weight = is_weight_op(op);
     if (b->next.overlapped >= 0 && !weight) {
         issue_wait(b, b->next.overlapped);
@@ -73,7 +91,7 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
         issue_wait(b, b->next.gathered);
         b->next.gathered = -1;
     }
-    double times_s[] = { dispatch_s(b->stage, op), alone_s, shared_s };
+    double times_s[] = { host_s(b->stage, block, backward, at), alone_s, shared_s };
     if (b->next.ring)
         exchange_pieces(b, b->next.ring, op, times_s);
     else
@@ -89,7 +107,9 @@ static void emit_op(struct builder *b, const struct op *op, double alone_s,
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                        int32_t at, bool after, struct host_spent *spent)
 {
-    double host_s = block_comms_host_s(b->stage);
+    bool captured = op_graph_captures(&b->stage->list.blocks[block], op->backward, at,
+                                      b->stage->s->training.graphs);
+    double issue_s = captured ? 0 : block_comms_host_s(b->stage);
     const struct block_comms *c = &b->stage->comms[block];
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];
@@ -111,9 +131,9 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
             issue_label(b, "waits for the group");
         }
         for (int32_t n = 0; n < k->times; n++)
-            task = program_collective_on(&b->step->program, k->stream, k->part, host_s,
+            task = program_collective_on(&b->step->program, k->stream, k->part, issue_s,
                                          k->comm, b->last_kernel);
-        spent->host_s += host_s * k->times;
+        spent->host_s += issue_s * k->times;
         spent->gpu_s += late_s + k->time_s * k->times;
         if (k->overlapped && after && b->next.overlapped < 0)
             b->next.overlapped = task;
@@ -184,9 +204,9 @@ void pass_forward_block(struct builder *b, int32_t index)
             continue;
         emit_comms(b, index, op, i, false, &spent);
         pass_scope(b, block, i);
-        emit_op(b, op, t->forward_s[0][i], t->forward_s[1][i]);
+        emit_op(b, index, false, i);
         emit_comms(b, index, op, i, true, &spent);
-        spent.host_s += dispatch_s(b->stage, op);
+        spent.host_s += host_s(b->stage, index, false, i);
         spent.gpu_s += t->forward_s[0][i];
     }
     pass_leave_scope(b);
@@ -200,7 +220,6 @@ static void run_again(struct builder *b, int32_t index, const int32_t *users,
                       int32_t at)
 {
     const struct op_block *block = &b->stage->list.blocks[index];
-    const struct block_times *t = &b->stage->times[index];
     enum category part = b->pass.part;
     struct host_spent spent = { 0 };
     b->pass.part = CATEGORY_RECOMPUTE;
@@ -210,7 +229,7 @@ static void run_again(struct builder *b, int32_t index, const int32_t *users,
             continue;
         pass_scope_again(b, block, i);
         emit_comms(b, index, &block->forward[i], i, false, &spent);
-        emit_op(b, &block->forward[i], t->forward_s[0][i], t->forward_s[1][i]);
+        emit_op(b, index, false, i);
         emit_comms(b, index, &block->forward[i], i, true, &spent);
     }
     pass_scope_again(b, block, -1);
@@ -264,9 +283,7 @@ static bool is_deferred(const struct builder *b, int32_t block, int32_t op)
 
 void pass_backward_op(struct builder *b, int32_t block, int32_t op)
 {
-    const struct block_times *t = &b->stage->times[block];
-    emit_op(b, &b->stage->list.blocks[block].backward[op], t->backward_s[0][op],
-            t->backward_s[1][op]);
+    emit_op(b, block, true, op);
 }
 
 /* Whether the backward pass at hand has the operator. */
@@ -291,7 +308,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
         bool left = is_deferred(b, index, i);
         emit_comms(b, index, op, i, false, &spent);
         if (!left)
-            emit_op(b, op, t->backward_s[0][i], t->backward_s[1][i]);
+            emit_op(b, index, true, i);
         emit_comms(b, index, op, i, true, &spent);
         pass_free_kept(b, block, i);
         if (left)
@@ -301,7 +318,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
             return -1;
         if (left)
             continue;
-        spent.host_s += dispatch_s(b->stage, op);
+        spent.host_s += host_s(b->stage, index, true, i);
         spent.gpu_s += t->backward_s[0][i];
     }
     if (!b->stage->splits || b->pass.kind == PASS_WEIGHT)
@@ -322,7 +339,9 @@ void pass_accumulate_elements(struct builder *b, double elements)
         bytes /= (double)b->stage->s->parallel.shard.degree;
     if (bytes <= 0 || (b->stage->splits && b->pass.kind != PASS_WEIGHT))
         return;
-    issue_stream(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_backward_s, bytes);
+    bool captured = b->stage->s->training.graphs >> OP_GRAPH_ITERATION & 1;
+    issue_stream(b, CATEGORY_COMPUTE,
+                 captured ? 0 : b->stage->fw->host.dispatch_backward_s, bytes);
     issue_label(b, "add gradients");
 }
 

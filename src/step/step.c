@@ -1,6 +1,7 @@
 #include "step/step.h"
 
 #include "base/units.h"
+#include "model/graphs.h"
 #include "step/buckets.h"
 #include "step/comms.h"
 #include "step/deferred.h"
@@ -46,6 +47,18 @@ static bool sums_gradients(const struct stage *stage)
     return replicas(stage) > 1 || replicas_held(stage, REPLICAS_ALL) > 0;
 }
 
+/* CUDA graphs share one pool of their own. */
+static int64_t graphs_pool_B(const struct stage *stage)
+{
+    int64_t most_B = 0;
+    for (int32_t i = 0; i < stage->list.n_blocks; i++) {
+        int64_t pool_B =
+            op_graph_pool_B(&stage->list.blocks[i], stage->s->training.graphs);
+        most_B = pool_B > most_B ? pool_B : most_B;
+    }
+    return most_B;
+}
+
 /* What is there before the step begins: parameters, optimizer states, buckets, and
  * gradients that are zeroed rather than freed. */
 static void allocate_states(struct builder *b)
@@ -57,6 +70,7 @@ static void allocate_states(struct builder *b)
         l, LEDGER_BUFFERS,
         (int64_t)states_flat_buffers_B(b->stage->s, elements, replicas(b->stage)));
     ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b->stage));
+    ledger_alloc(l, LEDGER_BUFFERS, graphs_pool_B(b->stage));
     ledger_alloc(l, LEDGER_PARAMETERS, shard_persistent_B(b->stage));
     if (zero_flattens(b->stage)) {
         zero_allocate_states(b);

@@ -1,6 +1,7 @@
 /* What a scenario comes down to, field by field, in a scenario's own words. Fields that a
  * job has no use for (the schedule of one stage) are null. */
 #include "dialect/emit/emit_parts.h"
+#include "model/graphs.h"
 #include "model/regions.h"
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
@@ -213,6 +214,18 @@ static json_t *checkpointing(const struct scenario *s)
     return word_of(checkpointing_names, (int)t->checkpointing);
 }
 
+static json_t *graphs(const struct scenario *s)
+{
+    json_t *list = json_array();
+    for (int g = 0; g < OP_GRAPHS; g++)
+        if (s->training.graphs >> g & 1)
+            json_array_append_new(list, word_of(op_graph_names, g));
+    if (json_array_size(list) > 0)
+        return list;
+    json_decref(list);
+    return json_null();
+}
+
 static json_t *partition(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
@@ -279,6 +292,7 @@ const struct emit_field emit_fields[] = {
     { "/training/optimizer", EMIT_DETAIL, optimizer },
     { "/training/gradient_clipping", EMIT_DETAIL, clipping },
     { "/training/activation_checkpointing", EMIT_DETAIL, checkpointing },
+    { "/training/cuda_graphs", EMIT_DETAIL, graphs },
     { "/training/lora", EMIT_DETAIL, lora },
     { "/training/attention", EMIT_DETAIL, attention },
     { "/training/vocab_padding", EMIT_DETAIL, padding },

@@ -2,6 +2,7 @@
  * which megatron*.c read back: each option as its row says. */
 #include "dialect/emit/emit_parts.h"
 #include "dialect/megatron/megatron.h"
+#include "model/graphs.h"
 #include "model/regions.h"
 #include "scenario/libraries.h"
 #include "scenario/states.h"
@@ -56,6 +57,27 @@ json_t *megatron_give_wide(const struct scenario *s)
 {
     return flag(s->training.precision == OP_FP16 &&
                 s->training.gradient_dtype != DTYPE_FP16);
+}
+
+json_t *megatron_give_captures(const struct scenario *s)
+{
+    return s->training.graphs ? json_string("transformer_engine") : NULL;
+}
+
+/* "attn moe_router"; without one the whole layer. */
+json_t *megatron_give_scope(const struct scenario *s)
+{
+    uint32_t graphs = s->training.graphs & ~(1u << OP_GRAPH_LAYER);
+    struct strbuf b;
+    if (!graphs)
+        return NULL;
+    strbuf_init(&b);
+    for (int g = 0; g < OP_GRAPHS; g++)
+        if (graphs >> g & 1)
+            strbuf_printf(&b, "%s%s", b.len ? " " : "", names_of(op_graph_names, g));
+    json_t *text = json_string(strbuf_get(&b));
+    strbuf_release(&b);
+    return text;
 }
 
 /* A layout says how many chunks there are. */

@@ -114,6 +114,19 @@ static void take_stages(struct launch_context *t, const struct launch_command *c
     megatron_take_stages(t, &o);
 }
 
+static void take_graphs(struct launch_context *t, const struct launch_command *c)
+{
+    static const char *const scopes[] = { "--cuda-graph-scope", "--cuda-graph-modules",
+                                          NULL };
+    const struct megatron_graphs o = {
+        .impl = launch_option(c, "--cuda-graph-impl"),
+        .own = launch_option(c, "--enable-cuda-graph"),
+        .engine = launch_option(c, "--external-cuda-graph"),
+        .scope = launch_any_option(c, scopes),
+    };
+    megatron_take_graphs(t, &o);
+}
+
 static void take_sequence_parallel(struct launch_context *t,
                                    const struct launch_command *c)
 {
@@ -162,6 +175,7 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in)
                   "clip-grad's default");
     megatron_settle_model(t, c);
     take_stages(t, c);
+    take_graphs(t, c);
     take_sequence_parallel(t, c);
     megatron_take_precision(t, c);
     megatron_take_recompute(t, c);

@@ -8,6 +8,7 @@
  *                          precision, recomputation, what overlaps
  *     megatron_stages      pipelines: chunks, layers of each stage
  *     megatron_recompute   what is computed again
+ *     megatron_graphs      CUDA graphs
  *     megatron_release     which release has the options that are there
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_template    its configuration made of a template by sed
@@ -74,6 +75,12 @@ struct megatron_stages {
 void megatron_take_stages(struct launch_context *t,
                           const struct megatron_stages *given);
 
+/* CUDA graphs: who captures, by either name, and what; NULL: not given. */
+struct megatron_graphs {
+    const struct value_item *impl, *own, *engine, *scope;
+};
+void megatron_take_graphs(struct launch_context *t, const struct megatron_graphs *o);
+
 /* Recomputation of whole layers, that `it` asks for, by a method (block, or uniform as
  * without one) and a number of layers (1); NULL: not given. After the pipeline. */
 void megatron_recompute_layers(struct launch_context *t, const struct value_item *it,
@@ -103,6 +110,8 @@ json_t *megatron_give_method(const struct scenario *s);
 json_t *megatron_give_group(const struct scenario *s);
 json_t *megatron_give_grouped(const struct scenario *s);
 json_t *megatron_give_padding(const struct scenario *s);
+json_t *megatron_give_captures(const struct scenario *s);
+json_t *megatron_give_scope(const struct scenario *s);
 json_t *megatron_give_virtual(const struct scenario *s);
 json_t *megatron_give_layout(const struct scenario *s);
 json_t *megatron_give_embedding(const struct scenario *s);

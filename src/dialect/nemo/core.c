@@ -245,6 +245,19 @@ static void take_stages(const struct nemo *n)
     megatron_take_stages(n->t, &o);
 }
 
+static void take_graphs(const struct nemo *n)
+{
+    const struct value_item *scope = model(n, "cuda_graph_scope"),
+                            *modules = model(n, "cuda_graph_modules");
+    const struct megatron_graphs o = {
+        .impl = model(n, "cuda_graph_impl"),
+        .own = model(n, "enable_cuda_graph"),
+        .engine = model(n, "external_cuda_graph"),
+        .scope = scope ? scope : modules,
+    };
+    megatron_take_graphs(n->t, &o);
+}
+
 static void take_pipeline(const struct nemo *n)
 {
     const struct value_item *padding = model(n, "make_vocab_size_divisible_by");
@@ -501,6 +514,7 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     launch_hear(t, model(&n, "seq_length"));
     take_model(&n);
     take_pipeline(&n);
+    take_graphs(&n);
     take_precision(&n);
     take_recompute(&n);
     take_sharding(&n);
