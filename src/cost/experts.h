@@ -3,8 +3,8 @@
 #ifndef COST_EXPERTS_H
 #define COST_EXPERTS_H
 
-#include "cost/expert_load.h"
 #include "hardware/experts.h"
+#include "model/expert_load.h"
 
 struct experts_shape {
     int64_t hidden, width; /* width: of one expert on this rank */

@@ -189,7 +189,7 @@ double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
     case OP_STREAM:
         break;
     }
-    double bytes = factor * (op->read_B + op->write_B);
+    double bytes = slower * factor * (op->read_B + op->write_B);
     return kernel_stream_s(gpu, bytes, share) +
            (op->launches > 1 ? op->launches - 1 : 0) * gpu->kernel_s;
 }

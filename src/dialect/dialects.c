@@ -29,7 +29,7 @@
     "/model", "/software", "/job", "/storage", "/input", "/uncertainty", "/cluster", \
     "/training/framework", "/training/task", "/training/vocab_padding", \
     "/training/predicted_positions", "/training/decoder_length", "/training/samples", \
-    "/training/epochs", "/parallelism/expert_imbalance", "/parallelism/smp_script"
+    "/training/epochs", "/parallelism/expert_load", "/parallelism/smp_script"
 
 const struct dialect dialects[] = {
     { .name = "sagemaker",

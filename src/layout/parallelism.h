@@ -202,7 +202,10 @@ struct parallelism {
     struct parallelism_stages stages;
     /* experts and long sequences */
     enum op_context context_comm;
-    double expert_imbalance; /* load of the fullest expert over the mean; 1: even */
+    double expert_imbalance; /* load of the fullest rank over the mean; 1: even */
+    double expert_exponent;  /* of a power law of loads, which gives that; 0: none */
+    double expert_capacity;  /* experts take so many mean shares at most; 0: all */
+    bool expert_padding;     /* those with fewer are padded to it */
     struct parallelism_shard shard;
     struct parallelism_reduce reduce;
     /* activations in host memory */

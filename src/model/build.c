@@ -90,6 +90,21 @@ static bool is_spared(const struct build *b, const struct row *row)
     return is_embedding(row->part) || lowest;
 }
 
+/* The router as the framework runs it, and what the host has to know of it. */
+static void set_experts(const struct build *b, struct op *op, const struct row *row)
+{
+    const struct framework_experts *fw = &b->s->framework->experts;
+    int64_t kernels = fw->router_kernels[op->backward];
+    if (row->routes && kernels > 0) {
+        op->launches = op->eager = (int32_t)kernels;
+        op->dispatches = 0;
+    }
+    op->reads_counts = row->counted && !b->s->pads_experts;
+    bool routed = row->read[0].sym == SYM_F || strncmp(row->name, "expert_", 7) == 0;
+    if (routed && b->flags & HAS_EXPERTS)
+        op->slower = b->s->expert_imbalance;
+}
+
 static void emit_stream(struct build *b, const struct row *row, bool backward)
 {
     if (is_spared(b, row))
@@ -100,6 +115,7 @@ static void emit_stream(struct build *b, const struct row *row, bool backward)
     op->dispatches = row->same_node ? 0 : backward ? 1 : op->launches;
     op->scores = row->write[0].sym == SYM_S && row->write[0].n > 0;
     set_traffic(b, op, row);
+    set_experts(b, op, row);
     spare_weights(b, op, row);
     if (row->kind == ROW_OWNER)
         own(b, row->part);

@@ -121,6 +121,9 @@ enum width {
 #define HAS_FROZEN_EMBEDDING      FLAG(45)  /* nothing below the layers is trained */
 #define HAS_MEMORY_DROPOUT        FLAG(46)  /* of an encoder's result */
 #define HAS_OWN_WORDS             FLAG(47)  /* a decoder whose encoder has none */
+#define HAS_SORTED_EXPERTS        FLAG(56)  /* tokens of other ranks are sorted */
+#define HAS_PADDED_EXPERTS        FLAG(57)  /* and padded for fp8 products */
+#define HAS_EAGER_PERMUTE         FLAG(58)  /* tokens go to experts by several kernels */
 #define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
 /* clang-format on */
 
@@ -204,6 +207,9 @@ struct row {
                         framework has it in several */
     bool in_place;   /* what it writes takes the place of what it reads */
     bool same_node;  /* belongs to the autograd node of the row before */
+    bool routes;     /* as many kernels as the framework's router has */
+    bool counted;    /* the host reads how many tokens each expert gets, unless they are
+                        padded */
 };
 
 #define ROW_END          \

@@ -2,6 +2,7 @@
 #include "model/build_emit.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static int check_divides(const struct model *m, const struct op_settings *s,
@@ -148,6 +149,19 @@ static bool gathers(const struct model *m, const struct op_settings *s)
     return masked && s->predicted > 0;
 }
 
+/* What moves tokens to and from experts, and how often (MODEL.md, R11.9). */
+static uint64_t expert_flags(const struct model *m, const struct op_settings *s)
+{
+    const struct framework_experts *fw = &s->framework->experts;
+    bool ranks = s->expert > 1 && m->mlp.experts > s->expert;
+    bool fp8 = op_compute_dtype(s->precision) == DTYPE_FP8;
+    if (m->mlp.experts == 0)
+        return 0;
+    return flag(fw->sorted && ranks, HAS_SORTED_EXPERTS) |
+           flag(fw->padded_fp8 && fp8 && !s->pads_experts, HAS_PADDED_EXPERTS) |
+           flag(fw->sorted && !fw->fused_permute, HAS_EAGER_PERMUTE);
+}
+
 static uint64_t flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
@@ -160,7 +174,7 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
            flag(m->mlp.gated, HAS_GATE) |
            flag(m->mlp.gated && fw->kernels.fused_gate, HAS_FUSED_GATE) |
            flag(op_compute_dtype(s->precision) == DTYPE_FP8, HAS_FP8) |
-           flag(m->mlp.experts > 0, HAS_EXPERTS) |
+           flag(m->mlp.experts > 0, HAS_EXPERTS) | expert_flags(m, s) |
            flag(m->mlp.shared_width > 0, HAS_SHARED) |
            flag(m->mlp.shared_scale, HAS_SHARED_SCALE) |
            flag(m->norms.result, HAS_RESULT_NORM) |
@@ -243,7 +257,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     double sequences = (double)dealt(s->batch, share->tokens_over);
     double parts = s->context > 1 ? (double)s->context : 1;
     double h = (double)m->hidden, heads = (double)m->attention.heads / t;
-    double each = m->mlp.experts > 0 ? (double)m->mlp.experts_per_token : 1;
+    double each = op_experts_each(m, s);
     double predicted = (double)predicted_rows(b);
     int64_t places = m->ends.positions_assumed && s->sequence > m->ends.positions
                          ? s->sequence
@@ -329,8 +343,7 @@ static void set_linears(struct build *b, int64_t vocab)
             own = folded > 1 ? routed / mlp->degree : routed;
     int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
     int64_t experts = all / (s->expert > 1 && m->mlp.experts > 0 ? s->expert : 1);
-    int64_t inside =
-        m->mlp.experts > 0 ? routed / folded * m->mlp.experts_per_token : routed;
+    int64_t inside = (int64_t)ceil((double)(routed / folded) * op_experts_each(m, s));
     int64_t predicted = predicted_rows(b), pooled = dealt(s->batch, ends->tokens_over);
     int64_t classed = m->ends.head == MODEL_HEAD_SPAN
                           ? dealt(op_tokens(s), ends->tokens_over)

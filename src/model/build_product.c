@@ -23,6 +23,20 @@ static void own_linear(struct build *b, enum module part, const struct linear *l
     }
 }
 
+/* Experts' kernels one by one over TE's streams (transformer_engine 2.4
+ * pytorch/cpp_extensions/gemm.py, general_grouped_gemm; common/gemm/cublaslt_gemm.cu,
+ * num_cublas_streams). Gate and up are one product there. */
+static void loop_experts(const struct build *b, struct op *op, enum module part,
+                         const struct linear *l)
+{
+    enum { STREAMS = 4 };
+    bool joined = part == MODULE_GATE && b->flags & HAS_FUSED_GATE;
+    if (!l->expert || !b->s->framework->experts.looped || joined)
+        return;
+    op->loops = (int32_t)l->batch;
+    op->launches = (int32_t)((l->batch + STREAMS - 1) / STREAMS);
+}
+
 static void set_product(struct op *op, const struct linear *l, int64_t m, int64_t n,
                         int64_t k)
 {
@@ -109,9 +123,13 @@ static void emit_fp8(struct build *b, enum module part, const char *what,
                      double elements, double read_B, double write_B, bool backward)
 {
     struct op *op = build_op(b, build_name(b, part, what), OP_STREAM, backward);
+    const struct linear *l = &b->linears[part];
+    int64_t kernels = b->s->framework->experts.fp8_kernels;
     op->read_B = read_B * elements;
     op->write_B = write_B * elements;
     op->dispatches = 0; /* in the product's node */
+    if (l->expert && kernels > 0)
+        op->loops = op->launches = (int32_t)(l->batch * kernels);
 }
 
 /* Whether a norm hands the product its input in fp8. */
@@ -166,6 +184,7 @@ void build_linear(struct build *b, const struct row *row)
     emit_fp8_operands(b, row->part, l);
     struct op *op = build_op(b, build_name(b, row->part, ""), OP_GEMM, false);
     set_product(op, l, rows_each(l), l->n, l->k);
+    loop_experts(b, op, row->part, l);
     double e = b->width[WIDTH_NARROW];
     op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->k + weights(l));
     op->write_B = e * (double)l->rows * (double)l->n;
@@ -183,6 +202,7 @@ void build_dgrad(struct build *b, const struct row *row)
         emit_dequantize(b, row->part, l, true);
     struct op *op = build_op(b, build_name(b, row->part, "_dgrad"), OP_GEMM, true);
     set_product(op, l, rows_each(l), l->k, l->n);
+    loop_experts(b, op, row->part, l);
     double e = b->width[WIDTH_NARROW];
     op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->n + weights(l));
     op->write_B = e * (double)l->rows * (double)l->k;
@@ -198,6 +218,7 @@ void build_wgrad(struct build *b, const struct row *row)
     /* rows lie one after the other in both operands: no odd number of them is one that
      * tensor cores load badly (3.6) */
     set_product(op, l, l->k, l->n, (rows_each(l) + 7) / 8 * 8);
+    loop_experts(b, op, row->part, l);
     op->dispatches = 0;
     double e = b->width[WIDTH_NARROW];
     op->read_B = operand_B(b, l) * (double)l->rows * (double)(l->n + l->k);

@@ -128,6 +128,26 @@ struct framework_tensor {
     bool send_overlap; /* Megatron: stages go on while they send */
 };
 
+/* Layers of experts. */
+struct framework_experts {
+    bool looped;       /* products of one expert after the other, over a few streams;
+                          else one kernel for all */
+    double dispatch_s; /* the host's, of each kernel of such a loop */
+    /* fp8 operands of one expert after the other, in so many kernels each; 0: all
+     * experts in one */
+    int64_t fp8_kernels;
+    bool sorted;        /* what comes from other ranks is sorted by expert, and back */
+    bool fused_permute; /* tokens are copied to and from experts by one kernel each */
+    bool padded_fp8;    /* rows of fp8 products are padded by copies */
+    /* small kernels of the router and of counting tokens, forward and backward; 0: as
+     * many as the list says */
+    int64_t router_kernels[2];
+    double router_dispatch_s; /* the host's, of each of these */
+    /* where tokens are not padded to a capacity, the host reads how many each expert
+     * gets, which takes it this long from the copy's end on; 0: it does not */
+    double read_counts_s;
+};
+
 /* Gradients: how they are added up and held. */
 struct framework_gradients {
     double accumulate_B; /* bytes moved per parameter when a microbatch adds its own */
@@ -186,6 +206,7 @@ struct framework {
     struct framework_tensors tensors;
     struct framework_host host;
     struct framework_tensor tensor;
+    struct framework_experts experts;
     struct framework_gradients gradients;
     struct framework_reduction reduction;
     struct framework_shard shard;

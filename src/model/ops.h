@@ -57,6 +57,9 @@ struct op {
     double read_B, write_B; /* global memory traffic, each operand once */
     int32_t launches;       /* kernels */
     int32_t dispatches; /* operators the host issues (an autograd node counts one) */
+    int32_t loops;      /* kernels of single experts that these issue one by one */
+    int32_t eager;      /* small kernels of the router, an operator each */
+    bool reads_counts;  /* the host waits for what came before the operator */
     struct op_out outs[OP_OUTS_MAX];
     int32_t n_outs;
     int32_t grad_first, grad_n; /* parameter tensors of the block whose gradients are
@@ -140,6 +143,9 @@ struct op_settings {
         expert_tensor; /* tensor degree of experts; 0: `tensor`. Below it tokens of a
                                 rank alone are routed: needs sequence_parallel */
     double expert_imbalance; /* load of the fullest expert over the mean; 0: 1 */
+    /* experts take so many of their mean share of tokens: their capacity; 0: all */
+    double expert_capacity;
+    bool pads_experts; /* those with fewer are padded to it */
     bool sequence_parallel;
     /* SMP's tensor groups (model/share.h) */
     bool best_effort; /* modules that the degree does not divide stay whole */
@@ -158,6 +164,10 @@ int64_t op_expert_columns_over(const struct op_settings *s);
 
 /* Tokens of a microbatch on this GPU. */
 int64_t op_tokens(const struct op_settings *s);
+
+/* Rows of experts' products a token: its experts, as far as their capacity goes, and
+ * what pads them; 1 of a dense model. */
+double op_experts_each(const struct model *m, const struct op_settings *s);
 
 /* fp32 parameters that products read in fewer bits. */
 bool op_is_autocast(enum op_precision p);

@@ -2,6 +2,8 @@
 #include "model/model.h"
 #include "model/ops.h"
 
+#include <math.h>
+
 bool model_has_vocabulary(const struct model *m)
 {
     return m->ends.head == MODEL_HEAD_CAUSAL_LM ||
@@ -49,6 +51,15 @@ int64_t op_expert_columns_over(const struct op_settings *s)
 int64_t op_expert_rows_over(const struct op_settings *s, const struct model *m)
 {
     return m->mlp.experts > 0 ? s->tensor / op_expert_columns_over(s) : 1;
+}
+
+double op_experts_each(const struct model *m, const struct op_settings *s)
+{
+    double each = m->mlp.experts > 0 ? (double)m->mlp.experts_per_token : 1;
+    double capacity = s->expert_capacity;
+    if (m->mlp.experts == 0 || capacity <= 0)
+        return each;
+    return each * (s->pads_experts ? capacity : fmin(capacity, 1));
 }
 
 int64_t op_tokens(const struct op_settings *s)

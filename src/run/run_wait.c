@@ -196,6 +196,9 @@ void run_account_idle(struct rank *r, const struct task *t, int32_t index)
     }
     const struct task *by = &r->program->tasks.v[late];
     bool met = by->comm >= 0 && spans_stages(r, by);
+    if (by->comm >= 0 && !met) /* until the host has issued it */
+        book(&w, CATEGORY_OTHER, as_seen(t, CATEGORY_OTHER),
+             at_most(r->issue_ps[late], now));
     if (met)
         book_wait_state(&w, &r->streams[by->stream].wait_state, now);
     book(&w, by->part, met ? by->part : as_seen(t, by->part), now);

@@ -71,6 +71,11 @@ static bool experts(const struct scenario *s)
     return s->parallel.expert > 1;
 }
 
+static bool unpadded(const struct scenario *s)
+{
+    return !s->parallel.expert_padding;
+}
+
 static bool dynamic(const struct scenario *s)
 {
     return s->parallel.stages.schedule == SCHEDULE_SMP_INTERLEAVED;
@@ -262,7 +267,10 @@ static const struct row {
     { P "activation_loading_horizon", offloads, "activations are not offloaded" },
     { P "context_comm", contexts, "there is no context parallelism" },
     { P "expert_tensor", has_experts, "the model has no experts" },
-    { P "expert_imbalance", experts, "there is no expert parallelism" },
+    { P "expert_load", experts, "there is no expert parallelism" },
+    { P "expert_load", unpadded, "each expert has its capacity of rows" },
+    { P "expert_capacity", has_experts, "the model has no experts" },
+    { P "expert_padding", has_experts, "the model has no experts" },
     { P "broadcast_outputs", outputs, "forward returns to its own rank without SMP" },
     { P "broadcast_outputs", parts, "each rank has the whole model" },
     { P "tensor_policy", split, one_split },

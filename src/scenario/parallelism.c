@@ -31,7 +31,7 @@ static const struct name_value outputs_names[] = {
 /* The section as written. Sizes and times that are not given are negative. */
 struct raw_section {
     struct parallelism p;
-    struct cfg sharding, partition, script;
+    struct cfg sharding, partition, script, load;
     const char *placement;
     int64_t servers;
     int library; /* of library_words */
@@ -59,7 +59,10 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),
     CFG_INT("expert_tensor", W, p.expert_tensor, 1, DEGREE_MAX),
-    CFG_REAL("expert_imbalance", W, p.expert_imbalance, 1, 1e6),
+    CFG_CHILD("expert_load", W, load),
+    CFG_RENAMED("expert_imbalance", "expert_load"),
+    CFG_REAL("expert_capacity", W, p.expert_capacity, 1e-3, 1e3),
+    CFG_BOOL("expert_padding", W, p.expert_padding),
     CFG_REFUSED("data", "data is what remains of the GPUs; leave it out"),
     CFG_INT("active_microbatches", W, p.stages.active_microbatches, 1, DEGREE_MAX),
     CFG_ENUM("forward_policy", W, p.stages.forward_policy, forward_policy_names),
@@ -120,6 +123,36 @@ static int name_library(struct parse_context *r, struct raw_section *w)
         w->p.reduce.backend = (int)row->backend;
         w->has_backend = true;
     }
+    return 0;
+}
+
+/* "balanced", "power-law", or the fullest rank's load over the mean. */
+static int read_load(struct raw_section *w)
+{
+    static const double exponent = 1.2; /* the steeper of silicon_moe's */
+    const char *word = NULL;
+    if (!cfg_present(w->load))
+        return 0;
+    if (!cfg_is_string(w->load))
+        return cfg_real(w->load, &w->p.expert_imbalance, 1, 1e6);
+    if (cfg_string(w->load, &word))
+        return -1;
+    if (strcmp(word, "power-law") == 0)
+        w->p.expert_exponent = exponent;
+    else if (strcmp(word, "balanced") != 0)
+        return cfg_error(w->load, DIAG_UNKNOWN_NAME,
+                         "\"%.40s\" is no load of experts (write \"balanced\", "
+                         "\"power-law\" or the fullest rank's load over the mean)",
+                         word);
+    return 0;
+}
+
+static int check_experts(const struct parse_context *r, const struct parallelism *p)
+{
+    if (p->expert_padding && p->expert_capacity <= 0)
+        return cfg_error(cfg_get(r->parallelism, "expert_padding"), DIAG_REQUIRES,
+                         "experts are padded to a capacity (write "
+                         "\"expert_capacity\", too)");
     return 0;
 }
 
@@ -202,6 +235,7 @@ int parallelism_read(struct parse_context *r)
     w.p.reduce.bucket_B = -1;
     w.p.reduce.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);
+    rc |= read_load(&w) | check_experts(r, &w.p);
     if (name_library(r, &w) | check_choices(r, &w) | check_set_twice(r, &w) |
         read_placement(r, w.placement, w.p.placement))
         rc = -1;

@@ -1,11 +1,13 @@
 #include "scenario/scenario.h"
 
 #include "base/strbuf.h"
+#include "model/expert_load.h"
 #include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -186,6 +188,29 @@ static int64_t vocab_padding(const struct scenario *s)
     return library_of(&s->parallel)->vocabulary_multiple * t;
 }
 
+/* Time of the fullest rank's experts over the mean's (MODEL.md, R11.6). */
+static double imbalance(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    const struct model *m = &s->model;
+    double worst = p->expert_imbalance, capacity = p->expert_capacity;
+    if (p->expert <= 1 || m->mlp.experts == 0 || p->expert_padding)
+        return 1;
+    if (p->expert_exponent > 0) {
+        const struct expert_routing routing = {
+            .tokens = (double)(s->training.micro_batch_size * s->training.sequence_length) /
+                      (double)p->context * (double)p->expert,
+            .experts = m->mlp.experts,
+            .experts_per_token = m->mlp.experts_per_token,
+            .ranks = p->expert,
+            .exponent = p->expert_exponent,
+        };
+        struct expert_load load = expert_load_of(&routing);
+        worst = load.slots * (double)routing.ranks / load.all;
+    }
+    return capacity > 0 ? fmax(1, fmin(worst, capacity) / fmin(capacity, 1)) : worst;
+}
+
 struct op_settings scenario_op_settings(const struct scenario *s)
 {
     const struct training *t = &s->training;
@@ -212,7 +237,9 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .context_method = p->context_comm,
         .expert = p->expert,
         .expert_tensor = p->expert_tensor,
-        .expert_imbalance = p->expert > 1 ? p->expert_imbalance : 1,
+        .expert_imbalance = imbalance(s),
+        .expert_capacity = p->expert_capacity,
+        .pads_experts = p->expert_padding,
         .vocab_padding = vocab_padding(s),
     };
 }

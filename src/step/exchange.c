@@ -22,6 +22,8 @@
 #include "step/issue.h"
 #include "step/stage.h"
 
+#include <math.h>
+
 enum group {
     GROUP_RING,
     GROUP_GATHER,
@@ -90,10 +92,11 @@ static double routed_B(const struct stage *stage)
 {
     const struct model *m = &stage->s->model;
     double tokens =
-        (double)op_tokens(&stage->settings) * (double)m->mlp.experts_per_token;
+        (double)op_tokens(&stage->settings) * op_experts_each(m, &stage->settings);
     double ranks =
         stage->settings.sequence_parallel ? (double)stage->settings.tensor : 1;
-    return tokens / ranks * (double)m->hidden * stage_width_B(stage);
+    return tokens / ranks * (double)m->hidden * stage_width_B(stage) *
+           fmax(1, stage->settings.expert_imbalance);
 }
 
 static bool applies(const struct stage *stage, const struct rule *r)

@@ -65,6 +65,17 @@ void issue_host_pause(struct builder *b, double seconds)
     issue_label(b, "host pause");
 }
 
+void issue_host_read(struct builder *b, int32_t task, double seconds)
+{
+    struct program *p = &b->step->program;
+    if (seconds <= 0 || task < 0)
+        return;
+    int32_t read = program_kernel(p, STREAM_COPY, CATEGORY_OTHER, 0, seconds, seconds);
+    program_follow(p, read, task);
+    p->tasks.v[read].sync = true;
+    p->tasks.v[read].tag.label = "host reads";
+}
+
 int32_t issue_load_batch(struct builder *b)
 {
     enum { BYTES_PER_TOKEN = 3 * 8 }; /* ids, mask, types or labels as int64 */

@@ -19,6 +19,10 @@ int32_t issue_stream(struct builder *b, enum category part, double host_s,
 /* The copy of a batch from pinned host memory, which forward waits for; its task. */
 int32_t issue_load_batch(struct builder *b);
 
+/* The host waits until a task has ended and a copy of it has come, which takes so
+ * long: until then it issues nothing. Nothing of no time, or without such a task. */
+void issue_host_read(struct builder *b, int32_t task, double seconds);
+
 /* Time that the host spends while the GPU waits for it: the host first waits for all it
  * has issued. Nothing when there is no such time. */
 void issue_host_pause(struct builder *b, double seconds);

@@ -254,6 +254,7 @@ static int measure_block(const struct builder *b, int32_t block, struct err *err
     fw.host.dispatch_collective_s = fw.host.dispatch_wide_s = 0;
     fw.host.launch_jitter = fw.host.launch_jitter_tensor = fw.host.collective_skew_s =
         0;
+    fw.experts.dispatch_s = fw.experts.router_dispatch_s = fw.experts.read_counts_s = 0;
     fw.shard.unit_spread = 0;
     fw.gradients.accumulate_B = fw.gradients.accumulate_16bit_B = 0;
     plain.parallel.offload_activations = false;

@@ -18,7 +18,8 @@ static double dispatch_s(const struct stage *stage, const struct op *op)
 {
     double each = op->backward ? stage->fw->host.dispatch_backward_s
                                : stage->fw->host.dispatch_forward_s;
-    return each * op->dispatches;
+    return each * op->dispatches + op->loops * stage->fw->experts.dispatch_s +
+           op->eager * stage->fw->experts.router_dispatch_s;
 }
 
 /* Times ---------------------------------------------------------------------------- */
@@ -92,12 +93,16 @@ static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
         b->next.gathered = -1;
     }
     double times_s[] = { host_s(b->stage, block, backward, at), alone_s, shared_s };
+    int32_t before = b->last_kernel;
     if (b->next.ring)
         exchange_pieces(b, b->next.ring, op, times_s);
     else
         issue_kernel(b, b->pass.part, times_s[0], alone_s, shared_s);
     b->next.ring = NULL;
     issue_label(b, op->name);
+    if (op->reads_counts &&
+        !op_graph_captures(list, backward, at, b->stage->s->training.graphs))
+        issue_host_read(b, before, b->stage->fw->experts.read_counts_s);
     b->step->flops += op->flops;
     pass_allocate(b, op);
 }

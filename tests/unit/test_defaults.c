@@ -226,7 +226,7 @@ static const char *const open_to_all[] = {
     "/parallelism/context_comm",
     "/parallelism/expert",
     "/parallelism/expert_tensor",
-    "/parallelism/expert_imbalance",
+    "/parallelism/expert_load",
     "/parallelism/sharding/param_persistence_elements",
     "/parallelism/sharding/max_live_elements",
     NULL,

@@ -505,7 +505,7 @@ static int count_reported(const struct launch *l, struct cfg_loader *loader,
 static void test_silence(void)
 {
     static const char command[] =
-        "torchrun pretrain_gpt.py " BASE "--moe-expert-capacity-factor %d\n";
+        "torchrun pretrain_gpt.py " BASE "--moe-train-capacity-factor %d\n";
     for (int factor = 1; factor <= 2; factor++) {
         struct launch l;
         struct cfg_loader loader;

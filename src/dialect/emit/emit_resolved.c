@@ -107,7 +107,11 @@ VALUE(tensor_policy,
       WHEN(is_split(s), word_of(parallelism_tensor_names, (int)p->split.tensor_policy)))
 VALUE(context_comm,
       WHEN(p->context > 1, word_of(context_comm_names, (int)p->context_comm)))
-VALUE(imbalance, WHEN(p->expert > 1, json_real(p->expert_imbalance)))
+VALUE(load,
+      WHEN(p->expert > 1, p->expert_exponent > 0 ? json_string("power-law")
+                                                 : json_real(p->expert_imbalance)))
+VALUE(capacity, WHEN(p->expert_capacity > 0, json_real(p->expert_capacity)))
+VALUE(expert_padding, WHEN(p->expert_capacity > 0, json_boolean(p->expert_padding)))
 VALUE(active, WHEN(is_pipelined(s), positive(p->stages.active_microbatches)))
 VALUE(forward_policy, WHEN(is_pipelined(s), WHOLE(p->stages.forward_policy)))
 VALUE(outputs, WHEN(is_pipelined(s), WHOLE(p->stages.broadcast_outputs)))
@@ -308,7 +312,9 @@ const struct emit_field emit_fields[] = {
     { "/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel },
     { "/parallelism/tensor_policy", EMIT_DETAIL, tensor_policy },
     { "/parallelism/context_comm", EMIT_DETAIL, context_comm },
-    { "/parallelism/expert_imbalance", EMIT_DETAIL, imbalance },
+    { "/parallelism/expert_load", EMIT_DETAIL, load },
+    { "/parallelism/expert_capacity", EMIT_DETAIL, capacity },
+    { "/parallelism/expert_padding", EMIT_DETAIL, expert_padding },
     { "/parallelism/active_microbatches", EMIT_DETAIL, active },
     { "/parallelism/forward_policy", EMIT_DETAIL, forward_policy },
     { "/parallelism/broadcast_outputs", EMIT_DETAIL, outputs },

@@ -84,6 +84,8 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--expert-model-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE, .written = true),
     ROW("--moe-expert-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE),
     ROW("--expert-tensor-parallel-size", WIDE "expert_tensor", .kind = DIALECT_SIZE, .written = true),
+    ROW("--moe-expert-capacity-factor", WIDE "expert_capacity", .kind = DIALECT_NORM, .written = true),
+    ROW("--moe-pad-expert-input-to-capacity", WIDE "expert_padding", .kind = DIALECT_FLAG, .written = true),
     ROW("--use-tp-pp-dp-mapping", WIDE "placement", .kind = DIALECT_FLAG, .value = "DPT", .written = true),
     ROW("--pp-partition-method", WIDE "partition", .take = take_partition),
     ROW("--seq-length", "/training/sequence_length", .kind = DIALECT_SIZE, .written = true),

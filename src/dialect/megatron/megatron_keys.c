@@ -162,7 +162,6 @@ static const struct dialect_option unsimulated_rows[] = {
     ROW_UNSIMULATED("--moe-shared-expert-gate"),
     ROW("--expert-interval", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
     ROW_UNSIMULATED("--moe-layer-recompute"),
-    ROW("--moe-expert-capacity-factor", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
     ROW_UNSIMULATED("--moe-extended-tp"),
     ROW("--moe-train-capacity-factor", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
     ROW("--moe-eval-capacity-factor", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),

@@ -14,6 +14,8 @@ const struct dialect_option core_model_rows[] = {
     ROW("context_parallel_size", WIDE "context", .kind = DIALECT_DEGREE),
     ROW("expert_model_parallel_size", WIDE "expert", .kind = DIALECT_DEGREE),
     ROW("expert_tensor_parallel_size", WIDE "expert_tensor", .kind = DIALECT_SIZE),
+    ROW("moe_expert_capacity_factor", WIDE "expert_capacity", .kind = DIALECT_NORM),
+    ROW("moe_pad_expert_input_to_capacity", WIDE "expert_padding", .kind = DIALECT_SWITCH),
     ROW_END,
 };
 /* Of a "megatron" model. */
@@ -67,7 +69,7 @@ static const struct dialect_option model_joint[] = {
 static const struct dialect_option model_others[] = {
     ROW_UNSIMULATED("mtp_num_layers"), ROW_UNSIMULATED("fine_grained_activation_offloading"),
     ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("window_size"), ROW_UNSIMULATED("moe_shared_expert_overlap"), ROW_UNSIMULATED("moe_enable_deepep"), ROW_UNSIMULATED("moe_flex_dispatcher_backend"),
-    ROW_UNSIMULATED("moe_expert_capacity_factor"), ROW_UNSIMULATED("fp32_residual_connection"),
+    ROW_UNSIMULATED("fp32_residual_connection"),
     ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("overlap_moe_*"),
     ROW_UNSIMULATED("num_distributed_optimizer_instances"), ROW_UNSIMULATED("hierarchical_context_parallel_sizes"), ROW_UNSIMULATED("fsdp_*"), ROW_UNSIMULATED("moe_a2a_overlap"),
     ROW_UNSIMULATED("use_megatron_fsdp"), ROW_UNSIMULATED("first_pipeline_num_layers"), ROW_UNSIMULATED("last_pipeline_num_layers"), ROW_UNSIMULATED("first_last_layers_bf16"),

@@ -1,7 +1,7 @@
 /* How many tokens each expert of the busiest rank is given: MODEL.md (3.21). Pure
  * functions, and the same on every machine: draws are of a fixed seed. */
-#ifndef COST_EXPERT_LOAD_H
-#define COST_EXPERT_LOAD_H
+#ifndef MODEL_EXPERT_LOAD_H
+#define MODEL_EXPERT_LOAD_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "cost/expert_load.h"
+#include "model/expert_load.h"
 
 #include "base/mix.h"
 

@@ -1,0 +1,283 @@
+/* Layers of experts in a step: what moves tokens, what the host reads and issues, loads
+ * and capacities. */
+#include "scenario_bench.h"
+#include "simulate/simulate.h"
+
+#include <math.h>
+
+void test_moe_register(void);
+
+/* DeepSeek-V2's sizes, 8 of its layers, on two machines of 8 B200. */
+static const char deepseek_text[] =
+    "{ 'model': { 'model_type': 'deepseek_v2', 'num_hidden_layers': 8,"
+    "   'first_k_dense_replace': 1, 'hidden_size': 5120, 'num_attention_heads': 128,"
+    "   'intermediate_size': 12288, 'moe_intermediate_size': 1536,"
+    "   'n_routed_experts': 160, 'num_experts_per_tok': 6, 'n_shared_experts': 2,"
+    "   'q_lora_rank': 1536, 'kv_lora_rank': 512, 'qk_nope_head_dim': 128,"
+    "   'qk_rope_head_dim': 64, 'v_head_dim': 128, 'vocab_size': 102400 },"
+    "  'cluster': { 'instance': 'p6-b200.48xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 4096, 'micro_batch_size': 1,"
+    "   'microbatches': 4, 'precision': 'bf16', 'attention': 'flash',"
+    "   'framework': 'megatron-core-2025' },"
+    "  'parallelism': { 'library': 'megatron', 'expert': 8,"
+    "   'sharding': { 'strategy': 'optimizer' } } }";
+
+struct layer {
+    struct cfg_loader loader;
+    struct scenario s;
+    struct op_list list;
+    const struct op_block *block; /* the one with experts */
+};
+
+static void layer_load(struct layer *l, const char *changes)
+{
+    struct err err = { 0 };
+    bench_scenario(&l->loader, &l->s, deepseek_text, "/parallelism/", changes);
+    const struct op_settings settings = scenario_op_settings(&l->s);
+    CU_ASSERT_EQUAL_FATAL(
+        op_list_make(&l->list, &l->loader.arena, &l->s.model, &settings, &err), 0);
+    l->block = NULL;
+    for (int32_t i = 0; i < l->list.n_blocks; i++)
+        for (int32_t k = 0; k < l->list.blocks[i].n_forward; k++)
+            if (strcmp(l->list.blocks[i].forward[k].name, "route") == 0)
+                l->block = &l->list.blocks[i];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l->block);
+}
+
+static void layer_unload(struct layer *l)
+{
+    cfg_loader_release(&l->loader);
+}
+
+/* NULL: the layer has no such operator. */
+static const struct op *op_of(const struct layer *l, const char *name, bool backward)
+{
+    const struct op *ops = backward ? l->block->backward : l->block->forward;
+    int32_t n = backward ? l->block->n_backward : l->block->n_forward;
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(ops[i].name, name) == 0)
+            return &ops[i];
+    return NULL;
+}
+
+static const double rows_B = 4096.0 * 6 * 5120 * 2; /* M: of all experts of a token */
+
+/* Tokens that come from other ranks are sorted by expert, and back, once each way; a
+ * layer whose experts are all its own sorts nothing. */
+static void test_sorted(void)
+{
+    struct layer l;
+    layer_load(&l, "expert=8");
+    const char *const names[] = { "expert_sort", "expert_unsort", "expert_sort_bwd",
+                                  "expert_unsort_bwd" };
+    for (int i = 0; i < 4; i++) {
+        const struct op *op = op_of(&l, names[i], i >= 2);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(op);
+        CU_ASSERT_DOUBLE_EQUAL(op->read_B, rows_B, 1);
+        CU_ASSERT_DOUBLE_EQUAL(op->write_B, rows_B, 1);
+    }
+    CU_ASSERT_PTR_NULL(op_of(&l, "combine_sum", false)); /* one kernel permutes */
+    CU_ASSERT_PTR_NULL(op_of(&l, "expert_pad", false));  /* bf16 */
+    layer_unload(&l);
+    layer_load(&l, "expert=8 /training/framework=megatron-core");
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "combine_sum", false));
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "dispatch_sum_bwd", true));
+    layer_unload(&l);
+    layer_load(&l, "expert=1");
+    CU_ASSERT_PTR_NULL(op_of(&l, "expert_sort", false));
+    layer_unload(&l);
+    layer_load(&l, "expert=8 /training/framework=fsdp-torch2 library=smp-v2 "
+                   "sharding={\"strategy\":\"full\"}");
+    CU_ASSERT_PTR_NULL(op_of(&l, "expert_sort", false)); /* its profile has none */
+    layer_unload(&l);
+}
+
+/* Whatever moves them, one tensor of the products' input is kept. */
+static void test_kept(void)
+{
+    const char *const changes[] = { "expert=1", "expert=8",
+                                    "expert=8 /training/framework=megatron-core" };
+    int64_t kept_B[3];
+    for (int i = 0; i < 3; i++) {
+        struct layer l;
+        layer_load(&l, changes[i]);
+        kept_B[i] = op_block_kept_B(l.block);
+        layer_unload(&l);
+    }
+    CU_ASSERT_EQUAL(kept_B[0], kept_B[1]);
+    CU_ASSERT_EQUAL(kept_B[0], kept_B[2]);
+}
+
+/* 20 experts of the rank: their products one by one, over four streams, gate and up as
+ * one; the router's kernels one by one. */
+static void test_host(void)
+{
+    struct layer l;
+    layer_load(&l, "expert=8");
+    const struct framework_experts *fw = &l.s.training.framework->experts;
+    const char *const products[] = { "up",         "down",     "up_dgrad",
+                                     "down_dgrad", "up_wgrad", "down_wgrad" };
+    for (int i = 0; i < 6; i++) {
+        const struct op *op = op_of(&l, products[i], i >= 2);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(op);
+        CU_ASSERT_EQUAL(op->loops, 20);
+        CU_ASSERT_EQUAL(op->launches, 5);
+    }
+    CU_ASSERT_EQUAL(op_of(&l, "gate", false)->loops, 0);
+    CU_ASSERT_EQUAL(op_of(&l, "shared_up", false)->loops, 0);
+    CU_ASSERT_EQUAL(op_of(&l, "route", false)->eager, (int32_t)fw->router_kernels[0]);
+    CU_ASSERT_EQUAL(op_of(&l, "route_bwd", true)->eager,
+                    (int32_t)fw->router_kernels[1]);
+    CU_ASSERT(op_of(&l, "dispatch", false)->reads_counts);
+    layer_unload(&l);
+    layer_load(&l, "expert=8 expert_capacity=1 expert_padding=true");
+    CU_ASSERT_FALSE(op_of(&l, "dispatch", false)->reads_counts);
+    layer_unload(&l);
+    layer_load(&l, "expert=8 expert_capacity=1");
+    CU_ASSERT(op_of(&l, "dispatch", false)->reads_counts); /* what is left varies */
+    layer_unload(&l);
+}
+
+/* Rows of fp8 products are padded by copies, where counts vary. */
+static void test_padded(void)
+{
+    struct layer l;
+    layer_load(&l, "/training/precision=fp8 expert_load=balanced");
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "expert_pad", false));
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "expert_unpad_bwd", true));
+    layer_unload(&l);
+    layer_load(&l, "/training/precision=fp8 expert_capacity=1.5 expert_padding=true");
+    CU_ASSERT_PTR_NULL(op_of(&l, "expert_pad", false));
+    layer_unload(&l);
+}
+
+static double expert_flops(const char *changes)
+{
+    struct layer l;
+    layer_load(&l, changes);
+    double flops = op_of(&l, "up", false)->flops;
+    layer_unload(&l);
+    return flops;
+}
+
+/* Padded experts compute their capacity, others at most that. */
+static void test_capacity(void)
+{
+    double all = expert_flops("expert=8");
+    CU_ASSERT_DOUBLE_EQUAL(
+        expert_flops("expert_capacity=1.25 expert_padding=true") / all, 1.25, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(expert_flops("expert_capacity=1.25") / all, 1, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(expert_flops("expert_capacity=0.5") / all, 0.5, 1e-3);
+}
+
+static double imbalance(const char *changes)
+{
+    struct layer l;
+    layer_load(&l, changes);
+    double slower = op_of(&l, "up", false)->slower;
+    CU_ASSERT_DOUBLE_EQUAL(op_of(&l, "expert_sort", false)->slower, slower, 1e-12);
+    CU_ASSERT(op_of(&l, "dispatch", false)->slower <= 1); /* of its own tokens */
+    layer_unload(&l);
+    return slower;
+}
+
+/* Loads by word and by number; capacities bound them. */
+static void test_load(void)
+{
+    CU_ASSERT_DOUBLE_EQUAL(imbalance("expert=8"), 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(imbalance("expert_load=1.7"), 1.7, 1e-12);
+    double law = imbalance("expert_load=power-law");
+    CU_ASSERT(law > 1.3 && law < 8);
+    CU_ASSERT_DOUBLE_EQUAL(imbalance("expert_load=power-law expert_capacity=1.25"),
+                           1.25, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(
+        imbalance("expert_load=power-law expert_capacity=2 expert_padding=true"), 1,
+        1e-12);
+}
+
+/* A step, with the host's reads or without; 16 microbatches are folded. */
+static struct simulate_result step(const char *changes, double read_s)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    struct simulate_result r;
+    struct simulate_options options = { .network = FIDELITY_FLOW };
+    struct err err = { 0 };
+    bench_scenario(&loader, &s, deepseek_text, "/parallelism/", changes);
+    struct framework fw = *s.training.framework;
+    fw.host.launch_jitter = 0;
+    fw.experts.read_counts_s = read_s;
+    s.training.framework = &fw;
+    int rc = simulate(&r, &loader.arena, &s, &options, &err);
+    if (rc)
+        fprintf(stderr, "simulate: %s\n", err.text);
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    cfg_loader_release(&loader);
+    return r;
+}
+
+/* A read takes the host's lead away in each of 7 layers with experts of each microbatch,
+ * and once more where they are computed again: what the GPU waits for is the host's. */
+static void test_reads(void)
+{
+    static const double long_s = 2e-3; /* more than the rest hides */
+    const struct simulate_result none = step("expert=8", 0),
+                                 some = step("expert=8", 10e-6),
+                                 slow = step("expert=8", long_s),
+                                 again = step("expert=8 /training/"
+                                              "activation_checkpointing=\"full\"",
+                                              long_s);
+    const double layers = 7 * 4;
+    CU_ASSERT(some.step_time_s > none.step_time_s);
+    CU_ASSERT(some.parts_s[CATEGORY_OTHER] > none.parts_s[CATEGORY_OTHER]);
+    double lost_s = slow.step_time_s - some.step_time_s;
+    CU_ASSERT(lost_s > 0.5 * layers * long_s && lost_s < 1.1 * layers * long_s);
+    double waited_s = slow.parts_s[CATEGORY_OTHER] - some.parts_s[CATEGORY_OTHER];
+    CU_ASSERT(waited_s > 0.98 * lost_s && waited_s < 1.1 * layers * long_s);
+    CU_ASSERT(again.parts_s[CATEGORY_OTHER] >
+              slow.parts_s[CATEGORY_OTHER] + 0.5 * layers * long_s);
+}
+
+/* In a pipeline's stages, whose passes are replayed alone, as in whole steps. */
+static void test_stages(void)
+{
+    const char *const stages = "expert=8 pipeline=2 schedule=1f1b";
+    double none_s = step(stages, 0).step_time_s,
+           slow_s = step(stages, 2e-3).step_time_s;
+    CU_ASSERT(slow_s > none_s + 3 * 4 * 1e-3);
+}
+
+static void expect_error(const char *change, const char *text)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", deepseek_text, strlen(deepseek_text));
+    CU_ASSERT_EQUAL_FATAL(cfg_set(root, change), 0);
+    CU_ASSERT_NOT_EQUAL(scenario_read(&s, &loader, root), 0);
+    CU_ASSERT_FATAL(loader.diags.n_errors > 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(diags_error_text(&loader.diags, 0), text));
+    cfg_loader_release(&loader);
+}
+
+static void test_refused(void)
+{
+    expect_error("/parallelism/expert_load=skewed", "is no load of experts");
+    expect_error("/parallelism/expert_load=0.5", "expert_load");
+    expect_error("/parallelism/expert_padding=true", "expert_capacity");
+    expect_error("/parallelism/expert_capacity=0", "expert_capacity");
+}
+
+void test_moe_register(void)
+{
+    CU_pSuite suite = CU_add_suite("moe", NULL, NULL);
+    CU_add_test(suite, "tokens are sorted by expert", test_sorted);
+    CU_add_test(suite, "one input of experts is kept", test_kept);
+    CU_add_test(suite, "what the host issues of experts", test_host);
+    CU_add_test(suite, "rows of fp8 experts are padded", test_padded);
+    CU_add_test(suite, "capacities", test_capacity);
+    CU_add_test(suite, "loads", test_load);
+    CU_add_test(suite, "the host reads counts", test_reads);
+    CU_add_test(suite, "the host reads counts in stages", test_stages);
+    CU_add_test(suite, "loads and capacities that are refused", test_refused);
+}
