@@ -81,20 +81,46 @@ static void print_ranking(FILE *out, const char *name, const struct ranking *r)
     char spearman[16] = "-";
     if (isfinite(r->spearman))
         snprintf(spearman, sizeof(spearman), "%.3f", r->spearman);
-    fprintf(out, "  %-*.*s %6" PRId64 " %9s %7.1f %% %10.1f %%\n", KEY, KEY, name, r->n,
-            spearman, 100 * r->regret, 100 * r->regret_top3);
+    fprintf(out, "  %-*.*s %6" PRId64 " %9s %7.1f %% %10.1f %% %5.1f %% %5.1f %%\n",
+            KEY, KEY, name, r->n, spearman, 100 * r->regret, 100 * r->regret_top3,
+            100 * r->regret_second, 100 * r->regret_second_top3);
 }
 
 static void print_groups(FILE *out, const struct summary *s)
 {
     if (s->n_groups == 0)
         return;
-    fprintf(out, "\n  %-*s %6s %9s %9s %12s\n", KEY, "alternatives for one job", "n",
-            "Spearman", "regret", "top-3 regret");
+    fprintf(out, "\n  %-*s %6s %9s %9s %12s %7s %7s\n", KEY, "alternatives for one job",
+            "n", "Spearman", "regret", "top-3 regret", "2nd", "top-3");
     for (int64_t i = 0; i < s->n_groups; i++)
         print_ranking(out, s->group_names[i], &s->rankings[i]);
     struct ranking mean = ranking_mean(s->rankings, s->n_groups);
     print_ranking(out, "all jobs, mean", &mean);
+}
+
+/* Where runs failed: whether those are predicted too large, and those that ran not. */
+static void print_verdicts(FILE *out, const struct mapping_run *run,
+                           const struct summary_verdicts *v)
+{
+    int64_t n_ran = v->ran_fits + v->ran_not, n_failed = v->failed_fits + v->failed_not;
+    if (run->mapping->kind != MAPPING_SCENARIO || n_ran == 0 || n_failed == 0)
+        return;
+    fprintf(out, "\n  %-*s %9s %9s %14s\n", KEY, "memory", "fits", "too large",
+            "called so");
+    const struct {
+        const char *what;
+        int64_t fits, large;
+    } rows[] = {
+        { "ran", v->ran_fits, v->ran_not },
+        { "failed", v->failed_fits, v->failed_not },
+        { "failed, and no larger run did not", v->failed_fits - v->outdone_fits,
+          v->failed_not - v->outdone_not },
+    };
+    for (int i = 0; i < (run->mapping->outdone.by.n ? 3 : 2); i++)
+        fprintf(out, "  %-*s %9" PRId64 " %9" PRId64 " %12.1f %%\n", KEY, rows[i].what,
+                rows[i].fits, rows[i].large,
+                100.0 * (double)rows[i].large /
+                    fmax(1, (double)(rows[i].fits + rows[i].large)));
 }
 
 static void print_row(FILE *out, const struct mapping_outcome *o)
@@ -154,6 +180,12 @@ static void print_rules(FILE *out, const struct filters *f, const char *indent,
 static void print_dropped(FILE *out, const struct mapping_run *run)
 {
     print_rules(out, &run->mapping->filters, "  ", "left out");
+    if (run->n_sick) {
+        char first[96];
+        snprintf(first, sizeof(first),
+                 "  %" PRId64 " rows count in no error: ", run->n_sick);
+        report_wrap(out, first, "      ", run->mapping->healthy.why, WIDTH);
+    }
     if (run->n_unmeasured)
         fprintf(out, "  %" PRId64 " rows measure nothing that is asked for\n",
                 run->n_unmeasured);
@@ -183,6 +215,7 @@ void report_validation_text(FILE *out, const struct mapping_run *run,
     print_header(out, "predicted / measured - 1");
     print_metrics(out, &s->metrics);
     print_bands(out, s);
+    print_verdicts(out, run, &s->verdicts);
     print_groups(out, s);
     if (rows)
         print_rows(out, run);

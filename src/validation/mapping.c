@@ -1,6 +1,7 @@
 #include "validation/mapping.h"
 
 #include "config/datadir.h"
+#include "validation/groups.h"
 #include "validation/value.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ struct file {
     int recalled;
     bool held_out;
     struct cfg why, drop, keep, fitted, scenario, collective, kernel, measured,
-        variants, choose, rank_by, bands, name_at, table_at, equal_at;
+        variants, choose, rank_by, bands, name_at, table_at, equal_at, healthy, outdone;
 };
 
 static const struct cfg_field file_fields[] = {
@@ -40,6 +41,8 @@ static const struct cfg_field file_fields[] = {
     CFG_CHILD("bands", struct file, bands),
     CFG_CHILD("tables", struct file, table_at),
     CFG_CHILD("equal", struct file, equal_at),
+    CFG_CHILD("healthy", struct file, healthy),
+    CFG_CHILD("outdone", struct file, outdone),
     CFG_END,
 };
 
@@ -210,38 +213,15 @@ static int read_choices(struct reader *r)
     return rc;
 }
 
-static int read_rank_by(struct reader *r)
-{
-    struct mapping *m = r->m;
-    struct cfg list = r->file.rank_by;
-    int rc = 0;
-    if (!cfg_present(list))
-        return 0;
-    if (!cfg_is_array(list) || cfg_len(list) == 0)
-        return cfg_error(list, DIAG_WRONG_TYPE, "should be an array of columns");
-    m->rank_by = ARENA_ARRAY(r->arena, cfg_len(list), int64_t);
-    for (int64_t i = 0; i < cfg_len(list); i++) {
-        const char *name;
-        if (cfg_string(cfg_at(list, i), &name)) {
-            rc = -1;
-            continue;
-        }
-        int64_t column = csv_column(&m->csv, name);
-        if (column < 0)
-            rc = cfg_error(cfg_at(list, i), DIAG_UNKNOWN_NAME,
-                           "the table has no such column");
-        m->rank_by[m->n_rank_by++] = column;
-    }
-    return rc;
-}
-
 struct bands_file {
     struct cfg of, edges;
+    bool cumulative;
 };
 
 static const struct cfg_field bands_fields[] = {
     CFG_CHILD("of", struct bands_file, of),
     CFG_CHILD("edges", struct bands_file, edges),
+    CFG_BOOL("cumulative", struct bands_file, cumulative),
     CFG_END,
 };
 
@@ -268,6 +248,7 @@ static int read_bands(struct reader *r)
     }
     m->n_edges = (int32_t)cfg_len(f.edges);
     m->band_of = f.of.json;
+    m->cumulative = f.cumulative;
     return 0;
 }
 
@@ -301,7 +282,10 @@ static int read_mapping(struct reader *r, struct cfg root)
     rc |= read_subject(r, root);
     rc |= read_variants(r, root);
     rc |= read_choices(r);
-    rc |= read_rank_by(r);
+    if (cfg_present(r->file.rank_by))
+        rc |= groups_read_columns(&m->rank_by, r->file.rank_by, &m->csv, r->arena);
+    rc |= groups_read_healthy(&m->healthy, r->file.healthy, &m->csv, r->arena);
+    rc |= groups_read_outdone(&m->outdone, r->file.outdone, &m->csv, r->arena);
     rc |= read_bands(r);
     return rc ? -1 : 0;
 }

@@ -33,6 +33,28 @@ struct mapping_choice {
     json_t *values; /* array */
 };
 
+struct mapping_columns {
+    int32_t n;
+    int64_t *v;
+};
+
+/* Rows whose rate is at least a share of the best, or of the median, of those alike in
+ * some columns; only these count in errors. Without columns all do. */
+struct mapping_healthy {
+    double within;
+    bool of_median;
+    struct mapping_columns by;
+    const char *why;
+};
+
+/* A failure is not held for one of memory where a row alike in these columns ran that has
+ * more of another. */
+struct mapping_outdone {
+    int64_t larger;
+    struct mapping_columns by;
+    const char *why;
+};
+
 enum { MAPPING_CHOICES_MAX = 4, MAPPING_CANDIDATES_MAX = 1024 };
 
 struct mapping {
@@ -52,10 +74,12 @@ struct mapping {
     struct mapping_variant *variants;
     int32_t n_choices;
     struct mapping_choice choices[MAPPING_CHOICES_MAX];
-    int32_t n_rank_by;
-    int64_t *rank_by; /* columns */
-    int32_t n_edges;  /* of bands: edges[i-1] <= value < edges[i]; 0: no bands */
+    struct mapping_columns rank_by;
+    struct mapping_healthy healthy;
+    struct mapping_outdone outdone;
+    int32_t n_edges; /* of bands: edges[i-1] <= value < edges[i]; 0: no bands */
     double *edges;
+    bool cumulative; /* bands begin at the smallest value: all below an edge */
     json_t *band_of;
     const char *table; /* template, or NULL */
     const char *equal; /* template of what rows share that should be equal, or NULL */

@@ -52,8 +52,9 @@ void regime_rows_add(struct regime_rows *rows, const struct mapping_run *run)
     const char *source = arena_strdup(arena, run->mapping->name);
     for (int64_t i = 0; i < run->n_outcomes; i++) {
         const struct mapping_outcome *o = &run->outcomes[i];
-        double error =
-            o->error || !o->has_place || o->fitted ? (double)NAN : time_error(o);
+        double error = o->error || !o->has_place || o->fitted || o->sick
+                           ? (double)NAN
+                           : time_error(o);
         if (!isfinite(error))
             continue;
         struct regime_row row = { o->place, source, arena_strdup(arena, o->name),

@@ -1,6 +1,7 @@
 #include "validation/rows.h"
 
 #include "config/pointer.h"
+#include "validation/groups.h"
 #include "validation/value.h"
 
 #include <inttypes.h>
@@ -159,7 +160,6 @@ static int read_place(struct rows *r, struct mapping_outcome *o, struct value_ro
                       struct err *err)
 {
     const struct mapping *m = r->m;
-    struct strbuf b;
     if (m->n_edges) {
         enum value_state state;
         double v;
@@ -173,13 +173,8 @@ static int read_place(struct rows *r, struct mapping_outcome *o, struct value_ro
     if (fill(r, m->table, row, &o->table, err) ||
         fill(r, m->equal, row, &o->equal, err))
         return -1;
-    strbuf_init(&b);
-    for (int32_t i = 0; i < m->n_rank_by; i++)
-        strbuf_printf(&b, "%s%s", i ? ", " : "",
-                      csv_cell(row.csv, row.row, m->rank_by[i]));
-    if (m->n_rank_by)
-        o->rank_group = keep_text(r, &b);
-    strbuf_release(&b);
+    if (m->rank_by.n)
+        o->rank_group = groups_key(r->arena, row.csv, row.row, &m->rank_by);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "config/pointer.h"
+#include "validation/groups.h"
 #include "validation/job.h"
 #include "validation/regime.h"
 #include "validation/rows.h"
@@ -97,7 +98,7 @@ static void read_rates(struct mapping_outcome *o, json_t *result)
     double rate = json_number_value(pointer_get(result, "tokens_per_s"));
     o->step_s = json_number_value(pointer_get(result, "step_time_s"));
     o->rate = gpus > 0 ? rate / gpus : 0;
-    if (!o->rank_group || gpus <= 0)
+    if (gpus <= 0)
         return;
     o->rate_predicted = o->fits_predicted ? rate / gpus : 0;
     o->has_rate = !o->fits_measured;
@@ -157,5 +158,6 @@ void mapping_run(struct mapping_run *run, struct arena *arena, struct mapping *m
                                   .n_unmeasured = r.n_unmeasured };
     run_jobs(&r, progress, arg);
     collect_outcomes(run, &r);
+    groups_judge(run, arena);
     rows_release(&r);
 }

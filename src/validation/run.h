@@ -9,6 +9,7 @@
  * Files of this folder:
  *     mapping, value*, map_key, expr  a mapping and its values
  *     column, cell, filter, rows      a table's columns, cells and rows
+ *     groups                          rows against those of their group
  *     job, run, stats, summary        predictions; errors and rankings
  *     rivals                          what other simulators predict (validate/arena)
  *     measured, compare               steps that were run, operator by operator
@@ -38,7 +39,9 @@ struct mapping_outcome {
     const char *table;      /* NULL when the mapping names none */
     const char *equal;      /* what rows share that should be equal; NULL: not said */
     const char *rank_group; /* the cells it is alike in; NULL: none */
-    bool has_rate;          /* tokens/s per GPU, for ranking; 0: does not run */
+    bool sick;     /* too slow for its group to count in errors (mapping's "healthy") */
+    bool outdone;  /* it failed where a larger run did not (mapping's "outdone") */
+    bool has_rate; /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
     double step_s, rate; /* predicted, whether or not it fits; 0: of no scenario */
     bool has_place;      /* of a scenario: its place among the measured */
@@ -51,6 +54,7 @@ struct mapping_run {
     int64_t n_dropped;    /* by the filters */
     int64_t n_unmeasured; /* rows whose measured cells are all empty */
     int64_t n_failed, n_wrong_fits;
+    int64_t n_sick; /* rows that are not healthy */
     int64_t n_outcomes;
     struct mapping_outcome *outcomes;
 };

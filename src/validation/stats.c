@@ -50,8 +50,9 @@ struct ranking ranking_of(const double *measured, const double *predicted, int64
     assert(n >= 1);
     struct ranking r = { .n = n, .spearman = spearman(measured, predicted, n) };
     int64_t top[3] = { -1, -1, -1 };
-    double best = 0, best_of_three = 0;
+    double best = 0, second = 0, best_of_three = 0;
     for (int64_t i = 0; i < n; i++) {
+        second = fmax(second, fmin(best, measured[i]));
         best = fmax(best, measured[i]);
         int64_t at = i;
         for (int k = 0; k < 3; k++) /* the place is handed down to the one it beats */
@@ -67,6 +68,10 @@ struct ranking ranking_of(const double *measured, const double *predicted, int64
             best_of_three = fmax(best_of_three, measured[top[k]]);
     r.regret = 1 - measured[top[0]] / best;
     r.regret_top3 = 1 - best_of_three / best;
+    if (second > 0) {
+        r.regret_second = fmax(0, 1 - measured[top[0]] / second);
+        r.regret_second_top3 = fmax(0, 1 - best_of_three / second);
+    }
     return r;
 }
 
@@ -79,6 +84,8 @@ struct ranking ranking_mean(const struct ranking *rankings, int64_t n_rankings)
         mean.n += r->n;
         mean.regret += r->regret / (double)n_rankings;
         mean.regret_top3 += r->regret_top3 / (double)n_rankings;
+        mean.regret_second += r->regret_second / (double)n_rankings;
+        mean.regret_second_top3 += r->regret_second_top3 / (double)n_rankings;
         if (isnan(r->spearman))
             continue;
         mean.spearman += r->spearman;

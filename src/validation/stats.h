@@ -21,6 +21,9 @@ struct ranking {
     double spearman;    /* rank correlation; NAN when either side is all alike */
     double regret;      /* 1 - measured rate of the predicted best / of the best */
     double regret_top3; /* the same for the best measured of the predicted three */
+    /* the same against the second best measured, which no single lucky run sets; 0
+     * where it is reached */
+    double regret_second, regret_second_top3;
 };
 
 /* Of equal predictions, the earlier alternative counts as the better. n >= 1, and some

@@ -19,12 +19,16 @@ struct maker {
 struct scope {
     bool by_table;
     const char *table;
-    int32_t band; /* -1: every one */
+    int32_t band;    /* -1: every one */
+    bool cumulative; /* and those below */
 };
 
 static bool in_scope(const struct mapping_outcome *o, struct scope scope)
 {
-    if (scope.band >= 0 && o->band != scope.band)
+    if (o->sick)
+        return false;
+    if (scope.band >= 0 &&
+        (scope.cumulative ? o->band > scope.band : o->band != scope.band))
         return false;
     return !scope.by_table || (o->table && strcmp(o->table, scope.table) == 0);
 }
@@ -162,10 +166,10 @@ static void make_bands(struct maker *mk)
     s->bands = ARENA_ARRAY(mk->arena, n_tables * n_bands, struct summary_band);
     for (int64_t t = 0; t < n_tables; t++)
         for (int32_t b = 0; b < n_bands; b++) {
-            struct scope scope = { tables[t] != NULL, tables[t], b };
+            struct scope scope = { tables[t] != NULL, tables[t], b, m->cumulative };
             struct summary_band *band = &s->bands[s->n_bands];
             band->table = tables[t];
-            band->from = b > 0 ? m->edges[b - 1] : (double)-INFINITY;
+            band->from = b > 0 && !m->cumulative ? m->edges[b - 1] : (double)-INFINITY;
             band->to = b < m->n_edges ? m->edges[b] : (double)INFINITY;
             band->metrics = make_metrics(mk, scope);
             s->n_bands += band->metrics.n > 0;
@@ -235,6 +239,21 @@ static void make_groups(struct maker *mk)
     free(seen);
 }
 
+static void count_verdicts(struct summary_verdicts *v, const struct mapping_run *run)
+{
+    for (int64_t i = 0; i < run->n_outcomes; i++) {
+        const struct mapping_outcome *o = &run->outcomes[i];
+        if (o->error || !o->has_fits)
+            continue;
+        if (o->fits_measured)
+            (*(o->fits_predicted ? &v->ran_fits : &v->ran_not))++;
+        else
+            (*(o->fits_predicted ? &v->failed_fits : &v->failed_not))++;
+        if (o->outdone)
+            (*(o->fits_predicted ? &v->outdone_fits : &v->outdone_not))++;
+    }
+}
+
 void summary_make(struct summary *s, struct arena *arena, const struct mapping_run *run)
 {
     struct maker mk = { s, arena, run, NULL, 0, NULL };
@@ -244,9 +263,10 @@ void summary_make(struct summary *s, struct arena *arena, const struct mapping_r
         most += run->outcomes[i].n_quantities;
     mk.errors = xcalloc((size_t)most, sizeof(*mk.errors));
     list_equal(&mk);
-    s->metrics = make_metrics(&mk, (struct scope) { false, NULL, -1 });
+    s->metrics = make_metrics(&mk, (struct scope) { false, NULL, -1, false });
     make_bands(&mk);
     make_groups(&mk);
+    count_verdicts(&s->verdicts, run);
     free(mk.equal);
     free(mk.errors);
 }

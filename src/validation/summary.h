@@ -25,10 +25,17 @@ struct summary_band {
     struct summary_metrics metrics;
 };
 
+/* Rows of which something says whether they ran, by what is predicted. */
+struct summary_verdicts {
+    int64_t ran_fits, ran_not, failed_fits, failed_not;
+    int64_t outdone_fits, outdone_not; /* of the failed: those that larger runs outdo */
+};
+
 struct summary {
     struct summary_metrics metrics;
     int32_t n_bands; /* those that hold rows, tables in order of appearance */
     struct summary_band *bands;
+    struct summary_verdicts verdicts;
     int64_t n_groups; /* of at least two alternatives, in order of appearance */
     const char **group_names;
     struct ranking *rankings;

@@ -7,6 +7,7 @@
 #include "validation/value.h"
 
 #include <CUnit/CUnit.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +43,20 @@ static void remove_file(char *path)
     free(path);
 }
 
-static int load(struct mapping *m, struct cfg_loader *loader, const char *text)
+static int load_with(struct mapping *m, struct cfg_loader *loader, const char *text,
+                     const char *rows)
 {
-    char *data = write_file(table, ".csv"), *file = write_file(text, ".json");
+    char *data = write_file(rows, ".csv"), *file = write_file(text, ".json");
     cfg_loader_init(loader);
     int rc = mapping_load(m, loader, arena_strdup(&loader->arena, file), data);
     remove_file(data);
     remove_file(file);
     return rc;
+}
+
+static int load(struct mapping *m, struct cfg_loader *loader, const char *text)
+{
+    return load_with(m, loader, text, table);
 }
 
 /* What a value comes to for row 0 of the table, as JSON text. */
@@ -244,6 +251,18 @@ static void test_bad_mappings(void)
           "slashes" },
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'choose': {'/m': [1]}}",
           "scenarios" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'healthy': {'within': 2, 'by': "
+          "['m'], 'why': 'w'}}",
+          "/healthy/within" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'healthy': {'within': 0.5, 'by': "
+          "['z'], 'why': 'w'}}",
+          "column" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'healthy': {'within': 0.5, "
+          "'why': 'w'}}",
+          "array of columns" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'outdone': {'larger': 'z', 'by': "
+          "['m'], 'why': 'w'}}",
+          "column" },
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'sauce': 1}", "unknown key" },
         { "[]", "object" },
     };
@@ -323,6 +342,65 @@ static void test_fitted_rows(void)
     }
 }
 
+/* Two jobs of training runs: the first has a sick run, a failure that a larger run
+ * outdoes, and one that is truly too large. */
+static const char runs[] = "job,instances,batch,status,seconds\n"
+                           "a,2,4,ok,0.5\n"
+                           "a,2,4,ok,2.0\n"
+                           "a,2,4,failed,\n"
+                           "a,2,8,ok,1.0\n"
+                           "a,2,4096,failed,\n"
+                           "b,4,4,ok,2.0\n"
+                           "b,4,8,ok,3.0\n";
+static const char runs_of_jobs[] =
+    "{'source': 's', 'scenario': {'model': 'bert-large-uncased', 'cluster': "
+    "{'instance': 'p3dn.24xlarge', 'count': {'expr': '{instances}'}}, 'training': "
+    "{'sequence_length': 128, 'micro_batch_size': {'expr': '{batch}'}, 'precision': "
+    "'amp_fp16', 'optimizer': 'adam'}}, 'rank_by': ['job'], "
+    "'measured': {'fits': {'expr': '{status}', 'map': {'ok': 1, 'failed': 0}}, "
+    "'step_time_s': {'expr': '{seconds}'}}, "
+    "'healthy': {'within': 0.5, 'of': '%s', 'by': ['job'], 'why': 'w'}, "
+    "'outdone': {'larger': 'batch', 'by': ['job'], 'why': 'w'}, "
+    "'bands': {'of': '{instances}', 'edges': [3], 'cumulative': true}}";
+
+/* Rows against those of their group: sick ones count in no error, but in the order of
+ * alternatives and in verdicts on memory. */
+static void test_groups(void)
+{
+    static const struct {
+        const char *of;
+        int64_t sick;
+    } cases[] = { { "best", 1 }, { "median", 1 } };
+    for (int i = 0; i < 2; i++) {
+        struct cfg_loader loader;
+        struct mapping m;
+        struct mapping_run run;
+        struct summary s;
+        char *text = xasprintf(runs_of_jobs, cases[i].of);
+        CU_ASSERT_EQUAL_FATAL(load_with(&m, &loader, text, runs), 0);
+        mapping_run(&run, &loader.arena, &m, NULL, NULL);
+        summary_make(&s, &loader.arena, &run);
+        CU_ASSERT_EQUAL_FATAL(run.n_failed, 0);
+        CU_ASSERT_EQUAL(run.n_sick, cases[i].sick);
+        CU_ASSERT_TRUE(run.outcomes[1].sick && !run.outcomes[0].sick);
+        CU_ASSERT_EQUAL(s.metrics.v[0].stats.n, 4);
+        CU_ASSERT_EQUAL_FATAL(s.n_bands, 2);
+        CU_ASSERT_EQUAL(s.bands[0].metrics.v[0].stats.n, 2); /* below 3 */
+        CU_ASSERT_EQUAL(s.bands[1].metrics.v[0].stats.n, 4); /* all */
+        CU_ASSERT_TRUE(isinf(s.bands[1].from) && isinf(s.bands[1].to));
+        CU_ASSERT_TRUE(run.outcomes[2].outdone && !run.outcomes[4].outdone);
+        CU_ASSERT_EQUAL(s.verdicts.ran_fits, 5);
+        CU_ASSERT_EQUAL(s.verdicts.ran_not, 0);
+        CU_ASSERT_EQUAL(s.verdicts.failed_fits, 1);
+        CU_ASSERT_EQUAL(s.verdicts.failed_not, 1);
+        CU_ASSERT_EQUAL(s.verdicts.outdone_fits, 1);
+        CU_ASSERT_EQUAL(s.rankings[0].n, 5);
+        mapping_release(&m);
+        cfg_loader_release(&loader);
+        free(text);
+    }
+}
+
 static char *run_to_json(int n_threads)
 {
     struct cfg_loader loader;
@@ -361,6 +439,7 @@ void test_mapping_register(void)
     CU_add_test(suite, "pointers", test_pointers);
     CU_add_test(suite, "bad mappings", test_bad_mappings);
     CU_add_test(suite, "a run over kernels", test_run);
+    CU_add_test(suite, "rows against those of their group", test_groups);
     CU_add_test(suite, "rows of a held-out table that served a fit", test_fitted_rows);
     CU_add_test(suite, "threads do not matter", test_threads_do_not_matter);
 }

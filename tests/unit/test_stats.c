@@ -68,20 +68,36 @@ static void test_rankings(void)
     }
 }
 
+/* The second best measured is what no single lucky run sets. */
+static void test_second_best(void)
+{
+    static const double measured[] = { 10, 4, 5, 0, 3 }, first[] = { 1, 9, 2, 8, 7 },
+                        failed[] = { 1, 2, 3, 9, 4 };
+    struct ranking r = ranking_of(measured, first, 5);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret, 0.6, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret_second, 0.2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret_second_top3, 0.2, 1e-12);
+    r = ranking_of(measured, failed, 5); /* the first choice failed: all is lost */
+    CU_ASSERT_DOUBLE_EQUAL(r.regret, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret_second, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret_second_top3, 0, 1e-12);
+}
+
 /* Jobs weigh alike; one whose alternatives are all equal has no order to be right
  * about. */
 static void test_mean_of_rankings(void)
 {
     static const struct ranking jobs[] = {
-        { 3, 1, 0, 0 },
-        { 5, -0.5, 0.3, 0.06 },
-        { 2, NAN, 0.3, 0 },
+        { 3, 1, 0, 0, 0, 0 },
+        { 5, -0.5, 0.3, 0.06, 0.2, 0 },
+        { 2, NAN, 0.3, 0, 0.1, 0 },
     };
     struct ranking mean = ranking_mean(jobs, 3);
     CU_ASSERT_EQUAL(mean.n, 10);
     CU_ASSERT_DOUBLE_EQUAL(mean.spearman, 0.25, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(mean.regret, 0.2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(mean.regret_top3, 0.02, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(mean.regret_second, 0.1, 1e-12);
     CU_ASSERT_TRUE(isnan(ranking_mean(jobs + 2, 1).spearman));
 }
 
@@ -107,6 +123,7 @@ void test_stats_register(void)
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "no errors", test_no_errors);
     CU_add_test(suite, "rankings", test_rankings);
+    CU_add_test(suite, "regret against the second best", test_second_best);
     CU_add_test(suite, "mean of rankings", test_mean_of_rankings);
     CU_add_test(suite, "regret is ordered", test_regret_is_ordered);
 }
