@@ -34,7 +34,8 @@ const struct name_value parallelism_partition_names[] = {
     { "smp-tree", PARTITION_SMP_TREE }, { "manual", PARTITION_MANUAL },
     { "uniform|embedding", PARTITION_UNIFORM_EMBEDDING },
     { "uniform|head", PARTITION_UNIFORM_HEAD },
-    { "uniform|embedding|head", PARTITION_UNIFORM_BOTH }, { NULL, 0 },
+    { "uniform|embedding|head", PARTITION_UNIFORM_BOTH },
+    { "compute", PARTITION_COMPUTE }, { NULL, 0 },
 };
 
 const struct name_value context_comm_names[] = {

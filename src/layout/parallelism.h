@@ -50,6 +50,8 @@ enum partition_method {
     PARTITION_TYPE,       /* "type:transformer": least largest count of layers */
     PARTITION_TYPE_ENDS,  /* "type:transformer|embedding": embedding and head count
                             too */
+    PARTITION_COMPUTE,    /* each stage is left when its share of products is passed;
+                            stages may hold the head alone (nanotron) */
     PARTITION_SMP,        /* SMP's costs over embedding, layers and head in a row */
     PARTITION_SMP_TREE,   /* SMP's algorithm over the module tree, D'Hondt included */
     PARTITION_MANUAL,     /* stage_layers */

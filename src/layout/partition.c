@@ -56,6 +56,7 @@ struct cut {
     int64_t *ends;
     double compute, memory; /* totals */
     bool head_first;        /* the head is on the first stage */
+    int64_t head;           /* else the part that it is on */
 };
 
 /* DeepSpeed's partition_uniform: the first parts take what is left over. */
@@ -213,6 +214,35 @@ static int cut_smp_tree(struct cut *c, struct err *err)
     return read_devices(c, &nodes[3], err);
 }
 
+/* nanotron's shares (models/base.py, build_model): a module with which the sum so far is
+ * beyond the stage's share begins the next stage, as the Ultra-Scale Playbook's steps and
+ * failures show (docs/validation/playbook.md; the public code leaves the stage one module
+ * later). What is after the head has no cost, and goes one stage further where the head
+ * is not on the last. Runs with two stages without parameters are known to fail. */
+static int cut_compute(struct cut *c, struct err *err)
+{
+    const struct partition_request *q = c->q;
+    double all = 0, sum = 0;
+    int64_t at = 0, layer = 0;
+    for (int64_t i = 0; i < q->n_modules; i++)
+        all += q->modules[i].weights;
+    for (int64_t i = 0; i < q->n_modules; i++) {
+        sum += q->modules[i].weights;
+        if (at < c->parts - 1 && sum > all * ((double)(at + 1) / (double)c->parts))
+            c->ends[at++] = layer;
+        layer += q->modules[i].layer;
+        c->head = q->modules[i].weights > 0 ? at : c->head;
+    }
+    for (; at < c->parts; at++)
+        c->ends[at] = layer;
+    if (c->head < c->parts - 2)
+        return err_set(err,
+                       "the last %" PRId64 " of %" PRId64 " stages would hold no "
+                       "parameters (take fewer stages)",
+                       (int64_t)(c->parts - 1 - c->head), (int64_t)c->parts);
+    return 0;
+}
+
 static int (*const methods[])(struct cut *c, struct err *err) = {
     [PARTITION_UNIFORM] = cut_uniform,
     [PARTITION_PARAMETERS] = cut_parameters,
@@ -224,6 +254,7 @@ static int (*const methods[])(struct cut *c, struct err *err) = {
     [PARTITION_UNIFORM_EMBEDDING] = cut_uniform_ends,
     [PARTITION_UNIFORM_HEAD] = cut_uniform_ends,
     [PARTITION_UNIFORM_BOTH] = cut_uniform_ends,
+    [PARTITION_COMPUTE] = cut_compute,
 };
 
 /* Parts ---------------------------------------------------------------------------- */
@@ -245,6 +276,8 @@ static void add_module(struct partition *p, const struct cut *c, int64_t i,
     int64_t at = ends ? (c->head_first ? 0 : c->parts - 1) : part_of(c, layer);
     if (!m->layer && i == 0)
         at = 0;
+    else if (!m->layer && !c->head_first && c->q->modules[i - 1].layer && layer == c->n)
+        at = c->head;
     p->parts[at].compute += m->compute;
     p->parts[at].memory += m->memory;
 }
@@ -257,7 +290,8 @@ static void fill_parts(struct partition *p, const struct cut *c)
         part->first_layer = i == 0 ? 0 : c->ends[i - 1];
         part->n_layers = c->ends[i] - part->first_layer;
         part->has_embedding = i == 0;
-        part->has_head = i == (c->head_first ? 0 : c->parts - 1);
+        part->has_head = i == (c->head_first ? 0 : c->head);
+        part->has_loss = i == (c->head_first ? 0 : c->parts - 1);
     }
     for (int64_t i = 0; i < c->q->n_modules; i++) {
         add_module(p, c, i, layer);
@@ -272,12 +306,13 @@ int partition_make(struct partition *p, struct arena *arena,
     c.n = count_layers(q);
     c.parts = q->n_stages * q->n_chunks;
     if (c.n < c.parts && q->method != PARTITION_MANUAL &&
-        partition_ends(q->method) == 0)
+        q->method != PARTITION_COMPUTE && partition_ends(q->method) == 0)
         return err_set(
             err, "%" PRId64 " stages are more than the model's %" PRId64 " layers",
             (int64_t)c.parts, (int64_t)c.n);
     c.items = make_items(arena, q, c.n);
     c.head_first = head_is_embeddings(q);
+    c.head = c.parts - 1;
     c.ends = ARENA_ARRAY(arena, c.parts, int64_t);
     for (int64_t i = 0; i < c.n; i++) {
         c.compute += c.items[i].compute;
@@ -304,5 +339,8 @@ int64_t partition_chunks(const struct partition *p)
 
 int64_t partition_head_stage(const struct partition *p)
 {
-    return p->parts[0].has_head ? 0 : p->n_stages - 1;
+    int64_t i = p->n_stages * p->n_chunks - 1;
+    while (i > 0 && !p->parts[i].has_head)
+        i--;
+    return i % p->n_stages;
 }

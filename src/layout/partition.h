@@ -10,6 +10,7 @@
  * the first, the head in the last, what is no layer between them stays with the layer
  * after it. Every part holds at least one layer, but where counts are given or
  * embedding and head count as layers: a part may then have these alone, or nothing.
+ * PARTITION_COMPUTE may put the head, or what comes after it, on a part of its own.
  * SMP may put the head on the first stage: one that is tied to the embedding,
  * since modules that share a parameter go to one device, and with PARTITION_SMP_TREE
  * small ones after a large container. Under SMP's schedules the stream then returns
@@ -26,12 +27,16 @@
 /* One module: the embedding, a layer, or the head. */
 struct partition_module {
     double compute, memory, parameters; /* costs, each in a unit of its own */
+    double weights;                     /* of its products, whole: PARTITION_COMPUTE */
     bool layer;                         /* else embedding, head or what is between */
 };
 
 struct partition_part {
     int64_t first_layer, n_layers;
     bool has_embedding, has_head;
+    bool
+        has_loss; /* what comes after the head; with it, but PARTITION_COMPUTE may put it
+                      on the next stage */
     double compute, memory; /* sums over the part's modules */
 };
 

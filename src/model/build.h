@@ -303,6 +303,11 @@ void build_embedding(struct build *b, struct op_block *block);
 void build_bridge(struct build *b, struct op_block *block);
 void build_head(struct build *b, struct op_block *block);
 
+/* build_tail.c: cuts the head's cast and loss off into the two blocks after it, where the
+ * framework has them as modules of their own; how many blocks that adds. */
+enum { BUILD_TAIL_MAX = 2 };
+int32_t build_tail(struct build *b, struct op_block *head);
+
 /* build_vision.c: a tower's blocks, the projector last; how many there are. */
 enum { BUILD_TOWER_MAX = 4 };
 int32_t build_tower_blocks(const struct model *m);

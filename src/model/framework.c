@@ -68,6 +68,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("loss_in_place", T, fw.loss.in_place),
     CFG_BOOL("fused_loss", T, fw.loss.fused),
     CFG_BOOL("compiled_loss", T, fw.loss.compiled),
+    CFG_BOOL("head_modules", T, fw.loss.modules),
     CFG_BOOL("recompute_stops", T, fw.tensors.recompute_stops),
     CFG_BOOL("fp8_norm", T, fw.kernels.fp8_norm),
     CFG_BOOL("record_stream", T, fw.tensors.record_stream),

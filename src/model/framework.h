@@ -70,6 +70,8 @@ struct framework_loss {
     bool in_place;  /* cross-entropy of several kernels on one fp32 copy */
     bool fused;     /* cross-entropy in one kernel, its gradient in place */
     bool compiled;  /* the same by torch.compile, its gradient apart */
+    bool modules;   /* head, cast to fp32 and loss are modules that a pipeline may put
+                       on stages of their own */
     double logit_B; /* loss: bytes moved per logit, forward and backward */
     /* loss over a split vocabulary: bytes per logit that its backward makes with
      * the gradient */

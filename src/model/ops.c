@@ -41,7 +41,7 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
         (mixed && build_init(&dense, arena, first, s, err) < 0))
         return -1;
     list->n_blocks = (two ? 5 : mixed ? 4 : 3) + build_tower_blocks(m);
-    list->blocks = ARENA_ARRAY(arena, list->n_blocks, struct op_block);
+    list->blocks = ARENA_ARRAY(arena, list->n_blocks + BUILD_TAIL_MAX, struct op_block);
     struct op_block *block = list->blocks;
     build_embedding(&b, block++);
     if (m->tower && build_tower(block, arena, m, s, err) < 0)
@@ -61,6 +61,8 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
         build_layer(&b, block++, STACK_DECODER);
     }
     build_head(&b, block);
+    list->n_ends = 1 + build_tail(&b, block);
+    list->n_blocks += list->n_ends - 1;
     return check_parameters(list, err);
 }
 

@@ -89,6 +89,7 @@ struct op_block {
 struct op_list {
     struct op_block *blocks;
     int32_t n_blocks;
+    int32_t n_ends; /* blocks of the head, which are the last: it, or its modules */
 };
 
 enum op_precision {

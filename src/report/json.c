@@ -105,8 +105,8 @@ static json_t *row(const struct mapping_outcome *o, bool has_memory)
         json_object_set_new(predicted, "fits", json_boolean(o->fits_predicted));
     json_object_set_new(one, "measured", measured);
     json_object_set_new(one, "predicted", predicted);
-    if (o->sick)
-        json_object_set_new(one, "sick", json_true());
+    if (o->outlier)
+        json_object_set_new(one, "outlier", json_true());
     if (o->error)
         json_object_set_new(one, "error", text(o->error));
     return one;
@@ -114,9 +114,10 @@ static json_t *row(const struct mapping_outcome *o, bool has_memory)
 
 static json_t *verdicts(const struct summary_verdicts *v)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "ran_fits",
-                     (json_int_t)v->ran_fits, "ran_too_large", (json_int_t)v->ran_not,
-                     "failed_fits", (json_int_t)v->failed_fits, "failed_too_large",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "failed_refused",
+                     (json_int_t)v->failed_refused, "ran_fits", (json_int_t)v->ran_fits,
+                     "ran_too_large", (json_int_t)v->ran_not, "failed_fits",
+                     (json_int_t)v->failed_fits, "failed_too_large",
                      (json_int_t)v->failed_not, "outdone_fits",
                      (json_int_t)v->outdone_fits, "outdone_too_large",
                      (json_int_t)v->outdone_not);
@@ -131,7 +132,7 @@ json_t *report_validation_json(const struct mapping_run *run, const struct summa
     json_object_set_new(o, "unmeasured", json_integer(run->n_unmeasured));
     json_object_set_new(o, "failed", json_integer(run->n_failed));
     json_object_set_new(o, "wrong_fits", json_integer(run->n_wrong_fits));
-    json_object_set_new(o, "sick", json_integer(run->n_sick));
+    json_object_set_new(o, "outliers", json_integer(run->n_outliers));
     json_object_set_new(o, "verdicts", verdicts(&s->verdicts));
     json_object_set_new(o, "metrics", metrics(&s->metrics));
     json_object_set_new(o, "bands", bands(s));

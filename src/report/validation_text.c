@@ -102,32 +102,33 @@ static void print_groups(FILE *out, const struct summary *s)
 static void print_verdicts(FILE *out, const struct mapping_run *run,
                            const struct summary_verdicts *v)
 {
-    int64_t n_ran = v->ran_fits + v->ran_not, n_failed = v->failed_fits + v->failed_not;
-    if (run->mapping->kind != MAPPING_SCENARIO || n_ran == 0 || n_failed == 0)
-        return;
-    fprintf(out, "\n  %-*s %9s %9s %14s\n", KEY, "memory", "fits", "too large",
-            "called so");
     const struct {
         const char *what;
-        int64_t fits, large;
+        int64_t fits, large, refused;
     } rows[] = {
-        { "ran", v->ran_fits, v->ran_not },
-        { "failed", v->failed_fits, v->failed_not },
+        { "ran", v->ran_fits, v->ran_not, 0 },
+        { "failed", v->failed_fits, v->failed_not, v->failed_refused },
         { "failed, and no larger run did not", v->failed_fits - v->outdone_fits,
-          v->failed_not - v->outdone_not },
+          v->failed_not - v->outdone_not, v->failed_refused },
     };
+    if (run->mapping->kind != MAPPING_SCENARIO || v->ran_fits + v->ran_not == 0 ||
+        v->failed_fits + v->failed_not == 0)
+        return;
+    fprintf(out, "\n  %-*s %9s %9s %9s %12s\n", KEY, "runs, and memory", "fits",
+            "too large", "refused", "called so");
     for (int i = 0; i < (run->mapping->outdone.by.n ? 3 : 2); i++)
-        fprintf(out, "  %-*s %9" PRId64 " %9" PRId64 " %12.1f %%\n", KEY, rows[i].what,
-                rows[i].fits, rows[i].large,
-                100.0 * (double)rows[i].large /
-                    fmax(1, (double)(rows[i].fits + rows[i].large)));
+        fprintf(out, "  %-*s %9" PRId64 " %9" PRId64 " %9" PRId64 " %10.1f %%\n", KEY,
+                rows[i].what, rows[i].fits, rows[i].large, rows[i].refused,
+                100.0 * (double)(rows[i].large + rows[i].refused) /
+                    fmax(1, (double)(rows[i].fits + rows[i].large + rows[i].refused)));
 }
 
 static void print_row(FILE *out, const struct mapping_outcome *o)
 {
     if (o->error) {
         fprintf(out, "  %s: ", o->name);
-        report_wrap(out, "FAILED: ", "      ", o->error, WIDTH);
+        report_wrap(out, o->refused ? "refused: " : "FAILED: ", "      ", o->error,
+                    WIDTH);
         return;
     }
     for (int32_t i = 0; i < o->n_quantities; i++) {
@@ -155,7 +156,7 @@ static void print_failures(FILE *out, const struct mapping_run *run)
     enum { SHOWN = 5 };
     int shown = 0;
     for (int64_t i = 0; i < run->n_outcomes && shown < SHOWN; i++)
-        if (run->outcomes[i].error) {
+        if (run->outcomes[i].error && !run->outcomes[i].refused) {
             print_row(out, &run->outcomes[i]);
             shown++;
         }
@@ -180,10 +181,10 @@ static void print_rules(FILE *out, const struct filters *f, const char *indent,
 static void print_dropped(FILE *out, const struct mapping_run *run)
 {
     print_rules(out, &run->mapping->filters, "  ", "left out");
-    if (run->n_sick) {
+    if (run->n_outliers) {
         char first[96];
         snprintf(first, sizeof(first),
-                 "  %" PRId64 " rows count in no error: ", run->n_sick);
+                 "  %" PRId64 " rows count in no error: ", run->n_outliers);
         report_wrap(out, first, "      ", run->mapping->healthy.why, WIDTH);
     }
     if (run->n_unmeasured)

@@ -275,17 +275,58 @@ static int add_instance(const struct groups *g, struct coll_group *out,
     return 0;
 }
 
-static int lay_spans(const struct groups *g, const struct ranks *r,
-                     struct coll_group *out, bool classes)
+/* The same where runs of `lanes` neighbours repeat: the n-th of each run are a span. */
+static int add_to_lane(const struct groups *g, struct coll_group *out,
+                       const struct coll_span *one, int64_t number, int64_t lanes,
+                       bool classes)
 {
-    struct coll_span one = { .first = -1, .n_instances = 1, .stride = 1 };
-    int64_t n = ranks_count(r);
-    *out = (struct coll_group) { 0 };
+    struct coll_span *s = &out->spans[number % lanes];
+    int64_t ahead = one->first - s->first;
+    if (number < lanes) {
+        *s = *one;
+        out->n_spans++;
+        return 0;
+    }
+    bool next = s->n_instances == 1 ? ahead > 0 : ahead == s->n_instances * s->stride;
+    if (!next || !alike(g, s, one, classes))
+        return -1;
+    if (s->n_instances++ == 1)
+        s->stride = ahead;
+    return 0;
+}
+
+/* How many neighbouring instances the group begins with. */
+static int64_t first_run(const struct groups *g, const struct ranks *r)
+{
+    int64_t n = ranks_count(r), first = 0, last = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t instance;
         int32_t gpu;
         groups_place(g, ranks_member(r, i), &instance, &gpu);
-        if (instance != one.first && one.n_gpus && add_instance(g, out, &one, classes))
+        if (i > 0 && instance != last && instance != last + 1)
+            break;
+        first = i == 0 ? instance : first;
+        last = instance;
+    }
+    return last - first + 1;
+}
+
+/* `lanes` 1: spans as they come. */
+static int lay_spans(const struct groups *g, const struct ranks *r,
+                     struct coll_group *out, int64_t lanes, bool classes)
+{
+    struct coll_span one = { .first = -1, .n_instances = 1, .stride = 1 };
+    int64_t n = ranks_count(r), number = 0;
+    *out = (struct coll_group) { 0 };
+    if (lanes > CLUSTER_GROUPS_MAX)
+        return -1;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t instance;
+        int32_t gpu;
+        groups_place(g, ranks_member(r, i), &instance, &gpu);
+        if (instance != one.first && one.n_gpus &&
+            (lanes > 1 ? add_to_lane(g, out, &one, number++, lanes, classes)
+                       : add_instance(g, out, &one, classes)))
             return -1;
         if (instance != one.first)
             one =
@@ -294,13 +335,18 @@ static int lay_spans(const struct groups *g, const struct ranks *r,
             return -1;
         one.gpus[one.n_gpus++] = (uint8_t)gpu;
     }
-    return add_instance(g, out, &one, classes);
+    return lanes > 1 ? add_to_lane(g, out, &one, number, lanes, classes)
+                     : add_instance(g, out, &one, classes);
 }
 
 int groups_spans(const struct groups *g, const struct ranks *r, struct coll_group *out,
                  struct err *err)
 {
-    if (lay_spans(g, r, out, true) == 0 || lay_spans(g, r, out, false) == 0)
+    if (lay_spans(g, r, out, 1, true) == 0 || lay_spans(g, r, out, 1, false) == 0)
+        return 0;
+    int64_t lanes = first_run(g, r);
+    if (lanes > 1 && (lay_spans(g, r, out, lanes, true) == 0 ||
+                      lay_spans(g, r, out, lanes, false) == 0))
         return 0;
     return err_set(
         err,

@@ -10,10 +10,10 @@ const struct name_value library_names[] = {
     { "ddp", LIBRARY_DDP }, { "fsdp", LIBRARY_FSDP }, { "deepspeed", LIBRARY_DEEPSPEED },
     { "megatron", LIBRARY_MEGATRON }, { "smp", LIBRARY_SMP },
     { "horovod", LIBRARY_HOROVOD }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
-    { NULL, 0 },
+    { "nanotron", LIBRARY_NANOTRON }, { NULL, 0 },
 };
 enum {
-    WORD_SMP_V2 = LIBRARY_PARAMETER_SERVER + 1,
+    WORD_SMP_V2 = LIBRARY_NANOTRON + 1,
     WORD_SMDDP
 };
 const struct name_value library_words[] = {
@@ -21,7 +21,7 @@ const struct name_value library_words[] = {
     { "megatron", LIBRARY_MEGATRON }, { "smp", LIBRARY_SMP }, { "smp-v1", LIBRARY_SMP },
     { "smp-v2", WORD_SMP_V2 }, { "horovod", LIBRARY_HOROVOD },
     { "smddp", WORD_SMDDP }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
-    { NULL, 0 },
+    { "nanotron", LIBRARY_NANOTRON }, { NULL, 0 },
 };
 const struct name_value backend_names[] = {
     { "nccl", BACKEND_NCCL }, { "smddp", BACKEND_SMDDP }, { NULL, 0 },
@@ -258,6 +258,43 @@ const struct library_row library_parameter_server = {
     .interleaves_all_first = true,
 };
 
+/* huggingface/nanotron @0e0a27ea, src/nanotron: with ZeRO-0 DistributedDataParallel whose
+ * hook adds gradients to fp32 sums and reduces those (trainer.py, _init_model;
+ * optim/gradient_accumulator.py), buckets of 25 MiB of bf16; with ZeRO-1 no DDP: all sums
+ * are reduced at once, after backward, on every rank (trainer.py, training_step:
+ * reduce_scatter=False), and each tensor's piece of each rank is gathered (optim/zero.py,
+ * _all_gather_params). Stages: models/base.py, build_model. Sends are waited for
+ * (parallel/pipeline_parallel/p2p.py, send_tensors); 1F1B asserts its microbatches
+ * (engine.py, train_batch_iter). */
+const struct library_row library_nanotron = {
+    .library = LIBRARY_NANOTRON,
+    .title = "nanotron",
+    .name = "nanotron",
+    .profiles = { { PROFILE_ALWAYS, "nanotron" } },
+    .bucket = { .elements = 25 * MIB / 2 },
+    .vocabulary_multiple = 1,
+    .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
+    .pipeline_shardings = ALL_BITS,
+    .shardings_mend = fsdp_and_deepspeed,
+    .own_models = true,
+    .copies_gradients = true,
+    .first_bucket = true,
+    .buckets_by_overlap = true,
+    .reduces_after = BIT(SHARDING_OPTIMIZER),
+    .sums_whole = BIT(SHARDING_OPTIMIZER),
+    .gathers_lists = BIT(SHARDING_OPTIMIZER),
+    .partition = PARTITION_COMPUTE,
+    .fills_once = true,
+    .fill_needs_stages = true,
+    .waits_for_sends = true,
+    .interleaves_all_first = true,
+    .tensor = true,
+    .pipeline = true,
+    .context = true,
+    .sequence_parallel = true,
+    .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_GPIPE),
+};
+
 static const struct library_row *const rows[] = {
     [LIBRARY_DDP] = &library_ddp,
     [LIBRARY_FSDP] = &library_fsdp,
@@ -266,6 +303,7 @@ static const struct library_row *const rows[] = {
     [LIBRARY_SMP] = &library_smp_schedules,
     [LIBRARY_HOROVOD] = &library_horovod,
     [LIBRARY_PARAMETER_SERVER] = &library_parameter_server,
+    [LIBRARY_NANOTRON] = &library_nanotron,
     [WORD_SMP_V2] = &library_smp_v2,
     [WORD_SMDDP] = &library_smddp,
 };

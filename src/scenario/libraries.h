@@ -22,7 +22,8 @@ enum library {
     LIBRARY_MEGATRON,
     LIBRARY_SMP,
     LIBRARY_HOROVOD,
-    LIBRARY_PARAMETER_SERVER
+    LIBRARY_PARAMETER_SERVER,
+    LIBRARY_NANOTRON
 };
 enum backend { BACKEND_NCCL, BACKEND_SMDDP };
 extern const struct name_value library_names[], backend_names[];
@@ -134,12 +135,17 @@ struct library_row {
     bool reduces_units;      /* a layer's gradients at once */
     uint32_t reduces_after;  /* bits of sharding: all gradients after backward */
     uint32_t
-        reduces_to_owner; /* bits of sharding: a tensor to the rank that updates it */
-    bool fuses_by_cycle;  /* at each cycle, what is ready */
-    bool servers;         /* sums are made by parameter servers */
+        reduces_to_owner;   /* bits of sharding: a tensor to the rank that updates it */
+    uint32_t sums_whole;    /* bits of sharding: on all ranks, whoever updates them */
+    uint32_t gathers_lists; /* bits of sharding: updated parameters come as lists of a
+                               piece a tensor and rank, which are copied one by one */
+    bool fuses_by_cycle;    /* at each cycle, what is ready */
+    bool servers;           /* sums are made by parameter servers */
     /* passes */
+    enum partition_method partition; /* of a pipeline's stages, where none is written */
     bool fills_once;            /* accumulation steps of a pipeline are microbatches of
                                   one fill; else each step fills and drains it */
+    bool fill_needs_stages;     /* 1F1B: as many microbatches as stages but one */
     bool waits_for_sends;       /* between stages */
     bool keeps_stage_outputs;   /* until the stage's backward */
     bool interleaves_all_first; /* interleaved: with as many microbatches as stages, all
@@ -160,7 +166,7 @@ const struct library_row *library_of_word(int word);
 /* The rows. */
 extern const struct library_row library_ddp, library_smddp, library_fsdp,
     library_smp_v2, library_deepspeed, library_megatron, library_smp,
-    library_smp_schedules, library_horovod, library_parameter_server;
+    library_smp_schedules, library_horovod, library_parameter_server, library_nanotron;
 
 /* The row of a job: ddp over SMDDP and the generations of SMP have rows of their own. */
 const struct library_row *library_of(const struct parallelism *p);

@@ -351,6 +351,9 @@ int parallelism_framework(struct parse_context *r)
     if (read_framework(r) || read_tensor_hidden(r))
         return -1;
     const struct framework *f = r->s->training.framework;
+    if (!cfg_present(cfg_get(r->parallelism, "partition")) &&
+        p->stages.partition == PARTITION_UNIFORM)
+        p->stages.partition = library_of(p)->partition;
     if (!r->has_overlap)
         p->reduce.overlap =
             f->reduction.overlap &&

@@ -88,6 +88,16 @@ static int check_stages(const struct parse_context *r)
                          p->pipeline * p->stages.virtual_stages,
                          p->stages.virtual_stages > 1 ? ", virtual ones counted," : "",
                          layers, m->name, most / p->stages.virtual_stages);
+    int64_t least = library_of(p)->fill_needs_stages && p->pipeline > 1 &&
+                            p->stages.schedule == SCHEDULE_1F1B
+                        ? p->pipeline - 1
+                        : 0;
+    if (r->s->training.microbatches > 0 && r->s->training.microbatches < least)
+        return cfg_error(at, DIAG_LIBRARY_RULE,
+                         "%s's 1F1B takes %" PRId64 " stages with at least %" PRId64
+                         " microbatches, not %" PRId64,
+                         library_of(p)->title, p->pipeline, least,
+                         r->s->training.microbatches);
     if (smp_only && p->pipeline > 1)
         return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_REQUIRES,
                          "schedule \"%s\" is SMP's own (write \"library\": \"smp\", or "

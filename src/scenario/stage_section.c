@@ -13,7 +13,8 @@ static const struct name_value methods[] = {
     { "smp-tree", PARTITION_SMP_TREE },
     { "uniform|embedding", PARTITION_UNIFORM_EMBEDDING },
     { "uniform|head", PARTITION_UNIFORM_HEAD },
-    { "uniform|embedding|head", PARTITION_UNIFORM_BOTH }, { NULL, 0 },
+    { "uniform|embedding|head", PARTITION_UNIFORM_BOTH },
+    { "compute", PARTITION_COMPUTE }, { NULL, 0 },
 };
 /* clang-format on */
 

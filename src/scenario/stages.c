@@ -4,6 +4,8 @@
 #include "scenario/libraries.h"
 #include "scenario/states.h"
 
+#include <string.h>
+
 /* What "operators" keeps of a block. */
 static double saved_B(const struct op_block *b)
 {
@@ -62,6 +64,18 @@ static struct partition_module module_of(const struct scenario *s,
     return m;
 }
 
+/* What nanotron counts of a module: attention as if it had as many heads of keys as of
+ * queries, the MLP, and the head (get_block_compute_costs of models/llama.py). */
+static double weights_of(const struct scenario *s, const struct op_block *b)
+{
+    const struct model *m = &s->model;
+    double h = (double)m->hidden;
+    if (op_block_is_layer(b))
+        return 4 * (double)m->attention.q_width * h +
+               (m->mlp.gated ? 3 : 2) * (double)m->mlp.width * h;
+    return strcmp(b->name, "head") == 0 ? (double)m->ends.vocab * h : 0;
+}
+
 int stages_partition(struct partition *p, struct arena *arena, const struct scenario *s,
                      const struct op_list *list, struct err *err)
 {
@@ -73,6 +87,7 @@ int stages_partition(struct partition *p, struct arena *arena, const struct scen
     int64_t at = 0;
     for (int32_t i = 0; i < list->n_blocks; i++) {
         struct partition_module m = module_of(s, &list->blocks[i], st);
+        m.weights = weights_of(s, &list->blocks[i]);
         for (int64_t k = 0; k < list->blocks[i].repeat; k++)
             modules[at++] = m;
     }

@@ -10,7 +10,7 @@
 /* Sources. ddp, fsdp, deepspeed, megatron: scenario/libraries.c; orders of ranks:
  * DeepSpeed's pipe, data, model; Megatron-LM's tp-cp-dp-pp or tp-pp-dp (arguments.py).
  * smp-v1, smp-v2: the SageMaker developer guide; the SDK takes "cluster" and "spread"
- * alone. */
+ * alone. nanotron: its orders of ranks are pipeline, data, tensor (parallel/context.py). */
 /* clang-format off */
 const struct space_stack space_stacks[SPACE_STACKS_N] = {
     { .name = "ddp", .row = &library_ddp, .unplanned = BIT(SHARDING_OPTIMIZER),
@@ -37,15 +37,19 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
     { .name = "smddp", .row = &library_smddp, .unplanned = BIT(SHARDING_OPTIMIZER),
       .checkpoints = 7, .placements = DPT, .instances = sagemaker_smddp_instances,
       .what = "DistributedDataParallel over SageMaker's data parallel library" },
+    { .name = "nanotron", .row = &library_nanotron, .checkpoints = BIT(0) | BIT(2),
+      .placements = PDT, .what = "Hugging Face's nanotron" },
 };
 const struct name_value space_stack_names[] = {
     { "ddp", 0 }, { "horovod", 1 }, { "fsdp", 2 }, { "deepspeed", 3 }, { "megatron", 4 },
-    { "smp-v1", 5 }, { "smp-v2", 6 }, { "smddp", 7 }, { "smp", 5 }, { NULL, 0 },
+    { "smp-v1", 5 }, { "smp-v2", 6 }, { "smddp", 7 }, { "smp", 5 },
+    { "nanotron", 8 }, { NULL, 0 },
 };
 const struct name_value space_for_names[] = {
     { "smp-v1", 1 << 5 }, { "smp-v2", 1 << 6 }, { "megatron", 1 << 4 },
     { "deepspeed", 1 << 3 }, { "fsdp", 1 << 2 }, { "ddp", 1 << 0 },
-    { "horovod", 1 << 1 }, { "smddp", 1 << 7 }, { "smp", 1 << 5 }, { NULL, 0 },
+    { "horovod", 1 << 1 }, { "smddp", 1 << 7 }, { "smp", 1 << 5 },
+    { "nanotron", 1 << 8 }, { NULL, 0 },
 };
 /* clang-format on */
 

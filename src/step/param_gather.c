@@ -10,6 +10,7 @@
  * R8.5). */
 #include "step/param_gather.h"
 
+#include "scenario/libraries.h"
 #include "step/buckets.h"
 #include "step/comms.h"
 #include "step/issue.h"
@@ -175,6 +176,39 @@ void param_gather_enter(struct builder *b, int32_t chunk, int32_t at)
         b->ready[chunk] = NULL;
 }
 
+/* Tensors of the parameters that the same ranks hold. */
+static int64_t tensors_of(const struct stage *stage, enum replica_group h)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < stage->list.n_blocks; i++) {
+        const struct op_block *block = &stage->list.blocks[i];
+        for (int32_t k = 0; k < block->n_params; k++)
+            if (!block->params[k].frozen && replicas_of(stage, &block->params[k]) == h)
+                n += block->repeat;
+    }
+    return n;
+}
+
+/* Lists: each rank's pieces are joined to a buffer, which the gather fills, and which is
+ * copied out tensor by tensor: one copy for each tensor and rank, that the host launches.
+ * Each number is read and written three times: joined, out of what NCCL has filled, and
+ * to its place (PyTorch's all_gather of lists, nanotron's all_gather_coalesced). */
+static void copy_lists(struct builder *b, enum replica_group h, double elements)
+{
+    const struct parallelism *p = &b->stage->s->parallel;
+    double width = dtype_bytes(op_parameter_dtype(b->stage->s->training.precision));
+    double pieces = (double)tensors_of(b->stage, h) * replicas_shards(b->stage, h);
+    if (!library_has(library_of(p)->gathers_lists, (int)p->shard.strategy))
+        return;
+    ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)(2 * elements * width));
+    issue_wait(b, (int32_t)b->step->program.tasks.n - 1);
+    issue_stream(b, CATEGORY_DATA_COMM_EXPOSED, pieces * b->stage->fw->shard.part_s,
+                 6 * elements * width);
+    issue_label(b, "copy lists of parts");
+    issue_mark_memory(b);
+    ledger_free(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)(2 * elements * width));
+}
+
 /* After the update: all that the same ranks hold at once. */
 int param_gather_end(struct builder *b, struct err *err)
 {
@@ -187,6 +221,7 @@ int param_gather_end(struct builder *b, struct err *err)
         if (comm < 0)
             return -1;
         gather(b, comm, b->last_kernel);
+        copy_lists(b, h, elements);
     }
     return 0;
 }

@@ -36,10 +36,12 @@ static bool sends_exposed(const struct stage *stage)
            !stage->fw->tensor.send_overlap;
 }
 
-static int send(struct builder *b, bool back, int32_t message, struct err *err)
+static int send(struct builder *b, bool back, int64_t from, int32_t message,
+                struct err *err)
 {
-    int32_t comm = comms_add(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV,
-                             tensor_ends_message_B(b->stage), err);
+    double bytes = tensor_ends_message_B(b->stage, back ? from - 1 : from);
+    int32_t comm =
+        comms_add(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV, bytes, err);
     if (comm < 0)
         return -1;
     struct program *p = &b->step->program;
@@ -88,7 +90,8 @@ static int hand_on(struct builder *b, struct pass_ref ref, const struct position
     bool backward = ref.kind != PASS_FORWARD;
     int64_t to = backward ? at->stage - 1 : at->stage + 1;
     if (to >= 0 && to <= at->last &&
-        send(b, backward, message_of(at, backward, to, ref.microbatch), err) < 0)
+        send(b, backward, at->stage, message_of(at, backward, to, ref.microbatch),
+             err) < 0)
         return -1;
     return backward || ref.chunk != last_chunk(b->stage)
                ? 0

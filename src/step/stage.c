@@ -24,8 +24,8 @@ static int64_t held(const struct partition_part *part, const struct op_list *mod
         return at_least(0, at_most(to, layer + block->repeat) - at_least(from, layer));
     if (i == 0)
         return part->has_embedding;
-    if (i == model->n_blocks - 1)
-        return part->has_head;
+    if (i >= model->n_blocks - model->n_ends)
+        return i == model->n_blocks - model->n_ends ? part->has_head : part->has_loss;
     return from <= layer && layer < to;
 }
 
@@ -124,7 +124,8 @@ int stage_parts(struct partition *parts, struct arena *arena, const struct scena
     struct partition_part *all = ARENA_NEW(arena, struct partition_part);
     *all = (struct partition_part) { .n_layers = INT64_MAX / 2,
                                      .has_embedding = true,
-                                     .has_head = true };
+                                     .has_head = true,
+                                     .has_loss = true };
     *parts = (struct partition) { .n_stages = 1, .n_chunks = 1, .parts = all };
     return 0;
 }
@@ -137,10 +138,14 @@ void stage_cut(struct stage *stage, const struct op_list *model)
     number_layers(stage, partition_chunks(parts));
     stage->embedding_elements = model->blocks[0].params[0].elements;
     stage->embedding_frozen = model->blocks[0].params[0].frozen;
-    bool last = stage_is_last(stage, stage->rank) && stage->list.n_blocks > 0;
-    if (p->pipeline > 1 && last && partition_head_stage(parts) > 0 &&
-        model_ties_head(&stage->s->model))
-        own_embedding(stage, model, &stage->list.blocks[stage->list.n_blocks - 1]);
+    int64_t number = groups_stage(stage->request->groups, stage->rank);
+    if (p->pipeline == 1 || number == 0 || number != partition_head_stage(parts) ||
+        !model_ties_head(&stage->s->model))
+        return;
+    for (int32_t i = 0; i < stage->list.n_blocks; i++)
+        if (stage->list.blocks[i].n_backward > 0 &&
+            stage->list.blocks[i].forward[0].module == OP_HEAD)
+            own_embedding(stage, model, &stage->list.blocks[i]);
 }
 
 double stage_width_B(const struct stage *stage)

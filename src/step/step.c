@@ -266,7 +266,7 @@ int step_measure(const struct step_request *request, int64_t rank, int32_t chunk
         }
     }
     int32_t comm = rc == 0 ? comms_add(&b, CHANNEL_NEXT, COLL_SENDRECV,
-                                       tensor_ends_message_B(&stage), err)
+                                       tensor_ends_message_B(&stage, 0), err)
                            : -1;
     rc = comm < 0 ? -1 : 0;
     if (rc == 0) { /* on the folded net in any case, that orders are the same */

@@ -181,8 +181,13 @@ static bool sends_parts(const struct stage *stage)
            between(stage) != SHARE_ALL;
 }
 
-double tensor_ends_message_B(const struct stage *stage)
+double tensor_ends_message_B(const struct stage *stage, int64_t part)
 {
+    const struct op_list *model = stage->request->model;
+    const struct partition *parts = stage->request->parts;
+    if (part < parts->n_stages * parts->n_chunks && parts->parts[part].has_head &&
+        !parts->parts[part].has_loss) /* what the cast reads */
+        return model->blocks[model->n_blocks - model->n_ends + 1].forward->read_B;
     double tokens = (double)op_tokens(&stage->settings);
     double bytes = tokens * (double)stage->s->model.hidden * stage_width_B(stage);
     return sends_parts(stage) ? bytes / (double)stage->settings.tensor : bytes;

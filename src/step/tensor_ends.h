@@ -15,9 +15,9 @@ int tensor_ends_after(struct builder *b, int32_t block, struct err *err);
 int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
                        bool backward, struct err *err);
 
-/* Bytes of the stream of a rank between layers, and of its message to the next
- * stage. */
+/* Bytes of the stream of a rank between layers, and of its message from a part of the
+ * pipeline to the next: the stream, or the logits where the loss is on the next. */
 double tensor_ends_stream_B(const struct stage *stage);
-double tensor_ends_message_B(const struct stage *stage);
+double tensor_ends_message_B(const struct stage *stage, int64_t part);
 
 #endif

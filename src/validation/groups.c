@@ -170,8 +170,9 @@ static void judge_health(struct mapping_run *run, struct arena *arena)
         double least = h->within * standard_rate(h, all + first, end - first);
         for (int64_t i = first; i < end; i++) {
             struct mapping_outcome *o = all[i].outcome;
-            o->sick = o->has_rate && o->rate_measured > 0 && o->rate_measured < least;
-            run->n_sick += o->sick;
+            o->outlier =
+                o->has_rate && o->rate_measured > 0 && o->rate_measured < least;
+            run->n_outliers += o->outlier;
         }
     }
     free(all);
@@ -198,8 +199,7 @@ static void judge_failures(struct mapping_run *run, struct arena *arena)
                 largest = fmax(largest, size_of(run, all[i].outcome));
         for (int64_t i = first; i < end; i++) {
             struct mapping_outcome *o = all[i].outcome;
-            o->outdone =
-                o->has_fits && !o->fits_measured && size_of(run, o) < largest;
+            o->outdone = o->has_fits && !o->fits_measured && size_of(run, o) < largest;
         }
     }
     free(all);

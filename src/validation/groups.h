@@ -19,7 +19,7 @@ int groups_read_outdone(struct mapping_outdone *o, struct cfg value,
 const char *groups_key(struct arena *arena, const struct csv *csv, int64_t row,
                        const struct mapping_columns *columns);
 
-/* Marks the outcomes of a run that are sick, and failures that a larger run outdoes.
+/* Marks the outcomes of a run that are outlier, and failures that a larger run outdoes.
  * O(rows log rows). */
 void groups_judge(struct mapping_run *run, struct arena *arena);
 

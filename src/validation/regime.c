@@ -52,7 +52,7 @@ void regime_rows_add(struct regime_rows *rows, const struct mapping_run *run)
     const char *source = arena_strdup(arena, run->mapping->name);
     for (int64_t i = 0; i < run->n_outcomes; i++) {
         const struct mapping_outcome *o = &run->outcomes[i];
-        double error = o->error || !o->has_place || o->fitted || o->sick
+        double error = o->error || !o->has_place || o->fitted || o->outlier
                            ? (double)NAN
                            : time_error(o);
         if (!isfinite(error))

@@ -141,7 +141,8 @@ static void collect_outcomes(struct mapping_run *run, struct rows *r)
         *o = r->outcomes.v[i];
         if (!o->error && collect(r, o, &r->plans.v[i], &err))
             o->error = arena_strdup(r->arena, err.text);
-        run->n_failed += o->error != NULL;
+        o->refused = o->error && o->has_fits && !o->fits_measured;
+        run->n_failed += o->error && !o->refused;
         run->n_wrong_fits +=
             !o->error && o->has_fits && o->fits_measured != o->fits_predicted;
     }

@@ -39,7 +39,8 @@ struct mapping_outcome {
     const char *table;      /* NULL when the mapping names none */
     const char *equal;      /* what rows share that should be equal; NULL: not said */
     const char *rank_group; /* the cells it is alike in; NULL: none */
-    bool sick;     /* too slow for its group to count in errors (mapping's "healthy") */
+    bool refused;           /* it failed, and a rule refuses it: `error` says which */
+    bool outlier;  /* too slow for its group to count in errors (mapping's "healthy") */
     bool outdone;  /* it failed where a larger run did not (mapping's "outdone") */
     bool has_rate; /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
@@ -54,7 +55,7 @@ struct mapping_run {
     int64_t n_dropped;    /* by the filters */
     int64_t n_unmeasured; /* rows whose measured cells are all empty */
     int64_t n_failed, n_wrong_fits;
-    int64_t n_sick; /* rows that are not healthy */
+    int64_t n_outliers; /* rows that are not healthy */
     int64_t n_outcomes;
     struct mapping_outcome *outcomes;
 };

@@ -25,7 +25,7 @@ struct scope {
 
 static bool in_scope(const struct mapping_outcome *o, struct scope scope)
 {
-    if (o->sick)
+    if (o->outlier)
         return false;
     if (scope.band >= 0 &&
         (scope.cumulative ? o->band > scope.band : o->band != scope.band))
@@ -243,6 +243,7 @@ static void count_verdicts(struct summary_verdicts *v, const struct mapping_run 
 {
     for (int64_t i = 0; i < run->n_outcomes; i++) {
         const struct mapping_outcome *o = &run->outcomes[i];
+        v->failed_refused += o->refused;
         if (o->error || !o->has_fits)
             continue;
         if (o->fits_measured)

@@ -342,7 +342,7 @@ static void test_fitted_rows(void)
     }
 }
 
-/* Two jobs of training runs: the first has a sick run, a failure that a larger run
+/* Two jobs of training runs: the first has an outlier, a failure that a larger run
  * outdoes, and one that is truly too large. */
 static const char runs[] = "job,instances,batch,status,seconds\n"
                            "a,2,4,ok,0.5\n"
@@ -363,13 +363,13 @@ static const char runs_of_jobs[] =
     "'outdone': {'larger': 'batch', 'by': ['job'], 'why': 'w'}, "
     "'bands': {'of': '{instances}', 'edges': [3], 'cumulative': true}}";
 
-/* Rows against those of their group: sick ones count in no error, but in the order of
+/* Rows against those of their group: outliers count in no error, but in the order of
  * alternatives and in verdicts on memory. */
 static void test_groups(void)
 {
     static const struct {
         const char *of;
-        int64_t sick;
+        int64_t outlier;
     } cases[] = { { "best", 1 }, { "median", 1 } };
     for (int i = 0; i < 2; i++) {
         struct cfg_loader loader;
@@ -381,8 +381,8 @@ static void test_groups(void)
         mapping_run(&run, &loader.arena, &m, NULL, NULL);
         summary_make(&s, &loader.arena, &run);
         CU_ASSERT_EQUAL_FATAL(run.n_failed, 0);
-        CU_ASSERT_EQUAL(run.n_sick, cases[i].sick);
-        CU_ASSERT_TRUE(run.outcomes[1].sick && !run.outcomes[0].sick);
+        CU_ASSERT_EQUAL(run.n_outliers, cases[i].outlier);
+        CU_ASSERT_TRUE(run.outcomes[1].outlier && !run.outcomes[0].outlier);
         CU_ASSERT_EQUAL(s.metrics.v[0].stats.n, 4);
         CU_ASSERT_EQUAL_FATAL(s.n_bands, 2);
         CU_ASSERT_EQUAL(s.bands[0].metrics.v[0].stats.n, 2); /* below 3 */

@@ -223,6 +223,90 @@ static void test_counted_ends(void)
     }
 }
 
+/* nanotron begins a stage with the module that passes the share of the one before: 1.34B
+ * and 8.86B of the Ultra-Scale Playbook. The head may be alone with the loss. */
+static void test_compute(void)
+{
+    static const struct {
+        int64_t n_layers, stages;
+        double layer, head; /* weights of their products */
+        int64_t layers[32];
+        int64_t on;
+    } cases[] = {
+        { 16, 2, 67108864, 268435456, { 10, 6 }, 1 },
+        { 16, 4, 67108864, 268435456, { 5, 5, 5, 1 }, 3 },
+        { 16, 8, 67108864, 268435456, { 2, 3, 2, 3, 2, 3, 1, 0 }, 7 },
+        { 32, 4, 243269632, 536870912, { 8, 9, 8, 7 }, 3 },
+        { 32,
+          16,
+          243269632,
+          536870912,
+          { 2, 2, 2, 2, 2, 2, 2, 3, 2, 2, 2, 2, 2, 2, 3, 0 },
+          15 },
+        { 32,
+          32,
+          243269632,
+          536870912,
+          { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1,
+            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1, 0, 0 },
+          30 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena arena;
+        struct err err = { 0 };
+        struct partition p;
+        struct partition_module modules[40] = { 0 };
+        int64_t n = cases[i].n_layers, sum = 0, last = cases[i].stages - 1;
+        for (int64_t k = 1; k <= n; k++)
+            modules[k] = (struct partition_module) { 2, 1, 1, cases[i].layer, true };
+        modules[n + 1] = (struct partition_module) { 4, 1, 1, cases[i].head, false };
+        modules[n + 3].compute = 1; /* cast, and loss */
+        struct partition_request q = { .method = PARTITION_COMPUTE,
+                                       .n_stages = cases[i].stages,
+                                       .n_chunks = 1,
+                                       .modules = modules,
+                                       .n_modules = n + 4 };
+        arena_init(&arena);
+        CU_ASSERT_EQUAL_FATAL(partition_make(&p, &arena, &q, &err), 0);
+        for (int64_t k = 0; k <= last; k++) {
+            const struct partition_part *part = &p.parts[k];
+            CU_ASSERT_EQUAL(part->n_layers, cases[i].layers[k]);
+            CU_ASSERT_EQUAL(part->first_layer, sum);
+            CU_ASSERT_EQUAL(part->has_head, k == cases[i].on);
+            CU_ASSERT_EQUAL(part->has_loss, k == last);
+            CU_ASSERT_DOUBLE_EQUAL(part->compute,
+                                   2 * (double)part->n_layers +
+                                       (k == cases[i].on ? 4 : 0) + (k == last),
+                                   1e-9);
+            sum += part->n_layers;
+        }
+        CU_ASSERT_EQUAL(sum, n);
+        CU_ASSERT_EQUAL(partition_head_stage(&p), cases[i].on);
+        arena_release(&arena);
+    }
+}
+
+/* Sixteen stages for 16 layers: two would have no parameters. */
+static void test_empty_stages(void)
+{
+    struct arena arena;
+    struct err err = { 0 };
+    struct partition p;
+    struct partition_module modules[20] = { 0 };
+    for (int i = 1; i <= 16; i++)
+        modules[i] = (struct partition_module) { 2, 1, 1, 67108864, true };
+    modules[17].weights = 268435456;
+    struct partition_request q = { .method = PARTITION_COMPUTE,
+                                   .n_stages = 16,
+                                   .n_chunks = 1,
+                                   .modules = modules,
+                                   .n_modules = 20 };
+    arena_init(&arena);
+    CU_ASSERT_EQUAL(partition_make(&p, &arena, &q, &err), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "the last 2 of 16 stages"));
+    arena_release(&arena);
+}
+
 /* A head tied to the embedding stays on its stage where the stream may return there, in
  * all methods, which leave that stage fewer layers; else it ends the last. */
 static void test_tied_head(void)
@@ -277,7 +361,8 @@ static void check_whole(const struct partition *p, int64_t layers, double comput
     int64_t next = 0;
     for (int64_t i = 0; i < p->n_stages * p->n_chunks; i++) {
         CU_ASSERT_EQUAL(p->parts[i].first_layer, next);
-        CU_ASSERT_TRUE(p->parts[i].n_layers >= 1);
+        CU_ASSERT_TRUE(p->parts[i].n_layers >= 1 || p->parts[i].has_embedding ||
+                       p->parts[i].has_loss);
         next += p->parts[i].n_layers;
         compute -= p->parts[i].compute;
         memory -= p->parts[i].memory;
@@ -291,6 +376,8 @@ static void test_nothing_is_lost(void)
 {
     struct partition_module modules[N_MAX];
     make_modules(modules, 10);
+    for (int i = 0; i < 12; i++)
+        modules[i].weights = modules[i].compute;
     for (int method = 0; method < PARTITION_MANUAL; method++)
         for (int64_t stages = 1; stages <= 5; stages++)
             for (int64_t chunks = 1; chunks <= 2; chunks++) {
@@ -306,8 +393,9 @@ static void test_nothing_is_lost(void)
                 arena_init(&arena);
                 if (partition_make(&p, &arena, &q, &err) == 0)
                     check_whole(&p, 10, 12, 16);
-                else /* too deep a cut for the tree, and it says so */
-                    CU_ASSERT_EQUAL(method, PARTITION_SMP_TREE);
+                else /* too deep a cut, and it says so */
+                    CU_ASSERT_TRUE(method == PARTITION_SMP_TREE ||
+                                   method == PARTITION_COMPUTE);
                 arena_release(&arena);
             }
 }
@@ -348,6 +436,8 @@ void test_partition_register(void)
     CU_ADD_TEST(suite, test_tree_head_goes_first);
     CU_ADD_TEST(suite, test_tree_recurses);
     CU_ADD_TEST(suite, test_methods);
+    CU_ADD_TEST(suite, test_compute);
+    CU_ADD_TEST(suite, test_empty_stages);
     CU_add_test(suite, "embedding and head count as layers", test_counted_ends);
     CU_ADD_TEST(suite, test_nothing_is_lost);
     CU_ADD_TEST(suite, test_refused);

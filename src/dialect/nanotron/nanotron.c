@@ -181,7 +181,16 @@ static void take_tensor(struct launch_context *t, const struct value *c)
             "tp_mode's default");
 }
 
-/* ZeRO-1 alone is there (nanotron/optim/zero.py). */
+/* Sums in fp32 with 16-bit parameters: nanotron's own optimizer and reductions. */
+static bool sums_wide(const struct value *c)
+{
+    const struct value_item *sums = value_get(c, "optimizer.accumulate_grad_in_fp32");
+    return sums && launch_true(sums->value) &&
+           strcmp(launch_word(c, "model.dtype", "bfloat16"), "float32") != 0;
+}
+
+/* ZeRO-1 alone is there (nanotron/optim/zero.py). DDP's cap counts bytes of parameters;
+ * what is reduced has twice as many where sums are in fp32. */
 static void take_sharding(struct launch_context *t, const struct value *c)
 {
     static const char at[] = WIDE "sharding/strategy";
@@ -194,11 +203,17 @@ static void take_sharding(struct launch_context *t, const struct value *c)
         launch_unresolved_item(t, at, it, "stage that nanotron has (0, 1)");
     else if (stage == 1)
         launch_set(t, at, json_string("optimizer"), it);
-    if (cap > 0 && cap < (1 << 20))
+    bool wide = sums_wide(c);
+    if (cap > 0 && cap < (1 << 20) && !(wide && stage == 1))
         set(t, WIDE "bucket_size",
-            json_string(arena_printf(t->arena, "%" PRId64 "MiB", cap)), bucket,
-            "ddp_bucket_cap_mb's default");
-    launch_assume(t, WIDE "overlap", json_true(), "DDP's hooks");
+            json_string(arena_printf(t->arena, "%" PRId64 "MiB", wide ? 2 * cap : cap)),
+            bucket, "ddp_bucket_cap_mb's default");
+    else if (wide && stage == 1 && bucket)
+        launch_note(t->l, bucket->line, DIAG_WITHOUT_EFFECT,
+                    "ddp_bucket_cap_mb: without effect, as ZeRO-1 with sums in fp32 "
+                    "reduces all gradients at once");
+    if (!wide || stage != 1)
+        launch_assume(t, WIDE "overlap", json_true(), "DDP's hooks");
 }
 
 /* Gradients that are summed in fp32 come with fp32 weights; without, the optimizer
@@ -230,12 +245,16 @@ static void take_precision(struct launch_context *t, const struct value *c)
     if (half && !wide)
         set(t, "/training/master_weights", json_false(), sums,
             "accumulate_grad_in_fp32");
-    launch_assume(t, WIDE "library", json_string(half && !wide ? "ddp" : "megatron"),
+    if (sums_wide(c)) {
+        launch_assume(t, WIDE "library", json_string("nanotron"), "nanotron");
+        return;
+    }
+    launch_assume(t, WIDE "library", json_string(half ? "ddp" : "megatron"),
                   "nanotron, as is nearest");
     launch_note(t->l, t->l->line, DIAG_APPROXIMATE,
-                "nanotron has no profile of its own: kernels and the start of "
-                "collectives are those of %s",
-                half && !wide ? "PyTorch's DDP" : "Megatron");
+                "nanotron's profile is of gradients summed in fp32: kernels and the "
+                "start of collectives are those of %s",
+                half ? "PyTorch's DDP" : "Megatron");
 }
 
 static void take_context(struct launch_context *t, const struct value *c)
