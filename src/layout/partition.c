@@ -214,11 +214,10 @@ static int cut_smp_tree(struct cut *c, struct err *err)
     return read_devices(c, &nodes[3], err);
 }
 
-/* nanotron's shares (models/base.py, build_model): a module with which the sum so far is
- * beyond the stage's share begins the next stage, as the Ultra-Scale Playbook's steps and
- * failures show (docs/validation/playbook.md; the public code leaves the stage one module
- * later). What is after the head has no cost, and goes one stage further where the head
- * is not on the last. Runs with two stages without parameters are known to fail. */
+/* nanotron's build_model (models/base.py): a module goes to the stage at hand, which is
+ * left when the sum so far is beyond its share. What is after the head has no cost, and
+ * goes one stage further where the head is not on the last. Runs that leave two stages
+ * without parameters are known to fail (docs/validation/playbook.md). */
 static int cut_compute(struct cut *c, struct err *err)
 {
     const struct partition_request *q = c->q;
@@ -228,10 +227,10 @@ static int cut_compute(struct cut *c, struct err *err)
         all += q->modules[i].weights;
     for (int64_t i = 0; i < q->n_modules; i++) {
         sum += q->modules[i].weights;
-        if (at < c->parts - 1 && sum > all * ((double)(at + 1) / (double)c->parts))
-            c->ends[at++] = layer;
         layer += q->modules[i].layer;
         c->head = q->modules[i].weights > 0 ? at : c->head;
+        if (at < c->parts - 1 && sum > all * ((double)(at + 1) / (double)c->parts))
+            c->ends[at++] = layer;
     }
     for (; at < c->parts; at++)
         c->ends[at] = layer;
