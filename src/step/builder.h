@@ -83,6 +83,8 @@ struct pass_tensors {
     int32_t n_made;
     int64_t locals_B[32]; /* that which dies when attention's function returns */
     int32_t n_locals;
+    int64_t late_B;   /* each of what collectives have read and is not free yet ... */
+    int32_t n_late;   /* ... of which there are so many */
     bool makes_local; /* the operator at hand does */
     bool saves;       /* what it makes is kept, whatever the layer keeps */
     bool skips_input; /* which it does not allocate again */

@@ -146,6 +146,8 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
                 return -1;
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
                      kept_output_B(b->stage, chunk));
+        if (b->stage->s->parallel.pipeline > 1)
+            pass_free_late(b);
         return 0;
     }
     if (kind == PASS_BACKWARD)
@@ -157,6 +159,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     for (int32_t i = c->n - 1; i >= 0; i--)
         if (backward_slice(b, c->v[i], &unit, err) < 0)
             return -1;
+    pass_free_late(b);
     ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
     if (kind == PASS_BACKWARD)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,

@@ -215,6 +215,7 @@ void pass_forward_block(struct builder *b, int32_t index)
         spent.gpu_s += t->forward_s[0][i];
     }
     pass_leave_scope(b);
+    pass_hold_late(b, index, false, &spent);
     add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
 }
@@ -329,6 +330,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     if (!b->stage->splits || b->pass.kind == PASS_WEIGHT)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,
                     pass_autocast_B(b->stage, block));
+    pass_hold_late(b, index, true, &spent);
     add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
     return 0;

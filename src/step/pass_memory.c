@@ -2,6 +2,7 @@
  * that die with the next operator, and local variables of the framework's functions. */
 #include "step/pass_memory.h"
 
+#include "step/block_comms.h"
 #include "step/recompute.h"
 #include "step/replicas.h"
 
@@ -207,4 +208,30 @@ int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block)
             bytes += replicas_states_of(stage, &block->params[i]).autocast_B *
                      (double)block->params[i].elements;
     return (int64_t)bytes;
+}
+
+void pass_hold_late(struct builder *b, int32_t block, bool backward,
+                    const struct host_spent *spent)
+{
+    const struct block_comms *c = &b->stage->comms[block];
+    const struct scenario *s = b->stage->s;
+    bool inside = s->parallel.tensor <= s->cluster.groups[0].gpus_per_instance;
+    if (!b->stage->fw->tensors.record_stream || !inside ||
+        spent->gpu_s <= spent->host_s)
+        return;
+    for (int32_t i = 0; i < c->n[backward]; i++) {
+        const struct coll_request *r =
+            &b->step->program.comms.v[c->v[backward][i].comm].request;
+        if (c->v[backward][i].stream != STREAM_TENSOR || r->op != COLL_REDUCE_SCATTER)
+            continue;
+        b->tensors.late_B = ledger_round((int64_t)r->size_B);
+        b->tensors.n_late++;
+        ledger_alloc(&b->step->ledger, LEDGER_HELD, b->tensors.late_B);
+    }
+}
+
+void pass_free_late(struct builder *b)
+{
+    for (; b->tensors.n_late > 0; b->tensors.n_late--)
+        ledger_free(&b->step->ledger, LEDGER_HELD, b->tensors.late_B);
 }

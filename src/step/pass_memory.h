@@ -32,4 +32,12 @@ void pass_scope_again(struct builder *b, const struct op_block *block, int32_t a
 void pass_scope(struct builder *b, const struct op_block *block, int32_t at);
 void pass_leave_scope(struct builder *b);
 
+/* What the block's scatters within the tensor group have read comes back when the GPU
+ * has passed them (MODEL.md, 5.7): where the host is ahead of the GPU, at the end of the
+ * pass, or without a pipeline of the microbatch. Between nodes the host gets no such lead
+ * (measured, not explained). */
+void pass_hold_late(struct builder *b, int32_t block, bool backward,
+                    const struct host_spent *spent);
+void pass_free_late(struct builder *b);
+
 #endif

@@ -271,6 +271,55 @@ static void test_record_stream(void)
     CU_ASSERT_EQUAL(left_B[1], 0);
 }
 
+/* The most that a rank of a tensor group holds, and what is left of workspace. */
+static int64_t most_late_B(bool record_stream, const char *parallelism, int64_t *left_B)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    struct reps reps;
+    struct err err = { 0 };
+    const struct reps_options how = { 0 };
+    const char *changes[] = { "/training/framework=\"nanotron\"",
+                              "/training/activation_checkpointing=\"none\"",
+                              "/training/attention=\"flash\"",
+                              "/training/precision=\"bf16\"",
+                              "/training/micro_batch_size=128",
+                              "/cluster={\"instance\":\"p5.48xlarge\",\"count\":2}",
+                              parallelism };
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", job_text, strlen(job_text));
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+    struct framework fw = *s.training.framework;
+    fw.tensors.record_stream = record_stream;
+    s.training.framework = &fw;
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &loader.arena, &s, &how, &err), 0);
+    int64_t most_B = reps.steps[0].ledger.peak_B;
+    *left_B = reps.steps[0].ledger.live_B[LEDGER_WORKSPACE];
+    reps_release(&reps);
+    cfg_loader_release(&loader);
+    return most_B;
+}
+
+/* A GPU that its host is ahead of holds what scatters of the tensor group have read: two streams a
+ * layer and direction, inside a node (MODEL.md, 5.7). */
+static void test_late(void)
+{
+    static const char two[] = "/parallelism={\"library\":\"nanotron\",\"tensor\":2,"
+                              "\"sequence_parallel\":true}",
+                      wide[] = "/parallelism={\"library\":\"nanotron\",\"tensor\":16,"
+                               "\"sequence_parallel\":true}";
+    int64_t left_B[2];
+    int64_t more_B = most_late_B(true, two, &left_B[0]);
+    more_B -= most_late_B(false, two, &left_B[1]);
+    CU_ASSERT(more_B > 0);
+    CU_ASSERT_EQUAL(more_B % (8 * (int64_t)H * 2), 0);
+    CU_ASSERT_EQUAL(left_B[0], left_B[1]);
+    CU_ASSERT_EQUAL(most_late_B(true, wide, &left_B[0]),
+                    most_late_B(false, wide, &left_B[1]));
+}
+
 /* NCCL's buffers: of one group 392 MB; of several 342 each, and as many for all ranks
  * together and for tensor groups of all stages (MODEL.md, 5.4). */
 static void test_communicators(void)
@@ -353,6 +402,7 @@ void test_memory_register(void)
     CU_add_test(s, "ends of DeepSpeed's stages", test_stage_ends);
     CU_add_test(s, "ZeRO 1 keeps flat buffers", test_flat_states);
     CU_add_test(s, "blocks that other streams use", test_record_stream);
+    CU_add_test(s, "late blocks of tensor groups", test_late);
     CU_add_test(s, "communicators", test_communicators);
     CU_add_test(s, "a ledger's branch", test_branch);
 }
