@@ -35,6 +35,27 @@ static int hop(struct p2p *w, int64_t from, int gpu_from, int64_t to, int gpu_to
                            instances, gpus, bytes, nodes);
 }
 
+/* What a node's GPUs send to each other node, by the GPU of the same place (PXN keeps to
+ * the rail); where it matters which nodes talk. */
+static int add_to_all(struct p2p *w, const struct coll_group *g, struct coll_spot at,
+                      double nodes)
+{
+    const struct coll_span *span = &g->spans[at.span];
+    int64_t here = coll_spot_instance(g, at);
+    for (int32_t s = 0; s < g->n_spans; s++) {
+        const struct coll_span *there = &g->spans[s];
+        double bytes = (double)there->n_gpus / (double)w->n_ranks;
+        for (int64_t k = 0; k < there->n_instances; k++)
+            for (int32_t i = 0; i < span->n_gpus; i++) {
+                int64_t to = coll_spot_instance(g, (struct coll_spot) { s, k });
+                if (to != here && hop(w, here, span->gpus[i], to,
+                                      there->gpus[i % there->n_gpus], bytes, nodes))
+                    return -1;
+            }
+    }
+    return 0;
+}
+
 /* One GPU of the next node represents all that a GPU's place has elsewhere: they load
  * its NIC, out and in, all the same. */
 static int add_alltoall(struct p2p *w, const struct coll_group *g, struct coll_spot at,
@@ -45,6 +66,11 @@ static int add_alltoall(struct p2p *w, const struct coll_group *g, struct coll_s
     const struct coll_span *there = &g->spans[next.span];
     int64_t here = coll_spot_instance(g, at), n = w->n_ranks;
     double outside = (double)(n - span->n_gpus) / (double)n;
+    if (net_has_tiers(w->p->net)) {
+        outside = 0;
+        if (add_to_all(w, g, at, nodes))
+            return -1;
+    }
     for (int32_t i = 0; i < span->n_gpus; i++) {
         for (int32_t k = 0; k < span->n_gpus; k++)
             if (hop(w, here, span->gpus[i], here, span->gpus[k], 1.0 / (double)n,

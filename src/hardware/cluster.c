@@ -20,6 +20,7 @@ struct cluster_raw {
     struct group_raw group;
     struct cfg groups;
     const char *fabric;
+    struct fabric_tiers_raw tiers;
 };
 
 /* The keys of a group; at the top level the same keys describe the only one. */
@@ -33,6 +34,7 @@ static const struct cfg_field cluster_fields[] = {
     GROUP_ROWS(struct cluster_raw, group.),
     CFG_CHILD("groups", struct cluster_raw, groups),
     CFG_STRING("fabric", struct cluster_raw, fabric),
+    FABRIC_TIER_KEYS(struct cluster_raw, tiers.),
     CFG_END,
 };
 
@@ -236,6 +238,25 @@ static int choose_fabric(struct cluster *c, struct cfg_loader *loader,
     return 0;
 }
 
+/* The fabric with the switches that the cluster says. */
+static int change_tiers(struct cluster *c, struct cfg_loader *loader, struct cfg object)
+{
+    struct cfg first = { 0 };
+    for (const char *const *key = fabric_tier_keys; *key; key++)
+        if (!cfg_present(first))
+            first = cfg_get(object, *key);
+    if (!cfg_present(first))
+        return 0;
+    if (!c->fabric)
+        return cfg_error(first, DIAG_UNSUPPORTED,
+                         "switches are between instances, and these have no network "
+                         "(leave it out)");
+    struct fabric *own = ARENA_NEW(&loader->arena, struct fabric);
+    *own = *c->fabric;
+    c->fabric = own;
+    return fabric_read_tiers(own, object);
+}
+
 /* The first key in addition to "groups" that says something of the only group; absent:
  * none. */
 static struct cfg lone_key(struct cfg object)
@@ -263,7 +284,9 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
                           "into one of them, or leave it out)");
     else
         rc = add_groups(c, loader, raw.groups);
-    return rc ? rc : choose_fabric(c, loader, object, raw.fabric);
+    if (rc || choose_fabric(c, loader, object, raw.fabric))
+        return -1;
+    return change_tiers(c, loader, object);
 }
 
 const struct instance *cluster_instance(struct cfg_loader *loader, struct cfg object)

@@ -18,6 +18,7 @@ const struct name_value fabric_kind_names[] = {
 struct fabric_raw {
     struct fabric fabric;
     struct cfg protocols, laws[FABRIC_ALGO_N], tuner;
+    struct fabric_tiers_raw tiers;
 };
 
 struct protocol_rows {
@@ -39,7 +40,7 @@ static const struct cfg_field fabric_fields[] = {
             .max = 1, .required = true),
     FAB_TIME("latency", latency_s, true),
     FAB_RATE("per_flow", per_flow_Bps),
-    CFG_REAL("oversubscription", struct fabric_raw, fabric.oversubscription, 1, 1000),
+    FABRIC_TIER_KEYS(struct fabric_raw, tiers.),
     CFG_REAL("shared_frac", struct fabric_raw, fabric.shared_frac, 0.01, 1),
     CFG_REAL("split_frac", struct fabric_raw, fabric.split_frac, 0.01, 1),
     CFG_BOOL("gpudirect", struct fabric_raw, fabric.gpudirect),
@@ -127,7 +128,7 @@ static int read_fabric(struct fabric_raw *raw, struct cfg file)
     f->pair_gain = 1;
     if (cfg_read(file, fabric_fields, raw) || read_protocols(f, raw->protocols) ||
         fabric_laws_read(&f->laws, raw->laws) ||
-        fabric_choices_read(&f->choices, raw->tuner))
+        fabric_choices_read(&f->choices, raw->tuner) || fabric_read_tiers(f, file))
         return -1;
     if (!f->proto[FABRIC_PROTO_SIMPLE].enabled)
         return cfg_error(cfg_get(raw->protocols, "simple"), DIAG_UNSUPPORTED,

@@ -7,6 +7,7 @@
 #ifndef HARDWARE_FABRIC_H
 #define HARDWARE_FABRIC_H
 
+#include "config/cfg.h"
 #include "config/provenance.h"
 #include "hardware/fabric_law.h"
 
@@ -44,6 +45,21 @@ struct fabric_protocol {
     double max_Bps;  /* busbw beyond which the protocol's copy loops saturate */
 };
 
+/* Switches between the nodes, from the leaves up: units of so many neighbouring hosts,
+ * whose way up carries what their NICs send, over the oversubscription. */
+enum { FABRIC_TIERS_MAX = 3 };
+
+struct fabric_tier {
+    int64_t hosts;
+    double oversubscription;
+};
+
+struct fabric_tiers {
+    bool rails; /* the k-th NICs of a leaf's hosts have a switch of their own */
+    int32_t n;
+    struct fabric_tier of[FABRIC_TIERS_MAX];
+};
+
 struct fabric {
     const char *name;
     enum fabric_kind kind;
@@ -53,12 +69,13 @@ struct fabric {
     double per_flow_Bps;  /* one stream's limit (TCP); INFINITY: none */
     double
         oversubscription; /* >= 1: nodes' line rate over what the core carries each */
-    double shared_frac;   /* share of the NICs that sums of gradients use whose groups
+    struct fabric_tiers tiers; /* none: all nodes hang on the core */
+    double shared_frac; /* share of the NICs that sums of gradients use whose groups
                              have several GPUs in a node, two of them at one NIC ... */
-    double split_frac;    /* ... or none: a ring that has to leave a node by the NIC by
+    double split_frac;  /* ... or none: a ring that has to leave a node by the NIC by
                              which it came in then crosses the host */
-    bool gpudirect;       /* NICs read and write GPU memory; else host staging */
-    double staging_Bps;   /* host staging rate per NIC; INFINITY: does not limit */
+    bool gpudirect;     /* NICs read and write GPU memory; else host staging */
+    double staging_Bps; /* host staging rate per NIC; INFINITY: does not limit */
     double fill_frac,
         fill_max_s;     /* per ring step over this fabric: store-and-forward of
                                      one quantum, min(fill_frac * x / rate,
@@ -77,10 +94,31 @@ struct fabric {
 
 extern const struct name_value fabric_kind_names[];
 
+/* The keys that fabric_read_tiers reads, in a table of fields of struct T. */
+struct fabric_tiers_raw {
+    double oversubscription;
+    bool rails;
+    struct cfg tiers;
+};
+
+extern const char *const fabric_tier_keys[]; /* their names; NULL ends them */
+
+#define FABRIC_TIER_KEYS(T, m)                                    \
+    CFG_REAL("oversubscription", T, m oversubscription, 1, 1000), \
+        CFG_BOOL("rails", T, m rails), CFG_CHILD("tiers", T, m tiers)
+
 /* The fabric of that name (topologies/fabrics) or file, kept in the loader; NULL after
  * reporting at `where`. */
 const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
                                 struct cfg where);
+
+/* Reads "oversubscription", "rails" and "tiers" of an object into a fabric; absent keys
+ * leave what it has. 0, or -1 after reporting. */
+int fabric_read_tiers(struct fabric *f, struct cfg object);
+
+/* Whether some way up is narrower than what comes from below, above switches of a
+ * cluster of so many hosts. */
+bool fabric_tiers_act(const struct fabric *f, int64_t hosts);
 
 /* Whether it joins GPUs of one node, rather than nodes. */
 bool fabric_is_inside(const struct fabric *f);

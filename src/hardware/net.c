@@ -20,7 +20,8 @@ struct net {
     struct block blocks[CLUSTER_GROUPS_MAX];
     int64_t n_copies;
     int32_t n_links;
-    int32_t core;     /* -1: none */
+    int32_t core; /* -1: none */
+    struct net_tiers tiers;
     int32_t *copy_of; /* [instances] of a net with classes; NULL: one a group */
     struct net_link *links;
 };
@@ -115,14 +116,19 @@ static struct net *make(const struct cluster *c, bool folded, int32_t n_classes,
     if (n_classes > 1)
         net->copy_of = xmalloc((size_t)c->n_instances * sizeof(*net->copy_of));
 
-    int64_t n_links = plan_blocks(net, n_classes, class_of) + has_core;
+    int64_t n_links = plan_blocks(net, n_classes, class_of);
 
+    if (!folded && n_links <= NET_LINKS_MAX)
+        n_links += net_tiers_plan(&net->tiers, c, (int32_t)n_links);
+    n_links += has_core;
     if (n_links > NET_LINKS_MAX) {
         err_set(err,
                 "%" PRId64 " instances have %" PRId64
                 " links, too many to simulate one by one (at "
-                "most %d; leave out --unfold)",
-                (int64_t)c->n_instances, (int64_t)n_links, NET_LINKS_MAX);
+                "most %d; %s)",
+                (int64_t)c->n_instances, (int64_t)n_links, NET_LINKS_MAX,
+                fabric_tiers_act(c->fabric, c->n_hosts) ? "leave out \"tiers\""
+                                                        : "leave out --unfold");
         net_free(net);
         return NULL;
     }
@@ -130,6 +136,7 @@ static struct net *make(const struct cluster *c, bool folded, int32_t n_classes,
     net->links = xcalloc((size_t)n_links, sizeof(*net->links));
     for (int32_t i = 0; i < c->n_groups; i++)
         copy_links(net, &net->blocks[i]);
+    net_tiers_make(&net->tiers, c, net->links);
     if (has_core) {
         net->core = net->n_links - 1;
         net->links[net->core] = core_link(c);
@@ -139,7 +146,7 @@ static struct net *make(const struct cluster *c, bool folded, int32_t n_classes,
 
 struct net *net_new(const struct cluster *c, bool folded, struct err *err)
 {
-    return make(c, folded, 1, NULL, err);
+    return make(c, folded && !fabric_tiers_act(c->fabric, c->n_hosts), 1, NULL, err);
 }
 
 struct net *net_new_classes(const struct cluster *c, int32_t n_classes,
@@ -261,4 +268,19 @@ int32_t net_nic_in(const struct net *net, int64_t copy, int nic)
 int32_t net_core(const struct net *net)
 {
     return net->core;
+}
+
+bool net_has_tiers(const struct net *net)
+{
+    return net->tiers.n > 0;
+}
+
+bool net_shares_switches(const struct net *net)
+{
+    return net->core >= 0 || net->tiers.n > 0;
+}
+
+const struct net_tiers *shape_tiers(const struct net *net)
+{
+    return &net->tiers;
 }

@@ -3,7 +3,7 @@
  *   GPU --NVLink--> GPU                       cube mesh: one link pair per wired pair
  *   GPU --port--> NVSwitch --port--> GPU
  *   GPU --PCIe--> switch --uplink--> host --memory
- *   switch or host --PCIe--> NIC --line--> core --line--> NIC
+ *   switch or host --PCIe--> NIC --line--> [leaf .. spine -->] core --line--> NIC
  *
  * Every link carries both its line rate and its payload capacity (line rate times the
  * fabric's efficiency, all parallel links of a pair together). A NIC's payload includes
@@ -26,6 +26,7 @@ enum net_kind {
     NET_SOCKET, /* between NUMA nodes */
     NET_HOST,   /* host memory traffic, one per NUMA node */
     NET_NIC,    /* NIC to core, core to NIC */
+    NET_TIER,   /* a leaf's or spine's way up to the next tier of switches, or down */
     NET_CORE,   /* the fabric's core, shared by all; only when oversubscribed */
     NET_KINDS
 };
@@ -44,6 +45,8 @@ struct net; /* private; borrows the cluster's instances and fabric */
 /* Largest unfolded net: links beyond NET_LINKS_MAX are refused through err. */
 enum { NET_LINKS_MAX = 1 << 24 };
 
+/* Where tiers of switches act (fabric_tiers_act), folded or not: every instance is
+ * there. */
 struct net *net_new(const struct cluster *c, bool folded, struct err *err);
 
 /* Folded, with a copy of a group for each class of its instances (those whose GPUs do
@@ -70,13 +73,19 @@ int32_t net_nic_out(const struct net *net, int64_t copy, int nic);
 int32_t net_nic_in(const struct net *net, int64_t copy, int nic);
 int32_t net_core(const struct net *net);
 
+/* Whether links beyond the NICs, which groups elsewhere load too, may be the slowest. */
+bool net_shares_switches(const struct net *net);
+
+/* Whether tiers of switches are there, so that it matters which instances talk. */
+bool net_has_tiers(const struct net *net);
+
 /* Links from one GPU to another, in order: by NVLink or switch where wired, else
  * through PCIe and the host; between instances through the nearest NICs. Returns the
  * number of links written (at most NET_ROUTE_MAX), or -1 when there is no path. In a
  * folded net two instances of one group have the same copy: pass different instances.
  * No link appears twice. Bytes written to host memory and read again pass NET_HOST
  * once. */
-enum { NET_ROUTE_MAX = 16 };
+enum { NET_ROUTE_MAX = 24 };
 int net_route(const struct net *net, int64_t instance_a, int gpu_a, int64_t instance_b,
               int gpu_b, int32_t links[NET_ROUTE_MAX]);
 

@@ -112,6 +112,37 @@ static int route_nic(const struct net *net, int64_t copy, int gpu, bool out,
     return r->n;
 }
 
+/* NCCL's PXN: where leaf switches are rails, bytes for a NIC of another rail go by NVLink
+ * to the GPU of the sender's host that is on it. That GPU; the sender where none is. */
+static int pxn_gpu(const struct net *net, int64_t instance, int gpu, int32_t rail)
+{
+    const struct cluster *c = net_cluster(net);
+    const struct instance *inst = net_instance(net, net_copy(net, instance));
+    const struct net_port own = net_tiers_port(c, instance, gpu);
+    if (shape_tiers(net)->rails <= 1 || own.rail == rail ||
+        inst->inside->kind == FABRIC_PCIE)
+        return gpu;
+    for (int g = 0; g < inst->n_gpus; g++) {
+        const struct net_port p = net_tiers_port(c, instance, g);
+        if (p.host == own.host && p.rail == rail && instance_nvlinks(inst, gpu, g) > 0)
+            return g;
+    }
+    return gpu;
+}
+
+/* The links from a GPU's NIC to another's: tiers of switches, and the core. */
+static int route_switches(const struct net *net, struct net_port from,
+                          struct net_port to, struct route *r)
+{
+    bool top = true;
+    if (net_has_tiers(net))
+        r->n += net_tiers_route(shape_tiers(net), net_cluster(net), from, to,
+                                r->links + r->n, &top);
+    if (net_core(net) >= 0 && top)
+        r->links[r->n++] = net_core(net);
+    return r->n;
+}
+
 int net_route(const struct net *net, int64_t instance_a, int gpu_a, int64_t instance_b,
               int gpu_b, int32_t links[NET_ROUTE_MAX])
 {
@@ -121,10 +152,19 @@ int net_route(const struct net *net, int64_t instance_a, int gpu_a, int64_t inst
 
     if (instance_a == instance_b)
         return route_inside(net, copy_a, gpu_a, gpu_b, &r);
+    struct net_port to = { 0 };
+    if (net_has_tiers(net)) {
+        to = net_tiers_port(net_cluster(net), instance_b, gpu_b);
+        const int gpu = pxn_gpu(net, instance_a, gpu_a, to.rail);
+        route_inside(net, copy_a, gpu_a, gpu, &r);
+        gpu_a = gpu;
+    }
     if (route_nic(net, copy_a, gpu_a, true, &r) < 0)
         return -1;
-    if (net_core(net) >= 0)
-        links[r.n++] = net_core(net);
+    struct net_port from = { 0 };
+    if (net_has_tiers(net))
+        from = net_tiers_port(net_cluster(net), instance_a, gpu_a);
+    route_switches(net, from, to, &r);
     return route_nic(net, copy_b, gpu_b, false, &r);
 }
 
@@ -172,6 +212,8 @@ char *net_link_text(const struct net *net, int32_t link, char *buf, int size)
     const struct net_link *l = &net_links(net)[link];
     char from[16], to[16];
 
+    if (l->kind == NET_TIER)
+        return net_tiers_text(shape_tiers(net), link, buf, size);
     net_vertex_text(l->from, from, sizeof(from));
     net_vertex_text(l->to, to, sizeof(to));
     if (l->kind == NET_CORE)

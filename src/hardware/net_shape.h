@@ -5,7 +5,7 @@
 #ifndef HARDWARE_NET_SHAPE_H
 #define HARDWARE_NET_SHAPE_H
 
-#include "hardware/net.h"
+#include "hardware/net_tiers.h"
 
 enum {
     SHAPE_NVSWITCH = INSTANCE_GPUS_MAX,
@@ -45,6 +45,9 @@ struct shape_place {
     const struct shape *shape;
     int32_t base;
 };
+
+/* The tiers of the net's switches. */
+const struct net_tiers *shape_tiers(const struct net *net);
 
 /* Where the links of a copy begin among those of the net. */
 struct shape_place shape_place(const struct net *net, int64_t copy);

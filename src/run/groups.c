@@ -383,7 +383,7 @@ int groups_concurrent(const struct groups *g, struct arena *arena,
     int32_t gpu;
     struct err ignored = { 0 };
     groups_place(g, rank, &instance, &gpu);
-    if (net_core(net) < 0) {
+    if (!net_shares_switches(net)) {
         const struct cluster_group *k = g->cluster->groups;
         for (int64_t before = 0; instance - before >= k->count; k++)
             before += k->count;

@@ -176,6 +176,11 @@ static bool hosts(const struct scenario *s)
     return s->cluster.n_hosts > 1;
 }
 
+static bool tiers(const struct scenario *s)
+{
+    return nodes(s) && fabric_tiers_act(s->cluster.fabric, s->cluster.n_hosts);
+}
+
 /* NICs carry what storage holds, too. */
 static bool reached(const struct scenario *s)
 {
@@ -329,6 +334,9 @@ static const struct row {
     { "/software/smp", smp_any, "the job runs without SMP" },
     { "/software/sagemaker_sdk", sdk_rules, "only rules of SMP v1 ask for it" },
     { "/cluster/fabric", nodes, "there is one instance, or one NVLink domain" },
+    { "/cluster/oversubscription", nodes, "there is one instance, or one NVLink domain" },
+    { "/cluster/tiers", tiers, "no way up is oversubscribed, or one leaf has all" },
+    { "/cluster/rails", tiers, "no way up is oversubscribed, or one leaf has all" },
     { "/cluster/nics", reached, "there is one instance" },
     { "/cluster/network_bandwidth", reached, "there is one instance" },
     { "/cluster/nvlink_domain", hosts, "there is one instance" },

@@ -23,10 +23,12 @@ static const struct gpu *gpu_of(const struct scenario *s, int64_t rank)
 }
 
 /* Whether equal ranks are equal by symmetry: groups of one cluster group, or data
- * parallelism alone. */
+ * parallelism alone, and no switches between the nodes that some of them share. */
 static bool folds(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
+    if (fabric_tiers_act(s->cluster.fabric, s->cluster.n_hosts))
+        return false;
     return cluster_is_uniform(&s->cluster) ||
            (p->pipeline == 1 && p->tensor == 1 && p->context == 1 && p->expert == 1 &&
             p->shard.strategy == SHARDING_NONE);
@@ -61,7 +63,9 @@ static int make_nets(struct reps *reps, const struct scenario *s, bool unfold,
             err, "%" PRId64 " ranks are too many to simulate each (%s, or at most %d)",
             (int64_t)c->n_gpus,
             folds(s) ? "leave --unfold out"
-                     : "write a cluster of one group, which is folded",
+            : fabric_tiers_act(c->fabric, c->n_hosts)
+                ? "leave out \"tiers\", whose switches are unlike for each"
+                : "write a cluster of one group, which is folded",
             UNFOLDED_RANKS_MAX);
     reps->net = net_new(c, false, err);
     return reps->net ? 0 : -1;
