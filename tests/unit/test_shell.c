@@ -162,6 +162,10 @@ static const struct {
     { "x=b; srun -l bash -c 'a $x \\$y'", "srun|-l|bash|-c|a $x \\$y; a|b|$y" },
     { "bash -c 'exit 1'; a", "bash|-c|exit 1; a" },
     { "f() { f; }; a", "a" },
+    /* documents within what is not read yet, or not at all */
+    { "f() {\ncat <<EOF\nit's {\nEOF\n}\na", "a" },
+    { "if false; then\ncat <<-'E X'\nfi\n\tE X\nb\nfi\na", "a" },
+    { "f() {\ncat <<E\nx\nE\nb\n}\nf\na", "cat; b; a" },
 };
 
 static int read_text(struct shell *s, struct arena *arena, const char *text,

@@ -86,8 +86,9 @@ static struct value *section(struct launch_context *t, const struct value *v)
 }
 
 /* The configuration that gpt-neox hands on; `precision` is the one that it enables, and
- * deepspeed_extra_args goes before all else. */
-static const struct value *deepspeed_of(struct launch_context *t, const struct value *c)
+ * deepspeed_extra_args goes before all else. Tuned, its section of ZeRO is none. */
+static const struct value *deepspeed_of(struct launch_context *t, const struct value *c,
+                                        bool tuned)
 {
     struct value *d = value_new(t->arena, VALUE_DICT, c->line, 0);
     const struct value_item *word = given(c, "precision"),
@@ -96,6 +97,8 @@ static const struct value *deepspeed_of(struct launch_context *t, const struct v
     for (const char *const *key = gptneox_deepspeed; *key; key++) {
         const struct value_item *it = given(c, *key);
         launch_hear(t, it);
+        if (tuned && strcmp(*key, "zero_optimization") == 0)
+            continue;
         bool half = strcmp(*key, "fp16") == 0 || strcmp(*key, "bf16") == 0;
         if (it)
             value_add(t->arena, d, *key, it->line,
@@ -132,12 +135,12 @@ static bool is_tuned(struct launch_context *t, const struct value *c)
 
 static void take_deepspeed(struct launch_context *t, const struct value *c)
 {
-    const struct value *d;
+    const struct value *d = deepspeed_of(t, c, is_tuned(t, c));
     if (on(c, "use_bnb_optimizer"))
         launch_set(t, "/training/optimizer", json_string("adam8bit"),
                    given(c, "use_bnb_optimizer"));
     launch_hear(t, given(c, "use_bnb_optimizer"));
-    if (!is_tuned(t, c) && (d = deepspeed_of(t, c))->n > 0)
+    if (d->n > 0)
         deepspeed_take(t, d, "");
     launch_assume(t, WIDE "library", json_string("deepspeed"), "DeepSpeed's own");
     if (!launch_is_unresolved(t, "/training/optimizer"))

@@ -64,7 +64,11 @@ static void read_here(struct shell_machine *m, struct shell_redirect *r)
     m->at.i += tabs ? 3 : 2;
     shell_skip_blanks(m);
     char quote = shell_peek(m, 0).c;
+    /* the end of a document that is not read is its end all the same */
+    enum shell_mode mode = m->mode;
+    m->mode = SHELL_RUN;
     shell_read_text(m, &end);
+    m->mode = mode;
     if (m->mode == SHELL_SKIP && !end.n)
         shell_push(m, &end, (struct shell_char) { .c = '\n' });
     read_document(m, r, shell_string(m, &end, false), tabs,

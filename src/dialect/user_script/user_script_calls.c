@@ -86,7 +86,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_TRAINER, "dataset_num_proc", NULL }, { SCRIPT_TRAINER, "*", "" },
     { SCRIPT_MODEL, "0", "model_name_or_path" }, { SCRIPT_MODEL, "pretrained_model_name_or_path", "model_name_or_path" },
     { SCRIPT_MODEL, "model_name", "model_name_or_path" }, { SCRIPT_MODEL, "torch_dtype", NULL }, { SCRIPT_MODEL, "dtype", NULL },
-    { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
+    { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "_attn_implementation", "attn_implementation" }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
     { SCRIPT_MODEL, "max_seq_length", NULL }, { SCRIPT_MODEL, "load_in_4bit", NULL }, { SCRIPT_MODEL, "load_in_8bit", NULL },
     { SCRIPT_MODEL, "*", "" },
     { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" },
