@@ -105,7 +105,7 @@ static const struct dialect_option rows[] = {
 static const struct dialect_option joint[] = {
     ROW_ACTS("plugin", WIDE "library"), ROW_ACTS("zero", WIDE "sharding/strategy"), ROW_ACTS("zero_stage", WIDE "sharding/strategy"),
     ROW_ACTS("sp", WIDE "context"), ROW_ACTS("sp_size", WIDE "context"), ROW_ACTS("sp_mode", WIDE "context_comm"), ROW_ACTS("enable_sequence_parallelism", WIDE "sequence_parallel"),
-    ROW_ACTS("mbs", "/training/micro_batch_size"), ROW_ACTS("microbatch_size", "/training/micro_batch_size"), ROW_ACTS("batch_size", "/training/micro_batch_size"),
+    ROW_ACTS("num_microbatches", "/training/micro_batch_size"), ROW_ACTS("mbs", "/training/micro_batch_size"), ROW_ACTS("microbatch_size", "/training/micro_batch_size"), ROW_ACTS("batch_size", "/training/micro_batch_size"),
     ROW_ACTS("micro_batch_size", "/training/micro_batch_size"), ROW_ACTS("grad_checkpoint", "/training/activation_checkpointing"),
     ROW_ACTS("use_grad_checkpoint", "/training/activation_checkpointing"), ROW_ACTS("gradient_checkpointing", "/training/activation_checkpointing"),
     ROW_ACTS("xformers", "/training/attention"), ROW_ACTS("use_flash_attn", "/training/attention"), ROW_ACTS("flash_attention", "/training/attention"),
@@ -119,7 +119,9 @@ static const struct dialect_option others[] = {
     ROW("dp_size", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("custom_ckpt"), ROW_UNSIMULATED("use_fp8*"), ROW_UNSIMULATED("disable_async_reduce"),
     ROW_UNSIMULATED("prefetch_num"), ROW_UNSIMULATED("overlap_allgather"), ROW_UNSIMULATED("no_cache"), ROW_UNSIMULATED("use_kernel"), ROW_UNSIMULATED("use_layernorm_kernel"),
     ROW_UNSIMULATED("load_balance*"), ROW_UNSIMULATED("comm_overlap"), ROW_UNSIMULATED("hierarchical_alltoall"), ROW_UNSIMULATED("freeze_non_embeds_params"), ROW_UNSIMULATED("lora_config"),
-    ROW_UNSIMULATED("enable_jit_fused"), ROW_UNSIMULATED("memory_limit"), ROW_UNSIMULATED("warmup_ratio"), ROW_UNSIMULATED("use_neft"), ROW_UNSIMULATED("cap"),
+    ROW_UNSIMULATED("enable_jit_fused"), ROW_UNSIMULATED("placement_policy"), ROW_UNSIMULATED("shard_param_frac"), ROW_UNSIMULATED("fp8_communication"), ROW_UNSIMULATED("make_vocab_size_divisible_by"),
+    ROW_IDLE("initial_scale"), ROW_IDLE("min_scale"), ROW_IDLE("max_scale"), ROW_IDLE("growth_*"), ROW_IDLE("backoff_factor"), ROW_IDLE("hysteresis"), ROW_IDLE("custom_policy"), ROW_IDLE("verbose"), ROW_IDLE("parallel_output"),
+    ROW_IDLE("enable_fused_normalization"), ROW_IDLE("pin_memory"), ROW_IDLE("strict_ddp_mode"), ROW_IDLE("search_range_m"), ROW_IDLE("hidden_dim"), ROW_IDLE("chunk_*"), ROW_IDLE("norm_type"), ROW_IDLE("reduce_bucket_size_in_m"), ROW_UNSIMULATED("memory_limit"), ROW_UNSIMULATED("warmup_ratio"), ROW_UNSIMULATED("use_neft"), ROW_UNSIMULATED("cap"),
     ROW_IDLE("overlap_p2p"), ROW_IDLE("ignore_steps"), ROW_IDLE("profile"), ROW_IDLE("nsys"), ROW_IDLE("dataset*"), ROW_IDLE("eval_*"), ROW_IDLE("task*"), ROW_IDLE("target_f1"),
     ROW_IDLE("save*"), ROW_IDLE("load*"), ROW_IDLE("log*"), ROW_IDLE("output*"), ROW_IDLE("tensorboard_dir"), ROW_IDLE("config_file"), ROW_IDLE("checkpoint_path"), ROW_IDLE("use_wandb"), ROW_IDLE("lr"),
     ROW_IDLE("learning_rate"), ROW_IDLE("weight_decay"), ROW_IDLE("warmup_steps"), ROW_IDLE("seed"), ROW_IDLE("pad_token"), ROW_IDLE("padding_mode"), ROW_IDLE("tokenizer_dir"),
@@ -499,6 +501,108 @@ static void take_rest(struct launch_context *t, const struct value *c,
 }
 
 /* All of it ------------------------------------------------------------------------ */
+
+/* Plugins by their classes, and what their arguments are called in the rows
+ * (colossalai/booster/plugin, ColossalAI 0.4 and 0.5). */
+static const struct {
+    const char *class, *word;
+} classes[] = {
+    { "HybridParallelPlugin", "3d" },  { "MoeHybridParallelPlugin", "3d" },
+    { "LowLevelZeroPlugin", "zero" },  { "GeminiPlugin", "gemini" },
+    { "TorchDDPPlugin", "torch_ddp" }, { "TorchFSDPPlugin", "fsdp" },
+};
+static const struct {
+    const char *argument, *name;
+} arguments[] = {
+    { "enable_flash_attention", "use_flash_attn" },
+    { "enable_all_optimization", "use_flash_attn" },
+    { "sequence_parallelism_mode", "sp_mode" },
+    { "cpu_offload", "zero_cpu_offload" },
+    { "stage", "zero_stage" },
+    { "extra_dp_size", "extra_dp" },
+};
+
+/* The arguments by the rows' names, and the batch of the loader; of several of a name the
+ * one that is on. */
+static struct value *words_of_call(struct launch_context *t, const struct value *given,
+                                   const struct value *batch, int64_t line)
+{
+    struct value *c = value_new(t->arena, VALUE_DICT, line, 0);
+    for (int32_t i = 0; i < given->n; i++) {
+        const struct value_item *it = &given->items[i], *old;
+        const char *name = it->key;
+        for (size_t j = 0; j < sizeof(arguments) / sizeof(arguments[0]); j++)
+            name =
+                strcmp(arguments[j].argument, it->key) == 0 ? arguments[j].name : name;
+        old = value_get(c, name);
+        if (it->value->kind == VALUE_NONE || (old && launch_true(old->value)))
+            continue;
+        put(t->arena, c, name, line, it->value);
+    }
+    if (batch)
+        put(t->arena, c, "batch_size", line, (struct value *)(uintptr_t)batch);
+    return c;
+}
+
+/* Which of several plugins LowLevelZeroPlugin is, its stage says: 1 without one. */
+static const struct plugin *plugin_of_class(const struct value *c, const char *class)
+{
+    const struct value_item *stage = value_get(c, "zero_stage");
+    const char *word = "";
+    int64_t n = 1;
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+        word = strcmp(classes[i].class, class) == 0 ? classes[i].word : word;
+    if (strcmp(word, "zero") == 0 && stage)
+        launch_whole(stage->value, &n);
+    return plugin_of(strcmp(word, "zero") != 0 ? word : n == 2 ? "zero2" : "zero1");
+}
+
+bool colossalai_has_class(const char *class)
+{
+    for (size_t i = 0; class && i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (strcmp(classes[i].class, class) == 0)
+            return true;
+    return false;
+}
+
+void colossalai_take_call(struct launch_context *t, const struct value *given,
+                          const struct value *batch, int64_t line)
+{
+    static const char *const stages[] = { "zero_stage", NULL };
+    const struct program none = { .name = "" };
+    struct value *c = words_of_call(t, given, batch, line);
+    const struct plugin *p = plugin_of_class(c, given->text);
+    struct value v = { .kind = VALUE_NONE, .line = line };
+    const struct value_item from = { given->text, line, &v };
+    const struct value_item *parts = value_get(c, "num_microbatches"),
+                            *policy = value_get(c, "placement_policy");
+    int64_t n = 1, size;
+    launch_take_rows(t, rows, c);
+    if (parts && launch_whole(parts->value, &n) && n > 0 && batch &&
+        launch_whole(batch, &size) &&
+        size % n == 0) { /* the batch is cut into so many */
+        struct value *each = value_new(t->arena, VALUE_INT, line, 0);
+        each->integer = size / n;
+        put(t->arena, c, "microbatch_size", line, each);
+        launch_hear(t, value_get(c, "num_microbatches"));
+    }
+    if (p->kind == ZERO)
+        launch_hear(t, any(c, stages));
+    take_plugin(t, c, &none, p, &from);
+    if (policy && policy->value->kind == VALUE_STRING &&
+        strcmp(policy->value->text, "auto") == 0)
+        launch_hear(t, policy); /* what fits stays on the GPU */
+    take_batch(t, c, &none, p->kind == HYBRID);
+    if (is_on(t, c, (const char *const[]) { "use_flash_attn", NULL }))
+        launch_set(t, "/training/attention", json_string("flash"),
+                   value_get(c, "use_flash_attn"));
+    if (p->half)
+        launch_assume(t, "/training/precision", json_string("fp16"),
+                      "precision's default");
+    t->converts = p->kind != DDP;
+    dialect_report(t, colossalai_tables, "", c,
+                   (struct dialect_place) { line, "", "", true });
+}
 
 static bool starts_it(const struct launch_command *c)
 {

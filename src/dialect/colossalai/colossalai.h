@@ -14,4 +14,10 @@ void colossalai_read(struct launch_context *t, const struct dialect_input *in);
 bool colossalai_is_flag(const char *option);
 extern const struct dialect_table colossalai_tables[];
 
+/* A plugin as a script makes it: whether a class is one; takes its arguments, which carry
+ * the class as their text, and the batch of the script's loader (or NULL). */
+bool colossalai_has_class(const char *class);
+void colossalai_take_call(struct launch_context *t, const struct value *given,
+                          const struct value *batch, int64_t line);
+
 #endif

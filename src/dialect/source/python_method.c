@@ -2,6 +2,7 @@
 #include "base/names.h"
 #include "dialect/source/python_parse.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -132,7 +133,10 @@ struct value *python_method(struct python_parser *r, struct value *x,
                           : list_method(r, x, method, arguments, line);
     if (v)
         return v;
-    if (!names_listed(harmless, method))
+    /* what a class was given is not changed by its methods */
+    bool class = x->kind == VALUE_DICT && x->text &&
+                 isupper((unsigned char)*python_last_part(x->text));
+    if (!class && !names_listed(harmless, method))
         python_spoil(r, x,
                      arena_printf(r->p->arena,
                                   "it is changed by .%.40s() at line %" PRId64, method,

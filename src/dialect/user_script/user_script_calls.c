@@ -39,11 +39,13 @@ const char *const user_script_calls[] = {
     /* loops of one's own */
     "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
-    "apply_activation_checkpointing", "compile", NULL,
+    "apply_activation_checkpointing", "compile",
+    "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", NULL,
 };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
-    "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", NULL,
+    "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin",
+    "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin", "GeminiPlugin", "TorchDDPPlugin", "TorchFSDPPlugin", NULL,
 };
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
@@ -52,6 +54,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "FullyShardedDataParallel", SCRIPT_SHARDED }, { "", "FSDP", SCRIPT_SHARDED }, { "", "fully_shard", SCRIPT_SHARDED },
     { "", "DistributedDataParallel", SCRIPT_REPLICATED }, { "", "DDP", SCRIPT_REPLICATED }, { "", "autocast", SCRIPT_AUTOCAST },
     { "deepspeed", "initialize", SCRIPT_ENGINE }, { "", "apply_activation_checkpointing", SCRIPT_RECOMPUTED }, { "torch", "compile", SCRIPT_COMPILED },
+    { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER },
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
     { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
@@ -104,7 +107,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_ENGINE, "config", "deepspeed" }, { SCRIPT_ENGINE, "config_params", "deepspeed" }, { SCRIPT_ENGINE, "*", "" },
     { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" }, { SCRIPT_CONFIGURATION, "*", "" },
     { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
-    { SCRIPT_COMPILED, "*", "" },
+    { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BOOSTER, "*", "" },
 };
 /* clang-format on */
 
@@ -128,9 +131,12 @@ static bool fits(const char *pattern, const char *word, size_t n)
 /* A Trainer of a package that is not of Hugging Face's. */
 static bool is_foreign(const char *function)
 {
+    size_t n = strlen(function);
+    if (strncmp(function, "colossalai.", 11) == 0)
+        return n > 7 && strcmp(function + n - 7, "Trainer") == 0;
     static const char *const packages[] = {
-        "pytorch_lightning.", "lightning.", "composer.", "colossalai.",
-        "fairseq.",           "ignite.",    "catalyst.", "torchtnt.",
+        "pytorch_lightning.", "lightning.", "composer.", "fairseq.", "ignite.",
+        "catalyst.",          "torchtnt.",
     };
     for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
         if (strncmp(function, packages[i], strlen(packages[i])) == 0)
@@ -242,8 +248,8 @@ static void choose_configuration(struct user_script *g)
 static void choose_loop(struct user_script *g)
 {
     static const enum user_script_part parts[] = {
-        SCRIPT_OPTIMIZER, SCRIPT_SHARDED, SCRIPT_REPLICATED,
-        SCRIPT_AUTOCAST,  SCRIPT_ENGINE,  SCRIPT_RECOMPUTED,
+        SCRIPT_OPTIMIZER, SCRIPT_SHARDED,    SCRIPT_REPLICATED, SCRIPT_AUTOCAST,
+        SCRIPT_ENGINE,    SCRIPT_RECOMPUTED, SCRIPT_BOOSTER,
     };
     choose(g, SCRIPT_COMPILED, NULL);
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
@@ -257,7 +263,7 @@ bool user_script_trains(const struct user_script *g)
 {
     const struct python_call *const *p = g->parts;
     bool model = p[SCRIPT_MODEL] || p[SCRIPT_CONFIGURATION],
-         loop = p[SCRIPT_ACCELERATOR] || p[SCRIPT_ENGINE] ||
+         loop = p[SCRIPT_ACCELERATOR] || p[SCRIPT_ENGINE] || p[SCRIPT_BOOSTER] ||
                 (p[SCRIPT_OPTIMIZER] &&
                  (p[SCRIPT_LOADER] || p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
     return p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] || (model && loop);
@@ -460,6 +466,8 @@ static void put_optimizer(struct user_script *g, struct arena *arena)
     } optimizers[] = {
         { "AdamW", "adamw_torch" },
         { "Adam", "adamw_torch" },
+        { "HybridAdam", "adamw_torch" },
+        { "CPUAdam", "adamw_torch" },
         { "FusedAdam", "adamw_torch" },
         { "DeepSpeedCPUAdam", "adamw_torch" },
         { "SGD", "sgd" },

@@ -6,6 +6,7 @@
  * dataclasses.py (1.12), deepspeed/__init__.py (0.17). */
 #include "base/names.h"
 #include "dialect/accelerate/accelerate.h"
+#include "dialect/colossalai/colossalai.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
@@ -250,11 +251,38 @@ static void take_plugins(struct launch_context *t, const struct user_script *g)
                               "number of GPUs");
 }
 
+/* Booster(plugin=HybridParallelPlugin(...)), mixed_precision of what converts nothing. */
+static void take_booster(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_BOOSTER],
+                             *loader = g->parts[SCRIPT_LOADER];
+    const struct value *plugin = member(c->arguments, "plugin"),
+                       *batch = loader ? member(loader->arguments, "batch_size") : NULL;
+    const char *half = half_of(member(c->arguments, "mixed_precision"));
+    int64_t line = g->line ? g->line : c->line;
+    struct value at = { .kind = VALUE_NONE, .line = line };
+    const struct value_item from = { "mixed_precision", line, &at };
+    if (half)
+        launch_set(t, precision_at, json_sprintf("amp_%s", half), &from);
+    bool known =
+        plugin && plugin->kind == VALUE_DICT && colossalai_has_class(plugin->text);
+    if (known)
+        colossalai_take_call(t, plugin, batch, line);
+    if (known && launch_has(t, "/training/micro_batch_size"))
+        launch_hear(t, value_get(g->words, "per_device_train_batch_size"));
+    if (!known)
+        launch_add_unresolved(
+            t, library_at, line, "Booster(...): %s",
+            plugin && plugin->why ? plugin->why : "which plugin it has, is not known");
+}
+
 void user_script_take_loop(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_SHARDED];
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
     take_plugins(t, g);
+    if (g->parts[SCRIPT_BOOSTER])
+        take_booster(t, g);
     if (c)
         take_sharded(t, g, c->arguments, python_last_part(c->function), line);
     if (g->parts[SCRIPT_REPLICATED] && !launch_has(t, library_at))
