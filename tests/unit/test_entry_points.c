@@ -139,6 +139,8 @@ static const char *const refused[] = {
     "run_dpo.py",
     "reward_modeling.py",
     "ppo.py",
+    "run_ppo.py",
+    "train_ppo_llama.py",
 };
 
 static void test_refused(void)

@@ -57,6 +57,18 @@ static bool ends(const char *word, const char *pattern)
            strcmp(word + n - m, tail) == 0;
 }
 
+/* Diffusers' models are no stack of layers that is known (diffusers 0.35,
+ * models/unets, models/autoencoders). */
+static bool refuse_diffusion(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_DIFFUSION];
+    if (c)
+        launch_refuse_entry(t->l, class_of(t->arena, c),
+                            "is a model of diffusion (U-Nets and autoencoders)",
+                            g->line ? g->line : c->line);
+    return c != NULL;
+}
+
 /* What the model's class says of the task. */
 static void take_head(struct launch_context *t, const struct user_script *g)
 {
@@ -162,6 +174,8 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                      &v };
     bool trl = is_trl(method);
+    if (refuse_diffusion(t, g))
+        return;
     ask_command(t, g);
     name_unsure(t, g);
     user_script_take_model(t, g);
@@ -221,6 +235,19 @@ static void take_processes(struct launch_context *t, const struct user_script *g
     take_one(t, "/cluster/count", t->l->line);
 }
 
+/* The call that the reading is called after; one of them is there. */
+static const struct python_call *first_of(const struct user_script *g)
+{
+    static const enum user_script_part parts[] = {
+        SCRIPT_TRAINER,       SCRIPT_ARGUMENTS, SCRIPT_MODEL,
+        SCRIPT_CONFIGURATION, SCRIPT_DIFFUSION,
+    };
+    size_t i = 0;
+    while (i + 1 < sizeof(parts) / sizeof(parts[0]) && !g->parts[parts[i]])
+        i++;
+    return g->parts[parts[i]];
+}
+
 void user_script_read(struct launch_context *t, const struct dialect_input *in)
 {
     struct user_script g;
@@ -229,15 +256,19 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
         return;
     }
     user_script_gather(&g, t->arena, in->python);
-    const struct python_call *c =
-        g.parts[SCRIPT_TRAINER]     ? g.parts[SCRIPT_TRAINER]
-        : g.parts[SCRIPT_ARGUMENTS] ? g.parts[SCRIPT_ARGUMENTS]
-        : g.parts[SCRIPT_MODEL]     ? g.parts[SCRIPT_MODEL]
-                                    : g.parts[SCRIPT_CONFIGURATION];
+    const struct python_call *c = first_of(&g);
     t->l->title =
         arena_printf(t->arena, "%s%s%s(...): read, not run", c->target ? c->target : "",
                      c->target ? " = " : "", c->function);
     t->l->line = c->line;
+    /* a loop whose optimizer is not seen may be none */
+    struct launch_entry own = launch_entry_of(t, t->l->file);
+    bool loop = !g.parts[SCRIPT_TRAINER] && !g.parts[SCRIPT_ARGUMENTS] &&
+                !g.parts[SCRIPT_OPTIMIZER];
+    if (own.refused && loop && !t->l->notebook) {
+        launch_refuse_entry(t->l, t->l->file, own.refused, c->line);
+        return;
+    }
     if (g.n_trainers > 1)
         launch_note(t->l, c->line, DIAG_ASSUMED, "the last of %d trainers is taken",
                     g.n_trainers);

@@ -41,6 +41,7 @@ enum user_script_part {
     SCRIPT_ENGINE,        /* deepspeed.initialize(...) */
     SCRIPT_RECOMPUTED,    /* apply_activation_checkpointing(...) */
     SCRIPT_COMPILED,      /* torch.compile(...) */
+    SCRIPT_DIFFUSION,     /* UNet2DConditionModel.from_pretrained(...): refused */
     SCRIPT_BOOSTER,       /* Booster(plugin=...) of Colossal-AI */
     SCRIPT_PARTS
 };

@@ -40,7 +40,7 @@ const char *const user_script_calls[] = {
     "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
     "apply_activation_checkpointing", "compile",
-    "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", NULL,
+    "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", NULL,
 };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
@@ -54,6 +54,8 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "FullyShardedDataParallel", SCRIPT_SHARDED }, { "", "FSDP", SCRIPT_SHARDED }, { "", "fully_shard", SCRIPT_SHARDED },
     { "", "DistributedDataParallel", SCRIPT_REPLICATED }, { "", "DDP", SCRIPT_REPLICATED }, { "", "autocast", SCRIPT_AUTOCAST },
     { "deepspeed", "initialize", SCRIPT_ENGINE }, { "", "apply_activation_checkpointing", SCRIPT_RECOMPUTED }, { "torch", "compile", SCRIPT_COMPILED },
+    { "UNet*", "from_pretrained", SCRIPT_DIFFUSION }, { "*Transformer2DModel", "from_pretrained", SCRIPT_DIFFUSION }, { "AutoencoderKL*", "from_pretrained", SCRIPT_DIFFUSION },
+    { "*DiffusionPipeline", "from_pretrained", SCRIPT_DIFFUSION }, { "", "UNet2DModel", SCRIPT_DIFFUSION }, { "", "UNet2DConditionModel", SCRIPT_DIFFUSION },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER },
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
@@ -249,7 +251,7 @@ static void choose_loop(struct user_script *g)
 {
     static const enum user_script_part parts[] = {
         SCRIPT_OPTIMIZER, SCRIPT_SHARDED,    SCRIPT_REPLICATED, SCRIPT_AUTOCAST,
-        SCRIPT_ENGINE,    SCRIPT_RECOMPUTED, SCRIPT_BOOSTER,
+        SCRIPT_ENGINE,    SCRIPT_RECOMPUTED, SCRIPT_BOOSTER,    SCRIPT_DIFFUSION,
     };
     choose(g, SCRIPT_COMPILED, NULL);
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
@@ -262,7 +264,7 @@ static void choose_loop(struct user_script *g)
 bool user_script_trains(const struct user_script *g)
 {
     const struct python_call *const *p = g->parts;
-    bool model = p[SCRIPT_MODEL] || p[SCRIPT_CONFIGURATION],
+    bool model = p[SCRIPT_MODEL] || p[SCRIPT_CONFIGURATION] || p[SCRIPT_DIFFUSION],
          loop = p[SCRIPT_ACCELERATOR] || p[SCRIPT_ENGINE] || p[SCRIPT_BOOSTER] ||
                 (p[SCRIPT_OPTIMIZER] &&
                  (p[SCRIPT_LOADER] || p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
