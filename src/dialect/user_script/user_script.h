@@ -2,7 +2,8 @@
  * and Unsloth, gathered as the Trainer's and TRL's words, whose rows read them.
  *
  * Files of this folder:
- *     user_script_calls    which calls make the training; their arguments by the rows' names
+ *     user_script_rows     rows: which part a call is of, its arguments by names of options
+ *     user_script_calls    which calls make the training; their arguments, gathered
  *     user_script_start    the program that a command or an estimator starts
  *     user_script_left     arguments that are not read, by name
  *     user_script_model    a model that the text makes of a configuration
@@ -10,7 +11,7 @@
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
- * A new call is a row of `functions` and rows of `words` in user_script_calls.c. */
+ * A new call is a row of `functions` and rows of `words` in user_script_rows.c. */
 #ifndef DIALECT_USER_SCRIPT_USER_SCRIPT_H
 #define DIALECT_USER_SCRIPT_USER_SCRIPT_H
 
@@ -86,6 +87,10 @@ enum user_script_part user_script_part_of(const struct python_call *c);
 
 /* Whether a row reads an argument of a part's call, or says that it does nothing. */
 bool user_script_reads(enum user_script_part part, const char *argument);
+
+/* What the argument of a part's call is called in the rows; "": nothing. */
+const char *user_script_word(struct arena *arena, enum user_script_part part,
+                             const char *argument);
 
 /* Names what calls are given that no row reads. */
 void user_script_name_left(struct launch_context *t, const struct user_script *g);

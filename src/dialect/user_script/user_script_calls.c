@@ -1,9 +1,6 @@
-/* The calls that make a training, and what their arguments are called in the rows of the
- * Trainer, TRL and PEFT.
- *
- * transformers/training_args.py, modeling_utils.py (4.57), trl/trainer (0.24),
- * peft/tuners/lora/config.py and peft/utils/other.py (0.17), accelerate/accelerator.py
- * (1.15), unsloth/models/loader.py (2025). */
+/* The calls that make a training, gathered as words of the Trainer, TRL and PEFT; what
+ * they have for arguments that are left out (of the releases that user_script_rows.c
+ * names). */
 #include "base/names.h"
 #include "dialect/user_script/user_script.h"
 
@@ -11,158 +8,6 @@
 #include <string.h>
 
 enum { CHAIN_MAX = 8 };
-
-/* Rows ----------------------------------------------------------------------------- */
-
-/* clang-format off */
-const char *const user_script_calls[] = {
-    "TrainingArguments", "Seq2SeqTrainingArguments", "SFTConfig", "DPOConfig", "KTOConfig", "ORPOConfig", "CPOConfig",
-    "GRPOConfig", "PPOConfig", "RLOOConfig", "RewardConfig", "OnlineDPOConfig", "GKDConfig", "PRMConfig", "NashMDConfig", "XPOConfig",
-    "UnslothTrainingArguments", "ORTTrainingArguments", "SentenceTransformerTrainingArguments",
-    "Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "KTOTrainer", "ORPOTrainer", "CPOTrainer", "GRPOTrainer",
-    "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
-    "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
-    "from_pretrained", "from_config", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
-    "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable",
-    "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus",
-    /* methods of PEFT that are no LoRA */
-    "AdaLoraConfig", "IA3Config", "PromptTuningConfig", "PrefixTuningConfig", "PromptEncoderConfig", "AdaptionPromptConfig",
-    "LoHaConfig", "LoKrConfig", "OFTConfig", "BOFTConfig", "VeraConfig", "FourierFTConfig", "LNTuningConfig", "XLoraConfig",
-    "VBLoRAConfig", "HRAConfig", "BoneConfig", "MissConfig", "CPTConfig", "PolyConfig", "RandLoraConfig",
-    "MultitaskPromptTuningConfig",
-    /* configurations, and models that are made of them */
-    "GPT2Config", "LlamaConfig", "MistralConfig", "MixtralConfig", "Qwen2Config", "Qwen3Config", "GemmaConfig", "PhiConfig", "GPTNeoXConfig",
-    "GPTJConfig", "OPTConfig", "BloomConfig", "BertConfig", "RobertaConfig", "T5Config", "ViTConfig",
-    "GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "GemmaForCausalLM",
-    "PhiForCausalLM", "GPTNeoXForCausalLM", "GPTJForCausalLM", "OPTForCausalLM", "BloomForCausalLM", "BertForMaskedLM", "BertForPreTraining",
-    "RobertaForMaskedLM", "T5ForConditionalGeneration", "ViTForImageClassification",
-    /* loops of one's own */
-    "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
-    "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
-    "apply_activation_checkpointing", "compile",
-    "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", NULL,
-};
-/* Their arguments that are calls: a dictionary each. */
-const char *const user_script_same[] = {
-    "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin",
-    "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin", "GeminiPlugin", "TorchDDPPlugin", "TorchFSDPPlugin", NULL,
-};
-
-/* A function by the end of its path: the class before the dot, "*" for a beginning that is
- * any; "" for any. The first that fits. */
-static const struct { const char *class, *function; enum user_script_part part; } functions[] = {
-    { "", "FullyShardedDataParallel", SCRIPT_SHARDED }, { "", "FSDP", SCRIPT_SHARDED }, { "", "fully_shard", SCRIPT_SHARDED },
-    { "", "DistributedDataParallel", SCRIPT_REPLICATED }, { "", "DDP", SCRIPT_REPLICATED }, { "", "autocast", SCRIPT_AUTOCAST },
-    { "deepspeed", "initialize", SCRIPT_ENGINE }, { "", "apply_activation_checkpointing", SCRIPT_RECOMPUTED }, { "torch", "compile", SCRIPT_COMPILED },
-    { "UNet*", "from_pretrained", SCRIPT_DIFFUSION }, { "*Transformer2DModel", "from_pretrained", SCRIPT_DIFFUSION }, { "AutoencoderKL*", "from_pretrained", SCRIPT_DIFFUSION },
-    { "*DiffusionPipeline", "from_pretrained", SCRIPT_DIFFUSION }, { "", "UNet2DModel", SCRIPT_DIFFUSION }, { "", "UNet2DConditionModel", SCRIPT_DIFFUSION },
-    { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
-    { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER },
-    { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
-    { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
-    { "", "FusedLAMB", SCRIPT_OPTIMIZER }, { "", "DeepSpeedCPUAdam", SCRIPT_OPTIMIZER },
-    { "*Config", "from_pretrained", SCRIPT_CONFIGURATION }, { "*For*", "from_config", SCRIPT_MODEL }, { "AutoModel*", "from_config", SCRIPT_MODEL },
-    { "", "*LMHeadModel", SCRIPT_MODEL }, { "", "*ForCausalLM", SCRIPT_MODEL }, { "", "*ForMaskedLM", SCRIPT_MODEL }, { "", "*ForPreTraining", SCRIPT_MODEL },
-    { "", "*ForConditionalGeneration", SCRIPT_MODEL }, { "", "*ForImageClassification", SCRIPT_MODEL },
-    { "", "*TrainingArguments", SCRIPT_ARGUMENTS }, { "", "LoraConfig", SCRIPT_ADAPTERS },
-    { "", "BitsAndBytesConfig", SCRIPT_QUANTISATION },
-    { "", "AdaLoraConfig", SCRIPT_METHOD }, { "", "IA3Config", SCRIPT_METHOD }, { "", "Prompt*Config", SCRIPT_METHOD },
-    { "", "PrefixTuningConfig", SCRIPT_METHOD }, { "", "AdaptionPromptConfig", SCRIPT_METHOD }, { "", "Lo*Config", SCRIPT_METHOD },
-    { "", "OFTConfig", SCRIPT_METHOD }, { "", "BOFTConfig", SCRIPT_METHOD }, { "", "VeraConfig", SCRIPT_METHOD },
-    { "", "FourierFTConfig", SCRIPT_METHOD }, { "", "LNTuningConfig", SCRIPT_METHOD }, { "", "*LoraConfig", SCRIPT_METHOD },
-    { "", "VBLoRAConfig", SCRIPT_METHOD }, { "", "HRAConfig", SCRIPT_METHOD }, { "", "BoneConfig", SCRIPT_METHOD },
-    { "", "MissConfig", SCRIPT_METHOD }, { "", "CPTConfig", SCRIPT_METHOD }, { "", "PolyConfig", SCRIPT_METHOD },
-    { "", "MultitaskPromptTuningConfig", SCRIPT_METHOD }, { "", "*Config", SCRIPT_ARGUMENTS },
-    { "", "*Trainer", SCRIPT_TRAINER },
-    { "AutoModelFor*", "from_pretrained", SCRIPT_MODEL }, { "*For*", "from_pretrained", SCRIPT_MODEL },
-    { "*LMHeadModel", "from_pretrained", SCRIPT_MODEL }, { "Fast*Model", "from_pretrained", SCRIPT_MODEL },
-    { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED }, { "", "add_adapter", SCRIPT_WRAPPED },
-    { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED },
-    { "", "Accelerator", SCRIPT_ACCELERATOR }, { "", "notebook_launcher", SCRIPT_STARTED },
-    { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED },
-};
-
-/* An argument of a part, "*" any other, and its name in the rows: NULL its own, "" none, of
- * "lora_*" its own replaces the star. */
-static const struct word { enum user_script_part part; const char *argument, *key; } words[] = {
-    { SCRIPT_ARGUMENTS, "0", "output_dir" }, { SCRIPT_ARGUMENTS, "*", NULL },
-    { SCRIPT_TRAINER, "max_seq_length", NULL }, { SCRIPT_TRAINER, "packing", NULL }, { SCRIPT_TRAINER, "beta", NULL },
-    { SCRIPT_TRAINER, "max_length", NULL }, { SCRIPT_TRAINER, "neftune_noise_alpha", NULL },
-    { SCRIPT_TRAINER, "dataset_num_proc", NULL }, { SCRIPT_TRAINER, "*", "" },
-    { SCRIPT_MODEL, "0", "model_name_or_path" }, { SCRIPT_MODEL, "pretrained_model_name_or_path", "model_name_or_path" },
-    { SCRIPT_MODEL, "model_name", "model_name_or_path" }, { SCRIPT_MODEL, "torch_dtype", NULL }, { SCRIPT_MODEL, "dtype", NULL },
-    { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "_attn_implementation", "attn_implementation" }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
-    { SCRIPT_MODEL, "max_seq_length", NULL }, { SCRIPT_MODEL, "load_in_4bit", NULL }, { SCRIPT_MODEL, "load_in_8bit", NULL },
-    { SCRIPT_MODEL, "*", "" },
-    { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" },
-    { SCRIPT_ADAPTERS, "lora_alpha", NULL }, { SCRIPT_ADAPTERS, "lora_dropout", NULL },
-    { SCRIPT_ADAPTERS, "use_rslora", NULL }, { SCRIPT_ADAPTERS, "use_dora", NULL },
-    { SCRIPT_ADAPTERS, "use_gradient_checkpointing", NULL }, { SCRIPT_ADAPTERS, "max_seq_length", NULL },
-    { SCRIPT_ADAPTERS, "random_state", "" }, { SCRIPT_ADAPTERS, "inference_mode", "" }, { SCRIPT_ADAPTERS, "*", "lora_*" },
-    { SCRIPT_QUANTISATION, "*", NULL },
-    { SCRIPT_PREPARED, "use_gradient_checkpointing", NULL }, { SCRIPT_PREPARED, "*", "" },
-    { SCRIPT_METHOD, "*", "" },
-    { SCRIPT_ACCELERATOR, "gradient_accumulation_steps", NULL },
-    { SCRIPT_ACCELERATOR, "*", "" },
-    { SCRIPT_LOADER, "batch_size", "per_device_train_batch_size" }, { SCRIPT_LOADER, "1", "per_device_train_batch_size" },
-    { SCRIPT_LOADER, "num_workers", "dataloader_num_workers" }, { SCRIPT_LOADER, "*", "" },
-    { SCRIPT_ENGINE, "config", "deepspeed" }, { SCRIPT_ENGINE, "config_params", "deepspeed" }, { SCRIPT_ENGINE, "*", "" },
-    { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" }, { SCRIPT_CONFIGURATION, "*", "" },
-    { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
-    { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BOOSTER, "*", "" },
-};
-/* clang-format on */
-
-/* One "*" represents anything. */
-static bool fits(const char *pattern, const char *word, size_t n)
-{
-    const char *star = strchr(pattern, '*');
-    size_t m = strlen(pattern), head = star ? (size_t)(star - pattern) : m;
-    size_t tail = star ? strlen(star + 1) : 0;
-    const char *second = star ? strchr(star + 1, '*') : NULL;
-    if (second && !head) { /* "*For*" */
-        for (size_t i = 0; i + tail - 1 <= n; i++)
-            if (strncmp(word + i, star + 1, tail - 1) == 0)
-                return true;
-        return false;
-    }
-    return (star ? n >= head + tail : n == m) && strncmp(pattern, word, head) == 0 &&
-           strncmp(star ? star + 1 : "", word + n - tail, tail) == 0;
-}
-
-/* A Trainer of a package that is not of Hugging Face's. */
-static bool is_foreign(const char *function)
-{
-    size_t n = strlen(function);
-    if (strncmp(function, "colossalai.", 11) == 0)
-        return n > 7 && strcmp(function + n - 7, "Trainer") == 0;
-    static const char *const packages[] = {
-        "pytorch_lightning.", "lightning.", "composer.", "fairseq.", "ignite.",
-        "catalyst.",          "torchtnt.",
-    };
-    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
-        if (strncmp(function, packages[i], strlen(packages[i])) == 0)
-            return true;
-    return false;
-}
-
-enum user_script_part user_script_part_of(const struct python_call *c)
-{
-    const char *last = python_last_part(c->function), *from = c->function;
-    if (is_foreign(c->function))
-        return SCRIPT_PARTS;
-    size_t n = last > from ? (size_t)(last - from) - 1 : 0;
-    if (names_listed(user_script_configurations, last))
-        return SCRIPT_CONFIGURATION;
-    for (const char *s = c->function; s < last; s++)
-        from = *s == '.' && s + 1 < last ? s + 1 : from;
-    n -= n ? (size_t)(from - c->function) : 0;
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        if (fits(functions[i].function, last, strlen(last)) &&
-            (!functions[i].class[0] || fits(functions[i].class, from, n)))
-            return functions[i].part;
-    return SCRIPT_PARTS;
-}
 
 /* Which calls ---------------------------------------------------------------------- */
 
@@ -301,21 +146,6 @@ static void choose_all(struct user_script *g)
 
 /* Their arguments ------------------------------------------------------------------ */
 
-static const struct word *word_of(enum user_script_part part, const char *argument)
-{
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (words[i].part == part &&
-            (words[i].argument[0] == '*' || strcmp(words[i].argument, argument) == 0))
-            return &words[i];
-    return NULL;
-}
-
-bool user_script_reads(enum user_script_part part, const char *argument)
-{
-    const struct word *w = word_of(part, argument);
-    return w && (!w->key || w->key[0] || w->argument[0] != '*');
-}
-
 /* What was there before goes before, unless it is none or, `on`, switched off. */
 static void put(struct user_script *g, struct arena *arena, const char *key,
                 int64_t line, struct value *v, bool on)
@@ -341,13 +171,7 @@ static void put_part(struct user_script *g, struct arena *arena,
     const struct python_call *c = g->parts[part];
     for (int32_t i = 0; c && i < c->arguments->n; i++) {
         const struct value_item *it = &c->arguments->items[i];
-        const struct word *w = word_of(part, it->key);
-        const char *key = w ? w->key : "";
-        size_t n = key ? strlen(key) : 0;
-        if (!key)
-            key = it->key;
-        else if (n && key[n - 1] == '*')
-            key = arena_printf(arena, "%.*s%s", (int)n - 1, key, it->key);
+        const char *key = user_script_word(arena, part, it->key);
         bool made = part == SCRIPT_MODEL && user_script_builds(c) &&
                     strcmp(key, "model_name_or_path") == 0;
         if (key[0] && !(key[0] >= '0' && key[0] <= '9') && !made)
