@@ -3,6 +3,7 @@
  * member of each schema is in some result. */
 #include "config/contract.h"
 #include "config/datadir.h"
+#include "config/pointer.h"
 #include "json_schema.h"
 #include "schema/reference.h"
 
@@ -385,7 +386,13 @@ static const char *folder_of(const char *kind)
     return NULL;
 }
 
-/* A shipped file of a kind that has a key of the root; absent: none has. */
+/* A job that has keys which no shipped scenario has. */
+static const char of_experts[] =
+    "{'model':'mixtral-8x7b','cluster':{'instance':'p4d.24xlarge','count':2},"
+    "'training':{'sequence_length':2048,'micro_batch_size':1,'precision':'bf16'},"
+    "'parallelism':{'library':'megatron','expert':8,'expert_load':1.5}}";
+
+/* A file of a kind that has a key; absent: none has. */
 static struct cfg file_with(struct cfg_loader *loader, const char *kind,
                             const char *key)
 {
@@ -394,10 +401,11 @@ static struct cfg file_with(struct cfg_loader *loader, const char *kind,
     const char **names = datadir_list(&loader->arena, folder);
     for (int i = 0; names[i]; i++) {
         struct cfg file = datadir_load(loader, folder, names[i], (struct cfg) { 0 });
-        if (cfg_present(cfg_get(file, key)))
+        if (pointer_get(file.json, key))
             return file;
     }
-    return (struct cfg) { 0 };
+    struct cfg job = cfg_parse(loader, "experts", of_experts, strlen(of_experts));
+    return pointer_get(job.json, key) ? job : (struct cfg) { 0 };
 }
 
 /* The finding of a code that check has of a file; NULL: none. */
@@ -428,18 +436,24 @@ static json_t *finding_of(json_t *tree, enum diag_code code, int status)
 /* Under its old name alone it is read, and the warning names the new one; next to the
  * new one it is an error. */
 static void check_renamed(struct cfg_loader *loader, const char *kind,
-                          const struct cfg_field *row)
+                          const struct reference_key *key)
 {
-    struct cfg file = file_with(loader, kind, row->why);
+    const char *name = key->field->why, *last = strrchr(key->pointer, '/');
+    struct err err = { 0 };
+    char within[200], renamed[300];
+    snprintf(within, sizeof(within), "%.*s", (int)(last - key->pointer), key->pointer);
+    snprintf(renamed, sizeof(renamed), "%s/%s", within, name);
+    struct cfg file = file_with(loader, kind, renamed);
     CU_ASSERT_TRUE_FATAL(cfg_present(file));
-    json_t *tree = json_deep_copy(file.json);
-    json_object_set(tree, row->key, json_object_get(tree, row->why));
+    json_t *tree = json_deep_copy(file.json),
+           *object = within[0] ? pointer_get(tree, within) : tree;
+    pointer_set(tree, key->pointer, json_deep_copy(pointer_get(tree, renamed)), &err);
     json_t *both = finding_of(tree, DIAG_RENAMED_KEY, 3);
-    expect(both != NULL, row->key, "may be given next to its new name");
-    json_object_del(tree, row->why);
+    expect(both != NULL, key->pointer, "may be given next to its new name");
+    json_object_del(object, name);
     json_t *old = finding_of(tree, DIAG_RENAMED_KEY, 0);
     const char *mend = json_string_value(json_object_get(old, "mend"));
-    expect(mend && strstr(mend, row->why), row->key,
+    expect(mend && strstr(mend, name), key->pointer,
            "has no warning with the new name");
     json_decref(both);
     json_decref(old);
@@ -458,7 +472,7 @@ static void test_renamed(void)
             const struct cfg_field *row = r.keys.v[k].field;
             if (!row || row->type != CFG_T_RENAMED)
                 continue;
-            check_renamed(&loader, reference_kinds[i], row);
+            check_renamed(&loader, reference_kinds[i], &r.keys.v[k]);
             n++;
         }
         reference_release(&r);
