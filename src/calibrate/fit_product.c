@@ -156,7 +156,7 @@ static struct fit fit_of(struct set *s)
         fit.params[PARTIAL].fixed = true;
         fit.params[PARTIAL].start = 0;
     }
-    if (s->product.format->quantize_B <= 0) {
+    if (product_quantize_B(s->product.format) <= 0) {
         fit.params[QUANTIZE].fixed = fit.params[ROW].fixed = true;
         fit.params[QUANTIZE].start = fit.params[ROW].start = 0;
     }

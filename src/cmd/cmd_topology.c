@@ -63,7 +63,7 @@ static void print_gpu(const struct instance *inst)
         printf(" %.0f W\n", g->tdp_w);
     printf("  %-10s", "peak");
     for (int t = 0; t < DTYPE_N; t++)
-        if (g->peak_flops[t] > 0)
+        if (g->peak_flops[t] > 0 && dtype_rate_of((enum dtype)t) == (enum dtype)t)
             printf(" %s %s", names_of(dtype_names, t),
                    units_flops_text(c, g->peak_flops[t]));
     printf("\n");

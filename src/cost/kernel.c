@@ -43,10 +43,10 @@ static double misalignment(const struct gpu_gemm *p, enum dtype dtype, int64_t n
     return batch > 1 ? p->misaligned_batch : p->misaligned;
 }
 
-/* Of an element that a product writes: 16 bits where it reads 8. */
+/* Of an element that a product writes: 16 bits where it reads fewer. */
 static double result_B(enum dtype dtype)
 {
-    return fmax(dtype_bytes(dtype), 2);
+    return fmax(dtype_element_B(dtype), 2);
 }
 
 double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
@@ -66,7 +66,7 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
         .port_Bps = p->port_Bps / slower,
         .latency_s = p->latency_s,
         .hbm_Bps = p->hbm_frac * gpu->hbm_Bps * share.memory,
-        .element_B = dtype_bytes(dtype),
+        .element_B = dtype_element_B(dtype),
         .result_B = result_B(dtype),
         .launch_s = p->launch_s,
         .split_s = p->split_s,
@@ -152,8 +152,9 @@ static double gemm_extra_s(const struct gpu *gpu, const struct op *op, double fa
                            struct kernel_share share)
 {
     double m = (double)op->m, n = (double)op->n, k = (double)op->k;
-    double operands_B = (double)op->batch * (dtype_bytes(op->dtype) * (m * k + n * k) +
-                                             result_B(op->dtype) * m * n);
+    double operands_B =
+        (double)op->batch *
+        (dtype_element_B(op->dtype) * (m * k + n * k) + result_B(op->dtype) * m * n);
     double extra_B = fmax(0, op->read_B + op->write_B - operands_B);
     double rate = gpu->stream_frac * gpu->hbm_Bps * share.memory;
     return (op->launches > 1 ? op->launches - 1 : 0) * gpu->kernel_s +

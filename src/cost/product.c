@@ -17,7 +17,8 @@ static double looped_s(const struct product *p, double alone_s)
 static double quantize_s(const struct gpu *gpu, const struct product *p, double m,
                          double k)
 {
-    double row_s = p->format->quantize_B * k / (p->quantize_frac * gpu->hbm_Bps);
+    double row_s =
+        product_quantize_B(p->format) * k / (p->quantize_frac * gpu->hbm_Bps);
     return m * fmax(p->quantize_row_s, row_s);
 }
 
@@ -34,7 +35,7 @@ double product_s(const struct gpu *gpu, const struct product *p, int64_t m, int6
         .port_Bps = p->gemm.port_Bps,
         .latency_s = p->gemm.latency_s,
         .hbm_Bps = p->gemm.hbm_frac * gpu->hbm_Bps,
-        .element_B = p->format->element_B,
+        .element_B = product_element_B(p->format),
         .result_B = 2,
         .launch_s = p->gemm.launch_s,
         .split_s = p->gemm.split_s,

@@ -59,15 +59,20 @@ static const struct cfg_field peak_fields[] = {
     PEAK("fp16", DTYPE_FP16),
     PEAK("bf16", DTYPE_BF16),
     PEAK("fp8", DTYPE_FP8),
-    CFG_QUANTITY("fp4", struct gpu, fp4_flops, UNIT_FLOP_PER_S, 1e9, 1e18),
+    PEAK("fp4", DTYPE_NVFP4),
     CFG_END,
 };
 
 #define GEMM(k, t) CFG_CHILD(k, struct gemm_rows, row[t])
 
 static const struct cfg_field gemm_rows_fields[] = {
-    GEMM("fp32", DTYPE_FP32), GEMM("tf32", DTYPE_TF32), GEMM("fp16", DTYPE_FP16),
-    GEMM("bf16", DTYPE_BF16), GEMM("fp8", DTYPE_FP8),   CFG_END,
+    GEMM("fp32", DTYPE_FP32),
+    GEMM("tf32", DTYPE_TF32),
+    GEMM("fp16", DTYPE_FP16),
+    GEMM("bf16", DTYPE_BF16),
+    GEMM("fp8", DTYPE_FP8),
+    GEMM("nvfp4", DTYPE_NVFP4),
+    CFG_END,
 };
 
 struct gemm_raw {
@@ -105,7 +110,8 @@ static const struct cfg_field nvlink_fields[] = {
  * alike, the others must be given. */
 static const enum dtype alike[DTYPE_N] = {
     [DTYPE_FP32] = DTYPE_FP32, [DTYPE_TF32] = DTYPE_TF32, [DTYPE_FP16] = DTYPE_BF16,
-    [DTYPE_BF16] = DTYPE_FP16, [DTYPE_FP8] = DTYPE_FP8,
+    [DTYPE_BF16] = DTYPE_FP16, [DTYPE_FP8] = DTYPE_FP8,   [DTYPE_FP8_BLOCK] = DTYPE_FP8,
+    [DTYPE_MXFP8] = DTYPE_FP8, [DTYPE_NVFP4] = DTYPE_FP8,
 };
 
 /* `without_tensor_cores`: how much slower plain fp32 is, which represents
@@ -166,6 +172,14 @@ static int read_kernels(struct cfg_loader *loader, struct gpu_raw *raw, struct c
     return read_gemm(&raw->gpu, raw->gemm);
 }
 
+/* Blocks of fp8 are scaled by other instructions on any GPU that has fp8, those of
+ * MXFP8 by the tensor cores of Blackwell and later alone. */
+static void set_block_peaks(struct gpu *gpu)
+{
+    gpu->peak_flops[DTYPE_FP8_BLOCK] = gpu->peak_flops[DTYPE_FP8];
+    gpu->peak_flops[DTYPE_MXFP8] = gpu->sm_arch >= 100 ? gpu->peak_flops[DTYPE_FP8] : 0;
+}
+
 static int read_gpu(struct cfg_loader *loader, struct gpu_raw *raw, struct cfg file)
 {
     struct gpu *gpu = &raw->gpu;
@@ -179,6 +193,7 @@ static int read_gpu(struct cfg_loader *loader, struct gpu_raw *raw, struct cfg f
     if (gpu->peak_flops[DTYPE_FP32] <= 0)
         return cfg_error(raw->peak, DIAG_MISSING,
                          "\"fp32\" is missing (every GPU computes in fp32)");
+    set_block_peaks(gpu);
     if (cfg_present(raw->nvlink) && cfg_read(raw->nvlink, nvlink_fields, gpu))
         return -1;
     if (read_kernels(loader, raw, file))

@@ -49,7 +49,6 @@ struct gpu {
     int64_t l2_B;
     double tdp_w;
     double peak_flops[DTYPE_N]; /* dense; 0: the GPU has no such arithmetic */
-    double fp4_flops;           /* likewise */
     struct gpu_gemm gemm[DTYPE_N];
     double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */
     double kernel_s;    /* shortest memory-bound kernel, launch gap included */

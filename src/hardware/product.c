@@ -6,16 +6,10 @@
 
 #include <string.h>
 
-/* Scales: 4 B for 128 elements of a block (DeepSeek-V3, arXiv 2412.19437, 3.3.2), 1 B
- * for 32 of MXFP8 (OCP Microscaling Formats 1.0) and for 16 of NVFP4 (NVIDIA,
- * Transformer Engine's user guide, "NVFP4"). */
 const struct product_format product_formats[] = {
-    { "bf16", DTYPE_BF16, false, 2, 0 },
-    { "fp8", DTYPE_FP8, false, 1, 3 },
-    { "fp8_block", DTYPE_FP8, false, 1 + 4.0 / 128, 3 + 4.0 / 128 },
-    { "mxfp8", DTYPE_FP8, false, 1 + 1.0 / 32, 3 + 1.0 / 32 },
-    { "nvfp4", DTYPE_FP8, true, 0.5 + 1.0 / 16, 2.5 + 1.0 / 16 },
-    { NULL, DTYPE_FP8, false, 0, 0 },
+    { "bf16", DTYPE_BF16 },           { "fp8", DTYPE_FP8 },
+    { "fp8_block", DTYPE_FP8_BLOCK }, { "mxfp8", DTYPE_MXFP8 },
+    { "nvfp4", DTYPE_NVFP4 },         { NULL, DTYPE_BF16 },
 };
 
 const struct name_value product_format_names[] = {
@@ -87,9 +81,19 @@ const struct product_format *product_format_find(const char *name)
     return f->name ? f : NULL;
 }
 
+double product_element_B(const struct product_format *format)
+{
+    return dtype_element_B(format->dtype);
+}
+
+double product_quantize_B(const struct product_format *format)
+{
+    return dtype_is_quantized(format->dtype) ? 2 + dtype_element_B(format->dtype) : 0;
+}
+
 double product_peak_flops(const struct gpu *gpu, const struct product_format *format)
 {
-    return format->is_fp4 ? gpu->fp4_flops : gpu->peak_flops[format->dtype];
+    return gpu->peak_flops[format->dtype];
 }
 
 static int read_product(struct product *p, struct cfg row)

@@ -13,10 +13,7 @@
 /* A number format of operands, with its scales. */
 struct product_format {
     const char *name;
-    enum dtype dtype;  /* whose peak rate products have, where is_fp4 is false */
-    bool is_fp4;       /* the peak rate is that of 4 bits */
-    double element_B;  /* an operand's element, and its share of a scale */
-    double quantize_B; /* what quantization from 16 bits moves an element; 0: none */
+    enum dtype dtype;
 };
 
 struct product {
@@ -43,6 +40,11 @@ extern const struct name_value gemm_tiles_names[];
 
 /* NULL: there is none of that name. */
 const struct product_format *product_format_find(const char *name);
+
+/* An operand's element, and its share of a scale; what quantization from 16 bits moves
+ * an element, 0 where there is none. */
+double product_element_B(const struct product_format *format);
+double product_quantize_B(const struct product_format *format);
 
 /* The dense peak rate; 0: the GPU has no such arithmetic. */
 double product_peak_flops(const struct gpu *gpu, const struct product_format *format);

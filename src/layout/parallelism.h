@@ -81,6 +81,11 @@ struct lengths {
     int64_t document; /* packed, and attended to one by one: tokens; 0: not */
 };
 
+/* What an optimizer holds of a parameter in other formats than fp32; bytes, 0: fp32. */
+struct optimizer_dtypes {
+    double master_B, first_moment_B, second_moment_B;
+};
+
 struct training {
     int64_t sequence_length; /* as computed */
     struct lengths lengths;
@@ -90,6 +95,10 @@ struct training {
     int64_t
         global_batch_size; /* = micro_batch_size x microbatches x accumulation x data */
     enum op_precision precision;
+    bool quantized_parameters; /* weights are held as their products read them */
+    int64_t first_16bit,
+        last_16bit; /* layers whose products read 16 bits nevertheless */
+    struct optimizer_dtypes states;
     bool no_master_weights; /* 16-bit parameters are updated as they are */
     int gradient_dtype;     /* enum dtype on the wire; -1: the framework's */
     enum optimizer optimizer;

@@ -188,7 +188,7 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
     int64_t ranks = b->s->context > 1 ? b->s->context : 1;
     int64_t dealt = b->flags & HAS_ULYSSES ? ranks : 1, parts = ranks / dealt;
     int64_t queries = b->s->sequence / parts;
-    if (op->dtype == DTYPE_FP8)
+    if (dtype_is_quantized(op->dtype))
         op->dtype = DTYPE_BF16;
     op->m = queries;
     op->n = row->kind == ROW_BMM_SDS ? d : s;

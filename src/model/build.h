@@ -97,7 +97,8 @@ enum width {
 #define HAS_DECODER               FLAG(23)  /* causal */
 #define HAS_RING                  FLAG(24)  /* attention over keys that come in parts */
 #define HAS_FUSED_LOSS            FLAG(25)  /* one kernel each way, on the logits */
-#define HAS_FP8                   FLAG(26)  /* products of the layers read fp8 */
+#define HAS_QUANTIZED             FLAG(26)  /* products of the layers read fewer than 16
+                                               bits */
 #define HAS_FUSED_GATE            FLAG(27)  /* activation and gate in one kernel */
 #define HAS_LOSS_IN_PLACE         FLAG(28)  /* its gradient takes the place of its
                                                input */

@@ -163,16 +163,18 @@ static const char *until_name(struct build *b, const char *until)
     return join(b->arena, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
-/* Whether that is kept for the gradient of an fp8 product's weight: its input,
- * transposed and in fp8. A router among the users reads 16 bits. */
-static bool kept_in_fp8(const struct build *b, const char *until)
+/* Whether that is kept for the gradient of a quantized product's weight: its input, as
+ * that product reads it. A router among the users reads 16 bits. */
+static bool kept_quantized(const struct build *b, const char *until)
 {
-    if (!(b->flags & HAS_FP8) || (b->flags & HAS_EXPERTS && strstr(until, "router")))
+    if (!(b->flags & HAS_QUANTIZED) ||
+        (b->flags & HAS_EXPERTS && strstr(until, "router")))
         return false;
     for (int i = MODULE_NONE + 1; i < MODULE_LINEARS; i++) {
         size_t n = strlen(category_names[i]);
         const char *at = strstr(until, category_names[i]);
-        if (at && strncmp(at + n, "_wgrad", 6) == 0 && b->linears[i].dtype == DTYPE_FP8)
+        if (at && strncmp(at + n, "_wgrad", 6) == 0 &&
+            dtype_is_quantized(b->linears[i].dtype))
             return build_trains(b, (enum module)i); /* adapters read 16 bits */
     }
     return false;
@@ -187,8 +189,9 @@ void build_outs(struct build *b, struct op *op, const struct row *row)
         if (!until || !build_has(b, k->when, k->unless))
             continue;
         double size = build_bytes(b, k->term);
-        if (kept_in_fp8(b, until))
-            size *= dtype_bytes(DTYPE_FP8) / b->width[k->term.width];
+        if (kept_quantized(b, until))
+            size *= dtype_element_B(op_compute_dtype(b->s->precision)) /
+                    b->width[k->term.width];
         build_out(b, op, size, until);
         rest -= size;
     }

@@ -173,7 +173,7 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
            flag(m->hidden_dropout && m->memory_dropout, HAS_MEMORY_DROPOUT) |
            flag(m->mlp.gated, HAS_GATE) |
            flag(m->mlp.gated && fw->kernels.fused_gate, HAS_FUSED_GATE) |
-           flag(op_compute_dtype(s->precision) == DTYPE_FP8, HAS_FP8) |
+           flag(dtype_is_quantized(op_compute_dtype(s->precision)), HAS_QUANTIZED) |
            flag(m->mlp.experts > 0, HAS_EXPERTS) | expert_flags(m, s) |
            flag(m->mlp.shared_width > 0, HAS_SHARED) |
            flag(m->mlp.shared_scale, HAS_SHARED_SCALE) |
@@ -351,7 +351,7 @@ static void set_linears(struct build *b, int64_t vocab)
     bool masked =
         m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
     enum dtype layer = op_compute_dtype(s->precision);
-    enum dtype head = layer == DTYPE_FP8 ? DTYPE_BF16 : layer;
+    enum dtype head = dtype_is_quantized(layer) ? DTYPE_BF16 : layer;
     bool untied = !m->ends.tied;
     /* rows, k, n, batch; bias; owned; dtype */
     const struct linear rows[] = {

@@ -150,7 +150,8 @@ static void add(struct build *b, struct adapter *to, enum module part, enum modu
     to->b.n = rows ? (n + t - 1) / t : n;
     to->a.bias = to->b.bias = false;
     to->a.owned = to->b.owned = true;
-    if (l->dtype == DTYPE_FP8) /* Megatron-Bridge, peft/utils.py: linears of Megatron's
+    if (dtype_is_quantized(
+            l->dtype)) /* Megatron-Bridge, peft/utils.py: linears of Megatron's
                                   own, in the parameters' type */
         to->a.dtype = to->b.dtype = op_parameter_dtype(b->s->precision);
     to->casts = b->s->lora.autocast;

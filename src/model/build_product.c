@@ -1,5 +1,6 @@
-/* The products of a block and what goes with them: casts, operands in fp8, biases. */
+/* The products of a block and what goes with them: casts, quantized operands, biases. */
 #include "model/build_emit.h"
+#include "model/recipe.h"
 
 static double weights(const struct linear *l)
 {
@@ -12,6 +13,7 @@ static void own_linear(struct build *b, enum module part, const struct linear *l
         const char *name = build_name(b, part, ".weight");
         struct op_param *weight = build_param(b, name, weights(l), true);
         weight->expert = l->expert;
+        weight->quantized = dtype_is_quantized(l->dtype);
         build_freeze(b, part, weight);
     }
     if (l->bias) {
@@ -107,37 +109,58 @@ static int64_t rows_each(const struct linear *l)
 /* Bytes of an element that the product reads. */
 static double operand_B(const struct build *b, const struct linear *l)
 {
-    return l->dtype == DTYPE_FP8 ? dtype_bytes(DTYPE_FP8) : b->width[WIDTH_NARROW];
+    return dtype_is_quantized(l->dtype) ? dtype_element_B(l->dtype)
+                                        : b->width[WIDTH_NARROW];
 }
 
-/* Orders in which an operand is written: as it is, and transposed where the weight's
- * gradient reads it (Transformer Engine 2, module/linear.py: columnwise_usage). */
-static double orders_of(const struct build *b, enum module part)
+/* Copies of an operand of products: a second one where the weight's gradient reads it in
+ * the other direction (Transformer Engine 2, module/linear.py: columnwise_usage). */
+static double copies_of(const struct build *b, enum module part)
 {
-    return build_trains(b, part) ? 2 : 1;
+    const struct op_recipe *r = op_recipe_of(b->s->precision);
+    return build_trains(b, part) ? op_recipe_copies(r, b->s->sm_arch) : 1;
 }
 
-/* Operands of fp8 products are written once as they are and once transposed, since the
- * gradients' products read the other order and Hopper's fp8 ones read rows alone. */
-static void emit_fp8(struct build *b, enum module part, const char *what,
-                     double elements, double read_B, double write_B, bool backward)
+/* Bytes of an element that is quantized: read for its scale, if the norm has not found
+ * it, and read once more. */
+static double unquantized_B(const struct build *b, enum recipe_norm norm)
 {
+    double search_B = op_recipe_of(b->s->precision)->search_B;
+    return b->width[WIDTH_NARROW] + (norm == RECIPE_NORM_WRITES_16BIT ? search_B : 0);
+}
+
+/* A tensor as its products read it, by the recipe (recipe.h). */
+static void emit_quantize(struct build *b, enum module part, const char *what,
+                          double elements, double read_B, double copies, bool backward)
+{
+    const struct op_recipe *r = op_recipe_of(b->s->precision);
     struct op *op = build_op(b, build_name(b, part, what), OP_STREAM, backward);
     const struct linear *l = &b->linears[part];
     int64_t kernels = b->s->framework->experts.fp8_kernels;
     op->read_B = read_B * elements;
-    op->write_B = write_B * elements;
+    op->write_B = copies * dtype_element_B(r->format) * elements;
+    op->launches = read_B > b->width[WIDTH_NARROW] ? 2 : 1;
     op->dispatches = 0; /* in the product's node */
     if (l->expert && kernels > 0)
         op->loops = op->launches = (int32_t)(l->batch * kernels);
 }
 
-/* Whether a norm hands the product its input in fp8. */
-static bool norm_makes_fp8(const struct build *b, enum module part)
+/* What a norm has quantized in one order alone is transposed. */
+static void emit_transpose(struct build *b, enum module part, double elements)
+{
+    struct op *op =
+        build_op(b, build_name(b, part, "_input_transpose"), OP_STREAM, true);
+    op->read_B = op->write_B = elements;
+    op->dispatches = 0;
+}
+
+/* What the norm before a product does for it. */
+static enum recipe_norm norm_of(const struct build *b, enum module part)
 {
     bool after_norm = part != MODULE_OUT && part != MODULE_DOWN;
-    return b->s->framework->kernels.fp8_norm && after_norm && !b->m->norms.post &&
-           !b->m->norms.no_input && !(b->flags & HAS_EXPERTS);
+    bool fuses = b->s->framework->kernels.fp8_norm && after_norm && !b->m->norms.post &&
+                 !b->m->norms.no_input && !(b->flags & HAS_EXPERTS);
+    return fuses ? op_recipe_of(b->s->precision)->norm : RECIPE_NORM_WRITES_16BIT;
 }
 
 /* The gate's and the up product's input is one. */
@@ -146,32 +169,40 @@ static bool shares_input(const struct build *b, enum module part)
     return part == MODULE_UP && (b->flags & HAS_GATE);
 }
 
-static void emit_fp8_operands(struct build *b, enum module part, const struct linear *l)
+static void emit_quantized_operands(struct build *b, enum module part,
+                                    const struct linear *l)
 {
-    double narrow = b->width[WIDTH_NARROW], inputs = (double)l->rows * (double)l->k;
-    if (l->dtype != DTYPE_FP8)
+    double inputs = (double)l->rows * (double)l->k;
+    if (!dtype_is_quantized(l->dtype))
         return;
-    if (!b->s->framework->tensors.fp8_weights_kept)
-        emit_fp8(b, part, "_weight_fp8", weights(l), narrow, 2, false);
-    if (norm_makes_fp8(b, part) || shares_input(b, part))
+    if (!b->s->framework->tensors.fp8_weights_kept && !b->s->quantized_parameters)
+        emit_quantize(b, part, "_weight_fp8", weights(l),
+                      unquantized_B(b, RECIPE_NORM_WRITES_16BIT),
+                      op_recipe_copies(op_recipe_of(b->s->precision), b->s->sm_arch),
+                      false);
+    enum recipe_norm norm = norm_of(b, part);
+    if (norm == RECIPE_NORM_QUANTIZES || shares_input(b, part))
         return;
-    emit_fp8(b, part, "_input_fp8", inputs, narrow, orders_of(b, part), false);
+    emit_quantize(b, part, "_input_fp8", inputs, unquantized_B(b, norm),
+                  copies_of(b, part), false);
     bool kept = part == MODULE_OUT && build_trains(b, part);
     if (kept && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
-        build_out(b, &b->block->forward[b->block->n_forward - 1], inputs, "out_wgrad");
+        build_out(b, &b->block->forward[b->block->n_forward - 1],
+                  inputs * dtype_element_B(l->dtype), "out_wgrad");
 }
 
 /* Before the gradients' products: the output's gradient, and what the norm has made but
  * not transposed. */
-static void emit_fp8_gradient(struct build *b, enum module part, const struct linear *l)
+static void emit_quantized_gradient(struct build *b, enum module part,
+                                    const struct linear *l)
 {
-    if (l->dtype != DTYPE_FP8)
+    if (!dtype_is_quantized(l->dtype))
         return;
-    emit_fp8(b, part, "_grad_fp8", (double)l->rows * (double)l->n,
-             b->width[WIDTH_NARROW], orders_of(b, part), true);
-    if (build_trains(b, part) && norm_makes_fp8(b, part) && !shares_input(b, part))
-        emit_fp8(b, part, "_input_transpose", (double)l->rows * (double)l->k, 1, 1,
-                 true);
+    bool again = build_trains(b, part) && copies_of(b, part) > 1;
+    emit_quantize(b, part, "_grad_fp8", (double)l->rows * (double)l->n,
+                  unquantized_B(b, RECIPE_NORM_WRITES_16BIT), copies_of(b, part), true);
+    if (again && norm_of(b, part) == RECIPE_NORM_QUANTIZES && !shares_input(b, part))
+        emit_transpose(b, part, (double)l->rows * (double)l->k);
 }
 
 void build_linear(struct build *b, const struct row *row)
@@ -181,7 +212,7 @@ void build_linear(struct build *b, const struct row *row)
         emit_dequantize(b, row->part, l, false);
     else if (b->flags & HAS_AMP)
         emit_weight_cast(b, row->part, l, false);
-    emit_fp8_operands(b, row->part, l);
+    emit_quantized_operands(b, row->part, l);
     struct op *op = build_op(b, build_name(b, row->part, ""), OP_GEMM, false);
     set_product(op, l, rows_each(l), l->n, l->k);
     loop_experts(b, op, row->part, l);
@@ -197,7 +228,7 @@ void build_dgrad(struct build *b, const struct row *row)
 {
     const struct linear *l = &b->linears[row->part];
     build_adapters_bwd(b, row->part);
-    emit_fp8_gradient(b, row->part, l);
+    emit_quantized_gradient(b, row->part, l);
     if (build_quantized_B(b, row->part) > 0)
         emit_dequantize(b, row->part, l, true);
     struct op *op = build_op(b, build_name(b, row->part, "_dgrad"), OP_GEMM, true);

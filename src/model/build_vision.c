@@ -71,7 +71,7 @@ static void set_projector(struct build *b, const struct model_tower *t)
     e[SYM_Z] = n == 3 ? (double)(rows * w[1]) : 0;
     e[SYM_F] = n > 1 ? (double)(rows * w[n - 1]) : 0;
     e[SYM_X] = (double)(rows * w[n]);
-    b->flags &= ~(HAS_GATE | HAS_EXPERTS | HAS_FP8 | HAS_EAGER_RMS);
+    b->flags &= ~(HAS_GATE | HAS_EXPERTS | HAS_QUANTIZED | HAS_EAGER_RMS);
     b->flags |= (t->norm ? HAS_PROJECTOR_NORM : 0) |
                 (n == 3 ? HAS_PROJECTOR_FIRST : 0) | (n > 1 ? HAS_PROJECTOR_INSIDE : 0);
 }

@@ -1,6 +1,7 @@
 #include "model/ops.h"
 
 #include "model/build.h"
+#include "model/recipe.h"
 
 #include <string.h>
 
@@ -29,8 +30,9 @@ static int check_parameters(const struct op_list *list, struct err *err)
                : 0;
 }
 
-int op_list_make(struct op_list *list, struct arena *arena, const struct model *m,
-                 const struct op_settings *s, struct err *err)
+/* The list where all layers are alike in precision. */
+static int make_alike(struct op_list *list, struct arena *arena, const struct model *m,
+                      const struct op_settings *s, struct err *err)
 {
     struct build b, dense;
     struct op_settings decoder = *s;
@@ -64,6 +66,72 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
     list->n_ends = 1 + build_tail(&b, block);
     list->n_blocks += list->n_ends - 1;
     return check_parameters(list, err);
+}
+
+static int64_t layers_of(const struct op_list *list)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        n += op_block_is_layer(&list->blocks[i]) ? list->blocks[i].repeat : 0;
+    return n;
+}
+
+static void add_part(struct op_list *to, const struct op_block *block, int64_t from,
+                     int64_t end, const char *name)
+{
+    if (end <= from)
+        return;
+    struct op_block *part = &to->blocks[to->n_blocks++];
+    *part = *block;
+    part->repeat = end - from;
+    part->name = name;
+}
+
+static int64_t between(int64_t n, int64_t least, int64_t most)
+{
+    return n < least ? least : n > most ? most : n;
+}
+
+/* The blocks of `list`, the first and last layers those of `wide`. */
+static void splice_layers(struct op_list *list, const struct op_list *wide,
+                          struct arena *arena, const struct op_settings *s)
+{
+    struct op_list all = { .blocks = ARENA_ARRAY(arena, 3 * list->n_blocks,
+                                                 struct op_block) };
+    int64_t layers = layers_of(list), at = 0, first = s->first_16bit;
+    int64_t last = layers - s->last_16bit > first ? layers - s->last_16bit : first;
+    for (int32_t i = 0; i < list->n_blocks; i++) {
+        const struct op_block *block = &list->blocks[i];
+        if (!op_block_is_layer(block)) {
+            all.blocks[all.n_blocks++] = *block;
+            continue;
+        }
+        int64_t end = at + block->repeat, a = between(first, at, end),
+                c = between(last, at, end);
+        const char *name = arena_printf(arena, "16bit_%s", block->name);
+        add_part(&all, &wide->blocks[i], at, a, name);
+        add_part(&all, block, a, c, block->name);
+        add_part(&all, &wide->blocks[i], c, end, name);
+        at = end;
+    }
+    *list = all;
+}
+
+int op_list_make(struct op_list *list, struct arena *arena, const struct model *m,
+                 const struct op_settings *s, struct err *err)
+{
+    struct op_list wide;
+    struct op_settings *in_16bit = ARENA_NEW(arena, struct op_settings);
+    if (make_alike(list, arena, m, s, err) < 0)
+        return -1;
+    if (!op_recipe_of(s->precision) || s->first_16bit + s->last_16bit == 0)
+        return 0;
+    *in_16bit = *s;
+    in_16bit->precision = OP_BF16;
+    if (make_alike(&wide, arena, m, in_16bit, err) < 0)
+        return -1;
+    splice_layers(list, &wide, arena, s);
+    return 0;
 }
 
 int64_t op_block_parameters(const struct op_block *block)

@@ -72,6 +72,7 @@ struct op_param {
     bool whole;       /* of a module that the tensor group does not share */
     bool expert;      /* of experts: split over the expert group */
     bool matrix;      /* weight of a product: autocast keeps a 16-bit copy of it */
+    bool quantized;   /* its products read it in fewer than 16 bits */
     bool frozen;      /* without gradient and optimizer states */
     double stored_B;  /* frozen: bytes an element; 0: as the precision keeps it */
 };
@@ -97,7 +98,11 @@ enum op_precision {
     OP_TF32,
     OP_FP16, /* 16-bit parameters, fp32 master weights in the optimizer */
     OP_BF16,
-    OP_FP8,
+    OP_FP8, /* and by other recipes (recipe.h) */
+    OP_FP8_CURRENT,
+    OP_FP8_BLOCKWISE,
+    OP_MXFP8,
+    OP_NVFP4,
     OP_AMP_FP16, /* autocast over fp32 parameters */
     OP_AMP_BF16,
     OP_AMP_FP8,
@@ -134,6 +139,11 @@ struct op_settings {
     int64_t decoder;   /* tokens of a decoder's sequence after an encoder; 0: as many */
     int64_t memory;    /* tokens that cross-attention reads; 0: as many */
     enum op_precision precision;
+    int64_t sm_arch; /* least compute capability of the GPUs */
+    /* layers at the begin and the end whose products read 16 bits though others read
+     * fewer */
+    int64_t first_16bit, last_16bit;
+    bool quantized_parameters; /* weights are held as their products read them */
     enum op_attention attention;
     const struct framework *framework;
     int64_t tensor;  /* tensor-parallel degree */

@@ -95,7 +95,7 @@ static void add_activations(struct strbuf *out, const struct model_summary *s)
     strbuf_printf(out, "\nactivations a layer keeps of a token:\n  %-16s %6s %14s",
                   "layers", "number", "parameters");
     for (int p = 0; p < OP_PRECISION_N; p++)
-        strbuf_printf(out, " %10s", names_of(op_precision_names, p));
+        strbuf_printf(out, " %13s", names_of(op_precision_names, p));
     strbuf_addch(out, '\n');
     for (int32_t i = 0; i < s->n_blocks; i++) {
         const struct summary_block *b = &s->blocks[i];
@@ -104,7 +104,7 @@ static void add_activations(struct strbuf *out, const struct model_summary *s)
         strbuf_printf(out, "  %-16s %6" PRId64 " %14" PRId64, b->name, b->repeat,
                       b->parameters);
         for (int p = 0; p < OP_PRECISION_N; p++)
-            strbuf_printf(out, " %10s", units_bytes_text(text, b->kept_B[p]));
+            strbuf_printf(out, " %13s", units_bytes_text(text, b->kept_B[p]));
         strbuf_addch(out, '\n');
     }
 }

@@ -1,5 +1,6 @@
 /* What simulate prints of a step; campaign_text.c has what lies beyond it. */
 #include "base/units.h"
+#include "model/recipe.h"
 #include "report/report.h"
 #include "scenario/libraries.h"
 
@@ -57,6 +58,20 @@ static void print_lora(FILE *out, const struct scenario *s,
                 : names_of(lora_base_names, (int)l->base));
 }
 
+/* How products read fewer than 16 bits. */
+static void print_recipe(FILE *out, const struct training *t)
+{
+    const struct op_recipe *r = op_recipe_of(t->precision);
+    if (!r)
+        return;
+    fprintf(out, "products: %s", r->title);
+    if (t->first_16bit + t->last_16bit > 0)
+        fprintf(out, "; the first %" PRId64 " and last %" PRId64 " layers in 16 bits",
+                t->first_16bit, t->last_16bit);
+    fprintf(out, "; parameters held %s\n",
+            t->quantized_parameters ? "quantized" : "in 16 bits or more");
+}
+
 static void print_title(FILE *out, const struct scenario *s,
                         const struct simulate_result *r)
 {
@@ -83,6 +98,7 @@ static void print_title(FILE *out, const struct scenario *s,
     if (t->framework)
         fprintf(out, " (%s)", t->framework->name);
     fputc('\n', out);
+    print_recipe(out, t);
     print_lora(out, s, r);
     report_assumed(out, "assumed: ", &s->assumed);
     fputc('\n', out);

@@ -169,6 +169,7 @@ const struct library_row library_megatron = {
     .pipeline_shardings = ALL_BITS,
     .shardings_mend = fsdp_and_deepspeed,
     .own_models = true,
+    .reduces_sums = true,
     .fp32_weights = true,
     .buckets_by_overlap = true,
     .buckets_by_chunk = true,

@@ -121,6 +121,7 @@ struct library_row {
     bool own_models;            /* it trains models of its own code */
     bool script_models;         /* the script's model runs as the script wrote it */
     /* states */
+    bool reduces_sums;    /* gradients are reduced as they were added up */
     bool fp32_weights;    /* its optimizers always keep them */
     bool states_at_start; /* made before the first step */
     bool flat_shards;     /* a sharded optimizer's states are flat buffers */

@@ -147,7 +147,7 @@ static int check_base(const struct parse_context *r)
     enum dtype needs = t->lora.base == LORA_BASE_FP16   ? DTYPE_FP16
                        : t->lora.base == LORA_BASE_BF16 ? DTYPE_BF16
                                                         : compute;
-    bool fp8 = compute == DTYPE_FP8 && needs == op_parameter_dtype(t->precision);
+    bool fp8 = dtype_is_quantized(compute) && needs == op_parameter_dtype(t->precision);
     if (needs != compute && !fp8)
         return cfg_error(
             at, DIAG_CONTRADICTION,

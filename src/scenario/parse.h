@@ -10,7 +10,7 @@
 /* The training section as written, before defaults and arithmetic. */
 struct raw_training {
     struct training t;
-    struct cfg checkpointing, graphs, lora, sequence;
+    struct cfg checkpointing, graphs, lora, sequence, layers_16bit, states;
     int task; /* a row of the table of tasks; -1: none */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;
@@ -127,6 +127,11 @@ int graphs_read(struct training *t, struct cfg c);
  * the frozen model's own operators run under it. */
 int lora_read(struct parse_context *r);
 enum op_precision lora_list_precision(const struct training *t);
+
+/* What GPUs compute in, layers in 16 bits, formats of optimizer states; part of
+ * training_read. Parameters held quantized: part of rules_check. */
+int precision_read(struct parse_context *r);
+int precision_check(const struct parse_context *r);
 
 /* Part of rules_check: whether the profile fuses their products, and what adapters do
  * not go with. */

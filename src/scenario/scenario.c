@@ -211,6 +211,15 @@ static double imbalance(const struct scenario *s)
     return capacity > 0 ? fmax(1, fmin(worst, capacity) / fmin(capacity, 1)) : worst;
 }
 
+int64_t scenario_sm_arch(const struct scenario *s)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < s->cluster.n_groups; i++)
+        if (s->cluster.groups[i].instance->gpu->sm_arch < least)
+            least = s->cluster.groups[i].instance->gpu->sm_arch;
+    return least;
+}
+
 struct op_settings scenario_op_settings(const struct scenario *s)
 {
     const struct training *t = &s->training;
@@ -222,6 +231,10 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .predicted = t->predicted_positions,
         .decoder = t->decoder_length,
         .precision = lora_list_precision(t),
+        .sm_arch = scenario_sm_arch(s),
+        .first_16bit = t->first_16bit,
+        .last_16bit = t->last_16bit,
+        .quantized_parameters = t->quantized_parameters,
         .lora = t->lora,
         .attention = t->attention,
         .framework = t->framework,

@@ -77,6 +77,8 @@ int64_t scenario_epoch_steps(const struct scenario *s);
 /* Updates of one job by samples x epochs or steps; 0 when the file names neither. */
 int64_t scenario_job_steps(const struct scenario *s);
 
+int64_t scenario_sm_arch(const struct scenario *s); /* the least of its GPUs' */
+
 /* The settings under which the operator list of one GPU is made. */
 struct op_settings scenario_op_settings(const struct scenario *s);
 

@@ -2,7 +2,11 @@
 
 #include "scenario/libraries.h"
 
+#include "model/recipe.h"
+
 #include <math.h>
+
+static const double fp32_B = 4;
 
 /* Moments of an optimizer, bytes per parameter (MODEL.md, 5.1). 8-bit Adam keeps two
  * bytes and two fp32 scales for every block of 2048; Adafactor's rows and columns are
@@ -21,14 +25,19 @@ static const struct {
 /* Parameters and gradients as the model keeps them; master weights belong to the
  * optimizer. Update: what casting 16-bit gradients to fp32 takes while it lasts, unless
  * the optimizer is fused over all tensors. */
-static const struct {
+struct of_precision {
     double parameter_B, gradient_B, master_B, autocast_B, update_B;
-} precisions[OP_PRECISION_N] = {
-    [OP_FP32] = { 4, 4, 0, 0, 0 },     [OP_TF32] = { 4, 4, 0, 0, 0 },
-    [OP_FP16] = { 2, 2, 4, 0, 4 },     [OP_BF16] = { 2, 2, 4, 0, 4 },
-    [OP_FP8] = { 2, 2, 4, 0, 4 },      [OP_AMP_FP16] = { 4, 4, 0, 2, 0 },
-    [OP_AMP_BF16] = { 4, 4, 0, 2, 0 }, [OP_AMP_FP8] = { 4, 4, 0, 2, 0 },
 };
+
+static struct of_precision of_precision(enum op_precision p)
+{
+    static const struct of_precision wide = { 4, 4, 0, 0, 0 },
+                                     narrow = { 2, 2, 4, 0, 4 },
+                                     autocast = { 4, 4, 0, 2, 0 };
+    return op_is_autocast(p)                         ? autocast
+           : dtype_bytes(op_parameter_dtype(p)) == 2 ? narrow
+                                                     : wide;
+}
 
 /* What a sharding strategy divides over the sharding group. */
 static const struct {
@@ -82,10 +91,16 @@ double states_whole_optimizer_B(const struct scenario *s)
     const struct framework *fw = s->training.framework;
     if (s->training.no_master_weights)
         return share_of_bytes(s) * optimizers[s->training.optimizer].moments_B;
-    double master_B = precisions[s->training.precision].master_B;
+    const struct optimizer_dtypes *d = &s->training.states;
+    double master_B = of_precision(s->training.precision).master_B;
     if (fw && master_B > 0 && fw->gradients.master_16bit_B > 0)
         master_B = fw->gradients.master_16bit_B;
-    return master_B + optimizers[s->training.optimizer].moments_B;
+    if (master_B > 0 && d->master_B > 0)
+        master_B = d->master_B;
+    double moments_B = optimizers[s->training.optimizer].moments_B;
+    moments_B -= d->first_moment_B > 0 ? fp32_B - d->first_moment_B : 0;
+    moments_B -= d->second_moment_B > 0 ? fp32_B - d->second_moment_B : 0;
+    return master_B + moments_B;
 }
 
 bool states_are_sharded(const struct scenario *s)
@@ -104,30 +119,62 @@ bool states_shard_parameters(const struct scenario *s)
     return s->parallel.shard.strategy == SHARDING_FULL && s->parallel.shard.degree > 1;
 }
 
+double states_sums_wider_B(const struct scenario *s)
+{
+    const struct framework *fw = s->training.framework;
+    int given = s->training.gradient_dtype;
+    bool sums = fw && fw->gradients.gradient_16bit_B > 0 &&
+                fw->gradients.gradient_dtype_16bit >= 0 &&
+                library_of(&s->parallel)->reduces_sums;
+    if (!sums || given < 0)
+        return 0;
+    return dtype_bytes((enum dtype)given) -
+           dtype_bytes((enum dtype)fw->gradients.gradient_dtype_16bit);
+}
+
+/* Of a weight whose products read it quantized: its copies in place of it or, where
+ * they are made once a step, in addition to it. Units of full sharding make them of
+ * what they gathered. */
+static double quantized_B(const struct scenario *s, double parameter_B)
+{
+    const struct training *t = &s->training;
+    const struct op_recipe *r = op_recipe_of(t->precision);
+    bool kept = t->framework && t->framework->tensors.fp8_weights_kept &&
+                s->parallel.shard.strategy != SHARDING_FULL;
+    if (!r || (!kept && !t->quantized_parameters))
+        return parameter_B;
+    double copies_B =
+        op_recipe_copies(r, scenario_sm_arch(s)) * dtype_element_B(r->format);
+    return copies_B + (t->quantized_parameters ? 0 : parameter_B);
+}
+
 struct states states_of(const struct scenario *s)
 {
-    enum op_precision p = s->training.precision;
+    const struct of_precision of = of_precision(s->training.precision);
     enum sharding by = s->parallel.shard.strategy;
     int64_t d = s->parallel.shard.degree;
     const struct framework *fw = s->training.framework;
     double optimizer_B = states_whole_optimizer_B(s);
     bool fused = fw && fw->optimizers[s->training.optimizer].kernels_per_tensor == 0;
     bool casts = !fused && !s->training.no_master_weights;
-    double update_B = casts ? precisions[p].update_B : 0;
-    double gradient_B = precisions[p].gradient_B;
-    if (fw && precisions[p].gradient_B == 2) { /* what the framework does in 16 bits */
-        gradient_B = fw->gradients.gradient_16bit_B > 0 ? fw->gradients.gradient_16bit_B
-                                                        : gradient_B;
+    double update_B = casts ? of.update_B : 0;
+    double gradient_B = of.gradient_B;
+    if (fw && of.gradient_B == 2) { /* what the framework does in 16 bits */
+        gradient_B = fw->gradients.gradient_16bit_B > 0
+                         ? fw->gradients.gradient_16bit_B + states_sums_wider_B(s)
+                         : gradient_B;
         update_B = fw->gradients.update_16bit_B > 0 && !s->training.no_master_weights
                        ? fw->gradients.update_16bit_B
                        : update_B;
     }
     return (struct states) {
-        .parameter_B = divided(precisions[p].parameter_B, shardings[by].parameters, d),
-        .made_B = precisions[p].gradient_B,
+        .parameter_B = divided(of.parameter_B, shardings[by].parameters, d),
+        .quantized_B =
+            quantized_B(s, divided(of.parameter_B, shardings[by].parameters, d)),
+        .made_B = of.gradient_B,
         .gradient_B = divided(gradient_B, shardings[by].gradients, d),
         .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d),
-        .autocast_B = precisions[p].autocast_B,
+        .autocast_B = of.autocast_B,
         .step_B = divided(update_B, shardings[by].optimizer, d),
     };
 }
@@ -146,7 +193,7 @@ double states_wire_B(const struct scenario *s)
     if (dtype < 0 && fw)
         dtype =
             half ? fw->gradients.gradient_dtype_16bit : fw->gradients.gradient_dtype;
-    double bytes = precisions[s->training.precision].gradient_B;
+    double bytes = of_precision(s->training.precision).gradient_B;
     if (dtype >= 0)
         bytes = dtype_bytes((enum dtype)dtype);
     if (s->parallel.reduce.compression == COMPRESSION_FP16 && bytes > 2)

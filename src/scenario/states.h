@@ -8,6 +8,8 @@
 
 struct states {
     double parameter_B; /* per parameter held by the GPU */
+    double quantized_B; /* the same of a weight that products read in fewer than 16
+                           bits, copies included */
     double made_B; /* a gradient as backward makes it, before it is added to the sum */
     double gradient_B;
     double optimizer_B; /* master weights and moments; shards divided already */
@@ -27,6 +29,10 @@ bool states_shard_parameters(const struct scenario *s);
 
 /* Bytes per parameter, shards divided: MODEL.md, 5.1 and R8. */
 struct states states_of(const struct scenario *s);
+
+/* Bytes by which sums of gradients are wider than the framework's, as the format that
+ * the job reduces them in is: Megatron reduces the sums themselves. */
+double states_sums_wider_B(const struct scenario *s);
 
 /* Of parameters that are frozen: none but themselves, as the precision keeps them. */
 struct states states_frozen(const struct states *trained);

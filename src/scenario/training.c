@@ -48,6 +48,9 @@ static const struct cfg_field training_fields[] = {
     COUNT("gradient_accumulation_steps", t.accumulation, has_accumulation, BATCH_MAX),
     COUNT("global_batch_size", t.global_batch_size, has_global, PARSE_GLOBAL_MAX),
     CFG_ENUM("precision", W, t.precision, op_precision_names),
+    CFG_BOOL("quantized_parameters", W, t.quantized_parameters),
+    CFG_CHILD("layers_16bit", W, layers_16bit),
+    CFG_CHILD("optimizer_states", W, states),
     CFG_BOOL("master_weights", W, master),
     CFG_ENUM("gradient_dtype", W, t.gradient_dtype, wire_dtypes),
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
@@ -69,56 +72,6 @@ static const struct cfg_field training_fields[] = {
 /* clang-format on */
 
 /* Rules of single values ----------------------------------------------------------- */
-
-/* "fp32 and fp16": what the GPU computes in. */
-static void arithmetic_text(struct strbuf *b, const struct gpu *gpu)
-{
-    int n = 0, shown = 0;
-    for (int t = 0; t < DTYPE_N; t++)
-        n += gpu->peak_flops[t] > 0;
-    for (int t = 0; t < DTYPE_N; t++) {
-        if (gpu->peak_flops[t] <= 0)
-            continue;
-        const char *before = shown == 0 ? "" : shown == n - 1 ? " and " : ", ";
-        strbuf_printf(b, "%s%s", before, names_of(dtype_names, t));
-        shown++;
-    }
-}
-
-/* The nearest precision of the same make that the GPU has; NULL when there is none. */
-static const char *precision_instead(enum op_precision p, const struct gpu *gpu)
-{
-    static const enum op_precision plain[] = { OP_BF16, OP_FP16, OP_TF32, OP_FP32 };
-    static const enum op_precision autocast[] = { OP_AMP_BF16, OP_AMP_FP16, OP_TF32,
-                                                  OP_FP32 };
-    const enum op_precision *list = op_is_autocast(p) ? autocast : plain;
-    for (int i = p == OP_TF32 ? 3 : 0; i < 4; i++)
-        if (gpu->peak_flops[op_compute_dtype(list[i])] > 0)
-            return names_of(op_precision_names, (int)list[i]);
-    return "fp32";
-}
-
-static int check_precision(const struct parse_context *r)
-{
-    enum op_precision p = r->s->training.precision;
-    enum dtype needed = op_compute_dtype(p);
-    struct cfg at = cfg_get(r->training, "precision");
-    for (int i = 0; i < r->s->cluster.n_groups; i++) {
-        const struct gpu *gpu = r->s->cluster.groups[i].instance->gpu;
-        if (gpu->peak_flops[needed] > 0)
-            continue;
-        struct strbuf has;
-        strbuf_init(&has);
-        arithmetic_text(&has, gpu);
-        cfg_error(at, DIAG_UNSUPPORTED,
-                  "%s has no %s arithmetic, only %s (\"%s\" would do)", gpu->name,
-                  names_of(dtype_names, (int)needed), strbuf_get(&has),
-                  precision_instead(p, gpu));
-        strbuf_release(&has);
-        return -1;
-    }
-    return 0;
-}
 
 /* Of a model that reads sounds: frames before the decoder's words. */
 static int check_frames(const struct parse_context *r)
@@ -327,7 +280,7 @@ int training_read(struct parse_context *r)
                       "the samples of an epoch are not given (give \"samples\" too, or "
                       "\"steps\" instead)");
     }
-    if (r->has_cluster && check_precision(r))
+    if (precision_read(r))
         rc = -1;
     if (r->has_model && (check_sequence(r) || apply_task(r)))
         rc = -1;

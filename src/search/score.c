@@ -173,6 +173,8 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
     bool half = dtype_bytes(op_compute_dtype(s->job->space.precision)) <= 2;
     double added_B =
         half ? u->fw->gradients.accumulate_16bit_B : u->fw->gradients.accumulate_B;
+    if (added_B > 0)
+        added_B = fmax(0, added_B + states_sums_wider_B(u->s));
     u->forward_s = layer_s(p, u, 0, 0, comm_s);
     u->backward_s = layer_s(p, u, again ? 0 : 1, 1, comm_s);
     if (how == CHECKPOINT_SELECTIVE)
@@ -330,7 +332,8 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
         reduce_s = score_comm_s(
             s->comm, p, all, to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER, gradients_B);
         gather_s = score_comm_s(s->comm, p, all, COLL_ALL_GATHER,
-                                u->stage_parameters * u->states.parameter_B);
+                                u->stage_parameters * u->states.parameter_B -
+                                    u->stage_layers * u->l->narrower_B);
     }
     bool overlaps =
         u->fw->reduction.overlap && !library_has(library->reduces_after, (int)how);

@@ -1,6 +1,7 @@
 /* Layers of scores: times and bytes of one, from its operator list. */
 #include "cost/kernel.h"
 #include "model/graphs.h"
+#include "model/recipe.h"
 #include "model/regions.h"
 #include "search/score_parts.h"
 
@@ -87,6 +88,8 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
         if (b->params[i].frozen)
             continue;
         l->parameters += share * (double)b->params[i].elements;
+        if (b->params[i].quantized)
+            l->quantized += share * (double)b->params[i].elements;
         if (b->params[i].elements <= s->parallel.shard.persistence_elements)
             l->persistent += share * (double)b->params[i].elements;
     }
@@ -136,6 +139,9 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
                      (double)(settings.sequence_parallel ? settings.tensor : 1);
         if (!op_is_autocast(s->training.precision))
             l->autocast_B = 0;
+        if (s->training.quantized_parameters)
+            l->narrower_B =
+                (2 - op_recipe_of(s->training.precision)->gather_B) * l->quantized;
         l->ok = true;
     }
     arena_release(&arena);

@@ -55,6 +55,8 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
     double states_B = parameter_B + optimizer_B;
     double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
+    double copies_B = u->states.quantized_B - u->states.parameter_B;
+    unit_B += u->stage_layers * l->quantized * copies_B;
     double frozen_B = off == OFFLOAD_PARAMETERS ? 0 : u->stage_frozen_B;
     unit_B += whole ? 2 * l->frozen_B : 0;
     if (whole && u->shards > 1)

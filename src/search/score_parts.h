@@ -19,6 +19,8 @@ struct score_layer {
     double ends_kept_B[2], parameters, ends_parameters[2]; /* per GPU, trained */
     double frozen_B, ends_frozen_B[2];                     /* as they are stored */
     double word_parameters; /* of the embedding that first and last stage share; or 0 */
+    double quantized;       /* elements of its weights that products read quantized */
+    double narrower_B;      /* by which their gather is less than in 16 bits */
     double autocast_B;      /* 16-bit copies of a layer's weights */
     double exchange_B;      /* activation that the tensor group exchanges */
     double tensors;         /* parameter tensors of a layer */

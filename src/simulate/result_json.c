@@ -1,6 +1,7 @@
 #include "simulate/result_json.h"
 
 #include "config/contract.h"
+#include "model/recipe.h"
 
 #include <math.h>
 
@@ -184,6 +185,21 @@ static json_t *layer(const struct layer_result *l)
     return o;
 }
 
+/* How products read fewer than 16 bits; NULL: they do not. */
+static json_t *recipe(const struct training *t)
+{
+    const struct op_recipe *r = op_recipe_of(t->precision);
+    if (!r)
+        return NULL;
+    json_t *o = json_object();
+    put(o, "title", json_string(r->title));
+    put(o, "format", json_string(names_of(dtype_names, (int)r->format)));
+    put(o, "quantized_parameters", json_boolean(t->quantized_parameters));
+    put(o, "first_layers_16bit", json_integer(t->first_16bit));
+    put(o, "last_layers_16bit", json_integer(t->last_16bit));
+    return o;
+}
+
 static json_t *simulation(const struct simulate_result *r)
 {
     json_t *o = json_object();
@@ -220,6 +236,8 @@ json_t *result_json(const struct scenario *s, const struct simulate_result *r)
     put(o, "warnings", warnings(r));
     put(o, "assumed", assumptions_json(&s->assumed));
     put(o, "layer", layer(&r->layer));
+    if (op_recipe_of(s->training.precision))
+        put(o, "recipe", recipe(&s->training));
     put(o, "simulation", simulation(r));
     return o;
 }

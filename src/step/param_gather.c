@@ -19,7 +19,7 @@
 /* Parameters of consecutive blocks that are gathered together. */
 struct param_bucket {
     enum replica_group held_by;
-    double elements;
+    double elements, bytes;
     int32_t first, last; /* blocks of the chunk that it has parameters of */
     int32_t comm;        /* of the program */
 };
@@ -36,13 +36,12 @@ static bool is_gathered(const struct stage *stage, enum replica_group h)
            replicas_ranks(stage, h) > 1;
 }
 
-/* Index of the gather of so many elements; -1 after an error. */
-static int32_t plan_gather(struct builder *b, enum replica_group h, double elements,
+/* Index of the gather; -1 after an error. */
+static int32_t plan_gather(struct builder *b, enum replica_group h, double bytes,
                            struct err *err)
 {
-    double width = dtype_bytes(op_parameter_dtype(b->stage->s->training.precision));
     enum channel channel = h == REPLICAS_DATA ? CHANNEL_SHARD : replicas_channel(h);
-    return comms_add(b, channel, COLL_ALL_GATHER, elements * width, err);
+    return comms_add(b, channel, COLL_ALL_GATHER, bytes, err);
 }
 
 static int32_t gather(struct builder *b, int32_t comm, int32_t after)
@@ -59,12 +58,12 @@ static int close_bucket(struct builder *b, struct param_buckets *to,
 {
     if (open->elements <= 0)
         return 0;
-    open->comm = plan_gather(b, open->held_by, open->elements, err);
+    open->comm = plan_gather(b, open->held_by, open->bytes, err);
     if (open->comm < 0)
         return -1;
     comms_overlapped(b, b->step->program.comms.v[open->comm].plan);
     to->v[to->n++] = *open;
-    open->elements = 0;
+    open->elements = open->bytes = 0;
     return 0;
 }
 
@@ -87,7 +86,9 @@ static int add_block(struct builder *b, double limit, struct param_buckets *to,
         if (open[h].elements <= 0)
             open[h].last = at;
         open[h].first = at;
-        open[h].elements += (double)block->params[i].elements;
+        double elements = (double)block->params[i].elements;
+        open[h].elements += elements;
+        open[h].bytes += elements * replicas_gather_B(b->stage, &block->params[i]);
         if (limit > 0 && open[h].elements >= limit &&
             close_bucket(b, to, &open[h], err) < 0)
             return -1;
@@ -214,10 +215,10 @@ int param_gather_end(struct builder *b, struct err *err)
 {
     for (int i = 0; i < REPLICA_GROUPS && !b->stage->param_buckets; i++) {
         enum replica_group h = (enum replica_group)i;
-        double elements = (double)replicas_held(b->stage, h);
-        if (elements <= 0 || !is_gathered(b->stage, h))
+        double bytes = replicas_held_gather_B(b->stage, h);
+        if (bytes <= 0 || !is_gathered(b->stage, h))
             continue;
-        int32_t comm = plan_gather(b, h, elements, err);
+        int32_t comm = plan_gather(b, h, bytes, err);
         if (comm < 0)
             return -1;
         gather(b, comm, b->last_kernel);

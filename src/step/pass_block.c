@@ -340,6 +340,8 @@ void pass_accumulate_elements(struct builder *b, double elements)
 {
     double each_B = b->stage->half ? b->stage->fw->gradients.accumulate_16bit_B
                                    : b->stage->fw->gradients.accumulate_B;
+    if (each_B > 0)
+        each_B = fmax(0, each_B + states_sums_wider_B(b->stage->s));
     double bytes = each_B * elements * (b->pass.first ? 0.5 : 1);
     if (states_shard_parameters(b->stage->s) &&
         b->stage->s->parallel.pipeline == 1) /* else whole, until the last */

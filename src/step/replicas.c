@@ -1,5 +1,6 @@
 #include "step/replicas.h"
 
+#include "model/recipe.h"
 #include "scenario/libraries.h"
 
 enum coll_op replicas_reduction(const struct stage *stage)
@@ -67,6 +68,8 @@ const struct states *replicas_states(const struct stage *stage, enum replica_gro
 struct states replicas_states_of(const struct stage *stage, const struct op_param *p)
 {
     struct states states = *replicas_states(stage, replicas_of(stage, p));
+    if (p->quantized)
+        states.parameter_B = states.quantized_B;
     if (!p->frozen)
         return states;
     states = states_frozen(&states);
@@ -75,4 +78,27 @@ struct states replicas_states_of(const struct stage *stage, const struct op_para
     if (p->stored_B > 0 && p->stored_B < kept_B)
         states.autocast_B = 0; /* not fp32: it is not cast */
     return states;
+}
+
+double replicas_gather_B(const struct stage *stage, const struct op_param *p)
+{
+    const struct training *t = &stage->s->training;
+    return p->quantized && t->quantized_parameters
+               ? op_recipe_of(t->precision)->gather_B
+               : dtype_bytes(op_parameter_dtype(t->precision));
+}
+
+double replicas_held_gather_B(const struct stage *stage, enum replica_group h)
+{
+    double bytes = 0;
+    for (int32_t i = 0; i < stage->list.n_blocks; i++) {
+        const struct op_block *block = &stage->list.blocks[i];
+        for (int32_t k = 0; k < block->n_params; k++) {
+            const struct op_param *p = &block->params[k];
+            if (!p->frozen && replicas_of(stage, p) == h)
+                bytes +=
+                    (double)(block->repeat * p->elements) * replicas_gather_B(stage, p);
+        }
+    }
+    return bytes;
 }

@@ -24,4 +24,9 @@ double replicas_shards(const struct stage *stage, enum replica_group h);
 const struct states *replicas_states(const struct stage *stage, enum replica_group h);
 struct states replicas_states_of(const struct stage *stage, const struct op_param *p);
 
+/* Bytes of its element that ranks which updated shards of it gather. */
+double replicas_gather_B(const struct stage *stage, const struct op_param *p);
+double replicas_held_gather_B(const struct stage *stage,
+                              enum replica_group h); /* all */
+
 #endif

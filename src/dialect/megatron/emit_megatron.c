@@ -3,6 +3,7 @@
 #include "dialect/emit/emit_parts.h"
 #include "dialect/megatron/megatron.h"
 #include "model/graphs.h"
+#include "model/recipe.h"
 #include "model/regions.h"
 #include "scenario/libraries.h"
 #include "scenario/states.h"
@@ -22,7 +23,7 @@ static json_t *flag(bool on)
 json_t *megatron_give_bf16(const struct scenario *s)
 {
     enum op_precision p = s->training.precision;
-    return flag(p == OP_BF16 || p == OP_FP8 || p == OP_AMP_BF16);
+    return flag(p == OP_BF16 || op_recipe_of(p) || p == OP_AMP_BF16);
 }
 
 json_t *megatron_give_fp16(const struct scenario *s)

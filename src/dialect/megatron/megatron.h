@@ -9,6 +9,7 @@
  *     megatron_stages      pipelines: chunks, layers of each stage
  *     megatron_recompute   what is computed again
  *     megatron_graphs      CUDA graphs
+ *     megatron_precision   formats, recipes of fp8 and fp4, optimizer states
  *     megatron_release     which release has the options that are there
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_template    its configuration made of a template by sed
@@ -81,6 +82,9 @@ struct megatron_graphs {
 };
 void megatron_take_graphs(struct launch_context *t, const struct megatron_graphs *o);
 
+/* The precision of a word of --fp8-recipe; NULL: it is not simulated. */
+const char *megatron_recipe(const char *word);
+
 /* Recomputation of whole layers, that `it` asks for, by a method (block, or uniform as
  * without one) and a number of layers (1); NULL: not given. After the pipeline. */
 void megatron_recompute_layers(struct launch_context *t, const struct value_item *it,
@@ -116,6 +120,15 @@ json_t *megatron_give_virtual(const struct scenario *s);
 json_t *megatron_give_layout(const struct scenario *s);
 json_t *megatron_give_embedding(const struct scenario *s);
 json_t *megatron_give_loss(const struct scenario *s);
+json_t *megatron_give_fp8(const struct scenario *s);
+json_t *megatron_give_fp4(const struct scenario *s);
+json_t *megatron_give_recipe(const struct scenario *s);
+json_t *megatron_give_fp8_gather(const struct scenario *s);
+json_t *megatron_give_fp4_gather(const struct scenario *s);
+json_t *megatron_give_layers_16bit(const struct scenario *s);
+json_t *megatron_give_first_16bit(const struct scenario *s);
+json_t *megatron_give_last_16bit(const struct scenario *s);
+json_t *megatron_give_aware(const struct scenario *s);
 json_t *megatron_give_wide(const struct scenario *s);
 
 #endif

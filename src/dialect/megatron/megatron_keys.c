@@ -6,13 +6,28 @@
 #include <string.h>
 
 /* clang-format off */
-static const struct dialect_word fp8_words[] = { { "hybrid", "fp8" }, { NULL, NULL } };
+static const struct dialect_word moment_words[] = { { "fp32", "fp32" }, { "fp16", "fp16" }, { "bf16", "bf16" }, { "fp8", "fp8" }, { NULL, NULL } };
+static const struct dialect_word master_words[] = { { "fp16", "fp16" }, { NULL, NULL } };
 static const struct dialect_word old_words[] = { { "local", "megatron-2021" }, { NULL, NULL } };
 /* Read where they matter (megatron*.c), and written as rows say. */
 static const struct dialect_option joint_rows[] = {
     ROW("--bf16", "/training/precision", .give = megatron_give_bf16),
     ROW("--fp16", "/training/precision", .give = megatron_give_fp16),
-    ROW("--fp8-format", "/training/precision", .kind = DIALECT_WORD, .words = fp8_words, .written = true),
+    ROW("--fp8-format", "/training/precision", .give = megatron_give_fp8),
+    ROW("--fp8-recipe", "/training/precision", .give = megatron_give_recipe),
+    ROW("--fp4-format", "/training/precision", .give = megatron_give_fp4),
+    ROW_ACTS("--fp4-recipe", "/training/precision"),
+    ROW("--fp8-param-gather", "/training/quantized_parameters", .give = megatron_give_fp8_gather),
+    ROW("--fp4-param-gather", "/training/quantized_parameters", .give = megatron_give_fp4_gather),
+    ROW_ACTS("--reuse-grad-buf-for-mxfp8-param-ag", "/training/quantized_parameters"),
+    ROW("--first-last-layers-bf16", "/training/layers_16bit", .give = megatron_give_layers_16bit),
+    ROW("--num-layers-at-start-in-bf16", "/training/layers_16bit/first", .give = megatron_give_first_16bit),
+    ROW("--num-layers-at-end-in-bf16", "/training/layers_16bit/last", .give = megatron_give_last_16bit),
+    ROW("--use-precision-aware-optimizer", "/training/optimizer_states", .give = megatron_give_aware),
+    ROW("--main-params-dtype", "/training/optimizer_states/master_weights", .kind = DIALECT_WORD, .words = master_words, .written = true),
+    ROW("--exp-avg-dtype", "/training/optimizer_states/first_moment", .kind = DIALECT_WORD, .words = moment_words, .written = true),
+    ROW("--exp-avg-sq-dtype", "/training/optimizer_states/second_moment", .kind = DIALECT_WORD, .words = moment_words, .written = true),
+    ROW_ACTS("--main-grads-dtype", "/training/gradient_dtype"),
     ROW_ACTS("--fp8-hybrid", "/training/precision"),
     ROW_ACTS("--fp8-e4m3", "/training/precision"),
     ROW("--use-flash-attn", "/training/attention", .kind = DIALECT_FLAG, .value = "flash", .written = true),
@@ -130,7 +145,8 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--verify-*"), ROW_IDLE("--train-cost-*"), ROW_IDLE("--disable-straggler-*"),
     ROW_IDLE("--logging-level"), ROW_IDLE("--non-persistent-*"),
     /* how the software is chosen; the profile represents it */
-    ROW_IDLE("--fp8-*"), ROW_IDLE("--fp8"),
+    ROW_UNSIMULATED("--fp8-dot-product-attention"), ROW_UNSIMULATED("--fp8-multi-head-attention"),
+    ROW_UNSIMULATED("--fp8-output-proj"), ROW_IDLE("--fp8-*"), ROW_IDLE("--fp8"), ROW_IDLE("--fp4-*"),
     ROW_IDLE("--ddp-average-*"), ROW_IDLE("--ddp-pad-*"),
     ROW_IDLE("--ddp-reduce-*"), ROW_IDLE("--ddp-param-*"), ROW_IDLE("--spec"), ROW_IDLE("--no-persist-layer-norm"),
     ROW_IDLE("--no-gradient-accumulation-fusion"), ROW_IDLE("--no-bias-*"),
@@ -181,7 +197,6 @@ static const struct dialect_option unsimulated_rows[] = {
     ROW_UNSIMULATED("--data-parallel-sharding-strategy"),
     ROW("--num-distributed-optimizer-instances", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
     ROW_UNSIMULATED("--standalone-embedding-stage"),
-    ROW_UNSIMULATED("--use-precision-aware-optimizer"),
     ROW_UNSIMULATED("--pipeline-model-parallel-split-rank"),
     ROW_UNSIMULATED("--encoder-pipeline-*"),
     ROW_UNSIMULATED("--encoder-tensor-*"),

@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-/* Scales of one number a tensor are those that are simulated. */
-static bool usual_recipe(const struct value *v)
-{
-    return v->kind == VALUE_STRING &&
-           (strcmp(v->text, "delayed") == 0 || strcmp(v->text, "tensorwise") == 0);
-}
-
 /* clang-format off */
 const struct dialect_option megatron_refused_rows[] = {
     ROW("--skip-train", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
@@ -48,9 +41,6 @@ const struct dialect_option megatron_refused_rows[] = {
     ROW_END,
 };
 const struct dialect_option megatron_later_rows[] = {
-    ROW("--fp8-recipe", NULL, .class = DIALECT_UNSIMULATED, .off = usual_recipe),
-    ROW_UNSIMULATED("--fp8-param-gather"), ROW_UNSIMULATED("--fp4-*"),
-    ROW_UNSIMULATED("--reuse-grad-buf-for-mxfp8-param-ag"), ROW_UNSIMULATED("--exp-avg-*"),
     ROW_UNSIMULATED("--main-*"), ROW_UNSIMULATED("--memory-centric-*"), ROW_UNSIMULATED("--tile-factor"),
     ROW_UNSIMULATED("--embedding-weights-in-fp32"), ROW_UNSIMULATED("--fp32-residual-connection"),
     ROW_UNSIMULATED("--fp16-lm-cross-entropy"), ROW_UNSIMULATED("--outer-dp-sharding-strategy"),

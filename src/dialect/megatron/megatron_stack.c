@@ -78,38 +78,6 @@ void megatron_take_attention(struct launch_context *t, const struct launch_comma
                       "");
 }
 
-/* Precision ------------------------------------------------------------------------ */
-
-void megatron_take_precision(struct launch_context *t, const struct launch_command *c)
-{
-    static const char *const fp8_words[] = { "--fp8-format", "--fp8-hybrid",
-                                             "--fp8-e4m3", NULL };
-    const struct value_item *fp8 = launch_any_option(c, fp8_words),
-                            *bf16 = launch_option(c, "--bf16"),
-                            *fp16 = launch_option(c, "--fp16");
-    const struct value_item *it = fp8 ? fp8 : bf16 ? bf16 : fp16;
-    const char *word = fp8 ? "fp8" : bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
-    if (bf16 && fp16)
-        launch_wrong_option(t, fp16, DIAG_CONTRADICTION,
-                            "--bf16 is there, too (keep one)");
-    if (!it)
-        launch_note(t->l, c->command->line, DIAG_ASSUMED,
-                    "neither --bf16 nor --fp16 is there: the job computes in fp32");
-    launch_decide(t, "/training/precision", json_string(word), it,
-                  "without --fp16 and --bf16");
-    launch_hear(t, bf16 ? bf16 : fp16); /* the 16-bit format with fp8 */
-    const struct value_item *narrow = launch_option(c, "--grad-reduce-in-bf16");
-    const struct value_item *wide =
-        launch_option(c, "--accumulate-allreduce-grads-in-fp32");
-    bool half = fp16 && !bf16 && !fp8 && !megatron_uses_deepspeed(c);
-    if (narrow)
-        launch_decide(t, "/training/gradient_dtype", json_string("bf16"), narrow, "");
-    else if (half && !wide) /* bf16 alone is summed in fp32 */
-        launch_decide(t, "/training/gradient_dtype", json_string("fp16"), fp16, "");
-    else if (half)
-        launch_hear(t, wide);
-}
-
 /* The optimizer, and what overlaps ------------------------------------------------- */
 
 /* In elements of the gradients' type: fp32, unless a narrower one was decided. */

@@ -277,55 +277,6 @@ static void take_pipeline(const struct nemo *n)
                  "make_vocab_size_divisible_by's default");
 }
 
-/* By the function that makes it ("bf16_with_fp8_mixed"), or its members. */
-static void take_precision(const struct nemo *n)
-{
-    static const char at[] = "/training/precision";
-    const struct value_item *made = nemo_find(n, NEMO_MIXED, "class"),
-                            *own = nemo_find(n, NEMO_MIXED, "precision"),
-                            *fp8 = nemo_find(n, NEMO_MIXED, "fp8"),
-                            *wire = nemo_find(n, NEMO_MIXED, "grad_reduce_in_fp32"),
-                            *it = fp8    ? fp8
-                                  : made ? made
-                                         : own;
-    const char *word = made && made->value->text ? last_part(made->value->text) : "",
-               *text = nemo_word(n, NEMO_MIXED, "precision", ""),
-               *recipe = nemo_word(n, NEMO_MIXED, "fp8_recipe", "");
-    bool half = strstr(word, "fp16") || strncmp(text, "16", 2) == 0 ||
-                nemo_is_on(n, NEMO_MIXED, "fp16", false),
-         brain = strstr(word, "bf16") || strstr(text, "bf16") ||
-                 strstr(word, "nvfp4") || nemo_is_on(n, NEMO_MIXED, "bf16", false),
-         eight = strstr(word, "fp8") || (fp8 && launch_true(fp8->value)) ||
-                 (fp8 && fp8->value->kind == VALUE_STRING),
-         blocks = strstr(word, "mxfp8") || strstr(word, "fp4") ||
-                  strcmp(recipe, "mxfp8") == 0;
-    launch_hear(n->t, made);
-    launch_hear(n->t, own);
-    launch_hear(n->t, fp8);
-    launch_hear(n->t, nemo_find(n, NEMO_MIXED, "fp8_recipe"));
-    if (it && it->value->kind == VALUE_UNKNOWN && !it->value->text)
-        launch_unresolved_item(n->t, at, it, "precision");
-    else if (blocks)
-        launch_add_unresolved(
-            n->t, at, it->line,
-            "%.60s: MXFP8 and NVFP4 are not simulated (fp8 is, with a "
-            "scale a tensor)",
-            *word ? word : it->key);
-    else
-        nemo_set(n, at,
-                 json_string(eight   ? "fp8"
-                             : brain ? "bf16"
-                             : half  ? "fp16"
-                                     : "fp32"),
-                 it, "no precision is given");
-    wire = wire ? wire : nemo_find(n, NEMO_DDP, "grad_reduce_in_fp32");
-    if (brain || eight || half)
-        nemo_set(n, "/training/gradient_dtype",
-                 json_string(wire && !launch_true(wire->value) ? "bf16" : "fp32"), wire,
-                 "grad_reduce_in_fp32's default");
-    launch_hear(n->t, nemo_find(n, NEMO_DDP, "grad_reduce_in_fp32"));
-}
-
 static void take_recompute(const struct nemo *n)
 {
     static const char at[] = "/training/activation_checkpointing";
@@ -515,7 +466,7 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     take_model(&n);
     take_pipeline(&n);
     take_graphs(&n);
-    take_precision(&n);
+    nemo_take_mixed(&n);
     take_recompute(&n);
     take_sharding(&n);
     take_tensor_overlap(&n);

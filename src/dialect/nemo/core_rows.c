@@ -103,7 +103,7 @@ static const struct dialect_option ddp_rows[] = {
     ROW_ACTS("use_distributed_optimizer", WIDE "sharding/strategy"), ROW_ACTS("overlap_grad_reduce", WIDE "overlap"), ROW_ACTS("overlap_param_gather", WIDE "overlap_param_gather"),
     ROW_ACTS("grad_reduce_in_fp32", "/training/gradient_dtype"), ROW_ACTS("align_param_gather", WIDE "align_param_gather"), ROW_ACTS("bucket_size", WIDE "bucket_size"),
     ROW_ACTS("use_megatron_fsdp", WIDE "sharding/strategy"), ROW_ACTS("use_custom_fsdp", WIDE "sharding/strategy"), ROW_ACTS("use_torch_fsdp2", WIDE "sharding/strategy"),
-    ROW("num_distributed_optimizer_instances", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("fsdp_double_buffer"), ROW_UNSIMULATED("nccl_ub"), ROW_UNSIMULATED("fp8_param_gather"),
+    ROW("num_distributed_optimizer_instances", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("fsdp_double_buffer"), ROW_UNSIMULATED("nccl_ub"), ROW_IDLE("fp8_param_gather"),
     ROW_UNSIMULATED("outer_dp_sharding_strategy"), ROW_UNSIMULATED("keep_fp8_transpose_cache"), ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
     ROW_IDLE("check_for_*"), ROW_IDLE("average_in_collective"), ROW_IDLE("data_parallel_sharding_strategy"), ROW_IDLE("gradient_reduce_div_fusion"), ROW_IDLE("suggested_communication_unit_size"), ROW_IDLE("preserve_*"),
     ROW_IDLE("pad_*"), ROW_IDLE("reuse_*"), ROW_IDLE("reduce_*"), ROW_IDLE("megatron_fsdp_*"), ROW_IDLE("fsdp_db_*"), ROW_IDLE("keep_*"), ROW_IDLE("param_name_*"), ROW_IDLE("finalize_*"),
@@ -111,7 +111,8 @@ static const struct dialect_option ddp_rows[] = {
 };
 static const struct dialect_option optim_rows[] = {
     ROW("clip_grad", "/training/gradient_clipping", .kind = DIALECT_NORM), ROW_ACTS("optimizer", "/training/optimizer"), ROW_ACTS("use_distributed_optimizer", WIDE "sharding/strategy"),
-    ROW_UNSIMULATED("use_precision_aware_optimizer"), ROW_UNSIMULATED("optimizer_cpu_offload"), ROW_UNSIMULATED("optimizer_offload_fraction"), ROW_UNSIMULATED("overlap_cpu_optimizer_*"),
+    ROW_ACTS("use_precision_aware_optimizer", "/training/optimizer_states"), ROW_ACTS("main_params_dtype", "/training/optimizer_states/master_weights"), ROW_ACTS("exp_avg_dtype", "/training/optimizer_states/first_moment"), ROW_ACTS("exp_avg_sq_dtype", "/training/optimizer_states/second_moment"),
+    ROW_UNSIMULATED("optimizer_cpu_offload"), ROW_UNSIMULATED("optimizer_offload_fraction"), ROW_UNSIMULATED("overlap_cpu_optimizer_*"),
     ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
     ROW_IDLE("lr"), ROW_IDLE("min_lr"), ROW_IDLE("weight_decay*"), ROW_IDLE("adam_*"), ROW_IDLE("bf16"), ROW_IDLE("fp16"), ROW_IDLE("params_dtype"), ROW_IDLE("main_*"), ROW_IDLE("exp_avg_*"), ROW_IDLE("sgd_*"), ROW_IDLE("decoupled_*"),
     ROW_IDLE("loss_scale*"), ROW_IDLE("log_*"), ROW_IDLE("barrier_*"), ROW_IDLE("timers"), ROW_IDLE("muon_*"), ROW_IDLE("use_torch_*"), ROW_IDLE("pin_*"), ROW_IDLE("config_logger_dir"), ROW_IDLE("initial_*"), ROW_IDLE("hysteresis"), ROW_IDLE("store_*"),
@@ -121,8 +122,11 @@ static const struct dialect_option optim_rows[] = {
 static const struct dialect_option mixed_rows[] = {
     ROW_ACTS("class", "/training/precision"), ROW_ACTS("precision", "/training/precision"), ROW_ACTS("bf16", "/training/precision"), ROW_ACTS("fp16", "/training/precision"), ROW_ACTS("fp8", "/training/precision"), ROW_ACTS("fp4", "/training/precision"),
     ROW_ACTS("fp8_recipe", "/training/precision"), ROW_ACTS("grad_reduce_in_fp32", "/training/gradient_dtype"),
-    ROW_UNSIMULATED("fp8_param_gather"), ROW_UNSIMULATED("fp8_param"), ROW_UNSIMULATED("reuse_grad_buf_for_mxfp8_param_ag"), ROW_UNSIMULATED("first_last_layers_bf16"), ROW_UNSIMULATED("fp8_dot_product_attention"), ROW_UNSIMULATED("fp8_multi_head_attention"),
-    ROW_IDLE("params_dtype"), ROW_IDLE("pipeline_dtype"), ROW_IDLE("autocast_*"), ROW_IDLE("fp8_*"), ROW_IDLE("fp4_*"), ROW_IDLE("num_layers_at_*"), ROW_IDLE("loss_scale*"), ROW_IDLE("initial_*"), ROW_IDLE("min_loss_scale"), ROW_IDLE("hysteresis"),
+    ROW_ACTS("fp8_param_gather", "/training/quantized_parameters"), ROW_ACTS("fp8_param", "/training/quantized_parameters"), ROW_ACTS("fp4_param_gather", "/training/quantized_parameters"), ROW_ACTS("fp4_param", "/training/quantized_parameters"),
+    ROW_ACTS("reuse_grad_buf_for_mxfp8_param_ag", "/training/quantized_parameters"), ROW_ACTS("first_last_layers_bf16", "/training/layers_16bit"), ROW_ACTS("num_layers_at_start_in_bf16", "/training/layers_16bit/first"), ROW_ACTS("num_layers_at_end_in_bf16", "/training/layers_16bit/last"),
+    ROW("fp8_wgrad", NULL, .class = DIALECT_UNSIMULATED, .off = launch_true),
+    ROW_UNSIMULATED("fp8_dot_product_attention"), ROW_UNSIMULATED("fp8_multi_head_attention"),
+    ROW_IDLE("params_dtype"), ROW_IDLE("pipeline_dtype"), ROW_IDLE("autocast_*"), ROW_IDLE("fp8_*"), ROW_IDLE("fp4_*"), ROW_IDLE("loss_scale*"), ROW_IDLE("initial_*"), ROW_IDLE("min_loss_scale"), ROW_IDLE("hysteresis"),
      ROW_IDLE("fp32"), ROW_IDLE("enable_autocast"),
     ROW_END,
 };
