@@ -72,7 +72,7 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
         .split_s = p->split_s,
         .epilogue = p->epilogue,
         .partial_waves = p->partial_waves,
-        .tiles = gemm_tiles_of(gpu->sm_arch),
+        .tiles = p->tiles ? p->tiles : gemm_tiles_of(gpu->sm_arch),
     };
     return gemm_s(&g);
 }

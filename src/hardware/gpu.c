@@ -3,8 +3,10 @@
 #include "config/cache.h"
 #include "config/datadir.h"
 #include "hardware/gpu_rule.h"
+#include "hardware/product.h"
 
 #include <math.h>
+#include <string.h>
 
 struct gpu_raw {
     struct gpu gpu;
@@ -71,6 +73,8 @@ static const struct cfg_field gemm_rows_fields[] = {
     GEMM("fp16", DTYPE_FP16),
     GEMM("bf16", DTYPE_BF16),
     GEMM("fp8", DTYPE_FP8),
+    GEMM("fp8_block", DTYPE_FP8_BLOCK),
+    GEMM("mxfp8", DTYPE_MXFP8),
     GEMM("nvfp4", DTYPE_NVFP4),
     CFG_END,
 };
@@ -78,17 +82,16 @@ static const struct cfg_field gemm_rows_fields[] = {
 struct gemm_raw {
     struct gpu_gemm gemm;
     bool fractional;
+    const char *measured;
 };
 
 static const struct cfg_field gemm_fields[] = {
-    CFG_ROW("eta", CFG_T_REAL, struct gemm_raw, gemm.eta, .min = 0.01, .max = 1.5,
-            .required = true),
+    CFG_STRING("measured", struct gemm_raw, measured),
+    CFG_REAL("eta", struct gemm_raw, gemm.eta, 0.01, 1.5),
     CFG_REAL("sustained", struct gemm_raw, gemm.sustained, 0.01, 1.5),
-    CFG_ROW("port", CFG_T_QUANTITY, struct gemm_raw, gemm.port_Bps,
-            .unit = UNIT_BYTES_PER_S, .min = 1e9, .max = 1e13, .required = true),
+    CFG_QUANTITY("port", struct gemm_raw, gemm.port_Bps, UNIT_BYTES_PER_S, 1e9, 1e13),
     CFG_REAL("hbm_frac", struct gemm_raw, gemm.hbm_frac, 0.01, 1),
-    CFG_ROW("launch", CFG_T_QUANTITY, struct gemm_raw, gemm.launch_s,
-            .unit = UNIT_SECONDS, .min = 0, .max = 1e-3, .required = true),
+    CFG_QUANTITY("launch", struct gemm_raw, gemm.launch_s, UNIT_SECONDS, 0, 1e-3),
     CFG_REAL("epilogue", struct gemm_raw, gemm.epilogue, 0, 1),
     CFG_BOOL("fractional", struct gemm_raw, fractional),
     CFG_REAL("misaligned", struct gemm_raw, gemm.misaligned, 1, 100),
@@ -114,50 +117,108 @@ static const enum dtype alike[DTYPE_N] = {
     [DTYPE_MXFP8] = DTYPE_FP8, [DTYPE_NVFP4] = DTYPE_FP8,
 };
 
+/* What a row without "measured" has to say. */
+static int check_gemm_row(struct cfg row)
+{
+    static const char *const keys[] = { "eta", "port", "launch" };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (!cfg_present(cfg_get(row, keys[i])))
+            return cfg_error(row, DIAG_MISSING,
+                             "\"%s\" is missing (give it, or \"measured\": the "
+                             "software of topologies/products whose constants hold)",
+                             keys[i]);
+    return 0;
+}
+
+/* "SOFTWARE of GPU"; without the GPU, this one's. */
+static const struct product *measured_product(struct cfg_loader *loader,
+                                              const struct gpu *gpu, const char *text,
+                                              enum dtype dtype, struct cfg at)
+{
+    const char *of = strstr(text, " of ");
+    size_t n = of ? (size_t)(of - text) : strlen(text);
+    const char *software = arena_strndup(&loader->arena, text, n);
+    const struct products *all = products_get(loader, of ? of + 4 : gpu->name, at);
+    if (!all)
+        return NULL;
+    const char *format = names_of(dtype_names, (int)dtype);
+    const struct product *p = products_find(all, software, format);
+    if (p && strcmp(p->software, software) == 0)
+        return p;
+    cfg_error(at, DIAG_UNKNOWN_NAME, "%s's products in %s were not measured", software,
+              format);
+    return NULL;
+}
+
+/* The constants of measured software as the row's defaults. */
+static int read_measured(struct cfg_loader *loader, struct gemm_raw *raw,
+                         const struct gpu *gpu, enum dtype dtype, struct cfg row)
+{
+    const struct product *p =
+        measured_product(loader, gpu, raw->measured, dtype, cfg_get(row, "measured"));
+    if (!p)
+        return -1;
+    double sustained = raw->gemm.sustained, batch = raw->gemm.misaligned_batch;
+    raw->gemm = p->gemm;
+    raw->gemm.tiles = p->tiles;
+    raw->gemm.sustained = sustained;
+    raw->gemm.misaligned_batch = batch;
+    return cfg_read(row, gemm_fields, raw); /* what it says itself */
+}
+
 /* `without_tensor_cores`: how much slower plain fp32 is, which represents
  * "misaligned_batch" where the row does not say it. */
-static int read_gemm_row(struct gpu_gemm *g, struct cfg row,
-                         double without_tensor_cores)
+static int read_gemm_row(struct cfg_loader *loader, struct gpu *gpu, enum dtype dtype,
+                         enum dtype as, struct cfg row)
 {
+    double without_tensor_cores =
+        fmax(1, gpu->peak_flops[dtype] / gpu->peak_flops[DTYPE_FP32]);
     struct gemm_raw raw = { .gemm = { .sustained = 1,
                                       .hbm_frac = 0.8,
                                       .epilogue = 1,
                                       .misaligned = 1,
                                       .misaligned_batch = without_tensor_cores } };
     int rc = cfg_read(row, gemm_fields, &raw);
+    struct gpu_gemm *g = &gpu->gemm[dtype];
+    if (rc == 0)
+        rc = raw.measured ? read_measured(loader, &raw, gpu, as, row)
+                          : check_gemm_row(row);
     *g = raw.gemm;
-    g->partial_waves = raw.fractional;
-    if (!cfg_present(cfg_get(row, "split")))
+    if (raw.fractional || !raw.measured)
+        g->partial_waves = raw.fractional;
+    if (!raw.measured && !cfg_present(cfg_get(row, "split")))
         g->split_s = g->launch_s;
     return rc;
 }
 
-static int read_gemm(struct gpu *gpu, struct cfg object)
+/* The format whose row holds: its own, else that of its like. */
+static enum dtype row_of(const struct gemm_rows *rows, enum dtype t)
+{
+    return cfg_present(rows->row[t]) ? t : alike[t];
+}
+
+static int read_gemm(struct cfg_loader *loader, struct gpu *gpu, struct cfg object)
 {
     struct gemm_rows rows = { 0 };
     int rc = cfg_read(object, gemm_rows_fields, &rows);
 
     for (int t = 0; t < DTYPE_N && rc == 0; t++) {
         const char *name = names_of(dtype_names, t);
-        struct cfg row = rows.row[t];
+        enum dtype as = row_of(&rows, (enum dtype)t);
 
         if (gpu->peak_flops[t] <= 0) {
-            if (cfg_present(row))
-                rc = cfg_error(row, DIAG_MISSING,
+            if (cfg_present(rows.row[t]))
+                rc = cfg_error(rows.row[t], DIAG_MISSING,
                                "\"peak\" names no rate for %s (add it there)", name);
             continue;
         }
-        if (!cfg_present(row))
-            row = rows.row[alike[t]];
-        if (!cfg_present(row))
+        if (!cfg_present(rows.row[as]))
             rc = cfg_error(object, DIAG_MISSING,
                            "\"%s\" is missing (\"peak\" names its rate, so say how "
                            "matrix products reach it)",
                            name);
         else
-            rc = read_gemm_row(
-                &gpu->gemm[t], row,
-                fmax(1, gpu->peak_flops[t] / gpu->peak_flops[DTYPE_FP32]));
+            rc = read_gemm_row(loader, gpu, (enum dtype)t, as, rows.row[as]);
     }
     return rc;
 }
@@ -169,7 +230,7 @@ static int read_kernels(struct cfg_loader *loader, struct gpu_raw *raw, struct c
         return gpu_rule_fill(loader, &raw->gpu, file);
     if (!cfg_present(cfg_get(file, "context")))
         return cfg_error(file, DIAG_MISSING, "\"context\" is missing");
-    return read_gemm(&raw->gpu, raw->gemm);
+    return read_gemm(loader, &raw->gpu, raw->gemm);
 }
 
 /* Blocks of fp8 are scaled by other instructions on any GPU that has fp8, those of

@@ -12,6 +12,7 @@
 
 /* Tiles of the output that a library's kernels make. */
 enum gemm_tiles {
+    GEMM_TILES_OPEN,              /* cuBLAS's of the architecture */
     GEMM_TILES_AMPERE,            /* cuBLAS: two small ones share an SM */
     GEMM_TILES_HOPPER,            /* cuBLAS, persistent */
     GEMM_TILES_CUTLASS,           /* 128 x 128 */
@@ -37,6 +38,7 @@ struct gpu_gemm {
     double misaligned, misaligned_batch;
     double split_s;   /* the second kernel that adds up the parts of a split k */
     double latency_s; /* of one k of a tile's loop, at least: its loads' latency */
+    enum gemm_tiles tiles;
 };
 
 struct gpu {

@@ -154,7 +154,7 @@ static uint64_t expert_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework_experts *fw = &s->framework->experts;
     bool ranks = s->expert > 1 && m->mlp.experts > s->expert;
-    bool fp8 = op_compute_dtype(s->precision) == DTYPE_FP8;
+    bool fp8 = dtype_is_quantized(op_compute_dtype(s->precision));
     if (m->mlp.experts == 0)
         return 0;
     return flag(fw->sorted && ranks, HAS_SORTED_EXPERTS) |

@@ -222,7 +222,7 @@ int param_gather_end(struct builder *b, struct err *err)
         if (comm < 0)
             return -1;
         gather(b, comm, b->last_kernel);
-        copy_lists(b, h, elements);
+        copy_lists(b, h, (double)replicas_held(b->stage, h));
     }
     return 0;
 }

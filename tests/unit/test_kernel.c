@@ -19,8 +19,9 @@ static struct gpu a100(void)
                      .flash_forward_frac = 0.61,
                      .flash_backward_frac = 0.514 };
     g.peak_flops[DTYPE_BF16] = 312e12;
-    g.gemm[DTYPE_BF16] = (struct gpu_gemm) { 0.96,  0.87, 47e9, 0.735,  2.83e-6, 1,
-                                             false, 1,    1,    2.1e-6, 4.7e-9 };
+    g.gemm[DTYPE_BF16] =
+        (struct gpu_gemm) { 0.96,  0.87, 47e9, 0.735,  2.83e-6, 1,
+                            false, 1,    1,    2.1e-6, 4.7e-9,  GEMM_TILES_OPEN };
     return g;
 }
 
@@ -34,7 +35,7 @@ static struct gpu h100(void)
     g.peak_flops[DTYPE_BF16] = 989e12;
     g.gemm[DTYPE_BF16] =
         (struct gpu_gemm) { 0.8625, 0.88, 127e9, 0.87,    2.52e-6, 0.57,
-                            true,   1,    1,     2.87e-6, 1.36e-9 };
+                            true,   1,    1,     2.87e-6, 1.36e-9, GEMM_TILES_OPEN };
     return g;
 }
 
@@ -47,7 +48,8 @@ static struct gpu v100(void)
     g.hbm_Bps = 900e9;
     g.peak_flops[DTYPE_FP32] = 15.7e12;
     g.gemm[DTYPE_FP32] =
-        (struct gpu_gemm) { 0.9, 1, 25e9, 0.8, 3.5e-6, 1, false, 1, 1, 3.5e-6, 0 };
+        (struct gpu_gemm) { 0.9,   1, 25e9, 0.8,    3.5e-6, 1,
+                            false, 1, 1,    3.5e-6, 0,      GEMM_TILES_OPEN };
     return g;
 }
 

@@ -358,6 +358,42 @@ static void test_halves(void)
     CU_ASSERT_EQUAL(product_half(2048, 768, 2048), product_half(2048, 768, 2048));
 }
 
+/* Steps on GPUs whose products were measured take those constants, and what the row
+ * says itself goes before. */
+static void test_steps_measured(void)
+{
+    static const struct {
+        const char *gpu, *format;
+        double port_Bps; /* 0: as measured */
+    } rows[] = { { "GB200-NVL-186GB", "bf16", 0 },
+                 { "GB200-NVL-186GB", "fp8", 0 },
+                 { "GB300-NVL-279GB", "nvfp4", 800e9 },
+                 { "B300-SXM-288GB", "fp8", 0 },
+                 { "B200-SXM-180GB", "nvfp4", 800e9 },
+                 { "H200-SXM-141GB", "fp8_block", 0 },
+                 { "L40S", "bf16", 0 } };
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct gpu *g = gpu_get(&loader, rows[i].gpu, (struct cfg) { 0 });
+        const struct products *all =
+            products_get(&loader, rows[i].gpu, (struct cfg) { 0 });
+        CU_ASSERT_FATAL(g && all);
+        const struct product *p = products_find(all, "vllm 0.24.0", rows[i].format);
+        const struct gpu_gemm *m = &g->gemm[product_format_find(rows[i].format)->dtype];
+        CU_ASSERT_EQUAL(m->eta, p->gemm.eta);
+        CU_ASSERT_EQUAL(m->partial_waves, p->gemm.partial_waves);
+        CU_ASSERT_EQUAL(m->tiles, p->tiles);
+        CU_ASSERT(m->sustained < 1);
+        CU_ASSERT_DOUBLE_EQUAL(
+            m->port_Bps, rows[i].port_Bps > 0 ? rows[i].port_Bps : p->gemm.port_Bps, 1);
+    }
+    const struct gpu *a = gpu_get(&loader, "GB300-NVL-279GB", (struct cfg) { 0 });
+    CU_ASSERT_EQUAL(a->gemm[DTYPE_FP16].eta, a->gemm[DTYPE_BF16].eta);
+    CU_ASSERT_EQUAL(a->gemm[DTYPE_MXFP8].eta, a->gemm[DTYPE_FP8].eta);
+    cfg_loader_release(&loader);
+}
+
 void test_product_register(void)
 {
     CU_pSuite suite = CU_add_suite("product", NULL, NULL);
@@ -374,4 +410,5 @@ void test_product_register(void)
     CU_ADD_TEST(suite, test_recover);
     CU_ADD_TEST(suite, test_host_alone);
     CU_ADD_TEST(suite, test_halves);
+    CU_ADD_TEST(suite, test_steps_measured);
 }
