@@ -39,12 +39,23 @@ static void loop_experts(const struct build *b, struct op *op, enum module part,
     op->launches = (int32_t)((l->batch + STREAMS - 1) / STREAMS);
 }
 
-static void set_product(struct op *op, const struct linear *l, int64_t m, int64_t n,
-                        int64_t k)
+/* TorchInductor pads n and k of a single product to 16 bytes where they are not whole
+ * pieces, in the kernels that write its operands (torch/_inductor/fx_passes/pad_mm.py,
+ * get_alignment_size and should_pad_mm; config.py: shape_padding). */
+static int64_t padded(const struct build *b, const struct linear *l, int64_t n)
+{
+    int64_t piece = 16 / (int64_t)dtype_bytes(l->dtype);
+    if (!b->s->framework->kernels.pads_products || l->batch > 1)
+        return n;
+    return (n + piece - 1) / piece * piece;
+}
+
+static void set_product(const struct build *b, struct op *op, const struct linear *l,
+                        int64_t m, int64_t n, int64_t k)
 {
     op->m = m;
-    op->n = n;
-    op->k = k;
+    op->n = padded(b, l, n);
+    op->k = padded(b, l, k);
     op->batch = l->batch;
     op->dtype = l->dtype;
     op->flops = 2.0 * (double)l->rows * (double)l->k * (double)l->n;
@@ -214,7 +225,7 @@ void build_linear(struct build *b, const struct row *row)
         emit_weight_cast(b, row->part, l, false);
     emit_quantized_operands(b, row->part, l);
     struct op *op = build_op(b, build_name(b, row->part, ""), OP_GEMM, false);
-    set_product(op, l, rows_each(l), l->n, l->k);
+    set_product(b, op, l, rows_each(l), l->n, l->k);
     loop_experts(b, op, row->part, l);
     double e = b->width[WIDTH_NARROW];
     op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->k + weights(l));
@@ -232,7 +243,7 @@ void build_dgrad(struct build *b, const struct row *row)
     if (build_quantized_B(b, row->part) > 0)
         emit_dequantize(b, row->part, l, true);
     struct op *op = build_op(b, build_name(b, row->part, "_dgrad"), OP_GEMM, true);
-    set_product(op, l, rows_each(l), l->k, l->n);
+    set_product(b, op, l, rows_each(l), l->k, l->n);
     loop_experts(b, op, row->part, l);
     double e = b->width[WIDTH_NARROW];
     op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->n + weights(l));
@@ -248,7 +259,7 @@ void build_wgrad(struct build *b, const struct row *row)
     struct op *op = build_op(b, build_name(b, row->part, "_wgrad"), OP_GEMM, true);
     /* rows lie one after the other in both operands: no odd number of them is one that
      * tensor cores load badly (3.6) */
-    set_product(op, l, l->k, l->n, (rows_each(l) + 7) / 8 * 8);
+    set_product(b, op, l, l->k, l->n, (rows_each(l) + 7) / 8 * 8);
     loop_experts(b, op, row->part, l);
     op->dispatches = 0;
     double e = b->width[WIDTH_NARROW];

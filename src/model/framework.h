@@ -55,6 +55,7 @@ struct framework_kernels {
     int64_t softmax_longest; /* and sequences no longer; 0: any length */
     bool softmax_wide;       /* where it is not fused, it is in fp32 */
     bool fused_bias;         /* products add their bias themselves */
+    bool pads_products;      /* rows of products are padded to whole pieces */
     bool fused_bias_gelu;    /* else: the activation's kernel adds the bias before it */
     bool fused_dropout_add;  /* bias, dropout and residual sum in one kernel */
     bool fused_norm;         /* one kernel a norm, forward and backward */

@@ -52,6 +52,45 @@ static void test_fp8(void)
     arena_release(&a);
 }
 
+/* Whether a product has rows that are no whole pieces of 16 bytes. */
+static bool any_odd(const struct op *ops, int32_t n, int64_t element_B)
+{
+    bool odd = false;
+    for (int32_t i = 0; i < n; i++)
+        odd |= ops[i].kind == OP_GEMM &&
+               (ops[i].n * element_B % 16 || ops[i].k * element_B % 16);
+    return odd;
+}
+
+/* Compiled code pads an odd vocabulary's products; FLOPs are the model's (MODEL.md,
+ * 8.7). */
+static void test_padded(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct framework pads = op_fused;
+    pads.kernels.pads_products = true;
+    struct model m = op_gpt();
+    m.ends.vocab = 50257;
+    struct op_settings plain = op_settings_of(OP_BF16, &op_fused),
+                       wide = op_settings_of(OP_FP32, &pads);
+    struct op_list odd = op_make(&a, &m, plain);
+    plain.framework = &pads;
+    struct op_list even = op_make(&a, &m, plain), fp32 = op_make(&a, &m, wide);
+    const struct op_block *x = &odd.blocks[2], *y = &even.blocks[2],
+                          *z = &fp32.blocks[2];
+    CU_ASSERT_TRUE(any_odd(x->forward, x->n_forward, 2));
+    CU_ASSERT_TRUE(any_odd(x->backward, x->n_backward, 2));
+    CU_ASSERT_FALSE(any_odd(y->forward, y->n_forward, 2));
+    CU_ASSERT_FALSE(any_odd(y->backward, y->n_backward, 2));
+    CU_ASSERT_FALSE(any_odd(z->forward, z->n_forward, 4));
+    CU_ASSERT_EQUAL(op_sum(x->forward, x->n_forward).flops,
+                    op_sum(y->forward, y->n_forward).flops);
+    CU_ASSERT_EQUAL(op_sum(x->backward, x->n_backward).flops,
+                    op_sum(y->backward, y->n_backward).flops);
+    arena_release(&a);
+}
+
 /* Kernels of a block, but for products. */
 static int64_t launches(const struct op_block *block)
 {
@@ -241,6 +280,7 @@ void test_fused_register(void)
 {
     CU_pSuite suite = CU_add_suite("fused operators", NULL, NULL);
     CU_add_test(suite, "casts around fp8 products", test_fp8);
+    CU_add_test(suite, "compiled code pads odd products", test_padded);
     CU_add_test(suite, "a fused gate keeps nothing between", test_fused_gate);
     CU_add_test(suite, "rotary embeddings in one kernel", test_fused_rope);
     CU_add_test(suite, "activations of several kernels", test_activations);
