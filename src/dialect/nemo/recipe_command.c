@@ -1,10 +1,12 @@
 /* Commands that start recipes: "nemo llm pretrain --factory ..." of NeMo-Run, and
- * run_recipe.py of Megatron-Bridge (scripts/training). */
+ * run_recipe.py of Megatron-Bridge (scripts/training), setup_experiment.py and
+ * run_script.py (scripts/performance, v0.2 to v0.5). */
 #include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/nemo/nemo.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -37,11 +39,29 @@ static bool is_nemo(const struct launch_command *c)
            c->script + 2 < c->command->n && strcmp(w[1].text, "llm") == 0;
 }
 
+/* The value of an option by its long name or its brief one; NULL. */
+static const struct shell_word *either(const struct launch_command *c, const char *name,
+                                       const char *brief, const char **text)
+{
+    const struct shell_word *w = option(c, name, text);
+    return w ? w : option(c, brief, text);
+}
+
+/* A script of scripts/performance, which names its recipe by its parts. */
+static bool is_performance(const struct launch_command *c)
+{
+    const char *text;
+    const char *script = launch_last_part(c->command->words[c->script].text);
+    return (strcmp(script, "setup_experiment.py") == 0 ||
+            strcmp(script, "run_script.py") == 0) &&
+           either(c, "--gpu", "-g", &text);
+}
+
 bool nemo_is_recipe_command(const struct launch_command *c)
 {
     const char *text;
     const char *script = launch_last_part(c->command->words[c->script].text);
-    return is_nemo(c) ||
+    return is_nemo(c) || is_performance(c) ||
            (strcmp(script, "run_recipe.py") == 0 && option(c, "--recipe", &text));
 }
 
@@ -162,12 +182,44 @@ static bool same(const char *word, size_t n, const char *name)
     return !name[n];
 }
 
+/* Options that are the recipe's name. */
+static bool is_part(const char *word, size_t n)
+{
+    static const char *const parts[] = {
+        "--recipe",
+        "--gpu",
+        "-g",
+        "--compute_dtype",
+        "-c",
+        "--task",
+        "-m",
+        "-mr",
+        "--config_variant",
+        "-cv",
+        "--num_gpus",
+        "-ng",
+        "-s",
+        "--model_name",
+        "--model_recipe_name",
+        "--model_size",
+        "-gn",
+        "--gpus_per_node",
+        "--model_family_name",
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (same(word, n, parts[i]))
+            return true;
+    return false;
+}
+
 /* What options say of the recipe; those that say nothing are named. */
 static void take_options(struct launch_context *t, const struct launch_command *c,
                          struct value *given)
 {
     struct launch_idle idle;
-    launch_idle_init(&idle, t->l, c->command->line, "run_recipe.py: ");
+    launch_idle_init(&idle, t->l, c->command->line,
+                     arena_printf(t->arena, "%.40s: ",
+                                  launch_last_part(c->command->words[c->script].text)));
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         const struct shell_word *w = &c->command->words[i];
         size_t n = strcspn(w->text, "="), j = 0,
@@ -179,7 +231,7 @@ static void take_options(struct launch_context *t, const struct launch_command *
                !same(w->text, n, options[j].brief))
             j++;
         if (j == most) {
-            if (!same(w->text, n, "--recipe"))
+            if (!is_part(w->text, n))
                 launch_idle_add(&idle, "%.*s", (int)n, w->text);
             continue;
         }
@@ -203,6 +255,89 @@ static void note_scaling(struct launch_context *t, const char *recipe,
                     "global batch in proportion, which is not done here (give --set "
                     "/training/global_batch_size=N)",
                     recipe);
+}
+
+/* A number of GPUs; 0: it is not given so. */
+static int64_t count_of(const struct launch_command *c, const char *name,
+                        const char *brief)
+{
+    const char *text = "";
+    char *end;
+    int64_t n = either(c, name, brief, &text) ? strtoll(text, &end, 10) : 0;
+    return n > 0 && !*end ? n : 0;
+}
+
+/* On so many GPUs, 8 a node, 4 of GB200 and its kin (utils/executors.py). */
+static void take_gpus(struct launch_context *t, const struct launch_command *c,
+                      int64_t all, const char *gpu)
+{
+    bool four = strncmp(gpu, "gb", 2) == 0 || strncmp(gpu, "vr", 2) == 0;
+    int64_t each = count_of(c, "--gpus_per_node", "-gn");
+    struct value v = { .kind = VALUE_INT, .line = c->command->line };
+    const struct value_item from = { "num_gpus", v.line, &v };
+    each = each ? each : four ? 4 : 8;
+    each = all < each ? all : each;
+    if (!all || all % each)
+        return;
+    launch_set(t, "/cluster/count", json_integer((json_int_t)(all / each)), &from);
+    launch_set(t, "/cluster/gpus_per_instance", json_integer((json_int_t)each), &from);
+}
+
+/* "llama3_8b_pretrain_8gpu_h100_fp8cs_config" of its options (utils/utils.py,
+ * _recipe_function_name; before v0.5 a family and a size); NULL: some are not given. */
+static const char *name_of_parts(struct launch_context *t,
+                                 const struct launch_command *c)
+{
+    const char *recipe = NULL, *family = NULL, *size = NULL, *gpu = "",
+               *task = "pretrain", *type = "bf16", *variant = "";
+    either(c, "--gpu", "-g", &gpu);
+    either(c, "--compute_dtype", "-c", &type);
+    option(c, "--task", &task);
+    either(c, "--config_variant", "-cv", &variant);
+    either(c, "--model_recipe_name", "-mr", &recipe);
+    if (!either(c, "--model_name", "-m", &family))
+        option(c, "--model_family_name", &family);
+    either(c, "--model_size", "-s", &size);
+    if (!recipe && family && size)
+        recipe = arena_printf(t->arena, "%s_%s", family, size);
+    int64_t gpus = count_of(c, "--num_gpus", "-ng");
+    char *name = recipe && gpus ? arena_printf(t->arena, "%s_%s_%" PRId64 "gpu_%s_",
+                                               recipe, task, gpus, gpu)
+                                : NULL;
+    if (!name)
+        return NULL;
+    take_gpus(t, c, gpus, gpu);
+    char *plain = arena_strdup(t->arena, type), *to = plain;
+    for (const char *s = type; *s; s++)
+        if (*s != '_')
+            *to++ = *s;
+    *to = '\0';
+    bool usual = !*variant || strcmp(variant, "v1") == 0 || strcmp(variant, "v2") == 0;
+    name = arena_printf(t->arena, "%s%s%s%s_config", name, plain, usual ? "" : "_",
+                        usual ? "" : variant);
+    for (char *s = name; *s; s++)
+        *s = (char)tolower((unsigned char)*s);
+    return name;
+}
+
+static void read_performance(struct launch_context *t, const struct launch_command *c)
+{
+    struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    const char *name = name_of_parts(t, c);
+    const struct nemo_call call = { .recipe = name, .line = c->command->line };
+    if (!name) {
+        launch_add_unresolved(t, "/model", c->command->line,
+                              "which recipe it is, its options do not say: model, "
+                              "number of GPUs (-ng)");
+        return;
+    }
+    take_options(t, c, given);
+    launch_take_overrides(t->arena, given, c);
+    struct value *facts = nemo_recipe_facts(t, &call);
+    if (!facts)
+        return;
+    nemo_overlay(t->arena, facts, launch_flatten(t->arena, given));
+    core_read(t, facts, arena_printf(t->arena, "%s of Megatron-Bridge", name));
 }
 
 static void read_bridge(struct launch_context *t, const struct launch_command *c)
@@ -231,6 +366,8 @@ void nemo_read_recipe_command(struct launch_context *t, const struct launch_comm
     t->l->line = c->command->line;
     if (is_nemo(c))
         read_nemo(t, c);
+    else if (is_performance(c))
+        read_performance(t, c);
     else
         read_bridge(t, c);
 }
