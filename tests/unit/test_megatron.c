@@ -151,6 +151,21 @@ static const struct {
       "\"alltoall\"" },
     { "--cp-comm-type a2a", "/parallelism/context_comm", "-" },
     { "--use-tp-pp-dp-mapping", "/parallelism/placement", "\"DPT\"" },
+    { "--use-torch-fsdp2", "/parallelism/library", "\"fsdp\"" },
+    { "--use-torch-fsdp2", "/parallelism/sharding/strategy", "\"full\"" },
+    { "--use-torch-fsdp2 --torch-fsdp2-no-reshard-after-forward",
+      "/parallelism/sharding/reshard_after_forward", "false" },
+    { "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
+      "--use-distributed-optimizer --overlap-grad-reduce",
+      "/parallelism/sharding/strategy", "\"full\"" },
+    { "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
+      "--overlap-grad-reduce",
+      "/parallelism/overlap", "-" },
+    { "--use-megatron-fsdp --data-parallel-sharding-strategy optim",
+      "/parallelism/sharding/strategy", "\"optimizer\"" },
+    { "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads",
+      "/parallelism/sharding/strategy", "?" },
+    { "--use-megatron-fsdp", "/parallelism/library", "\"megatron\"" },
     { "--cuda-graph-impl transformer_engine --cuda-graph-scope attn moe_router "
       "moe_preprocess",
       "/training/cuda_graphs", "[\"attn\",\"moe_router\",\"moe_preprocess\"]" },

@@ -60,6 +60,15 @@ json_t *megatron_give_wide(const struct scenario *s)
                 s->training.gradient_dtype != DTYPE_FP16);
 }
 
+json_t *megatron_give_instances(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    int64_t n = p->shard.strategy == SHARDING_OPTIMIZER && p->shard.degree > 0
+                    ? p->data * p->context / p->shard.degree
+                    : 1;
+    return n > 1 ? json_integer((json_int_t)n) : NULL;
+}
+
 json_t *megatron_give_captures(const struct scenario *s)
 {
     return s->training.graphs ? json_string("transformer_engine") : NULL;

@@ -8,6 +8,7 @@
  *                          precision, recomputation, what overlaps
  *     megatron_stages      pipelines: chunks, layers of each stage
  *     megatron_recompute   what is computed again
+ *     megatron_fsdp        fully sharded data parallelism, instances
  *     megatron_graphs      CUDA graphs
  *     megatron_precision   formats, recipes of fp8 and fp4, optimizer states
  *     megatron_release     which release has the options that are there
@@ -85,6 +86,11 @@ void megatron_take_graphs(struct launch_context *t, const struct megatron_graphs
 /* The precision of a word of --fp8-recipe; NULL: it is not simulated. */
 const char *megatron_recipe(const char *word);
 
+/* FSDP in place of Megatron's own data parallelism, before the library is decided:
+ * whether it is; instances of the sharded optimizer, after all degrees. */
+bool megatron_take_fsdp(struct launch_context *t, const struct launch_command *c);
+void megatron_take_instances(struct launch_context *t, const struct launch_command *c);
+
 /* Recomputation of whole layers, that `it` asks for, by a method (block, or uniform as
  * without one) and a number of layers (1); NULL: not given. After the pipeline. */
 void megatron_recompute_layers(struct launch_context *t, const struct value_item *it,
@@ -114,6 +120,7 @@ json_t *megatron_give_method(const struct scenario *s);
 json_t *megatron_give_group(const struct scenario *s);
 json_t *megatron_give_grouped(const struct scenario *s);
 json_t *megatron_give_padding(const struct scenario *s);
+json_t *megatron_give_instances(const struct scenario *s);
 json_t *megatron_give_captures(const struct scenario *s);
 json_t *megatron_give_scope(const struct scenario *s);
 json_t *megatron_give_virtual(const struct scenario *s);

@@ -42,6 +42,7 @@ void megatron_take_framework(struct launch_context *t, const struct launch_comma
         take_deepspeed_framework(t, c);
         return;
     }
+    megatron_take_fsdp(t, c);
     launch_decide(t, "/parallelism/library", json_string("megatron"), NULL,
                   "Megatron's own");
     megatron_take_release(t, c);
@@ -113,9 +114,19 @@ void megatron_take_overlaps(struct launch_context *t, const struct launch_comman
     const char *framework =
         json_string_value(pointer_get(t->tree, "/training/framework"));
     bool core = framework && strcmp(framework, "megatron-core") == 0;
+    const char *library =
+        json_string_value(pointer_get(t->tree, "/parallelism/library"));
     if (shards)
         launch_decide(t, "/parallelism/sharding/strategy", json_string("optimizer"),
                       shards, "");
+    launch_hear(t, shards);
+    megatron_take_instances(t, c);
+    if (library && strcmp(library, "fsdp") == 0) { /* it overlaps unit by unit */
+        launch_hear(t, sums);
+        launch_hear(t, gathers);
+        launch_hear(t, pieces);
+        return;
+    }
     launch_decide(t, "/parallelism/overlap", json_boolean(sums != NULL), sums,
                   "without --overlap-grad-reduce");
     if (shards)
