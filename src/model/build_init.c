@@ -70,8 +70,9 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
         return -1;
     if (s->lora.rank > 0 && s->precision == OP_AMP_FP8)
         return err_set(err, "adapters under autocast of fp8 are not modelled");
-    if (m->attention.latent_kv && s->tensor > 1)
-        return err_set(err, "latent attention over a tensor group is not modelled");
+    if (m->attention.latent_kv && s->tensor > 1 &&
+        (s->best_effort || s->slices || s->by_columns))
+        return err_set(err, "latent attention over SMP's tensor group is not modelled");
     if (m->tower && (s->tensor > 1 || s->context > 1))
         return err_set(err, "a vision tower over a tensor or context group is not "
                             "modelled");
@@ -272,10 +273,11 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_Q] = tokens * (double)m->attention.q_width / t;
     e[SYM_K] = tokens * (double)m->attention.kv_width / t;
     e[SYM_U] = tokens * (double)model_context_width(m) / t;
-    e[SYM_LQ] = tokens * (double)m->attention.latent_q;
-    e[SYM_LK] = tokens * (double)(m->attention.latent_kv + m->attention.latent_rope);
+    double own = tokens / stream_over(b, module); /* down products are not split */
+    e[SYM_LQ] = own * (double)m->attention.latent_q;
+    e[SYM_LK] = own * (double)(m->attention.latent_kv + m->attention.latent_rope);
     e[SYM_LH] = (double)(m->attention.latent_q + m->attention.latent_kv);
-    e[SYM_LN] = tokens * e[SYM_LH];
+    e[SYM_LN] = own * e[SYM_LH];
     e[SYM_LU] =
         tokens * heads *
         (double)(m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
@@ -336,6 +338,7 @@ static void set_linears(struct build *b, int64_t vocab)
     int64_t up =
         m->attention.heads / attention->degree *
         (m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
+    int64_t down = s->sequence_parallel ? tokens / attention->degree : tokens;
     int64_t shared = m->mlp.shared_width / mlp->degree;
     int64_t folded = op_expert_rows_over(s, m);
     int64_t f = m->mlp.width / (mlp->degree / folded),
@@ -360,11 +363,9 @@ static void set_linears(struct build *b, int64_t vocab)
                            1, m->attention.qkv_bias, true, layer },
         [MODULE_KEY] = { tokens, h, kv, 1, m->attention.qkv_bias, true, layer },
         [MODULE_VALUE] = { tokens, h, kv, 1, m->attention.qkv_bias, true, layer },
-        [MODULE_QUERY_DOWN] = { tokens, h, m->attention.latent_q, 1, false, true,
-                                layer },
-        [MODULE_KV_DOWN] = { tokens, h,
-                             m->attention.latent_kv + m->attention.latent_rope, 1,
-                             false, true, layer },
+        [MODULE_QUERY_DOWN] = { down, h, m->attention.latent_q, 1, false, true, layer },
+        [MODULE_KV_DOWN] = { down, h, m->attention.latent_kv + m->attention.latent_rope,
+                             1, false, true, layer },
         [MODULE_KV_UP] = { tokens, m->attention.latent_kv, up, 1, false, true, layer },
         [MODULE_OUT] = { tokens, made, h, 1, m->attention.out_bias, true, layer },
         [MODULE_GATE] = { inside, h, f, experts, m->mlp.bias, true, layer },

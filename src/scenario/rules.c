@@ -265,11 +265,13 @@ static int check_needs(const struct parse_context *r)
         return cfg_error(cfg_get(r->parallelism, "sequence_parallel"), DIAG_REQUIRES,
                          "sequence parallelism is over the tensor group, which has one "
                          "rank (write \"tensor\": 2 or more, or false)");
-    if (p->tensor > 1 && r->s->model.attention.latent_kv)
+    if (p->tensor > 1 && r->s->model.attention.latent_kv &&
+        library_of(p) != &library_megatron)
         return cfg_error(
             cfg_get(r->parallelism, "tensor"), DIAG_NOT_SIMULATED,
             "%s's attention is latent, which is not modelled over a tensor "
-            "group (write 1; \"expert\" and \"pipeline\" divide the model)",
+            "group but Megatron's (write 1; \"expert\" and \"pipeline\" divide the "
+            "model)",
             r->s->model.name);
     if (check_tower(r) < 0)
         return -1;

@@ -28,6 +28,7 @@ enum {
 
 enum extent {
     EXTENT_X,      /* activations of all tokens */
+    EXTENT_IN,     /* the same; of latent attention what its up products read */
     EXTENT_QKV,    /* what the first products of attention write, undivided */
     EXTENT_FFN,    /* and those of the MLP */
     EXTENT_TOKENS, /* one fp32 number a token */
@@ -53,7 +54,7 @@ static const struct rule rules[] = {
     { REDUCE, false, true, "combine|down", COLL_ALL_REDUCE, EXTENT_X, false, 1 },
     { REDUCE, true, true, "logits_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { REDUCE, true, true, "up_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
-    { REDUCE, true, true, "qkv_dgrad|value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
+    { REDUCE, true, true, "kv_up_dgrad|qkv_dgrad|value_dgrad", COLL_ALL_REDUCE, EXTENT_IN, true, 1 },
     { REDUCE, true, true, "cross_value_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     /* in addition to these, where every product is a module with a sum of its own */
     { EACH, true, true, "gate_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
@@ -61,7 +62,7 @@ static const struct rule rules[] = {
     { EACH, true, true, "key_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     /* sequence parallelism, and the reading of SMP "memory" that gathers inputs */
     { SCATTER, false, true, "word_gather", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
-    { SCATTER, false, false, "qkv|query", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    { SCATTER, false, false, "kv_up|qkv|query", COLL_ALL_GATHER, EXTENT_IN, false, 1 },
     { SCATTER, false, true, "out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
     { SCATTER, false, false, "cross_query", COLL_ALL_GATHER, EXTENT_X, false, 1 },
     { SCATTER, false, true, "cross_out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
@@ -74,8 +75,8 @@ static const struct rule rules[] = {
     { SCATTER, true, true, "up_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
     { SCATTER, true, false, "cross_out_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
-    { AGAIN, true, false, "qkv_dgrad|query_dgrad", COLL_ALL_GATHER, EXTENT_X, true, 1 },
-    { SCATTER, true, true, "qkv_dgrad|value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
+    { AGAIN, true, false, "qkv_dgrad|query_dgrad", COLL_ALL_GATHER, EXTENT_IN, true, 1 },
+    { SCATTER, true, true, "kv_up_dgrad|qkv_dgrad|value_dgrad", COLL_REDUCE_SCATTER, EXTENT_IN, true, 1 },
     { SCATTER, true, true, "cross_value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "word_scatter", COLL_ALL_GATHER, EXTENT_X, false, 1 },
     { FOLDED, false, false, "shared_gate|shared_up", COLL_ALL_GATHER, EXTENT_X, false, 1 },
@@ -130,6 +131,17 @@ static unsigned split_of(const struct stage *stage, const struct op_block *block
            (p->split.tensor_policy == TENSOR_SMP_GATHER ? SCATTER | AGAIN : COLUMNS);
 }
 
+/* Columns of attention's input that a tensor group exchanges: Megatron-LM's down
+ * products are not split (megatron/core/transformer/multi_latent_attention.py), so that
+ * it is their results that the up products gather. */
+static int64_t read_width(const struct model *m)
+{
+    int64_t kv = m->attention.latent_kv + m->attention.latent_rope;
+    if (!m->attention.latent_kv)
+        return m->hidden;
+    return kv + (m->attention.latent_q ? m->attention.latent_q : m->hidden);
+}
+
 static double extent_B(const struct stage *stage, const struct op_block *bl,
                        enum extent e)
 {
@@ -139,6 +151,8 @@ static double extent_B(const struct stage *stage, const struct op_block *bl,
     switch (e) {
     case EXTENT_X:
         return tokens * (double)m->hidden * width;
+    case EXTENT_IN:
+        return tokens * (double)read_width(m) * width;
     case EXTENT_QKV:
         return tokens * (double)(m->attention.q_width + 2 * m->attention.kv_width) *
                width;

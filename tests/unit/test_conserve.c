@@ -433,6 +433,82 @@ static void test_shares(void)
     }
 }
 
+/* Bytes that a tensor group sums or gathers for latent attention, of ranks of such a
+ * key-value width and length. */
+static double latent_B(int64_t kv, const char *extra, enum coll_op op)
+{
+    struct job j;
+    char changes[256];
+    snprintf(changes, sizeof(changes),
+             "library=\"megatron\" overlap_tensor=false tensor=4 "
+             "/training/framework=\"megatron-core\" /model/q_lora_rank=96 "
+             "/model/kv_lora_rank=%d%s",
+             (int)kv, extra);
+    bench_scenario(&j.loader, &j.s, latent_text, "/parallelism/", changes);
+    double bytes = bench_comm_B(&j.loader, &j.s, CHANNEL_TENSOR, op);
+    cfg_loader_release(&j.loader);
+    return bytes;
+}
+
+/* Work and parameters of attention, of the layers of one rank. */
+static void latent_work(const char *changes, double *flops, int64_t *parameters)
+{
+    struct job j;
+    struct op_list list;
+    struct err err = { 0 };
+    bench_scenario(&j.loader, &j.s, latent_text, "/parallelism/", changes);
+    struct op_settings settings = scenario_op_settings(&j.s);
+    CU_ASSERT_EQUAL_FATAL(
+        op_list_make(&list, &j.loader.arena, &j.s.model, &settings, &err), 0);
+    static const char *const names[] = { "query", "kv_", "latent", "out" };
+    *flops = 0;
+    *parameters = 0;
+    for (int32_t b = 0; b < list.n_blocks; b++) {
+        const struct op_block *block = &list.blocks[b];
+        for (int32_t i = 0; i < block->n_forward; i++)
+            if (block->forward[i].module == OP_ATTENTION && op_block_is_layer(block))
+                *flops += block->forward[i].flops * (double)block->repeat;
+        for (int32_t i = 0; i < block->n_params; i++)
+            for (int32_t k = 0; k < 4 && op_block_is_layer(block); k++)
+                if (strncmp(block->params[i].name, names[k], strlen(names[k])) == 0)
+                    *parameters += block->params[i].elements * block->repeat;
+    }
+    cfg_loader_release(&j.loader);
+}
+
+/* Latent attention over a tensor group: sums without sequence parallelism (backward),
+ * gathers with it (forward, and for gradients of weights), as wide as what the up
+ * products read; attention's work is divided, but for down products that each rank does
+ * where it has all tokens; their weights are on each. */
+static void test_latent_groups(void)
+{
+    const double columns_B =
+        8.0 * 4 * 512 * 2; /* layers, microbatches, tokens, 16 bits */
+    static const char along[] = " sequence_parallel=true";
+    double flops[3];
+    int64_t whole[3];
+    CU_ASSERT_DOUBLE_EQUAL(latent_B(128, "", COLL_ALL_REDUCE) -
+                               latent_B(64, "", COLL_ALL_REDUCE),
+                           64 * columns_B, 1);
+    CU_ASSERT_DOUBLE_EQUAL(latent_B(128, along, COLL_ALL_GATHER) -
+                               latent_B(64, along, COLL_ALL_GATHER),
+                           2 * 64 * columns_B, 1);
+    CU_ASSERT_DOUBLE_EQUAL(latent_B(128, along, COLL_REDUCE_SCATTER) -
+                               latent_B(64, along, COLL_REDUCE_SCATTER),
+                           64 * columns_B, 1);
+    latent_work("library=\"megatron\"", &flops[0], &whole[0]);
+    latent_work("library=\"megatron\" tensor=4", &flops[1], &whole[1]);
+    latent_work("library=\"megatron\" tensor=4 sequence_parallel=true", &flops[2],
+                &whole[2]);
+    const double down = 2.0 * 512 * 512 * (64 + 8) * 8;
+    CU_ASSERT_DOUBLE_EQUAL(4 * flops[2] / flops[0], 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(4 * flops[1] - flops[0], 3 * down, 1e-9 * flops[0]);
+    const int64_t kept = 8 * (512 * (64 + 8) + 64); /* down product and its norm */
+    CU_ASSERT_EQUAL(4 * (whole[1] - kept), whole[0] - kept);
+    CU_ASSERT(whole[0] > 2 * kept);
+    CU_ASSERT_EQUAL(whole[2], whole[1]);
+}
+
 void test_conserve_register(void)
 {
     CU_pSuite s = CU_add_suite("conserve", NULL, NULL);
@@ -449,6 +525,7 @@ void test_conserve_register(void)
     CU_add_test(s, "lists of parts cost the host time", test_lists);
     CU_add_test(s, "stages gather and scatter their shards", test_sharded_stages);
     CU_add_test(s, "context groups exchange keys and values", test_context);
+    CU_add_test(s, "latent attention over tensor groups", test_latent_groups);
     CU_add_test(s, "expert groups exchange tokens", test_experts);
     CU_add_test(s, "experts folded over tensor ranks", test_folded_experts);
     CU_add_test(s, "shares of work and memory", test_shares);

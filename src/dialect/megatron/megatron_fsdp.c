@@ -21,8 +21,8 @@ void megatron_take_instances(struct launch_context *t, const struct launch_comma
     int64_t n,
         world = launch_number(t, "/cluster/count", 1) *
                 launch_number(t, "/cluster/gpus_per_instance", 0),
-        model = launch_number(t, WIDE "tensor", 1) *
-                launch_number(t, WIDE "pipeline", 1);
+        model =
+            launch_number(t, WIDE "tensor", 1) * launch_number(t, WIDE "pipeline", 1);
     if (!it || !launch_has(t, WIDE "sharding/strategy"))
         return;
     if (!launch_whole(it->value, &n))
@@ -32,7 +32,8 @@ void megatron_take_instances(struct launch_context *t, const struct launch_comma
                               "%s: how many GPUs there are, is not known", it->key);
     else if (n > 1 && world % (model * n) != 0)
         launch_wrong_option(t, it, DIAG_NOT_DIVISIBLE,
-                            "%" PRId64 " GPUs are no multiple of tensor x pipeline %" PRId64
+                            "%" PRId64
+                            " GPUs are no multiple of tensor x pipeline %" PRId64
                             " x %" PRId64 " instances",
                             world, model, n);
     else if (n > 1)
@@ -53,30 +54,32 @@ bool megatron_take_fsdp(struct launch_context *t, const struct launch_command *c
                                              NULL };
     const struct value_item *torch = launch_option(c, "--use-torch-fsdp2"),
                             *own = launch_any_option(c, own_names),
-                            *how = launch_option(c, "--data-parallel-sharding-strategy"),
-                            *keeps =
-                                launch_option(c,
-                                              "--torch-fsdp2-no-reshard-after-forward");
+                            *how =
+                                launch_option(c, "--data-parallel-sharding-strategy"),
+                            *keeps = launch_option(
+                                c, "--torch-fsdp2-no-reshard-after-forward");
     const char *word = how && how->value->text ? how->value->text : "no_shard";
     if (is_on(own) && strcmp(word, "optim_grads_params") == 0)
         take_full(t, how);
     else if (is_on(own) && strcmp(word, "optim") == 0)
         launch_decide(t, WIDE "sharding/strategy", json_string("optimizer"), how, "");
     else if (is_on(own) && how && strcmp(word, "no_shard") != 0)
-        launch_add_unresolved(t, WIDE "sharding/strategy", how->line,
-                              "%s: %.40s is not simulated under Megatron; \"optimizer\" "
-                              "shards less, \"full\" of library fsdp more",
-                              how->key, word);
+        launch_add_unresolved(
+            t, WIDE "sharding/strategy", how->line,
+            "%s: %.40s is not simulated under Megatron; \"optimizer\" "
+            "shards less, \"full\" of library fsdp more",
+            how->key, word);
     else if (is_on(torch))
         take_full(t, torch);
     if (is_on(own))
         launch_hear(t, how);
     launch_hear(t, own);
     launch_hear(t, torch);
-    const char *library = json_string_value(json_object_get(
-        json_object_get(t->tree, "parallelism"), "library"));
+    const char *library = json_string_value(
+        json_object_get(json_object_get(t->tree, "parallelism"), "library"));
     bool full = library && strcmp(library, "fsdp") == 0;
     if (full && is_on(keeps))
-        launch_decide(t, WIDE "sharding/reshard_after_forward", json_false(), keeps, "");
+        launch_decide(t, WIDE "sharding/reshard_after_forward", json_false(), keeps,
+                      "");
     return full;
 }
