@@ -148,6 +148,8 @@ static void emit_quantize(struct build *b, enum module part, const char *what,
     struct op *op = build_op(b, build_name(b, part, what), OP_STREAM, backward);
     const struct linear *l = &b->linears[part];
     int64_t kernels = b->s->framework->experts.fp8_kernels;
+    const struct framework_kernels *k = &b->s->framework->kernels;
+    elements *= r->format == DTYPE_NVFP4 ? k->fp4_cast : k->fp8_cast;
     op->read_B = read_B * elements;
     op->write_B = copies * dtype_element_B(r->format) * elements;
     op->launches = read_B > b->width[WIDTH_NARROW] ? 2 : 1;
@@ -156,13 +158,25 @@ static void emit_quantize(struct build *b, enum module part, const char *what,
         op->loops = op->launches = (int32_t)(l->batch * kernels);
 }
 
-/* What a norm has quantized in one order alone is transposed. */
-static void emit_transpose(struct build *b, enum module part, double elements)
+/* What is there quantized in one order alone is transposed. */
+static void emit_transpose(struct build *b, enum module part, const char *what,
+                           double elements)
 {
-    struct op *op =
-        build_op(b, build_name(b, part, "_input_transpose"), OP_STREAM, true);
+    struct op *op = build_op(b, build_name(b, part, what), OP_STREAM, true);
     op->read_B = op->write_B = elements;
     op->dispatches = 0;
+}
+
+/* The rank's share of what a tensor group gathers for a product, which it quantizes
+ * before; 1: all of it is there. */
+static double gathered_share(const struct build *b, enum module part, bool backward)
+{
+    bool by_rows = part == MODULE_OUT || part == MODULE_DOWN;
+    bool dispatched = b->flags & HAS_EXPERTS && part != MODULE_OUT &&
+                      (part >= MODULE_GATE || part == MODULE_DOWN);
+    bool gathered = b->s->sequence_parallel && by_rows == backward && !dispatched &&
+                    b->s->framework->tensor.gathers_quantized;
+    return gathered ? 1 / (double)b->s->tensor : 1;
 }
 
 /* What the norm before a product does for it. */
@@ -194,8 +208,8 @@ static void emit_quantized_operands(struct build *b, enum module part,
     enum recipe_norm norm = norm_of(b, part);
     if (norm == RECIPE_NORM_QUANTIZES || shares_input(b, part))
         return;
-    emit_quantize(b, part, "_input_fp8", inputs, unquantized_B(b, norm),
-                  copies_of(b, part), false);
+    emit_quantize(b, part, "_input_fp8", inputs * gathered_share(b, part, false),
+                  unquantized_B(b, norm), copies_of(b, part), false);
     bool kept = part == MODULE_OUT && build_trains(b, part);
     if (kept && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
         build_out(b, &b->block->forward[b->block->n_forward - 1],
@@ -210,10 +224,14 @@ static void emit_quantized_gradient(struct build *b, enum module part,
     if (!dtype_is_quantized(l->dtype))
         return;
     bool again = build_trains(b, part) && copies_of(b, part) > 1;
-    emit_quantize(b, part, "_grad_fp8", (double)l->rows * (double)l->n,
+    emit_quantize(b, part, "_grad_fp8",
+                  (double)l->rows * (double)l->n * gathered_share(b, part, true),
                   unquantized_B(b, RECIPE_NORM_WRITES_16BIT), copies_of(b, part), true);
     if (again && norm_of(b, part) == RECIPE_NORM_QUANTIZES && !shares_input(b, part))
-        emit_transpose(b, part, (double)l->rows * (double)l->k);
+        emit_transpose(b, part, "_input_transpose", (double)l->rows * (double)l->k);
+    if (b->s->framework->tensors.fp8_weights_transposed &&
+        op_recipe_transposes(op_recipe_of(b->s->precision), b->s->sm_arch))
+        emit_transpose(b, part, "_weight_transpose", weights(l));
 }
 
 void build_linear(struct build *b, const struct row *row)

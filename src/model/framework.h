@@ -64,6 +64,8 @@ struct framework_kernels {
     bool fused_rope;         /* rotary embedding of q and k in one kernel */
     bool split_rope;         /* else: of the documents of a pack one by one */
     bool fp8_norm;           /* norms write fp8 for the products after them */
+    /* bytes that quantizing to 8 and to 4 bits moves, over those counted */
+    double fp8_cast, fp4_cast;
 };
 
 /* Cross-entropy over the vocabulary. */
@@ -92,9 +94,12 @@ struct framework_rates {
 struct framework_tensors {
     /* a checkpoint is computed again up to the last tensor that backward needs */
     bool recompute_stops;
-    bool record_stream;       /* blocks that other streams use come back later than the
+    bool record_stream;    /* blocks that other streams use come back later than the
                               host frees them */
-    bool fp8_weights_kept;    /* cast once a step, not in every microbatch */
+    bool fp8_weights_kept; /* cast once a step, not in every microbatch */
+    /* one copy of these is kept; backward transposes it wherever products read the other
+     * order */
+    bool fp8_weights_transposed;
     bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
 };
 
@@ -125,6 +130,8 @@ struct framework_tensor {
     /* sequence parallelism: products keep their input as it was gathered, and
      * backward does not gather it again */
     bool keeps_gathered;
+    /* sequence parallelism: what products read quantized is quantized, then gathered */
+    bool gathers_quantized;
     /* share of all its bytes that pass within the products that overlap with them, cut
      * into pieces */
     double hidden_frac;

@@ -86,3 +86,8 @@ int op_recipe_copies(const struct op_recipe *r, int64_t sm_arch)
     bool either_order = (sm_arch >= 100 && sm_arch < 120) || sm_arch >= 130;
     return !r->by_direction && either_order ? 1 : 2;
 }
+
+bool op_recipe_transposes(const struct op_recipe *r, int64_t sm_arch)
+{
+    return !r->by_direction && op_recipe_copies(r, sm_arch) > 1;
+}

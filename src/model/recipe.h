@@ -42,4 +42,7 @@ const char *op_recipe_refusal(enum op_precision p, int64_t sm_arch);
 /* Copies of an operand, one a direction: 1 where products read one copy both ways. */
 int op_recipe_copies(const struct op_recipe *r, int64_t sm_arch);
 
+/* Whether the second of these is the first one transposed. */
+bool op_recipe_transposes(const struct op_recipe *r, int64_t sm_arch);
+
 #endif

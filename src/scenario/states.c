@@ -143,8 +143,11 @@ static double quantized_B(const struct scenario *s, double parameter_B)
                 s->parallel.shard.strategy != SHARDING_FULL;
     if (!r || (!kept && !t->quantized_parameters))
         return parameter_B;
+    int64_t sm_arch = scenario_sm_arch(s);
+    bool one = t->framework && t->framework->tensors.fp8_weights_transposed &&
+               op_recipe_transposes(r, sm_arch);
     double copies_B =
-        op_recipe_copies(r, scenario_sm_arch(s)) * dtype_element_B(r->format);
+        (one ? 1 : op_recipe_copies(r, sm_arch)) * dtype_element_B(r->format);
     return copies_B + (t->quantized_parameters ? 0 : parameter_B);
 }
 

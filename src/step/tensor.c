@@ -2,6 +2,7 @@
  * they come before or after, by how the group splits its products (MODEL.md, R5). */
 #include "step/tensor.h"
 
+#include "model/recipe.h"
 #include "model/share.h"
 #include "step/block_comms.h"
 #include "step/exchange.h"
@@ -143,11 +144,10 @@ static int64_t read_width(const struct model *m)
 }
 
 static double extent_B(const struct stage *stage, const struct op_block *bl,
-                       enum extent e)
+                       enum extent e, double width)
 {
     const struct model *m = &stage->s->model;
     double tokens = (double)bl->tokens;
-    double width = stage_width_B(stage);
     switch (e) {
     case EXTENT_X:
         return tokens * (double)m->hidden * width;
@@ -162,6 +162,21 @@ static double extent_B(const struct stage *stage, const struct op_block *bl,
         return tokens * 4;
     }
     return 0;
+}
+
+/* Bytes of an element. What products read quantized, Transformer Engine quantizes before
+ * it is gathered (2.17, pytorch/distributed.py, gather_along_first_dim): the inputs in
+ * one order, the gradients in each order that has scales of its own and a reader. */
+static double element_B(const struct stage *stage, const struct rule *r,
+                        const struct op *op)
+{
+    if (r->op != COLL_ALL_GATHER || !dtype_is_quantized(op->dtype) ||
+        !stage->fw->tensor.gathers_quantized)
+        return stage_width_B(stage);
+    bool of_gradient = r->backward && !(r->split & AGAIN);
+    bool both = of_gradient && stage->s->training.lora.rank == 0 &&
+                op_recipe_of(stage->s->training.precision)->by_direction;
+    return dtype_element_B(op->dtype) * (both ? 2 : 1);
 }
 
 /* Attention and MLP side by side share one collective: the later one's. SMP's are
@@ -185,7 +200,7 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
     if (at < 0 || is_shared(b->stage, r) ||
         !(split_of(b->stage, bl, &ops[at]) & r->split))
         return 0;
-    double size_B = extent_B(b->stage, bl, r->extent);
+    double size_B = extent_B(b->stage, bl, r->extent, element_B(b->stage, r, &ops[at]));
     bool gathers = r->op == COLL_ALL_GATHER && b->stage->settings.slices;
     struct op_comm place = { .op = at,
                              .after = r->after,

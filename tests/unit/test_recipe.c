@@ -117,6 +117,8 @@ static const struct {
       false, 1 },
     { "precision=mxfp8", 2 + 2 * (1 + 1. / 32), false, 1 },
     { "precision=nvfp4", 2 + 2 + 2 * (0.5 + 1. / 16), false, 2 },
+    { "precision=nvfp4 framework=megatron-bridge-26.02",
+      4.0 * (2 + 2 + 2 * (0.5 + 1. / 16)), false, 2 },
 };
 
 static const struct op_block *layer_of(const struct op_list *list)
@@ -144,9 +146,41 @@ static void test_moved(void)
         list_of(&list, &j);
         struct quantized q = quantized_of(layer_of(&list));
         CU_ASSERT_DOUBLE_EQUAL(q.input_B, moved[i].each_B, 1e-9);
-        CU_ASSERT_DOUBLE_EQUAL(q.gradient_B, moved[i].each_B, 1e-9);
+        /* which each rank of the tensor group quantizes half of, before it is gathered */
+        CU_ASSERT_DOUBLE_EQUAL(q.gradient_B, moved[i].each_B / 2, 1e-9);
         CU_ASSERT_EQUAL(q.transposed_B > 0, moved[i].transposes);
         CU_ASSERT_EQUAL(q.launches, moved[i].launches);
+        job_unload(&j);
+    }
+}
+
+/* Where one copy of the weights is kept, backward transposes it: on Hopper alone. */
+static void test_transposed(void)
+{
+    static const struct {
+        const char *changes;
+        bool transposes;
+    } rows[] = {
+        { "framework=megatron-bridge /cluster/instance=p5.48xlarge", false },
+        { "framework=megatron-bridge-sft /cluster/instance=p5.48xlarge", true },
+        { "framework=megatron-bridge-sft", false },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct job j;
+        struct op_list list;
+        char changes[160];
+        snprintf(changes, sizeof(changes), "precision=fp8_current %s", rows[i].changes);
+        load(&j, changes);
+        list_of(&list, &j);
+        const struct op_block *b = layer_of(&list);
+        double moved_B = 0, weights = 0;
+        for (int32_t k = 0; k < b->n_backward; k++)
+            if (strstr(b->backward[k].name, "_weight_transpose"))
+                moved_B += b->backward[k].read_B + b->backward[k].write_B;
+        for (int32_t k = 0; k < b->n_params; k++)
+            if (b->params[k].matrix)
+                weights += (double)b->params[k].elements;
+        CU_ASSERT_DOUBLE_EQUAL(moved_B, rows[i].transposes ? 2 * weights : 0, 1);
         job_unload(&j);
     }
 }
@@ -195,6 +229,12 @@ static const struct {
     { "precision=fp8 /cluster/instance=p5.48xlarge", 2 + 2 },
     { "precision=fp8", 2 + 1 },
     { "precision=fp8_current quantized_parameters=true", 1 },
+    { "precision=fp8_current quantized_parameters=true framework=megatron-bridge "
+      "/cluster/instance=p5.48xlarge",
+      2 },
+    { "precision=fp8_current quantized_parameters=true framework=megatron-bridge-sft "
+      "/cluster/instance=p5.48xlarge",
+      1 },
     { "precision=mxfp8", 2 + 2 * (1 + 1. / 32) },
     { "precision=mxfp8 quantized_parameters=true", 2 * (1 + 1. / 32) },
     { "precision=nvfp4 quantized_parameters=true", 2 * (0.5 + 1. / 16) },
@@ -338,6 +378,7 @@ void test_recipe_register(void)
     CU_pSuite suite = CU_add_suite("recipe", NULL, NULL);
     CU_ADD_TEST(suite, test_machines);
     CU_ADD_TEST(suite, test_moved);
+    CU_ADD_TEST(suite, test_transposed);
     CU_ADD_TEST(suite, test_mixed);
     CU_ADD_TEST(suite, test_held);
     CU_ADD_TEST(suite, test_gathered);

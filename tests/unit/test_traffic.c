@@ -12,6 +12,7 @@
 #include <CUnit/CUnit.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 void test_traffic_register(void);
 
@@ -256,6 +257,66 @@ static void test_experts(void)
           wants_experts);
 }
 
+/* --- gathers of what is quantized ---------------------------------------------------- */
+
+static const char engine_text[] =
+    "{ 'model': { 'model_type': 'llama', 'num_hidden_layers': 8, 'hidden_size': 512,"
+    "             'num_attention_heads': 16, 'num_key_value_heads': 16,"
+    "             'intermediate_size': 1024, 'vocab_size': 8192 },"
+    "  'software': { 'environment': { 'NCCL_PROTO': 'Simple' } },"
+    "  'cluster': { 'instance': 'p6-b200.48xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'attention': "
+    "'flash',"
+    "                'microbatches': 8 },"
+    "  'parallelism': { 'library': 'megatron', 'tensor': 4, 'pipeline': 2,"
+    "                   'sequence_parallel': true,"
+    "                   'sharding': { 'strategy': 'optimizer' } } }";
+
+static double nvlink_B(const char *precision, const char *framework)
+{
+    struct job j;
+    char changes[300];
+    snprintf(changes, sizeof(changes), "/training/precision=%s /training/framework=%s",
+             precision, framework);
+    load(&j, engine_text, changes);
+    run_job(&j, false);
+    cfg_loader_release(&j.loader);
+    return j.nvlink_B;
+}
+
+/* Of a layer's gathers two are of inputs, two of these again, and two of gradients, the
+ * last in both orders where these have scales of their own. With e bytes an element they
+ * save 6 (2 - e), or 4 (2 - e) + 2 (2 - 2 e), of all tokens. */
+static void test_quantized_gathers(void)
+{
+    static const struct {
+        const char *precision;
+        double saved;
+    } rows[] = {
+        { "fp8_current", 6 },
+        { "mxfp8", 4 * (2 - 33.0 / 32) + 2 * (2 - 33.0 / 16) },
+        { "nvfp4", 4 * (2 - 9.0 / 16) + 2 * (2 - 9.0 / 8) },
+    };
+    char path[64];
+    snprintf(path, sizeof(path), "/tmp/smsim-gathers-%d.json", (int)getpid());
+    FILE *file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs("{ \"inherits\": \"megatron-core-2025\", \"gathers_quantized\": false }",
+          file);
+    fclose(file);
+    double one_B = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        double saved_B = nvlink_B(rows[i].precision, path) -
+                         nvlink_B(rows[i].precision, "megatron-core-2025");
+        if (i == 0)
+            one_B = saved_B / rows[0].saved;
+        CU_ASSERT_TRUE(saved_B > 0);
+        CU_ASSERT_DOUBLE_EQUAL(saved_B / one_B, rows[i].saved, 1e-6);
+    }
+    CU_ASSERT_EQUAL(nvlink_B("bf16", path), nvlink_B("bf16", "megatron-core-2025"));
+    unlink(path);
+}
+
 void test_traffic_register(void)
 {
     CU_pSuite s = CU_add_suite("traffic", NULL, NULL);
@@ -265,4 +326,5 @@ void test_traffic_register(void)
     CU_add_test(s, "outputs to all stages", test_outputs);
     CU_add_test(s, "shards gathered and scattered", test_sharded);
     CU_add_test(s, "tokens to their experts", test_experts);
+    CU_add_test(s, "gathers of what is quantized", test_quantized_gathers);
 }
