@@ -370,7 +370,6 @@ static void test_steps_measured(void)
                  { "GB300-NVL-279GB", "nvfp4", 800e9 },
                  { "B300-SXM-288GB", "fp8", 0 },
                  { "B200-SXM-180GB", "nvfp4", 800e9 },
-                 { "H200-SXM-141GB", "fp8_block", 0 },
                  { "L40S", "bf16", 0 } };
     struct cfg_loader loader;
     cfg_loader_init(&loader);

@@ -386,13 +386,7 @@ static const char *folder_of(const char *kind)
     return NULL;
 }
 
-/* A job that has keys which no shipped scenario has. */
-static const char of_experts[] =
-    "{'model':'mixtral-8x7b','cluster':{'instance':'p4d.24xlarge','count':2},"
-    "'training':{'sequence_length':2048,'micro_batch_size':1,'precision':'bf16'},"
-    "'parallelism':{'library':'megatron','expert':8,'expert_load':1.5}}";
-
-/* A file of a kind that has a key; absent: none has. */
+/* A shipped file of a kind that has a key; absent: none has. */
 static struct cfg file_with(struct cfg_loader *loader, const char *kind,
                             const char *key)
 {
@@ -404,8 +398,7 @@ static struct cfg file_with(struct cfg_loader *loader, const char *kind,
         if (pointer_get(file.json, key))
             return file;
     }
-    struct cfg job = cfg_parse(loader, "experts", of_experts, strlen(of_experts));
-    return pointer_get(job.json, key) ? job : (struct cfg) { 0 };
+    return (struct cfg) { 0 };
 }
 
 /* The finding of a code that check has of a file; NULL: none. */
