@@ -24,6 +24,7 @@ const struct name_value coll_algorithm_names[] = {
     { "smddp", COLL_SMDDP },
     { "mics", COLL_MICS },
     { "servers", COLL_SERVERS },
+    { "tokens", COLL_TOKENS },
     { "p2p", COLL_P2P },
     { NULL, 0 },
 };

@@ -69,6 +69,8 @@ const char *coll_servers_refuses(struct planner *p);
 int coll_plan_tree(struct planner *p);
 int coll_plan_nvls(struct planner *p);
 int coll_plan_p2p(struct planner *p);
+int coll_plan_tokens(struct planner *p);
+const char *coll_tokens_refuses(struct planner *p);
 const char *coll_chain_refuses(struct planner *p);
 bool coll_is_ring_op(enum coll_op op);
 double coll_ring_expects(struct planner *p, int protocol);

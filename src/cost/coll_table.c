@@ -73,6 +73,7 @@ const struct coll_algo coll_algos[] = {
     { COLL_TREE, coll_chain_refuses, coll_plan_chain, NULL, NULL },
     { COLL_SMDDP, coll_smddp_refuses, coll_plan_smddp, NULL, NULL },
     { COLL_MICS, coll_mics_refuses, coll_plan_mics, NULL, NULL },
+    { COLL_TOKENS, coll_tokens_refuses, coll_plan_tokens, NULL, NULL },
     { COLL_SERVERS, coll_servers_refuses, coll_plan_servers, NULL, NULL },
     { COLL_AUTO, NULL, NULL, NULL, NULL },
 };

@@ -63,6 +63,7 @@ static double accesses(enum coll_algorithm algorithm)
     case COLL_NVLS_TREE:
         return SWITCHED;
     case COLL_P2P:
+    case COLL_TOKENS:
         return SENT;
     default:
         return PASSED_ON;
@@ -79,8 +80,10 @@ static void take_gpu(struct planner *p)
     double time_s = coll_plan_time_s(plan, p->net);
     plan->sm_frac = fmin(1, plan->n_channels / (double)inst->gpu->n_sms);
     if (plan->sm_frac > 0 && time_s > 0)
-        plan->memory_Bps = accesses(plan->algorithm) * q->size_B *
-                           coll_bus_factor(q->op, plan->n_ranks) / time_s;
+        plan->memory_Bps =
+            accesses(plan->algorithm) * q->size_B *
+            (q->tokens ? q->tokens->copies : coll_bus_factor(q->op, plan->n_ranks)) /
+            time_s;
 }
 
 int coll_plan_make(struct coll_plan *plan, struct arena *arena, const struct net *net,

@@ -47,10 +47,11 @@ enum coll_algorithm {
     COLL_TREE,
     COLL_NVLS,
     COLL_NVLS_TREE,
-    COLL_P2P,    /* all-to-all, scatter, send and receive */
-    COLL_SMDDP,  /* SageMaker's data parallel library */
-    COLL_MICS,   /* inter-node first; two hops over shard and replication groups */
-    COLL_SERVERS /* parameter servers on the nodes themselves */
+    COLL_P2P,     /* all-to-all, scatter, send and receive */
+    COLL_SMDDP,   /* SageMaker's data parallel library */
+    COLL_MICS,    /* inter-node first; two hops over shard and replication groups */
+    COLL_SERVERS, /* parameter servers on the nodes themselves */
+    COLL_TOKENS   /* experts' tokens, by kernels of DeepEP's kind */
 };
 
 extern const struct name_value coll_op_names[], coll_algorithm_names[];
@@ -84,6 +85,18 @@ struct coll_library {
 
 extern const struct coll_library coll_library_defaults;
 
+/* Tokens of a rank on their way to experts, or back: MODEL.md (C16), (C19). */
+struct coll_tokens {
+    double start_s;     /* launch and barriers */
+    double sms_s;       /* what the kernel's SMs take for all of them */
+    double copies;      /* of a token to ranks, its own included, expected */
+    double node_copies; /* of a token to nodes, likewise */
+    double rate_Bps;    /* of all copies of a GPU */
+    int32_t sms;        /* taken from computation */
+};
+
+bool coll_tokens_same(const struct coll_tokens *a, const struct coll_tokens *b);
+
 struct coll_request {
     enum coll_op op;
     enum coll_algorithm algorithm;
@@ -100,6 +113,7 @@ struct coll_request {
     struct nccl_limits limits; /* of what NCCL chooses from */
     bool graph_launch;         /* launch cost not charged (within a running step) */
     const struct coll_library *library; /* NULL: coll_library_defaults */
+    const struct coll_tokens *tokens;   /* COLL_TOKENS; size_B is one copy of all */
 };
 
 /* A directed ring (or, for broadcast and reduce, a chain), for chunk replay: the links

@@ -18,9 +18,18 @@ struct transfer_shape {
  * in, expected; all choices are equally likely. */
 double transfer_distinct(int64_t parts, int64_t experts, int64_t k);
 
+/* The same where a token's experts are all in `chosen` of `groups` equal parts of the
+ * experts, drawn before them (DeepSeek's group-limited routing); groups 0: not so. */
+double transfer_distinct_limited(int64_t parts, int64_t experts, int64_t k,
+                                 int64_t groups, int64_t chosen);
+
 /* Bytes of a token as it travels: 8 bits and a 4-byte scale for 128 columns, or 16
  * bits. */
 double transfer_token_B(int64_t hidden, bool fp8);
+
+/* What the SMs take for `tokens` of `token_B` bytes with `copies` each. */
+double transfer_sms_s(const struct transfer *t, double tokens, double token_B,
+                      double copies, int64_t sms);
 
 /* Seconds of one call; dispatch in 8 bits, combine in 16. */
 double transfer_s(const struct transfer *t, const struct transfer_shape *shape);

@@ -9,6 +9,15 @@ const struct name_value transfer_kind_names[] = { { "dispatch", TRANSFER_DISPATC
                                                   { "combine", TRANSFER_COMBINE },
                                                   { NULL, 0 } };
 
+/* "Hybrid-EP" of NVIDIA's developer blog (Feb 2026): 8 SMs fill the NVLinks of 8 H100,
+ * 16 those of 36 Grace Blackwell GPUs: 45 GB/s an SM. The rate is left to the links. Start:
+ * as DeepEP's (inferred). */
+const struct transfer transfer_hybrid = { .software = "hybridep",
+                                          .start_s = 35e-6,
+                                          .token_Bps = 1e15,
+                                          .copy_Bps = 45e9,
+                                          .rate_Bps = 1e15 };
+
 struct transfers_raw {
     struct transfers all;
     struct cfg rows;

@@ -27,6 +27,9 @@ struct transfers {
     const char *provenance;
 };
 
+/* NVIDIA's Hybrid-EP: few SMs fill the links. Not measured. */
+extern const struct transfer transfer_hybrid;
+
 /* What the file of a GPU holds; read once per loader and shared. NULL after reporting
  * at `where` (or in the file). */
 const struct transfers *transfers_get(struct cfg_loader *loader, const char *gpu,

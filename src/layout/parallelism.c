@@ -11,6 +11,16 @@ const struct name_value parallelism_schedule_names[] = {
     { NULL, 0 },
 };
 
+const struct name_value parallelism_dispatcher_names[] = {
+    { "alltoall", DISPATCHER_ALLTOALL }, { "allgather", DISPATCHER_ALLGATHER },
+    { "deepep", DISPATCHER_DEEPEP }, { "hybridep", DISPATCHER_HYBRIDEP }, { NULL, 0 },
+};
+
+const struct name_value parallelism_expert_overlap_names[] = {
+    { "none", EXPERT_OVERLAP_NONE }, { "shared-expert", EXPERT_OVERLAP_SHARED },
+    { "microbatches", EXPERT_OVERLAP_MICROBATCHES }, { NULL, 0 },
+};
+
 const struct name_value parallelism_sharding_names[] = {
     { "none", SHARDING_NONE }, { "optimizer", SHARDING_OPTIMIZER },
     { "gradients", SHARDING_GRADIENTS }, { "full", SHARDING_FULL }, { NULL, 0 },

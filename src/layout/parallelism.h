@@ -4,6 +4,7 @@
 #ifndef LAYOUT_PARALLELISM_H
 #define LAYOUT_PARALLELISM_H
 
+#include "hardware/transfer.h"
 #include "model/ops.h"
 
 enum checkpointing {
@@ -66,7 +67,8 @@ enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP
 
 extern const struct name_value parallelism_offload_names[], parallelism_tensor_names[],
     parallelism_partition_names[], parallelism_schedule_names[],
-    parallelism_sharding_names[], checkpointing_names[], context_comm_names[];
+    parallelism_sharding_names[], checkpointing_names[], context_comm_names[],
+    parallelism_dispatcher_names[], parallelism_expert_overlap_names[];
 
 /* How sequences of unequal length become batches. */
 enum lengths_padded {
@@ -190,6 +192,29 @@ struct parallelism_reduce {
     bool broadcast_buffers;  /* DDP sends the model's buffers before every forward */
 };
 
+/* Who moves experts' tokens: NCCL's all-to-all with a copy for each expert, all-gathers
+ * of all tokens, or kernels with a copy for each rank and node. */
+enum dispatcher {
+    DISPATCHER_ALLTOALL,
+    DISPATCHER_ALLGATHER,
+    DISPATCHER_DEEPEP,
+    DISPATCHER_HYBRIDEP
+};
+enum expert_overlap {
+    EXPERT_OVERLAP_NONE,
+    EXPERT_OVERLAP_SHARED,      /* with the expert that all tokens go through */
+    EXPERT_OVERLAP_MICROBATCHES /* with the other pass of a pair, in 1F1B */
+};
+
+/* How experts' tokens travel (MODEL.md, R11.5, R11.12). */
+struct parallelism_dispatch {
+    enum dispatcher kind;
+    enum expert_overlap overlap;
+    int64_t sms;                                      /* of DeepEP and Hybrid-EP */
+    bool fp8;                                         /* they dispatch 8 bits */
+    const struct transfer *transfers[TRANSFER_KINDS]; /* theirs */
+};
+
 struct parallelism {
     /* degrees */
     int64_t tensor, pipeline;
@@ -213,6 +238,7 @@ struct parallelism {
     struct parallelism_stages stages;
     /* experts and long sequences */
     enum op_context context_comm;
+    struct parallelism_dispatch dispatch;
     double expert_imbalance; /* load of the fullest rank over the mean; 1: even */
     double expert_exponent;  /* of a power law of loads, which gives that; 0: none */
     double expert_capacity;  /* experts take so many mean shares at most; 0: all */

@@ -20,6 +20,8 @@ static const struct family_field megatron_fields[] = {
     SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
     SIZE("num_experts", NULL, mlp.experts, false, EXPERTS_MAX),
     SIZE("moe_router_topk", NULL, mlp.experts_per_token, false, EXPERTS_MAX),
+    COUNT("moe_router_num_groups", NULL, mlp.router_groups, EXPERTS_MAX),
+    COUNT("moe_router_group_topk", NULL, mlp.router_chosen, EXPERTS_MAX),
     WORD("moe_ffn_hidden_size", expert_width, 1, WIDTH_MAX),
     COUNT("moe_first_dense_layers", NULL, mlp.dense_layers, LAYERS_MAX),
     FLAG("multi_latent_attention", latent),

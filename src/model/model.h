@@ -66,7 +66,9 @@ struct model_mlp {
     int64_t width; /* columns inside */
     bool gated;    /* SwiGLU, gated GELU: three matrices */
     bool bias;
-    int64_t experts, experts_per_token; /* 0: dense */
+    int64_t experts, experts_per_token;   /* 0: dense */
+    int64_t router_groups, router_chosen; /* a token's experts are in so many of so many
+                                             equal groups of them; 0: anywhere */
     int64_t shared_width; /* inside of the expert that all tokens go through; 0: none */
     /* the first layers have no experts but an MLP of so many columns */
     int64_t dense_layers, dense_width;

@@ -174,6 +174,8 @@ struct ranks groups_of(const struct groups *g, enum channel channel, int64_t ran
         return run_of(l, rank, g->expert, g->expert_tensor);
     case CHANNEL_EXPERT_TENSOR:
         return run_of(l, rank, g->expert_tensor, 1);
+    case CHANNEL_EXPERT_JOINT:
+        return run_of(l, rank, experts, 1);
     case CHANNEL_EXPERT_DATA:
         return run_of(l, rank, l->tensor * l->data / experts, experts);
     case CHANNEL_WHOLE_DATA:

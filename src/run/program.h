@@ -53,6 +53,7 @@ enum channel {
     CHANNEL_CONTEXT,       /* ranks that share a sequence */
     CHANNEL_EXPERT,        /* ranks that share the experts of a layer */
     CHANNEL_EXPERT_TENSOR, /* ranks that share each expert's matrices */
+    CHANNEL_EXPERT_JOINT,  /* both: ranks that share the experts of a layer */
     CHANNEL_EXPERT_DATA,   /* ranks that hold the same experts */
     CHANNEL_WHOLE_DATA, /* data and tensor ranks: replicas of what those leave whole */
     CHANNEL_MODEL,      /* ranks that share one copy of the model */

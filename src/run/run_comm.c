@@ -93,7 +93,7 @@ static bool same_request(const struct comm *a, const struct comm *b)
     const struct coll_request *x = &a->request, *y = &b->request;
     return x->op == y->op && x->algorithm == y->algorithm &&
            x->protocol == y->protocol && x->size_B == y->size_B &&
-           a->network_frac == b->network_frac;
+           a->network_frac == b->network_frac && coll_tokens_same(x->tokens, y->tokens);
 }
 
 /* The program's own plan where the run is folded or all groups run alike; else that of

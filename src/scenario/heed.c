@@ -66,6 +66,20 @@ static bool has_experts(const struct scenario *s)
     return s->model.mlp.experts > 0;
 }
 
+/* Tokens leave their rank. */
+static bool routes(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    return has_experts(s) && (p->expert > 1 || (parallelism_folds_experts(p) &&
+                                                parallelism_expert_tensor(p) > 1));
+}
+
+static bool kernels(const struct scenario *s)
+{
+    return s->parallel.dispatch.kind == DISPATCHER_DEEPEP ||
+           s->parallel.dispatch.kind == DISPATCHER_HYBRIDEP;
+}
+
 static bool experts(const struct scenario *s)
 {
     return s->parallel.expert > 1;
@@ -247,6 +261,7 @@ static bool many_gathers(const struct scenario *s)
 #define SHARDING "/parallelism/sharding/"
 /* clang-format off */
 static const char one_stage[] = "there is one pipeline stage",
+    no_routes[] = "no token leaves its rank for an expert",
     one_split[] = "the tensor group has one rank",
     one_replica[] = "no other rank has the same parameters, so no gradients are reduced",
     no_servers[] = "there is no parameter server",
@@ -271,6 +286,12 @@ static const struct row {
     { P "placement", parts, "there are data-parallel ranks alone" },
     { P "activation_loading_horizon", offloads, "activations are not offloaded" },
     { P "context_comm", contexts, "there is no context parallelism" },
+    { P "expert_dispatcher", routes, no_routes },
+    { P "expert_dispatch_sms", routes, no_routes },
+    { P "expert_dispatch_sms", kernels, "only DeepEP and Hybrid-EP take some" },
+    { P "expert_dispatch_fp8", routes, no_routes },
+    { P "expert_dispatch_fp8", kernels, "only DeepEP and Hybrid-EP dispatch 8 bits" },
+    { P "expert_overlap", routes, no_routes },
     { P "expert_tensor", has_experts, "the model has no experts" },
     { P "expert_load", experts, "there is no expert parallelism" },
     { P "expert_load", unpadded, "each expert has its capacity of rows" },

@@ -108,7 +108,7 @@ const struct library_row library_smp_v2 = {
     .smp_extensions = true,
     .tensor = true,
     .context = true,
-    .expert = true,
+    .expert = true, /* Megatron-Core's layers, all-to-all */
 };
 
 /* reduce_bucket_size, stage3_param_persistence_threshold, stage3_max_live_parameters,
@@ -183,6 +183,8 @@ const struct library_row library_megatron = {
     .context = true,
     .expert = true,
     .expert_tensor = true,
+    .dispatchers = ALL_BITS, /* allgather, alltoall, flex (0.12: DeepEP; 0.15: Hybrid-EP):
+                                megatron/core/transformer/moe/token_dispatcher.py */
     .sequence_parallel = true,
     .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
 };

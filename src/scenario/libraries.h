@@ -112,6 +112,7 @@ struct library_row {
     bool tensor, pipeline, context, expert, expert_tensor, sequence_parallel;
     bool part_shards; /* states may be sharded over a part of the replicas */
     uint32_t schedules, offloads;
+    uint32_t dispatchers; /* of experts' tokens, in addition to all-to-all */
     /* what it has */
     uint32_t shardings, pipeline_shardings;
     const char *shardings_mend; /* what to write instead of a strategy it has not */

@@ -49,6 +49,11 @@ static bool has_context(row *l)
     return l->context;
 }
 
+static bool has_dispatchers(row *l)
+{
+    return l->dispatchers != 0;
+}
+
 static bool has_expert_tensor(row *l)
 {
     return l->expert_tensor;
@@ -206,6 +211,10 @@ static const struct field {
     { P "context", has_context, NULL },
     { P "context_comm", has_context, NULL },
     { P "expert", has_expert, NULL },
+    { P "expert_dispatcher", has_expert, NULL },
+    { P "expert_dispatch_sms", has_dispatchers, NULL },
+    { P "expert_dispatch_fp8", has_dispatchers, NULL },
+    { P "expert_overlap", has_expert, NULL },
     { P "expert_tensor", has_expert_tensor, NULL },
     { P "expert_load", has_expert, NULL },
     { P "expert_capacity", has_expert, NULL },

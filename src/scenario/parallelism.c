@@ -58,6 +58,10 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),
+    CFG_ENUM("expert_dispatcher", W, p.dispatch.kind, parallelism_dispatcher_names),
+    CFG_INT("expert_dispatch_sms", W, p.dispatch.sms, 1, 1024),
+    CFG_BOOL("expert_dispatch_fp8", W, p.dispatch.fp8),
+    CFG_ENUM("expert_overlap", W, p.dispatch.overlap, parallelism_expert_overlap_names),
     CFG_INT("expert_tensor", W, p.expert_tensor, 1, DEGREE_MAX),
     CFG_CHILD("expert_load", W, load),
     CFG_RENAMED("expert_imbalance", "expert_load"),
@@ -253,7 +257,7 @@ int parallelism_read(struct parse_context *r)
     if (!w.has_library && !library_of(p)->smp.dictionary)
         r->has_library |= library_infer(p);
     sharding_defaults(r);
-    if (r->has_cluster && degrees_read(r))
+    if ((r->has_cluster && degrees_read(r)) || dispatch_read(r))
         rc = -1;
     return rc;
 }

@@ -110,6 +110,7 @@ int sharding_read(struct parse_context *r, struct cfg c);
 void sharding_defaults(struct parse_context *r); /* the library's, when that is known */
 int stage_partition_words(struct parse_context *r, struct cfg c);
 int degrees_read(struct parse_context *r);
+int dispatch_read(struct parse_context *r); /* after these */
 
 /* A sequence length, or a mean and longest one; with the micro-batch and attention
  * known, the length that is computed. The mean longest of n lengths, and the length of

@@ -10,9 +10,11 @@ struct op_comm {
     bool after;      /* else before */
     bool overlapped; /* sums: with the products that make gradients of weights; gathers:
                         until the first of these */
-    int32_t comm;    /* of the program */
-    int32_t both;    /* of rings in backward: with the gradients; -1: no ring there */
-    bool ring;       /* messages overlap with the operator's pieces: see exchange.c */
+    bool hidden;     /* overlaps with what comes before the operator `until` */
+    int32_t until;
+    int32_t comm; /* of the program */
+    int32_t both; /* of rings in backward: with the gradients; -1: no ring there */
+    bool ring;    /* messages overlap with the operator's pieces: see exchange.c */
     enum stream stream;
     enum category part;
     int64_t workspace_B; /* for what arrives */
@@ -23,6 +25,7 @@ struct op_comm {
 struct block_comms {
     int32_t n[2]; /* forward [0], backward [1] */
     struct op_comm *v[2];
+    int32_t *order[2]; /* of the operators, where it is not that of the lists; NULL */
 };
 
 /* Plans a collective of the tensor group and puts it where `place` says (operator,

@@ -8,6 +8,7 @@
  *   block_comms  collectives between the operators of a block
  *     tensor       within the tensor group
  *     tensor_ends  between modules that it shares in unlike ways
+ *     dispatch     experts' tokens by each dispatcher
  *     exchange     keys and values of context groups, tokens of expert groups
  *   recompute    what checkpoints keep, and what is computed again
  *   offload      checkpoints and states on the host
@@ -56,6 +57,8 @@ struct host_spent {
 struct pass_cursor {
     bool first, reduces; /* the microbatch is the first; its gradients are reduced */
     enum pass_kind kind; /* of backward: which of its operators run */
+    bool pairs;          /* it runs next to another microbatch's, which hides the
+                            exchange of tokens */
     bool defers;         /* one of the head's is left to the end of all passes */
     int32_t chunk;
     enum category part;   /* of its kernels */
@@ -72,6 +75,8 @@ struct next_kernel {
     int32_t receives;   /* message; -1: none */
     int32_t overlapped; /* collective, if it is no gradient of weights; -1: none */
     int32_t gathered;   /* collective, if it is one; -1: none */
+    int32_t experts;    /* exchange of tokens, if it is ...; -1: none */
+    int32_t until;      /* ... this operator of the block; -1: of the next pass */
     const struct op_comm *ring; /* messages that the next operator overlaps with;
                                    NULL */
 };

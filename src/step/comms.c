@@ -56,11 +56,18 @@ static double nics_frac(const struct stage *stage, enum channel channel)
 int32_t comms_add(struct builder *b, enum channel channel, enum coll_op op,
                   double size_B, struct err *err)
 {
+    return comms_add_tokens(b, channel, op, size_B, NULL, err);
+}
+
+int32_t comms_add_tokens(struct builder *b, enum channel channel, enum coll_op op,
+                         double size_B, const struct coll_tokens *tokens,
+                         struct err *err)
+{
     struct program *p = &b->step->program;
     for (int64_t i = p->comms.n - 1; i >= 0; i--) {
         const struct comm *c = &p->comms.v[i];
         if (c->has_request && c->channel == channel && c->request.op == op &&
-            c->request.size_B == size_B)
+            c->request.size_B == size_B && coll_tokens_same(c->request.tokens, tokens))
             return (int32_t)i;
     }
     bool gradients =
@@ -71,7 +78,9 @@ int32_t comms_add(struct builder *b, enum channel channel, enum coll_op op,
         .network_frac = (gradients ? b->stage->fw->reduction.network_frac : 1) *
                         nics_frac(b->stage, channel),
         .request = { .op = op,
-                     .algorithm = algorithm_of(b->stage, channel, op, size_B),
+                     .algorithm = tokens ? COLL_TOKENS
+                                         : algorithm_of(b->stage, channel, op, size_B),
+                     .tokens = tokens,
                      .protocol = b->stage->s->software.protocol,
                      .limits = b->stage->s->software.limits,
                      .size_B = size_B,

@@ -9,6 +9,12 @@
 int32_t comms_add(struct builder *b, enum channel channel, enum coll_op op,
                   double size_B, struct err *err);
 
+/* The same of tokens that go to experts or come back, one copy of which is `size_B`;
+ * `tokens` lives as long as the stage. NULL: another collective. */
+int32_t comms_add_tokens(struct builder *b, enum channel channel, enum coll_op op,
+                         double size_B, const struct coll_tokens *tokens,
+                         struct err *err);
+
 /* Kernels will overlap with that collective: they have at most the SMs and the memory
  * bandwidth that it leaves. Before pass_time_blocks, which reads it. */
 void comms_overlapped(struct builder *b, const struct coll_plan *plan);

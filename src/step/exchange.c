@@ -19,17 +19,22 @@
 #include "model/share.h"
 #include "step/block_comms.h"
 #include "step/comms.h"
+#include "step/dispatch.h"
 #include "step/issue.h"
 #include "step/stage.h"
 
-#include <math.h>
+#include "base/xmalloc.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum group {
     GROUP_RING,
     GROUP_GATHER,
     GROUP_DEAL,
     GROUP_RETURN,
-    GROUP_EXPERT,
+    GROUP_TO_EXPERTS,
+    GROUP_FROM_EXPERTS,
     GROUP_EXPERT_TENSOR
 };
 
@@ -60,14 +65,14 @@ static const struct rule rules[] = {
     { GROUP_DEAL, true, false, "ulysses_scatter_heads_bwd", COLL_ALLTOALL },
     { GROUP_RETURN, true, true, "cross_ulysses_gather_heads_bwd", COLL_ALLTOALL },
     { GROUP_DEAL, true, false, "cross_ulysses_scatter_heads_bwd", COLL_ALLTOALL },
-    { GROUP_EXPERT, false, true, "dispatch", COLL_ALLTOALL },
+    { GROUP_TO_EXPERTS, false, true, "dispatch", COLL_ALLTOALL },
     { GROUP_EXPERT_TENSOR, false, true, "dispatch", COLL_ALL_GATHER },
     { GROUP_EXPERT_TENSOR, false, false, "combine", COLL_REDUCE_SCATTER },
-    { GROUP_EXPERT, false, false, "combine", COLL_ALLTOALL },
-    { GROUP_EXPERT, true, true, "combine_bwd", COLL_ALLTOALL },
+    { GROUP_FROM_EXPERTS, false, false, "combine", COLL_ALLTOALL },
+    { GROUP_TO_EXPERTS, true, true, "combine_bwd", COLL_ALLTOALL },
     { GROUP_EXPERT_TENSOR, true, true, "combine_bwd", COLL_ALL_GATHER },
     { GROUP_EXPERT_TENSOR, true, false, "dispatch_bwd", COLL_REDUCE_SCATTER },
-    { GROUP_EXPERT, true, false, "dispatch_bwd", COLL_ALLTOALL },
+    { GROUP_FROM_EXPERTS, true, false, "dispatch_bwd", COLL_ALLTOALL },
 };
 /* clang-format on */
 enum { RULES = sizeof(rules) / sizeof(rules[0]) };
@@ -86,26 +91,12 @@ static double own_keys_B(const struct stage *stage)
     return own_B(stage, m->attention.kv_width + model_value_width(m));
 }
 
-/* Tokens as they go to experts. Tensor ranks have the same ones, unless they hold a
- * part of the sequence each. */
-static double routed_B(const struct stage *stage)
-{
-    const struct model *m = &stage->s->model;
-    double tokens =
-        (double)op_tokens(&stage->settings) * op_experts_each(m, &stage->settings);
-    double ranks =
-        stage->settings.sequence_parallel ? (double)stage->settings.tensor : 1;
-    return tokens / ranks * (double)m->hidden * stage_width_B(stage) *
-           fmax(1, stage->settings.expert_imbalance);
-}
-
 static bool applies(const struct stage *stage, const struct rule *r)
 {
     const struct parallelism *p = &stage->s->parallel;
     bool heads = p->context_comm == OP_CONTEXT_HEADS;
     bool ring = p->context_comm == OP_CONTEXT_RING &&
                 op_attention_is_fused(stage->settings.attention);
-    bool experts = stage->s->model.mlp.experts > 0;
     switch (r->group) {
     case GROUP_RING:
         return p->context > 1 && ring;
@@ -114,12 +105,13 @@ static bool applies(const struct stage *stage, const struct rule *r)
     case GROUP_DEAL:
     case GROUP_RETURN:
         return p->context > 1 && heads;
-    case GROUP_EXPERT:
-        return p->expert > 1 && experts;
+    case GROUP_TO_EXPERTS:
+    case GROUP_FROM_EXPERTS:
+        return dispatch_leaves(stage);
     case GROUP_EXPERT_TENSOR: /* else the tensor group exchanges tokens (tensor.c) */
         break;
     }
-    return experts && parallelism_folds_experts(p) && p->expert_tensor > 1;
+    return dispatch_gathers(stage);
 }
 
 static int plan_ring(struct builder *b, const struct rule *r, struct op_comm *k,
@@ -163,7 +155,7 @@ static int plan_experts(struct builder *b, const struct rule *r, struct op_comm 
                         struct err *err)
 {
     k->part = CATEGORY_EXPERT_COMM;
-    k->comm = comms_add(b, CHANNEL_EXPERT, r->op, routed_B(b->stage), err);
+    k->comm = dispatch_comm(b, r->group == GROUP_TO_EXPERTS, r->backward, err);
     return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
 }
 
@@ -173,16 +165,20 @@ static int plan_expert_tensor(struct builder *b, const struct rule *r,
 {
     double ranks = (double)b->stage->s->parallel.expert_tensor;
     k->part = CATEGORY_EXPERT_COMM;
-    k->comm =
-        comms_add(b, CHANNEL_EXPERT_TENSOR, r->op, ranks * routed_B(b->stage), err);
+    k->comm = comms_add(b, CHANNEL_EXPERT_TENSOR, r->op,
+                        ranks * dispatch_routed_B(b->stage), err);
     return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
 }
 
 static int (*const planners[])(struct builder *, const struct rule *, struct op_comm *,
                                struct err *) = {
-    [GROUP_RING] = plan_ring,      [GROUP_GATHER] = plan_gather,
-    [GROUP_DEAL] = plan_heads,     [GROUP_RETURN] = plan_heads,
-    [GROUP_EXPERT] = plan_experts, [GROUP_EXPERT_TENSOR] = plan_expert_tensor,
+    [GROUP_RING] = plan_ring,
+    [GROUP_GATHER] = plan_gather,
+    [GROUP_DEAL] = plan_heads,
+    [GROUP_RETURN] = plan_heads,
+    [GROUP_TO_EXPERTS] = plan_experts,
+    [GROUP_FROM_EXPERTS] = plan_experts,
+    [GROUP_EXPERT_TENSOR] = plan_expert_tensor,
 };
 
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
@@ -205,12 +201,101 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
     return 0;
 }
 
+/* Where the expert that all tokens go through overlaps with the exchange: its first
+ * half runs while tokens go to their experts, the other while they come back, so that
+ * operators are issued in another order (Megatron-Core's shared_experts.py). */
+struct half {
+    const char *launch, *until; /* the exchange: after this operator, until that */
+    const char *from, *to;      /* of the shared expert, the last one excluded */
+};
+
+static const struct half halves[2][2] = {
+    { { "dispatch", "gate|up", "shared_gate|shared_up", "shared_down" },
+      { "down", "combine", "shared_down", "shared_sum" } },
+    { { "combine_bwd", "down_dgrad", "shared_sigmoid_bwd|shared_down_dgrad",
+        "shared_multiply_bwd|shared_activation_bwd" },
+      { "gate_sum_bwd|up_wgrad", "dispatch_bwd",
+        "shared_multiply_bwd|shared_activation_bwd", "combine_bwd" } },
+};
+
+/* Moves operators `from` to `to` (excluded) after the operator `launch` of an order. */
+static void move_after(int32_t *order, int32_t n, int32_t from, int32_t to,
+                       int32_t launch)
+{
+    int32_t *out = xcalloc((size_t)n + 1, sizeof(*out));
+    int32_t k = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (order[i] < from || order[i] >= to)
+            out[k++] = order[i];
+        for (int32_t m = from; m < to && order[i] == launch; m++)
+            out[k++] = m;
+    }
+    memcpy(order, out, (size_t)n * sizeof(*order));
+    free(out);
+}
+
+static void overlap_half(struct builder *b, struct block_comms *c, bool backward,
+                         const struct half *h, const struct op *ops, int32_t n,
+                         int32_t *order)
+{
+    int32_t launch = block_comms_find(ops, n, h->launch);
+    int32_t until = block_comms_find(ops, n, h->until);
+    int32_t from = block_comms_find(ops, n, h->from),
+            to = block_comms_find(ops, n, h->to);
+    if (launch < 0 || until < 0 || from < 0 || to <= from)
+        return;
+    for (int32_t i = 0; i < c->n[backward]; i++) {
+        struct op_comm *k = &c->v[backward][i];
+        if (k->part != CATEGORY_EXPERT_COMM || (k->op != launch && k->op != until))
+            continue;
+        k->op = launch;
+        k->after = k->hidden = true;
+        k->until = until;
+        comms_overlapped(b, b->step->program.comms.v[k->comm].plan);
+    }
+    move_after(order, n, from, to, launch);
+}
+
+static void overlap_shared(struct builder *b, int32_t block)
+{
+    const struct op_block *bl = &b->stage->list.blocks[block];
+    struct block_comms *c = &b->stage->comms[block];
+    for (int backward = 0; backward < 2; backward++) {
+        const struct op *ops = backward ? bl->backward : bl->forward;
+        int32_t n = backward ? bl->n_backward : bl->n_forward;
+        if (block_comms_find(ops, n, backward ? "shared_down_dgrad" : "shared_down") <
+            0)
+            continue;
+        c->order[backward] = ARENA_ARRAY(b->stage->arena, n + 1, int32_t);
+        for (int32_t i = 0; i < n; i++)
+            c->order[backward][i] = i;
+        for (int i = 0; i < 2; i++)
+            overlap_half(b, c, backward, &halves[backward][i], ops, n,
+                         c->order[backward]);
+    }
+}
+
+static void overlap_pairs(struct builder *b, const struct block_comms *c)
+{
+    for (int backward = 0; backward < 2; backward++)
+        for (int32_t i = 0; i < c->n[backward]; i++)
+            if (c->v[backward][i].part == CATEGORY_EXPERT_COMM)
+                comms_overlapped(b,
+                                 b->step->program.comms.v[c->v[backward][i].comm].plan);
+}
+
 int exchange_plan(struct builder *b, struct err *err)
 {
-    for (int32_t i = 0; i < b->stage->list.n_blocks; i++)
+    enum expert_overlap overlap = b->stage->s->parallel.dispatch.overlap;
+    for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
         for (int k = 0; k < RULES; k++)
             if (applies(b->stage, &rules[k]) && plan_rule(b, &rules[k], i, err) < 0)
                 return -1;
+        if (overlap == EXPERT_OVERLAP_SHARED && dispatch_leaves(b->stage))
+            overlap_shared(b, i);
+        if (overlap == EXPERT_OVERLAP_MICROBATCHES)
+            overlap_pairs(b, &b->stage->comms[i]);
+    }
     return 0;
 }
 

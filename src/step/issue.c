@@ -1,8 +1,11 @@
 #include "step/issue.h"
 
-const struct next_kernel issue_after_nothing = {
-    .waits = { -1, -1 }, .receives = -1, .overlapped = -1, .gathered = -1
-};
+const struct next_kernel issue_after_nothing = { .waits = { -1, -1 },
+                                                 .receives = -1,
+                                                 .overlapped = -1,
+                                                 .gathered = -1,
+                                                 .experts = -1,
+                                                 .until = -1 };
 
 void issue_wait(struct builder *b, int32_t task)
 {

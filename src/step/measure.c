@@ -17,7 +17,7 @@
 
 /* Stages that are alike ------------------------------------------------------------ */
 
-enum { PASS_VARIANTS = 4 };
+enum { PASS_VARIANTS = 8 };
 
 struct measured_stage {
     struct measured_stage *next;
@@ -305,7 +305,7 @@ int measure_pass(struct builder *b, enum pass_kind kind, int32_t chunk, bool fir
 {
     bool forward = kind == PASS_FORWARD; /* they differ by whether they offload */
     bool second = forward ? b->offload.keeps : first;
-    int32_t variant = second + 2 * (!forward && b->pass.defers);
+    int32_t variant = second + 2 * (!forward && b->pass.defers) + 4 * b->pass.pairs;
     chunk = b->measured.alike[chunk];
     int32_t at = (chunk * PASS_N + (int32_t)kind) * PASS_VARIANTS + variant;
     struct measured *m = &b->measured.stage->passes[at];

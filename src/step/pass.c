@@ -130,6 +130,13 @@ static int64_t backward_ends_B(const struct stage *stage, int32_t chunk)
                : 0;
 }
 
+/* The other pass of the pair ends with this one. */
+static void end_pair(struct builder *b)
+{
+    issue_wait(b, b->next.experts);
+    b->next.experts = -1;
+}
+
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)
 {
     const struct chunk_slices *c = &b->stage->chunks[chunk];
@@ -148,6 +155,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
                      kept_output_B(b->stage, chunk));
         if (b->stage->s->parallel.pipeline > 1)
             pass_free_late(b);
+        end_pair(b);
         return 0;
     }
     if (kind == PASS_BACKWARD)
@@ -160,6 +168,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         if (backward_slice(b, c->v[i], &unit, err) < 0)
             return -1;
     pass_free_late(b);
+    end_pair(b);
     ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
     if (kind == PASS_BACKWARD)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,

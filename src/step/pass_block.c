@@ -63,6 +63,21 @@ static bool is_weight_op(const struct op *op)
     return false;
 }
 
+/* The order in which operators of a block are issued. */
+static int32_t turn(const struct block_comms *c, bool backward, int32_t i)
+{
+    return c->order[backward] ? c->order[backward][i] : i;
+}
+
+/* Tokens that came, or went, while others ran. */
+static void await_experts(struct builder *b, int32_t op)
+{
+    if (b->next.experts < 0 || b->next.until != op)
+        return;
+    issue_wait(b, b->next.experts);
+    b->next.experts = -1;
+}
+
 /* The host's time for an operator, in a graph or by itself. */
 static double host_s(const struct stage *stage, int32_t block, bool backward,
                      int32_t at)
@@ -139,6 +154,12 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
             task = program_collective_on(&b->step->program, k->stream, k->part, issue_s,
                                          k->comm, b->last_kernel);
         spent->host_s += issue_s * k->times;
+        bool paired = b->pass.pairs && k->part == CATEGORY_EXPERT_COMM;
+        if (paired || k->hidden) {
+            b->next.experts = task;
+            b->next.until = paired ? -1 : k->until;
+            continue;
+        }
         spent->gpu_s += late_s + k->time_s * k->times;
         if (k->overlapped && after && b->next.overlapped < 0)
             b->next.overlapped = task;
@@ -203,8 +224,12 @@ void pass_forward_block(struct builder *b, int32_t index)
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
                      pass_autocast_B(b->stage, block));
     int32_t n = b->pass.stops_early ? last_kept(block) + 1 : block->n_forward;
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t at = 0; at < block->n_forward; at++) {
+        int32_t i = turn(&b->stage->comms[index], false, at);
         const struct op *op = &block->forward[i];
+        if (i >= n)
+            continue;
+        await_experts(b, i);
         if (b->pass.part == CATEGORY_RECOMPUTE && recompute_saves(b->stage, block, i))
             continue;
         emit_comms(b, index, op, i, false, &spent);
@@ -305,10 +330,12 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     struct host_spent spent = { 0 };
     int32_t users[OP_REGION_INSTANCES];
     bool again = find_users(b, block, users);
-    for (int32_t i = 0; i < block->n_backward; i++) {
+    for (int32_t at = 0; at < block->n_backward; at++) {
+        int32_t i = turn(&b->stage->comms[index], true, at);
         const struct op *op = &block->backward[i];
         if (!runs(b, op))
             continue;
+        await_experts(b, i);
         if (again)
             run_again(b, index, users, i);
         bool left = is_deferred(b, index, i);

@@ -132,6 +132,21 @@ static bool is_last_backward(const struct pass_list *order, int64_t i)
     return true;
 }
 
+/* Whether the pass runs next to one of another microbatch: a forward and the backward
+ * after it (MODEL.md, R11.12). */
+static bool is_paired(const struct stage *stage, const struct pass_list *order,
+                      int64_t i)
+{
+    const struct pass_ref *v = order->v;
+    if (stage->s->parallel.dispatch.overlap != EXPERT_OVERLAP_MICROBATCHES)
+        return false;
+    return v[i].kind == PASS_FORWARD
+               ? i + 1 < order->n && v[i + 1].kind == PASS_BACKWARD &&
+                     v[i + 1].microbatch != v[i].microbatch
+               : v[i].kind == PASS_BACKWARD && i > 0 && v[i - 1].kind == PASS_FORWARD &&
+                     v[i - 1].microbatch != v[i].microbatch;
+}
+
 /* Microbatches that are replayed through the allocator: as many as are in flight at
  * once, and a few after them. Those in the middle find what these have left; of more
  * in flight than are replayed, activations count as they are (reserved_by_stage_B).
@@ -192,6 +207,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         b->pass.reduces =
             reduces && ref.kind == completes && is_last_backward(order, i);
         b->pass.defers = deferred_leaves(b->stage, ref);
+        b->pass.pairs = is_paired(b->stage, order, i);
         bool overlaps = reduces && p->reduce.overlap &&
                         (b->pass.reduces || b->buckets.last_comm >= 0);
         bool watched = overlaps || shard_changes(b, ref.kind, ref.chunk) ||
@@ -207,7 +223,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
             b->seen[ref.chunk] = true;
         repeat_period(b, order, i + 1, end, &flops_before);
     }
-    b->pass.defers = false;
+    b->pass.defers = b->pass.pairs = false;
     deferred_run(b, m);
     issue_tag(b, WORK_OTHER, -1); /* of no pass any more */
     b->pass.reduces = reduces;

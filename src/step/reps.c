@@ -111,6 +111,7 @@ static struct schedule_request schedule_of(const struct scenario *s)
         .all_first = library_of(p)->interleaves_all_first,
         .active = p->stages.active_microbatches,
         .paced = p->stages.forward_policy == FORWARD_PACED,
+        .pairs = p->dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES,
         .defers = p->stages.deferred_wgrads > 0,
         .uneven = s->model.layers % (p->pipeline * p->stages.virtual_stages) != 0,
     };

@@ -37,7 +37,7 @@ static void gpipe(struct pass_list *l, const struct schedule_request *q, int64_t
 static void one_f_one_b(struct pass_list *l, const struct schedule_request *q,
                         int64_t stage)
 {
-    int64_t m = q->microbatches, warm = at_most(m, q->stages - stage - 1);
+    int64_t m = q->microbatches, warm = at_most(m, q->stages - stage - 1 + q->pairs);
     for (int64_t i = 0; i < warm; i++)
         push(l, PASS_FORWARD, 0, i);
     for (int64_t i = warm; i < m; i++) {
@@ -64,7 +64,7 @@ static void interleaved(struct pass_list *l, const struct schedule_request *q,
                         int64_t stage)
 {
     int64_t p = q->stages, v = q->chunks, n = q->microbatches * v;
-    int64_t warm = at_most(n, 2 * (p - stage - 1) + (v - 1) * p);
+    int64_t warm = at_most(n, 2 * (p - stage - 1) + (v - 1) * p + q->pairs);
     if (q->all_first && q->microbatches == p)
         warm = n;
     for (int64_t k = 0; k < warm; k++)

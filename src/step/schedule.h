@@ -52,6 +52,8 @@ struct schedule_request {
     int64_t active; /* of smp-interleaved; 0: no limit */
     bool paced;     /* at most stages - i in flight on stage i */
     bool uneven;    /* stages have unlike numbers of layers */
+    bool pairs;     /* one forward more runs ahead, so that each forward after the first
+                       ones has a backward of another microbatch next to it */
     bool defers;    /* some microbatches leave work to the end: none is like the next */
     bool returns;   /* SMP's: the first stage runs the head, as its chunk 1, after the
                      last stage's layers */

@@ -173,8 +173,10 @@ static int begin(struct stage *stage, struct builder *b, struct err *err)
 
 /* A lone stage --------------------------------------------------------------------- */
 
-static int microbatch(struct builder *b, int64_t number, struct err *err)
+static int microbatch(struct builder *b, int64_t number, bool last, struct err *err)
 {
+    bool pairs = b->stage->s->parallel.dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
+    b->pass.pairs = pairs && number > 0;
     issue_tag(b, WORK_FORWARD, number);
     issue_wait(b, issue_load_batch(b));
     if (buckets_broadcast(b, err) < 0)
@@ -183,6 +185,7 @@ static int microbatch(struct builder *b, int64_t number, struct err *err)
         return -1;
     buckets_begin(b);
     issue_tag(b, WORK_BACKWARD, number);
+    b->pass.pairs = pairs && !last;
     if (pass_write(b, PASS_BACKWARD, 0, err) < 0)
         return -1;
     issue_wait(b, b->next.overlapped);
@@ -214,7 +217,7 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
             (i == replayed - 1 || b->stage->fw->gradients.reduce_every_microbatch ||
              (order && states_shard_parameters(b->stage->s)));
         if (order ? pipeline_passes(b, order, i, b->pass.reduces, err) < 0
-                  : microbatch(b, i, err) < 0)
+                  : microbatch(b, i, i == replayed - 1, err) < 0)
             return -1;
         if (n > replayed && i == 1)
             p->repeat.from = (int32_t)p->tasks.n - 1;

@@ -227,6 +227,8 @@ static const char *const open_to_all[] = {
     "/parallelism/expert",
     "/parallelism/expert_tensor",
     "/parallelism/expert_load",
+    "/parallelism/expert_dispatcher",
+    "/parallelism/expert_overlap",
     "/parallelism/sharding/param_persistence_elements",
     "/parallelism/sharding/max_live_elements",
     NULL,

@@ -297,6 +297,24 @@ static const struct {
     { "--num-experts 1", "/model/num_experts", "-" },
     { "--num-experts 8", "/model/moe_router_topk", "2" },
     { "--num-experts 8 --moe-router-topk 1", "/model/moe_router_topk", "1" },
+    { "--num-experts 8 --expert-model-parallel-size 2",
+      "/parallelism/expert_dispatcher", "\"allgather\"" },
+    { "--num-experts 8 --expert-model-parallel-size 2 --moe-token-dispatcher-type "
+      "flex --moe-enable-deepep --moe-deepep-num-sms 24",
+      "/parallelism/expert_dispatcher", "\"deepep\"" },
+    { "--num-experts 8 --expert-model-parallel-size 2 --moe-token-dispatcher-type "
+      "flex --moe-enable-deepep --moe-deepep-num-sms 24",
+      "/parallelism/expert_dispatch_sms", "24" },
+    { "--num-experts 8 --expert-model-parallel-size 2 --moe-token-dispatcher-type "
+      "flex --moe-flex-dispatcher-backend hybridep",
+      "/parallelism/expert_dispatcher", "\"hybridep\"" },
+    { "--num-experts 8 --expert-model-parallel-size 2 --moe-token-dispatcher-type "
+      "alltoall --overlap-moe-expert-parallel-comm",
+      "/parallelism/expert_overlap", "\"microbatches\"" },
+    { "--num-experts 8 --moe-router-num-groups 8 --moe-router-group-topk 4",
+      "/model/moe_router_group_topk", "4" },
+    { "--num-experts 8 --moe-token-dispatcher-type flex",
+      "/parallelism/expert_dispatcher", "-" },
     { "--num-experts 8 --tensor-model-parallel-size 2 --sequence-parallel "
       "--expert-tensor-parallel-size 1",
       "/parallelism/expert_tensor", "1" },

@@ -365,12 +365,9 @@ static void test_steps_measured(void)
     static const struct {
         const char *gpu, *format;
         double port_Bps; /* 0: as measured */
-    } rows[] = { { "GB200-NVL-186GB", "bf16", 0 },
-                 { "GB200-NVL-186GB", "fp8", 0 },
-                 { "GB300-NVL-279GB", "nvfp4", 800e9 },
-                 { "B300-SXM-288GB", "fp8", 0 },
-                 { "B200-SXM-180GB", "nvfp4", 800e9 },
-                 { "L40S", "bf16", 0 } };
+    } rows[] = { { "GB200-NVL-186GB", "bf16", 0 },      { "GB200-NVL-186GB", "fp8", 0 },
+                 { "GB300-NVL-279GB", "nvfp4", 800e9 }, { "B300-SXM-288GB", "fp8", 0 },
+                 { "B200-SXM-180GB", "nvfp4", 800e9 },  { "L40S", "bf16", 0 } };
     struct cfg_loader loader;
     cfg_loader_init(&loader);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -88,6 +88,11 @@ static const char *const mixed[] = {
     "expert=4 tensor=2 sharding={" FULL "} " MIXTRAL,
     "expert=4 tensor=4 sequence_parallel=true " MIXTRAL,
     "expert=8 expert_tensor=1 tensor=4 sequence_parallel=true " MIXTRAL,
+    "expert=8 tensor=2 expert_dispatcher=\"deepep\" " MIXTRAL,
+    "/cluster/count=4 expert=8 expert_tensor=1 tensor=2 pipeline=2 "
+    "sequence_parallel=true expert_dispatcher=\"deepep\" "
+    "expert_overlap=\"microbatches\" /training/microbatches=4 " MIXTRAL,
+    "expert=8 expert_dispatcher=\"allgather\" " MIXTRAL,
     "expert=2 expert_tensor=2 tensor=8 sequence_parallel=true sharding={" OPTIMIZER
     "} " MIXTRAL,
     "/cluster/count=4 expert=8 expert_tensor=1 tensor=2 pipeline=2 "

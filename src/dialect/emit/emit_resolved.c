@@ -99,6 +99,14 @@ VALUE(pipeline, WHOLE(p->pipeline))
 VALUE(context, WHOLE(p->context))
 VALUE(expert, WHOLE(p->expert))
 VALUE(expert_tensor, WHEN(p->expert_tensor, WHOLE(p->expert_tensor)))
+VALUE(dispatcher, WHEN(p->expert > 1 && p->dispatch.kind,
+                       word_of(parallelism_dispatcher_names, (int)p->dispatch.kind)))
+VALUE(dispatch_sms, WHEN(p->expert > 1 && p->dispatch.kind >= DISPATCHER_DEEPEP,
+                         WHOLE(p->dispatch.sms)))
+VALUE(dispatch_fp8, WHEN(p->expert > 1 && p->dispatch.fp8, json_true()))
+VALUE(expert_overlap,
+      WHEN(p->expert > 1 && p->dispatch.overlap,
+           word_of(parallelism_expert_overlap_names, (int)p->dispatch.overlap)))
 VALUE(virtual_stages, WHOLE(p->stages.virtual_stages))
 VALUE(schedule, WHEN(is_pipelined(s),
                      word_of(parallelism_schedule_names, (int)p->stages.schedule)))
@@ -275,6 +283,10 @@ const struct emit_field emit_fields[] = {
     { "/parallelism/context", EMIT_JOB, context },
     { "/parallelism/expert", EMIT_JOB, expert },
     { "/parallelism/expert_tensor", EMIT_JOB, expert_tensor },
+    { "/parallelism/expert_dispatcher", EMIT_DETAIL, dispatcher },
+    { "/parallelism/expert_dispatch_sms", EMIT_DETAIL, dispatch_sms },
+    { "/parallelism/expert_dispatch_fp8", EMIT_DETAIL, dispatch_fp8 },
+    { "/parallelism/expert_overlap", EMIT_DETAIL, expert_overlap },
     { "/parallelism/virtual_stages", EMIT_JOB, virtual_stages },
     { "/parallelism/schedule", EMIT_JOB, schedule },
     { "/parallelism/sharding/strategy", EMIT_JOB, strategy },

@@ -134,6 +134,55 @@ json_t *megatron_give_loss(const struct scenario *s)
                 (m == PARTITION_UNIFORM_HEAD || m == PARTITION_UNIFORM_BOTH));
 }
 
+/* Megatron's own default is to gather. */
+json_t *megatron_give_dispatcher(const struct scenario *s)
+{
+    static const char *const types[] = { [DISPATCHER_ALLTOALL] = "alltoall",
+                                         [DISPATCHER_ALLGATHER] = "allgather",
+                                         [DISPATCHER_DEEPEP] = "flex",
+                                         [DISPATCHER_HYBRIDEP] = "flex" };
+    return s->parallel.expert > 1 ? json_string(types[s->parallel.dispatch.kind])
+                                  : NULL;
+}
+
+static bool moves_by(const struct scenario *s, enum dispatcher kind)
+{
+    return s->parallel.expert > 1 && s->parallel.dispatch.kind == kind;
+}
+
+json_t *megatron_give_backend(const struct scenario *s)
+{
+    return moves_by(s, DISPATCHER_DEEPEP)     ? json_string("deepep")
+           : moves_by(s, DISPATCHER_HYBRIDEP) ? json_string("hybridep")
+                                              : NULL;
+}
+
+json_t *megatron_give_deepep_sms(const struct scenario *s)
+{
+    return moves_by(s, DISPATCHER_DEEPEP)
+               ? json_integer((json_int_t)s->parallel.dispatch.sms)
+               : NULL;
+}
+
+json_t *megatron_give_hybridep_sms(const struct scenario *s)
+{
+    return moves_by(s, DISPATCHER_HYBRIDEP)
+               ? json_integer((json_int_t)s->parallel.dispatch.sms)
+               : NULL;
+}
+
+json_t *megatron_give_shared_overlap(const struct scenario *s)
+{
+    return flag(s->parallel.expert > 1 &&
+                s->parallel.dispatch.overlap == EXPERT_OVERLAP_SHARED);
+}
+
+json_t *megatron_give_pairs(const struct scenario *s)
+{
+    return flag(s->parallel.expert > 1 &&
+                s->parallel.dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES);
+}
+
 json_t *megatron_give_grouped(const struct scenario *s)
 {
     return flag(s->model.attention.kv_heads != s->model.attention.heads);

@@ -129,6 +129,25 @@ static void take_graphs(struct launch_context *t, const struct launch_command *c
     megatron_take_graphs(t, &o);
 }
 
+static void take_dispatch(struct launch_context *t, const struct launch_command *c)
+{
+    const struct value_item *deepep = launch_option(c, "--moe-deepep-num-sms"),
+                            *hybrid = launch_option(c, "--moe-hybridep-num-sms"),
+                            *flex = launch_option(c, "--moe-flex-dispatcher-num-sms");
+    const struct megatron_dispatch o = {
+        .type = launch_option(c, "--moe-token-dispatcher-type"),
+        .backend = launch_option(c, "--moe-flex-dispatcher-backend"),
+        .enable = launch_option(c, "--moe-enable-deepep"),
+        .sms = flex     ? flex
+               : hybrid ? hybrid
+                        : deepep,
+        .shared = launch_option(c, "--moe-shared-expert-overlap"),
+        .pairs = launch_option(c, "--overlap-moe-expert-parallel-comm"),
+        .line = launch_option(c, "--expert-model-parallel-size") ? c->command->line : 0,
+    };
+    megatron_take_dispatch(t, &o);
+}
+
 static void take_sequence_parallel(struct launch_context *t,
                                    const struct launch_command *c)
 {
@@ -178,6 +197,7 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in)
     megatron_settle_model(t, c);
     take_stages(t, c);
     take_graphs(t, c);
+    take_dispatch(t, c);
     take_sequence_parallel(t, c);
     megatron_take_precision(t, c);
     megatron_take_recompute(t, c);

@@ -11,6 +11,7 @@
  *     megatron_fsdp        fully sharded data parallelism, instances
  *     megatron_graphs      CUDA graphs
  *     megatron_precision   formats, recipes of fp8 and fp4, optimizer states
+ *     megatron_dispatch    who moves experts' tokens
  *     megatron_release     which release has the options that are there
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_template    its configuration made of a template by sed
@@ -73,6 +74,18 @@ struct megatron_stages {
     const struct value_item *defers, *limit;   /* gradients of the head */
 };
 
+/* Experts' tokens; NULL: not given. */
+struct megatron_dispatch {
+    const struct value_item *type, *backend, *enable; /* "flex"; "hybridep" */
+    const struct value_item *sms, *shared, *pairs;
+    int64_t
+        line; /* of the command, whose default is all-gathers; 0: nobody's default */
+};
+
+/* Reads them; after the degrees. */
+void megatron_take_dispatch(struct launch_context *t,
+                            const struct megatron_dispatch *given);
+
 /* Reads them; after the model's layers and the pipeline's degree. */
 void megatron_take_stages(struct launch_context *t,
                           const struct megatron_stages *given);
@@ -119,6 +132,12 @@ json_t *megatron_give_modules(const struct scenario *s);
 json_t *megatron_give_method(const struct scenario *s);
 json_t *megatron_give_group(const struct scenario *s);
 json_t *megatron_give_grouped(const struct scenario *s);
+json_t *megatron_give_dispatcher(const struct scenario *s);
+json_t *megatron_give_backend(const struct scenario *s);
+json_t *megatron_give_deepep_sms(const struct scenario *s);
+json_t *megatron_give_hybridep_sms(const struct scenario *s);
+json_t *megatron_give_shared_overlap(const struct scenario *s);
+json_t *megatron_give_pairs(const struct scenario *s);
 json_t *megatron_give_padding(const struct scenario *s);
 json_t *megatron_give_instances(const struct scenario *s);
 json_t *megatron_give_captures(const struct scenario *s);

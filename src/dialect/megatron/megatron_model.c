@@ -176,6 +176,8 @@ const struct dialect_option megatron_vocabulary_rows[] = {
 /* Where --num-experts is there. */
 const struct dialect_option megatron_expert_rows[] = {
     ROW("--moe-ffn-hidden-size", "/model/moe_ffn_hidden_size", .kind = DIALECT_SIZE),
+    ROW("--moe-router-num-groups", "/model/moe_router_num_groups", .kind = DIALECT_SIZE),
+    ROW("--moe-router-group-topk", "/model/moe_router_group_topk", .kind = DIALECT_SIZE),
     ROW("--moe-layer-freq", "/model/moe_first_dense_layers", .take = megatron_take_frequency),
     ROW_END,
 };

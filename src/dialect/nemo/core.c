@@ -258,12 +258,27 @@ static void take_graphs(const struct nemo *n)
     megatron_take_graphs(n->t, &o);
 }
 
+static void take_dispatch(const struct nemo *n)
+{
+    const struct value_item *hybrid = model(n, "moe_hybridep_num_sms");
+    const struct megatron_dispatch o = {
+        .type = model(n, "moe_token_dispatcher_type"),
+        .backend = model(n, "moe_flex_dispatcher_backend"),
+        .enable = model(n, "moe_enable_deepep"),
+        .sms = hybrid ? hybrid : model(n, "moe_deepep_num_sms"),
+        .shared = model(n, "moe_shared_expert_overlap"),
+        .pairs = comm_or_model(n, "overlap_moe_expert_parallel_comm"),
+    };
+    megatron_take_dispatch(n->t, &o);
+}
+
 static void take_pipeline(const struct nemo *n)
 {
     const struct value_item *padding = model(n, "make_vocab_size_divisible_by");
     int64_t tensor = launch_number(n->t, WIDE "tensor", 1), each = 128;
     bool along = nemo_is_on(n, NEMO_MODEL, "sequence_parallel", false);
     take_stages(n);
+    take_dispatch(n);
     if (along && launch_has(n->t, WIDE "tensor"))
         nemo_set(n, WIDE "sequence_parallel", json_true(),
                  model(n, "sequence_parallel"), "");

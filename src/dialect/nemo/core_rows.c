@@ -63,14 +63,17 @@ static const struct dialect_option model_joint[] = {
     ROW_ACTS("num_layers_in_first_pipeline_stage", WIDE "partition"), ROW_ACTS("num_layers_in_last_pipeline_stage", WIDE "partition"), ROW_ACTS("pipeline_model_parallel_layout", WIDE "partition"),
     ROW_ACTS("account_for_embedding_in_pipeline_split", WIDE "partition"), ROW_ACTS("account_for_loss_in_pipeline_split", WIDE "partition"),
     ROW_ACTS("defer_embedding_wgrad_compute", WIDE "defer_embedding_wgrad"), ROW_ACTS("wgrad_deferral_limit", WIDE "wgrad_deferral_limit"),
+    ROW_ACTS("moe_token_dispatcher_type", WIDE "expert_dispatcher"), ROW_ACTS("moe_flex_dispatcher_backend", WIDE "expert_dispatcher"), ROW_ACTS("moe_enable_deepep", WIDE "expert_dispatcher"),
+    ROW_ACTS("moe_deepep_num_sms", WIDE "expert_dispatch_sms"), ROW_ACTS("moe_hybridep_num_sms", WIDE "expert_dispatch_sms"), ROW_ACTS("moe_shared_expert_overlap", WIDE "expert_overlap"),
+    ROW_ACTS("overlap_moe_expert_parallel_comm", WIDE "expert_overlap"),
     ROW_ACTS("fsdp", WIDE "library"), ROW_ACTS("config", "/model"), ROW_ACTS("fp8", "/training/precision"), ROW_ACTS("ddp", WIDE "overlap"),
     ROW_END,
 };
 static const struct dialect_option model_others[] = {
     ROW_UNSIMULATED("mtp_num_layers"), ROW_UNSIMULATED("fine_grained_activation_offloading"),
-    ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("window_size"), ROW_UNSIMULATED("moe_shared_expert_overlap"), ROW_UNSIMULATED("moe_enable_deepep"), ROW_UNSIMULATED("moe_flex_dispatcher_backend"),
+    ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("window_size"),
     ROW_UNSIMULATED("fp32_residual_connection"),
-    ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("overlap_moe_*"),
+    ROW_UNSIMULATED("freeze_*"),
     ROW_UNSIMULATED("num_distributed_optimizer_instances"), ROW_UNSIMULATED("hierarchical_context_parallel_sizes"), ROW_UNSIMULATED("fsdp_*"), ROW_UNSIMULATED("moe_a2a_overlap"),
     ROW_UNSIMULATED("use_megatron_fsdp"), ROW_UNSIMULATED("first_pipeline_num_layers"), ROW_UNSIMULATED("last_pipeline_num_layers"), ROW_UNSIMULATED("first_last_layers_bf16"),
     ROW_IDLE("name"), ROW_IDLE("tokenizer*"), ROW_IDLE("optim*"), ROW_IDLE("pipeline_dtype"), ROW_IDLE("params_dtype"), ROW_IDLE("autocast_dtype"), ROW_IDLE("bf16"), ROW_IDLE("fp16"), ROW_IDLE("gradient_*"), ROW_IDLE("ckpt_*"),
@@ -132,7 +135,7 @@ static const struct dialect_option mixed_rows[] = {
 };
 static const struct dialect_option comm_rows[] = {
     ROW_ACTS("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("overlap_grad_reduce", WIDE "overlap"), ROW_ACTS("overlap_param_gather", WIDE "overlap_param_gather"), ROW_ACTS("align_param_gather", WIDE "align_param_gather"),
-    ROW_ACTS("bucket_size", WIDE "bucket_size"), ROW_UNSIMULATED("overlap_moe_expert_parallel_comm"), ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
+    ROW_ACTS("bucket_size", WIDE "bucket_size"), ROW_ACTS("overlap_moe_expert_parallel_comm", WIDE "expert_overlap"), ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
     ROW_ACTS("defer_embedding_wgrad_compute", WIDE "defer_embedding_wgrad"), ROW_ACTS("wgrad_deferral_limit", WIDE "wgrad_deferral_limit"),
     ROW_UNSIMULATED("delay_wgrad_compute"),
     ROW_IDLE("class"), ROW_IDLE("tp_comm_*"), ROW_IDLE("overlap_p2p_comm"), ROW_IDLE("batch_p2p_*"), ROW_IDLE("data_parallel_size"), ROW_IDLE("moe_*"),
