@@ -143,7 +143,11 @@ static void take_dispatch(struct launch_context *t, const struct launch_command 
                         : deepep,
         .shared = launch_option(c, "--moe-shared-expert-overlap"),
         .pairs = launch_option(c, "--overlap-moe-expert-parallel-comm"),
-        .line = launch_option(c, "--expert-model-parallel-size") ? c->command->line : 0,
+        .line = launch_option(c, "--expert-model-parallel-size") &&
+                        !launch_option(c, "--deepspeed") &&
+                        !launch_option(c, "--deepspeed-config")
+                    ? c->command->line
+                    : 0,
     };
     megatron_take_dispatch(t, &o);
 }

@@ -55,13 +55,8 @@ void megatron_take_dispatch(struct launch_context *t, const struct megatron_disp
     const struct value_item *from;
     const char *word = dispatcher_of(o, &from);
     int64_t n;
-    if (!launch_has(t, WIDE "expert")) {
-        const struct value_item *all[] = { o->type, o->backend, o->enable,
-                                           o->sms,  o->shared,  o->pairs };
-        for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-            launch_hear(t, all[i]);
-        return;
-    }
+    if (!launch_has(t, WIDE "expert"))
+        return; /* they are named as without effect */
     if (o->type && word)
         launch_set(t, WIDE "expert_dispatcher", json_string(word), from);
     else if (o->type)
@@ -75,11 +70,9 @@ void megatron_take_dispatch(struct launch_context *t, const struct megatron_disp
     }
     bool kernels =
         word && (strcmp(word, "deepep") == 0 || strcmp(word, "hybridep") == 0);
-    launch_hear(t, o->enable);
-    launch_hear(t, o->backend);
+    if (kernels)
+        launch_hear(t, o->enable);
     if (kernels && o->sms && launch_whole(o->sms->value, &n) && n > 0)
         launch_set(t, WIDE "expert_dispatch_sms", json_integer((json_int_t)n), o->sms);
-    else
-        launch_hear(t, o->sms);
     take_overlap(t, o);
 }
