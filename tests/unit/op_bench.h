@@ -19,6 +19,8 @@ static const struct framework op_old_eager = { .name = "old",
                                                .tensors.keeps_softmax_input = true,
                                                .loss.logit_B = 24 };
 static const struct framework op_fused = { .name = "fused",
+                                           .kernels.fp8_cast = 1,
+                                           .kernels.fp4_cast = 1,
                                            .kernels.fused_norm = true,
                                            .kernels.fused_qkv = true,
                                            .kernels.fused_softmax = true,
