@@ -84,6 +84,7 @@ static double number(const struct predictions *p, struct cfg_loader *loader,
 struct named {
     const char *name;
     int64_t at;
+    bool taken; /* by a row of the simulator */
 };
 
 static int by_name(const void *a, const void *b)
@@ -150,17 +151,16 @@ static struct named *names_sorted(struct arena *arena, const struct mapping_run 
 {
     struct named *names = ARENA_ARRAY(arena, run->n_outcomes + 1, struct named);
     for (int64_t i = 0; i < run->n_outcomes; i++)
-        names[i] = (struct named) { run->outcomes[i].name, i };
+        names[i] = (struct named) { run->outcomes[i].name, i, false };
     if (run->n_outcomes)
         qsort(names, (size_t)run->n_outcomes, sizeof(*names), by_name);
     return names;
 }
 
 /* The first outcome of that name that no row of the simulator has taken; -1: none. */
-static int64_t find_outcome(const struct rival *r, const struct named *names,
-                            const char *name)
+static int64_t take_outcome(struct named *names, int64_t n, const char *name)
 {
-    int64_t low = 0, high = r->run.n_outcomes;
+    int64_t low = 0, high = n;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         if (strcmp(names[middle].name, name) < 0)
@@ -168,21 +168,23 @@ static int64_t find_outcome(const struct rival *r, const struct named *names,
         else
             high = middle;
     }
-    for (; low < r->run.n_outcomes && strcmp(names[low].name, name) == 0; low++)
-        if (r->run.outcomes[names[low].at].error)
+    for (; low < n && strcmp(names[low].name, name) == 0; low++)
+        if (!names[low].taken) {
+            names[low].taken = true;
             return names[low].at;
+        }
     return -1;
 }
 
 static void join(struct rival *r, struct cfg_loader *loader, struct arena *arena,
                  const struct mapping_run *run, const struct predictions *p)
 {
-    const struct named *names = names_sorted(arena, run);
+    struct named *names = names_sorted(arena, run);
     begin_run(r, arena, run);
     for (int64_t i = 0; i < p->csv.n_rows; i++) {
         double seconds = number(p, loader, i, p->seconds),
                bytes = number(p, loader, i, p->bytes);
-        int64_t at = find_outcome(r, names, csv_cell(&p->csv, i, p->row));
+        int64_t at = take_outcome(names, run->n_outcomes, csv_cell(&p->csv, i, p->row));
         r->n_elsewhere += at < 0;
         bool says = isfinite(seconds) || isfinite(bytes);
         if (at < 0 || !says || run->outcomes[at].error ||
