@@ -96,12 +96,12 @@ static void fill_places(struct import_filling *f)
                            (like_numa || import_same_numa(im, like));
     inst->n_numa = like_numa ? like->n_numa : im->n_numa > 0 ? im->n_numa : 1;
     memcpy(inst->gpu_numa, like_numa ? like->gpu_numa : im->gpu_numa,
-           sizeof(inst->gpu_numa));
+           sizeof(im->gpu_numa)); /* an instance has room for a domain's hosts, too */
     inst->n_pcie = like_pcie ? like->n_pcie : im->n_pcie;
     memcpy(inst->gpu_pcie, like_pcie ? like->gpu_pcie : im->gpu_pcie,
-           sizeof(inst->gpu_pcie));
+           sizeof(im->gpu_pcie));
     memcpy(inst->pcie_numa, like_pcie ? like->pcie_numa : im->pcie_numa,
-           sizeof(inst->pcie_numa));
+           sizeof(im->pcie_numa));
     for (int32_t i = inst->n_gpus - 1; like_numa && i >= 0; i--)
         if (inst->gpu_pcie[i] >= 0) /* where its first GPU is */
             inst->pcie_numa[inst->gpu_pcie[i]] = inst->gpu_numa[i];
@@ -211,7 +211,7 @@ static int fill_network(struct import_filling *f)
 {
     struct instance *inst = f->inst;
     inst->n_nics = f->im->n_nics;
-    memcpy(inst->nics, f->im->nics, sizeof(inst->nics));
+    memcpy(inst->nics, f->im->nics, sizeof(f->im->nics));
     if (inst->n_nics == 0 && f->words->like)
         take_nics(f);
     if (inst->n_nics == 0) {
@@ -271,7 +271,7 @@ int import_complete(struct instance *inst, const struct import *im,
     struct import_filling f = {
         .im = im, .words = words, .loader = loader, .inst = inst
     };
-    *inst = (struct instance) { .name = "imported" };
+    *inst = (struct instance) { .name = "imported", .n_hosts = 1 };
     strbuf_init(&f.taken);
     strbuf_init(&f.others);
     int rc = import_choose_like(&f) || fill_gpus(&f) ? -1 : 0;
