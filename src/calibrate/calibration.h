@@ -5,6 +5,7 @@
  * Files of this folder:
  *     samples*, ncclog*  measurements: smsim-measure, CSV, logs of nccl-tests
  *     fit*               fits of products, GPUs, links and fabrics
+ *     set_file, *_file   constants by device and software as files
  *     calibration        the profile that comes out */
 #ifndef CALIBRATE_CALIBRATION_H
 #define CALIBRATE_CALIBRATION_H

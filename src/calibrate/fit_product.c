@@ -372,27 +372,15 @@ static int find_gpus(struct calibration *c, struct cfg_loader *loader,
     return 0;
 }
 
-struct all_sets {
-    struct calibration *c;
-    const struct gpu **gpus;
-    const struct samples *s;
-};
-
-static int fit_set_of(int64_t i, void *arg, struct err *err)
+static int fit_set_of(struct calibration *c, int64_t i, const struct gpu *gpu,
+                      const struct samples *s, struct err *err)
 {
-    const struct all_sets *all = arg;
-    return !all->gpus[i] ? 0
-                         : fit_one(&all->c->products.v[i], all->gpus[i], all->s, err);
+    return fit_one(&c->products.v[i], gpu, s, err);
 }
 
 int calibrate_products(struct calibration *c, struct cfg_loader *loader,
                        const struct samples *s, struct err *err)
 {
     list_sets(c, s);
-    int64_t n = c->products.n;
-    struct all_sets all = { c, xcalloc((size_t)n + 1, sizeof(*all.gpus)), s };
-    int rc =
-        find_gpus(c, loader, all.gpus) ? -1 : fit_all_sets(n, fit_set_of, &all, err);
-    free(all.gpus);
-    return rc;
+    return fit_sets(c, c->products.n, loader, s, find_gpus, fit_set_of, err);
 }

@@ -1,7 +1,6 @@
 #include "calibrate/fit_sets.h"
 
 #include "base/xmalloc.h"
-#include "calibrate/calibration.h"
 #include "config/datadir.h"
 
 #include <gsl/gsl_sort.h>
@@ -60,16 +59,22 @@ int fit_find_gpu(const struct gpu **gpu, const char **found, const char **why,
     return *gpu ? 0 : -1;
 }
 
-int fit_all_sets(int64_t n, fit_set_fn *fit, void *arg, struct err *err)
+int fit_sets(struct calibration *c, int64_t n, struct cfg_loader *loader,
+             const struct samples *s, fit_find_fn *find, fit_set_fn *fit,
+             struct err *err)
 {
+    const struct gpu **gpus = xcalloc((size_t)n + 1, sizeof(*gpus));
     struct err *errors = xcalloc((size_t)n + 1, sizeof(*errors));
-    int failed = 0, rc = 0;
+    int failed = 0, rc = find(c, loader, gpus) ? -1 : 0;
+    if (rc == 0) {
 #pragma omp parallel for schedule(dynamic, 1) reduction(| : failed)
-    for (int64_t i = 0; i < n; i++)
-        failed |= fit(i, arg, &errors[i]) != 0;
+        for (int64_t i = 0; i < n; i++)
+            failed |= gpus[i] && fit(c, i, gpus[i], s, &errors[i]) != 0;
+    }
     for (int64_t i = 0; i < n && failed; i++)
         if (errors[i].text[0])
             rc = err_set(err, "%s", errors[i].text);
     free(errors);
+    free(gpus);
     return rc;
 }

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "calibrate/calibration.h"
 #include "config/cfg.h"
-#include "hardware/gpu.h"
 
 /* 0 or 1 by a shape's text: constants are fitted to the shapes of half 0 alone. FNV-1a,
  * then two steps of MurmurHash3's finalizer. */
@@ -26,10 +26,17 @@ bool fit_is_shipped(struct arena *arena, const char *folder, const char *gpu);
 int fit_find_gpu(const struct gpu **gpu, const char **found, const char **why,
                  struct cfg_loader *loader, struct arena *arena, const char *device);
 
-/* One set of n, on a thread of its own. */
-typedef int fit_set_fn(int64_t i, void *arg, struct err *err);
+/* Finds the GPU of each set, NULL of those without; -1 after reporting. */
+typedef int fit_find_fn(struct calibration *c, struct cfg_loader *loader,
+                        const struct gpu **gpus);
 
-/* Fits all sets; -1 with the last error of those that failed. */
-int fit_all_sets(int64_t n, fit_set_fn *fit, void *arg, struct err *err);
+/* Fits one set. Several run at once, each on a thread of its own. */
+typedef int fit_set_fn(struct calibration *c, int64_t i, const struct gpu *gpu,
+                       const struct samples *s, struct err *err);
+
+/* Fits the n sets that have a GPU; -1 with the last error of those that failed. */
+int fit_sets(struct calibration *c, int64_t n, struct cfg_loader *loader,
+             const struct samples *s, fit_find_fn *find, fit_set_fn *fit,
+             struct err *err);
 
 #endif

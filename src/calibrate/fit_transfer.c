@@ -149,15 +149,15 @@ static int fit_one(struct calibration_transfer *p, const struct samples *s,
 }
 
 /* The GPUs, and what is shipped of theirs. */
-static int find_gpus(struct calibration *c, struct cfg_loader *loader)
+static int find_gpus(struct calibration *c, struct cfg_loader *loader,
+                     const struct gpu **gpus)
 {
     const struct cfg nowhere = { NULL, NULL, "" };
     for (int64_t i = 0; i < c->transfers.n; i++) {
         struct calibration_transfer *p = &c->transfers.v[i];
-        const struct gpu *gpu;
-        if (fit_find_gpu(&gpu, &p->gpu, &p->why, loader, c->arena, p->device))
+        if (fit_find_gpu(&gpus[i], &p->gpu, &p->why, loader, c->arena, p->device))
             return -1;
-        if (!gpu || !fit_is_shipped(c->arena, "topologies/transfers", p->gpu))
+        if (!gpus[i] || !fit_is_shipped(c->arena, "topologies/transfers", p->gpu))
             continue;
         const struct transfers *shipped = transfers_get(loader, p->gpu, nowhere);
         if (!shipped)
@@ -170,23 +170,16 @@ static int find_gpus(struct calibration *c, struct cfg_loader *loader)
     return 0;
 }
 
-struct all_sets {
-    struct calibration *c;
-    const struct samples *s;
-};
-
-static int fit_set_of(int64_t i, void *arg, struct err *err)
+static int fit_set_of(struct calibration *c, int64_t i, const struct gpu *gpu,
+                      const struct samples *s, struct err *err)
 {
-    const struct all_sets *all = arg;
-    struct calibration_transfer *p = &all->c->transfers.v[i];
-    return p->why ? 0 : fit_one(p, all->s, err);
+    (void)gpu;
+    return fit_one(&c->transfers.v[i], s, err);
 }
 
 int calibrate_transfers(struct calibration *c, struct cfg_loader *loader,
                         const struct samples *s, struct err *err)
 {
-    struct all_sets all = { c, s };
     list_sets(c, s);
-    return find_gpus(c, loader) ? -1
-                                : fit_all_sets(c->transfers.n, fit_set_of, &all, err);
+    return fit_sets(c, c->transfers.n, loader, s, find_gpus, fit_set_of, err);
 }
