@@ -1,4 +1,4 @@
-#include "dialect/colossalai/colossalai.h"
+#include "dialect/colossalai/colossalai_parts.h"
 
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
@@ -12,15 +12,8 @@
 
 /* Plugins -------------------------------------------------------------------------- */
 
-enum kind { ZERO, GEMINI, HYBRID, FSDP, DDP };
-
 /* clang-format off */
-static const struct plugin {
-    const char *word;
-    enum kind kind;
-    int stage; /* of ZERO; 0: another option says it */
-    bool offload, half; /* half: it converts to fp16 by default */
-} plugins[] = {
+static const struct colossalai_plugin plugins[] = {
     { "gemini", GEMINI, 0, false, true }, { "gemini_auto", GEMINI, 0, false, true }, { "gemini_cuda", GEMINI, 0, false, true },
     { "gemini_cpu", GEMINI, 0, true, true },
     { "low_level_zero", ZERO, 1, false, true }, { "zero1", ZERO, 1, false, true }, { "zero1_cpu", ZERO, 1, true, true },
@@ -32,7 +25,7 @@ static const struct plugin {
 };
 /* clang-format on */
 
-static const struct plugin *plugin_of(const char *word)
+const struct colossalai_plugin *colossalai_plugin(const char *word)
 {
     for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
         if (strcmp(plugins[i].word, word) == 0)
@@ -40,18 +33,8 @@ static const struct plugin *plugin_of(const char *word)
     return NULL;
 }
 
-/* Programs whose parsers are known, distinguished by an option that the others lack. */
-struct program {
-    const char *name, *mark, *model, *plugin, *precision; /* the last three: defaults */
-    int64_t length, batch, accumulation;                  /* likewise; 0: not known */
-    int64_t pipeline, expert, stage;                      /* likewise */
-    double norm;
-    bool inside;     /* degrees are in its text */
-    bool classifies; /* GLUE */
-};
-
 /* clang-format off */
-static const struct program programs[] = {
+static const struct colossalai_program programs[] = {
     /* examples/language/mixtral and deepseek; bert; llama and gpt */
     { .name = "benchmark", .mark = "ep", .plugin = "3d", .precision = "bf16", .length = 4096, .batch = 1 },
     { .name = "benchmark", .mark = "model_type", .plugin = "torch_ddp", .inside = true, .classifies = true },
@@ -67,148 +50,9 @@ static const struct program programs[] = {
     { .name = NULL, .inside = true },
 };
 
-/* Rows ----------------------------------------------------------------------------- */
+/* What all read with -------------------------------------------------------------- */
 
-/* benchmark.py and train.py of llama call options by one letter; -x has a value where it
- * is the precision (examples/language/llama2/pretrain.py of 2023). */
-static const struct { const char *letter, *name; } letters[] = {
-    { "-c", "config" }, { "-p", "plugin" }, { "-b", "batch_size" }, { "-g", "grad_checkpoint" }, { "-l", "max_length" }, { "-x", "xformers" },
-    { "-s", "num_steps" }, { "-i", "ignore_steps" }, { "-w", "warmup_ratio" }, { "-m", "memory_limit" }, { "-a", "flash_attention" },
-    { "-d", "dataset" }, { "-t", "task_name" }, { "-e", "num_epochs" }, { "-o", "save_dir" }, { "-f", "load" }, { "-r", "tensorboard_dir" },
-};
-static const struct dialect_word precisions[] = {
-    { "bf16", "bf16" }, { "fp16", "fp16" }, { "fp32", "fp32" }, { NULL, NULL },
-};
-static const struct dialect_word styles[] = {
-    { "1f1b", "1f1b" }, { "interleaved", "interleaved" }, { NULL, NULL },
-};
-static const struct dialect_option rows[] = {
-    ROW("tp", WIDE "tensor", .kind = DIALECT_DEGREE), ROW("tp_size", WIDE "tensor", .kind = DIALECT_DEGREE),
-    ROW("pp", WIDE "pipeline", .kind = DIALECT_DEGREE), ROW("pp_size", WIDE "pipeline", .kind = DIALECT_DEGREE),
-    ROW("ep", WIDE "expert", .kind = DIALECT_DEGREE), ROW("ep_size", WIDE "expert", .kind = DIALECT_DEGREE),
-    ROW("n_chunks", WIDE "virtual_stages", .kind = DIALECT_DEGREE), ROW("num_model_chunks", WIDE "virtual_stages", .kind = DIALECT_DEGREE),
-    ROW("pp_style", WIDE "schedule", .kind = DIALECT_WORD, .words = styles, .wanted = "schedule that is simulated (1f1b, interleaved)"),
-    ROW("max_length", "/training/sequence_length", .kind = DIALECT_SIZE), ROW("max_len", "/training/sequence_length", .kind = DIALECT_SIZE),
-    ROW("max_seq_length", "/training/sequence_length", .kind = DIALECT_SIZE), ROW("seq_length", "/training/sequence_length", .kind = DIALECT_SIZE),
-    ROW("seq_len", "/training/sequence_length", .kind = DIALECT_SIZE),
-    ROW("mixed_precision", "/training/precision", .kind = DIALECT_WORD, .words = precisions, .wanted = "precision that is known"),
-    ROW("precision", "/training/precision", .kind = DIALECT_WORD, .words = precisions, .wanted = "precision that is known"),
-    ROW("accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_SIZE),
-    ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_SIZE),
-    ROW("grad_clip", "/training/gradient_clipping", .kind = DIALECT_NORM), ROW("max_norm", "/training/gradient_clipping", .kind = DIALECT_NORM),
-    ROW("num_steps", "/training/steps", .kind = DIALECT_POSITIVE), ROW("max_steps", "/training/steps", .kind = DIALECT_POSITIVE),
-    ROW("num_epochs", "/training/epochs", .kind = DIALECT_POSITIVE), ROW("num_epoch", "/training/epochs", .kind = DIALECT_POSITIVE),
-    ROW("max_epochs", "/training/epochs", .kind = DIALECT_POSITIVE), ROW("epochs", "/training/epochs", .kind = DIALECT_POSITIVE),
-    ROW_END,
-};
-/* Read together with others. */
-static const struct dialect_option joint[] = {
-    ROW_ACTS("plugin", WIDE "library"), ROW_ACTS("zero", WIDE "sharding/strategy"), ROW_ACTS("zero_stage", WIDE "sharding/strategy"),
-    ROW_ACTS("sp", WIDE "context"), ROW_ACTS("sp_size", WIDE "context"), ROW_ACTS("sp_mode", WIDE "context_comm"), ROW_ACTS("enable_sequence_parallelism", WIDE "sequence_parallel"),
-    ROW_ACTS("num_microbatches", "/training/micro_batch_size"), ROW_ACTS("mbs", "/training/micro_batch_size"), ROW_ACTS("microbatch_size", "/training/micro_batch_size"), ROW_ACTS("batch_size", "/training/micro_batch_size"),
-    ROW_ACTS("micro_batch_size", "/training/micro_batch_size"), ROW_ACTS("grad_checkpoint", "/training/activation_checkpointing"),
-    ROW_ACTS("use_grad_checkpoint", "/training/activation_checkpointing"), ROW_ACTS("gradient_checkpointing", "/training/activation_checkpointing"),
-    ROW_ACTS("xformers", "/training/attention"), ROW_ACTS("use_flash_attn", "/training/attention"), ROW_ACTS("flash_attention", "/training/attention"),
-    ROW_ACTS("zero_cpu_offload", WIDE "sharding/offload"), ROW_ACTS("offload_optim_frac", WIDE "sharding/offload"), ROW_ACTS("offload_param_frac", WIDE "sharding/offload"),
-    ROW_ACTS("lora_rank", "/training/lora/rank"), ROW_ACTS("config", "/model"), ROW_ACTS("pretrained", "/model"), ROW_ACTS("pretrain", "/model"),
-    ROW_ACTS("model_name_or_path", "/model"), ROW_ACTS("model_name", "/model"), ROW_ACTS("model_type", "/model"), ROW_ACTS("model_path", "/model"), ROW_ACTS("model", "/model"),
-    ROW_END,
-};
-static const struct dialect_option others[] = {
-    ROW("shard_param_frac", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_from_one), ROW("extra_dp", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
-    ROW("dp_size", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("custom_ckpt"), ROW_UNSIMULATED("use_fp8*"), ROW_UNSIMULATED("disable_async_reduce"),
-    ROW_UNSIMULATED("prefetch_num"), ROW_UNSIMULATED("overlap_allgather"), ROW_UNSIMULATED("no_cache"), ROW_UNSIMULATED("use_kernel"), ROW_UNSIMULATED("use_layernorm_kernel"),
-    ROW_UNSIMULATED("load_balance*"), ROW_UNSIMULATED("comm_overlap"), ROW_UNSIMULATED("hierarchical_alltoall"), ROW_UNSIMULATED("freeze_non_embeds_params"), ROW_UNSIMULATED("lora_config"),
-    ROW_UNSIMULATED("enable_jit_fused"), ROW_UNSIMULATED("placement_policy"), ROW_UNSIMULATED("shard_param_frac"), ROW_UNSIMULATED("fp8_communication"), ROW_UNSIMULATED("make_vocab_size_divisible_by"),
-    ROW_IDLE("initial_scale"), ROW_IDLE("min_scale"), ROW_IDLE("max_scale"), ROW_IDLE("growth_*"), ROW_IDLE("backoff_factor"), ROW_IDLE("hysteresis"), ROW_IDLE("custom_policy"), ROW_IDLE("verbose"), ROW_IDLE("parallel_output"),
-    ROW_IDLE("enable_fused_normalization"), ROW_IDLE("pin_memory"), ROW_IDLE("strict_ddp_mode"), ROW_IDLE("search_range_m"), ROW_IDLE("hidden_dim"), ROW_IDLE("chunk_*"), ROW_IDLE("norm_type"), ROW_IDLE("reduce_bucket_size_in_m"), ROW_UNSIMULATED("memory_limit"), ROW_UNSIMULATED("warmup_ratio"), ROW_UNSIMULATED("use_neft"), ROW_UNSIMULATED("cap"),
-    ROW_IDLE("overlap_p2p"), ROW_IDLE("ignore_steps"), ROW_IDLE("profile"), ROW_IDLE("nsys"), ROW_IDLE("dataset*"), ROW_IDLE("eval_*"), ROW_IDLE("task*"), ROW_IDLE("target_f1"),
-    ROW_IDLE("save*"), ROW_IDLE("load*"), ROW_IDLE("log*"), ROW_IDLE("output*"), ROW_IDLE("tensorboard_dir"), ROW_IDLE("config_file"), ROW_IDLE("checkpoint_path"), ROW_IDLE("use_wandb"), ROW_IDLE("lr"),
-    ROW_IDLE("learning_rate"), ROW_IDLE("weight_decay"), ROW_IDLE("warmup_steps"), ROW_IDLE("seed"), ROW_IDLE("pad_token"), ROW_IDLE("padding_mode"), ROW_IDLE("tokenizer_dir"),
-    ROW_IDLE("skip_save_each_epoch"), ROW_IDLE("disable_loss_mask"), ROW_IDLE("num_samples"), ROW_IDLE("benchmark"), ROW_IDLE("router_*"), ROW_IDLE("num_workers"), ROW_IDLE("max_train_*"),
-    ROW_END,
-};
-const struct dialect_table colossalai_tables[] = {
-    { "", rows, DIALECT_UNKNOWN_NEAR_WARNED }, { "", joint, DIALECT_UNKNOWN_NEAR_WARNED },
-    { "", others, DIALECT_UNKNOWN_NEAR_WARNED }, { NULL, NULL, DIALECT_UNKNOWN_NEAR_WARNED },
-};
-/* clang-format on */
-
-/* Words of the command ------------------------------------------------------------- */
-
-static void put(struct arena *arena, struct value *d, const char *key, int64_t line,
-                struct value *v)
-{
-    for (int32_t i = 0; i < d->n; i++)
-        if (strcmp(d->items[i].key, key) == 0) {
-            d->items[i] = (struct value_item) { key, line, v };
-            return;
-        }
-    value_add(arena, d, key, line, v);
-}
-
-/* An option by its letter; NULL: it is none. */
-static const char *lettered(const char *word, const char *value)
-{
-    static const char *const numbers[] = { "bf16", "fp16", "fp32", NULL };
-    if (strcmp(word, "-x") == 0 && value && names_listed(numbers, value))
-        return "mixed_precision";
-    for (size_t i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
-        if (strcmp(letters[i].letter, word) == 0)
-            return letters[i].name;
-    return NULL;
-}
-
-/* The name of an option, by its letter or in full; NULL: the word is none. */
-static const char *name_of(struct arena *arena, const struct shell_word *w,
-                           const char *value)
-{
-    if (strncmp(w->text, "--", 2) != 0)
-        return lettered(w->text, value);
-    char *key = arena_strndup(arena, w->text + 2, strcspn(w->text + 2, "="));
-    for (char *s = key; *s; s++)
-        *s = *s == '-' ? '_' : *s;
-    return *key ? key : NULL;
-}
-
-/* The values after an option: true without one, a list of several. Those of many, which
- * nothing here needs, end with the next word that begins with "-". */
-static struct value *values_of(struct arena *arena, const struct shell_word *w,
-                               int32_t n)
-{
-    struct value *v = value_new(arena, n ? VALUE_LIST : VALUE_BOOL, w->line, 0);
-    v->integer = n == 0;
-    if (n == 1)
-        return launch_word_value(arena, &w[1], w[1].text);
-    for (int32_t i = 1; i <= n; i++)
-        value_add(arena, v, NULL, w[i].line,
-                  launch_word_value(arena, &w[i], w[i].text));
-    return v;
-}
-
-/* All options of the script, with "_" in their names. */
-static struct value *words_of(struct launch_context *t, const struct launch_command *c)
-{
-    struct arena *arena = t->arena;
-    struct value *out = value_new(arena, VALUE_DICT, c->command->line, 0);
-    const struct shell_word *w = c->command->words;
-    for (int32_t i = c->script + 1, n; i < c->command->n; i += 1 + n) {
-        n = 0;
-        if (w[i].text[0] != '-')
-            continue;
-        const char *equals = strchr(w[i].text, '='), *key;
-        while (!equals && i + n + 1 < c->command->n && w[i + n + 1].text[0] != '-')
-            n++;
-        key = name_of(arena, &w[i], n ? w[i + 1].text : NULL);
-        if (key)
-            put(arena, out, key, w[i].line,
-                equals ? launch_word_value(arena, &w[i], equals + 1)
-                       : values_of(arena, &w[i], n));
-    }
-    return out;
-}
-
-static const struct value_item *any(const struct value *c, const char *const *names)
+const struct value_item *colossalai_any(const struct value *c, const char *const *names)
 {
     const struct value_item *it = NULL;
     for (; *names && !it; names++)
@@ -219,7 +63,7 @@ static const struct value_item *any(const struct value *c, const char *const *na
 static int64_t whole(struct launch_context *t, const struct value *c,
                      const char *const *names, const char *pointer, int64_t otherwise)
 {
-    const struct value_item *it = any(c, names);
+    const struct value_item *it = colossalai_any(c, names);
     int64_t n = otherwise;
     launch_hear(t, it);
     if (it && (!launch_whole(it->value, &n) || n < 0)) {
@@ -229,21 +73,21 @@ static int64_t whole(struct launch_context *t, const struct value *c,
     return n;
 }
 
-static bool is_on(struct launch_context *t, const struct value *c,
+bool colossalai_is_on(struct launch_context *t, const struct value *c,
                   const char *const *names)
 {
-    const struct value_item *it = any(c, names);
+    const struct value_item *it = colossalai_any(c, names);
     bool on = it && it->value->kind != VALUE_UNKNOWN && launch_true(it->value);
     launch_hear(t, it);
     return on;
 }
 
 /* A program of the table without an option that marks it is another. */
-static const struct program *program_of(const char *path, const struct value *c)
+static const struct colossalai_program *program_of(const char *path, const struct value *c)
 {
     const char *name = launch_last_part(path);
     size_t n = strcspn(name, ".");
-    const struct program *p = programs;
+    const struct colossalai_program *p = programs;
     for (; p->name; p++)
         if (strlen(p->name) == n && strncmp(p->name, name, n) == 0 &&
             (!*p->mark || value_get(c, p->mark)))
@@ -255,7 +99,7 @@ static const struct program *program_of(const char *path, const struct value *c)
 
 /* A size of the llama benchmark, or a checkpoint. */
 static void take_model(struct launch_context *t, const struct value *c,
-                       const struct program *program)
+                       const struct colossalai_program *program)
 {
     static const char *const names[] = { "config",     "pretrained",
                                          "pretrain",   "model_name_or_path",
@@ -263,7 +107,7 @@ static void take_model(struct launch_context *t, const struct value *c,
                                          "model",      "model_type",
                                          NULL };
     static const struct dialect_option row = ROW("config", "/model");
-    const struct value_item *it = any(c, names);
+    const struct value_item *it = colossalai_any(c, names);
     const char *usual = program->model && !it ? program->model : "";
     const char *word = it && it->value->kind == VALUE_STRING ? it->value->text : usual;
     struct cfg known = launch_flavor(t, "colossalai", word);
@@ -295,7 +139,7 @@ static void take_lora(struct launch_context *t, const struct value *c)
     int64_t rank = whole(t, c, names, "/training/lora", 0);
     if (rank < 1)
         return;
-    launch_set(t, "/training/lora/rank", json_integer((json_int_t)rank), any(c, names));
+    launch_set(t, "/training/lora/rank", json_integer((json_int_t)rank), colossalai_any(c, names));
     launch_assume(t, "/training/lora/alpha", json_integer(32),
                   "the example's lora_alpha");
 }
@@ -310,8 +154,8 @@ static void take_sequence(struct launch_context *t, const struct value *c)
                              *const modes[] = { "sp_mode", NULL },
                              *const enables[] = { "enable_sequence_parallelism", NULL };
     int64_t n = whole(t, c, sizes, WIDE "context", 1);
-    bool on = n > 1 || is_on(t, c, enables);
-    const struct value_item *mode = any(c, modes), *it = any(c, sizes);
+    bool on = n > 1 || colossalai_is_on(t, c, enables);
+    const struct value_item *mode = colossalai_any(c, modes), *it = colossalai_any(c, sizes);
     const char *word =
         mode && mode->value->kind == VALUE_STRING ? mode->value->text : "";
     bool own = strcmp(word, "all_to_all") == 0 || strcmp(word, "ring_attn") == 0;
@@ -326,12 +170,12 @@ static void take_sequence(struct launch_context *t, const struct value *c)
         launch_set(t, WIDE "sequence_parallel", json_true(),
                    mode ? mode
                    : it ? it
-                        : any(c, enables));
+                        : colossalai_any(c, enables));
     }
 }
 
 static void take_hybrid(struct launch_context *t, const struct value *c,
-                        const struct program *program, const struct value_item *plugin)
+                        const struct colossalai_program *program, const struct value_item *plugin)
 {
     static const char *const stages[] = { "zero", "zero_stage", NULL };
     static const char *const strategies[] = { "none", "optimizer", "gradients" };
@@ -352,11 +196,11 @@ static void take_hybrid(struct launch_context *t, const struct value *c,
     launch_assume(t, WIDE "library", json_string("megatron"),
                   "HybridParallelPlugin as Megatron's");
     if (stage > 2)
-        launch_wrong_option(t, any(c, stages), DIAG_OUT_OF_RANGE,
+        launch_wrong_option(t, colossalai_any(c, stages), DIAG_OUT_OF_RANGE,
                             "HybridParallelPlugin has stages 0, 1 and 2");
-    else if (any(c, stages))
+    else if (colossalai_any(c, stages))
         launch_set(t, WIDE "sharding/strategy", json_string(strategies[stage]),
-                   any(c, stages));
+                   colossalai_any(c, stages));
     else
         launch_assume(t, WIDE "sharding/strategy", json_string(strategies[stage]),
                       "zero_stage's default");
@@ -364,14 +208,14 @@ static void take_hybrid(struct launch_context *t, const struct value *c,
 
 /* Host memory has all of the states, or a share of them. */
 static void take_offload(struct launch_context *t, const struct value *c,
-                         const struct plugin *p, const struct value_item *plugin)
+                         const struct colossalai_plugin *p, const struct value_item *plugin)
 {
     static const char at[] = WIDE "sharding/offload";
     static const char *const switches[] = { "zero_cpu_offload", NULL };
     const struct value_item *states = value_get(c, "offload_optim_frac"),
                             *params = value_get(c, "offload_param_frac"), *it;
     double of_states = 0, of_params = 0;
-    bool on = is_on(t, c, switches);
+    bool on = colossalai_is_on(t, c, switches);
     launch_hear(t, states);
     launch_hear(t, params);
     if (states)
@@ -380,7 +224,7 @@ static void take_offload(struct launch_context *t, const struct value *c,
         launch_real(params->value, &of_params);
     it = of_params > 0   ? params
          : of_states > 0 ? states
-         : on            ? any(c, switches)
+         : on            ? colossalai_any(c, switches)
                          : plugin;
     if (!on && !p->offload && of_states <= 0 && of_params <= 0)
         return;
@@ -391,8 +235,8 @@ static void take_offload(struct launch_context *t, const struct value *c,
                     it->key);
 }
 
-static void take_plugin(struct launch_context *t, const struct value *c,
-                        const struct program *program, const struct plugin *p,
+void colossalai_take_plugin(struct launch_context *t, const struct value *c,
+                        const struct colossalai_program *program, const struct colossalai_plugin *p,
                         const struct value_item *it)
 {
     static const char *const libraries[] = {
@@ -424,13 +268,13 @@ static void take_plugin(struct launch_context *t, const struct value *c,
 /* Batches, precision, memory ------------------------------------------------------- */
 
 /* With a pipeline a batch of a replica is cut into microbatches. */
-static void take_batch(struct launch_context *t, const struct value *c,
-                       const struct program *program, bool hybrid)
+void colossalai_take_batch(struct launch_context *t, const struct value *c,
+                       const struct colossalai_program *program, bool hybrid)
 {
     static const char at[] = "/training/micro_batch_size";
     static const char *const batches[] = { "batch_size", "micro_batch_size", NULL },
                              *const parts[] = { "mbs", "microbatch_size", NULL };
-    const struct value_item *it = any(c, batches), *part = any(c, parts);
+    const struct value_item *it = colossalai_any(c, batches), *part = colossalai_any(c, parts);
     int64_t batch = whole(t, c, batches, at, program->batch), micro;
     if (batch < 1)
         return;
@@ -465,7 +309,7 @@ static void take_batch(struct launch_context *t, const struct value *c,
 }
 
 static void take_rest(struct launch_context *t, const struct value *c,
-                      const struct program *program, const struct plugin *p)
+                      const struct colossalai_program *program, const struct colossalai_plugin *p)
 {
     static const char *const again[] = { "grad_checkpoint", "use_grad_checkpoint",
                                          "gradient_checkpointing", NULL },
@@ -476,12 +320,12 @@ static void take_rest(struct launch_context *t, const struct value *c,
                         : p->half          ? "fp16"
                                            : "fp32";
     bool autocast = p->kind == DDP && strcmp(usual, "fp32") != 0;
-    if (is_on(t, c, again))
-        launch_set(t, checkpoints, json_string("full"), any(c, again));
+    if (colossalai_is_on(t, c, again))
+        launch_set(t, checkpoints, json_string("full"), colossalai_any(c, again));
     else
         launch_assume(t, checkpoints, json_string("none"), "grad_checkpoint's default");
-    if (is_on(t, c, flash))
-        launch_set(t, "/training/attention", json_string("flash"), any(c, flash));
+    if (colossalai_is_on(t, c, flash))
+        launch_set(t, "/training/attention", json_string("flash"), colossalai_any(c, flash));
     launch_assume(t, "/training/precision",
                   autocast ? json_sprintf("amp_%s", usual) : json_string(usual),
                   program->precision ? "mixed_precision's default"
@@ -502,108 +346,6 @@ static void take_rest(struct launch_context *t, const struct value *c,
 
 /* All of it ------------------------------------------------------------------------ */
 
-/* Plugins by their classes, and what their arguments are called in the rows
- * (colossalai/booster/plugin, ColossalAI 0.4 and 0.5). */
-static const struct {
-    const char *class, *word;
-} classes[] = {
-    { "HybridParallelPlugin", "3d" },  { "MoeHybridParallelPlugin", "3d" },
-    { "LowLevelZeroPlugin", "zero" },  { "GeminiPlugin", "gemini" },
-    { "TorchDDPPlugin", "torch_ddp" }, { "TorchFSDPPlugin", "fsdp" },
-};
-static const struct {
-    const char *argument, *name;
-} arguments[] = {
-    { "enable_flash_attention", "use_flash_attn" },
-    { "enable_all_optimization", "use_flash_attn" },
-    { "sequence_parallelism_mode", "sp_mode" },
-    { "cpu_offload", "zero_cpu_offload" },
-    { "stage", "zero_stage" },
-    { "extra_dp_size", "extra_dp" },
-};
-
-/* The arguments by the rows' names, and the batch of the loader; of several of a name the
- * one that is on. */
-static struct value *words_of_call(struct launch_context *t, const struct value *given,
-                                   const struct value *batch, int64_t line)
-{
-    struct value *c = value_new(t->arena, VALUE_DICT, line, 0);
-    for (int32_t i = 0; i < given->n; i++) {
-        const struct value_item *it = &given->items[i], *old;
-        const char *name = it->key;
-        for (size_t j = 0; j < sizeof(arguments) / sizeof(arguments[0]); j++)
-            name =
-                strcmp(arguments[j].argument, it->key) == 0 ? arguments[j].name : name;
-        old = value_get(c, name);
-        if (it->value->kind == VALUE_NONE || (old && launch_true(old->value)))
-            continue;
-        put(t->arena, c, name, line, it->value);
-    }
-    if (batch)
-        put(t->arena, c, "batch_size", line, (struct value *)(uintptr_t)batch);
-    return c;
-}
-
-/* Which of several plugins LowLevelZeroPlugin is, its stage says: 1 without one. */
-static const struct plugin *plugin_of_class(const struct value *c, const char *class)
-{
-    const struct value_item *stage = value_get(c, "zero_stage");
-    const char *word = "";
-    int64_t n = 1;
-    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
-        word = strcmp(classes[i].class, class) == 0 ? classes[i].word : word;
-    if (strcmp(word, "zero") == 0 && stage)
-        launch_whole(stage->value, &n);
-    return plugin_of(strcmp(word, "zero") != 0 ? word : n == 2 ? "zero2" : "zero1");
-}
-
-bool colossalai_has_class(const char *class)
-{
-    for (size_t i = 0; class && i < sizeof(classes) / sizeof(classes[0]); i++)
-        if (strcmp(classes[i].class, class) == 0)
-            return true;
-    return false;
-}
-
-void colossalai_take_call(struct launch_context *t, const struct value *given,
-                          const struct value *batch, int64_t line)
-{
-    static const char *const stages[] = { "zero_stage", NULL };
-    const struct program none = { .name = "" };
-    struct value *c = words_of_call(t, given, batch, line);
-    const struct plugin *p = plugin_of_class(c, given->text);
-    struct value v = { .kind = VALUE_NONE, .line = line };
-    const struct value_item from = { given->text, line, &v };
-    const struct value_item *parts = value_get(c, "num_microbatches"),
-                            *policy = value_get(c, "placement_policy");
-    int64_t n = 1, size;
-    launch_take_rows(t, rows, c);
-    if (parts && launch_whole(parts->value, &n) && n > 0 && batch &&
-        launch_whole(batch, &size) &&
-        size % n == 0) { /* the batch is cut into so many */
-        struct value *each = value_new(t->arena, VALUE_INT, line, 0);
-        each->integer = size / n;
-        put(t->arena, c, "microbatch_size", line, each);
-        launch_hear(t, value_get(c, "num_microbatches"));
-    }
-    if (p->kind == ZERO)
-        launch_hear(t, any(c, stages));
-    take_plugin(t, c, &none, p, &from);
-    if (policy && policy->value->kind == VALUE_STRING &&
-        strcmp(policy->value->text, "auto") == 0)
-        launch_hear(t, policy); /* what fits stays on the GPU */
-    take_batch(t, c, &none, p->kind == HYBRID);
-    if (is_on(t, c, (const char *const[]) { "use_flash_attn", NULL }))
-        launch_set(t, "/training/attention", json_string("flash"),
-                   value_get(c, "use_flash_attn"));
-    if (p->half)
-        launch_assume(t, "/training/precision", json_string("fp16"),
-                      "precision's default");
-    t->converts = p->kind != DDP;
-    dialect_report(t, colossalai_tables, "", c,
-                   (struct dialect_place) { line, "", "", true });
-}
-
 static bool starts_it(const struct launch_command *c)
 {
     for (int32_t i = 0; i < c->script; i++)
@@ -620,12 +362,12 @@ bool colossalai_recognises(const struct dialect_input *in)
     if (in->source != DIALECT_COMMAND || !c)
         return false;
     return starts_it(c) ||
-           (it && it->value->kind == VALUE_STRING && plugin_of(it->value->text));
+           (it && it->value->kind == VALUE_STRING && colossalai_plugin(it->value->text));
 }
 
 /* GLUE is classification; a program that is none of the table asks. */
 static void take_task(struct launch_context *t, const struct launch_command *c,
-                      const struct program *program)
+                      const struct colossalai_program *program)
 {
     const char *path = c->command->words[c->script].text;
     struct value v = { .line = c->command->line };
@@ -638,14 +380,14 @@ static void take_task(struct launch_context *t, const struct launch_command *c,
 
 void colossalai_read(struct launch_context *t, const struct dialect_input *in)
 {
-    const struct value *c = words_of(t, in->command);
+    const struct value *c = colossalai_words(t, in->command);
     const char *path = in->command->command->words[in->command->script].text;
-    const struct program *program = program_of(path, c);
+    const struct colossalai_program *program = program_of(path, c);
     const struct value_item *it = value_get(c, "plugin");
     const char *word = launch_word(c, "plugin", program->plugin ? program->plugin : "");
-    const struct plugin *p = plugin_of(word);
+    const struct colossalai_plugin *p = colossalai_plugin(word);
     take_task(t, in->command, program);
-    launch_take_rows(t, rows, c);
+    launch_take_rows(t, colossalai_rows, c);
     take_model(t, c, program);
     take_lora(t, c);
     launch_hear(t, it);
@@ -655,11 +397,11 @@ void colossalai_read(struct launch_context *t, const struct dialect_input *in)
             "plugin: %s%.40s%s is no plugin of Colossal-AI that is known "
             "(ddp, fsdp, deepspeed or megatron comes near)",
             *word ? "\"" : "", *word ? word : "it", *word ? "\"" : "");
-        p = plugin_of("torch_ddp_fp16");
+        p = colossalai_plugin("torch_ddp_fp16");
     } else {
-        take_plugin(t, c, program, p, it);
+        colossalai_take_plugin(t, c, program, p, it);
     }
-    take_batch(t, c, program, p->kind == HYBRID);
+    colossalai_take_batch(t, c, program, p->kind == HYBRID);
     take_rest(t, c, program, p);
     dialect_report(t, colossalai_tables, "", c,
                    (struct dialect_place) { t->l->line, "", "", true });

@@ -3,7 +3,12 @@
  *
  * Plugins and defaults: colossalai/booster/plugin and the examples' parsers
  * (hpcaitech/ColossalAI of 2026-04, 4f9953b). No framework profile is of Colossal-AI:
- * ZeRO is taken as DeepSpeed's, tensor and pipeline parallelism as Megatron's. */
+ * ZeRO is taken as DeepSpeed's, tensor and pipeline parallelism as Megatron's.
+ *
+ * Files of this folder:
+ *     colossalai         programs and plugins: model, degrees, batches
+ *     colossalai_words   options as rows; words of a command
+ *     colossalai_class   plugins that a script makes */
 #ifndef DIALECT_COLOSSALAI_COLOSSALAI_H
 #define DIALECT_COLOSSALAI_COLOSSALAI_H
 
