@@ -43,12 +43,14 @@ static struct value *words_of_call(struct launch_context *t, const struct value 
         colossalai_put(t->arena, c, name, line, it->value);
     }
     if (batch)
-        colossalai_put(t->arena, c, "batch_size", line, (struct value *)(uintptr_t)batch);
+        colossalai_put(t->arena, c, "batch_size", line,
+                       (struct value *)(uintptr_t)batch);
     return c;
 }
 
 /* Which of several plugins LowLevelZeroPlugin is, its stage says: 1 without one. */
-static const struct colossalai_plugin *plugin_of_class(const struct value *c, const char *class)
+static const struct colossalai_plugin *plugin_of_class(const struct value *c,
+                                                       const char *class)
 {
     const struct value_item *stage = value_get(c, "zero_stage");
     const char *word = "";
@@ -57,7 +59,9 @@ static const struct colossalai_plugin *plugin_of_class(const struct value *c, co
         word = strcmp(classes[i].class, class) == 0 ? classes[i].word : word;
     if (strcmp(word, "zero") == 0 && stage)
         launch_whole(stage->value, &n);
-    return colossalai_plugin(strcmp(word, "zero") != 0 ? word : n == 2 ? "zero2" : "zero1");
+    return colossalai_plugin(strcmp(word, "zero") != 0 ? word
+                             : n == 2                  ? "zero2"
+                                                       : "zero1");
 }
 
 bool colossalai_has_class(const char *class)

@@ -11,7 +11,7 @@ enum colossalai_kind { ZERO, GEMINI, HYBRID, FSDP, DDP };
 struct colossalai_plugin {
     const char *word;
     enum colossalai_kind kind;
-    int stage; /* of ZERO; 0: another option says it */
+    int stage;          /* of ZERO; 0: another option says it */
     bool offload, half; /* half: it converts to fp16 by default */
 };
 
