@@ -121,6 +121,7 @@ struct training {
     int64_t vocab_padding; /* 0: as it is */
     struct lora lora;      /* rank 0: all parameters are trained */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
+    int64_t mtp_layers;          /* modules that predict further tokens */
     int64_t decoder_length;      /* after an encoder, in tokens; 0: sequence_length */
     const char *task;            /* head when not the model's own; NULL otherwise */
     const struct framework *framework;
@@ -155,6 +156,9 @@ struct parallelism_stages {
     /* microbatches of a fill whose gradient of the head's matrix is made after all
      * passes; 0: none, INT64_MAX: all */
     int64_t deferred_wgrads;
+    /* which of the pipeline x virtual_stages parts, in order of execution, has the layers
+     * that predict further tokens; -1: the head's */
+    int64_t mtp_part;
 };
 
 /* Which states are sharded, and how they are gathered. */

@@ -57,6 +57,7 @@ struct cut {
     double compute, memory; /* totals */
     bool head_first;        /* the head is on the first stage */
     int64_t head;           /* else the part that it is on */
+    int64_t mtp;            /* the part of layers that predict further tokens */
 };
 
 /* DeepSpeed's partition_uniform: the first parts take what is left over. */
@@ -275,6 +276,8 @@ static void add_module(struct partition *p, const struct cut *c, int64_t i,
     int64_t at = ends ? (c->head_first ? 0 : c->parts - 1) : part_of(c, layer);
     if (!m->layer && i == 0)
         at = 0;
+    else if (m->mtp)
+        at = c->mtp;
     else if (!m->layer && !c->head_first && c->q->modules[i - 1].layer && layer == c->n)
         at = c->head;
     p->parts[at].compute += m->compute;
@@ -290,12 +293,27 @@ static void fill_parts(struct partition *p, const struct cut *c)
         part->n_layers = c->ends[i] - part->first_layer;
         part->has_embedding = i == 0;
         part->has_head = i == (c->head_first ? 0 : c->head);
+        part->has_mtp = i == c->mtp;
         part->has_loss = i == (c->head_first ? 0 : c->parts - 1);
     }
     for (int64_t i = 0; i < c->q->n_modules; i++) {
         add_module(p, c, i, layer);
         layer += c->q->modules[i].layer;
     }
+}
+
+/* They read what the last layer makes, and the head reads what they make. */
+static int place_mtp(struct cut *c, struct err *err)
+{
+    int64_t last = part_of(c, c->n - 1), head = c->head_first ? 0 : c->head;
+    c->mtp = c->q->mtp_part > 0 ? c->q->mtp_part - 1 : head;
+    if (c->q->mtp_part > 0 && (c->mtp < last || c->mtp > head))
+        return err_set(err,
+                       "layers that predict further tokens are on part %" PRId64
+                       ", which is not from that of the last layer, %" PRId64
+                       ", to that of the head, %" PRId64,
+                       (int64_t)c->mtp, (int64_t)last, (int64_t)head);
+    return 0;
 }
 
 int partition_make(struct partition *p, struct arena *arena,
@@ -319,6 +337,8 @@ int partition_make(struct partition *p, struct arena *arena,
     }
     if (methods[q->method](&c, err) < 0)
         return -1;
+    if (place_mtp(&c, err) < 0)
+        return -1;
     *p = (struct partition) {
         .n_stages = q->n_stages,
         .n_chunks = q->n_chunks,
@@ -334,6 +354,14 @@ int partition_make(struct partition *p, struct arena *arena,
 int64_t partition_chunks(const struct partition *p)
 {
     return p->n_chunks + p->head_returns;
+}
+
+int64_t partition_mtp_stage(const struct partition *p)
+{
+    int64_t i = p->n_stages * p->n_chunks - 1;
+    while (i > 0 && !p->parts[i].has_mtp)
+        i--;
+    return i % p->n_stages;
 }
 
 int64_t partition_head_stage(const struct partition *p)

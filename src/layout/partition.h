@@ -29,11 +29,13 @@ struct partition_module {
     double compute, memory, parameters; /* costs, each in a unit of its own */
     double weights;                     /* of its products, whole: PARTITION_COMPUTE */
     bool layer;                         /* else embedding, head or what is between */
+    bool mtp; /* predicts further tokens, up to its logits: after the layers */
 };
 
 struct partition_part {
     int64_t first_layer, n_layers;
     bool has_embedding, has_head;
+    bool has_mtp; /* layers that predict further tokens, whose logits the head makes */
     bool
         has_loss; /* what comes after the head; with it, but PARTITION_COMPUTE may put it
                       on the next stage */
@@ -54,6 +56,7 @@ struct partition_request {
     int64_t n_stages, n_chunks;
     double memory_weight;
     const int64_t *layers;
+    int64_t mtp_part; /* of layers that predict further tokens, from 1; 0: the head's */
     const struct partition_module *modules;
     int64_t n_modules;
     bool tied;    /* head and embedding share their matrix: one module to SMP's tree */
@@ -74,6 +77,9 @@ int64_t partition_chunks(const struct partition *p);
 
 /* The stage that holds the head. */
 int64_t partition_head_stage(const struct partition *p);
+
+/* The stage with layers that predict further tokens, where the model has some. */
+int64_t partition_mtp_stage(const struct partition *p);
 
 /* Parts of partition_make, for tests ----------------------------------------- */
 

@@ -139,6 +139,7 @@ enum module {
     MODULE_KV_DOWN,
     MODULE_KV_UP,
     MODULE_OUT,
+    MODULE_MTP,
     MODULE_GATE,
     MODULE_UP,
     MODULE_DOWN,
@@ -308,6 +309,12 @@ void build_head(struct build *b, struct op_block *block);
  * framework has them as modules of their own; how many blocks that adds. */
 enum { BUILD_TAIL_MAX = 2 };
 int32_t build_tail(struct build *b, struct op_block *head);
+
+/* build_mtp.c: modules that predict further tokens, between the layers and the head: three
+ * blocks each; how many there are. The logits' matrix is the head's. */
+enum { BUILD_MTP_BLOCKS = 3 };
+int32_t build_mtp_blocks(const struct model *m);
+int32_t build_mtp(struct build *b, struct op_block *block);
 
 /* build_vision.c: a tower's blocks, the projector last; how many there are. */
 enum { BUILD_TOWER_MAX = 4 };

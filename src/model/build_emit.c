@@ -14,6 +14,7 @@ static const char *const category_names[] = {
     [MODULE_KV_UP] = "kv_up",
     [MODULE_LATENT_NORM] = "latent_norm",
     [MODULE_OUT] = "out",
+    [MODULE_MTP] = "mtp_projection",
     [MODULE_GATE] = "gate",
     [MODULE_UP] = "up",
     [MODULE_DOWN] = "down",

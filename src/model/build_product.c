@@ -182,7 +182,7 @@ static double gathered_share(const struct build *b, enum module part, bool backw
 /* What the norm before a product does for it. */
 static enum recipe_norm norm_of(const struct build *b, enum module part)
 {
-    bool after_norm = part != MODULE_OUT && part != MODULE_DOWN;
+    bool after_norm = part != MODULE_OUT && part != MODULE_DOWN && part != MODULE_MTP;
     bool fuses = b->s->framework->kernels.fp8_norm && after_norm && !b->m->norms.post &&
                  !b->m->norms.no_input && !(b->flags & HAS_EXPERTS);
     return fuses ? op_recipe_of(b->s->precision)->norm : RECIPE_NORM_WRITES_16BIT;

@@ -12,9 +12,8 @@ void families_dense(struct model *m)
     *m = model_of_dense_layers(m);
 }
 
-#define FURTHER                       \
-    NOTED("num_nextn_predict_layers", \
-          "layers that predict further tokens are not modelled: they are left out")
+#define FURTHER COUNT("num_nextn_predict_layers", NULL, mtp_given, MTP_MAX)
+
 /* DeepSeek-V2 and -V3, Kimi-K2 ------------------------------------------------------------ */
 
 static const struct family_field deepseek_fields[] = {
@@ -118,8 +117,7 @@ static const struct family_field minimax_fields[] = {
     LLAMA_FFN,
     EXPERTS("num_local_experts", "num_experts_per_tok"),
     FLAG("use_qk_norm", qk_norm),
-    NOTED("use_mtp",
-          "layers that predict further tokens are not modelled: they are left out"),
+    COUNT("num_mtp_modules", NULL, mtp_given, MTP_MAX),
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };

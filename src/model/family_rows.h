@@ -69,6 +69,7 @@ enum {
     VOCAB_MAX = 1 << 26,
     POSITIONS_MAX = 1 << 26,
     EXPERTS_MAX = 4096,
+    MTP_MAX = 16,
 };
 
 /* A choice that changes little of time and memory, and is not modelled: warned of where

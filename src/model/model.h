@@ -125,6 +125,9 @@ struct model {
     int64_t layers;         /* of the encoder or the only stack */
     int64_t decoder_layers; /* encoder-decoder only */
     int64_t hidden;
+    /* modules that predict further tokens: those that are trained, and those that the
+     * file has */
+    int64_t mtp_layers, mtp_given;
     struct model_attention attention;
     struct model_mlp mlp;
     struct model_norms norms;

@@ -100,6 +100,14 @@ static double tower_macs(const struct model_tower *t)
                                (double)t->tokens * project);
 }
 
+/* Of the modules that predict further tokens. */
+static double mtp_macs(const struct model *m, double s, bool half)
+{
+    double h = (double)m->hidden;
+    return (double)m->mtp_layers *
+           (s * 2 * h * h + layer_macs(m, s, half, 0) + head_macs(m, s));
+}
+
 double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
                               bool causal_half)
 {
@@ -108,7 +116,7 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     bool half = causal_half && m->arch == MODEL_DECODER;
     double macs =
         (double)(m->layers - m->mlp.dense_layers) * layer_macs(m, n, half, 0) +
-        head_macs(m, last);
+        head_macs(m, last) + mtp_macs(m, n, half);
     struct model dense = model_of_dense_layers(m);
     macs += (double)m->mlp.dense_layers * layer_macs(&dense, n, half, 0);
     if (two)

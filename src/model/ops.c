@@ -42,7 +42,10 @@ static int make_alike(struct op_list *list, struct arena *arena, const struct mo
     if (build_init(&b, arena, m, s, err) < 0 ||
         (mixed && build_init(&dense, arena, first, s, err) < 0))
         return -1;
-    list->n_blocks = (two ? 5 : mixed ? 4 : 3) + build_tower_blocks(m);
+    list->n_blocks = (two     ? 5
+                      : mixed ? 4
+                              : 3) +
+                     build_tower_blocks(m) + build_mtp_blocks(m);
     list->blocks = ARENA_ARRAY(arena, list->n_blocks + BUILD_TAIL_MAX, struct op_block);
     struct op_block *block = list->blocks;
     build_embedding(&b, block++);
@@ -62,17 +65,25 @@ static int make_alike(struct op_list *list, struct arena *arena, const struct mo
         }
         build_layer(&b, block++, STACK_DECODER);
     }
+    block += build_mtp(&b, block);
     build_head(&b, block);
     list->n_ends = 1 + build_tail(&b, block);
     list->n_blocks += list->n_ends - 1;
     return check_parameters(list, err);
 }
 
+/* Layers that predict further tokens have the global recipe (Megatron-Core,
+ * multi_token_prediction.py). */
+static bool is_of_stack(const struct op_block *block)
+{
+    return op_block_is_layer(block) && !op_block_is_mtp(block);
+}
+
 static int64_t layers_of(const struct op_list *list)
 {
     int64_t n = 0;
     for (int32_t i = 0; i < list->n_blocks; i++)
-        n += op_block_is_layer(&list->blocks[i]) ? list->blocks[i].repeat : 0;
+        n += is_of_stack(&list->blocks[i]) ? list->blocks[i].repeat : 0;
     return n;
 }
 
@@ -102,7 +113,7 @@ static void splice_layers(struct op_list *list, const struct op_list *wide,
     int64_t last = layers - s->last_16bit > first ? layers - s->last_16bit : first;
     for (int32_t i = 0; i < list->n_blocks; i++) {
         const struct op_block *block = &list->blocks[i];
-        if (!op_block_is_layer(block)) {
+        if (!is_of_stack(block)) {
             all.blocks[all.n_blocks++] = *block;
             continue;
         }
@@ -186,6 +197,11 @@ bool op_block_is_layer(const struct op_block *block)
 {
     size_t n = strlen(block->name);
     return n >= 5 && strcmp(block->name + n - 5, "layer") == 0;
+}
+
+bool op_block_is_mtp(const struct op_block *block)
+{
+    return strncmp(block->name, "mtp_", 4) == 0;
 }
 
 int64_t op_block_kept_B(const struct op_block *block)

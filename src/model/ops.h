@@ -200,7 +200,9 @@ int64_t op_list_trained(const struct op_list *list);
 int64_t op_block_trained(const struct op_block *block);
 double op_block_frozen_B(const struct op_block *block, double kept_B);
 double op_param_stored_B(const struct op_param *p, double kept_B);
-bool op_block_is_layer(const struct op_block *block);  /* of the stack, not its ends */
+bool op_block_is_layer(const struct op_block *block); /* of the stack, not its ends */
+/* of a module that predicts further tokens, whose layer is one, too */
+bool op_block_is_mtp(const struct op_block *block);
 int64_t op_block_kept_B(const struct op_block *block); /* activations kept, one block */
 
 /* Whether checkpoints by operators keep what that forward operator makes: fused

@@ -64,6 +64,8 @@ void groups_init(struct groups *g, struct arena *arena, const struct cluster *c,
                            .expert = p->expert,
                            .expert_tensor = parallelism_expert_tensor(p),
                            .shard = p->shard.degree > 1 ? p->shard.degree : 1 };
+    int64_t mtp = p->stages.mtp_part;
+    g->copies = mtp >= 0 ? mtp % p->pipeline : p->pipeline - 1;
     int rc = layout_init(&g->layout, p->placement, p->data * p->context, p->pipeline,
                          p->tensor);
     assert(rc == 0 && "placements are checked when they are read");
@@ -194,8 +196,8 @@ struct ranks groups_of(const struct groups *g, enum channel channel, int64_t ran
         return r;
     case CHANNEL_EMBEDDING:
         r.first -= at.p * l->stride_p;
-        if (l->pipeline > 1)
-            add_dim(&r, 2, (l->pipeline - 1) * l->stride_p);
+        if (g->copies > 0)
+            add_dim(&r, 2, g->copies * l->stride_p);
         return r;
     case CHANNEL_NEXT:
         return message(l, rank, at.p, 1);

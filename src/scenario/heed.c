@@ -90,6 +90,11 @@ static bool unpadded(const struct scenario *s)
     return !s->parallel.expert_padding;
 }
 
+static bool predicts_further(const struct scenario *s)
+{
+    return s->training.mtp_layers > 0;
+}
+
 static bool dynamic(const struct scenario *s)
 {
     return s->parallel.stages.schedule == SCHEDULE_SMP_INTERLEAVED;
@@ -282,6 +287,8 @@ static const struct row {
     { P "schedule", stages, one_stage },
     { P "partition", stages, one_stage },
     { P "wgrad_deferral_limit", defers, "no gradient is deferred (defer_embedding_wgrad is not set)" },
+    { P "mtp_part", stages, one_stage },
+    { P "mtp_part", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { P "defer_embedding_wgrad", trains_head, "the last stage makes no gradient of a matrix of words" },
     { P "placement", parts, "there are data-parallel ranks alone" },
     { P "activation_loading_horizon", offloads, "activations are not offloaded" },

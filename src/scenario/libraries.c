@@ -177,6 +177,7 @@ const struct library_row library_megatron = {
     .waits_for_sends = true,
     .interleaves_all_first = true,
     .defers_wgrads = true,
+    .mtp = true,
     .graphs = true,
     .tensor = true,
     .pipeline = true,

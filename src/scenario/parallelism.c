@@ -55,6 +55,7 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_CHILD("partition", W, partition),
     CFG_BOOL("defer_embedding_wgrad", W, defers_wgrads),
     CFG_INT("wgrad_deferral_limit", W, deferral_limit, 0, DEGREE_MAX),
+    CFG_INT("mtp_part", W, p.stages.mtp_part, 0, DEGREE_MAX),
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),

@@ -110,6 +110,7 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct c
                       .context = 1,
                       .expert = 1,
                       .stages.virtual_stages = 1,
+                      .stages.mtp_part = -1,
                       .stages.schedule = SCHEDULE_1F1B,
                       .stages.memory_weight = 0.8,
                       .expert_imbalance = 1,

@@ -49,7 +49,8 @@ static double kept_B(const struct scenario *s, const struct op_block *b, bool la
 static struct partition_module module_of(const struct scenario *s,
                                          const struct op_block *b, struct states st)
 {
-    struct partition_module m = { .layer = op_block_is_layer(b) };
+    struct partition_module m = { .layer =
+                                      op_block_is_layer(b) && !op_block_is_mtp(b) };
     for (int32_t i = 0; i < b->n_forward; i++)
         m.compute += b->forward[i].flops;
     for (int32_t i = 0; i < b->n_backward; i++)
@@ -73,7 +74,7 @@ static double weights_of(const struct scenario *s, const struct op_block *b)
     static const double head = 0.9;
     const struct model *m = &s->model;
     double h = (double)m->hidden;
-    if (op_block_is_layer(b))
+    if (op_block_is_layer(b) && !op_block_is_mtp(b))
         return 4 * (double)m->attention.q_width * h +
                (m->mlp.gated ? 3 : 2) * (double)m->mlp.width * h;
     return strcmp(b->name, "head") == 0 ? head * (double)m->ends.vocab * h : 0;
@@ -90,6 +91,8 @@ int stages_partition(struct partition *p, struct arena *arena, const struct scen
     int64_t at = 0;
     for (int32_t i = 0; i < list->n_blocks; i++) {
         struct partition_module m = module_of(s, &list->blocks[i], st);
+        m.mtp = op_block_is_mtp(&list->blocks[i]) &&
+                strcmp(list->blocks[i].name, "mtp_head") != 0;
         m.weights = weights_of(s, &list->blocks[i]);
         for (int64_t k = 0; k < list->blocks[i].repeat; k++)
             modules[at++] = m;
@@ -101,6 +104,7 @@ int stages_partition(struct partition *p, struct arena *arena, const struct scen
         .n_chunks = par->stages.virtual_stages,
         .memory_weight = par->stages.memory_weight,
         .layers = par->stages.layers,
+        .mtp_part = s->training.mtp_layers > 0 ? par->stages.mtp_part + 1 : 0,
         .modules = modules,
         .n_modules = n,
         .tied = model_ties_head(&s->model),

@@ -34,6 +34,7 @@ static const struct {
 #define BATCH_MAX   (double)(1 << 24)
 #define JOB_MAX     1e15
 #define PADDING_MAX 65536
+#define MTP_MAX     16
 
 #define W struct raw_training
 #define COUNT(k, m, h, most)                                                           \
@@ -61,6 +62,7 @@ static const struct cfg_field training_fields[] = {
     CFG_ENUM("attention", W, t.attention_word, attention_words),
     CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
     CFG_INT("predicted_positions", W, t.predicted_positions, 1, TOKENS_MAX),
+    CFG_INT("mtp_layers", W, t.mtp_layers, 0, MTP_MAX),
     CFG_INT("decoder_length", W, t.decoder_length, 1, TOKENS_MAX),
     CFG_ENUM("task", W, task, task_names),
     CFG_STRING("framework", W, framework),
@@ -284,6 +286,8 @@ int training_read(struct parse_context *r)
         rc = -1;
     if (r->has_model && (check_sequence(r) || apply_task(r)))
         rc = -1;
+    if (r->has_model)
+        mtp_read(r);
     assume_defaults(r);
     return rc;
 }

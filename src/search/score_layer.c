@@ -109,6 +109,12 @@ static void add_end(struct score_layer *l, const struct scenario *s,
         op_block_frozen_B(b, dtype_bytes(op_parameter_dtype(s->training.precision)));
 }
 
+/* Layers that predict further tokens are with the head. */
+static bool is_of_stack(const struct op_block *b)
+{
+    return op_block_is_layer(b) && !op_block_is_mtp(b);
+}
+
 void score_layer_make(struct score_layer *l, const struct scenario *s,
                       const struct gpu *gpu)
 {
@@ -121,13 +127,13 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
     if (op_list_make(&list, &arena, &s->model, &settings, &err) == 0) {
         int64_t layers = 0;
         for (int32_t i = 0; i < list.n_blocks; i++)
-            layers += op_block_is_layer(&list.blocks[i]) ? list.blocks[i].repeat : 0;
+            layers += is_of_stack(&list.blocks[i]) ? list.blocks[i].repeat : 0;
         for (int32_t i = 0; i < list.n_blocks; i++) {
             const struct op_block *b = &list.blocks[i];
-            if (op_block_is_layer(b))
+            if (is_of_stack(b))
                 add_layer(l, s, gpu, b, (double)b->repeat / (double)layers);
             else
-                add_end(l, s, gpu, b, i == list.n_blocks - 1);
+                add_end(l, s, gpu, b, i == list.n_blocks - 1 || op_block_is_mtp(b));
         }
         if (model_ties_head(&s->model) && !list.blocks[0].params[0].frozen)
             l->word_parameters = (double)list.blocks[0].params[0].elements;

@@ -95,15 +95,25 @@ void group_take_outputs(struct builder *b)
     b->outputs.held_B = 0;
 }
 
-/* First and last stage add up the gradients of an embedding that both hold. */
+/* Whether a stage after the first has a copy of the embedding. */
+static bool has_copy(const struct stage *stage)
+{
+    const struct partition *parts = stage->request->parts;
+    const struct model *m = &stage->s->model;
+    bool tied = model_ties_head(m) && partition_head_stage(parts) != 0;
+    return tied || (m->mtp_layers > 0 && partition_mtp_stage(parts) != 0);
+}
+
+/* First stage and that with the copy add up the gradients of an embedding that both
+ * hold. */
 int group_sum_embeddings(struct builder *b, struct err *err)
 {
     issue_tag(b, WORK_OTHER, -1);
     const struct parallelism *p = &b->stage->s->parallel;
-    bool is_first = groups_stage(b->stage->request->groups, b->stage->rank) == 0;
-    if (partition_head_stage(b->stage->request->parts) == 0 ||
-        !model_ties_head(&b->stage->s->model) || b->stage->embedding_frozen ||
-        (!is_first && !stage_is_last(b->stage, b->stage->rank)))
+    const struct groups *groups = b->stage->request->groups;
+    int64_t number = groups_stage(groups, b->stage->rank);
+    if (!has_copy(b->stage) || b->stage->embedding_frozen ||
+        (number != 0 && number != groups->copies))
         return 0;
     double elements = (double)b->stage->embedding_elements;
     if (states_shard_parameters(b->stage->s)) /* of shards */

@@ -37,6 +37,8 @@ int64_t recompute_group(const struct stage *stage, struct slice slice, int64_t k
     if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE ||
         !op_block_is_layer(&stage->list.blocks[slice.block]) ||
         (slice.first_layer + k + 1) % t->checkpoint_every != 0 ||
+        (t->checkpoint_block > 0 &&
+         op_block_is_mtp(&stage->list.blocks[slice.block])) ||
         (t->checkpoint_block > 0 && slice.in_chunk + k >= t->checkpoint_block))
         return 0;
     return c == CHECKPOINT_GROUP ? t->checkpoint_group : 1;

@@ -20,6 +20,8 @@ static int64_t held(const struct partition_part *part, const struct op_list *mod
 {
     const struct op_block *block = &model->blocks[i];
     int64_t from = part->first_layer, to = from + part->n_layers;
+    if (op_block_is_mtp(block))
+        return strcmp(block->name, "mtp_head") == 0 ? part->has_head : part->has_mtp;
     if (op_block_is_layer(block))
         return at_least(0, at_most(to, layer + block->repeat) - at_least(from, layer));
     if (i == 0)
@@ -40,30 +42,31 @@ static int64_t held_by(const struct partition *parts, int64_t stage, int64_t c,
     return held(&parts->parts[c * parts->n_stages + stage], model, i, layer);
 }
 
-/* The last stage keeps its own copy of a tied embedding: one more tensor of the head,
- * complete with the gradient of the logits. */
+/* A stage keeps its own copy of the embedding, where a tied head or a module that predicts
+ * further tokens is on another than the first: one more tensor of that block, complete
+ * with backward operator `last`. */
 static void own_embedding(struct stage *stage, const struct op_list *model,
-                          struct op_block *head)
+                          struct op_block *block, const char *last)
 {
-    struct op *ops = ARENA_ARRAY(stage->arena, head->n_backward, struct op);
+    struct op *ops = ARENA_ARRAY(stage->arena, block->n_backward, struct op);
     struct op_param *params =
-        ARENA_ARRAY(stage->arena, head->n_params + 1, struct op_param);
+        ARENA_ARRAY(stage->arena, block->n_params + 1, struct op_param);
     int32_t at = -1;
-    for (int32_t i = 0; i < head->n_backward; i++) {
-        ops[i] = head->backward[i];
-        if (strcmp(ops[i].name, "logits_dgrad") == 0 && ops[i].grad_n == 0)
+    for (int32_t i = 0; i < block->n_backward; i++) {
+        ops[i] = block->backward[i];
+        if (strcmp(ops[i].name, last) == 0 && ops[i].grad_n == 0)
             at = i;
     }
     if (at < 0)
         return;
-    for (int32_t i = 0; i < head->n_params; i++)
-        params[i] = head->params[i];
-    params[head->n_params] = model->blocks[0].params[0];
-    ops[at].grad_first = head->n_params;
-    ops[at].grad_n = params[head->n_params].frozen ? 0 : 1;
-    head->params = params;
-    head->n_params++;
-    head->backward = ops;
+    for (int32_t i = 0; i < block->n_params; i++)
+        params[i] = block->params[i];
+    params[block->n_params] = model->blocks[0].params[0];
+    ops[at].grad_first = block->n_params;
+    ops[at].grad_n = params[block->n_params].frozen ? 0 : 1;
+    block->params = params;
+    block->n_params++;
+    block->backward = ops;
 }
 
 /* The stage's own list: the model's blocks that any of its chunks holds. */
@@ -84,7 +87,9 @@ static void list_blocks(struct stage *stage, const struct op_list *model,
                     (struct slice) { .block = stage->list.n_blocks, .repeat = n };
             sum += n;
         }
-        layer += op_block_is_layer(&model->blocks[i]) ? model->blocks[i].repeat : 0;
+        bool of_stack =
+            op_block_is_layer(&model->blocks[i]) && !op_block_is_mtp(&model->blocks[i]);
+        layer += of_stack ? model->blocks[i].repeat : 0;
         if (sum == 0)
             continue;
         struct op_block *block = &stage->list.blocks[stage->list.n_blocks++];
@@ -125,27 +130,40 @@ int stage_parts(struct partition *parts, struct arena *arena, const struct scena
     *all = (struct partition_part) { .n_layers = INT64_MAX / 2,
                                      .has_embedding = true,
                                      .has_head = true,
+                                     .has_mtp = true,
                                      .has_loss = true };
     *parts = (struct partition) { .n_stages = 1, .n_chunks = 1, .parts = all };
     return 0;
 }
 
+/* The matrix of words is on the first stage; one other may need it. */
+static void own_copies(struct stage *stage, const struct op_list *model)
+{
+    const struct partition *parts = stage->request->parts;
+    int64_t number = groups_stage(stage->request->groups, stage->rank);
+    bool tied = model_ties_head(&stage->s->model);
+    if (stage->s->parallel.pipeline == 1 || number == 0)
+        return;
+    for (int32_t i = 0; i < stage->list.n_blocks; i++) {
+        struct op_block *block = &stage->list.blocks[i];
+        if (tied && number == partition_head_stage(parts) && !op_block_is_mtp(block) &&
+            block->n_backward > 0 && block->forward[0].module == OP_HEAD)
+            own_embedding(stage, model, block, "logits_dgrad");
+        if (!tied && strcmp(block->name, "mtp_input") == 0) {
+            own_embedding(stage, model, block, "word_scatter");
+            return; /* the last whose backward runs */
+        }
+    }
+}
+
 void stage_cut(struct stage *stage, const struct op_list *model)
 {
-    const struct parallelism *p = &stage->s->parallel;
     const struct partition *parts = stage->request->parts;
     list_blocks(stage, model, parts, groups_stage(stage->request->groups, stage->rank));
     number_layers(stage, partition_chunks(parts));
     stage->embedding_elements = model->blocks[0].params[0].elements;
     stage->embedding_frozen = model->blocks[0].params[0].frozen;
-    int64_t number = groups_stage(stage->request->groups, stage->rank);
-    if (p->pipeline == 1 || number == 0 || number != partition_head_stage(parts) ||
-        !model_ties_head(&stage->s->model))
-        return;
-    for (int32_t i = 0; i < stage->list.n_blocks; i++)
-        if (stage->list.blocks[i].n_backward > 0 &&
-            stage->list.blocks[i].forward[0].module == OP_HEAD)
-            own_embedding(stage, model, &stage->list.blocks[i]);
+    own_copies(stage, model);
 }
 
 double stage_width_B(const struct stage *stage)

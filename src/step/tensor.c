@@ -33,6 +33,8 @@ enum extent {
     EXTENT_QKV,    /* what the first products of attention write, undivided */
     EXTENT_FFN,    /* and those of the MLP */
     EXTENT_TOKENS, /* one fp32 number a token */
+    EXTENT_PAIR,   /* stream and embedding side by side */
+    EXTENT_16BIT,  /* as X, in 16 bits though products read fewer */
 };
 
 struct rule {
@@ -80,6 +82,14 @@ static const struct rule rules[] = {
     { SCATTER, true, true, "kv_up_dgrad|qkv_dgrad|value_dgrad", COLL_REDUCE_SCATTER, EXTENT_IN, true, 1 },
     { SCATTER, true, true, "cross_value_dgrad", COLL_REDUCE_SCATTER, EXTENT_X, true, 1 },
     { SCATTER, true, false, "word_scatter", COLL_ALL_GATHER, EXTENT_X, false, 1 },
+    /* projection of multi-token prediction: its columns are gathered, and scattered by
+     * sequence */
+    { SCATTER, false, false, "mtp_projection", COLL_ALL_GATHER, EXTENT_PAIR, false, 1 },
+    { REDUCE | SCATTER, false, true, "mtp_projection", COLL_ALL_GATHER, EXTENT_16BIT, false, 1 },
+    { SCATTER, true, false, "mtp_projection_dgrad", COLL_ALL_GATHER, EXTENT_16BIT, false, 1 },
+    { AGAIN, true, false, "mtp_projection_dgrad", COLL_ALL_GATHER, EXTENT_PAIR, true, 1 },
+    { SCATTER, true, true, "mtp_projection_dgrad", COLL_REDUCE_SCATTER, EXTENT_PAIR, true, 1 },
+    { REDUCE, true, true, "mtp_projection_dgrad", COLL_ALL_REDUCE, EXTENT_PAIR, true, 1 },
     { FOLDED, false, false, "shared_gate|shared_up", COLL_ALL_GATHER, EXTENT_X, false, 1 },
     { FOLDED, false, true, "shared_down", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
     { FOLDED, true, false, "shared_down_dgrad", COLL_ALL_GATHER, EXTENT_X, false, 1 },
@@ -151,6 +161,10 @@ static double extent_B(const struct stage *stage, const struct op_block *bl,
     switch (e) {
     case EXTENT_X:
         return tokens * (double)m->hidden * width;
+    case EXTENT_16BIT:
+        return tokens * (double)m->hidden * stage_width_B(stage);
+    case EXTENT_PAIR:
+        return 2 * tokens * (double)m->hidden * width;
     case EXTENT_IN:
         return tokens * (double)read_width(m) * width;
     case EXTENT_QKV:

@@ -181,6 +181,18 @@ static bool sends_parts(const struct stage *stage)
            between(stage) != SHARE_ALL;
 }
 
+/* Streams that a part sends on: after modules that predict further tokens, each one's,
+ * too. */
+static double streams_after(const struct stage *stage, int64_t part)
+{
+    const struct partition *parts = stage->request->parts;
+    int64_t n = parts->n_stages * parts->n_chunks;
+    for (int64_t i = 0; i <= part && i < n; i++)
+        if (parts->parts[i].has_mtp)
+            return 1 + (double)stage->s->model.mtp_layers;
+    return 1;
+}
+
 double tensor_ends_message_B(const struct stage *stage, int64_t part)
 {
     const struct op_list *model = stage->request->model;
@@ -188,7 +200,7 @@ double tensor_ends_message_B(const struct stage *stage, int64_t part)
     if (part < parts->n_stages * parts->n_chunks && parts->parts[part].has_head &&
         !parts->parts[part].has_loss) /* what the cast reads */
         return model->blocks[model->n_blocks - model->n_ends + 1].forward->read_B;
-    double tokens = (double)op_tokens(&stage->settings);
+    double tokens = (double)op_tokens(&stage->settings) * streams_after(stage, part);
     double bytes = tokens * (double)stage->s->model.hidden * stage_width_B(stage);
     return sends_parts(stage) ? bytes / (double)stage->settings.tensor : bytes;
 }

@@ -742,7 +742,7 @@ static void test_noted(void)
         const char *file, *part;
     } cases[] = {
         { LATENT_OF("1") "'index_topk': 2048}", "sparse attention" },
-        { LATENT_OF("1") "'num_nextn_predict_layers': 1}", "further tokens" },
+        { LATENT_OF("1") "'num_nextn_predict_layers': 1}", NULL },
         { LATENT_OF("1") "'num_nextn_predict_layers': 0}", NULL },
         { LATENT_OF("1") "'num_nextn_predict_layers': None}", NULL },
     };

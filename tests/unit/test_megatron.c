@@ -136,6 +136,17 @@ static const struct {
     { "--pipeline-model-parallel-size 4 --pipeline-model-parallel-layout "
       "'Et*4|t*4||t*8L'",
       "/parallelism/schedule", "-" },
+    { "--mtp-num-layers 1", "/training/mtp_layers", "1" },
+    { "--mtp-num-layers 0", "/training/mtp_layers", "-" },
+    { "--pipeline-model-parallel-size 4 --mtp-num-layers 1 "
+      "--pipeline-model-parallel-layout 'E|t*3|(tt|)*4,t*3|t*2,mL'",
+      "/parallelism/mtp_part", "-" },
+    { "--pipeline-model-parallel-size 4 --mtp-num-layers 1 "
+      "--pipeline-model-parallel-layout 'E|t*3|(tt|)*4,t*5,m|L'",
+      "/parallelism/mtp_part", "6" },
+    { "--pipeline-model-parallel-size 4 "
+      "--pipeline-model-parallel-layout 'E|t*3|(tt|)*4,t*5,m|L'",
+      "/training/mtp_layers", "1" },
     { "--pipeline-model-parallel-size 4 --defer-embedding-wgrad-compute "
       "--wgrad-deferral-limit 22",
       "/parallelism/wgrad_deferral_limit", "22" },
@@ -521,7 +532,9 @@ static void test_words(void)
     } words[] = {
         { "--num-layers 0", "\"0\" is no whole number of at least 1" },
         { "--bf16 --fp16", "--bf16 is there, too (keep one)" },
-        { "--mtp-num-layers 1", "--mtp-num-layers: is not simulated" },
+        { "--pipeline-model-parallel-size 2 --mtp-num-layers 2 "
+          "--pipeline-model-parallel-layout 'Et*12|t*12mL'",
+          "its letters m are not the 2 layers" },
         { "--hybrid-override-pattern M-M*",
           "state-space layers (Mamba) are not simulated" },
         { "--skip-train", "the job evaluates, and trains nothing" },

@@ -259,8 +259,10 @@ static void test_compute(void)
         struct partition_module modules[40] = { 0 };
         int64_t n = cases[i].n_layers, sum = 0, last = cases[i].stages - 1;
         for (int64_t k = 1; k <= n; k++)
-            modules[k] = (struct partition_module) { 2, 1, 1, cases[i].layer, true };
-        modules[n + 1] = (struct partition_module) { 4, 1, 1, cases[i].head, false };
+            modules[k] =
+                (struct partition_module) { 2, 1, 1, cases[i].layer, true, false };
+        modules[n + 1] =
+            (struct partition_module) { 4, 1, 1, cases[i].head, false, false };
         modules[n + 3].compute = 1; /* cast, and loss */
         struct partition_request q = { .method = PARTITION_COMPUTE,
                                        .n_stages = cases[i].stages,
@@ -295,7 +297,7 @@ static void test_empty_stages(void)
     struct partition p;
     struct partition_module modules[20] = { 0 };
     for (int i = 1; i <= 16; i++)
-        modules[i] = (struct partition_module) { 2, 1, 1, 67108864, true };
+        modules[i] = (struct partition_module) { 2, 1, 1, 67108864, true, false };
     modules[17].weights = 0.9 * 268435456;
     struct partition_request q = { .method = PARTITION_COMPUTE,
                                    .n_stages = 16,

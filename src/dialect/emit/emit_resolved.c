@@ -81,6 +81,9 @@ VALUE(optimizer, word_of(optimizer_names, (int)t->optimizer))
 VALUE(clipping, json_real(t->gradient_clipping))
 VALUE(attention, word_of(op_attention_names, (int)t->attention))
 VALUE(predicted, positive(t->predicted_positions))
+VALUE(mtp_layers, positive(t->mtp_layers))
+VALUE(mtp_part, WHEN(is_pipelined(s) && t->mtp_layers > 0 && p->stages.mtp_part >= 0,
+                     WHOLE(p->stages.mtp_part)))
 VALUE(decoder, positive(t->decoder_length))
 VALUE(task, t->task ? json_string(t->task) : json_null())
 VALUE(framework, json_string(t->framework->name))
@@ -314,6 +317,7 @@ const struct emit_field emit_fields[] = {
     { "/training/vocab_padding", EMIT_DETAIL, padding },
     { "/training/predicted_positions", EMIT_DETAIL, predicted },
     { "/training/decoder_length", EMIT_DETAIL, decoder },
+    { "/training/mtp_layers", EMIT_DETAIL, mtp_layers },
     { "/training/task", EMIT_DETAIL, task },
     { "/training/samples", EMIT_DETAIL, samples },
     { "/training/epochs", EMIT_DETAIL, epochs },
@@ -321,6 +325,7 @@ const struct emit_field emit_fields[] = {
     { "/parallelism/partition", EMIT_DETAIL, partition },
     { "/parallelism/defer_embedding_wgrad", EMIT_DETAIL, defers },
     { "/parallelism/wgrad_deferral_limit", EMIT_DETAIL, deferral_limit },
+    { "/parallelism/mtp_part", EMIT_DETAIL, mtp_part },
     { "/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel },
     { "/parallelism/tensor_policy", EMIT_DETAIL, tensor_policy },
     { "/parallelism/context_comm", EMIT_DETAIL, context_comm },

@@ -113,6 +113,9 @@ json_t *megatron_give_layout(const struct scenario *s)
             strbuf_addch(&b, '|');
         if (p->stages.layers[i] > 0)
             strbuf_printf(&b, "t*%" PRId64, p->stages.layers[i]);
+        bool further = p->stages.mtp_part < 0 ? i == n - 1 : i == p->stages.mtp_part;
+        for (int64_t k = 0; further && k < s->training.mtp_layers; k++)
+            strbuf_addch(&b, 'm');
     }
     strbuf_addch(&b, 'L');
     json_t *text = json_string(strbuf_get(&b));

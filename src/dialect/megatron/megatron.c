@@ -92,6 +92,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--encoder-seq-length", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("--micro-batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--global-batch-size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--mtp-num-layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE, .written = true),
     ROW("--train-iters", "/training/steps", .kind = DIALECT_SIZE, .written = true),
     ROW("--clip-grad", "/training/gradient_clipping", .kind = DIALECT_NORM, .written = true),
     ROW("--optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated", .written = true),

@@ -188,7 +188,6 @@ static const struct dialect_option idle_rows[] = {
     ROW_END,
 };
 static const struct dialect_option unsimulated_rows[] = {
-    ROW_UNSIMULATED("--mtp-num-layers"),
     ROW_UNSIMULATED("--moe-shared-expert-gate"),
     ROW("--expert-interval", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
     ROW_UNSIMULATED("--moe-layer-recompute"),

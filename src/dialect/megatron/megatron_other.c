@@ -56,7 +56,7 @@ const struct dialect_option megatron_later_rows[] = {
     ROW_UNSIMULATED("--moe-upcycling-*"), ROW_UNSIMULATED("--zero-reduce-*"), ROW_UNSIMULATED("--zero-allgather-*"),
     ROW_UNSIMULATED("--contigious-checkpointing"), ROW_UNSIMULATED("--scattered-embeddings"),
     ROW_UNSIMULATED("--fine-grained-activation-offloading"), ROW_UNSIMULATED("--offload-modules"),
-    ROW_UNSIMULATED("--mtp-*"), ROW_UNSIMULATED("--moe-latent-size"), ROW_UNSIMULATED("--mhc-*"),
+    ROW_UNSIMULATED("--mtp-*"), ROW_IDLE("--mtp-loss-scaling-factor"), ROW_IDLE("--mtp-detach-heads"), ROW_UNSIMULATED("--moe-latent-size"), ROW_UNSIMULATED("--mhc-*"),
     ROW_UNSIMULATED("--enable-mhc-*"), ROW_UNSIMULATED("--no-fp8-wgrad"),
     ROW_UNSIMULATED("--te-precision-config-file"), ROW_UNSIMULATED("--kitchen-*"),
     ROW_UNSIMULATED("--zero-contigious-gradients"), ROW_UNSIMULATED("--use-kitchen*"),

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define WIDE "/parallelism/"
+#define MTP "/training/mtp_layers"
 
 /* Chunks --------------------------------------------------------------------------- */
 
@@ -171,9 +172,15 @@ static bool as_letters(struct strbuf *out, const struct value *list)
     return true;
 }
 
+/* Layers that predict further tokens: how many, on which part; not all on one. */
+struct further {
+    int64_t n, part;
+    bool split;
+};
+
 /* Layers of each chunk; NULL: the embedding is not in the first or the loss not in the
  * last, or a letter is another. */
-static json_t *counts_of(const char *text, int64_t *mtp)
+static json_t *counts_of(const char *text, struct further *mtp)
 {
     json_t *counts = json_array();
     int64_t n = 0;
@@ -187,7 +194,10 @@ static json_t *counts_of(const char *text, int64_t *mtp)
         if (!*c)
             return counts;
         n += *c == 't';
-        *mtp += *c == 'm';
+        if (*c == 'm') {
+            mtp->split |= mtp->n++ > 0 && mtp->part != (int64_t)json_array_size(counts);
+            mtp->part = (int64_t)json_array_size(counts);
+        }
         ok = strchr("EtmL|", *c) && (*c != 'E' || first) && (*c != 'L' || last);
     }
     json_decref(counts);
@@ -198,7 +208,8 @@ static void take_layout(struct launch_context *t, const struct megatron_stages *
 {
     const struct value_item *it = o->layout;
     const struct value *v = it->value;
-    int64_t stages = launch_number(t, WIDE "pipeline", 1), mtp = 0;
+    int64_t stages = launch_number(t, WIDE "pipeline", 1);
+    struct further mtp = { 0 };
     struct strbuf text;
     strbuf_init(&text);
     bool read = v->kind == VALUE_STRING ? expand(&text, v->text)
@@ -212,16 +223,22 @@ static void take_layout(struct launch_context *t, const struct megatron_stages *
                             "it is no layout that is simulated: letters E, t, m and L, "
                             "the embedding in the first stage and the loss in the last "
                             "(\"Et*3|(tt|)*29,m|L\")");
+    else if (mtp.split || (launch_has(t, MTP) && mtp.n != launch_number(t, MTP, 0)))
+        launch_wrong_option(t, it, DIAG_CONTRADICTION,
+                            "its letters m are not the %" PRId64
+                            " layers of multi-token prediction on one stage",
+                            launch_number(t, MTP, 0));
     else if (n % stages != 0)
         launch_wrong_option(t, it, DIAG_NOT_DIVISIBLE,
                             "its %" PRId64 " stages are no multiple of "
                             "--pipeline-model-parallel-size %" PRId64,
                             n, stages);
     else if (stages > 1) {
-        if (mtp > 0)
-            launch_note(t->l, it->line, DIAG_APPROXIMATE,
-                        "%s: its layers of multi-token prediction (m) are left out",
-                        it->key);
+        if (mtp.n > 0 && !launch_has(t, MTP))
+            launch_decide(t, MTP, json_integer((json_int_t)mtp.n), it, "");
+        if (mtp.n > 0 && mtp.part < n - 1)
+            launch_decide(t, WIDE "mtp_part", json_integer((json_int_t)mtp.part), it,
+                          "");
         set_virtual(t, n / stages, it);
         launch_decide(t, WIDE "partition", json_incref(counts), it, "");
     }

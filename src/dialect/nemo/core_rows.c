@@ -14,6 +14,7 @@ const struct dialect_option core_model_rows[] = {
     ROW("context_parallel_size", WIDE "context", .kind = DIALECT_DEGREE),
     ROW("expert_model_parallel_size", WIDE "expert", .kind = DIALECT_DEGREE),
     ROW("expert_tensor_parallel_size", WIDE "expert_tensor", .kind = DIALECT_SIZE),
+    ROW("mtp_num_layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE),
     ROW("moe_expert_capacity_factor", WIDE "expert_capacity", .kind = DIALECT_NORM),
     ROW("moe_pad_expert_input_to_capacity", WIDE "expert_padding", .kind = DIALECT_SWITCH),
     ROW_END,
@@ -70,7 +71,7 @@ static const struct dialect_option model_joint[] = {
     ROW_END,
 };
 static const struct dialect_option model_others[] = {
-    ROW_UNSIMULATED("mtp_num_layers"), ROW_UNSIMULATED("fine_grained_activation_offloading"),
+    ROW_UNSIMULATED("fine_grained_activation_offloading"),
     ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("window_size"),
     ROW_UNSIMULATED("fp32_residual_connection"),
     ROW_UNSIMULATED("freeze_*"),
