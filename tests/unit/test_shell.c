@@ -130,6 +130,88 @@ static const struct {
     { "f() { a $1; }\nf b; f c", "a|b; a|c" },
     { "function f { a; }\nf", "a" },
     { "( a ); { b; }", "a; b" },
+    /* what leaves a loop, a function, a subshell */
+    { "for i in 1 2 3; do if [ $i = 2 ]; then continue; fi; a $i; done", "a|1; a|3" },
+    { "for i in 1 2 3; do [ $i = 2 ] && break; a $i; done; b", "a|1; b" },
+    { "for i in 1 2; do for j in 1 2; do a $i $j; continue 2; b; done; c; done",
+      "a|1|1; a|2|1" },
+    { "for i in 1 2; do for j in 1 2; do a $i $j; break 2; b; done; c; done; d",
+      "a|1|1; d" },
+    { "for i in 1 2; do for j in 1 2; do a $i $j; break 9; done; done; d", "a|1|1; d" },
+    { "while true; do break; a; done; b", "b" },
+    { "i=0; while [ $i -lt 4 ]; do i=$((i+1)); if [ $i -eq 2 ]; then continue; fi; a "
+      "$i; done",
+      "a|1; a|3; a|4" },
+    { "for i in 1 2; do if [ -f x ]; then continue; fi; a $i; x=$i; done; b $x",
+      "~a|1; ~a|2; b|?$x" },
+    { "n=0; while true; do n=$((n+1)); if [ -f x ]; then break; fi; m=1; done; a $n $m",
+      "a|?$n|?$m" },
+    { "if [ -f x ]; then for i in 1 2; do break; a; done; fi; b", "b" },
+    { "while true; do a; done; b", "a; b" },
+    { "until false; do a; done; b", "a; b" },
+    { "f() { a $1; return; b; }\nf 1; c", "a|1; c" },
+    { "f() { for i in 1 2; do return 0; done; a; }\nf && b", "b" },
+    { "f() { return 1; }\nif f; then a; else b; fi", "b" },
+    { "f() { if [ -f x ]; then return; fi; n=8; }\nn=4; f; a $n", "a|?$n" },
+    { "f() { [ $1 = h ]; }\nif f h; then a; fi; f g || b", "a; b" },
+    { "f() { local n=4 m; k=5; a $n \"$m\"; }\nn=8 m=7; f; a $n $m $k",
+      "a|4|; a|8|7|5" },
+    { "f() { declare n=4; typeset -g m=5; }\nn=8; f; a $n $m", "a|8|5" },
+    { "( n=4; exit 0; a ); b $n", "b|?$n" },
+    { "n=1; ( n=4; cd x; a $n ); b $n", "a|4; b|1" },
+    { "n=1; bash -c 'n=2; a $n; exit'; b $n", "bash|-c|n=2; a $n; exit; a|2; b|1" },
+    { "bash -c 'a $0 $1' x y", "bash|-c|a $0 $1|x|y; a|?$0|y" },
+    { "if [ -f x ]; then f() { a; }; else f() { b; }; fi; f", "~b" },
+    { "exec a b; c", "exec|a|b" },
+    { "case abc in a*) a;;& *c) b;; *) c;; esac", "a; b" },
+    /* what is unset, read, or gone over so many times as nobody knows */
+    { "n=8; unset n; a \"$n\" ${n:-4} ${n-5}", "a||4|5" },
+    { "n=8; if [ -f x ]; then unset n; fi; a $n", "a|?$n" },
+    { "declare -A m=([p]=1); unset m[p]; a ${m[p]}", "a|?${m[...]}" },
+    { "n=8; read n; a $n", "a|?$n" },
+    { "read -r n m <<< \"4 5 6\"; a $n \"$m\"", "a|4|5 6" },
+    { "IFS=',' read -ra g <<< \"0,1,2,3\"; a ${#g[@]} ${g[3]}; x='1 2'; b $x",
+      "a|4|3; b|1|2" },
+    { "IFS=: read h p <<< n1:99; read x y <<< 'c d'; a $h $p $x $y", "a|n1|99|c|d" },
+    { "g=(1 2); mapfile -t g < f; a ${g[0]}", "a|?$g" },
+    { "printf -v n '%02d' 4; a $n", "a|?$n" },
+    { "n=0; for x in $(ls); do n=$((n+1)); a $x; done; b $n", "a|?$(ls); b|?$n" },
+    { "n=0; for x in d/*.json; do n=$((n+1)); done; b $n", "b|?$n" },
+    { "n=0; while read -r h; do n=$((n+1)); done < hosts; a $n", "a|?$n" },
+    { "n=8; while [ $k -lt 2 ]; do n=4; a $n; done; b $n", "a|4; b|?$n" },
+    { "n=0; while true; do n=$((n+1)); done; a $n", "a|?$n" },
+    { "n=8; select n in 4 8; do break; done; a $n", "a|?$n" },
+    { "[[ 1 -eq 1 ]]; a $?; false; a $?", "a|0; a|1" },
+    /* arguments */
+    { "set -e -o pipefail; set -- b \"c d\" e; a $# $1 \"$2\" \"$@\"; shift 2; a $# $1",
+      "a|3|b|c d|b|c d|e; a|1|e" },
+    { "set -- b c d; a ${@:2} ${@:1:1} \"${*}\"", "a|c|d|b|b c d" },
+    { "set -- b; shift; a \"$1\" $#; shift || c", "a||0; c" },
+    { "set -- --n 4 --m; while [ $# -gt 0 ]; do case $1 in --n) n=$2; shift 2;; --m) "
+      "m=1; shift;; *) shift;; esac; done; a $n $m",
+      "a|4|1" },
+    { "set -- --n=4 x; for i in \"$@\"; do case $i in --n=*) n=${i#*=};; *) r=$i; "
+      "esac; done; a $n $r",
+      "a|4|x" },
+    { "set -- b c; for i; do a $i; done", "a|b; a|c" },
+    { "set -- -n 4 -vq -m5 x; while getopts 'n:vqm:' o; do case $o in n) n=$OPTARG;; "
+      "v) "
+      "v=1;; q) q=1;; m) m=$OPTARG;; esac; done; shift $((OPTIND-1)); a $n $v $q $m $1",
+      "a|4|1|1|5|x" },
+    { "n=8; while getopts 'n:' o; do case $o in n) n=$OPTARG;; esac; done; shift "
+      "$((OPTIND - 1)); a $n $1",
+      "a|8|?$1" },
+    { "n=$1; shift; m=$1; shift 2; a $n $m $1", "a|?$1|?$2|?$4" },
+    { "n=8; while [ $# -gt 0 ]; do n=$2; shift 2; done; a $n", "a|8" },
+    { "while (($#)); do n=$2; shift 2; done; a ${n:-8}", "a|8" },
+    { "if [ -f x ]; then shift; fi; a $1", "a|?$@" },
+    { "f() { a $# \"$2\" $1; shift; a $1; }\nf b c; f d", "a|2|c|b; a|c; a|1||d; a" },
+    { "f() { a $1 $2 $3; }\nf x \"$@\"; set -- p q; f x \"$@\"",
+      "a|x|?$1|?$2; a|x|p|q" },
+    { "f() { set -- 1 2; g $1; a $2; }\ng() { a $1 \"$2\"; }\nf", "a|1|; a|2" },
+    { "if [ $# -eq 0 ]; then n=1; fi; a $n", "a|?$n" },
+    { "x=(b c d e); a ${x[@]:1:2} \"${x[@]:2}\"", "a|c|d|d|e" },
+    { "test 1 = 1 && a; x=(b c); x+=d; a ${x[@]}", "a; a|bd|c" },
     /* texts within texts */
     { "c='a b'; eval \"$c d\"", "eval|a b d; a|b|d" },
     { "x='b \"c d\"'; bash -c \"a $x\"", "bash|-c|a b \"c d\"; a|b|c d" },
@@ -221,6 +303,13 @@ static void test_setting(void)
         { "source loop.sh\na $L", "a|1" },
         { "cat > made.sh <<E\nX=3\nE\nsource made.sh\na $X", "cat; a|3" },
         { "source other.sh\na $O", "a|8" },
+        { "bash sub/run.sh 4 x; a $K $1", "bash|sub/run.sh|4|x; b|4|2|x; a|?$K|?$1" },
+        { "srun -N 2 --label sub/run.sh 8", "srun|-N|2|--label|sub/run.sh|8; b|8|1" },
+        { "./sub/run.sh \"$@\"", "./sub/run.sh|?$@; b|?$1|?$#|?$2" },
+        { "source sub/args.sh 5; a $A $1", "a|5|?$1" },
+        { "set -- 6; source sub/args.sh; a $A $1", "a|6|6" },
+        { "echo x=1 > m.sh; echo y=2 >> m.sh; source m.sh; a $x $y",
+          "echo|x=1; echo|y=2; a|1|2" },
         { "a $(nvidia-smi -L | wc -l) $(nvidia-smi --query-gpu=name "
           "--format=csv,noheader | wc "
           "-l) $(python -c 'import torch; print(torch.cuda.device_count())')",
@@ -235,7 +324,9 @@ static void test_setting(void)
                   { "up/more.sh", "M=5\n" },
                   { "up/sub/in.sh", "K=7\n" },
                   { "above.sh", "U=9\n" },
-                  { "up/loop.sh", "L=1\nsource loop.sh\n" } };
+                  { "up/loop.sh", "L=1\nsource loop.sh\n" },
+                  { "up/sub/run.sh", "K=1\nb $1 $# $2\nexit 0\n" },
+                  { "up/sub/args.sh", "A=$1\nreturn 0\nA=9\n" } };
     snprintf(path, sizeof(path), "%s/up", dir);
     CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
     snprintf(path, sizeof(path), "%s/up/sub", dir);
@@ -349,7 +440,10 @@ static void test_given(void)
         { "M", "5", 0, false },
         { "@", "x y", 0, true },
     };
-    static const char text[] = "N=8\nM=9\nrun $N $M $2 $# $@\n";
+    static const char text[] = "N=8\nM=9\nrun $N $M $2 $# $@\nshift\nrun $1\nset -- "
+                               "z\nrun $1 $#\n";
+    static const struct shell_given second[] = { { "2", "y", 0, true } };
+    static const char some[] = "run $1 $2 $3 $#; shift; run $1 $2 $@";
     struct arena arena;
     struct shell s;
     struct err err = { 0 };
@@ -358,7 +452,14 @@ static void test_given(void)
     CU_ASSERT(shell_read(&s, NULL, &arena, text, sizeof(text) - 1, given, 3, &err) ==
               0);
     show(shown, sizeof(shown), &s);
-    CU_ASSERT_STRING_EQUAL(shown, "run|4|9|y|2|x|y");
+    CU_ASSERT_STRING_EQUAL(shown, "run|4|9|y|2|x|y; run|y; run|z|1");
+    shell_release(&s);
+    arena_release(&arena);
+    arena_init(&arena);
+    CU_ASSERT(shell_read(&s, NULL, &arena, some, sizeof(some) - 1, second, 1, &err) ==
+              0);
+    show(shown, sizeof(shown), &s);
+    CU_ASSERT_STRING_EQUAL(shown, "run|?$1|y|?$3|?$#; run|y|?$3|y|?$@");
     shell_release(&s);
     arena_release(&arena);
 }
@@ -439,6 +540,14 @@ static void test_limits(void)
         { "x=1; a $((", "-", 200000 },
         { "a $((", "(", 200000 },
         { "", "for i in a a a a a a a a; do\n", 12 },
+        { "x=1\n", "( x=2\n", 30 },
+        { "", "( a )\n", 30000 },
+        { "f() { local x=1 y=2 z=3; }\n", "f\n", 20000 },
+        { "set -- a b c\n", "set -- \"$@\" \"$@\"\n", 100 },
+        { "", "shift 9999\n", 20000 },
+        { "set -- -abcdefgh\n", "getopts abc:d o\n", 20000 },
+        { "", "read x y <<< \"a b c\"\n", 20000 },
+        { "", "echo x >> f\n", 1500 },
     };
     for (size_t i = 0; i < COUNT(limits); i++) {
         size_t head = strlen(limits[i].head), n = strlen(limits[i].piece);

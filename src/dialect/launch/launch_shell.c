@@ -421,8 +421,12 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         launch_begin(&t, l);
         take_command(&t, &c);
         note_lost(&o);
-        for (int64_t i = 0; i < s.notes.n; i++)
-            launch_note(l, s.notes.v[i].line, DIAG_UNRESOLVED, "%s", s.notes.v[i].text);
+        for (int64_t i = 0; i < s.notes.n; i++) {
+            const struct shell_note *note = &s.notes.v[i];
+            const char *program = c.command->words[c.script].text;
+            if (!note->missing || strcmp(note->missing, program) != 0)
+                launch_note(l, note->line, DIAG_UNRESOLVED, "%s", note->text);
+        }
     }
     l->n_written = 0;
     shell_release(&s);

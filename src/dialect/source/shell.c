@@ -8,34 +8,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A variable of one text, or an array of the words in it. */
+/* A variable of one text. */
 static void give_one(struct shell_machine *m, const struct shell_given *g,
-                     const char *name, const char *value, size_t len, bool more)
+                     const char *name, const char *value)
 {
     struct shell_text t = { 0 };
     struct shell_texts one = { 0 };
-    const char *text = arena_strndup(m->arena, value, len);
-    shell_add_string(m, &t, text, (struct shell_char) { .line = (int32_t)g->line });
+    shell_add_string(m, &t, value, (struct shell_char) { .line = (int32_t)g->line });
     shell_texts_take(m, &one, &t);
-    shell_assign(m, arena_strdup(m->arena, name), &one, more, more);
+    shell_assign(m, arena_strdup(m->arena, name), &one, false, false);
     shell_texts_release(&one);
     struct shell_variable *x = shell_find(m, name);
     if (x)
-        x->fixed = g->fixed && !more;
+        x->fixed = g->fixed;
 }
 
 /* All arguments of the script at once: $@, $1 and so on. */
 static void give_arguments(struct shell_machine *m, const struct shell_given *g)
 {
-    int n = 0;
+    struct shell_text t = { 0 };
+    struct shell_texts words = { 0 };
     for (const char *s = g->value + strspn(g->value, " "); *s; s += strspn(s, " ")) {
         size_t len = strcspn(s, " ");
-        give_one(m, g, "@", s, len, true);
-        give_one(m, g, arena_printf(m->arena, "%d", ++n), s, len, false);
+        shell_add_string(m, &t, arena_strndup(m->arena, s, len),
+                         (struct shell_char) { .line = (int32_t)g->line });
+        shell_texts_take(m, &words, &t);
         s += len;
     }
-    const char *count = arena_printf(m->arena, "%d", n);
-    give_one(m, g, "#", count, strlen(count), false);
+    m->arguments = shell_arguments_of(m, &words, 0);
+    shell_texts_release(&words);
+}
+
+/* $3 alone. */
+static void give_argument(struct shell_machine *m, const struct shell_given *g)
+{
+    struct shell_text t = { 0 };
+    shell_add_string(m, &t, g->value, (struct shell_char) { .line = (int32_t)g->line });
+    shell_give_argument(m, (int32_t)strtol(g->name, NULL, 10), &t);
+    shell_text_release(&t);
 }
 
 static void bind(struct shell *s, struct shell_machine *m)
@@ -60,9 +70,9 @@ static void give_paths(struct shell_machine *m)
     if (!file)
         return;
     const char *path = arena_printf(m->arena, "./%s", name);
-    give_one(m, &here, "0", path, strlen(path), false);
-    give_one(m, &here, "BASH_SOURCE", path, strlen(path), false);
-    give_one(m, &here, "PWD", ".", 1, false);
+    give_one(m, &here, "0", path);
+    give_one(m, &here, "BASH_SOURCE", path);
+    give_one(m, &here, "PWD", ".");
 }
 
 int shell_read(struct shell *s, const struct shell_setting *in, struct arena *arena,
@@ -70,7 +80,8 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
                int32_t n_given, struct err *err)
 {
     static const struct shell_setting nowhere = { .file = NULL };
-    static const struct shell_hooks hooks = { shell_edit, shell_answer, shell_source };
+    static const struct shell_hooks hooks = { shell_edit, shell_answer, shell_source,
+                                              shell_start };
     *s = (struct shell) { .arena = arena };
     size_t bad = lenient_bad_byte(text, len);
     if (len > SHELL_TEXT_MAX_B)
@@ -87,20 +98,24 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
                                .err = err,
                                .in = in ? in : &nowhere,
                                .directory = ".",
+                               .status = SHELL_YES,
+                               .arguments = { .open = true },
                                .hooks = &hooks };
     give_paths(&m);
     for (int32_t i = 0; i < n_given; i++)
         if (strcmp(given[i].name, "@") == 0)
             give_arguments(&m, &given[i]);
+        else if (given[i].name[0] >= '1' && given[i].name[0] <= '9')
+            give_argument(&m, &given[i]);
         else
-            give_one(&m, &given[i], given[i].name, given[i].value,
-                     strlen(given[i].value), false);
+            give_one(&m, &given[i], given[i].name, given[i].value);
     while (!shell_ends(&m))
         shell_list(&m, NULL);
     bind(s, &m);
     VEC_RELEASE(&m.variables);
     VEC_RELEASE(&m.functions);
     VEC_RELEASE(&m.unknowns);
+    VEC_RELEASE(&m.locals);
     return m.failed ? -1 : 0;
 }
 

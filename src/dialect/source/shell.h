@@ -6,16 +6,19 @@
  * ${X-w}, ${X:=w}, ${X:+w}, ${X+w}, ${X[@]}, ${X[i]}, ${#X[@]}, ${!X[@]}, ${#X},
  * ${X%w}, ${X##w}, ${X/a/b}, ${X:1:2}, ${X,,}; associative arrays; $(( )); if, case, for,
  * while, functions, { }, ( ), && and ||, with [ ], [[ ]] and (( )) where what they
- * compare is known; here-documents; eval, and what is given to `bash -c`; files that are
- * `source`d, next to the script; $( ) of echo, dirname, basename, pwd, seq, expr, bc, wc,
+ * compare is known; break, continue, return and exit; local, unset, shift, set --,
+ * getopts and read <<<; here-documents; eval, and what is given to `bash -c`; files next
+ * to the script that are `source`d or started; $( ) of echo, dirname, basename, pwd, seq, expr, bc, wc,
  * tr, cut and head, where what they are given is known. Paths are relative to the
  * script. How many GPUs an instance has (nvidia-smi -L | wc -l, device_count()) is the
  * setting's to say.
  *
  * What would have to be run (a command substitution, a file's test) and what the caller
  * of the script gives (its arguments, variables it does not set) is not known, and says
- * why; so is what is set under a condition that is not known. A loop whose condition is
- * not known is passed over; one that `break` ends, or may end, is not repeated. A test
+ * why; so is what is set under a condition that is not known. A loop whose rounds are
+ * not known is read for one round, and what it sets is not known after it; so is that of
+ * a loop that `break` may end. A loop over arguments that nobody gave is passed over.
+ * What ( ), `bash -c` and scripts that are started set is gone after them. A test
  * of whether a variable is empty (-z, -n) finds one that nobody set to be so, as
  * `${X:-w}` does, but for SLURM's. A script is taken not to give up: "exit 1" is passed
  * over.
@@ -68,6 +71,7 @@ struct shell_command {
 struct shell_note {
     int64_t line;
     const char *text;
+    const char *missing; /* the script that is started, and was not found; or NULL */
 };
 
 /* A variable as given from outside; positional parameters by their numbers, or all of

@@ -284,8 +284,7 @@ static const char *const *words_of(struct shell_machine *m, int *n)
     *n = (int)all.n;
     known &= !to.has_document;
     shell_texts_release(&all);
-    shell_text_release(&to.file);
-    shell_text_release(&to.document);
+    shell_redirect_release(&to);
     return known ? words : NULL;
 }
 

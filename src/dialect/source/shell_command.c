@@ -1,10 +1,7 @@
-/* Simple commands of a shell script: assignments, words, redirections, and what a
- * command does to the rest of the script. */
+/* Simple commands of a shell script: assignments, words, and what is recorded of a
+ * command. Redirections: shell_redirect.c; the shell's own commands: shell_builtin.c. */
 #include "dialect/source/shell_machine.h"
 
-#include "base/names.h"
-
-#include <ctype.h>
 #include <string.h>
 
 /* A command under way. */
@@ -13,117 +10,7 @@ struct command {
     struct shell_redirect to;
     int32_t line;
     bool assigns; /* what is still to come may be X=...: the beginning, or `export` */
-    bool assigned;
 };
-
-/* Redirections --------------------------------------------------------------------- */
-
-/* From after the line on which it is named to the line that is its end. */
-static void read_document(struct shell_machine *m, struct shell_redirect *r,
-                          const char *end, bool tabs, bool expands)
-{
-    struct shell_cursor here = m->at, body = m->at;
-    if (m->at.here_at >= 0) {
-        m->at.i = m->at.here_to;
-    } else {
-        while (!shell_ends(m) && !shell_at(m, "\n"))
-            m->at.i++;
-        here.here_at = m->at.i++;
-    }
-    body.i = m->at.i;
-    r->line = m->at.i < m->at.n ? m->at.v[m->at.i].line : 0;
-    for (;;) {
-        int32_t line = m->at.i;
-        while (tabs && shell_at(m, "\t"))
-            m->at.i++;
-        bool last = shell_at(m, end);
-        int32_t after = m->at.i + (int32_t)strlen(end);
-        while (!shell_ends(m) && !shell_at(m, "\n"))
-            m->at.i++;
-        if ((last && m->at.i == after) || m->at.i >= m->at.n) {
-            body.n = last ? line : m->at.i;
-            break;
-        }
-        m->at.i++;
-    }
-    here.here_to = m->at.i < m->at.n ? m->at.i + 1 : m->at.n;
-    shell_works(m, m->at.i - body.i);
-    m->at = here;
-    shell_text_release(&r->document);
-    r->has_document = true;
-    if (expands)
-        shell_expand_within(m, body, &r->document);
-    for (int32_t i = body.i; !expands && i < body.n; i++)
-        shell_push(m, &r->document, body.v[i]);
-}
-
-static void read_here(struct shell_machine *m, struct shell_redirect *r)
-{
-    bool tabs = shell_at(m, "<<-");
-    struct shell_text end = { 0 };
-    m->at.i += tabs ? 3 : 2;
-    shell_skip_blanks(m);
-    char quote = shell_peek(m, 0).c;
-    /* the end of a document that is not read is its end all the same */
-    enum shell_mode mode = m->mode;
-    m->mode = SHELL_RUN;
-    shell_read_text(m, &end);
-    m->mode = mode;
-    if (m->mode == SHELL_SKIP && !end.n)
-        shell_push(m, &end, (struct shell_char) { .c = '\n' });
-    read_document(m, r, shell_string(m, &end, false), tabs,
-                  !strchr("'\"\\", quote) || !quote);
-    shell_text_release(&end);
-}
-
-/* How long an operator of redirection is, the descriptor's number included; 0: none. */
-static int32_t operator_length(const struct shell_machine *m)
-{
-    static const char *const operators[] = { "&>>", "<<<", "<<-", ">>", "<<", "&>",
-                                             ">&",  "<&",  ">|",  "<>", ">",  "<" };
-    int32_t digits = 0;
-    while (isdigit((unsigned char)shell_peek(m, digits).c))
-        digits++;
-    for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
-        const char *op = operators[i];
-        int32_t j = 0;
-        while (op[j] && shell_peek(m, digits + j).c == op[j] &&
-               !shell_peek(m, digits + j).unknown)
-            j++;
-        if (!op[j] && !(digits && *op == '&'))
-            return digits + j;
-    }
-    return 0;
-}
-
-bool shell_redirection(struct shell_machine *m, struct shell_redirect *r)
-{
-    int32_t n = operator_length(m);
-    struct shell_char next = shell_peek(m, n);
-    if (!n || shell_placeholder(m) ||
-        (next.c == '(' && strchr("<>", shell_peek(m, n - 1).c)))
-        return false; /* <( ) is a word */
-    while (isdigit((unsigned char)shell_peek(m, 0).c))
-        m->at.i++, n--;
-    bool here = (shell_at(m, "<<") && !shell_at(m, "<<<"));
-    bool out = shell_at(m, ">") && !shell_at(m, ">&");
-    struct shell_text file = { 0 };
-    if (here) {
-        read_here(m, r);
-        return true;
-    }
-    m->at.i += n;
-    shell_skip_blanks(m);
-    shell_read_text(m, &file);
-    if (out) {
-        shell_text_release(&r->file);
-        r->file = file;
-        r->has_file = true;
-    } else {
-        shell_text_release(&file);
-    }
-    return true;
-}
 
 /* Assignments ---------------------------------------------------------------------- */
 
@@ -294,22 +181,42 @@ static void record(struct shell_machine *m, const struct command *c)
     VEC_PUSH(&m->out->commands, out);
 }
 
-/* cat <<X >FILE, echo TEXT >FILE. */
+/* What a file holds so far, where more is put after it; "" for a new one. */
+static const char *text_before(const struct shell_machine *m, const struct command *c,
+                               const char *name)
+{
+    for (int64_t i = m->out->files.n; c->to.appends && i-- > 0;)
+        if (strcmp(m->out->files.v[i].name, name) == 0)
+            return m->out->files.v[i].text;
+    return "";
+}
+
+/* cat <<X >FILE, echo TEXT >FILE, and >>FILE. */
 static void record_file(struct shell_machine *m, const struct command *c)
 {
     struct shell_text text = { 0 };
     bool echo = shell_is(&c->words.v[0], "echo");
+    const char *name = shell_string(m, &c->to.file, false);
     for (int32_t i = 1; echo && i < c->words.n; i++) {
         if (text.n)
             shell_add_string(m, &text, " ", (struct shell_char) { 0 });
         shell_append(m, &text, &c->words.v[i]);
     }
-    if (echo || c->to.has_document)
-        VEC_PUSH(&m->out->files,
-                 ((struct source_file) {
-                     .name = shell_string(m, &c->to.file, false),
-                     .text = shell_string(m, echo ? &text : &c->to.document, true),
-                     .line = echo ? c->line : c->to.line }));
+    if (echo || c->to.has_document) {
+        const char *before = text_before(m, c, name),
+                   *more = shell_string(m, echo ? &text : &c->to.document, true);
+        bool ends = !*before || before[strlen(before) - 1] == '\n';
+        shell_works(m, (int64_t)strlen(before));
+        VEC_PUSH(&m->out->files, ((struct source_file) {
+                                     .name = name,
+                                     .text = arena_printf(m->arena, "%s%s%s", before,
+                                                          ends ? "" : "\n", more),
+                                     .line = echo ? c->line : c->to.line }));
+        if (m->mode == SHELL_MAYBE)
+            shell_note(m, c->line,
+                       "%.60s is written under a condition (%s): it is taken to be",
+                       name, shell_why(m, m->because));
+    }
     shell_text_release(&text);
 }
 
@@ -342,142 +249,81 @@ static bool is_shell(const struct shell_text *t)
     return false;
 }
 
-/* A text that ends with `exit` ends itself alone. */
-static void run_text(struct shell_machine *m, const struct shell_texts *w, int32_t from,
-                     int32_t to)
+/* bash -c "...": a process of its own, and so are its arguments. */
+static void run_text(struct shell_machine *m, const struct shell_texts *w, int32_t i)
 {
-    int64_t outer = m->within;
-    m->within = m->out->commands.n; /* this one is the last so far */
-    shell_nested(m, text_of(m, w, from, to));
-    m->within = outer;
-    m->ended = false;
+    struct shell_subshell *inner = shell_subshell_begin(m);
+    if (i + 2 < w->n)
+        m->arguments = shell_arguments_of(m, w, i + 2);
+    shell_nested(m, text_of(m, w, i, i + 1));
+    shell_subshell_end(m, inner);
+}
+
+static bool ends_sh(const struct shell_text *t)
+{
+    struct shell_text end = { .v = t->v + t->n - 3, .n = 3 };
+    return t->n > 3 && shell_is(&end, ".sh");
+}
+
+/* The script among the words of a command that starts one: `bash -x FILE`, ./FILE.sh,
+ * `srun FILE.sh`; -1: none. */
+static int32_t script_of(const struct shell_texts *w)
+{
+    static const char *const starters[] = { "srun",  "mpirun", "mpiexec",
+                                            "nohup", "exec",   "time",
+                                            "env",   "sudo",   "setsid" };
+    bool starts = false;
+    for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
+        starts |= shell_is(&w->v[0], starters[i]);
+    for (int32_t i = 0; i < w->n; i++) {
+        bool shell = is_shell(&w->v[i]);
+        while (shell && ++i < w->n && w->v[i].n && w->v[i].v[0].c == '-')
+            continue;
+        if (i < w->n && (shell || ends_sh(&w->v[i])))
+            return i;
+        if (!starts)
+            return -1;
+    }
+    return -1;
 }
 
 /* eval, and bash -c "..." wherever it is: srun and containers start it, too. */
 static void run_texts(struct shell_machine *m, const struct shell_texts *w)
 {
+    int64_t outer = m->within;
+    int32_t script = script_of(w);
+    m->within = m->out->commands.n; /* this one is the last so far */
     if (shell_is(&w->v[0], "eval")) {
-        run_text(m, w, 1, w->n);
-        return;
+        shell_nested(m, text_of(m, w, 1, w->n));
+        script = -1;
     }
     for (int32_t i = 0; i + 2 < w->n; i++) {
         const struct shell_text *option = &w->v[i + 1];
         bool gives =
             option->n > 1 && option->v[0].c == '-' && option->v[option->n - 1].c == 'c';
         if (gives && is_shell(&w->v[i])) {
-            run_text(m, w, i + 2, i + 3);
-            return;
+            run_text(m, w, i + 2);
+            script = -1;
+            break;
         }
     }
-}
-
-static void call_function(struct shell_machine *m, const struct shell_function *f,
-                          const struct shell_texts *words)
-{
-    char name[8] = "0";
-    struct shell_cursor body = f->body;
-    for (int32_t i = 1; i < words->n && i < 10; i++) {
-        struct shell_texts one = { &words->v[i], 1, 0 };
-        name[0] = (char)('0' + i);
-        shell_assign(m, arena_strdup(m->arena, name), &one, false, false);
-    }
-    shell_nested(m, body);
-}
-
-static const struct shell_function *function_of(const struct shell_machine *m,
-                                                const struct shell_text *word)
-{
-    for (int64_t i = m->functions.n; i-- > 0;)
-        if (shell_is(word, m->functions.v[i].name))
-            return &m->functions.v[i];
-    return NULL;
-}
-
-/* A script that gives up ("exit 1") does so where what it asks for is not there: it is
- * taken to be, and the rest is read. */
-static void perform_exit(struct shell_machine *m, const struct shell_texts *w)
-{
-    bool well = w->n == 1 || shell_is(&w->v[1], "0");
-    m->ended |= well && m->mode == SHELL_RUN;
-}
-
-/* Paths that follow are relative to it; where it is not known they stay as they are. */
-static void change_directory(struct shell_machine *m, const struct shell_text *to)
-{
-    struct shell_texts one = { 0 };
-    struct shell_text t = { 0 };
-    if (m->mode != SHELL_RUN || !m->in->file || shell_unknown_of(m, to))
-        return;
-    m->directory = shell_path(m->arena, m->directory, shell_string(m, to, false));
-    shell_add_string(m, &t, m->directory, to->n ? to->v[0] : (struct shell_char) { 0 });
-    shell_texts_take(m, &one, &t);
-    shell_assign(m, "PWD", &one, false, false);
-    shell_texts_release(&one);
-}
-
-/* let a=1 b+=2: the last decides. */
-static enum shell_status calculate_words(struct shell_machine *m,
-                                         const struct shell_texts *w)
-{
-    enum shell_status s = SHELL_DONE;
-    for (int32_t i = 1; i < w->n; i++) {
-        int64_t v = 0;
-        int32_t why = 0;
-        bool known = shell_calculate(m, &w->v[i], &v, &why);
-        m->because = known || !why ? m->because : why;
-        s = !known ? SHELL_UNKNOWN : v ? SHELL_YES : SHELL_NO;
-    }
-    return s;
+    if (script >= 0)
+        m->hooks->start(m, w, script);
+    m->within = outer;
 }
 
 static enum shell_status perform(struct shell_machine *m, const struct command *c)
 {
-    static const char *const quiet[] = { "set",     "shopt", "export", "declare",
-                                         "local",   "shift", "trap",   "return",
-                                         "typeset", "cd",    "unset",  "readonly",
-                                         "continue" };
     const struct shell_texts *w = &c->words;
-    if (w->n == 0)
-        return SHELL_DONE;
-    if (shell_is(&w->v[0], "[")) {
-        struct shell_texts rest = { w->v + 1, w->n - 1, 0 };
-        return shell_test(m, &rest);
-    }
-    if (shell_is(&w->v[0], "true") || shell_is(&w->v[0], ":"))
-        return SHELL_YES;
-    if (shell_is(&w->v[0], "false"))
-        return SHELL_NO;
-    if (shell_is(&w->v[0], "exit")) {
-        perform_exit(m, w);
-        return SHELL_DONE;
-    }
-    if (shell_is(&w->v[0], "break")) {
-        if (m->broken != SHELL_YES)
-            m->broken = m->mode == SHELL_RUN ? SHELL_YES : SHELL_UNKNOWN;
-        return SHELL_DONE;
-    }
-    if (shell_is(&w->v[0], "cd") && w->n > 1) {
-        change_directory(m, &w->v[1]);
-        return SHELL_DONE;
-    }
-    if (shell_is(&w->v[0], "let"))
-        return calculate_words(m, w);
-    for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++)
-        if (shell_is(&w->v[0], quiet[i]))
-            return SHELL_DONE;
-    if ((shell_is(&w->v[0], "source") || shell_is(&w->v[0], ".")) && w->n > 1) {
-        m->hooks->source(m, w);
-        return SHELL_DONE;
-    }
-    const struct shell_function *f = function_of(m, &w->v[0]);
-    if (f) {
-        call_function(m, f, w);
-        return SHELL_DONE;
-    }
+    enum shell_status s = SHELL_DONE;
+    if (w->n == 0 || shell_builtin(m, w, c->to.has_input ? &c->to.input : NULL, &s))
+        return s;
     if (c->to.has_file)
         record_file(m, c);
     record(m, c);
     run_texts(m, w);
+    if (shell_is(&w->v[0], "exec") && w->n > 1 && m->mode == SHELL_RUN)
+        m->ended = m->subshells == 0;
     return SHELL_DONE;
 }
 
@@ -493,15 +339,33 @@ static bool takes_assignments(const struct shell_texts *words)
     return false;
 }
 
+/* `local X=1` and `declare X=1` of a function: the X outside is put aside. */
+static void put_aside(struct shell_machine *m, const struct command *c)
+{
+    static const char *const names[] = { "local", "declare", "typeset" };
+    int32_t n = shell_name_length(m, 0);
+    bool local = false, global = false;
+    for (size_t i = 0; c->words.n && i < sizeof(names) / sizeof(names[0]); i++)
+        local |= shell_is(&c->words.v[0], names[i]);
+    for (int32_t i = 1; i < c->words.n; i++)
+        global |= shell_is(&c->words.v[i], "-g");
+    bool before = c->words.n == 0 && shell_at(m, "IFS="); /* IFS=, read ... */
+    if (n && m->mode != SHELL_SKIP && ((local && !global && m->calls) || before))
+        shell_put_aside(m, shell_slice(m, m->at.i, m->at.i + n));
+}
+
 enum shell_status shell_simple_command(struct shell_machine *m)
 {
     struct command c = { .line = shell_peek(m, 0).line, .assigns = true };
     enum shell_status s = SHELL_DONE;
+    int64_t locals = m->locals.n;
     for (; !shell_ends(m); shell_skip_blanks(m)) {
         if (shell_redirection(m, &c.to))
             continue;
         if (shell_word_ends(m))
             break;
+        if (c.assigns)
+            put_aside(m, &c);
         if (c.assigns && read_assignment(m))
             continue;
         shell_read_word(m, &c.words, true);
@@ -509,8 +373,9 @@ enum shell_status shell_simple_command(struct shell_machine *m)
     }
     if (m->mode != SHELL_SKIP && !m->failed)
         s = perform(m, &c);
+    if (c.words.n && shell_is(&c.words.v[0], "read"))
+        shell_give_back(m, locals);
     shell_texts_release(&c.words);
-    shell_text_release(&c.to.file);
-    shell_text_release(&c.to.document);
+    shell_redirect_release(&c.to);
     return s;
 }

@@ -21,13 +21,15 @@ static void take_unknown(struct shell_machine *m, struct shell_texts *out,
 
 static int32_t unset(struct shell_machine *m, const char *name)
 {
-    bool argument = isdigit((unsigned char)*name) || strchr("@*#", *name),
-         slurm = strncmp(name, "SLURM_", 6) == 0; /* set, but not by the script */
+    bool slurm = strncmp(name, "SLURM_", 6) == 0; /* set, but not by the script */
+    if (isdigit((unsigned char)*name) || strchr("@*#", *name))
+        return shell_argument_unknown(m, name);
+    if (strchr("?$!-", *name))
+        return shell_not_known(m, arena_printf(m->arena, "$%.1s", name), false,
+                               "$%.1s is known only where the script runs", name);
     return shell_not_known(m, arena_printf(m->arena, "$%.*s", SHOWN, name), !slurm,
-                           argument ? "$%.*s is an argument of the script (--set "
-                                      "/shell/%.*s=VALUE gives it)"
-                                    : "$%.*s is not set in the script (--set "
-                                      "/shell/%.*s=VALUE gives it)",
+                           "$%.*s is not set in the script (--set "
+                           "/shell/%.*s=VALUE gives it)",
                            SHOWN, name, SHOWN, name);
 }
 
@@ -192,6 +194,10 @@ static void take_value(struct shell_machine *m, struct shell_texts *out,
         shell_append(m, &copy, &values->v[i]);
         shell_texts_take(m, out, &copy);
     }
+    if (!all && at >= values->n) { /* empty, and a word where it is quoted */
+        struct shell_text none = { 0 };
+        shell_texts_take(m, out, &none);
+    }
 }
 
 /* Whether it is not set, or holds nothing: what ":-" asks. */
@@ -243,7 +249,7 @@ static void apply_default(struct shell_machine *m, struct shell_texts *out,
 {
     bool colon = inner.v[inner.i].c == ':';
     char op = inner.v[inner.i + colon].c;
-    enum shell_status null = colon || !p->x ? is_null(m, p) : SHELL_NO;
+    enum shell_status null = colon || !p->x || p->x->gone ? is_null(m, p) : SHELL_NO;
     inner.i += colon ? 2 : 1;
     if (op == '?' && null == SHELL_YES) { /* the script would give up */
         take_unknown(m, out, p->place, unset(m, p->name));
@@ -309,11 +315,44 @@ static bool take_indirect(struct shell_machine *m, struct shell_texts *out,
     if (p->index || !p->x->values.n || shell_unknown_of(m, &p->x->values.v[0]))
         return false;
     other.name = shell_string(m, &p->x->values.v[0], false);
-    other.x = shell_find(m, other.name);
+    other.x = shell_look(m, other.name);
     if (!other.x || other.x->array)
         return false;
     take_value(m, out, &other, fields);
     return true;
+}
+
+/* ${X[@]:1:2} and ${@:2}: some of the texts; false: it is no such. */
+static bool take_slice(struct shell_machine *m, struct shell_texts *out,
+                       const struct parameter *p, struct shell_cursor edit,
+                       bool *fields)
+{
+    bool all = p->index && (*p->index == '@' || *p->index == '*');
+    bool arguments = all && p->index == p->name;
+    if (!p->x || !all || p->count || p->indirect || edit.i >= edit.n ||
+        edit.v[edit.i].c != ':' || (arguments && m->arguments.open))
+        return false;
+    struct shell_text numbers[2] = { { 0 }, { 0 } };
+    int k = 0, n = 0;
+    for (edit.i++; edit.i < edit.n && k < 2; edit.i++)
+        if (edit.v[edit.i].c == ':')
+            k++;
+        else
+            shell_push(m, &numbers[k], edit.v[edit.i]), n++;
+    int32_t why;
+    int64_t from = 0, most = p->x->values.n;
+    bool known = n && k < 2 && shell_calculate(m, &numbers[0], &from, &why) &&
+                 (k == 0 || shell_calculate(m, &numbers[1], &most, &why)) && from >= 0;
+    from -= arguments && from > 0;
+    for (int64_t i = from; known && i < p->x->values.n && i < from + most; i++) {
+        struct shell_text copy = { 0 };
+        shell_append(m, &copy, &p->x->values.v[i]);
+        shell_texts_take(m, out, &copy);
+    }
+    *fields = known && *p->index == '@';
+    shell_text_release(&numbers[0]);
+    shell_text_release(&numbers[1]);
+    return known;
 }
 
 /* ${X%.py} and its kin, of a text that is known. */
@@ -354,7 +393,7 @@ static void read_parameter(struct shell_machine *m, struct shell_texts *out,
         n = 1;
     m->at.i += n;
     p.name = shell_slice(m, from, m->at.i);
-    p.x = n ? shell_find(m, p.name) : NULL;
+    p.x = n ? shell_look(m, p.name) : NULL;
     if (n && strchr("@*", *p.name))
         p.index = p.name;
     if (shell_at(m, "[")) {
@@ -378,7 +417,8 @@ static void read_parameter(struct shell_machine *m, struct shell_texts *out,
         take_value(m, out, &p, fields);
     else if (n && !op && !p.indirect)
         take_unknown(m, out, place, unset(m, p.name));
-    else if (!n || !take_edited(m, out, &p, rest))
+    else if (!n ||
+             (!take_slice(m, out, &p, rest, fields) && !take_edited(m, out, &p, rest)))
         take_unknown(m, out, place,
                      shell_not_known(m, "${...}", false, "${%.*s...} is edited text",
                                      SHOWN, p.name));
@@ -418,7 +458,7 @@ static void read_plain(struct shell_machine *m, struct shell_texts *out, bool *f
         return;
     }
     struct parameter p = { .place = place, .name = shell_slice(m, from, m->at.i) };
-    p.x = shell_find(m, p.name);
+    p.x = shell_look(m, p.name);
     if (strchr("@*", *p.name))
         p.index = p.name;
     if (p.x)

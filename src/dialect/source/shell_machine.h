@@ -26,14 +26,25 @@ struct shell_unknown {
     const char *name; /* how it is shown: "$NNODES" */
     const char *why;  /* "$NNODES is not set in the script (...)" */
     bool unset;       /* nobody gave it, so it may be empty */
+    bool argument;    /* it is what the caller gives: $1, $@, $# */
     bool gpus;        /* it is how many GPUs an instance has */
 };
 
 struct shell_variable {
     const char *name;
     bool array, fixed;
-    struct shell_texts values; /* in the arena */
+    bool gone;                 /* `unset` took it */
+    int64_t set;               /* when it was set last: of shell_machine.sets */
+    struct shell_texts values; /* in the arena; never changed in place */
     const char **keys;         /* of an associative array's values; NULL: it is none */
+};
+
+/* $1, $2 and so on, of the script or of a function. */
+struct shell_arguments {
+    struct shell_texts values; /* in the arena */
+    int32_t shifted;           /* $1 is number 1 + shifted of the script's */
+    bool open;                 /* more may follow, which nobody gave */
+    int32_t lost;              /* why none is known, a row of unknowns; 0 */
 };
 
 /* A text under way. Here-documents begin after the line on which they are named. */
@@ -46,6 +57,7 @@ struct shell_cursor {
 struct shell_function {
     const char *name;
     struct shell_cursor body;
+    int32_t perhaps; /* it is defined under a condition, a row of unknowns; 0 */
 };
 
 /* What becomes of a statement: it runs; it may run, and so what it sets is not known;
@@ -59,6 +71,40 @@ enum shell_status {
     SHELL_DONE /* a command that is not looked into: taken to work */
 };
 
+/* How a script leaves a loop, a function or a subshell before its end. */
+enum shell_way {
+    SHELL_STAYS,
+    SHELL_CONTINUES,
+    SHELL_BREAKS,
+    SHELL_RETURNS,
+    SHELL_EXITS
+};
+
+struct shell_jump {
+    enum shell_way way;
+    int32_t levels; /* of loops: 1 is the innermost */
+};
+
+/* What of the machine a branch changes, and gets back after it. */
+struct shell_branch {
+    enum shell_mode mode;
+    int32_t because;
+};
+
+/* What a loop or a function puts aside. */
+struct shell_frame {
+    struct shell_branch before;
+    enum shell_mode base;
+    struct shell_jump unsure;
+    int32_t unsure_why, loops;
+    int64_t mark; /* of shell_machine.sets, at its beginning */
+};
+
+struct shell_local {
+    struct shell_variable was;
+    bool had;
+};
+
 struct shell_machine;
 
 /* Parts that words reach by these alone, and that read words themselves. */
@@ -68,6 +114,7 @@ struct shell_hooks {
     bool (*answer)(struct shell_machine *m, struct shell_cursor command,
                    struct shell_text *out);
     void (*source)(struct shell_machine *m, const struct shell_texts *words);
+    bool (*start)(struct shell_machine *m, const struct shell_texts *words, int32_t i);
 };
 
 struct shell_machine {
@@ -81,15 +128,27 @@ struct shell_machine {
     int64_t within;           /* the command whose text is read, from 1; 0: none */
     bool failed;              /* err is set; everything returns at once */
     bool ended;               /* the script has come to its `exit` */
-    enum shell_status broken; /* whether the loop under way has come to its `break` */
+    enum shell_mode base;     /* of the loop or function under way, at its beginning */
+    struct shell_jump jump;   /* under way: nothing runs up to where it leads */
+    struct shell_jump unsure; /* one that may have been taken */
+    int32_t unsure_why;       /* why, a row of unknowns */
+    int32_t loops;            /* around here, within the function */
+    int calls, subshells;
+    int64_t sets;               /* how often anything was set */
+    enum shell_status status;   /* $? */
+    enum shell_status returned; /* what the last `return` said */
+    int32_t option_at;          /* getopts: within a word of several letters */
+    struct shell_arguments arguments;
     struct err *err;
     const struct shell_setting *in; /* never NULL */
     const struct shell_hooks *hooks;
     const char *directory; /* where the script is by now, "." at first */
+    const char *before;    /* where it was, or NULL */
     int sourced;           /* files in each other */
     VEC(struct shell_variable) variables;
     VEC(struct shell_function) functions;
     VEC(struct shell_unknown) unknowns;
+    VEC(struct shell_local) locals; /* of the functions under way */
 };
 
 /* shell_text.c: texts, and pieces that are not known ------------------------------- */
@@ -111,6 +170,8 @@ const char *shell_string(struct shell_machine *m, const struct shell_text *t,
 const struct shell_unknown *shell_unknown_of(const struct shell_machine *m,
                                              const struct shell_text *t);
 bool shell_is(const struct shell_text *t, const char *word);
+/* The whole number that it is, or `otherwise`. */
+int64_t shell_word_number(const struct shell_text *t, int64_t otherwise);
 /* Characters of a C string, all at one place. */
 void shell_add_string(struct shell_machine *m, struct shell_text *t, const char *s,
                       struct shell_char place);
@@ -128,7 +189,7 @@ void shell_fail(struct shell_machine *m, const struct shell_char *at, const char
 /* Counts work; true when reading has ended. */
 bool shell_works(struct shell_machine *m, int64_t n);
 
-/* Variables ------------------------------------------------------------------------ */
+/* shell_variable.c ----------------------------------------------------------------- */
 
 struct shell_variable *shell_find(const struct shell_machine *m, const char *name);
 /* Sets a variable to the texts (kept by copy), or goes on from what it holds; heeds the
@@ -139,8 +200,56 @@ void shell_assign(struct shell_machine *m, const char *name,
 /* An element of an associative array, which the variable becomes. */
 void shell_assign_key(struct shell_machine *m, const char *name, const char *key,
                       const struct shell_text *value);
+/* Takes it away; heeds the mode. */
+void shell_unset(struct shell_machine *m, const char *name);
+/* The variable, or the argument ("1", "@", "#", "?") of that name; NULL: not set. */
+const struct shell_variable *shell_look(struct shell_machine *m, const char *name);
+/* Why an argument that the caller would give is not known: by its number as the script
+ * has it, whatever was shifted since. */
+int32_t shell_argument_unknown(struct shell_machine *m, const char *name);
+/* Not known from here on, for a reason (a row of unknowns). */
+void shell_void(struct shell_machine *m, const char *name, int32_t why);
+/* What was set since then is not known: a loop may have run more often, or less. */
+void shell_void_since(struct shell_machine *m, int64_t mark, int32_t why);
+/* Puts a variable aside, as it is; given back by shell_give_back, down to n. */
+void shell_put_aside(struct shell_machine *m, const char *name);
+void shell_give_back(struct shell_machine *m, int64_t n);
 /* The number of a key, or -1. */
 int32_t shell_key(const struct shell_variable *x, const char *key);
+
+/* shell_arguments.c ---------------------------------------------------------------- */
+
+/* The words from number i on; words after a "$@" that is not known have no number. */
+struct shell_arguments shell_arguments_of(struct shell_machine *m,
+                                          const struct shell_texts *words, int32_t i);
+/* One as given from outside, from 1. */
+void shell_give_argument(struct shell_machine *m, int32_t number,
+                         const struct shell_text *value);
+enum shell_status shell_do_shift(struct shell_machine *m, const struct shell_texts *w);
+enum shell_status shell_do_set(struct shell_machine *m, const struct shell_texts *w);
+enum shell_status shell_do_getopts(struct shell_machine *m,
+                                   const struct shell_texts *w);
+
+/* shell_input.c -------------------------------------------------------------------- */
+
+enum shell_status shell_do_read(struct shell_machine *m, const struct shell_texts *w,
+                                const struct shell_text *input);
+enum shell_status shell_do_mapfile(struct shell_machine *m,
+                                   const struct shell_texts *w);
+bool shell_do_printf(struct shell_machine *m, const struct shell_texts *w);
+
+/* shell_flow.c --------------------------------------------------------------------- */
+
+struct shell_branch shell_enter(struct shell_machine *m, enum shell_status s);
+void shell_leave(struct shell_machine *m, struct shell_branch before);
+void shell_jump(struct shell_machine *m, enum shell_way way, int32_t levels);
+struct shell_frame shell_frame_begin(struct shell_machine *m, bool loop);
+/* After a round of a loop: whether another may follow. */
+bool shell_round_ends(struct shell_machine *m, const struct shell_frame *f);
+void shell_frame_end(struct shell_machine *m, const struct shell_frame *f, bool loop);
+/* A text as a process of its own: what it sets is gone after it. */
+struct shell_subshell *shell_subshell_begin(struct shell_machine *m);
+void shell_subshell_end(struct shell_machine *m, struct shell_subshell *s);
 
 /* shell_cursor.c: characters of the text under way --------------------------------- */
 
@@ -186,6 +295,8 @@ bool shell_answer(struct shell_machine *m, struct shell_cursor command,
 const char *shell_path(struct arena *arena, const char *directory, const char *path);
 /* shell_source.c: `source FILE`, next to the script or made by it. */
 void shell_source(struct shell_machine *m, const struct shell_texts *words);
+/* `bash FILE arguments`, the file being word i; false: it was not found. */
+bool shell_start(struct shell_machine *m, const struct shell_texts *words, int32_t i);
 /* The characters of a text, all of one line where that is not 0. */
 struct shell_cursor shell_characters(struct arena *arena, const char *text, size_t len,
                                      int32_t line);
@@ -208,19 +319,31 @@ enum shell_status shell_double_test(struct shell_machine *m);
 bool shell_matches(struct shell_machine *m, const struct shell_text *t,
                    const struct shell_text *pattern);
 
-/* shell_command.c, shell_statement.c ----------------------------------------------- */
+/* shell_command.c, shell_redirect.c, shell_statement.c, shell_loop.c, shell_builtin.c  */
 
 enum shell_status shell_simple_command(struct shell_machine *m);
+/* What a builtin command or a function does; false: the words are neither. `input`:
+ * after <<<, or NULL. */
+bool shell_builtin(struct shell_machine *m, const struct shell_texts *words,
+                   const struct shell_text *input, enum shell_status *s);
+bool shell_loop(struct shell_machine *m); /* at "for", "while", "until", "select" */
+void shell_expect(struct shell_machine *m, const char *word, struct shell_char place,
+                  const char *what);
+/* A command as a condition: whether it works is not known. `because` says what is not,
+ * where the machine is not in such a branch already. */
+enum shell_status shell_condition(struct shell_machine *m, const char *const *ends,
+                                  int32_t *because);
 /* Statements up to the end of the text, or one of these words (a list NULL ends). */
 enum shell_status shell_list(struct shell_machine *m, const char *const *ends);
 /* Statements of another text, as if they stood here. */
 enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text);
 /* Redirections; "cat <<X >FILE" needs both. */
 struct shell_redirect {
-    struct shell_text file, document;
-    bool has_file, has_document;
+    struct shell_text file, document, input; /* > file, << document, <<< input */
+    bool has_file, has_document, has_input, appends;
     int32_t line;
 };
 bool shell_redirection(struct shell_machine *m, struct shell_redirect *r);
+void shell_redirect_release(struct shell_redirect *r);
 
 #endif

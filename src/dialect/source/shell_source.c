@@ -29,31 +29,52 @@ static const char *text_of(struct shell_machine *m, const char *name)
     return kept;
 }
 
-/* Its characters stand at the line that names it. */
-void shell_source(struct shell_machine *m, const struct shell_texts *words)
+/* Reads the file that a word names, as if it stood there; false: it is not found. Its
+ * characters stand at the line that names it. */
+static bool read_file(struct shell_machine *m, const struct shell_text *w, bool started)
 {
-    const struct shell_text *w = &words->v[1];
     int32_t line = w->n ? w->v[0].line : 0;
     const struct shell_unknown *u = shell_unknown_of(m, w);
-    const char *name = shell_string(m, w, false);
-    if (u) {
-        shell_note(m, line, "%.60s is not read: %s", name, u->why);
-        return;
-    }
-    const char *path = shell_path(m->arena, m->directory, name), *text = NULL;
-    if (m->sourced < SHELL_SOURCED_MAX)
+    const char *name = shell_string(m, w, false), *text = NULL;
+    const char *path = u ? name : shell_path(m->arena, m->directory, name);
+    bool deep = m->sourced >= SHELL_SOURCED_MAX;
+    if (!u && !deep)
         text = text_of(m, path);
-    if (!text && m->sourced < SHELL_SOURCED_MAX && strcmp(path, name) != 0)
+    if (!u && !deep && !text && strcmp(path, name) != 0)
         text = text_of(m, name);
     if (!text) {
-        shell_note(m, line, "%.60s is not read: it was not found next to the script",
-                   name);
-        return;
+        shell_note(m, line, "%.60s is not read: %s", name,
+                   u ? u->why : "it was not found next to the script");
+        if (started && m->out->notes.n)
+            m->out->notes.v[m->out->notes.n - 1].missing = name;
+        return false;
     }
     if (shell_works(m, (int64_t)strlen(text)))
-        return;
+        return false;
     m->sourced++;
     shell_nested(m, shell_characters(m->arena, text, strlen(text), line ? line : 1));
     m->sourced--;
+    return true;
+}
+
+void shell_source(struct shell_machine *m, const struct shell_texts *words)
+{
+    struct shell_arguments outer = m->arguments;
+    struct shell_frame f = shell_frame_begin(m, false);
+    if (words->n > 2)
+        m->arguments = shell_arguments_of(m, words, 2);
+    read_file(m, &words->v[1], false);
+    if (words->n > 2)
+        m->arguments = outer;
+    shell_frame_end(m, &f, false);
     m->ended = false;
+}
+
+bool shell_start(struct shell_machine *m, const struct shell_texts *words, int32_t i)
+{
+    struct shell_subshell *inner = shell_subshell_begin(m);
+    m->arguments = shell_arguments_of(m, words, i + 1);
+    bool found = read_file(m, &words->v[i], true);
+    shell_subshell_end(m, inner);
+    return found;
 }

@@ -1,40 +1,14 @@
-/* Statements of a shell script: conditions, loops, functions, lists. */
+/* Statements of a shell script: conditions, functions, lists. Loops: shell_loop.c. */
 #include "dialect/source/shell_machine.h"
 
 #include "base/names.h"
 
 #include <string.h>
 
-enum { REPEATS_MAX = 1000 };
+/* Conditions ----------------------------------------------------------------------- */
 
-/* Modes ---------------------------------------------------------------------------- */
-
-/* What of the machine a branch changes, and gets back after it. */
-struct branch {
-    enum shell_mode mode;
-    int32_t because;
-};
-
-static struct branch enter(struct shell_machine *m, enum shell_status s)
-{
-    struct branch before = { m->mode, m->because };
-    if (s == SHELL_NO)
-        m->mode = SHELL_SKIP;
-    else if (s != SHELL_YES && m->mode == SHELL_RUN)
-        m->mode = SHELL_MAYBE;
-    return before;
-}
-
-static void leave(struct shell_machine *m, struct branch before)
-{
-    m->mode = before.mode;
-    m->because = before.because;
-}
-
-/* A command as a condition: whether it works is not known. `because` says what is not,
- * where the machine is not in such a branch already. */
-static enum shell_status read_condition(struct shell_machine *m,
-                                        const char *const *ends, int32_t *because)
+enum shell_status shell_condition(struct shell_machine *m, const char *const *ends,
+                                  int32_t *because)
 {
     int32_t before = m->because;
     enum shell_status s = shell_list(m, ends);
@@ -47,8 +21,8 @@ static enum shell_status read_condition(struct shell_machine *m,
     return m->mode == SHELL_SKIP ? SHELL_NO : s;
 }
 
-static void expect(struct shell_machine *m, const char *word, struct shell_char place,
-                   const char *what)
+void shell_expect(struct shell_machine *m, const char *word, struct shell_char place,
+                  const char *what)
 {
     shell_skip_lines(m);
     if (!shell_takes(m, word))
@@ -67,25 +41,25 @@ static void read_if(struct shell_machine *m, struct shell_char place)
     int32_t why = 0;
     bool last = false;
     while (!m->failed) {
-        struct branch outer = enter(m, left);
+        struct shell_branch outer = shell_enter(m, left);
         int32_t because = 0;
-        enum shell_status s = last ? SHELL_YES : read_condition(m, then, &because);
+        enum shell_status s = last ? SHELL_YES : shell_condition(m, then, &because);
         if (!last)
-            expect(m, "then", place, "if");
+            shell_expect(m, "then", place, "if");
         why = why || s != SHELL_UNKNOWN || left == SHELL_NO ? why : because;
         if (m->mode != SHELL_SKIP && why && outer.mode == SHELL_RUN)
             m->because = why;
-        struct branch inner = enter(m, s);
+        struct shell_branch inner = shell_enter(m, s);
         shell_list(m, ends);
-        leave(m, inner);
-        leave(m, outer);
+        shell_leave(m, inner);
+        shell_leave(m, outer);
         left = left == SHELL_NO || s == SHELL_YES ? SHELL_NO
                : s == SHELL_UNKNOWN               ? SHELL_UNKNOWN
                                                   : left;
         if (last || (!shell_takes(m, "elif") && !(last = shell_takes(m, "else"))))
             break;
     }
-    expect(m, "fi", place, "if");
+    shell_expect(m, "fi", place, "if");
 }
 
 /* Case ----------------------------------------------------------------------------- */
@@ -120,170 +94,31 @@ static void read_case(struct shell_machine *m, struct shell_char place)
     shell_skip_blanks(m);
     shell_read_text(m, &word);
     shell_skip_lines(m);
-    expect(m, "in", place, "case");
+    shell_expect(m, "in", place, "case");
     for (shell_skip_lines(m); !shell_ends(m) && !shell_word_at(m, "esac");
          shell_skip_lines(m)) {
         if (shell_at(m, "("))
             m->at.i++;
         enum shell_status s = read_patterns(m, &word);
-        struct branch outer = enter(m, left), inner = enter(m, s);
+        struct shell_branch outer = shell_enter(m, left), inner = shell_enter(m, s);
         if (s == SHELL_UNKNOWN && outer.mode == SHELL_RUN && shell_unknown_of(m, &word))
             m->because =
                 shell_not_known(m, "?", false, "%s", shell_unknown_of(m, &word)->why);
         shell_list(m, ends);
-        leave(m, inner);
-        leave(m, outer);
-        left = left == SHELL_NO || s == SHELL_YES ? SHELL_NO
-               : s == SHELL_UNKNOWN               ? SHELL_UNKNOWN
-                                                  : left;
+        shell_leave(m, inner);
+        shell_leave(m, outer);
+        bool more = shell_at(m, ";;&"); /* the next patterns are tried all the same */
+        left = more                                 ? left
+               : left == SHELL_NO || s == SHELL_YES ? SHELL_NO
+               : s == SHELL_UNKNOWN                 ? SHELL_UNKNOWN
+                                                    : left;
         if (shell_at(m, ";;"))
             m->at.i += 2;
         while (shell_at(m, "&") || shell_at(m, ";"))
             m->at.i++;
     }
     shell_text_release(&word);
-    expect(m, "esac", place, "case");
-}
-
-/* Loops ---------------------------------------------------------------------------- */
-
-static void read_body(struct shell_machine *m, enum shell_status s,
-                      struct shell_char place)
-{
-    static const char *const ends[] = { "done", NULL };
-    struct branch before = enter(m, s);
-    shell_skip_lines(m);
-    expect(m, "do", place, "loop");
-    shell_list(m, ends);
-    leave(m, before);
-    expect(m, "done", place, "loop");
-}
-
-/* One that is left by `break`, or may be, is not repeated. */
-static void read_while(struct shell_machine *m, struct shell_char place, bool until)
-{
-    static const char *const ends[] = { "do", NULL };
-    struct shell_cursor start = m->at;
-    enum shell_status outer = m->broken;
-    bool goes_on = true;
-    for (int n = 0; goes_on && !m->failed; n++) {
-        int32_t because;
-        m->at = start;
-        m->broken = SHELL_NO;
-        enum shell_status s = read_condition(m, ends, &because);
-        goes_on = s == (until ? SHELL_NO : SHELL_YES) && n < REPEATS_MAX &&
-                  m->mode != SHELL_SKIP;
-        if (s == SHELL_UNKNOWN && m->mode != SHELL_SKIP)
-            shell_note(m, place.line, "the loop is passed over: %s",
-                       shell_why(m, because));
-        read_body(m, goes_on ? SHELL_YES : SHELL_NO, place);
-        goes_on = goes_on && m->broken == SHELL_NO;
-    }
-    m->broken = outer;
-}
-
-/* for X in words; do ... done: once for each word. */
-static void read_for_words(struct shell_machine *m, struct shell_char place)
-{
-    int32_t n = shell_name_length(m, 0);
-    const char *name = shell_slice(m, m->at.i, m->at.i + n);
-    struct shell_texts words = { 0 };
-    m->at.i += n;
-    shell_skip_lines(m);
-    bool listed = shell_takes(m, "in");
-    for (shell_skip_blanks(m); listed && !shell_ends(m); shell_skip_blanks(m)) {
-        int32_t before = m->at.i;
-        if (strchr("\n;", shell_peek(m, 0).c))
-            break;
-        shell_read_word(m, &words, true);
-        m->at.i += m->at.i == before;
-    }
-    struct shell_cursor body = m->at;
-    enum shell_status outer = m->broken;
-    m->broken = SHELL_NO;
-    if (words.n == 0 || !n)
-        read_body(m, SHELL_NO, place);
-    for (int32_t i = 0; n && i < words.n && m->broken != SHELL_YES && !m->failed; i++) {
-        struct shell_texts one = { &words.v[i], 1, 0 };
-        m->at = body;
-        shell_assign(m, name, &one, false, false);
-        read_body(m, SHELL_YES, place);
-    }
-    m->broken = outer;
-    shell_texts_release(&words);
-}
-
-/* The parts of "i=0; i<n; i++"; false: there are not three. */
-static bool split_head(struct shell_cursor head, struct shell_cursor parts[3])
-{
-    int n = 0;
-    for (int32_t i = head.i, from = i; i <= head.n; i++)
-        if (i == head.n || head.v[i].c == ';') {
-            if (n == 3)
-                return false;
-            parts[n++] = (struct shell_cursor) { head.v, i, from, -1, -1 };
-            from = i + 1;
-        }
-    return n == 3;
-}
-
-static bool is_empty(struct shell_cursor c)
-{
-    while (c.i < c.n && strchr(" \t\n", c.v[c.i].c))
-        c.i++;
-    return c.i >= c.n;
-}
-
-/* for ((i=0; i<n; i++)); do ... done. What it changes is not known where how often it
- * runs is not: its body may run. */
-static void read_counted(struct shell_machine *m, struct shell_char place,
-                         struct shell_cursor head)
-{
-    struct shell_cursor parts[3], body = m->at;
-    enum shell_status outer = m->broken, s = SHELL_YES;
-    int64_t v = 1;
-    int32_t why = 0;
-    bool known = split_head(head, parts);
-    if (m->mode == SHELL_SKIP || !known) {
-        read_body(m, SHELL_NO, place);
-        return;
-    }
-    if (!is_empty(parts[0]))
-        shell_calculate_within(m, parts[0], &v, &why);
-    m->broken = SHELL_NO;
-    for (int n = 0; s == SHELL_YES && !m->failed; n++) {
-        v = 1;
-        if (!is_empty(parts[1]) && !shell_calculate_within(m, parts[1], &v, &why))
-            s = SHELL_UNKNOWN;
-        else if (n == REPEATS_MAX || m->mode == SHELL_MAYBE)
-            s = SHELL_UNKNOWN;
-        else
-            s = v && m->broken == SHELL_NO ? SHELL_YES : SHELL_NO;
-        if (s == SHELL_UNKNOWN)
-            shell_note(m, place.line, "how often the loop runs is not known: %s",
-                       why ? shell_why(m, why) : "it has too many rounds");
-        m->because = s == SHELL_UNKNOWN && why ? why : m->because;
-        m->at = body;
-        read_body(m, s, place);
-        if (s == SHELL_YES && m->broken == SHELL_NO && !is_empty(parts[2]))
-            shell_calculate_within(m, parts[2], &v, &why);
-    }
-    m->broken = outer;
-}
-
-static void read_for(struct shell_machine *m, struct shell_char place)
-{
-    shell_skip_blanks(m);
-    if (!shell_at(m, "((")) {
-        read_for_words(m, place);
-        return;
-    }
-    int32_t from = m->at.i += 2;
-    if (!shell_skip_brackets(m, '(', ')'))
-        shell_fail(m, &place, "the loop's head is never closed (add ))");
-    struct shell_cursor head = { m->at.v, m->at.i - 1, from, -1, -1 };
-    m->at.i += shell_at(m, ")");
-    read_counted(m, place, head);
+    shell_expect(m, "esac", place, "case");
 }
 
 /* Functions and groups ------------------------------------------------------------- */
@@ -330,18 +165,19 @@ static bool read_function(struct shell_machine *m)
     shell_skip_lines(m);
     const char *name = shell_slice(m, from, from + n);
     struct shell_cursor body = m->at;
-    struct branch before = enter(m, SHELL_NO);
+    struct shell_branch before = shell_enter(m, SHELL_NO);
     static const char *const ends[] = { "}", NULL };
     if (shell_takes(m, "{")) {
         body = m->at;
         shell_list(m, ends);
         body.n = m->at.i;
-        expect(m, "}", m->at.v[from], "function");
+        shell_expect(m, "}", m->at.v[from], "function");
     }
-    leave(m, before);
+    shell_leave(m, before);
     body.here_at = -1;
+    int32_t perhaps = m->mode == SHELL_MAYBE ? m->because : 0;
     if (m->mode != SHELL_SKIP && m->functions.n < SHELL_NAMES_MAX)
-        VEC_PUSH(&m->functions, ((struct shell_function) { name, body }));
+        VEC_PUSH(&m->functions, ((struct shell_function) { name, body, perhaps }));
     return true;
 }
 
@@ -354,6 +190,15 @@ static enum shell_status read_group(struct shell_machine *m, const char *close,
     if (!shell_at(m, close))
         shell_fail(m, &place, "this bracket is never closed (add a %s)", close);
     m->at.i++;
+    return s;
+}
+
+/* ( a; b ): what it sets is gone after it. */
+static enum shell_status read_subshell(struct shell_machine *m, struct shell_char place)
+{
+    struct shell_subshell *inner = shell_subshell_begin(m);
+    enum shell_status s = read_group(m, ")", place);
+    shell_subshell_end(m, inner);
     return s;
 }
 
@@ -379,18 +224,14 @@ static bool read_compound(struct shell_machine *m, enum shell_status *s)
         read_if(m, place);
     else if (shell_takes(m, "case"))
         read_case(m, place);
-    else if (shell_takes(m, "for") || shell_takes(m, "select"))
-        read_for(m, place);
-    else if (shell_takes(m, "while"))
-        read_while(m, place, false);
-    else if (shell_takes(m, "until"))
-        read_while(m, place, true);
+    else if (shell_loop(m))
+        *s = SHELL_DONE;
     else if (shell_takes(m, "{"))
         *s = read_group(m, "}", place);
     else if (shell_at(m, "(("))
         *s = read_count(m);
     else if (shell_at(m, "(") && ++m->at.i)
-        *s = read_group(m, ")", place);
+        *s = read_subshell(m, place);
     else if (shell_takes(m, "[["))
         *s = shell_double_test(m);
     else
@@ -398,8 +239,7 @@ static bool read_compound(struct shell_machine *m, enum shell_status *s)
     struct shell_redirect to = { 0 };
     for (shell_skip_blanks(m); !shell_ends(m) && shell_redirection(m, &to);)
         shell_skip_blanks(m);
-    shell_text_release(&to.file);
-    shell_text_release(&to.document);
+    shell_redirect_release(&to);
     return true;
 }
 
@@ -437,13 +277,15 @@ static enum shell_status read_pipeline(struct shell_machine *m)
         m->because = shell_not_known(m, "?", false, "a command decides it");
         s = SHELL_UNKNOWN;
     }
+    if (m->mode != SHELL_SKIP)
+        m->status = s;
     return s;
 }
 
 /* a && b || c */
 static enum shell_status read_and_or(struct shell_machine *m)
 {
-    struct branch before = { m->mode, m->because };
+    struct shell_branch before = { m->mode, m->because };
     enum shell_status s = read_pipeline(m);
     for (shell_skip_blanks(m); !m->failed && (shell_at(m, "&&") || shell_at(m, "||"));
          shell_skip_blanks(m)) {
@@ -452,12 +294,12 @@ static enum shell_status read_and_or(struct shell_machine *m)
              never = both ? s == SHELL_NO : s == SHELL_YES || s == SHELL_DONE;
         m->at.i += 2;
         shell_skip_lines(m);
-        struct branch here = enter(m, sure    ? SHELL_YES
-                                      : never ? SHELL_NO
-                                              : SHELL_UNKNOWN);
+        struct shell_branch here = shell_enter(m, sure    ? SHELL_YES
+                                                  : never ? SHELL_NO
+                                                          : SHELL_UNKNOWN);
         enum shell_status next = read_pipeline(m);
         int32_t why = m->because;
-        leave(m, here);
+        shell_leave(m, here);
         m->because = why;
         s = never ? s : sure ? next : SHELL_UNKNOWN;
     }
