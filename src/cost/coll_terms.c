@@ -92,6 +92,14 @@ static void believed_inside(const struct planner *p, const struct instance *inst
     }
 }
 
+/* The search doubles its channels but for slow ones, and from Hopper on for fast ones of
+ * more than four ways (ncclTopoDupChannels of search.cc). */
+static int32_t doubled(int32_t n_ways, double way_Bps, int64_t sm_arch)
+{
+    bool enough = sm_arch > 80 && n_ways > 4 && way_Bps >= 25e9 && way_Bps < 50e9;
+    return enough ? n_ways : 2 * n_ways;
+}
+
 /* Between nodes: 12 GB/s for each 100 Gb/s of the NICs that the rings use. */
 static void believed_between(const struct planner *p, const struct instance *inst,
                              const struct rings *rings, struct nccl_case *c)
@@ -102,7 +110,8 @@ static void believed_between(const struct planner *p, const struct instance *ins
         line += inst->nics[nic].line_Bps * 12 / 12.5;
     }
     c->bus_Bps = fmin(c->bus_Bps, line);
-    c->n_channels = rings->n > 1 ? 2 * rings->n : 2;
+    c->n_channels =
+        rings->n > 1 ? doubled(rings->n, line / rings->n, inst->gpu->sm_arch) : 2;
     if (p->cluster->fabric->kind == FABRIC_EFA)
         c->net_latency_s = nccl_ofi_s(p->nccl, p->cluster->fabric->gpudirect);
 }

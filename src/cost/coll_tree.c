@@ -141,6 +141,17 @@ static void scale_to_channels(struct planner *p, struct fabric_law *law)
     law->fill_rank_B *= share;
 }
 
+/* What the software moves a second: the network's limit, and of NVLS trees that of the
+ * channels' warps inside a node, which the fabric of the NVSwitch has. */
+static double most_Bps(const struct fabric *inside, const struct tree *t)
+{
+    bool limited = t->switched && t->n_nodes > 1 &&
+                   coll_law_given(inside, FABRIC_NVLS_TREE, FABRIC_PROTO_SIMPLE);
+    const struct fabric_law *law =
+        &inside->laws.of[FABRIC_NVLS_TREE][FABRIC_PROTO_SIMPLE];
+    return fmin(t->law.max_Bps, limited ? law->max_Bps : (double)INFINITY);
+}
+
 static int plan(struct planner *p, enum fabric_algo algo, int protocol,
                 const char *name)
 {
@@ -158,7 +169,7 @@ static int plan(struct planner *p, enum fabric_algo algo, int protocol,
     *phase = (struct coll_phase) { .name = name,
                                    .size_B = q->size_B,
                                    .protocol = protocol,
-                                   .cap_Bps = t.law.max_Bps };
+                                   .cap_Bps = most_Bps(inside, &t) };
     p->plan->n_phases = 1;
     p->plan->phases = phase;
     p->plan->n_channels = (int32_t)f->channels;

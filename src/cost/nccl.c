@@ -239,11 +239,21 @@ static double levels(const struct nccl_case *c)
     return floor(log2((double)c->n_nodes));
 }
 
-/* On two nodes both directions of a NIC serve one edge of the trees: twice the bus. */
+/* On two nodes the search raises what a channel has inside a node to twice what it has
+ * between them, as far as the NVLinks of a chain go (search.cc, its second pass). */
+static double tree_bus_GBps(const struct nccl_case *c)
+{
+    double ppn = (double)c->n_ranks / (double)c->n_nodes;
+    double inside = c->inside_bus_Bps * ppn / fmax(ppn - 1, 1);
+    if (c->n_nodes != 2)
+        return c->bus_Bps / 1e9;
+    return fmax(c->bus_Bps, fmin(2 * c->bus_Bps, inside)) / 1e9;
+}
+
 static double tree_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
 {
     int arch = arch_row(c->sm_arch), column = node_column(c);
-    double bus = (c->n_nodes == 2 ? 2 : 1) * c->bus_Bps / 1e9;
+    double bus = tree_bus_GBps(c);
     double log = floor(log2(fmax(c->size_B, 64) / 64));
     if (p == LL)
         bus = fmin(bus / 3.8, v->ll_max[c->n_nodes == 1 ? arch : 0][column]);

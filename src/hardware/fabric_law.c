@@ -207,28 +207,46 @@ const struct fabric_choice *fabric_choice_of(const struct fabric_choices *choice
     return NULL;
 }
 
-double fabric_nvls_chunk_B(double size_B, double chunks_a_round)
+struct chunk_rule {
+    double rounds, chunk_B; /* fewer rounds of twice the chunk: this chunk */
+};
+
+static double chunk_for(const struct chunk_rule *rule, size_t n, double size_B,
+                        double chunks_a_round, double chunk_B)
 {
-    static const struct {
-        double rounds, chunk_B; /* fewer rounds of twice the chunk: this chunk */
-    } rule[] = { { 64, 65536 }, { 8, 32768 }, { 2, 16384 } };
-    double chunk_B = 131072;
-    for (size_t i = 0; i < sizeof(rule) / sizeof(rule[0]); i++)
-        if (size_B < rule[i].rounds * chunks_a_round * chunk_B)
+    for (size_t i = 0; i < n; i++)
+        if (rule[i].chunk_B < chunk_B &&
+            size_B < rule[i].rounds * chunks_a_round * chunk_B)
             chunk_B = rule[i].chunk_B;
     return chunk_B;
 }
 
-/* What the rounds of chunks add to X: see the header. */
-static double rounds_s(const struct fabric_law *law, int64_t n_ranks, double sent_B,
-                       double bytes_s)
+double fabric_nvls_chunk_B(double size_B, double chunks_a_round, int64_t n_nodes)
 {
-    double chunks = law->rounds_channels * fmin((double)n_ranks, FABRIC_NVLS_HEADS);
+    static const struct chunk_rule alone[] = { { 64, 65536 },
+                                               { 8, 32768 },
+                                               { 2, 16384 } };
+    static const struct chunk_rule trees[] = { { 4, 65536 }, { 1, 32768 } };
+    double most_B = n_nodes >= 4 ? 65536 : 131072;
+    return n_nodes > 1 ? chunk_for(trees, 2, size_B, chunks_a_round, most_B)
+                       : chunk_for(alone, 3, size_B, chunks_a_round, most_B);
+}
+
+/* What the rounds of chunks add to X: see the header. */
+static double rounds_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nodes,
+                       double sent_B, double bytes_s)
+{
+    double heads = fmin((double)n_ranks / (double)n_nodes, FABRIC_NVLS_HEADS);
+    double chunks = law->rounds_channels * heads;
     if (chunks <= 0 || sent_B <= 0)
         return 0;
-    double chunk_B = fabric_nvls_chunk_B(sent_B, chunks);
+    double chunk_B = fabric_nvls_chunk_B(sent_B, chunks, n_nodes);
     double slower = 1 + law->rounds_half_B / chunk_B;
-    return bytes_s * (slower * (1 + law->fill_frac * chunks * chunk_B / sent_B) - 1);
+    double round = chunks * chunk_B / sent_B; /* of the bytes */
+    double fill = law->fill_frac * (n_nodes > 1 ? fmin(round, 1) : round);
+    if (n_nodes > 4)
+        fill *= log2((double)n_nodes) / 2;
+    return bytes_s * (slower * (1 + fill) - 1);
 }
 
 double fabric_law_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nodes,
@@ -242,9 +260,10 @@ double fabric_law_s(const struct fabric_law *law, int64_t n_ranks, int64_t n_nod
     double chain = (double)n_ranks / (double)n_nodes - 1;
     double filling =
         law->fill_frac * (1 + law->fill_level * level) + law->fill_chain * chain;
-    double fill = law->rounds_channels > 0 ? rounds_s(law, n_ranks, sent_B, bytes_s)
-                  : sent_B > 0             ? filling * waiting_B * (bytes_s / sent_B)
-                                           : 0;
+    double fill = law->rounds_channels > 0
+                      ? rounds_s(law, n_ranks, n_nodes, sent_B, bytes_s)
+                  : sent_B > 0 ? filling * waiting_B * (bytes_s / sent_B)
+                               : 0;
     return law->base_s + law->rank_s * (double)(n_ranks - 2) +
            law->node_s * (double)(n_nodes - 1) + law->chain_s * chain +
            law->level_s * level + ramp * reached + fill;

@@ -13,10 +13,13 @@
  *       min(max(S - fill_from, 0), fill_bytes + fill_rank n) X / S
  *     + X
  *
- * NVLS of one node goes in rounds of `channels` x n chunks of c bytes (NCCL's rule,
+ * NVLS of one node goes in rounds of R = `channels` x n chunks of c bytes (NCCL's rule,
  * fabric_nvls_chunk_B). Each chunk costs as much as `chunk_half` bytes more would:
  *
- *   X + fill ... = (1 + chunk_half / c) (1 + fill channels n c / S) X
+ *   X + fill ... = (1 + chunk_half / c) (1 + fill R c / S) X
+ *
+ * An NVLS tree with `channels` does so with n / N for n, and fills by
+ * max(log2 N / 2, 1) min(R c / S, 1).
  *
  * MODEL.md, "Collectives", derives which of the terms an algorithm needs. */
 #ifndef HARDWARE_FABRIC_LAW_H
@@ -51,11 +54,11 @@ struct fabric_law {
     double fill_chain;            /* the same for each GPU beyond a node's first */
     double fill_from_B, fill_B;   /* ... on, no more than fill_B of them ... */
     double fill_rank_B;           /* ... and as many more for each rank */
-    double rounds_channels; /* NVLS of one node: channels that share a round ... */
-    double rounds_half_B;   /* ... and the chunk at which half the rate is lost */
-    double efficiency;      /* share of the links' payload rate that it reaches */
-    double max_Bps;         /* what its software can do of S a second; INFINITY: any */
-    double peer_Bps;        /* point to point: to one peer; INFINITY: any */
+    double rounds_channels;       /* NVLS: channels that share a round ... */
+    double rounds_half_B;         /* ... and the chunk at which half the rate is lost */
+    double efficiency;            /* share of the links' payload rate that it reaches */
+    double max_Bps;  /* what its software can do of S a second; INFINITY: any */
+    double peer_Bps; /* point to point: to one peer; INFINITY: any */
 };
 
 struct fabric_laws {
@@ -91,9 +94,10 @@ const struct fabric_choice *fabric_choice_of(const struct fabric_choices *choice
                                              const char *op, int64_t n_ranks,
                                              int32_t gpus_per_node, double size_B);
 
-/* Chunk of NVLS inside one node for an all-reduce of size_B, whose rounds are of so
- * many chunks: NCCL's calcCollChunking (src/enqueue.cc, 2.27). */
-double fabric_nvls_chunk_B(double size_B, double chunks_a_round);
+/* Chunk of NVLS (of NVLS trees on several nodes) for an all-reduce of size_B, whose
+ * rounds are of so many chunks: NCCL's calcCollChunking (src/enqueue.cc, 2.19-2.30),
+ * with the greatest chunk of ncclNvlsTuning (src/transport/nvls.cc). */
+double fabric_nvls_chunk_B(double size_B, double chunks_a_round, int64_t n_nodes);
 
 /* What the law adds to the time of the bytes. `sent_B` is what fill counts,
  * `ramp_size_B` what the ramp does, bytes_s the time X of sent_B alone. */

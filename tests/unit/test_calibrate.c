@@ -466,13 +466,14 @@ static void test_fabric_trees(void)
         CU_ASSERT_EQUAL_FATAL(cluster_parse(&cluster, &b.loader, "dgx-h100:2"), 0);
         struct fabric truth = *cluster.fabric, fitted = truth;
         struct fabric_law *tree = truth.laws.of[FABRIC_TREE];
-        tree[FABRIC_PROTO_LL128].max_Bps *= 0.8;
+        struct fabric_law *nvls = &truth.laws.of[FABRIC_NVLS_TREE][FABRIC_PROTO_SIMPLE];
+        nvls->max_Bps *= 0.5;
         if (!few)
             tree[FABRIC_PROTO_LL].base_s *= 1.5;
         add_colls(&b, &cluster, &truth, 8, few ? 0x1p23 : 256);
         CU_ASSERT_EQUAL_FATAL(
             calibrate_fabric(&b.found, &fitted, &cluster, &b.samples, &b.err), 0);
-        assert_near(&b, "tree/ll128/max", tree[FABRIC_PROTO_LL128].max_Bps);
+        assert_near(&b, "nvls_tree/simple/max", nvls->max_Bps);
         if (!few)
             assert_near(&b, "tree/ll/base", tree[FABRIC_PROTO_LL].base_s);
         for (int64_t i = 0; i < b.found.terms.n; i++)

@@ -290,6 +290,9 @@ static void test_trees(void)
             struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, S);
             double bytes_s = k * S / (nic * inst->n_nics * law->efficiency);
             double fill = fmin(fmax(S - law->fill_from_B, 0), law->fill_B) / S;
+            double rounds = fmin(128 * 65536 / S, 1) * fmax((g + 1) / 2, 1);
+            if (law->rounds_channels > 0)
+                fill = rounds;
             double t = law->base_s + (inst->n_gpus - 1) * law->chain_s +
                        g * law->level_s + law->ramp_s +
                        g * law->ramp_level_s * fmin(S / fmax(law->ramp_B, 1), 1) +

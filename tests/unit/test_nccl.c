@@ -136,13 +136,67 @@ static void test_chunk_of_nvls(void)
                  { 8 << 20, 32768 },  { (64 << 20) - 1, 32768 },
                  { 64 << 20, 65536 }, { 1 << 30, 131072 } };
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        CU_ASSERT_EQUAL(fabric_nvls_chunk_B(rows[i].size_B, 128), rows[i].chunk_B);
+        CU_ASSERT_EQUAL(fabric_nvls_chunk_B(rows[i].size_B, 128, 1), rows[i].chunk_B);
     struct fabric_law law = { .rounds_channels = 16,
                               .rounds_half_B = 16384,
                               .fill_frac = 2 };
     /* 8 rounds of 32 KiB chunks: (1 + 1/2) (1 + 2/8) of X */
     double s = fabric_law_s(&law, 8, 1, 32 << 20, 32 << 20, 1e-3);
     CU_ASSERT_DOUBLE_EQUAL(s, 0.875e-3, 1e-9);
+}
+
+/* Rounds of NVLS trees on nodes of 8 GPUs: 128 chunks, of up to 128 KiB below 4 nodes
+ * and 64 KiB from there on. A round fills twice, from 8 nodes on for each two levels. */
+static void test_rounds_of_nvls_trees(void)
+{
+    static const struct {
+        int64_t n_nodes;
+        double size_B, chunk_B, filled; /* of X */
+    } rows[] = {
+        { 2, 1 << 20, 32768, 2 },     { 2, 8 << 20, 65536, 2 },
+        { 2, 16 << 20, 65536, 1 },    { 2, (64 << 20) - 128, 65536, 0.25 },
+        { 2, 64 << 20, 131072, 0.5 }, { 2, 1 << 30, 131072, 1.0 / 32 },
+        { 4, 64 << 20, 65536, 0.25 }, { 4, 4 << 20, 32768, 2 },
+        { 16, 64 << 20, 65536, 0.5 }, { 64, 64 << 20, 65536, 0.75 },
+    };
+    struct fabric_law law = { .rounds_channels = 16, .fill_frac = 2 };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        int64_t n = rows[i].n_nodes;
+        double size_B = rows[i].size_B;
+        CU_ASSERT_EQUAL(fabric_nvls_chunk_B(size_B, 128, n), rows[i].chunk_B);
+        CU_ASSERT_DOUBLE_EQUAL(fabric_law_s(&law, 8 * n, n, size_B, size_B, 1),
+                               rows[i].filled, 1e-5);
+    }
+}
+
+/* What NCCL 2.26 takes on DGX H100 with 8 ports of 400 Gb/s: 8 channels of 45 GB/s. An
+ * NVLink chain leaves trees 411 GB/s of a pair of nodes, and LL128 293 of its channels. */
+static void test_choice_on_infiniband(void)
+{
+    static const struct {
+        const char *cluster;
+        double size_B;
+        enum coll_algorithm algorithm;
+        int protocol;
+    } rows[] = {
+        { "dgx-h100:2", 65536, COLL_TREE, FABRIC_PROTO_LL },
+        { "dgx-h100:2", 524288, COLL_TREE, FABRIC_PROTO_LL128 },
+        { "dgx-h100:2", 16 << 20, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
+        { "dgx-h100:2", 1 << 30, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
+        { "dgx-h100:4", 1 << 20, COLL_TREE, FABRIC_PROTO_LL128 },
+        { "dgx-h100:4", 64 << 20, COLL_NVLS_TREE, FABRIC_PROTO_SIMPLE },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bench b;
+        struct coll_plan plan;
+        bench_init(&b, rows[i].cluster, true);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, rows[i].size_B);
+        q.nccl = "2.26.2";
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(plan.algorithm, rows[i].algorithm);
+        CU_ASSERT_EQUAL(plan.phases[0].protocol, rows[i].protocol);
+        bench_release(&b);
+    }
 }
 
 static void test_versions(void)
@@ -199,6 +253,8 @@ void test_nccl_register(void)
     CU_add_test(s, "2.4's choice of protocol", test_choice_of_2_4);
     CU_add_test(s, "choice on Blackwell", test_choice_on_blackwell);
     CU_add_test(s, "chunks of NVLS", test_chunk_of_nvls);
+    CU_add_test(s, "rounds of NVLS trees", test_rounds_of_nvls_trees);
+    CU_add_test(s, "choice on InfiniBand", test_choice_on_infiniband);
     CU_add_test(s, "versions", test_versions);
     CU_add_test(s, "versions that are known", test_known_versions);
 }
