@@ -66,6 +66,7 @@ int campaign_simulate(struct simulate_result *step, struct campaign_result *beyo
 
 /* Adds "input", "job" and "uncertainty" to the JSON of a result; null where the
  * scenario has none. */
+extern const struct contract_object campaign_contract;
 void campaign_json(json_t *result, const struct campaign_result *r);
 
 #endif

@@ -1,97 +1,126 @@
 /* The JSON of what campaigns add to a step's result. */
 #include "campaign/campaign.h"
+#include "config/contract.h"
 
-#include <math.h>
+/* clang-format off */
+#define KNOWN .flags = CONTRACT_MAY_NULL
 
-static json_t *real(double v)
+static const struct contract_member input_rows[] = {
+    CONTRACT_AT("samples_per_s", REAL, input_result, samples_per_s, "Sequences per second that loading alone would reach; null: no limit.", KNOWN),
+    CONTRACT_AT("bound", BOOL, input_result, bound, "Whether the step waits for loading."),
+    CONTRACT_AT("slowest", NAME, input_result, slowest, "The slowest stage.", .names = input_stage_names),
+    CONTRACT_AT("stages_s", REALS, input_result, step_s, "What each stage takes for the samples of a step.", .names = input_stage_names),
+    CONTRACT_AT("copy_s", REAL, input_result, copy_s, "The copy to the GPU, exposed.", KNOWN),
+    CONTRACT_AT("wait_s", REAL, input_result, wait_s, "What the step is longer for all this.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object input = { "input", input_rows };
+
+struct phase {
+    int phase;
+    double time_s;
+    bool billed;
+};
+
+static const struct contract_member phase_rows[] = {
+    CONTRACT_AT("phase", NAME, phase, phase, "Which phase.", .names = job_phase_names),
+    CONTRACT_AT("time_s", REAL, phase, time_s, "How long it takes.", KNOWN),
+    CONTRACT_AT("billed", BOOL, phase, billed, "Whether it costs."),
+    CONTRACT_END,
+};
+static const struct contract_object phase = { "phase", phase_rows };
+
+static const struct contract_member checkpoint_rows[] = {
+    CONTRACT_AT("bytes", REAL, checkpoint_result, size_B, "All states together.", KNOWN),
+    CONTRACT_AT("writers", INT64, checkpoint_result, writers, "Instances that write."),
+    CONTRACT_AT("every_steps", INT64, checkpoint_result, every, "Steps from one to the next."),
+    CONTRACT_AT("count", INT64, checkpoint_result, count, "In the job."),
+    CONTRACT_AT("copy_s", REAL, checkpoint_result, copy_s, "From GPUs to hosts; training waits.", KNOWN),
+    CONTRACT_AT("write_s", REAL, checkpoint_result, write_s, "From hosts to storage.", KNOWN),
+    CONTRACT_AT("blocking_s", REAL, checkpoint_result, blocking_s, "What each stops training for.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object checkpoint = { "checkpoint", checkpoint_rows };
+
+static const struct contract_member trials_rows[] = {
+    CONTRACT_AT("trials", INT64, trials_result, trials, "Trials in all."),
+    CONTRACT_AT("parallel_trials", INT64, trials_result, parallel_trials, "Trials at once."),
+    CONTRACT_AT("stopped", INT64, trials_result, stopped, "Trials that are stopped early."),
+    CONTRACT_AT("hours", REAL, trials_result, hours, "Until the last ends.", KNOWN),
+    CONTRACT_AT("instance_hours", REAL, trials_result, instance_hours, "Of all instances.", KNOWN),
+    CONTRACT_AT("usd", REAL, trials_result, usd, "Of all trials.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object trials = { "trials", trials_rows };
+/* clang-format on */
+
+static json_t *phases_json(const void *job)
 {
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *word(const struct name_value *names, int v)
-{
-    return json_string(names_of(names, v));
-}
-
-static json_t *input_json(const struct input_result *r)
-{
-    if (!r->given)
-        return json_null();
-    json_t *o = json_object(), *stages = json_object();
-    for (int i = 0; i < INPUT_STAGES; i++)
-        json_object_set_new(stages, names_of(input_stage_names, i), real(r->step_s[i]));
-    json_object_set_new(o, "samples_per_s", real(r->samples_per_s));
-    json_object_set_new(o, "bound", json_boolean(r->bound));
-    json_object_set_new(o, "slowest", word(input_stage_names, (int)r->slowest));
-    json_object_set_new(o, "stages_s", stages);
-    json_object_set_new(o, "copy_s", real(r->copy_s));
-    json_object_set_new(o, "wait_s", real(r->wait_s));
-    return o;
-}
-
-static json_t *phases_json(const struct job_result *r)
-{
+    const struct job_result *r = job;
     json_t *list = json_array();
     for (int i = 0; i < JOB_PHASES; i++) {
-        json_t *o = json_object();
-        json_object_set_new(o, "phase", word(job_phase_names, i));
-        json_object_set_new(o, "time_s", real(r->phases_s[i]));
-        json_object_set_new(o, "billed",
-                            json_boolean(job_is_billed((enum job_phase)i)));
-        json_array_append_new(list, o);
+        const struct phase one = { i, r->phases_s[i],
+                                   job_is_billed((enum job_phase)i) };
+        json_array_append_new(list, contract_json(&phase, &one));
     }
     return list;
 }
 
-static json_t *checkpoint_json(const struct job_result *r)
+static json_t *checkpoint_json(const void *job)
 {
-    const struct checkpoint_result *c = &r->checkpoint;
-    if (!r->has_checkpoints)
-        return json_null();
-    json_t *o = json_object();
-    json_object_set_new(o, "bytes", real(c->size_B));
-    json_object_set_new(o, "writers", json_integer(c->writers));
-    json_object_set_new(o, "every_steps", json_integer(c->every));
-    json_object_set_new(o, "count", json_integer(c->count));
-    json_object_set_new(o, "copy_s", real(c->copy_s));
-    json_object_set_new(o, "write_s", real(c->write_s));
-    json_object_set_new(o, "blocking_s", real(c->blocking_s));
-    return o;
+    const struct job_result *r = job;
+    return r->has_checkpoints ? contract_json(&checkpoint, &r->checkpoint) : NULL;
 }
 
-static json_t *trials_json(const struct trials_result *t)
+static json_t *trials_json(const void *job)
 {
-    if (t->trials == 0)
-        return json_null();
-    json_t *o = json_object();
-    json_object_set_new(o, "trials", json_integer(t->trials));
-    json_object_set_new(o, "parallel_trials", json_integer(t->parallel_trials));
-    json_object_set_new(o, "stopped", json_integer(t->stopped));
-    json_object_set_new(o, "hours", real(t->hours));
-    json_object_set_new(o, "instance_hours", real(t->instance_hours));
-    json_object_set_new(o, "usd", real(t->usd));
-    return o;
+    const struct job_result *r = job;
+    return r->trials.trials ? contract_json(&trials, &r->trials) : NULL;
 }
 
-static json_t *job_json(const struct job_result *r)
+/* clang-format off */
+static const struct contract_member job_rows[] = {
+    CONTRACT_AT("steps", INT64, job_result, steps, "Training steps."),
+    CONTRACT_AT("evaluations", INT64, job_result, evaluations, "Evaluations."),
+    CONTRACT_MADE("phases", LIST, phases_json, "In order.", .of = &phase),
+    CONTRACT_AT("hours", REAL, job_result, hours, "From start to end.", KNOWN),
+    CONTRACT_AT("billed_hours", REAL, job_result, billed_hours, "Of phases that cost.", KNOWN),
+    CONTRACT_AT("usd", REAL, job_result, usd, "Null without a price.", KNOWN),
+    CONTRACT_MADE("checkpoint", OBJECT, checkpoint_json, "Checkpoints; null without them.", KNOWN, .of = &checkpoint),
+    CONTRACT_MADE("trials", OBJECT, trials_json, "Trials of tuning; null without them.", KNOWN, .of = &trials),
+    CONTRACT_END,
+};
+static const struct contract_object job = { "job", job_rows };
+/* clang-format on */
+
+static json_t *input_json(const void *result)
 {
-    if (!r->given)
-        return json_null();
-    json_t *o = json_object();
-    json_object_set_new(o, "steps", json_integer(r->steps));
-    json_object_set_new(o, "evaluations", json_integer(r->evaluations));
-    json_object_set_new(o, "phases", phases_json(r));
-    json_object_set_new(o, "hours", real(r->hours));
-    json_object_set_new(o, "billed_hours", real(r->billed_hours));
-    json_object_set_new(o, "usd", real(r->usd));
-    json_object_set_new(o, "checkpoint", checkpoint_json(r));
-    json_object_set_new(o, "trials", trials_json(&r->trials));
-    return o;
+    const struct input_result *r = &((const struct campaign_result *)result)->input;
+    return r->given ? contract_json(&input, r) : NULL;
 }
+
+static json_t *job_json(const void *result)
+{
+    const struct job_result *r = &((const struct campaign_result *)result)->job;
+    return r->given ? contract_json(&job, r) : NULL;
+}
+
+static json_t *drawn_json(const void *result)
+{
+    return uncertainty_json(&((const struct campaign_result *)result)->uncertainty);
+}
+
+/* clang-format off */
+static const struct contract_member rows[] = {
+    CONTRACT_MADE("input", OBJECT, input_json, "The input pipeline; null without one.", KNOWN, .of = &input),
+    CONTRACT_MADE("job", OBJECT, job_json, "The whole job; null without one.", KNOWN, .of = &job),
+    CONTRACT_MADE("uncertainty", OBJECT, drawn_json, "Draws of jitter and failures; null without them.", KNOWN, .of = &uncertainty_contract),
+    CONTRACT_END,
+};
+/* clang-format on */
+const struct contract_object campaign_contract = { "campaign", rows };
 
 void campaign_json(json_t *result, const struct campaign_result *r)
 {
-    json_object_set_new(result, "input", input_json(&r->input));
-    json_object_set_new(result, "job", job_json(&r->job));
-    json_object_set_new(result, "uncertainty", uncertainty_json(&r->uncertainty));
+    contract_put(result, &campaign_contract, r);
 }

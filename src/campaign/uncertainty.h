@@ -115,7 +115,8 @@ int uncertainty_run(struct uncertainty_result *r, const struct uncertainty *u,
                     const struct scenario *s, const struct uncertainty_step *step,
                     const struct uncertainty_draws *how, struct err *err);
 
-/* null where nothing is given. */
+/* A new tree; NULL where nothing is given. */
+extern const struct contract_object uncertainty_contract;
 json_t *uncertainty_json(const struct uncertainty_result *r);
 
 #endif

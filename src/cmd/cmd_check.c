@@ -3,11 +3,11 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
-#include "config/contract.h"
 #include "hardware/attention.h"
 #include "hardware/experts.h"
 #include "hardware/product.h"
 #include "hardware/transfer.h"
+#include "report/check.h"
 #include "report/report.h"
 #include "report/sweep_figure.h"
 #include "scenario/scenario.h"
@@ -333,13 +333,8 @@ static int check_file(const char *file)
 
 /* As JSON -------------------------------------------------------------------------- */
 
-struct findings {
-    json_t *files;
-    int64_t n_errors, n_warnings;
-};
-
 /* Errors and warnings in the order in which they were found, then notes. */
-static int find(struct findings *all, const char *file)
+static int find(struct report_check *all, const char *file)
 {
     struct checked c = { .file = file, .json = true, .notes = json_array() };
     struct cfg_loader loader;
@@ -351,23 +346,27 @@ static int find(struct findings *all, const char *file)
         json_array_append_new(list, diag_json(&d->v[i]));
     json_array_extend(list, c.notes);
     json_decref(c.notes);
-    json_array_append_new(all->files,
-                          json_pack("{s:s, s:s?, s:b, s:I, s:o, s:o}", "file", file,
-                                    "kind", c.kind, "ok", rc == 0, "errors",
-                                    (json_int_t)d->n_errors, "findings", list,
-                                    "assumed", c.assumed ? c.assumed : json_array()));
+    const struct report_checked checked = {
+        .file = file,
+        .kind = c.kind,
+        .ok = rc == 0,
+        .n_errors = d->n_errors,
+        .findings = list,
+        .assumed = c.assumed ? c.assumed : json_array(),
+    };
+    json_array_append_new(all->files, report_checked_json(&checked));
+    json_decref(checked.findings);
+    json_decref(checked.assumed);
     all->n_errors += d->n_errors;
     all->n_warnings += d->n_warnings;
     cfg_loader_release(&loader);
     return rc ? EXIT_BAD_INPUT : EXIT_DONE;
 }
 
-static int write_findings(const struct findings *all)
+static int write_findings(const struct report_check *all)
 {
     struct err err = { 0 };
-    json_t *tree = json_pack("{s:s, s:o, s:I, s:I}", "schema", CONTRACT_CHECK, "files",
-                             all->files, "errors", (json_int_t)all->n_errors,
-                             "warnings", (json_int_t)all->n_warnings);
+    json_t *tree = contract_result(&report_check_contract, all);
     int rc = report_json_write(tree, "-", &err);
     json_decref(tree);
     if (rc)
@@ -397,7 +396,7 @@ int cmd_check(int argc, char **argv)
 {
     struct arguments args = { .json = false };
     struct option_list words = { 0 };
-    struct findings all = { 0 };
+    struct report_check all = { 0 };
     if (!is_plain(argc, argv, &args.json)) {
         int done = options_parse(&usage, argc, argv, &args, &words);
         if (done != OPTIONS_GO_ON)
@@ -415,7 +414,6 @@ int cmd_check(int argc, char **argv)
         worst = rc > worst ? rc : worst;
     }
     int written = args.json ? write_findings(&all) : EXIT_DONE;
-    if (!args.json)
-        json_decref(all.files);
+    json_decref(all.files);
     return written > worst ? written : worst;
 }

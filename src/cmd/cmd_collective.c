@@ -7,8 +7,9 @@
 #include "base/vec.h"
 #include "cmd/collective_explain.h"
 #include "cmd/options.h"
-#include "config/contract.h"
 #include "engine/watch.h"
+#include "report/collective.h"
+#include "report/report.h"
 #include "run/chunk.h"
 #include "run/coll_run.h"
 #include "scenario/releases.h"
@@ -98,7 +99,7 @@ struct sizes {
 };
 
 /* All that one call works with. */
-struct work {
+struct request {
     const struct arguments *args;
     struct cfg_loader *loader;
     struct err *err;
@@ -206,7 +207,7 @@ static int read_gpus(const char *text, const struct cluster *c,
     return 0;
 }
 
-static int set_fabric(struct work *w, const char *name)
+static int set_fabric(struct request *w, const char *name)
 {
     struct cfg where = cfg_from_tree(w->loader, "--fabric", json_string(name));
     w->cluster.fabric = fabric_get(w->loader, name, where);
@@ -218,7 +219,7 @@ static int set_fabric(struct work *w, const char *name)
     return 0;
 }
 
-static void warn_of_version(struct work *w)
+static void warn_of_version(struct request *w)
 {
     const char *v = w->args->nccl;
     const char *unsure =
@@ -227,7 +228,7 @@ static void warn_of_version(struct work *w)
         fprintf(stderr, "warning: --nccl: %s\n", unsure);
 }
 
-static int prepare(struct work *w)
+static int prepare(struct request *w)
 {
     warn_of_version(w);
     if (read_sizes(w->args->bytes, &w->sizes, w->err) ||
@@ -248,7 +249,7 @@ static void note_end(struct sim *sim, void *arg)
 }
 
 /* Operations that have one protocol run with that. */
-static void warn_of_protocol(const struct work *w)
+static void warn_of_protocol(const struct request *w)
 {
     const struct coll_plan *plan = &w->rows.v[0].plan;
     if (w->args->protocol != PROTOCOL_AUTO && plan->n_phases > 0 &&
@@ -261,7 +262,7 @@ static void warn_of_protocol(const struct work *w)
 }
 
 /* By the backend's own algorithm; where that refuses, by NCCL's, and says why. */
-static int plan_by_backend(struct work *w, struct coll_request request,
+static int plan_by_backend(struct request *w, struct coll_request request,
                            struct coll_plan *plan)
 {
     struct err refused = { 0 };
@@ -287,7 +288,7 @@ static void count_messages(const void *of, int64_t *done, int64_t *total)
     *total = world->chunk ? chunk_n_started(world->chunk) : 0;
 }
 
-static int run_size(struct work *w, double size_B)
+static int run_size(struct request *w, double size_B)
 {
     struct coll_request request = { .op = (enum coll_op)w->args->op,
                                     .algorithm =
@@ -322,7 +323,7 @@ static int run_size(struct work *w, double size_B)
     return 0;
 }
 
-static int run_sizes(struct work *w)
+static int run_sizes(struct request *w)
 {
     for (double size = w->sizes.min; size <= w->sizes.max * (1 + 1e-12);
          size *= w->sizes.factor) {
@@ -342,7 +343,7 @@ static const char *redop(int op)
                : "none";
 }
 
-static void print_rows(const struct work *w)
+static void print_rows(const struct request *w)
 {
     int op = w->args->op;
     int root = op == COLL_BROADCAST || op == COLL_REDUCE || op == COLL_SCATTER ? 0 : -1;
@@ -364,37 +365,38 @@ static void print_rows(const struct work *w)
     }
 }
 
-static int write_json(const struct work *w)
+static int write_json(const struct request *w)
 {
-    struct file_out out;
-    json_t *rows = json_array();
-    json_t *top = json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "schema",
-                            CONTRACT_COLLECTIVE, "cluster", w->args->cluster, "op",
-                            names_of(coll_op_names, w->args->op), "algorithm",
-                            names_of(coll_algorithm_names, w->args->algorithm),
-                            "network", names_of(fidelity_names, w->args->network),
-                            "ranks", (json_int_t)w->rows.v[0].plan.n_ranks, "rows",
-                            rows, "warnings", diags_json(&w->loader->diags));
+    const struct report_collective x = {
+        .cluster = w->args->cluster,
+        .op = w->args->op,
+        .algorithm = w->args->algorithm,
+        .network = w->args->network,
+        .ranks = w->rows.v[0].plan.n_ranks,
+        .rows = json_array(),
+        .warnings = diags_json(&w->loader->diags),
+    };
     for (int64_t i = 0; i < w->rows.n; i++) {
         const struct collective_row *r = &w->rows.v[i];
-        json_array_append_new(
-            rows, json_pack("{s:I, s:f, s:f, s:f, s:s, s:s}", "size_bytes",
-                            (json_int_t)r->size_B, "time_s", r->time_s, "algbw_Bps",
-                            r->algbw_Bps, "busbw_Bps", r->busbw_Bps, "algorithm",
-                            names_of(coll_algorithm_names, (int)r->plan.algorithm),
-                            "protocol", names_of(protocol_names, r->plan.protocol)));
+        const struct report_collective_row row = {
+            .size_B = (int64_t)r->size_B,
+            .time_s = r->time_s,
+            .algbw_Bps = r->algbw_Bps,
+            .busbw_Bps = r->busbw_Bps,
+            .algorithm = (int)r->plan.algorithm,
+            .protocol = names_of(protocol_names, r->plan.protocol),
+        };
+        json_array_append_new(x.rows, report_collective_row_json(&row));
     }
-    int rc = file_out_open(&out, w->args->json, w->err);
-    if (!rc) {
-        json_dumpf(top, out.stream, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-        fputc('\n', out.stream);
-        rc = file_out_commit(&out, w->err);
-    }
-    json_decref(top);
+    json_t *tree = contract_result(&report_collective_contract, &x);
+    json_decref(x.rows);
+    json_decref(x.warnings);
+    int rc = report_json_write(tree, w->args->json, w->err);
+    json_decref(tree);
     return rc;
 }
 
-static int write_plot(const struct work *w)
+static int write_plot(const struct request *w)
 {
     const char *op = names_of(coll_op_names, w->args->op);
     char title[256];
@@ -415,7 +417,7 @@ static int write_plot(const struct work *w)
 }
 
 /* Options that nothing of this operation heeds. */
-static void warn_of_unheeded(const struct work *w)
+static void warn_of_unheeded(const struct request *w)
 {
     const struct arguments *a = w->args;
     enum coll_algorithm done = w->rows.v[0].plan.algorithm;
@@ -433,7 +435,7 @@ static void warn_of_unheeded(const struct work *w)
                    names_of(coll_algorithm_names, (int)done));
 }
 
-static int run(struct work *w)
+static int run(struct request *w)
 {
     if (prepare(w) || run_sizes(w))
         return -1;
@@ -480,7 +482,7 @@ int cmd_collective(int argc, char **argv)
         return EXIT_USAGE;
     }
     cfg_loader_init(&loader);
-    struct work w = { .args = &args, .loader = &loader, .err = &err };
+    struct request w = { .args = &args, .loader = &loader, .err = &err };
     arena_init(&w.arena);
     rc = run(&w);
     if (w.net)

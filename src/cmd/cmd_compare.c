@@ -5,7 +5,6 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "compare/difference.h"
-#include "config/contract.h"
 #include "draw/draw.h"
 #include "report/difference.h"
 #include "report/report.h"
@@ -175,8 +174,9 @@ static int compare_all(struct side *sides, int32_t n, const struct arguments *ar
     int rc = 0;
     for (int32_t i = 1; i < n && rc == 0; i++)
         rc = compare(&sides[0], &sides[i], args, pairs, i + 1 == n, err);
-    json_t *tree =
-        json_pack("{s:s, s:o}", "schema", CONTRACT_COMPARE, "comparisons", pairs);
+    const struct report_differences x = { pairs };
+    json_t *tree = contract_result(&report_differences_contract, &x);
+    json_decref(pairs);
     if (rc == 0 && args->json)
         rc = report_json_write(tree, args->json, err);
     json_decref(tree);

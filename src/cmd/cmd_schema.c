@@ -94,15 +94,17 @@ static int print_page(struct cfg_loader *loader)
     return rc;
 }
 
-static void print_names(struct cfg_loader *loader)
+static void print_names(void)
 {
-    const char **results = datadir_list(&loader->arena, "schemas/results");
     printf("files:  ");
     for (int i = 0; reference_kinds[i]; i++)
         printf(" %s", reference_kinds[i]);
     printf(" model\nresults:");
-    for (int i = 0; results[i]; i++)
-        printf(" %s", results[i]);
+    for (int i = 0; result_contracts[i]; i++) {
+        const char *name;
+        size_t n = result_name(result_contracts[i], &name);
+        printf(" %.*s", (int)n, name);
+    }
     printf("\n");
 }
 
@@ -115,7 +117,7 @@ static void print_codes(void)
 static int write_schema(struct cfg_loader *loader, const char *name, struct err *err)
 {
     if (strcmp(name, "list") == 0) {
-        print_names(loader);
+        print_names();
         return 0;
     }
     if (strcmp(name, "codes") == 0) {
@@ -126,8 +128,9 @@ static int write_schema(struct cfg_loader *loader, const char *name, struct err 
         return write_tree(model_schema(), err);
     if (names_listed(reference_kinds, name))
         return write_kind(loader, name, err);
-    json_t *schema = result_schema(loader, name);
-    return schema ? write_tree(schema, err) : -1;
+    json_t *schema = result_schema(name);
+    return schema ? write_tree(schema, err)
+                  : err_set(err, "schema \"%s\" is unknown (smsim schema list)", name);
 }
 
 int cmd_schema(int argc, char **argv)

@@ -122,10 +122,9 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader,
 static int write_json(const struct scenario *s, const struct simulate_result *r,
                       const struct arguments *args, double wall_s, struct err *err)
 {
-    json_t *tree = report_step_json(s, r, &args->beyond);
-    if (args->timing)
-        json_object_set_new(json_object_get(tree, "simulation"), "wall_s",
-                            json_real(wall_s));
+    struct simulate_result timed = *r;
+    timed.wall_s = args->timing ? wall_s : 0;
+    json_t *tree = report_step_json(s, &timed, &args->beyond);
     int rc = report_json_write(tree, args->json, err);
     json_decref(tree);
     return rc;

@@ -6,7 +6,6 @@
 #include "cmd/options.h"
 #include "cmd/validate_arena.h"
 #include "cmd/validate_measured.h"
-#include "config/contract.h"
 #include "config/datadir.h"
 #include "draw/draw.h"
 #include "report/figure_validation.h"
@@ -220,11 +219,15 @@ static json_t *show_regimes(struct results *all, const struct arguments *args)
 static int write_files(struct results *all, const struct arguments *args)
 {
     struct err err = { 0 };
-    json_t *tree = json_pack("{s:s, s:O, s:o, s:O}", "schema", CONTRACT_VALIDATE,
-                             "sources", all->sources, "regimes",
-                             show_regimes(all, args), "warnings", all->warnings);
-    if (args->arena)
-        json_object_set_new(tree, "claims", arena_claims(shows_text(args)));
+    const struct report_validation x = {
+        .sources = all->sources,
+        .regimes = show_regimes(all, args),
+        .warnings = all->warnings,
+        .claims = args->arena ? arena_claims(shows_text(args)) : NULL,
+    };
+    json_t *tree = contract_result(&report_validate_contract, &x);
+    json_decref(x.regimes);
+    json_decref(x.claims);
     int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
     json_decref(tree);
     if (!rc && args->regimes) {

@@ -1,6 +1,6 @@
 #include "cmd/failure.h"
 
-#include "config/contract.h"
+#include "report/check.h"
 #include "report/report.h"
 
 #include <string.h>
@@ -43,10 +43,11 @@ void cmd_failure_write(const char *path, const char *command, const struct diags
         json_array_append_new(errors, diag_json(&own));
         total++;
     }
-    json_t *tree =
-        json_pack("{s:s, s:s, s:i, s:o, s:I, s:o}", "schema", CONTRACT_FAILURE,
-                  "command", command, "exit_code", exit_code, "errors", errors,
-                  "errors_total", (json_int_t)total, "warnings", diags_json(diags));
+    const struct report_failure x = { command, exit_code, errors, diags_json(diags),
+                                      total };
+    json_t *tree = contract_result(&report_failure_contract, &x);
+    json_decref(x.errors);
+    json_decref(x.warnings);
     if (strcmp(path, "-") != 0 && !is_free(path))
         fprintf(stderr, "smsim: %s: is no result of smsim, and stays as it is\n", path);
     else if (report_json_write(tree, path, &unwritten))

@@ -1,4 +1,4 @@
-/* What --json gives where a command cannot give a result: schemas/results/failure.json. */
+/* What --json gives where a command cannot give a result (report/check.h). */
 #ifndef CMD_FAILURE_H
 #define CMD_FAILURE_H
 

@@ -41,7 +41,7 @@ int arena_table(struct cfg_loader *loader, const struct mapping_run *run,
                                      .row_s = row_s };
     if (text)
         report_arena_text(stdout, &side);
-    json_object_set_new(source, "rivals", report_arena_json(&r));
+    report_rivals_add(source, &r);
     return 0;
 }
 

@@ -21,7 +21,8 @@
  *         a file as values with positions; tables of fields; --set
  *     lenient, place, pointer:
  *         lenient text as strict JSON; lines and columns; JSON pointers
- *     diag                                what is wrong with a file
+ *     diag, diag_json                     what is wrong with a file
+ *     contract                            members of results: written, and as a schema
  *     datadir, cache, inputs:
  *         where the data are; what was made of a file; files that were read
  *     csv, xml                            tables; NCCL's topology files */

@@ -144,6 +144,7 @@ const char *diags_warning_text(struct diags *d, int64_t i);
 /* {"code", "severity", "pointer", "file", "line", "column", "set", "text", "mend"}, of
  * which all but code, severity and text may be null. diag_read_json takes it back; its
  * strings are the object's, and its code is not looked up. */
+extern const struct contract_object diag_contract;
 json_t *diag_json(const struct diag *d);
 struct diag diag_read_json(const json_t *o);
 

@@ -17,7 +17,9 @@ struct arena_side {
 
 /* Errors of each quantity, order of alternatives, and how each was run. */
 void report_arena_text(FILE *out, const struct arena_side *a);
-json_t *report_arena_json(const struct rivals *r);
+
+/* Adds them to a source of report_validation_json. */
+void report_rivals_add(json_t *source, const struct rivals *r);
 
 void report_claims_text(FILE *out, const struct rival_claims *c);
 json_t *report_claims_json(const struct rival_claims *c);

@@ -8,6 +8,7 @@
 /* A table a step: operators, then passes, update, communication, step, memory. */
 void report_compare_text(FILE *out, const struct comparisons *all);
 
+extern const struct contract report_compare_contract;
 json_t *report_compare_json(const struct comparisons *all,
                             const struct diags *warnings);
 

@@ -3,6 +3,7 @@
 #define REPORT_DIFFERENCE_H
 
 #include "compare/difference.h"
+#include "config/contract.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -22,6 +23,12 @@ struct difference_view {
  * the keys that differ. */
 void report_difference_text(FILE *out, const struct difference_view *v);
 json_t *report_difference_json(const struct difference_view *v);
+
+/* What --json prints: an array of those. */
+struct report_differences {
+    json_t *pairs;
+};
+extern const struct contract report_differences_contract;
 
 /* Seconds of a step, of a thousand samples or of a million tokens. */
 double report_difference_time(const struct difference_numbers *n,

@@ -1,87 +1,92 @@
+#include "config/contract.h"
 #include "report/model_report.h"
 
-#include "config/contract.h"
+/* What members are made of. */
+struct understood {
+    struct model m;
+    struct model_summary s;
+    int64_t window;
+    const char *const *assumed;
+};
 
-static json_t *whole(int64_t n)
+/* clang-format off */
+#define SIZE(key, member, text) CONTRACT_AT(key, INT64, understood, member, text)
+static const struct contract_member size_rows[] = {
+    SIZE("layers", m.layers, "Layers, of an encoder-decoder those of the encoder."),
+    SIZE("decoder_layers", m.decoder_layers, "Of an encoder-decoder; 0: one stack."),
+    SIZE("hidden", m.hidden, "Width of the residual stream."),
+    SIZE("heads", m.attention.heads, "Heads of attention."),
+    SIZE("kv_heads", m.attention.kv_heads, "Heads of keys and values."),
+    SIZE("head_dim", m.attention.head_dim, "Columns of a head."),
+    SIZE("latent_columns", m.attention.latent_kv, "Columns of which latent attention makes keys and values; 0: none."),
+    SIZE("window", window, "Keys that layers with a sliding window see; 0: none."),
+    SIZE("mlp_width", m.mlp.width, "Width of an MLP, or of an expert."),
+    SIZE("experts", m.mlp.experts, "Experts of a layer; 0: none."),
+    SIZE("experts_per_token", m.mlp.experts_per_token, "Experts that a token is routed to."),
+    SIZE("shared_expert_width", m.mlp.shared_width, "Width of experts that all tokens go through; 0: none."),
+    SIZE("dense_layers", m.mlp.dense_layers, "Layers without experts, where others have some."),
+    SIZE("dense_mlp_width", m.mlp.dense_width, "Width of their MLPs."),
+    SIZE("vocabulary", m.ends.vocab, "Entries of the vocabulary."),
+    SIZE("positions", m.ends.positions, "Learned positions; 0: none."),
+    CONTRACT_END,
+};
+static const struct contract_object sizes = { "sizes", size_rows };
+
+static const struct contract_member block_rows[] = {
+    CONTRACT_AT("name", TEXT, summary_block, name, "The kind of layers, or the end of the model."),
+    CONTRACT_AT("repeat", INT64, summary_block, repeat, "How many there are."),
+    CONTRACT_AT("parameters", INT64, summary_block, parameters, "Of one."),
+    CONTRACT_AT("forward_flops_per_token", REAL, summary_block, forward_flops, "FLOPs of one."),
+    CONTRACT_AT("activation_bytes_per_token", REALS, summary_block, kept_B, "Kept for backward, by precision.", .names = op_precision_names),
+    CONTRACT_END,
+};
+static const struct contract_object block = { "block", block_rows };
+/* clang-format on */
+
+static json_t *blocks(const void *of)
 {
-    return json_integer((json_int_t)n);
+    const struct model_summary *s = &((const struct understood *)of)->s;
+    return contract_list(&block, s->blocks, s->n_blocks, sizeof(*s->blocks));
 }
 
-static json_t *parts_json(const struct model_summary *s)
-{
-    json_t *o = json_object();
-    for (int i = 0; i < SUMMARY_PARTS; i++)
-        json_object_set_new(o, names_of(summary_part_names, i), whole(s->parts[i]));
-    return o;
-}
-
-static json_t *sizes_json(const struct model *m)
-{
-    const struct model_attention *a = &m->attention;
-    const struct {
-        const char *name;
-        int64_t v;
-    } rows[] = {
-        { "layers", m->layers },
-        { "decoder_layers", m->decoder_layers },
-        { "hidden", m->hidden },
-        { "heads", a->heads },
-        { "kv_heads", a->kv_heads },
-        { "head_dim", a->head_dim },
-        { "latent_columns", a->latent_kv },
-        { "window", a->windowed_share > 0 ? a->window : 0 },
-        { "mlp_width", m->mlp.width },
-        { "experts", m->mlp.experts },
-        { "experts_per_token", m->mlp.experts_per_token },
-        { "shared_expert_width", m->mlp.shared_width },
-        { "dense_layers", m->mlp.dense_layers },
-        { "dense_mlp_width", m->mlp.dense_width },
-        { "vocabulary", m->ends.vocab },
-        { "positions", m->ends.positions },
-    };
-    json_t *o = json_object();
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        json_object_set_new(o, rows[i].name, whole(rows[i].v));
-    return o;
-}
-
-static json_t *blocks_json(const struct model_summary *s)
+static json_t *assumed(const void *of)
 {
     json_t *list = json_array();
-    for (int32_t i = 0; i < s->n_blocks; i++) {
-        const struct summary_block *b = &s->blocks[i];
-        json_t *o = json_object(), *kept = json_object();
-        for (int p = 0; p < OP_PRECISION_N; p++)
-            json_object_set_new(kept, names_of(op_precision_names, p),
-                                json_real(b->kept_B[p]));
-        json_object_set_new(o, "name", json_string(b->name));
-        json_object_set_new(o, "repeat", whole(b->repeat));
-        json_object_set_new(o, "parameters", whole(b->parameters));
-        json_object_set_new(o, "forward_flops_per_token", json_real(b->forward_flops));
-        json_object_set_new(o, "activation_bytes_per_token", kept);
-        json_array_append_new(list, o);
-    }
+    for (const char *const *a = ((const struct understood *)of)->assumed; *a; a++)
+        json_array_append_new(list, json_string(*a));
     return list;
 }
 
+/* clang-format off */
+static const struct contract_member rows[] = {
+    CONTRACT_AT("model", TEXT, understood, m.label, "The model's name."),
+    CONTRACT_AT("family", TEXT, understood, m.family, "Its model_type."),
+    CONTRACT_AT("parameters", INT64, understood, s.parameters, "All parameters; tied matrices once."),
+    CONTRACT_AT("active_parameters", INT64, understood, s.active, "Those that one token uses: of experts its own."),
+    CONTRACT_AT("parameters_by_part", INT64S, understood, s.parts, "They sum to parameters. mlp holds shared experts, experts the routers, head what is not the embedding's matrix.", .names = summary_part_names),
+    CONTRACT_AT("sizes", OBJECT, understood, m, "Sizes of the layers; 0: the model has none.", .of = &sizes),
+    CONTRACT_AT("sequence_length", INT64, understood, s.sequence, "Tokens of the sequences that the following figures are of."),
+    CONTRACT_AT("forward_flops_per_token", REAL, understood, s.forward_flops, "FLOPs of a forward pass; causal attention counts half of the scores."),
+    CONTRACT_AT("training_flops_per_token", REAL, understood, s.training_flops, "Forward and backward, nothing recomputed."),
+    CONTRACT_AT("kv_cache_bytes_per_token", REAL, understood, s.kv_B, "Keys and values of all layers in 16 bits; 0: no decoder."),
+    CONTRACT_MADE("blocks", LIST, blocks, "Kinds of layers and the ends, in order.", .of = &block),
+    CONTRACT_MADE("assumed", LIST, assumed, "What was not given.", .items = CONTRACT_TEXT),
+    CONTRACT_END,
+};
+static const struct contract_object result = { "result", rows };
+/* clang-format on */
+const struct contract report_model_contract = { "urn:smsim:model-summary:1",
+                                                "The result of smsim model --json",
+                                                { &result } };
+
 json_t *report_model_json(const struct model *m, const struct model_summary *s,
-                          const char *const *assumed)
+                          const char *const *words)
 {
-    json_t *o = json_object(), *words = json_array();
-    for (; *assumed; assumed++)
-        json_array_append_new(words, json_string(*assumed));
-    json_object_set_new(o, "schema", json_string(CONTRACT_MODEL_SUMMARY));
-    json_object_set_new(o, "model", json_string(m->label));
-    json_object_set_new(o, "family", json_string(m->family));
-    json_object_set_new(o, "parameters", whole(s->parameters));
-    json_object_set_new(o, "active_parameters", whole(s->active));
-    json_object_set_new(o, "parameters_by_part", parts_json(s));
-    json_object_set_new(o, "sizes", sizes_json(m));
-    json_object_set_new(o, "sequence_length", whole(s->sequence));
-    json_object_set_new(o, "forward_flops_per_token", json_real(s->forward_flops));
-    json_object_set_new(o, "training_flops_per_token", json_real(s->training_flops));
-    json_object_set_new(o, "kv_cache_bytes_per_token", json_real(s->kv_B));
-    json_object_set_new(o, "blocks", blocks_json(s));
-    json_object_set_new(o, "assumed", words);
-    return o;
+    const struct understood x = {
+        .m = *m,
+        .s = *s,
+        .window = m->attention.windowed_share > 0 ? m->attention.window : 0,
+        .assumed = words,
+    };
+    return contract_result(&report_model_contract, &x);
 }

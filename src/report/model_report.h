@@ -11,7 +11,8 @@
 void report_model_text(struct strbuf *out, const struct model *m,
                        const struct model_summary *s, const char *const *assumed);
 
-/* schemas/results/model-summary.json describes it; the caller has the reference. */
+/* A new tree. */
+extern const struct contract report_model_contract;
 json_t *report_model_json(const struct model *m, const struct model_summary *s,
                           const char *const *assumed);
 

@@ -1,7 +1,7 @@
 /* Plans as JSON. */
-#include "base/units.h"
 #include "report/plan_report.h"
 
+#include "base/units.h"
 #include "base/xmalloc.h"
 #include "config/contract.h"
 #include "search/plan_front.h"
@@ -11,64 +11,135 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void put(json_t *o, const char *key, json_t *v)
+/* clang-format off */
+#define KNOWN .flags = CONTRACT_MAY_NULL
+#define LACKS .flags = CONTRACT_MAY_LACK
+/* clang-format on */
+
+/* --- a plan ------------------------------------------------------------------------- */
+
+/* What the members of a plan are made of. */
+struct listed {
+    const char *instance;
+    int64_t rank; /* from 1; 0: a filter keeps it back */
+    json_t *scenario;
+    struct plan_entry e;
+    double usd_per_million_samples, billed_hours;
+    double less;     /* of one that is kept back; NAN: it is not */
+    const char *why; /* likewise; NULL */
+};
+
+static json_t *parallelism(const void *listed)
 {
-    json_object_set_new(o, key, v ? v : json_null());
+    return plan_point_parallelism(&((const struct listed *)listed)->e.point);
 }
 
-static void put_real(json_t *o, const char *key, double v)
+static json_t *checkpointing(const void *listed)
 {
-    put(o, key, isfinite(v) ? json_real(v) : json_null());
+    const json_t *training =
+        json_object_get(((const struct listed *)listed)->scenario, "training");
+    return json_deep_copy(json_object_get(training, "activation_checkpointing"));
 }
 
-static void put_int(json_t *o, const char *key, int64_t v)
+static json_t *range(const void *listed)
 {
-    put(o, key, json_integer((json_int_t)v));
+    const struct plan_result *r = &((const struct listed *)listed)->e.result;
+    return json_pack("[f, f]", r->range_s[0], r->range_s[1]);
 }
 
-static json_t *parts(const struct plan_result *r)
-{
-    json_t *o = json_object();
-    for (int i = 0; i < CATEGORY_N; i++)
-        put_real(o, names_of(category_names, i), r->parts_s[i]);
-    return o;
-}
+/* clang-format off */
+static const struct contract_member plan_rows[] = {
+    CONTRACT_AT("rank", COUNT, listed, rank, "From 1, the best; null of a plan that a filter keeps back.", KNOWN),
+    CONTRACT_AT("instance", TEXT, listed, instance, "The instance type."),
+    CONTRACT_AT("count", INT64, listed, e.point.v[SPACE_COUNT], "Instances."),
+    CONTRACT_AT("gpus", INT64, listed, e.point.world, "GPUs."),
+    CONTRACT_MADE("parallelism", TREE, parallelism, "Section parallelism of a scenario (smsim schema scenario)."),
+    CONTRACT_AT("data", INT64, listed, e.point.data, "Data-parallel ranks."),
+    CONTRACT_AT("micro_batch_size", INT64, listed, e.point.v[SPACE_MICRO], "Sequences of a microbatch."),
+    CONTRACT_AT("microbatches", INT64, listed, e.point.microbatches, "Microbatches of a pipeline."),
+    CONTRACT_AT("gradient_accumulation_steps", INT64, listed, e.point.accumulation, "Passes of a step, without a pipeline."),
+    CONTRACT_MADE("activation_checkpointing", TEXT_OR_TREE, checkpointing, "As /training/activation_checkpointing of a scenario."),
+    CONTRACT_AT("tie", BOOL, listed, e.tie, "Whether the difference from the best is within the model's error."),
+    CONTRACT_AT("fits", BOOL, listed, e.result.fits, "Whether the peak is below the capacity."),
+    CONTRACT_AT("near_limit", BOOL, listed, e.result.near_limit, "Whether the range of the peak has the capacity in it."),
+    CONTRACT_AT("step_time_s", REAL, listed, e.result.step_time_s, "Time of one training step.", KNOWN),
+    CONTRACT_MADE("range_s", LIST, range, "The range of the step time.", .items = CONTRACT_REAL),
+    CONTRACT_AT("samples_per_s", REAL, listed, e.result.samples_per_s, "Sequences per second of the whole cluster.", KNOWN),
+    CONTRACT_AT("mfu", REAL, listed, e.result.mfu, "Model FLOPs over the GPUs' dense peak.", KNOWN),
+    CONTRACT_AT("peak_bytes", INT64, listed, e.result.peak_B, "Memory of the fullest GPU."),
+    CONTRACT_AT("usd_per_hour", REAL, listed, e.usd_per_hour, "Of all instances.", KNOWN),
+    CONTRACT_AT("usd_per_million_samples", REAL, listed, usd_per_million_samples, "Of a million sequences.", KNOWN),
+    CONTRACT_AT("hours_per_job", REAL, listed, e.hours, "Of training alone; null where the job's length is not given.", KNOWN),
+    CONTRACT_AT("billed_hours_per_job", REAL, listed, billed_hours, "Of the whole job; null without a section job.", KNOWN),
+    CONTRACT_AT("usd_per_job", REAL, listed, e.usd, "Of the whole job; null where its length is not given.", KNOWN),
+    CONTRACT_AT("score_step_time_s", REAL, listed, e.score_s, "The step time by which the search ordered the plan.", KNOWN),
+    CONTRACT_AT("breakdown_s", REALS, listed, e.result.parts_s, "Where the step's time goes.", .names = category_names),
+    CONTRACT_AT("scenario", TREE, listed, scenario, "The plan as a scenario (smsim schema scenario)."),
+    CONTRACT_AT("less", REAL, listed, less, "Of a plan that is kept back: by what fraction it is better than the best.", LACKS),
+    CONTRACT_AT("why", TEXT, listed, why, "Of a plan that is kept back: why.", LACKS),
+    CONTRACT_END,
+};
+static const struct contract_object plan_contract = { "plan", plan_rows };
+/* clang-format on */
 
+/* With the members of one that is kept back, or NAN and NULL. */
 static json_t *plan(const struct plan_report *r, const struct plan_entry *e,
-                    int32_t rank)
+                    int64_t rank, double less, const char *why)
 {
-    json_t *o = json_object(), *scenario = plan_point_json(r->job, &e->point);
-    const struct space_point *p = &e->point;
-    put(o, "rank", rank ? json_integer(rank) : NULL);
-    put(o, "instance", json_string(r->job->space.instances[p->v[SPACE_INSTANCE]].name));
-    put_int(o, "count", p->v[SPACE_COUNT]);
-    put_int(o, "gpus", p->world);
-    put(o, "parallelism", plan_point_parallelism(p));
-    put_int(o, "data", p->data);
-    put_int(o, "micro_batch_size", p->v[SPACE_MICRO]);
-    put_int(o, "microbatches", p->microbatches);
-    put_int(o, "gradient_accumulation_steps", p->accumulation);
-    put(o, "activation_checkpointing",
-        json_deep_copy(json_object_get(json_object_get(scenario, "training"),
-                                       "activation_checkpointing")));
-    put(o, "tie", json_boolean(e->tie));
-    put(o, "fits", json_boolean(e->result.fits));
-    put(o, "near_limit", json_boolean(e->result.near_limit));
-    put_real(o, "step_time_s", e->result.step_time_s);
-    put(o, "range_s", json_pack("[f, f]", e->result.range_s[0], e->result.range_s[1]));
-    put_real(o, "samples_per_s", e->result.samples_per_s);
-    put_real(o, "mfu", e->result.mfu);
-    put_int(o, "peak_bytes", e->result.peak_B);
-    put_real(o, "usd_per_hour", e->usd_per_hour);
-    put_real(o, "usd_per_million_samples", plan_axis_value(r->job, e, PLAN_AXIS_COST));
-    put_real(o, "hours_per_job", e->hours);
-    put_real(o, "billed_hours_per_job",
-             e->result.job_s > 0 ? e->result.billed_s / UNITS_HOUR_S : (double)NAN);
-    put_real(o, "usd_per_job", e->usd);
-    put_real(o, "score_step_time_s", e->score_s);
-    put(o, "breakdown_s", parts(&e->result));
-    put(o, "scenario", scenario);
+    const struct listed x = {
+        .instance = r->job->space.instances[e->point.v[SPACE_INSTANCE]].name,
+        .rank = rank,
+        .scenario = plan_point_json(r->job, &e->point),
+        .e = *e,
+        .usd_per_million_samples = plan_axis_value(r->job, e, PLAN_AXIS_COST),
+        .billed_hours =
+            e->result.job_s > 0 ? e->result.billed_s / UNITS_HOUR_S : (double)NAN,
+        .less = less,
+        .why = why,
+    };
+    json_t *o = contract_json(&plan_contract, &x);
+    json_decref(x.scenario);
     return o;
+}
+
+static json_t *plans(const void *report)
+{
+    const struct plan_report *r = report;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < r->outcome->n_entries; i++)
+        json_array_append_new(
+            list, plan(r, &r->outcome->entries[i], i + 1, (double)NAN, NULL));
+    return list;
+}
+
+/* The best plan of each filter that keeps back what would be better. */
+static json_t *kept_back(const void *report)
+{
+    const struct plan_report *r = report;
+    json_t *list = json_array();
+    char text[200];
+    for (int i = 0; i <= PLAN_LISTED_MAX; i++) {
+        const struct plan_entry *e = &r->outcome->kept[i];
+        if (!r->outcome->has_kept[i])
+            continue;
+        const char *why = i == PLAN_TIGHT ? "it fits with less than 90 %"
+                                          : space_users_why(&r->job->space, &e->point,
+                                                            text, sizeof(text));
+        double less = 1 - e->value / r->outcome->entries[0].value;
+        json_array_append_new(list, plan(r, e, 0, less, why));
+    }
+    return list;
+}
+
+static json_t *nearest(const void *report)
+{
+    const struct plan_report *r = report;
+    const struct plan_outcome *o = r->outcome;
+    const struct plan_entry *near = o->n_entries     ? NULL
+                                    : o->n_over      ? &o->over[0]
+                                    : o->has_nearest ? &o->nearest
+                                                     : NULL;
+    return near ? plan(r, near, 1, (double)NAN, NULL) : NULL;
 }
 
 static json_t *front(const struct plan_report *r, enum plan_axis axis)
@@ -83,56 +154,122 @@ static json_t *front(const struct plan_report *r, enum plan_axis axis)
     return list;
 }
 
-static json_t *why(const struct plan_report *r)
+static json_t *front_cost(const void *report)
 {
-    if (!r->why)
-        return json_null();
-    json_t *o = json_object(), *more = json_array(), *near = json_array();
-    put(o, "bottleneck",
-        json_string(names_of(category_names, (int)r->why->bottleneck)));
+    return front(report, PLAN_AXIS_COST);
+}
+
+static json_t *front_memory(const void *report)
+{
+    return front(report, PLAN_AXIS_MEMORY);
+}
+
+/* --- why the best is the best ------------------------------------------------------ */
+
+struct alternative {
+    struct plan_alternative a;
+    const char *value;
+};
+
+/* clang-format off */
+static const struct contract_member sensitivity_rows[] = {
+    CONTRACT_AT("what", TEXT, plan_sensitivity, what, "The resource."),
+    CONTRACT_AT("time_per_sample", REAL, plan_sensitivity, per_sample, "The time of a sample over that of the plan.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object sensitivity = { "sensitivity", sensitivity_rows };
+
+static const struct contract_member alternative_rows[] = {
+    CONTRACT_AT("field", NAME, alternative, a.field, "What differs.", .names = space_field_names),
+    CONTRACT_AT("value", TEXT, alternative, value, "Its value."),
+    CONTRACT_AT("fits", BOOL, alternative, a.entry.result.fits, "Whether the peak is below the capacity."),
+    CONTRACT_AT("step_time_s", REAL, alternative, a.entry.result.step_time_s, "Time of one training step.", KNOWN),
+    CONTRACT_AT("peak_bytes", INT64, alternative, a.entry.result.peak_B, "Memory of the fullest GPU."),
+    CONTRACT_AT("worse", NAME, alternative, a.worse, "The category that grows most.", .names = category_names),
+    CONTRACT_AT("worse_s", REAL, alternative, a.worse_s, "By how much.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object alternative = { "alternative", alternative_rows };
+/* clang-format on */
+
+static json_t *bottleneck(const void *report)
+{
+    const struct plan_why *w = ((const struct plan_report *)report)->why;
+    return json_string(names_of(category_names, (int)w->bottleneck));
+}
+
+static json_t *sensitivities(const void *report)
+{
+    const struct plan_why *w = ((const struct plan_report *)report)->why;
+    json_t *list = json_array();
     for (int i = 0; i < PLAN_SENSITIVITIES; i++) {
-        const struct plan_sensitivity *s = &r->why->sensitivities[i];
-        json_t *one = json_object();
-        put(one, "what", json_string(s->what ? s->what : ""));
-        put_real(one, "time_per_sample", s->known ? s->per_sample : (double)NAN);
-        json_array_append_new(more, one);
+        struct plan_sensitivity s = w->sensitivities[i];
+        s.what = s.what ? s.what : "";
+        s.per_sample = s.known ? s.per_sample : (double)NAN;
+        json_array_append_new(list, contract_json(&sensitivity, &s));
     }
+    return list;
+}
+
+static json_t *alternatives(const void *report)
+{
+    const struct plan_report *r = report;
+    json_t *list = json_array();
     for (int32_t i = 0; i < r->why->n_alternatives; i++) {
         const struct plan_alternative *a = &r->why->alternatives[i];
         char v[64];
-        json_t *one = json_object();
-        put(one, "field", json_string(names_of(space_field_names, (int)a->field)));
-        put(one, "value",
-            json_string(space_value_text(&r->job->space, a->field,
-                                         a->entry.point.v[a->field], v, sizeof(v))));
-        put(one, "fits", json_boolean(a->entry.result.fits));
-        put_real(one, "step_time_s", a->entry.result.step_time_s);
-        put_int(one, "peak_bytes", a->entry.result.peak_B);
-        put(one, "worse", json_string(names_of(category_names, (int)a->worse)));
-        put_real(one, "worse_s", a->worse_s);
-        json_array_append_new(near, one);
-    }
-    put(o, "sensitivities", more);
-    put(o, "alternatives", near);
-    return o;
-}
-
-static json_t *remedies(const struct plan_report *r)
-{
-    json_t *list = json_array();
-    for (int32_t i = 0; i < r->n_remedies; i++) {
-        const struct plan_remedy *x = &r->remedies[i];
-        json_t *o = json_object();
-        put(o, "what", json_string(x->what));
-        put(o, "tried", json_boolean(x->tried));
-        put(o, "fits", json_boolean(x->fits));
-        put(o, "cluster", x->cluster ? json_string(x->cluster) : NULL);
-        put(o, "plan", x->text ? json_string(x->text) : NULL);
-        put(o, "peak_bytes",
-            x->has_entry ? json_integer((json_int_t)x->entry.result.peak_B) : NULL);
-        json_array_append_new(list, o);
+        const struct alternative x = {
+            .a = *a,
+            .value = space_value_text(&r->job->space, a->field,
+                                      a->entry.point.v[a->field], v, sizeof(v)),
+        };
+        json_array_append_new(list, contract_json(&alternative, &x));
     }
     return list;
+}
+
+/* clang-format off */
+static const struct contract_member why_rows[] = {
+    CONTRACT_MADE("bottleneck", NAME, bottleneck, "The largest category of the breakdown.", .names = category_names),
+    CONTRACT_MADE("sensitivities", LIST, sensitivities, "What more of a resource would give.", .of = &sensitivity),
+    CONTRACT_MADE("alternatives", LIST, alternatives, "The best plan with another value of one field.", .of = &alternative),
+    CONTRACT_END,
+};
+static const struct contract_object why_contract = { "why", why_rows };
+/* clang-format on */
+
+static json_t *why(const void *report)
+{
+    return ((const struct plan_report *)report)->why
+               ? contract_json(&why_contract, report)
+               : NULL;
+}
+
+/* --- what else would fit; warnings ---------------------------------------------------- */
+
+static json_t *remedy_peak(const void *remedy)
+{
+    const struct plan_remedy *x = remedy;
+    return x->has_entry ? json_integer(x->entry.result.peak_B) : NULL;
+}
+
+/* clang-format off */
+static const struct contract_member remedy_rows[] = {
+    CONTRACT_AT("what", TEXT, plan_remedy, what, "What was changed."),
+    CONTRACT_AT("tried", BOOL, plan_remedy, tried, "False: there was nothing left to change."),
+    CONTRACT_AT("fits", BOOL, plan_remedy, fits, "Whether it fits then."),
+    CONTRACT_AT("cluster", TEXT, plan_remedy, cluster, "Instances.", KNOWN),
+    CONTRACT_AT("plan", TEXT, plan_remedy, text, "The plan in words.", KNOWN),
+    CONTRACT_MADE("peak_bytes", INT64, remedy_peak, "Memory of the fullest GPU.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object remedy = { "remedy", remedy_rows };
+/* clang-format on */
+
+static json_t *remedies(const void *report)
+{
+    const struct plan_report *r = report;
+    return contract_list(&remedy, r->remedies, r->n_remedies, sizeof(*r->remedies));
 }
 
 static void add_warning(json_t *list, struct arena *arena, enum diag_code code,
@@ -146,8 +283,9 @@ static void add_warning(json_t *list, struct arena *arena, enum diag_code code,
 }
 
 /* What reading found, then what planning did. */
-static json_t *warnings(const struct plan_report *r)
+static json_t *warnings(const void *report)
 {
+    const struct plan_report *r = report;
     const struct plan_outcome *x = r->outcome;
     struct arena *arena = &r->job->loader->arena;
     json_t *list = diags_json(&r->job->loader->diags);
@@ -161,58 +299,53 @@ static json_t *warnings(const struct plan_report *r)
     return list;
 }
 
-/* The best plan of each filter that keeps back what would be better. */
-static json_t *kept_back(const struct plan_report *r)
+static json_t *assumed(const void *report)
 {
-    json_t *list = json_array();
-    char why[200];
-    for (int i = 0; i <= PLAN_LISTED_MAX; i++) {
-        const struct plan_entry *e = &r->outcome->kept[i];
-        if (!r->outcome->has_kept[i])
-            continue;
-        json_t *o = plan(r, e, 0);
-        put_real(o, "less", 1 - e->value / r->outcome->entries[0].value);
-        put(o, "why",
-            json_string(i == PLAN_TIGHT ? "it fits with less than 90 %"
-                                        : space_users_why(&r->job->space, &e->point,
-                                                          why, sizeof(why))));
-        json_array_append_new(list, o);
-    }
-    return list;
+    return assumptions_json(&((const struct plan_report *)report)->job->assumed);
 }
+
+/* --- the result ---------------------------------------------------------------------- */
+
+/* What members are made of, and numbers at offsets. */
+struct planned {
+    struct plan_report r;
+    struct plan_outcome o;
+    int objective;
+};
+
+/* clang-format off */
+static const struct contract_member rows[] = {
+    CONTRACT_AT("combinations", REAL, planned, o.space, "Combinations of all values."),
+    CONTRACT_AT("evaluated", INT64, planned, o.evaluated, "Combinations that the rules allow, whose time and memory were estimated."),
+    CONTRACT_AT("feasible", INT64, planned, o.feasible, "Of these, those that fit in memory."),
+    CONTRACT_AT("simulated", INT64, planned, o.simulated, "Of these, those that were simulated."),
+    CONTRACT_AT("too_large", INT64, planned, o.unfit, "Plans that do not fit when simulated."),
+    CONTRACT_AT("refused", INT64, planned, o.refused, "Plans that could not be simulated."),
+    CONTRACT_AT("within_score_error", INT64, planned, o.near, "Plans not simulated whose estimate is within its error of the last one listed."),
+    CONTRACT_AT("ranks_sure", INT32, planned, o.n_sure, "Ranks that no plan left out can change."),
+    CONTRACT_AT("score_error", REAL, planned, o.score_error, "The estimate's error, as a fraction of the time.", KNOWN),
+    CONTRACT_AT("tie_error", REAL, planned, o.tie_error, "Plans nearer to each other than that are ties.", KNOWN),
+    CONTRACT_AT("complete", BOOL, planned, o.complete, "False where Ctrl-C ended the search."),
+    CONTRACT_AT("objective", NAME, planned, objective, "What the best has least of.", .names = plan_objective_names),
+    CONTRACT_MADE("plans", LIST, plans, "The best first; empty where nothing fits.", .of = &plan_contract),
+    CONTRACT_MADE("kept_back", LIST, kept_back, "The best plan of each filter that keeps back what would be better.", .of = &plan_contract),
+    CONTRACT_MADE("front_time_cost", LIST, front_cost, "Ranks of the plans that no other is both faster and cheaper than.", .items = CONTRACT_INT64),
+    CONTRACT_MADE("front_time_memory", LIST, front_memory, "Ranks of the plans that no other is both faster and smaller than.", .items = CONTRACT_INT64),
+    CONTRACT_MADE("why", OBJECT, why, "Why the best is the best; null without one.", KNOWN, .of = &why_contract),
+    CONTRACT_MADE("nearest", OBJECT, nearest, "Without plans: the one that is nearest to fitting, or to the budget.", KNOWN, .of = &plan_contract),
+    CONTRACT_MADE("remedies", LIST, remedies, "What else would fit.", .of = &remedy),
+    CONTRACT_MADE("warnings", LIST, warnings, "What was warned of.", .of = &diag_contract),
+    CONTRACT_MADE("assumed", LIST, assumed, "What the input leaves open, as it was decided.", .of = &assumption_contract),
+    CONTRACT_END,
+};
+static const struct contract_object result = { "result", rows };
+/* clang-format on */
+const struct contract report_plan_contract = { "urn:smsim:plan:1",
+                                               "The result of smsim plan --json",
+                                               { &result } };
 
 json_t *report_plan_json(const struct plan_report *r)
 {
-    const struct plan_outcome *x = r->outcome;
-    json_t *o = json_object(), *plans = json_array();
-    put(o, "schema", json_string(CONTRACT_PLAN));
-    put_real(o, "combinations", x->space);
-    put_int(o, "evaluated", x->evaluated);
-    put_int(o, "feasible", x->feasible);
-    put_int(o, "simulated", x->simulated);
-    put_int(o, "too_large", x->unfit);
-    put_int(o, "refused", x->refused);
-    put_int(o, "within_score_error", x->near);
-    put_int(o, "ranks_sure", x->n_sure);
-    put_real(o, "score_error", x->score_error);
-    put_real(o, "tie_error", x->tie_error);
-    put(o, "complete", json_boolean(x->complete));
-    put(o, "objective",
-        json_string(names_of(plan_objective_names, (int)r->options->objective)));
-    for (int32_t i = 0; i < x->n_entries; i++)
-        json_array_append_new(plans, plan(r, &x->entries[i], i + 1));
-    put(o, "plans", plans);
-    put(o, "kept_back", kept_back(r));
-    put(o, "front_time_cost", front(r, PLAN_AXIS_COST));
-    put(o, "front_time_memory", front(r, PLAN_AXIS_MEMORY));
-    put(o, "why", why(r));
-    const struct plan_entry *near = x->n_entries     ? NULL
-                                    : x->n_over      ? &x->over[0]
-                                    : x->has_nearest ? &x->nearest
-                                                     : NULL;
-    put(o, "nearest", near ? plan(r, near, 1) : NULL);
-    put(o, "remedies", remedies(r));
-    put(o, "warnings", warnings(r));
-    put(o, "assumed", assumptions_json(&r->job->assumed));
-    return o;
+    const struct planned x = { *r, *r->outcome, (int)r->options->objective };
+    return contract_result(&report_plan_contract, &x);
 }

@@ -20,6 +20,7 @@ struct plan_report {
 void report_plan_text(FILE *out, const struct plan_report *r);
 
 /* What --json prints, as a new tree. */
+extern const struct contract report_plan_contract;
 json_t *report_plan_json(const struct plan_report *r);
 
 /* Time against cost where clusters differ in price, else against memory: all simulated

@@ -1,4 +1,4 @@
-/* Errors by regime: the table of `smsim validate`, its JSON, and the shipped file. */
+/* Errors by regime: the table of `smsim validate`, and the shipped file. */
 #include "base/file.h"
 #include "report/report.h"
 
@@ -39,22 +39,6 @@ void report_held_out_text(FILE *out, const struct regime_coverage *c)
                 " rows that no prediction was fitted to, %.0f %% lie within the "
                 "range stated of them\n",
                 c->n, 100.0 * (double)c->within / (double)c->n);
-}
-
-json_t *report_regimes_json(const struct regime_line *lines, int32_t n)
-{
-    json_t *list = json_array();
-    for (int32_t i = 0; i < n; i++) {
-        const struct regime_line *l = &lines[i];
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:f, s:f, s:f}", "gpu",
-                            l->gpu, "framework", l->framework, "nodes",
-                            (json_int_t)l->nodes, "tensor", (json_int_t)l->tensor, "n",
-                            (json_int_t)l->stats.n, "mean_abs_error", l->stats.mean_abs,
-                            "median_abs_error", l->stats.median_abs, "max_abs_error",
-                            l->stats.max_abs, "bias", l->stats.bias));
-    }
-    return list;
 }
 
 /* Members but "cells", then these, one a line. */

@@ -15,6 +15,7 @@
 #define REPORT_REPORT_H
 
 #include "campaign/campaign.h"
+#include "config/contract.h"
 #include "simulate/simulate.h"
 #include "validation/regime.h"
 #include "validation/summary.h"
@@ -26,6 +27,7 @@
 void report_step_text(FILE *out, const struct scenario *s,
                       const struct simulate_result *r,
                       const struct campaign_result *beyond);
+extern const struct contract report_simulate_contract;
 json_t *report_step_json(const struct scenario *s, const struct simulate_result *r,
                          const struct campaign_result *beyond);
 
@@ -59,6 +61,13 @@ void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
 /* One line of the tables that no prediction was fitted to; nothing where there are
  * none. */
 void report_held_out_text(FILE *out, const struct regime_coverage *c);
+
+/* What --json prints of a validation. */
+struct report_validation {
+    json_t *sources, *regimes, *warnings;
+    json_t *claims; /* NULL: not asked for */
+};
+extern const struct contract report_validate_contract;
 
 json_t *report_regimes_json(const struct regime_line *lines, int32_t n);
 

@@ -5,6 +5,7 @@
 #include "config/contract.h"
 #include "config/csv.h"
 #include "report/report.h"
+#include "sweep/sweep_point.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -164,7 +165,7 @@ void report_sweep_text(FILE *out, const struct sweep *s,
 
 static void put_line(FILE *out, json_t *record)
 {
-    json_t *line = json_pack("{s:s}", "schema", CONTRACT_SWEEP_POINT);
+    json_t *line = json_pack("{s:s}", "schema", sweep_point_contract.urn);
     json_object_update(line, record);
     json_dumpf(line, out, DUMP);
     json_decref(line);

@@ -1,5 +1,7 @@
 #include "scenario/assumed.h"
 
+#include "config/contract.h"
+
 #include <string.h>
 
 static struct assumption *row_of(struct assumptions *a, struct arena *arena,
@@ -34,12 +36,17 @@ void assumptions_text(struct strbuf *out, const struct assumptions *a)
     }
 }
 
+/* clang-format off */
+static const struct contract_member rows[] = {
+    CONTRACT_AT("pointer", TEXT, assumption, pointer, "What --set takes."),
+    CONTRACT_AT("value", TEXT, assumption, value, "As it was decided."),
+    CONTRACT_AT("why", TEXT, assumption, why, "Whose default it is.", .flags = CONTRACT_MAY_NULL),
+    CONTRACT_END,
+};
+/* clang-format on */
+const struct contract_object assumption_contract = { "assumption", rows };
+
 json_t *assumptions_json(const struct assumptions *a)
 {
-    json_t *list = json_array();
-    for (int32_t i = 0; i < a->n; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:s}", "pointer", a->v[i].pointer,
-                                        "value", a->v[i].value, "why", a->v[i].why));
-    return list;
+    return contract_list(&assumption_contract, a->v, a->n, sizeof(*a->v));
 }

@@ -38,6 +38,7 @@ void assumptions_add(struct assumptions *a, struct arena *arena, const char *poi
 void assumptions_text(struct strbuf *out, const struct assumptions *a);
 
 /* A new array of objects. */
+extern const struct contract_object assumption_contract;
 json_t *assumptions_json(const struct assumptions *a);
 
 #endif

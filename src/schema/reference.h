@@ -5,7 +5,7 @@
  *   reference.c   loads a kind of file: its tables (probe.c) with its texts
  *   probe.c       reads the files that schemas/NAME.json names, and notes every table
  *   json_schema.c a kind of file as a JSON Schema
- *   result_schema.c  a command's result as a JSON Schema
+ *   result_schema.c  commands' results as JSON Schemas
  *   key_text.c    one key as text, and the page of all keys
  *   dialect_page.c
  *                 the page of all options of dialects
@@ -17,6 +17,7 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "config/cfg.h"
+#include "config/contract.h"
 
 /* The kinds of files, as schemas/ names them; NULL ends the list. */
 extern const char *const reference_kinds[];
@@ -77,9 +78,14 @@ const char *reference_name(const char *pointer);
 /* A kind of file as a JSON Schema (draft 2020-12); a new tree. */
 json_t *reference_schema(const struct reference *r);
 
-/* A command's result, of those in schemas/results, as a JSON Schema; a new tree, NULL
- * after reporting. */
-json_t *result_schema(struct cfg_loader *loader, const char *name);
+/* Results of commands, by name; NULL ends. */
+extern const struct contract *const result_contracts[];
+
+/* The name in the name of its schema, "plan" of "urn:smsim:plan:1"; its length. */
+size_t result_name(const struct contract *c, const char **name);
+
+/* A command's result as a JSON Schema; a new tree, NULL where there is none such. */
+json_t *result_schema(const char *name);
 
 /* "an integer from 1 to 8", "one of a, b", "a size such as 25MiB". */
 void reference_type_text(struct strbuf *out, const struct reference_key *key);

@@ -1,243 +1,365 @@
 #include "simulate/result_json.h"
 
-#include "config/contract.h"
 #include "model/recipe.h"
 
 #include <math.h>
 
-static void put(json_t *object, const char *key, json_t *value)
+/* --- memory and cost ---------------------------------------------------------------- */
+
+struct numbered_stage {
+    int32_t stage;
+    struct stage_memory m;
+};
+
+/* clang-format off */
+#define BYTES(key, member, text) CONTRACT_AT(key, INT64, numbered_stage, m.member, text)
+static const struct contract_member stage_rows[] = {
+    CONTRACT_AT("stage", INT32, numbered_stage, stage, "From 0, the first."),
+    BYTES("peak_bytes", peak_B, "The largest amount in use."),
+    BYTES("parameters", parameters_B, "Bytes of parameters at the peak."),
+    BYTES("gradients", gradients_B, "Bytes of gradients at the peak."),
+    BYTES("optimizer", optimizer_B, "Bytes of optimizer states at the peak."),
+    BYTES("activations", activations_B, "Bytes of activations at the peak."),
+    BYTES("buffers", buffers_B, "Bytes of communication buffers at the peak."),
+    BYTES("workspace", workspace_B, "Bytes of transient tensors and of libraries' workspaces at the peak."),
+    BYTES("framework", framework_B, "Bytes of the context."),
+    CONTRACT_END,
+};
+static const struct contract_object stage = { "stage", stage_rows };
+
+static const struct contract_member remedy_rows[] = {
+    CONTRACT_AT("set", TEXT, fit_remedy, sets, "The options to add."),
+    CONTRACT_AT("peak_bytes", INT64, fit_remedy, peak_B, "The peak with them."),
+    CONTRACT_AT("step_time_s", REAL, fit_remedy, step_time_s, "The step time with them.",
+                .flags = CONTRACT_MAY_NULL),
+    CONTRACT_END,
+};
+static const struct contract_object remedy = { "remedy", remedy_rows };
+/* clang-format on */
+
+static json_t *range_bytes(const void *memory)
 {
-    json_object_set_new(object, key, value ? value : json_null());
+    const struct memory_result *m = memory;
+    return json_pack("[I, I]", (json_int_t)m->range_B[0], (json_int_t)m->range_B[1]);
 }
 
-/* Of a result that was judged: all numbers are finite. */
-static void put_real(json_t *object, const char *key, double v)
+static json_t *stages(const void *memory)
 {
-    put(object, key, json_real(v));
-}
-
-/* null where it is not known. */
-static void put_known(json_t *object, const char *key, bool known, double v)
-{
-    put(object, key, known ? json_real(v) : json_null());
-}
-
-static void put_bytes(json_t *object, const char *key, int64_t v)
-{
-    put(object, key, json_integer(v));
-}
-
-static json_t *breakdown(const struct simulate_result *r)
-{
-    json_t *o = json_object();
-    for (int i = 0; i < CATEGORY_N; i++)
-        put_real(o, names_of(category_names, i), r->parts_s[i]);
-    return o;
-}
-
-static json_t *stage(int32_t i, const struct stage_memory *m)
-{
-    json_t *o = json_object();
-    put_bytes(o, "stage", i);
-    put_bytes(o, "peak_bytes", m->peak_B);
-    put_bytes(o, "parameters", m->parameters_B);
-    put_bytes(o, "gradients", m->gradients_B);
-    put_bytes(o, "optimizer", m->optimizer_B);
-    put_bytes(o, "activations", m->activations_B);
-    put_bytes(o, "buffers", m->buffers_B);
-    put_bytes(o, "workspace", m->workspace_B);
-    put_bytes(o, "framework", m->framework_B);
-    return o;
-}
-
-/* What would make the job fit, the fastest first; empty where it fits. */
-static json_t *remedies(const struct memory_result *m)
-{
+    const struct memory_result *m = memory;
     json_t *list = json_array();
-    for (int32_t i = 0; i < m->n_remedies; i++) {
-        json_t *o = json_object();
-        put(o, "set", json_string(m->remedies[i].sets));
-        put_bytes(o, "peak_bytes", m->remedies[i].peak_B);
-        put_real(o, "step_time_s", m->remedies[i].step_time_s);
-        json_array_append_new(list, o);
+    for (int32_t i = 0; i < m->n_stages; i++) {
+        const struct numbered_stage one = { i, m->stages[i] };
+        json_array_append_new(list, contract_json(&stage, &one));
     }
     return list;
 }
 
-static json_t *memory(const struct memory_result *m)
+/* The fastest first; empty where the job fits. */
+static json_t *remedies(const void *memory)
 {
-    json_t *o = json_object(), *stages = json_array();
-    put_bytes(o, "capacity_bytes", m->capacity_B);
-    put_bytes(o, "peak_bytes", m->peak_B);
-    put_bytes(o, "reserved_bytes", m->reserved_B);
-    put_bytes(o, "allocated_bytes", m->allocated_B);
-    put(o, "fits", json_boolean(m->fits));
-    put(o, "near_limit", json_boolean(m->near_limit));
-    put(o, "range_bytes",
-        json_pack("[I, I]", (json_int_t)m->range_B[0], (json_int_t)m->range_B[1]));
-    for (int32_t i = 0; i < m->n_stages; i++)
-        json_array_append_new(stages, stage(i, &m->stages[i]));
-    put(o, "stages", stages);
-    put(o, "remedies", remedies(m));
-    return o;
+    const struct memory_result *m = memory;
+    return contract_list(&remedy, m->remedies, m->n_remedies, sizeof(*m->remedies));
 }
 
-static json_t *cost(const struct cost_result *c)
-{
-    json_t *o = json_object();
-    bool has_job_price = c->has_price && c->has_job;
-    put_known(o, "usd_per_hour", c->has_price, c->usd_per_hour);
-    put_known(o, "usd_per_step", c->has_price, c->usd_per_step);
-    put_known(o, "usd_per_million_samples", c->has_price, c->usd_per_million_samples);
-    put_known(o, "usd_per_job", has_job_price, c->usd_per_job);
-    put_known(o, "hours_per_job", c->has_job, c->hours_per_job);
-    put(o, "price_date", c->has_price ? json_string(c->price_date) : NULL);
-    return o;
-}
+/* clang-format off */
+static const struct contract_member memory_rows[] = {
+    CONTRACT_AT("capacity_bytes", INT64, memory_result, capacity_B, "Memory of the GPU."),
+    CONTRACT_AT("peak_bytes", INT64, memory_result, peak_B, "The largest amount in use."),
+    CONTRACT_AT("reserved_bytes", INT64, memory_result, reserved_B, "What the caching allocator holds."),
+    CONTRACT_AT("allocated_bytes", INT64, memory_result, allocated_B, "What tensors take of that."),
+    CONTRACT_AT("fits", BOOL, memory_result, fits, "Whether the peak is below the capacity."),
+    CONTRACT_AT("near_limit", BOOL, memory_result, near_limit, "Whether the range of the peak has the capacity in it."),
+    CONTRACT_MADE("range_bytes", LIST, range_bytes, "The range of the peak.", .items = CONTRACT_INT64),
+    CONTRACT_MADE("stages", LIST, stages, "Memory of each pipeline stage.", .of = &stage),
+    CONTRACT_MADE("remedies", LIST, remedies, "Switches with which a job would fit that does not.", .of = &remedy),
+    CONTRACT_END,
+};
+static const struct contract_object memory = { "memory", memory_rows };
 
-static void put_name(json_t *object, const char *key, const struct name_value *names,
-                     int v)
-{
-    put(object, key, v < 0 ? NULL : json_string(names_of(names, v)));
-}
+#define COST(key, text) CONTRACT_AT(#key, REAL, cost_result, key, text, .flags = CONTRACT_MAY_NULL)
+static const struct contract_member cost_rows[] = {
+    COST(usd_per_hour, "Of all instances."),
+    COST(usd_per_step, "Of one training step."),
+    COST(usd_per_million_samples, "Of a million sequences."),
+    COST(usd_per_job, "Of the job; null where its length is not given."),
+    COST(hours_per_job, "Of the job; null where its length is not given."),
+    CONTRACT_AT("price_date", TEXT, cost_result, price_date, "The day of the prices.", .flags = CONTRACT_MAY_NULL),
+    CONTRACT_END,
+};
+static const struct contract_object cost_contract = { "cost", cost_rows };
+/* clang-format on */
+
+/* --- the range ------------------------------------------------------------------------ */
 
 /* The place of the job among the measured ones. */
-static json_t *regime(const struct interval_place *p)
+struct place {
+    struct interval_place at;
+    int64_t axes[INTERVAL_AXES];
+};
+
+/* clang-format off */
+#define KNOWN .flags = CONTRACT_MAY_NULL
+static const struct contract_member regime_rows[] = {
+    CONTRACT_AT("gpu", TEXT, place, at.gpu, "The GPU.", KNOWN),
+    CONTRACT_AT("inside", NAME, place, at.inside, "The fabric of an instance.", KNOWN, .names = fabric_kind_names),
+    CONTRACT_AT("outside", NAME, place, at.outside, "The fabric between instances; null of one.", KNOWN, .names = fabric_kind_names),
+    CONTRACT_AT("framework", TEXT, place, at.framework, "The framework profile.", KNOWN),
+    CONTRACT_AT("sharding", NAME, place, at.sharding, "How states are sharded.", KNOWN, .names = parallelism_sharding_names),
+    CONTRACT_AT("precision", NAME, place, at.precision, "The precision.", KNOWN, .names = op_precision_names),
+    CONTRACT_AT("checkpointing", NAME, place, at.checkpointing, "Activation checkpointing.", KNOWN, .names = checkpointing_names),
+    CONTRACT_AT("nodes", INT64, place, axes[INTERVAL_NODES], "Instances.", KNOWN),
+    CONTRACT_AT("tensor", INT64, place, axes[INTERVAL_TENSOR], "The tensor-parallel degree.", KNOWN),
+    CONTRACT_AT("pipeline", INT64, place, axes[INTERVAL_PIPELINE], "The pipeline-parallel degree.", KNOWN),
+    CONTRACT_AT("tokens", INT64, place, axes[INTERVAL_TOKENS], "Tokens of a microbatch.", KNOWN),
+    CONTRACT_AT("parameters", INT64, place, axes[INTERVAL_PARAMETERS], "Parameters of the model.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object regime_contract = { "regime", regime_rows };
+/* clang-format on */
+
+static json_t *regime(const void *result)
 {
-    json_t *o = json_object();
-    put(o, "gpu", json_string(p->gpu));
-    put_name(o, "inside", fabric_kind_names, p->inside);
-    put_name(o, "outside", fabric_kind_names, p->outside);
-    put(o, "framework", p->framework[0] ? json_string(p->framework) : NULL);
-    put_name(o, "sharding", parallelism_sharding_names, p->sharding);
-    put_name(o, "precision", op_precision_names, p->precision);
-    put_name(o, "checkpointing", checkpointing_names, p->checkpointing);
+    const struct interval *t = &((const struct simulate_result *)result)->interval;
+    struct place p = { .at = t->at };
+    if (!t->judged)
+        return NULL;
+    if (!p.at.framework[0])
+        p.at.framework = NULL;
     for (int i = 0; i < INTERVAL_AXES; i++)
-        put(o, interval_axis_names[i], json_integer(llround(exp2(p->log2_of[i]))));
-    return o;
+        p.axes[i] = llround(exp2(p.at.log2_of[i]));
+    return contract_json(&regime_contract, &p);
 }
 
-static json_t *range(const struct simulate_result *r)
+static json_t *range_time(const void *result)
 {
-    const struct interval *t = &r->interval;
-    json_t *o = json_object(), *nearest = json_array();
-    put(o, "step_time_s", json_pack("[f, f]", r->range_s[0], r->range_s[1]));
-    put(o, "grade", json_string(names_of(interval_grade_names, (int)t->grade)));
+    const struct simulate_result *r = result;
+    return json_pack("[f, f]", r->range_s[0], r->range_s[1]);
+}
+
+static json_t *nearest(const void *result)
+{
+    const struct interval *t = &((const struct simulate_result *)result)->interval;
+    json_t *list = json_array();
     for (int32_t i = 0; i < t->n_nearest; i++)
         json_array_append_new(
-            nearest, json_sprintf("%s: %s", t->nearest[i]->source, t->nearest[i]->row));
-    put(o, "nearest", nearest);
-    put(o, "regime", t->judged ? regime(&t->at) : NULL);
-    return o;
+            list, json_sprintf("%s: %s", t->nearest[i]->source, t->nearest[i]->row));
+    return list;
 }
+
+/* clang-format off */
+static const struct contract_member range_rows[] = {
+    CONTRACT_MADE("step_time_s", LIST, range_time, "Time of one training step.", .items = CONTRACT_REAL),
+    CONTRACT_AT("grade", NAME, simulate_result, interval.grade, "How well measurements cover the regime.", .names = interval_grade_names),
+    CONTRACT_MADE("nearest", LIST, nearest, "The nearest measured rows.", .items = CONTRACT_TEXT),
+    CONTRACT_MADE("regime", OBJECT, regime, "The regime by which the range was chosen.", KNOWN, .of = &regime_contract),
+    CONTRACT_END,
+};
+static const struct contract_object range_contract = { "range", range_rows };
+/* clang-format on */
+
+/* --- where numbers are from -------------------------------------------------------- */
 
 static json_t *kind(enum provenance_kind k)
 {
     return json_string(provenance_kind_text(k));
 }
 
-/* Where the numbers of the data files are from, of each group of instances. */
-static json_t *provenance(const struct scenario *s)
+static json_t *of_instances(const void *scenario)
 {
-    json_t *o = json_object(), *gpus = json_array(), *instances = json_array(),
-           *inside = json_array();
-    for (int32_t i = 0; i < s->cluster.n_groups; i++) {
-        const struct instance *inst = s->cluster.groups[i].instance;
-        json_array_append_new(instances, kind(inst->provenance_kind));
-        json_array_append_new(gpus, kind(inst->gpu->provenance_kind));
-        json_array_append_new(inside, inst->inside ? kind(inst->inside->provenance_kind)
-                                                   : json_null());
+    const struct cluster *c = &((const struct scenario *)scenario)->cluster;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < c->n_groups; i++)
+        json_array_append_new(list, kind(c->groups[i].instance->provenance_kind));
+    return list;
+}
+
+static json_t *of_gpus(const void *scenario)
+{
+    const struct cluster *c = &((const struct scenario *)scenario)->cluster;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < c->n_groups; i++)
+        json_array_append_new(list, kind(c->groups[i].instance->gpu->provenance_kind));
+    return list;
+}
+
+static json_t *of_insides(const void *scenario)
+{
+    const struct cluster *c = &((const struct scenario *)scenario)->cluster;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < c->n_groups; i++) {
+        const struct fabric *inside = c->groups[i].instance->inside;
+        json_array_append_new(list,
+                              inside ? kind(inside->provenance_kind) : json_null());
     }
-    put(o, "gpus", gpus);
-    put(o, "instances", instances);
-    put(o, "inside", inside);
-    put(o, "network", s->fabric ? kind(s->fabric->provenance_kind) : NULL);
-    put(o, "framework",
-        s->training.framework ? kind(s->training.framework->provenance_kind) : NULL);
-    return o;
+    return list;
 }
 
-static json_t *utilization(const struct simulate_result *r)
+static json_t *of_network(const void *scenario)
 {
-    json_t *o = json_object();
-    put_real(o, "gpu", r->util_gpu);
-    put_real(o, "host", r->util_host);
-    put_real(o, "nic", r->util_nic);
-    put_real(o, "nvlink", r->util_nvlink);
-    return o;
+    const struct scenario *s = scenario;
+    return s->fabric ? kind(s->fabric->provenance_kind) : NULL;
 }
 
-static json_t *warnings(const struct simulate_result *r)
+static json_t *of_framework(const void *scenario)
 {
+    const struct framework *f = ((const struct scenario *)scenario)->training.framework;
+    return f ? kind(f->provenance_kind) : NULL;
+}
+
+/* clang-format off */
+static const struct contract_member provenance_rows[] = {
+    CONTRACT_MADE("gpus", LIST, of_gpus, "Of the GPUs.", .items = CONTRACT_TEXT),
+    CONTRACT_MADE("instances", LIST, of_instances, "Of the instances.", .items = CONTRACT_TEXT),
+    CONTRACT_MADE("inside", LIST, of_insides, "Of the fabrics of an instance.", .items = CONTRACT_TEXT, .flags = CONTRACT_NULL_ITEMS),
+    CONTRACT_MADE("network", TEXT, of_network, "Of the fabric between instances.", KNOWN),
+    CONTRACT_MADE("framework", TEXT, of_framework, "Of the framework profile.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object provenance_contract = { "provenance", provenance_rows };
+
+/* --- the step ---------------------------------------------------------------------- */
+
+static const struct contract_member utilization_rows[] = {
+    CONTRACT_AT("gpu", REAL, simulate_result, util_gpu, "Of the GPU's kernels.", KNOWN),
+    CONTRACT_AT("host", REAL, simulate_result, util_host, "Of the host's thread.", KNOWN),
+    CONTRACT_AT("nic", REAL, simulate_result, util_nic, "Of the network interfaces.", KNOWN),
+    CONTRACT_AT("nvlink", REAL, simulate_result, util_nvlink, "Of NVLink.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object utilization = { "utilization", utilization_rows };
+
+static const struct contract_member layer_rows[] = {
+    CONTRACT_AT("forward_s", REAL, layer_result, forward_s, "Its kernels, one after the other.", KNOWN),
+    CONTRACT_AT("backward_s", REAL, layer_result, backward_s, "Its kernels, one after the other.", KNOWN),
+    CONTRACT_AT("parameters_bytes", INT64, layer_result, parameters_B, "Its parameters."),
+    CONTRACT_AT("activations_bytes", INT64, layer_result, activations_B, "What it keeps for backward."),
+    CONTRACT_END,
+};
+static const struct contract_object layer = { "layer", layer_rows };
+
+static const struct contract_member simulation_rows[] = {
+    CONTRACT_AT("network", NAME, simulate_result, network, "The fidelity of the network.", .names = fidelity_names),
+    CONTRACT_AT("events", INT64, simulate_result, events, "Events of the engine."),
+    CONTRACT_AT("folded", BOOL, simulate_result, folded, "Whether equal ranks were simulated once."),
+    CONTRACT_AT("wall_s", REAL, simulate_result, wall_s, "Of --timing: how long simulating took.", .flags = CONTRACT_MAY_LACK),
+    CONTRACT_END,
+};
+static const struct contract_object simulation = { "simulation", simulation_rows };
+/* clang-format on */
+
+/* How products read fewer than 16 bits. */
+struct low_bits {
+    const char *title, *format;
+    bool parameters;
+    int64_t first_16bit, last_16bit;
+};
+
+/* clang-format off */
+static const struct contract_member recipe_rows[] = {
+    CONTRACT_AT("title", TEXT, low_bits, title, "For people."),
+    CONTRACT_AT("format", TEXT, low_bits, format, "The number format of operands."),
+    CONTRACT_AT("quantized_parameters", BOOL, low_bits, parameters, "Whether weights are held and gathered so."),
+    CONTRACT_AT("first_layers_16bit", INT64, low_bits, first_16bit, "Layers at the start that keep 16 bits."),
+    CONTRACT_AT("last_layers_16bit", INT64, low_bits, last_16bit, "Layers at the end that keep 16 bits."),
+    CONTRACT_END,
+};
+static const struct contract_object recipe_contract = { "recipe", recipe_rows };
+/* clang-format on */
+
+/* --- the result -------------------------------------------------------------------- */
+
+struct step {
+    const struct scenario *s;
+    struct simulate_result r;
+};
+
+static json_t *scenario_name(const void *step)
+{
+    const char *name = ((const struct step *)step)->s->name;
+    return name ? json_string(name) : NULL;
+}
+
+static json_t *provenance(const void *step)
+{
+    return contract_json(&provenance_contract, ((const struct step *)step)->s);
+}
+
+static json_t *assumed(const void *step)
+{
+    return assumptions_json(&((const struct step *)step)->s->assumed);
+}
+
+static json_t *warnings(const void *step)
+{
+    const struct simulate_result *r = &((const struct step *)step)->r;
     json_t *list = json_array();
     for (int32_t i = 0; i < r->n_warnings; i++)
         json_array_append_new(list, diag_json(&r->warnings[i]));
     return list;
 }
 
-static json_t *layer(const struct layer_result *l)
+/* NULL: products read 16 bits or more. */
+static json_t *recipe(const void *step)
 {
-    json_t *o = json_object();
-    put_real(o, "forward_s", l->forward_s);
-    put_real(o, "backward_s", l->backward_s);
-    put_bytes(o, "parameters_bytes", l->parameters_B);
-    put_bytes(o, "activations_bytes", l->activations_B);
-    return o;
-}
-
-/* How products read fewer than 16 bits; NULL: they do not. */
-static json_t *recipe(const struct training *t)
-{
+    const struct training *t = &((const struct step *)step)->s->training;
     const struct op_recipe *r = op_recipe_of(t->precision);
     if (!r)
         return NULL;
-    json_t *o = json_object();
-    put(o, "title", json_string(r->title));
-    put(o, "format", json_string(names_of(dtype_names, (int)r->format)));
-    put(o, "quantized_parameters", json_boolean(t->quantized_parameters));
-    put(o, "first_layers_16bit", json_integer(t->first_16bit));
-    put(o, "last_layers_16bit", json_integer(t->last_16bit));
-    return o;
+    const struct low_bits x = { r->title, names_of(dtype_names, (int)r->format),
+                                t->quantized_parameters, t->first_16bit,
+                                t->last_16bit };
+    return contract_json(&recipe_contract, &x);
 }
 
-static json_t *simulation(const struct simulate_result *r)
-{
-    json_t *o = json_object();
-    put(o, "network", json_string(names_of(fidelity_names, (int)r->network)));
-    put(o, "events", json_integer((json_int_t)r->events));
-    put(o, "folded", json_boolean(r->folded));
-    return o;
-}
+/* clang-format off */
+#define NUMBER(key, text) CONTRACT_AT(#key, REAL, step, r.key, text, KNOWN)
+#define LACKS .flags = CONTRACT_MAY_LACK
+static const struct contract_member rows[] = {
+    CONTRACT_MADE("scenario", TEXT, scenario_name, "The name of the scenario.", KNOWN),
+    NUMBER(step_time_s, "Time of one training step."),
+    NUMBER(samples_per_s, "Sequences per second of the whole cluster."),
+    NUMBER(tokens_per_s, "Tokens per second of the whole cluster."),
+    CONTRACT_AT("real_tokens_per_s", REAL, step, r.real_tokens_per_s, "Tokens without padding; only where sequences of unequal length are padded.", LACKS),
+    NUMBER(model_flops_per_gpu_s, "The model's FLOPs per second and GPU, without recomputation."),
+    NUMBER(mfu, "Model FLOPs over the GPUs' dense peak."),
+    NUMBER(hfu, "All FLOPs, recomputation included, over the GPUs' dense peak."),
+    CONTRACT_AT("gpus", INT64, step, r.gpus, "GPUs of the cluster."),
+    CONTRACT_AT("parameters", COUNT, step, r.parameters, "Parameters, adapters too; only where some are frozen.", LACKS),
+    CONTRACT_AT("trained_parameters", COUNT, step, r.trained_parameters, "Parameters that are trained; only where others are frozen.", LACKS),
+    CONTRACT_AT("breakdown_s", REALS, step, r.parts_s, "Where the step's time goes; the parts sum to it but for data_comm_hidden.", .names = category_names),
+    CONTRACT_AT("memory", OBJECT, step, r.memory, "Memory of the fullest GPU.", .of = &memory),
+    CONTRACT_AT("cost", OBJECT, step, r.cost, "Cost at the price of price_date.", .of = &cost_contract),
+    CONTRACT_AT("range", OBJECT, step, r, "The range of the step time by measured errors in the same regime.", .of = &range_contract),
+    CONTRACT_MADE("provenance", OBJECT, provenance, "Where the numbers of the data files are from: an array has one for each group of instances.", .of = &provenance_contract),
+    CONTRACT_AT("utilization", OBJECT, step, r, "Share of the time in which each resource is busy.", .of = &utilization),
+    CONTRACT_MADE("warnings", LIST, warnings, "What was warned of.", .of = &diag_contract),
+    CONTRACT_MADE("assumed", LIST, assumed, "What the input leaves open, as it was decided.", .of = &assumption_contract),
+    CONTRACT_AT("layer", OBJECT, step, r.layer, "One layer on one GPU.", .of = &layer),
+    CONTRACT_MADE("recipe", OBJECT, recipe, "How products read fewer than 16 bits; only where they do.", LACKS, .of = &recipe_contract),
+    CONTRACT_AT("simulation", OBJECT, step, r, "How the step was simulated.", .of = &simulation),
+    CONTRACT_END,
+};
+/* clang-format on */
+const struct contract_object result_contract = { "result", rows };
 
+/* What is 0 where there is none is left out, and what is unknown is null. */
 json_t *result_json(const struct scenario *s, const struct simulate_result *r)
 {
-    json_t *o = json_object();
-    put(o, "schema", json_string(CONTRACT_SIMULATE));
-    put(o, "scenario", s->name ? json_string(s->name) : NULL);
-    put_real(o, "step_time_s", r->step_time_s);
-    put_real(o, "samples_per_s", r->samples_per_s);
-    put_real(o, "tokens_per_s", r->tokens_per_s);
-    if (r->real_tokens_per_s > 0)
-        put_real(o, "real_tokens_per_s", r->real_tokens_per_s);
-    put_real(o, "model_flops_per_gpu_s", r->model_flops_per_gpu_s);
-    put_real(o, "mfu", r->mfu);
-    put_real(o, "hfu", r->hfu);
-    put(o, "gpus", json_integer(r->gpus));
-    if (r->trained_parameters) {
-        put(o, "parameters", json_integer((json_int_t)r->parameters));
-        put(o, "trained_parameters", json_integer((json_int_t)r->trained_parameters));
-    }
-    put(o, "breakdown_s", breakdown(r));
-    put(o, "memory", memory(&r->memory));
-    put(o, "cost", cost(&r->cost));
-    put(o, "range", range(r));
-    put(o, "provenance", provenance(s));
-    put(o, "utilization", utilization(r));
-    put(o, "warnings", warnings(r));
-    put(o, "assumed", assumptions_json(&s->assumed));
-    put(o, "layer", layer(&r->layer));
-    if (op_recipe_of(s->training.precision))
-        put(o, "recipe", recipe(&s->training));
-    put(o, "simulation", simulation(r));
+    struct step x = { s, *r };
+    struct cost_result *c = &x.r.cost;
+    if (!(r->real_tokens_per_s > 0))
+        x.r.real_tokens_per_s = NAN;
+    if (!(r->wall_s > 0))
+        x.r.wall_s = NAN;
+    if (!c->has_price)
+        c->usd_per_hour = c->usd_per_step = c->usd_per_million_samples = NAN;
+    if (!c->has_price || !c->has_job)
+        c->usd_per_job = NAN;
+    if (!c->has_job)
+        c->hours_per_job = NAN;
+    if (!c->has_price)
+        c->price_date = NULL;
+    json_t *o = json_pack("{s:s}", "schema", RESULT_SCHEMA);
+    contract_put(o, &result_contract, &x);
     return o;
 }

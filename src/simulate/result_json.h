@@ -4,9 +4,13 @@
 #ifndef SIMULATE_RESULT_JSON_H
 #define SIMULATE_RESULT_JSON_H
 
+#include "config/contract.h"
 #include "simulate/simulate.h"
 
 #include <jansson.h>
+
+#define RESULT_SCHEMA "urn:smsim:simulate:1"
+extern const struct contract_object result_contract;
 
 /* A new tree. */
 json_t *result_json(const struct scenario *s, const struct simulate_result *r);

@@ -98,6 +98,7 @@ struct simulate_result {
     double util_gpu, util_host, util_nic, util_nvlink; /* busy shares of the step */
     enum fidelity network;
     uint64_t events;
+    double wall_s;         /* how long simulating took; 0: not asked for */
     double executed_flops; /* of one rank of each stage together */
     bool folded;
     int32_t n_warnings;

@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "campaign/campaign.h"
+#include "config/contract.h"
 #include "config/pointer.h"
 #include "simulate/result_json.h"
 
@@ -96,29 +97,80 @@ static json_t *results_of(const struct sweep *s, json_t *result)
     return results;
 }
 
-/* Fills the record of a point that was run; a result of NULL is the error's, of the
- * moment where a file could not be read. */
-static void fill(json_t *record, const struct sweep *s, int64_t point, json_t *result,
-                 const struct found *found, const struct err *err, bool of_the_moment)
+/* What became of a point. */
+struct record {
+    int64_t point;
+    json_t *axes, *results; /* NULL: none */
+    const struct found *found;
+    const char *error; /* NULL: none */
+    bool retry;        /* the error is of the moment: a file could not be read */
+};
+
+static json_t *not_empty(json_t *list)
 {
-    if (result && !is_wanted(s, result)) {
-        json_object_set_new(record, "left_out", json_true());
-        return;
-    }
-    json_object_set_new(record, "axes", axes_of(s, point));
-    if (!result) {
-        json_t *text = json_string(err->text);
-        json_object_set_new(record, "error",
-                            text ? text : json_string("unknown error"));
-        if (json_array_size(found->errors))
-            json_object_set(record, "errors", found->errors);
-        if (of_the_moment)
-            json_object_set_new(record, "retry", json_true()); /* the last member */
-        return;
-    }
-    json_object_set_new(record, "results", results_of(s, result));
-    if (json_array_size(found->warnings))
-        json_object_set(record, "warnings", found->warnings);
+    return json_array_size(list) ? json_incref(list) : NULL;
+}
+
+static json_t *warnings_of(const void *record)
+{
+    const struct record *r = record;
+    return r->error ? NULL : not_empty(r->found->warnings);
+}
+
+static json_t *errors_of(const void *record)
+{
+    const struct record *r = record;
+    return r->error ? not_empty(r->found->errors) : NULL;
+}
+
+static json_t *retry_of(const void *record)
+{
+    return ((const struct record *)record)->retry ? json_true() : NULL;
+}
+
+/* clang-format off */
+#define LACKS .flags = CONTRACT_MAY_LACK
+static const struct contract_member rows[] = {
+    CONTRACT_AT("point", INT64, record, point, "The number of the point, from 0."),
+    CONTRACT_AT("axes", MAP, record, axes, "The value of each path that the sweep varies.", .items = CONTRACT_ANY),
+    CONTRACT_AT("results", MAP, record, results, "The sweep's outputs; null of what a result lacks. Not there with an error.", LACKS, .items = CONTRACT_ANY),
+    CONTRACT_MADE("warnings", LIST, warnings_of, "What was warned of; not there without any.", LACKS, .of = &diag_contract),
+    CONTRACT_AT("error", TEXT, record, error, "Why there is no result, on one line; not there with one.", LACKS),
+    CONTRACT_MADE("errors", LIST, errors_of, "The same as findings, where a scenario is wrong.", LACKS, .of = &diag_contract),
+    /* the last member: sweep_scan.c looks for it at the end */
+    CONTRACT_MADE("retry", BOOL, retry_of, "True: the error is of the moment, and --resume runs the point again.", LACKS),
+    CONTRACT_END,
+};
+/* clang-format on */
+static const struct contract_object record_contract = { "record", rows };
+const struct contract sweep_point_contract = { "urn:smsim:sweep-point:1",
+                                               "A line of points.jsonl of smsim sweep",
+                                               { &record_contract } };
+
+static bool is_utf8(const char *text)
+{
+    json_t *s = json_string(text);
+    json_decref(s);
+    return s != NULL;
+}
+
+/* The record of a point that was run; a result of NULL is the error's. */
+static json_t *record_of(const struct sweep *s, int64_t point, json_t *result,
+                         const struct found *found, const struct err *err,
+                         bool of_the_moment)
+{
+    if (result && !is_wanted(s, result))
+        return json_pack("{s:I, s:b}", "point", (json_int_t)point, "left_out", 1);
+    struct record r = { .point = point, .axes = axes_of(s, point), .found = found };
+    if (result)
+        r.results = results_of(s, result);
+    else
+        r.error = is_utf8(err->text) ? err->text : "unknown error";
+    r.retry = !result && of_the_moment;
+    json_t *o = contract_json(&record_contract, &r);
+    json_decref(r.axes);
+    json_decref(r.results);
+    return o;
 }
 
 char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *files,
@@ -127,14 +179,14 @@ char *sweep_point_run(const struct sweep *s, int64_t point, struct cfg_loader *f
     struct cfg_loader loader;
     struct err why = { 0 };
     const struct found found = { json_array(), json_array() };
-    json_t *result = NULL, *record = json_object();
+    json_t *result = NULL;
     cfg_loader_init(&loader);
     loader.shared = files;
     json_t *tree = sweep_point_scenario(s, point, &why);
     if (tree)
         result = simulated(s, &loader, tree, &found, &why);
-    json_object_set_new(record, "point", json_integer((json_int_t)point));
-    fill(record, s, point, result, &found, &why, loader.inputs.n_unread > 0);
+    json_t *record =
+        record_of(s, point, result, &found, &why, loader.inputs.n_unread > 0);
     char *line = json_dumps(record, JSON_COMPACT | JSON_REAL_PRECISION(12));
     if (sweep_inputs_add_read(inputs, &files->inputs, err) ||
         sweep_inputs_add_read(inputs, &loader.inputs, err)) {

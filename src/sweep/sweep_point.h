@@ -6,7 +6,9 @@
 #include "sweep/sweep.h"
 #include "sweep/sweep_inputs.h"
 
-/* The record of a point, one line without its end; the caller frees it. What cannot be
+extern const struct contract sweep_point_contract;
+
+/* The record of a point, with the name of its schema left out, one line without its end; the caller frees it. What cannot be
  * simulated becomes an error in the record. Threads may share the sweep, but each has a
  * loader of its own for files that points have in common (cfg_loader.shared); the line
  * is the same whatever ran before. What was read for it is added to `inputs`; -> NULL

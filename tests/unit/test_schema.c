@@ -331,7 +331,7 @@ static void test_results(void)
     json_t *base;
     cfg_loader_init(&loader);
     const char *root = datadir_root(&loader.arena);
-    json_t *schema = result_schema(&loader, "simulate");
+    json_t *schema = result_schema("simulate");
     struct cfg bases = cfg_load(
         &loader, arena_printf(&loader.arena, "%s/tests/walk/bases.json", root));
     json_object_foreach(bases.json, name, base)
