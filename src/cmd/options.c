@@ -1,5 +1,7 @@
 #include "cmd/options.h"
 
+#include "cmd/cmd.h"
+#include "cmd/failure.h"
 #include "cmd/manual.h"
 
 #include "base/err.h"
@@ -222,6 +224,24 @@ static const char *also_named(const struct usage *u, const struct option *out,
     return NULL;
 }
 
+/* What is wrong with an output, into the file of --json where that is given, can be
+ * written and is nothing else. */
+static void fail_json(const struct usage *u, const void *args,
+                      const struct option_list *words, const struct option *out,
+                      const struct err *why)
+{
+    const struct option *json = u->options;
+    const struct diags none = { .n = 0 };
+    struct err err = { 0 }, named = { 0 };
+    while (json->name && (strcmp(json->name, "--json") || json->type != OPTION_OUT))
+        json++;
+    const char *path = json->name && json != out ? value_of(json, args) : NULL;
+    if (!path || also_named(u, json, args, words) || file_out_check(path, &err))
+        return;
+    err_set(&named, "%s: %s", out->name, why->text);
+    cmd_failure_write(path, u->command, &none, &named, EXIT_BAD_INPUT);
+}
+
 /* Before the work whose result they are to hold, not after it. */
 static int check_outputs(const struct usage *u, const void *args,
                          const struct option_list *words)
@@ -242,6 +262,7 @@ static int check_outputs(const struct usage *u, const void *args,
         }
         if (path && (dir ? dir_out_check(path, &err) : file_out_check(path, &err))) {
             fprintf(stderr, "smsim %s: %s: %s\n", u->command, o->name, err.text);
+            fail_json(u, args, words, o, &err);
             return OPTIONS_NO_OUT;
         }
     }
