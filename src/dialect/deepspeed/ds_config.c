@@ -77,14 +77,14 @@ const struct value *deepspeed_parse(struct cfg_loader *loader, const char *file,
 
 const char *deepspeed_find(struct launch_context *t, const char *name)
 {
-    const char *slash = strrchr(t->l->file, '/');
-    int n = slash && *name != '/' ? (int)(slash - t->l->file + 1) : 0;
+    const char *slash = strrchr(t->l->where, '/');
+    int n = slash && *name != '/' ? (int)(slash - t->l->where + 1) : 0;
     const struct value_item *dir = value_get(t->call->arguments, "source_dir");
     const char *inside =
         dir && dir->value->kind == VALUE_STRING ? dir->value->text : "";
     const char *places[] = {
-        arena_printf(t->arena, "%.*s%s", n, t->l->file, name),
-        arena_printf(t->arena, "%.*s%s/%s", n, t->l->file, inside, name),
+        arena_printf(t->arena, "%.*s%s", n, t->l->where, name),
+        arena_printf(t->arena, "%.*s%s/%s", n, t->l->where, inside, name),
         name,
     };
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)

@@ -53,7 +53,7 @@ static struct value *find(struct launch_context *t, const struct launch_command 
                           const char *name, bool *there)
 {
     const struct source_file *own = launch_own_file(t->l, name);
-    const char *path = source_files_next_to(t->arena, t->l->file, name);
+    const char *path = source_files_next_to(t->arena, t->l->where, name);
     *there = true;
     for (int64_t i = c->shell->files.n; i-- > 0;) {
         const struct source_file *f = &c->shell->files.v[i];

@@ -32,6 +32,7 @@ static void begin(struct launch *l, struct cfg_loader *loader, const char *file)
     *l = (struct launch) { .loader = loader,
                            .what = "the script",
                            .file = arena_strdup(&loader->arena, file) };
+    l->where = l->file;
 }
 
 static const struct launch_given nothing_given = { .estimator = NULL };

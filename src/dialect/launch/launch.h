@@ -73,6 +73,7 @@ struct launch_lengths {
 struct launch {
     struct cfg_loader *loader;
     const char *file;
+    const char *where;  /* files that it names are next to this one */
     int64_t gpus, arch; /* as of struct launch_given */
     const char *title;  /* "estimator = PyTorch(...): read, not run" */
     const char *what;   /* "the script" */

@@ -67,11 +67,11 @@ static const char *own_text(const struct launch *l, const struct shell *s,
 static const char *path_of(struct launch *l, const char *name, int64_t line)
 {
     struct arena *arena = &l->loader->arena;
-    const char *path = source_files_next_to(arena, l->file, name),
+    const char *path = source_files_next_to(arena, l->where, name),
                *last = launch_last_part(name);
     if (path || last == name)
         return path;
-    path = source_files_next_to(arena, l->file, last);
+    path = source_files_next_to(arena, l->where, last);
     for (int64_t i = 0; i < l->notes.n; i++)
         if (l->notes.v[i].line == line && strstr(l->notes.v[i].text, last))
             return path;

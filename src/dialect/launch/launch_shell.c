@@ -318,11 +318,13 @@ static void take_command(struct launch_context *t, struct launch_command *c)
 {
     struct launch *l = t->l;
     const char *script = launch_last_part(c->command->words[c->script].text);
-    l->title = arena_printf(t->arena, "%s %s ...: read, not run",
-                            launch_last_part(c->command->words[0].text), script);
-    l->line = c->command->line;
-    struct value v = { .line = l->line };
-    const struct value_item entry = { script, l->line, &v };
+    if (!l->title) { /* a job that starts it has its own */
+        l->title = arena_printf(t->arena, "%s %s ...: read, not run",
+                                launch_last_part(c->command->words[0].text), script);
+        l->line = c->command->line;
+    }
+    struct value v = { .line = c->command->line };
+    const struct value_item entry = { script, v.line, &v };
     t->command = c;
     if (!c->starts && !c->dialect->reads_program) /* a dialect's own program */
         launch_take_entry(t, c->command->words[c->script].text, &entry);
@@ -332,6 +334,82 @@ static void take_command(struct launch_context *t, struct launch_command *c)
                                       .root = &c->options,
                                       .command = c };
     c->dialect->read(t, &in);
+}
+
+static void take_notes(struct launch *l, const struct shell *s,
+                       const struct launch_command *c, const char *missing)
+{
+    for (int64_t i = 0; i < s->notes.n; i++) {
+        const struct shell_note *note = &s->notes.v[i];
+        const char *program = c->command ? c->command->words[c->script].text : "";
+        bool said = note->missing && (strcmp(note->missing, program) == 0 ||
+                                      (missing && strstr(note->missing, missing)));
+        if (!said)
+            launch_note(l, note->line, DIAG_UNRESOLVED, "%s", note->text);
+    }
+}
+
+/* The last command that starts a script of Python, by its words; with `missing`, one
+ * that starts that script of a shell. */
+static void take_last(struct launch_context *t, const struct shell *s,
+                      const char *missing, struct launch_program *program)
+{
+    static const char *const starters[] = { "accelerate", "deepspeed", NULL };
+    for (int64_t i = s->commands.n; i-- > 0 && !program->options;) {
+        const struct shell_command *c = &s->commands.v[i];
+        int32_t script = script_of(c);
+        struct options o = { .t = t };
+        bool python = script >= 0;
+        for (int32_t k = 0; missing && script < 0 && k < c->n; k++)
+            if (strcmp(launch_last_part(c->words[k].text), missing) == 0)
+                script = k;
+        if (script < 0)
+            continue;
+        take_options(&o, c, script + 1);
+        struct value *dict = ARENA_NEW(t->arena, struct value);
+        *dict = o.dict;
+        for (int32_t k = 0; k < dict->n; k++)
+            dict->items[k].key += strspn(dict->items[k].key, "-");
+        program->name = python ? c->words[script].text : NULL;
+        program->options = dict;
+        for (int32_t k = 0; k < script; k++)
+            if (names_listed(starters, launch_last_part(c->words[k].text)))
+                program->starter = launch_last_part(c->words[k].text);
+    }
+    if (!program->options && missing)
+        take_last(t, s, NULL, program);
+}
+
+bool launch_take_started(struct launch_context *t, const struct launch_started *started,
+                         struct launch_program *program)
+{
+    struct err err = { 0 };
+    struct shell s = { 0 };
+    struct launch_command c = { .shell = &s };
+    struct options o = { .t = t };
+    struct refused_command last = { .why = NULL };
+    struct lost_document lost = { NULL, 0 };
+    const char *where = t->l->where;
+    *program = (struct launch_program) { .name = NULL };
+    if (started->in.file)
+        t->l->where = started->in.file;
+    if (shell_read(&s, &started->in, t->arena, started->text, strlen(started->text),
+                   started->given, started->n_given, &err)) {
+        launch_note(t->l, started->in.line, DIAG_LEFT_OUT, "its command: %s", err.text);
+    } else if (choose(t, &c, &o, &last, &lost)) {
+        take_command(t, &c);
+        note_lost(&o);
+    } else if (last.why) {
+        launch_refuse_entry(t->l, last.program, last.why, last.line);
+    } else {
+        take_last(t, &s, started->missing, program);
+    }
+    take_notes(t->l, &s, &c, started->missing);
+    bool taken = c.command || last.why;
+    t->command = NULL;
+    t->l->where = where;
+    shell_release(&s);
+    return taken;
 }
 
 /* What the caller gives is kept; what SLURM sets, the script may change. */
@@ -421,12 +499,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         launch_begin(&t, l);
         take_command(&t, &c);
         note_lost(&o);
-        for (int64_t i = 0; i < s.notes.n; i++) {
-            const struct shell_note *note = &s.notes.v[i];
-            const char *program = c.command->words[c.script].text;
-            if (!note->missing || strcmp(note->missing, program) != 0)
-                launch_note(l, note->line, DIAG_UNRESOLVED, "%s", note->text);
-        }
+        take_notes(l, &s, &c, NULL);
     }
     l->n_written = 0;
     shell_release(&s);

@@ -27,6 +27,28 @@ struct launch_command {
 json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                           const struct launch_given *given);
 
+/* A command, or a script of them, by which a job of another dialect starts its
+ * program. */
+struct launch_started {
+    const char *text;
+    struct shell_setting in; /* of one line of the file; its path is where files are */
+    const struct shell_given *given;
+    int32_t n_given;
+    const char *missing; /* a script that is known not to be there, or NULL */
+};
+
+/* Its last command of Python, where no dialect has its options; or NULLs. Of one that
+ * starts a script which is not there, the options alone. */
+struct launch_program {
+    const char *name;
+    const struct value *options; /* without "--" */
+    const char *starter;         /* that may shard the model: accelerate, deepspeed */
+};
+
+/* Reads it into the scenario of the context. False: no dialect has its options. */
+bool launch_take_started(struct launch_context *t, const struct launch_started *s,
+                         struct launch_program *program);
+
 /* A word as a value with that text. */
 struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
                                 const char *text);

@@ -110,12 +110,19 @@ struct line {
     int32_t at, end; /* the starter, and the word after its last */
 };
 
+/* A job that starts the command has said it: its cluster is what there is. */
+static bool is_of_job(const struct launch_context *t, const char *pointer)
+{
+    return t->call && launch_has(t, pointer);
+}
+
 static void set_number(struct launch_context *t, const char *pointer,
                        const struct given *g, int64_t n)
 {
     struct value v = { .kind = VALUE_INT, .line = g->word->line };
     const struct value_item from = { g->name, g->word->line, &v };
-    launch_set(t, pointer, json_integer((json_int_t)n), &from);
+    if (!is_of_job(t, pointer))
+        launch_set(t, pointer, json_integer((json_int_t)n), &from);
 }
 
 /* The options of each that count. */
@@ -142,8 +149,10 @@ static bool take_count(struct launch_context *t, const char *pointer,
 {
     static const char *const all[] = { "gpu", "auto", NULL };
     int64_t n;
-    if (!g->name)
+    if (!g->name && !is_of_job(t, pointer))
         return false;
+    if (is_of_job(t, pointer))
+        return true;
     if (g->word->gpus && strcmp(pointer, gpus_at) == 0)
         return true; /* all of them */
     if (g->word->why)

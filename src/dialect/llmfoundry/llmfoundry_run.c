@@ -86,7 +86,7 @@ struct value *llmfoundry_run(struct launch_context *t, const struct value *root)
     const char *text = it->value->text;
     struct shell s = { 0 };
     struct err err = { 0 };
-    const struct shell_setting in = { .file = t->l->file };
+    const struct shell_setting in = { .file = t->l->where };
     struct launch_command c = { .command = NULL };
     struct value *v = NULL;
     take_gpus(t, root);

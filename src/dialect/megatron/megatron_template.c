@@ -110,7 +110,7 @@ const struct value *megatron_template(struct launch_context *t,
     size_t len;
     collect(t->arena, c->shell, &e);
     const char *path =
-        e.file ? source_files_next_to(t->arena, t->l->file, e.file) : NULL;
+        e.file ? source_files_next_to(t->arena, t->l->where, e.file) : NULL;
     char *text = path ? file_read(path, TEMPLATE_MAX_B, &len, &err) : NULL;
     const char *made = text ? apply(t->arena, &e, text) : NULL;
     free(text);

@@ -25,10 +25,10 @@ static void take_instance(struct launch_context *t, const struct dialect_option 
 static void take_entry_point(struct launch_context *t, const struct dialect_option *row,
                              const struct value_item *it)
 {
-    if (it->value->kind == VALUE_STRING)
-        launch_take_entry(t, it->value->text, it);
-    else
+    if (it->value->kind != VALUE_STRING)
         launch_unresolved_item(t, row->pointer, it, "string");
+    else if (!launch_is_shell(it->value->text)) /* what it starts: job_command.c */
+        launch_take_entry(t, it->value->text, it);
 }
 
 /* What trains of a heterogeneous cluster is listed in the dictionary, too. */

@@ -1,6 +1,6 @@
 /* A file of hyperparameters that a job is given by its name: "config": args.yaml, which
- * a notebook writes itself or which is next to it; and the options of a command that
- * starts the script; the defaults of the script's own arguments. */
+ * a notebook writes itself or which is next to it; the defaults of the script's own
+ * arguments. */
 #include "dialect/sagemaker/sagemaker.h"
 
 #include "base/file.h"
@@ -130,61 +130,9 @@ static void take_file(struct launch_context *t, const struct value_item *it)
     }
 }
 
-/* The command -------------------------------------------------------------------------- */
-
-/* "torchrun --nproc_per_node 8 train.py --config a.yaml": the script, and its options
- * as hyperparameters. */
-static void take_command(struct launch_context *t, const struct value_item *it)
-{
-    struct value *options = value_new(t->arena, VALUE_DICT, it->line, 0);
-    const char *key = NULL, *shell = NULL;
-    char *words = arena_strdup(t->arena, it->value->text), *state = NULL;
-    bool script = false;
-    launch_hear(t, it);
-    for (char *w = strtok_r(words, " \t\n\\", &state); w;
-         w = strtok_r(NULL, " \t\n\\", &state)) {
-        size_t n = strlen(w);
-        bool named =
-            n > 3 && (strcmp(w + n - 3, ".py") == 0 || strcmp(w + n - 3, ".sh") == 0);
-        struct value *v = yaml_plain(t->arena, w, it->line, 0);
-        if (!script && named) {
-            const struct value_item entry = { "command", it->line, v };
-            script = true;
-            shell = strcmp(w + n - 3, ".sh") == 0 ? w : NULL;
-            launch_take_entry(t, w, &entry);
-        } else if (script && strncmp(w, "--", 2) == 0) {
-            char *equals = strchr(w, '=');
-            key = arena_strndup(t->arena, w + 2,
-                                equals ? (size_t)(equals - w) - 2 : n - 2);
-            struct value *yes = value_new(t->arena, VALUE_BOOL, it->line, 0);
-            yes->integer = 1;
-            value_add(t->arena, options, key, it->line,
-                      equals ? yaml_plain(t->arena, equals + 1, it->line, 0) : yes);
-            key = equals ? NULL : key;
-        } else if (key && options->n) {
-            options->items[options->n - 1].value = v;
-            key = NULL;
-        }
-    }
-    if (shell && !launch_has(t, "/distribution"))
-        launch_add_unresolved(
-            t, "/parallelism/library", it->line,
-            "%s: %.60s starts the program, and is not read: ddp, fsdp "
-            "or deepspeed",
-            it->key, shell);
-    if (!script)
-        launch_note(t->l, it->line, DIAG_LEFT_OUT,
-                    "%s: it starts no script that is known", it->key);
-    if (options->n && t->n_hyper < LAUNCH_HYPER_MAX)
-        t->hyper[t->n_hyper++] = options;
-}
-
 void sagemaker_take_files(struct launch_context *t)
 {
     static const char *const names[] = { "config", "config_file", "config_path" };
-    const struct value_item *command = value_get(t->call->arguments, "command");
-    if (command && command->value->kind == VALUE_STRING)
-        take_command(t, command);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct value_item *it = launch_hyper(t, names[i]);
         if (it)

@@ -67,10 +67,12 @@ static void warn_servers(struct launch_context *t)
  * (sagemaker-training-toolkit, entry_point.py). */
 static void note_processes(struct launch_context *t)
 {
-    const struct value_item *command = value_get(t->call->arguments, "command");
+    const struct value_item *command = value_get(t->call->arguments, "command"),
+                            *entry = value_get(t->call->arguments, "entry_point");
+    bool shell = entry && entry->value->text && launch_is_shell(entry->value->text);
     const char *name = json_string_value(pointer_get(t->tree, "/cluster/instance"));
     struct cfg_loader loader;
-    if (launch_has(t, "/distribution") || command || !name)
+    if (launch_has(t, "/distribution") || command || shell || !name)
         return;
     cfg_loader_init(&loader);
     const struct instance *inst = instance_get(&loader, name, (struct cfg) { 0 });
@@ -127,8 +129,10 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     take_class(t);
     warn_servers(t);
     read_smp(t);
-    sagemaker_take_files(t);
-    bool whole = sagemaker_take_recipe(t) || sagemaker_take_program(t);
+    bool whole = sagemaker_take_command(t);
+    if (!whole)
+        sagemaker_take_files(t);
+    whole = whole || sagemaker_take_recipe(t) || sagemaker_take_program(t);
     if (!whole)
         take_hyper(t);
     sagemaker_settle_jumpstart(t);

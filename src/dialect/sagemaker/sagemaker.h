@@ -9,6 +9,7 @@
  *     job_program      its script, where that is there
  *     job_recipe       scripts of SageMaker's own: recipes, JumpStart
  *     job_files        files that the job names: of hyperparameters, its script
+ *     job_command      the command or shell script that starts its program
  *     arguments, job   a field each: of the training; of the job around its steps
  *     emit_sagemaker   a scenario as an estimator */
 #ifndef DIALECT_SAGEMAKER_SAGEMAKER_H
@@ -39,8 +40,12 @@ extern const struct dialect_table sagemaker_tables[];
 bool sagemaker_is_smp_script(const struct launch_context *t);
 void sagemaker_take_smp_script(struct launch_context *t);
 
-/* Hyperparameters in a file that they name, and those of a command. */
+/* Hyperparameters in a file that they name. */
 void sagemaker_take_files(struct launch_context *t);
+
+/* The command that starts the program, or the shell script that is the entry; true when
+ * a dialect has read it, and hyperparameters are its arguments alone. */
+bool sagemaker_take_command(struct launch_context *t);
 
 /* The script that the job runs, where it is there: the defaults of its arguments, and
  * what it says of adapters. */

@@ -94,7 +94,8 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
                           "the line is no text in UTF-8 (save it as such)");
     struct shell_machine m = { .out = s,
                                .arena = arena,
-                               .at = shell_characters(arena, text, len, 0),
+                               .at = shell_characters(arena, text, len,
+                                                      in ? in->line : 0),
                                .err = err,
                                .in = in ? in : &nowhere,
                                .directory = ".",

@@ -103,6 +103,7 @@ struct shell_setting {
     int64_t gpus, cpus;              /* of an instance; 0: not known */
     const struct source_file *files; /* that something else wrote */
     int64_t n_files;
+    int32_t line; /* where all of it is, in a file of another kind; 0: its own lines */
 };
 
 /* Reads UTF-8 text of len bytes; `in` may be NULL. -1 beyond the limits, and where a quote, a bracket or

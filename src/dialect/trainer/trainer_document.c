@@ -35,7 +35,7 @@ struct value *trainer_load_next_to(struct launch_context *t, const char *name,
     struct err err = { 0 };
     size_t len = 0;
     const char *path =
-        document_is(name) ? source_files_next_to(t->arena, t->l->file, name) : NULL;
+        document_is(name) ? source_files_next_to(t->arena, t->l->where, name) : NULL;
     char *text = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
     if (!text)
         return NULL;

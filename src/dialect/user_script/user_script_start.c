@@ -19,14 +19,14 @@ enum { COPIED_MAX = 20000, SCRIPT_MAX_B = 1 << 20 };
 const char *user_script_text(struct launch_context *t, const char *name)
 {
     const struct source_file *own = launch_own_file(t->l, name);
-    const char *path = own ? NULL : source_files_next_to(t->arena, t->l->file, name);
+    const char *path = own ? NULL : source_files_next_to(t->arena, t->l->where, name);
     const char *slash = strrchr(name, '/');
     struct err err = { 0 };
     size_t len;
     if (own)
         return own->text;
     if (!path && slash) /* as scripts name files from where they are started */
-        path = source_files_next_to(t->arena, t->l->file, slash + 1);
+        path = source_files_next_to(t->arena, t->l->where, slash + 1);
     char *read = path ? file_read(path, SCRIPT_MAX_B, &len, &err) : NULL;
     const char *text = read ? arena_strdup(t->arena, read) : NULL;
     free(read);

@@ -1,0 +1,233 @@
+/* The command by which a job starts its program, and a shell script as its entry: read
+ * as a shell script is. SageMaker gives an entry the hyperparameters as its arguments,
+ * and sets SM_* for it (sagemaker-python-sdk 2.24x,
+ * modules/train/container_drivers/scripts/environment.py, basic_script_driver.py). */
+#include "dialect/sagemaker/sagemaker.h"
+
+#include "base/strbuf.h"
+#include "config/pointer.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/peft/peft.h"
+#include "dialect/source/notebook.h"
+#include "hardware/instance.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { FILES_MAX = 16, GIVEN_MAX = 80 };
+
+struct job_command {
+    const struct value_item *it; /* "command" or "entry_point" */
+    bool entry;                  /* the latter */
+    const char *text;
+    struct source_file files[FILES_MAX];
+    struct shell_given given[GIVEN_MAX];
+    int32_t n_files, n_given;
+    const char *missing; /* a shell script that is not there; NULL */
+};
+
+/* Files ---------------------------------------------------------------------------- */
+
+/* The shell scripts among the words, where they are there. */
+static void find_scripts(struct launch_context *t, struct job_command *c,
+                         const char *words)
+{
+    char *text = arena_strdup(t->arena, words), *state = NULL;
+    for (char *w = strtok_r(text, " \t\n\\;&|\"'", &state); w;
+         w = strtok_r(NULL, " \t\n\\;&|\"'", &state)) {
+        int64_t line;
+        if (!launch_is_shell(w) || c->n_files == FILES_MAX)
+            continue;
+        while (strncmp(w, "./", 2) == 0)
+            w += 2;
+        const char *found = sagemaker_text(t, w, &line);
+        if (found)
+            c->files[c->n_files++] = (struct source_file) { w, found, 0 };
+        else
+            c->missing = w;
+    }
+}
+
+/* Variables ------------------------------------------------------------------------ */
+
+static void give(struct job_command *c, const char *name, const char *value)
+{
+    if (value && c->n_given < GIVEN_MAX)
+        c->given[c->n_given++] =
+            (struct shell_given) { name, value, c->it->line, false };
+}
+
+static const char *text_of(struct launch_context *t, const struct value *v)
+{
+    int64_t n;
+    if (v->kind == VALUE_STRING)
+        return v->text;
+    if (v->kind == VALUE_BOOL)
+        return v->integer ? "True" : "False";
+    if (launch_whole(v, &n))
+        return arena_printf(t->arena, "%" PRId64, n);
+    return v->kind == VALUE_REAL ? arena_printf(t->arena, "%.15g", v->real) : NULL;
+}
+
+/* What the toolkit sets of the cluster. */
+static void give_cluster(struct launch_context *t, struct job_command *c)
+{
+    const char *name = json_string_value(pointer_get(t->tree, "/cluster/instance"));
+    const json_t *count = pointer_get(t->tree, "/cluster/count");
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const struct instance *inst =
+        name ? instance_get(&loader, name, (struct cfg) { 0 }) : NULL;
+    if (inst)
+        give(c, "SM_NUM_GPUS", arena_printf(t->arena, "%d", (int)inst->n_gpus));
+    cfg_loader_release(&loader);
+    give(c, "SM_CURRENT_INSTANCE_TYPE", name);
+    if (json_is_integer(count))
+        give(
+            c, "SM_HOST_COUNT",
+            arena_printf(t->arena, "%" JSON_INTEGER_FORMAT, json_integer_value(count)));
+}
+
+static void give_environment(struct launch_context *t, struct job_command *c)
+{
+    static const char *const names[] = { "environment", "env" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct value_item *env = value_get(t->call->arguments, names[i]);
+        for (int32_t k = 0; env && env->value->kind == VALUE_DICT && k < env->value->n;
+             k++)
+            give(c, env->value->items[k].key, text_of(t, env->value->items[k].value));
+    }
+}
+
+/* The hyperparameters as the words --NAME VALUE; NULL: one is not known. */
+static const char *words_of_hyper(struct launch_context *t)
+{
+    struct strbuf b;
+    const char *out = NULL;
+    bool known = true;
+    strbuf_init(&b);
+    for (int i = 0; i < t->n_hyper; i++) {
+        const struct value *v = t->hyper[i];
+        known &= v->kind == VALUE_DICT && !v->gap;
+        for (int32_t k = 0; k < v->n; k++) {
+            const char *value = text_of(t, v->items[k].value);
+            known &= value && !strpbrk(value, " '\"$`\\\n");
+            strbuf_printf(&b, " --%s %s", v->items[k].key, value ? value : "");
+        }
+    }
+    if (known)
+        out = arena_strdup(t->arena, strbuf_get(&b));
+    strbuf_release(&b);
+    return out;
+}
+
+/* All ------------------------------------------------------------------------------ */
+
+static bool find_command(struct launch_context *t, struct job_command *c)
+{
+    const struct value *given = t->call->arguments;
+    const struct value_item *entry = value_get(given, "entry_point");
+    const char *words = words_of_hyper(t);
+    *c = (struct job_command) { .it = value_get(given, "command") };
+    if (c->it && c->it->value->kind == VALUE_STRING) {
+        c->text = c->it->value->text;
+    } else if (entry && entry->value->kind == VALUE_STRING &&
+               launch_is_shell(entry->value->text)) {
+        c->it = entry;
+        c->entry = true;
+        c->text = arena_printf(t->arena, "bash %s%s", entry->value->text,
+                               words ? words : " \"$@\"");
+    }
+    if (!c->text)
+        return false;
+    if (c->entry && words)
+        t->n_hyper = 0; /* they are words now */
+    launch_hear(t, c->it);
+    find_scripts(t, c, c->text);
+    for (int32_t i = 0; i < c->n_files; i++)
+        find_scripts(t, c, c->files[i].text);
+    return true;
+}
+
+/* What a script that is not there may say of the step. */
+static void ask_missing(struct launch_context *t, const struct job_command *c,
+                        const struct value *options)
+{
+    int64_t line = c->it->line;
+    if (!launch_has(t, "/distribution"))
+        launch_add_unresolved(
+            t, "/parallelism/library", line,
+            "%s: %.60s starts the program, and is not there: ddp, fsdp or deepspeed",
+            c->it->key, c->missing);
+    if (!c->entry && options && t->n_hyper < LAUNCH_HYPER_MAX)
+        t->hyper[t->n_hyper++] = options;
+    launch_take_entry(t, c->missing, c->it);
+    if (launch_entry_of(t, c->missing).program)
+        return; /* its name says what it trains */
+    launch_add_unresolved(t, PEFT_LORA, line,
+                          "%s: %.60s starts the program, and is not there: whether it "
+                          "trains adapters is not known (null is training without)",
+                          c->it->key, c->missing);
+}
+
+/* A program whose options no dialect has: they are hyperparameters. */
+static void take_plain(struct launch_context *t, const struct job_command *c,
+                       const struct launch_program *program)
+{
+    struct value *name = value_new_string(t->arena, program->name, c->it->line, 0);
+    struct value *own = (struct value *)(uintptr_t)t->call->arguments;
+    const struct value_item from = { c->it->key, c->it->line, name };
+    launch_take_entry(t, program->name, &from);
+    if (program->starter && !launch_has(t, "/distribution"))
+        launch_add_unresolved(t, "/parallelism/library", c->it->line,
+                              "%s: %s starts %.60s, and what shards the model is not "
+                              "said in its options: ddp, fsdp or deepspeed",
+                              c->it->key, program->starter, program->name);
+    if (c->entry)
+        ((struct value_item *)(uintptr_t)c->it)->value = name;
+    else
+        value_add(t->arena, own, "entry_point", c->it->line, name);
+    if (t->n_hyper < LAUNCH_HYPER_MAX)
+        t->hyper[t->n_hyper++] = program->options;
+    launch_hear(t, value_get(own, "entry_point"));
+}
+
+bool sagemaker_take_command(struct launch_context *t)
+{
+    struct job_command c;
+    struct launch_program program;
+    int n_hyper = t->n_hyper;
+    if (!find_command(t, &c))
+        return false;
+    give_cluster(t, &c);
+    give_environment(t, &c);
+    const struct value_item *dir = value_get(t->call->arguments, "source_dir");
+    const char *slash = strrchr(t->l->file, '/'),
+               *in = dir && dir->value->kind == VALUE_STRING ? dir->value->text : ".";
+    const struct launch_started started = {
+        .text = c.text,
+        .in = { .file = arena_printf(t->arena, "%.*s%s/command.sh",
+                                     slash ? (int)(slash - t->l->file + 1) : 0,
+                                     t->l->file, in),
+                .files = c.files,
+                .n_files = c.n_files,
+                .line = (int32_t)c.it->line },
+        .given = c.given,
+        .n_given = c.n_given,
+        .missing = c.missing,
+    };
+    bool taken = launch_take_started(t, &started, &program);
+    if (!taken && !program.name)
+        t->n_hyper = n_hyper; /* the script is not there: they are the job's */
+    if (taken)
+        t->n_hyper = 0;
+    else if (program.name)
+        take_plain(t, &c, &program);
+    else if (c.missing)
+        ask_missing(t, &c, program.options);
+    else
+        launch_note(t->l, c.it->line, DIAG_LEFT_OUT,
+                    "%s: it starts no script that is known", c.it->key);
+    return taken;
+}
