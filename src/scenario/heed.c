@@ -3,6 +3,7 @@
 #include "scenario/heed.h"
 
 #include "model/graphs.h"
+#include "model/saved.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 
@@ -64,6 +65,16 @@ static bool contexts(const struct scenario *s)
 static bool has_experts(const struct scenario *s)
 {
     return s->model.mlp.experts > 0;
+}
+
+/* Each module that is named is in some layer, and saves enough. */
+static bool saves(const struct scenario *s)
+{
+    uint32_t experts =
+        1u << OP_SAVER_EXPERTS | 1u << OP_SAVER_ACTIVATION | 1u << OP_SAVER_MLP_NORM;
+    uint32_t asked = s->parallel.offload_modules;
+    return (has_experts(s) || !(asked & experts)) &&
+           (s->model.attention.latent_kv || !(asked >> OP_SAVER_ATTENTION_NORM & 1));
 }
 
 /* Tokens leave their rank. */
@@ -287,6 +298,7 @@ static const struct row {
     { P "schedule", stages, one_stage },
     { P "partition", stages, one_stage },
     { P "wgrad_deferral_limit", defers, "no gradient is deferred (defer_embedding_wgrad is not set)" },
+    { P "offload_modules", saves, "the model has no such module, or its products have their norm inside" },
     { P "mtp_part", stages, one_stage },
     { P "mtp_part", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { P "defer_embedding_wgrad", trains_head, "the last stage makes no gradient of a matrix of words" },

@@ -178,6 +178,7 @@ const struct library_row library_megatron = {
     .interleaves_all_first = true,
     .defers_wgrads = true,
     .mtp = true,
+    .offloads_modules = true,
     .graphs = true,
     .tensor = true,
     .pipeline = true,

@@ -157,6 +157,7 @@ struct library_row {
     bool broadcasts_outputs;    /* what forward returns, to all ranks of the group */
     bool graphs;                /* it captures parts of layers in CUDA graphs */
     bool defers_wgrads;         /* of the head, to the end of a pipeline's passes */
+    bool offloads_modules;      /* what they save, to the host */
     bool mtp;                   /* it trains modules that predict further tokens */
     bool streams;               /* buffers on streams of their own */
 };

@@ -31,7 +31,7 @@ static const struct name_value outputs_names[] = {
 /* The section as written. Sizes and times that are not given are negative. */
 struct raw_section {
     struct parallelism p;
-    struct cfg sharding, partition, script, load;
+    struct cfg sharding, partition, script, load, offloaded;
     const char *placement;
     int64_t servers;
     int library; /* of library_words */
@@ -90,6 +90,7 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_BOOL("broadcast_buffers", W, p.reduce.broadcast_buffers),
     CFG_STRING("placement", W, placement),
     CFG_BOOL("offload_activations", W, p.offload_activations),
+    CFG_CHILD("offload_modules", W, offloaded),
     CFG_INT("activation_loading_horizon", W, p.activation_loading_horizon, 1, DEGREE_MAX),
     CFG_CHILD("smp_script", W, script),
     CFG_END,
@@ -252,8 +253,8 @@ int parallelism_read(struct parse_context *r)
     *p = w.p;
     if (w.defers_wgrads) /* a limit of 0 is none, as Megatron-LM has it */
         p->stages.deferred_wgrads = w.deferral_limit ? w.deferral_limit : INT64_MAX;
-    if (stage_partition_words(r, w.partition) | sharding_read(r, w.sharding) |
-        smp_script_read(r, w.script))
+    if (saved_read(p, w.offloaded) | stage_partition_words(r, w.partition) |
+        sharding_read(r, w.sharding) | smp_script_read(r, w.script))
         rc = -1;
     if (!w.has_library && !library_of(p)->smp.dictionary)
         r->has_library |= library_infer(p);

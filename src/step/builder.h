@@ -37,6 +37,7 @@
 #ifndef STEP_BUILDER_H
 #define STEP_BUILDER_H
 
+#include "model/saved.h"
 #include "step/schedule.h"
 #include "step/stage.h"
 
@@ -115,6 +116,16 @@ struct bucket_state {
     int32_t last_comm;     /* task of the last collective sent; -1: none */
 };
 
+/* Tensors that modules have saved, on the host. */
+struct saved_state {
+    bool active;              /* of the layer at hand */
+    bool late;                /* its copies run with the next pass of the kind */
+    int32_t loads[OP_SAVERS]; /* tasks of its modules' copies back; -1: there */
+    int32_t next;             /* block of the layer after it in the pass; -1: none */
+    int32_t ahead[OP_SAVERS]; /* tasks of those, as far as they have begun */
+    bool begun[OP_SAVERS];
+};
+
 /* Checkpoints on the host. */
 struct offload_state {
     bool keeps;         /* the forward at hand does not offload its own */
@@ -123,6 +134,7 @@ struct offload_state {
     int64_t n_inputs;   /* ... of so many */
     int32_t *loads;     /* last kernels before them */
     int32_t begin;      /* kernel before the pass's backward */
+    struct saved_state saved;
 };
 
 /* What the head returns to all ranks. */

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "run/run.h"
 #include "step/issue.h"
+#include "step/offload_modules.h"
 #include "step/pass.h"
 #include "step/recompute.h"
 #include "step/stage.h"
@@ -77,7 +78,8 @@ static bool same_chunk(const struct builder *b, int32_t x, int32_t y)
     const struct stage *stage = b->stage;
     const struct chunk_slices *p = &stage->chunks[x], *q = &stage->chunks[y];
     if (b->shard.units || p->n != q->n ||
-        pass_keeps_output(stage, x) != pass_keeps_output(stage, y))
+        pass_keeps_output(stage, x) != pass_keeps_output(stage, y) ||
+        offload_modules_stay(stage, x) != offload_modules_stay(stage, y))
         return false;
     for (int32_t i = 0; i < p->n; i++)
         if (!same_layers(stage, p->v[i], q->v[i]))
@@ -258,6 +260,7 @@ static int measure_block(const struct builder *b, int32_t block, struct err *err
     fw.shard.unit_spread = 0;
     fw.gradients.accumulate_B = fw.gradients.accumulate_16bit_B = 0;
     plain.parallel.offload_activations = false;
+    plain.parallel.offload_modules = 0;
     stage.s = &plain;
     stage.fw = &fw;
     stage.chunks = &chunk;

@@ -6,6 +6,7 @@
 #include "step/buckets.h"
 #include "step/issue.h"
 #include "step/offload.h"
+#include "step/offload_modules.h"
 #include "step/param_gather.h"
 #include "step/pass_block.h"
 #include "step/pass_memory.h"
@@ -16,14 +17,16 @@
 
 /* Layers --------------------------------------------------------------------------- */
 
-static int forward_slice(struct builder *b, struct slice slice, int32_t chunk,
-                         int32_t *unit, struct err *err)
+static int forward_slice(struct builder *b, int32_t chunk, int32_t at, int32_t *unit,
+                         struct err *err)
 {
+    struct slice slice = b->stage->chunks[chunk].v[at];
     for (int64_t k = 0; k < slice.repeat; k++, ++*unit) {
         int64_t group = recompute_group(b->stage, slice, k);
         b->pass.keep = group > 0 ? KEEP_NOTHING : KEEP_ACTIVATIONS;
         if (group > 0 && k % group == 0)
             offload_checkpoint(b, recompute_input_B(b->stage));
+        offload_modules_enter(b, false, chunk, at, k);
         param_gather_enter(b, chunk, *unit);
         if (shard_enter(b, *unit, false, err) < 0)
             return -1;
@@ -77,9 +80,9 @@ static int backward_layer(struct builder *b, int32_t block, bool again, struct e
 }
 
 /* Layers of a slice from the last to the first; *unit is one after its last. */
-static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
-                          struct err *err)
+static int backward_slice(struct builder *b, int32_t at, int32_t *unit, struct err *err)
 {
+    struct slice slice = b->stage->chunks[b->pass.chunk].v[at];
     int32_t first = *unit - (int32_t)slice.repeat;
     for (int64_t k = slice.repeat - 1; k >= 0; k--) {
         int64_t group = recompute_group(b->stage, slice, k);
@@ -89,6 +92,7 @@ static int backward_slice(struct builder *b, struct slice slice, int32_t *unit,
         if (again && recompute(b, slice, from, k + 1, first, err) < 0)
             return -1;
         b->pass.keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
+        offload_modules_enter(b, true, b->pass.chunk, at, k);
         if (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
             backward_layer(b, slice.block, again, err) < 0)
             return -1;
@@ -145,11 +149,12 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     b->pass.chunk = chunk;
     b->pass.part = CATEGORY_COMPUTE;
     shard_begin(b, chunk);
+    offload_modules_begin(b, kind != PASS_FORWARD, chunk);
     if (tensor_ends_gather(b, c, kind != PASS_FORWARD, err) < 0)
         return -1;
     if (kind == PASS_FORWARD) {
         for (int32_t i = 0; i < c->n; i++)
-            if (forward_slice(b, c->v[i], chunk, &unit, err) < 0)
+            if (forward_slice(b, chunk, i, &unit, err) < 0)
                 return -1;
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
                      kept_output_B(b->stage, chunk));
@@ -165,7 +170,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     for (int32_t i = 0; i < c->n; i++)
         unit += (int32_t)c->v[i].repeat;
     for (int32_t i = c->n - 1; i >= 0; i--)
-        if (backward_slice(b, c->v[i], &unit, err) < 0)
+        if (backward_slice(b, i, &unit, err) < 0)
             return -1;
     pass_free_late(b);
     end_pair(b);

@@ -7,6 +7,7 @@
 #include "step/buckets.h"
 #include "step/exchange.h"
 #include "step/issue.h"
+#include "step/offload_modules.h"
 #include "step/pass_memory.h"
 #include "step/recompute.h"
 #include "step/replicas.h"
@@ -236,6 +237,8 @@ void pass_forward_block(struct builder *b, int32_t index)
         pass_scope(b, block, i);
         emit_op(b, index, false, i);
         emit_comms(b, index, op, i, true, &spent);
+        if (b->pass.part != CATEGORY_RECOMPUTE)
+            offload_modules_store(b, index, i);
         spent.host_s += host_s(b->stage, index, false, i);
         spent.gpu_s += t->forward_s[0][i];
     }
@@ -336,6 +339,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
         if (!runs(b, op))
             continue;
         await_experts(b, i);
+        offload_modules_await(b, index, i);
         if (again)
             run_again(b, index, users, i);
         bool left = is_deferred(b, index, i);
@@ -344,6 +348,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
             emit_op(b, index, true, i);
         emit_comms(b, index, op, i, true, &spent);
         pass_free_kept(b, block, i);
+        offload_modules_load(b, index, i);
         if (left)
             ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
                          (int64_t)b->stage->deferred.kept_B);

@@ -3,6 +3,7 @@
 #include "dialect/emit/emit_parts.h"
 #include "model/graphs.h"
 #include "model/regions.h"
+#include "model/saved.h"
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
 #include "scenario/sagemaker.h"
@@ -276,6 +277,15 @@ static json_t *lora(const struct scenario *s)
     return o;
 }
 
+static json_t *offloaded(const struct scenario *s)
+{
+    json_t *list = s->parallel.offload_modules ? json_array() : json_null();
+    for (int m = 0; m < OP_SAVERS; m++)
+        if (s->parallel.offload_modules >> m & 1)
+            json_array_append_new(list, json_string(names_of(op_saver_names, m)));
+    return list;
+}
+
 /* clang-format off */
 const struct emit_field emit_fields[] = {
     { "/parallelism/library", EMIT_JOB, library },
@@ -358,6 +368,7 @@ const struct emit_field emit_fields[] = {
     { "/parallelism/server_replicas", EMIT_DETAIL, server_replicas },
     { "/parallelism/broadcast_buffers", EMIT_DETAIL, buffers },
     { "/parallelism/offload_activations", EMIT_DETAIL, offload_activations },
+    { "/parallelism/offload_modules", EMIT_DETAIL, offloaded },
     { "/parallelism/activation_loading_horizon", EMIT_DETAIL, horizon },
     { NULL, EMIT_DETAIL, NULL },
 };

@@ -206,6 +206,8 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in)
     take_sequence_parallel(t, c);
     megatron_take_precision(t, c);
     megatron_take_recompute(t, c);
+    megatron_take_offload(t, launch_option(c, "--fine-grained-activation-offloading"),
+                          launch_option(c, "--offload-modules"));
     take_steps(t, c);
     note_rampup(t, c);
     if (megatron_uses_deepspeed(c))

@@ -8,6 +8,7 @@
  *                          precision, recomputation, what overlaps
  *     megatron_stages      pipelines: chunks, layers of each stage
  *     megatron_recompute   what is computed again
+ *     megatron_offload     what modules save, on the host
  *     megatron_fsdp        fully sharded data parallelism, instances
  *     megatron_graphs      CUDA graphs
  *     megatron_precision   formats, recipes of fp8 and fp4, optimizer states
@@ -114,6 +115,10 @@ void megatron_recompute_layers(struct launch_context *t, const struct value_item
 void megatron_recompute_modules(struct launch_context *t, const struct value_item *it,
                                 const struct value_item *modules);
 
+/* What modules save, on the host, where `on` asks for it; NULL: not given. */
+void megatron_take_offload(struct launch_context *t, const struct value_item *on,
+                           const struct value_item *modules);
+
 /* Which layers have experts, as a row takes it: every n-th, or a list. */
 void megatron_take_frequency(struct launch_context *t, const struct dialect_option *row,
                              const struct value_item *it);
@@ -140,6 +145,8 @@ json_t *megatron_give_shared_overlap(const struct scenario *s);
 json_t *megatron_give_pairs(const struct scenario *s);
 json_t *megatron_give_padding(const struct scenario *s);
 json_t *megatron_give_instances(const struct scenario *s);
+json_t *megatron_give_offload(const struct scenario *s);
+json_t *megatron_give_offloaded(const struct scenario *s);
 json_t *megatron_give_captures(const struct scenario *s);
 json_t *megatron_give_scope(const struct scenario *s);
 json_t *megatron_give_virtual(const struct scenario *s);

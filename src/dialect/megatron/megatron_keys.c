@@ -40,6 +40,8 @@ static const struct dialect_option joint_rows[] = {
     ROW("--recompute-method", "/training/activation_checkpointing", .give = megatron_give_method),
     ROW("--recompute-num-layers", "/training/activation_checkpointing", .give = megatron_give_group),
     ROW("--recompute-modules", "/training/activation_checkpointing", .give = megatron_give_modules),
+    ROW("--fine-grained-activation-offloading", "/parallelism/offload_modules", .kind = DIALECT_FLAG, .give = megatron_give_offload),
+    ROW("--offload-modules", "/parallelism/offload_modules", .give = megatron_give_offloaded),
     ROW_ACTS("--checkpoint-activations", "/training/activation_checkpointing"),
     ROW_ACTS("--checkpoint-num-layers", "/training/activation_checkpointing"),
     ROW_ACTS("--activations-checkpoint-granularity", "/training/activation_checkpointing"),

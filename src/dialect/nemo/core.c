@@ -483,6 +483,8 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     take_graphs(&n);
     nemo_take_mixed(&n);
     take_recompute(&n);
+    megatron_take_offload(n.t, model(&n, "fine_grained_activation_offloading"),
+                          model(&n, "offload_modules"));
     take_sharding(&n);
     take_tensor_overlap(&n);
     take_optimizer(&n);

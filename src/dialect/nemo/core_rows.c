@@ -57,6 +57,7 @@ static const struct dialect_option model_joint[] = {
     ROW_ACTS("sequence_parallel", WIDE "sequence_parallel"), ROW_ACTS("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("cp_comm_type", WIDE "context_comm"),
     ROW_ACTS("recompute_granularity", "/training/activation_checkpointing"), ROW_ACTS("recompute_method", "/training/activation_checkpointing"),
     ROW_ACTS("recompute_num_layers", "/training/activation_checkpointing"), ROW_ACTS("recompute_modules", "/training/activation_checkpointing"),
+    ROW_ACTS("fine_grained_activation_offloading", WIDE "offload_modules"), ROW_ACTS("offload_modules", WIDE "offload_modules"),
     ROW_ACTS("add_bias_linear", "/model/add_bias_linear"), ROW_ACTS("share_embeddings_and_output_weights", "/model/untie_embeddings_and_output_weights"),
     ROW_ACTS("make_vocab_size_divisible_by", "/training/vocab_padding"), ROW_ACTS("activation_func", "/model/swiglu"), ROW_ACTS("attention_backend", "/training/attention"),
     ROW_ACTS("enable_cuda_graph", "/training/cuda_graphs"), ROW_ACTS("external_cuda_graph", "/training/cuda_graphs"), ROW_ACTS("cuda_graph_impl", "/training/cuda_graphs"), ROW_ACTS("cuda_graph_scope", "/training/cuda_graphs"),
@@ -71,7 +72,7 @@ static const struct dialect_option model_joint[] = {
     ROW_END,
 };
 static const struct dialect_option model_others[] = {
-    ROW_UNSIMULATED("fine_grained_activation_offloading"),
+    ROW_UNSIMULATED("activation_offload_fraction"), ROW_UNSIMULATED("min_offloaded_tensor_size"), ROW_UNSIMULATED("delta_offload_bytes_*"), ROW_UNSIMULATED("fine_grained_offloading_*"), ROW_IDLE("delay_offload_*"),
     ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("window_size"),
     ROW_UNSIMULATED("fp32_residual_connection"),
     ROW_UNSIMULATED("freeze_*"),
@@ -80,7 +81,7 @@ static const struct dialect_option model_others[] = {
     ROW_IDLE("name"), ROW_IDLE("tokenizer*"), ROW_IDLE("optim*"), ROW_IDLE("pipeline_dtype"), ROW_IDLE("params_dtype"), ROW_IDLE("autocast_dtype"), ROW_IDLE("bf16"), ROW_IDLE("fp16"), ROW_IDLE("gradient_*"), ROW_IDLE("ckpt_*"),
     ROW_IDLE("cross_entropy_*"), ROW_IDLE("init_method*"), ROW_IDLE("apply_*"), ROW_IDLE("rotary_*"), ROW_IDLE("rope_*"), ROW_IDLE("scale_factor"), ROW_IDLE("layernorm_*"), ROW_IDLE("moe_*"), ROW_IDLE("persist_layer_norm"),
     ROW_IDLE("bias_*"), ROW_IDLE("masked_softmax_fusion"), ROW_IDLE("attention_softmax_in_fp32"), ROW_IDLE("deterministic_mode"), ROW_IDLE("tp_comm_overlap_*"), ROW_IDLE("tp_comm_bootstrap_backend"), ROW_IDLE("tp_only_amax_red"),
-    ROW_IDLE("cuda_graph_*"), ROW_IDLE("offload_modules"), ROW_IDLE("transformer_impl"), ROW_IDLE("mtp_loss_scaling_factor"), ROW_IDLE("use_*"), ROW_IDLE("save_*"), ROW_IDLE("async_save"), ROW_IDLE("parallel_*"),
+    ROW_IDLE("cuda_graph_*"), ROW_IDLE("transformer_impl"), ROW_IDLE("mtp_loss_scaling_factor"), ROW_IDLE("use_*"), ROW_IDLE("save_*"), ROW_IDLE("async_save"), ROW_IDLE("parallel_*"),
     ROW_IDLE("progress_interval"), ROW_IDLE("setup_optimizers"), ROW_IDLE("init_model_parallel"), ROW_IDLE("replace_progress_bar"), ROW_IDLE("restore_config*"), ROW_IDLE("megatron_log_level"), ROW_IDLE("lazy_init"), ROW_IDLE("seed"),
     ROW_IDLE("calculate_per_token_loss"), ROW_IDLE("disable_parameter_transpose_cache"), ROW_IDLE("enable_tp_comm_*"), ROW_IDLE("variable_seq_lengths"), ROW_IDLE("max_position_embeddings"), ROW_IDLE("num_microbatches_*"),
     ROW_IDLE("overlap_p2p_comm"), ROW_IDLE("batch_p2p_*"), ROW_IDLE("deallocate_pipeline_outputs"), ROW_IDLE("hf_*"), ROW_IDLE("trust_remote_code"),
