@@ -108,7 +108,7 @@ static void print_verdicts(FILE *out, const struct mapping_run *run,
     } rows[] = {
         { "ran", v->ran_fits, v->ran_not, 0 },
         { "failed", v->failed_fits, v->failed_not, v->failed_refused },
-        { "failed, and no larger run did not", v->failed_fits - v->outdone_fits,
+        { "failed, none as large or larger ran", v->failed_fits - v->outdone_fits,
           v->failed_not - v->outdone_not, v->failed_refused },
     };
     if (run->mapping->kind != MAPPING_SCENARIO || v->ran_fits + v->ran_not == 0 ||

@@ -199,7 +199,7 @@ static void judge_failures(struct mapping_run *run, struct arena *arena)
                 largest = fmax(largest, size_of(run, all[i].outcome));
         for (int64_t i = first; i < end; i++) {
             struct mapping_outcome *o = all[i].outcome;
-            o->outdone = o->has_fits && !o->fits_measured && size_of(run, o) < largest;
+            o->outdone = o->has_fits && !o->fits_measured && size_of(run, o) <= largest;
         }
     }
     free(all);

@@ -120,6 +120,8 @@ static int collect(struct rows *r, struct mapping_outcome *o,
     if (!job->result)
         return err_set(err, "%s", job->error);
     o->fits_predicted = fits(job->result);
+    o->near_limit = json_is_true(pointer_get(job->result, "/memory/near_limit"));
+    o->job = job - r->jobs.v;
     for (int32_t i = 0; i < o->n_quantities; i++) {
         const struct rows_job *ratio =
             plan->ratios[i].n ? best_of(r, plan->ratios[i]) : NULL;

@@ -40,12 +40,14 @@ struct mapping_outcome {
     const char *equal;      /* what rows share that should be equal; NULL: not said */
     const char *rank_group; /* the cells it is alike in; NULL: none */
     bool refused;           /* it failed, and a rule refuses it: `error` says which */
-    bool outlier;  /* too slow for its group to count in errors (mapping's "healthy") */
-    bool outdone;  /* it failed where a larger run did not (mapping's "outdone") */
+    bool outlier; /* too slow for its group to count in errors (mapping's "healthy") */
+    bool outdone; /* it failed where one as large or larger ran (mapping's "outdone") */
     bool has_rate; /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
     double step_s, rate; /* predicted, whether or not it fits; 0: of no scenario */
-    bool has_place;      /* of a scenario: its place among the measured */
+    bool near_limit;     /* the error of predicted memory leaves fitting open */
+    int64_t job;    /* outcomes of one job are runs of the same; -1: none was run */
+    bool has_place; /* of a scenario: its place among the measured */
     struct interval_place place;
 };
 

@@ -35,28 +35,39 @@ static bool is_constant(const double *v, int64_t n)
     return true;
 }
 
-static double spearman(const double *a, const double *b, int64_t n)
+static double spearman(const struct ranked *v, int64_t n)
 {
-    if (is_constant(a, n) || is_constant(b, n))
-        return NAN;
-    double *work = xmalloc(2 * (size_t)n * sizeof(*work));
-    double r = gsl_stats_spearman(a, 1, b, 1, (size_t)n, work);
+    double *work = xmalloc(4 * (size_t)n * sizeof(*work)), *a = work, *b = work + n;
+    double r = (double)NAN;
+    for (int64_t i = 0; i < n; i++) {
+        a[i] = v[i].measured;
+        b[i] = v[i].predicted;
+    }
+    if (!is_constant(a, n) && !is_constant(b, n))
+        r = gsl_stats_spearman(a, 1, b, 1, (size_t)n, work + 2 * n);
     free(work);
     return r;
 }
 
-struct ranking ranking_of(const double *measured, const double *predicted, int64_t n)
+static bool is_better(const struct ranked *a, const struct ranked *b)
+{
+    bool sure = a->predicted > 0 && !a->near_limit;
+    bool other = b->predicted > 0 && !b->near_limit;
+    return sure != other ? sure : a->predicted > b->predicted;
+}
+
+struct ranking ranking_of(const struct ranked *v, int64_t n)
 {
     assert(n >= 1);
-    struct ranking r = { .n = n, .spearman = spearman(measured, predicted, n) };
+    struct ranking r = { .n = n, .spearman = spearman(v, n) };
     int64_t top[3] = { -1, -1, -1 };
     double best = 0, second = 0, best_of_three = 0;
     for (int64_t i = 0; i < n; i++) {
-        second = fmax(second, fmin(best, measured[i]));
-        best = fmax(best, measured[i]);
+        second = fmax(second, fmin(best, v[i].measured));
+        best = fmax(best, v[i].measured);
         int64_t at = i;
         for (int k = 0; k < 3; k++) /* the place is handed down to the one it beats */
-            if (at >= 0 && (top[k] < 0 || predicted[at] > predicted[top[k]])) {
+            if (at >= 0 && (top[k] < 0 || is_better(&v[at], &v[top[k]]))) {
                 int64_t beaten = top[k];
                 top[k] = at;
                 at = beaten;
@@ -65,11 +76,12 @@ struct ranking ranking_of(const double *measured, const double *predicted, int64
     assert(best > 0);
     for (int k = 0; k < 3; k++)
         if (top[k] >= 0)
-            best_of_three = fmax(best_of_three, measured[top[k]]);
-    r.regret = 1 - measured[top[0]] / best;
+            best_of_three = fmax(best_of_three, v[top[k]].measured);
+    double chosen = v[top[0]].measured;
+    r.regret = 1 - chosen / best;
     r.regret_top3 = 1 - best_of_three / best;
     if (second > 0) {
-        r.regret_second = fmax(0, 1 - measured[top[0]] / second);
+        r.regret_second = fmax(0, 1 - chosen / second);
         r.regret_second_top3 = fmax(0, 1 - best_of_three / second);
     }
     return r;

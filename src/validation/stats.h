@@ -3,6 +3,7 @@
 #ifndef VALIDATION_STATS_H
 #define VALIDATION_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct stats {
@@ -26,9 +27,17 @@ struct ranking {
     double regret_second, regret_second_top3;
 };
 
-/* Of equal predictions, the earlier alternative counts as the better. n >= 1, and some
- * measured rate must be positive. O(n log n). */
-struct ranking ranking_of(const double *measured, const double *predicted, int64_t n);
+/* An alternative: what it did, what was predicted (0: it does not fit), and whether the
+ * error of predicted memory leaves its fitting open. */
+struct ranked {
+    double measured, predicted;
+    bool near_limit;
+};
+
+/* Chosen are, as plans are listed, first those that surely fit, then those near the
+ * limit; of equal predictions the earlier one. The correlation is that of the rates.
+ * n >= 1, and some measured rate must be positive. O(n log n). */
+struct ranking ranking_of(const struct ranked *v, int64_t n);
 
 /* What several jobs come to: `n` alternatives in all, the means of their regrets, and
  * of the correlations that are defined (NAN: none is). O(n_rankings). */

@@ -177,20 +177,40 @@ static void make_bands(struct maker *mk)
     free(tables);
 }
 
+/* The alternative that an outcome is a run of; a new one, added to the *n, where no
+ * earlier outcome of the members is a run of the same job. */
+static int64_t alternative_of(const struct mapping_run *run, const int64_t *members,
+                              int64_t k, int64_t *alternatives, int64_t *n)
+{
+    for (int64_t i = 0; i < k; i++)
+        if (run->outcomes[members[i]].job == run->outcomes[members[k]].job)
+            return alternatives[i];
+    return (*n)++;
+}
+
+/* Runs of one job are one alternative, with the mean of those that did not fail. */
 static struct ranking rank(const struct maker *mk, const int64_t *members, int64_t n)
 {
-    double *measured = xcalloc(2 * (size_t)n, sizeof(double)),
-           *predicted = measured + n;
+    struct ranked *v = xcalloc((size_t)n, sizeof(*v));
+    int64_t *at = xcalloc(2 * (size_t)n, sizeof(*at)), *ran = at + n, n_jobs = 0;
     double best = 0;
     for (int64_t i = 0; i < n; i++) {
-        measured[i] = mk->run->outcomes[members[i]].rate_measured;
-        predicted[i] = mk->run->outcomes[members[i]].rate_predicted;
-        best = fmax(best, measured[i]);
+        const struct mapping_outcome *o = &mk->run->outcomes[members[i]];
+        at[i] = alternative_of(mk->run, members, i, at, &n_jobs);
+        struct ranked *r = &v[at[i]];
+        r->predicted = o->rate_predicted;
+        r->near_limit = o->near_limit;
+        if (o->rate_measured <= 0)
+            continue;
+        ran[at[i]]++;
+        r->measured += (o->rate_measured - r->measured) / (double)ran[at[i]];
+        best = fmax(best, o->rate_measured);
     }
     struct ranking r = { 0 };
-    if (best > 0)
-        r = ranking_of(measured, predicted, n);
-    free(measured);
+    if (best > 0 && n_jobs >= 2)
+        r = ranking_of(v, n_jobs);
+    free(at);
+    free(v);
     return r;
 }
 

@@ -28,8 +28,9 @@ struct summary_band {
 /* Rows of which something says whether they ran, by what is predicted. */
 struct summary_verdicts {
     int64_t ran_fits, ran_not, failed_fits, failed_not;
-    int64_t failed_refused;            /* by a rule, before memory is looked at */
-    int64_t outdone_fits, outdone_not; /* of the failed: those that larger runs outdo */
+    int64_t failed_refused; /* by a rule, before memory is looked at */
+    int64_t outdone_fits,
+        outdone_not; /* of the failed: those that runs as large outdo */
 };
 
 struct summary {

@@ -343,7 +343,7 @@ static void test_fitted_rows(void)
 }
 
 /* Two jobs of training runs: the first has an outlier, a failure that a larger run
- * outdoes, and one that is truly too large. */
+ * outdoes, and one that is truly too large; the second a failure of what also ran. */
 static const char runs[] = "job,instances,batch,status,seconds\n"
                            "a,2,4,ok,0.5\n"
                            "a,2,4,ok,2.0\n"
@@ -351,7 +351,8 @@ static const char runs[] = "job,instances,batch,status,seconds\n"
                            "a,2,8,ok,1.0\n"
                            "a,2,4096,failed,\n"
                            "b,4,4,ok,2.0\n"
-                           "b,4,8,ok,3.0\n";
+                           "b,4,8,ok,3.0\n"
+                           "b,4,8,failed,\n";
 static const char runs_of_jobs[] =
     "{'source': 's', 'scenario': {'model': 'bert-large-uncased', 'cluster': "
     "{'instance': 'p3dn.24xlarge', 'count': {'expr': '{instances}'}}, 'training': "
@@ -389,12 +390,16 @@ static void test_groups(void)
         CU_ASSERT_EQUAL(s.bands[1].metrics.v[0].stats.n, 4); /* all */
         CU_ASSERT_TRUE(isinf(s.bands[1].from) && isinf(s.bands[1].to));
         CU_ASSERT_TRUE(run.outcomes[2].outdone && !run.outcomes[4].outdone);
+        CU_ASSERT_TRUE(run.outcomes[7].outdone && !run.outcomes[6].outdone);
         CU_ASSERT_EQUAL(s.verdicts.ran_fits, 5);
         CU_ASSERT_EQUAL(s.verdicts.ran_not, 0);
-        CU_ASSERT_EQUAL(s.verdicts.failed_fits, 1);
+        CU_ASSERT_EQUAL(s.verdicts.failed_fits, 2);
         CU_ASSERT_EQUAL(s.verdicts.failed_not, 1);
-        CU_ASSERT_EQUAL(s.verdicts.outdone_fits, 1);
-        CU_ASSERT_EQUAL(s.rankings[0].n, 5);
+        CU_ASSERT_EQUAL(s.verdicts.outdone_fits, 2);
+        /* runs of one job are one alternative: of "b" a failure beside a run */
+        CU_ASSERT_EQUAL(s.rankings[0].n, 3);
+        CU_ASSERT_EQUAL(s.rankings[1].n, 2);
+        CU_ASSERT_DOUBLE_EQUAL(s.rankings[1].regret, 0, 1e-12);
         mapping_release(&m);
         cfg_loader_release(&loader);
         free(text);

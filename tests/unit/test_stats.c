@@ -36,6 +36,15 @@ static void test_no_errors(void)
     CU_ASSERT(isnan(s.max_abs) && isnan(s.bias));
 }
 
+/* The alternatives of two arrays, all of which surely fit where something is predicted. */
+static struct ranking order(const double *measured, const double *predicted, int64_t n)
+{
+    struct ranked v[9];
+    for (int64_t i = 0; i < n; i++)
+        v[i] = (struct ranked) { measured[i], predicted[i], false };
+    return ranking_of(v, n);
+}
+
 static void test_rankings(void)
 {
     static const struct {
@@ -56,8 +65,7 @@ static void test_rankings(void)
         { 3, { 1, 2, 4 }, { 5, 5, 5 }, NAN, 0.75, 0 }, /* the first of equals */
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct ranking r =
-            ranking_of(cases[i].measured, cases[i].predicted, cases[i].n);
+        struct ranking r = order(cases[i].measured, cases[i].predicted, cases[i].n);
         CU_ASSERT_EQUAL(r.n, cases[i].n);
         if (isnan(cases[i].spearman))
             CU_ASSERT_TRUE(isnan(r.spearman))
@@ -73,13 +81,29 @@ static void test_second_best(void)
 {
     static const double measured[] = { 10, 4, 5, 0, 3 }, first[] = { 1, 9, 2, 8, 7 },
                         failed[] = { 1, 2, 3, 9, 4 };
-    struct ranking r = ranking_of(measured, first, 5);
+    struct ranking r = order(measured, first, 5);
     CU_ASSERT_DOUBLE_EQUAL(r.regret, 0.6, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(r.regret_second, 0.2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(r.regret_second_top3, 0.2, 1e-12);
-    r = ranking_of(measured, failed, 5); /* the first choice failed: all is lost */
+    r = order(measured, failed, 5); /* the first choice failed: all is lost */
     CU_ASSERT_DOUBLE_EQUAL(r.regret, 1, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(r.regret_second, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret_second_top3, 0, 1e-12);
+}
+
+/* As plans are listed: what is near the memory limit comes after what surely fits, and
+ * before what does not fit. */
+static void test_near_limit(void)
+{
+    struct ranked v[] = {
+        { 0, 9, true }, { 5, 8, true }, { 4, 7, false }, { 3, 0, false }, { 6, 0, true }
+    };
+    struct ranking r = ranking_of(v, 5);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret, 1 - 4 / 6.0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret_top3, 1 - 5 / 6.0, 1e-12);
+    v[2].predicted = 0; /* where none surely fits, the fastest of the others */
+    r = ranking_of(v, 5);
+    CU_ASSERT_DOUBLE_EQUAL(r.regret, 1, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(r.regret_second_top3, 0, 1e-12);
 }
 
@@ -112,7 +136,7 @@ static void test_regret_is_ordered(void)
             measured[i] = 1 + (double)(state >> 40);
             predicted[i] = (double)(state >> 20 & 15);
         }
-        struct ranking r = ranking_of(measured, predicted, 9);
+        struct ranking r = order(measured, predicted, 9);
         CU_ASSERT_TRUE(r.regret_top3 >= 0 && r.regret_top3 <= r.regret && r.regret < 1);
     }
 }
@@ -123,6 +147,7 @@ void test_stats_register(void)
     CU_add_test(suite, "errors", test_errors);
     CU_add_test(suite, "no errors", test_no_errors);
     CU_add_test(suite, "rankings", test_rankings);
+    CU_add_test(suite, "choices near the memory limit", test_near_limit);
     CU_add_test(suite, "regret against the second best", test_second_best);
     CU_add_test(suite, "mean of rankings", test_mean_of_rankings);
     CU_add_test(suite, "regret is ordered", test_regret_is_ordered);
