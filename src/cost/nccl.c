@@ -274,6 +274,19 @@ static double tree_us(const struct nccl_version *v, const struct nccl_case *c, i
     return v->tree.base[p] + 2 * (chain * hop[p] + levels(c) * net);
 }
 
+/* ncclNvlsSetup of src/transport/nvls.cc (2.18.3), called when a communicator is made: up
+ * and down, for each of 16 channels and each GPU, 4 MiB (NCCL_BUFFSIZE) and the flags' 2
+ * MiB. Later releases have chunks of 128 KiB and allocate when needed (2.23:
+ * ncclNvlsBufferSetup); 2.21 is taken to be one of them (not read). */
+int64_t nccl_nvls_buffers_B(const struct nccl_version *v, int64_t sm_arch,
+                            int64_t n_gpus)
+{
+    enum { CHANNELS = 16, WAYS = 2, BUFFER_B = 6 << 20, LATER = 22105 };
+    if (v->nvls.base[SIMPLE] < 0 || v->number >= LATER || sm_arch < 90 || n_gpus <= 2)
+        return 0;
+    return CHANNELS * WAYS * BUFFER_B * n_gpus;
+}
+
 double nccl_nvls_heads(double n_gpus)
 {
     return fmin(n_gpus, FABRIC_NVLS_HEADS);

@@ -18,6 +18,12 @@ const char *nccl_version_name(const struct nccl_version *v);
 /* What the version's search believes of one NVLink. */
 double nccl_link_Bps(const struct nccl_version *v, int64_t sm_arch);
 
+/* What a communicator allocates, when it is made, to add up in the switch of a node that
+ * holds so many of its GPUs: 0 for pairs, GPUs before Hopper, and releases that allocate
+ * with the first collective that needs it. */
+int64_t nccl_nvls_buffers_B(const struct nccl_version *v, int64_t sm_arch,
+                            int64_t n_gpus);
+
 /* The latency that EFA's plugin states to it; 0: none. */
 double nccl_ofi_s(const struct nccl_version *v, bool gpudirect);
 

@@ -270,7 +270,9 @@ const struct library_row library_parameter_server = {
  * reduce_scatter=False), and each tensor's piece of each rank is gathered (optim/zero.py,
  * _all_gather_params). Stages: models/base.py, build_model. Sends are waited for
  * (parallel/pipeline_parallel/p2p.py, send_tensors); 1F1B asserts its microbatches
- * (engine.py, train_batch_iter). */
+ * (engine.py, train_batch_iter). Barriers are those of the default group, all else of all
+ * ranks that of a second one (parallel/context.py, world_pg); single sends make PyTorch a
+ * communicator for each pair (ProcessGroupNCCL.cpp, getKeySendRecv). */
 const struct library_row library_nanotron = {
     .library = LIBRARY_NANOTRON,
     .title = "nanotron",
@@ -293,6 +295,8 @@ const struct library_row library_nanotron = {
     .fill_needs_stages = true,
     .waits_for_sends = true,
     .interleaves_all_first = true,
+    .worlds = 2,
+    .pairs = true,
     .tensor = true,
     .pipeline = true,
     .context = true,

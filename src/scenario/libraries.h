@@ -160,6 +160,9 @@ struct library_row {
     bool offloads_modules;      /* what they save, to the host */
     bool mtp;                   /* it trains modules that predict further tokens */
     bool streams;               /* buffers on streams of their own */
+    /* NCCL's communicators */
+    int32_t worlds; /* of all ranks; 0: one where a job has several groups */
+    bool pairs;     /* one for each pair of stages that send to each other */
 };
 
 /* Words of /parallelism/library in addition to library_names: what plans, --for and

@@ -1,5 +1,6 @@
 /* Memory of scores: an estimate, and a bound that nothing which fits exceeds. */
 #include "search/score_parts.h"
+#include "simulate/communicators.h"
 #include "simulate/simulate.h"
 
 #include <math.h>

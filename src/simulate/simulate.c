@@ -4,28 +4,11 @@
 #include "config/cache.h"
 #include "run/run.h"
 #include "scenario/libraries.h"
+#include "simulate/communicators.h"
 #include "simulate/readings.h"
 #include "step/reps.h"
 #include "step/servers.h"
 #include "step/smddp.h"
-
-/* NCCL's, as nvidia-smi shows them. Of one communicator 342 MB for 2 GPUs and 392 MB
- * for 4 to 8 (aiconfigurator's measured table); each of several is counted as the
- * smaller. In addition to its groups a job has one of all ranks (barriers, flags) and,
- * of tensor groups in a pipeline, one of a replica's (norms and overflows of
- * gradients): megatron/core/parallel_state.py, deepspeed/runtime/pipe/topology.py. */
-static int64_t communicators_B(const struct scenario *s)
-{
-    const struct parallelism *p = &s->parallel;
-    const int64_t small = NCCL_COMMUNICATOR_B, large = 392000000;
-    int64_t world = scenario_world(s);
-    int64_t kinds = (p->tensor > 1) + (p->pipeline > 1) + (p->data * p->context > 1) +
-                    (p->context > 1) + (p->expert > 1) + parallelism_folds_experts(p);
-    if (p->tensor == 1 && p->pipeline == 1 && p->context == 1 && p->expert == 1)
-        return world <= 1 ? 0 : world == 2 ? small : large;
-    kinds += (p->tensor > 1 && p->pipeline > 1) + (kinds > 1);
-    return kinds * small;
-}
 
 /* Memory */
 

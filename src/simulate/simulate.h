@@ -3,6 +3,7 @@
  *
  * Files of this folder:
  *     simulate, readings: a scenario in, a result out; ambiguous keys read both ways
+ *     communicators: what NCCL holds of the memory
  *     fit: what would make a job fit
  *     judge, interval*: checks of the numbers; the range and the nearest rows
  *     result_json: the result as JSON */
@@ -18,10 +19,6 @@
 #include "run/observe.h"
 #include "scenario/scenario.h"
 #include "simulate/interval.h"
-
-/* NCCL's channels and buffers of a communicator of 2 GPUs, as nvidia-smi shows them
- * (aiconfigurator's measured table; MODEL.md, 5.4). */
-enum { NCCL_COMMUNICATOR_B = 342000000 };
 
 struct stage_memory { /* bytes at the moment of the stage's peak */
     int64_t peak_B;   /* as nvidia-smi shows it */

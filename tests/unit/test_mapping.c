@@ -396,7 +396,7 @@ static void test_groups(void)
         CU_ASSERT_EQUAL(s.verdicts.failed_fits, 2);
         CU_ASSERT_EQUAL(s.verdicts.failed_not, 1);
         CU_ASSERT_EQUAL(s.verdicts.outdone_fits, 2);
-        /* runs of one job are one alternative: of "b" a failure beside a run */
+        /* runs of one job are one alternative: of "b" a failure and a run */
         CU_ASSERT_EQUAL(s.rankings[0].n, 3);
         CU_ASSERT_EQUAL(s.rankings[1].n, 2);
         CU_ASSERT_DOUBLE_EQUAL(s.rankings[1].regret, 0, 1e-12);

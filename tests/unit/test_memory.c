@@ -1,6 +1,7 @@
 /* Memory over a grid of frameworks and ways to shard: what may never take more. And
  * what pipelines keep, by hand. */
 #include "scenario/scenario.h"
+#include "simulate/communicators.h"
 #include "simulate/simulate.h"
 #include "step/reps.h"
 
@@ -360,6 +361,44 @@ static void test_communicators(void)
     }
 }
 
+/* nanotron's groups of 32 GPUs on 4 nodes: of tensor, data and model groups, of all ranks
+ * twice, and a pair with either neighbour; in releases that allocate at once, the switch
+ * of a node adds up in 192 MiB a GPU of each but the pairs. */
+static void test_nanotron_communicators(void)
+{
+    static const struct {
+        const char *nccl;
+        int64_t nodes_ranks; /* GPUs of a node over groups of more than two */
+    } cases[] = {
+        { "/software/nccl=\"2.18\"", 4 + 4 + 8 + 8 },
+        { "/software/nccl=\"2.28\"", 0 },
+        { "/software={\"nccl\":\"2.18\",\"environment\":{\"NCCL_NVLS_ENABLE\":"
+          "\"0\"}}",
+          0 }
+    };
+    static const char text[] =
+        "{ \"model\": \"llama-7b\", \"cluster\": { \"instance\": \"p5.48xlarge\", "
+        "\"count\": 4 }, \"training\": { \"sequence_length\": 4096, "
+        "\"micro_batch_size\": 1, \"global_batch_size\": 16, \"precision\": \"bf16\", "
+        "\"optimizer\": \"adam\" }, \"parallelism\": { \"library\": \"nanotron\", "
+        "\"placement\": \"PDT\", \"tensor\": 4, \"pipeline\": 4, "
+        "\"schedule\": \"1f1b\" } }";
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct cfg_loader loader;
+        struct scenario s;
+        struct communicator_size v[COMMUNICATORS_MAX];
+        cfg_loader_init(&loader);
+        struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, cases[i].nccl), 0);
+        CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+        CU_ASSERT_EQUAL(communicators_list(v, &s), 7);
+        CU_ASSERT_EQUAL(communicators_B(&s),
+                        7 * (int64_t)NCCL_COMMUNICATOR_B +
+                            cases[i].nodes_ranks * ((int64_t)192 << 20));
+        cfg_loader_release(&loader);
+    }
+}
+
 /* What a branch books leaves the ledger it came from alone; booked there as a change, it
  * comes to what it would have been in place. */
 static void test_branch(void)
@@ -404,5 +443,6 @@ void test_memory_register(void)
     CU_add_test(s, "blocks that other streams use", test_record_stream);
     CU_add_test(s, "late blocks of tensor groups", test_late);
     CU_add_test(s, "communicators", test_communicators);
+    CU_add_test(s, "nanotron's communicators", test_nanotron_communicators);
     CU_add_test(s, "a ledger's branch", test_branch);
 }
