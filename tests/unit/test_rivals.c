@@ -28,6 +28,7 @@ static struct mapping_outcome outcome(const char *name, double step_s, double *q
                                       .has_fits = true,
                                       .fits_measured = ran,
                                       .fits_predicted = true,
+                                      .job = n,
                                       .rank_group = "7B, 64 GPUs",
                                       .has_rate = true,
                                       .rate_measured = ran ? 1e6 / step_s / 64 : 0,
