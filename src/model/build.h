@@ -125,6 +125,10 @@ enum width {
 #define HAS_SORTED_EXPERTS        FLAG(56)  /* tokens of other ranks are sorted */
 #define HAS_PADDED_EXPERTS        FLAG(57)  /* and padded for fp8 products */
 #define HAS_EAGER_PERMUTE         FLAG(58)  /* tokens go to experts by several kernels */
+#define HAS_DISPATCH_KERNELS      FLAG(59)  /* DeepEP or its kind moves tokens */
+#define HAS_JOINED_GATE           FLAG(61)  /* of experts: gate and up are one product */
+#define HAS_EAGER_BIASES          FLAG(60)  /* of experts: limits before the gate and
+                                               biases after the last product */
 #define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
 /* clang-format on */
 

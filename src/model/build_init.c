@@ -158,9 +158,14 @@ static uint64_t expert_flags(const struct model *m, const struct op_settings *s)
     bool fp8 = dtype_is_quantized(op_compute_dtype(s->precision));
     if (m->mlp.experts == 0)
         return 0;
-    return flag(fw->sorted && ranks, HAS_SORTED_EXPERTS) |
-           flag(fw->padded_fp8 && fp8 && !s->pads_experts, HAS_PADDED_EXPERTS) |
-           flag(fw->sorted && !fw->fused_permute, HAS_EAGER_PERMUTE);
+    bool kernels = s->dispatch != OP_DISPATCH_SORTED;
+    bool pads = fw->padded_fp8 && fp8 && !s->pads_experts;
+    return flag(kernels, HAS_DISPATCH_KERNELS) |
+           flag(kernels || (fw->sorted && ranks), HAS_SORTED_EXPERTS) |
+           flag(pads && s->dispatch != OP_DISPATCH_PADDED, HAS_PADDED_EXPERTS) |
+           flag(fw->sorted && !fw->fused_permute, HAS_EAGER_PERMUTE) |
+           flag(fw->joined_gate, HAS_JOINED_GATE) |
+           flag(fw->eager_biases && m->mlp.bias, HAS_EAGER_BIASES);
 }
 
 static uint64_t flags(const struct model *m, const struct op_settings *s)

@@ -148,6 +148,10 @@ struct framework_experts {
     int64_t fp8_kernels;
     bool sorted;        /* what comes from other ranks is sorted by expert, and back */
     bool fused_permute; /* tokens are copied to and from experts by one kernel each */
+    bool joined_gate;   /* the gate's product is in one kernel with the other's */
+    /* limits before the gate's activation and biases after the last product are
+     * operators of their own, these in fp32 */
+    bool eager_biases;
     bool padded_fp8;    /* rows of fp8 products are padded by copies */
     /* small kernels of the router and of counting tokens, forward and backward; 0: as
      * many as the list says */

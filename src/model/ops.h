@@ -131,6 +131,13 @@ enum op_context {
     OP_CONTEXT_HEADS,  /* each has some heads, of the whole sequence */
 };
 
+/* Who brings tokens to experts of other ranks, and into their order (MODEL.md, R11.9). */
+enum op_dispatch {
+    OP_DISPATCH_SORTED,   /* an exchange between copies into order */
+    OP_DISPATCH_PERMUTED, /* DeepEP: tokens as they lie; one copy after they have come */
+    OP_DISPATCH_PADDED,   /* Hybrid-EP: likewise, and that copy pads rows, too */
+};
+
 struct op_settings {
     int64_t batch;     /* sequences of a microbatch on this GPU */
     int64_t sequence;  /* tokens of each */
@@ -157,6 +164,7 @@ struct op_settings {
     /* experts take so many of their mean share of tokens: their capacity; 0: all */
     double expert_capacity;
     bool pads_experts; /* those with fewer are padded to it */
+    enum op_dispatch dispatch;
     bool sequence_parallel;
     /* SMP's tensor groups (model/share.h) */
     bool best_effort; /* modules that the degree does not divide stay whole */

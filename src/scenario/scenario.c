@@ -221,6 +221,16 @@ int64_t scenario_sm_arch(const struct scenario *s)
     return least;
 }
 
+static enum op_dispatch dispatch_of(const struct parallelism *p)
+{
+    if (p->expert <= 1)
+        return OP_DISPATCH_SORTED;
+    if (p->dispatch.kind == DISPATCHER_HYBRIDEP)
+        return OP_DISPATCH_PADDED;
+    return p->dispatch.kind == DISPATCHER_DEEPEP ? OP_DISPATCH_PERMUTED
+                                                 : OP_DISPATCH_SORTED;
+}
+
 struct op_settings scenario_op_settings(const struct scenario *s)
 {
     const struct training *t = &s->training;
@@ -254,6 +264,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .expert_imbalance = imbalance(s),
         .expert_capacity = p->expert_capacity,
         .pads_experts = p->expert_padding,
+        .dispatch = dispatch_of(p),
         .vocab_padding = vocab_padding(s),
     };
 }
