@@ -108,6 +108,8 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("gathers_quantized", T, fw.tensor.gathers_quantized),
     CFG_BOOL("send_overlap", T, fw.tensor.send_overlap),
     CFG_REAL("tensor_hidden_frac", T, fw.tensor.hidden_frac, 0, 1),
+    CFG_REAL("expert_host", T, fw.experts.host, 0, 100),
+    CFG_REAL("expert_host_pairs", T, fw.experts.host_pairs, 0, 100),
     CFG_BOOL("expert_loop", T, fw.experts.looped),
     TIME("expert_dispatch", experts.dispatch_s),
     CFG_INT("expert_fp8_kernels", T, fw.experts.fp8_kernels, 0, 100),
@@ -234,6 +236,12 @@ double framework_optimizer_dispatch_s(const struct framework *fw,
                                       const struct framework_optimizer *o)
 {
     return o->dispatch_s > 0 ? o->dispatch_s : fw->host.dispatch_optimizer_s;
+}
+
+double framework_experts_host(const struct framework *fw, bool pairs)
+{
+    double host = fw->experts.host > 0 ? fw->experts.host : 1;
+    return pairs && fw->experts.host_pairs > 0 ? host * fw->experts.host_pairs : host;
 }
 
 double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks)

@@ -140,6 +140,9 @@ struct framework_tensor {
 
 /* Layers of experts. */
 struct framework_experts {
+    /* the host's time of a layer of experts, over the sum of its operators'; where its
+     * pieces alternate with another microbatch's, times the second, too; 0: 1 */
+    double host, host_pairs;
     bool looped;       /* products of one expert after the other, over a few streams;
                           else one kernel for all */
     double dispatch_s; /* the host's, of each kernel of such a loop */
@@ -237,6 +240,10 @@ double framework_optimizer_dispatch_s(const struct framework *fw,
                                       const struct framework_optimizer *o);
 
 /* What the host spends on a collective of a tensor group of so many ranks. */
+/* The host's time of a layer of experts over the sum of its operators'; `pairs`: pieces
+ * of two microbatches alternate (--overlap-moe-expert-parallel-comm). */
+double framework_experts_host(const struct framework *fw, bool pairs);
+
 double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks);
 
 /* How far the ranks of a tensor group come apart before a collective that all wait for

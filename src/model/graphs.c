@@ -16,7 +16,7 @@ const struct name_value op_graph_names[] = {
  * blog, "Constant Time Launch for Straight-Line CUDA Graphs", CUDA 12.6 on x86). */
 static const double launch_s = 2.5e-6, node_s = 1e-9;
 
-static bool has_experts(const struct op_block *b)
+bool op_block_routes(const struct op_block *b)
 {
     for (int32_t i = 0; i < b->n_forward; i++)
         if (strcmp(b->forward[i].name, "router") == 0)
@@ -47,7 +47,7 @@ bool op_graph_captures(const struct op_block *b, bool backward, int32_t at,
         return true;
     if (op->module == OP_ATTENTION)
         return graphs >> OP_GRAPH_ATTENTION & 1;
-    if (!has_experts(b))
+    if (!op_block_routes(b))
         return graphs >> OP_GRAPH_MLP & 1;
     return graphs >> OP_GRAPH_MOE & 1 ||
            (graphs >> OP_GRAPH_ROUTER & 1 && is_routers(op));

@@ -34,11 +34,13 @@ static double pass_s(const struct scenario *s, const struct gpu *gpu,
     double call_s =
         backward ? fw->host.dispatch_backward_s : fw->host.dispatch_forward_s;
     uint32_t graphs = s->training.graphs;
+    bool pairs = s->parallel.dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
+    double factor = op_block_routes(b) ? framework_experts_host(fw, pairs) : 1;
     *host_s = *gpu_s = 0;
     for (int32_t i = 0; i < n; i++) {
         *host_s += op_graph_captures(b, backward, i, graphs)
                        ? op_graph_host_s(b, backward, i, graphs, call_s)
-                       : dispatch_s(fw, &ops[i]);
+                       : factor * dispatch_s(fw, &ops[i]);
         *gpu_s += op_s(s, gpu, &ops[i]);
     }
     return score_settle_s(fw->host.launch_jitter * *host_s, *host_s, *gpu_s);

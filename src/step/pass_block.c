@@ -79,6 +79,16 @@ static void await_experts(struct builder *b, int32_t op)
     b->next.experts = -1;
 }
 
+/* What the host takes of a block over its operators' own times. */
+static double host_factor(const struct stage *stage, int32_t block)
+{
+    const struct parallelism *p = &stage->s->parallel;
+    bool pairs = p->dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
+    return op_block_routes(&stage->list.blocks[block])
+               ? framework_experts_host(stage->fw, pairs)
+               : 1;
+}
+
 /* The host's time for an operator, in a graph or by itself. */
 static double host_s(const struct stage *stage, int32_t block, bool backward,
                      int32_t at)
@@ -89,7 +99,8 @@ static double host_s(const struct stage *stage, int32_t block, bool backward,
                              : stage->fw->host.dispatch_forward_s;
     return op_graph_captures(b, backward, at, graphs)
                ? op_graph_host_s(b, backward, at, graphs, call_s)
-               : dispatch_s(stage, backward ? &b->backward[at] : &b->forward[at]);
+               : host_factor(stage, block) *
+                     dispatch_s(stage, backward ? &b->backward[at] : &b->forward[at]);
 }
 
 static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
@@ -130,7 +141,8 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
 {
     bool captured = op_graph_captures(&b->stage->list.blocks[block], op->backward, at,
                                       b->stage->s->training.graphs);
-    double issue_s = captured ? 0 : block_comms_host_s(b->stage);
+    double issue_s =
+        captured ? 0 : host_factor(b->stage, block) * block_comms_host_s(b->stage);
     const struct block_comms *c = &b->stage->comms[block];
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];
