@@ -155,7 +155,7 @@ struct framework_experts {
     /* limits before the gate's activation and biases after the last product are
      * operators of their own, these in fp32 */
     bool eager_biases;
-    bool padded_fp8;    /* rows of fp8 products are padded by copies */
+    bool padded_fp8; /* rows of fp8 products are padded by copies */
     /* small kernels of the router and of counting tokens, forward and backward; 0: as
      * many as the list says */
     int64_t router_kernels[2];
@@ -239,11 +239,11 @@ struct framework {
 double framework_optimizer_dispatch_s(const struct framework *fw,
                                       const struct framework_optimizer *o);
 
-/* What the host spends on a collective of a tensor group of so many ranks. */
 /* The host's time of a layer of experts over the sum of its operators'; `pairs`: pieces
  * of two microbatches alternate (--overlap-moe-expert-parallel-comm). */
 double framework_experts_host(const struct framework *fw, bool pairs);
 
+/* What the host spends on a collective of a tensor group of so many ranks. */
 double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks);
 
 /* How far the ranks of a tensor group come apart before a collective that all wait for

@@ -22,6 +22,19 @@ static const char deepseek_text[] =
     "  'parallelism': { 'library': 'megatron', 'expert': 8,"
     "   'sharding': { 'strategy': 'optimizer' } } }";
 
+/* GPT-OSS 120B's sizes, 4 of its layers, on four trays of GB200. */
+static const char oss_text[] =
+    "{ 'model': { 'model_type': 'gpt_oss', 'num_hidden_layers': 4,"
+    "   'hidden_size': 2880, 'num_attention_heads': 64, 'num_key_value_heads': 8,"
+    "   'head_dim': 64, 'intermediate_size': 2880, 'num_local_experts': 128,"
+    "   'num_experts_per_tok': 4, 'vocab_size': 201088 },"
+    "  'cluster': { 'instance': 'dgx-gb200', 'count': 4 },"
+    "  'training': { 'sequence_length': 4096, 'micro_batch_size': 1,"
+    "   'microbatches': 4, 'precision': 'bf16', 'attention': 'flash',"
+    "   'framework': 'megatron-bridge' },"
+    "  'parallelism': { 'library': 'megatron', 'expert': 16,"
+    "   'sharding': { 'strategy': 'optimizer' } } }";
+
 struct layer {
     struct cfg_loader loader;
     struct scenario s;
@@ -29,10 +42,10 @@ struct layer {
     const struct op_block *block; /* the one with experts */
 };
 
-static void layer_load(struct layer *l, const char *changes)
+static void layer_load_of(struct layer *l, const char *text, const char *changes)
 {
     struct err err = { 0 };
-    bench_scenario(&l->loader, &l->s, deepseek_text, "/parallelism/", changes);
+    bench_scenario(&l->loader, &l->s, text, "/parallelism/", changes);
     const struct op_settings settings = scenario_op_settings(&l->s);
     CU_ASSERT_EQUAL_FATAL(
         op_list_make(&l->list, &l->loader.arena, &l->s.model, &settings, &err), 0);
@@ -42,6 +55,11 @@ static void layer_load(struct layer *l, const char *changes)
             if (strcmp(l->list.blocks[i].forward[k].name, "route") == 0)
                 l->block = &l->list.blocks[i];
     CU_ASSERT_PTR_NOT_NULL_FATAL(l->block);
+}
+
+static void layer_load(struct layer *l, const char *changes)
+{
+    layer_load_of(l, deepseek_text, changes);
 }
 
 static void layer_unload(struct layer *l)
@@ -151,6 +169,79 @@ static void test_padded(void)
     layer_unload(&l);
 }
 
+/* DeepEP and Hybrid-EP move tokens as they lie: one copy brings them into order, though
+ * the rank has one expert, and Hybrid-EP's pads rows, too. */
+static void test_dispatched(void)
+{
+    const char *const changes[] = { "expert_dispatcher=deepep",
+                                    "expert_dispatcher=hybridep",
+                                    "expert_dispatcher=deepep expert=16 "
+                                    "/model/n_routed_experts=16" };
+    for (int i = 0; i < 3; i++) {
+        struct layer l;
+        char text[200];
+        snprintf(text, sizeof(text), "/training/precision=fp8 %s", changes[i]);
+        layer_load(&l, text);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(op_of(&l, "expert_sort", false));
+        CU_ASSERT_DOUBLE_EQUAL(op_of(&l, "expert_sort", false)->read_B, rows_B, 1);
+        CU_ASSERT(op_of(&l, "dispatch", false)->read_B < 0.1 * rows_B);
+        CU_ASSERT(op_of(&l, "dispatch", false)->reads_counts);
+        CU_ASSERT(op_of(&l, "combine", false)->read_B < 0.1 * rows_B);
+        CU_ASSERT(op_of(&l, "combine_bwd", true)->write_B < 0.1 * rows_B);
+        CU_ASSERT(op_of(&l, "dispatch_bwd", true)->read_B < 0.1 * rows_B);
+        CU_ASSERT_EQUAL(op_of(&l, "expert_pad", false) == NULL, i == 1);
+        CU_ASSERT_EQUAL(op_of(&l, "expert_unpad_bwd", true) == NULL, i == 1);
+        CU_ASSERT_PTR_NULL(op_of(&l, "combine_sum", false));
+        layer_unload(&l);
+    }
+    struct layer l;
+    layer_load(&l, "expert=1 expert_dispatcher=alltoall");
+    CU_ASSERT_DOUBLE_EQUAL(op_of(&l, "dispatch", false)->read_B, rows_B, 1);
+    layer_unload(&l);
+}
+
+/* Megatron's first product makes gate and up: its gradient is one, where experts of two
+ * products have two to add. */
+static void test_joined(void)
+{
+    struct layer l;
+    layer_load(&l, "expert=8");
+    CU_ASSERT_PTR_NULL(op_of(&l, "gate_sum_bwd", true));
+    layer_unload(&l);
+    layer_load(&l, "expert=8 /training/framework=fsdp-torch2 library=smp-v2 "
+                   "sharding={\"strategy\":\"full\"}");
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "gate_sum_bwd", true));
+    layer_unload(&l);
+}
+
+/* GPT-OSS: limits before the gate, and biases in fp32 after the last product, are
+ * operators of their own where the profile has them so; models without biases have
+ * none. */
+static void test_biases(void)
+{
+    struct layer l;
+    const double slots = 4096.0 * 4, each = slots * 2880;
+    layer_load_of(&l, oss_text, "expert=16");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(op_of(&l, "expert_bias", false));
+    const struct op *bias = op_of(&l, "expert_bias", false),
+                    *back = op_of(&l, "expert_bias_bwd", true),
+                    *limit = op_of(&l, "gate_clamp", false);
+    CU_ASSERT_DOUBLE_EQUAL(bias->read_B + bias->write_B, 28 * each, 1);
+    CU_ASSERT_DOUBLE_EQUAL(back->read_B + back->write_B, 40 * each, 1);
+    CU_ASSERT_DOUBLE_EQUAL(limit->read_B + limit->write_B, 16 * each, 1);
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "gate_clamp_bwd", true));
+    layer_unload(&l);
+    layer_load_of(&l, oss_text,
+                  "/training/framework=fsdp-torch2 library=smp-v2 "
+                  "sharding={\"strategy\":\"full\"}");
+    CU_ASSERT_PTR_NULL(op_of(&l, "expert_bias", false));
+    layer_unload(&l);
+    layer_load(&l, "expert=8");
+    CU_ASSERT_PTR_NULL(op_of(&l, "expert_bias", false));
+    CU_ASSERT_PTR_NULL(op_of(&l, "gate_clamp", false));
+    layer_unload(&l);
+}
+
 static double expert_flops(const char *changes)
 {
     struct layer l;
@@ -247,6 +338,39 @@ static void test_stages(void)
     CU_ASSERT(slow_s > none_s + 3 * 4 * 1e-3);
 }
 
+/* Of 512 tokens the host binds, and takes the profile's factors of a layer of experts;
+ * a graph of the whole iteration has none of it. */
+static double hosted_s(const char *changes, double host, double pairs)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    struct simulate_result r;
+    struct simulate_options options = { .network = FIDELITY_FLOW };
+    struct err err = { 0 };
+    bench_scenario(&loader, &s, oss_text, "/parallelism/", changes);
+    struct framework fw = *s.training.framework;
+    fw.experts.host = host;
+    fw.experts.host_pairs = pairs;
+    s.training.framework = &fw;
+    CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &options, &err), 0);
+    cfg_loader_release(&loader);
+    return r.step_time_s;
+}
+
+static void test_host_factor(void)
+{
+    const char *const few = "/training/sequence_length=512",
+                      *const pairs = "/training/sequence_length=512 "
+                                     "expert_overlap=microbatches",
+                      *const graph = "/training/sequence_length=512 "
+                                     "/training/cuda_graphs=full_iteration";
+    double one_s = hosted_s(few, 0, 0), three_s = hosted_s(few, 3, 0);
+    CU_ASSERT(three_s > 2 * one_s && three_s < 3 * one_s);
+    CU_ASSERT_DOUBLE_EQUAL(hosted_s(few, 3, 2), three_s, 1e-9);
+    CU_ASSERT(hosted_s(pairs, 3, 2) > 1.6 * hosted_s(pairs, 3, 0));
+    CU_ASSERT_DOUBLE_EQUAL(hosted_s(graph, 3, 2), hosted_s(graph, 0, 0), 1e-9);
+}
+
 static void expect_error(const char *change, const char *text)
 {
     struct cfg_loader loader;
@@ -275,6 +399,10 @@ void test_moe_register(void)
     CU_add_test(suite, "one input of experts is kept", test_kept);
     CU_add_test(suite, "what the host issues of experts", test_host);
     CU_add_test(suite, "rows of fp8 experts are padded", test_padded);
+    CU_add_test(suite, "kernels that dispatch", test_dispatched);
+    CU_add_test(suite, "gate and up as one product", test_joined);
+    CU_add_test(suite, "biases of experts", test_biases);
+    CU_add_test(suite, "what the host takes of layers of experts", test_host_factor);
     CU_add_test(suite, "capacities", test_capacity);
     CU_add_test(suite, "loads", test_load);
     CU_add_test(suite, "the host reads counts", test_reads);
