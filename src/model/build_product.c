@@ -117,6 +117,16 @@ static int64_t rows_each(const struct linear *l)
     return (l->rows + l->batch - 1) / l->batch;
 }
 
+/* Rows that are summed over: they lie one after the other in both operands, so that no
+ * odd number of them is one that tensor cores load badly (3.6). Those of quantized
+ * products are padded (Megatron-Core, fp8_utils.py, get_fp8_align_size: 16, and 32 of
+ * MXFP8). */
+static int64_t whole_rows(const struct linear *l)
+{
+    int64_t piece = dtype_is_quantized(l->dtype) ? 32 : 8;
+    return (rows_each(l) + piece - 1) / piece * piece;
+}
+
 /* Bytes of an element that the product reads. */
 static double operand_B(const struct build *b, const struct linear *l)
 {
@@ -154,8 +164,8 @@ static void emit_quantize(struct build *b, enum module part, const char *what,
     op->write_B = copies * dtype_element_B(r->format) * elements;
     op->launches = read_B > b->width[WIDTH_NARROW] ? 2 : 1;
     op->dispatches = 0; /* in the product's node */
-    if (l->expert && kernels > 0)
-        op->loops = op->launches = (int32_t)(l->batch * kernels);
+    if (l->expert && kernels > 0) /* without a largest value to find, the cast alone */
+        op->loops = op->launches = (int32_t)(l->batch * (r->search_B > 0 ? kernels : 1));
 }
 
 /* What is there quantized in one order alone is transposed. */
@@ -194,6 +204,14 @@ static bool shares_input(const struct build *b, enum module part)
     return part == MODULE_UP && (b->flags & HAS_GATE);
 }
 
+/* Whether the product before has quantized it: the activation's result, or its
+ * gradient. */
+static bool is_fused(const struct build *b, enum module part, bool backward)
+{
+    bool inside = part == MODULE_GATE || part == MODULE_UP;
+    return b->flags & HAS_FUSED_EXPERTS && (backward ? inside : part == MODULE_DOWN);
+}
+
 static void emit_quantized_operands(struct build *b, enum module part,
                                     const struct linear *l)
 {
@@ -206,7 +224,8 @@ static void emit_quantized_operands(struct build *b, enum module part,
                       op_recipe_copies(op_recipe_of(b->s->precision), b->s->sm_arch),
                       false);
     enum recipe_norm norm = norm_of(b, part);
-    if (norm == RECIPE_NORM_QUANTIZES || shares_input(b, part))
+    if (norm == RECIPE_NORM_QUANTIZES || shares_input(b, part) ||
+        is_fused(b, part, false))
         return;
     emit_quantize(b, part, "_input_fp8", inputs * gathered_share(b, part, false),
                   unquantized_B(b, norm), copies_of(b, part), false);
@@ -224,7 +243,8 @@ static void emit_quantized_gradient(struct build *b, enum module part,
     if (!dtype_is_quantized(l->dtype))
         return;
     bool again = build_trains(b, part) && copies_of(b, part) > 1;
-    emit_quantize(b, part, "_grad_fp8",
+    if (!is_fused(b, part, true))
+        emit_quantize(b, part, "_grad_fp8",
                   (double)l->rows * (double)l->n * gathered_share(b, part, true),
                   unquantized_B(b, RECIPE_NORM_WRITES_16BIT), copies_of(b, part), true);
     if (again && norm_of(b, part) == RECIPE_NORM_QUANTIZES && !shares_input(b, part))
@@ -275,9 +295,7 @@ void build_wgrad(struct build *b, const struct row *row)
     if (!build_trains(b, row->part))
         return;
     struct op *op = build_op(b, build_name(b, row->part, "_wgrad"), OP_GEMM, true);
-    /* rows lie one after the other in both operands: no odd number of them is one that
-     * tensor cores load badly (3.6) */
-    set_product(b, op, l, l->k, l->n, (rows_each(l) + 7) / 8 * 8);
+    set_product(b, op, l, l->k, l->n, whole_rows(l));
     loop_experts(b, op, row->part, l);
     op->dispatches = 0;
     double e = b->width[WIDTH_NARROW];

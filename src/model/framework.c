@@ -117,6 +117,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("fused_permute", T, fw.experts.fused_permute),
     CFG_BOOL("expert_joined_gate", T, fw.experts.joined_gate),
     CFG_BOOL("expert_eager_biases", T, fw.experts.eager_biases),
+    CFG_BOOL("expert_fused", T, fw.experts.fused),
     CFG_BOOL("expert_fp8_padding", T, fw.experts.padded_fp8),
     CFG_INT("router_kernels", T, fw.experts.router_kernels[0], 0, 1000),
     CFG_INT("router_kernels_backward", T, fw.experts.router_kernels[1], 0, 1000),

@@ -155,6 +155,9 @@ struct framework_experts {
     /* limits before the gate's activation and biases after the last product are
      * operators of their own, these in fp32 */
     bool eager_biases;
+    /* quantized products apply the activation and quantize its result, and backward its
+     * gradient's, in one kernel for all experts */
+    bool fused;
     bool padded_fp8; /* rows of fp8 products are padded by copies */
     /* small kernels of the router and of counting tokens, forward and backward; 0: as
      * many as the list says */
