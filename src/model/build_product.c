@@ -163,9 +163,10 @@ static void emit_quantize(struct build *b, enum module part, const char *what,
     op->read_B = read_B * elements;
     op->write_B = copies * dtype_element_B(r->format) * elements;
     op->launches = read_B > b->width[WIDTH_NARROW] ? 2 : 1;
-    op->dispatches = 0; /* in the product's node */
+    op->dispatches = 0;           /* in the product's node */
     if (l->expert && kernels > 0) /* without a largest value to find, the cast alone */
-        op->loops = op->launches = (int32_t)(l->batch * (r->search_B > 0 ? kernels : 1));
+        op->loops = op->launches =
+            (int32_t)(l->batch * (r->search_B > 0 ? kernels : 1));
 }
 
 /* What is there quantized in one order alone is transposed. */
@@ -245,8 +246,9 @@ static void emit_quantized_gradient(struct build *b, enum module part,
     bool again = build_trains(b, part) && copies_of(b, part) > 1;
     if (!is_fused(b, part, true))
         emit_quantize(b, part, "_grad_fp8",
-                  (double)l->rows * (double)l->n * gathered_share(b, part, true),
-                  unquantized_B(b, RECIPE_NORM_WRITES_16BIT), copies_of(b, part), true);
+                      (double)l->rows * (double)l->n * gathered_share(b, part, true),
+                      unquantized_B(b, RECIPE_NORM_WRITES_16BIT), copies_of(b, part),
+                      true);
     if (again && norm_of(b, part) == RECIPE_NORM_QUANTIZES && !shares_input(b, part))
         emit_transpose(b, part, "_input_transpose", (double)l->rows * (double)l->k);
     if (b->s->framework->tensors.fp8_weights_transposed &&

@@ -242,6 +242,62 @@ static void test_biases(void)
     layer_unload(&l);
 }
 
+/* Fused, quantized experts write the activation in its products' form: what is left is
+ * the cast of what comes in, and of the gradient that comes in. */
+static void test_fused(void)
+{
+    struct layer l;
+    const char *const fused = "/training/framework=megatron-bridge-fused "
+                              "/training/precision=mxfp8";
+    layer_load(&l, fused);
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "gate_input_fp8", false));
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "down_grad_fp8", true));
+    CU_ASSERT_PTR_NULL(op_of(&l, "down_input_fp8", false));
+    CU_ASSERT_PTR_NULL(op_of(&l, "gate_grad_fp8", true));
+    CU_ASSERT_PTR_NULL(op_of(&l, "up_grad_fp8", true));
+    CU_ASSERT_DOUBLE_EQUAL(op_of(&l, "activation", false)->read_B, 0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(op_of(&l, "activation_bwd", true)->write_B, 0, 1e-9);
+    CU_ASSERT_EQUAL(op_of(&l, "up", false)->loops, 0);
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "shared_down_input_fp8", false)); /* no expert's */
+    int64_t kept_B = op_block_kept_B(l.block);
+    layer_unload(&l);
+    layer_load(&l, "/training/framework=megatron-bridge /training/precision=mxfp8");
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "down_input_fp8", false));
+    CU_ASSERT_EQUAL(op_block_kept_B(l.block), kept_B);
+    layer_unload(&l);
+    layer_load(&l,
+               "/training/framework=megatron-bridge-fused"); /* in 16 bits: not so */
+    CU_ASSERT(op_of(&l, "activation", false)->read_B > 0);
+    layer_unload(&l);
+}
+
+/* 5,462 rows of an expert of 384 (Kimi-K2): rows of quantized products are padded, so
+ * that no gradient of a weight is one of odd rows. */
+static void test_odd_rows(void)
+{
+    struct layer l;
+    layer_load(&l, "/training/precision=mxfp8 /model/n_routed_experts=384 "
+                   "/model/num_experts_per_tok=8 expert=16");
+    const struct op *wgrad = op_of(&l, "up_wgrad", true);
+    CU_ASSERT_EQUAL(wgrad->k % 32, 0);
+    CU_ASSERT(wgrad->k >= 4096 * 16 * 8 / 384 && wgrad->k < 4096 * 16 * 8 / 384 + 33);
+    layer_unload(&l);
+}
+
+/* Kernels that quantize an expert's rows: the largest value, its scale and the cast, or
+ * the cast alone where blocks have scales of their own. */
+static void test_casts(void)
+{
+    struct layer l;
+    layer_load(&l, "/training/framework=megatron-bridge /training/precision=mxfp8");
+    CU_ASSERT_EQUAL(op_of(&l, "down_input_fp8", false)->loops, 20);
+    layer_unload(&l);
+    layer_load(&l,
+               "/training/framework=megatron-bridge /training/precision=fp8_current");
+    CU_ASSERT_EQUAL(op_of(&l, "down_input_fp8", false)->loops, 80);
+    layer_unload(&l);
+}
+
 static double expert_flops(const char *changes)
 {
     struct layer l;
@@ -403,6 +459,9 @@ void test_moe_register(void)
     CU_add_test(suite, "gate and up as one product", test_joined);
     CU_add_test(suite, "biases of experts", test_biases);
     CU_add_test(suite, "what the host takes of layers of experts", test_host_factor);
+    CU_add_test(suite, "quantized experts in fused kernels", test_fused);
+    CU_add_test(suite, "odd rows of quantized experts", test_odd_rows);
+    CU_add_test(suite, "casts of experts one by one", test_casts);
     CU_add_test(suite, "capacities", test_capacity);
     CU_add_test(suite, "loads", test_load);
     CU_add_test(suite, "the host reads counts", test_reads);
