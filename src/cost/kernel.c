@@ -206,7 +206,8 @@ static double flash_rate(const struct framework *fw, const struct op *op)
 {
     if (op->kind != OP_FLASH)
         return 1;
-    return op->backward ? fw->rates.flash_backward : fw->rates.flash_forward;
+    return (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward) *
+           (op->sinks ? fw->rates.flash_sinks : 1);
 }
 
 double kernel_framework_s(const struct gpu *gpu, const struct framework *fw, bool half,

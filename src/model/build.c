@@ -144,6 +144,7 @@ static void set_flash(const struct build *b, struct op *op, int64_t parts)
     op->causal = (b->flags & HAS_DECODER) && !(build_flags(b) & HAS_CROSS);
     op->flops *= (op->backward ? 5.0 : 2.0) * (op->causal ? 0.5 : 1.0);
     op->launches = op->backward ? 2 : 1;
+    op->sinks = b->flags & HAS_SINKS;
     if (op->causal && parts > 1) { /* two chunks each: all ranks have equal work */
         op->causal = false;
         op->n = b->s->sequence / 2;

@@ -105,6 +105,12 @@ static bool softmax_fits(const struct model *m, const struct op_settings *s)
            (!fw->kernels.softmax_longest || s->sequence <= fw->kernels.softmax_longest);
 }
 
+static bool fuses_rope(const struct model *m, const struct framework *fw)
+{
+    return m->attention.rotary && fw->kernels.fused_rope &&
+           !(m->attention.scaled_rope && fw->kernels.fused_rope_unscaled);
+}
+
 static uint64_t attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
@@ -128,7 +134,7 @@ static uint64_t attention_flags(const struct model *m, const struct op_settings 
                 HAS_SOFTMAX_INPUT) |
            flag(m->attention.dropout, HAS_ATTENTION_DROPOUT) |
            flag(m->attention.rotary, HAS_ROPE) |
-           flag(m->attention.rotary && fw->kernels.fused_rope, HAS_FUSED_ROPE) |
+           flag(fuses_rope(m, fw), HAS_FUSED_ROPE) |
            flag(m->attention.rotary && fw->kernels.split_rope &&
                     !fw->kernels.fused_rope,
                 HAS_SPLIT_ROPE) |

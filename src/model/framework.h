@@ -61,9 +61,10 @@ struct framework_kernels {
     bool fused_norm;         /* one kernel a norm, forward and backward */
     bool fused_gate;         /* an activation and its gate are one kernel */
     bool fused_activation;   /* else: as many kernels as an eager module's arithmetic */
-    bool fused_rope;         /* rotary embedding of q and k in one kernel */
-    bool split_rope;         /* else: of the documents of a pack one by one */
-    bool fp8_norm;           /* norms write fp8 for the products after them */
+    bool fused_rope;         /* rotary embedding of q and k in one kernel ... */
+    bool fused_rope_unscaled; /* where cosines and sines have no scale of their own */
+    bool split_rope;          /* else: of the documents of a pack one by one */
+    bool fp8_norm;            /* norms write fp8 for the products after them */
     /* bytes that quantizing to 8 and to 4 bits moves, over those counted */
     double fp8_cast, fp4_cast;
 };
@@ -88,6 +89,7 @@ struct framework_rates {
     double score_factor;        /* of operators on attention scores, in its place */
     /* rate of its fused attention over that of the GPU's file */
     double flash_forward, flash_backward;
+    double flash_sinks; /* of these, where each head has a learned score of nothing */
 };
 
 /* How long tensors live. */

@@ -56,7 +56,8 @@ struct model_attention {
     bool softcap;             /* scores through a scaled tanh (Gemma 2) */
     bool sinks;               /* each head has a learned score of nothing (GPT-OSS) */
     bool rotary;
-    bool fused_qkv; /* one matrix makes q, k and v, by the family's design */
+    bool scaled_rope; /* cosines and sines have a scale of their own (yarn) */
+    bool fused_qkv;   /* one matrix makes q, k and v, by the family's design */
     bool qkv_bias, out_bias;
     bool dropout; /* its probability is above 0 */
 };

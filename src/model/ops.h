@@ -52,6 +52,7 @@ struct op {
         window; /* FLASH, causal: keys that a query sees in some of the layers ... */
     double windowed; /* ... which share of them; 0: none */
     int64_t pieces;  /* FLASH: over as many parts of the keys, as they come; 0: one */
+    bool sinks;      /* FLASH: a learned score of nothing for each head */
     double slower;   /* times as long as the sizes say; 0: once */
     double flops;
     double read_B, write_B; /* global memory traffic, each operand once */

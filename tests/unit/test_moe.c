@@ -1,5 +1,6 @@
 /* Layers of experts in a step: what moves tokens, what the host reads and issues, loads
  * and capacities. */
+#include "cost/kernel.h"
 #include "scenario_bench.h"
 #include "simulate/simulate.h"
 
@@ -242,6 +243,35 @@ static void test_biases(void)
     layer_unload(&l);
 }
 
+/* Yarn scales cosines and sines, which Megatron's fused kernel takes no scale for: the
+ * embedding is several kernels, where Qwen3's is one. Attention with a learned score of
+ * nothing has a rate of its own. */
+static void test_scaled_rope(void)
+{
+    struct layer l;
+    layer_load_of(&l, oss_text, "expert=16");
+    CU_ASSERT_PTR_NULL(op_of(&l, "rope", false));
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "rope_query", false));
+    struct framework fw = *l.s.training.framework;
+    const struct op *flash = op_of(&l, "flash", false);
+    const struct gpu *gpu = l.s.cluster.groups[0].instance->gpu;
+    double rate = fw.rates.flash_sinks,
+           with_s = kernel_framework_s(gpu, &fw, true, flash, kernel_alone);
+    CU_ASSERT(flash->sinks && rate > 0 && rate < 1);
+    fw.rates.flash_sinks = 1;
+    double without_s = kernel_framework_s(gpu, &fw, true, flash, kernel_alone);
+    CU_ASSERT_DOUBLE_EQUAL(with_s * rate, without_s, 1e-12);
+    layer_unload(&l);
+    layer_load(&l, "expert=8");
+    CU_ASSERT_FALSE(op_of(&l, "flash", false)->sinks);
+    layer_unload(&l);
+    layer_load_of(&l, oss_text,
+                  "/model/model_type=qwen3_moe /model/num_experts=128 "
+                  "/model/moe_intermediate_size=2880");
+    CU_ASSERT_PTR_NOT_NULL(op_of(&l, "rope", false));
+    layer_unload(&l);
+}
+
 /* Fused, quantized experts write the activation in its products' form: what is left is
  * the cast of what comes in, and of the gradient that comes in. */
 static void test_fused(void)
@@ -459,6 +489,7 @@ void test_moe_register(void)
     CU_add_test(suite, "gate and up as one product", test_joined);
     CU_add_test(suite, "biases of experts", test_biases);
     CU_add_test(suite, "what the host takes of layers of experts", test_host_factor);
+    CU_add_test(suite, "scaled rotary embeddings and sinks", test_scaled_rope);
     CU_add_test(suite, "quantized experts in fused kernels", test_fused);
     CU_add_test(suite, "odd rows of quantized experts", test_odd_rows);
     CU_add_test(suite, "casts of experts one by one", test_casts);
