@@ -140,10 +140,20 @@ double checkpoint_model_B(const struct scenario *s)
     return written(s) * whole_states(s).parameter_B;
 }
 
+/* Parameters that are no matrices of layers: of words and their norms. */
+static double ends_of(const struct scenario *s)
+{
+    const struct model *m = &s->model;
+    return (double)m->ends.vocab * (double)m->hidden *
+           (model_has_vocabulary(m) && !model_ties_head(m) ? 2 : 1);
+}
+
 double checkpoint_states_B(const struct scenario *s)
 {
     struct states all = whole_states(s);
-    return written(s) * (all.parameter_B + all.optimizer_B);
+    double less_B = all.optimizer_B - all.hidden_optimizer_B;
+    return written(s) * (all.parameter_B + all.optimizer_B) -
+           fmax(0, written(s) - ends_of(s)) * less_B;
 }
 
 static int64_t writers_of(const struct checkpoint *c, const struct scenario *s,

@@ -11,6 +11,10 @@ const struct name_value parallelism_schedule_names[] = {
     { NULL, 0 },
 };
 
+const struct name_value parallelism_muon_names[] = {
+    { "duplicated", MUON_DUPLICATED }, { "distributed", MUON_DISTRIBUTED },
+    { "blockwise", MUON_BLOCKWISE }, { NULL, 0 },
+};
 const struct name_value parallelism_dispatcher_names[] = {
     { "alltoall", DISPATCHER_ALLTOALL }, { "allgather", DISPATCHER_ALLGATHER },
     { "deepep", DISPATCHER_DEEPEP }, { "hybridep", DISPATCHER_HYBRIDEP }, { NULL, 0 },

@@ -68,7 +68,8 @@ enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP
 extern const struct name_value parallelism_offload_names[], parallelism_tensor_names[],
     parallelism_partition_names[], parallelism_schedule_names[],
     parallelism_sharding_names[], checkpointing_names[], context_comm_names[],
-    parallelism_dispatcher_names[], parallelism_expert_overlap_names[];
+    parallelism_muon_names[], parallelism_dispatcher_names[],
+    parallelism_expert_overlap_names[];
 
 /* How sequences of unequal length become batches. */
 enum lengths_padded {
@@ -88,6 +89,13 @@ struct optimizer_dtypes {
     double master_B, first_moment_B, second_moment_B;
 };
 
+/* How Muon orthogonalises what a tensor group holds in parts. */
+enum muon_tensor {
+    MUON_DUPLICATED,  /* gathered, by each rank */
+    MUON_DISTRIBUTED, /* by parts, whose Gram matrices are summed */
+    MUON_BLOCKWISE    /* each part as if it were all */
+};
+
 struct training {
     int64_t sequence_length; /* as computed */
     struct lengths lengths;
@@ -104,6 +112,8 @@ struct training {
     bool no_master_weights; /* 16-bit parameters are updated as they are */
     int gradient_dtype;     /* enum dtype on the wire; -1: the framework's */
     enum optimizer optimizer;
+    int64_t muon_steps; /* iterations */
+    enum muon_tensor muon_tensor;
     enum checkpointing checkpointing;
     int64_t checkpoint_group; /* layers per checkpoint: 1 of FULL, N of GROUP, INT64_MAX
                                  of "contiguous" (all layers of a stage) */

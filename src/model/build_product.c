@@ -13,6 +13,8 @@ static void own_linear(struct build *b, enum module part, const struct linear *l
         const char *name = build_name(b, part, ".weight");
         struct op_param *weight = build_param(b, name, weights(l), true);
         weight->expert = l->expert;
+        weight->hidden =
+            b->module == OP_ATTENTION || b->module == OP_MLP || part == MODULE_MTP;
         weight->quantized = dtype_is_quantized(l->dtype);
         build_freeze(b, part, weight);
     }

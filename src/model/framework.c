@@ -11,19 +11,26 @@
 
 /* AdamW decays weights apart from the moments, in the same kernels: "adamw" is Adam. */
 const struct name_value optimizer_names[] = {
-    { "adam", OPTIMIZER_ADAM },           { "adamw", OPTIMIZER_ADAM },
-    { "lamb", OPTIMIZER_LAMB },           { "adam8bit", OPTIMIZER_ADAM8BIT },
-    { "adafactor", OPTIMIZER_ADAFACTOR }, { "sgd", OPTIMIZER_SGD },
-    { "lion", OPTIMIZER_LION },           { NULL, 0 },
+    { "adam", OPTIMIZER_ADAM },
+    { "adamw", OPTIMIZER_ADAM },
+    { "lamb", OPTIMIZER_LAMB },
+    { "adam8bit", OPTIMIZER_ADAM8BIT },
+    { "adafactor", OPTIMIZER_ADAFACTOR },
+    { "sgd", OPTIMIZER_SGD },
+    { "lion", OPTIMIZER_LION },
+    { "muon", OPTIMIZER_MUON },
+    { NULL, 0 },
 };
 
 /* Of optimizers that a profile does not describe: fused, fp32, each state and the
  * parameter read and written once, the gradient read once; LAMB reads the update and
- * the parameter again for its norms. */
+ * the parameter again for its norms. Muon without its products: gradient and momentum
+ * (12), the direction written, normalised and read (16), weights (10). */
 static const struct framework_optimizer plain_optimizers[OPTIMIZER_N] = {
     [OPTIMIZER_ADAM] = { .bytes = 28 },     [OPTIMIZER_LAMB] = { .bytes = 44 },
     [OPTIMIZER_ADAM8BIT] = { .bytes = 16 }, [OPTIMIZER_ADAFACTOR] = { .bytes = 24 },
     [OPTIMIZER_SGD] = { .bytes = 20 },      [OPTIMIZER_LION] = { .bytes = 20 },
+    [OPTIMIZER_MUON] = { .bytes = 38 },
 };
 
 static const struct name_value attention_names[] = {

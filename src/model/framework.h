@@ -18,6 +18,7 @@ enum optimizer {
     OPTIMIZER_ADAFACTOR,
     OPTIMIZER_SGD,
     OPTIMIZER_LION,
+    OPTIMIZER_MUON,
     OPTIMIZER_N,
 };
 

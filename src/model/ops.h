@@ -72,6 +72,7 @@ struct op_param {
     int64_t elements; /* on this GPU */
     bool whole;       /* of a module that the tensor group does not share */
     bool expert;      /* of experts: split over the expert group */
+    bool hidden;      /* weight of a product of a layer: Muon's */
     bool matrix;      /* weight of a product: autocast keeps a 16-bit copy of it */
     bool quantized;   /* its products read it in fewer than 16 bits */
     bool frozen;      /* without gradient and optimizer states */

@@ -67,6 +67,11 @@ static bool has_experts(const struct scenario *s)
     return s->model.mlp.experts > 0;
 }
 
+static bool orthogonalizes(const struct scenario *s)
+{
+    return s->training.optimizer == OPTIMIZER_MUON;
+}
+
 /* Each module that is named is in some layer, and saves enough. */
 static bool saves(const struct scenario *s)
 {
@@ -299,6 +304,7 @@ static const struct row {
     { P "partition", stages, one_stage },
     { P "wgrad_deferral_limit", defers, "no gradient is deferred (defer_embedding_wgrad is not set)" },
     { P "offload_modules", saves, "the model has no such module, or its products have their norm inside" },
+    { "/training/muon", orthogonalizes, "the optimizer is not muon" },
     { P "mtp_part", stages, one_stage },
     { P "mtp_part", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { P "defer_embedding_wgrad", trains_head, "the last stage makes no gradient of a matrix of words" },

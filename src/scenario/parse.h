@@ -10,7 +10,7 @@
 /* The training section as written, before defaults and arithmetic. */
 struct raw_training {
     struct training t;
-    struct cfg checkpointing, graphs, lora, sequence, layers_16bit, states;
+    struct cfg checkpointing, muon, graphs, lora, sequence, layers_16bit, states;
     int task; /* a row of the table of tasks; -1: none */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;
@@ -137,6 +137,10 @@ int precision_check(const struct parse_context *r);
 /* Part of rules_check: whether the profile fuses their products, and what adapters do
  * not go with. */
 int lora_check(struct parse_context *r);
+
+/* muon.c: how Muon's updates are made, and where it is simulated. */
+int muon_read(struct training *t, struct cfg c);
+int muon_check(const struct parse_context *r);
 
 /* saved.c: modules whose saved tensors go to the host, and what they need. */
 int saved_read(struct parallelism *p, struct cfg c);

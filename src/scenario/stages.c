@@ -58,7 +58,8 @@ static struct partition_module module_of(const struct scenario *s,
     for (int32_t i = 0; i < b->n_params; i++)
         m.parameters += (double)b->params[i].elements;
     double each_B = dtype_bytes(op_parameter_dtype(s->training.precision));
-    double state_B = st.parameter_B + st.gradient_B + st.optimizer_B;
+    double optimizer_B = op_block_is_layer(b) ? st.hidden_optimizer_B : st.optimizer_B;
+    double state_B = st.parameter_B + st.gradient_B + optimizer_B;
     m.memory = (double)op_block_trained(b) * state_B +
                op_block_frozen_B(b, each_B) * st.parameter_B / each_B +
                kept_B(s, b, m.layer);

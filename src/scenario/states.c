@@ -18,8 +18,9 @@ static const struct {
     [OPTIMIZER_LAMB] = { 4 + 4 },
     [OPTIMIZER_ADAM8BIT] = { 1 + 1 + 8.0 / 2048 },
     [OPTIMIZER_ADAFACTOR] = { 0 },
-    [OPTIMIZER_SGD] = { 4 },  /* momentum */
-    [OPTIMIZER_LION] = { 4 }, /* likewise (Chen et al. 2023, algorithm 2) */
+    [OPTIMIZER_SGD] = { 4 },      /* momentum */
+    [OPTIMIZER_MUON] = { 4 + 4 }, /* Adam's of embedding, head, norms */
+    [OPTIMIZER_LION] = { 4 },     /* likewise (Chen et al. 2023, algorithm 2) */
 };
 
 /* Parameters and gradients as the model keeps them; master weights belong to the
@@ -151,6 +152,14 @@ static double quantized_B(const struct scenario *s, double parameter_B)
     return copies_B + (t->quantized_parameters ? 0 : parameter_B);
 }
 
+/* Muon has momentum alone of a layer's matrices (Jordan et al. 2024; Megatron-LM's
+ * muon.py: momentum_buffer). */
+static double hidden_optimizer_B(const struct scenario *s, double whole_B)
+{
+    return s->training.optimizer == OPTIMIZER_MUON ? whole_B - 4 * share_of_bytes(s)
+                                                   : whole_B;
+}
+
 struct states states_of(const struct scenario *s)
 {
     const struct of_precision of = of_precision(s->training.precision);
@@ -177,6 +186,8 @@ struct states states_of(const struct scenario *s)
         .made_B = of.gradient_B,
         .gradient_B = divided(gradient_B, shardings[by].gradients, d),
         .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d),
+        .hidden_optimizer_B =
+            divided(hidden_optimizer_B(s, optimizer_B), shardings[by].optimizer, d),
         .autocast_B = of.autocast_B,
         .step_B = divided(update_B, shardings[by].optimizer, d),
     };

@@ -12,9 +12,10 @@ struct states {
                            bits, copies included */
     double made_B; /* a gradient as backward makes it, before it is added to the sum */
     double gradient_B;
-    double optimizer_B; /* master weights and moments; shards divided already */
-    double autocast_B;  /* 16-bit copies, per element of a product's weight, in use */
-    double step_B;      /* temporary during the update, per parameter */
+    double hidden_optimizer_B; /* the same of a matrix of a layer */
+    double optimizer_B;        /* master weights and moments; shards divided already */
+    double autocast_B; /* 16-bit copies, per element of a product's weight, in use */
+    double step_B;     /* temporary during the update, per parameter */
 };
 
 /* Whether any of it is divided among ranks. */

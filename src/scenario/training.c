@@ -55,6 +55,7 @@ static const struct cfg_field training_fields[] = {
     CFG_BOOL("master_weights", W, master),
     CFG_ENUM("gradient_dtype", W, t.gradient_dtype, wire_dtypes),
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
+    CFG_CHILD("muon", W, muon),
     CFG_CHILD("activation_checkpointing", W, checkpointing),
     CFG_CHILD("cuda_graphs", W, graphs),
     CFG_CHILD("lora", W, lora),
@@ -272,7 +273,7 @@ int training_read(struct parse_context *r)
     if (checkpointing_read(&r->s->training, w->checkpointing) ||
         graphs_read(&r->s->training, w->graphs) || apply_script(r))
         rc = -1;
-    if (lora_read(r))
+    if (lora_read(r) | muon_read(&r->s->training, w->muon))
         rc = -1;
     if (w->t.samples && !w->has_epochs)
         r->s->training.epochs = 1;

@@ -40,7 +40,7 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     const struct score_layer *l = u->l;
     bool whole = p->v[SPACE_SHARDING] == SHARDING_FULL;
     int64_t off = p->v[SPACE_OFFLOAD], how = p->v[SPACE_CHECKPOINTING];
-    double optimizer_B = off == OFFLOAD_NONE ? u->states.optimizer_B : 0;
+    double optimizer_B = off == OFFLOAD_NONE ? u->states.hidden_optimizer_B : 0;
     double parameter_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.parameter_B;
     double gradient_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.gradient_B;
     double n = (double)p->v[SPACE_PIPELINE];

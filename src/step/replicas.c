@@ -70,6 +70,8 @@ struct states replicas_states_of(const struct stage *stage, const struct op_para
     struct states states = *replicas_states(stage, replicas_of(stage, p));
     if (p->quantized)
         states.parameter_B = states.quantized_B;
+    if (p->hidden)
+        states.optimizer_B = states.hidden_optimizer_B;
     if (!p->frozen)
         return states;
     states = states_frozen(&states);

@@ -8,6 +8,7 @@
 #include "step/issue.h"
 #include "step/measure.h"
 #include "step/model_group.h"
+#include "step/muon.h"
 #include "step/offload.h"
 #include "step/param_gather.h"
 #include "step/pass.h"
@@ -244,6 +245,8 @@ int step_build(struct step *step, const struct step_request *request, int64_t ra
         return -1;
     issue_tag(&b, WORK_UPDATE, -1);
     update_parameters(&b);
+    if (muon_update(&b, err) < 0)
+        return -1;
     issue_mark_memory(&b);
     return param_gather_end(&b, err) < 0 || shard_end(&b, err) < 0 ? -1 : 0;
 }

@@ -82,6 +82,9 @@ VALUE(optimizer, word_of(optimizer_names, (int)t->optimizer))
 VALUE(clipping, json_real(t->gradient_clipping))
 VALUE(attention, word_of(op_attention_names, (int)t->attention))
 VALUE(predicted, positive(t->predicted_positions))
+VALUE(muon_steps, WHEN(t->optimizer == OPTIMIZER_MUON, WHOLE(t->muon_steps)))
+VALUE(muon_tensor, WHEN(t->optimizer == OPTIMIZER_MUON && is_split(s),
+                        word_of(parallelism_muon_names, (int)t->muon_tensor)))
 VALUE(mtp_layers, positive(t->mtp_layers))
 VALUE(mtp_part, WHEN(is_pipelined(s) && t->mtp_layers > 0 && p->stages.mtp_part >= 0,
                      WHOLE(p->stages.mtp_part)))
@@ -319,6 +322,8 @@ const struct emit_field emit_fields[] = {
     { "/training/gradient_dtype", EMIT_WORD, gradient_dtype },
     { "/training/gradient_dtype", EMIT_DETAIL, wire_dtype },
     { "/training/optimizer", EMIT_DETAIL, optimizer },
+    { "/training/muon/steps", EMIT_DETAIL, muon_steps },
+    { "/training/muon/tensor", EMIT_DETAIL, muon_tensor },
     { "/training/gradient_clipping", EMIT_DETAIL, clipping },
     { "/training/activation_checkpointing", EMIT_DETAIL, checkpointing },
     { "/training/cuda_graphs", EMIT_DETAIL, graphs },

@@ -72,7 +72,10 @@ static const struct dialect_word exchanges[] = {
     { "p2p", "ring" }, { "all_gather", "all-gather" }, { "a2a", "alltoall" }, { NULL, NULL },
 };
 static const struct dialect_word optimizers[] = {
-    { "adam", "adam" }, { "adamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { NULL, NULL },
+    { "adam", "adam" }, { "adamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { "muon", "muon" }, { "dist_muon", "muon" }, { NULL, NULL },
+};
+static const struct dialect_word muon_modes[] = {
+    { "duplicated", "duplicated" }, { "distributed", "distributed" }, { "blockwise", "blockwise" }, { NULL, NULL },
 };
 const struct dialect_option megatron_job_rows[] = {
     ROW("--tensor-model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE, .written = true),
@@ -95,6 +98,8 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--mtp-num-layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE, .written = true),
     ROW("--train-iters", "/training/steps", .kind = DIALECT_SIZE, .written = true),
     ROW("--clip-grad", "/training/gradient_clipping", .kind = DIALECT_NORM, .written = true),
+    ROW("--muon-num-ns-steps", "/training/muon/steps", .kind = DIALECT_SIZE, .written = true),
+    ROW("--muon-tp-mode", "/training/muon/tensor", .kind = DIALECT_WORD, .words = muon_modes, .written = true),
     ROW("--optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated", .written = true),
     ROW_END,
 };

@@ -74,7 +74,7 @@ const struct dialect_option megatron_later_rows[] = {
     ROW_IDLE("--iter-per-epoch"), ROW_IDLE("--lazy-mpu-init"), ROW_IDLE("--lion-*"),
     ROW_IDLE("--loss-on-targets-only"), ROW_IDLE("--mean-noise-span-length"), ROW_IDLE("--noise-density"),
     ROW_IDLE("--max-tokens-to-oom"), ROW_IDLE("--mid-level-dataset-surplus"), ROW_IDLE("--mscale*"),
-    ROW_IDLE("--muon-*"), ROW_IDLE("--yarn-*"), ROW_IDLE("--no-yarn-*"), ROW_IDLE("--no-barrier-with-*"),
+    ROW_IDLE("--muon-*"), ROW_UNSIMULATED("--muon-no-split-qkv"), ROW_UNSIMULATED("--muon-use-syrk"), ROW_UNSIMULATED("--muon-fp32-matmul-prec"), ROW_UNSIMULATED("--muon-scalar-optimizer"), ROW_IDLE("--yarn-*"), ROW_IDLE("--no-yarn-*"), ROW_IDLE("--no-barrier-with-*"),
     ROW_IDLE("--no-gradient-reduce-div-fusion"), ROW_IDLE("--no-one-logger"),
     ROW_IDLE("--no-use-layer-wise-param-layout"), ROW_IDLE("--object-storage-*"), ROW_IDLE("--otel-*"),
     ROW_IDLE("--output-logit-dtype"), ROW_IDLE("--per-dataset-sequences-path"),

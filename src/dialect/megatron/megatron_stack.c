@@ -107,10 +107,15 @@ static void take_bucket(struct launch_context *t, const struct launch_command *c
 
 void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c)
 {
-    const struct value_item *shards = launch_option(c, "--use-distributed-optimizer"),
+    const struct value_item *owners = launch_option(c, "--optimizer"),
+                            *given = launch_option(c, "--use-distributed-optimizer"),
                             *sums = launch_option(c, "--overlap-grad-reduce"),
                             *gathers = launch_option(c, "--overlap-param-gather"),
                             *pieces = launch_option(c, "--tp-comm-overlap");
+    /* "dist_muon" is muon with it (arguments.py, core_v0.19.0) */
+    bool layers = owners && owners->value->kind == VALUE_STRING &&
+                  strcmp(owners->value->text, "dist_muon") == 0;
+    const struct value_item *shards = given ? given : layers ? owners : NULL;
     const char *framework =
         json_string_value(pointer_get(t->tree, "/training/framework"));
     bool core = framework && strcmp(framework, "megatron-core") == 0;

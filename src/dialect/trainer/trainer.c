@@ -117,7 +117,7 @@ const struct dialect_word trainer_optimizer_words[] = {
     { "adamw_torch_fused", "adam" }, { "adamw_torch_xla", "adam" }, { "adamw_apex_fused", "adam" }, { "adamw_hf", "adam" },
     { "adamw", "adam" }, { "adam", "adam" }, { "paged_adamw_32bit", "adam" }, { "paged_adamw", "adam" },
     { "lamb*", "lamb" }, { "sgd*", "sgd" }, { "lion_32bit", "lion" }, { "paged_lion_32bit", "lion" }, { "paged_lion", "lion" }, { "lion_pytorch", "lion" },
-    { "lion", "lion" }, { NULL, NULL },
+    { "lion", "lion" }, { "muon", "muon" }, { NULL, NULL },
 };
 /* Written by the word that names a kernel for certain; read by attention_words. */
 static const struct dialect_word attentions[] = {

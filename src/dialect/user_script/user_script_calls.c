@@ -299,6 +299,7 @@ static void put_optimizer(struct user_script *g, struct arena *arena)
         { "SGD", "sgd" },
         { "Adafactor", "adafactor" },
         { "Lion", "lion" },
+        { "Muon", "muon" },
         { "FusedLAMB", "lamb" },
         { "PagedAdamW32bit", "adamw" },
         { "PagedAdamW8bit", "adamw_8bit" },
