@@ -128,6 +128,7 @@ enum width {
 #define HAS_DISPATCH_KERNELS      FLAG(59)  /* DeepEP or its kind moves tokens */
 #define HAS_JOINED_GATE           FLAG(61)  /* of experts: gate and up are one product */
 #define HAS_FUSED_EXPERTS         FLAG(62)  /* their activation is in quantized products */
+#define HAS_WEIGHTED_ACTIVATION   FLAG(63)  /* by the shares of a token's experts */
 #define HAS_EAGER_BIASES          FLAG(60)  /* of experts: limits before the gate and
                                                biases after the last product */
 #define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */

@@ -171,6 +171,7 @@ static uint64_t expert_flags(const struct model *m, const struct op_settings *s)
            flag(pads && s->dispatch != OP_DISPATCH_PADDED, HAS_PADDED_EXPERTS) |
            flag(fw->sorted && !fw->fused_permute, HAS_EAGER_PERMUTE) |
            flag(fw->joined_gate, HAS_JOINED_GATE) |
+           flag(fw->weighted_activation, HAS_WEIGHTED_ACTIVATION) |
            flag(fw->fused && fp8 && m->mlp.gated, HAS_FUSED_EXPERTS) |
            flag(fw->eager_biases && m->mlp.bias, HAS_EAGER_BIASES);
 }

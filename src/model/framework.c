@@ -124,6 +124,7 @@ static const struct cfg_field fields[] = {
     CFG_INT("expert_fp8_kernels", T, fw.experts.fp8_kernels, 0, 100),
     CFG_BOOL("expert_sort", T, fw.experts.sorted),
     CFG_BOOL("fused_permute", T, fw.experts.fused_permute),
+    CFG_BOOL("expert_weighted_activation", T, fw.experts.weighted_activation),
     CFG_BOOL("expert_joined_gate", T, fw.experts.joined_gate),
     CFG_BOOL("expert_eager_biases", T, fw.experts.eager_biases),
     CFG_BOOL("expert_fused", T, fw.experts.fused),

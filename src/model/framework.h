@@ -154,7 +154,10 @@ struct framework_experts {
     int64_t fp8_kernels;
     bool sorted;        /* what comes from other ranks is sorted by expert, and back */
     bool fused_permute; /* tokens are copied to and from experts by one kernel each */
-    bool joined_gate;   /* the gate's product is in one kernel with the other's */
+    /* a token's shares of its experts weigh the activation, so that nothing reads the
+     * last product's result again */
+    bool weighted_activation;
+    bool joined_gate; /* the gate's product is in one kernel with the other's */
     /* limits before the gate's activation and biases after the last product are
      * operators of their own, these in fp32 */
     bool eager_biases;

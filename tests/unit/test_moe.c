@@ -272,6 +272,18 @@ static void test_scaled_rope(void)
     layer_unload(&l);
 }
 
+/* Where shares weigh the activation, the last product's result is not kept. */
+static void test_weighted(void)
+{
+    struct layer l;
+    layer_load(&l, "expert=8");
+    int64_t kept_B = op_block_kept_B(l.block);
+    layer_unload(&l);
+    layer_load(&l, "expert=8 /training/framework=megatron-bridge");
+    CU_ASSERT_DOUBLE_EQUAL((double)(kept_B - op_block_kept_B(l.block)), rows_B, 1);
+    layer_unload(&l);
+}
+
 /* Fused, quantized experts write the activation in its products' form: what is left is
  * the cast of what comes in, and of the gradient that comes in. */
 static void test_fused(void)
@@ -490,6 +502,7 @@ void test_moe_register(void)
     CU_add_test(suite, "biases of experts", test_biases);
     CU_add_test(suite, "what the host takes of layers of experts", test_host_factor);
     CU_add_test(suite, "scaled rotary embeddings and sinks", test_scaled_rope);
+    CU_add_test(suite, "shares that weigh the activation", test_weighted);
     CU_add_test(suite, "quantized experts in fused kernels", test_fused);
     CU_add_test(suite, "odd rows of quantized experts", test_odd_rows);
     CU_add_test(suite, "casts of experts one by one", test_casts);
