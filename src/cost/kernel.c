@@ -176,6 +176,26 @@ static double op_flash_s(const struct gpu *gpu, const struct op *op,
     return (1 - op->windowed) * all_s + op->windowed * fmin(all_s, band_s);
 }
 
+/* A kernel of a state's scan. No measurement of one is public with its sizes: Triton's
+ * kernels for Mamba-2 are said to be bound by memory and latency (pytorch.org/blog,
+ * "Accelerating Mamba2 with kernel fusion", 2026), so that they are given half of the
+ * memory's rate, and of the arithmetic what Triton's fused attention has on the same
+ * tensor cores (MODEL.md, 3.15). */
+static const double scan_hbm_frac = 0.5;
+static const double scan_flops_frac = 0.35;
+
+static double op_scan_s(const struct gpu *gpu, const struct op *op,
+                        struct kernel_share share)
+{
+    double sms = sms_left(gpu, share) / (double)gpu->n_sms;
+    double clock =
+        gpu->gemm[op->dtype].sustained > 0 ? gpu->gemm[op->dtype].sustained : 1;
+    double flops = scan_flops_frac * clock * gpu->peak_flops[op->dtype] * sms;
+    double bytes = scan_hbm_frac * gpu->hbm_Bps * share.memory;
+    return fmax(1, op->launches) * gpu->kernel_s +
+           fmax(flops > 0 ? op->flops / flops : 0, (op->read_B + op->write_B) / bytes);
+}
+
 double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                    struct kernel_share share)
 {
@@ -187,6 +207,8 @@ double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                gemm_extra_s(gpu, op, factor, share);
     case OP_FLASH:
         return op_flash_s(gpu, op, share);
+    case OP_SCAN:
+        return op_scan_s(gpu, op, share);
     case OP_STREAM:
         break;
     }

@@ -23,6 +23,14 @@ static double part_elements(const struct build *b, enum module part)
         return b->elements[SYM_KN];
     case MODULE_SINKS:
         return b->elements[SYM_SINKS];
+    case MODULE_STATE_CONV:
+        return b->elements[SYM_SCW];
+    case MODULE_STATE_HEADS:
+        return b->elements[SYM_SHW];
+    case MODULE_STATE_NORM:
+        return b->elements[SYM_SNW];
+    case MODULE_STEP_NORM:
+        return b->elements[SYM_SQW];
     default:
         return b->elements[SYM_H];
     }
@@ -207,6 +215,23 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
     build_outs(b, op, row);
 }
 
+/* A kernel of a state's scan: products of tiles, in 16 bits at least; S6's recurrence
+ * in fp32. */
+static void emit_scan(struct build *b, const struct row *row, bool backward)
+{
+    struct op *op = build_op(b, build_spell(b, row->name, ""), OP_SCAN, backward);
+    if (dtype_is_quantized(op->dtype))
+        op->dtype = DTYPE_BF16;
+    if (b->flags & HAS_S6)
+        op->dtype = DTYPE_FP32;
+    op->launches = row->launches ? row->launches : 1;
+    op->dispatches = row->same_node ? 0 : 1;
+    for (size_t i = 0; i < sizeof(row->work) / sizeof(row->work[0]); i++)
+        op->flops += 2 * build_bytes(b, row->work[i]);
+    set_traffic(b, op, row);
+    build_outs(b, op, row);
+}
+
 static void emit_row(struct build *b, const struct row *row, bool backward)
 {
     struct row chain;
@@ -227,6 +252,9 @@ static void emit_row(struct build *b, const struct row *row, bool backward)
     case ROW_BMM_SDS:
     case ROW_FLASH:
         emit_attention(b, row, backward);
+        break;
+    case ROW_SCAN:
+        emit_scan(b, row, backward);
         break;
     case ROW_STREAM:
     case ROW_OWNER:

@@ -53,6 +53,24 @@ enum sym {
     SYM_KN,    /* of keys */
     SYM_SINKS, /* one number a head */
     SYM_PATCH, /* patches of pictures, as numbers */
+    SYM_G,     /* what experts read of a token, each token once: X, or latent columns */
+    SYM_SI,    /* state mixers: what the first product makes, */
+    SYM_SC,    /* what the convolution sees, */
+    SYM_SX,    /* the columns that are mixed, */
+    SYM_SB,    /* keys, or queries, */
+    SYM_SXB,   /* both of these, */
+    SYM_SH,    /* a number a head, */
+    SYM_SR,    /* S6: what steps, keys and queries are made as, */
+    SYM_SP,    /* and steps alone; */
+    SYM_SS,    /* states at the chunks' ends, */
+    SYM_SCB,   /* products of a chunk's queries and keys, */
+    SYM_SWS,   /* and multiply-adds: of tokens with states, */
+    SYM_SWC,   /* of queries with keys within chunks, */
+    SYM_SWI,   /* and of those with what is mixed */
+    SYM_SCW,   /* weights of the convolution, */
+    SYM_SHW,   /* of heads: decay, skip, step */
+    SYM_SNW,   /* of the norm */
+    SYM_SQW,   /* S6: of norms of steps, keys and queries */
     SYM_N
 };
 
@@ -132,6 +150,12 @@ enum width {
 #define HAS_EAGER_BIASES          FLAG(60)  /* of experts: limits before the gate and
                                                biases after the last product */
 #define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
+#define HAS_STATE_NORM            FLAG(48)  /* a state mixer's result, gated, is normed */
+#define HAS_SSD                   FLAG(49)  /* kinds of state mixers */
+#define HAS_S6                    FLAG(50)
+#define HAS_STEP_NORM             FLAG(51)  /* with norms of what makes its steps */
+#define HAS_SHORT_CONV            FLAG(52)
+#define HAS_LATENT_EXPERTS        FLAG(53)  /* experts read fewer columns than layers */
 /* clang-format on */
 
 /* What owns parameters. */
@@ -154,6 +178,12 @@ enum module {
     MODULE_SHARED_UP,
     MODULE_SHARED_DOWN,
     MODULE_SHARED_SCALE,
+    MODULE_EXPERTS_IN, /* to the columns that experts read, and back */
+    MODULE_EXPERTS_OUT,
+    MODULE_STATE_IN,
+    MODULE_STATE_SELECT, /* S6: steps, keys and queries; steps of all columns */
+    MODULE_STATE_STEP,
+    MODULE_STATE_OUT,
     MODULE_DENSE,
     MODULE_LOGITS,
     MODULE_POOLER,
@@ -169,6 +199,10 @@ enum module {
     MODULE_QUERY_NORM,
     MODULE_KEY_NORM,
     MODULE_SINKS,
+    MODULE_STATE_CONV,
+    MODULE_STATE_HEADS,
+    MODULE_STATE_NORM,
+    MODULE_STEP_NORM,
 };
 
 enum row_kind {
@@ -183,6 +217,7 @@ enum row_kind {
     ROW_BMM_SSD, /* queries x keys, over head_dim */
     ROW_BMM_SDS, /* queries x head_dim, over keys */
     ROW_FLASH,
+    ROW_SCAN, /* a kernel of a state's scan: products and traffic, in `work` too */
 };
 
 struct term {
@@ -206,6 +241,7 @@ struct row {
     enum module part;
     uint64_t when, unless; /* flags that must all be set; of which none may be set */
     struct term read[3], write[3];
+    struct term work[2]; /* ROW_SCAN: multiply-adds */
     struct keep keep[4];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
     struct term
@@ -234,6 +270,7 @@ struct row {
 #define FP32(n, s) { (n), WIDTH_FP32, SYM_##s }
 #define LOSS(n, s) { (n), WIDTH_LOSS, SYM_##s }
 #define LOSS_BWD(n, s) { (n), WIDTH_LOSS_BWD, SYM_##s }
+#define WORK(n, s) { (n), WIDTH_MASK, SYM_##s }
 
 #define KEEP(t, name, ...) { .term = t, .until = (name), __VA_ARGS__ }
 
@@ -304,8 +341,14 @@ extern const struct row build_mlp_f[], build_mlp_b[];
 /* build_latent.c: latent attention's products before the heads' own. */
 extern const struct row build_latent_f[], build_latent_b[];
 
+/* build_state.c: mixers that keep a state, their sizes and products. */
+extern const struct row build_state_f[], build_state_b[];
+uint64_t build_state_flags(const struct model *m);
+void build_state_sizes(const struct build *b, double *e, double tokens, double t);
+void build_state_linears(struct build *b, int64_t tokens, enum dtype dtype);
+
 /* The tables: build_layer.c, build_ends.c. */
-enum stack { STACK_ONLY, STACK_DENSE, STACK_DECODER, STACK_VISION };
+enum stack { STACK_ONLY, STACK_DENSE, STACK_DECODER, STACK_VISION, STACK_PATTERN };
 void build_layer(struct build *b, struct op_block *block, enum stack stack);
 void build_embedding(struct build *b, struct op_block *block);
 void build_bridge(struct build *b, struct op_block *block);

@@ -35,7 +35,10 @@ struct row build_activation(const struct build *b, const struct row *row, bool b
         c->written[backward] < LIVE + c->kept ? c->written[backward] : LIVE + c->kept;
     if (!backward && c->kept > 0) {
         struct keep *more = &chain.keep[sizeof(row->keep) / sizeof(row->keep[0]) - 1];
-        *more = (struct keep) { .term = row->write[0], .until = "activation_bwd" };
+        *more = (struct keep) { .term = row->write[0],
+                                .until = row->write[0].sym == SYM_Z
+                                             ? "shared_activation_bwd"
+                                             : "activation_bwd" };
         more->term.n = c->kept;
     }
     return chain;

@@ -36,6 +36,16 @@ static const char *const category_names[] = {
     [MODULE_QUERY_NORM] = "query_norm",
     [MODULE_KEY_NORM] = "key_norm",
     [MODULE_SINKS] = "sinks",
+    [MODULE_EXPERTS_IN] = "experts_in",
+    [MODULE_EXPERTS_OUT] = "experts_out",
+    [MODULE_STATE_IN] = "state_in",
+    [MODULE_STATE_SELECT] = "state_select",
+    [MODULE_STATE_STEP] = "state_step",
+    [MODULE_STATE_OUT] = "state_out",
+    [MODULE_STATE_CONV] = "state_conv",
+    [MODULE_STATE_HEADS] = "state_heads",
+    [MODULE_STATE_NORM] = "state_norm",
+    [MODULE_STEP_NORM] = "step_norm",
 };
 
 uint64_t build_flags(const struct build *b)

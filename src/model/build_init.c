@@ -57,6 +57,37 @@ static int check_positions(const struct model *m, const struct op_settings *s,
     return 0;
 }
 
+static bool mixes_by_state(const struct model *m)
+{
+    return m->kind.mixer == MODEL_MIXER_STATE || m->kind.mixer == MODEL_MIXER_BOTH;
+}
+
+/* Megatron-LM deals heads and groups to a tensor group
+ * (megatron/core/ssm/mamba_mixer.py). */
+static int check_state(const struct model *m, const struct op_settings *s,
+                       struct err *err)
+{
+    const struct model_state *state = &m->state;
+    if (!mixes_by_state(m))
+        return 0;
+    if (s->context > 1)
+        return err_set(err, "layers that keep a state over a context group are not "
+                            "modelled");
+    if (s->best_effort || s->slices)
+        return err_set(err, "layers that keep a state over SMP's tensor group are not "
+                            "modelled");
+    if (state->kind == MODEL_STATE_S6 && s->tensor > 1)
+        return err_set(err, "Mamba's first kind of layers over a tensor group is not "
+                            "modelled (Mamba-2's is)");
+    if (state->heads % s->tensor ||
+        (state->kind == MODEL_STATE_SSD && state->groups % s->tensor))
+        return err_set(err,
+                       "tensor degree %" PRId64 " does not divide the %" PRId64
+                       " heads and %" PRId64 " groups of the model's states",
+                       s->tensor, state->heads, state->groups);
+    return 0;
+}
+
 static int check(const struct model *m, const struct op_settings *s, int64_t vocab,
                  struct err *err)
 {
@@ -73,6 +104,8 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
     if (m->attention.latent_kv && s->tensor > 1 &&
         (s->best_effort || s->slices || s->by_columns))
         return err_set(err, "latent attention over SMP's tensor group is not modelled");
+    if (check_state(m, s, err) < 0)
+        return -1;
     if (m->tower && (s->tensor > 1 || s->context > 1))
         return err_set(err, "a vision tower over a tensor or context group is not "
                             "modelled");
@@ -181,7 +214,9 @@ static uint64_t flags(const struct model *m, const struct op_settings *s)
     const struct framework *fw = s->framework;
     bool wide_logits = dtype_bytes(op_parameter_dtype(s->precision)) == 4 &&
                        !op_is_autocast(s->precision);
-    return attention_flags(m, s) | flag(op_is_autocast(s->precision), HAS_AMP) |
+    return attention_flags(m, s) | build_state_flags(m) |
+           flag(m->mlp.experts > 0 && m->mlp.latent > 0, HAS_LATENT_EXPERTS) |
+           flag(op_is_autocast(s->precision), HAS_AMP) |
            flag(fw->kernels.fused_dropout_add, HAS_FUSED_ADD) |
            flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) |
            flag(m->hidden_dropout && m->memory_dropout, HAS_MEMORY_DROPOUT) |
@@ -271,7 +306,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     double sequences = (double)dealt(s->batch, share->tokens_over);
     double parts = s->context > 1 ? (double)s->context : 1;
     double h = (double)m->hidden, heads = (double)m->attention.heads / t;
-    double each = op_experts_each(m, s);
+    double each = op_experts_each(m, s), latent = (double)model_expert_columns(m);
     double predicted = (double)predicted_rows(b);
     int64_t places = m->ends.positions_assumed && s->sequence > m->ends.positions
                          ? s->sequence
@@ -303,7 +338,8 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_QKV] = e[SYM_QK] + tokens * (double)model_value_width(m) / t;
     e[SYM_L] = tokens * heads;
     e[SYM_S] = e[SYM_L] * (double)s->sequence;
-    e[SYM_M] = tokens * h * each / folded;
+    e[SYM_G] = e[SYM_X] * latent / h;
+    e[SYM_M] = tokens * latent * each / folded;
     e[SYM_F] = tokens * each * (double)m->mlp.width / t;
     e[SYM_R] = tokens * (double)m->mlp.experts / (folded > 1 ? t : 1);
     e[SYM_Z] = tokens * (double)m->mlp.shared_width / t;
@@ -320,6 +356,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_QN] = norm_weights(m->attention.q_norm, m->attention.head_dim, t);
     e[SYM_KN] = norm_weights(m->attention.k_norm, m->attention.head_dim, t);
     e[SYM_SINKS] = m->attention.sinks ? heads : 0;
+    build_state_sizes(b, e, tokens, t);
     for (int i = 0; i < SYM_N; i++)
         if (e[i] > BUILD_ELEMENTS_MAX)
             return err_set(b->err,
@@ -357,6 +394,7 @@ static void set_linears(struct build *b, int64_t vocab)
     int64_t f = m->mlp.width / (mlp->degree / folded),
             routed = dealt(op_tokens(s), mlp->tokens_over),
             own = folded > 1 ? routed / mlp->degree : routed;
+    int64_t columns = model_expert_columns(m);
     int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
     int64_t experts = all / (s->expert > 1 && m->mlp.experts > 0 ? s->expert : 1);
     int64_t inside = (int64_t)ceil((double)(routed / folded) * op_experts_each(m, s));
@@ -381,14 +419,16 @@ static void set_linears(struct build *b, int64_t vocab)
                              1, false, true, layer },
         [MODULE_KV_UP] = { tokens, m->attention.latent_kv, up, 1, false, true, layer },
         [MODULE_OUT] = { tokens, made, h, 1, m->attention.out_bias, true, layer },
-        [MODULE_GATE] = { inside, h, f, experts, m->mlp.bias, true, layer },
-        [MODULE_UP] = { inside, h, f, experts, m->mlp.bias, true, layer },
-        [MODULE_DOWN] = { inside, f, h, experts, m->mlp.bias, true, layer },
+        [MODULE_GATE] = { inside, columns, f, experts, m->mlp.bias, true, layer },
+        [MODULE_UP] = { inside, columns, f, experts, m->mlp.bias, true, layer },
+        [MODULE_DOWN] = { inside, f, columns, experts, m->mlp.bias, true, layer },
         [MODULE_ROUTER] = { own, h, all, 1, m->mlp.router_bias, true, head },
         [MODULE_SHARED_GATE] = { routed, h, shared, 1, m->mlp.bias, true, layer },
         [MODULE_SHARED_UP] = { routed, h, shared, 1, m->mlp.bias, true, layer },
         [MODULE_SHARED_DOWN] = { routed, shared, h, 1, m->mlp.bias, true, layer },
         [MODULE_SHARED_SCALE] = { own, h, 1, 1, false, true, head },
+        [MODULE_EXPERTS_IN] = { own, h, columns, 1, false, true, layer },
+        [MODULE_EXPERTS_OUT] = { own, columns, h, 1, false, true, layer },
         [MODULE_DENSE] = { predicted, h, h, 1, true, true, head },
         [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
                             m->ends.head_bias || masked, untied, head },
@@ -398,6 +438,7 @@ static void set_linears(struct build *b, int64_t vocab)
         [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
+    build_state_linears(b, tokens, layer);
     for (int i = MODULE_GATE; i <= MODULE_DOWN && m->mlp.experts > 0; i++) {
         b->linears[i].expert = true;
         b->linears[i].slower = s->expert_imbalance;

@@ -2,6 +2,7 @@
  * precision and fusion its rows sum to the tables of MODEL.md, "Operator lists";
  * tests/unit/test_ops.c holds them to it. */
 #include "model/build.h"
+#include "model/pattern.h"
 
 /* Norm, and what ends a sublayer --------------------------------------------------- */
 
@@ -244,9 +245,106 @@ static const struct build_step result_b[] = {
     STEPS_END,
 };
 
+/* Layers that are a mixer or an MLP alone, or whose mixer keeps a state ------------- */
+
+#define STATE_WGRAD "state_in_wgrad"
+
+static const struct build_step attention_f[] = {
+    STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(build_latent_f, 1),
+    STEP(build_attention_f, 1),
+    STEP(add_f, 1),
+    STEPS_END,
+};
+static const struct build_step attention_b[] = {
+    STEP(add_b, 1),          STEP(build_attention_b, 1),
+    STEP(build_latent_b, 1), STEP(build_norm_b, 1),
+    STEP(sum_b, 1),          STEPS_END,
+};
+static const struct build_step mlp_f[] = {
+    STEP(build_norm_f, 2, .user = MLP_WGRAD),
+    STEP(build_mlp_f, 2),
+    STEP(add_f, 2),
+    STEPS_END,
+};
+static const struct build_step mlp_b[] = {
+    STEP(add_b, 2), STEP(build_mlp_b, 2), STEP(build_norm_b, 2), STEP(sum_b, 2),
+    STEPS_END,
+};
+static const struct build_step state_f[] = {
+    STEP(build_norm_f, 1, .user = STATE_WGRAD),
+    STEP(build_state_f, 1),
+    STEP(add_f, 1),
+    STEPS_END,
+};
+static const struct build_step state_b[] = {
+    STEP(add_b, 1), STEP(build_state_b, 1), STEP(build_norm_b, 1), STEP(sum_b, 1),
+    STEPS_END,
+};
+static const struct build_step state_mlp_f[] = {
+    STEP(build_norm_f, 1, .user = STATE_WGRAD),
+    STEP(build_state_f, 1),
+    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_norm_f, 2, .user = MLP_WGRAD),
+    STEP(build_mlp_f, 2),
+    STEP(add_f, 2),
+    STEPS_END,
+};
+static const struct build_step state_mlp_b[] = {
+    STEP(add_b, 2),        STEP(build_mlp_b, 2), STEP(build_norm_b, 2),
+    STEP(sum_b, 2),        STEP(add_b, 1),       STEP(build_state_b, 1),
+    STEP(build_norm_b, 1), STEP(sum_b, 1),       STEPS_END,
+};
+
+/* Falcon-H1: both mixers read one norm, and are summed. */
+static const struct row join_f[] = {
+    { ROW_STREAM, "mixers_sum", .read = { NARROW(2, A) }, .write = { NARROW(1, A) } },
+    ROW_END,
+};
+static const struct row join_b[] = {
+    { ROW_STREAM, "mixers_sum_bwd", .read = { NARROW(2, A) },
+      .write = { NARROW(1, A) } },
+    ROW_END,
+};
+static const struct build_step both_f[] = {
+    STEP(build_norm_f, 1, .user = STATE_WGRAD),
+    STEP(build_state_f, 1),
+    STEP(build_attention_f, 1),
+    STEP(join_f, 1),
+    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_norm_f, 2, .user = MLP_WGRAD),
+    STEP(build_mlp_f, 2),
+    STEP(add_f, 2),
+    STEPS_END,
+};
+static const struct build_step both_b[] = {
+    STEP(add_b, 2),
+    STEP(build_mlp_b, 2),
+    STEP(build_norm_b, 2),
+    STEP(sum_b, 2),
+    STEP(add_b, 1),
+    STEP(build_attention_b, 1),
+    STEP(build_state_b, 1),
+    STEP(join_b, 1),
+    STEP(build_norm_b, 1),
+    STEP(sum_b, 1),
+    STEPS_END,
+};
+
+/* [mixer][whether there is an MLP]; no steps: attention and MLP, by their norms. */
+static const struct layer kinds[][2] = {
+    [MODEL_MIXER_ATTENTION] = { { attention_f, attention_b }, { NULL, NULL } },
+    [MODEL_MIXER_STATE] = { { state_f, state_b }, { state_mlp_f, state_mlp_b } },
+    [MODEL_MIXER_BOTH] = { { NULL, NULL }, { both_f, both_b } },
+    [MODEL_MIXER_NONE] = { { NULL, NULL }, { mlp_f, mlp_b } },
+};
+
 static struct layer choose(const struct build *b, bool second)
 {
     const struct model *m = b->m;
+    struct layer own = kinds[m->kind.mixer][m->kind.inner != MODEL_INNER_NONE];
+    if (own.forward)
+        return own;
     if (second && m->norms.post)
         return (struct layer) { cross_post_f, cross_post_b };
     if (second)
@@ -274,16 +372,18 @@ void build_layer(struct build *b, struct op_block *block, enum stack stack)
                                          [STACK_DECODER] = "decoder_layer",
                                          [STACK_VISION] = "vision_layer" };
     const struct model *m = b->m;
+    const char *name =
+        stack == STACK_PATTERN ? model_kind_name(m, m->kind) : names[stack];
     bool second = stack == STACK_DECODER;
     struct layer layer = choose(b, second);
-    struct keep given = { .term = WIDE(1, A), .until = "norm1_bwd" };
+    struct keep given = { .term = WIDE(1, A), .until = "norm1_bwd|norm2_bwd" };
     if (m->norms.post || m->norms.no_input)
         given.until = b->flags & HAS_AMP ? NULL : QKV_WGRAD;
     uint64_t flags = b->flags;
     b->mlp_number = second ? 3 : 2;
     if (m->arch == MODEL_DECODER || second)
         b->flags |= HAS_DECODER;
-    build_block(b, block, names[stack],
+    build_block(b, block, name,
                 second ? m->decoder_layers : m->layers - m->mlp.dense_layers,
                 layer.forward, layer.backward, given);
     b->flags = flags;

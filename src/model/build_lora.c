@@ -43,7 +43,7 @@ static const uint32_t bits[MODULE_LINEARS] = {
 
 static bool is_of_layers(enum module part)
 {
-    return part >= MODULE_QKV && part <= MODULE_SHARED_SCALE;
+    return part >= MODULE_QKV && part <= MODULE_STATE_OUT;
 }
 
 /* Freezing ------------------------------------------------------------------------- */
@@ -143,7 +143,8 @@ static void add(struct build *b, struct adapter *to, enum module part, enum modu
 {
     const struct linear *l = &b->linears[part];
     int64_t r = b->s->lora.rank, t = b->shares[b->module].degree;
-    bool rows = part == MODULE_OUT || part == MODULE_DOWN || part == MODULE_SHARED_DOWN;
+    bool rows = part == MODULE_OUT || part == MODULE_DOWN ||
+                part == MODULE_SHARED_DOWN || part == MODULE_STATE_OUT;
     *to = (struct adapter) { .name = build_name(b, of, "_lora"), .a = *l, .b = *l };
     to->a.n = rows ? r : (r + t - 1) / t;
     to->b.k = r;

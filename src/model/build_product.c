@@ -180,11 +180,18 @@ static void emit_transpose(struct build *b, enum module part, const char *what,
     op->dispatches = 0;
 }
 
+/* Products that a tensor group splits by their input's columns, and whose inputs no norm
+ * of a layer has made. */
+static bool is_last_of_sublayer(enum module part)
+{
+    return part == MODULE_OUT || part == MODULE_DOWN || part == MODULE_STATE_OUT;
+}
+
 /* The rank's share of what a tensor group gathers for a product, which it quantizes
  * before; 1: all of it is there. */
 static double gathered_share(const struct build *b, enum module part, bool backward)
 {
-    bool by_rows = part == MODULE_OUT || part == MODULE_DOWN;
+    bool by_rows = is_last_of_sublayer(part);
     bool dispatched = b->flags & HAS_EXPERTS && part != MODULE_OUT &&
                       (part >= MODULE_GATE || part == MODULE_DOWN);
     bool gathered = b->s->sequence_parallel && by_rows == backward && !dispatched &&
@@ -195,7 +202,8 @@ static double gathered_share(const struct build *b, enum module part, bool backw
 /* What the norm before a product does for it. */
 static enum recipe_norm norm_of(const struct build *b, enum module part)
 {
-    bool after_norm = part != MODULE_OUT && part != MODULE_DOWN && part != MODULE_MTP;
+    bool after_norm = !is_last_of_sublayer(part) && part != MODULE_STATE_SELECT &&
+                      part != MODULE_STATE_STEP && part != MODULE_MTP;
     bool fuses = b->s->framework->kernels.fp8_norm && after_norm && !b->m->norms.post &&
                  !b->m->norms.no_input && !(b->flags & HAS_EXPERTS);
     return fuses ? op_recipe_of(b->s->precision)->norm : RECIPE_NORM_WRITES_16BIT;

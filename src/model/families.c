@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const struct family *const tables[] = {
-    families_encoder, families_gpt,    families_llama_line, families_recent,
-    families_experts, families_vision, families_megatron,
+    families_encoder, families_gpt,   families_llama_line, families_recent,
+    families_experts, families_state, families_vision,     families_megatron,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -42,22 +42,12 @@ static const struct {
     { "big_bird", "its attention is sparse" },
     { "reformer", "its attention is sparse" },
     { "modernbert", DIFFER },
-    { "mamba", STATE },
-    { "mamba2", STATE },
-    { "falcon_mamba", STATE },
     { "rwkv", STATE },
     { "rwkv7", STATE },
     { "retnet", STATE },
     { "recurrent_gemma", HYBRID },
-    { "jamba", HYBRID },
-    { "bamba", HYBRID },
     { "zamba", HYBRID },
     { "zamba2", HYBRID },
-    { "falcon_h1", HYBRID },
-    { "nemotron_h", HYBRID },
-    { "granitemoehybrid", HYBRID },
-    { "lfm2", HYBRID },
-    { "lfm2_moe", HYBRID },
     { "minimax", HYBRID },
     { "minimax_text_01", HYBRID },
     { "minimax_m1", HYBRID },

@@ -11,17 +11,31 @@ enum family_type {
     FAMILY_BOOL,
     FAMILY_PROBABILITY, /* the member is a bool: above 0 */
     FAMILY_NONZERO,     /* a bool: a number that is not 0; null: false */
+    FAMILY_REAL,        /* a number up to max */
     FAMILY_OR_NONE,     /* FAMILY_INT; null: 0 */
     FAMILY_STRING,
     FAMILY_LAYER_TYPES, /* struct family_layers: an array of words */
     FAMILY_LENGTH,      /* the items of an array */
     FAMILY_EACH,        /* FAMILY_INT, or an array of equal ones */
+    FAMILY_PATTERN,     /* struct family_pattern: letters, or an array of words */
+    FAMILY_MEMBERS,     /* the same: an array of the layers that attend */
     FAMILY_NOTED,       /* no member: warned of where it is there, and not 0 or false */
 };
 
 /* Layers by "layer_types". */
 struct family_layers {
     int64_t n, sliding; /* n is 0: the file has no such list */
+};
+
+/* Kinds of layers, as they are listed. */
+struct family_pattern {
+    int64_t n; /* 0: the file has no such list */
+    struct model_kind *kinds;
+};
+
+/* Layers that recur: every so-manyth, from one on. */
+struct family_period {
+    int64_t every, from; /* 0: none does */
 };
 
 /* What a stack of patches reads. */
@@ -57,6 +71,14 @@ struct family_raw {
     int64_t listed_dense; /* layers without experts, as they are listed */
     bool interleaved;     /* layers with and without experts take turns */
     struct family_layers listed;
+    struct family_pattern pattern;
+    struct family_period attends, routes; /* Jamba: attention; experts */
+    int64_t expand;                       /* Mamba: of the hidden size */
+    int64_t state_width;                  /* Falcon-H1: columns that are mixed; 0: so */
+    bool adjusts_width; /* LFM2: the MLP's, to two thirds and a multiple */
+    double width_factor;
+    int64_t width_multiple;
+    struct arena *arena;                  /* for what finish makes */
     const char *normalization, *position; /* Megatron; NULL: not said */
     bool encoder, encoder_decoder, untied, swiglu, qk_norm, latent;
     bool norm_weights, norm_bias, qk_norm_weights; /* OLMo */
@@ -84,7 +106,8 @@ struct family {
 
 /* Ended by a NULL name each. */
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
-    families_recent[], families_experts[], families_vision[], families_megatron[];
+    families_recent[], families_experts[], families_state[], families_vision[],
+    families_megatron[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);

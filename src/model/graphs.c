@@ -8,7 +8,7 @@
 const struct name_value op_graph_names[] = {
     { "attn", OP_GRAPH_ATTENTION }, { "mlp", OP_GRAPH_MLP }, { "moe", OP_GRAPH_MOE },
     { "moe_router", OP_GRAPH_ROUTER }, { "moe_preprocess", OP_GRAPH_PREPROCESS },
-    { "layer", OP_GRAPH_LAYER }, { "full_iteration", OP_GRAPH_ITERATION }, { NULL, 0 },
+    { "mamba", OP_GRAPH_STATE }, { "layer", OP_GRAPH_LAYER }, { "full_iteration", OP_GRAPH_ITERATION }, { NULL, 0 },
 };
 /* clang-format on */
 
@@ -16,12 +16,17 @@ const struct name_value op_graph_names[] = {
  * blog, "Constant Time Launch for Straight-Line CUDA Graphs", CUDA 12.6 on x86). */
 static const double launch_s = 2.5e-6, node_s = 1e-9;
 
-bool op_block_routes(const struct op_block *b)
+static bool has(const struct op_block *b, const char *name)
 {
     for (int32_t i = 0; i < b->n_forward; i++)
-        if (strcmp(b->forward[i].name, "router") == 0)
+        if (strcmp(b->forward[i].name, name) == 0)
             return true;
     return false;
+}
+
+bool op_block_routes(const struct op_block *b)
+{
+    return has(b, "router");
 }
 
 /* Norm, router, and the experts that all tokens go through. */
@@ -46,7 +51,7 @@ bool op_graph_captures(const struct op_block *b, bool backward, int32_t at,
     if (graphs >> OP_GRAPH_LAYER & 1)
         return true;
     if (op->module == OP_ATTENTION)
-        return graphs >> OP_GRAPH_ATTENTION & 1;
+        return graphs >> (has(b, "state_in") ? OP_GRAPH_STATE : OP_GRAPH_ATTENTION) & 1;
     if (!op_block_routes(b))
         return graphs >> OP_GRAPH_MLP & 1;
     return graphs >> OP_GRAPH_MOE & 1 ||

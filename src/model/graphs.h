@@ -12,6 +12,7 @@ enum op_graph {
     OP_GRAPH_MOE,        /* likewise, of layers of experts */
     OP_GRAPH_ROUTER,     /* with its norm and shared experts */
     OP_GRAPH_PREPROCESS, /* counts of tokens, which the list has with the router */
+    OP_GRAPH_STATE,      /* as attention, of layers that keep a state */
     OP_GRAPH_LAYER,
     OP_GRAPH_ITERATION, /* forward and backward, the optimizer apart */
     OP_GRAPHS

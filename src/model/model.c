@@ -5,6 +5,7 @@
 #include "config/datadir.h"
 #include "model/families.h"
 #include "model/hub.h"
+#include "model/pattern.h"
 #include "model/vision.h"
 
 #include <inttypes.h>
@@ -159,6 +160,82 @@ static int read_layer_types(struct cfg list, struct family_layers *layers)
     return 0;
 }
 
+/* What layers are called in lists of them. */
+static int find_kind(const char *word, struct model_kind *kind)
+{
+    static const struct {
+        const char *word;
+        struct model_kind kind;
+    } words[] = {
+        { "mamba", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
+        { "mamba2", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
+        { "conv", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
+        { "attention", { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE } },
+        { "full_attention", { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE } },
+        { "mlp", { MODEL_MIXER_NONE, MODEL_INNER_DENSE } },
+        { "moe", { MODEL_MIXER_NONE, MODEL_INNER_MLP } },
+    };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i].word, word) == 0) {
+            *kind = words[i].kind;
+            return 0;
+        }
+    return -1;
+}
+
+static int read_letters(struct cfg value, struct family_pattern *p)
+{
+    const char *text;
+    if (cfg_string(value, &text) < 0)
+        return -1;
+    p->kinds = ARENA_ARRAY(cfg_arena(value), strlen(text) + 1, struct model_kind);
+    p->n = model_pattern_parse(text, p->kinds);
+    if (p->n > 0)
+        return 0;
+    return cfg_error(value, DIAG_NOT_SIMULATED,
+                     "a pattern of other layers than M (state), * (attention), - (MLP) "
+                     "and E (experts) is not modelled");
+}
+
+/* Kinds of layers as letters, as words; or numbers of those with attention. */
+static int read_pattern(struct cfg value, struct family_pattern *p)
+{
+    const char *word;
+    if (cfg_is_string(value))
+        return read_letters(value, p);
+    if (!cfg_is_array(value))
+        return cfg_error(value, DIAG_WRONG_TYPE,
+                         "the kinds of all layers are letters, or an array of words");
+    p->kinds = ARENA_ARRAY(cfg_arena(value), cfg_len(value) + 1, struct model_kind);
+    for (p->n = 0; p->n < cfg_len(value); p->n++) {
+        struct cfg item = cfg_at(value, p->n);
+        if (cfg_string(item, &word) < 0)
+            return -1;
+        if (find_kind(word, &p->kinds[p->n]) < 0)
+            return cfg_error(item, DIAG_NOT_SIMULATED,
+                             "layers of \"%s\" are not modelled", word);
+    }
+    return 0;
+}
+
+static int read_members(struct cfg value, struct family_pattern *p)
+{
+    enum { MOST = 10000 };
+    int64_t at;
+    if (!cfg_is_array(value))
+        return cfg_error(value, DIAG_WRONG_TYPE,
+                         "this is an array of the layers' numbers");
+    p->kinds = ARENA_ARRAY(cfg_arena(value), MOST, struct model_kind);
+    for (int64_t i = 0; i < MOST; i++)
+        p->kinds[i].mixer = MODEL_MIXER_STATE;
+    for (int64_t i = 0; i < cfg_len(value); i++) {
+        if (cfg_int(cfg_at(value, i), &at, 0, MOST - 1) < 0)
+            return -1;
+        p->kinds[at].mixer = MODEL_MIXER_ATTENTION;
+    }
+    return 0;
+}
+
 /* A number, or as many equal ones as there are layers. */
 static int read_each(struct cfg value, const struct family_field *f, int64_t *v)
 {
@@ -211,6 +288,8 @@ static int read_field(struct cfg root, const struct family_field *fields,
             return -1;
         *(bool *)member = number > 0;
         break;
+    case FAMILY_REAL:
+        return cfg_real(value, (double *)(void *)member, 0, (double)f->max);
     case FAMILY_LENGTH:
         if (!cfg_is_array(value))
             return cfg_error(value, DIAG_WRONG_TYPE,
@@ -222,6 +301,10 @@ static int read_field(struct cfg root, const struct family_field *fields,
     case FAMILY_NOTED:
         note(value, f);
         break;
+    case FAMILY_PATTERN:
+        return read_pattern(value, (struct family_pattern *)(void *)member);
+    case FAMILY_MEMBERS:
+        return read_members(value, (struct family_pattern *)(void *)member);
     case FAMILY_LAYER_TYPES:
         return read_layer_types(value, (struct family_layers *)(void *)member);
     }
@@ -272,6 +355,12 @@ static int check_design(const struct family_raw *raw, struct cfg root)
                          raw->decoder.heads ? raw->decoder.heads : m->attention.heads,
                          raw->decoder.width ? raw->decoder.width : m->mlp.width,
                          m->attention.heads, m->mlp.width);
+    if (m->pattern && model_state_layers(m) > 0)
+        cfg_warn(root, DIAG_APPROXIMATE,
+                 "%" PRId64
+                 " layers keep a state: times of their scan are by a roofline "
+                 "law that no measured kernel has tested (MODEL.md, 3.20)",
+                 model_state_layers(m));
     if (raw->interleaved)
         cfg_warn(root, DIAG_APPROXIMATE,
                  "layers with and without experts take turns; the %" PRId64
@@ -287,6 +376,11 @@ static int check_design(const struct family_raw *raw, struct cfg root)
         return cfg_error(
             cfg_get(root, "layer_types"), DIAG_MISSING,
             "sliding attention without a window (give \"sliding_window\")");
+    if (raw->pattern.n && raw->pattern.n != m->layers)
+        return cfg_error(root, DIAG_CONTRADICTION,
+                         "the kinds of %" PRId64 " layers are listed, for %" PRId64
+                         " layers",
+                         raw->pattern.n, m->layers);
     if (raw->listed.n && raw->listed.n != m->layers)
         return cfg_error(cfg_get(root, "layer_types"), DIAG_CONTRADICTION,
                          "%" PRId64 " types for %" PRId64 " layers",
@@ -334,6 +428,7 @@ static int read_part(struct family_raw *out, struct cfg root,
 {
     struct family_raw raw = usual ? *usual : family->usual;
     int rc = 0;
+    raw.arena = cfg_arena(root);
     for (const struct family_field *f = family->fields; f->key; f++)
         if (read_field(root, family->fields, f, &raw) < 0)
             rc = -1;

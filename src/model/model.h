@@ -7,6 +7,7 @@
  * Files of this folder:
  *     model*, families*, family_rows:
  *         a config.json as a transformer, by its family's names
+ *     pattern, families_state         layers of several kinds; those that keep a state
  *     framework                       the profile of a software stack
  *     ops, build*, share:
  *         the operator list, its rows, what a tensor group splits
@@ -76,7 +77,47 @@ struct model_mlp {
     bool router_bias;
     bool fused_gate; /* one matrix makes both of a gated MLP, by the family's design */
     bool bare_experts; /* matrices of experts and router are no linear layers */
+    int64_t latent;    /* experts read and write so many columns; 0: the hidden size */
     bool shared_scale; /* the shared expert's result, by a sigmoid of the token */
+};
+
+/* A mixer that carries a state along the sequence in place of keys and values. */
+enum model_state_kind {
+    MODEL_STATE_NONE,
+    MODEL_STATE_SSD,   /* Mamba-2: a decay a head, scanned in chunks */
+    MODEL_STATE_S6,    /* Mamba: a decay a column and state, scanned token by token */
+    MODEL_STATE_DELTA, /* gated delta rule (Qwen3-Next), in chunks */
+    MODEL_STATE_CONV,  /* a gated short convolution alone (LFM2) */
+};
+
+struct model_state {
+    enum model_state_kind kind;
+    int64_t heads, head_dim; /* of what it mixes; S6: columns, of 1 */
+    int64_t size;            /* numbers of state a column; delta: of a key */
+    int64_t groups;          /* heads share keys and queries ("B" and "C") in so many */
+    int64_t conv;            /* tokens that the convolution before it sees */
+    int64_t chunk;           /* tokens scanned at once */
+    int64_t step_rank;       /* S6: steps come of so many columns */
+    bool bias, conv_bias;
+    bool norm;      /* its result, gated, through a norm */
+    bool step_norm; /* S6: steps, keys and queries through norms (Jamba) */
+};
+
+/* What a layer is made of. */
+enum model_mixer {
+    MODEL_MIXER_ATTENTION,
+    MODEL_MIXER_STATE,
+    MODEL_MIXER_BOTH, /* side by side, summed (Falcon-H1) */
+    MODEL_MIXER_NONE,
+};
+enum model_inner {
+    MODEL_INNER_MLP,   /* with the model's experts, if it has any */
+    MODEL_INNER_DENSE, /* without, `dense_width` wide where the model has experts */
+    MODEL_INNER_NONE,
+};
+struct model_kind {
+    enum model_mixer mixer;
+    enum model_inner inner;
 };
 
 /* Norms, and where they are. */
@@ -131,8 +172,12 @@ struct model {
     int64_t mtp_layers, mtp_given;
     struct model_attention attention;
     struct model_mlp mlp;
+    struct model_state state;
     struct model_norms norms;
     struct model_ends ends;
+    const struct model_kind *pattern; /* of each layer; NULL: all are `kind`, but for
+                                         the first `dense_layers` */
+    struct model_kind kind;
     bool parallel_residual;          /* attention and MLP read the same input */
     bool hidden_dropout;             /* its probability is above 0 */
     bool memory_dropout;             /* and of an encoder's result (T5) */
@@ -177,6 +222,9 @@ const char *model_refused(int64_t i, const char **why);
 int64_t model_value_dim(const struct model *m);
 int64_t model_value_width(const struct model *m);
 int64_t model_context_width(const struct model *m);
+
+/* Columns that the MLP's experts read and write: of the hidden size, or latent ones. */
+int64_t model_expert_columns(const struct model *m);
 
 /* The model as its first layers are: without experts. */
 struct model model_of_dense_layers(const struct model *m);

@@ -1,6 +1,7 @@
 /* Parameters and FLOPs of a model, of its sizes alone. */
 #include "model/model.h"
 #include "model/ops.h"
+#include "model/pattern.h"
 
 /* As models/ counts: a decoder with its head, an encoder without one. */
 int64_t model_parameters(const struct model *m)
@@ -47,6 +48,34 @@ static double latent_macs(const struct model *m)
     return queries + keys + values + h * (double)model_context_width(m);
 }
 
+/* A token's in a mixer that keeps a state: its products, its convolution, and of each
+ * number of the state 3.5 (Megatron-LM training/training.py, mamba_layer_flops, counts
+ * 7 FLOPs). */
+static double state_macs(const struct model *m)
+{
+    const struct model_state *s = &m->state;
+    double h = (double)m->hidden, width = (double)model_state_width(s);
+    double select = (double)(s->step_rank + 2 * s->size) + (double)s->step_rank;
+    bool scans = s->kind != MODEL_STATE_CONV;
+    return h * (double)model_state_in(s) + width * h +
+           (double)(model_state_conv(s) * s->conv) +
+           (scans ? 3.5 * width * (double)s->size : 0) +
+           (s->kind == MODEL_STATE_S6 ? width * select : 0);
+}
+
+/* A token's of an MLP: the experts that it goes through, the shared one, the router. */
+static double inner_macs(const struct model *m)
+{
+    double h = (double)m->hidden, matrices = m->mlp.gated ? 3 : 2;
+    double columns = (double)model_expert_columns(m);
+    double each = m->mlp.experts > 0 ? (double)m->mlp.experts_per_token : 1;
+    double latent = m->mlp.experts > 0 && m->mlp.latent > 0 ? 2 * h * columns : 0;
+    return columns * (double)m->mlp.width * matrices * each + latent +
+           h * ((double)m->mlp.shared_width * matrices +
+                (m->mlp.shared_scale ? 1 : 0)) +
+           h * (double)m->mlp.experts;
+}
+
 /* Multiply-adds of one layer for one sequence: projections, attention, MLP; and, of
  * as many tokens of an encoder (0: none), those of cross-attention. */
 static double layer_macs(const struct model *m, double s, bool half, double memory)
@@ -57,13 +86,12 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
                   (double)(m->attention.head_dim + model_value_dim(m)) / 2;
     double projections =
         s * (m->attention.latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h);
-    double each = m->mlp.experts > 0 ? (double)m->mlp.experts_per_token : 1;
-    double mlp = s * h * (double)m->mlp.width * (m->mlp.gated ? 3 : 2) * each;
-    double shared =
-        s * h * ((double)m->mlp.shared_width * 3 + (m->mlp.shared_scale ? 1 : 0));
-    double router = s * h * (double)m->mlp.experts;
     double attention = 2 * core * s * keys_seen(m, s, half);
-    double sum = projections + attention + mlp + shared + router;
+    double sum = s * inner_macs(m);
+    if (m->kind.mixer == MODEL_MIXER_ATTENTION || m->kind.mixer == MODEL_MIXER_BOTH)
+        sum += projections + attention;
+    if (m->kind.mixer == MODEL_MIXER_STATE || m->kind.mixer == MODEL_MIXER_BOTH)
+        sum += s * state_macs(m);
     return memory > 0 ? sum + h * (2 * s * q + 2 * memory * kv) + 2 * core * s * memory
                       : sum;
 }
@@ -114,11 +142,12 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     bool two = m->arch == MODEL_ENCODER_DECODER;
     double n = (double)s, last = two && decoder ? (double)decoder : n;
     bool half = causal_half && m->arch == MODEL_DECODER;
-    double macs =
-        (double)(m->layers - m->mlp.dense_layers) * layer_macs(m, n, half, 0) +
-        head_macs(m, last) + mtp_macs(m, n, half);
-    struct model dense = model_of_dense_layers(m);
-    macs += (double)m->mlp.dense_layers * layer_macs(&dense, n, half, 0);
+    double macs = head_macs(m, last) + mtp_macs(m, n, half);
+    for (int64_t i = 0, run; i < m->layers; i += run) {
+        struct model one = model_of_kind(m, model_kind_of(m, i));
+        run = model_kind_run(m, i);
+        macs += (double)run * layer_macs(&one, n, half, 0);
+    }
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
     macs += (m->tower ? tower_macs(m->tower) : 0) +

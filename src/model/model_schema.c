@@ -33,6 +33,15 @@ static json_t *value_schema(const struct family_field *f)
                          (json_int_t)f->min, "maximum", (json_int_t)f->max);
     case FAMILY_NOTED:
         return json_object();
+    case FAMILY_REAL:
+        return json_pack("{s:s, s:i, s:I}", "type", "number", "minimum", 0, "maximum",
+                         (json_int_t)f->max);
+    case FAMILY_PATTERN:
+        return json_pack("{s:[s,s], s:{s:s}}", "type", "string", "array", "items",
+                         "type", "string");
+    case FAMILY_MEMBERS:
+        return json_pack("{s:s, s:{s:s, s:i}}", "type", "array", "items", "type",
+                         "integer", "minimum", 0);
     case FAMILY_LAYER_TYPES:
         break;
     }

@@ -1,6 +1,7 @@
 #include "model/ops.h"
 
 #include "model/build.h"
+#include "model/pattern.h"
 #include "model/recipe.h"
 
 #include <string.h>
@@ -30,12 +31,69 @@ static int check_parameters(const struct op_list *list, struct err *err)
                : 0;
 }
 
+/* Runs of layers of one kind, in order; their operators are listed once a kind. */
+static int make_pattern(struct op_list *list, struct arena *arena,
+                        const struct model *m, const struct op_settings *s,
+                        struct err *err)
+{
+    struct op_block *first[MODEL_MIXER_NONE + 1][MODEL_INNER_NONE + 1] = { { NULL } };
+    for (int64_t i = 0, n; i < m->layers; i += n) {
+        struct model_kind kind = model_kind_of(m, i);
+        struct op_block *block = &list->blocks[list->n_blocks++];
+        struct op_block **of_kind = &first[kind.mixer][kind.inner];
+        struct build b;
+        n = model_kind_run(m, i);
+        if (*of_kind) {
+            *block = **of_kind;
+        } else {
+            struct model *one = ARENA_NEW(arena, struct model);
+            *one = model_of_kind(m, kind);
+            if (build_init(&b, arena, one, s, err) < 0)
+                return -1;
+            build_layer(&b, block, STACK_PATTERN);
+            *of_kind = block;
+        }
+        block->repeat = n;
+    }
+    return 0;
+}
+
+/* A model whose layers are of several kinds. */
+static int make_mixed(struct op_list *list, struct arena *arena, const struct model *m,
+                      const struct op_settings *s, struct err *err)
+{
+    struct build ends;
+    if (m->tower)
+        return err_set(err, "a vision tower before layers that keep a state is not "
+                            "modelled");
+    if (m->mtp_layers > 0)
+        return err_set(err, "multi-token prediction after layers of several kinds is "
+                            "not modelled (write mtp_layers 0)");
+    struct model *plain = ARENA_NEW(arena, struct model);
+    struct model_kind attention = { MODEL_MIXER_ATTENTION, MODEL_INNER_MLP };
+    *plain = model_of_kind(m, attention);
+    if (build_init(&ends, arena, plain, s, err) < 0)
+        return -1;
+    list->blocks = ARENA_ARRAY(arena, m->layers + 2 + BUILD_TAIL_MAX, struct op_block);
+    build_embedding(&ends, &list->blocks[list->n_blocks++]);
+    if (make_pattern(list, arena, m, s, err) < 0)
+        return -1;
+    struct op_block *head = &list->blocks[list->n_blocks++];
+    build_head(&ends, head);
+    list->n_ends = 1 + build_tail(&ends, head);
+    list->n_blocks += list->n_ends - 1;
+    return check_parameters(list, err);
+}
+
 /* The list where all layers are alike in precision. */
 static int make_alike(struct op_list *list, struct arena *arena, const struct model *m,
                       const struct op_settings *s, struct err *err)
 {
     struct build b, dense;
     struct op_settings decoder = *s;
+    *list = (struct op_list) { .n_blocks = 0 };
+    if (m->pattern)
+        return make_mixed(list, arena, m, s, err);
     struct model *first = ARENA_NEW(arena, struct model);
     *first = model_of_dense_layers(m);
     bool two = m->arch == MODEL_ENCODER_DECODER, mixed = m->mlp.dense_layers > 0;

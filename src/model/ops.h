@@ -24,6 +24,7 @@ enum op_kind {
     OP_GEMM,   /* matrix product C[m,n] += A[m,k] B[k,n], `batch` of them */
     OP_FLASH,  /* fused attention; n_heads x batch sequences of m queries over n keys */
     OP_STREAM, /* memory-bound: norm, softmax, dropout, activation, sum, copy, loss */
+    OP_SCAN,   /* a kernel of a state's scan: the larger of arithmetic and traffic */
 };
 
 /* Parts of a model that a tensor group shares or does not: see model/share.h. */

@@ -32,6 +32,11 @@ int64_t model_context_width(const struct model *m)
                                   : m->attention.q_width;
 }
 
+int64_t model_expert_columns(const struct model *m)
+{
+    return m->mlp.experts > 0 && m->mlp.latent > 0 ? m->mlp.latent : m->hidden;
+}
+
 struct model model_of_dense_layers(const struct model *m)
 {
     struct model dense = *m;

@@ -1,10 +1,13 @@
 #include "model/summary.h"
 
+#include "model/pattern.h"
+
 #include <string.h>
 
 const struct name_value summary_part_names[] = {
     { "embedding", SUMMARY_EMBEDDING },
     { "attention", SUMMARY_ATTENTION },
+    { "state", SUMMARY_STATE },
     { "mlp", SUMMARY_MLP },
     { "experts", SUMMARY_EXPERTS },
     { "norms", SUMMARY_NORMS },
@@ -16,7 +19,8 @@ const struct name_value summary_part_names[] = {
 /* What a tensor's name begins with says whose it is. */
 static enum summary_part part_of(const struct op_block *block, const struct op_param *p)
 {
-    static const char *const mlp[] = { "gate", "up", "down", "shared_", NULL };
+    static const char *const mlp[] = { "gate",       "up",          "down", "shared_",
+                                       "experts_in", "experts_out", NULL };
     if (strncmp(block->name, "vision", 6) == 0 || strcmp(block->name, "projector") == 0)
         return SUMMARY_VISION;
     if (strstr(p->name, "norm"))
@@ -27,6 +31,8 @@ static enum summary_part part_of(const struct op_block *block, const struct op_p
         return SUMMARY_HEAD;
     if (!op_block_is_layer(block))
         return SUMMARY_EMBEDDING;
+    if (strncmp(p->name, "state_", 6) == 0)
+        return SUMMARY_STATE;
     for (const char *const *word = mlp; *word; word++)
         if (strncmp(p->name, *word, strlen(*word)) == 0)
             return SUMMARY_MLP;
@@ -74,12 +80,32 @@ static void describe(struct summary_block *b, const struct op_block *block)
         b->forward_flops += block->forward[i].flops / tokens;
 }
 
+/* Blocks of one name are one kind, wherever they are. */
+static void add_kind(struct model_summary *out, int precision,
+                     const struct op_block *block)
+{
+    int32_t i = 0;
+    while (i < out->n_blocks && strcmp(out->blocks[i].name, block->name) != 0)
+        i++;
+    if (i == SUMMARY_BLOCKS_MAX)
+        return;
+    struct summary_block *b = &out->blocks[i];
+    if (i == out->n_blocks) {
+        describe(b, block);
+        out->n_blocks++;
+    } else if (precision == 0) {
+        b->repeat += block->repeat;
+    }
+    b->kept_B[precision] = (double)op_block_kept_B(block) / (double)block->tokens;
+}
+
 /* Keys and values of all layers, 16 bits each; of latent attention what they are made
  * of. */
 static double cache_B(const struct model *m)
 {
     const struct model_attention *a = &m->attention;
-    int64_t layers = m->arch == MODEL_ENCODER_DECODER ? m->decoder_layers : m->layers;
+    int64_t layers = m->arch == MODEL_ENCODER_DECODER ? m->decoder_layers
+                                                      : model_attention_layers(m);
     if (m->arch == MODEL_ENCODER)
         return 0;
     double width = a->latent_kv ? (double)(a->latent_kv + a->latent_rope)
@@ -104,15 +130,8 @@ int model_summarise(struct model_summary *out, const struct model *m, int64_t se
     for (int p = 0; rc == 0 && p < OP_PRECISION_N; p++) {
         rc = make_list(&list, &arena, m, sequence, framework, attention,
                        (enum op_precision)p, err);
-        out->n_blocks = rc == 0 && list.n_blocks < SUMMARY_BLOCKS_MAX ? list.n_blocks
-                                                                      : out->n_blocks;
-        for (int32_t i = 0; rc == 0 && i < out->n_blocks; i++) {
-            struct summary_block *b = &out->blocks[i];
-            if (p == 0)
-                describe(b, &list.blocks[i]);
-            b->kept_B[p] = (double)op_block_kept_B(&list.blocks[i]) /
-                           (double)list.blocks[i].tokens;
-        }
+        for (int32_t i = 0; rc == 0 && i < list.n_blocks; i++)
+            add_kind(out, p, &list.blocks[i]);
     }
     arena_release(&arena);
     out->training_flops =

@@ -8,6 +8,7 @@
 enum summary_part {
     SUMMARY_EMBEDDING,
     SUMMARY_ATTENTION,
+    SUMMARY_STATE,   /* mixers that keep a state */
     SUMMARY_MLP,     /* dense MLPs, and experts that all tokens go through */
     SUMMARY_EXPERTS, /* those that tokens are routed to, and their routers */
     SUMMARY_NORMS,

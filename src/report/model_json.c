@@ -1,11 +1,12 @@
 #include "config/contract.h"
+#include "model/pattern.h"
 #include "report/model_report.h"
 
 /* What members are made of. */
 struct understood {
     struct model m;
     struct model_summary s;
-    int64_t window;
+    int64_t window, attention_layers, state_layers;
     const char *const *assumed;
 };
 
@@ -26,6 +27,11 @@ static const struct contract_member size_rows[] = {
     SIZE("shared_expert_width", m.mlp.shared_width, "Width of experts that all tokens go through; 0: none."),
     SIZE("dense_layers", m.mlp.dense_layers, "Layers without experts, where others have some."),
     SIZE("dense_mlp_width", m.mlp.dense_width, "Width of their MLPs."),
+    SIZE("attention_layers", attention_layers, "Layers with attention, where layers are of several kinds; 0: all are alike."),
+    SIZE("state_layers", state_layers, "Layers that keep a state (Mamba), likewise."),
+    SIZE("state_heads", m.state.heads, "Their heads; 0: none."),
+    SIZE("state_size", m.state.size, "Numbers of state a column of a head."),
+    SIZE("expert_latent_columns", m.mlp.latent, "Columns that experts read and write; 0: the hidden size."),
     SIZE("vocabulary", m.ends.vocab, "Entries of the vocabulary."),
     SIZE("positions", m.ends.positions, "Learned positions; 0: none."),
     CONTRACT_END,
@@ -86,6 +92,8 @@ json_t *report_model_json(const struct model *m, const struct model_summary *s,
         .m = *m,
         .s = *s,
         .window = m->attention.windowed_share > 0 ? m->attention.window : 0,
+        .attention_layers = m->pattern ? model_attention_layers(m) : 0,
+        .state_layers = m->pattern ? model_state_layers(m) : 0,
         .assumed = words,
     };
     return contract_result(&report_model_contract, &x);

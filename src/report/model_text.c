@@ -1,6 +1,7 @@
 #include "report/model_report.h"
 
 #include "base/units.h"
+#include "model/pattern.h"
 
 #include <inttypes.h>
 
@@ -28,6 +29,26 @@ static void add_parts(struct strbuf *out, const struct model_summary *s)
                           100 * (double)s->parts[i] / (double)s->parameters);
 }
 
+/* Mixers that keep a state, and in how many of the layers. */
+static void add_state(struct strbuf *out, const struct model *m)
+{
+    static const char *const words[] = { [MODEL_STATE_SSD] = "Mamba-2",
+                                         [MODEL_STATE_S6] = "Mamba",
+                                         [MODEL_STATE_CONV] = "short convolutions" };
+    const struct model_state *s = &m->state;
+    if (!m->pattern)
+        return;
+    strbuf_printf(out, ", attention in %" PRId64 " layers, %s in %" PRId64,
+                  model_attention_layers(m), words[s->kind], model_state_layers(m));
+    if (s->kind == MODEL_STATE_SSD)
+        strbuf_printf(out, " (%" PRId64 " heads of %" PRId64 ")", s->heads,
+                      s->head_dim);
+    if (s->size > 0)
+        strbuf_printf(out, " with %" PRId64 " numbers of state a column", s->size);
+    if (m->mlp.experts > 0)
+        strbuf_printf(out, ", experts in %" PRId64, model_expert_layers(m));
+}
+
 /* Sizes of a layer, by what its family has. */
 static void add_layers(struct strbuf *out, const struct model *m)
 {
@@ -52,6 +73,7 @@ static void add_layers(struct strbuf *out, const struct model *m)
     if (m->mlp.dense_layers)
         strbuf_printf(out, ", %" PRId64 " layers without experts (MLP of %" PRId64 ")",
                       m->mlp.dense_layers, m->mlp.dense_width);
+    add_state(out, m);
     if (a->window && a->windowed_share > 0)
         strbuf_printf(out, ", window of %" PRId64 " in %.0f%% of the layers", a->window,
                       100 * a->windowed_share);

@@ -30,7 +30,7 @@ static double own_tokens(const struct stage *stage)
 
 static double token_B(const struct stage *stage)
 {
-    return (double)stage->s->model.hidden * stage_width_B(stage);
+    return (double)model_expert_columns(&stage->s->model) * stage_width_B(stage);
 }
 
 double dispatch_routed_B(const struct stage *stage)
@@ -84,7 +84,7 @@ static int32_t by_kernels(struct builder *b, bool to, bool backward, struct err 
     enum channel channel = joint_channel(p);
     int64_t nodes = nodes_of(stage, channel);
     double each_B = to && !backward && p->dispatch.fp8
-                        ? transfer_token_B(m->hidden, true)
+                        ? transfer_token_B(model_expert_columns(m), true)
                         : token_B(stage);
     double copies = distinct(m, p->expert) * (double)joint_ranks(p) / (double)p->expert;
     struct coll_tokens *tokens = ARENA_NEW(stage->arena, struct coll_tokens);

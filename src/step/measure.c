@@ -285,7 +285,8 @@ int measure_layer(struct builder *b, struct err *err)
 {
     for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
         const struct op_block *block = &b->stage->list.blocks[i];
-        if (strcmp(block->name, "layer") != 0)
+        bool first = b->stage->s->model.pattern && op_block_is_layer(block);
+        if (!first && strcmp(block->name, "layer") != 0)
             continue;
         double kept_B =
             dtype_bytes(op_parameter_dtype(b->stage->s->training.precision));

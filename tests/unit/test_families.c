@@ -762,7 +762,7 @@ static void test_refused(void)
     static const struct {
         const char *file, *part;
     } cases[] = {
-        { "{'model_type': 'mamba', 'hidden_size': 2560}", "keep a state" },
+        { "{'model_type': 'rwkv', 'hidden_size': 2560}", "keep a state" },
         { "{'model_type': 'opt', 'num_hidden_layers': 24, 'hidden_size': 1024,"
           " 'num_attention_heads': 16, 'vocab_size': 50272, 'ffn_dim': 4096,"
           " 'word_embed_proj_dim': 512}",

@@ -142,9 +142,9 @@ static void test_refused(void)
         const char *file, *part;
     } cases[] = {
         { "{'model_type': 'llava', " TEXT_PART "}", "\"vision_config\" is missing" },
-        { "{'model_type': 'llava', 'text_config': {'model_type': 'jamba'}, " VISION_PART
-          "}",
-          "a part of family \"jamba\"" },
+        { "{'model_type': 'llava', 'text_config': {'model_type': "
+          "'zamba2'}, " VISION_PART "}",
+          "a part of family \"zamba2\"" },
         { "{'model_type': 'llava', " TEXT_PART
           ", 'vision_config': {'model_type': 'llama', 'hidden_size': 64,"
           " 'num_hidden_layers': 2, 'num_attention_heads': 2,"

@@ -1,6 +1,7 @@
 /* A model in the words of a scenario's own ("model_type": "megatron"); what is its
  * default there is null. */
 #include "dialect/emit/emit_parts.h"
+#include "model/pattern.h"
 
 #define VALUE(name, result)                       \
     static json_t *name(const struct scenario *s) \
@@ -79,6 +80,20 @@ static bool same_tower(const struct model_tower *a, const struct model_tower *b)
            a->model.activation == b->model.activation && same_sizes(&a->model, &b->model);
 }
 
+static bool same_pattern(const struct model *a, const struct model *b)
+{
+#define SAME(m) (a->state.m == b->state.m)
+    bool state = SAME(kind) && SAME(heads) && SAME(head_dim) && SAME(size) && SAME(groups) && SAME(conv) && SAME(chunk) && SAME(step_rank) &&
+        SAME(bias) && SAME(conv_bias) && SAME(norm) && SAME(step_norm);
+#undef SAME
+    if (!state || !a->pattern != !b->pattern || a->layers != b->layers)
+        return false;
+    for (int64_t i = 0; a->pattern && i < a->layers; i++)
+        if (!model_kind_same(a->pattern[i], b->pattern[i]))
+            return false;
+    return true;
+}
+
 static bool same_sizes(const struct model *a, const struct model *b)
 {
 #define SAME(m) (a->m == b->m)
@@ -86,7 +101,7 @@ static bool same_sizes(const struct model *a, const struct model *b)
         SAME(hidden) && SAME(attention.heads) && SAME(attention.kv_heads) && SAME(attention.head_dim) && SAME(mlp.width) &&
         SAME(attention.value_dim) && SAME(attention.q_width) && SAME(attention.kv_width) && SAME(ends.vocab) && SAME(ends.positions) &&
         SAME(ends.type_vocab) && SAME(ends.patch) && SAME(ends.frames) && SAME(ends.positions_unused) && SAME(mlp.experts) && SAME(mlp.experts_per_token) &&
-        SAME(mlp.shared_width) && SAME(mlp.dense_layers) && SAME(mlp.dense_width) && SAME(attention.latent_kv) &&
+        SAME(mlp.shared_width) && SAME(mlp.dense_layers) && SAME(mlp.dense_width) && SAME(mlp.latent) && same_pattern(a, b) && SAME(attention.latent_kv) &&
         SAME(attention.latent_rope) && SAME(attention.latent_q) && SAME(attention.q_norm) && SAME(attention.k_norm) && SAME(attention.window) &&
         SAME(attention.windowed_share) && SAME(attention.relative_buckets) && SAME(norms.rms) && SAME(norms.bare) &&
         SAME(norms.fixed) && SAME(norms.post) && SAME(norms.result) && SAME(norms.no_input) &&
