@@ -92,7 +92,8 @@ const struct row build_state_b[] = {
     { ROW_WGRAD, .part = MODULE_STATE_SELECT, .when = HAS_S6 },
     /* SSD */
     { ROW_STREAM, "state_heads_again", .when = HAS_SSD, .same_node = true,
-      .launches = 2, .read = { NARROW(2, SH) }, .write = { NARROW(1, SH), FP32(2, SH) } },
+      .launches = 2, .read = { NARROW(2, SH) },
+      .write = { NARROW(1, SH), FP32(2, SH) } },
     { ROW_SCAN, "chunk_products_again", .when = HAS_SSD, .same_node = true,
       .read = { NARROW(2, SB) }, .write = { FP32(1, SCB) }, .work = { WORK(1, SWC) } },
     { ROW_SCAN, "chunk_states_again", .when = HAS_SSD, .same_node = true,

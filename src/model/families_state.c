@@ -7,14 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-#define STATE_SIZE(k, a, member, need, most)                                    \
-    {                                                                           \
-        .key = (k), .alias = (a), .type = FAMILY_INT,                           \
-        .at = offsetof(R, m.state.member), .required = (need), .min = 1,        \
-        .max = (most)                                                           \
+#define STATE_SIZE(k, a, member, need, most)                                           \
+    {                                                                                  \
+        .key = (k), .alias = (a), .type = FAMILY_INT,                                  \
+        .at = offsetof(R, m.state.member), .required = (need), .min = 1, .max = (most) \
     }
-#define PATTERN(k, a)                                                           \
-    {                                                                           \
+#define PATTERN(k, a)                                                                \
+    {                                                                                \
         .key = (k), .alias = (a), .type = FAMILY_PATTERN, .at = offsetof(R, pattern) \
     }
 
@@ -23,7 +22,8 @@
 /* A pattern that finish makes: all layers of one kind at first. */
 static struct model_kind *make_pattern(struct family_raw *raw, struct model_kind kind)
 {
-    struct model_kind *kinds = ARENA_ARRAY(raw->arena, raw->m.layers, struct model_kind);
+    struct model_kind *kinds =
+        ARENA_ARRAY(raw->arena, raw->m.layers, struct model_kind);
     for (int64_t i = 0; i < raw->m.layers; i++)
         kinds[i] = kind;
     raw->m.pattern = kinds;
@@ -123,14 +123,13 @@ static void mamba_finish(struct family_raw *raw)
 
 /* Hybrids of Mamba-2 ------------------------------------------------------------------ */
 
-#define BAMBA_STATE                                                     \
-    STATE_SIZE("mamba_n_heads", NULL, heads, false, HEADS_MAX),         \
-        STATE_SIZE("mamba_d_state", NULL, size, false, WIDTH_MAX),      \
-        STATE_SIZE("mamba_n_groups", NULL, groups, false, HEADS_MAX),   \
-        STATE_SIZE("mamba_d_conv", NULL, conv, false, 1024),            \
-        STATE_SIZE("mamba_chunk_size", NULL, chunk, false, 1 << 16),    \
-        WORD("mamba_expand", expand, 1, 1024),                          \
-        FLAG("mamba_proj_bias", m.state.bias),                          \
+#define BAMBA_STATE                                                                   \
+    STATE_SIZE("mamba_n_heads", NULL, heads, false, HEADS_MAX),                       \
+        STATE_SIZE("mamba_d_state", NULL, size, false, WIDTH_MAX),                    \
+        STATE_SIZE("mamba_n_groups", NULL, groups, false, HEADS_MAX),                 \
+        STATE_SIZE("mamba_d_conv", NULL, conv, false, 1024),                          \
+        STATE_SIZE("mamba_chunk_size", NULL, chunk, false, 1 << 16),                  \
+        WORD("mamba_expand", expand, 1, 1024), FLAG("mamba_proj_bias", m.state.bias), \
         FLAG("mamba_conv_bias", m.state.conv_bias)
 
 /* "auto" is width / heads. */
@@ -138,9 +137,7 @@ static const struct family_field bamba_fields[] = {
     LLAMA_SIZES,
     LLAMA_FFN,
     BAMBA_STATE,
-    { .key = "attn_layer_indices",
-      .type = FAMILY_MEMBERS,
-      .at = offsetof(R, pattern) },
+    { .key = "attn_layer_indices", .type = FAMILY_MEMBERS, .at = offsetof(R, pattern) },
     FLAG("attention_bias", bias),
     FLAG("mlp_bias", m.mlp.bias),
     ACTIVATION("hidden_act"),
@@ -313,10 +310,9 @@ static void jamba_finish(struct family_raw *raw)
 
 /* LFM2: gated short convolutions among attention -------------------------------------- */
 
-#define LFM2_SIZES                                                        \
-    LLAMA_SIZES, PATTERN("layer_types", NULL),                            \
-        STATE_SIZE("conv_L_cache", NULL, conv, false, 1024),              \
-        FLAG("conv_bias", bias)
+#define LFM2_SIZES                             \
+    LLAMA_SIZES, PATTERN("layer_types", NULL), \
+        STATE_SIZE("conv_L_cache", NULL, conv, false, 1024), FLAG("conv_bias", bias)
 
 static const struct family_field lfm2_fields[] = {
     LFM2_SIZES,
@@ -374,39 +370,43 @@ static void lfm2_moe_finish(struct family_raw *raw)
 /* Tables ------------------------------------------------------------------------------ */
 
 #define STATE_LINE DECODER, .norms.rms = true
-#define SSD_(normed)                                                               \
-    .state = {                                                                     \
-        .kind = MODEL_STATE_SSD, .size = 128, .groups = 8, .conv = 4, .chunk = 256, \
-        .conv_bias = true, .norm = normed                                          \
-    }
+#define SSD_(normed)                    \
+    .state = { .kind = MODEL_STATE_SSD, \
+               .size = 128,             \
+               .groups = 8,             \
+               .conv = 4,               \
+               .chunk = 256,            \
+               .conv_bias = true,       \
+               .norm = normed }
 #define SSD SSD_(true)
-#define S6_(normed)                                                              \
-    .state = {                                                                   \
-        .kind = MODEL_STATE_S6, .size = 16, .conv = 4, .conv_bias = true,        \
-        .step_norm = normed                                                      \
-    }
+#define S6_(normed)                    \
+    .state = { .kind = MODEL_STATE_S6, \
+               .size = 16,             \
+               .conv = 4,              \
+               .conv_bias = true,      \
+               .step_norm = normed }
 #define S6 S6_(false)
-#define FAMILY_STATE(word, table, function, expand_, ...)               \
-    {                                                                   \
-        .name = (word), .fields = (table), .finish = (function),        \
-        .usual = { .m = { STATE_LINE, __VA_ARGS__ }, .expand = expand_ } \
+#define FAMILY_STATE(word, table, function, expand_, ...)                   \
+    {                                                                       \
+        .name = (word), .fields = (table), .finish = (function), .usual = { \
+            .m = { STATE_LINE, __VA_ARGS__ },                               \
+            .expand = expand_                                               \
+        }                                                                   \
     }
 
 const struct family families_state[] = {
     FAMILY_STATE("mamba", mamba_fields, mamba_finish, 2, S6, .ends.tied = true),
-    FAMILY_STATE("falcon_mamba", mamba_fields, mamba_finish, 2, S6,
-                 .ends.tied = true),
+    FAMILY_STATE("falcon_mamba", mamba_fields, mamba_finish, 2, S6, .ends.tied = true),
     FAMILY_STATE("mamba2", mamba2_fields, mamba2_finish, 2, SSD),
     FAMILY_STATE("bamba", bamba_fields, bamba_finish, 2, SSD, .mlp.gated = true,
                  .attention.rotary = true),
     FAMILY_STATE("granitemoehybrid", granite_fields, granite_finish, 2, SSD,
                  .mlp.gated = true, .ends.tied = true),
-    FAMILY_STATE("falcon_h1", falcon_h1_fields, falcon_h1_finish, 2,
-                 SSD_(false), .mlp.gated = true, .attention.rotary = true),
+    FAMILY_STATE("falcon_h1", falcon_h1_fields, falcon_h1_finish, 2, SSD_(false),
+                 .mlp.gated = true, .attention.rotary = true),
     FAMILY_STATE("nemotron_h", nemotron_h_fields, nemotron_h_finish, 2, SSD,
                  .activation = MODEL_ACTIVATION_SQUARED_RELU),
-    FAMILY_STATE("jamba", jamba_fields, jamba_finish, 2, S6_(true),
-                 .mlp.gated = true),
+    FAMILY_STATE("jamba", jamba_fields, jamba_finish, 2, S6_(true), .mlp.gated = true),
     { .name = "lfm2",
       .fields = lfm2_fields,
       .finish = lfm2_finish,

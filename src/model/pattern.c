@@ -4,8 +4,7 @@
 
 struct model model_of_kind(const struct model *m, struct model_kind kind)
 {
-    struct model one =
-        kind.inner == MODEL_INNER_MLP ? *m : model_of_dense_layers(m);
+    struct model one = kind.inner == MODEL_INNER_MLP ? *m : model_of_dense_layers(m);
     if (m->mlp.experts == 0)
         one.mlp = m->mlp;
     if (kind.inner == MODEL_INNER_NONE)

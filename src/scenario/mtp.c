@@ -25,6 +25,10 @@ static int check_model(const struct parse_context *r, struct cfg at)
                          "further tokens are predicted by a decoder of words, which %s "
                          "is not, or not as it is trained (write 0)",
                          m->name);
+    if (m->pattern)
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "modules that predict further tokens after layers of several "
+                         "kinds are not simulated (write 0)");
     if (r->s->training.lora.rank > 0)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "adapters next to modules that predict further tokens are not "

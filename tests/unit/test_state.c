@@ -82,7 +82,7 @@ static void test_published(void)
     }
 }
 
-#define SMALL_(pattern, layers)                                                       \
+#define SMALL_(pattern, layers)                                                        \
     "{'model_type': 'nemotron_h', 'hidden_size': 512, 'num_hidden_layers': " #layers   \
     ", 'hybrid_override_pattern': '" pattern "', 'head_dim': 64, "                     \
     "'num_attention_heads': 8, 'num_key_value_heads': 8, 'mamba_num_heads': 16, "      \
@@ -95,17 +95,17 @@ static void test_published(void)
 /* Blocks lie in the file's order, equal ones in a row as one. */
 static void test_order(void)
 {
-    static const char *const names[] = { "embedding",       "state_layer", "moe_layer",
-                                         "state_layer",     "mlp_layer",   "attention_layer",
-                                         "state_layer",     "moe_layer",   "head" };
+    static const char *const names[] = {
+        "embedding",       "state_layer", "moe_layer", "state_layer", "mlp_layer",
+        "attention_layer", "state_layer", "moe_layer", "head"
+    };
     static const int64_t repeats[] = { 1, 2, 1, 1, 1, 1, 1, 1, 1 };
     struct cfg_loader loader;
     struct arena arena;
     struct model m;
     CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, SMALL_("MMEM-*ME", 8) "}"), 0);
     arena_init(&arena);
-    struct op_list list =
-        op_make(&arena, &m, op_settings_of(OP_BF16, &op_fused));
+    struct op_list list = op_make(&arena, &m, op_settings_of(OP_BF16, &op_fused));
     CU_ASSERT_EQUAL_FATAL(list.n_blocks, 9);
     for (int32_t i = 0; i < list.n_blocks; i++) {
         CU_ASSERT_STRING_EQUAL(list.blocks[i].name, names[i]);
@@ -148,7 +148,8 @@ static void test_split_decoder(void)
     CU_ASSERT_EQUAL(split.parameters, model_parameters(&whole));
     CU_ASSERT_EQUAL(model_flops_per_sample(&split, SEQ, 0, true),
                     model_flops_per_sample(&whole, SEQ, 0, true));
-    CU_ASSERT_EQUAL(forward_flops(&split, OP_BF16, 1), forward_flops(&whole, OP_BF16, 1));
+    CU_ASSERT_EQUAL(forward_flops(&split, OP_BF16, 1),
+                    forward_flops(&whole, OP_BF16, 1));
     cfg_loader_release(&a);
     cfg_loader_release(&b);
 }
@@ -212,10 +213,10 @@ static void test_latent_experts(void)
     CU_ASSERT_EQUAL(model_flops_per_sample(&wide, SEQ, 0, true) -
                         model_flops_per_sample(&latent, SEQ, 0, true),
                     6 * SEQ * layers * (each - made));
-    CU_ASSERT_DOUBLE_EQUAL((forward_flops(&wide, OP_BF16, 1) -
-                            forward_flops(&latent, OP_BF16, 1)) /
-                               (2 * BATCH * SEQ * layers * (each - made)),
-                           1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(
+        (forward_flops(&wide, OP_BF16, 1) - forward_flops(&latent, OP_BF16, 1)) /
+            (2 * BATCH * SEQ * layers * (each - made)),
+        1, 1e-12);
     cfg_loader_release(&a);
     cfg_loader_release(&b);
 }
@@ -224,11 +225,17 @@ static void test_latent_experts(void)
  * leave of the GPU. */
 static void test_kernel(void)
 {
-    struct gpu gpu = { .n_sms = 100, .hbm_Bps = 1e12, .kernel_s = 1e-6,
+    struct gpu gpu = { .n_sms = 100,
+                       .hbm_Bps = 1e12,
+                       .kernel_s = 1e-6,
                        .peak_flops[DTYPE_BF16] = 1e14,
                        .gemm[DTYPE_BF16].sustained = 1 };
-    struct op op = { .kind = OP_SCAN, .dtype = DTYPE_BF16, .launches = 1,
-                     .flops = 1e9, .read_B = 1e9, .write_B = 1e9 };
+    struct op op = { .kind = OP_SCAN,
+                     .dtype = DTYPE_BF16,
+                     .launches = 1,
+                     .flops = 1e9,
+                     .read_B = 1e9,
+                     .write_B = 1e9 };
     struct kernel_share half = { 1, 0.5 };
     double memory = kernel_op_s(&gpu, &op, 1, kernel_alone);
     CU_ASSERT_DOUBLE_EQUAL(memory, 1e-6 + 2e9 / 0.5e12, 1e-9);
