@@ -1,6 +1,7 @@
 /* Models in the words of Megatron-LM's arguments, gpt-neox's and OLMo's, which say each
  * choice by itself. */
 #include "model/family_rows.h"
+#include "model/pattern.h"
 
 #include "base/names.h"
 
@@ -32,6 +33,14 @@ static const struct family_field megatron_fields[] = {
     SIZE("v_head_dim", NULL, attention.value_dim, false, WIDTH_MAX),
     SIZE("moe_shared_expert_intermediate_size", NULL, mlp.shared_width, false,
          WIDTH_MAX),
+    { .key = "hybrid_layer_pattern",
+      .type = FAMILY_PATTERN,
+      .at = offsetof(R, pattern) },
+    SIZE("mamba_num_heads", NULL, state.heads, false, HEADS_MAX),
+    SIZE("mamba_head_dim", NULL, state.head_dim, false, WIDTH_MAX),
+    SIZE("mamba_state_dim", NULL, state.size, false, WIDTH_MAX),
+    SIZE("mamba_num_groups", NULL, state.groups, false, HEADS_MAX),
+    COUNT("moe_latent_size", NULL, mlp.latent, WIDTH_MAX),
     TEXT("normalization", normalization),
     TEXT("position_embedding_type", position),
     ACTIVATION("activation"),
@@ -87,6 +96,35 @@ static void finish_latent(struct family_raw *raw)
     a->q_norm = a->k_norm = 0;
 }
 
+/* Layers by letters. What is unsaid is megatron/core/ssm/mamba_mixer.py's (core_r0.14,
+ * MambaMixer): as many heads as twice the hidden size has, chunks of 128. */
+static void finish_pattern(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    struct model_state *s = &m->state;
+    int64_t width = m->mlp.width ? m->mlp.width : 4 * m->hidden;
+    if (raw->pattern.n == 0) {
+        *s = (struct model_state) { .kind = MODEL_STATE_NONE };
+        return;
+    }
+    s->kind = MODEL_STATE_SSD;
+    s->conv = 4;
+    s->chunk = 128;
+    s->bias = raw->bias;
+    s->conv_bias = s->norm = true;
+    s->heads = s->heads ? s->heads : 2 * m->hidden / s->head_dim;
+    s->heads = s->heads ? s->heads : 1;
+    m->pattern = raw->pattern.n == m->layers ? raw->pattern.kinds : NULL;
+    m->mlp.dense_layers = 0;
+    if (m->mlp.experts > 0 && m->pattern && model_expert_layers(m) > 0) {
+        m->mlp.dense_width = width;
+        m->mlp.width = raw->expert_width ? raw->expert_width : width;
+    } else {
+        m->mlp.experts = m->mlp.experts_per_token = m->mlp.shared_width = 0;
+        m->mlp.dense_width = 0;
+    }
+}
+
 /* Its BERT has norms before attention and MLP, as its GPT, and two heads; its T5 is a
  * GPT's layers with learned positions and biases. */
 static void megatron_finish(struct family_raw *raw)
@@ -121,6 +159,9 @@ static void megatron_finish(struct family_raw *raw)
     if (!m->mlp.width && m->mlp.gated) /* 2/3 of 4, to a multiple of 64 */
         m->mlp.width = m->hidden * 8 / 3 / 64 * 64;
     finish_widths(raw);
+    finish_pattern(raw);
+    if (!m->mlp.experts)
+        m->mlp.latent = 0;
 }
 
 /* gpt-neox ------------------------------------------------------------------------- */
@@ -256,7 +297,8 @@ const struct family families_megatron[] = {
       .fields = megatron_fields,
       .finish = megatron_finish,
       .usual = { .m = { DECODER, .attention.dropout = true, .hidden_dropout = true,
-                        .attention.fused_qkv = true },
+                        .attention.fused_qkv = true, .state.head_dim = 64,
+                        .state.size = 128, .state.groups = 8 },
                  .bias = true } },
     { .name = NULL },
 };

@@ -108,6 +108,14 @@ static const struct {
 };
 enum { LETTERS = sizeof(letters) / sizeof(letters[0]) };
 
+char model_pattern_letter(struct model_kind kind)
+{
+    for (int k = 0; k < LETTERS; k++)
+        if (model_kind_same(letters[k].kind, kind))
+            return letters[k].letter;
+    return 0;
+}
+
 int64_t model_pattern_parse(const char *text, struct model_kind *kinds)
 {
     int64_t n = 0;

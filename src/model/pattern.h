@@ -31,6 +31,9 @@ int64_t model_expert_layers(const struct model *m);
  * where a letter is none of these. `kinds` has room for every letter. */
 int64_t model_pattern_parse(const char *text, struct model_kind *kinds);
 
+/* The letter of a kind; 0 where a layer is more than one of these. */
+char model_pattern_letter(struct model_kind kind);
+
 /* Columns of a state mixer: what it mixes; its keys, of all groups; what its convolution
  * sees; what its first product makes. */
 int64_t model_state_width(const struct model_state *s);

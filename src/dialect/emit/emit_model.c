@@ -41,6 +41,30 @@ VALUE(embedding_norm, WHEN(m->norms.embedding && m->arch == MODEL_DECODER, json_
 VALUE(hidden_dropout, WHEN(!m->hidden_dropout, json_real(0)))
 VALUE(attention_dropout, WHEN(!m->attention.dropout, json_real(0)))
 
+/* Layers by letters, where each is a mixer or an MLP alone. */
+static json_t *pattern(const struct scenario *s)
+{
+    const struct model *m = &s->model;
+    json_t *text = m->pattern ? json_string("") : json_null();
+    for (int64_t i = 0; m->pattern && i < m->layers; i++) {
+        char letter[] = { model_pattern_letter(m->pattern[i]), '\0' };
+        json_t *longer = json_sprintf("%s%s", json_string_value(text), letter);
+        json_decref(text);
+        text = longer;
+        if (!letter[0]) {
+            json_decref(text);
+            return json_null();
+        }
+    }
+    return text;
+}
+
+VALUE(state_heads, WHEN(m->pattern, WHOLE(m->state.heads)))
+VALUE(state_head_dim, WHEN(m->pattern, WHOLE(m->state.head_dim)))
+VALUE(state_size, WHEN(m->pattern, WHOLE(m->state.size)))
+VALUE(state_groups, WHEN(m->pattern, WHOLE(m->state.groups)))
+VALUE(latent, WHEN(m->mlp.latent, WHOLE(m->mlp.latent)))
+
 /* clang-format off */
 const struct emit_field emit_model_fields[] = {
     { "/model/num_layers", EMIT_DETAIL, layers },
@@ -63,6 +87,12 @@ const struct emit_field emit_model_fields[] = {
     { "/model/qk_layernorm", EMIT_DETAIL, qk_norm },
     { "/model/untie_embeddings_and_output_weights", EMIT_DETAIL, untied },
     { "/model/embed_layernorm", EMIT_DETAIL, embedding_norm },
+    { "/model/hybrid_layer_pattern", EMIT_DETAIL, pattern },
+    { "/model/mamba_num_heads", EMIT_DETAIL, state_heads },
+    { "/model/mamba_head_dim", EMIT_DETAIL, state_head_dim },
+    { "/model/mamba_state_dim", EMIT_DETAIL, state_size },
+    { "/model/mamba_num_groups", EMIT_DETAIL, state_groups },
+    { "/model/moe_latent_size", EMIT_DETAIL, latent },
     { "/model/hidden_dropout", EMIT_DETAIL, hidden_dropout },
     { "/model/attention_dropout", EMIT_DETAIL, attention_dropout },
     { NULL, EMIT_DETAIL, NULL },

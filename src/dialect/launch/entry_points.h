@@ -7,7 +7,7 @@
 
 struct launch_entry {
     const char *program;  /* the pattern that fits; NULL: the list has none */
-    const char *model;    /* of Megatron that it builds: "gpt", "bert", "t5"; or NULL */
+    const char *model;    /* of Megatron that it builds: "gpt", "bert", "t5", "mamba"; or NULL */
     const char *task;     /* of /training/task; NULL: the model's own */
     const char *refused;  /* what it does instead of training; NULL: it trains */
     const char *note;     /* of what is approximate; NULL: nothing */

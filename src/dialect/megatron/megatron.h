@@ -33,13 +33,17 @@ bool megatron_is_flag(const char *option);
 
 /* Sizes and choices of the model; its vocabulary; the other fields; all tables. */
 extern const struct dialect_option megatron_model_rows[], megatron_decoder_rows[],
-    megatron_expert_rows[], megatron_latent_rows[], megatron_vocabulary_rows[],
+    megatron_expert_rows[], megatron_latent_rows[], megatron_hybrid_rows[], megatron_vocabulary_rows[],
     megatron_job_rows[];
 extern const struct dialect_option megatron_refused_rows[], megatron_later_rows[];
 extern const struct dialect_table megatron_tables[];
 
 /* Vocabulary and what follows of several options; after the rows. */
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c);
+
+/* Layers by letters (megatron_hybrid.c); `model`: what the program builds, or NULL. */
+void megatron_take_hybrid(struct launch_context *t, const struct launch_command *c,
+                          const char *model);
 
 /* What an unknown program builds, by the task that --set gives. */
 void megatron_settle_task(struct launch *l, struct cfg root);

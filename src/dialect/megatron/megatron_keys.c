@@ -234,6 +234,7 @@ const struct dialect_table megatron_tables[] = {
     { "", megatron_decoder_rows, DIALECT_UNKNOWN_WARNED },
     { "", megatron_expert_rows, DIALECT_UNKNOWN_WARNED },
     { "", megatron_latent_rows, DIALECT_UNKNOWN_WARNED },
+    { "", megatron_hybrid_rows, DIALECT_UNKNOWN_WARNED },
     { "", megatron_vocabulary_rows, DIALECT_UNKNOWN_WARNED },
     { "", megatron_job_rows, DIALECT_UNKNOWN_WARNED },
     { "", joint_rows, DIALECT_UNKNOWN_WARNED },

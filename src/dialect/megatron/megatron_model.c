@@ -176,6 +176,7 @@ const struct dialect_option megatron_vocabulary_rows[] = {
 /* Where --num-experts is there. */
 const struct dialect_option megatron_expert_rows[] = {
     ROW("--moe-ffn-hidden-size", "/model/moe_ffn_hidden_size", .kind = DIALECT_SIZE),
+    ROW("--moe-latent-size", "/model/moe_latent_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--moe-router-num-groups", "/model/moe_router_num_groups", .kind = DIALECT_SIZE),
     ROW("--moe-router-group-topk", "/model/moe_router_group_topk", .kind = DIALECT_SIZE),
     ROW("--moe-layer-freq", "/model/moe_first_dense_layers", .take = megatron_take_frequency),
@@ -274,8 +275,8 @@ static void take_decoder(struct launch_context *t, const struct launch_command *
     launch_hear(t, it);
 }
 
-/* Which model it is, by the script's name. */
-static void take_kind(struct launch_context *t, const struct launch_command *c)
+/* Which model it is, by the script's name; NULL: not known. */
+static const char *take_kind(struct launch_context *t, const struct launch_command *c)
 {
     const struct shell_word *w = &c->command->words[c->script];
     struct launch_entry e = launch_entry_of(t, w->text);
@@ -293,6 +294,7 @@ static void take_kind(struct launch_context *t, const struct launch_command *c)
         launch_set(t, "/model/encoder_decoder", json_true(), &from);
         take_decoder(t, c);
     }
+    return e.model;
 }
 
 /* Where the program is not known, the task that --set gives says what it builds. */
@@ -312,8 +314,9 @@ void megatron_settle_task(struct launch *l, struct cfg root)
 
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c)
 {
-    take_kind(t, c);
+    const char *model = take_kind(t, c);
     launch_take_rows(t, megatron_model_rows, &c->options);
+    megatron_take_hybrid(t, c, model);
     if (launch_has(t, "/model/num_experts"))
         launch_take_rows(t, megatron_expert_rows, &c->options);
     if (launch_option(c, "--multi-latent-attention"))

@@ -1,0 +1,74 @@
+/* Layers of several kinds: Megatron-LM's letters (megatron/core/ssm/
+ * mamba_hybrid_layer_allocation.py and megatron/core/models/hybrid, core_r0.12 to main of
+ * 2026-08; arguments.py: --hybrid-override-pattern, --hybrid-layer-pattern). After "/"
+ * stand the layers that predict further tokens. */
+#include "dialect/megatron/megatron.h"
+
+#include <string.h>
+
+#define PATTERN_AT "/model/hybrid_layer_pattern"
+
+/* The pattern of the layers, and their number where no option gives it. */
+static void take_pattern(struct launch_context *t, const struct dialect_option *row,
+                         const struct value_item *it)
+{
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
+    size_t n = strcspn(text, "/");
+    if (n == 0) {
+        launch_leave_out(t, it, "a pattern of layers (M, *, - and E)");
+        return;
+    }
+    if (text[n] && !launch_has(t, "/training/mtp_layers"))
+        launch_note(t->l, it->line, DIAG_NOT_SIMULATED,
+                    "%s: layers that predict further tokens are left out", it->key);
+    launch_set(t, row->pointer, json_stringn(text, n), it);
+    if (!launch_has(t, "/model/num_layers"))
+        launch_set(t, "/model/num_layers", json_integer((json_int_t)n), it);
+    launch_hear(t, it);
+}
+
+/* clang-format off */
+static const struct dialect_option pattern_rows[] = {
+    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = take_pattern, .written = true),
+    ROW("--hybrid-override-pattern", PATTERN_AT, .take = take_pattern),
+    ROW_END,
+};
+const struct dialect_option megatron_hybrid_rows[] = {
+    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = take_pattern, .written = true),
+    ROW("--hybrid-override-pattern", PATTERN_AT, .take = take_pattern),
+    ROW_ACTS("--is-hybrid-model", PATTERN_AT),
+    ROW("--mamba-num-heads", "/model/mamba_num_heads", .kind = DIALECT_SIZE, .written = true),
+    ROW("--mamba-head-dim", "/model/mamba_head_dim", .kind = DIALECT_SIZE, .written = true),
+    ROW("--mamba-state-dim", "/model/mamba_state_dim", .kind = DIALECT_SIZE, .written = true),
+    ROW("--mamba-num-groups", "/model/mamba_num_groups", .kind = DIALECT_SIZE, .written = true),
+    ROW_END,
+};
+/* clang-format on */
+
+/* Whether the job's layers are of kinds: by its program, or by an option. */
+static bool is_hybrid(const struct launch_context *t, const struct launch_command *c,
+                      const char *model)
+{
+    return launch_has(t, PATTERN_AT) || launch_option(c, "--is-hybrid-model") ||
+           (model && strcmp(model, "mamba") == 0);
+}
+
+void megatron_take_hybrid(struct launch_context *t, const struct launch_command *c,
+                          const char *model)
+{
+    const struct value_item *flag = launch_option(c, "--is-hybrid-model"),
+                            *layers = launch_option(c, "--num-layers");
+    int64_t n;
+    launch_take_rows(t, pattern_rows, &c->options);
+    if (!is_hybrid(t, c, model))
+        return;
+    launch_hear(t, flag);
+    launch_take_rows(t, megatron_hybrid_rows, &c->options);
+    if (launch_has(t, PATTERN_AT) || launch_is_unresolved(t, PATTERN_AT))
+        return;
+    if (!layers || !launch_whole(layers->value, &n) || n < 1 || n > 10000)
+        return;
+    char letters[10000];
+    memset(letters, 'M', (size_t)n);
+    launch_set(t, PATTERN_AT, json_stringn(letters, (size_t)n), layers);
+}
