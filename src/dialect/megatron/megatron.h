@@ -33,8 +33,8 @@ bool megatron_is_flag(const char *option);
 
 /* Sizes and choices of the model; its vocabulary; the other fields; all tables. */
 extern const struct dialect_option megatron_model_rows[], megatron_decoder_rows[],
-    megatron_expert_rows[], megatron_latent_rows[], megatron_hybrid_rows[], megatron_vocabulary_rows[],
-    megatron_job_rows[];
+    megatron_expert_rows[], megatron_latent_rows[], megatron_hybrid_rows[],
+    megatron_vocabulary_rows[], megatron_job_rows[];
 extern const struct dialect_option megatron_refused_rows[], megatron_later_rows[];
 extern const struct dialect_table megatron_tables[];
 
