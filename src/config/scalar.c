@@ -196,8 +196,14 @@ int lenient_word(struct strbuf *json, const char *text, size_t *at, struct err *
     static const struct {
         const char *word, *json;
     } words[] = {
-        { "true", "true" }, { "false", "false" }, { "null", "null" },
-        { "True", "true" }, { "False", "false" }, { "None", "null" },
+        { "true", "true" },
+        { "false", "false" },
+        { "null", "null" },
+        { "True", "true" },
+        { "False", "false" },
+        { "None", "null" },
+        /* as Python's json writes it: no number, where one is read */
+        { "Infinity", "\"Infinity\"" },
     };
     const char *s = text + *at;
     size_t n = 0;

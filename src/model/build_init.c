@@ -47,7 +47,7 @@ static int check_positions(const struct model *m, const struct op_settings *s,
                        " that the model's encoder reads",
                        frames, m->ends.frames);
     if (m->ends.positions > 0 && !m->ends.positions_assumed &&
-        words > m->ends.positions)
+        !m->ends.positions_stretched && words > m->ends.positions)
         return err_set(err,
                        "a sequence of %" PRId64 " tokens exceeds the model's %" PRId64
                        " positions%s",

@@ -122,6 +122,12 @@ const char *family_refusal(const char *name);
 /* The family of the name nearest to one that is not known; NULL: none is near. */
 const char *family_nearest(const char *name);
 
+/* Lists of layers: those with windows, counted; kinds of layers, as letters or words;
+ * numbers of those that attend (family_layers.c). -1 with the error reported. */
+int families_read_types(struct cfg list, struct family_layers *layers);
+int families_read_pattern(struct cfg value, struct family_pattern *p);
+int families_read_members(struct cfg value, struct family_pattern *p);
+
 /* The activation of that name; one kernel where the name is no other. */
 enum model_activation families_activation(const char *word);
 

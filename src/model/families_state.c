@@ -204,9 +204,10 @@ static void falcon_h1_finish(struct family_raw *raw)
 /* Nemotron-H, Nemotron 3: each layer is a mixer, an MLP or experts alone. Experts of
  * Nemotron 3 Super read latent columns. */
 static const struct family_field nemotron_h_fields[] = {
-    LLAMA_SIZES,
-    SIZE("intermediate_size", NULL, mlp.dense_width, false, WIDTH_MAX),
     PATTERN("hybrid_override_pattern", "layers_block_type"),
+    LLAMA_SIZES,
+    SIZE("attention_head_dim", NULL, attention.head_dim, false, WIDTH_MAX),
+    SIZE("intermediate_size", NULL, mlp.dense_width, false, WIDTH_MAX),
     STATE_SIZE("mamba_num_heads", NULL, heads, true, HEADS_MAX),
     STATE_SIZE("mamba_head_dim", NULL, head_dim, false, WIDTH_MAX),
     STATE_SIZE("ssm_state_size", "state_size", size, false, WIDTH_MAX),

@@ -138,7 +138,8 @@ struct model_ends {
     enum model_head head; /* from "architectures", else the family's usual one */
     int64_t vocab, positions, type_vocab; /* learned positions; 0: none */
     int64_t positions_unused;             /* of these: rows that no token has */
-    bool positions_assumed; /* the file gives none: grow with the sequence */
+    bool positions_stretched; /* interpolated over pictures with more patches */
+    bool positions_assumed;   /* the file gives none: grow with the sequence */
     /* tokens are patches of pictures: so many numbers each, in a product of their own;
      * 0: words. A class token counts as one more position. */
     int64_t patch;
@@ -233,6 +234,8 @@ struct model model_of_dense_layers(const struct model *m);
  * task heads that are not part of the base model excluded), summed over the operator
  * list's parameter tensors; 0: more than 2^50. */
 int64_t model_parameters(const struct model *m);
+struct err;
+int64_t model_count(const struct model *m, struct err *err); /* 0: err says why */
 
 /* FLOPs of the model's own arithmetic for one sample of s tokens (and, after an
  * encoder, of `decoder`; 0: of s), forward and backward, nothing recomputed: MODEL.md,

@@ -4,7 +4,7 @@
 #include "model/pattern.h"
 
 /* As models/ counts: a decoder with its head, an encoder without one. */
-int64_t model_parameters(const struct model *m)
+int64_t model_count(const struct model *m, struct err *err)
 {
     static const struct framework plain = { .name = "plain",
                                             .kernels.fused_norm = true };
@@ -13,15 +13,19 @@ int64_t model_parameters(const struct model *m)
     };
     struct model base = *m;
     struct op_list list;
-    struct err err = { 0 };
     struct arena arena;
     base.ends.head = m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     arena_init(&arena);
-    int64_t n = op_list_make(&list, &arena, &base, &s, &err) < 0
-                    ? 0
-                    : op_list_parameters(&list);
+    int64_t n =
+        op_list_make(&list, &arena, &base, &s, err) < 0 ? 0 : op_list_parameters(&list);
     arena_release(&arena);
     return n;
+}
+
+int64_t model_parameters(const struct model *m)
+{
+    struct err err = { 0 };
+    return model_count(m, &err);
 }
 
 /* Keys that a query sees in the mean layer, of s before and after it; `half`: of those

@@ -119,6 +119,40 @@ static void test_order(void)
     cfg_loader_release(&loader);
 }
 
+/* Words in place of letters say how many layers there are; what Python writes of no
+ * limit is passed over where nothing reads it, and refused where a number is read. */
+static void test_words(void)
+{
+    static const char file[] =
+        "{'model_type': 'nemotron_h', 'hidden_size': 512, 'layers_block_type': "
+        "['mamba', 'moe', 'attention', 'mlp'], 'num_hidden_layers': %s, 'head_dim': "
+        "64, "
+        "'time_step_limit': [0.0, Infinity], 'num_attention_heads': 8, "
+        "'mamba_num_heads': 16, 'intermediate_size': 1024, 'n_routed_experts': 8, "
+        "'num_experts_per_tok': 2, 'moe_intermediate_size': 256, 'vocab_size': 8192}";
+    static const struct {
+        const char *layers, *part; /* of the error; NULL: none */
+    } cases[] = {
+        { "null", NULL },
+        { "4", NULL },
+        { "5", "the kinds of 4 layers are listed, for 5 layers" },
+        { "Infinity", "Infinity" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[1024];
+        struct cfg_loader loader;
+        struct model m;
+        snprintf(text, sizeof(text), file, cases[i].layers);
+        CU_ASSERT_EQUAL(read_text(&m, &loader, text), cases[i].part ? -1 : 0);
+        const char *said =
+            cases[i].part ? diags_error_text(&loader.diags, 0) : "no error";
+        CU_ASSERT_PTR_NOT_NULL(
+            strstr(said, cases[i].part ? cases[i].part : "no error"));
+        CU_ASSERT(cases[i].part || m.layers == 4);
+        cfg_loader_release(&loader);
+    }
+}
+
 static double forward_flops(const struct model *m, enum op_precision p, int64_t tensor)
 {
     struct arena arena;
@@ -321,6 +355,7 @@ void test_state_register(void)
     CU_pSuite s = CU_add_suite("state", NULL, NULL);
     CU_add_test(s, "published parameters", test_published);
     CU_add_test(s, "layers in their order", test_order);
+    CU_add_test(s, "layers in words", test_words);
     CU_add_test(s, "mixers and MLPs alone are a decoder", test_split_decoder);
     CU_add_test(s, "a scan by hand", test_scan);
     CU_add_test(s, "over a tensor group", test_tensor);

@@ -97,6 +97,26 @@ static void test_pictures(void)
     cfg_loader_release(&two);
 }
 
+/* Qwen3-VL has positions for 48 x 48 patches, which it interpolates over larger
+ * pictures. */
+static void test_interpolated(void)
+{
+    struct cfg_loader loader;
+    struct model m;
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(
+            &m, &loader,
+            "{'model_type': 'qwen3_vl', " TEXT_PART
+            ", 'vision_config': {'depth': 2, 'hidden_size': 64, 'num_heads': 2, "
+            "'intermediate_size': 128, 'patch_size': 16, 'spatial_merge_size': 2, "
+            "'temporal_patch_size': 2, 'out_hidden_size': 256, "
+            "'num_position_embeddings': 2304}}"),
+        0);
+    CU_ASSERT_EQUAL(m.tower->patches, 4096);
+    CU_ASSERT_EQUAL(m.tower->model.ends.positions, 2304);
+    cfg_loader_release(&loader);
+}
+
 /* The operators' FLOPs are the model's, forward: all precisions and both attentions. */
 static void test_list(void)
 {
@@ -172,6 +192,7 @@ static void test_refused(void)
 void test_vision_register(void)
 {
     CU_pSuite s = CU_add_suite("vision", NULL, NULL);
+    CU_add_test(s, "positions that are interpolated", test_interpolated);
     CU_add_test(s, "vit", test_vit);
     CU_add_test(s, "pictures", test_pictures);
     CU_add_test(s, "list", test_list);
