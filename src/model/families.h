@@ -69,6 +69,7 @@ struct family_raw {
     int64_t windowed;     /* layers with a window */
     int64_t sparse_step;  /* every so-manyth layer has experts; 0: each */
     int64_t listed_dense; /* layers without experts, as they are listed */
+    bool without_experts; /* experts are given, and no layer has them */
     bool interleaved;     /* layers with and without experts take turns */
     struct family_layers listed;
     struct family_pattern pattern;

@@ -120,6 +120,7 @@ static void finish_pattern(struct family_raw *raw)
         m->mlp.dense_width = width;
         m->mlp.width = raw->expert_width ? raw->expert_width : width;
     } else {
+        raw->without_experts = m->mlp.experts > 0;
         m->mlp.experts = m->mlp.experts_per_token = m->mlp.shared_width = 0;
         m->mlp.dense_width = 0;
     }

@@ -29,12 +29,12 @@ static void take_pattern(struct launch_context *t, const struct dialect_option *
 
 /* clang-format off */
 static const struct dialect_option pattern_rows[] = {
-    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = take_pattern, .written = true),
+    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = take_pattern, .kind = DIALECT_TEXT, .written = true),
     ROW("--hybrid-override-pattern", PATTERN_AT, .take = take_pattern),
     ROW_END,
 };
 const struct dialect_option megatron_hybrid_rows[] = {
-    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = take_pattern, .written = true),
+    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = take_pattern, .kind = DIALECT_TEXT, .written = true),
     ROW("--hybrid-override-pattern", PATTERN_AT, .take = take_pattern),
     ROW_ACTS("--is-hybrid-model", PATTERN_AT),
     ROW("--mamba-num-heads", "/model/mamba_num_heads", .kind = DIALECT_SIZE, .written = true),
