@@ -267,8 +267,9 @@ static int check_design(const struct family_raw *raw, struct cfg root)
                  "law that no measured kernel has tested (MODEL.md, 3.20)",
                  model_state_layers(m));
     if (raw->without_experts)
-        cfg_warn(root, DIAG_WITHOUT_EFFECT, "experts are given, and no layer has them: the "
-                                       "pattern has no E");
+        cfg_warn(root, DIAG_WITHOUT_EFFECT,
+                 "experts are given, and no layer has them: the "
+                 "pattern has no E");
     if (raw->interleaved)
         cfg_warn(root, DIAG_APPROXIMATE,
                  "layers with and without experts take turns; the %" PRId64
