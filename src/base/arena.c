@@ -38,25 +38,32 @@ static struct arena_block *add_block(struct arena *a, size_t need)
         size = LARGEST_BLOCK_B;
     if (size < need)
         size = need;
-    struct arena_block *b = xcalloc(1, sizeof(*b) + size);
+    struct arena_block *b = xmalloc(sizeof(*b) + size);
     b->size = size;
+    b->used = 0;
     b->prev = a->last;
     a->last = b;
     return b;
 }
 
-void *arena_alloc(struct arena *a, size_t n, size_t size)
+/* Of any content. */
+static void *take(struct arena *a, size_t bytes)
 {
     const size_t align = _Alignof(max_align_t);
-    if (size && n > (SIZE_MAX / 2) / size)
-        n = SIZE_MAX / 2 / size; /* add_block's xcalloc ends the program */
-    size_t need = (n * size + align - 1) / align * align;
+    size_t need = (bytes + align - 1) / align * align;
     struct arena_block *b = a->last;
     if (!b || b->size - b->used < need)
         b = add_block(a, need);
     void *p = (char *)b->bytes + b->used;
     b->used += need;
     return p;
+}
+
+void *arena_alloc(struct arena *a, size_t n, size_t size)
+{
+    if (size && n > (SIZE_MAX / 2) / size)
+        n = SIZE_MAX / 2 / size; /* add_block's xmalloc ends the program */
+    return memset(take(a, n * size), 0, n * size);
 }
 
 char *arena_strdup(struct arena *a, const char *s)
@@ -66,8 +73,9 @@ char *arena_strdup(struct arena *a, const char *s)
 
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-    char *copy = arena_alloc(a, n + 1, 1);
+    char *copy = take(a, n + 1);
     memcpy(copy, s, n);
+    copy[n] = '\0';
     return copy;
 }
 
@@ -81,7 +89,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     va_end(ap);
     if ((size_t)n < sizeof(buf))
         return arena_strndup(a, buf, (size_t)n);
-    char *s = arena_alloc(a, (size_t)n + 1, 1);
+    char *s = take(a, (size_t)n + 1);
     va_start(ap, fmt);
     vsnprintf(s, (size_t)n + 1, fmt, ap);
     va_end(ap);
