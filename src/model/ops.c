@@ -3,6 +3,7 @@
 #include "model/build.h"
 #include "model/pattern.h"
 #include "model/recipe.h"
+#include "model/regions.h"
 
 #include <string.h>
 
@@ -127,6 +128,8 @@ static int make_alike(struct op_list *list, struct arena *arena, const struct mo
     build_head(&b, block);
     list->n_ends = 1 + build_tail(&b, block);
     list->n_blocks += list->n_ends - 1;
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        op_regions_mark(&list->blocks[i]);
     return check_parameters(list, err);
 }
 

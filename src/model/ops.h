@@ -64,6 +64,7 @@ struct op {
     bool reads_counts;  /* the host waits for what came before the operator */
     struct op_out outs[OP_OUTS_MAX];
     int32_t n_outs;
+    uint32_t regions;           /* of a forward one, bits (model/regions.h) */
     int32_t grad_first, grad_n; /* parameter tensors of the block whose gradients are
                                    complete when this (backward) operator has run */
 };

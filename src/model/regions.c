@@ -97,14 +97,21 @@ static bool (*const members[])(const struct op_block *b, const struct op *op) = 
     [OP_REGION_NORMS] = is_norm,
 };
 
+void op_regions_mark(struct op_block *b)
+{
+    for (int32_t i = 0; i < b->n_forward; i++)
+        for (int32_t r = 0; r < OP_REGIONS; r++)
+            b->forward[i].regions |= (uint32_t)members[r](b, &b->forward[i]) << r;
+}
+
 int32_t op_region_of(const struct op_block *b, int32_t at, uint32_t regions)
 {
     const struct op *op = &b->forward[at];
-    for (int32_t r = 0; r < OP_REGIONS && regions; r++)
-        if (regions >> r & 1 && members[r](b, op))
-            return r == OP_REGION_NORMS && strcmp(op->name, "norm2") == 0 ? OP_REGIONS
-                                                                          : r;
-    return -1;
+    uint32_t in = op->regions & regions;
+    if (!in)
+        return -1;
+    int32_t r = __builtin_ctz(in);
+    return r == OP_REGION_NORMS && strcmp(op->name, "norm2") == 0 ? OP_REGIONS : r;
 }
 
 /* Attention's result is the next product's input, which that keeps. */

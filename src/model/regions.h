@@ -18,6 +18,9 @@ enum op_region {
 };
 extern const struct name_value op_region_names[];
 
+/* Sets the regions of a block's forward operators. */
+void op_regions_mark(struct op_block *b);
+
 /* The instance of a region among those asked for (bits 1 << region) that a forward
  * operator of the block is in, from 0 to OP_REGION_INSTANCES - 1; -1: none. */
 enum { OP_REGION_INSTANCES = OP_REGIONS + 1 };
