@@ -33,7 +33,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden readme sweeps files capture strangers device emulated plots regimes bench benches measure docs man layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -86,8 +86,8 @@ emulated: $(BUILD)/emulated/smsim-measure $(BUILD)/emulated/check-step $(BUILD)/
 plots: $(BUILD)/smsim           ## the figures of plots/, from scenarios/sweeps
 	$(Q)sh plots/make.sh $(BUILD)/smsim
 
-regimes: $(BUILD)/smsim         ## validate/regimes.json, by which results say how far to trust them
-	$(Q)$(BUILD)/smsim validate --regimes validate/regimes.json >/dev/null
+applicability: $(BUILD)/smsim   ## validate/applicability.json, by which results say how far to trust them
+	$(Q)$(BUILD)/smsim validate --applicability validate/applicability.json >/dev/null
 
 benches: $(BENCH_BIN)           ## the programs of the bench
 

@@ -203,9 +203,9 @@ plainly "a launch script"
 mkdir folder/validate
 for table in missing torn empty foreign; do
     case $table in
-    torn) head -c 20000 "$data/validate/regimes.json" >folder/validate/regimes.json ;;
-    empty) : >folder/validate/regimes.json ;;
-    foreign) echo '{"regimes": 1}' >folder/validate/regimes.json ;;
+    torn) head -c 20000 "$data/validate/applicability.json" >folder/validate/applicability.json ;;
+    empty) : >folder/validate/applicability.json ;;
+    foreign) echo '{"applicability": 1}' >folder/validate/applicability.json ;;
     esac
     for command in "simulate ./s.json --json -" "plan --model gpt2 --instance p4d.24xlarge \
         --count 1 --global-batch 64 --sequence-length 1024 --fix library=ddp" \
@@ -214,7 +214,7 @@ for table in missing torn empty foreign; do
         # shellcheck disable=SC2086
         SMSIM_DATA=$dir/folder try 0 "no range rests on measurements" $command
     done
-    grep -q 'regimes.json' said || failed=$((failed + 1))
+    grep -q 'applicability.json' said || failed=$((failed + 1))
 done
 
 echo "files: $passed passed, $failed failed"

@@ -136,7 +136,7 @@ cmp "$dir/base/points.csv" "$dir/half/points.csv" || fail "half: points.csv diff
 
 for file in topologies/gpus/V100-SXM2-16GB.json topologies/instances/p3.16xlarge.json \
     topologies/fabrics/nvlink2-cube-mesh.json models/frameworks/pytorch-ddp.json \
-    models/bert-large-uncased.json validate/regimes.json; do
+    models/bert-large-uncased.json validate/applicability.json; do
     cut_half changed
     cp "$data/$file" "$dir/file"
     echo >>"$data/$file"

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *data, *json, *plot, *regimes, *rival;
+    const char *data, *json, *plot, *domains, *rival;
     bool rows, brief, arena, timing;
     bool measured, device, fp16;
     const char *gpu, *instance, *out, *model;
@@ -38,9 +38,9 @@ static const struct option options[] = {
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE", .help = "draw predicted against measured (.svg, .png, .pdf)" },
-    { .name = "--regimes", .type = OPTION_OUT, .at = AT(regimes),
+    { .name = "--applicability", .type = OPTION_OUT, .at = AT(domains),
       .value = "FILE",
-      .help = "write errors by regime, as validate/regimes.json has them" },
+      .help = "write errors by applicability domain, as validate/applicability.json has them" },
     { .name = "--arena", .type = OPTION_FLAG, .at = AT(arena),
       .help = "other simulators side by side, on the tables that they have" },
     { .name = "--rival", .type = OPTION_STRING, .at = AT(rival),
@@ -105,8 +105,9 @@ static void show_progress(void *arg, int64_t done, int64_t total)
 /* What all mappings together come to. */
 struct results {
     json_t *sources, *warnings;
-    struct regime_rows rows, held_out; /* of tables that served to fit, and of others */
-    int64_t n_with_times;              /* sources that have rows by regime */
+    struct applicability_rows rows,
+        held_out;         /* of tables that served to fit, and of others */
+    int64_t n_with_times; /* sources that have rows by applicability domain */
 };
 
 static void take_warnings(struct results *all, const struct cfg_loader *loader)
@@ -153,7 +154,7 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
         report_validation_text(stdout, &run, &summary, args->rows);
     }
     int64_t before = all->rows.list.n;
-    regime_rows_add(mapping.held_out ? &all->held_out : &all->rows, &run);
+    applicability_rows_add(mapping.held_out ? &all->held_out : &all->rows, &run);
     all->n_with_times += all->rows.list.n > before;
     int rc = run.n_failed ? EXIT_UNFIT : EXIT_DONE;
     take_warnings(all, &loader);
@@ -165,7 +166,7 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
 static bool shows_text(const struct arguments *args)
 {
     return (!args->json || strcmp(args->json, "-") != 0) &&
-           (!args->regimes || strcmp(args->regimes, "-") != 0);
+           (!args->domains || strcmp(args->domains, "-") != 0);
 }
 
 static int validate_all(const struct option_list *names, const struct arguments *args,
@@ -197,23 +198,24 @@ static void default_names(struct option_list *names, struct arena *arena, bool r
 }
 
 /* The table is for several sources: of one, the lines above say the same. */
-static json_t *show_regimes(struct results *all, const struct arguments *args)
+static json_t *show_domains(struct results *all, const struct arguments *args)
 {
     struct cfg_loader loader;
     int32_t n;
-    struct regime_line *lines = regime_lines(&all->rows, &n);
+    struct applicability_line *lines = applicability_lines(&all->rows, &n);
     cfg_loader_init(&loader);
     const struct interval_table *table = interval_table_get(&loader);
-    struct regime_coverage c = regime_coverage(&all->rows, table);
-    struct regime_coverage held_out = regime_coverage(&all->held_out, table);
+    struct applicability_coverage c = applicability_coverage(&all->rows, table);
+    struct applicability_coverage held_out =
+        applicability_coverage(&all->held_out, table);
     bool text = shows_text(args) && !args->brief && !args->arena;
     if (text && all->n_with_times > 1)
-        report_regimes_text(stdout, lines, n, &c);
+        report_applicability_text(stdout, lines, n, &c);
     if (text)
         report_held_out_text(stdout, &held_out);
     take_warnings(all, &loader);
     cfg_loader_release(&loader);
-    return report_regimes_json(lines, n);
+    return report_applicability_json(lines, n);
 }
 
 static int write_files(struct results *all, const struct arguments *args)
@@ -221,20 +223,20 @@ static int write_files(struct results *all, const struct arguments *args)
     struct err err = { 0 };
     const struct report_validation x = {
         .sources = all->sources,
-        .regimes = show_regimes(all, args),
+        .domains = show_domains(all, args),
         .warnings = all->warnings,
         .claims = args->arena ? arena_claims(shows_text(args)) : NULL,
     };
     json_t *tree = contract_result(&report_validate_contract, &x);
-    json_decref(x.regimes);
+    json_decref(x.domains);
     json_decref(x.claims);
     int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
     json_decref(tree);
-    if (!rc && args->regimes) {
-        tree = regime_cells(&all->rows);
+    if (!rc && args->domains) {
+        tree = applicability_cells(&all->rows);
         file_guard_except(
-            args->regimes); /* the table is compared with, then made anew */
-        rc = report_regimes_write(tree, args->regimes, &err);
+            args->domains); /* the table is compared with, then made anew */
+        rc = report_applicability_write(tree, args->domains, &err);
         json_decref(tree);
     }
     if (!rc && args->plot)
@@ -261,7 +263,7 @@ static const char *misplaced(const struct arguments *a, const struct option_list
         { "--data: goes with tables alone", steps && a->data },
         { "--rows: goes with tables alone", steps && a->rows },
         { "--brief: goes with tables alone", steps && a->brief },
-        { "--regimes: goes with tables alone", steps && a->regimes },
+        { "--applicability: goes with tables alone", steps && a->domains },
         { "--arena: goes with tables alone", steps && a->arena },
         { "--arena: goes without --rows and --brief",
           a->arena && (a->rows || a->brief) },
@@ -333,15 +335,15 @@ int cmd_validate(int argc, char **argv)
     if (names.n == 0)
         default_names(&names, &arena, args.arena);
     struct results all = { .sources = json_array(), .warnings = json_array() };
-    regime_rows_init(&all.rows, &arena);
-    regime_rows_init(&all.held_out, &arena);
+    applicability_rows_init(&all.rows, &arena);
+    applicability_rows_init(&all.held_out, &arena);
     status = validate_all(&names, &args, &all);
     if (status != EXIT_BAD_INPUT && write_files(&all, &args))
         status = EXIT_BAD_INPUT;
     json_decref(all.sources);
     json_decref(all.warnings);
-    regime_rows_release(&all.rows);
-    regime_rows_release(&all.held_out);
+    applicability_rows_release(&all.rows);
+    applicability_rows_release(&all.held_out);
     arena_release(&arena);
     return status;
 }

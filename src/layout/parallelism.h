@@ -33,8 +33,8 @@ enum tensor_policy {
     TENSOR_MEGATRON,    /* two all-reduces of T a layer and pass */
     TENSOR_SMP_SPEED,   /* as Megatron, between a gather and a slice at both ends */
     TENSOR_SMP_SCATTER, /* optimize "memory": products split by input columns, each
-                           reduce-scattered: 9 T a layer and pass (default reading) */
-    TENSOR_SMP_GATHER   /* optimize "memory", the other reading: inputs are gathered and
+                           reduce-scattered: 9 T a layer and pass (default interpretation) */
+    TENSOR_SMP_GATHER /* optimize "memory", the other interpretation: inputs are gathered and
                            outputs scattered: 4 T a layer and pass */
 };
 
@@ -142,7 +142,7 @@ struct training {
 struct parallelism_split {
     bool sequence_parallel;
     enum tensor_policy tensor_policy;
-    bool infers_tensor;        /* SMP's, chosen by default of two readings */
+    bool infers_tensor;        /* SMP's, chosen by default of two interpretations */
     bool prescaled_batch;      /* the ranks of a tensor group are fed the same batch */
     bool distribute_embedding; /* SMP: embedding and head are split by words */
     /* of the tensor group's bytes, within products; the framework's unless

@@ -17,7 +17,7 @@
 #include "campaign/campaign.h"
 #include "config/contract.h"
 #include "simulate/simulate.h"
-#include "validation/regime.h"
+#include "validation/applicability.h"
 #include "validation/summary.h"
 
 #include <jansson.h>
@@ -56,26 +56,26 @@ json_t *report_validation_json(const struct mapping_run *run, const struct summa
 
 /* Errors of all sources' times by GPU, framework, nodes and tensor degree, and how many
  * rows keep the range that is stated of them. */
-void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
-                         const struct regime_coverage *c);
+void report_applicability_text(FILE *out, const struct applicability_line *lines,
+                               int32_t n, const struct applicability_coverage *c);
 /* One line of the tables that no prediction was fitted to; nothing where there are
  * none. */
-void report_held_out_text(FILE *out, const struct regime_coverage *c);
+void report_held_out_text(FILE *out, const struct applicability_coverage *c);
 
 /* What --json prints of a validation. */
 struct report_validation {
-    json_t *sources, *regimes, *warnings;
+    json_t *sources, *domains, *warnings;
     json_t *claims; /* NULL: not asked for */
 };
 extern const struct contract report_validate_contract;
 
-json_t *report_regimes_json(const struct regime_line *lines, int32_t n);
+json_t *report_applicability_json(const struct applicability_line *lines, int32_t n);
 
 /* What each part of a step is called for people, [CATEGORY_N]. */
 extern const char *const report_part_texts[];
 
-/* regime_cells' tree as a file, one cell a line. */
-int report_regimes_write(json_t *tree, const char *path, struct err *err);
+/* applicability_cells' tree as a file, one cell a line. */
+int report_applicability_write(json_t *tree, const char *path, struct err *err);
 
 /* Writes a tree to a file, whole or not at all; "-" is standard output. */
 int report_json_write(const json_t *tree, const char *path, struct err *err);

@@ -37,15 +37,15 @@ static const struct contract_member metric_rows[] = {
 };
 static const struct contract_object metric = { "statistics", metric_rows };
 
-static const struct contract_member regime_rows[] = {
-    CONTRACT_AT("gpu", TEXT, regime_line, gpu, "The GPU."),
-    CONTRACT_AT("framework", TEXT, regime_line, framework, "The framework profile."),
-    CONTRACT_AT("nodes", INT64, regime_line, nodes, "Instances."),
-    CONTRACT_AT("tensor", INT64, regime_line, tensor, "The tensor-parallel degree."),
-    STATS(regime_line, stats),
+static const struct contract_member applicability_rows[] = {
+    CONTRACT_AT("gpu", TEXT, applicability_line, gpu, "The GPU."),
+    CONTRACT_AT("framework", TEXT, applicability_line, framework, "The framework profile."),
+    CONTRACT_AT("nodes", INT64, applicability_line, nodes, "Instances."),
+    CONTRACT_AT("tensor", INT64, applicability_line, tensor, "The tensor-parallel degree."),
+    STATS(applicability_line, stats),
     CONTRACT_END,
 };
-static const struct contract_object regime = { "regime", regime_rows };
+static const struct contract_object domain = { "applicability", applicability_rows };
 
 static const struct contract_member claim_rows[] = {
     CONTRACT_AT("name", TEXT, rival_claim, name, "The simulator."),
@@ -57,9 +57,9 @@ static const struct contract_member claim_rows[] = {
 static const struct contract_object claim = { "claim", claim_rows };
 /* clang-format on */
 
-json_t *report_regimes_json(const struct regime_line *lines, int32_t n)
+json_t *report_applicability_json(const struct applicability_line *lines, int32_t n)
 {
-    return contract_list(&regime, lines, n, sizeof(*lines));
+    return contract_list(&domain, lines, n, sizeof(*lines));
 }
 
 json_t *report_claims_json(const struct rival_claims *c)
@@ -349,7 +349,7 @@ void report_rivals_add(json_t *source, const struct rivals *r)
 /* clang-format off */
 static const struct contract_member result_rows[] = {
     CONTRACT_AT("sources", LIST, report_validation, sources, "One for each table of measurements.", .of = &report_source_contract),
-    CONTRACT_AT("regimes", LIST, report_validation, regimes, "Errors of all times by GPU, framework, nodes and tensor degree.", .of = &regime),
+    CONTRACT_AT("applicability", LIST, report_validation, domains, "Errors of all times by GPU, framework, nodes and tensor degree.", .of = &domain),
     CONTRACT_AT("warnings", LIST, report_validation, warnings, "What was warned of.", .of = &diag_contract),
     CONTRACT_AT("claims", LIST, report_validation, claims, "Errors that publications state, where other simulators are asked for.", LACKS, .of = &claim),
     CONTRACT_END,
@@ -357,5 +357,5 @@ static const struct contract_member result_rows[] = {
 static const struct contract_object result = { "validation", result_rows };
 /* clang-format on */
 const struct contract report_validate_contract = {
-    "urn:smsim:validate:1", "The result of smsim validate --json", { &result }
+    "urn:smsim:validate:2", "The result of smsim validate --json", { &result }
 };

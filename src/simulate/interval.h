@@ -1,7 +1,7 @@
 /* How far a predicted step time is to be trusted: what validation found of the
  * measurements that are nearest to the job.
  *
- * validate/regimes.json (written by `smsim validate --regimes FILE`, shipped) holds
+ * validate/applicability.json (written by `smsim validate --applicability FILE`, shipped) holds
  * cells: of one published table and one place in the space of jobs, how many rows were
  * measured there and the mean, 10th and 90th percentile of predicted / measured - 1 of
  * their times.
@@ -115,7 +115,7 @@ double interval_distance(const struct interval_place *a,
 struct interval interval_assess(const struct interval_table *table,
                                 const struct interval_place *at, const char *without);
 
-/* Reads what "regime" of simulate's JSON and of the shipped file name alike, all but
+/* Reads what "applicability" of simulate's JSON and of the shipped file name alike, all but
  * the axes; -1 where a name is wrong. Strings are copied. */
 int interval_names_read(struct interval_place *at, struct arena *arena, json_t *object);
 

@@ -1,4 +1,4 @@
-/* validate/regimes.json: {"regimes": [{"source", what its cells share, "cells":
+/* validate/applicability.json: {"applicability": [{"source", what its cells share, "cells":
  * [[nodes, tensor, pipeline, log2 of tokens, log2 of parameters, rows, mean, low, high,
  * "row"], ...]}, ...]}. */
 #include "base/file.h"
@@ -134,8 +134,8 @@ static void read_member(struct scan *s, const char *key, struct interval_place *
             s->bad = true;
 }
 
-/* One regime's cells, added to those there are. */
-static void read_regime(struct scan *s, cell_list *cells)
+/* The cells of one domain, added to those there are. */
+static void read_domain(struct scan *s, cell_list *cells)
 {
     struct interval_place at = { .framework = "", -1, -1, -1, -1, -1 };
     const char *source = NULL;
@@ -156,20 +156,20 @@ static void read_regime(struct scan *s, cell_list *cells)
     }
 }
 
-/* The root: what is neither a string nor the regimes is not there. */
+/* The root: what is neither a string nor the list is not there. */
 static void read_root(struct scan *s, cell_list *cells)
 {
     scan_need(s, '{');
     do {
-        bool is_regimes = strcmp(scan_string(s), "regimes") == 0;
+        bool is_list = strcmp(scan_string(s), "applicability") == 0;
         scan_need(s, ':');
-        if (!is_regimes) {
+        if (!is_list) {
             scan_string(s);
             continue;
         }
         scan_need(s, '[');
         do
-            read_regime(s, cells);
+            read_domain(s, cells);
         while (scan_take(s, ','));
         scan_need(s, ']');
     } while (scan_take(s, ','));
@@ -199,7 +199,7 @@ static int parse(struct interval_table *table, struct arena *arena, const char *
         table->n = (int32_t)cells.n;
     } else {
         err_set(err,
-                "%s:%" PRId64 ": holds something else than regimes of measured rows",
+                "%s:%" PRId64 ": holds something else than errors of measured rows",
                 file, line_of(text, (size_t)(s.at - begin)));
     }
     VEC_RELEASE(&cells);
@@ -224,17 +224,17 @@ const struct interval_table *interval_table_get(struct cfg_loader *loader)
 {
     const void *known;
     struct err err = { 0 };
-    if (cache_find(loader, "interval", "regimes", &known))
+    if (cache_find(loader, "interval", "applicability", &known))
         return known;
     struct arena *arena = &loader->arena;
     struct interval_table *table = ARENA_NEW(arena, struct interval_table);
     const char *file =
-        arena_printf(arena, "%s/validate/regimes.json", datadir_root(arena));
+        arena_printf(arena, "%s/validate/applicability.json", datadir_root(arena));
     if (interval_table_read(table, arena, file, &loader->inputs, &err))
         diags_warn(&loader->diags, DIAG_UNMEASURED,
                    "%s; no range rests on measurements: all are 20 %% to both sides, "
-                   "and extrapolated (`make regimes` writes the file)",
+                   "and extrapolated (`make applicability` writes the file)",
                    err.text);
-    cache_add(loader, "interval", "regimes", table);
+    cache_add(loader, "interval", "applicability", table);
     return table;
 }

@@ -99,7 +99,7 @@ struct place {
 
 /* clang-format off */
 #define KNOWN .flags = CONTRACT_MAY_NULL
-static const struct contract_member regime_rows[] = {
+static const struct contract_member applicability_rows[] = {
     CONTRACT_AT("gpu", TEXT, place, at.gpu, "The GPU.", KNOWN),
     CONTRACT_AT("inside", NAME, place, at.inside, "The fabric of an instance.", KNOWN, .names = fabric_kind_names),
     CONTRACT_AT("outside", NAME, place, at.outside, "The fabric between instances; null of one.", KNOWN, .names = fabric_kind_names),
@@ -114,10 +114,10 @@ static const struct contract_member regime_rows[] = {
     CONTRACT_AT("parameters", INT64, place, axes[INTERVAL_PARAMETERS], "Parameters of the model.", KNOWN),
     CONTRACT_END,
 };
-static const struct contract_object regime_contract = { "regime", regime_rows };
+static const struct contract_object applicability_contract = { "applicability", applicability_rows };
 /* clang-format on */
 
-static json_t *regime(const void *result)
+static json_t *domain(const void *result)
 {
     const struct interval *t = &((const struct simulate_result *)result)->interval;
     struct place p = { .at = t->at };
@@ -127,7 +127,7 @@ static json_t *regime(const void *result)
         p.at.framework = NULL;
     for (int i = 0; i < INTERVAL_AXES; i++)
         p.axes[i] = llround(exp2(p.at.log2_of[i]));
-    return contract_json(&regime_contract, &p);
+    return contract_json(&applicability_contract, &p);
 }
 
 static json_t *range_time(const void *result)
@@ -149,9 +149,9 @@ static json_t *nearest(const void *result)
 /* clang-format off */
 static const struct contract_member range_rows[] = {
     CONTRACT_MADE("step_time_s", LIST, range_time, "Time of one training step.", .items = CONTRACT_REAL),
-    CONTRACT_AT("grade", NAME, simulate_result, interval.grade, "How well measurements cover the regime.", .names = interval_grade_names),
+    CONTRACT_AT("grade", NAME, simulate_result, interval.grade, "How well measurements cover jobs like it.", .names = interval_grade_names),
     CONTRACT_MADE("nearest", LIST, nearest, "The nearest measured rows.", .items = CONTRACT_TEXT),
-    CONTRACT_MADE("regime", OBJECT, regime, "The regime by which the range was chosen.", KNOWN, .of = &regime_contract),
+    CONTRACT_MADE("applicability", OBJECT, domain, "The place of the job among measured ones, by which the range was chosen.", KNOWN, .of = &applicability_contract),
     CONTRACT_END,
 };
 static const struct contract_object range_contract = { "range", range_rows };
@@ -329,7 +329,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("breakdown_s", REALS, step, r.parts_s, "Where the step's time goes; the parts sum to it but for data_comm_hidden.", .names = category_names),
     CONTRACT_AT("memory", OBJECT, step, r.memory, "Memory of the fullest GPU.", .of = &memory),
     CONTRACT_AT("cost", OBJECT, step, r.cost, "Cost at the price of price_date.", .of = &cost_contract),
-    CONTRACT_AT("range", OBJECT, step, r, "The range of the step time by measured errors in the same regime.", .of = &range_contract),
+    CONTRACT_AT("range", OBJECT, step, r, "The range of the step time by measured errors of the jobs nearest to it.", .of = &range_contract),
     CONTRACT_MADE("provenance", OBJECT, provenance, "Where the numbers of the data files are from: an array has one for each group of instances.", .of = &provenance_contract),
     CONTRACT_AT("utilization", OBJECT, step, r, "Share of the time in which each resource is busy.", .of = &utilization),
     CONTRACT_MADE("warnings", LIST, warnings, "What was warned of.", .of = &diag_contract),

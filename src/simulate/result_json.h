@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#define RESULT_SCHEMA "urn:smsim:simulate:1"
+#define RESULT_SCHEMA "urn:smsim:simulate:2"
 extern const struct contract_object result_contract;
 
 /* A new tree. */

@@ -5,7 +5,7 @@
 #include "run/run.h"
 #include "scenario/libraries.h"
 #include "simulate/communicators.h"
-#include "simulate/readings.h"
+#include "simulate/interpretations.h"
 #include "step/reps.h"
 #include "step/servers.h"
 #include "step/smddp.h"
@@ -176,8 +176,8 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
                   { DIAG_APPROXIMATE, unlike_note(reps) } };
     enum { FOUND = sizeof(found) / sizeof(found[0]) };
     r->warnings =
-        ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + READINGS_MAX, struct diag);
-    r->n_warnings = readings_note(r->warnings, arena, s, r->memory.peak_B);
+        ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + INTERPRETATIONS_MAX, struct diag);
+    r->n_warnings = interpretations_note(r->warnings, arena, s, r->memory.peak_B);
     for (int i = 0; i < FOUND; i++)
         if (found[i].text)
             add_warning(r, arena, found[i].code, found[i].text);

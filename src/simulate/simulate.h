@@ -2,7 +2,7 @@
  * every search, sweep and validation calls.
  *
  * Files of this folder:
- *     simulate, readings: a scenario in, a result out; ambiguous keys read both ways
+ *     simulate, interpretations: a scenario in, a result out; keys of two meanings
  *     communicators: what NCCL holds of the memory
  *     fit: what would make a job fit
  *     judge, interval*: checks of the numbers; the range and the nearest rows

@@ -65,7 +65,7 @@ static const struct rule rules[] = {
     { EACH, true, true, "gate_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { EACH, true, true, "query_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
     { EACH, true, true, "key_dgrad", COLL_ALL_REDUCE, EXTENT_X, true, 1 },
-    /* sequence parallelism, and the reading of SMP "memory" that gathers inputs */
+    /* sequence parallelism, and the interpretation of SMP "memory" that gathers inputs */
     { SCATTER, false, true, "word_gather", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },
     { SCATTER, false, false, "kv_up|qkv|query", COLL_ALL_GATHER, EXTENT_IN, false, 1 },
     { SCATTER, false, true, "out", COLL_REDUCE_SCATTER, EXTENT_X, false, 1 },

@@ -61,7 +61,7 @@ struct mapping {
     const char *name;
     const char *source, *hardware;
     bool recalled; /* numbers from memory, not read in the source */
-    bool held_out; /* no prediction was fitted to it: no cells of regimes */
+    bool held_out; /* no prediction was fitted to it: no cells of it are shipped */
     enum mapping_kind kind;
     struct csv csv;
     struct filters filters;

@@ -2,9 +2,9 @@
 
 #include "base/xmalloc.h"
 #include "config/pointer.h"
+#include "validation/applicability.h"
 #include "validation/groups.h"
 #include "validation/job.h"
-#include "validation/regime.h"
 #include "validation/rows.h"
 
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static int collect(struct rows *r, struct mapping_outcome *o,
             return -1;
     }
     read_rates(o, job->result);
-    o->has_place = regime_place(&o->place, r->arena, job->result) == 0;
+    o->has_place = applicability_place(&o->place, r->arena, job->result) == 0;
     return 0;
 }
 

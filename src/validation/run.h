@@ -13,7 +13,7 @@
  *     job, run, stats, summary        predictions; errors and rankings
  *     rivals                          what other simulators predict (validate/arena)
  *     measured, compare               steps that were run, operator by operator
- *     regime                          errors by regime (validate/regimes.json) */
+ *     applicability                   errors by applicability domain */
 #ifndef VALIDATION_RUN_H
 #define VALIDATION_RUN_H
 

@@ -65,7 +65,7 @@ static void make_sample(struct sample *x)
 static void test_json_keys(void)
 {
     static const char expected[] =
-        "{\"schema\":\"urn:smsim:simulate:1\",\"scenario\":\"sample\",\"step_time_s\":"
+        "{\"schema\":\"urn:smsim:simulate:2\",\"scenario\":\"sample\",\"step_time_s\":"
         "0.5,\"samples_per_s\":128.0,"
         "\"tokens_per_s\":0.0,\"model_flops_per_gpu_s\":0.0,\"mfu\":0.0,\"hfu\":0.0,"
         "\"gpus\":16,\"breakdown_s\":{\"compute\":0.3,\"recompute\":0.0,"

@@ -207,8 +207,8 @@ static void test_notes(void)
     unload(&j);
 }
 
-/* The note names the peak that a run of the other reading has. */
-static void test_other_reading(void)
+/* The note names the peak that a run of the other interpretation has. */
+static void test_other_interpretation(void)
 {
     struct job scatter, gather;
     struct simulate_result here, there;
@@ -219,7 +219,7 @@ static void test_other_reading(void)
     run(&scatter, false, &here);
     run(&gather, false, &there);
     CU_ASSERT_NOT_EQUAL(here.memory.peak_B, there.memory.peak_B);
-    snprintf(text, sizeof(text), "the other reading: smp-gather, %.1f GB;",
+    snprintf(text, sizeof(text), "the other interpretation: smp-gather, %.1f GB;",
              (double)there.memory.peak_B / 1e9);
     CU_ASSERT_TRUE(says(&here, text));
     unload(&gather);
@@ -266,6 +266,6 @@ void test_smp_tensor_register(void)
     CU_add_test(suite, "FLOPs", test_flops);
     CU_add_test(suite, "checkpoints", test_checkpoints);
     CU_add_test(suite, "notes", test_notes);
-    CU_add_test(suite, "the other reading", test_other_reading);
+    CU_add_test(suite, "the other interpretation", test_other_interpretation);
     CU_add_test(suite, "folding", test_folding);
 }

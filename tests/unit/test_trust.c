@@ -1,5 +1,5 @@
 /* How far results are to be trusted: distances and grades by table, ranges, files of
- * regimes that are missing, cut or wrong, and the rows that keep their range. */
+ * errors of measured rows that are missing, cut or wrong, and the rows that keep their range. */
 #include "config/datadir.h"
 #include "config/provenance.h"
 #include "report/report.h"
@@ -186,7 +186,8 @@ static int read_text(const char *text)
 }
 
 #define HEAD                                                                        \
-    "{\"regimes\": [{\"source\": \"s\", \"gpu\": \"V100\", \"inside\": \"pcie\","   \
+    "{\"applicability\": [{\"source\": \"s\", \"gpu\": \"V100\", \"inside\": "      \
+    "\"pcie\","                                                                     \
     "\"sharding\": \"none\", \"precision\": \"fp16\", \"checkpointing\": \"full\"," \
     "\"cells\": "
 #define TAIL "}]}"
@@ -202,9 +203,9 @@ static void test_files(void)
         { "", -1 },
         { "[]", -1 },
         { "{}", -1 },
-        { "{\"regimes\": {}}", -1 },
-        { "{\"regimes\": [{}]}", -1 },
-        { "{\"regimes\": [7, null]}", -1 },
+        { "{\"applicability\": {}}", -1 },
+        { "{\"applicability\": [{}]}", -1 },
+        { "{\"applicability\": [7, null]}", -1 },
         { HEAD "[]" TAIL, -1 },
         { HEAD "{\"x\": 1}" TAIL, -1 },
         { HEAD "[[2, 1, 1, 12.0, 28.4, 3, 0.01", -1 },
@@ -217,7 +218,8 @@ static void test_files(void)
         { HEAD "[[2, 1, 1, 12.0, 28.4, 3, 0.01, 0.5, 0.04, \"r\"]]" TAIL, -1 },
         { HEAD "[[\"2\", 1, 1, 12.0, 28.4, 3, 0, 0, 0, \"r\"]]" TAIL, -1 },
         { HEAD "[null, true, []]" TAIL, -1 },
-        { "{\"regimes\": [{\"source\": \"s\", \"gpu\": \"V100\", \"inside\": \"ether\","
+        { "{\"applicability\": [{\"source\": \"s\", \"gpu\": \"V100\", \"inside\": "
+          "\"ether\","
           "\"cells\": [[2,1,1,12,28,3,0,0,0,\"a\"]]}]}",
           -1 },
     };
@@ -236,7 +238,7 @@ static void test_files(void)
     arena_release(&arena);
 }
 
-static void add_table(struct regime_rows *rows, const char *name)
+static void add_table(struct applicability_rows *rows, const char *name)
 {
     struct cfg_loader loader;
     struct mapping mapping;
@@ -244,7 +246,7 @@ static void add_table(struct regime_rows *rows, const char *name)
     cfg_loader_init(&loader);
     CU_ASSERT_EQUAL_FATAL(mapping_load(&mapping, &loader, name, NULL), 0);
     mapping_run(&run, &loader.arena, &mapping, NULL, NULL);
-    regime_rows_add(rows, &run);
+    applicability_rows_add(rows, &run);
     mapping_release(&mapping);
     cfg_loader_release(&loader);
 }
@@ -255,21 +257,21 @@ static void test_tables(void)
     static const char *const names[] = { "nvidia_bert_large_training",
                                          "korthikanti2022_end_to_end",
                                          "nemo_dgxh100_fp8" };
-    struct regime_rows rows;
+    struct applicability_rows rows;
     struct cfg_loader loader;
     int32_t n_lines;
     int64_t n = 0;
     cfg_loader_init(&loader);
-    regime_rows_init(&rows, &loader.arena);
+    applicability_rows_init(&rows, &loader.arena);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         add_table(&rows, names[i]);
     const struct interval_table *shipped = interval_table_get(&loader);
     CU_ASSERT_TRUE(shipped->n > 0);
     CU_ASSERT_PTR_EQUAL(interval_table_get(&loader), shipped);
-    struct regime_coverage c = regime_coverage(&rows, shipped);
+    struct applicability_coverage c = applicability_coverage(&rows, shipped);
     CU_ASSERT_TRUE(c.n > 100);
     CU_ASSERT_TRUE((double)c.within >= 0.75 * (double)c.n);
-    const struct regime_line *lines = regime_lines(&rows, &n_lines);
+    const struct applicability_line *lines = applicability_lines(&rows, &n_lines);
     for (int32_t i = 0; i < n_lines; i++)
         n += lines[i].stats.n;
     CU_ASSERT_EQUAL(n, c.n);
@@ -277,8 +279,8 @@ static void test_tables(void)
     struct interval_table table;
     struct err err = { 0 };
     close(mkstemp(path));
-    json_t *tree = regime_cells(&rows);
-    CU_ASSERT_EQUAL(report_regimes_write(tree, path, &err), 0);
+    json_t *tree = applicability_cells(&rows);
+    CU_ASSERT_EQUAL(report_applicability_write(tree, path, &err), 0);
     CU_ASSERT_EQUAL(
         interval_table_read(&table, &loader.arena, path, &loader.inputs, &err), 0);
     for (int32_t i = 0; i < table.n; i++)
@@ -286,7 +288,7 @@ static void test_tables(void)
     CU_ASSERT_EQUAL(n, 0);
     unlink(path);
     json_decref(tree);
-    regime_rows_release(&rows);
+    applicability_rows_release(&rows);
     cfg_loader_release(&loader);
 }
 

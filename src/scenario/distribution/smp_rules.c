@@ -79,7 +79,7 @@ static int check_offloading(struct parse_context *r)
     return 0;
 }
 
-/* "memory" has two readings; "speed" has one. */
+/* "memory" has two interpretations; "speed" has one. */
 static int check_policy(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;

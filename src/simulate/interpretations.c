@@ -1,4 +1,4 @@
-#include "simulate/readings.h"
+#include "simulate/interpretations.h"
 
 #include "model/share.h"
 #include "run/groups.h"
@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* What the other reading takes, and this one's, as text; empty when it cannot be had
+/* What the other interpretation takes, and this one's, as text; empty when it cannot be had
  * cheaply. */
 static const char *other_peak(struct arena *arena, const struct scenario *other,
                               int64_t own_B)
@@ -32,7 +32,7 @@ static const char *tensor_note(struct arena *arena, const struct scenario *s,
     const char *names[] = { "smp-scatter", "smp-gather" };
     return arena_printf(arena,
                         "inferred: optimize \"memory\" is read as %s, %.1f GB at most "
-                        "(the other reading: %s%s; tensor_policy chooses)",
+                        "(the other interpretation: %s%s; tensor_policy chooses)",
                         names[!scatters], (double)peak_B / 1e9, names[scatters],
                         other_peak(arena, &other, peak_B));
 }
@@ -47,7 +47,7 @@ static const char *forward_note(struct arena *arena, const struct scenario *s,
     return arena_printf(
         arena,
         "inferred: SMP's forwards run ahead %s, %.1f GB at most (the "
-        "other reading: %s%s; forward_policy chooses)",
+        "other interpretation: %s%s; forward_policy chooses)",
         eager ? "as far as active_microbatches lets them" : "as 1F1B's do",
         (double)peak_B / 1e9, names[eager], other_peak(arena, &other, peak_B));
 }
@@ -101,8 +101,8 @@ static void add(struct diag *out, int32_t *n, enum diag_code code, const char *t
             (struct diag) { .severity = DIAG_WARNING, .code = code, .text = text };
 }
 
-int32_t readings_note(struct diag *out, struct arena *arena, const struct scenario *s,
-                      int64_t peak_B)
+int32_t interpretations_note(struct diag *out, struct arena *arena,
+                             const struct scenario *s, int64_t peak_B)
 {
     int32_t n = 0;
     if (s->parallel.split.infers_tensor)

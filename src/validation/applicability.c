@@ -1,4 +1,4 @@
-#include "validation/regime.h"
+#include "validation/applicability.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -7,9 +7,9 @@
 
 /* Places */
 
-int regime_place(struct interval_place *at, struct arena *arena, json_t *result)
+int applicability_place(struct interval_place *at, struct arena *arena, json_t *result)
 {
-    json_t *o = json_object_get(json_object_get(result, "range"), "regime");
+    json_t *o = json_object_get(json_object_get(result, "range"), "applicability");
     if (interval_names_read(at, arena, o))
         return -1;
     for (int i = 0; i < INTERVAL_AXES; i++) {
@@ -36,17 +36,18 @@ static double time_error(const struct mapping_outcome *o)
     return NAN;
 }
 
-void regime_rows_init(struct regime_rows *rows, struct arena *arena)
+void applicability_rows_init(struct applicability_rows *rows, struct arena *arena)
 {
-    *rows = (struct regime_rows) { .arena = arena };
+    *rows = (struct applicability_rows) { .arena = arena };
 }
 
-void regime_rows_release(struct regime_rows *rows)
+void applicability_rows_release(struct applicability_rows *rows)
 {
     VEC_RELEASE(&rows->list);
 }
 
-void regime_rows_add(struct regime_rows *rows, const struct mapping_run *run)
+void applicability_rows_add(struct applicability_rows *rows,
+                            const struct mapping_run *run)
 {
     struct arena *arena = rows->arena;
     const char *source = arena_strdup(arena, run->mapping->name);
@@ -57,8 +58,8 @@ void regime_rows_add(struct regime_rows *rows, const struct mapping_run *run)
                            : time_error(o);
         if (!isfinite(error))
             continue;
-        struct regime_row row = { o->place, source, arena_strdup(arena, o->name),
-                                  error };
+        struct applicability_row row = { o->place, source, arena_strdup(arena, o->name),
+                                         error };
         row.at.gpu = arena_strdup(arena, row.at.gpu);
         row.at.framework = arena_strdup(arena, row.at.framework);
         VEC_PUSH(&rows->list, row);
@@ -72,24 +73,24 @@ static int by_int(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-static int64_t degree(const struct regime_row *r, enum interval_axis axis)
+static int64_t degree(const struct applicability_row *r, enum interval_axis axis)
 {
     return llround(exp2(r->at.log2_of[axis]));
 }
 
 static int by_line(const void *a, const void *b)
 {
-    const struct regime_row *x = a, *y = b;
+    const struct applicability_row *x = a, *y = b;
     int c = strcmp(x->at.gpu, y->at.gpu);
     c = c ? c : strcmp(x->at.framework, y->at.framework);
     c = c ? c : by_int(degree(x, INTERVAL_NODES), degree(y, INTERVAL_NODES));
     return c ? c : by_int(degree(x, INTERVAL_TENSOR), degree(y, INTERVAL_TENSOR));
 }
 
-/* What the cells of one "regime" share. */
+/* What the cells of one "applicability" share. */
 static int by_kind(const void *a, const void *b)
 {
-    const struct regime_row *x = a, *y = b;
+    const struct applicability_row *x = a, *y = b;
     int c = strcmp(x->source, y->source);
     c = c ? c : strcmp(x->at.gpu, y->at.gpu);
     c = c ? c : by_int(x->at.inside, y->at.inside);
@@ -102,7 +103,7 @@ static int by_kind(const void *a, const void *b)
 
 static int by_cell(const void *a, const void *b)
 {
-    const struct regime_row *x = a, *y = b;
+    const struct applicability_row *x = a, *y = b;
     const double octaves = 2; /* a cell is so wide in tokens and parameters */
     int c = by_kind(a, b);
     for (int i = INTERVAL_NODES; i <= INTERVAL_PIPELINE && !c; i++)
@@ -117,7 +118,7 @@ static int by_cell(const void *a, const void *b)
  * do. */
 static int by_cell_and_name(const void *a, const void *b)
 {
-    const struct regime_row *x = a, *y = b;
+    const struct applicability_row *x = a, *y = b;
     int c = by_cell(a, b);
     c = c ? c : strcmp(x->name, y->name);
     return c ? c : (x->error > y->error) - (x->error < y->error);
@@ -129,14 +130,15 @@ static int by_line_and_cell(const void *a, const void *b)
     return c ? c : by_cell_and_name(a, b);
 }
 
-static void sort(struct regime_rows *rows, int (*order)(const void *, const void *))
+static void sort(struct applicability_rows *rows,
+                 int (*order)(const void *, const void *))
 {
     if (rows->list.n)
         qsort(rows->list.v, (size_t)rows->list.n, sizeof(*rows->list.v), order);
 }
 
 /* End of the rows that are alike. */
-static int64_t end_of(const struct regime_rows *rows, int64_t from,
+static int64_t end_of(const struct applicability_rows *rows, int64_t from,
                       int (*order)(const void *, const void *))
 {
     int64_t to = from + 1;
@@ -147,22 +149,24 @@ static int64_t end_of(const struct regime_rows *rows, int64_t from,
 
 /* The printed table */
 
-struct regime_line *regime_lines(struct regime_rows *rows, int32_t *n)
+struct applicability_line *applicability_lines(struct applicability_rows *rows,
+                                               int32_t *n)
 {
     int64_t all = rows->list.n;
-    struct regime_line *lines = ARENA_ARRAY(rows->arena, all + 1, struct regime_line);
+    struct applicability_line *lines =
+        ARENA_ARRAY(rows->arena, all + 1, struct applicability_line);
     double *errors = xcalloc((size_t)all + 1, sizeof(*errors));
     *n = 0;
     sort(rows, by_line_and_cell);
     for (int64_t i = 0; i < all; i++)
         errors[i] = rows->list.v[i].error;
     for (int64_t i = 0, to; i < all; i = to) {
-        const struct regime_row *r = &rows->list.v[i];
+        const struct applicability_row *r = &rows->list.v[i];
         to = end_of(rows, i, by_line);
-        lines[(*n)++] = (struct regime_line) { r->at.gpu, r->at.framework,
-                                               degree(r, INTERVAL_NODES),
-                                               degree(r, INTERVAL_TENSOR),
-                                               stats_of(errors + i, to - i) };
+        lines[(*n)++] = (struct applicability_line) { r->at.gpu, r->at.framework,
+                                                      degree(r, INTERVAL_NODES),
+                                                      degree(r, INTERVAL_TENSOR),
+                                                      stats_of(errors + i, to - i) };
     }
     free(errors);
     return lines;
@@ -187,7 +191,7 @@ static size_t short_name(const char *name)
     return at;
 }
 
-static json_t *cell_json(const struct regime_row *rows, int64_t n)
+static json_t *cell_json(const struct applicability_row *rows, int64_t n)
 {
     json_t *cell = json_array();
     double *errors = xcalloc((size_t)n, sizeof(*errors));
@@ -220,7 +224,7 @@ static void put_name(json_t *o, const char *key, const struct name_value *names,
         json_object_set_new(o, key, json_string(names_of(names, v)));
 }
 
-static json_t *kind_json(const struct regime_row *r)
+static json_t *kind_json(const struct applicability_row *r)
 {
     json_t *o = json_pack("{s:s, s:s}", "source", r->source, "gpu", r->at.gpu);
     put_name(o, "inside", fabric_kind_names, r->at.inside);
@@ -233,38 +237,39 @@ static json_t *kind_json(const struct regime_row *r)
     return o;
 }
 
-json_t *regime_cells(struct regime_rows *rows)
+json_t *applicability_cells(struct applicability_rows *rows)
 {
-    json_t *regimes = json_array();
+    json_t *domains = json_array();
     sort(rows, by_cell_and_name);
     for (int64_t i = 0, kind_to; i < rows->list.n; i = kind_to) {
-        json_t *regime = kind_json(&rows->list.v[i]), *cells = json_array();
+        json_t *domain = kind_json(&rows->list.v[i]), *cells = json_array();
         kind_to = end_of(rows, i, by_kind);
         for (int64_t k = i, to; k < kind_to; k = to) {
             to = end_of(rows, k, by_cell);
             json_array_append_new(cells, cell_json(&rows->list.v[k], to - k));
         }
-        json_object_set_new(regime, "cells", cells);
-        json_array_append_new(regimes, regime);
+        json_object_set_new(domain, "cells", cells);
+        json_array_append_new(domains, domain);
     }
-    return json_pack("{s:o}", "regimes", regimes);
+    return json_pack("{s:o}", "applicability", domains);
 }
 
 /* Coverage */
 
-static bool is_within(const struct regime_row *r, const struct interval_table *table,
-                      const char *without)
+static bool is_within(const struct applicability_row *r,
+                      const struct interval_table *table, const char *without)
 {
     struct interval t = interval_assess(table, &r->at, without);
     return r->error >= t.low && r->error <= t.high;
 }
 
-struct regime_coverage regime_coverage(const struct regime_rows *rows,
-                                       const struct interval_table *table)
+struct applicability_coverage
+applicability_coverage(const struct applicability_rows *rows,
+                       const struct interval_table *table)
 {
-    struct regime_coverage c = { .n = rows->list.n };
+    struct applicability_coverage c = { .n = rows->list.n };
     for (int64_t i = 0; i < c.n; i++) {
-        const struct regime_row *r = &rows->list.v[i];
+        const struct applicability_row *r = &rows->list.v[i];
         c.within += is_within(r, table, NULL);
         c.within_without += is_within(r, table, r->source);
     }

@@ -1,4 +1,4 @@
-/* Errors by regime: the table of `smsim validate`, and the shipped file. */
+/* Errors by applicability domain: the table of `smsim validate`, and the shipped file. */
 #include "base/file.h"
 #include "report/report.h"
 
@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
-                         const struct regime_coverage *c)
+void report_applicability_text(FILE *out, const struct applicability_line *lines,
+                               int32_t n, const struct applicability_coverage *c)
 {
-    fputs("\nTimes by regime, all sources together\n", out);
+    fputs("\nTimes by applicability domain, all sources together\n", out);
     fprintf(out, "%-16s %-23s %5s %6s %5s %8s %8s %7s\n", "GPU", "framework", "nodes",
             "tensor", "n", "mean |e|", "median", "bias");
     for (int32_t i = 0; i < n; i++) {
-        const struct regime_line *l = &lines[i], *before = i ? l - 1 : NULL;
+        const struct applicability_line *l = &lines[i], *before = i ? l - 1 : NULL;
         bool same_gpu = before && strcmp(l->gpu, before->gpu) == 0;
         bool same = same_gpu && strcmp(l->framework, before->framework) == 0;
         fprintf(out,
@@ -31,7 +31,7 @@ void report_regimes_text(FILE *out, const struct regime_line *lines, int32_t n,
                 100.0 * (double)c->within_without / (double)c->n);
 }
 
-void report_held_out_text(FILE *out, const struct regime_coverage *c)
+void report_held_out_text(FILE *out, const struct applicability_coverage *c)
 {
     if (c->n)
         fprintf(out,
@@ -42,9 +42,9 @@ void report_held_out_text(FILE *out, const struct regime_coverage *c)
 }
 
 /* Members but "cells", then these, one a line. */
-static void write_regime(FILE *out, json_t *regime)
+static void write_domain(FILE *out, json_t *domain)
 {
-    json_t *head = json_copy(regime), *cells = json_object_get(regime, "cells");
+    json_t *head = json_copy(domain), *cells = json_object_get(domain, "cells");
     json_object_del(head, "cells");
     char *text = json_dumps(head, JSON_REAL_PRECISION(6));
     fprintf(out, "    %.*s, \"cells\": [", (int)strlen(text) - 1, text);
@@ -58,23 +58,24 @@ static void write_regime(FILE *out, json_t *regime)
     json_decref(head);
 }
 
-int report_regimes_write(json_t *tree, const char *path, struct err *err)
+int report_applicability_write(json_t *tree, const char *path, struct err *err)
 {
     struct file_out file;
     if (file_out_open(&file, path, err))
         return -1;
-    fputs(
-        "{\n"
-        "  \"comment\": \"Errors of predicted step times by regime, of the tables in "
-        "validate/data; made by `make regimes`. A cell: nodes, tensor, pipeline, log2 "
-        "of a microbatch's tokens, log2 of parameters, rows, mean error, 10th and "
-        "90th percentile, one of the rows\",\n  \"regimes\": [\n",
-        file.stream);
-    json_t *regimes = json_object_get(tree, "regimes");
-    for (size_t i = 0; i < json_array_size(regimes); i++) {
+    fputs("{\n"
+          "  \"comment\": \"Errors of predicted step times by applicability domain, of "
+          "the tables in "
+          "validate/data; made by `make applicability`. A cell: nodes, tensor, "
+          "pipeline, log2 "
+          "of a microbatch's tokens, log2 of parameters, rows, mean error, 10th and "
+          "90th percentile, one of the rows\",\n  \"applicability\": [\n",
+          file.stream);
+    json_t *domains = json_object_get(tree, "applicability");
+    for (size_t i = 0; i < json_array_size(domains); i++) {
         if (i)
             fputs(",\n", file.stream);
-        write_regime(file.stream, json_array_get(regimes, i));
+        write_domain(file.stream, json_array_get(domains, i));
     }
     fputs("\n  ]\n}\n", file.stream);
     return file_out_commit(&file, err);
