@@ -30,8 +30,7 @@ json_t *calibration_attentions_file(const struct calibration *c,
         if (p->why)
             continue;
         set_file_add(&f, row_json(&p->attention));
-        set_file_errors(&f, p->attention.software, p->fit_median, p->fit_mean,
-                        p->held_median, p->held_mean);
+        set_file_errors(&f, p->attention.software, &p->errors);
     }
     return set_file_end(&f, "attentions");
 }

@@ -48,6 +48,13 @@ struct calibration_link {
     double median;                              /* of |predicted / measured - 1| */
 };
 
+/* Errors of rows that constants are fitted to, and of those held out; of the floor, what
+ * rows differ by that should be equal. */
+struct calibration_errors {
+    int64_t n_fit, n_held, n_floor;
+    double fit_median, fit_mean, held_median, held_mean, floor_median, floor_mean;
+};
+
 /* The products of a device, a release of software and a format. */
 struct calibration_product {
     const char *device, *gpu;      /* the shipped GPU's name; NULL: none resembles it */
@@ -58,8 +65,7 @@ struct calibration_product {
     /* Rows of training's shapes: those fitted to, those held out, and what equal rows
      * of other software differ by. Of rows that the host limits, those above three times
      * its time. */
-    int64_t n_fit, n_held, n_floor;
-    double fit_median, fit_mean, held_median, held_mean, floor_median, floor_mean;
+    struct calibration_errors errors;
     /* All of these rows by rule from another GPU (hardware/gpu_rule.h), as if this one
      * had not been measured; NULL: no other has the format. */
     const char *rule_gpu;
@@ -72,9 +78,8 @@ struct calibration_attention {
     const char *device, *gpu; /* the shipped GPU's name; NULL: none resembles it */
     const struct attention *shipped; /* NULL: none */
     struct attention attention;
-    const char *why;       /* why nothing was fitted; NULL */
-    int64_t n_fit, n_held; /* rows from 1024 tokens on */
-    double fit_median, fit_mean, held_median, held_mean;
+    const char *why;                  /* why nothing was fitted; NULL */
+    struct calibration_errors errors; /* rows from 1024 tokens on */
 };
 
 /* Dispatch or combine of a device and a release of software. */
@@ -83,8 +88,7 @@ struct calibration_transfer {
     const struct transfer *shipped; /* NULL: none */
     struct transfer transfer;
     const char *why; /* why nothing was fitted; NULL */
-    int64_t n_fit, n_held;
-    double fit_median, fit_mean, held_median, held_mean;
+    struct calibration_errors errors;
 };
 
 /* The experts of a device, a release of software and a format. */
@@ -94,8 +98,7 @@ struct calibration_experts {
     struct experts_kernel kernel;
     const char *why; /* why nothing was fitted; NULL */
     /* Rows from 1024 tokens on; of the floor, pairs of equal shapes of other software */
-    int64_t n_fit, n_held, n_floor;
-    double fit_median, fit_mean, held_median, held_mean, floor_median, floor_mean;
+    struct calibration_errors errors;
 };
 
 struct calibration {

@@ -35,7 +35,7 @@ json_t *calibration_experts_file(const struct calibration *c, const struct sampl
         set_file_errors(
             &f,
             arena_printf(c->arena, "%s %s", p->kernel.software, p->kernel.format->name),
-            p->fit_median, p->fit_mean, p->held_median, p->held_mean);
+            &p->errors);
     }
     return set_file_end(&f, "experts");
 }

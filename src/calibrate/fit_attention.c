@@ -221,8 +221,10 @@ static int fit_one(struct calibration_attention *p, const struct gpu *gpu,
     } else {
         rc = fit_set(&set, err);
         p->attention = set.attention;
-        p->n_fit = sum_up(&set, 0, set.n_fit, &p->fit_median, &p->fit_mean);
-        p->n_held = sum_up(&set, set.n_fit, set.n, &p->held_median, &p->held_mean);
+        p->errors.n_fit =
+            sum_up(&set, 0, set.n_fit, &p->errors.fit_median, &p->errors.fit_mean);
+        p->errors.n_held = sum_up(&set, set.n_fit, set.n, &p->errors.held_median,
+                                  &p->errors.held_mean);
     }
     free(set.weights);
     free(set.rows);

@@ -177,12 +177,13 @@ static void add_floor(struct calibration_experts *p, const struct set *set,
         const struct sample_experts *a = set->rows[i].sample;
         for (int64_t j = 0; a->tokens >= MANY_TOKENS && j < s->experts.n; j++) {
             const struct sample_experts *b = &s->experts.v[j];
-            if (p->n_floor < FLOOR_MOST && is_same(a, b) &&
+            if (p->errors.n_floor < FLOOR_MOST && is_same(a, b) &&
                 strcmp(a->software, b->software) != 0)
-                errors[p->n_floor++] = fabs(b->time_s / a->time_s - 1);
+                errors[p->errors.n_floor++] = fabs(b->time_s / a->time_s - 1);
         }
     }
-    fit_sum_up(errors, p->n_floor, &p->floor_median, &p->floor_mean);
+    fit_sum_up(errors, p->errors.n_floor, &p->errors.floor_median,
+               &p->errors.floor_mean);
 }
 
 /* Sets ----------------------------------------------------------------------------- */
@@ -249,8 +250,10 @@ static int fit_one(struct calibration_experts *p, const struct gpu *gpu,
     } else {
         rc = fit_set(&set, err);
         p->kernel = set.kernel;
-        p->n_fit = sum_up(&set, 0, set.n_fit, &p->fit_median, &p->fit_mean);
-        p->n_held = sum_up(&set, set.n_fit, set.n, &p->held_median, &p->held_mean);
+        p->errors.n_fit =
+            sum_up(&set, 0, set.n_fit, &p->errors.fit_median, &p->errors.fit_mean);
+        p->errors.n_held = sum_up(&set, set.n_fit, set.n, &p->errors.held_median,
+                                  &p->errors.held_mean);
         add_floor(p, &set, s);
     }
     free(set.weights);

@@ -255,10 +255,10 @@ static void add_figures(struct calibration_product *p, const struct set *set,
 {
     int64_t most = WEIGHTED_SIZES * set->n;
     double *errors = xmalloc((size_t)(most + 1) * sizeof(*errors));
-    p->n_fit = errors_of(set, 0, set->n_fit, errors);
-    fit_sum_up(errors, p->n_fit, &p->fit_median, &p->fit_mean);
-    p->n_held = errors_of(set, set->n_fit, set->n, errors);
-    fit_sum_up(errors, p->n_held, &p->held_median, &p->held_mean);
+    p->errors.n_fit = errors_of(set, 0, set->n_fit, errors);
+    fit_sum_up(errors, p->errors.n_fit, &p->errors.fit_median, &p->errors.fit_mean);
+    p->errors.n_held = errors_of(set, set->n_fit, set->n, errors);
+    fit_sum_up(errors, p->errors.n_held, &p->errors.held_median, &p->errors.held_mean);
     if (p->rule_gpu) {
         struct set ruled = *set;
         ruled.product = p->ruled;
@@ -266,8 +266,9 @@ static void add_figures(struct calibration_product *p, const struct set *set,
         fit_sum_up(errors, errors_of(&ruled, 0, set->n, errors), &p->rule_median,
                    &p->rule_mean);
     }
-    p->n_floor = floor_of(set, s, errors, most);
-    fit_sum_up(errors, p->n_floor, &p->floor_median, &p->floor_mean);
+    p->errors.n_floor = floor_of(set, s, errors, most);
+    fit_sum_up(errors, p->errors.n_floor, &p->errors.floor_median,
+               &p->errors.floor_mean);
     free(errors);
 }
 

@@ -141,8 +141,10 @@ static int fit_one(struct calibration_transfer *p, const struct samples *s,
     } else {
         rc = fit_set(&set, err);
         p->transfer = set.transfer;
-        p->n_fit = sum_up(&set, 0, set.n_fit, &p->fit_median, &p->fit_mean);
-        p->n_held = sum_up(&set, set.n_fit, set.n, &p->held_median, &p->held_mean);
+        p->errors.n_fit =
+            sum_up(&set, 0, set.n_fit, &p->errors.fit_median, &p->errors.fit_mean);
+        p->errors.n_held = sum_up(&set, set.n_fit, set.n, &p->errors.held_median,
+                                  &p->errors.held_mean);
     }
     free(set.rows);
     return rc;

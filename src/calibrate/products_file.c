@@ -52,8 +52,7 @@ static void add_errors(struct set_file *f, const struct calibration *c,
         strbuf_printf(&f->provenance,
                       "; %s: the host's time alone, other terms guessed", name);
     else
-        set_file_errors(f, name, p->fit_median, p->fit_mean, p->held_median,
-                        p->held_mean);
+        set_file_errors(f, name, &p->errors);
 }
 
 json_t *calibration_products_file(const struct calibration *c, const struct samples *s)

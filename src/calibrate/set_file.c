@@ -17,13 +17,13 @@ void set_file_add(struct set_file *f, json_t *row)
     json_array_append_new(f->rows, row);
 }
 
-void set_file_errors(struct set_file *f, const char *name, double fit_median,
-                     double fit_mean, double held_median, double held_mean)
+void set_file_errors(struct set_file *f, const char *name,
+                     const struct calibration_errors *e)
 {
     strbuf_printf(&f->provenance,
                   "; %s: %.1f/%.1f %% of the half fitted to, %.1f/%.1f %% of the other",
-                  name, 100 * fit_median, 100 * fit_mean, 100 * held_median,
-                  100 * held_mean);
+                  name, 100 * e->fit_median, 100 * e->fit_mean, 100 * e->held_median,
+                  100 * e->held_mean);
 }
 
 json_t *set_file_end(struct set_file *f, const char *key)

@@ -4,6 +4,7 @@
 #define CALIBRATE_SET_FILE_H
 
 #include "base/strbuf.h"
+#include "calibrate/calibration.h"
 #include "calibrate/samples.h"
 
 #include <jansson.h>
@@ -21,8 +22,8 @@ void set_file_begin(struct set_file *f, const struct samples *s, const char *dev
 void set_file_add(struct set_file *f, json_t *row);
 
 /* Errors of both halves, after "; " and the row's name. */
-void set_file_errors(struct set_file *f, const char *name, double fit_median,
-                     double fit_mean, double held_median, double held_mean);
+void set_file_errors(struct set_file *f, const char *name,
+                     const struct calibration_errors *e);
 
 /* The file, with its rows under that key (a new reference). */
 json_t *set_file_end(struct set_file *f, const char *key);

@@ -28,7 +28,7 @@ json_t *calibration_transfers_file(const struct calibration *c, const struct sam
             continue;
         set_file_add(&f, row_json(&p->transfer));
         set_file_errors(&f, names_of(transfer_kind_names, p->transfer.kind),
-                        p->fit_median, p->fit_mean, p->held_median, p->held_mean);
+                        &p->errors);
     }
     return set_file_end(&f, "transfers");
 }

@@ -1,6 +1,7 @@
 #include "report/products_text.h"
 
-#include <inttypes.h>
+#include "report/fitted_text.h"
+
 #include <math.h>
 
 static bool is_near(double a, double b)
@@ -41,31 +42,20 @@ static void print_constants(FILE *out, const struct calibration_product *c)
     if (c->host_alone)
         fprintf(out, " (the host limits all rows: other terms are guesses)");
     fprintf(out, "; %s\n",
-            !c->shipped                    ? "not shipped"
-            : is_as_shipped(p, c->shipped) ? "as shipped"
-                                           : "not what is shipped");
+            fitted_status(c->shipped, c->shipped && is_as_shipped(p, c->shipped)));
 }
 
 static void print_product(FILE *out, const struct calibration_product *p)
 {
-    char name[128], equal[32] = "-", rule[32] = "-";
+    char name[128], equal[32], rule[32] = "-";
     snprintf(name, sizeof(name), "%s, %s, %s", p->device, p->product.software,
              p->product.format->name);
-    if (p->why) {
-        fprintf(out, "  %s: nothing was fitted: %s\n", name, p->why);
-        return;
-    }
-    if (p->n_floor)
-        snprintf(equal, sizeof(equal), "%.1f/%.1f %%", 100 * p->floor_median,
-                 100 * p->floor_mean);
     if (p->rule_gpu)
         snprintf(rule, sizeof(rule), "%.1f/%.1f %%", 100 * p->rule_median,
                  100 * p->rule_mean);
-    fprintf(out,
-            "  %-60s %5" PRId64 " %5.1f/%4.1f %% %6" PRId64
-            " %5.1f/%4.1f %% %13s %13s\n",
-            name, p->n_fit, 100 * p->fit_median, 100 * p->fit_mean, p->n_held,
-            100 * p->held_median, 100 * p->held_mean, equal, rule);
+    if (!fitted_row(out, 60, name, p->why, &p->errors))
+        return;
+    fprintf(out, " %13s %13s\n", fitted_floor(equal, &p->errors), rule);
     print_constants(out, p);
     if (p->rule_gpu)
         fprintf(out, "    by rule from %s\n", p->rule_gpu);
@@ -73,16 +63,15 @@ static void print_product(FILE *out, const struct calibration_product *p)
 
 void report_products(FILE *out, const struct calibration *c, const struct samples *s)
 {
-    for (int64_t i = 0; i < s->files.n; i++)
-        fprintf(out, "%s%s", i ? ", " : "", s->files.v[i]);
+    fitted_files(out, s);
     fprintf(
         out,
-        "\nmedian/mean error of products with m >= 1024, n and k >= 512; those "
+        "median/mean error of products with m >= 1024, n and k >= 512; those "
         "that the host\nlimits from three times its time on. Equal rows: what other "
         "software differs by.\nLeft out: this GPU by rule from another "
         "(MODEL.md, 3.19)\n\n");
-    fprintf(out, "  %-60s %5s %12s %7s %11s %13s %13s\n", "", "n", "fitted to", "n",
-            "held out", "equal rows", "left out");
+    fitted_head(out, 60);
+    fprintf(out, " %13s %13s\n", "equal rows", "left out");
     for (int64_t i = 0; i < c->products.n; i++)
         print_product(out, &c->products.v[i]);
 }

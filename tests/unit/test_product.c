@@ -300,10 +300,10 @@ static void test_recover(void)
     for (int i = 0; i < 2; i++) {
         const struct calibration_product *p = &found.products.v[i];
         CU_ASSERT_STRING_EQUAL(p->gpu, "H100-SXM5-80GB");
-        CU_ASSERT(p->n_fit > 60 && p->n_held > 60);
-        CU_ASSERT_EQUAL(p->n_fit + p->n_held, 7 * 36);
-        CU_ASSERT(p->fit_mean < 0.015 && p->held_mean < 0.018);
-        CU_ASSERT_EQUAL(p->n_floor, 0);
+        CU_ASSERT(p->errors.n_fit > 60 && p->errors.n_held > 60);
+        CU_ASSERT_EQUAL(p->errors.n_fit + p->errors.n_held, 7 * 36);
+        CU_ASSERT(p->errors.fit_mean < 0.015 && p->errors.held_mean < 0.018);
+        CU_ASSERT_EQUAL(p->errors.n_floor, 0);
     }
     const struct product *a = &found.products.v[0].product;
     CU_ASSERT_DOUBLE_EQUAL(a->gemm.eta, 0.85, 0.02);
@@ -341,7 +341,7 @@ static void test_host_alone(void)
     CU_ASSERT(f->host_alone);
     CU_ASSERT_DOUBLE_EQUAL(f->product.host_s, 0.1, 0.001);
     CU_ASSERT_EQUAL(f->product.gemm.eta, 0.8);
-    CU_ASSERT_EQUAL(f->n_fit + f->n_held, 0);
+    CU_ASSERT_EQUAL(f->errors.n_fit + f->errors.n_held, 0);
     calibration_release(&found);
     samples_release(&s);
     cfg_loader_release(&loader);
