@@ -14,8 +14,8 @@ static struct cfg degree_at(const struct parse_context *r, const char *key,
 {
     if (!library_of(&r->s->parallel)->smp.dictionary)
         return cfg_get(r->parallelism, key);
-    struct cfg c = cfg_get(r->smp, smp);
-    return cfg_present(c) || !older ? c : cfg_get(r->smp, older);
+    struct cfg c = cfg_get(r->smp.parameters, smp);
+    return cfg_present(c) || !older ? c : cfg_get(r->smp.parameters, older);
 }
 
 /* "tensor 8 x pipeline 4 = 32": those that are not 1. */
@@ -71,7 +71,7 @@ static int read_sharding_degree(struct parse_context *r)
         p->shard.degree = 1;
         return 0;
     }
-    if (!r->has_degree)
+    if (!r->written.degree)
         p->shard.degree = ranks;
     if (library_of(p)->smp.dictionary || ranks % p->shard.degree == 0)
         return 0; /* SMP's rules have their own words */

@@ -125,7 +125,7 @@ static int name_library(struct parse_context *r, struct raw_section *w)
             cfg_get(r->parallelism, "backend"), DIAG_CONTRADICTION,
             "library \"smddp\" is ddp over SMDDP (leave this out, or write "
             "library \"ddp\")");
-    if (smddp && !r->has_backend) {
+    if (smddp && !r->written.backend) {
         w->p.reduce.backend = (int)row->backend;
         w->has_backend = true;
     }
@@ -223,7 +223,7 @@ static int check_set_twice(const struct parse_context *r, const struct raw_secti
     };
     /* clang-format on */
     int rc = 0;
-    if (r->has_backend && w->has_backend)
+    if (r->written.backend && w->has_backend)
         rc = cfg_error(cfg_get(r->parallelism, "backend"), DIAG_REFUSED_KEY,
                        "the backend is set by /distribution (leave it out here)");
     for (int i = 0; library_of(&r->s->parallel)->smp.dictionary && smp[i]; i++)
@@ -245,10 +245,10 @@ int parallelism_read(struct parse_context *r)
     if (name_library(r, &w) | check_choices(r, &w) | check_set_twice(r, &w) |
         read_placement(r, w.placement, w.p.placement))
         rc = -1;
-    r->has_library |= w.has_library;
-    r->has_overlap = w.has_overlap;
-    r->has_param_gather = w.has_param_gather;
-    r->has_overlap_tensor = w.has_overlap_tensor;
+    r->written.library |= w.has_library;
+    r->written.overlap = w.has_overlap;
+    r->written.overlap_param_gather = w.has_param_gather;
+    r->written.overlap_tensor = w.has_overlap_tensor;
     r->overlap_tensor = w.overlap_tensor;
     *p = w.p;
     if (w.defers_wgrads) /* a limit of 0 is none, as Megatron-LM has it */
@@ -257,7 +257,7 @@ int parallelism_read(struct parse_context *r)
         sharding_read(r, w.sharding) | smp_script_read(r, w.script))
         rc = -1;
     if (!w.has_library && !library_of(p)->smp.dictionary)
-        r->has_library |= library_infer(p);
+        r->written.library |= library_infer(p);
     sharding_defaults(r);
     if ((r->has_cluster && degrees_read(r)) || dispatch_read(r))
         rc = -1;
@@ -302,10 +302,10 @@ static int read_framework(struct parse_context *r)
         return cfg_error(at, DIAG_UNKNOWN_NAME,
                          "\"%s\" names the unknown backend \"%s\"", name,
                          t->framework->backend);
-    if (!r->has_library)
+    if (!r->written.library)
         p->reduce.library = own.reduce.library;
     bool has_backend =
-        r->has_backend || cfg_present(cfg_get(r->parallelism, "backend"));
+        r->written.backend || cfg_present(cfg_get(r->parallelism, "backend"));
     if (backend_is_smddp(&own) && !has_backend)
         p->reduce.backend = own.reduce.backend;
     return 0;
@@ -317,9 +317,9 @@ static int read_tensor_hidden(struct parse_context *r)
     struct parallelism *p = &r->s->parallel;
     const struct framework *f = r->s->training.framework;
     p->split.hidden_frac = f->tensor.hidden_frac;
-    if (r->has_overlap_tensor && !r->overlap_tensor)
+    if (r->written.overlap_tensor && !r->overlap_tensor)
         p->split.hidden_frac = 0;
-    if (r->has_overlap_tensor && r->overlap_tensor && f->tensor.hidden_frac <= 0)
+    if (r->written.overlap_tensor && r->overlap_tensor && f->tensor.hidden_frac <= 0)
         return cfg_error(cfg_get(r->parallelism, "overlap_tensor"), DIAG_NOT_SIMULATED,
                          "what share \"%s\" hides is not known (write false, or leave "
                          "it out)",
@@ -333,8 +333,8 @@ static void assume_stack(struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     char size[UNITS_TEXT_MAX];
     bool has_library = cfg_present(cfg_get(r->parallelism, "library")) ||
-                       r->has_backend || library_of(p)->smp.dictionary ||
-                       (r->words.framework && !r->has_library);
+                       r->written.backend || library_of(p)->smp.dictionary ||
+                       (r->words.framework && !r->written.library);
     bool has_bucket = cfg_present(cfg_get(r->parallelism, "bucket_size"));
     if (!has_library)
         parse_assume(r, "/parallelism/library", library_word(p), "");
@@ -360,14 +360,14 @@ int parallelism_framework(struct parse_context *r)
     if (!cfg_present(cfg_get(r->parallelism, "partition")) &&
         p->stages.partition == PARTITION_UNIFORM)
         p->stages.partition = library_of(p)->partition;
-    if (!r->has_overlap)
+    if (!r->written.overlap)
         p->reduce.overlap =
             f->reduction.overlap &&
             !library_has(library_of(p)->reduces_after, (int)p->shard.strategy);
-    if (!r->has_param_gather)
+    if (!r->written.overlap_param_gather)
         p->reduce.overlap_param_gather =
             f->reduction.overlap_param_gather && p->reduce.overlap;
-    if (!r->has_backward_prefetch)
+    if (!r->written.backward_prefetch)
         p->shard.backward_prefetch = f->shard.backward_prefetch;
     bucket_defaults(r);
     struct cfg units =

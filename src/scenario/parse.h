@@ -26,6 +26,32 @@ struct parse_export {
     const char *name, *value;
 };
 
+/* Keys that a section has, so that no default takes their place. */
+struct parse_written {
+    bool library, overlap, overlap_param_gather; /* of parallelism */
+    bool overlap_tensor, reshard, backward_prefetch;
+    bool backend; /* set by the dictionary */
+    bool degree;  /* of sharding; written, or set by the dictionary */
+};
+
+/* What SMP's dictionary sets, and a script under SMP. */
+struct parse_smp {
+    struct cfg parameters;       /* absent without SMP */
+    const char *version;         /* as far as known; NULL: not */
+    int64_t microbatches;        /* 0: not set */
+    enum op_precision precision; /* where has_precision */
+    bool has_precision, has_clipping;
+    struct cfg precision_at;
+    double clipping;
+    bool auto_partition;
+    bool replicates; /* ddp or horovod is on */
+    /* by a script */
+    enum checkpointing checkpointing; /* NONE: not set */
+    int64_t checkpoint_group;
+    int64_t accumulation; /* 0: not set */
+    bool fused_softmax;   /* in SMP's tensor-parallel layers, or by the script */
+};
+
 /* What a section set, so that no other sets it again. */
 struct parse_context {
     struct scenario *s;
@@ -34,15 +60,9 @@ struct parse_context {
     struct cfg root, cluster, model, training, software, distribution, parallelism;
     struct scenario_sections sections;
     struct raw_training words;
-    bool has_library;      /* written in parallelism */
-    bool has_backend;      /* set by the dictionary */
-    bool has_overlap;      /* written in parallelism */
-    bool has_param_gather; /* likewise, overlap_param_gather */
-    bool has_overlap_tensor, overlap_tensor;
-    bool has_degree;  /* sharding/degree is written, or set by the dictionary */
-    bool has_reshard; /* reshard_after_forward is written */
-    bool has_backward_prefetch; /* likewise, backward_prefetch */
-    bool launched;              /* by SageMaker, through the dictionary */
+    struct parse_written written;
+    bool overlap_tensor;
+    bool launched;      /* by SageMaker, through the dictionary */
     bool launch_simple; /* its launcher holds NCCL to Simple whatever the network */
     bool has_cluster;   /* the cluster was read: counts and GPUs are known */
     bool has_model;
@@ -50,21 +70,7 @@ struct parse_context {
     bool strict;    /* what only earns a warning is an error */
     struct parse_export exports[PARSE_EXPORTS_MAX]; /* by custom_mpi_options */
     int32_t n_exports;
-    /* by SMP's dictionary */
-    struct cfg smp;              /* its parameters; absent without */
-    const char *smp_version;     /* as far as known; NULL: not */
-    int64_t microbatches;        /* 0: not set */
-    enum op_precision precision; /* where has_precision */
-    bool has_precision, has_clipping;
-    struct cfg precision_at;
-    double clipping;
-    bool auto_partition;
-    bool smp_replicates; /* ddp or horovod is on */
-    /* by a script under SMP */
-    enum checkpointing checkpointing; /* NONE: not set */
-    int64_t checkpoint_group;
-    int64_t accumulation; /* 0: not set */
-    bool fused_softmax;   /* in SMP's tensor-parallel layers, or by the script */
+    struct parse_smp smp;
 };
 
 /* Notes a parameter that is accepted without effect: "/pointer: without effect:

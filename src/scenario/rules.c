@@ -77,9 +77,10 @@ static int check_stages(const struct parse_context *r)
         schedule_is_smp(p->stages.schedule) && !library_of(p)->smp_extensions;
     struct cfg at = cfg_get(r->parallelism, "pipeline");
     if (library_of(p)->smp.dictionary)
-        at = cfg_get(r->smp, cfg_present(cfg_get(r->smp, "pipeline_parallel_degree"))
-                                 ? "pipeline_parallel_degree"
-                                 : "partitions");
+        at = cfg_get(r->smp.parameters,
+                     cfg_present(cfg_get(r->smp.parameters, "pipeline_parallel_degree"))
+                         ? "pipeline_parallel_degree"
+                         : "partitions");
     if (r->has_model && p->stages.partition != PARTITION_MANUAL &&
         p->pipeline * p->stages.virtual_stages > most)
         return cfg_error(at, DIAG_OUT_OF_RANGE,
@@ -111,7 +112,7 @@ static int check_param_gather(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = cfg_get(r->parallelism, "overlap_param_gather");
-    if (!r->has_param_gather || !p->reduce.overlap_param_gather)
+    if (!r->written.overlap_param_gather || !p->reduce.overlap_param_gather)
         return 0;
     if (!states_shard_updates(r->s))
         return cfg_error(at, DIAG_REQUIRES,

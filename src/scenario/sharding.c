@@ -55,7 +55,7 @@ void sharding_defaults(struct parse_context *r)
     enum { UNITS_AHEAD = 1 }; /* of every library */
     struct parallelism *p = &r->s->parallel;
     const struct library_shards *usual = &library_of(p)->shards;
-    if (p->pipeline > 1 && !r->has_reshard) /* torchtitan's rule; MODEL.md, R8.4 */
+    if (p->pipeline > 1 && !r->written.reshard) /* torchtitan's rule; MODEL.md, R8.4 */
         p->shard.reshard = false;
     p->shard.prefetch = or_default(p->shard.prefetch, UNITS_AHEAD);
     p->shard.in_flight = or_default(p->shard.in_flight, usual->in_flight);
@@ -74,7 +74,7 @@ static int check_twice(const struct parse_context *r, struct cfg c,
         return cfg_error(c, DIAG_REFUSED_KEY,
                          "this is for SMP's dictionary in /distribution to say "
                          "(leave it out here)");
-    if (smp->dictionary && r->has_degree && (w->has_degree || w->has_strategy))
+    if (smp->dictionary && r->written.degree && (w->has_degree || w->has_strategy))
         return cfg_error(c, DIAG_REFUSED_KEY,
                          "hybrid_shard_degree of SMP's dictionary sets degree and "
                          "strategy (leave them out here)");
@@ -105,9 +105,9 @@ int sharding_read(struct parse_context *r, struct cfg c)
         p->shard.reshard = false;
     }
     p->shard.unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
-    r->has_degree |= w.has_degree;
-    r->has_reshard = w.has_reshard || grad_op;
-    r->has_backward_prefetch = w.has_backward_prefetch;
+    r->written.degree |= w.has_degree;
+    r->written.reshard = w.has_reshard || grad_op;
+    r->written.backward_prefetch = w.has_backward_prefetch;
     if (w.has_limit)
         p->shard.in_flight = w.limit ? 2 : 0;
     return 0;

@@ -103,7 +103,7 @@ static int check_smp(struct parse_context *r)
     if (version_compare(near, v) != 0)
         cfg_warn(at, DIAG_NEAREST_VERSION, "SMP %s is not known: taken for %s", v,
                  near);
-    r->smp_version = near;
+    r->smp.version = near;
     return 0;
 }
 

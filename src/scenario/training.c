@@ -156,27 +156,29 @@ static int apply_dictionary(struct parse_context *r)
     struct raw_training *w = &r->words;
     struct cfg precision = cfg_get(r->training, "precision");
     struct cfg clipping = cfg_get(r->training, "gradient_clipping");
-    if (r->has_precision && cfg_present(precision) && t->precision != r->precision)
+    if (r->smp.has_precision && cfg_present(precision) &&
+        t->precision != r->smp.precision)
         return cfg_error(
             precision, DIAG_SMP_RULE,
             "smp rule: the dictionary converts the model to %s (write that, "
             "or leave it out)",
-            names_of(op_precision_names, (int)r->precision));
-    if (r->has_clipping && cfg_present(clipping))
+            names_of(op_precision_names, (int)r->smp.precision));
+    if (r->smp.has_clipping && cfg_present(clipping))
         return cfg_error(clipping, DIAG_SMP_RULE,
                          "smp rule: sharded data parallelism clips by its own "
                          "sdp_gradient_clipping (leave this out)");
-    if (r->microbatches && w->has_microbatches && t->microbatches != r->microbatches)
+    if (r->smp.microbatches && w->has_microbatches &&
+        t->microbatches != r->smp.microbatches)
         return cfg_error(cfg_get(r->training, "microbatches"), DIAG_CONTRADICTION,
                          "%" PRId64 " microbatches, and the dictionary says %" PRId64
                          " (leave this out)",
-                         t->microbatches, r->microbatches);
-    if (r->has_precision)
-        t->precision = r->precision;
-    if (r->has_clipping)
-        t->gradient_clipping = r->clipping;
-    if (r->microbatches) {
-        t->microbatches = r->microbatches;
+                         t->microbatches, r->smp.microbatches);
+    if (r->smp.has_precision)
+        t->precision = r->smp.precision;
+    if (r->smp.has_clipping)
+        t->gradient_clipping = r->smp.clipping;
+    if (r->smp.microbatches) {
+        t->microbatches = r->smp.microbatches;
         w->has_microbatches = true;
     }
     return 0;
@@ -187,21 +189,22 @@ static int apply_script(struct parse_context *r)
 {
     struct training *t = &r->s->training;
     struct raw_training *w = &r->words;
-    if (r->accumulation && w->has_accumulation && t->accumulation != r->accumulation)
+    if (r->smp.accumulation && w->has_accumulation &&
+        t->accumulation != r->smp.accumulation)
         return cfg_error(cfg_get(r->training, "gradient_accumulation_steps"),
                          DIAG_CONTRADICTION,
                          "%" PRId64 " steps, and backward_passes_per_step is %" PRId64
                          " (leave this out)",
-                         t->accumulation, r->accumulation);
-    if (r->accumulation) {
-        t->accumulation = r->accumulation;
+                         t->accumulation, r->smp.accumulation);
+    if (r->smp.accumulation) {
+        t->accumulation = r->smp.accumulation;
         w->has_accumulation = true;
     }
-    if (r->checkpointing != CHECKPOINT_NONE) {
-        t->checkpointing = r->checkpointing;
-        t->checkpoint_group = r->checkpoint_group;
+    if (r->smp.checkpointing != CHECKPOINT_NONE) {
+        t->checkpointing = r->smp.checkpointing;
+        t->checkpoint_group = r->smp.checkpoint_group;
     }
-    t->fused_softmax = r->fused_softmax;
+    t->fused_softmax = r->smp.fused_softmax;
     return 0;
 }
 
@@ -209,13 +212,13 @@ static int apply_script(struct parse_context *r)
 static void assume_defaults(struct parse_context *r)
 {
     const struct training *t = &r->s->training;
-    if (!r->has_precision && !cfg_present(cfg_get(r->training, "precision")))
+    if (!r->smp.has_precision && !cfg_present(cfg_get(r->training, "precision")))
         parse_assume(r, "/training/precision",
                      names_of(op_precision_names, (int)t->precision), "");
     if (!cfg_present(cfg_get(r->training, "optimizer")))
         parse_assume(r, "/training/optimizer",
                      names_of(optimizer_names, (int)t->optimizer), "");
-    if (r->checkpointing == CHECKPOINT_NONE &&
+    if (r->smp.checkpointing == CHECKPOINT_NONE &&
         !cfg_present(cfg_get(r->training, "activation_checkpointing")))
         parse_assume(r, "/training/activation_checkpointing", "none", "");
 }

@@ -37,7 +37,7 @@ static int check_passes(const struct parse_context *r)
     double most = floor(PASSES_MAX / chunks);
     if (p->pipeline == 1 || (double)t->microbatches <= most)
         return 0;
-    struct cfg smp = cfg_get(r->smp, "microbatches");
+    struct cfg smp = cfg_get(r->smp.parameters, "microbatches");
     return cfg_error(cfg_present(smp) ? smp : cfg_get(r->training, "microbatches"),
                      DIAG_OUT_OF_RANGE,
                      "%" PRId64 " microbatches through %.0f stages are %.0f passes, at "

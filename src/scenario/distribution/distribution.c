@@ -142,7 +142,7 @@ static int read_dataparallel(struct parse_context *r, struct cfg c)
     if (!l.enabled)
         return 0;
     use(r, "ddp");
-    r->has_backend = true;
+    r->written.backend = true;
     if (check_smddp_instances(r, c))
         return -1;
     if (backend_is_smddp(&r->s->parallel))
@@ -258,7 +258,7 @@ static int read_servers(struct parse_context *r, struct cfg c)
     if (!l.enabled)
         return 0;
     use(r, "parameter-server");
-    r->has_library = true; /* whatever framework trains */
+    r->written.library = true; /* whatever framework trains */
     r->s->parallel.reduce.asynchronous = true;
     if (r->s->software.pytorch)
         cfg_warn(c, DIAG_UNSURE,

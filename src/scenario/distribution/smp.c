@@ -70,7 +70,7 @@ static int find_parameters(struct parse_context *r, struct cfg c)
         return cfg_error(p, DIAG_WRONG_TYPE,
                          "not a dictionary of parameters, nor a path of a JSON file "
                          "(write { \"partitions\": 2 })");
-    r->smp = p;
+    r->smp.parameters = p;
     return 0;
 }
 
@@ -91,9 +91,9 @@ static int settle_version(struct parse_context *r, struct cfg at, bool second)
 {
     const struct software *w = &r->s->software;
     bool exact;
-    if (!r->smp_version && second && w->pytorch) {
-        r->smp_version = release_brought("smp", w->pytorch, &exact);
-        if (!r->smp_version)
+    if (!r->smp.version && second && w->pytorch) {
+        r->smp.version = release_brought("smp", w->pytorch, &exact);
+        if (!r->smp.version)
             return cfg_error(at, DIAG_UNSUPPORTED,
                              "sdk rule: there is no SMP v2 for PyTorch %s (SMP v2 "
                              "needs %s or newer; SMP v1 is launched by \"mpi\")",
@@ -102,14 +102,14 @@ static int settle_version(struct parse_context *r, struct cfg at, bool second)
             cfg_warn(at, DIAG_NEAREST_VERSION,
                      "sdk rule: no container of SMP v2 has PyTorch %s: taken for SMP "
                      "%s",
-                     w->pytorch, r->smp_version);
+                     w->pytorch, r->smp.version);
     }
-    if (r->smp_version && (release_smp_generation(r->smp_version) == 2) != second)
+    if (r->smp.version && (release_smp_generation(r->smp.version) == 2) != second)
         return cfg_error(cfg_get(r->software, "smp"), DIAG_UNSUPPORTED,
                          "smp rule: \"%s\" launches SMP v%d, not %s (launch it with "
                          "\"%s\")",
                          second ? "torch_distributed" : "mpi", second ? 2 : 1,
-                         r->smp_version, second ? "mpi" : "torch_distributed");
+                         r->smp.version, second ? "mpi" : "torch_distributed");
     return 0;
 }
 
@@ -132,11 +132,11 @@ int smp_read(struct parse_context *r, struct cfg c, bool mpi, bool torch)
                          "\"torch_distributed\": { \"enabled\": True } for v2)");
     if (find_parameters(r, c) || settle_version(r, c, torch))
         return -1;
-    r->launched = r->launch_simple = r->has_library = true;
+    r->launched = r->launch_simple = r->written.library = true;
     r->s->parallel.smp = torch ? 2 : 1;
     if (mpi)
         warn_instances(r, c);
-    if (torch ? smp_v2_read(r, r->smp) : smp_v1_read(r, r->smp))
+    if (torch ? smp_v2_read(r, r->smp.parameters) : smp_v1_read(r, r->smp.parameters))
         rc = -1;
     return rc;
 }

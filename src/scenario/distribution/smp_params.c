@@ -29,7 +29,7 @@ static int read_number(const struct smp_param *row, struct cfg c, void *words)
 static int check_since(struct parse_context *r, struct cfg c,
                        const struct smp_param *row)
 {
-    const char *v = r->smp_version;
+    const char *v = r->smp.version;
     if (!row->since || !v || version_compare(v, row->since) >= 0)
         return 0;
     return cfg_error_key(cfg_get(c, row->field.key), DIAG_UNSUPPORTED,

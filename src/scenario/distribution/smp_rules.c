@@ -8,7 +8,7 @@
 static int check_sdp(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
-    struct cfg at = cfg_get(r->smp, "sharded_data_parallel_degree");
+    struct cfg at = cfg_get(r->smp.parameters, "sharded_data_parallel_degree");
     int64_t dp = p->data * p->tensor, d = p->shard.degree;
     if (p->shard.strategy != SHARDING_FULL)
         return 0;
@@ -29,10 +29,10 @@ static int check_sdp(const struct parse_context *r)
 static int check_replicas(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
-    if (p->data == 1 || r->smp_replicates)
+    if (p->data == 1 || r->smp.replicates)
         return 0;
     const char *key = parse_is_tensorflow(r) ? "horovod" : "ddp";
-    return cfg_error(cfg_get(r->smp, key), DIAG_SMP_RULE,
+    return cfg_error(cfg_get(r->smp.parameters, key), DIAG_SMP_RULE,
                      "smp rule: %" PRId64
                      " replicas of the model need data parallelism "
                      "to stay the same (give \"%s\": True, or use all %" PRId64
@@ -48,13 +48,14 @@ static int check_partition(const struct parse_context *r)
     bool manual = p->stages.partition == PARTITION_MANUAL;
     if (p->pipeline == 1)
         return 0;
-    if (!r->auto_partition && !manual)
+    if (!r->smp.auto_partition && !manual)
         return cfg_error(
-            cfg_get(r->smp, "auto_partition"), DIAG_SMP_RULE,
+            cfg_get(r->smp.parameters, "auto_partition"), DIAG_SMP_RULE,
             "smp rule: the script's smp.partition contexts place the layers, "
             "and the others go to default_partition (give "
             "/parallelism/partition the layers of each stage: [12, 12])");
-    if (r->auto_partition && cfg_present(at) && p->stages.partition != PARTITION_SMP &&
+    if (r->smp.auto_partition && cfg_present(at) &&
+        p->stages.partition != PARTITION_SMP &&
         p->stages.partition != PARTITION_SMP_TREE)
         return cfg_error(at, DIAG_SMP_RULE,
                          "smp rule: layers are partitioned automatically (give "
@@ -73,7 +74,7 @@ static int check_offloading(struct parse_context *r)
         return 0;
     if (t->checkpointing == CHECKPOINT_NONE)
         return cfg_error(
-            cfg_get(r->smp, key), DIAG_REQUIRES,
+            cfg_get(r->smp.parameters, key), DIAG_REQUIRES,
             "smp rule: activations are offloaded at checkpoints, and there "
             "are none (give /training/activation_checkpointing too)");
     return 0;
@@ -83,7 +84,7 @@ static int check_offloading(struct parse_context *r)
 static int check_policy(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
-    const char *word = json_string_value(cfg_get(r->smp, "optimize").json);
+    const char *word = json_string_value(cfg_get(r->smp.parameters, "optimize").json);
     bool speed = word && word[0] == 's';
     struct cfg at = cfg_get(r->parallelism, "tensor_policy");
     bool is_memory = p->split.tensor_policy == TENSOR_SMP_SCATTER ||

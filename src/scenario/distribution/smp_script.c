@@ -58,19 +58,19 @@ static int read_strategy(struct parse_context *r, struct cfg c, const char *word
         return cfg_error(at, DIAG_CONTRADICTION,
                          "/training/activation_checkpointing says it already (leave "
                          "one of them out)");
-    r->checkpointing = CHECKPOINT_GROUP;
+    r->smp.checkpointing = CHECKPOINT_GROUP;
     if (strcmp(word, "each") == 0) {
-        r->checkpointing = CHECKPOINT_FULL;
-        r->checkpoint_group = 1;
+        r->smp.checkpointing = CHECKPOINT_FULL;
+        r->smp.checkpoint_group = 1;
         return 0;
     }
     if (strcmp(word, "contiguous") == 0) {
-        r->checkpoint_group = INT64_MAX;
+        r->smp.checkpoint_group = INT64_MAX;
         return 0;
     }
     bool group = strncmp(word, "group_", 6) == 0 && word[6] >= '1' && word[6] <= '9';
-    r->checkpoint_group = group ? strtol(word + 6, &end, 10) : 0;
-    if (group && !*end && r->checkpoint_group <= 100000)
+    r->smp.checkpoint_group = group ? strtol(word + 6, &end, 10) : 0;
+    if (group && !*end && r->smp.checkpoint_group <= 100000)
         return 0;
     return cfg_error(
         at, DIAG_UNKNOWN_NAME,
@@ -93,18 +93,18 @@ int smp_script_read(struct parse_context *r, struct cfg c)
         return -1;
     if (w.given.overlapping_allreduce) {
         p->reduce.overlap = w.overlapping_allreduce;
-        r->has_overlap = true;
+        r->written.overlap = true;
     }
     if (w.given.bucket_cap_mb)
         p->reduce.bucket_B = w.bucket_cap_mb << 20;
     p->reduce.gradient_as_bucket_view |= w.gradient_as_bucket_view;
     if (w.given.fused_softmax)
-        r->fused_softmax = w.fused_softmax;
+        r->smp.fused_softmax = w.fused_softmax;
     if (w.given.distribute_embedding)
         p->split.distribute_embedding = w.distribute_embedding;
     if (w.given.distribute_embedding && p->tensor == 1)
         parse_note(r, cfg_get(c, "distribute_embedding"), "there are no tensor ranks");
-    r->accumulation = w.backward_passes_per_step;
+    r->smp.accumulation = w.backward_passes_per_step;
     return w.activation_checkpointing ? read_strategy(r, c, w.activation_checkpointing)
                                       : 0;
 }

@@ -29,7 +29,7 @@ static bool gathers_by_smddp(const struct parse_context *r, const struct smp_v1 
 {
     return r->has_cluster && w->sharded_data_parallel_degree > 1 &&
            w->ddp_dist_backend == DIST_AUTO &&
-           !sagemaker_gather_lacks(&r->s->cluster, &r->s->software, r->smp_version);
+           !sagemaker_gather_lacks(&r->s->cluster, &r->s->software, r->smp.version);
 }
 
 /* What the dictionary leaves open is the library's default (sharding_defaults). */
@@ -41,7 +41,7 @@ static int64_t given_or_open(bool given, int64_t value)
 static void apply_sharding(struct parse_context *r, const struct smp_v1 *w)
 {
     struct parallelism *p = &r->s->parallel;
-    r->has_backend = true;
+    r->written.backend = true;
     backend_set(p, gathers_by_smddp(r, w) ? "smddp" : NULL);
     if (w->shard_optimizer_state)
         p->shard.strategy = SHARDING_OPTIMIZER;
@@ -57,8 +57,8 @@ static void apply_sharding(struct parse_context *r, const struct smp_v1 *w)
         w->given.sdp_param_persistence_threshold, w->sdp_param_persistence_threshold);
     p->shard.live_elements =
         given_or_open(w->given.sdp_max_live_parameters, w->sdp_max_live_parameters);
-    r->has_degree = r->has_clipping = true;
-    r->clipping = w->sdp_gradient_clipping;
+    r->written.degree = r->smp.has_clipping = true;
+    r->smp.clipping = w->sdp_gradient_clipping;
 }
 
 static void apply_precision(struct parse_context *r, struct cfg c,
@@ -66,9 +66,11 @@ static void apply_precision(struct parse_context *r, struct cfg c,
 {
     bool params = w->fp16_params && w->tensor_parallel_degree > 1 &&
                   !cfg_present(cfg_get(r->training, "precision"));
-    r->has_precision = w->fp16 || w->bf16 || params;
-    r->precision = w->bf16 ? OP_BF16 : OP_FP16;
-    r->precision_at = cfg_get(c, w->bf16 ? "bf16" : w->fp16 ? "fp16" : "fp16_params");
+    r->smp.has_precision = w->fp16 || w->bf16 || params;
+    r->smp.precision = w->bf16 ? OP_BF16 : OP_FP16;
+    r->smp.precision_at = cfg_get(c, w->bf16   ? "bf16"
+                                     : w->fp16 ? "fp16"
+                                               : "fp16_params");
     bool said = w->fp16 || w->bf16;
     if (w->given.fp16_params && !params)
         parse_note(r, cfg_get(c, "fp16_params"),
@@ -94,8 +96,8 @@ static void apply_pipeline(struct parse_context *r, struct cfg c,
     p->stages.memory_weight = w->optimize == OPTIMIZE_SPEED ? 0.2 : 0.8;
     if (w->given.memory_weight)
         p->stages.memory_weight = w->memory_weight;
-    r->microbatches = w->given.microbatches ? w->microbatches : 0;
-    r->auto_partition = w->auto_partition;
+    r->smp.microbatches = w->given.microbatches ? w->microbatches : 0;
+    r->smp.auto_partition = w->auto_partition;
     const struct {
         const char *key, *why;
         bool given;
@@ -150,10 +152,10 @@ void smp_v1_apply(struct parse_context *r, struct cfg c, const struct smp_v1 *w)
     p->offload_activations = w->offload_activations;
     p->activation_loading_horizon = w->activation_loading_horizon;
     p->stages.broadcast_outputs = OUTPUTS_LOSS;
-    r->smp_replicates = w->ddp || w->horovod;
+    r->smp.replicates = w->ddp || w->horovod;
     /* smp.tensor_parallelism(fused_softmax=True) */
-    r->fused_softmax =
-        p->tensor > 1 && release_has(RELEASE_SMP_FUSED_SOFTMAX, r->smp_version);
+    r->smp.fused_softmax =
+        p->tensor > 1 && release_has(RELEASE_SMP_FUSED_SOFTMAX, r->smp.version);
     apply_pipeline(r, c, w);
     apply_sharding(r, w);
     p->split.distribute_embedding =

@@ -73,7 +73,7 @@ struct smp_rule {
 static int check_library(const struct parse_context *r, struct cfg c,
                          const struct smp_v1 *w)
 {
-    const char *v = r->smp_version;
+    const char *v = r->smp.version;
     bool sdp = w->sharded_data_parallel_degree > 1, tp = w->tensor_parallel_degree > 1;
     bool letters = strcmp(w->placement_strategy, "cluster") != 0 &&
                    strcmp(w->placement_strategy, "spread") != 0;

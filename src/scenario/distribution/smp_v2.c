@@ -75,7 +75,7 @@ static int check_world(const struct parse_context *r, struct cfg c, const struct
 static int check_library(const struct parse_context *r, struct cfg c,
                          const struct v2 *w)
 {
-    const char *v = r->smp_version;
+    const char *v = r->smp.version;
     if (w->sm_activation_offloading && v && release_has(RELEASE_SMP_OFFLOAD_BROKEN, v))
         return cfg_error(cfg_get(c, "sm_activation_offloading"), DIAG_UNSUPPORTED,
                          "smp rule: activation offloading is broken in SMP %s (write "
@@ -96,7 +96,7 @@ static void apply(struct parse_context *r, struct cfg c, const struct v2 *w)
     p->activation_loading_horizon = w->activation_loading_horizon;
     p->shard.strategy = w->hybrid_shard_degree == 1 ? SHARDING_NONE : SHARDING_FULL;
     if (w->hybrid_shard_degree > 0) { /* else all ranks, or as the script says */
-        r->has_degree = true;
+        r->written.degree = true;
         p->shard.degree = w->hybrid_shard_degree;
     }
     if (w->given.activation_loading_horizon && !w->sm_activation_offloading)
