@@ -37,10 +37,12 @@ static bool begins(const char *name, const char *with)
 
 static bool is_core(const struct op_block *b, const struct op *op)
 {
-    static const char *const names[] = {
-        "scores", "scale",         "mask",       "softmax",     "context",
-        "flash",  "probs_dropout", "probs_cast", "flash_merge", NULL
-    };
+    static const char *const names[] = { "scores",        "scale",
+                                         "mask",          "softmax",
+                                         "context",       "flash",
+                                         "probs_dropout", "probs_cast",
+                                         "flash_merge",   "relative_bias_add",
+                                         "scores_cast",   NULL };
     (void)b;
     return names_listed(names, begins(op->name, "cross_") ? op->name + 6 : op->name);
 }

@@ -45,8 +45,11 @@ static bool is_one_of(const char *name, const char *const *names, int32_t n)
  * with. */
 static bool is_local(const struct op_block *block, int32_t at)
 {
-    static const char *const chain[] = { "scale", "mask", "softmax", "probs_dropout",
-                                         "probs_cast" };
+    static const char *const chain[] = { "scale",      "mask",
+                                         "softmax",    "probs_dropout",
+                                         "probs_cast", "relative_bias_add",
+                                         "scores_cast" };
+    enum { N_CHAIN = sizeof(chain) / sizeof(chain[0]) };
     const struct op *op = &block->forward[at];
     bool returns = false;
     if (op->module != OP_ATTENTION || at + 1 >= block->n_forward)
@@ -55,7 +58,7 @@ static bool is_local(const struct op_block *block, int32_t at)
         returns = strcmp(block->forward[i].name, "out") == 0;
     const char *next = block->forward[at + 1].name;
     bool begins = strcmp(op->name, "scores") == 0 && strcmp(next, "softmax") == 0;
-    return returns && (begins || !is_one_of(next, chain, 5));
+    return returns && (begins || !is_one_of(next, chain, N_CHAIN));
 }
 
 void pass_leave_scope(struct builder *b)

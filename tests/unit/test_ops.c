@@ -390,6 +390,40 @@ static void test_predicted(void)
     arena_release(&a);
 }
 
+/* T5's bias in place of a scale and a mask: a tensor of scores, fp32 under autocast, is
+ * read as they are summed, and the sum is cast. Its gradient is added to those of the
+ * layers above. Bytes a score. */
+static void test_relative_bias(void)
+{
+    static const struct {
+        enum op_precision precision;
+        double forward, backward; /* more than with scale and mask */
+    } rows[] = { { OP_FP32, 0 - 4, 12 - 8 },
+                 { OP_BF16, 0 - 2, 6 - 4 },
+                 { OP_AMP_BF16, 14 - 10, 18 - 4 } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct arena a;
+        arena_init(&a);
+        struct model plain = op_gpt(), biased;
+        struct op_settings s = op_settings_of(rows[i].precision, &op_eager);
+        s.attention = OP_ATTENTION_UNFUSED;
+        biased = plain;
+        biased.attention.relative_buckets = 32;
+        struct op_list without = op_make(&a, &plain, s), with = op_make(&a, &biased, s);
+        const struct op_block *b = &with.blocks[1], *p = &without.blocks[1];
+        struct op_sums f = op_sum(b->forward, b->n_forward),
+                       g = op_sum(p->forward, p->n_forward),
+                       x = op_sum(b->backward, b->n_backward),
+                       y = op_sum(p->backward, p->n_backward);
+        double scores = (double)HEADS * SEQ * SEQ * BATCH;
+        CU_ASSERT_DOUBLE_EQUAL((f.read_B + f.write_B - g.read_B - g.write_B) / scores,
+                               rows[i].forward, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL((x.read_B + x.write_B - y.read_B - y.write_B) / scores,
+                               rows[i].backward, 1e-9);
+        arena_release(&a);
+    }
+}
+
 /* T5: keys and values of cross-attention are the encoder's tokens, all else of the
  * decoder and the head its own. */
 static void test_decoder_length(void)
@@ -526,6 +560,7 @@ void test_ops_register(void)
     CU_add_test(suite, "every list fits together", test_all);
     CU_add_test(suite, "more costs more", test_monotone);
     CU_add_test(suite, "predicted positions", test_predicted);
+    CU_add_test(suite, "T5's bias", test_relative_bias);
     CU_add_test(suite, "a decoder's own length", test_decoder_length);
     CU_add_test(suite, "inputs that stay gathered", test_keeps_gathered);
     CU_add_test(suite, "checkpoints by operators", test_saves);
