@@ -162,7 +162,7 @@ static const struct {
     { FULL, NULL, true },
     { FULL ATTENTION("unfused"), "--set /training/attention=flash", false },
     { LIBRARY("ddp"), "--set /parallelism/library=fsdp", true },
-    { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=8",
+    { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=3",
       "--set /training/activation_checkpointing=full", true },
     { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=2",
       "--set /training/micro_batch_size=1 --set "

@@ -85,6 +85,9 @@ static bool take_sharding(struct launch_context *t, const struct value *c, bool 
     while (i < n && strcmp(strategies[i].word, word) != 0)
         i++;
     launch_assume(t, WIDE "library", json_string("fsdp"), "fsdp_config");
+    if (strncmp(launch_word(c, "model.name", ""), "hf_", 3) != 0)
+        launch_assume(t, "/training/framework", json_string("fsdp-torch2"),
+                      "Composer with llm-foundry's own modules");
     if (i == n || (it && it->value->kind != VALUE_STRING)) {
         launch_unresolved_item(t, WIDE "sharding/strategy", it, "strategy of FSDP");
         launch_hear(t, it);

@@ -227,6 +227,9 @@ static bool take_library(struct launch_context *t, const struct value *c)
     bool fsdp = strcmp(word, "fsdp") == 0;
     set(t, WIDE "library", json_string(fsdp ? "fsdp" : "ddp"), it,
         "distributed_strategy's default");
+    if (fsdp)
+        launch_assume(t, "/training/framework", json_string("fsdp-torch2"),
+                      "OLMo's own modules under FSDP");
     if (!fsdp && strcmp(sync, "micro_batch") == 0)
         launch_note(t->l, value_get(c, "ddp.grad_sync_mode")->line, DIAG_NOT_SIMULATED,
                     "ddp.grad_sync_mode: is not simulated: gradients are taken to be "
