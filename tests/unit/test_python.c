@@ -154,6 +154,11 @@ static void test_functions(void)
         { "x = {'a': 1, 'b': 2}\ndel x['a']", "{b:2}" },
         { "x = []\nx.append(1)\nx.extend([2, 3])\nx.pop()", "[1,2]" },
         { "x = [1]\nx.sort()", "?it is changed by .sort() at line 2" },
+        { "(\n    a,\n    b,\n) = (1, 2)\n[c, d] = [3, 4]\nx = [a, b, c, d]",
+          "[1,2,3,4]" },
+        { "x = field(default_factory=lambda: ['q', 'v'])", "[q,v]" },
+        { "x = field(default_factory=lambda a: [a])",
+          "?its field has no default here" },
         /* of the text itself */
         { "def f(a, b=2, *, c=3):\n    '''doc'''\n    return a * b + c\nx = f(5) + "
           "f(1, c=1)",

@@ -173,6 +173,7 @@ static const struct {
     { "IFS=',' read -ra g <<< \"0,1,2,3\"; a ${#g[@]} ${g[3]}; x='1 2'; b $x",
       "a|4|3; b|1|2" },
     { "IFS=: read h p <<< n1:99; read x y <<< 'c d'; a $h $p $x $y", "a|n1|99|c|d" },
+    { "read -r -d '' c <<E\n b.c \\\n  --x 4\nE\na $c", "a|b.c|--x|4" },
     { "g=(1 2); mapfile -t g < f; a ${g[0]}", "a|?$g" },
     { "printf -v n '%02d' 4; a $n", "a|?$n" },
     { "n=0; for x in $(ls); do n=$((n+1)); a $x; done; b $n", "a|?$(ls); b|?$n" },

@@ -86,9 +86,10 @@ const char *deepspeed_find(struct launch_context *t, const char *name)
         arena_printf(t->arena, "%.*s%s", n, t->l->where, name),
         arena_printf(t->arena, "%.*s%s/%s", n, t->l->where, inside, name),
         name,
+        source_files_next_to(t->arena, t->l->where, name),
     };
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (deepspeed_is_config(places[i]))
+        if (places[i] && deepspeed_is_config(places[i]))
             return places[i];
     return NULL;
 }
@@ -152,6 +153,11 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         deepspeed_take(t, v, arena_printf(t->arena, "%s: ", it->key));
         return;
     }
+    bool alone = launch_true(v) && !launch_hyper(t, "deepspeed_config");
+    if (alone && v->kind == VALUE_BOOL)
+        launch_add_unresolved(t, row->pointer, v->line,
+                              "%s: which configuration of DeepSpeed's is not said",
+                              it->key);
     if (v->kind != VALUE_STRING && v->kind != VALUE_UNKNOWN)
         return; /* "deepspeed": True next to "deepspeed_config" */
     const struct source_file *own =

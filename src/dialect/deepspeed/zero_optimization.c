@@ -148,10 +148,14 @@ static void take_offload(const struct deepspeed *c)
                             *params = zero_get(c, "offload_param", "cpu_offload_param");
     params = params ? params : zero_get(c, "cpu_offload_params", NULL);
     bool with_states = offloads(c, states), with_params = offloads(c, params);
-    if (with_params && c->stage != SHARDING_FULL)
-        deepspeed_wrong(c, params, "zero_optimization.", DIAG_REQUIRES,
-                        "needs stage 3");
-    else if (with_states && c->stage == 0)
+    if (with_params && c->stage != SHARDING_FULL) {
+        /* stages 1 and 2 do not read it (DeepSpeed 0.18, runtime/engine.py) */
+        launch_note(c->t->l, params->value->line, DIAG_LEFT_OUT,
+                    "%szero_optimization.%s: without effect below stage 3", c->prefix,
+                    params->key);
+        with_params = false;
+    }
+    if (with_states && c->stage == 0)
         deepspeed_wrong(c, states, "zero_optimization.", DIAG_REQUIRES,
                         "needs stage 1, 2 or 3");
     else if (with_params || with_states)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 2000, GIVEN_MAX = 80, UNKNOWN_SHOWN = 4 };
+enum { OPTIONS_MAX = 2000, GIVEN_MAX = 80, UNKNOWN_SHOWN = 4, LOST_MAX = 60 };
 
 /* Words ---------------------------------------------------------------------------- */
 
@@ -83,7 +83,7 @@ struct options {
     struct value dict;
     int64_t *columns;
     int32_t n_lost; /* words that may hold any options */
-    const struct shell_word *lost[UNKNOWN_SHOWN];
+    const struct shell_word *lost[LOST_MAX];
 };
 
 /* As argparse has it, the last of several goes. */
@@ -114,7 +114,7 @@ static struct value *list_of(struct arena *arena, const struct shell_word *w, in
 
 static void lose(struct options *o, const struct shell_word *w)
 {
-    if (o->n_lost < UNKNOWN_SHOWN)
+    if (o->n_lost < LOST_MAX)
         o->lost[o->n_lost] = w;
     o->n_lost++;
 }
@@ -166,17 +166,59 @@ static void take_options(struct options *o, const struct shell_command *c, int32
     }
 }
 
-/* Words that are not known, and are where options are expected. */
-static void note_lost(const struct options *o)
+/* Of the options in a text, those that change time or memory by the dialect's rows:
+ * "--fp16, --bf16"; NULL: none. */
+static const char *options_in(const struct dialect *d, struct arena *arena,
+                              const char *text)
 {
-    for (int32_t i = 0; i < o->n_lost && i < UNKNOWN_SHOWN; i++)
-        launch_note(o->t->l, o->lost[i]->line, DIAG_UNKNOWN_KEY,
-                    "%s is taken to be no option: %s", o->lost[i]->text,
-                    o->lost[i]->why);
-    if (o->n_lost > UNKNOWN_SHOWN)
+    char *words = arena_strdup(arena, text), *state = NULL;
+    const char *out = NULL;
+    for (char *w = strtok_r(words, " \t\n\\", &state); w;
+         w = strtok_r(NULL, " \t\n\\", &state)) {
+        const struct dialect_option *row = NULL;
+        if (strncmp(w, "--", 2) != 0)
+            continue;
+        w[strcspn(w, "=")] = '\0';
+        if (d->tables)
+            row = dialect_option_of(d->tables, "", w);
+        if (d->tables && !row)
+            row = dialect_option_of(d->tables, "", w + 2);
+        if ((!d->tables || (row && row->class != DIALECT_IDLE)) &&
+            !(out && strstr(out, w)))
+            out = arena_printf(arena, "%s%s%s", out ? out : "", out ? ", " : "", w);
+    }
+    return out;
+}
+
+/* Options that the script sets under a condition are asked for by what decides it. */
+static bool ask_lost(struct launch_context *t, const struct dialect *d,
+                     const struct shell_word *w)
+{
+    const char *pointer =
+        w->ask ? arena_printf(t->arena, "/shell/%.60s", w->ask) : NULL;
+    const char *may = w->may && pointer ? options_in(d, t->arena, w->may) : NULL;
+    if (may && !launch_is_unresolved(t, pointer))
+        launch_add_unresolved(t, pointer, w->line, "it decides of %.200s", may);
+    return may != NULL;
+}
+
+/* Words that are not known, and are where options are expected. */
+static void note_lost(const struct options *o, const struct dialect *d)
+{
+    int shown = 0, more = 0;
+    for (int32_t i = 0; i < o->n_lost && i < LOST_MAX; i++) {
+        const struct shell_word *w = o->lost[i];
+        if (ask_lost(o->t, d, w))
+            continue;
+        if (shown++ < UNKNOWN_SHOWN)
+            launch_note(o->t->l, w->line, DIAG_UNKNOWN_KEY,
+                        "%s is taken to be no option: %s", w->text, w->why);
+        else
+            more++;
+    }
+    if (more)
         launch_note(o->t->l, o->lost[0]->line, DIAG_UNKNOWN_KEY,
-                    "so are %d more words that are not known",
-                    (int)(o->n_lost - UNKNOWN_SHOWN));
+                    "so are %d more words that are not known", more);
 }
 
 /* Which command -------------------------------------------------------------------- */
@@ -283,6 +325,16 @@ static bool choose(struct launch_context *t, struct launch_command *c,
     return true;
 }
 
+/* What was not understood may be why the script does not say what it should. */
+static void report_notes(const struct launch *l, const struct shell *s)
+{
+    for (int64_t i = 0; i < s->notes.n && i < 3; i++)
+        diags_add(
+            &l->loader->diags,
+            diag_at_line(DIAG_ERROR, DIAG_UNRESOLVED, l->file, s->notes.v[i].line),
+            "%s", s->notes.v[i].text);
+}
+
 static void no_command(const struct launch *l, const struct shell *s)
 {
     struct diags *d = &l->loader->diags;
@@ -293,10 +345,7 @@ static void no_command(const struct launch *l, const struct shell *s)
               "no command starts a training script (NAME.py) with %s",
               strbuf_get(&looks));
     strbuf_release(&looks);
-    for (int64_t i = 0; i < s->notes.n && i < 3; i++)
-        diags_add(
-            d, diag_at_line(DIAG_ERROR, DIAG_UNRESOLVED, l->file, s->notes.v[i].line),
-            "%s", s->notes.v[i].text);
+    report_notes(l, s);
 }
 
 /* All of it ------------------------------------------------------------------------ */
@@ -398,7 +447,7 @@ bool launch_take_started(struct launch_context *t, const struct launch_started *
         launch_note(t->l, started->in.line, DIAG_LEFT_OUT, "its command: %s", err.text);
     } else if (choose(t, &c, &o, &last, &lost)) {
         take_command(t, &c);
-        note_lost(&o);
+        note_lost(&o, c.dialect);
     } else if (last.why) {
         launch_refuse_entry(t->l, last.program, last.why, last.line);
     } else {
@@ -492,13 +541,14 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                   "\"%.80s\", which a command names, was not found (put it next to the "
                   "script)",
                   lost.name);
+        report_notes(l, &s);
     } else if (!c.command) {
         no_command(l, &s);
     } else {
         warn_unused(l, &s, text, given);
         launch_begin(&t, l);
         take_command(&t, &c);
-        note_lost(&o);
+        note_lost(&o, c.dialect);
         take_notes(l, &s, &c, NULL);
     }
     l->n_written = 0;

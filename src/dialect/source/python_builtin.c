@@ -366,10 +366,13 @@ static struct value *available(struct python_parser *r, const struct arguments *
     return python_bool(r, a->line, true);
 }
 
-/* field(default=1) of a dataclass. */
+/* field(default=1) and field(default_factory=lambda: [1]) of a dataclass. */
 static struct value *field(struct python_parser *r, const struct arguments *a)
 {
-    const struct value_item *it = value_get(a->all, "default");
+    const struct value_item *it = value_get(a->all, "default"),
+                            *made = value_get(a->all, "default_factory");
+    if (made && made->value->kind == VALUE_UNKNOWN && made->value->items)
+        return made->value->items[0].value;
     return it ? it->value : python_unknown(r, a->line, "its field has no default here");
 }
 

@@ -213,16 +213,25 @@ static bool read_chained(struct python_parser *r, struct target *t)
     return false;
 }
 
-/* Reads the targets of "a, b =" up to "=" or another operator. */
+/* Reads the targets of "a, b =" and "(a, b) =" up to "=" or another operator. */
 static bool read_targets(struct python_parser *r, struct target *t, int *n)
 {
+    const char *close = python_at(r, "(") ? ")" : python_at(r, "[") ? "]" : NULL;
+    if (close)
+        python_open(r);
     *n = 0;
     do {
         if (*n)
             python_advance(r);
+        if (close && *n && python_at(r, close))
+            break;
         if (*n == TARGETS_MAX || !read_target(r, &t[(*n)++]))
             return false;
     } while (python_at(r, ","));
+    if (close && !python_at(r, close))
+        return false;
+    if (close)
+        python_close(r, close);
     return true;
 }
 

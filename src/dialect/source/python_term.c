@@ -231,13 +231,33 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
     return v ? v : python_unknown(r, line, "%.60s is not known before", path);
 }
 
+/* lambda: [1, 2], which a field's default_factory may be: not known itself, and its
+ * result is its one item, uncounted. The rest of another is read over. */
+static struct value *read_lambda(struct python_parser *r, int64_t line)
+{
+    struct value *v = python_unknown(r, line, "%s", literal_mend);
+    struct python_place start = python_here(r);
+    python_advance(r);
+    if (!python_at(r, ":")) {
+        python_go(r, &start);
+        return v;
+    }
+    python_advance(r);
+    struct value *result = python_expression(r);
+    v->items = ARENA_NEW(r->p->arena, struct value_item);
+    v->items[0] = (struct value_item) { NULL, line, result };
+    return v;
+}
+
 static struct value *read_name(struct python_parser *r)
 {
     int64_t line = r->t.line;
     struct value *v = read_constant(r);
     if (v)
         return v;
-    if (python_at(r, "lambda") || python_at(r, "await") || python_at(r, "yield"))
+    if (python_at(r, "lambda"))
+        return read_lambda(r, line);
+    if (python_at(r, "await") || python_at(r, "yield"))
         return python_unknown(r, line, "%s", literal_mend); /* its rest is read over */
     const char *path = python_path(r);
     if (python_at(r, "("))

@@ -57,6 +57,8 @@ struct shell_word {
     const char *why; /* why the first of them is not known; NULL: all of it is known */
     bool whole;      /* the word is nothing but one such piece */
     bool gpus;       /* and that is how many GPUs an instance has */
+    const char *ask; /* the variable that would decide it: "9"; NULL */
+    const char *may; /* what it may hold, by the branches of the script; NULL */
     int64_t line, column; /* where its first character was written, from 1 */
 };
 

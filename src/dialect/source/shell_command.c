@@ -155,6 +155,8 @@ static struct shell_word word_of(struct shell_machine *m, const struct shell_tex
         .why = u ? u->why : NULL,
         .whole = u && t->n == 1,
         .gpus = u && t->n == 1 && u->gpus,
+        .ask = u ? u->ask : NULL,
+        .may = u ? u->may : NULL,
         .line = t->n ? t->v[0].line : 0,
         .column = t->n ? t->v[0].column : 0,
     };
@@ -316,7 +318,10 @@ static enum shell_status perform(struct shell_machine *m, const struct command *
 {
     const struct shell_texts *w = &c->words;
     enum shell_status s = SHELL_DONE;
-    if (w->n == 0 || shell_builtin(m, w, c->to.has_input ? &c->to.input : NULL, &s))
+    const struct shell_text *input = c->to.has_input      ? &c->to.input
+                                     : c->to.has_document ? &c->to.document
+                                                          : NULL;
+    if (w->n == 0 || shell_builtin(m, w, input, &s))
         return s;
     if (c->to.has_file)
         record_file(m, c);

@@ -27,10 +27,13 @@ static int32_t unset(struct shell_machine *m, const char *name)
     if (strchr("?$!-", *name))
         return shell_not_known(m, arena_printf(m->arena, "$%.1s", name), false,
                                "$%.1s is known only where the script runs", name);
-    return shell_not_known(m, arena_printf(m->arena, "$%.*s", SHOWN, name), !slurm,
-                           "$%.*s is not set in the script (--set "
-                           "/shell/%.*s=VALUE gives it)",
-                           SHOWN, name, SHOWN, name);
+    int32_t row =
+        shell_not_known(m, arena_printf(m->arena, "$%.*s", SHOWN, name), !slurm,
+                        "$%.*s is not set in the script (--set "
+                        "/shell/%.*s=VALUE gives it)",
+                        SHOWN, name, SHOWN, name);
+    m->unknowns.v[row - 1].ask = name;
+    return row;
 }
 
 static void take_string(struct shell_machine *m, struct shell_texts *out,

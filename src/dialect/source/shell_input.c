@@ -82,17 +82,36 @@ static void read_known(struct shell_machine *m, const struct shell_texts *w, int
     shell_texts_release(&pieces);
 }
 
+/* read -d '' X <<END: all of the document, without blanks around it. */
+static void read_whole(struct shell_machine *m, const struct shell_texts *w, int32_t i,
+                       const struct shell_text *input)
+{
+    struct shell_text t = *input;
+    while (t.n && !t.v[t.n - 1].unknown && strchr(" \t\n", t.v[t.n - 1].c))
+        t.n--;
+    for (; t.n && !t.v[0].unknown && strchr(" \t\n", t.v[0].c); t.n--)
+        t.v++;
+    struct shell_text kept = shell_keep(m, &t);
+    struct shell_texts one = { &kept, 1, 0 };
+    shell_assign(m, shell_string(m, &w->v[i], false), &one, false, false);
+}
+
 enum shell_status shell_do_read(struct shell_machine *m, const struct shell_texts *w,
                                 const struct shell_text *input)
 {
     static const char taking[] = "pdtnNiu"; /* options with a value */
-    bool array = false, plain = true;
+    bool array = false, plain = true, whole = false;
     int32_t i = 1;
     for (; i < w->n && is_option(&w->v[i]); i++) {
         const struct shell_text *t = &w->v[i];
         array |= has_letter(t, 'a');
         plain &= !has_letter(t, 'd') && !has_letter(t, 'n') && !has_letter(t, 'N');
+        whole |= has_letter(t, 'd') && i + 1 < w->n && w->v[i + 1].n == 0;
         i += strchr(taking, t->v[t->n - 1].c) != NULL;
+    }
+    if (input && whole && w->n == i + 1 && !shell_unknown_of(m, &w->v[i])) {
+        read_whole(m, w, i, input);
+        return SHELL_NO; /* its end comes before the delimiter */
     }
     bool known = input && plain && i < w->n && separators(m);
     for (int32_t j = 0; known && j < input->n; j++)

@@ -27,6 +27,8 @@ struct shell_unknown {
     const char *why;  /* "$NNODES is not set in the script (...)" */
     bool unset;       /* nobody gave it, so it may be empty */
     bool argument;    /* it is what the caller gives: $1, $@, $# */
+    const char *ask;  /* the variable that would decide it: "9"; NULL */
+    const char *may;  /* what is set under a condition: "--bf16"; NULL */
     bool gpus;        /* it is how many GPUs an instance has */
 };
 

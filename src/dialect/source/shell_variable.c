@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_SHOWN = 40 };
+enum { NAME_SHOWN = 40, MAY_MAX = 2000 };
 
 struct shell_variable *shell_find(const struct shell_machine *m, const char *name)
 {
@@ -46,9 +46,25 @@ static struct shell_texts keep_all(struct shell_machine *m, const struct shell_t
     return kept;
 }
 
-/* The text, then a piece that is not known. */
+/* What a row of the unknowns may hold, and what would decide it. */
+static void remember(struct shell_machine *m, int32_t row, const char *name,
+                     const struct shell_text *value)
+{
+    struct shell_unknown *u = &m->unknowns.v[row - 1];
+    const struct shell_unknown *why =
+        m->because ? &m->unknowns.v[m->because - 1] : NULL;
+    const char *more = value ? shell_string(m, value, false) : "";
+    u = &m->unknowns.v[row - 1];
+    u->ask = why && why->ask ? why->ask : name;
+    if (*more && (!u->may || (!strstr(u->may, more) && strlen(u->may) < MAY_MAX)))
+        u->may = arena_printf(m->arena, "%s%s%s", u->may ? u->may : "",
+                              u->may ? " " : "", more);
+}
+
+/* The text, then a piece that is not known: it may be the value. */
 static struct shell_texts with_reason(struct shell_machine *m, const char *name,
                                       const struct shell_text *text,
+                                      const struct shell_text *value,
                                       struct shell_char place)
 {
     struct shell_text t = { 0 };
@@ -61,6 +77,7 @@ static struct shell_texts with_reason(struct shell_machine *m, const char *name,
         shell_not_known(m, arena_printf(m->arena, "$%.*s", NAME_SHOWN, name), false,
                         "$%.*s is set under a condition (%s)", NAME_SHOWN, name,
                         shell_why(m, m->because));
+    remember(m, place.unknown, name, value);
     place.c = '?';
     shell_push(m, &t, place);
     shell_texts_take(m, &all, &t);
@@ -97,7 +114,7 @@ static void assign_perhaps(struct shell_machine *m, struct shell_variable *x,
     bool goes_on = old && (append || (given && !x->array && goes_on_from(given, old)));
     shell_works(m, old && given ? given->n : 0);
     struct shell_texts all =
-        with_reason(m, x->name, goes_on && !x->array ? old : NULL, place);
+        with_reason(m, x->name, goes_on && !x->array ? old : NULL, given, place);
     x->values = keep_all(m, &all, goes_on && x->array ? &x->values : NULL);
     shell_texts_release(&all);
 }
@@ -192,8 +209,9 @@ void shell_assign_key(struct shell_machine *m, const char *name, const char *key
     }
     x->values.v[i] = shell_keep(m, value);
     if (m->mode == SHELL_MAYBE) {
-        struct shell_texts unsure = with_reason(
-            m, name, NULL, value->n ? value->v[0] : (struct shell_char) { .c = '?' });
+        struct shell_texts unsure =
+            with_reason(m, name, NULL, value,
+                        value->n ? value->v[0] : (struct shell_char) { .c = '?' });
         x->values.v[i] = shell_keep(m, &unsure.v[0]);
         shell_texts_release(&unsure);
     }
@@ -325,6 +343,7 @@ int32_t shell_argument_unknown(struct shell_machine *m, const char *name)
                             NAME_SHOWN, name);
     }
     m->unknowns.v[row - 1].argument = true;
+    m->unknowns.v[row - 1].ask = shown;
     return row;
 }
 

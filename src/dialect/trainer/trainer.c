@@ -108,6 +108,27 @@ static void take_workers(struct launch_context *t, const struct dialect_option *
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
+/* A tower of images before the model, of LLaVA's scripts and their like
+ * (haotian-liu/LLaVA, llava/train/train.py): the model's name is that of its language
+ * model alone. */
+static void take_tower(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it)
+{
+    if (it->value->kind == VALUE_NONE || launch_is_off(it->value))
+        return;
+    launch_hear(t, it);
+    launch_add_unresolved(t, row->pointer, it->value->line,
+                          "%s: a tower of images is before the language model, and is "
+                          "no part of its name (a config.json with vision_config has "
+                          "both)",
+                          it->key);
+}
+
+static bool off_where_true(const struct value *v)
+{
+    return launch_true(v) || v->kind == VALUE_NONE;
+}
+
 /* clang-format off */
 /* transformers/training_args.py, OptimizerNames (4.57): those of which a step is known;
  * "paged" states are on the GPU unless its memory is short. */
@@ -127,6 +148,13 @@ static const struct dialect_word attentions[] = {
 #define SAMPLES "/training/samples"
 /* Of several rows of a field, the first that the script gives. */
 const struct dialect_option trainer_rows[] = {
+    ROW("vision_tower", "/model", .take = take_tower),
+    ROW("mm_vision_tower", "/model", .take = take_tower),
+    ROW("vision_model_name_or_path", "/model", .take = take_tower),
+    ROW("vision_path", "/model", .take = take_tower),
+    ROW("image_tower", "/model", .take = take_tower),
+    ROW("video_tower", "/model", .take = take_tower),
+    ROW("speech_encoder", "/model", .take = take_tower),
     ROW("model_name_or_path", "/model", .take = trainer_take_model, .give = trainer_give_model),
     ROW("model_name", "/model", .take = trainer_take_model),
     ROW("model_id", "/model", .take = trainer_take_model),
@@ -198,6 +226,8 @@ const struct dialect_option trainer_idle_rows[] = {
     ROW_IDLE("project"), ROW_IDLE("wandb_*"), ROW_IDLE("token"), ROW_IDLE("use_auth_token"), ROW_IDLE("streaming"),
     ROW_END,
 };
+#define FROZEN_WHY "parts before a frozen language model are trained, which is not simulated"
+#define FROZEN(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = FROZEN_WHY)
 const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("torch_compile*"), ROW_UNSIMULATED("use_liger_kernel"), ROW_UNSIMULATED("use_liger"),
     ROW_UNSIMULATED("auto_find_batch_size"), ROW_UNSIMULATED("group_by_length"), ROW_UNSIMULATED("packing"),
@@ -205,6 +235,10 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("parallelism_config"),
     ROW_UNSIMULATED("tp_size"), ROW_UNSIMULATED("use_cpu"), ROW_UNSIMULATED("no_cuda"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
     ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("tune_*"),
+    FROZEN("freeze_backbone"), FROZEN("freeze_llm"), FROZEN("freeze_language_model"), FROZEN("freeze_model"),
+    FROZEN("tune_mm_mlp_adapter"), FROZEN("pretrain_mm_mlp_adapter_only"), FROZEN("only_tune_mm_mlp_adapter"),
+    ROW("tune_mm_llm", NULL, .class = DIALECT_REFUSED, .off = off_where_true, .why = FROZEN_WHY),
+    ROW("tune_language_model", NULL, .class = DIALECT_REFUSED, .off = off_where_true, .why = FROZEN_WHY),
     ROW_END,
 };
 const struct dialect_table trainer_tables[] = {
