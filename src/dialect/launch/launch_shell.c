@@ -357,9 +357,11 @@ static void take_environment(struct launch_context *t, const struct shell *s)
         const struct shell_binding *b = &s->bindings.v[i];
         struct value v = { .kind = VALUE_STRING, .line = b->line };
         const struct value_item from = { b->name, b->line, &v };
-        if (environment_knows(b->name))
-            launch_set(t, launch_pointer(t, "/software/environment", b->name),
-                       json_string(b->value), &from);
+        if (!environment_knows(b->name))
+            continue;
+        const char *pointer = launch_pointer(t, "/software/environment", b->name);
+        if (!t->call || !launch_has(t, pointer)) /* a job has given it already */
+            launch_set(t, pointer, json_string(b->value), &from);
     }
 }
 

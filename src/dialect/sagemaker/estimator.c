@@ -2,6 +2,7 @@
 #include "dialect/sagemaker/sagemaker.h"
 
 #include "base/names.h"
+#include "dialect/launch/entry_points.h"
 #include "dialect/source/python.h"
 #include "dialect/user_script/user_script.h"
 
@@ -129,6 +130,42 @@ static const struct python_call *choose(const struct python *p, const char *name
             best = c;
     }
     return best;
+}
+
+/* Why the program of an estimator trains nothing; NULL. */
+static const char *refused_of(struct launch_context *t, const struct python_call *c)
+{
+    const struct value_item *it =
+        value_get(as_usual(t->arena, c)->arguments, "entry_point");
+    return it && it->value->kind == VALUE_STRING
+               ? launch_entry_of(t, it->value->text).refused
+               : NULL;
+}
+
+/* The last whose program trains, where there are several; the others are named. */
+static const struct python_call *choose_training(struct launch_context *t,
+                                                 const struct python *p)
+{
+    const struct python_call *last = choose(p, NULL), *best = NULL;
+    int n = 0;
+    for (int64_t i = 0; last && i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (is_estimator(p->arena, c) && (last->quoted || !c->quoted) &&
+            !refused_of(t, c)) {
+            best = c;
+            n++;
+        }
+    }
+    if (last && best && best != last)
+        launch_note(t->l, last->line, DIAG_LEFT_OUT,
+                    "%.60s(...) %s: an estimator before it is taken", last->function,
+                    refused_of(t, last));
+    if (n > 1)
+        launch_note(t->l, best->line, DIAG_ASSUMED,
+                    "the last of %d estimators is taken (give --estimator NAME for "
+                    "another)",
+                    n);
+    return best ? best : last;
 }
 
 static void no_such(struct launch *l, const struct python *p, const char *name)
@@ -304,7 +341,9 @@ static void find_ranges(struct launch_context *t, const struct python *p)
 bool sagemaker_find(struct launch_context *t, const struct dialect_input *in)
 {
     struct launch *l = t->l;
-    const struct python_call *c = choose(in->python, in->estimator), *other;
+    const struct python_call *c = in->estimator ? choose(in->python, in->estimator)
+                                                : choose_training(t, in->python),
+                             *other;
     const char *why;
     if (c) {
         l->title = arena_printf(t->arena, "%s%s%s(...): read, not run",

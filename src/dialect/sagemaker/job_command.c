@@ -24,6 +24,7 @@ struct job_command {
     struct source_file files[FILES_MAX];
     struct shell_given given[GIVEN_MAX];
     int32_t n_files, n_given;
+    int64_t gpus;        /* of an instance; 0: not known */
     const char *missing; /* a shell script that is not there; NULL */
 };
 
@@ -79,6 +80,7 @@ static void give_cluster(struct launch_context *t, struct job_command *c)
     cfg_loader_init(&loader);
     const struct instance *inst =
         name ? instance_get(&loader, name, (struct cfg) { 0 }) : NULL;
+    c->gpus = inst ? inst->n_gpus : 0;
     if (inst)
         give(c, "SM_NUM_GPUS", arena_printf(t->arena, "%d", (int)inst->n_gpus));
     cfg_loader_release(&loader);
@@ -212,6 +214,7 @@ bool sagemaker_take_command(struct launch_context *t)
                                      t->l->file, in),
                 .files = c.files,
                 .n_files = c.n_files,
+                .gpus = c.gpus,
                 .line = (int32_t)c.it->line },
         .given = c.given,
         .n_given = c.n_given,
