@@ -20,6 +20,7 @@ struct cluster_raw {
     struct group_raw group;
     struct cfg groups;
     const char *fabric;
+    struct cfg quality;
     struct fabric_tiers_raw tiers;
 };
 
@@ -34,6 +35,7 @@ static const struct cfg_field cluster_fields[] = {
     GROUP_ROWS(struct cluster_raw, group.),
     CFG_CHILD("groups", struct cluster_raw, groups),
     CFG_STRING("fabric", struct cluster_raw, fabric),
+    CFG_CHILD("quality", struct cluster_raw, quality),
     FABRIC_TIER_KEYS(struct cluster_raw, tiers.),
     CFG_END,
 };
@@ -238,6 +240,15 @@ static int choose_fabric(struct cluster *c, struct cfg_loader *loader,
     return 0;
 }
 
+/* The cluster's own copy of its fabric. */
+static struct fabric *own_fabric(struct cluster *c, struct cfg_loader *loader)
+{
+    struct fabric *own = ARENA_NEW(&loader->arena, struct fabric);
+    *own = *c->fabric;
+    c->fabric = own;
+    return own;
+}
+
 /* The fabric with the switches that the cluster says. */
 static int change_tiers(struct cluster *c, struct cfg_loader *loader, struct cfg object)
 {
@@ -251,10 +262,20 @@ static int change_tiers(struct cluster *c, struct cfg_loader *loader, struct cfg
         return cfg_error(first, DIAG_UNSUPPORTED,
                          "switches are between instances, and these have no network "
                          "(leave it out)");
-    struct fabric *own = ARENA_NEW(&loader->arena, struct fabric);
-    *own = *c->fabric;
-    c->fabric = own;
-    return fabric_read_tiers(own, object);
+    return fabric_read_tiers(own_fabric(c, loader), object);
+}
+
+/* The fabric as groups over the cluster's nodes get it. */
+static int change_quality(struct cluster *c, struct cfg_loader *loader,
+                          struct cfg value)
+{
+    if (!cfg_present(value))
+        return 0;
+    if (!c->fabric)
+        return cfg_error(value, DIAG_UNSUPPORTED,
+                         "it is that of the network, and these instances have none "
+                         "(leave it out)");
+    return fabric_set_quality(own_fabric(c, loader), value, c->n_instances);
 }
 
 /* The first key in addition to "groups" that says something of the only group; absent:
@@ -286,7 +307,9 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
         rc = add_groups(c, loader, raw.groups);
     if (rc || choose_fabric(c, loader, object, raw.fabric))
         return -1;
-    return change_tiers(c, loader, object);
+    if (change_tiers(c, loader, object))
+        return -1;
+    return change_quality(c, loader, raw.quality);
 }
 
 const struct instance *cluster_instance(struct cfg_loader *loader, struct cfg object)

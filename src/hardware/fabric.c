@@ -17,7 +17,7 @@ const struct name_value fabric_kind_names[] = {
 
 struct fabric_raw {
     struct fabric fabric;
-    struct cfg protocols, laws[FABRIC_ALGO_N], tuner;
+    struct cfg protocols, laws[FABRIC_ALGO_N], tuner, quality;
     struct fabric_tiers_raw tiers;
 };
 
@@ -59,6 +59,7 @@ static const struct cfg_field fabric_fields[] = {
     CFG_CHILD("nvls_tree", struct fabric_raw, laws[FABRIC_NVLS_TREE]),
     CFG_CHILD("p2p", struct fabric_raw, laws[FABRIC_P2P]),
     CFG_CHILD("tuner", struct fabric_raw, tuner),
+    CFG_CHILD("quality", struct fabric_raw, quality),
     CFG_STRING("provenance", struct fabric_raw, fabric.provenance),
     CFG_PROVENANCE(struct fabric_raw, fabric.provenance_kind),
     CFG_END,
@@ -126,9 +127,11 @@ static int read_fabric(struct fabric_raw *raw, struct cfg file)
     f->oversubscription = f->shared_frac = f->split_frac = 1;
     f->channels = 1;
     f->pair_gain = 1;
+    f->state = (struct fabric_state) { "clean", 1 };
     if (cfg_read(file, fabric_fields, raw) || read_protocols(f, raw->protocols) ||
         fabric_laws_read(&f->laws, raw->laws) ||
-        fabric_choices_read(&f->choices, raw->tuner) || fabric_read_tiers(f, file))
+        fabric_choices_read(&f->choices, raw->tuner) ||
+        fabric_quality_read(&f->quality, raw->quality) || fabric_read_tiers(f, file))
         return -1;
     if (!f->proto[FABRIC_PROTO_SIMPLE].enabled)
         return cfg_error(cfg_get(raw->protocols, "simple"), DIAG_UNSUPPORTED,

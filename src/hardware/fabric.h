@@ -10,6 +10,7 @@
 #include "config/cfg.h"
 #include "config/provenance.h"
 #include "hardware/fabric_law.h"
+#include "hardware/fabric_quality.h"
 
 enum fabric_kind {
     FABRIC_NVLINK,   /* GPUs wired to each other, link by link */
@@ -86,6 +87,8 @@ struct fabric {
     struct fabric_protocol proto[FABRIC_PROTO_N]; /* of rings */
     struct fabric_laws laws;                      /* of all else */
     struct fabric_choices choices;                /* of the network plugin's tuner */
+    struct fabric_quality quality;                /* what groups really get of it */
+    struct fabric_state state;                    /* which of that its constants have */
     int64_t measured_gpus; /* of one node, at most, that it rests on; 0: not said */
     const char *nccl;      /* NCCL version its choices follow; NULL: the newest known */
     const char *provenance;

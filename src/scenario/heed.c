@@ -380,6 +380,7 @@ static const struct row {
     { "/software/smp", smp_any, "the job runs without SMP" },
     { "/software/sagemaker_sdk", sdk_rules, "only rules of SMP v1 ask for it" },
     { "/cluster/fabric", nodes, "there is one instance, or one NVLink domain" },
+    { "/cluster/quality", nodes, "there is one instance, or one NVLink domain" },
     { "/cluster/oversubscription", nodes, "there is one instance, or one NVLink domain" },
     { "/cluster/tiers", tiers, "no way up is oversubscribed, or one leaf has all" },
     { "/cluster/rails", tiers, "no way up is oversubscribed, or one leaf has all" },

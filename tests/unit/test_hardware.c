@@ -338,6 +338,16 @@ static void test_own_machines(void)
 static const struct bad_case {
     const char *text, *error;
 } bad_cases[] = {
+    { "{'instance': 'p5.48xlarge', 'count': 2, 'quality': 'tipical'}",
+      "t:1:52: /quality: should be \"clean\", \"typical\" or the share of runs that "
+      "have "
+      "it better (0.9)" },
+    { "{'instance': 'p5.48xlarge', 'count': 2, 'quality': 1.5}",
+      "t:1:52: /quality: is a share of the runs between 0 and 1, of those that have it "
+      "better (0.5 is \"typical\")" },
+    { "{'instance': 'p4d.24xlarge', 'count': 2, 'quality': 'typical'}",
+      "t:1:53: /quality: nothing was published of what groups really get of efa-2024 "
+      "(write \"clean\", or give the fabric's file a \"quality\")" },
     { "{'instance': 'p4d.24xlarg'}", "t:1:14: /instance: \"p4d.24xlarg\" is not in "
                                      "topologies/instances/ (did you mean "
                                      "\"p4d.24xlarge\"?)" },
@@ -421,6 +431,43 @@ static void check_bad(const struct bad_case *k, bool whole)
     cfg_loader_release(&loader);
 }
 
+/* Waits between nodes by the quality that the cluster names; bytes pass as they did. */
+static void test_quality(void)
+{
+    static const char cluster[] = "{'instance': 'p5.48xlarge', 'count': %d%s}";
+    static const struct {
+        int count;
+        const char *quality, *text;
+    } cases[] = { { 8, "", "clean" },
+                  { 8, ", 'quality': 'clean'", "clean" },
+                  { 8, ", 'quality': 0.01", "a share of the runs" },
+                  { 2, ", 'quality': 'typical'", "typical" },
+                  { 8, ", 'quality': 0.5", "a share of the runs" },
+                  { 64, ", 'quality': 'typical'", "typical" },
+                  { 64, ", 'quality': 0.9", "a share of the runs" } };
+    double before = 1, step_s = 0, efficiency = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct cfg_loader loader;
+        struct cluster c;
+        char text[128];
+        cfg_loader_init(&loader);
+        snprintf(text, sizeof(text), cluster, cases[i].count, cases[i].quality);
+        CU_ASSERT_EQUAL_FATAL(read_text(&c, &loader, text), 0);
+        const struct fabric *f = c.fabric;
+        const struct fabric_protocol *simple = &f->proto[FABRIC_PROTO_SIMPLE];
+        CU_ASSERT_STRING_EQUAL(f->state.text, cases[i].text);
+        if (i == 0) {
+            step_s = simple->step_s;
+            efficiency = simple->efficiency;
+        }
+        CU_ASSERT_TRUE(i < 3 ? f->state.factor == 1 : f->state.factor > before);
+        CU_ASSERT_DOUBLE_EQUAL(simple->step_s, step_s * f->state.factor, 1e-12);
+        CU_ASSERT_EQUAL(simple->efficiency, efficiency);
+        before = f->state.factor;
+        cfg_loader_release(&loader);
+    }
+}
+
 static void test_bad_clusters(void)
 {
     for (size_t i = 0; i < sizeof(bad_cases) / sizeof(bad_cases[0]); i++)
@@ -443,5 +490,6 @@ void test_hardware_register(void)
     CU_ADD_TEST(suite, test_prices);
     CU_ADD_TEST(suite, test_good_clusters);
     CU_ADD_TEST(suite, test_own_machines);
+    CU_ADD_TEST(suite, test_quality);
     CU_ADD_TEST(suite, test_bad_clusters);
 }
