@@ -102,6 +102,7 @@ static const struct cfg_field fields[] = {
     TIME("dispatch_collective_wide", host.dispatch_wide_s),
     TIME("collective_skew", host.collective_skew_s),
     TIME("microbatch", host.microbatch_s),
+    TIME("stage_message", host.stage_message_s),
     CFG_REAL("launch_jitter", T, fw.host.launch_jitter, 0, 10),
     CFG_REAL("launch_jitter_tensor", T, fw.host.launch_jitter_tensor, 0, 10),
     CFG_RENAMED("host_spread", "launch_jitter"),

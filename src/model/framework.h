@@ -117,6 +117,8 @@ struct framework_host {
     double collective_skew_s;
     double
         microbatch_s; /* once a microbatch, with the GPU idle: reading the loss, data */
+    double stage_message_s; /* for each message to or from a neighbouring stage, with
+                               the GPU idle: looking for it now and then */
     /* standard deviation of the host's time for a pass of a block over its mean:
      * smooths the switch between host- and GPU-bound */
     double launch_jitter;

@@ -262,6 +262,7 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
         last_s -= u->l->ends_s[1];
         first_s = fmax(all_s / n, last_s);
     }
+    pause_s += 2 * fmin(n - 1, 2) * u->fw->host.stage_message_s;
     double slowest_s = fmax(first_s, last_s) + pause_s;
     double bubble_s = all_s - fmax(first_s, last_s);
     if (p->v[SPACE_SCHEDULE] == SCHEDULE_INTERLEAVED)

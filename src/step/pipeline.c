@@ -51,7 +51,15 @@ static int send(struct builder *b, bool back, int64_t from, int32_t message,
     p->tasks.v[task].sends = message;
     if (sends_exposed(b->stage))
         issue_wait(b, task);
+    issue_host_pause(b, b->stage->fw->host.stage_message_s);
     return 0;
+}
+
+/* The next kernel waits for a message, and the host before that. */
+static void receive(struct builder *b, int32_t message)
+{
+    issue_host_pause(b, b->stage->fw->host.stage_message_s);
+    b->next.receives = message;
 }
 
 /* One task for the whole pass. */
@@ -107,7 +115,7 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     issue_tag(b, work_of[ref.kind], ref.microbatch);
     int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
     if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last)
-        b->next.receives = message_of(at, backward, at->stage, ref.microbatch);
+        receive(b, message_of(at, backward, at->stage, ref.microbatch));
     else if (ref.kind == PASS_FORWARD)
         issue_wait(b, issue_load_batch(b));
     if (detail) {

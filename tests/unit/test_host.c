@@ -72,9 +72,44 @@ static void test_launch_jitter(void)
     CU_ASSERT_DOUBLE_EQUAL(full_s / none_s, 1 + 1. / 3, 0.02);
 }
 
+/* Eight stages with sixteen microbatches: two messages come and two go with each, and the
+ * host takes 0.2 s for each; at the ends of the pipeline one each. */
+static double piped_s(const char *framework)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    struct simulate_result r;
+    struct err err = { 0 };
+    const struct simulate_options options = { 0 };
+    static const char text[] =
+        "{ \"model\": \"llama-7b\", \"cluster\": { \"instance\": \"p5.48xlarge\", "
+        "\"count\": 2 }, \"training\": { \"sequence_length\": 2048, "
+        "\"micro_batch_size\": 1, \"microbatches\": 16, \"precision\": \"bf16\", "
+        "\"optimizer\": \"adam\" }, \"parallelism\": { \"library\": \"nanotron\", "
+        "\"tensor\": 2, \"pipeline\": 8, \"schedule\": \"1f1b\" } }";
+    char change[80];
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
+    snprintf(change, sizeof(change), "/training/framework=%s", framework);
+    CU_ASSERT_EQUAL_FATAL(cfg_set(root, change), 0);
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+    CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &options, &err), 0);
+    double time_s = r.step_time_s;
+    cfg_loader_release(&loader);
+    return time_s;
+}
+
+static void test_stage_messages(void)
+{
+    double more_s = piped_s("nanotron-polls") - piped_s("nanotron");
+    CU_ASSERT_TRUE(more_s > 15 * 4 * 0.2);
+    CU_ASSERT_TRUE(more_s < (16 + 2 * 8) * 4 * 0.2);
+}
+
 void test_host_register(void)
 {
     CU_pSuite suite = CU_add_suite("host", NULL, NULL);
     CU_add_test(suite, "graphs leave the host out of passes", test_graphs);
+    CU_add_test(suite, "looks for messages of a pipeline", test_stage_messages);
     CU_add_test(suite, "launch jitter with the backward after it", test_launch_jitter);
 }
