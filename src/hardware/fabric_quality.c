@@ -27,8 +27,8 @@ double fabric_quality_factor(const struct fabric_quality *q, double share,
     if (q->waits <= 0 || nodes < 2)
         return 1;
     double z = gsl_cdf_ugaussian_Pinv(fmin(fmax(share, 1e-6), 1 - 1e-6));
-    return fmax(1, q->waits * exp(q->growth * (log2((double)nodes) - 1) +
-                                  q->spread * z));
+    return fmax(1,
+                q->waits * exp(q->growth * (log2((double)nodes) - 1) + q->spread * z));
 }
 
 /* Waits between nodes; what happens inside (chains, copies) stays as it is. */
