@@ -237,6 +237,17 @@ static const struct contract_member layer_rows[] = {
 };
 static const struct contract_object layer = { "layer", layer_rows };
 
+static const struct contract_member resources_rows[] = {
+    CONTRACT_AT("seconds", REALS, resources, s, "Kernels by kind, the host, the links inside nodes and between them.", .names = resource_names),
+    CONTRACT_AT("data_by", NAME, resources, data_by, "The links that gradients and sharded parameters take.", .names = resource_names),
+    CONTRACT_AT("data_s", REAL, resources, data_s, "Their exposed time, part of that resource's seconds."),
+    CONTRACT_AT("hidden_s", REAL, resources, hidden_s, "Their time that kernels hide."),
+    CONTRACT_AT("window_s", REAL, resources, window_s, "What kernels may hide at most."),
+    CONTRACT_AT("network_bytes_per_s", REAL, resources, network_Bps, "A GPU's share of its node's NICs; 0: one node."),
+    CONTRACT_END,
+};
+static const struct contract_object resources_contract = { "resources", resources_rows };
+
 static const struct contract_member simulation_rows[] = {
     CONTRACT_AT("network", NAME, simulate_result, network, "The fidelity of the network.", .names = fidelity_names),
     CONTRACT_AT("events", INT64, simulate_result, events, "Events of the engine."),
@@ -335,6 +346,7 @@ static const struct contract_member rows[] = {
     CONTRACT_MADE("warnings", LIST, warnings, "What was warned of.", .of = &diag_contract),
     CONTRACT_MADE("assumed", LIST, assumed, "What the input leaves open, as it was decided.", .of = &assumption_contract),
     CONTRACT_AT("layer", OBJECT, step, r.layer, "One layer on one GPU.", .of = &layer),
+    CONTRACT_AT("resources", OBJECT, step, r.by, "What the step's time rests on, the pipeline's bubble shared out.", .of = &resources_contract),
     CONTRACT_MADE("recipe", OBJECT, recipe, "How products read fewer than 16 bits; only where they do.", LACKS, .of = &recipe_contract),
     CONTRACT_AT("simulation", OBJECT, step, r, "How the step was simulated.", .of = &simulation),
     CONTRACT_END,

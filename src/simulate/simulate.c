@@ -199,6 +199,7 @@ static void read_all(struct simulate_result *r, struct arena *arena,
          i++)
         layered = i;
     read_run(r, run);
+    r->by = resources_of(r->parts_s, s, reps);
     read_memory(&r->memory, arena, s, reps, options->memo);
     read_rates(r, s, reps);
     read_layer(&r->layer, &reps->steps[layered]);

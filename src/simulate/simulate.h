@@ -4,6 +4,7 @@
  * Files of this folder:
  *     simulate, interpretations: a scenario in, a result out; keys of two meanings
  *     communicators: what NCCL holds of the memory
+ *     resources: what the step's time rests on
  *     fit: what would make a job fit
  *     judge, interval*: checks of the numbers; the range and the nearest rows
  *     result_json: the result as JSON */
@@ -19,6 +20,7 @@
 #include "run/observe.h"
 #include "scenario/scenario.h"
 #include "simulate/interval.h"
+#include "simulate/resources.h"
 
 struct stage_memory { /* bytes at the moment of the stage's peak */
     int64_t peak_B;   /* as nvidia-smi shows it */
@@ -89,6 +91,7 @@ struct simulate_result {
     int64_t gpus;
     int64_t trained_parameters, parameters; /* where some are frozen; else 0 */
     double parts_s[CATEGORY_N];
+    struct resources by; /* of the replay: what waits around it is not in them */
     struct memory_result memory;
     struct cost_result cost;
     struct layer_result layer;

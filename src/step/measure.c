@@ -9,6 +9,7 @@
 #include "step/issue.h"
 #include "step/offload_modules.h"
 #include "step/pass.h"
+#include "step/pass_block.h"
 #include "step/recompute.h"
 #include "step/stage.h"
 #include "step/step.h"
@@ -299,6 +300,7 @@ int measure_layer(struct builder *b, struct err *err)
             return -1;
         for (int k = 0; k < 2; k++)
             b->step->kernels_s[k] = b->measured.stage->kernels_s[k];
+        pass_time_kinds(b->stage, i, b->step->kinds_s);
         return 0;
     }
     return 0;

@@ -49,6 +49,19 @@ void pass_time_blocks(struct stage *stage, struct kernel_share shared)
     }
 }
 
+void pass_time_kinds(const struct stage *stage, int32_t block,
+                     double kinds_s[OP_STREAM + 1])
+{
+    const struct op_block *b = &stage->list.blocks[block];
+    const struct block_times *t = &stage->times[block];
+    for (int k = 0; k <= OP_STREAM; k++)
+        kinds_s[k] = 0;
+    for (int32_t i = 0; i < b->n_forward; i++)
+        kinds_s[b->forward[i].kind] += t->forward_s[0][i];
+    for (int32_t i = 0; i < b->n_backward; i++)
+        kinds_s[b->backward[i].kind] += t->backward_s[0][i];
+}
+
 /* Operators ------------------------------------------------------------------------ */
 
 /* Whether it makes the gradient of a weight. */

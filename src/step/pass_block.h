@@ -14,6 +14,10 @@ struct block_times {
  * of the GPU. */
 void pass_time_blocks(struct stage *stage, struct kernel_share shared);
 
+/* What the kernels of a block take alone, by enum op_kind. */
+void pass_time_kinds(const struct stage *stage, int32_t block,
+                     double kinds_s[OP_STREAM + 1]);
+
 /* Writes a forward or backward of the block. */
 void pass_forward_block(struct builder *b, int32_t block);
 int pass_backward_block(struct builder *b, int32_t block, struct err *err);

@@ -33,7 +33,8 @@
 struct step {
     struct program program;
     struct ledger ledger;
-    double kernels_s[2]; /* of one middle layer: forward, backward */
+    double kernels_s[2];           /* of one middle layer: forward, backward */
+    double kinds_s[OP_STREAM + 1]; /* of its kernels, alone, by enum op_kind */
     int64_t layer_parameters_B, layer_activations_B;
     double flops; /* executed by this GPU, over the whole step */
 };
