@@ -21,9 +21,10 @@ cost         hardware model layout
 run          engine cost memory
 step         run scenario
 simulate     step
+risk         simulate
 campaign     simulate
 compare      campaign
-search       campaign
+search       campaign risk
 sweep        campaign
 calibrate    simulate
 validation   simulate

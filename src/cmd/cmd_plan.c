@@ -22,9 +22,9 @@
 struct arguments {
     struct option_list sets, fixes, allows, prices;
     const char *model, *instances, *count, *json, *plot, *estimator;
-    int64_t batch, sequence, top;
+    int64_t batch, sequence, top, draws, seed;
     double tokens, max_cost, deadline;
-    int objective, stacks, emit;
+    int objective, stacks, emit, risk;
     bool exhaustive, timing;
 };
 
@@ -51,6 +51,13 @@ static const struct option options[] = {
     { .name = "--objective", .type = OPTION_ENUM, .at = AT(objective),
       .value = "WHAT", .names = plan_objective_names,
       .help = "time (default), cost or memory" },
+    { .name = "--risk", .type = OPTION_ENUM, .at = AT(risk), .value = "RULE",
+      .names = risk_rule_names,
+      .help = "order by regret: mean (default), p90, minimax; none: by the prediction" },
+    { .name = "--draws", .type = OPTION_INT, .at = AT(draws), .value = "N",
+      .min = 20, .max = 100000, .help = "of what predictions do not know (200)" },
+    { .name = "--seed", .type = OPTION_INT, .at = AT(seed), .value = "N",
+      .min = 0, .max = 1e15, .help = "of the draws (0)" },
     { .name = "--tokens", .type = OPTION_REAL, .at = AT(tokens), .value = "N",
       .min = 1, .max = 1e18,
       .help = "tokens to train on, for time and cost of the job" },
@@ -173,6 +180,8 @@ static int check_arguments(const struct arguments *a, const struct option_list *
         fprintf(stderr, "smsim plan: --plot %s\n", err->text);
         return EXIT_USAGE;
     }
+    if (a->risk == RISK_NONE && (a->draws || a->seed >= 0))
+        return wrong("--draws and --seed are of --risk mean, p90 or minimax");
     return OPTIONS_GO_ON;
 }
 
@@ -376,7 +385,8 @@ static int32_t simulated_most(int32_t listed)
 
 int cmd_plan(int argc, char **argv)
 {
-    struct arguments args = { .top = 10 };
+    enum { USUAL_DRAWS = 200 };
+    struct arguments args = { .top = 10, .risk = RISK_MEAN, .seed = -1 };
     struct option_list words;
     struct err err = { 0 };
     int done = options_parse(&usage, argc, argv, &args, &words);
@@ -393,6 +403,9 @@ int cmd_plan(int argc, char **argv)
         .listed = (int32_t)args.top,
         .simulate_most = simulated_most((int32_t)args.top),
         .exhaustive = args.exhaustive,
+        .risk = { .rule = (enum risk_rule)args.risk,
+                  .draws = (int32_t)(args.draws ? args.draws : USUAL_DRAWS),
+                  .seed = args.seed > 0 ? args.seed : 0 },
         .max_cost_usd = args.max_cost,
         .deadline_h = args.deadline,
         .stop = &stop_requested,

@@ -25,6 +25,8 @@ struct listed {
     json_t *scenario;
     struct plan_entry e;
     double usd_per_million_samples, billed_hours;
+    bool drawn;      /* the verdict holds; else the point estimate decides */
+    double regret;   /* by which it was ordered */
     double less;     /* of one that is kept back; NAN: it is not */
     const char *why; /* likewise; NULL */
 };
@@ -48,6 +50,26 @@ static json_t *range(const void *listed)
 }
 
 /* clang-format off */
+static const struct contract_member risk_rows[] = {
+    CONTRACT_AT("best", REAL, listed, e.risk.best, "The probability that no other plan is better."),
+    CONTRACT_AT("regret", REAL, listed, regret, "By which plans are ordered: the share of its time, cost or memory that the best plan of a draw saves; 1 where it does not fit."),
+    CONTRACT_AT("regret_mean", REAL, listed, e.risk.mean, "Its mean over draws."),
+    CONTRACT_AT("regret_p90", REAL, listed, e.risk.p90, "What one draw in ten exceeds."),
+    CONTRACT_AT("regret_worst", REAL, listed, e.risk.worst, "The largest of all draws."),
+    CONTRACT_AT("unfit", REAL, listed, e.risk.unfit, "The probability that the plan does not fit in memory."),
+    CONTRACT_END,
+};
+static const struct contract_object risk_contract = { "risk", risk_rows };
+/* clang-format on */
+
+static json_t *risk(const void *listed)
+{
+    return ((const struct listed *)listed)->drawn
+               ? contract_json(&risk_contract, listed)
+               : NULL;
+}
+
+/* clang-format off */
 static const struct contract_member plan_rows[] = {
     CONTRACT_AT("rank", COUNT, listed, rank, "From 1, the best; null of a plan that a filter keeps back.", KNOWN),
     CONTRACT_AT("instance", TEXT, listed, instance, "The instance type."),
@@ -59,6 +81,7 @@ static const struct contract_member plan_rows[] = {
     CONTRACT_AT("microbatches", INT64, listed, e.point.microbatches, "Microbatches of a pipeline."),
     CONTRACT_AT("gradient_accumulation_steps", INT64, listed, e.point.accumulation, "Passes of a step, without a pipeline."),
     CONTRACT_MADE("activation_checkpointing", TEXT_OR_TREE, checkpointing, "As /training/activation_checkpointing of a scenario."),
+    CONTRACT_MADE("risk", OBJECT, risk, "What draws of the unknown say of a listed plan; null where the point estimate decides.", KNOWN, .of = &risk_contract),
     CONTRACT_AT("tie", BOOL, listed, e.tie, "Whether the difference from the best is within the model's error."),
     CONTRACT_AT("fits", BOOL, listed, e.result.fits, "Whether the peak is below the capacity."),
     CONTRACT_AT("near_limit", BOOL, listed, e.result.near_limit, "Whether the range of the peak has the capacity in it."),
@@ -86,7 +109,10 @@ static const struct contract_object plan_contract = { "plan", plan_rows };
 static json_t *plan(const struct plan_report *r, const struct plan_entry *e,
                     int64_t rank, double less, const char *why)
 {
+    const struct risk_options *how = &r->options->risk;
     const struct listed x = {
+        .drawn = how->rule != RISK_NONE && rank && r->outcome->n_entries,
+        .regret = risk_regret(&e->risk, how->rule),
         .instance = r->job->space.instances[e->point.v[SPACE_INSTANCE]].name,
         .rank = rank,
         .scenario = plan_point_json(r->job, &e->point),
@@ -311,9 +337,18 @@ struct planned {
     struct plan_report r;
     struct plan_outcome o;
     int objective;
+    struct risk_options risk;
 };
 
 /* clang-format off */
+static const struct contract_member rule_rows[] = {
+    CONTRACT_AT("rule", NAME, risk_options, rule, "Which number of a plan's regret; none: the prediction.", .names = risk_rule_names),
+    CONTRACT_AT("draws", INT32, risk_options, draws, "Of what is not known; 0: none."),
+    CONTRACT_AT("seed", INT64, risk_options, seed, "Of the draws."),
+    CONTRACT_END,
+};
+static const struct contract_object rule_contract = { "rule", rule_rows };
+
 static const struct contract_member rows[] = {
     CONTRACT_AT("combinations", REAL, planned, o.space, "Combinations of all values."),
     CONTRACT_AT("evaluated", INT64, planned, o.evaluated, "Combinations that the rules allow, whose time and memory were estimated."),
@@ -327,6 +362,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("tie_error", REAL, planned, o.tie_error, "Plans nearer to each other than that are ties.", KNOWN),
     CONTRACT_AT("complete", BOOL, planned, o.complete, "False where Ctrl-C ended the search."),
     CONTRACT_AT("objective", NAME, planned, objective, "What the best has least of.", .names = plan_objective_names),
+    CONTRACT_AT("risk", OBJECT, planned, risk, "How plans are ordered: by their regret over draws of what is not known, or by the prediction.", .of = &rule_contract),
     CONTRACT_MADE("plans", LIST, plans, "The best first; empty where nothing fits.", .of = &plan_contract),
     CONTRACT_MADE("kept_back", LIST, kept_back, "The best plan of each filter that keeps back what would be better.", .of = &plan_contract),
     CONTRACT_MADE("front_time_cost", LIST, front_cost, "Ranks of the plans that no other is both faster and cheaper than.", .items = CONTRACT_INT64),
@@ -346,6 +382,9 @@ const struct contract report_plan_contract = { "urn:smsim:plan:1",
 
 json_t *report_plan_json(const struct plan_report *r)
 {
-    const struct planned x = { *r, *r->outcome, (int)r->options->objective };
+    struct planned x = { *r, *r->outcome, (int)r->options->objective,
+                         r->options->risk };
+    if (x.risk.rule == RISK_NONE)
+        x.risk.draws = 0;
     return contract_result(&report_plan_contract, &x);
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 88, FRONT_SHOWN = 8, ALTERNATIVES_SHOWN = 5 };
+enum { WIDTH = 88, NARROW = 80, FRONT_SHOWN = 8, ALTERNATIVES_SHOWN = 5 };
 
 static void wrap(FILE *out, const char *first, const char *text)
 {
@@ -97,6 +97,55 @@ static void print_entry(FILE *out, const struct plan_report *r, int32_t rank,
     wrap(out, "     ", plan_point_text(r->job, &e->point, text, sizeof(text)));
 }
 
+/* "62 %", and "<1 %" of what is neither none nor one. */
+static const char *percent(char *buf, size_t size, double share)
+{
+    if (share > 0 && share < 0.01)
+        snprintf(buf, size, "<1 %%");
+    else
+        snprintf(buf, size, "%.0f %%", 100 * share);
+    return buf;
+}
+
+/* With what is not known of it; its cluster is written before the plan. */
+static void print_risky(FILE *out, const struct plan_report *r, int32_t rank,
+                        const struct plan_entry *e)
+{
+    char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], text[364], best[16], unfit[16];
+    fprintf(out, "%4d %9s %9.5g %4.1f %% %8s%s", rank,
+            units_time_text(time, e->result.step_time_s), e->result.samples_per_s,
+            100 * e->result.mfu, units_bytes_text(memory, (double)e->result.peak_B),
+            e->result.near_limit ? "!" : " ");
+    print_usd(out, "%8s", e->usd_per_hour);
+    print_usd(out, " %8s", usd_per_million(r, e));
+    fprintf(out, " %6s %5.1f %% %6s\n", percent(best, sizeof(best), e->risk.best),
+            100 * risk_regret(&e->risk, r->options->risk.rule),
+            percent(unfit, sizeof(unfit), e->risk.unfit));
+    plan_point_cluster_text(r->job, &e->point, text, sizeof(text) / 4);
+    size_t at = strlen(text);
+    at += (size_t)snprintf(text + at, sizeof(text) - at, ", ");
+    plan_point_text(r->job, &e->point, text + at, sizeof(text) - at);
+    report_wrap(out, "     ", "     ", text, NARROW);
+}
+
+static void print_risk_words(FILE *out, const struct plan_report *r)
+{
+    static const char *const saved[] = {
+        [PLAN_TIME] = "time", [PLAN_COST] = "cost", [PLAN_MEMORY] = "memory"
+    };
+    static const char *const how[] = { [RISK_MEAN] = "in the mean",
+                                       [RISK_P90] = "in nine cases of ten at most",
+                                       [RISK_MINIMAX] = "at worst" };
+    char text[300];
+    snprintf(text, sizeof(text),
+             "of %d draws of what is not known: best: no other plan is better; "
+             "regret: the share of its %s that the best plan saves, %s; unfit: "
+             "it does not fit",
+             (int)r->options->risk.draws, saved[r->options->objective],
+             how[r->options->risk.rule]);
+    report_wrap(out, "", "", text, NARROW);
+}
+
 /* "would take 12 % less": what a filter keeps back. */
 static void print_kept(FILE *out, const struct plan_report *r, enum plan_standing why)
 {
@@ -141,18 +190,26 @@ static void print_standing(FILE *out, const struct plan_report *r)
 static void print_plans(FILE *out, const struct plan_report *r)
 {
     const struct plan_outcome *o = r->outcome;
+    bool risky = r->options->risk.rule != RISK_NONE;
     int32_t ties = 0;
-    fprintf(out, "\n%4s %-22s %10s %9s %7s %9s %9s %9s\n", "#", "cluster", "step",
-            "samples/s", "MFU", "memory", "USD/h", "USD/M");
+    if (risky)
+        fprintf(out, "\n%4s %9s %9s %6s %8s  %7s %8s %6s %7s %6s\n", "#", "step",
+                "samples/s", "MFU", "memory", "USD/h", "USD/M", "best", "regret",
+                "unfit");
+    else
+        fprintf(out, "\n%4s %-22s %10s %9s %7s %9s %9s %9s\n", "#", "cluster", "step",
+                "samples/s", "MFU", "memory", "USD/h", "USD/M");
     int32_t shown =
         o->n_entries < r->options->listed ? o->n_entries : r->options->listed;
     for (int32_t i = 0; i < shown; i++)
-        print_entry(out, r, i + 1, &o->entries[i]);
-    for (int32_t i = 0; i < o->n_entries; i++)
+        (risky ? print_risky : print_entry)(out, r, i + 1, &o->entries[i]);
+    for (int32_t i = 0; i < o->n_entries && !risky; i++)
         ties += o->entries[i].tie;
     if (shown < o->n_entries)
         fprintf(out, "%d of ", shown);
     fprintf(out, "%d plans; USD/M: per million samples\n", o->n_entries);
+    if (risky)
+        print_risk_words(out, r);
     if (o->n_sure < shown)
         fprintf(out, "what is not simulated may take ranks from %d on\n",
                 o->n_sure + 1);

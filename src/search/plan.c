@@ -2,6 +2,7 @@
 
 #include "search/plan_best.h"
 #include "search/plan_order.h"
+#include "search/plan_risk.h"
 #include "search/plan_run.h"
 #include "search/score.h"
 
@@ -191,6 +192,7 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
     take_entries(out, arena, &run);
     take_tried(out, arena, &run);
     take_left(out, &run, &left);
+    plan_risk_judge(out, o);
     VEC_RELEASE(&run.all);
     scored_release(&scored);
     return out->evaluated == 0 && out->complete ? plan_empty(job, err) : 0;

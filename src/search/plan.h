@@ -15,11 +15,12 @@
  *     space*: combinations that a software stack allows; its users
  *     score*: closed-form time and memory of a point
  *     plan, plan_choose, plan_run, plan_point, plan_launch: what is simulated
- *     plan_order: the one order of plans
+ *     plan_order: the one order of plans; plan_risk: by regret, under uncertainty
  *     plan_front ... plan_remedy: what is reported about the best plan */
 #ifndef SEARCH_PLAN_H
 #define SEARCH_PLAN_H
 
+#include "risk/risk.h"
 #include "search/plan_point.h"
 
 #include <signal.h>
@@ -40,6 +41,7 @@ struct plan_options {
     int32_t simulate_most; /* of a space that is not small */
     bool exhaustive;
     double max_cost_usd, deadline_h;   /* 0: none */
+    struct risk_options risk;          /* rule none: the point estimate decides */
     const volatile sig_atomic_t *stop; /* set: end with the best so far; may be NULL */
     void (*progress)(void *arg, const struct plan_progress *p); /* may be NULL */
     void *progress_arg;
@@ -69,6 +71,7 @@ struct plan_entry {
     enum plan_standing standing;
     double key; /* by which plans of a standing are ordered: value, excess or memory */
     bool tie;   /* within the range of the best */
+    struct risk_verdict risk; /* where o->risk has a rule */
     bool in_budget;
     bool skipped; /* the search was stopped before it was simulated */
 };
@@ -84,7 +87,7 @@ struct plan_outcome {
     double score_error; /* of the scores against the simulated */
     double tie_error;   /* how far the best's range goes above it; 0: no ties */
     bool complete;      /* false: it was stopped */
-    int32_t n_entries;  /* all of one standing, best first */
+    int32_t n_entries;  /* all of one standing, best first by the rule of risk */
     struct plan_entry *entries;
     bool has_kept[PLAN_STANDINGS]; /* a filter keeps back what would be better */
     struct plan_entry kept[PLAN_STANDINGS];

@@ -254,6 +254,7 @@ static void take(struct plan_result *r, const struct simulate_result *s)
     r->capacity_B = s->memory.capacity_B;
     r->near_limit = s->memory.near_limit;
     r->util_nic = s->util_nic;
+    r->by = s->by;
     memcpy(r->parts_s, s->parts_s, sizeof(r->parts_s));
 }
 

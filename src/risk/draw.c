@@ -1,0 +1,97 @@
+#include "risk/draw.h"
+
+#include "base/mix.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+/* No factor is larger than e to that: a law of Student's has no largest. */
+static const double most_log = 3;
+
+/* What a number is drawn for. */
+enum use { USE_SHARED, USE_OWN, USE_SLOW, USE_SLOWNESS, USE_MEMORY };
+
+/* In (0, 1), never 0 or 1. */
+static double uniform(const struct risk_draw *d, enum use use, uint64_t key)
+{
+    uint64_t of_draw = mix64(mix64((uint64_t)d->seed) ^ (uint64_t)d->number),
+             bits = mix64(mix64(of_draw ^ (uint64_t)use) ^ key) >> 11;
+    return ((double)bits + 0.5) * 0x1p-53;
+}
+
+static double normal(const struct risk_draw *d, enum use use, uint64_t key)
+{
+    return gsl_cdf_ugaussian_Pinv(uniform(d, use, key));
+}
+
+/* The quantile of Student's law of RISK_FREEDOM (4) degrees: Shaw, Sampling Student's T
+ * distribution (2006), equation 37. */
+static double student_quantile(double u)
+{
+    double a = sqrt(4 * u * (1 - u)), q = cos(acos(a) / 3) / a;
+    return copysign(2 * sqrt(fmax(q - 1, 0)), u - 0.5);
+}
+
+struct risk_draw risk_draw_make(int64_t seed, int32_t number)
+{
+    struct risk_draw d = { .seed = seed, .number = number };
+    for (int k = 0; k < RESOURCE_N; k++)
+        d.z[k] = student_quantile(uniform(&d, USE_SHARED, (uint64_t)k));
+    for (int k = RESOURCE_N; k < RISK_SHARED; k++)
+        d.z[k] = normal(&d, USE_SHARED, (uint64_t)k);
+    return d;
+}
+
+double risk_draw_factor(const struct risk_draw *d, const struct risk_widths *w,
+                        enum resource k, double octaves)
+{
+    double times = k == RESOURCE_NETWORK ? fmax(octaves, 0) : 1;
+    return exp(fmin(times * w->resource[k] * d->z[k], most_log));
+}
+
+double risk_step_s(const struct resources *by, const double factor[RESOURCE_N])
+{
+    double s = -by->data_s * factor[by->data_by], f = factor[by->data_by];
+    for (int k = 0; k < RESOURCE_N; k++)
+        s += by->s[k] * factor[k];
+    return s + fmax(f * by->data_s, f * (by->data_s + by->hidden_s) - by->window_s);
+}
+
+/* The residual of the plan's own. */
+static double own(const struct risk_draw *d, const struct risk_widths *w,
+                  const struct risk_plan *p)
+{
+    double width = w->own * exp(w->own_spread * d->z[RISK_SYSTEM]),
+           e = width * normal(d, USE_OWN, p->key);
+    if (uniform(d, USE_SLOW, p->key) < w->slow_share)
+        e -= w->slow * log(uniform(d, USE_SLOWNESS, p->key));
+    return exp(e);
+}
+
+double risk_draw_time(const struct risk_draw *d, const struct risk_widths *w,
+                      const struct risk_plan *p)
+{
+    double factor[RESOURCE_N], known_s = 0;
+    for (int k = 0; k < RESOURCE_N; k++) {
+        factor[k] = risk_draw_factor(d, w, (enum resource)k, p->octaves);
+        known_s += p->by.s[k];
+    }
+    double more_s = risk_step_s(&p->by, factor) - known_s;
+    return p->usual > 0 ? (1 + more_s / p->usual) * own(d, w, p) : 1;
+}
+
+double risk_draw_memory(const struct risk_draw *d, const struct risk_widths *w,
+                        const struct risk_plan *p)
+{
+    return exp(w->memory_mean + w->memory_shared * d->z[RISK_MEMORY] +
+               w->memory_own * normal(d, USE_MEMORY, p->key));
+}
+
+double risk_draw_value(const struct risk_draw *d, const struct risk_widths *w,
+                       const struct risk_plan *p, bool of_memory)
+{
+    double memory = risk_draw_memory(d, w, p);
+    if (p->peak_B * memory > p->capacity_B)
+        return INFINITY;
+    return p->value * (of_memory ? memory : risk_draw_time(d, w, p));
+}

@@ -1,0 +1,38 @@
+/* One draw of what is not known. Private to this folder. */
+#ifndef RISK_DRAW_H
+#define RISK_DRAW_H
+
+#include "risk/risk.h"
+
+/* Unknowns that plans share: those of resources in scales of Student's law, the others
+ * in deviations of a normal one. */
+enum { RISK_MEMORY = RESOURCE_N, RISK_SYSTEM, RISK_SHARED };
+
+struct risk_draw {
+    int64_t seed;
+    int32_t number;
+    double z[RISK_SHARED];
+};
+
+struct risk_draw risk_draw_make(int64_t seed, int32_t number);
+
+/* The factor on the time of a resource, for a plan on so many nodes. */
+double risk_draw_factor(const struct risk_draw *d, const struct risk_widths *w,
+                        enum resource k, double octaves);
+
+/* The step's time over the predicted one. */
+double risk_draw_time(const struct risk_draw *d, const struct risk_widths *w,
+                      const struct risk_plan *p);
+
+/* The peak of its memory over the predicted one. */
+double risk_draw_memory(const struct risk_draw *d, const struct risk_widths *w,
+                        const struct risk_plan *p);
+
+/* What the plan is worth in the draw; INFINITY where it does not fit. */
+double risk_draw_value(const struct risk_draw *d, const struct risk_widths *w,
+                       const struct risk_plan *p, bool of_memory);
+
+/* The time of a step whose resources take `factor` times as long, without residuals. */
+double risk_step_s(const struct resources *by, const double factor[RESOURCE_N]);
+
+#endif

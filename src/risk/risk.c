@@ -1,0 +1,85 @@
+#include "risk/risk.h"
+
+#include "base/xmalloc.h"
+#include "risk/draw.h"
+
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <stdlib.h>
+
+const struct name_value risk_rule_names[] = {
+    { "none", RISK_NONE },       { "mean", RISK_MEAN }, { "p90", RISK_P90 },
+    { "minimax", RISK_MINIMAX }, { NULL, 0 },
+};
+
+double risk_regret(const struct risk_verdict *v, enum risk_rule rule)
+{
+    return rule == RISK_P90 ? v->p90 : rule == RISK_MINIMAX ? v->worst : v->mean;
+}
+
+/* Values of a plan in all draws. */
+static void draw_plan(double *values, const struct risk_plan *p,
+                      const struct risk_widths *w, const struct risk_options *o,
+                      const struct risk_draw *draws)
+{
+    for (int32_t d = 0; d < o->draws; d++)
+        values[d] = risk_draw_value(&draws[d], w, p, o->of_memory);
+}
+
+static double least_of(const double *values, int32_t n, int32_t draws, int32_t d,
+                       int32_t *n_least)
+{
+    double least = INFINITY;
+    *n_least = 0;
+    for (int32_t i = 0; i < n; i++) {
+        double v = values[(size_t)i * (size_t)draws + (size_t)d];
+        *n_least = v < least ? 1 : *n_least + (v == least);
+        least = fmin(least, v);
+    }
+    return least;
+}
+
+/* From values to regrets, in place, and how often each was the best. */
+static void compare(struct risk_verdict *out, double *values, int32_t n, int32_t draws)
+{
+    for (int32_t d = 0; d < draws; d++) {
+        int32_t n_least;
+        double least = least_of(values, n, draws, d, &n_least);
+        for (int32_t i = 0; i < n; i++) {
+            double *v = &values[(size_t)i * (size_t)draws + (size_t)d];
+            if (*v == least && isfinite(least))
+                out[i].best += 1.0 / n_least / draws;
+            out[i].unfit += isfinite(*v) ? 0 : 1.0 / draws;
+            *v = isfinite(*v) ? 1 - least / *v : isfinite(least);
+        }
+    }
+}
+
+/* Sorts the regrets. */
+static void sum_up(struct risk_verdict *v, double *regrets, int32_t draws)
+{
+    gsl_sort(regrets, 1, (size_t)draws);
+    for (int32_t d = 0; d < draws; d++)
+        v->mean += regrets[d] / draws;
+    v->p90 = regrets[draws - 1 - draws / 10];
+    v->worst = regrets[draws - 1];
+}
+
+void risk_judge(struct risk_verdict *out, const struct risk_plan *plans, int32_t n,
+                const struct risk_widths *w, const struct risk_options *o)
+{
+    size_t draws = (size_t)o->draws;
+    double *values = xcalloc((size_t)n * draws + 1, sizeof(*values));
+    struct risk_draw *all = xcalloc(draws, sizeof(*all));
+    for (int32_t d = 0; d < o->draws; d++)
+        all[d] = risk_draw_make(o->seed, d);
+    for (int32_t i = 0; i < n; i++) {
+        out[i] = (struct risk_verdict) { 0 };
+        draw_plan(values + (size_t)i * draws, &plans[i], w, o, all);
+    }
+    compare(out, values, n, o->draws);
+    for (int32_t i = 0; i < n; i++)
+        sum_up(&out[i], values + (size_t)i * draws, o->draws);
+    free(values);
+    free(all);
+}

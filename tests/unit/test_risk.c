@@ -1,0 +1,269 @@
+/* Plans under uncertainty: verdicts on plans whose odds are known, threads and keys, times of
+ * draws against replays, the order of plans by each rule. */
+#include "config/datadir.h"
+#include "risk/draw.h"
+#include "search/plan.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_risk_register(void);
+
+enum { MANY = 4000 };
+
+static const struct risk_widths sure = { .memory_mean = 0 };
+
+/* A step of 1 s of products, but for what is said. */
+static struct risk_plan plan_of(uint64_t key, double network_s, double other_s)
+{
+    struct risk_plan p = { .key = key, .octaves = 1, .peak_B = 1, .capacity_B = 2 };
+    p.by.s[RESOURCE_NETWORK] = network_s;
+    p.by.s[RESOURCE_PRODUCTS] = other_s;
+    p.value = p.usual = network_s + other_s;
+    return p;
+}
+
+/* Verdicts ------------------------------------------------------------------------- */
+
+static void test_sure(void)
+{
+    const struct risk_plan plans[] = { plan_of(1, 0, 1.1), plan_of(2, 0.5, 0.5),
+                                       plan_of(3, 0, 2) };
+    const struct risk_options o = { .rule = RISK_MEAN, .draws = 50 };
+    struct risk_verdict v[3];
+    risk_judge(v, plans, 3, &sure, &o);
+    CU_ASSERT_DOUBLE_EQUAL(v[1].best, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(v[1].mean, 0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(v[0].best, 0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(v[0].mean, 1 - 1 / 1.1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(v[0].p90, v[0].worst, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(v[2].worst, 0.5, 1e-12);
+}
+
+/* Of Student's law with 4 degrees: P(t <= x), Abramowitz and Stegun 26.7.4. */
+static double student_below(double x)
+{
+    double c = 2 / sqrt(4 + x * x), s = x / sqrt(4 + x * x);
+    return 0.5 + 0.5 * s * (1 + 0.5 * c * c);
+}
+
+/* A plan on the network is the best as often as the network is fast enough. */
+static void test_shared(void)
+{
+    const struct risk_plan plans[] = { plan_of(1, 0, 1), plan_of(2, 0.5, 0.45) };
+    const struct risk_options o = { .rule = RISK_MEAN, .draws = MANY };
+    struct risk_widths w = sure;
+    struct risk_verdict v[2];
+    w.resource[RESOURCE_NETWORK] = 0.2;
+    risk_judge(v, plans, 2, &w, &o);
+    double odds = student_below(log(0.55 / 0.5) / 0.2);
+    CU_ASSERT_DOUBLE_EQUAL(v[1].best, odds, 3 * sqrt(0.25 / MANY));
+    CU_ASSERT_DOUBLE_EQUAL(v[0].best + v[1].best, 1, 1e-9);
+    /* what both rest on equally is no uncertainty */
+    w = sure;
+    w.resource[RESOURCE_PRODUCTS] = 1;
+    const struct risk_plan alike[] = { plan_of(1, 0, 1), plan_of(2, 0, 1.01) };
+    risk_judge(v, alike, 2, &w, &o);
+    CU_ASSERT_DOUBLE_EQUAL(v[0].best, 1, 1e-12);
+}
+
+/* Residuals of their own: the odds are of the difference of two normal numbers. */
+static void test_own(void)
+{
+    const struct risk_plan plans[] = { plan_of(7, 0, 1), plan_of(8, 0, 1.05) };
+    const struct risk_options o = { .rule = RISK_MEAN, .draws = MANY };
+    struct risk_widths w = sure;
+    struct risk_verdict v[2];
+    w.own = 0.1;
+    risk_judge(v, plans, 2, &w, &o);
+    double z = log(1.05) / (0.1 * sqrt(2));
+    CU_ASSERT_DOUBLE_EQUAL(v[0].best, 0.5 * erfc(-z / sqrt(2)), 3 * sqrt(0.25 / MANY));
+    /* equal plans share all: each is the best half of the time */
+    const struct risk_plan duplicates[] = { plan_of(7, 0, 1), plan_of(7, 0, 1) };
+    risk_judge(v, duplicates, 2, &w, &o);
+    CU_ASSERT_DOUBLE_EQUAL(v[0].best, 0.5, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(v[0].mean, 0, 1e-12);
+}
+
+static void test_memory(void)
+{
+    struct risk_plan plans[] = { plan_of(1, 0, 1), plan_of(2, 0, 1.5) };
+    struct risk_options o = { .rule = RISK_MEAN, .draws = MANY };
+    struct risk_widths w = sure;
+    struct risk_verdict v[2];
+    plans[0].peak_B = 100;
+    plans[0].capacity_B = 110;
+    w.memory_mean = 0.02;
+    w.memory_own = 0.04;
+    w.memory_shared = 0.03;
+    double z = (log(1.1) - 0.02) / 0.05, tolerance = 3 * sqrt(0.25 / MANY);
+    double unfit = 0.5 * erfc(z / sqrt(2));
+    risk_judge(v, plans, 2, &w, &o);
+    CU_ASSERT_DOUBLE_EQUAL(v[0].unfit, unfit, tolerance);
+    CU_ASSERT_DOUBLE_EQUAL(v[0].mean, v[0].unfit, 1e-9); /* all is lost where not */
+    CU_ASSERT_DOUBLE_EQUAL(v[1].best, v[0].unfit, 1e-9);
+    o.of_memory = true;
+    plans[0].value = 100;
+    plans[1].value = 101;
+    risk_judge(v, plans, 2, &w, &o);
+    CU_ASSERT(v[0].best > 0.4 && v[0].best < 0.6);
+}
+
+/* Traffic that kernels hide costs nothing until their window is full. */
+static void test_window(void)
+{
+    struct resources by = {
+        .data_by = RESOURCE_NETWORK, .data_s = 1, .hidden_s = 3, .window_s = 4
+    };
+    by.s[RESOURCE_PRODUCTS] = 10;
+    by.s[RESOURCE_NETWORK] = 1;
+    const struct {
+        double slower, step_s;
+    } cases[] = { { 1, 11 }, { 0.5, 10.5 }, { 1.25, 11.25 }, { 2, 14 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        double f[RESOURCE_N] = { 1, 1, 1, 1, 1, cases[i].slower };
+        CU_ASSERT_DOUBLE_EQUAL(risk_step_s(&by, f), cases[i].step_s, 1e-12);
+    }
+}
+
+/* Times of draws against replays ---------------------------------------------------- */
+
+static int replay(struct cfg_loader *loader, const char *name, const char *set,
+                  struct simulate_result *r)
+{
+    const struct simulate_options how = { .network = FIDELITY_FLOW, .mute = true };
+    struct scenario s = { 0 };
+    struct err err = { 0 };
+    struct cfg root = datadir_load(loader, "scenarios", name, (struct cfg) { 0 });
+    if (!root.json || (set && cfg_set(root, set)) || scenario_read(&s, loader, root))
+        return -1;
+    return simulate(r, &loader->arena, &s, &how, &err);
+}
+
+/* What a closed form of the draw says of a slower network, and the replay over one
+ * whose NICs are as much slower. */
+static void test_replays(void)
+{
+    static const struct {
+        const char *name, *set;
+        double slower, tolerance; /* of the step */
+    } cases[] = {
+        { "bert-large-squad-2xp3dn.24xlarge", "/cluster/oversubscription=1.5", 1.5,
+          0.04 },
+        { "bert-large-squad-2xp3dn.24xlarge", "/cluster/oversubscription=3", 3, 0.08 },
+        { "gpt3-175b-64xp4d.24xlarge", "/cluster/oversubscription=1.5", 1.5, 0.06 },
+        { "gpt3-175b-64xp4d.24xlarge", "/cluster/oversubscription=3", 3, 0.1 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct simulate_result usual, slow;
+        double f[RESOURCE_N] = { 1, 1, 1, 1, 1, cases[i].slower }, sum_s = 0;
+        cfg_loader_init(&loader);
+        CU_ASSERT_EQUAL_FATAL(replay(&loader, cases[i].name, NULL, &usual), 0);
+        CU_ASSERT_EQUAL_FATAL(replay(&loader, cases[i].name, cases[i].set, &slow), 0);
+        for (int k = 0; k < RESOURCE_N; k++)
+            sum_s += usual.by.s[k];
+        CU_ASSERT_DOUBLE_EQUAL(sum_s, usual.step_time_s, 1e-6 * sum_s);
+        CU_ASSERT(slow.step_time_s > 1.05 * usual.step_time_s);
+        double error = risk_step_s(&usual.by, f) / slow.step_time_s - 1;
+        if (fabs(error) > cases[i].tolerance)
+            printf("%s %s: %.3f s, replayed %.3f s of %.3f s\n", cases[i].name,
+                   cases[i].set, risk_step_s(&usual.by, f), slow.step_time_s,
+                   usual.step_time_s);
+        CU_ASSERT(fabs(error) <= cases[i].tolerance);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* Plans ---------------------------------------------------------------------------- */
+
+static void search(struct plan_outcome *out, struct cfg_loader *loader,
+                   struct plan_job *job, enum risk_rule rule, int threads)
+{
+    const struct plan_request r = { .model = "gpt2-xl",
+                                    .instances = "p4d.24xlarge",
+                                    .count = "2",
+                                    .global_batch = 64,
+                                    .sequence = 1024,
+                                    .allows = {
+                                        2, (const char *const[]) {
+                                               "library=fsdp,ddp",
+                                               "activation_checkpointing=none,full",
+                                           } } };
+    const struct plan_options o = { .objective = PLAN_TIME,
+                                    .listed = 10,
+                                    .simulate_most = 100,
+                                    .risk = { .rule = rule, .draws = 100 } };
+    struct err err = { 0 };
+    int before = omp_get_max_threads();
+    omp_set_num_threads(threads);
+    cfg_loader_init(loader);
+    CU_ASSERT_EQUAL_FATAL(plan_job_init(job, loader, &r), 0);
+    CU_ASSERT_EQUAL_FATAL(plan_search(out, &loader->arena, job, &o, &err), 0);
+    omp_set_num_threads(before);
+}
+
+/* Every rule lists the same plans; each in the order of its regret. */
+static void test_rules(void)
+{
+    struct cfg_loader loaders[4];
+    struct plan_job jobs[4] = { { 0 } };
+    struct plan_outcome out[4];
+    double all = 0;
+    for (int rule = 0; rule < 4; rule++)
+        search(&out[rule], &loaders[rule], &jobs[rule], (enum risk_rule)rule, 2);
+    CU_ASSERT(out[0].n_entries > 10);
+    for (int rule = 1; rule < 4; rule++) {
+        CU_ASSERT_EQUAL(out[rule].n_entries, out[0].n_entries);
+        for (int32_t i = 1; i < out[rule].n_entries; i++)
+            CU_ASSERT(
+                risk_regret(&out[rule].entries[i - 1].risk, (enum risk_rule)rule) <=
+                risk_regret(&out[rule].entries[i].risk, (enum risk_rule)rule));
+    }
+    for (int32_t i = 1; i < out[0].n_entries; i++)
+        CU_ASSERT(out[0].entries[i - 1].key <= out[0].entries[i].key);
+    for (int32_t i = 0; i < out[1].n_entries; i++)
+        all += out[1].entries[i].risk.best;
+    CU_ASSERT_DOUBLE_EQUAL(all, 1, 1e-9);
+    for (int rule = 0; rule < 4; rule++) {
+        plan_job_release(&jobs[rule]);
+        cfg_loader_release(&loaders[rule]);
+    }
+}
+
+static void test_threads(void)
+{
+    struct cfg_loader loaders[2];
+    struct plan_job jobs[2] = { { 0 } };
+    struct plan_outcome out[2];
+    for (int i = 0; i < 2; i++)
+        search(&out[i], &loaders[i], &jobs[i], RISK_MEAN, 1 + 2 * i);
+    CU_ASSERT_EQUAL_FATAL(out[0].n_entries, out[1].n_entries);
+    for (int32_t i = 0; i < out[0].n_entries; i++) {
+        CU_ASSERT_EQUAL(
+            space_compare(&out[0].entries[i].point, &out[1].entries[i].point), 0);
+        CU_ASSERT_EQUAL(memcmp(&out[0].entries[i].risk, &out[1].entries[i].risk,
+                               sizeof(out[0].entries[i].risk)),
+                        0);
+    }
+    for (int i = 0; i < 2; i++) {
+        plan_job_release(&jobs[i]);
+        cfg_loader_release(&loaders[i]);
+    }
+}
+
+void test_risk_register(void)
+{
+    CU_pSuite suite = CU_add_suite("risk", NULL, NULL);
+    CU_add_test(suite, "without uncertainty the fastest is the best", test_sure);
+    CU_add_test(suite, "what plans share decides between unlike ones", test_shared);
+    CU_add_test(suite, "residuals of their own", test_own);
+    CU_add_test(suite, "chances not to fit", test_memory);
+    CU_add_test(suite, "hidden traffic fills its window", test_window);
+    CU_add_test(suite, "times of draws are near those of replays", test_replays);
+    CU_add_test(suite, "plans are in the order of their rule", test_rules);
+    CU_add_test(suite, "any number of threads gives the same", test_threads);
+}
