@@ -27,7 +27,7 @@ compare      campaign
 search       campaign risk
 sweep        campaign
 calibrate    simulate
-validation   simulate
+validation   simulate risk
 trace        step
 report       draw trace compare search sweep calibrate validation
 schema       report dialect

@@ -8,6 +8,7 @@
 #include "cmd/validate_measured.h"
 #include "config/datadir.h"
 #include "draw/draw.h"
+#include "report/choices.h"
 #include "report/figure_validation.h"
 #include "report/report.h"
 
@@ -108,6 +109,7 @@ struct results {
     struct applicability_rows rows,
         held_out;         /* of tables that served to fit, and of others */
     int64_t n_with_times; /* sources that have rows by applicability domain */
+    struct choices_rows choices;          /* of all */
 };
 
 static void take_warnings(struct results *all, const struct cfg_loader *loader)
@@ -156,6 +158,7 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
     int64_t before = all->rows.list.n;
     applicability_rows_add(mapping.held_out ? &all->held_out : &all->rows, &run);
     all->n_with_times += all->rows.list.n > before;
+    choices_rows_add(&all->choices, &run);
     int rc = run.n_failed ? EXIT_UNFIT : EXIT_DONE;
     take_warnings(all, &loader);
     mapping_release(&mapping);
@@ -218,6 +221,36 @@ static json_t *show_domains(struct results *all, const struct arguments *args)
     return report_applicability_json(lines, n);
 }
 
+/* Each source's jobs by what the others say of the unknowns. */
+static struct choices_report judge_choices(const struct choices_rows *rows)
+{
+    struct choices_report r = { .lines = ARENA_ARRAY(rows->arena, rows->sources.n + 1,
+                                                     struct choices_line) };
+    for (int32_t s = 0; s < rows->sources.n; s++) {
+        struct risk_widths w = choices_fit(rows, s);
+        struct choices_score score = choices_judge(rows, s, &w);
+        if (score.n_jobs == 0)
+            continue;
+        r.lines[r.n++] = (struct choices_line) { rows->sources.v[s], score };
+        choices_add(&r.all, &score);
+    }
+    r.widths = choices_fit(rows, -1);
+    return r;
+}
+
+/* Of several sources with times, as the table by regime; NULL: nothing is to choose. */
+static json_t *show_choices(const struct results *all, const struct arguments *args)
+{
+    if (all->n_with_times < 2 || all->choices.n_jobs == 0 || args->arena)
+        return NULL;
+    struct choices_report r = judge_choices(&all->choices);
+    if (r.n == 0)
+        return NULL;
+    if (shows_text(args) && !args->brief)
+        report_choices_text(stdout, &r);
+    return report_choices_json(&r);
+}
+
 static int write_files(struct results *all, const struct arguments *args)
 {
     struct err err = { 0 };
@@ -226,10 +259,12 @@ static int write_files(struct results *all, const struct arguments *args)
         .domains = show_domains(all, args),
         .warnings = all->warnings,
         .claims = args->arena ? arena_claims(shows_text(args)) : NULL,
+        .choices = show_choices(all, args),
     };
     json_t *tree = contract_result(&report_validate_contract, &x);
     json_decref(x.domains);
     json_decref(x.claims);
+    json_decref(x.choices);
     int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
     json_decref(tree);
     if (!rc && args->domains) {
@@ -337,6 +372,7 @@ int cmd_validate(int argc, char **argv)
     struct results all = { .sources = json_array(), .warnings = json_array() };
     applicability_rows_init(&all.rows, &arena);
     applicability_rows_init(&all.held_out, &arena);
+    choices_rows_init(&all.choices, &arena);
     status = validate_all(&names, &args, &all);
     if (status != EXIT_BAD_INPUT && write_files(&all, &args))
         status = EXIT_BAD_INPUT;
@@ -344,6 +380,7 @@ int cmd_validate(int argc, char **argv)
     json_decref(all.warnings);
     applicability_rows_release(&all.rows);
     applicability_rows_release(&all.held_out);
+    choices_rows_release(&all.choices);
     arena_release(&arena);
     return status;
 }

@@ -1,6 +1,7 @@
 /* Sources of `smsim validate` as JSON: errors, order of alternatives, rows. */
 #include "config/contract.h"
 #include "report/arena.h"
+#include "report/choices.h"
 #include "report/report.h"
 
 /* clang-format off */
@@ -346,11 +347,17 @@ void report_rivals_add(json_t *source, const struct rivals *r)
 
 /* --- the result ---------------------------------------------------------------------- */
 
+static json_t *choices(const void *validation)
+{
+    return json_incref(((const struct report_validation *)validation)->choices);
+}
+
 /* clang-format off */
 static const struct contract_member result_rows[] = {
     CONTRACT_AT("sources", LIST, report_validation, sources, "One for each table of measurements.", .of = &report_source_contract),
     CONTRACT_AT("applicability", LIST, report_validation, domains, "Errors of all times by GPU, framework, nodes and tensor degree.", .of = &domain),
     CONTRACT_AT("warnings", LIST, report_validation, warnings, "What was warned of.", .of = &diag_contract),
+    CONTRACT_MADE("choices", OBJECT, choices, "Choices between measured alternatives, each source by what the others say of the unknowns; of several sources.", LACKS, .of = &report_choices_contract),
     CONTRACT_AT("claims", LIST, report_validation, claims, "Errors that publications state, where other simulators are asked for.", LACKS, .of = &claim),
     CONTRACT_END,
 };

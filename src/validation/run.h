@@ -18,6 +18,7 @@
 #define VALIDATION_RUN_H
 
 #include "simulate/interval.h"
+#include "simulate/resources.h"
 #include "validation/mapping.h"
 
 struct mapping_quantity {
@@ -46,7 +47,9 @@ struct mapping_outcome {
     double rate_measured, rate_predicted;
     double step_s, rate; /* predicted, whether or not it fits; 0: of no scenario */
     bool near_limit;     /* the error of predicted memory leaves fitting open */
-    int64_t job;    /* outcomes of one job are runs of the same; -1: none was run */
+    int64_t job; /* outcomes of one job are runs of the same; -1: none was run */
+    struct resources by; /* likewise: what that step rests on, and its memory */
+    double peak_B, capacity_B;
     bool has_place; /* of a scenario: its place among the measured */
     struct interval_place place;
 };

@@ -1,0 +1,61 @@
+/* Probabilities that plans are the best, against those that were. */
+#include "report/choices.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static void print_score(FILE *out, const char *name, const struct choices_score *s)
+{
+    double n = (double)s->n_jobs;
+    fprintf(out, "  %-22.22s %4" PRId64 " %7.3f %7.3f %6.3f", name, s->n_jobs,
+            s->brier / n, s->brier_uniform / n, s->brier_point / n);
+    for (int rule = 0; rule < CHOICES_RULES; rule++)
+        fprintf(out, " %5.1f", 100 * s->regret[rule] / n);
+    fprintf(out, " %6.1f\n", 100 * s->expected / n);
+}
+
+static void print_bins(FILE *out, const struct choices_score *s)
+{
+    fprintf(out, "\n  %-13s %6s %9s %9s %9s %17s\n", "best, stated", "plans", "mean",
+            "expected", "were best", "90 % interval");
+    for (int i = 0; i < CHOICES_BINS; i++) {
+        const struct choices_bin *b = &s->bins[i];
+        double low, high;
+        if (b->n == 0)
+            continue;
+        choices_bounds(b, &low, &high);
+        fprintf(out,
+                "  %3d to %3d %%  %6" PRId64 " %7.1f %% %9.1f %9" PRId64
+                " %5.1f to %5.1f %%\n",
+                100 * i / CHOICES_BINS, 100 * (i + 1) / CHOICES_BINS, b->n,
+                100 * b->stated, b->stated * (double)b->n, b->n_best, 100 * low,
+                100 * high);
+    }
+}
+
+static void print_widths(FILE *out, const struct risk_widths *w)
+{
+    fprintf(out, "\n  Widths that all sources say (of the logarithm)\n   ");
+    for (int k = 0; k < RESOURCE_N; k++)
+        fprintf(out, " %s %.3f", names_of(resource_names, k), w->resource[k]);
+    fprintf(out,
+            "\n    own %.3f, spread %.3f; slow runs %.3f of %.3f\n"
+            "    memory: mean %.3f, shared %.3f, own %.3f\n",
+            w->own, w->own_spread, w->slow_share, w->slow, w->memory_mean,
+            w->memory_shared, w->memory_own);
+}
+
+void report_choices_text(FILE *out, const struct choices_report *r)
+{
+    fprintf(out,
+            "\nChoices under uncertainty: each source by what the others say of the "
+            "unknowns\n"
+            "  %-27s %22s %30s\n  %-22s %4s %7s %7s %6s %5s %5s %5s %5s %6s\n",
+            "", "Brier: 0 sure and right", "regret of the first, %", "source", "jobs",
+            "stated", "uniform", "point", "none", "mean", "p90", "worst", "stated");
+    for (int32_t i = 0; i < r->n; i++)
+        print_score(out, r->lines[i].source, &r->lines[i].score);
+    print_score(out, "all", &r->all);
+    print_bins(out, &r->all);
+    print_widths(out, &r->widths);
+}

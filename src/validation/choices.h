@@ -1,0 +1,84 @@
+/* Choices under uncertainty, held against measured alternatives: how wide the unknowns of
+ * risk/risk.h are by the rows of all tables, and whether probabilities that follow are
+ * right.
+ *
+ * A source is a system: what its rows share (its network, its kernels, its host) shows
+ * how far these may be off on the next one. The widths are fitted by sources:
+ *     resources    the logarithm of measured over predicted time, of a row, is the sum
+ *                  of effects of its source on each resource times the resource's share
+ *                  of the step, and a rest: a random-effects model, by EM (Laird, Ware
+ *                  1982)
+ *     own          the rests of alternatives for one job about their median: 1.4826 times
+ *                  the median of their sizes, root mean square over sources
+ *     slow         rows beyond three of these on the slow side: their share, their mean
+ *                  excess; mean over sources
+ *     memory       means of sources and rows about them, of rows predicted to take half
+ *                  of the GPU and more
+ * Each source counts as much as any other. A source left out has no part in the widths
+ * that it is judged by. */
+#ifndef VALIDATION_CHOICES_H
+#define VALIDATION_CHOICES_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "risk/risk.h"
+#include "validation/run.h"
+
+struct choices_row {
+    int32_t source, job;    /* indices; job -1: no alternatives to it */
+    bool has_time, outlier; /* outlier: no part in errors, but in choices */
+    double error;           /* log of measured over predicted time */
+    bool has_memory;
+    double memory_error; /* log likewise */
+    bool has_rate;
+    double rate_measured, rate_predicted; /* 0: does not run */
+    struct risk_plan plan;                /* its value is seconds a token */
+};
+
+struct choices_rows {
+    struct arena *arena;
+    VEC(const char *) sources;
+    int32_t n_jobs;
+    VEC(struct choices_row) list;
+};
+
+void choices_rows_init(struct choices_rows *rows, struct arena *arena);
+void choices_rows_release(struct choices_rows *rows);
+
+/* Adds the rows of a run of scenarios. */
+void choices_rows_add(struct choices_rows *rows, const struct mapping_run *run);
+
+/* The widths that the rows of all sources but `without` (-1: none) say. Of too few
+ * sources (fewer than two) those in use. O(rows). */
+struct risk_widths choices_fit(const struct choices_rows *rows, int32_t without);
+
+enum { CHOICES_BINS = 10, CHOICES_RULES = RISK_MINIMAX + 1 };
+
+/* How often plans that were the best with a probability of this bin were the best. */
+struct choices_bin {
+    int64_t n, n_best;
+    double stated; /* their mean probability */
+};
+
+/* Of jobs with measured alternatives; sums over jobs. Brier: of the squares of
+ * probability less outcome (1 of the best measured, else 0) over the alternatives: 0 is
+ * right, 2 is sure and wrong. Regrets are shares of the best measured throughput. */
+struct choices_score {
+    int64_t n_jobs, n;
+    double brier, brier_uniform, brier_point;
+    double
+        regret[CHOICES_RULES]; /* of the first choice by each rule; none: the point's */
+    double expected;           /* regret of the choice by the mean, as stated */
+    struct choices_bin bins[CHOICES_BINS];
+};
+
+/* The jobs of a source as these widths see them. */
+struct choices_score choices_judge(const struct choices_rows *rows, int32_t source,
+                                   const struct risk_widths *w);
+void choices_add(struct choices_score *to, const struct choices_score *s);
+
+/* Bounds of a share that n_best of n were: the interval that holds it with 90 % (Clopper,
+ * Pearson 1934). */
+void choices_bounds(const struct choices_bin *b, double *low, double *high);
+
+#endif

@@ -1,0 +1,137 @@
+/* Choices between measured alternatives: widths found again in rows that were made with
+ * them, scores of sure and of ignorant statements, intervals of shares. */
+#include "risk/draw.h"
+#include "validation/choices.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <string.h>
+
+void test_choices_register(void);
+
+/* A step of that many seconds of products. */
+static struct risk_plan plan_of(uint64_t key, double products_s)
+{
+    struct risk_plan p = { .key = key, .octaves = 1, .peak_B = 1, .capacity_B = 2 };
+    p.by.s[RESOURCE_PRODUCTS] = products_s;
+    return p;
+}
+
+/* Widths from rows ------------------------------------------------------------------ */
+
+enum { SOURCES = 12, JOBS = 4, ALTERNATIVES = 10 };
+
+/* Rows of many sources, whose resources are off by normal effects of that deviation and
+ * whose plans have residuals of their own. */
+static void make_rows(struct choices_rows *rows, double products, double own)
+{
+    struct risk_draw d;
+    for (int s = 0; s < SOURCES; s++) {
+        VEC_PUSH(&rows->sources, arena_printf(rows->arena, "source %d", s));
+        d = risk_draw_make(77, s);
+        double effect = products * d.z[RESOURCE_PRODUCTS];
+        for (int i = 0; i < JOBS * ALTERNATIVES; i++) {
+            double share = 0.2 + 0.06 * (i % ALTERNATIVES);
+            struct risk_draw e = risk_draw_make(78 + s, i);
+            struct choices_row r = { .source = s,
+                                     .job = s * JOBS + i / ALTERNATIVES,
+                                     .has_time = true,
+                                     .has_rate = true };
+            r.plan = plan_of((uint64_t)i, share);
+            r.plan.by.s[RESOURCE_HOST] = 1 - share;
+            r.plan.usual = 1;
+            r.plan.value = 1 + 0.1 * (i % ALTERNATIVES);
+            r.error = share * effect + own * e.z[RISK_MEMORY];
+            r.rate_predicted = 1 / r.plan.value;
+            r.rate_measured = r.rate_predicted * exp(-r.error);
+            VEC_PUSH(&rows->list, r);
+        }
+    }
+    rows->n_jobs = SOURCES * JOBS;
+}
+
+static void test_fit(void)
+{
+    struct arena arena;
+    struct choices_rows rows;
+    arena_init(&arena);
+    choices_rows_init(&rows, &arena);
+    make_rows(&rows, 0.2, 0.03);
+    struct risk_widths w = choices_fit(&rows, -1);
+    CU_ASSERT(w.resource[RESOURCE_PRODUCTS] > 0.1);
+    CU_ASSERT(w.resource[RESOURCE_PRODUCTS] < 0.4);
+    CU_ASSERT(w.resource[RESOURCE_HOST] < 0.06);
+    CU_ASSERT(w.own > 0.022 && w.own < 0.038);
+    CU_ASSERT(w.own_spread < 0.5);
+    CU_ASSERT(w.slow_share < 0.05);
+    /* one source does not say what systems differ by */
+    rows.sources.n = 1;
+    rows.list.n = JOBS * ALTERNATIVES;
+    w = choices_fit(&rows, -1);
+    CU_ASSERT_DOUBLE_EQUAL(w.own, risk_widths.own, 1e-12);
+    choices_rows_release(&rows);
+    arena_release(&arena);
+}
+
+/* Probabilities by the law that made the rows beat both a sure and an ignorant guess,
+ * and what is left out has no part in the widths. */
+static void test_scores(void)
+{
+    struct arena arena;
+    struct choices_rows rows;
+    struct choices_score all = { 0 };
+    arena_init(&arena);
+    choices_rows_init(&rows, &arena);
+    make_rows(&rows, 0.3, 0.08);
+    for (int32_t s = 0; s < SOURCES; s++) {
+        struct risk_widths w = choices_fit(&rows, s);
+        struct choices_score one = choices_judge(&rows, s, &w);
+        CU_ASSERT_EQUAL(one.n_jobs, JOBS);
+        choices_add(&all, &one);
+    }
+    CU_ASSERT_EQUAL(all.n, SOURCES * JOBS * ALTERNATIVES);
+    CU_ASSERT(all.brier < all.brier_point);
+    CU_ASSERT(all.brier < all.brier_uniform);
+    CU_ASSERT_DOUBLE_EQUAL(all.brier_uniform / (double)all.n_jobs, 0.9, 1e-9);
+    for (int i = 0; i < CHOICES_BINS; i++) {
+        double low, high;
+        choices_bounds(&all.bins[i], &low, &high);
+        if (all.bins[i].n >= 20)
+            CU_ASSERT(all.bins[i].stated > low - 0.1 &&
+                      all.bins[i].stated < high + 0.1);
+    }
+    struct risk_widths without = choices_fit(&rows, 3);
+    for (int64_t i = 0; i < rows.list.n; i++)
+        if (rows.list.v[i].source == 3)
+            rows.list.v[i].error = 5;
+    struct risk_widths again = choices_fit(&rows, 3);
+    CU_ASSERT_EQUAL(memcmp(&without, &again, sizeof(again)), 0);
+    choices_rows_release(&rows);
+    arena_release(&arena);
+}
+
+/* Clopper and Pearson's intervals: none of 10 is 0 to 25.9 %, 5 of 10 22.2 to 77.8 %. */
+static void test_bounds(void)
+{
+    static const struct {
+        int64_t n, best;
+        double low, high;
+    } cases[] = { { 10, 0, 0, 0.2589 },
+                  { 10, 5, 0.2224, 0.7776 },
+                  { 10, 10, 0.7411, 1 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct choices_bin b = { cases[i].n, cases[i].best, 0 };
+        double low, high;
+        choices_bounds(&b, &low, &high);
+        CU_ASSERT_DOUBLE_EQUAL(low, cases[i].low, 1e-4);
+        CU_ASSERT_DOUBLE_EQUAL(high, cases[i].high, 1e-4);
+    }
+}
+
+void test_choices_register(void)
+{
+    CU_pSuite suite = CU_add_suite("choices", NULL, NULL);
+    CU_add_test(suite, "widths are found again in rows made with them", test_fit);
+    CU_add_test(suite, "scores of probabilities", test_scores);
+    CU_add_test(suite, "intervals of shares", test_bounds);
+}
