@@ -330,6 +330,48 @@ static json_t *assumed(const void *report)
     return assumptions_json(&((const struct plan_report *)report)->job->assumed);
 }
 
+/* --- what decides -------------------------------------------------------------------- */
+
+struct decision {
+    struct risk_decision d;
+    int64_t rank;
+    const char *unknown;
+    double factor, network_Bps;
+};
+
+/* clang-format off */
+static const struct contract_member decision_rows[] = {
+    CONTRACT_AT("rank", COUNT, decision, rank, "The plan that is better than the first most often, by what plans share; null: none ever is.", KNOWN),
+    CONTRACT_AT("share", REAL, decision, d.share, "Of the draws in which it is."),
+    CONTRACT_AT("unknown", TEXT, decision, unknown, "The unknown that tells them; null where none does alone.", KNOWN),
+    CONTRACT_AT("above", BOOL, decision, d.above, "Whether the unknown's factor on the predicted time, or memory, is then above the threshold, or below."),
+    CONTRACT_AT("factor", REAL, decision, factor, "The threshold.", KNOWN),
+    CONTRACT_AT("network_bytes_per_s", REAL, decision, network_Bps, "Of the network: the same as a GPU's rate.", KNOWN),
+    CONTRACT_AT("right", REAL, decision, d.right, "Share of the draws that the threshold tells rightly."),
+    CONTRACT_END,
+};
+static const struct contract_object decision_contract = { "decision", decision_rows };
+/* clang-format on */
+
+static json_t *decides(const void *report)
+{
+    const struct plan_report *r = report;
+    const struct plan_outcome *o = r->outcome;
+    if (r->options->risk.rule == RISK_NONE || o->n_entries < 2)
+        return NULL;
+    const struct risk_decision *d = &o->decides;
+    double Bps = o->entries[0].result.by.network_Bps;
+    bool network = d->told && d->unknown == RESOURCE_NETWORK && Bps > 0;
+    const struct decision x = {
+        .d = *d,
+        .rank = d->changes ? d->other + 1 : 0,
+        .unknown = d->told ? names_of(risk_unknown_names, d->unknown) : NULL,
+        .factor = d->told ? d->factor : (double)NAN,
+        .network_Bps = network ? Bps / d->factor : (double)NAN,
+    };
+    return contract_json(&decision_contract, &x);
+}
+
 /* --- the result ---------------------------------------------------------------------- */
 
 /* What members are made of, and numbers at offsets. */
@@ -349,6 +391,15 @@ static const struct contract_member rule_rows[] = {
 };
 static const struct contract_object rule_contract = { "rule", rule_rows };
 
+static const struct contract_member missed_rows[] = {
+    CONTRACT_AT("n", INT64, plan_missed, n, "Plans that memory may hold and that were not simulated; 0 where none of them can be the best."),
+    CONTRACT_AT("nearest", REAL, plan_missed, nearest, "The best of them by its score: how much worse than the best, as a fraction."),
+    CONTRACT_AT("largest_error", REAL, plan_missed, largest_error, "Of the scores of the simulated plans, as a fraction."),
+    CONTRACT_AT("chance", REAL, plan_missed, chance, "That the nearest is the best all the same: how often simulated plans were as much better than their scores."),
+    CONTRACT_END,
+};
+static const struct contract_object missed_contract = { "missed", missed_rows };
+
 static const struct contract_member rows[] = {
     CONTRACT_AT("combinations", REAL, planned, o.space, "Combinations of all values."),
     CONTRACT_AT("evaluated", INT64, planned, o.evaluated, "Combinations that the rules allow, whose time and memory were estimated."),
@@ -359,10 +410,12 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("within_score_error", INT64, planned, o.near, "Plans not simulated whose estimate is within its error of the last one listed."),
     CONTRACT_AT("ranks_sure", INT32, planned, o.n_sure, "Ranks that no plan left out can change."),
     CONTRACT_AT("score_error", REAL, planned, o.score_error, "The estimate's error, as a fraction of the time.", KNOWN),
+    CONTRACT_AT("missed", OBJECT, planned, o.missed, "What was not simulated, and may be better.", .of = &missed_contract),
     CONTRACT_AT("tie_error", REAL, planned, o.tie_error, "Plans nearer to each other than that are ties.", KNOWN),
     CONTRACT_AT("complete", BOOL, planned, o.complete, "False where Ctrl-C ended the search."),
     CONTRACT_AT("objective", NAME, planned, objective, "What the best has least of.", .names = plan_objective_names),
     CONTRACT_AT("risk", OBJECT, planned, risk, "How plans are ordered: by their regret over draws of what is not known, or by the prediction.", .of = &rule_contract),
+    CONTRACT_MADE("decides", OBJECT, decides, "What makes another plan better than the first; null of one plan, or where the point estimate decides.", KNOWN, .of = &decision_contract),
     CONTRACT_MADE("plans", LIST, plans, "The best first; empty where nothing fits.", .of = &plan_contract),
     CONTRACT_MADE("kept_back", LIST, kept_back, "The best plan of each filter that keeps back what would be better.", .of = &plan_contract),
     CONTRACT_MADE("front_time_cost", LIST, front_cost, "Ranks of the plans that no other is both faster and cheaper than.", .items = CONTRACT_INT64),

@@ -21,6 +21,22 @@ static void wrap(FILE *out, const char *first, const char *text)
 
 /* Head ----------------------------------------------------------------------------- */
 
+/* What was not simulated, and may be better than all that was. */
+static void print_missed(FILE *out, const struct plan_outcome *o)
+{
+    const struct plan_missed *m = &o->missed;
+    char text[300];
+    if (m->n <= 0 || !o->complete)
+        return;
+    snprintf(text, sizeof(text),
+             "%" PRId64 " not simulated: by scores the nearest is %.1f %% %s than the "
+             "best; scores were off by %.0f %% at most, and the chance that it is the "
+             "best is %.0f %%",
+             m->n, 100 * fabs(m->nearest), m->nearest < 0 ? "better" : "worse",
+             100 * m->largest_error, 100 * m->chance);
+    report_wrap(out, "", "", text, NARROW);
+}
+
 static void print_counts(FILE *out, const struct plan_report *r)
 {
     const struct plan_outcome *o = r->outcome;
@@ -37,6 +53,7 @@ static void print_counts(FILE *out, const struct plan_report *r)
                 " more may be among the first %d by their scores (error %.0f %%): "
                 "--exhaustive\nsimulates all\n",
                 (int64_t)o->near, r->options->listed, 100 * o->score_error);
+    print_missed(out, o);
     if (!o->complete)
         fprintf(out,
                 "partial: stopped before the end; what follows is the best so far\n");
@@ -146,6 +163,59 @@ static void print_risk_words(FILE *out, const struct plan_report *r)
     report_wrap(out, "", "", text, NARROW);
 }
 
+/* "the network gives under 4.2 GB/s a GPU" */
+static void decision_text(char *buf, size_t size, const struct risk_decision *d,
+                          const struct plan_entry *first)
+{
+    static const char *const slow[] = {
+        [RESOURCE_PRODUCTS] = "matrix products take %s %s",
+        [RESOURCE_ATTENTION] = "fused attention takes %s %s",
+        [RESOURCE_MEMORY] = "kernels that move memory take %s %s",
+        [RESOURCE_HOST] = "the host takes %s %s",
+        [RESOURCE_LINKS] = "links inside nodes take %s %s",
+        [RESOURCE_NETWORK] = "the network takes %s %s",
+        [RISK_UNKNOWN_MEMORY] = "plans need %s %s",
+    };
+    const char *than = d->unknown == RISK_UNKNOWN_MEMORY ? "of the predicted memory"
+                                                         : "of the predicted time";
+    double Bps = first->result.by.network_Bps;
+    char part[64];
+    if (d->unknown == RESOURCE_NETWORK && Bps > 0) {
+        snprintf(buf, size, "the network gives %s %.3g GB/s a GPU (%.3g as predicted)",
+                 d->above ? "under" : "over", Bps / d->factor / 1e9, Bps / 1e9);
+        return;
+    }
+    snprintf(part, sizeof(part), "%s than %.0f %%", d->above ? "more" : "less",
+             100 * d->factor);
+    snprintf(buf, size, slow[d->unknown], part, than);
+}
+
+/* What makes another plan better than the first. */
+static void print_decision(FILE *out, const struct plan_report *r)
+{
+    const struct plan_outcome *o = r->outcome;
+    const struct risk_decision *d = &o->decides;
+    char text[400], when[200], share[16];
+    if (o->n_entries < 2)
+        return;
+    decision_text(when, sizeof(when), d, &o->entries[0]);
+    if (!d->changes)
+        snprintf(text, sizeof(text),
+                 "nothing that plans share: plan 1 is the best in all draws but for "
+                 "residuals of the plans' own");
+    else if (d->told)
+        snprintf(text, sizeof(text),
+                 "plan 1 wins over plan %d unless %s: %s of draws, residuals of their "
+                 "own apart",
+                 (int)d->other + 1, when, percent(share, sizeof(share), d->share));
+    else
+        snprintf(text, sizeof(text),
+                 "plan %d is better than plan 1 in %s of draws, residuals of their own "
+                 "apart, and no unknown tells alone in which",
+                 (int)d->other + 1, percent(share, sizeof(share), d->share));
+    report_wrap(out, "what decides: ", "  ", text, NARROW);
+}
+
 /* "would take 12 % less": what a filter keeps back. */
 static void print_kept(FILE *out, const struct plan_report *r, enum plan_standing why)
 {
@@ -208,8 +278,10 @@ static void print_plans(FILE *out, const struct plan_report *r)
     if (shown < o->n_entries)
         fprintf(out, "%d of ", shown);
     fprintf(out, "%d plans; USD/M: per million samples\n", o->n_entries);
-    if (risky)
+    if (risky) {
         print_risk_words(out, r);
+        print_decision(out, r);
+    }
     if (o->n_sure < shown)
         fprintf(out, "what is not simulated may take ranks from %d on\n",
                 o->n_sure + 1);

@@ -144,6 +144,20 @@ static void take_left(struct plan_outcome *out, const struct plan_run *run,
             out->n_sure = i;
 }
 
+/* Before plans are ordered by regret: the first is the best by its value. */
+static void take_missed(struct plan_outcome *out, const struct plan_run *run,
+                        const struct plan_run_left *left)
+{
+    if (run->o->exhaustive || out->n_entries == 0 || !isfinite(left->nearest))
+        return;
+    double best = out->entries[0].value;
+    struct plan_run_odds odds = plan_run_odds(run, best / left->nearest);
+    out->missed = (struct plan_missed) { .n = out->feasible - out->simulated,
+                                         .nearest = left->nearest / best - 1,
+                                         .largest_error = odds.largest_error,
+                                         .chance = odds.chance };
+}
+
 static int by_point(const void *a, const void *b)
 {
     const struct plan_entry *x = a, *y = b;
@@ -176,7 +190,7 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
 {
     *out = (struct plan_outcome) { .space = space_size(&job->space) };
     struct plan_run run = { .job = job, .o = o };
-    struct plan_run_left left = { .least = INFINITY };
+    struct plan_run_left left = { .least = INFINITY, .nearest = INFINITY };
     struct scored scored;
     out->complete = plan_score_all(&scored, job, o, NULL);
     out->evaluated = scored.evaluated;
@@ -192,6 +206,7 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
     take_entries(out, arena, &run);
     take_tried(out, arena, &run);
     take_left(out, &run, &left);
+    take_missed(out, &run, &left);
     plan_risk_judge(out, o);
     VEC_RELEASE(&run.all);
     scored_release(&scored);

@@ -20,7 +20,7 @@
 #ifndef SEARCH_PLAN_H
 #define SEARCH_PLAN_H
 
-#include "risk/risk.h"
+#include "risk/decides.h"
 #include "search/plan_point.h"
 
 #include <signal.h>
@@ -76,19 +76,30 @@ struct plan_entry {
     bool skipped; /* the search was stopped before it was simulated */
 };
 
+/* What scoring may have missed: plans that were not simulated. Of a small space, and
+ * where all were simulated, none can be the best: n is 0. */
+struct plan_missed {
+    int64_t n;
+    double nearest; /* the best of them by its score, over the best's value, - 1 */
+    double largest_error; /* of the scores of those that were simulated, as corrected */
+    double chance;        /* that the nearest is the best all the same */
+};
+
 struct plan_outcome {
     double space;                      /* combinations of all values */
     int64_t evaluated;                 /* points that the rules allow */
     int64_t feasible;                  /* those whose memory bound fits */
     int64_t simulated, refused, unfit; /* of the simulated: not possible; too large */
     const char *refusal;               /* the first, of the order of points; NULL */
-    int64_t near;       /* not simulated, though they may be among those listed */
-    int32_t n_sure;     /* ranks from the first on that nothing else can take */
+    int64_t near;   /* not simulated, though they may be among those listed */
+    int32_t n_sure; /* ranks from the first on that nothing else can take */
+    struct plan_missed missed;
     double score_error; /* of the scores against the simulated */
     double tie_error;   /* how far the best's range goes above it; 0: no ties */
     bool complete;      /* false: it was stopped */
     int32_t n_entries;  /* all of one standing, best first by the rule of risk */
     struct plan_entry *entries;
+    struct risk_decision decides;  /* between the first and another, by o->risk */
     bool has_kept[PLAN_STANDINGS]; /* a filter keeps back what would be better */
     struct plan_entry kept[PLAN_STANDINGS];
     int32_t n_over; /* where nothing is listed: beyond the budget, nearest first */

@@ -218,15 +218,29 @@ static void simulate_pool(struct plan_run *run, struct pool *pool, int64_t least
     }
 }
 
+/* The value that its score, as corrected, gives it; INFINITY where it is too large, over
+ * the budget, or of others than the users of the plans that are listed. */
+static double expected_value(const struct plan_run *run, const struct plan_limits *l,
+                             const struct option *x)
+{
+    bool users = l->listed == PLAN_PASSES || l->listed == PLAN_TIGHT;
+    double time_s, memory_B, none = INFINITY;
+    plan_run_correct(run, &x->point, &x->c, &time_s, &memory_B);
+    struct plan_reach r = reach_of(run, x, time_s, memory_B);
+    return r.need <= 1 && r.in_budget && (r.user || !users) ? r.value : none;
+}
+
 static struct plan_run_left count_left(const struct plan_run *run,
                                        const struct pool *pool)
 {
-    struct plan_run_left left = { .least = INFINITY };
+    struct plan_run_left left = { .least = INFINITY, .nearest = INFINITY };
     struct plan_limits limits;
     plan_order_limits(&limits, run->all.v, run->all.n, run->o->listed);
     for (int64_t i = 0; i < pool->v.n; i++) {
         const struct option *x = &pool->v.v[i];
         struct plan_reach r = least_of(run, pool, x);
+        if (!x->taken && !pool->small)
+            left.nearest = fmin(left.nearest, expected_value(run, &limits, x));
         if (x->taken || !plan_order_matters(&limits, &r))
             continue;
         left.n++;

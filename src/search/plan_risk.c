@@ -63,6 +63,9 @@ void plan_risk_judge(struct plan_outcome *out, const struct plan_options *o)
     for (size_t i = 0; i < n; i++)
         out->entries[i].risk = verdicts[i];
     sort(out, o->risk.rule);
+    for (size_t i = 0; i < n; i++)
+        plans[i] = plan_of(&out->entries[i]);
+    out->decides = risk_decide(plans, out->n_entries, 0, &risk_widths, &how);
     free(plans);
     free(verdicts);
 }

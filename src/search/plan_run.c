@@ -192,6 +192,24 @@ void plan_run_correct(const struct plan_run *run, const struct space_point *p,
     *memory_B = c->memory_B * (run && run->memory_ratio > 0 ? run->memory_ratio : 1);
 }
 
+struct plan_run_odds plan_run_odds(const struct plan_run *run, double ratio)
+{
+    struct plan_run_odds odds = { 0 };
+    int64_t below = 0;
+    for (int64_t i = 0; i < run->all.n; i++) {
+        const struct plan_entry *e = &run->all.v[i];
+        double by = correction(run, &e->point);
+        if (!e->result.known || by <= 0 || e->score_s <= 0)
+            continue;
+        double came = e->result.step_time_s / (e->score_s * by);
+        odds.n++;
+        below += came <= ratio;
+        odds.largest_error = fmax(odds.largest_error, fabs(came - 1));
+    }
+    odds.chance = (double)(below + 1) / (double)(odds.n + 1);
+    return odds;
+}
+
 double plan_run_score_error(const struct plan_run *run, double most_s)
 {
     double *v = xcalloc((size_t)run->all.n + 1, sizeof(*v)), error = 0;

@@ -33,6 +33,14 @@ void plan_run_learn(struct plan_run *run);
 void plan_run_correct(const struct plan_run *run, const struct space_point *p,
                       const struct candidate *c, double *time_s, double *memory_B);
 
+/* How often a simulated plan came to less than `ratio` of its corrected score: (k + 1) /
+ * (n + 1) of k times in n, Laplace's rule; and the largest error of the n. */
+struct plan_run_odds {
+    int64_t n;
+    double chance, largest_error;
+};
+struct plan_run_odds plan_run_odds(const struct plan_run *run, double ratio);
+
 /* How far corrected scores are off, in nine cases of ten, where the simulated time is
  * at most `most_s`; 0 when there are none. */
 double plan_run_score_error(const struct plan_run *run, double most_s);
@@ -45,6 +53,7 @@ const struct plan_entry *plan_run_best_entry(const struct plan_run *run);
 struct plan_run_left {
     int64_t n;
     double least;
+    double nearest; /* the least value that scores, as corrected, give of any left */
 };
 struct plan_run_left plan_run_best(struct plan_run *run, struct scored *s);
 

@@ -1,6 +1,7 @@
 /* Plans under uncertainty: verdicts on plans whose odds are known, threads and keys, times of
  * draws against replays, the order of plans by each rule. */
 #include "config/datadir.h"
+#include "risk/decides.h"
 #include "risk/draw.h"
 #include "search/plan.h"
 
@@ -129,6 +130,39 @@ static void test_window(void)
     }
 }
 
+/* What decides ---------------------------------------------------------------------- */
+
+/* A plan on the network wins until the network is a tenth slower. */
+static void test_decides(void)
+{
+    const struct risk_plan plans[] = { plan_of(1, 0, 1), plan_of(2, 0.5, 0.45),
+                                       plan_of(3, 0, 1.2) };
+    const struct risk_options o = { .rule = RISK_MEAN, .draws = MANY };
+    struct risk_widths w = sure;
+    w.resource[RESOURCE_NETWORK] = 0.2;
+    w.own = 0.5; /* has no say */
+    struct risk_decision d = risk_decide(plans, 3, 1, &w, &o);
+    CU_ASSERT_TRUE(d.changes && d.told && d.above);
+    CU_ASSERT_EQUAL(d.other, 0);
+    CU_ASSERT_EQUAL(d.unknown, RESOURCE_NETWORK);
+    CU_ASSERT_DOUBLE_EQUAL(d.factor, 1.1, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(d.right, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(d.share, 1 - student_below(log(1.1) / 0.2), 0.03);
+    d = risk_decide(plans, 3, 0, &w, &o); /* seen from the other plan: when faster */
+    CU_ASSERT_TRUE(d.told && !d.above && d.other == 1);
+    CU_ASSERT_DOUBLE_EQUAL(d.factor, 1.1, 0.01);
+    const struct risk_plan apart[] = { plan_of(1, 0, 1), plan_of(2, 0, 1.2) };
+    CU_ASSERT_FALSE(risk_decide(apart, 2, 0, &w, &o).changes);
+    /* memory: the first does not fit where it needs a tenth more */
+    struct risk_plan tight[] = { plan_of(1, 0, 1), plan_of(2, 0, 1.2) };
+    tight[0].peak_B = 100;
+    tight[0].capacity_B = 110;
+    w.memory_shared = 0.05;
+    d = risk_decide(tight, 2, 0, &w, &o);
+    CU_ASSERT_TRUE(d.told && d.above && d.unknown == RISK_UNKNOWN_MEMORY);
+    CU_ASSERT_DOUBLE_EQUAL(d.factor, 1.1, 0.01);
+}
+
 /* Times of draws against replays ---------------------------------------------------- */
 
 static int replay(struct cfg_loader *loader, const char *name, const char *set,
@@ -234,6 +268,55 @@ static void test_rules(void)
     }
 }
 
+/* Of a space that is not small: what simulating everything finds beyond the default
+ * search's best is within the stated errors of scores, and no larger. */
+static void test_missed(void)
+{
+    static const struct {
+        const char *model, *instance, *allow;
+    } cases[] = { { "gpt2-xl", "p4d.24xlarge", "library=fsdp,ddp,deepspeed" },
+                  { "bert-large-uncased", "p3.16xlarge", "library=megatron,ddp" } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct plan_outcome out[2];
+        struct cfg_loader loader;
+        struct plan_job job = { 0 };
+        struct err err = { 0 };
+        const struct plan_request r = { .model = cases[i].model,
+                                        .instances = cases[i].instance,
+                                        .count = "2",
+                                        .global_batch = 64,
+                                        .sequence = 512,
+                                        .allows = { 1, &cases[i].allow } };
+        cfg_loader_init(&loader);
+        CU_ASSERT_EQUAL_FATAL(plan_job_init(&job, &loader, &r), 0);
+        for (int all = 0; all < 2; all++) {
+            const struct plan_options o = { .objective = PLAN_TIME,
+                                            .listed = 1,
+                                            .simulate_most = 40,
+                                            .exhaustive = all };
+            CU_ASSERT_EQUAL_FATAL(plan_search(&out[all], &loader.arena, &job, &o, &err),
+                                  0);
+        }
+        const struct plan_missed *m = &out[0].missed;
+        CU_ASSERT(out[0].feasible > PLAN_SMALL);
+        CU_ASSERT_EQUAL(m->n, out[0].feasible - out[0].simulated);
+        CU_ASSERT(m->chance > 0 && m->chance <= 1);
+        CU_ASSERT_EQUAL(out[1].missed.n, 0);
+        double gain = 1 - out[1].entries[0].value / out[0].entries[0].value;
+        CU_ASSERT(gain <=
+                  fmax(0, 1 - (1 + m->nearest) * (1 - m->largest_error)) + 1e-9);
+        /* none of those left out is nearer than its score and the largest error say */
+        for (int32_t k = 0; k < out[1].n_entries; k++) {
+            const struct plan_entry *e = &out[1].entries[k];
+            if (!plan_tried(&out[0], &e->point))
+                CU_ASSERT(e->value / out[0].entries[0].value >=
+                          (1 + m->nearest) * (1 - m->largest_error) - 1e-9);
+        }
+        plan_job_release(&job);
+        cfg_loader_release(&loader);
+    }
+}
+
 static void test_threads(void)
 {
     struct cfg_loader loaders[2];
@@ -263,7 +346,9 @@ void test_risk_register(void)
     CU_add_test(suite, "residuals of their own", test_own);
     CU_add_test(suite, "chances not to fit", test_memory);
     CU_add_test(suite, "hidden traffic fills its window", test_window);
+    CU_add_test(suite, "the unknown that decides, and where", test_decides);
     CU_add_test(suite, "times of draws are near those of replays", test_replays);
     CU_add_test(suite, "plans are in the order of their rule", test_rules);
+    CU_add_test(suite, "what is missed is within what is stated", test_missed);
     CU_add_test(suite, "any number of threads gives the same", test_threads);
 }
