@@ -343,11 +343,11 @@ struct decision {
 static const struct contract_member decision_rows[] = {
     CONTRACT_AT("rank", COUNT, decision, rank, "The plan that is better than the first most often, by what plans share; null: none ever is.", KNOWN),
     CONTRACT_AT("share", REAL, decision, d.share, "Of the draws in which it is."),
-    CONTRACT_AT("unknown", TEXT, decision, unknown, "The unknown that tells them; null where none does alone.", KNOWN),
+    CONTRACT_AT("unknown", TEXT, decision, unknown, "The unknown that shows which; null where none does alone.", KNOWN),
     CONTRACT_AT("above", BOOL, decision, d.above, "Whether the unknown's factor on the predicted time, or memory, is then above the threshold, or below."),
     CONTRACT_AT("factor", REAL, decision, factor, "The threshold.", KNOWN),
     CONTRACT_AT("network_bytes_per_s", REAL, decision, network_Bps, "Of the network: the same as a GPU's rate.", KNOWN),
-    CONTRACT_AT("right", REAL, decision, d.right, "Share of the draws that the threshold tells rightly."),
+    CONTRACT_AT("right", REAL, decision, d.right, "Share of the draws that the threshold shows rightly."),
     CONTRACT_END,
 };
 static const struct contract_object decision_contract = { "decision", decision_rows };
@@ -361,12 +361,12 @@ static json_t *decides(const void *report)
         return NULL;
     const struct risk_decision *d = &o->decides;
     double Bps = o->entries[0].result.by.network_Bps;
-    bool network = d->told && d->unknown == RESOURCE_NETWORK && Bps > 0;
+    bool network = d->known && d->unknown == RESOURCE_NETWORK && Bps > 0;
     const struct decision x = {
         .d = *d,
         .rank = d->changes ? d->other + 1 : 0,
-        .unknown = d->told ? names_of(risk_unknown_names, d->unknown) : NULL,
-        .factor = d->told ? d->factor : (double)NAN,
+        .unknown = d->known ? names_of(risk_unknown_names, d->unknown) : NULL,
+        .factor = d->known ? d->factor : (double)NAN,
         .network_Bps = network ? Bps / d->factor : (double)NAN,
     };
     return contract_json(&decision_contract, &x);

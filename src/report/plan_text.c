@@ -203,7 +203,7 @@ static void print_decision(FILE *out, const struct plan_report *r)
         snprintf(text, sizeof(text),
                  "nothing that plans share: plan 1 is the best in all draws but for "
                  "residuals of the plans' own");
-    else if (d->told)
+    else if (d->known)
         snprintf(text, sizeof(text),
                  "plan 1 wins over plan %d unless %s: %s of draws, residuals of their "
                  "own apart",
@@ -211,7 +211,7 @@ static void print_decision(FILE *out, const struct plan_report *r)
     else
         snprintf(text, sizeof(text),
                  "plan %d is better than plan 1 in %s of draws, residuals of their own "
-                 "apart, and no unknown tells alone in which",
+                 "apart, and no unknown shows alone in which",
                  (int)d->other + 1, percent(share, sizeof(share), d->share));
     report_wrap(out, "what decides: ", "  ", text, NARROW);
 }

@@ -7,10 +7,14 @@
 #include <stdlib.h>
 
 const struct name_value risk_unknown_names[] = {
-    { "products", RESOURCE_PRODUCTS }, { "attention", RESOURCE_ATTENTION },
-    { "memory_bandwidth", RESOURCE_MEMORY }, { "host", RESOURCE_HOST },
-    { "links", RESOURCE_LINKS },       { "network", RESOURCE_NETWORK },
-    { "memory", RISK_UNKNOWN_MEMORY }, { NULL, 0 },
+    { "products", RESOURCE_PRODUCTS },
+    { "attention", RESOURCE_ATTENTION },
+    { "memory_bandwidth", RESOURCE_MEMORY },
+    { "host", RESOURCE_HOST },
+    { "links", RESOURCE_LINKS },
+    { "network", RESOURCE_NETWORK },
+    { "memory", RISK_UNKNOWN_MEMORY },
+    { NULL, 0 },
 };
 
 struct decider {
@@ -21,13 +25,6 @@ struct decider {
     struct risk_draw *all;
     bool *lost; /* [draws] in which the other is better */
 };
-
-static struct risk_widths shared_alone(const struct risk_widths *w)
-{
-    struct risk_widths shared = *w;
-    shared.own = shared.slow_share = shared.memory_own = 0;
-    return shared;
-}
 
 static double value(const struct decider *x, int32_t plan, int32_t draw)
 {
@@ -70,7 +67,7 @@ static int by_z(const void *a, const void *b)
     return (x->z > y->z) - (x->z < y->z);
 }
 
-/* A threshold of an unknown, and how many draws it tells rightly. */
+/* A threshold of an unknown, and how many draws it separates rightly. */
 struct split {
     int32_t right;
     bool above;
@@ -108,9 +105,10 @@ static double factor_of(const struct decider *x, int unknown, double z)
                             x->plans[x->first].octaves);
 }
 
-/* A threshold is told where it mends a third of what guessing the commoner case gets
+/* A threshold is known where it mends a third of what guessing the commoner case gets
  * wrong. */
-static void tell(struct risk_decision *r, const struct decider *x, int32_t n_lost)
+static void find_unknown(struct risk_decision *r, const struct decider *x,
+                         int32_t n_lost)
 {
     const int32_t part = 3;
     int32_t rarer = n_lost < x->draws - n_lost ? n_lost : x->draws - n_lost, most = 0;
@@ -120,7 +118,7 @@ static void tell(struct risk_decision *r, const struct decider *x, int32_t n_los
         if (mended <= most || mended * part < rarer)
             continue;
         most = mended;
-        r->told = true;
+        r->known = true;
         r->unknown = k;
         r->above = s.above;
         r->factor = factor_of(x, k, s.z);
@@ -138,17 +136,18 @@ struct risk_decision risk_decide(const struct risk_plan *plans, int32_t n,
                          .first = first,
                          .draws = o->draws,
                          .of_memory = o->of_memory,
-                         .w = shared_alone(w),
+                         .w = risk_shared_alone(w),
                          .all = xcalloc((size_t)o->draws, sizeof(*x.all)),
                          .lost = xcalloc((size_t)o->draws, sizeof(*x.lost)) };
     int32_t n_lost;
     for (int32_t d = 0; d < o->draws; d++)
         x.all[d] = risk_draw_make(o->seed, d);
+    x.w.memory_own = 0;
     r.other = find_other(&x, &n_lost);
     r.changes = n_lost > 0;
     r.share = (double)n_lost / x.draws;
     if (r.changes)
-        tell(&r, &x, n_lost);
+        find_unknown(&r, &x, n_lost);
     free(x.all);
     free(x.lost);
     return r;

@@ -95,3 +95,10 @@ double risk_draw_value(const struct risk_draw *d, const struct risk_widths *w,
         return INFINITY;
     return p->value * (of_memory ? memory : risk_draw_time(d, w, p));
 }
+
+struct risk_widths risk_shared_alone(const struct risk_widths *w)
+{
+    struct risk_widths shared = *w;
+    shared.own = shared.slow_share = 0;
+    return shared;
+}

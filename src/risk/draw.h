@@ -32,6 +32,9 @@ double risk_draw_memory(const struct risk_draw *d, const struct risk_widths *w,
 double risk_draw_value(const struct risk_draw *d, const struct risk_widths *w,
                        const struct risk_plan *p, bool of_memory);
 
+/* The widths without residuals of the plans' times. */
+struct risk_widths risk_shared_alone(const struct risk_widths *w);
+
 /* The time of a step whose resources take `factor` times as long, without residuals. */
 double risk_step_s(const struct resources *by, const double factor[RESOURCE_N]);
 

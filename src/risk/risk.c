@@ -39,16 +39,28 @@ static double least_of(const double *values, int32_t n, int32_t draws, int32_t d
     return least;
 }
 
-/* From values to regrets, in place, and how often each was the best. */
-static void compare(struct risk_verdict *out, double *values, int32_t n, int32_t draws)
+/* How often each was the best; equals share that. */
+static void find_best(struct risk_verdict *out, const double *values, int32_t n,
+                      int32_t draws)
+{
+    for (int32_t d = 0; d < draws; d++) {
+        int32_t n_least;
+        double least = least_of(values, n, draws, d, &n_least);
+        for (int32_t i = 0; i < n && isfinite(least); i++)
+            if (values[(size_t)i * (size_t)draws + (size_t)d] == least)
+                out[i].best += 1.0 / n_least / draws;
+    }
+}
+
+/* From values to regrets, in place; how often each does not fit. */
+static void find_regrets(struct risk_verdict *out, double *values, int32_t n,
+                         int32_t draws)
 {
     for (int32_t d = 0; d < draws; d++) {
         int32_t n_least;
         double least = least_of(values, n, draws, d, &n_least);
         for (int32_t i = 0; i < n; i++) {
             double *v = &values[(size_t)i * (size_t)draws + (size_t)d];
-            if (*v == least && isfinite(least))
-                out[i].best += 1.0 / n_least / draws;
             out[i].unfit += isfinite(*v) ? 0 : 1.0 / draws;
             *v = isfinite(*v) ? 1 - least / *v : isfinite(least);
         }
@@ -71,13 +83,17 @@ void risk_judge(struct risk_verdict *out, const struct risk_plan *plans, int32_t
     size_t draws = (size_t)o->draws;
     double *values = xcalloc((size_t)n * draws + 1, sizeof(*values));
     struct risk_draw *all = xcalloc(draws, sizeof(*all));
+    struct risk_widths shared = risk_shared_alone(w);
     for (int32_t d = 0; d < o->draws; d++)
         all[d] = risk_draw_make(o->seed, d);
     for (int32_t i = 0; i < n; i++) {
         out[i] = (struct risk_verdict) { 0 };
         draw_plan(values + (size_t)i * draws, &plans[i], w, o, all);
     }
-    compare(out, values, n, o->draws);
+    find_best(out, values, n, o->draws);
+    for (int32_t i = 0; i < n; i++)
+        draw_plan(values + (size_t)i * draws, &plans[i], &shared, o, all);
+    find_regrets(out, values, n, o->draws);
     for (int32_t i = 0; i < n; i++)
         sum_up(&out[i], values + (size_t)i * draws, o->draws);
     free(values);

@@ -62,7 +62,8 @@ struct risk_options {
 };
 
 /* Regret in a draw: the share of the plan's value that the best one of the draw saves;
- * all of it where the plan does not fit. */
+ * all of it where the plan does not fit. Residuals of the plans' own times, of one law
+ * for all, are left out of it: which plan they favour, no choice can know. */
 struct risk_verdict {
     double best; /* probability that no other is better */
     double mean, p90, worst;

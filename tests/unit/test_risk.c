@@ -142,14 +142,14 @@ static void test_decides(void)
     w.resource[RESOURCE_NETWORK] = 0.2;
     w.own = 0.5; /* has no say */
     struct risk_decision d = risk_decide(plans, 3, 1, &w, &o);
-    CU_ASSERT_TRUE(d.changes && d.told && d.above);
+    CU_ASSERT_TRUE(d.changes && d.known && d.above);
     CU_ASSERT_EQUAL(d.other, 0);
     CU_ASSERT_EQUAL(d.unknown, RESOURCE_NETWORK);
     CU_ASSERT_DOUBLE_EQUAL(d.factor, 1.1, 0.01);
     CU_ASSERT_DOUBLE_EQUAL(d.right, 1, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(d.share, 1 - student_below(log(1.1) / 0.2), 0.03);
     d = risk_decide(plans, 3, 0, &w, &o); /* seen from the other plan: when faster */
-    CU_ASSERT_TRUE(d.told && !d.above && d.other == 1);
+    CU_ASSERT_TRUE(d.known && !d.above && d.other == 1);
     CU_ASSERT_DOUBLE_EQUAL(d.factor, 1.1, 0.01);
     const struct risk_plan apart[] = { plan_of(1, 0, 1), plan_of(2, 0, 1.2) };
     CU_ASSERT_FALSE(risk_decide(apart, 2, 0, &w, &o).changes);
@@ -159,7 +159,7 @@ static void test_decides(void)
     tight[0].capacity_B = 110;
     w.memory_shared = 0.05;
     d = risk_decide(tight, 2, 0, &w, &o);
-    CU_ASSERT_TRUE(d.told && d.above && d.unknown == RISK_UNKNOWN_MEMORY);
+    CU_ASSERT_TRUE(d.known && d.above && d.unknown == RISK_UNKNOWN_MEMORY);
     CU_ASSERT_DOUBLE_EQUAL(d.factor, 1.1, 0.01);
 }
 
