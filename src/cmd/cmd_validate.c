@@ -238,7 +238,7 @@ static struct choices_report judge_choices(const struct choices_rows *rows)
     return r;
 }
 
-/* Of several sources with times, as the table by regime; NULL: nothing is to choose. */
+/* Of several sources with times, as the table by applicability domain; NULL: nothing is to choose. */
 static json_t *show_choices(const struct results *all, const struct arguments *args)
 {
     if (all->n_with_times < 2 || all->choices.n_jobs == 0 || args->arena)
