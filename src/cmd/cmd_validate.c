@@ -107,9 +107,9 @@ static void show_progress(void *arg, int64_t done, int64_t total)
 struct results {
     json_t *sources, *warnings;
     struct applicability_rows rows,
-        held_out;         /* of tables that served to fit, and of others */
-    int64_t n_with_times; /* sources that have rows by applicability domain */
-    struct choices_rows choices;          /* of all */
+        held_out;                /* of tables that served to fit, and of others */
+    int64_t n_with_times;        /* sources that have rows by applicability domain */
+    struct choices_rows choices; /* of all */
 };
 
 static void take_warnings(struct results *all, const struct cfg_loader *loader)

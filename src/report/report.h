@@ -65,7 +65,7 @@ void report_held_out_text(FILE *out, const struct applicability_coverage *c);
 /* What --json prints of a validation. */
 struct report_validation {
     json_t *sources, *domains, *warnings;
-    json_t *claims; /* NULL: not asked for */
+    json_t *claims;  /* NULL: not asked for */
     json_t *choices; /* NULL: nothing is to choose */
 };
 extern const struct contract report_validate_contract;
