@@ -190,6 +190,24 @@ static void decision_text(char *buf, size_t size, const struct risk_decision *d,
     snprintf(buf, size, slow[d->unknown], part, than);
 }
 
+/* Of what plans share another would lead: what is each plan's own keeps it from that. */
+static void leads_by_own(char *text, size_t size, const struct plan_outcome *o,
+                         const char *share)
+{
+    int32_t other = o->decides.other;
+    double own = o->entries[other].risk.unfit, firsts = o->entries[0].risk.unfit;
+    char a[16], b[16];
+    int n =
+        snprintf(text, size, "by what plans share, plan %d is better in %s of draws; ",
+                 (int)other + 1, share);
+    if (own > firsts)
+        snprintf(text + n, size - (size_t)n,
+                 "its chance not to fit keeps it back: %s, plan 1's is %s",
+                 percent(a, sizeof(a), own), percent(b, sizeof(b), firsts));
+    else
+        snprintf(text + n, size - (size_t)n, "what is each plan's own decides");
+}
+
 /* What makes another plan better than the first. */
 static void print_decision(FILE *out, const struct plan_report *r)
 {
@@ -208,6 +226,8 @@ static void print_decision(FILE *out, const struct plan_report *r)
                  "plan 1 wins over plan %d unless %s: %s of draws, residuals of their "
                  "own apart",
                  (int)d->other + 1, when, percent(share, sizeof(share), d->share));
+    else if (d->share > 0.5)
+        leads_by_own(text, sizeof(text), o, percent(share, sizeof(share), d->share));
     else
         snprintf(text, sizeof(text),
                  "plan %d is better than plan 1 in %s of draws, residuals of their own "
