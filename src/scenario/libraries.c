@@ -125,7 +125,7 @@ const struct library_row library_deepspeed = {
     .name = "deepspeed",
     .launcher = "torch_distributed",
     .profiles = { { PROFILE_MODEL_SPLIT, "megatron-deepspeed" },
-                  { PROFILE_FULL, "deepspeed-zero3" },
+                  { PROFILE_FULL, "deepspeed-zero3-eager" },
                   { PROFILE_ALWAYS, "pytorch-ddp" } },
     .bucket = { .elements = ZERO_BUCKET, .use = BUCKET_OVER },
     .shards = { .bucket = ZERO_BUCKET, .persistence = 100000,
