@@ -134,8 +134,8 @@ check "out of memory" "$(cat status)" 4 "smsim: out of memory"
 check "a limit on files" "$(cat status)" 3 "result.json: cannot be written: File too large"
 [ -z "$(ls result.json* 2>/dev/null)" ] || failed=$((failed + 1))
 
-# Ctrl-C ends a search of plans with the best so far
-timeout --preserve-status -s INT 2 "$smsim" plan --model gpt2-xl --count 1..32 \
+# Ctrl-C ends a search of plans with the best so far; to it alone: a second would kill it
+timeout --foreground --preserve-status -s INT 2 "$smsim" plan --model gpt2-xl --count 1..32 \
     --instance p4d.24xlarge --global-batch 64 --sequence-length 1024 --exhaustive \
     --top 1 >said 2>&1
 check "a stopped plan" $? 130 "partial: stopped before the end"
