@@ -40,6 +40,23 @@ static inline struct cfg bench_scenario(struct cfg_loader *loader, struct scenar
     return root;
 }
 
+/* The text is refused, and some message has these words. */
+static inline void bench_refused(const char *text, const char *message)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    bool found = false;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
+    CU_ASSERT_EQUAL(scenario_read(&s, &loader, root), -1);
+    for (int64_t k = 0; k < loader.diags.n && !found; k++)
+        found = strstr(loader.diags.v[k].text, message) != NULL;
+    if (!found)
+        diags_print_errors(&loader.diags, stderr);
+    CU_ASSERT(found);
+    cfg_loader_release(&loader);
+}
+
 /* Sizes of the collectives of one kind, over the ranks of all stages. */
 static inline double bench_comm_B(struct cfg_loader *loader, const struct scenario *s,
                                   enum channel channel, enum coll_op op)

@@ -65,4 +65,23 @@ static inline bool job_near(double a, double b, double relative)
     return fabs(a - b) <= relative * fabs(b);
 }
 
+/* Ranks simulated one by one, or in detail, take the time (in detail to within a share)
+ * and memory of passes. `changes`: as for job_load. */
+static inline void job_agrees(const char *text, const char *changes, double detailed)
+{
+    struct job j;
+    struct simulate_result r[3];
+    bench_scenario(&j.loader, &j.s, text, "/parallelism/", changes);
+    for (int k = 0; k < 3; k++)
+        job_run_as(&j,
+                   (struct simulate_options) {
+                       .network = FIDELITY_FLOW, .unfold = k == 1, .detail = k == 2 },
+                   &r[k]);
+    CU_ASSERT(job_near(r[1].step_time_s, r[0].step_time_s, 1e-9));
+    CU_ASSERT(job_near(r[2].step_time_s, r[0].step_time_s, detailed));
+    CU_ASSERT_EQUAL(r[1].memory.peak_B, r[0].memory.peak_B);
+    CU_ASSERT_EQUAL(r[2].memory.peak_B, r[0].memory.peak_B);
+    job_unload(&j);
+}
+
 #endif

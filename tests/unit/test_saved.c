@@ -149,22 +149,8 @@ static void test_fidelities(void)
         "sharding={\"strategy\":\"optimizer\"} /training/microbatches=1 "
         "/training/gradient_accumulation_steps=3",
     };
-    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
-        struct job j;
-        struct simulate_result r[3];
-        bench_scenario(&j.loader, &j.s, text, "/parallelism/", changes[i]);
-        for (int k = 0; k < 3; k++)
-            job_run_as(&j,
-                       (struct simulate_options) { .network = FIDELITY_FLOW,
-                                                   .unfold = k == 1,
-                                                   .detail = k == 2 },
-                       &r[k]);
-        CU_ASSERT(job_near(r[1].step_time_s, r[0].step_time_s, 1e-9));
-        CU_ASSERT(job_near(r[2].step_time_s, r[0].step_time_s, 2e-2));
-        CU_ASSERT_EQUAL(r[1].memory.peak_B, r[0].memory.peak_B);
-        CU_ASSERT_EQUAL(r[2].memory.peak_B, r[0].memory.peak_B);
-        job_unload(&j);
-    }
+    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+        job_agrees(text, changes[i], 2e-2);
 }
 
 static const struct {
@@ -187,10 +173,8 @@ static const struct {
 static void test_rules(void)
 {
     for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-        struct cfg_loader loader;
-        struct scenario s;
         char text[1024];
-        bool own = strstr(refused[i].changes, "training") != NULL, found = false;
+        bool own = strstr(refused[i].changes, "training") != NULL;
         snprintf(text, sizeof(text),
                  "{ 'model': 'llama3-8b', 'cluster': { 'instance': 'p5.48xlarge' },"
                  "%s 'parallelism': { %s } }",
@@ -198,15 +182,7 @@ static void test_rules(void)
                      : "'training': { 'sequence_length': 2048, 'micro_batch_size': 1, "
                        "'microbatches': 8, 'precision': 'bf16' },",
                  refused[i].changes);
-        cfg_loader_init(&loader);
-        struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
-        CU_ASSERT_EQUAL(scenario_read(&s, &loader, root), -1);
-        for (int64_t k = 0; k < loader.diags.n && !found; k++)
-            found = strstr(loader.diags.v[k].text, refused[i].message) != NULL;
-        if (!found)
-            diags_print_errors(&loader.diags, stderr);
-        CU_ASSERT(found);
-        cfg_loader_release(&loader);
+        bench_refused(text, refused[i].message);
     }
 }
 
