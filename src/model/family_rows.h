@@ -35,11 +35,12 @@
     {                                                                   \
         .key = (k), .type = FAMILY_NONZERO, .at = offsetof(R, m.member) \
     }
-#define WINDOW(k)                                                   \
-    {                                                               \
-        .key = (k), .type = FAMILY_OR_NONE, .min = 0,               \
-        .at = offsetof(R, m.attention.window), .max = POSITIONS_MAX \
+/* A count whose null means none. */
+#define OR_NONE(k, member, most)                                                       \
+    {                                                                                  \
+        .key = (k), .type = FAMILY_OR_NONE, .at = offsetof(R, m.member), .max = (most) \
     }
+#define WINDOW(k) OR_NONE(k, attention.window, POSITIONS_MAX)
 #define TEXT(k, member)                                              \
     {                                                                \
         .key = (k), .type = FAMILY_STRING, .at = offsetof(R, member) \
