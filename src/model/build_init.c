@@ -375,12 +375,54 @@ static void split_columns(struct linear *l, const struct op_settings *s)
     l->n *= s->tensor;
 }
 
+/* Products before and after the layers. `tokens`: of a rank's layers; `head`: the number
+ * format of what is in no layer. */
+static void set_end_linears(struct build *b, int64_t vocab, int64_t tokens,
+                            enum dtype head)
+{
+    const struct model *m = b->m;
+    const struct op_settings *s = b->s;
+    const struct share *ends = &b->shares[OP_HEAD];
+    int64_t h = m->hidden, predicted = predicted_rows(b),
+            pooled = dealt(s->batch, ends->tokens_over);
+    int64_t classed = m->ends.head == MODEL_HEAD_SPAN
+                          ? dealt(op_tokens(s), ends->tokens_over)
+                          : pooled;
+    bool masked =
+        m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
+    const struct linear rows[] = {
+        [MODULE_DENSE] = { predicted, h, h, 1, true, true, head },
+        [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
+                            m->ends.head_bias || masked, !m->ends.tied, head },
+        [MODULE_POOLER] = { pooled, h, h, 1, true, true, head },
+        [MODULE_PATCH] = { tokens, m->ends.patch, h, 1, m->ends.patch_bias, true,
+                           head },
+        [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
+    };
+    for (int i = MODULE_DENSE; i <= MODULE_PATCH; i++)
+        b->linears[i] = rows[i];
+}
+
+/* Which products are experts', and which a tensor group splits by columns. */
+static void mark_linears(struct build *b)
+{
+    const struct model *m = b->m;
+    const struct op_settings *s = b->s;
+    for (int i = MODULE_GATE; i <= MODULE_DOWN && m->mlp.experts > 0; i++) {
+        b->linears[i].expert = true;
+        b->linears[i].slower = s->expert_imbalance;
+    }
+    for (int i = MODULE_QKV; i <= MODULE_UP; i++)
+        if (i != MODULE_OUT &&
+            b->shares[i < MODULE_OUT ? OP_ATTENTION : OP_MLP].degree > 1)
+            split_columns(&b->linears[i], s);
+}
+
 static void set_linears(struct build *b, int64_t vocab)
 {
     const struct model *m = b->m;
     const struct op_settings *s = b->s;
-    const struct share *attention = &b->shares[OP_ATTENTION], *mlp = &b->shares[OP_MLP],
-                       *ends = &b->shares[OP_HEAD];
+    const struct share *attention = &b->shares[OP_ATTENTION], *mlp = &b->shares[OP_MLP];
     int64_t h = m->hidden, tokens = dealt(op_tokens(s), attention->tokens_over);
     int64_t q = m->attention.q_width / attention->degree,
             kv = m->attention.kv_width / attention->degree;
@@ -398,15 +440,8 @@ static void set_linears(struct build *b, int64_t vocab)
     int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
     int64_t experts = all / (s->expert > 1 && m->mlp.experts > 0 ? s->expert : 1);
     int64_t inside = (int64_t)ceil((double)(routed / folded) * op_experts_each(m, s));
-    int64_t predicted = predicted_rows(b), pooled = dealt(s->batch, ends->tokens_over);
-    int64_t classed = m->ends.head == MODEL_HEAD_SPAN
-                          ? dealt(op_tokens(s), ends->tokens_over)
-                          : pooled;
-    bool masked =
-        m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
     enum dtype layer = op_compute_dtype(s->precision);
     enum dtype head = dtype_is_quantized(layer) ? DTYPE_BF16 : layer;
-    bool untied = !m->ends.tied;
     /* rows, k, n, batch; bias; owned; dtype */
     const struct linear rows[] = {
         [MODULE_QKV] = { tokens, h, q + 2 * kv, 1, m->attention.qkv_bias, true, layer },
@@ -429,24 +464,11 @@ static void set_linears(struct build *b, int64_t vocab)
         [MODULE_SHARED_SCALE] = { own, h, 1, 1, false, true, head },
         [MODULE_EXPERTS_IN] = { own, h, columns, 1, false, true, layer },
         [MODULE_EXPERTS_OUT] = { own, columns, h, 1, false, true, layer },
-        [MODULE_DENSE] = { predicted, h, h, 1, true, true, head },
-        [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
-                            m->ends.head_bias || masked, untied, head },
-        [MODULE_POOLER] = { pooled, h, h, 1, true, true, head },
-        [MODULE_PATCH] = { tokens, m->ends.patch, h, 1, m->ends.patch_bias, true,
-                           head },
-        [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
     build_state_linears(b, tokens, layer);
-    for (int i = MODULE_GATE; i <= MODULE_DOWN && m->mlp.experts > 0; i++) {
-        b->linears[i].expert = true;
-        b->linears[i].slower = s->expert_imbalance;
-    }
-    for (int i = MODULE_QKV; i <= MODULE_UP; i++)
-        if (i != MODULE_OUT &&
-            b->shares[i < MODULE_OUT ? OP_ATTENTION : OP_MLP].degree > 1)
-            split_columns(&b->linears[i], s);
+    set_end_linears(b, vocab, tokens, head);
+    mark_linears(b);
 }
 
 int build_init(struct build *b, struct arena *arena, const struct model *m,
