@@ -262,6 +262,7 @@ struct parallelism {
     /* activations in host memory */
     bool offload_activations; /* those at checkpoints */
     uint32_t offload_modules; /* those that modules save: bits of enum op_saver */
+    int64_t offload_layers;   /* all that the first so many save */
     /* loaded back so many ahead: passes of a pipeline's stage, or layers (MODEL.md,
      * R9) */
     int64_t activation_loading_horizon;

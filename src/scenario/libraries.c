@@ -95,6 +95,7 @@ const struct library_row library_fsdp = {
     .pipeline = true,
     .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
     .offloads = BIT(OFFLOAD_NONE) | BIT(OFFLOAD_PARAMETERS),
+    .offloads_layers = true, /* Transformer Engine's, as Megatron-FSDP has it */
 };
 
 /* SMP v2 trains with FSDP and needs PyTorch 2; its dictionary says what is sharded. */
@@ -181,6 +182,7 @@ const struct library_row library_megatron = {
     .muon_owners = true,
     .muon_tf32 = true,
     .offloads_modules = true,
+    .offloads_layers = true,
     .graphs = true,
     .tensor = true,
     .pipeline = true,

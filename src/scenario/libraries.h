@@ -158,6 +158,7 @@ struct library_row {
     bool graphs;                /* it captures parts of layers in CUDA graphs */
     bool defers_wgrads;         /* of the head, to the end of a pipeline's passes */
     bool offloads_modules;      /* what they save, to the host */
+    bool offloads_layers;       /* all that the first ones save */
     bool muon_owners;           /* Muon's matrices have an owner each among replicas,
                                     and tensor groups work on them together */
     bool muon_tf32;             /* its products are TF32, not bf16 */

@@ -91,6 +91,7 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_STRING("placement", W, placement),
     CFG_BOOL("offload_activations", W, p.offload_activations),
     CFG_CHILD("offload_modules", W, offloaded),
+    CFG_INT("offload_layers", W, p.offload_layers, 0, DEGREE_MAX),
     CFG_INT("activation_loading_horizon", W, p.activation_loading_horizon, 1, DEGREE_MAX),
     CFG_CHILD("smp_script", W, script),
     CFG_END,

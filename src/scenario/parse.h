@@ -151,6 +151,7 @@ int muon_check(const struct parse_context *r);
 /* saved.c: modules whose saved tensors go to the host, and what they need. */
 int saved_read(struct parallelism *p, struct cfg c);
 int saved_check(const struct parse_context *r);
+int saved_check_layers(const struct parse_context *r);
 
 /* mtp.c: modules that predict further tokens, put into the model; their rules. */
 void mtp_read(struct parse_context *r);

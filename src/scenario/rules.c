@@ -299,6 +299,6 @@ int rules_check(struct parse_context *r)
 {
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
            check_param_gather(r) | check_deferral(r) | check_graphs(r) | work_check(r) |
-           mtp_check(r) | saved_check(r) | muon_check(r) | lora_check(r) |
-           smp_check(r) | precision_check(r);
+           mtp_check(r) | saved_check(r) | saved_check_layers(r) | muon_check(r) |
+           lora_check(r) | smp_check(r) | precision_check(r);
 }

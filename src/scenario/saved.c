@@ -1,10 +1,13 @@
-/* "offload_modules" of parallelism: modules of layers whose saved tensors go to host
+/* "offload_modules" and "offload_layers" of parallelism: modules of layers whose saved tensors go to host
  * memory (MODEL.md, R9.2), and what Megatron-LM asserts of them
  * (megatron/core/transformer/transformer_config.py, core_v0.19.0). */
 #include "model/saved.h"
+#include "model/graphs.h"
 #include "model/regions.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
+
+#include <inttypes.h>
 
 int saved_read(struct parallelism *p, struct cfg c)
 {
@@ -39,6 +42,45 @@ static int check_passes(const struct parse_context *r, struct cfg at)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "\"zb-h1\" needs them in two passes, which is not simulated "
                          "(write \"1f1b\", or leave this out)");
+    return 0;
+}
+
+/* What Megatron-LM asserts of it (megatron/core/transformer/transformer_config.py,
+ * cpu_offloading; Megatron-LM @d98e8a64). */
+int saved_check_layers(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct training *t = &r->s->training;
+    struct cfg at = cfg_get(r->parallelism, "offload_layers");
+    if (p->offload_layers == 0)
+        return 0;
+    if (!library_of(p)->offloads_layers)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "%s does not offload whole layers (write \"library\": "
+                         "\"megatron\" or \"fsdp\")",
+                         library_of(p)->title);
+    if (p->offload_layers >= r->s->model.layers)
+        return cfg_error(at, DIAG_OUT_OF_RANGE,
+                         "the last of %" PRId64 " layers stays on the GPU (write at "
+                         "most %" PRId64 ")",
+                         r->s->model.layers, r->s->model.layers - 1);
+    if (p->pipeline > 1)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "whole layers are not offloaded by pipelines (write "
+                         "\"pipeline\": 1, or offload_modules)");
+    if (t->checkpointing != CHECKPOINT_NONE)
+        return cfg_error(at, DIAG_CONTRADICTION,
+                         "layers are not offloaded where activations are computed "
+                         "again (write activation_checkpointing \"none\", or leave "
+                         "this out)");
+    if (p->offload_modules)
+        return cfg_error(
+            at, DIAG_CONTRADICTION,
+            "offload_modules has modules of layers on the host (keep one)");
+    if (t->graphs & ~(1u << OP_GRAPH_ITERATION))
+        return cfg_error(at, DIAG_CONTRADICTION,
+                         "CUDA graphs of parts of a layer cannot hold layers that are "
+                         "offloaded (write \"full_iteration\", or leave this out)");
     return 0;
 }
 

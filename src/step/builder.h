@@ -12,6 +12,8 @@
  *     exchange     keys and values of context groups, tokens of expert groups
  *   recompute    what checkpoints keep, and what is computed again
  *   offload      checkpoints and states on the host
+ *     offload_layers   what the first layers have saved
+ *     offload_modules  what modules of layers have saved
  *   wire         plans of a bucket, its stages, compression
  *   smddp        SMDDP's fusion buffers, and when its AllGather runs
  *   servers      parameter servers: who owns what, staleness
@@ -134,6 +136,7 @@ struct offload_state {
     int64_t n_inputs;   /* ... of so many */
     int32_t *loads;     /* last kernels before them */
     int32_t begin;      /* kernel before the pass's backward */
+    int32_t *layers;    /* last copies of whole layers, either way; NULL: none yet */
     struct saved_state saved;
 };
 

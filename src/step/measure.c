@@ -262,6 +262,7 @@ static int measure_block(const struct builder *b, int32_t block, struct err *err
     fw.gradients.accumulate_B = fw.gradients.accumulate_16bit_B = 0;
     plain.parallel.offload_activations = false;
     plain.parallel.offload_modules = 0;
+    plain.parallel.offload_layers = 0;
     stage.s = &plain;
     stage.fw = &fw;
     stage.chunks = &chunk;

@@ -6,6 +6,7 @@
 #include "step/buckets.h"
 #include "step/issue.h"
 #include "step/offload.h"
+#include "step/offload_layers.h"
 #include "step/offload_modules.h"
 #include "step/param_gather.h"
 #include "step/pass_block.h"
@@ -27,6 +28,7 @@ static int forward_slice(struct builder *b, int32_t chunk, int32_t at, int32_t *
         if (group > 0 && k % group == 0)
             offload_checkpoint(b, recompute_input_B(b->stage));
         offload_modules_enter(b, false, chunk, at, k);
+        offload_layers_enter(b, false, chunk, at, k);
         param_gather_enter(b, chunk, *unit);
         if (shard_enter(b, *unit, false, err) < 0)
             return -1;
@@ -93,6 +95,7 @@ static int backward_slice(struct builder *b, int32_t at, int32_t *unit, struct e
             return -1;
         b->pass.keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
         offload_modules_enter(b, true, b->pass.chunk, at, k);
+        offload_layers_enter(b, true, b->pass.chunk, at, k);
         if (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
             backward_layer(b, slice.block, again, err) < 0)
             return -1;

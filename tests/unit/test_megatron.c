@@ -138,6 +138,8 @@ static const struct {
       "/parallelism/schedule", "-" },
     { "--mtp-num-layers 1", "/training/mtp_layers", "1" },
     { "--mtp-num-layers 0", "/training/mtp_layers", "-" },
+    { "--cpu-offloading-num-layers 20", "/parallelism/offload_layers", "20" },
+    { "--cpu-offloading-num-layers 0", "/parallelism/offload_layers", "-" },
     { "--pipeline-model-parallel-size 4 --mtp-num-layers 1 "
       "--pipeline-model-parallel-layout 'E|t*3|(tt|)*4,t*3|t*2,mL'",
       "/parallelism/mtp_part", "-" },

@@ -4,6 +4,7 @@
 #include "step_bench.h"
 
 #include <CUnit/CUnit.h>
+#include <inttypes.h>
 #include <string.h>
 
 void test_saved_register(void);
@@ -153,9 +154,100 @@ static void test_fidelities(void)
         job_agrees(text, changes[i], 2e-2);
 }
 
+/* Llama 3 70B under Megatron-FSDP on 64 GPUs. */
+static const char whole[] =
+    "{ 'model': 'llama3-70b', 'cluster': { 'instance': 'dgx-gb200', 'count': 16 },"
+    "  'training': { 'sequence_length': 8192, 'micro_batch_size': 2,"
+    "                'microbatches': 2, 'precision': 'bf16',"
+    "                'framework': 'megatron-bridge' },"
+    "  'parallelism': { 'library': 'fsdp', 'sharding': { 'strategy': 'full' } } }";
+
+static void load_whole(struct job *j, int64_t layers, double rate_Bps)
+{
+    char changes[64];
+    snprintf(changes, sizeof(changes), "offload_layers=%" PRId64, layers);
+    bench_scenario(&j->loader, &j->s, whole, "/parallelism/", changes);
+    struct instance *host =
+        (struct instance *)(uintptr_t)j->s.cluster.groups[0].instance;
+    host->host_pinned_Bps = rate_Bps > 0 ? rate_Bps : host->host_pinned_Bps;
+}
+
+/* Of 80 layers 80 - n are on the GPU at once. Copies that end before the layers that
+ * wait for them cost nothing. */
+static void test_layers(void)
+{
+    static const int64_t layers[] = { 0, 5, 20, 40, 60 };
+    struct job j[5];
+    struct simulate_result r[5];
+    for (int i = 0; i < 5; i++) {
+        load_whole(&j[i], layers[i], 0);
+        validation_job_run(&j[i], &r[i]);
+        CU_ASSERT(job_near((double)r[i].memory.stages[0].activations_B,
+                           (double)r[0].memory.stages[0].activations_B *
+                               (double)(80 - layers[i]) / 80,
+                           0.02));
+        CU_ASSERT(job_near(r[i].step_time_s, r[0].step_time_s, 1e-6));
+    }
+    for (int i = 0; i < 5; i++)
+        job_unload(&j[i]);
+}
+
+/* A slow host bounds the step: all bytes of the layers that leave, both ways. */
+static void test_slow_layers(void)
+{
+    enum { LAYERS = 79 };
+    static const double rate_Bps = 10e9;
+    struct job j[2];
+    struct simulate_result r[2];
+    for (int i = 0; i < 2; i++) {
+        load_whole(&j[i], i ? LAYERS : 0, rate_Bps);
+        validation_job_run(&j[i], &r[i]);
+    }
+    double layer_B = (double)r[0].memory.stages[0].activations_B / 80;
+    double least_s = 2 * LAYERS * 2 * layer_B / rate_Bps;
+    CU_ASSERT(r[1].step_time_s > 0.98 * least_s);
+    CU_ASSERT(r[1].step_time_s < 1.02 * least_s + r[0].step_time_s);
+    CU_ASSERT(r[1].parts_s[CATEGORY_OFFLOAD_EXPOSED] > 0.5 * least_s);
+    CU_ASSERT((double)r[1].memory.stages[0].activations_B < 3 * layer_B);
+    for (int i = 0; i < 2; i++)
+        job_unload(&j[i]);
+}
+
+static void test_layers_agree(void)
+{
+    static const char text[] =
+        "{ 'model': 'llama3-8b', 'cluster': { 'instance': 'p5.48xlarge', 'count': 2 },"
+        "  'training': { 'sequence_length': 4096, 'micro_batch_size': 1,"
+        "                'microbatches': 3, 'precision': 'bf16' },"
+        "  'parallelism': { 'library': 'megatron', 'offload_layers': 20 } }";
+    static const char *const changes[] = {
+        "tensor=4 sequence_parallel=true",
+        "offload_layers=31 sharding={\"strategy\":\"optimizer\"}",
+        "library=\"fsdp\" sharding={\"strategy\":\"full\"}",
+        "context=2 /training/gradient_accumulation_steps=3",
+        "/training/cuda_graphs=\"full_iteration\" /training/mtp_layers=1",
+        "/model=\"deepseek-v3\" expert=16 offload_layers=12",
+    };
+    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++)
+        job_agrees(text, changes[i], 2e-2);
+}
+
 static const struct {
     const char *changes, *message;
 } refused[] = {
+    { "'library': 'deepspeed', 'offload_layers': 4", "does not offload whole layers" },
+    { "'library': 'megatron', 'offload_layers': 32", "the last of 32 layers" },
+    { "'library': 'megatron', 'offload_layers': 4, 'pipeline': 2", "by pipelines" },
+    { "'library': 'megatron', 'offload_layers': 4, 'offload_modules': ['core_attn']",
+      "offload_modules has modules" },
+    { "'library': 'megatron', 'offload_layers': 4 }, 'training': { "
+      "'sequence_length': 2048, 'micro_batch_size': 1, 'microbatches': 8, 'precision': "
+      "'bf16', 'activation_checkpointing': 'selective'",
+      "where activations are computed again" },
+    { "'library': 'megatron', 'offload_layers': 4 }, 'training': { "
+      "'sequence_length': 2048, 'micro_batch_size': 1, 'microbatches': 8, 'precision': "
+      "'bf16', 'cuda_graphs': ['attn']",
+      "cannot hold layers" },
     { "'library': 'fsdp', 'offload_modules': ['core_attn']", "does not offload" },
     { "'library': 'megatron', 'offload_modules': ['attn_proj']",
       "attention's backward" },
@@ -193,5 +285,8 @@ void test_saved_register(void)
     CU_add_test(s, "memory that leaves, and time", test_memory_and_time);
     CU_add_test(s, "slow copies bound the step", test_bound);
     CU_add_test(s, "ranks, passes and operators agree", test_fidelities);
+    CU_add_test(s, "whole layers leave", test_layers);
+    CU_add_test(s, "slow copies of layers bound the step", test_slow_layers);
+    CU_add_test(s, "whole layers: all fidelities agree", test_layers_agree);
     CU_add_test(s, "what is refused", test_rules);
 }

@@ -289,6 +289,8 @@ static json_t *offloaded(const struct scenario *s)
     return list;
 }
 
+VALUE(offload_layers, WHEN(s->parallel.offload_layers > 0, WHOLE(p->offload_layers)))
+
 /* clang-format off */
 const struct emit_field emit_fields[] = {
     { "/parallelism/library", EMIT_JOB, library },
@@ -374,6 +376,7 @@ const struct emit_field emit_fields[] = {
     { "/parallelism/broadcast_buffers", EMIT_DETAIL, buffers },
     { "/parallelism/offload_activations", EMIT_DETAIL, offload_activations },
     { "/parallelism/offload_modules", EMIT_DETAIL, offloaded },
+    { "/parallelism/offload_layers", EMIT_DETAIL, offload_layers },
     { "/parallelism/activation_loading_horizon", EMIT_DETAIL, horizon },
     { NULL, EMIT_DETAIL, NULL },
 };

@@ -96,6 +96,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--micro-batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--global-batch-size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--mtp-num-layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE, .written = true),
+    ROW("--cpu-offloading-num-layers", "/parallelism/offload_layers", .kind = DIALECT_POSITIVE, .written = true),
     ROW("--train-iters", "/training/steps", .kind = DIALECT_SIZE, .written = true),
     ROW("--clip-grad", "/training/gradient_clipping", .kind = DIALECT_NORM, .written = true),
     ROW("--muon-num-ns-steps", "/training/muon/steps", .kind = DIALECT_SIZE, .written = true),
@@ -209,6 +210,8 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in)
     take_graphs(t, c);
     take_dispatch(t, c);
     take_sequence_parallel(t, c);
+    if (!megatron_uses_deepspeed(c))
+        megatron_take_fsdp(t, c);
     megatron_take_precision(t, c);
     megatron_take_recompute(t, c);
     megatron_take_offload(t, launch_option(c, "--fine-grained-activation-offloading"),

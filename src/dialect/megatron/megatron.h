@@ -104,8 +104,15 @@ void megatron_take_graphs(struct launch_context *t, const struct megatron_graphs
 /* The precision of a word of --fp8-recipe; NULL: it is not simulated. */
 const char *megatron_recipe(const char *word);
 
+/* Parameters are kept and gathered as products read them, by the item or a default. */
+void megatron_take_gathers(struct launch_context *t, const struct value_item *it);
+
 /* FSDP in place of Megatron's own data parallelism, before the library is decided:
  * whether it is; instances of the sharded optimizer, after all degrees. */
+struct megatron_fsdp {
+    const struct value_item *own, *torch, *how, *keeps; /* NULL: not given */
+};
+bool megatron_take_shards(struct launch_context *t, const struct megatron_fsdp *given);
 bool megatron_take_fsdp(struct launch_context *t, const struct launch_command *c);
 void megatron_take_instances(struct launch_context *t, const struct launch_command *c);
 
@@ -122,6 +129,13 @@ void megatron_recompute_modules(struct launch_context *t, const struct value_ite
 /* What modules save, on the host, where `on` asks for it; NULL: not given. */
 void megatron_take_offload(struct launch_context *t, const struct value_item *on,
                            const struct value_item *modules);
+
+/* All that the first layers save, likewise; NULL: not given. */
+struct megatron_offload {
+    const struct value_item *on, *layers, *activations, *weights;
+};
+void megatron_take_offloaded_layers(struct launch_context *t,
+                                    const struct megatron_offload *given);
 
 /* Which layers have experts, as a row takes it: every n-th, or a list. */
 void megatron_take_frequency(struct launch_context *t, const struct dialect_option *row,

@@ -48,38 +48,45 @@ static void take_full(struct launch_context *t, const struct value_item *it)
     launch_decide(t, WIDE "sharding/strategy", json_string("full"), it, "");
 }
 
-bool megatron_take_fsdp(struct launch_context *t, const struct launch_command *c)
+bool megatron_take_shards(struct launch_context *t, const struct megatron_fsdp *given)
 {
-    static const char *const own_names[] = { "--use-megatron-fsdp", "--use-custom-fsdp",
-                                             NULL };
-    const struct value_item *torch = launch_option(c, "--use-torch-fsdp2"),
-                            *own = launch_any_option(c, own_names),
-                            *how =
-                                launch_option(c, "--data-parallel-sharding-strategy"),
-                            *keeps = launch_option(
-                                c, "--torch-fsdp2-no-reshard-after-forward");
+    const struct value_item *how = given->how;
     const char *word = how && how->value->text ? how->value->text : "no_shard";
-    if (is_on(own) && strcmp(word, "optim_grads_params") == 0)
+    bool own = is_on(given->own);
+    if (own && strcmp(word, "optim_grads_params") == 0)
         take_full(t, how);
-    else if (is_on(own) && strcmp(word, "optim") == 0)
+    else if (own && strcmp(word, "optim") == 0)
         launch_decide(t, WIDE "sharding/strategy", json_string("optimizer"), how, "");
-    else if (is_on(own) && how && strcmp(word, "no_shard") != 0)
+    else if (own && how && strcmp(word, "no_shard") != 0)
         launch_add_unresolved(
             t, WIDE "sharding/strategy", how->line,
             "%s: %.40s is not simulated under Megatron; \"optimizer\" "
             "shards less, \"full\" of library fsdp more",
             how->key, word);
-    else if (is_on(torch))
-        take_full(t, torch);
-    if (is_on(own))
+    else if (is_on(given->torch))
+        take_full(t, given->torch);
+    if (own)
         launch_hear(t, how);
-    launch_hear(t, own);
-    launch_hear(t, torch);
+    launch_hear(t, given->own);
+    launch_hear(t, given->torch);
     const char *library = json_string_value(
         json_object_get(json_object_get(t->tree, "parallelism"), "library"));
     bool full = library && strcmp(library, "fsdp") == 0;
-    if (full && is_on(keeps))
-        launch_decide(t, WIDE "sharding/reshard_after_forward", json_false(), keeps,
-                      "");
+    if (full && is_on(given->keeps))
+        launch_decide(t, WIDE "sharding/reshard_after_forward", json_false(),
+                      given->keeps, "");
     return full;
+}
+
+bool megatron_take_fsdp(struct launch_context *t, const struct launch_command *c)
+{
+    static const char *const own[] = { "--use-megatron-fsdp", "--use-custom-fsdp",
+                                       NULL };
+    return megatron_take_shards(
+        t, &(struct megatron_fsdp) {
+               .own = launch_any_option(c, own),
+               .torch = launch_option(c, "--use-torch-fsdp2"),
+               .how = launch_option(c, "--data-parallel-sharding-strategy"),
+               .keeps = launch_option(c, "--torch-fsdp2-no-reshard-after-forward"),
+           });
 }

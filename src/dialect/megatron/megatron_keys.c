@@ -200,6 +200,7 @@ static const struct dialect_option unsimulated_rows[] = {
     ROW_UNSIMULATED("--distribute-saved-activations"),
     ROW_UNSIMULATED("--partition-activations"),
     ROW_UNSIMULATED("--checkpoint-in-cpu"),
+    ROW_IDLE("--cpu-offloading-retain-*"),
     ROW_UNSIMULATED("--cpu-offloading*"),
     ROW_UNSIMULATED("--optimizer-cpu-offload"),
     ROW_UNSIMULATED("--optimizer-offload-*"),

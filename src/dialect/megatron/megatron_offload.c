@@ -55,6 +55,33 @@ void megatron_take_offload(struct launch_context *t, const struct value_item *on
     json_decref(list);
 }
 
+/* Weights leave with them until Transformer Engine 2.9 (pytorch/cpu_offload_v1.py). */
+void megatron_take_offloaded_layers(struct launch_context *t,
+                                    const struct megatron_offload *given)
+{
+    static const struct dialect_option row =
+        ROW("cpu_offloading_num_layers", "/parallelism/offload_layers",
+            .kind = DIALECT_POSITIVE);
+    bool keeps = given->activations && !launch_true(given->activations->value);
+    if (!given->on || !launch_true(given->on->value) || !given->layers)
+        return;
+    launch_hear(t, given->on);
+    launch_hear(t, given->layers);
+    launch_hear(t, given->activations);
+    launch_hear(t, given->weights);
+    if (given->weights && launch_true(given->weights->value))
+        launch_note(t->l, given->weights->line, DIAG_NOT_SIMULATED,
+                    "%s: is not simulated, as Transformer Engine from 2.10 on leaves "
+                    "weights on the GPU",
+                    given->weights->key);
+    if (keeps)
+        launch_note(t->l, given->activations->line, DIAG_NOT_SIMULATED,
+                    "%s: is not simulated; activations stay on the GPU",
+                    given->activations->key);
+    else
+        dialect_take(t, &row, given->layers);
+}
+
 json_t *megatron_give_offload(const struct scenario *s)
 {
     return s->parallel.offload_modules ? json_true() : NULL;

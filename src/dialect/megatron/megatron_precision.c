@@ -2,6 +2,7 @@
  * held and gathered quantized, layers in bf16, formats of gradients and of the
  * optimizer's states (arguments.py and core/transformer/transformer_config.py of
  * Megatron-Core 0.20). */
+#include "config/pointer.h"
 #include "dialect/megatron/megatron.h"
 #include "scenario/scenario.h"
 
@@ -62,6 +63,21 @@ static void take_quantized(struct launch_context *t, const struct launch_command
             recipe->key);
 }
 
+void megatron_take_gathers(struct launch_context *t, const struct value_item *it)
+{
+    const char *library =
+        json_string_value(pointer_get(t->tree, "/parallelism/library"));
+    if (!library || strcmp(library, "fsdp") != 0)
+        launch_decide(t, "/training/quantized_parameters", json_true(), it,
+                      "param_gather of the precision's function");
+    else if (it)
+        launch_note(t->l, it->line, DIAG_NOT_SIMULATED,
+                    "%s: is not simulated under FSDP, whose units are gathered in 16 "
+                    "bits",
+                    it->key);
+    launch_hear(t, it);
+}
+
 /* Weights and gathers as products read them. */
 static void take_gathers(struct launch_context *t, const struct launch_command *c)
 {
@@ -70,7 +86,7 @@ static void take_gathers(struct launch_context *t, const struct launch_command *
                                                           : "--fp8-param-gather");
     if (!own)
         return;
-    launch_decide(t, "/training/quantized_parameters", json_true(), own, "");
+    megatron_take_gathers(t, own);
     launch_hear(t, launch_option(c, "--reuse-grad-buf-for-mxfp8-param-ag"));
 }
 

@@ -42,7 +42,6 @@ void megatron_take_framework(struct launch_context *t, const struct launch_comma
         take_deepspeed_framework(t, c);
         return;
     }
-    megatron_take_fsdp(t, c);
     launch_decide(t, "/parallelism/library", json_string("megatron"), NULL,
                   "Megatron's own");
     megatron_take_release(t, c);

@@ -318,10 +318,31 @@ static const struct value_item *overlap(const struct nemo *n, const char *name)
     return own ? own : ddp;
 }
 
-static void take_sharding(const struct nemo *n)
+/* Megatron's own FSDP by the switch, or by NeMo's word "megatron"; torch's. */
+static bool take_fsdp(const struct nemo *n)
 {
-    static const char *const fsdp[] = { "use_megatron_fsdp", "use_custom_fsdp",
-                                        "use_torch_fsdp2" };
+    static const struct value yes = { .kind = VALUE_BOOL, .integer = 1 };
+    const struct value_item *word = model(n, "fsdp"),
+                            *own = nemo_find(n, NEMO_DDP, "use_megatron_fsdp"),
+                            *torch = nemo_find(n, NEMO_DDP, "use_torch_fsdp2");
+    struct value_item named = { .key = "fsdp", .value = (struct value *)&yes };
+    own = own ? own : nemo_find(n, NEMO_DDP, "use_custom_fsdp");
+    named.line = word ? word->line : 0;
+    if (strcmp(nemo_word(n, NEMO_MODEL, "fsdp", ""), "megatron") == 0)
+        own = &named;
+    if (strcmp(nemo_word(n, NEMO_MODEL, "fsdp", ""), "pytorch") == 0)
+        torch = &named;
+    launch_hear(n->t, word);
+    launch_hear(n->t, nemo_find(n, NEMO_DDP, "data_parallel_sharding_strategy"));
+    return megatron_take_shards(
+        n->t, &(struct megatron_fsdp) {
+                  .own = own,
+                  .torch = torch,
+                  .how = nemo_find(n, NEMO_DDP, "data_parallel_sharding_strategy") });
+}
+
+static void take_sharding(const struct nemo *n, bool fsdp)
+{
     const struct value_item *of_optimizer =
                                 nemo_find(n, NEMO_OPTIM, "use_distributed_optimizer"),
                             *of_ddp =
@@ -329,25 +350,17 @@ static void take_sharding(const struct nemo *n)
                             *it = of_optimizer && launch_true(of_optimizer->value)
                                       ? of_optimizer
                                   : of_ddp ? of_ddp
-                                           : of_optimizer,
-                            *other = model(n, "fsdp");
-    for (size_t i = 0; i < sizeof(fsdp) / sizeof(fsdp[0]); i++)
-        if (nemo_is_on(n, NEMO_DDP, fsdp[i], false))
-            other = nemo_find(n, NEMO_DDP, fsdp[i]);
+                                           : of_optimizer;
     bool comm = n->part[NEMO_COMM]->n > 0, on = it && launch_true(it->value);
     const struct value_item *sums = overlap(n, "overlap_grad_reduce"),
                             *gathers = overlap(n, "overlap_param_gather");
     launch_hear(n->t, of_optimizer);
     launch_hear(n->t, of_ddp);
+    if (fsdp)
+        return;
     nemo_set(n, WIDE "library", json_string("megatron"), NULL, "Megatron-Core's own");
-    if (other && !launch_is_off(other->value))
-        launch_add_unresolved(n->t, WIDE "sharding/strategy", other->line,
-                              "%s: FSDP under Megatron is not simulated; optimizer is "
-                              "its distributed optimizer",
-                              other->key);
-    else if (on)
+    if (on)
         nemo_set(n, WIDE "sharding/strategy", json_string("optimizer"), it, "");
-    launch_hear(n->t, other);
     nemo_set(n, WIDE "overlap", json_boolean(sums ? launch_true(sums->value) : comm),
              sums, "overlap_grad_reduce's default");
     if (on)
@@ -481,11 +494,13 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     take_model(&n);
     take_pipeline(&n);
     take_graphs(&n);
+    bool fsdp = take_fsdp(&n);
     nemo_take_mixed(&n);
     take_recompute(&n);
     megatron_take_offload(n.t, model(&n, "fine_grained_activation_offloading"),
                           model(&n, "offload_modules"));
-    take_sharding(&n);
+    nemo_take_offloaded_layers(&n);
+    take_sharding(&n, fsdp);
     take_tensor_overlap(&n);
     take_optimizer(&n);
     take_peft(&n);

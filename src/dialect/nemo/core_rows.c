@@ -57,6 +57,8 @@ static const struct dialect_option model_joint[] = {
     ROW_ACTS("sequence_parallel", WIDE "sequence_parallel"), ROW_ACTS("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("cp_comm_type", WIDE "context_comm"),
     ROW_ACTS("recompute_granularity", "/training/activation_checkpointing"), ROW_ACTS("recompute_method", "/training/activation_checkpointing"),
     ROW_ACTS("recompute_num_layers", "/training/activation_checkpointing"), ROW_ACTS("recompute_modules", "/training/activation_checkpointing"),
+    ROW_ACTS("cpu_offloading", WIDE "offload_layers"), ROW_ACTS("cpu_offloading_num_layers", WIDE "offload_layers"),
+    ROW_ACTS("cpu_offloading_activations", WIDE "offload_layers"), ROW_ACTS("cpu_offloading_weights", WIDE "offload_layers"),
     ROW_ACTS("fine_grained_activation_offloading", WIDE "offload_modules"), ROW_ACTS("offload_modules", WIDE "offload_modules"),
     ROW_ACTS("add_bias_linear", "/model/add_bias_linear"), ROW_ACTS("share_embeddings_and_output_weights", "/model/untie_embeddings_and_output_weights"),
     ROW_ACTS("make_vocab_size_divisible_by", "/training/vocab_padding"), ROW_ACTS("activation_func", "/model/swiglu"), ROW_ACTS("attention_backend", "/training/attention"),
@@ -73,7 +75,7 @@ static const struct dialect_option model_joint[] = {
 };
 static const struct dialect_option model_others[] = {
     ROW_UNSIMULATED("activation_offload_fraction"), ROW_UNSIMULATED("min_offloaded_tensor_size"), ROW_UNSIMULATED("delta_offload_bytes_*"), ROW_UNSIMULATED("fine_grained_offloading_*"), ROW_IDLE("delay_offload_*"),
-    ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("window_size"),
+    ROW_IDLE("cpu_offloading_double_buffering"), ROW_IDLE("cpu_offloading_retain_*"), ROW_UNSIMULATED("window_size"),
     ROW_UNSIMULATED("fp32_residual_connection"),
     ROW_UNSIMULATED("freeze_*"),
     ROW_UNSIMULATED("num_distributed_optimizer_instances"), ROW_UNSIMULATED("hierarchical_context_parallel_sizes"), ROW_UNSIMULATED("fsdp_*"), ROW_UNSIMULATED("moe_a2a_overlap"),
@@ -110,7 +112,7 @@ static const struct dialect_option ddp_rows[] = {
     ROW_ACTS("use_megatron_fsdp", WIDE "sharding/strategy"), ROW_ACTS("use_custom_fsdp", WIDE "sharding/strategy"), ROW_ACTS("use_torch_fsdp2", WIDE "sharding/strategy"),
     ROW("num_distributed_optimizer_instances", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("fsdp_double_buffer"), ROW_UNSIMULATED("nccl_ub"), ROW_IDLE("fp8_param_gather"),
     ROW_UNSIMULATED("outer_dp_sharding_strategy"), ROW_UNSIMULATED("keep_fp8_transpose_cache"), ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
-    ROW_IDLE("check_for_*"), ROW_IDLE("average_in_collective"), ROW_IDLE("data_parallel_sharding_strategy"), ROW_IDLE("gradient_reduce_div_fusion"), ROW_IDLE("suggested_communication_unit_size"), ROW_IDLE("preserve_*"),
+    ROW_IDLE("check_for_*"), ROW_IDLE("average_in_collective"), ROW_ACTS("data_parallel_sharding_strategy", WIDE "sharding/strategy"), ROW_IDLE("gradient_reduce_div_fusion"), ROW_IDLE("suggested_communication_unit_size"), ROW_IDLE("preserve_*"),
     ROW_IDLE("pad_*"), ROW_IDLE("reuse_*"), ROW_IDLE("reduce_*"), ROW_IDLE("megatron_fsdp_*"), ROW_IDLE("fsdp_db_*"), ROW_IDLE("keep_*"), ROW_IDLE("param_name_*"), ROW_IDLE("finalize_*"),
     ROW_END,
 };

@@ -229,6 +229,7 @@ static void read_hydra(struct launch_context *t, const struct value *flat)
     nemo_take_pipeline(&n);
     nemo_take_precision(&n);
     nemo_take_recompute(&n);
+    nemo_take_offloaded_layers(&n);
     nemo_take_stack(&n);
     nemo_take_peft(&n);
     launch_assume(t, "/training/task", json_string("causal-lm"), "NeMo's GPT");

@@ -81,6 +81,7 @@ void nemo_take_model(const struct nemo *n);
 void nemo_take_pipeline(const struct nemo *n);
 void nemo_take_precision(const struct nemo *n);
 void nemo_take_recompute(const struct nemo *n);
+void nemo_take_offloaded_layers(const struct nemo *n);
 
 /* nemo_mixed.c: precision by the function that makes it, or its members; formats of
  * the optimizer's states. */

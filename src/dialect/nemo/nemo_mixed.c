@@ -87,8 +87,7 @@ static void take_gathers(const struct nemo *n, const char *word, bool otherwise)
         it = mixed(n, names[four + i]) ? mixed(n, names[four + i]) : it;
     mixed(n, "reuse_grad_buf_for_mxfp8_param_ag");
     if (it ? launch_true(it->value) : otherwise)
-        nemo_set(n, "/training/quantized_parameters", json_true(), it,
-                 "param_gather of the precision's function");
+        megatron_take_gathers(n->t, it);
 }
 
 static int64_t count(const struct nemo *n, const char *name, int64_t otherwise)

@@ -1,4 +1,5 @@
 /* Parts of a configuration: sorting keys into them, and finding them there. */
+#include "dialect/megatron/megatron.h"
 #include "dialect/nemo/nemo.h"
 
 #include <string.h>
@@ -64,4 +65,15 @@ void nemo_set(const struct nemo *n, const char *pointer, json_t *value,
         launch_assume(n->t, pointer, value, otherwise);
     else
         launch_set(n->t, pointer, value, it);
+}
+
+void nemo_take_offloaded_layers(const struct nemo *n)
+{
+    megatron_take_offloaded_layers(
+        n->t, &(struct megatron_offload) {
+                  .on = nemo_find(n, NEMO_MODEL, "cpu_offloading"),
+                  .layers = nemo_find(n, NEMO_MODEL, "cpu_offloading_num_layers"),
+                  .activations = nemo_find(n, NEMO_MODEL, "cpu_offloading_activations"),
+                  .weights = nemo_find(n, NEMO_MODEL, "cpu_offloading_weights"),
+              });
 }

@@ -71,6 +71,8 @@ static const struct dialect_option joint_rows[] = {
     ROW_ACTS("activations_checkpoint_num_layers", "/training/activation_checkpointing"),
     ROW_ACTS("fsdp", WIDE "library"), ROW_ACTS("fsdp_sharding_strategy", WIDE "sharding/strategy"), ROW_ACTS("fsdp_grad_reduce_dtype", "/training/gradient_dtype"),
     ROW_ACTS("fsdp_cpu_offload", WIDE "sharding/offload"),
+    ROW_ACTS("cpu_offloading", WIDE "offload_layers"), ROW_ACTS("cpu_offloading_num_layers", WIDE "offload_layers"),
+    ROW_ACTS("cpu_offloading_activations", WIDE "offload_layers"), ROW_ACTS("cpu_offloading_weights", WIDE "offload_layers"),
     ROW_ACTS("normalization", "/model/normalization"), ROW_ACTS("activation", "/model/swiglu"), ROW_ACTS("bias", "/model/add_bias_linear"),
     ROW_ACTS("position_embedding_type", "/model/position_embedding_type"), ROW_ACTS("share_embeddings_and_output_weights", "/model/untie_embeddings_and_output_weights"),
     ROW_ACTS("share_decoder_tokens_head_embeddings", "/model/untie_embeddings_and_output_weights"),
@@ -80,7 +82,7 @@ static const struct dialect_option joint_rows[] = {
     ROW_END,
 };
 static const struct dialect_option model_others[] = {
-    ROW_UNSIMULATED("fp8_params"), ROW_UNSIMULATED("cpu_offloading"), ROW_UNSIMULATED("enable_cuda_graph"), ROW_UNSIMULATED("window_size"),
+    ROW_UNSIMULATED("fp8_params"), ROW_UNSIMULATED("enable_cuda_graph"), ROW_UNSIMULATED("window_size"),
     ROW_UNSIMULATED("num_micro_batches_with_partial_activation_checkpoints"), ROW_UNSIMULATED("activations_checkpoint_layers_per_pipeline"),
     ROW_UNSIMULATED("mcore_customization_config.*"), ROW_UNSIMULATED("fp32_residual_connection"), ROW_UNSIMULATED("fp16_lm_cross_entropy"),
     ROW_UNSIMULATED("headscale"), ROW_UNSIMULATED("sharp"), ROW_UNSIMULATED("drop_layers"), ROW_UNSIMULATED("defer_embedding_wgrad_compute"),
