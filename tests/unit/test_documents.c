@@ -183,6 +183,19 @@ static const struct {
                        "'torchrun " MEGATRON
                        "'], resourcesPerNode: {limits: {nvidia.com/gpu: 8}}}}\n",
       "/cluster/count", "5" },
+    { HEAD(
+          "PyTorchJob") "spec:\n  pytorchReplicaSpecs:\n    Worker:\n      replicas: "
+                        "$NUM_NODES\n      template:\n        spec: " POD(
+                            "command: [torchrun, --nnodes=$NUM_NODES, pretrain_gpt.py, "
+                            "--num-layers, '24', --hidden-size, '1024', "
+                            "--num-attention-heads, '16']") "\n",
+      "/cluster/count", "none" },
+    { HEAD(
+          "PyTorchJob") "spec:\n  pytorchReplicaSpecs:\n    Worker:\n      replicas: "
+                        "'${N}'\n      template:\n        spec: " POD(
+                            "command: [python, pretrain_gpt.py, --num-layers, '24', "
+                            "--hidden-size, '1024', --num-attention-heads, '16']") "\n",
+      "/cluster/count", "none" },
     { HEAD("ConfigMap") "data: {}\n---\n" HEAD("Pod") "spec: " POD(
           "env: [{name: TP, value: '2'}], command: [bash, -c, 'torchrun " MEGATRON
           " --tensor-model-parallel-size $TP']") "\n",
@@ -222,8 +235,8 @@ static void test_manifest_text(void)
     manifest_read(&m, &arena, y.documents.v, y.documents.n);
     CU_ASSERT_STRING_EQUAL(m.shell,
                            "\n\n\n\n\n\n\n\n\"torchrun\" \\\n\"--nnodes=${N}\" "
-                           "\\\n\"a b\" \\\n\\\n\"\\$x\" \\\n\"it's\"\n");
-    CU_ASSERT_EQUAL(m.pods, 1);
+                           "\\\n\"a b\" \\\n\\\n\"$x\" \\\n\"it's\"\n");
+    CU_ASSERT_EQUAL(m.pods.n, 1);
     manifest_release(&m);
     yaml_release(&y);
     arena_release(&arena);
@@ -252,8 +265,11 @@ static void test_documents(void)
           "train_micro_batch_size_per_gpu = 4\n[zero_optimization]\nstage = 3\n",
           "/parallelism/library", "\"deepspeed\"");
     CU_ASSERT_TRUE(launch_is_script("a.yaml") && launch_is_script("a.yml") &&
-                   launch_is_script("a.toml") && launch_is_script("a.ipynb"));
-    CU_ASSERT_FALSE(launch_is_script("a.csv"));
+                   launch_is_script("a.toml") && launch_is_script("a.ipynb") &&
+                   launch_is_script("a.yaml-template") &&
+                   launch_is_script("a.yml.tmpl"));
+    CU_ASSERT_FALSE(launch_is_script("a.csv") || launch_is_script("a.template") ||
+                    launch_is_script("yaml.template"));
 }
 
 void test_documents_register(void)

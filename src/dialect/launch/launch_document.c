@@ -112,16 +112,31 @@ static void take_count(struct launch_context *t, const char *pointer, int64_t n,
     set_number(t, pointer, n, from, line);
 }
 
+/* A template's number of pods is nobody's but the one's who starts it. */
+static void ask_count(struct launch_context *t, const char *pointer, const char *key,
+                      const struct manifest_count *c)
+{
+    if (is_assumed(t->l, pointer) && !launch_is_unresolved(t, pointer)) {
+        json_object_del(json_object_get(t->tree, "cluster"), "count");
+        launch_add_unresolved(t, pointer, c->line, "%s: \"%.60s\" is no number", key,
+                              c->open);
+    }
+}
+
 static void take_pods(struct launch *l, const struct manifest *m, json_t *tree)
 {
     struct launch_context t = { .l = l, .arena = &l->loader->arena, .tree = tree };
     struct value v = { .kind = VALUE_STRING, .line = m->instance_line };
     const struct value_item it = { "instance-type", m->instance_line, &v };
-    take_count(&t, "/cluster/count", m->pods, m->pods_line ? "replicas" : "one pod",
-               m->pods_line ? m->pods_line : m->line);
-    take_count(&t, "/cluster/gpus_per_instance", m->gpus, "nvidia.com/gpu",
-               m->gpus_line);
-    if (m->instance && !launch_has(&t, "/cluster/instance"))
+    if (m->pods.open)
+        ask_count(&t, "/cluster/count", "replicas", &m->pods);
+    else if (m->pods.line || !launch_is_unresolved(&t, "/cluster/count"))
+        take_count(&t, "/cluster/count", m->pods.n,
+                   m->pods.line ? "replicas" : "one pod",
+                   m->pods.line ? m->pods.line : m->line);
+    take_count(&t, "/cluster/gpus_per_instance", m->gpus.n, "nvidia.com/gpu",
+               m->gpus.line);
+    if (m->instance && *m->instance != '$' && !launch_has(&t, "/cluster/instance"))
         launch_set(&t, "/cluster/instance", json_string(m->instance), &it);
 }
 
@@ -135,14 +150,14 @@ static int32_t variables_of(struct arena *arena, const struct manifest *m,
     static const char *const gpus[] = { "PET_NPROC_PER_NODE", "NPROC_PER_NODE",
                                         "NUM_GPUS" };
     int32_t n = 0;
-    for (int i = 0; i < 3 && m->pods_line; i++)
+    for (int i = 0; i < 3 && m->pods.line && m->pods.n; i++)
         out[n++] =
-            (struct shell_given) { nodes[i], arena_printf(arena, "%" PRId64, m->pods),
-                                   m->pods_line, false };
-    for (int i = 0; i < 3 && m->gpus; i++)
+            (struct shell_given) { nodes[i], arena_printf(arena, "%" PRId64, m->pods.n),
+                                   m->pods.line, false };
+    for (int i = 0; i < 3 && m->gpus.n; i++)
         out[n++] =
-            (struct shell_given) { gpus[i], arena_printf(arena, "%" PRId64, m->gpus),
-                                   m->gpus_line, false };
+            (struct shell_given) { gpus[i], arena_printf(arena, "%" PRId64, m->gpus.n),
+                                   m->gpus.line, false };
     for (int64_t i = 0; i < m->variables.n && n < GIVEN_MAX; i++)
         out[n++] =
             (struct shell_given) { m->variables.v[i].name, m->variables.v[i].value,

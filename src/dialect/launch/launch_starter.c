@@ -155,7 +155,11 @@ static bool take_count(struct launch_context *t, const char *pointer,
         return true;
     if (g->word->gpus && strcmp(pointer, gpus_at) == 0)
         return true; /* all of them */
-    if (g->word->why)
+    if (g->word->why && strcmp(pointer, gpus_at) == 0 && t->l->gpus > 0)
+        launch_note(t->l, g->word->line, DIAG_ASSUMED,
+                    "%s: %s: all GPUs of the instance are taken", g->name,
+                    g->word->why);
+    else if (g->word->why)
         launch_add_unresolved(t, pointer, g->word->line, "%s: %s, and nothing is run",
                               g->name, g->word->why);
     else if (number_of(g->value, &n))

@@ -1,5 +1,6 @@
 #include "dialect/source/document.h"
 
+#include "base/names.h"
 #include "dialect/source/toml.h"
 
 #include <inttypes.h>
@@ -11,9 +12,19 @@ static bool ends_with(const char *file, const char *ending)
     return dot && strcmp(dot, ending) == 0;
 }
 
+/* A template of one keeps its ending: "job.yaml-template", "job.yaml.tmpl". */
 static bool is_yaml(const char *file)
 {
-    return ends_with(file, ".yaml") || ends_with(file, ".yml");
+    static const char *const endings[] = { ".yaml-template", ".yml-template", NULL },
+                             *const more[] = { ".template", ".tmpl", ".tpl", NULL };
+    const char *dot = strrchr(file, '.');
+    size_t n = dot ? (size_t)(dot - file) : 0;
+    bool template = dot && names_listed(more, dot);
+    if (template)
+        return (n >= 5 && strncmp(dot - 5, ".yaml", 5) == 0) ||
+               (n >= 4 && strncmp(dot - 4, ".yml", 4) == 0);
+    return ends_with(file, ".yaml") || ends_with(file, ".yml") ||
+           (dot && names_listed(endings, dot));
 }
 
 bool document_is_json(const char *file)

@@ -13,7 +13,8 @@ enum { DEPTH_MAX = 30, PODS_MAX = 1 << 20 };
 /* A container, or a TrainJob's trainer. */
 struct found {
     const struct value *container;
-    int64_t line, pods, pods_line, gpus, gpus_line;
+    int64_t line;
+    struct manifest_count pods, gpus;
     const char *other;
     int rank; /* what it runs: 2 a starter, 1 Python or a shell, 0 something, -1 nothing */
 };
@@ -36,6 +37,15 @@ static int64_t number_of(const struct value *v)
                 : v && v->kind == VALUE_STRING ? strtoll(v->text, NULL, 10)
                                                : 0;
     return n > 0 && n <= PODS_MAX ? n : 0;
+}
+
+/* A count, or what is to be put in its place: "$NUM_NODES" of a template. */
+static struct manifest_count count_of(const struct value *v)
+{
+    struct manifest_count c = { number_of(v), v ? v->line : 0, NULL };
+    const char *text = text_of(v);
+    c.open = c.n == 0 && text && *text && strcmp(text, "0") != 0 ? text : NULL;
+    return c;
 }
 
 bool manifest_is(const struct value *document)
@@ -81,10 +91,8 @@ static void take_devices(struct found *f, const struct value *resources)
     for (size_t i = 0; i < 2; i++) {
         const struct value *of = member(resources, keys[i]),
                            *gpus = member(of, "nvidia.com/gpu");
-        if (number_of(gpus) && !f->gpus) {
-            f->gpus = number_of(gpus);
-            f->gpus_line = gpus->line;
-        }
+        if (gpus && !f->gpus.n && !f->gpus.open)
+            f->gpus = count_of(gpus);
         for (const char *const *o = others; *o; o++)
             f->other = member(of, *o) ? *o : f->other;
     }
@@ -93,37 +101,40 @@ static void take_devices(struct found *f, const struct value *resources)
 struct walk {
     struct manifest *m;
     struct found best;
-    int64_t pods, pods_line; /* with GPUs, of the whole document */
+    struct manifest_count pods; /* with GPUs, of the whole document */
 };
 
-static void meet(struct walk *w, const struct value *container, int64_t pods,
-                 int64_t pods_line)
+static bool asked(const struct manifest_count *c)
+{
+    return c->n || c->open;
+}
+
+static void meet(struct walk *w, const struct value *container,
+                 struct manifest_count pods)
 {
     struct found f = { .container = container,
                        .line = container->line,
                        .pods = pods,
-                       .pods_line = pods_line,
                        .rank = rank_of(container) };
     take_devices(&f, member(container, "resources"));
     take_devices(&f, member(container, "resourcesPerNode"));
     bool better = !w->best.container || f.rank > w->best.rank ||
-                  (f.rank == w->best.rank && f.gpus > w->best.gpus);
-    if (f.gpus) {
-        w->pods += pods;
-        w->pods_line = w->pods_line ? w->pods_line : pods_line;
+                  (f.rank == w->best.rank && f.gpus.n > w->best.gpus.n);
+    if (asked(&f.gpus)) {
+        w->pods.n += pods.n;
+        w->pods.line = w->pods.line ? w->pods.line : pods.line;
+        w->pods.open = w->pods.open ? w->pods.open : pods.open;
     }
-    int64_t gpus = w->best.gpus, line = w->best.gpus_line;
+    const struct manifest_count gpus = asked(&f.gpus) ? f.gpus : w->best.gpus;
     const char *other = f.other ? f.other : w->best.other;
     if (better)
         w->best = f;
-    if (!w->best.gpus) { /* MPI's launcher has none, its workers have */
-        w->best.gpus = f.gpus ? f.gpus : gpus;
-        w->best.gpus_line = f.gpus ? f.gpus_line : line;
-    }
+    if (!asked(&w->best.gpus)) /* MPI's launcher has none, its workers have */
+        w->best.gpus = gpus;
     w->best.other = other;
 }
 
-static void walk(struct walk *w, const struct value *v, int64_t pods, int64_t pods_line,
+static void walk(struct walk *w, const struct value *v, struct manifest_count pods,
                  int depth)
 {
     static const char *const counts[] = { "replicas", "parallelism", "numNodes" };
@@ -131,11 +142,10 @@ static void walk(struct walk *w, const struct value *v, int64_t pods, int64_t po
                                          "beta.kubernetes.io/instance-type" };
     if (depth == DEPTH_MAX)
         return;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        if (number_of(member(v, counts[i]))) {
-            pods = number_of(member(v, counts[i]));
-            pods_line = member(v, counts[i])->line;
-        }
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        const struct manifest_count c = count_of(member(v, counts[i]));
+        pods = asked(&c) ? c : pods;
+    }
     for (size_t i = 0; i < 2; i++)
         if (text_of(member(v, types[i]))) {
             w->m->instance = member(v, types[i])->text;
@@ -143,22 +153,29 @@ static void walk(struct walk *w, const struct value *v, int64_t pods, int64_t po
         }
     const struct value *list = member(v, "containers"), *trainer = member(v, "trainer");
     for (int32_t i = 0; list && list->kind == VALUE_LIST && i < list->n; i++)
-        meet(w, list->items[i].value, pods, pods_line);
+        meet(w, list->items[i].value, pods);
     if (trainer && trainer->kind == VALUE_DICT) {
-        int64_t nodes = number_of(member(trainer, "numNodes"));
-        meet(w, trainer, nodes ? nodes : 1,
-             nodes ? member(trainer, "numNodes")->line : 0);
+        const struct manifest_count nodes = count_of(member(trainer, "numNodes"));
+        meet(w, trainer, asked(&nodes) ? nodes : (struct manifest_count) { .n = 1 });
     }
     for (int32_t i = 0; i < v->n; i++)
         if (v->items[i].value->n && v->items[i].value != trainer &&
             v->items[i].value != list)
-            walk(w, v->items[i].value, pods, pods_line, depth + 1);
+            walk(w, v->items[i].value, pods, depth + 1);
 }
 
 /* What it runs ---------------------------------------------------------------------- */
 
-/* A word in double quotes, where Kubernetes' $(NAME) is ${NAME} and nothing else is
- * expanded; or the text of a shell in single quotes. */
+/* Whether "$" begins a name, which a template has for what envsubst puts there: no
+ * container expands it. */
+static bool begins_name(const char *s)
+{
+    s += s[1] == '{' ? 2 : 1;
+    return isalpha((unsigned char)*s) || *s == '_';
+}
+
+/* A word in double quotes, where Kubernetes' $(NAME) is ${NAME} and nothing else but a
+ * template's name is expanded; or the text of a shell in single quotes. */
 static void add_word(struct strbuf *b, const char *word, bool text)
 {
     strbuf_addch(b, text ? '\'' : '"');
@@ -173,7 +190,7 @@ static void add_word(struct strbuf *b, const char *word, bool text)
             strbuf_printf(b, "${%.*s}", (int)n, s + 2);
             s += n + 2;
         } else {
-            if (!text && strchr("\"\\$`", *s))
+            if (!text && strchr("\"\\$`", *s) && !(*s == '$' && begins_name(s)))
                 strbuf_addch(b, '\\');
             strbuf_addch(b, *s);
         }
@@ -237,10 +254,8 @@ static void take(struct manifest *m, struct arena *arena, const struct walk *w,
     m->name = text_of(member(member(document, "metadata"), "name"));
     m->line = f->line;
     m->shell = s.any ? arena_printf(arena, "%s\n", strbuf_get(&s.b)) : NULL;
-    m->pods = w->pods ? w->pods : f->pods;
-    m->pods_line = w->pods ? w->pods_line : f->pods_line;
+    m->pods = asked(&w->pods) ? w->pods : f->pods;
     m->gpus = f->gpus;
-    m->gpus_line = f->gpus_line;
     m->other = f->other;
     take_variables(m, member(f->container, "env"));
     strbuf_release(&s.b);
@@ -256,7 +271,7 @@ void manifest_read(struct manifest *m, struct arena *arena,
         struct walk w = { .m = m };
         if (!manifest_is(documents[i]))
             continue;
-        walk(&w, documents[i], 1, 0, 0);
+        walk(&w, documents[i], (struct manifest_count) { .n = 1 }, 0);
         if (w.best.container && (!of || w.best.rank > best.best.rank)) {
             best = w;
             of = documents[i];

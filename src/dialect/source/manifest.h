@@ -15,15 +15,22 @@ struct manifest_variable {
     int64_t line;
 };
 
+/* A number of pods or GPUs. */
+struct manifest_count {
+    int64_t n;        /* 0: it is not known */
+    int64_t line;     /* 0: nothing says it */
+    const char *open; /* what a template has for it: "$NUM_NODES"; or NULL */
+};
+
 struct manifest {
-    const char *kind;        /* "PyTorchJob"; NULL: it is no manifest */
-    const char *name;        /* of metadata, or NULL */
-    int64_t line;            /* of the container */
-    const char *shell;       /* what it runs, each word on its line; NULL: no command */
-    int64_t pods, pods_line; /* those with GPUs */
-    int64_t gpus, gpus_line; /* of each; 0: none are asked for */
-    const char *other;       /* "amd.com/gpu": other devices, or NULL */
-    const char *instance;    /* of the node selector, or NULL */
+    const char *kind;  /* "PyTorchJob"; NULL: it is no manifest */
+    const char *name;  /* of metadata, or NULL */
+    int64_t line;      /* of the container */
+    const char *shell; /* what it runs, each word on its line; NULL: no command */
+    struct manifest_count pods; /* those with GPUs */
+    struct manifest_count gpus; /* of each; without either: none are asked for */
+    const char *other;          /* "amd.com/gpu": other devices, or NULL */
+    const char *instance;       /* of the node selector, or NULL */
     int64_t instance_line;
     VEC(struct manifest_variable) variables;
 };
