@@ -1,5 +1,6 @@
 /* The dialects: a row each. */
 #include "dialect/accelerate/accelerate.h"
+#include "dialect/awsfsdp/awsfsdp.h"
 #include "dialect/axolotl/axolotl.h"
 #include "dialect/colossalai/colossalai.h"
 #include "dialect/deepspeed/deepspeed.h"
@@ -59,6 +60,11 @@ const struct dialect dialects[] = {
           { "HyperPod's recipes", hyperpod_tables },
           { "HyperPod's recipes with training_config", hyperpod_tuning_tables },
           { NULL, NULL } } },
+    { .name = "awsfsdp",
+      .summary = "arguments of the FSDP example of awsome-distributed-training",
+      .sources = DIALECT_COMMAND, .starts = true,
+      .looks = "those of AWS's FSDP example (--hidden_width, --max_context_width ...)",
+      .recognises = awsfsdp_recognises, .read = awsfsdp_read, .tables = awsfsdp_tables },
     { .name = "script",
       .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
