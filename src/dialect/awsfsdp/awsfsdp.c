@@ -100,10 +100,10 @@ static void take_gated(struct launch_context *t, const struct value *c,
     launch_take_rows(t, gated_rows, c);
     launch_assume(t, "/model/intermediate_size", json_integer(11008),
                   "intermediate_size's default");
-    launch_assume(t, "/model/num_key_value_heads",
-                  json_integer((json_int_t)launch_number(
-                      t, "/model/num_attention_heads", 12)),
-                  "num_key_value_heads' default");
+    launch_assume(
+        t, "/model/num_key_value_heads",
+        json_integer((json_int_t)launch_number(t, "/model/num_attention_heads", 12)),
+        "num_key_value_heads' default");
     if (strcmp(type, "mistral") == 0) /* MistralConfig's own */
         launch_assume(t, "/model/sliding_window", json_integer(4096),
                       "transformers' default");
@@ -124,10 +124,11 @@ static void take_model(struct launch_context *t, const struct value *c)
     launch_hear(t, it);
     if (f == end) {
         json_object_del(t->tree, "model");
-        launch_add_unresolved(t, "/model", it->line,
-                              "model_type: \"%.60s\" is no model of the example that is "
-                              "known; its config.json would do",
-                              word);
+        launch_add_unresolved(
+            t, "/model", it->line,
+            "model_type: \"%.60s\" is no model of the example that is "
+            "known; its config.json would do",
+            word);
         return;
     }
     set(t, c, "model_type", "/model/model_type", json_string(f->model_type));
@@ -145,10 +146,10 @@ static void take_model(struct launch_context *t, const struct value *c)
             t, "/model/intermediate_size",
             json_integer((json_int_t)(4 * launch_number(t, "/model/hidden_size", 768))),
             "four times hidden_width");
-    launch_assume(t, "/model/max_position_embeddings",
-                  json_integer((json_int_t)launch_number(
-                      t, "/training/sequence_length", 2048)),
-                  "max_context_width");
+    launch_assume(
+        t, "/model/max_position_embeddings",
+        json_integer((json_int_t)launch_number(t, "/training/sequence_length", 2048)),
+        "max_context_width");
 }
 
 /* FSDP2 reshards after forward under both words, on a mesh of one dimension, and FSDP of
