@@ -437,6 +437,11 @@ static void test_scripts(void)
     } scripts[] = {
         { "export NCCL_ALGO=Ring NCCL_DEBUG=INFO\ntorchrun pretrain_gpt.py " BASE,
           "/software/environment", "{\"NCCL_ALGO\":\"Ring\",\"NCCL_DEBUG\":\"INFO\"}" },
+        { "NCCL_ALGO=Ring NCCL_DEBUG=INFO a\nexport NCCL_DEBUG=WARN\nNCCL_PROTO=Simple "
+          "srun bash -c 'NCCL_ALGO=Tree torchrun pretrain_gpt.py " BASE "'",
+          "/software/environment",
+          "{\"NCCL_DEBUG\":\"WARN\",\"NCCL_ALGO\":\"Tree\",\"NCCL_PROTO\":"
+          "\"Simple\"}" },
         { "cat <<E > d.json\n{ \"zero_optimization\": { \"stage\": 2, "
           "\"overlap_comm\": "
           "true } }\nE\ntorchrun pretrain_gpt.py " BASE

@@ -59,7 +59,23 @@ static const struct {
     { "x=\na $x b \"$x\"", "a|b|" },
     { "x=b; x+=c; a $x", "a|bc" },
     { "export x=b y=c; a $x$y", "a|bc" },
-    { "x=b a $x", "a|b" },
+    { "x=b; x=c a $x", "a|b" },
+    /* what is set for one command is its own */
+    { "x=1; x=2 a $x; b $x", "a|1; b|1" },
+    { "x=2 a; b $x", "a; b|?$x" },
+    { "x=1; env x=2 a $x; b $x", "env|a|1; b|1" },
+    { "x=1; x=2 y=$x bash -c 'a $x $y'; b $x $y", "bash|-c|a $x $y; a|2|2; b|1|?$y" },
+    { "f() { a $x; }; x=1; x=2 f; b $x", "a|2; b|1" },
+    { "f() { local x=4; x=5 a $x; b $x; }; x=1; f; c $x", "a|4; b|4; c|1" },
+    { "x=1; if [ -f y ]; then x=2 a; fi; b $x", "~a; b|1" },
+    { "n=1; for i in 1 2; do n=$i a; done; b $n; x=1 y=2; c $x $y",
+      "a; a; b|1; c|1|2" },
+    { "y=(); \"${y[@]}\" x=1; a $x", "a|1" },
+    { "IFS=,; x=1,,2; a $x \"$x\"; y=(p q); b \"${y[*]}\"", "a|1||2|1,,2; b|p,q" },
+    { "a $'x\\ty' {1..3} {b,c}d e{08..10} {x} \"{1..3}\" f{g,{h,i}j}",
+      "a|x\ty|1|2|3|bd|cd|e08|e09|e10|{x}|{1..3}|fg|fhj|fij" },
+    { "x=2; a {1..$x} {a..c} --d={$x,3}; for i in {3..1}; do b $i; done",
+      "a|{1..2}|a|b|c|--d=2|--d=3; b|3; b|2; b|1" },
     { "a $y ${1} $(date) `pwd`/b", "a|?$y|?$1|?$(date)|?$(pwd)/b" },
     { "a ${x:-b} ${x-c} ${x:+d} ${x:-}", "a|b|c" },
     { "x=1; a ${x:-b} ${x:+d} ${1:-e}", "a|1|d|e" },
@@ -100,6 +116,14 @@ static const struct {
     { "case $1 in x) a;; *) b;; esac", "~a; ~b" },
     { "case abc in a*) a;; *) b;; esac", "a" },
     { "if (( 3 > 2 )); then a; fi", "a" },
+    { "case 4gpu in [0-9]*) a;; *) b;; esac; case x in [!0-9^]) c;; esac", "a; c" },
+    { "if [[ ab1 == [a-c]b[[:digit:]] ]]; then a; fi; [[ ]x == []a]x ]] && b", "a; b" },
+    { "p='[0-9]*'; [[ 4x == $p ]] && a; [[ 4x == \"$p\" ]] || b; [ 4x = $p ] || c; "
+      "case "
+      "'[0-9]*' in \"$p\") d;; esac; case '*' in '?') e;; \\*) f;; esac",
+      "a; b; c; d; f" },
+    { "case a[ in a[) a;; esac; x=b.sh; a ${x%.[a-s]h} ${x##*[.]}", "a; a|b|sh" },
+    { "[[ -v x ]] || a; x=1; [[ -v x ]] && b; x=$(c); [[ -v x ]] && d", "a; b; ~d" },
     { "exit 0\na", "" },
     { "if [ -z \"$1\" ]; then echo usage; exit 1; fi; a", "echo|usage; a" },
     { "if [ -z $SLURM_JOB_ID ]; then sbatch $0; exit; fi; a", "~sbatch|?$0; a" },
@@ -163,6 +187,24 @@ static const struct {
     { "bash -c 'a $0 $1' x y", "bash|-c|a $0 $1|x|y; a|?$0|y" },
     { "if [ -f x ]; then f() { a; }; else f() { b; }; fi; f", "~b" },
     { "exec a b; c", "exec|a|b" },
+    { "f() ( n=5; a $n ); n=1; f; b $n", "a|5; b|1" },
+    { "run-it() { a $1; }; run-it 4; b", "a|4; b" },
+    { "n=4; trap 'n=8' USR1; a $n; m=1; trap 'm=2; c' EXIT; b $m", "a|?$n; b|1" },
+    { "f() { n=8; c; }; n=4; trap f INT TERM; a $n; trap - INT; b", "a|?$n; b" },
+    /* parts of a pipeline, and what runs in the background, are processes of their own */
+    { "n=1; echo 5 | read n; a $n", "echo|5; a|1" },
+    { "n=1; a | while read n; do m=$n; done; b $n $m", "a; b|1|?$m" },
+    { "n=1; f() { n=5; }; f | b; a $n; n=2; c | f; a $n", "b; a|?$n; c; a|2" },
+    { "n=1; f() { n=5; }; f & a $n; n=2 b & c $n", "a|?$n; b; c|?$n" },
+    { "n=1; m=2 a $n & b $n $m", "a|1; b|1|?$m" },
+    /* scripts that are given as texts */
+    { "n=4; bash <<E\na $n \\$m\nE\nb", "bash; a|4|?$m; b" },
+    { "cat <<'E' | sbatch -N 2\n#!/bin/bash\na $n\nE\n", "cat; sbatch|-N|2; a|?$n" },
+    { "sbatch --wrap \"a b\"; sbatch -N2 --wrap='c d'", "sbatch|--wrap|a b; a|b; "
+                                                        "sbatch|-N2|--wrap=c d; c|d" },
+    { "echo 'a b' | ssh h bash -s; bash -x <<< 'n=1; c $n'; d $n",
+      "echo|a b; ssh|h|bash|-s; a|b; bash|-x; c|1; d|?$n" },
+    { "srun -N 2 bash <<E\na\nE\n", "srun|-N|2|bash; a" },
     { "case abc in a*) a;;& *c) b;; *) c;; esac", "a; b" },
     /* what is unset, read, or gone over so many times as nobody knows */
     { "n=8; unset n; a \"$n\" ${n:-4} ${n-5}", "a||4|5" },
@@ -175,6 +217,9 @@ static const struct {
     { "IFS=: read h p <<< n1:99; read x y <<< 'c d'; a $h $p $x $y", "a|n1|99|c|d" },
     { "read -r -d '' c <<E\n b.c \\\n  --x 4\nE\na $c", "a|b.c|--x|4" },
     { "g=(1 2); mapfile -t g < f; a ${g[0]}", "a|?$g" },
+    { "export \"x=1 2\" y=3; declare \"z=4\"; a \"$x\" $y $z", "a|1 2|3|4" },
+    { "declare -n r=x; x=3; a $r; declare -i k=1+2 j=5; b $k $j", "a|?$r; b|?$k|5" },
+    { "x=(1 2 3); x[1]=7; x[3]=8; a ${x[@]}; x[1]+=9; b ${x[0]}", "a|1|7|3|8; b|?$x" },
     { "printf -v n '%02d' 4; a $n", "a|?$n" },
     { "n=0; for x in $(ls); do n=$((n+1)); a $x; done; b $n", "a|?$(ls); b|?$n" },
     { "n=0; for x in d/*.json; do n=$((n+1)); done; b $n", "b|?$n" },
@@ -202,6 +247,16 @@ static const struct {
     { "n=8; while getopts 'n:' o; do case $o in n) n=$OPTARG;; esac; done; shift "
       "$((OPTIND - 1)); a $n $1",
       "a|8|?$1" },
+    { "set -- --nodes 8 -v x --gpus=2 'p q'; O=$(getopt -o n:v --long nodes:,gpus: "
+      "--name s -- \"$@\"); eval set -- \"$O\"; while true; do case $1 in -n|--nodes) "
+      "n=$2; shift 2;; --gpus) g=$2; shift 2;; -v) v=1; shift;; --) shift; break;; "
+      "esac; done; a $n $g $v $1 \"$2\"",
+      "eval|set|--| '--nodes' '8' '-v' '--gpus' '2' --  'x' 'p q'; a|8|2|1|x|p q" },
+    { "n=4; O=$(getopt -o n: -l nodes: -- \"$@\"); eval set -- \"$O\"; while [ $1 != "
+      "-- "
+      "]; do n=$2; shift 2; done; shift; a $n $1",
+      "eval|set|--|? -- $@; a|4|?$1" },
+    { "set -- -x; O=$(getopt n: \"$@\"); a \"$O\"", "a|?$(getopt n: \"$@\")" },
     { "n=$1; shift; m=$1; shift 2; a $n $m $1", "a|?$1|?$2|?$4" },
     { "n=8; while [ $# -gt 0 ]; do n=$2; shift 2; done; a $n", "a|8" },
     { "while (($#)); do n=$2; shift 2; done; a ${n:-8}", "a|8" },
@@ -416,6 +471,11 @@ static void test_places(void)
 
 static void test_files(void)
 {
+    /* what a command changes that is not run is not there any more, and said */
+    static const char changed[] =
+        "echo '{}' > a.json; tee b.json <<E\n{ \"b\": 1 }\nE\ncat <<E | tee c.yaml\nc: "
+        "1\nE\nsed -i 's/1/2/' b.json\npython make.py > d.yaml 2> log\ncp e.json "
+        "a.json";
     static const char text[] =
         "n=2\ncat <<EOT > c.$JOB.json\n{ \"a\": $n,\n \"b\": $m "
         "}\nEOT\necho \"{}\" > d.json\ncat <<'E' >e\n$n\nE\nrun\n";
@@ -430,6 +490,17 @@ static void test_files(void)
     CU_ASSERT_STRING_EQUAL(s.files.v[1].text, "{}");
     CU_ASSERT_STRING_EQUAL(s.files.v[2].text, "$n\n");
     CU_ASSERT_STRING_EQUAL(s.commands.v[s.commands.n - 1].words[0].text, "run");
+    shell_release(&s);
+    arena_release(&arena);
+    CU_ASSERT(read_text(&s, &arena, changed, &err) == 0);
+    CU_ASSERT_FATAL(s.files.n == 1 && s.notes.n == 3);
+    CU_ASSERT_STRING_EQUAL(s.files.v[0].name, "c.yaml");
+    CU_ASSERT_STRING_EQUAL(s.files.v[0].text, "c: 1\n");
+    CU_ASSERT_STRING_EQUAL(s.notes.v[0].text,
+                           "b.json is changed by sed, which is not run");
+    CU_ASSERT_STRING_EQUAL(
+        s.notes.v[1].text,
+        "d.yaml is changed by python, which is not run: it is read as it lies there");
     shell_release(&s);
     arena_release(&arena);
 }
@@ -549,6 +620,16 @@ static void test_limits(void)
         { "set -- -abcdefgh\n", "getopts abc:d o\n", 20000 },
         { "", "read x y <<< \"a b c\"\n", 20000 },
         { "", "echo x >> f\n", 1500 },
+        { "a ", "{a,b}", 200 },
+        { "a ", "{", 100000 },
+        { "a ", "{a,", 20000 },
+        { "", "a {1..8000} {-8000..0}\n", 2000 },
+        { "x=a", "[a", 40000 },
+        { "case aaaaaaaaaaaaaaaa in ", "*[a-z]", 30000 },
+        { "", "x=1 y=2 z=3 a $x\n", 8000 },
+        { "", "a | b | ", 20000 },
+        { "", "trap 'trap \"x=1\" INT' TERM\n", 5000 },
+        { "set -- -abcd x\n", "x=$(getopt -o a:bc -- \"$@\")\n", 5000 },
     };
     for (size_t i = 0; i < COUNT(limits); i++) {
         size_t head = strlen(limits[i].head), n = strlen(limits[i].piece);

@@ -350,19 +350,30 @@ static void no_command(const struct launch *l, const struct shell *s)
 
 /* All of it ------------------------------------------------------------------------ */
 
-/* Of the variables, what is for NCCL and its network. */
-static void take_environment(struct launch_context *t, const struct shell *s)
+static void take_variable(struct launch_context *t, const struct shell_binding *b)
 {
-    for (int64_t i = 0; i < s->bindings.n; i++) {
-        const struct shell_binding *b = &s->bindings.v[i];
-        struct value v = { .kind = VALUE_STRING, .line = b->line };
-        const struct value_item from = { b->name, b->line, &v };
-        if (!environment_knows(b->name))
-            continue;
-        const char *pointer = launch_pointer(t, "/software/environment", b->name);
-        if (!t->call || !launch_has(t, pointer)) /* a job has given it already */
-            launch_set(t, pointer, json_string(b->value), &from);
-    }
+    struct value v = { .kind = VALUE_STRING, .line = b->line };
+    const struct value_item from = { b->name, b->line, &v };
+    if (!environment_knows(b->name))
+        return;
+    const char *pointer = launch_pointer(t, "/software/environment", b->name);
+    if (!t->call || !launch_has(t, pointer)) /* a job has given it already */
+        launch_set(t, pointer, json_string(b->value), &from);
+}
+
+/* Of the variables, what is for NCCL and its network: of the script, and those that are
+ * set for the command alone (X=1 torchrun ...). */
+static void take_environment(struct launch_context *t, const struct launch_command *c)
+{
+    const struct shell *s = c->shell;
+    const struct shell_command *own = c->command;
+    for (int64_t i = 0; i < s->bindings.n; i++)
+        if (launch_variable(c, s->bindings.v[i].name) == &s->bindings.v[i])
+            take_variable(t, &s->bindings.v[i]);
+    for (; own; own = own->within ? &s->commands.v[own->within - 1] : NULL)
+        for (int32_t i = 0; i < own->n_own; i++)
+            if (launch_variable(c, own->own[i].name) == &own->own[i])
+                take_variable(t, &own->own[i]);
 }
 
 static void take_command(struct launch_context *t, struct launch_command *c)
@@ -380,7 +391,7 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     if (!c->starts && !c->dialect->reads_program) /* a dialect's own program */
         launch_take_entry(t, c->command->words[c->script].text, &entry);
     launch_take_starter(t, c);
-    take_environment(t, c->shell);
+    take_environment(t, c);
     const struct dialect_input in = { .source = DIALECT_COMMAND,
                                       .root = &c->options,
                                       .command = c };

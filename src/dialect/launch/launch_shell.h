@@ -65,6 +65,10 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
 
 const struct value_item *launch_option(const struct launch_command *c,
                                        const char *name);
+/* What a variable is for the command: as it is set for it alone (X=1 COMMAND), or by the
+ * script; NULL. */
+const struct shell_binding *launch_variable(const struct launch_command *c,
+                                            const char *name);
 const char *launch_last_part(const char *path); /* after the last "/" */
 /* The first of the options (a list NULL ends) that is there, or NULL. */
 const struct value_item *launch_any_option(const struct launch_command *c,

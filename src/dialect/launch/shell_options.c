@@ -9,6 +9,21 @@ const char *launch_last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+const struct shell_binding *launch_variable(const struct launch_command *c,
+                                            const char *name)
+{
+    const struct shell *s = c->shell;
+    const struct shell_command *own = c->command;
+    for (; own; own = own->within ? &s->commands.v[own->within - 1] : NULL)
+        for (int32_t i = own->n_own; i-- > 0;)
+            if (strcmp(own->own[i].name, name) == 0)
+                return &own->own[i];
+    for (int64_t i = s->bindings.n; i-- > 0;)
+        if (strcmp(s->bindings.v[i].name, name) == 0)
+            return &s->bindings.v[i];
+    return NULL;
+}
+
 const struct value_item *launch_option(const struct launch_command *c, const char *name)
 {
     return value_get(&c->options, name);

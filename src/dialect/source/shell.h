@@ -2,26 +2,30 @@
  * text says them, and the files that it would write.
  *
  * Read are words with their quotes, "\" at the end of a line, comments; variables and
- * arrays (X=, X+=, X=( ), export, declare, local, : ${X:=w}); $X, ${X}, ${X:-w},
- * ${X-w}, ${X:=w}, ${X:+w}, ${X+w}, ${X[@]}, ${X[i]}, ${#X[@]}, ${!X[@]}, ${#X},
- * ${X%w}, ${X##w}, ${X/a/b}, ${X:1:2}, ${X,,}; associative arrays; $(( )); if, case, for,
- * while, functions, { }, ( ), && and ||, with [ ], [[ ]] and (( )) where what they
- * compare is known; break, continue, return and exit; local, unset, shift, set --,
- * getopts and read <<<; here-documents; eval, and what is given to `bash -c`; files next
- * to the script that are `source`d or started; $( ) of echo, dirname, basename, pwd, seq, expr, bc, wc,
- * tr, cut and head, where what they are given is known. Paths are relative to the
- * script. How many GPUs an instance has (nvidia-smi -L | wc -l, device_count()) is the
- * setting's to say.
+ * arrays (X=, X+=, X=( ), X[1]=, export, declare, local, : ${X:=w}), those of one command
+ * alone (X=1 COMMAND, env X=1 COMMAND); $X, ${X}, ${X:-w}, ${X-w}, ${X:=w}, ${X:+w},
+ * ${X+w}, ${X[@]}, ${X[i]}, ${#X[@]}, ${!X[@]}, ${#X}, ${X%w}, ${X##w}, ${X/a/b},
+ * ${X:1:2}, ${X,,}, split by IFS; {a,b} and {1..4}; associative arrays; $(( )); if, case,
+ * for, while, functions, { }, ( ), && and ||, with [ ], [[ ]] and (( )) where what they
+ * compare is known, and patterns with *, ? and [a-z]; break, continue, return and exit;
+ * local, unset, shift, set --, getopts, getopt and read <<<; here-documents; eval, and
+ * what is given to `bash -c`, `bash <<END`, `sbatch --wrap` and `| sbatch`; files next to
+ * the script that are `source`d or started; $( ) of echo, dirname, basename, pwd, seq,
+ * expr, bc, wc, tr, cut and head, where what they are given is known. Paths are relative
+ * to the script. How many GPUs an instance has (nvidia-smi -L | wc -l, device_count()) is
+ * the setting's to say.
  *
  * What would have to be run (a command substitution, a file's test) and what the caller
  * of the script gives (its arguments, variables it does not set) is not known, and says
- * why; so is what is set under a condition that is not known. A loop whose rounds are
- * not known is read for one round, and what it sets is not known after it; so is that of
- * a loop that `break` may end. A loop over arguments that nobody gave is passed over.
- * What ( ), `bash -c` and scripts that are started set is gone after them. A test
- * of whether a variable is empty (-z, -n) finds one that nobody set to be so, as
- * `${X:-w}` does, but for SLURM's. A script is taken not to give up: "exit 1" is passed
- * over.
+ * why; so is what is set under a condition that is not known, by a trap, in the
+ * background or in the first part of a pipeline. A loop whose rounds are not known is
+ * read for one round, and what it sets is not known after it; so is that of a loop that
+ * `break` may end. A loop over arguments that nobody gave is passed over. What ( ), the
+ * later parts of a pipeline, `bash -c` and scripts that are started set is gone after
+ * them. A test of whether a variable is empty (-z, -n) finds one that nobody set to be
+ * so, as `${X:-w}` does, but for SLURM's. A script is taken not to give up: "exit 1" is
+ * passed over. What `eval "$( )"`, `export $( )` and commands that change files (sed -i,
+ * COMMAND > FILE) leave is not known, and noted.
  *
  * Everything lives in the arena. Limits are those below; reading ends with an error
  * beyond them, and in time near linear in the text: variables that hold each other many
@@ -62,12 +66,20 @@ struct shell_word {
     int64_t line, column; /* where its first character was written, from 1 */
 };
 
+/* What a variable is at the end, or of a command, where it is known and no array. */
+struct shell_binding {
+    const char *name, *value;
+    int64_t line;
+};
+
 struct shell_command {
     int32_t n;
     const struct shell_word *words;
     int64_t line;
     const char *unless; /* why it may not be reached; NULL: it is */
     int64_t within; /* the command whose text it is (srun ... bash -c "this"), from 1 */
+    int32_t n_own;
+    const struct shell_binding *own; /* X=1 COMMAND: what is set for it alone */
 };
 
 struct shell_note {
@@ -82,12 +94,6 @@ struct shell_given {
     const char *name, *value;
     int64_t line; /* of the script, where it says so itself; or 0 */
     bool fixed;   /* the script's own assignments are passed over */
-};
-
-/* What a variable is at the end, where it is known and no array. */
-struct shell_binding {
-    const char *name, *value;
-    int64_t line;
 };
 
 struct shell {

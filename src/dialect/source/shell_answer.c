@@ -257,8 +257,8 @@ static const char *run_stage(struct stage *s)
 }
 
 /* The words of one command at the cursor, up to "|", "&&", ";" or the end; NULL: one is
- * not known, or something else is there. */
-static const char *const *words_of(struct shell_machine *m, int *n)
+ * not known, or something else is there. *text: what is after <<<. */
+static const char *const *words_of(struct shell_machine *m, int *n, const char **text)
 {
     struct shell_texts all = { 0 };
     struct shell_redirect to = { 0 };
@@ -266,8 +266,6 @@ static const char *const *words_of(struct shell_machine *m, int *n)
     bool known = true;
     for (shell_skip_blanks(m); !shell_ends(m) && !m->failed; shell_skip_blanks(m)) {
         int32_t before = m->at.i;
-        if (shell_at(m, "<<<"))
-            known = false;
         if (shell_redirection(m, &to))
             continue;
         if (shell_word_ends(m))
@@ -275,6 +273,10 @@ static const char *const *words_of(struct shell_machine *m, int *n)
         shell_read_word(m, &all, true);
         if (m->at.i == before)
             break;
+    }
+    if (to.has_input) {
+        known &= !shell_unknown_of(m, &to.input);
+        *text = shell_string(m, &to.input, false);
     }
     words = ARENA_ARRAY(m->arena, all.n + 1, const char *);
     for (int32_t i = 0; i < all.n; i++) {
@@ -294,7 +296,7 @@ static const char *run_all(struct shell_machine *m)
     const char *text = NULL;
     for (int i = 0; i < STAGES_MAX && !m->failed; i++) {
         struct stage s = { .m = m, .text = text };
-        s.w = words_of(m, &s.n);
+        s.w = words_of(m, &s.n, &s.text);
         if (!s.w || !s.n)
             return NULL;
         bool moves = strcmp(s.w[0], "cd") == 0 && s.n > 1 && m->in->file;
@@ -313,6 +315,27 @@ static const char *run_all(struct shell_machine *m)
     return NULL;
 }
 
+/* getopt's words may hold what is not known. */
+static bool answer_getopt(struct shell_machine *m, struct shell_text *out)
+{
+    struct shell_texts words = { 0 };
+    struct shell_redirect to = { 0 };
+    shell_skip_blanks(m);
+    bool is = shell_word_at(m, "getopt");
+    for (; is && !shell_ends(m) && !m->failed; shell_skip_blanks(m)) {
+        int32_t before = m->at.i;
+        if (shell_redirection(m, &to))
+            continue;
+        shell_read_word(m, &words, true);
+        if (m->at.i == before)
+            break;
+    }
+    is = is && shell_getopt(m, &words, out);
+    shell_texts_release(&words);
+    shell_redirect_release(&to);
+    return is;
+}
+
 bool shell_answer(struct shell_machine *m, struct shell_cursor command,
                   struct shell_text *out)
 {
@@ -322,6 +345,12 @@ bool shell_answer(struct shell_machine *m, struct shell_cursor command,
         return false;
     struct shell_char place = command.v[command.i];
     m->depth++;
+    m->at = command;
+    if (answer_getopt(m, out)) {
+        m->at = here;
+        m->depth--;
+        return true;
+    }
     m->at = command;
     const char *text = run_all(m);
     m->at = here;

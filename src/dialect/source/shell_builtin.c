@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* A command under way, its words and what is after <<<. */
@@ -10,6 +11,7 @@ struct builtin {
     struct shell_machine *m;
     const struct shell_texts *w;
     const struct shell_text *input; /* NULL: nothing */
+    int64_t mark;                   /* of m->sets, before its assignments */
 };
 
 /* Conditions ----------------------------------------------------------------------- */
@@ -159,16 +161,91 @@ static enum shell_status do_unset(struct builtin *b)
     return SHELL_DONE;
 }
 
+/* export "X=1": the word is an assignment, though it is quoted; false: it is none. */
+static bool assign_word(struct shell_machine *m, const struct shell_text *t)
+{
+    int32_t n = 0;
+    while (n < t->n && !t->v[n].unknown &&
+           (isalnum((unsigned char)t->v[n].c) || t->v[n].c == '_'))
+        n++;
+    if (n == 0 || n >= t->n || t->v[n].unknown || t->v[n].c != '=')
+        return false;
+    struct shell_text name = { .v = t->v, .n = n },
+                      value = { .v = t->v + n + 1, .n = t->n - n - 1 };
+    struct shell_texts one = { &value, 1, 0 };
+    shell_assign(m, shell_string(m, &name, false), &one, false, false);
+    return true;
+}
+
+/* Words after `export` and the like that are no plain X=1. */
+static enum shell_status do_export(struct builtin *b)
+{
+    struct shell_machine *m = b->m;
+    for (int32_t i = 1; i < b->w->n; i++) {
+        const struct shell_text *t = &b->w->v[i];
+        bool said = assign_word(m, t) || !shell_unknown_of(m, t);
+        if (!said)
+            shell_note(m, t->v[0].line, "what %s %.60s sets is not known: %s",
+                       shell_string(m, &b->w->v[0], false), shell_string(m, t, false),
+                       shell_unknown_of(m, t)->why);
+    }
+    return SHELL_DONE;
+}
+
+/* declare -n X=Y and declare -i X=1+2: what X is follows other rules. */
+static void lose_declared(struct builtin *b, const struct shell_text *option)
+{
+    struct shell_machine *m = b->m;
+    bool other = false;
+    for (int32_t i = 1; i < option->n; i++)
+        other |= option->v[i].c == 'n' || option->v[i].c == 'i';
+    for (int64_t i = 0; other && i < m->variables.n; i++) {
+        const struct shell_variable *x = &m->variables.v[i];
+        bool number = x->values.n == 1 && shell_word_number(&x->values.v[0], -1) >= 0;
+        if (x->set > b->mark && !x->absent && !number)
+            shell_void(m, x->name,
+                       shell_not_known(m, arena_printf(m->arena, "$%.40s", x->name),
+                                       false, "$%.40s is declared with %s", x->name,
+                                       shell_string(m, option, false)));
+    }
+}
+
 /* `local X`, without a value: it is empty. */
 static enum shell_status do_local(struct builtin *b)
 {
     struct shell_machine *m = b->m;
     for (int32_t i = 1; i < b->w->n && m->calls; i++) {
         const struct shell_text *t = &b->w->v[i];
-        if (!t->n || t->v[0].c == '-' || shell_unknown_of(m, t))
+        if (!t->n || t->v[0].c == '-' || shell_unknown_of(m, t) ||
+            strchr(shell_string(m, t, false), '='))
             continue;
         shell_unset(m, shell_string(m, t, false));
     }
+    if (b->w->n > 1 && b->w->v[1].n > 1 && b->w->v[1].v[0].c == '-')
+        lose_declared(b, &b->w->v[1]);
+    return do_export(b);
+}
+
+/* What a handler sets when its signal comes is not known afterwards; what it starts is
+ * no part of the training. */
+static enum shell_status do_trap(struct builtin *b)
+{
+    struct shell_machine *m = b->m;
+    int64_t commands = m->out->commands.n, files = m->out->files.n;
+    bool at_end = true; /* nothing comes after it */
+    for (int32_t i = 2; i < b->w->n; i++)
+        at_end &= shell_is(&b->w->v[i], "EXIT") || shell_is(&b->w->v[i], "0");
+    if (b->w->n < 3 || at_end || b->w->v[1].n == 0 || shell_is(&b->w->v[1], "-"))
+        return SHELL_DONE;
+    struct shell_branch before = shell_enter(m, SHELL_UNKNOWN);
+    struct shell_frame f = shell_frame_begin(m, false);
+    if (before.mode == SHELL_RUN)
+        m->because = shell_not_known(m, "?", false, "a trap runs when a signal comes");
+    shell_nested(m, shell_words_text(m, b->w, 1, 2));
+    shell_frame_end(m, &f, false);
+    shell_leave(m, before);
+    m->out->commands.n = commands;
+    m->out->files.n = files;
     return SHELL_DONE;
 }
 
@@ -282,16 +359,16 @@ static const struct {
     { "popd", do_popd },
     { "source", do_source },
     { ".", do_source },
-    { "export", do_nothing },
-    { "readonly", do_nothing },
+    { "export", do_export },
+    { "readonly", do_export },
     { "shopt", do_nothing },
-    { "trap", do_nothing },
+    { "trap", do_trap },
 };
 
 bool shell_builtin(struct shell_machine *m, const struct shell_texts *words,
-                   const struct shell_text *input, enum shell_status *s)
+                   const struct shell_text *input, int64_t mark, enum shell_status *s)
 {
-    struct builtin b = { m, words, input };
+    struct builtin b = { m, words, input, mark };
     const struct shell_function *f = function_of(m, &words->v[0]);
     if (f) {
         *s = call_function(m, *f, words);

@@ -1,16 +1,8 @@
-/* Simple commands of a shell script: assignments, words, and what is recorded of a
- * command. Redirections: shell_redirect.c; the shell's own commands: shell_builtin.c. */
+/* Simple commands of a shell script: assignments and words. Redirections:
+ * shell_redirect.c; what a command does: shell_perform.c, shell_builtin.c. */
 #include "dialect/source/shell_machine.h"
 
 #include <string.h>
-
-/* A command under way. */
-struct command {
-    struct shell_texts words;
-    struct shell_redirect to;
-    int32_t line;
-    bool assigns; /* what is still to come may be X=...: the beginning, or `export` */
-};
 
 /* Assignments ---------------------------------------------------------------------- */
 
@@ -33,9 +25,22 @@ static void read_array(struct shell_machine *m, struct shell_texts *out)
     m->at.i++;
 }
 
-/* X[i]=: what is in the array is not known any more, unless i is its end. */
+/* X[2]=, of an array that has one more. */
+static void replace_element(struct shell_machine *m, const struct shell_variable *x,
+                            int64_t at, const struct shell_texts *value)
+{
+    struct shell_texts all = { .n = x->values.n };
+    all.v = ARENA_ARRAY(m->arena, all.n, struct shell_text);
+    for (int32_t i = 0; i < all.n; i++)
+        all.v[i] = i == at ? value->v[0] : x->values.v[i];
+    shell_works(m, all.n);
+    shell_assign(m, x->name, &all, true, false);
+}
+
+/* X[i]=: what is in the array is not known any more, unless i is a number up to its
+ * end. */
 static void assign_element(struct shell_machine *m, const char *name, const char *index,
-                           struct shell_texts *value)
+                           struct shell_texts *value, bool append)
 {
     const struct shell_variable *x = shell_find(m, name);
     int64_t n = x ? x->values.n : 0, at = 0;
@@ -47,8 +52,13 @@ static void assign_element(struct shell_machine *m, const char *name, const char
         shell_assign(m, name, value, true, true);
         return;
     }
+    if (number && at < n && !x->keys && value->n == 1 && !append &&
+        m->mode == SHELL_RUN) {
+        replace_element(m, x, at, value);
+        return;
+    }
     struct shell_text none = { 0 };
-    if ((x && x->keys) || (!number && *index && *index != '?' && n == 0)) {
+    if (!append && ((x && x->keys) || (!number && *index && *index != '?' && n == 0))) {
         shell_assign_key(m, name, index, value->n ? &value->v[0] : &none);
         return;
     }
@@ -138,198 +148,11 @@ static bool read_assignment(struct shell_machine *m)
     if (array && !index && is_keyed(m, &value))
         assign_keys(m, name, &value, append);
     else if (index)
-        assign_element(m, name, index, &value);
+        assign_element(m, name, index, &value, append);
     else
         shell_assign(m, name, &value, array, append);
     shell_texts_release(&value);
     return true;
-}
-
-/* What commands do ----------------------------------------------------------------- */
-
-static struct shell_word word_of(struct shell_machine *m, const struct shell_text *t)
-{
-    const struct shell_unknown *u = shell_unknown_of(m, t);
-    return (struct shell_word) {
-        .text = shell_string(m, t, false),
-        .why = u ? u->why : NULL,
-        .whole = u && t->n == 1,
-        .gpus = u && t->n == 1 && u->gpus,
-        .ask = u ? u->ask : NULL,
-        .may = u ? u->may : NULL,
-        .line = t->n ? t->v[0].line : 0,
-        .column = t->n ? t->v[0].column : 0,
-    };
-}
-
-static void record(struct shell_machine *m, const struct command *c)
-{
-    struct shell_command out = { .n = c->words.n,
-                                 .line = c->line,
-                                 .within = m->within };
-    if (m->out->commands.n >= SHELL_COMMANDS_MAX) {
-        shell_fail(m, NULL,
-                   "more than %d commands (give the part that starts the "
-                   "training)",
-                   SHELL_COMMANDS_MAX);
-        return;
-    }
-    struct shell_word *words = ARENA_ARRAY(m->arena, c->words.n, struct shell_word);
-    for (int32_t i = 0; i < c->words.n; i++)
-        words[i] = word_of(m, &c->words.v[i]);
-    out.words = words;
-    if (m->mode == SHELL_MAYBE)
-        out.unless = shell_why(m, m->because);
-    VEC_PUSH(&m->out->commands, out);
-}
-
-/* What a file holds so far, where more is put after it; "" for a new one. */
-static const char *text_before(const struct shell_machine *m, const struct command *c,
-                               const char *name)
-{
-    for (int64_t i = m->out->files.n; c->to.appends && i-- > 0;)
-        if (strcmp(m->out->files.v[i].name, name) == 0)
-            return m->out->files.v[i].text;
-    return "";
-}
-
-/* cat <<X >FILE, echo TEXT >FILE, and >>FILE. */
-static void record_file(struct shell_machine *m, const struct command *c)
-{
-    struct shell_text text = { 0 };
-    bool echo = shell_is(&c->words.v[0], "echo");
-    const char *name = shell_string(m, &c->to.file, false);
-    for (int32_t i = 1; echo && i < c->words.n; i++) {
-        if (text.n)
-            shell_add_string(m, &text, " ", (struct shell_char) { 0 });
-        shell_append(m, &text, &c->words.v[i]);
-    }
-    if (echo || c->to.has_document) {
-        const char *before = text_before(m, c, name),
-                   *more = shell_string(m, echo ? &text : &c->to.document, true);
-        bool ends = !*before || before[strlen(before) - 1] == '\n';
-        shell_works(m, (int64_t)strlen(before));
-        VEC_PUSH(&m->out->files, ((struct source_file) {
-                                     .name = name,
-                                     .text = arena_printf(m->arena, "%s%s%s", before,
-                                                          ends ? "" : "\n", more),
-                                     .line = echo ? c->line : c->to.line }));
-        if (m->mode == SHELL_MAYBE)
-            shell_note(m, c->line,
-                       "%.60s is written under a condition (%s): it is taken to be",
-                       name, shell_why(m, m->because));
-    }
-    shell_text_release(&text);
-}
-
-/* A text in the arena, to be read as one more script. */
-static struct shell_cursor text_of(struct shell_machine *m,
-                                   const struct shell_texts *words, int32_t from,
-                                   int32_t to)
-{
-    struct shell_text joined = { 0 };
-    for (int32_t i = from; i < to; i++) {
-        if (joined.n)
-            shell_add_string(m, &joined, " ", joined.v[joined.n - 1]);
-        shell_append(m, &joined, &words->v[i]);
-    }
-    struct shell_text kept = shell_keep(m, &joined);
-    shell_text_release(&joined);
-    return (struct shell_cursor) { kept.v, kept.n, 0, -1, -1 };
-}
-
-static bool is_shell(const struct shell_text *t)
-{
-    static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
-    int32_t slash = t->n;
-    while (slash > 0 && t->v[slash - 1].c != '/')
-        slash--;
-    struct shell_text last = { .v = t->v + slash, .n = t->n - slash };
-    for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
-        if (shell_is(&last, shells[i]))
-            return true;
-    return false;
-}
-
-/* bash -c "...": a process of its own, and so are its arguments. */
-static void run_text(struct shell_machine *m, const struct shell_texts *w, int32_t i)
-{
-    struct shell_subshell *inner = shell_subshell_begin(m);
-    if (i + 2 < w->n)
-        m->arguments = shell_arguments_of(m, w, i + 2);
-    shell_nested(m, text_of(m, w, i, i + 1));
-    shell_subshell_end(m, inner);
-}
-
-static bool ends_sh(const struct shell_text *t)
-{
-    struct shell_text end = { .v = t->v + t->n - 3, .n = 3 };
-    return t->n > 3 && shell_is(&end, ".sh");
-}
-
-/* The script among the words of a command that starts one: `bash -x FILE`, ./FILE.sh,
- * `srun FILE.sh`; -1: none. */
-static int32_t script_of(const struct shell_texts *w)
-{
-    static const char *const starters[] = { "srun",  "mpirun", "mpiexec",
-                                            "nohup", "exec",   "time",
-                                            "env",   "sudo",   "setsid" };
-    bool starts = false;
-    for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
-        starts |= shell_is(&w->v[0], starters[i]);
-    for (int32_t i = 0; i < w->n; i++) {
-        bool shell = is_shell(&w->v[i]);
-        while (shell && ++i < w->n && w->v[i].n && w->v[i].v[0].c == '-')
-            continue;
-        if (i < w->n && (shell || ends_sh(&w->v[i])))
-            return i;
-        if (!starts)
-            return -1;
-    }
-    return -1;
-}
-
-/* eval, and bash -c "..." wherever it is: srun and containers start it, too. */
-static void run_texts(struct shell_machine *m, const struct shell_texts *w)
-{
-    int64_t outer = m->within;
-    int32_t script = script_of(w);
-    m->within = m->out->commands.n; /* this one is the last so far */
-    if (shell_is(&w->v[0], "eval")) {
-        shell_nested(m, text_of(m, w, 1, w->n));
-        script = -1;
-    }
-    for (int32_t i = 0; i + 2 < w->n; i++) {
-        const struct shell_text *option = &w->v[i + 1];
-        bool gives =
-            option->n > 1 && option->v[0].c == '-' && option->v[option->n - 1].c == 'c';
-        if (gives && is_shell(&w->v[i])) {
-            run_text(m, w, i + 2);
-            script = -1;
-            break;
-        }
-    }
-    if (script >= 0)
-        m->hooks->start(m, w, script);
-    m->within = outer;
-}
-
-static enum shell_status perform(struct shell_machine *m, const struct command *c)
-{
-    const struct shell_texts *w = &c->words;
-    enum shell_status s = SHELL_DONE;
-    const struct shell_text *input = c->to.has_input      ? &c->to.input
-                                     : c->to.has_document ? &c->to.document
-                                                          : NULL;
-    if (w->n == 0 || shell_builtin(m, w, input, &s))
-        return s;
-    if (c->to.has_file)
-        record_file(m, c);
-    record(m, c);
-    run_texts(m, w);
-    if (shell_is(&w->v[0], "exec") && w->n > 1 && m->mode == SHELL_RUN)
-        m->ended = m->subshells == 0;
-    return SHELL_DONE;
 }
 
 /* All of one ----------------------------------------------------------------------- */
@@ -344,42 +167,76 @@ static bool takes_assignments(const struct shell_texts *words)
     return false;
 }
 
-/* `local X=1` and `declare X=1` of a function: the X outside is put aside. */
-static void put_aside(struct shell_machine *m, const struct command *c)
+static bool is_env(const struct shell_simple *c)
+{
+    return c->words.n && shell_is(&c->words.v[0], "env");
+}
+
+/* `local X=1` and `declare X=1` of a function: the X outside is put aside, until its
+ * end; X=1 COMMAND: until the command's. */
+static void put_aside(struct shell_machine *m, struct shell_simple *c)
 {
     static const char *const names[] = { "local", "declare", "typeset" };
     int32_t n = shell_name_length(m, 0);
-    bool local = false, global = false;
+    bool local = false, global = false, own = c->words.n == 0 || is_env(c);
     for (size_t i = 0; c->words.n && i < sizeof(names) / sizeof(names[0]); i++)
         local |= shell_is(&c->words.v[0], names[i]);
     for (int32_t i = 1; i < c->words.n; i++)
         global |= shell_is(&c->words.v[i], "-g");
-    bool before = c->words.n == 0 && shell_at(m, "IFS="); /* IFS=, read ... */
-    if (n && m->mode != SHELL_SKIP && ((local && !global && m->calls) || before))
-        shell_put_aside(m, shell_slice(m, m->at.i, m->at.i + n));
+    if (!n || m->mode == SHELL_SKIP || !((local && !global && m->calls) || own))
+        return;
+    const char *name = shell_slice(m, m->at.i, m->at.i + n);
+    for (int64_t i = c->own; own && i < c->own_end; i++)
+        if (strcmp(m->locals.v[i].was.name, name) == 0)
+            return;
+    shell_put_aside(m, name);
+    c->own_end = own ? m->locals.n : c->own_end;
+}
+
+/* Words see what was before: it comes back, until the command is performed. */
+static void read_next(struct shell_machine *m, struct shell_simple *c)
+{
+    int64_t before = c->own_end;
+    if (c->assigns)
+        put_aside(m, c);
+    if (c->assigns && read_assignment(m)) {
+        if (is_env(c))
+            shell_swap_aside(m, before, c->own_end);
+        return;
+    }
+    shell_forget_aside(m, before, c->own_end); /* it was none */
+    c->own_end = before;
+    if (c->words.n == 0)
+        shell_swap_aside(m, c->own, c->own_end);
+    shell_read_word(m, &c->words, true);
+    if (c->words.n == 0) /* "$none X=1": still at the beginning */
+        shell_swap_aside(m, c->own, c->own_end);
+    c->assigns = c->words.n == 0 || takes_assignments(&c->words);
 }
 
 enum shell_status shell_simple_command(struct shell_machine *m)
 {
-    struct command c = { .line = shell_peek(m, 0).line, .assigns = true };
+    struct shell_simple c = { .line = shell_peek(m, 0).line,
+                              .assigns = true,
+                              .own = m->locals.n,
+                              .own_end = m->locals.n,
+                              .mark = m->sets };
     enum shell_status s = SHELL_DONE;
-    int64_t locals = m->locals.n;
     for (; !shell_ends(m); shell_skip_blanks(m)) {
         if (shell_redirection(m, &c.to))
             continue;
         if (shell_word_ends(m))
             break;
-        if (c.assigns)
-            put_aside(m, &c);
-        if (c.assigns && read_assignment(m))
-            continue;
-        shell_read_word(m, &c.words, true);
-        c.assigns = c.words.n == 0 || takes_assignments(&c.words);
+        read_next(m, &c);
     }
+    bool own = c.words.n && c.own_end > c.own;
+    if (own)
+        shell_swap_aside(m, c.own, c.own_end);
     if (m->mode != SHELL_SKIP && !m->failed)
-        s = perform(m, &c);
-    if (c.words.n && shell_is(&c.words.v[0], "read"))
-        shell_give_back(m, locals);
+        s = shell_perform(m, &c);
+    if (own)
+        shell_swap_aside(m, c.own, c.own_end);
+    shell_forget_aside(m, c.own, c.own_end);
     shell_texts_release(&c.words);
     shell_redirect_release(&c.to);
     return s;

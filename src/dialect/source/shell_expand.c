@@ -505,8 +505,11 @@ void shell_expand_within(struct shell_machine *m, struct shell_cursor inner,
         } else {
             shell_push(m, out, m->at.v[m->at.i++]);
         }
-        for (int32_t i = 0; i < t.n; i++)
+        for (int32_t i = 0; i < t.n; i++) {
+            if (i > 0)
+                shell_add_string(m, out, " ", inner.v[inner.i]);
             shell_append(m, out, &t.v[i]);
+        }
         shell_texts_release(&t);
     }
     m->at = here;

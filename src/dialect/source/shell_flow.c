@@ -95,7 +95,7 @@ void shell_frame_end(struct shell_machine *m, const struct shell_frame *f, bool 
     struct shell_jump unsure = outside(m->unsure, loop);
     int32_t why = m->unsure_why;
     if (m->unsure.way && loop && f->before.mode != SHELL_SKIP)
-        shell_void_since(m, f->mark, why);
+        shell_void_since(m, f->mark, SHELL_ROUNDS, why);
     m->jump = outside(m->jump, loop);
     m->base = f->base;
     m->loops = f->loops;

@@ -16,8 +16,7 @@ static bool has_letter(const struct shell_text *t, char c)
     return false;
 }
 
-/* What separates words: $IFS, or blanks. */
-static const char *separators(struct shell_machine *m)
+const char *shell_separators(struct shell_machine *m)
 {
     const struct shell_variable *x = shell_find(m, "IFS");
     const struct shell_text *t =
@@ -69,7 +68,7 @@ static void lose_all(struct shell_machine *m, const struct shell_texts *w, int32
 static void read_known(struct shell_machine *m, const struct shell_texts *w, int32_t i,
                        const struct shell_text *input, bool array)
 {
-    const char *by = separators(m);
+    const char *by = shell_separators(m);
     struct shell_texts pieces = { 0 };
     struct shell_text none = { 0 };
     split(m, input, by, array ? SHELL_WORDS_MAX : w->n - i, &pieces);
@@ -113,7 +112,7 @@ enum shell_status shell_do_read(struct shell_machine *m, const struct shell_text
         read_whole(m, w, i, input);
         return SHELL_NO; /* its end comes before the delimiter */
     }
-    bool known = input && plain && i < w->n && separators(m);
+    bool known = input && plain && i < w->n && shell_separators(m);
     for (int32_t j = 0; known && j < input->n; j++)
         known = !input->v[j].unknown && input->v[j].c != '\n';
     for (int32_t j = i; j < w->n; j++)

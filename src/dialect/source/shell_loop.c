@@ -28,7 +28,7 @@ static void lose_rounds(struct shell_machine *m, const struct shell_frame *f,
     shell_note(m, place.line,
                "how often the loop runs is not known (%s): one round is read",
                shell_why(m, why));
-    shell_void_since(m, f->mark, why);
+    shell_void_since(m, f->mark, SHELL_ROUNDS, why);
 }
 
 /* While ---------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static int32_t several(struct shell_machine *m, const struct shell_text *t)
 {
     bool glob = false;
     for (int32_t i = 0; i < t->n; i++)
-        glob |= !t->v[i].unknown && t->v[i].c == '*';
+        glob |= !t->v[i].unknown && t->v[i].c == '*' && t->v[i].from != SHELL_QUOTED;
     return t->n == 1 && t->v[0].unknown ? t->v[0].unknown
            : glob ? shell_not_known(m, "*", false, "which files there are is not known")
                   : 0;

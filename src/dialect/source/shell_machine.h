@@ -4,9 +4,13 @@
 
 #include "dialect/source/shell.h"
 
+/* What is quoted is no pattern; what is written, and not expanded, may be {a,b}. */
+enum shell_from { SHELL_WRITTEN, SHELL_EXPANDED, SHELL_QUOTED };
+
 /* A character with its place; with `unknown`, a piece whose text is not known. */
 struct shell_char {
     char c;
+    uint8_t from; /* how it came into its word: enum shell_from */
     uint16_t column;
     int32_t line;
     int32_t unknown; /* a row of shell_machine.unknowns, from 1; 0: none */
@@ -36,6 +40,7 @@ struct shell_variable {
     const char *name;
     bool array, fixed;
     bool gone;                 /* `unset` took it */
+    bool absent;               /* nobody has set it yet */
     int64_t set;               /* when it was set last: of shell_machine.sets */
     struct shell_texts values; /* in the arena; never changed in place */
     const char **keys;         /* of an associative array's values; NULL: it is none */
@@ -136,6 +141,9 @@ struct shell_machine {
     int32_t unsure_why;       /* why, a row of unknowns */
     int32_t loops;            /* around here, within the function */
     int calls, subshells;
+    /* what the last command printed, as far as its words say; what a pipeline gives to
+     * the stage under way; in the arena */
+    struct shell_text printed, input;
     int64_t sets;               /* how often anything was set */
     enum shell_status status;   /* $? */
     enum shell_status returned; /* what the last `return` said */
@@ -211,11 +219,18 @@ const struct shell_variable *shell_look(struct shell_machine *m, const char *nam
 int32_t shell_argument_unknown(struct shell_machine *m, const char *name);
 /* Not known from here on, for a reason (a row of unknowns). */
 void shell_void(struct shell_machine *m, const char *name, int32_t why);
-/* What was set since then is not known: a loop may have run more often, or less. */
-void shell_void_since(struct shell_machine *m, int64_t mark, int32_t why);
+/* What was set since then is not known: "where" it was set, and why that leaves it open,
+ * a row of unknowns. */
+#define SHELL_ROUNDS "a loop whose rounds are not known"
+void shell_void_since(struct shell_machine *m, int64_t mark, const char *where,
+                      int32_t why);
 /* Puts a variable aside, as it is; given back by shell_give_back, down to n. */
 void shell_put_aside(struct shell_machine *m, const char *name);
 void shell_give_back(struct shell_machine *m, int64_t n);
+/* Of what was put aside, numbers from to `to`: what it was and what it is by now change
+ * places; and it is forgotten, as it is. */
+void shell_swap_aside(struct shell_machine *m, int64_t from, int64_t to);
+void shell_forget_aside(struct shell_machine *m, int64_t from, int64_t to);
 /* The number of a key, or -1. */
 int32_t shell_key(const struct shell_variable *x, const char *key);
 
@@ -236,6 +251,8 @@ enum shell_status shell_do_getopts(struct shell_machine *m,
 
 enum shell_status shell_do_read(struct shell_machine *m, const struct shell_texts *w,
                                 const struct shell_text *input);
+/* What separates words: $IFS, or blanks; NULL: it is not known. */
+const char *shell_separators(struct shell_machine *m);
 enum shell_status shell_do_mapfile(struct shell_machine *m,
                                    const struct shell_texts *w);
 bool shell_do_printf(struct shell_machine *m, const struct shell_texts *w);
@@ -286,12 +303,18 @@ void shell_expand_within(struct shell_machine *m, struct shell_cursor inner,
                          struct shell_text *out);
 void shell_backtick(struct shell_machine *m, struct shell_text *out);
 
+/* shell_brace.c: the words that {a,b} and {1..4} make of one. */
+void shell_expand_braces(struct shell_machine *m, const struct shell_text *t,
+                         struct shell_texts *out);
 /* shell_edit.c: the text that ${X<edit>} makes of a value; false: it is not followed. */
 bool shell_edit(struct shell_machine *m, const struct shell_text *value,
                 struct shell_cursor edit, struct shell_text *out);
 /* shell_answer.c: what a command between $( and ) prints, as far as its words say; the
  * cursor holds it. False: it would have to be run. */
 bool shell_answer(struct shell_machine *m, struct shell_cursor command,
+                  struct shell_text *out);
+/* shell_getopt.c: the same of `getopt -o ... -- "$@"`, by its words. */
+bool shell_getopt(struct shell_machine *m, struct shell_texts *words,
                   struct shell_text *out);
 /* A path joined to a directory, without "." and ".." as far as they go. */
 const char *shell_path(struct arena *arena, const char *directory, const char *path);
@@ -321,13 +344,14 @@ enum shell_status shell_double_test(struct shell_machine *m);
 bool shell_matches(struct shell_machine *m, const struct shell_text *t,
                    const struct shell_text *pattern);
 
-/* shell_command.c, shell_redirect.c, shell_statement.c, shell_loop.c, shell_builtin.c  */
+/* shell_command.c, shell_redirect.c, shell_statement.c, shell_loop.c, shell_builtin.c,
+ * shell_perform.c */
 
 enum shell_status shell_simple_command(struct shell_machine *m);
 /* What a builtin command or a function does; false: the words are neither. `input`:
- * after <<<, or NULL. */
+ * after <<<, or NULL; `mark`: of m->sets, before the command. */
 bool shell_builtin(struct shell_machine *m, const struct shell_texts *words,
-                   const struct shell_text *input, enum shell_status *s);
+                   const struct shell_text *input, int64_t mark, enum shell_status *s);
 bool shell_loop(struct shell_machine *m); /* at "for", "while", "until", "select" */
 void shell_expect(struct shell_machine *m, const char *word, struct shell_char place,
                   const char *what);
@@ -337,6 +361,10 @@ enum shell_status shell_condition(struct shell_machine *m, const char *const *en
                                   int32_t *because);
 /* Statements up to the end of the text, or one of these words (a list NULL ends). */
 enum shell_status shell_list(struct shell_machine *m, const char *const *ends);
+/* Words from number `from` up to `to` as a text to be read, blanks between. */
+struct shell_cursor shell_words_text(struct shell_machine *m,
+                                     const struct shell_texts *words, int32_t from,
+                                     int32_t to);
 /* Statements of another text, as if they stood here. */
 enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text);
 /* Redirections; "cat <<X >FILE" needs both. */
@@ -347,5 +375,17 @@ struct shell_redirect {
 };
 bool shell_redirection(struct shell_machine *m, struct shell_redirect *r);
 void shell_redirect_release(struct shell_redirect *r);
+
+/* A simple command under way. */
+struct shell_simple {
+    struct shell_texts words;
+    struct shell_redirect to;
+    int32_t line;
+    bool assigns; /* what is still to come may be X=...: the beginning, or `export` */
+    /* X=1 COMMAND and env X=1 COMMAND: of what is put aside, these are the command's */
+    int64_t own, own_end;
+    int64_t mark; /* of m->sets, at its beginning */
+};
+enum shell_status shell_perform(struct shell_machine *m, const struct shell_simple *c);
 
 #endif

@@ -85,12 +85,14 @@ static int32_t operator_length(const struct shell_machine *m)
 bool shell_redirection(struct shell_machine *m, struct shell_redirect *r)
 {
     int32_t n = operator_length(m);
+    bool has_number = false;
     struct shell_char next = shell_peek(m, n);
     if (!n || shell_placeholder(m) ||
         (next.c == '(' && strchr("<>", shell_peek(m, n - 1).c)))
-        return false; /* <( ) is a word */
+        return false;                       /* <( ) is a word */
+    bool other = shell_peek(m, 0).c != '1'; /* 2> */
     while (isdigit((unsigned char)shell_peek(m, 0).c))
-        m->at.i++, n--;
+        m->at.i++, n--, has_number = true;
     bool here = (shell_at(m, "<<") && !shell_at(m, "<<<"));
     bool out = shell_at(m, ">") && !shell_at(m, ">&"), in = shell_at(m, "<<<");
     bool appends = shell_at(m, ">>");
@@ -102,7 +104,7 @@ bool shell_redirection(struct shell_machine *m, struct shell_redirect *r)
     m->at.i += n;
     shell_skip_blanks(m);
     shell_read_text(m, &file);
-    if (out) {
+    if (out && !(has_number && other)) {
         shell_text_release(&r->file);
         r->file = file;
         r->has_file = true;

@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* Conditions ----------------------------------------------------------------------- */
@@ -121,6 +122,8 @@ static void read_case(struct shell_machine *m, struct shell_char place)
     shell_expect(m, "esac", place, "case");
 }
 
+static bool read_compound(struct shell_machine *m, enum shell_status *s);
+
 /* Functions and groups ------------------------------------------------------------- */
 
 enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text)
@@ -142,6 +145,31 @@ enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text
     return s;
 }
 
+/* Names of functions may hold more than those of variables: "run-it". */
+static int32_t function_name_length(const struct shell_machine *m)
+{
+    int32_t n = 0;
+    for (;; n++) {
+        struct shell_char x = shell_peek(m, n);
+        bool letter = isalnum((unsigned char)x.c) || (x.c && strchr("_-.:+@", x.c));
+        if (x.unknown || !letter)
+            return n;
+    }
+}
+
+/* A body that is no { }: one statement, as "( )". */
+static bool read_other_body(struct shell_machine *m, struct shell_cursor *body)
+{
+    enum shell_status s;
+    struct shell_char next = shell_peek(m, 0);
+    bool compound = next.c == '(' || shell_word_at(m, "if") ||
+                    shell_word_at(m, "for") || shell_word_at(m, "while") ||
+                    shell_word_at(m, "case") || shell_word_at(m, "[[");
+    bool done = compound && read_compound(m, &s);
+    body->n = m->at.i;
+    return done;
+}
+
 /* name() { at the cursor; its body is kept for those who call it. */
 static bool read_function(struct shell_machine *m)
 {
@@ -149,7 +177,7 @@ static bool read_function(struct shell_machine *m)
     bool word = shell_takes(m, "function");
     if (word)
         shell_skip_blanks(m);
-    int32_t n = shell_name_length(m, 0), from = m->at.i;
+    int32_t n = function_name_length(m), from = m->at.i;
     m->at.i += n;
     shell_skip_blanks(m);
     bool brackets = n && shell_at(m, "(");
@@ -172,6 +200,10 @@ static bool read_function(struct shell_machine *m)
         shell_list(m, ends);
         body.n = m->at.i;
         shell_expect(m, "}", m->at.v[from], "function");
+    } else if (!read_other_body(m, &body)) {
+        shell_leave(m, before);
+        m->at = start;
+        return false;
     }
     shell_leave(m, before);
     body.here_at = -1;
@@ -258,18 +290,47 @@ static enum shell_status read_command(struct shell_machine *m)
     return s;
 }
 
+/* What was set by what runs apart, as a process of its own, does not last. */
+static void lose_apart(struct shell_machine *m, int64_t mark, const char *where)
+{
+    if (m->sets == mark || m->mode == SHELL_SKIP)
+        return;
+    shell_void_since(m, mark, where,
+                     shell_not_known(m, "?", false, "it runs apart from the rest"));
+}
+
+/* A stage of a pipeline after the first: what it sets is gone after it. */
+static enum shell_status read_stage(struct shell_machine *m)
+{
+    if (m->mode == SHELL_SKIP)
+        return read_command(m);
+    struct shell_subshell *inner = shell_subshell_begin(m);
+    struct shell_text outer = m->input;
+    m->input = m->printed;
+    m->printed = (struct shell_text) { 0 };
+    enum shell_status s = read_command(m);
+    m->input = outer;
+    shell_subshell_end(m, inner);
+    return s;
+}
+
 /* ! a | b: the last decides. */
 static enum shell_status read_pipeline(struct shell_machine *m)
 {
     shell_skip_blanks(m);
     bool negated = shell_takes(m, "!");
     shell_skip_blanks(m);
+    int64_t mark = m->sets;
+    m->printed = (struct shell_text) { 0 };
     enum shell_status s = read_command(m);
-    for (shell_skip_blanks(m); !m->failed && shell_at(m, "|") && !shell_at(m, "||");
-         shell_skip_blanks(m)) {
+    shell_skip_blanks(m);
+    if (shell_at(m, "|") && !shell_at(m, "||"))
+        lose_apart(m, mark, "a part of a pipeline");
+    while (!m->failed && shell_at(m, "|") && !shell_at(m, "||")) {
         m->at.i += shell_at(m, "|&") ? 2 : 1;
         shell_skip_lines(m);
-        s = read_command(m);
+        s = read_stage(m);
+        shell_skip_blanks(m);
     }
     if (negated && (s == SHELL_YES || s == SHELL_NO))
         s = s == SHELL_YES ? SHELL_NO : SHELL_YES;
@@ -323,9 +384,12 @@ enum shell_status shell_list(struct shell_machine *m, const char *const *ends)
     enum shell_status s = SHELL_DONE;
     for (shell_skip_lines(m); !shell_ends(m) && !at_end(m, ends); shell_skip_lines(m)) {
         int32_t before = m->at.i;
+        int64_t mark = m->sets;
         s = read_and_or(m);
-        if (shell_at(m, "&"))
+        if (shell_at(m, "&")) {
+            lose_apart(m, mark, "the background");
             m->at.i++;
+        }
         if (m->at.i == before && !shell_ends(m)) {
             shell_note(m, shell_peek(m, 0).line,
                        "\"%c\" could not be read, and is passed over",

@@ -3,25 +3,94 @@
 
 #include "base/names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Patterns ------------------------------------------------------------------------- */
 
-/* "*" and "?"; the rest as written. Backtracks to the last "*" alone. */
+static bool is_sign(const struct shell_text *p, int32_t i, char c)
+{
+    return i < p->n && p->v[i].c == c && p->v[i].from != SHELL_QUOTED;
+}
+
+/* [:digit:] at i: whether c is of it, and its length; 0: it is no class. */
+static int32_t class_at(const struct shell_text *p, int32_t i, unsigned char c,
+                        bool *in)
+{
+    static const struct {
+        const char *name;
+        int (*has)(int c);
+    } classes[] = {
+        { "[:digit:]", isdigit }, { "[:alpha:]", isalpha },   { "[:alnum:]", isalnum },
+        { "[:lower:]", islower }, { "[:upper:]", isupper },   { "[:space:]", isspace },
+        { "[:punct:]", ispunct }, { "[:xdigit:]", isxdigit },
+    };
+    for (size_t k = 0; k < sizeof(classes) / sizeof(classes[0]); k++) {
+        int32_t n = (int32_t)strlen(classes[k].name), j = 0;
+        while (j < n && i + j < p->n && p->v[i + j].c == classes[k].name[j])
+            j++;
+        if (j < n)
+            continue;
+        *in |= classes[k].has(c) != 0;
+        return n;
+    }
+    return 0;
+}
+
+/* [a-z], [!0-9], [[:digit:]] at j: its length, and whether c is of it; 0: it is never
+ * closed, and so a bracket. */
+static int32_t set_at(const struct shell_text *p, int32_t j, unsigned char c, bool *in)
+{
+    bool has = false, other = is_sign(p, j + 1, '!') || is_sign(p, j + 1, '^');
+    int32_t from = j + 1 + other;
+    for (int32_t i = from; i < p->n; i++) {
+        unsigned char first = (unsigned char)p->v[i].c;
+        int32_t class = is_sign(p, i, '[') ? class_at(p, i, c, &has) : 0;
+        if (is_sign(p, i, ']') && i > from) {
+            *in = has != other;
+            return i + 1 - j;
+        }
+        if (class) {
+            i += class - 1;
+        } else if (is_sign(p, i + 1, '-') && i + 2 < p->n && !is_sign(p, i + 2, ']')) {
+            has |= c >= first && c <= (unsigned char)p->v[i + 2].c;
+            i += 2;
+        } else {
+            has |= c == first;
+        }
+    }
+    return 0;
+}
+
+/* What of the pattern at j is for one character: its length, and whether c is it. */
+static int32_t one_at(struct shell_machine *m, const struct shell_text *p, int32_t j,
+                      char c, bool *in)
+{
+    int32_t n = is_sign(p, j, '[') ? set_at(p, j, (unsigned char)c, in) : 0;
+    shell_works(m, is_sign(p, j, '[') ? p->n - j : 0);
+    if (n)
+        return n;
+    *in = p->v[j].c == c || is_sign(p, j, '?');
+    return 1;
+}
+
+/* "*", "?" and "[a-z]"; the rest, and what is quoted, as written. Backtracks to the last
+ * "*" alone. */
 bool shell_matches(struct shell_machine *m, const struct shell_text *t,
                    const struct shell_text *pattern)
 {
     int32_t i = 0, j = 0, star = -1, from = 0;
     while (i < t->n && !shell_works(m, 1)) {
-        bool same =
-            j < pattern->n && (pattern->v[j].c == t->v[i].c || pattern->v[j].c == '?');
-        if (j < pattern->n && pattern->v[j].c == '*') {
+        bool same = false, any = is_sign(pattern, j, '*');
+        int32_t n =
+            j < pattern->n && !any ? one_at(m, pattern, j, t->v[i].c, &same) : 0;
+        if (any) {
             star = j++;
             from = i;
         } else if (same) {
             i++;
-            j++;
+            j += n;
         } else if (star >= 0) {
             j = star + 1;
             i = ++from;
@@ -29,7 +98,7 @@ bool shell_matches(struct shell_machine *m, const struct shell_text *t,
             return false;
         }
     }
-    while (j < pattern->n && pattern->v[j].c == '*')
+    while (is_sign(pattern, j, '*'))
         j++;
     return j == pattern->n;
 }
@@ -89,9 +158,17 @@ static enum shell_status compare_numbers(struct shell_machine *m,
     return SHELL_UNKNOWN;
 }
 
+static bool same_text(const struct shell_text *a, const struct shell_text *b)
+{
+    bool same = a->n == b->n;
+    for (int32_t i = 0; same && i < a->n; i++)
+        same = a->v[i].c == b->v[i].c;
+    return same;
+}
+
 static enum shell_status compare(struct shell_machine *m, const struct shell_text *a,
                                  const struct shell_text *op,
-                                 const struct shell_text *b)
+                                 const struct shell_text *b, bool patterns)
 {
     static const char *const numbers[] = { "-eq", "-ne", "-lt", "-le",
                                            "-gt", "-ge", NULL };
@@ -103,12 +180,22 @@ static enum shell_status compare(struct shell_machine *m, const struct shell_tex
         return compare_numbers(m, a, word, b);
     if (!same && !differs)
         return SHELL_UNKNOWN;
-    enum shell_status s = b->n == 0   ? is_empty(m, a)
-                          : a->n == 0 ? is_empty(m, b)
-                          : is_known(m, a) && is_known(m, b)
-                              ? status_of(shell_matches(m, a, b))
-                              : SHELL_UNKNOWN;
+    enum shell_status s =
+        b->n == 0   ? is_empty(m, a)
+        : a->n == 0 ? is_empty(m, b)
+        : is_known(m, a) && is_known(m, b)
+            ? status_of(patterns ? shell_matches(m, a, b) : same_text(a, b))
+            : SHELL_UNKNOWN;
     return differs ? opposite(s) : s;
+}
+
+/* [[ -v X ]] of what the script may have set itself. */
+static enum shell_status is_set(struct shell_machine *m, const struct shell_text *name)
+{
+    const struct shell_variable *x = shell_look(m, shell_string(m, name, false));
+    if (x && x->values.n && !x->gone && !is_known(m, &x->values.v[0]))
+        return SHELL_UNKNOWN;
+    return status_of(x && !x->gone);
 }
 
 /* Expressions ---------------------------------------------------------------------- */
@@ -118,6 +205,7 @@ struct test {
     const struct shell_texts *words;
     int32_t i, n;
     int depth;
+    bool patterns; /* it is [[ ]] */
 };
 
 static enum shell_status any(struct test *t);
@@ -128,6 +216,16 @@ static bool takes(struct test *t, const char *a, const char *b)
               (shell_is(&t->words->v[t->i], a) || shell_is(&t->words->v[t->i], b));
     t->i += is;
     return is;
+}
+
+static bool is_comparison(const struct shell_text *t)
+{
+    static const char *const words[] = { "=",   "==",  "!=",  "=~",  "-eq",
+                                         "-ne", "-lt", "-le", "-gt", "-ge" };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (shell_is(t, words[i]))
+            return true;
+    return false;
 }
 
 static enum shell_status one(struct test *t)
@@ -147,12 +245,14 @@ static enum shell_status one(struct test *t)
         return s;
     }
     bool two = left > 1 && w->n == 2 && !w->v[0].unknown && w->v[0].c == '-';
-    if (two && !(left > 2 && shell_is(&w[1], "="))) {
+    if (two && !(left > 2 && is_comparison(&w[1]))) {
         t->i += 2;
         if (w->v[1].c == 'z')
             return is_empty(t->m, &w[1]);
         if (w->v[1].c == 'n')
             return opposite(is_empty(t->m, &w[1]));
+        if (w->v[1].c == 'v' && !shell_unknown_of(t->m, &w[1]))
+            return is_set(t->m, &w[1]);
         t->m->because =
             shell_not_known(t->m, "?", false, "it asks for a file or the like");
         return SHELL_UNKNOWN;
@@ -162,7 +262,7 @@ static enum shell_status one(struct test *t)
                                shell_is(&w[1], ")"));
     if (left > 2 && !joined) {
         t->i += 3;
-        return compare(t->m, &w[0], &w[1], &w[2]);
+        return compare(t->m, &w[0], &w[1], &w[2], t->patterns);
     }
     t->i++;
     return opposite(is_empty(t->m, w));
@@ -192,15 +292,21 @@ static enum shell_status any(struct test *t)
     return s;
 }
 
-enum shell_status shell_test(struct shell_machine *m, const struct shell_texts *words)
+static enum shell_status judge(struct shell_machine *m, const struct shell_texts *words,
+                               bool patterns)
 {
     int32_t n = words->n;
     if (n && shell_is(&words->v[n - 1], "]"))
         n--;
     m->because = shell_not_known(m, "?", false, "its condition is not read");
-    struct test t = { .m = m, .words = words, .n = n };
+    struct test t = { .m = m, .words = words, .n = n, .patterns = patterns };
     enum shell_status s = any(&t);
     return t.i < n ? SHELL_UNKNOWN : s;
+}
+
+enum shell_status shell_test(struct shell_machine *m, const struct shell_texts *words)
+{
+    return judge(m, words, false);
 }
 
 /* Within [[ ]], operators are literal. */
@@ -229,7 +335,7 @@ enum shell_status shell_double_test(struct shell_machine *m)
     if (shell_ends(m))
         shell_fail(m, &place, "the condition is never closed (add ]])");
     m->at.i += 2;
-    enum shell_status s = shell_test(m, &words);
+    enum shell_status s = judge(m, &words, true);
     shell_texts_release(&words);
     return s;
 }

@@ -8,7 +8,7 @@
 
 enum { NAME_SHOWN = 40, MAY_MAX = 2000 };
 
-struct shell_variable *shell_find(const struct shell_machine *m, const char *name)
+static struct shell_variable *place_of(const struct shell_machine *m, const char *name)
 {
     for (int64_t i = 0; i < m->variables.n; i++)
         if (strcmp(m->variables.v[i].name, name) == 0)
@@ -16,11 +16,19 @@ struct shell_variable *shell_find(const struct shell_machine *m, const char *nam
     return NULL;
 }
 
+struct shell_variable *shell_find(const struct shell_machine *m, const char *name)
+{
+    struct shell_variable *x = place_of(m, name);
+    return x && !x->absent ? x : NULL;
+}
+
 static struct shell_variable *find_or_add(struct shell_machine *m, const char *name)
 {
-    struct shell_variable *x = shell_find(m, name);
-    if (x)
+    struct shell_variable *x = place_of(m, name);
+    if (x) {
+        x->absent = false;
         return x;
+    }
     if (m->variables.n >= SHELL_NAMES_MAX) {
         shell_fail(m, NULL, "more than %d variables (leave some out)", SHELL_NAMES_MAX);
         return NULL;
@@ -247,17 +255,17 @@ void shell_void(struct shell_machine *m, const char *name, int32_t why)
         lose(m, x, why);
 }
 
-void shell_void_since(struct shell_machine *m, int64_t mark, int32_t why)
+void shell_void_since(struct shell_machine *m, int64_t mark, const char *where,
+                      int32_t why)
 {
     for (int64_t i = 0; i < m->variables.n && !shell_works(m, 1); i++) {
         struct shell_variable *x = &m->variables.v[i];
-        if (x->set > mark && !x->fixed)
+        if (x->set > mark && !x->fixed && !x->absent)
             lose(m, x,
-                 shell_not_known(
-                     m, arena_printf(m->arena, "$%.*s", NAME_SHOWN, x->name), false,
-                     "$%.*s is set in a loop whose rounds are not known "
-                     "(%s)",
-                     NAME_SHOWN, x->name, shell_why(m, why)));
+                 shell_not_known(m,
+                                 arena_printf(m->arena, "$%.*s", NAME_SHOWN, x->name),
+                                 false, "$%.*s is set in %s (%s)", NAME_SHOWN, x->name,
+                                 where, shell_why(m, why)));
     }
 }
 
@@ -295,9 +303,32 @@ void shell_give_back(struct shell_machine *m, int64_t n)
         if (!x || x->fixed)
             continue;
         *x = l->was;
-        x->gone |= !l->had;
+        x->absent |= !l->had;
         x->set = ++m->sets;
     }
+}
+
+void shell_swap_aside(struct shell_machine *m, int64_t from, int64_t to)
+{
+    for (int64_t i = from; i < to; i++) {
+        struct shell_local *l = &m->locals.v[i];
+        struct shell_variable *x = place_of(m, l->was.name), now;
+        if (!x || x->fixed)
+            continue;
+        now = *x;
+        *x = l->was;
+        x->absent |= !l->had;
+        l->was = now;
+        l->had = true;
+    }
+}
+
+void shell_forget_aside(struct shell_machine *m, int64_t from, int64_t to)
+{
+    int64_t n = m->locals.n - to;
+    if (n > 0)
+        memmove(&m->locals.v[from], &m->locals.v[to], (size_t)n * sizeof(*m->locals.v));
+    m->locals.n -= to - from;
 }
 
 /* $1, $@ and the like -------------------------------------------------------------- */

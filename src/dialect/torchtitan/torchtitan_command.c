@@ -9,20 +9,10 @@
 
 #include <string.h>
 
-/* What a variable of the script is; NULL. */
-static const struct shell_binding *binding(const struct launch_command *c,
-                                           const char *name)
-{
-    for (int64_t i = c->shell->bindings.n; i-- > 0;)
-        if (strcmp(c->shell->bindings.v[i].name, name) == 0)
-            return &c->shell->bindings.v[i];
-    return NULL;
-}
-
 /* run_train.sh starts NGPU processes, 8 without a number, on its node. */
 static void take_script(struct launch_context *t, const struct launch_command *c)
 {
-    const struct shell_binding *n = binding(c, "NGPU");
+    const struct shell_binding *n = launch_variable(c, "NGPU");
     struct value v = { .kind = VALUE_STRING, .line = n ? n->line : c->command->line };
     const struct value_item from = { n ? "NGPU" : "run_train.sh's default", v.line,
                                      &v };
@@ -49,7 +39,7 @@ static struct value *of_registry(struct launch_context *t,
                                  const struct launch_command *c)
 {
     const struct value_item *it = launch_option(c, "--config");
-    const struct shell_binding *b = binding(c, "CONFIG");
+    const struct shell_binding *b = launch_variable(c, "CONFIG");
     const char *name;
     bool given = is_known_word(it, &name);
     if (!given && !b)
@@ -70,7 +60,7 @@ static struct value *of_registry(struct launch_context *t,
 
 static struct value *of_file(struct launch_context *t, const struct launch_command *c)
 {
-    const struct shell_binding *b = binding(c, "CONFIG_FILE");
+    const struct shell_binding *b = launch_variable(c, "CONFIG_FILE");
     struct launch_named named = { NULL, NULL };
     int64_t line = c->command->line;
     if (launch_names_document(c, &named))
