@@ -385,7 +385,6 @@ static int32_t simulated_most(int32_t listed)
 
 int cmd_plan(int argc, char **argv)
 {
-    enum { USUAL_DRAWS = 200 };
     struct arguments args = { .top = 10, .risk = RISK_MEAN, .seed = -1 };
     struct option_list words;
     struct err err = { 0 };
@@ -404,7 +403,7 @@ int cmd_plan(int argc, char **argv)
         .simulate_most = simulated_most((int32_t)args.top),
         .exhaustive = args.exhaustive,
         .risk = { .rule = (enum risk_rule)args.risk,
-                  .draws = (int32_t)(args.draws ? args.draws : USUAL_DRAWS),
+                  .draws = args.draws ? (int32_t)args.draws : risk_usual.draws,
                   .seed = args.seed > 0 ? args.seed : 0 },
         .max_cost_usd = args.max_cost,
         .deadline_h = args.deadline,

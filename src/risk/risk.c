@@ -3,6 +3,7 @@
 #include "base/xmalloc.h"
 #include "risk/draw.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,6 +12,14 @@ const struct name_value risk_rule_names[] = {
     { "none", RISK_NONE },       { "mean", RISK_MEAN }, { "p90", RISK_P90 },
     { "minimax", RISK_MINIMAX }, { NULL, 0 },
 };
+
+const struct risk_options risk_usual = { .rule = RISK_MEAN, .draws = 200 };
+
+double risk_fits(const struct risk_widths *w, double need)
+{
+    double spread = hypot(w->memory_shared, w->memory_own);
+    return gsl_cdf_ugaussian_P((-log(need) - w->memory_mean) / spread);
+}
 
 double risk_regret(const struct risk_verdict *v, enum risk_rule rule)
 {

@@ -61,6 +61,9 @@ struct risk_options {
     bool of_memory; /* values are bytes, not times */
 };
 
+/* What `plan` draws where nothing else is asked for. */
+extern const struct risk_options risk_usual;
+
 /* Regret in a draw: the share of the plan's value that the best one of the draw saves;
  * all of it where the plan does not fit. Residuals of the plans' own times, of one law
  * for all, are left out of it: which plan they favour, no choice can know. */
@@ -72,6 +75,9 @@ struct risk_verdict {
 
 /* The regret that the rule orders by; of none the mean. */
 double risk_regret(const struct risk_verdict *v, enum risk_rule rule);
+
+/* The probability that a plan fits whose predicted memory is that share of the GPU's. */
+double risk_fits(const struct risk_widths *w, double need);
 
 /* Verdicts on n plans of one job. */
 void risk_judge(struct risk_verdict *out, const struct risk_plan *plans, int32_t n,

@@ -144,13 +144,13 @@ static void take_left(struct plan_outcome *out, const struct plan_run *run,
             out->n_sure = i;
 }
 
-/* Before plans are ordered by regret: the first is the best by its value. */
+/* Before plans are ordered by regret: the first is the best by its key. */
 static void take_missed(struct plan_outcome *out, const struct plan_run *run,
                         const struct plan_run_left *left)
 {
     if (run->o->exhaustive || out->n_entries == 0 || !isfinite(left->nearest))
         return;
-    double best = out->entries[0].value;
+    double best = out->entries[0].key;
     struct plan_run_odds odds = plan_run_odds(run, best / left->nearest);
     out->missed = (struct plan_missed) { .n = out->feasible - out->simulated,
                                          .nearest = left->nearest / best - 1,

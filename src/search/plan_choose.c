@@ -130,6 +130,7 @@ static struct plan_reach reach_of(const struct plan_run *run, const struct optio
         .need = memory_B / x->c.capacity_B,
         .user = x->user,
         .in_budget = plan_in_budget(run->o, hours, usd),
+        .risky = run->o->risk.rule != RISK_NONE,
     };
 }
 
@@ -218,7 +219,7 @@ static void simulate_pool(struct plan_run *run, struct pool *pool, int64_t least
     }
 }
 
-/* The value that its score, as corrected, gives it; INFINITY where it is too large, over
+/* The key that its score, as corrected, gives it; INFINITY where it is too large, over
  * the budget, or of others than the users of the plans that are listed. */
 static double expected_value(const struct plan_run *run, const struct plan_limits *l,
                              const struct option *x)
@@ -227,7 +228,7 @@ static double expected_value(const struct plan_run *run, const struct plan_limit
     double time_s, memory_B, none = INFINITY;
     plan_run_correct(run, &x->point, &x->c, &time_s, &memory_B);
     struct plan_reach r = reach_of(run, x, time_s, memory_B);
-    return r.need <= 1 && r.in_budget && (r.user || !users) ? r.value : none;
+    return r.need <= 1 && r.in_budget && (r.user || !users) ? plan_order_key(&r) : none;
 }
 
 static struct plan_run_left count_left(const struct plan_run *run,
@@ -244,7 +245,7 @@ static struct plan_run_left count_left(const struct plan_run *run,
         if (x->taken || !plan_order_matters(&limits, &r))
             continue;
         left.n++;
-        left.least = fmin(left.least, r.value);
+        left.least = fmin(left.least, plan_order_key(&r));
     }
     return left;
 }

@@ -3,6 +3,7 @@
 #include "base/xmalloc.h"
 #include "search/space_users.h"
 
+#include <float.h>
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,10 +13,19 @@ static double excess_of(double hours, double usd)
     return isfinite(usd) ? usd : hours;
 }
 
-void plan_order_judge(struct plan_entry *e, const struct plan_job *job)
+/* The objective of what fits with that probability; plans of nothing else are ordered by
+ * it. */
+static double worth(double value, double need)
+{
+    return value / fmax(risk_fits(&risk_widths, need), DBL_MIN);
+}
+
+void plan_order_judge(struct plan_entry *e, const struct plan_job *job,
+                      const struct plan_options *o)
 {
     const struct plan_result *r = &e->result;
-    bool user = space_users_can(&job->space, &e->point);
+    bool user = space_users_can(&job->space, &e->point),
+         risky = o->risk.rule != RISK_NONE;
     e->key = e->value;
     if (!r->known) {
         e->standing = PLAN_UNKNOWN;
@@ -29,10 +39,12 @@ void plan_order_judge(struct plan_entry *e, const struct plan_job *job)
     } else if (!e->in_budget) {
         e->standing = PLAN_OVER;
         e->key = excess_of(e->hours, e->usd);
-    } else if (r->near_limit) {
+    } else if (r->near_limit && !risky) {
         e->standing = user ? PLAN_TIGHT : PLAN_FOREIGN_TIGHT;
     } else {
         e->standing = user ? PLAN_PASSES : PLAN_FOREIGN;
+        if (risky)
+            e->key = worth(e->value, (double)r->peak_B / (double)r->capacity_B);
     }
 }
 
@@ -94,10 +106,15 @@ static bool may_be_tight(double need)
     return interval_memory_is_near((int64_t)(need * (double)whole_B), whole_B);
 }
 
+double plan_order_key(const struct plan_reach *r)
+{
+    return r->risky ? worth(r->value, r->need) : r->value;
+}
+
 enum plan_standing plan_order_expect(const struct plan_reach *r, double *key)
 {
-    bool tight = may_be_tight(r->need);
-    *key = r->need > 1 ? r->need : r->in_budget ? r->value : r->excess;
+    bool tight = !r->risky && may_be_tight(r->need);
+    *key = r->need > 1 ? r->need : r->in_budget ? plan_order_key(r) : r->excess;
     if (r->need > 1)
         return PLAN_TOO_LARGE;
     if (!r->in_budget)
@@ -113,7 +130,7 @@ bool plan_order_matters(const struct plan_limits *l, const struct plan_reach *r)
     enum plan_standing least = plan_order_expect(r, &key);
     for (int i = (int)least; i <= PLAN_LISTED_MAX; i++) {
         bool users = i == PLAN_PASSES || i == PLAN_TIGHT;
-        if (users == r->user && r->value <= l->v[i])
+        if (users == r->user && plan_order_key(r) <= l->v[i])
             return true;
     }
     return (r->need <= 1 && r->excess <= l->v[PLAN_OVER]) ||

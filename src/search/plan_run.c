@@ -32,7 +32,7 @@ static void value_entry(struct plan_entry *e, const struct plan_job *job,
         plan_value(job, o, &e->point, o->objective == PLAN_COST ? billed_s : time_s,
                    (double)r->peak_B);
     e->in_budget = plan_in_budget(o, e->hours, e->usd);
-    plan_order_judge(e, job);
+    plan_order_judge(e, job, o);
 }
 
 void plan_entry_make(struct plan_entry *e, const struct plan_job *job,

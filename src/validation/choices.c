@@ -25,7 +25,7 @@ static uint64_t key_of(const struct mapping_outcome *o)
     return mix64(mix64(time) ^ memory);
 }
 
-static struct risk_plan plan_of(const struct mapping_outcome *o)
+struct risk_plan choices_plan_of(const struct mapping_outcome *o)
 {
     double nodes = o->has_place ? o->place.log2_of[INTERVAL_NODES] : 0;
     return (struct risk_plan) { .key = key_of(o),
@@ -98,7 +98,7 @@ void choices_rows_add(struct choices_rows *rows, const struct mapping_run *run)
                                  .has_rate = o->has_rate,
                                  .rate_measured = o->rate_measured,
                                  .rate_predicted = o->rate_predicted,
-                                 .plan = plan_of(o) };
+                                 .plan = choices_plan_of(o) };
         r.has_time = o->has_rate && o->rate_measured > 0 && o->rate > 0;
         r.error = r.has_time ? log(o->rate / o->rate_measured) : 0;
         if (r.has_rate && r.job >= 0 && o->job >= 0)

@@ -35,6 +35,9 @@ struct choices_row {
     struct risk_plan plan;                /* its value is seconds a token */
 };
 
+/* An outcome of a scenario as a plan, its value seconds a token. */
+struct risk_plan choices_plan_of(const struct mapping_outcome *o);
+
 struct choices_rows {
     struct arena *arena;
     VEC(const char *) sources;

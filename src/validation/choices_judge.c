@@ -26,9 +26,10 @@ static double key_of(const struct job *j, int32_t i, enum risk_rule rule)
 {
     const double tight = 10, large = 20;
     const struct risk_plan *p = &j->plans[i];
-    double filter = p->peak_B > p->capacity_B ? large : is_near(p) ? tight : 0;
-    return rule == RISK_NONE ? filter + p->value /* far below 1 s a token */
-                             : filter + risk_regret(&j->verdicts[i], rule);
+    double filter = p->peak_B > p->capacity_B ? large : 0;
+    if (rule != RISK_NONE)
+        return filter + risk_regret(&j->verdicts[i], rule);
+    return fmax(filter, is_near(p) ? tight : 0) + p->value; /* far below 1 s a token */
 }
 
 static int32_t choice(const struct job *j, enum risk_rule rule)
@@ -78,7 +79,6 @@ static void score_job(struct choices_score *s, const struct job *j)
 static void judge_job(struct choices_score *s, const struct choices_rows *rows,
                       int32_t job, const struct risk_widths *w)
 {
-    const struct risk_options how = { .rule = RISK_MEAN, .draws = 200 };
     size_t most = (size_t)rows->list.n + 1;
     struct job j = { .rows = xcalloc(most, sizeof(struct choices_row *)),
                      .plans = xcalloc(most, sizeof(*j.plans)),
@@ -91,7 +91,7 @@ static void judge_job(struct choices_score *s, const struct choices_rows *rows,
         j.plans[j.n++] = r->plan;
     }
     if (j.n >= 2) {
-        risk_judge(j.verdicts, j.plans, j.n, w, &how);
+        risk_judge(j.verdicts, j.plans, j.n, w, &risk_usual);
         score_job(s, &j);
     }
     free(j.rows);

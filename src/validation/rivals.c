@@ -132,7 +132,7 @@ static void predict(struct mapping_outcome *o, struct arena *arena, double secon
     o->has_rate = o->has_rate && isfinite(slower);
     o->rate_predicted = o->rate / slower;
     o->has_fits = false; /* it says bytes, not whether they are there */
-    o->near_limit = false;
+    o->by_regret = false;
 }
 
 static void begin_run(struct rival *r, struct arena *arena,

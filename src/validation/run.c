@@ -120,7 +120,6 @@ static int collect(struct rows *r, struct mapping_outcome *o,
     if (!job->result)
         return err_set(err, "%s", job->error);
     o->fits_predicted = fits(job->result);
-    o->near_limit = json_is_true(pointer_get(job->result, "/memory/near_limit"));
     o->job = job - r->jobs.v;
     for (int32_t i = 0; i < o->n_quantities; i++) {
         const struct rows_job *ratio =
@@ -134,6 +133,7 @@ static int collect(struct rows *r, struct mapping_outcome *o,
     o->capacity_B =
         json_number_value(pointer_get(job->result, "/memory/capacity_bytes"));
     o->has_place = applicability_place(&o->place, r->arena, job->result) == 0;
+    o->by_regret = o->has_place && o->step_s > 0;
     return 0;
 }
 

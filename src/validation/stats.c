@@ -49,13 +49,6 @@ static double spearman(const struct ranked *v, int64_t n)
     return r;
 }
 
-static bool is_better(const struct ranked *a, const struct ranked *b)
-{
-    bool sure = a->predicted > 0 && !a->near_limit;
-    bool other = b->predicted > 0 && !b->near_limit;
-    return sure != other ? sure : a->predicted > b->predicted;
-}
-
 struct ranking ranking_of(const struct ranked *v, int64_t n)
 {
     assert(n >= 1);
@@ -67,7 +60,7 @@ struct ranking ranking_of(const struct ranked *v, int64_t n)
         best = fmax(best, v[i].measured);
         int64_t at = i;
         for (int k = 0; k < 3; k++) /* the place is handed down to the one it beats */
-            if (at >= 0 && (top[k] < 0 || is_better(&v[at], &v[top[k]]))) {
+            if (at >= 0 && (top[k] < 0 || v[at].merit > v[top[k]].merit)) {
                 int64_t beaten = top[k];
                 top[k] = at;
                 at = beaten;

@@ -27,15 +27,14 @@ struct ranking {
     double regret_second, regret_second_top3;
 };
 
-/* An alternative: what it did, what was predicted (0: it does not fit), and whether the
- * error of predicted memory leaves its fitting open. */
+/* An alternative: what it did, what was predicted (0: it does not fit), and what speaks
+ * for it where a planner orders by other than the prediction. */
 struct ranked {
-    double measured, predicted;
-    bool near_limit;
+    double measured, predicted, merit;
 };
 
-/* Chosen are, as plans are listed, first those that surely fit, then those near the
- * limit; of equal predictions the earlier one. The correlation is that of the rates.
+/* Chosen are those of the largest merit; of equal ones the earlier. The correlation is
+ * that of the rates.
  * n >= 1, and some measured rate must be positive. O(n log n). */
 struct ranking ranking_of(const struct ranked *v, int64_t n);
 

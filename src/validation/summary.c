@@ -1,6 +1,7 @@
 #include "validation/summary.h"
 
 #include "base/xmalloc.h"
+#include "validation/choices.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,9 +189,34 @@ static int64_t alternative_of(const struct mapping_run *run, const int64_t *memb
     return (*n)++;
 }
 
+/* What speaks for each alternative: that it loses little, as `plan` orders them; its
+ * predicted rate where nothing else is known of some. 0: it does not fit. */
+static void find_merits(struct ranked *v, const struct mapping_outcome **first,
+                        int64_t n)
+{
+    struct risk_plan *plans = xcalloc((size_t)n, sizeof(*plans));
+    struct risk_verdict *verdicts = xcalloc((size_t)n, sizeof(*verdicts));
+    bool by_regret = true;
+    int32_t n_fit = 0, k = 0;
+    for (int64_t i = 0; i < n; i++) {
+        v[i].merit = v[i].predicted;
+        by_regret = by_regret && first[i]->by_regret;
+        if (v[i].predicted > 0)
+            plans[n_fit++] = choices_plan_of(first[i]);
+    }
+    if (by_regret && n_fit)
+        risk_judge(verdicts, plans, n_fit, &risk_widths, &risk_usual);
+    for (int64_t i = 0; by_regret && i < n; i++)
+        if (v[i].predicted > 0)
+            v[i].merit = 2 - risk_regret(&verdicts[k++], risk_usual.rule);
+    free(verdicts);
+    free(plans);
+}
+
 /* Runs of one job are one alternative, with the mean of those that did not fail. */
 static struct ranking rank(const struct maker *mk, const int64_t *members, int64_t n)
 {
+    const struct mapping_outcome **first = xcalloc((size_t)n, sizeof(*first));
     struct ranked *v = xcalloc((size_t)n, sizeof(*v));
     int64_t *at = xcalloc(2 * (size_t)n, sizeof(*at)), *ran = at + n, n_jobs = 0;
     double best = 0;
@@ -199,7 +225,7 @@ static struct ranking rank(const struct maker *mk, const int64_t *members, int64
         at[i] = alternative_of(mk->run, members, i, at, &n_jobs);
         struct ranked *r = &v[at[i]];
         r->predicted = o->rate_predicted;
-        r->near_limit = o->near_limit;
+        first[at[i]] = first[at[i]] ? first[at[i]] : o;
         if (o->rate_measured <= 0)
             continue;
         ran[at[i]]++;
@@ -207,10 +233,13 @@ static struct ranking rank(const struct maker *mk, const int64_t *members, int64
         best = fmax(best, o->rate_measured);
     }
     struct ranking r = { 0 };
-    if (best > 0 && n_jobs >= 2)
+    if (best > 0 && n_jobs >= 2) {
+        find_merits(v, first, n_jobs);
         r = ranking_of(v, n_jobs);
+    }
     free(at);
     free(v);
+    free(first);
     return r;
 }
 
