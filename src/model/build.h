@@ -69,7 +69,11 @@ enum sym {
     SYM_SWI,   /* and of those with what is mixed */
     SYM_SCW,   /* weights of the convolution, */
     SYM_SHW,   /* of heads: decay, skip, step */
-    SYM_SNW,   /* of the norm */
+    SYM_SNW,   /* of the norm; */
+    SYM_SD,    /* delta rule: keys, or queries, of all heads, */
+    SYM_SCC,   /* products of keys in chunks, */
+    SYM_SWK,   /* and multiply-adds: of keys with keys in chunks, */
+    SYM_SWA,   /* of products of chunks with each other */
     SYM_SQW,   /* S6: of norms of steps, keys and queries */
     SYM_N
 };
@@ -86,8 +90,9 @@ enum width {
 };
 
 /* What of a model and its settings rows depend on: bits of a set. */
+__extension__ typedef unsigned __int128 flagset;
 /* clang-format off */
-#define FLAG(bit) (UINT64_C(1) << (bit))
+#define FLAG(bit) ((flagset)1 << (bit))
 
 #define HAS_AMP                   FLAG(0)
 #define HAS_FLASH                 FLAG(1)
@@ -156,6 +161,12 @@ enum width {
 #define HAS_STEP_NORM             FLAG(51)  /* with norms of what makes its steps */
 #define HAS_SHORT_CONV            FLAG(52)
 #define HAS_LATENT_EXPERTS        FLAG(53)  /* experts read fewer columns than layers */
+#define HAS_DELTA                 FLAG(54)  /* a delta rule, */
+#define HAS_CHANNEL_DECAY         FLAG(55)  /* with a decay for each number of a key, */
+#define HAS_HEAD_DECAY            FLAG(64)  /* or one for each head; */
+#define HAS_REPEATED_KEYS         FLAG(65)  /* its keys are shared by heads */
+#define HAS_LIGHTNING             FLAG(66)  /* decays are fixed, and nothing convolved */
+#define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
 /* clang-format on */
 
 /* What owns parameters. */
@@ -232,16 +243,16 @@ struct term {
 struct keep {
     struct term term;
     const char *until;
-    uint64_t when, unless;
+    flagset when, unless;
 };
 
 struct row {
     enum row_kind kind;
     const char *name; /* '#' becomes the number of the sublayer */
     enum module part;
-    uint64_t when, unless; /* flags that must all be set; of which none may be set */
+    flagset when, unless; /* flags that must all be set; of which none may be set */
     struct term read[3], write[3];
-    struct term work[2]; /* ROW_SCAN: multiply-adds */
+    struct term work[4]; /* ROW_SCAN: multiply-adds */
     struct keep keep[4];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
     struct term
@@ -303,7 +314,7 @@ struct build {
     const struct model *m;
     const struct op_settings *s;
     struct err *err;
-    uint64_t flags;
+    flagset flags;
     struct share shares[OP_MODULES];
     double sizes[OP_MODULES][SYM_N], cross[SYM_N], width[WIDTH_N];
     const double *elements; /* the row of sizes of the module at hand, or `cross` */
@@ -343,7 +354,9 @@ extern const struct row build_latent_f[], build_latent_b[];
 
 /* build_state.c: mixers that keep a state, their sizes and products. */
 extern const struct row build_state_f[], build_state_b[];
-uint64_t build_state_flags(const struct model *m);
+extern const struct row build_state_in_b[], build_state_out_f[], build_state_out_b[];
+extern const struct row build_delta_f[], build_delta_b[]; /* build_delta.c */
+flagset build_state_flags(const struct model *m);
 void build_state_sizes(const struct build *b, double *e, double tokens, double t);
 void build_state_linears(struct build *b, int64_t tokens, enum dtype dtype);
 

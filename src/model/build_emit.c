@@ -48,16 +48,16 @@ static const char *const category_names[] = {
     [MODULE_STEP_NORM] = "step_norm",
 };
 
-uint64_t build_flags(const struct build *b)
+flagset build_flags(const struct build *b)
 {
     if (!b->step || !b->step->prefix || strcmp(b->step->prefix, "cross_") != 0)
         return b->flags;
     return (b->flags | HAS_CROSS) & ~(HAS_ROPE | HAS_SPLIT_ROPE | HAS_FUSED_QKV);
 }
 
-bool build_has(const struct build *b, uint64_t when, uint64_t unless)
+bool build_has(const struct build *b, flagset when, flagset unless)
 {
-    uint64_t flags = build_flags(b);
+    flagset flags = build_flags(b);
     return (flags & when) == when && !(flags & unless);
 }
 

@@ -17,10 +17,10 @@ static inline int32_t build_room(const struct build *b, int32_t usual)
 
 /* The flags of the step at hand: within cross attention the keys are another
  * sequence's, so there is no rotation, and no one product for all three. */
-uint64_t build_flags(const struct build *b);
+flagset build_flags(const struct build *b);
 
 /* Whether a row or tensor with these flags belongs to the step at hand. */
-bool build_has(const struct build *b, uint64_t when, uint64_t unless);
+bool build_has(const struct build *b, flagset when, flagset unless);
 
 /* Bytes of a term, in the module at hand. */
 double build_bytes(const struct build *b, struct term t);
@@ -58,6 +58,16 @@ void build_outs(struct build *b, struct op *op, const struct row *row);
 bool build_trains(const struct build *b, enum module part);
 void build_freeze(struct build *b, enum module part, struct op_param *param);
 double build_quantized_B(const struct build *b, enum module part);
+
+/* build_lora_state.c: the modules of a state mixer's product that have adapters, and their
+ * columns on a rank. */
+enum { BUILD_STATE_MODULES = 6 };
+struct state_module {
+    const char *name;
+    int64_t n;
+};
+int32_t build_state_modules(const struct build *b, enum module part,
+                            struct state_module v[BUILD_STATE_MODULES]);
 
 /* The adapters of a product, after it in forward and before it in backward. */
 void build_adapters(struct build *b, enum module part);

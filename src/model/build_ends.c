@@ -304,7 +304,7 @@ void build_embedding(struct build *b, struct op_block *block)
     enter(b, OP_EMBEDDING);
     bool normed = b->flags & HAS_EMBEDDING_NORM;
     struct keep given = { .term = WIDE(normed ? 1 : 0, A), .until = "norm_bwd" };
-    uint64_t flags = b->flags;
+    flagset flags = b->flags;
     if (b->m->ends.frames)
         b->flags &= ~(HAS_POSITIONS | HAS_TIED);
     build_block(b, block, "embedding", 1,

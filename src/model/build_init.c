@@ -79,8 +79,7 @@ static int check_state(const struct model *m, const struct op_settings *s,
     if (state->kind == MODEL_STATE_S6 && s->tensor > 1)
         return err_set(err, "Mamba's first kind of layers over a tensor group is not "
                             "modelled (Mamba-2's is)");
-    if (state->heads % s->tensor ||
-        (state->kind == MODEL_STATE_SSD && state->groups % s->tensor))
+    if (state->heads % s->tensor || (state->groups > 0 && state->groups % s->tensor))
         return err_set(err,
                        "tensor degree %" PRId64 " does not divide the %" PRId64
                        " heads and %" PRId64 " groups of the model's states",
@@ -115,7 +114,7 @@ static int check(const struct model *m, const struct op_settings *s, int64_t voc
     return check_divides(m, s, vocab, err);
 }
 
-static uint64_t flag(bool on, uint64_t f)
+static flagset flag(bool on, flagset f)
 {
     return on ? f : 0;
 }
@@ -144,7 +143,7 @@ static bool fuses_rope(const struct model *m, const struct framework *fw)
            !(m->attention.scaled_rope && fw->kernels.fused_rope_unscaled);
 }
 
-static uint64_t attention_flags(const struct model *m, const struct op_settings *s)
+static flagset attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     bool flash = op_attention_is_fused(s->attention);
@@ -175,6 +174,7 @@ static uint64_t attention_flags(const struct model *m, const struct op_settings 
            flag(m->attention.q_norm > 0, HAS_QK_NORM) |
            flag(m->attention.softcap, HAS_ATTENTION_SOFTCAP) |
            flag(m->attention.sinks, HAS_SINKS) |
+           flag(m->attention.gated, HAS_OUTPUT_GATE) |
            flag(flash && s->context_method == OP_CONTEXT_RING && s->context > 1,
                 HAS_RING) |
            flag(m->attention.latent_kv > 0, HAS_LATENT) |
@@ -190,7 +190,7 @@ static bool gathers(const struct model *m, const struct op_settings *s)
 }
 
 /* What moves tokens to and from experts, and how often (MODEL.md, R11.9). */
-static uint64_t expert_flags(const struct model *m, const struct op_settings *s)
+static flagset expert_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework_experts *fw = &s->framework->experts;
     bool ranks = s->expert > 1 && m->mlp.experts > s->expert;
@@ -209,7 +209,7 @@ static uint64_t expert_flags(const struct model *m, const struct op_settings *s)
            flag(fw->eager_biases && m->mlp.bias, HAS_EAGER_BIASES);
 }
 
-static uint64_t flags(const struct model *m, const struct op_settings *s)
+static flagset flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     bool wide_logits = dtype_bytes(op_parameter_dtype(s->precision)) == 4 &&
@@ -427,6 +427,7 @@ static void set_linears(struct build *b, int64_t vocab)
     int64_t q = m->attention.q_width / attention->degree,
             kv = m->attention.kv_width / attention->degree;
     int64_t made = model_context_width(m) / attention->degree;
+    int64_t gate = m->attention.gated ? made : 0;
     int64_t up =
         m->attention.heads / attention->degree *
         (m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
@@ -444,9 +445,10 @@ static void set_linears(struct build *b, int64_t vocab)
     enum dtype head = dtype_is_quantized(layer) ? DTYPE_BF16 : layer;
     /* rows, k, n, batch; bias; owned; dtype */
     const struct linear rows[] = {
-        [MODULE_QKV] = { tokens, h, q + 2 * kv, 1, m->attention.qkv_bias, true, layer },
-        [MODULE_QUERY] = { tokens, m->attention.latent_q ? m->attention.latent_q : h, q,
-                           1, m->attention.qkv_bias, true, layer },
+        [MODULE_QKV] = { tokens, h, q + gate + 2 * kv, 1, m->attention.qkv_bias, true,
+                         layer },
+        [MODULE_QUERY] = { tokens, m->attention.latent_q ? m->attention.latent_q : h,
+                           q + gate, 1, m->attention.qkv_bias, true, layer },
         [MODULE_KEY] = { tokens, h, kv, 1, m->attention.qkv_bias, true, layer },
         [MODULE_VALUE] = { tokens, h, kv, 1, m->attention.qkv_bias, true, layer },
         [MODULE_QUERY_DOWN] = { down, h, m->attention.latent_q, 1, false, true, layer },

@@ -248,6 +248,11 @@ static const struct build_step result_b[] = {
 /* Layers that are a mixer or an MLP alone, or whose mixer keeps a state ------------- */
 
 #define STATE_WGRAD "state_in_wgrad"
+#define STATE_STEPS_F \
+    STEP(build_state_f, 1), STEP(build_delta_f, 1), STEP(build_state_out_f, 1)
+#define STATE_STEPS_B                                                           \
+    STEP(build_state_out_b, 1), STEP(build_delta_b, 1), STEP(build_state_b, 1), \
+        STEP(build_state_in_b, 1)
 
 static const struct build_step attention_f[] = {
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
@@ -273,17 +278,16 @@ static const struct build_step mlp_b[] = {
 };
 static const struct build_step state_f[] = {
     STEP(build_norm_f, 1, .user = STATE_WGRAD),
-    STEP(build_state_f, 1),
+    STATE_STEPS_F,
     STEP(add_f, 1),
     STEPS_END,
 };
 static const struct build_step state_b[] = {
-    STEP(add_b, 1), STEP(build_state_b, 1), STEP(build_norm_b, 1), STEP(sum_b, 1),
-    STEPS_END,
+    STEP(add_b, 1), STATE_STEPS_B, STEP(build_norm_b, 1), STEP(sum_b, 1), STEPS_END,
 };
 static const struct build_step state_mlp_f[] = {
     STEP(build_norm_f, 1, .user = STATE_WGRAD),
-    STEP(build_state_f, 1),
+    STATE_STEPS_F,
     STEP(add_f, 1, .user = "norm2_bwd"),
     STEP(build_norm_f, 2, .user = MLP_WGRAD),
     STEP(build_mlp_f, 2),
@@ -292,7 +296,7 @@ static const struct build_step state_mlp_f[] = {
 };
 static const struct build_step state_mlp_b[] = {
     STEP(add_b, 2),        STEP(build_mlp_b, 2), STEP(build_norm_b, 2),
-    STEP(sum_b, 2),        STEP(add_b, 1),       STEP(build_state_b, 1),
+    STEP(sum_b, 2),        STEP(add_b, 1),       STATE_STEPS_B,
     STEP(build_norm_b, 1), STEP(sum_b, 1),       STEPS_END,
 };
 
@@ -308,7 +312,7 @@ static const struct row join_b[] = {
 };
 static const struct build_step both_f[] = {
     STEP(build_norm_f, 1, .user = STATE_WGRAD),
-    STEP(build_state_f, 1),
+    STATE_STEPS_F,
     STEP(build_attention_f, 1),
     STEP(join_f, 1),
     STEP(add_f, 1, .user = "norm2_bwd"),
@@ -324,7 +328,7 @@ static const struct build_step both_b[] = {
     STEP(sum_b, 2),
     STEP(add_b, 1),
     STEP(build_attention_b, 1),
-    STEP(build_state_b, 1),
+    STATE_STEPS_B,
     STEP(join_b, 1),
     STEP(build_norm_b, 1),
     STEP(sum_b, 1),
@@ -379,7 +383,7 @@ void build_layer(struct build *b, struct op_block *block, enum stack stack)
     struct keep given = { .term = WIDE(1, A), .until = "norm1_bwd|norm2_bwd" };
     if (m->norms.post || m->norms.no_input)
         given.until = b->flags & HAS_AMP ? NULL : QKV_WGRAD;
-    uint64_t flags = b->flags;
+    flagset flags = b->flags;
     b->mlp_number = second ? 3 : 2;
     if (m->arch == MODEL_DECODER || second)
         b->flags |= HAS_DECODER;

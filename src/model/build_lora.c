@@ -19,7 +19,7 @@ struct adapter {
     bool casts, upcasts; /* to the adapter's fp32, from the product's type */
 };
 
-enum { ADAPTERS_MAX = 3 };
+enum { ADAPTERS_MAX = BUILD_STATE_MODULES };
 
 /* Which bit adapts a product that is its own. */
 static const uint32_t bits[MODULE_LINEARS] = {
@@ -128,7 +128,11 @@ static bool has_module(const struct build *b, uint32_t bit)
  * parts adapters of their own. */
 static bool targets(const struct build *b, enum module part, uint32_t bit)
 {
+    enum model_state_kind state = b->m->state.kind;
     uint32_t set = b->s->lora.targets;
+    if (set & LORA_OUT_PROJ &&
+        (state == MODEL_STATE_NONE || state == MODEL_STATE_CONV)) /* else o_proj */
+        set |= LORA_OUT;
     if (is_bare(b, part))
         return false;
     if (set & LORA_ALL_LINEAR)
@@ -138,14 +142,14 @@ static bool targets(const struct build *b, enum module part, uint32_t bit)
 
 /* Of a module that a group of t ranks splits, each has 1/t of A's columns where it has
  * 1/t of the product's, and 1/t of B's where it has 1/t of the product's rows. */
-static void add(struct build *b, struct adapter *to, enum module part, enum module of,
+static void add(struct build *b, struct adapter *to, enum module part, const char *name,
                 int64_t n)
 {
     const struct linear *l = &b->linears[part];
     int64_t r = b->s->lora.rank, t = b->shares[b->module].degree;
     bool rows = part == MODULE_OUT || part == MODULE_DOWN ||
                 part == MODULE_SHARED_DOWN || part == MODULE_STATE_OUT;
-    *to = (struct adapter) { .name = build_name(b, of, "_lora"), .a = *l, .b = *l };
+    *to = (struct adapter) { .name = name, .a = *l, .b = *l };
     to->a.n = rows ? r : (r + t - 1) / t;
     to->b.k = r;
     to->b.n = rows ? (n + t - 1) / t : n;
@@ -166,20 +170,28 @@ static int32_t list_adapters(struct build *b, enum module part,
     int32_t n = 0;
     if (b->s->lora.rank == 0)
         return 0;
+    if (part >= MODULE_STATE_IN && part <= MODULE_STATE_OUT) {
+        struct state_module modules[BUILD_STATE_MODULES];
+        n = build_state_modules(b, part, modules);
+        for (int32_t i = 0; i < n; i++)
+            add(b, &v[i], part, build_spell(b, modules[i].name, "_lora"), modules[i].n);
+        return n;
+    }
     if (part == MODULE_QKV) {
         static const enum module parts[] = { MODULE_QUERY, MODULE_KEY, MODULE_VALUE };
         for (int i = 0; i < 3; i++)
             if (targets(b, part, bits[parts[i]]))
-                add(b, &v[n++], part, parts[i], b->linears[parts[i]].n);
+                add(b, &v[n++], part, build_name(b, parts[i], "_lora"),
+                    b->linears[parts[i]].n);
         if (targets(b, part, LORA_QKV) && n == 0)
-            add(b, &v[n++], part, part, l->n);
+            add(b, &v[n++], part, build_name(b, part, "_lora"), l->n);
         return n;
     }
     if (part == MODULE_UP && b->flags & HAS_GATE && targets(b, part, LORA_GATE_UP))
-        add(b, &v[n++], part, part, 2 * l->n);
+        add(b, &v[n++], part, build_name(b, part, "_lora"), 2 * l->n);
     else if (bits[part] && (targets(b, part, bits[part]) ||
                             (part == MODULE_UP && targets(b, part, LORA_GATE_UP))))
-        add(b, &v[n++], part, part, l->n);
+        add(b, &v[n++], part, build_name(b, part, "_lora"), l->n);
     return n;
 }
 
@@ -367,6 +379,8 @@ static const char *const sharers[][8] = {
     { "cross_query" },
     { "up", "gate", "shared_up", "shared_gate" },
     { "router", "shared_up", "shared_gate" },
+    { "state_in", "state_qkv", "state_gate_in", "state_steps", "state_a", "state_b",
+      "state_query", "state_value" },
 };
 
 /* The last of the adapters that read the same input uncopied. */

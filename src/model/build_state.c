@@ -9,6 +9,12 @@
  * S6 (Mamba; selective_scan_interface.py, MambaInnerFn): one kernel each way that keeps
  * states in registers; backward runs the convolution and steps once more.
  *
+ * Lightning attention (MiniMax-01, arXiv 2501.08313, 2.2; transformers
+ * models/minimax/modeling_minimax.py): queries, keys and values in chunks as SSD's, with
+ * decays that are fixed and keys of every head.
+ *
+ * The delta rule: build_delta.c.
+ *
  * A short convolution (LFM2; transformers models/lfm2/modeling_lfm2.py): two gates and
  * a convolution between two products. */
 #include "model/build_emit.h"
@@ -18,12 +24,17 @@ const struct row build_state_f[] = {
     { ROW_STREAM, "state_cast", .when = HAS_AMP, .read = { WIDE(1, A) },
       .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, I), "state_in_wgrad") } },
     { ROW_LINEAR, .part = MODULE_STATE_IN,
-      .keep = { KEEP(NARROW(1, SI), "state_gate_in_bwd|state_conv_bwd") } },
+      .keep = { KEEP(NARROW(1, SI),
+                     "state_gate_in_bwd|state_conv_bwd|state_activation_bwd") } },
     { ROW_STREAM, "state_gate_in", .when = HAS_SHORT_CONV, .read = { NARROW(2, SX) },
       .write = { NARROW(1, SX) }, .keep = { KEEP(NARROW(1, SX), "state_conv_bwd") } },
-    { ROW_OWNER, "state_conv", MODULE_STATE_CONV, .read = { NARROW(1, SC) },
+    { ROW_OWNER, "state_conv", MODULE_STATE_CONV, .unless = HAS_LIGHTNING,
+      .read = { NARROW(1, SC) }, .write = { NARROW(1, SC) },
+      .keep = { KEEP(NARROW(1, SC), "state_gate_bwd", .when = HAS_SHORT_CONV),
+                KEEP(NARROW(1, SC), "delta_write_bwd", .when = HAS_DELTA) } },
+    { ROW_STREAM, "state_activation", .when = HAS_LIGHTNING, .read = { NARROW(1, SC) },
       .write = { NARROW(1, SC) },
-      .keep = { KEEP(NARROW(1, SC), "state_gate_bwd", .when = HAS_SHORT_CONV) } },
+      .keep = { KEEP(NARROW(1, SC), "chunk_products_bwd") } },
     /* S6 */
     { ROW_LINEAR, .part = MODULE_STATE_SELECT, .when = HAS_S6,
       .keep = { KEEP(NARROW(1, SR), "state_scan_bwd") } },
@@ -40,7 +51,8 @@ const struct row build_state_f[] = {
                 KEEP(NARROW(1, SX), "state_out_wgrad") } },
     /* SSD */
     { ROW_OWNER, "state_heads", MODULE_STATE_HEADS, .when = HAS_SSD,
-      .read = { NARROW(1, SH) }, .write = { FP32(2, SH) }, .same_node = true },
+      .unless = HAS_LIGHTNING, .read = { NARROW(1, SH) }, .write = { FP32(2, SH) },
+      .same_node = true },
     { ROW_SCAN, "chunk_states", .when = HAS_SSD, .same_node = true,
       .read = { NARROW(1, SXB), FP32(2, SH) }, .write = { FP32(1, SS) },
       .work = { WORK(1, SWS) } },
@@ -52,9 +64,21 @@ const struct row build_state_f[] = {
       .read = { FP32(1, SCB), NARROW(1, SXB), NARROW(1, SS) },
       .write = { NARROW(1, SX) }, .work = { WORK(1, SWS), WORK(0.5, SWI) },
       .keep = { KEEP(NARROW(1, SX), "state_norm_bwd|state_gate_bwd") } },
+    ROW_END,
+};
+
+const struct row build_state_out_f[] = {
     { ROW_OWNER, "state_norm", MODULE_STATE_NORM, .when = HAS_STATE_NORM,
-      .same_node = true, .read = { NARROW(2, SX) }, .write = { NARROW(1, SX) },
-      .keep = { KEEP(NARROW(1, SX), "state_out_wgrad") } },
+      .unless = HAS_LIGHTNING, .same_node = true, .read = { NARROW(2, SX) },
+      .write = { NARROW(1, SX) }, .keep = { KEEP(NARROW(1, SX), "state_out_wgrad") } },
+    /* a norm, and its result by a sigmoid of the gate */
+    { ROW_OWNER, "state_norm", MODULE_STATE_NORM, .when = HAS_LIGHTNING,
+      .read = { NARROW(1, SX) }, .write = { NARROW(1, SX) },
+      .keep = { KEEP(NARROW(1, SX), "state_gate_bwd") } },
+    { ROW_STREAM, "state_gate", .when = HAS_LIGHTNING, .launches = 2,
+      .read = { NARROW(3, SX) }, .write = { NARROW(2, SX) },
+      .keep = { KEEP(NARROW(1, SX), "state_out_wgrad"),
+                KEEP(NARROW(1, SX), "state_gate_bwd") } },
     { ROW_STREAM, "state_gate", .when = HAS_SSD, .unless = HAS_STATE_NORM,
       .same_node = true, .read = { NARROW(2, SX) }, .write = { NARROW(1, SX) },
       .keep = { KEEP(NARROW(1, SX), "state_out_wgrad") } },
@@ -64,18 +88,25 @@ const struct row build_state_f[] = {
     ROW_END,
 };
 
-const struct row build_state_b[] = {
+const struct row build_state_out_b[] = {
     { ROW_DGRAD, .part = MODULE_STATE_OUT },
     { ROW_WGRAD, .part = MODULE_STATE_OUT },
     { ROW_BIAS, .part = MODULE_STATE_OUT, .unless = HAS_FUSED_ADD },
     { ROW_STREAM, "state_gate_bwd", .when = HAS_SHORT_CONV, .launches = 2,
       .read = { NARROW(4, SX) }, .write = { NARROW(2, SX) } },
+    { ROW_STREAM, "state_gate_bwd", .when = HAS_LIGHTNING, .launches = 3,
+      .read = { NARROW(5, SX) }, .write = { NARROW(3, SX) }, .made = NARROW(2, SX) },
     { ROW_OWNER_BWD, "state_norm_bwd", MODULE_STATE_NORM, .when = HAS_STATE_NORM,
       .launches = 2, .read = { NARROW(3, SX) }, .write = { NARROW(2, SX) } },
     { ROW_STREAM, "state_gate_bwd", .when = HAS_SSD, .unless = HAS_STATE_NORM,
       .read = { NARROW(3, SX) }, .write = { NARROW(2, SX) } },
+    ROW_END,
+};
+
+const struct row build_state_b[] = {
     /* forward's own, once more: what it has not kept */
-    { ROW_STREAM, "state_conv_again", .unless = HAS_SHORT_CONV, .same_node = true,
+    { ROW_STREAM, "state_conv_again",
+      .unless = HAS_SHORT_CONV | HAS_LIGHTNING | HAS_DELTA, .same_node = true,
       .read = { NARROW(1, SC) }, .write = { NARROW(1, SC) } },
     /* S6 */
     { ROW_SCAN, "state_scan_bwd", .when = HAS_S6, .same_node = true,
@@ -91,8 +122,8 @@ const struct row build_state_b[] = {
     { ROW_DGRAD, .part = MODULE_STATE_SELECT, .when = HAS_S6 },
     { ROW_WGRAD, .part = MODULE_STATE_SELECT, .when = HAS_S6 },
     /* SSD */
-    { ROW_STREAM, "state_heads_again", .when = HAS_SSD, .same_node = true,
-      .launches = 2, .read = { NARROW(2, SH) },
+    { ROW_STREAM, "state_heads_again", .when = HAS_SSD, .unless = HAS_LIGHTNING,
+      .same_node = true, .launches = 2, .read = { NARROW(2, SH) },
       .write = { NARROW(1, SH), FP32(2, SH) } },
     { ROW_SCAN, "chunk_products_again", .when = HAS_SSD, .same_node = true,
       .read = { NARROW(2, SB) }, .write = { FP32(1, SCB) }, .work = { WORK(1, SWC) } },
@@ -127,10 +158,16 @@ const struct row build_state_b[] = {
       .work = { WORK(0.5, SWI) } },
     /* sums of steps' and decays' gradients, a few small kernels */
     { ROW_OWNER_BWD, "state_heads_bwd", MODULE_STATE_HEADS, .when = HAS_SSD,
-      .same_node = true, .launches = 9, .read = { FP32(12, SH) },
-      .write = { FP32(8, SH) } },
-    { ROW_OWNER_BWD, "state_conv_bwd", MODULE_STATE_CONV, .launches = 2,
-      .read = { NARROW(3, SC) }, .write = { NARROW(2, SC) } },
+      .unless = HAS_LIGHTNING, .same_node = true, .launches = 9,
+      .read = { FP32(12, SH) }, .write = { FP32(8, SH) } },
+    ROW_END,
+};
+
+const struct row build_state_in_b[] = {
+    { ROW_STREAM, "state_activation_bwd", .when = HAS_LIGHTNING,
+      .read = { NARROW(2, SC) }, .write = { NARROW(1, SC) } },
+    { ROW_OWNER_BWD, "state_conv_bwd", MODULE_STATE_CONV, .unless = HAS_LIGHTNING,
+      .launches = 2, .read = { NARROW(3, SC) }, .write = { NARROW(2, SC) } },
     { ROW_STREAM, "state_gate_in_bwd", .when = HAS_SHORT_CONV, .launches = 2,
       .read = { NARROW(4, SX) }, .write = { NARROW(2, SX) } },
     { ROW_DGRAD, .part = MODULE_STATE_IN },
@@ -146,25 +183,51 @@ static bool has_state(const struct model *m)
     return m->kind.mixer == MODEL_MIXER_STATE || m->kind.mixer == MODEL_MIXER_BOTH;
 }
 
-uint64_t build_state_flags(const struct model *m)
+flagset build_state_flags(const struct model *m)
 {
-    static const uint64_t kinds[] = { [MODEL_STATE_SSD] = HAS_SSD,
-                                      [MODEL_STATE_S6] = HAS_S6,
-                                      [MODEL_STATE_CONV] = HAS_SHORT_CONV };
+    static const flagset kinds[] = { [MODEL_STATE_SSD] = HAS_SSD,
+                                     [MODEL_STATE_S6] = HAS_S6,
+                                     [MODEL_STATE_CONV] = HAS_SHORT_CONV,
+                                     [MODEL_STATE_DELTA] = HAS_DELTA | HAS_HEAD_DECAY,
+                                     [MODEL_STATE_KDA] = HAS_DELTA | HAS_CHANNEL_DECAY,
+                                     [MODEL_STATE_LIGHTNING] =
+                                         HAS_SSD | HAS_LIGHTNING };
     const struct model_state *s = &m->state;
     if (!has_state(m))
         return 0;
+    bool repeats = s->kind == MODEL_STATE_DELTA && s->groups < s->heads;
     return kinds[s->kind] | (s->norm ? HAS_STATE_NORM : 0) |
-           (s->step_norm ? HAS_STEP_NORM : 0);
+           (s->step_norm ? HAS_STEP_NORM : 0) | (repeats ? HAS_REPEATED_KEYS : 0);
 }
 
 /* Weights of each head: decay, skip and step; of S6's columns a decay for each number
- * of the state, and a skip. */
+ * of the state, and a skip; of the delta rule decay and step, or a step for each number
+ * of a key. */
 static double head_weights(const struct model_state *s)
 {
-    return s->kind == MODEL_STATE_SSD  ? 3 * (double)s->heads
-           : s->kind == MODEL_STATE_S6 ? (double)s->heads * (double)(s->size + 1)
-                                       : 0;
+    double heads = (double)s->heads, size = (double)s->size;
+    switch (s->kind) {
+    case MODEL_STATE_SSD:
+        return 3 * heads;
+    case MODEL_STATE_S6:
+    case MODEL_STATE_KDA:
+        return heads * (size + 1);
+    case MODEL_STATE_DELTA:
+        return 2 * heads;
+    case MODEL_STATE_LIGHTNING:
+    case MODEL_STATE_CONV:
+    case MODEL_STATE_NONE:
+        break;
+    }
+    return 0;
+}
+
+/* Of the norm of a mixer's result: all columns have weights, or those of one head, which
+ * are every head's. */
+static double norm_weights(const struct model_state *s, double t)
+{
+    bool heads = s->kind == MODEL_STATE_DELTA || s->kind == MODEL_STATE_KDA;
+    return heads ? (double)s->head_dim : (double)model_state_width(s) / t;
 }
 
 void build_state_sizes(const struct build *b, double *e, double tokens, double t)
@@ -176,7 +239,7 @@ void build_state_sizes(const struct build *b, double *e, double tokens, double t
     double conv = (double)model_state_conv(s), size = (double)s->size;
     double chunk = (double)s->chunk, sequence = (double)b->s->sequence;
     chunk = chunk > 0 && chunk < sequence ? chunk : sequence;
-    e[SYM_SI] = tokens * (double)model_state_in(s) / t;
+    e[SYM_SI] = tokens * (double)model_state_in_on(s, (int64_t)t);
     e[SYM_SC] = tokens * conv / t;
     e[SYM_SX] = tokens * width / t;
     e[SYM_SB] = tokens * keys / t;
@@ -191,7 +254,11 @@ void build_state_sizes(const struct build *b, double *e, double tokens, double t
     e[SYM_SWI] = e[SYM_SX] * chunk;
     e[SYM_SCW] = conv * (double)(s->conv + s->conv_bias) / t;
     e[SYM_SHW] = head_weights(s) / t;
-    e[SYM_SNW] = width / t;
+    e[SYM_SNW] = norm_weights(s, t);
+    e[SYM_SD] = tokens * (double)s->heads * size / t;
+    e[SYM_SCC] = tokens * (double)s->heads * chunk / t;
+    e[SYM_SWK] = e[SYM_SCC] * size;
+    e[SYM_SWA] = e[SYM_SCC] * chunk;
     e[SYM_SQW] = s->step_norm ? (double)(s->step_rank + 2 * s->size) : 0;
 }
 
@@ -199,15 +266,17 @@ void build_state_linears(struct build *b, int64_t tokens, enum dtype dtype)
 {
     const struct model_state *s = &b->m->state;
     int64_t h = b->m->hidden, t = b->shares[OP_ATTENTION].degree;
-    int64_t width = model_state_width(s) / t, selected = s->step_rank + 2 * s->size;
+    bool kda = s->kind == MODEL_STATE_KDA;
+    int64_t width = model_state_width(s) / t;
+    int64_t selected = kda ? s->heads * s->size / t : s->step_rank + 2 * s->size;
     const struct {
         enum module part;
         int64_t k, n;
         bool bias;
     } rows[] = {
-        { MODULE_STATE_IN, h, model_state_in(s) / t, s->bias },
-        { MODULE_STATE_SELECT, width, selected, false },
-        { MODULE_STATE_STEP, s->step_rank, width, true },
+        { MODULE_STATE_IN, h, model_state_in_on(s, t), s->bias },
+        { MODULE_STATE_SELECT, kda ? s->step_rank : width, selected, false },
+        { MODULE_STATE_STEP, s->step_rank, width, !kda },
         { MODULE_STATE_OUT, width, h, s->bias },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

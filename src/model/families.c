@@ -6,8 +6,9 @@
 #include <string.h>
 
 static const struct family *const tables[] = {
-    families_encoder, families_gpt,   families_llama_line, families_recent,
-    families_experts, families_state, families_vision,     families_megatron,
+    families_encoder, families_gpt,     families_llama_line,
+    families_recent,  families_experts, families_state,
+    families_linear,  families_vision,  families_megatron,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -48,15 +49,6 @@ static const struct {
     { "recurrent_gemma", HYBRID },
     { "zamba", HYBRID },
     { "zamba2", HYBRID },
-    { "minimax", HYBRID },
-    { "minimax_text_01", HYBRID },
-    { "minimax_m1", HYBRID },
-    { "qwen3_next", HYBRID },
-    { "qwen3_5", HYBRID },
-    { "qwen3_5_text", HYBRID },
-    { "qwen3_5_moe", HYBRID },
-    { "qwen3_5_moe_text", HYBRID },
-    { "kimi_linear", HYBRID },
     { "deepseek_v4", "its attention compresses keys by learned blocks" },
     { "led", ENCODER_DECODER },
     { "t5gemma", ENCODER_DECODER },

@@ -16,6 +16,7 @@ enum family_type {
     FAMILY_STRING,
     FAMILY_LAYER_TYPES, /* struct family_layers: an array of words */
     FAMILY_LENGTH,      /* the items of an array */
+    FAMILY_ITEMS,       /* struct family_items: an array of whole numbers */
     FAMILY_EACH,        /* FAMILY_INT, or an array of equal ones */
     FAMILY_PATTERN,     /* struct family_pattern: letters, or an array of words */
     FAMILY_MEMBERS,     /* the same: an array of the layers that attend */
@@ -31,6 +32,12 @@ struct family_layers {
 struct family_pattern {
     int64_t n; /* 0: the file has no such list */
     struct model_kind *kinds;
+};
+
+/* Whole numbers, as they are listed. */
+struct family_items {
+    int64_t n;
+    int64_t *of;
 };
 
 /* Layers that recur: every so-manyth, from one on. */
@@ -73,10 +80,12 @@ struct family_raw {
     bool interleaved;     /* layers with and without experts take turns */
     struct family_layers listed;
     struct family_pattern pattern;
-    struct family_period attends, routes; /* Jamba: attention; experts */
-    int64_t expand;                       /* Mamba: of the hidden size */
-    int64_t state_width;                  /* Falcon-H1: columns that are mixed; 0: so */
-    bool adjusts_width; /* LFM2: the MLP's, to two thirds and a multiple */
+    struct family_items full_items, dense_items; /* layers of full attention; without
+                                                    experts */
+    struct family_period attends, routes;        /* Jamba: attention; experts */
+    int64_t expand;                              /* Mamba: of the hidden size */
+    int64_t state_width; /* Falcon-H1: columns that are mixed; 0: so */
+    bool adjusts_width;  /* LFM2: the MLP's, to two thirds and a multiple */
     double width_factor;
     int64_t width_multiple;
     struct arena *arena;                  /* for what finish makes */
@@ -107,8 +116,8 @@ struct family {
 
 /* Ended by a NULL name each. */
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
-    families_recent[], families_experts[], families_state[], families_vision[],
-    families_megatron[];
+    families_recent[], families_experts[], families_state[], families_linear[],
+    families_vision[], families_megatron[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);
@@ -124,10 +133,11 @@ const char *family_refusal(const char *name);
 const char *family_nearest(const char *name);
 
 /* Lists of layers: those with windows, counted; kinds of layers, as letters or words;
- * numbers of those that attend (family_layers.c). -1 with the error reported. */
+ * numbers of those that attend; any numbers (family_layers.c). -1 with the error reported. */
 int families_read_types(struct cfg list, struct family_layers *layers);
 int families_read_pattern(struct cfg value, struct family_pattern *p);
 int families_read_members(struct cfg value, struct family_pattern *p);
+int families_read_items(struct cfg value, struct family_items *items);
 
 /* The activation of that name; one kernel where the name is no other. */
 enum model_activation families_activation(const char *word);

@@ -7,20 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define STATE_SIZE(k, a, member, need, most)                                           \
-    {                                                                                  \
-        .key = (k), .alias = (a), .type = FAMILY_INT,                                  \
-        .at = offsetof(R, m.state.member), .required = (need), .min = 1, .max = (most) \
-    }
-#define PATTERN(k, a)                                                                \
-    {                                                                                \
-        .key = (k), .alias = (a), .type = FAMILY_PATTERN, .at = offsetof(R, pattern) \
-    }
-
 /* Kinds and patterns --------------------------------------------------------------- */
 
-/* A pattern that finish makes: all layers of one kind at first. */
-static struct model_kind *make_pattern(struct family_raw *raw, struct model_kind kind)
+struct model_kind *families_make_pattern(struct family_raw *raw, struct model_kind kind)
 {
     struct model_kind *kinds =
         ARENA_ARRAY(raw->arena, raw->m.layers, struct model_kind);
@@ -30,11 +19,10 @@ static struct model_kind *make_pattern(struct family_raw *raw, struct model_kind
     return kinds;
 }
 
-/* A listed pattern's mixers, each layer with an MLP too. */
-static void add_inner(struct family_raw *raw, enum model_inner inner)
+void families_add_inner(struct family_raw *raw, enum model_inner inner)
 {
     const struct model_kind state = { MODEL_MIXER_STATE, inner };
-    struct model_kind *kinds = make_pattern(raw, state);
+    struct model_kind *kinds = families_make_pattern(raw, state);
     for (int64_t i = 0; raw->pattern.kinds && i < raw->m.layers; i++)
         if (!raw->pattern.n || i < raw->pattern.n)
             kinds[i].mixer = raw->pattern.kinds[i].mixer;
@@ -97,7 +85,7 @@ static void alone(struct family_raw *raw)
 {
     const struct model_kind state = { MODEL_MIXER_STATE, MODEL_INNER_NONE };
     without_attention(&raw->m);
-    make_pattern(raw, state);
+    families_make_pattern(raw, state);
 }
 
 static void mamba2_finish(struct family_raw *raw)
@@ -148,7 +136,7 @@ static void bamba_finish(struct family_raw *raw)
 {
     raw->m.attention.qkv_bias = raw->m.attention.out_bias = raw->bias;
     finish_heads(raw);
-    add_inner(raw, MODEL_INNER_MLP);
+    families_add_inner(raw, MODEL_INNER_MLP);
 }
 
 /* Granite 4: experts and a shared MLP in every layer; without experts that one alone. */
@@ -176,7 +164,7 @@ static void granite_finish(struct family_raw *raw)
         m->mlp.shared_width = m->mlp.experts_per_token = 0;
     }
     finish_heads(raw);
-    add_inner(raw, MODEL_INNER_MLP);
+    families_add_inner(raw, MODEL_INNER_MLP);
 }
 
 /* Falcon-H1: both mixers side by side in every layer. */
@@ -198,7 +186,7 @@ static void falcon_h1_finish(struct family_raw *raw)
     const struct model_kind both = { MODEL_MIXER_BOTH, MODEL_INNER_MLP };
     raw->m.attention.qkv_bias = raw->m.attention.out_bias = raw->bias;
     finish_heads(raw);
-    make_pattern(raw, both);
+    families_make_pattern(raw, both);
 }
 
 /* Nemotron-H, Nemotron 3: each layer is a mixer, an MLP or experts alone. Experts of
@@ -251,7 +239,7 @@ static void nemotron_h_finish(struct family_raw *raw)
     }
     finish_heads(raw);
     if (!m->pattern) /* a mixer alone would be Mamba-2 */
-        add_inner(raw, MODEL_INNER_NONE);
+        families_add_inner(raw, MODEL_INNER_NONE);
 }
 
 /* Jamba ------------------------------------------------------------------------------- */
@@ -289,7 +277,7 @@ static void jamba_finish(struct family_raw *raw)
     finish_columns(raw);
     if (m->mlp.experts < 2)
         m->mlp.experts = m->mlp.experts_per_token = 0;
-    struct model_kind *kinds = make_pattern(raw, state);
+    struct model_kind *kinds = families_make_pattern(raw, state);
     for (int64_t i = 0; i < m->layers; i++) {
         if (recurs(raw->attends, i))
             kinds[i].mixer = MODEL_MIXER_ATTENTION;
@@ -335,7 +323,7 @@ static void finish_conv(struct family_raw *raw)
     m->state.head_dim = 1;
     m->state.bias = m->state.conv_bias = raw->bias;
     m->attention.q_norm = m->attention.k_norm = families_head_dim(m);
-    add_inner(raw, MODEL_INNER_MLP);
+    families_add_inner(raw, MODEL_INNER_MLP);
 }
 
 static void lfm2_finish(struct family_raw *raw)

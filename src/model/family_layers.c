@@ -37,6 +37,7 @@ static int find_kind(const char *word, struct model_kind *kind)
         { "mamba", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
         { "mamba2", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
         { "conv", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
+        { "linear_attention", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
         { "attention", { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE } },
         { "full_attention", { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE } },
         { "mlp", { MODEL_MIXER_NONE, MODEL_INNER_DENSE } },
@@ -100,5 +101,19 @@ int families_read_members(struct cfg value, struct family_pattern *p)
             return -1;
         p->kinds[at].mixer = MODEL_MIXER_ATTENTION;
     }
+    return 0;
+}
+
+int families_read_items(struct cfg value, struct family_items *items)
+{
+    enum { MOST = 10000 };
+    if (!cfg_is_array(value) || cfg_len(value) > MOST)
+        return cfg_error(value, DIAG_WRONG_TYPE,
+                         "this is an array of at most %d whole numbers", MOST);
+    items->n = cfg_len(value);
+    items->of = ARENA_ARRAY(cfg_arena(value), items->n + 1, int64_t);
+    for (int64_t i = 0; i < items->n; i++)
+        if (cfg_int(cfg_at(value, i), &items->of[i], 0, MOST) < 0)
+            return -1;
     return 0;
 }

@@ -95,6 +95,17 @@ enum {
         SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX), \
         SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX), HEAD_DIM, TIED
 
+/* Of mixers that keep a state, and kinds of layers. */
+#define STATE_SIZE(k, a, member, need, most)                                           \
+    {                                                                                  \
+        .key = (k), .alias = (a), .type = FAMILY_INT,                                  \
+        .at = offsetof(R, m.state.member), .required = (need), .min = 1, .max = (most) \
+    }
+#define PATTERN(k, a)                                                                \
+    {                                                                                \
+        .key = (k), .alias = (a), .type = FAMILY_PATTERN, .at = offsetof(R, pattern) \
+    }
+
 /* Of decoders in the line of Llama. */
 #define LLAMA_SIZES                                                                    \
     HF_SIZES, SIZE("num_key_value_heads", NULL, attention.kv_heads, false, HEADS_MAX), \
@@ -117,6 +128,12 @@ void families_wide_norms(struct model *m);
 
 /* The columns of a head, where finish needs them before they are derived. */
 int64_t families_head_dim(const struct model *m);
+
+/* A pattern that finish makes: all layers of one kind at first; or the listed one's
+ * mixers, each layer with an MLP too (families_state.c). */
+struct model_kind *families_make_pattern(struct family_raw *raw,
+                                         struct model_kind kind);
+void families_add_inner(struct family_raw *raw, enum model_inner inner);
 
 /* Where no layer is left that has experts, none has. */
 void families_dense(struct model *m);

@@ -43,6 +43,14 @@ enum lora_target {
     LORA_KV_DOWN = 1 << 12,
     LORA_KV_UP = 1 << 13,
     LORA_ALL_LINEAR = 1 << 14, /* every product but the head's */
+    LORA_OUT_PROJ = 1 << 15,   /* a state mixer's last, and attention's of that name */
+    LORA_STATE_IN = 1 << 16,   /* a state mixer's first */
+    LORA_STATE_QKV = 1 << 17,  /* parts of it that are modules of their own: Qwen3.5, */
+    LORA_STATE_GATE = 1 << 18, /* Kimi Linear, MiniMax */
+    LORA_STATE_A = 1 << 19,
+    LORA_STATE_B = 1 << 20,
+    LORA_STATE_SELECT = 1 << 21, /* Mamba's x_proj; Kimi Linear's decays */
+    LORA_STATE_STEP = 1 << 22,   /* its dt_proj; its gate */
 };
 
 /* What else is trained, whole: bits of a set. */

@@ -197,6 +197,8 @@ static int read_field(struct cfg root, const struct family_field *fields,
                              "this is an array (write [] for none)");
         *(int64_t *)(void *)member = cfg_len(value);
         break;
+    case FAMILY_ITEMS:
+        return families_read_items(value, (struct family_items *)(void *)member);
     case FAMILY_EACH:
         return read_each(value, f, (int64_t *)(void *)member);
     case FAMILY_NOTED:

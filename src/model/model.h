@@ -54,6 +54,7 @@ struct model_attention {
     int64_t window;           /* keys that a token sees ... */
     double windowed_share;    /* ... in this share of the layers */
     int64_t relative_buckets; /* T5: learned relative positions */
+    bool gated;               /* its result by a sigmoid of the token (Qwen3-Next) */
     bool softcap;             /* scores through a scaled tanh (Gemma 2) */
     bool sinks;               /* each head has a learned score of nothing (GPT-OSS) */
     bool rotary;
@@ -87,7 +88,9 @@ enum model_state_kind {
     MODEL_STATE_SSD,   /* Mamba-2: a decay a head, scanned in chunks */
     MODEL_STATE_S6,    /* Mamba: a decay a column and state, scanned token by token */
     MODEL_STATE_DELTA, /* gated delta rule (Qwen3-Next), in chunks */
-    MODEL_STATE_CONV,  /* a gated short convolution alone (LFM2) */
+    MODEL_STATE_KDA,   /* with a decay for each number of a key (Kimi Linear) */
+    MODEL_STATE_LIGHTNING, /* fixed decays (MiniMax-01), in chunks */
+    MODEL_STATE_CONV,      /* a gated short convolution alone (LFM2) */
 };
 
 struct model_state {
@@ -97,7 +100,9 @@ struct model_state {
     int64_t groups;          /* heads share keys and queries ("B" and "C") in so many */
     int64_t conv;            /* tokens that the convolution before it sees */
     int64_t chunk;           /* tokens scanned at once */
-    int64_t step_rank;       /* S6: steps come of so many columns */
+    int64_t step_rank;       /* S6: steps come of so many columns; KDA: decays, gates */
+    bool
+        apart; /* delta rule: what the first product makes are four modules (Qwen3.5) */
     bool bias, conv_bias;
     bool norm;      /* its result, gated, through a norm */
     bool step_norm; /* S6: steps, keys and queries through norms (Jamba) */

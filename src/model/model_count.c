@@ -53,17 +53,23 @@ static double latent_macs(const struct model *m)
 }
 
 /* A token's in a mixer that keeps a state: its products, its convolution, and of each
- * number of the state 3.5 (Megatron-LM training/training.py, mamba_layer_flops, counts
- * 7 FLOPs). */
+ * number of the state 3.5, or 4 by a delta rule (Megatron-LM training/training.py,
+ * mamba_layer_flops: 7 FLOPs; gdn_layer_flops); by fixed decays two: a write and a
+ * read. */
 static double state_macs(const struct model *m)
 {
+    static const double each[] = {
+        [MODEL_STATE_SSD] = 3.5, [MODEL_STATE_S6] = 3.5, [MODEL_STATE_DELTA] = 4,
+        [MODEL_STATE_KDA] = 4,   [MODEL_STATE_CONV] = 0, [MODEL_STATE_LIGHTNING] = 2
+    };
     const struct model_state *s = &m->state;
     double h = (double)m->hidden, width = (double)model_state_width(s);
     double select = (double)(s->step_rank + 2 * s->size) + (double)s->step_rank;
-    bool scans = s->kind != MODEL_STATE_CONV;
+    double low = s->kind == MODEL_STATE_KDA ? (double)s->step_rank : 0;
     return h * (double)model_state_in(s) + width * h +
            (double)(model_state_conv(s) * s->conv) +
-           (scans ? 3.5 * width * (double)s->size : 0) +
+           each[s->kind] * width * (double)s->size +
+           low * (width + (double)(s->heads * s->size)) +
            (s->kind == MODEL_STATE_S6 ? width * select : 0);
 }
 
@@ -89,7 +95,8 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
     double core = (double)m->attention.heads *
                   (double)(m->attention.head_dim + model_value_dim(m)) / 2;
     double projections =
-        s * (m->attention.latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h);
+        s * (m->attention.latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h) +
+        s * (m->attention.gated ? h * (double)model_context_width(m) : 0);
     double attention = 2 * core * s * keys_seen(m, s, half);
     double sum = s * inner_macs(m);
     if (m->kind.mixer == MODEL_MIXER_ATTENTION || m->kind.mixer == MODEL_MIXER_BOTH)

@@ -40,6 +40,7 @@ static json_t *value_schema(const struct family_field *f)
         return json_pack("{s:[s,s], s:{s:s}}", "type", "string", "array", "items",
                          "type", "string");
     case FAMILY_MEMBERS:
+    case FAMILY_ITEMS:
         return json_pack("{s:s, s:{s:s, s:i}}", "type", "array", "items", "type",
                          "integer", "minimum", 0);
     case FAMILY_LAYER_TYPES:

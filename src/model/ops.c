@@ -64,9 +64,6 @@ static int make_mixed(struct op_list *list, struct arena *arena, const struct mo
                       const struct op_settings *s, struct err *err)
 {
     struct build ends;
-    if (m->tower)
-        return err_set(err, "a vision tower before layers that keep a state is not "
-                            "modelled");
     if (m->mtp_layers > 0)
         return err_set(err, "multi-token prediction after layers of several kinds is "
                             "not modelled (write mtp_layers 0)");
@@ -75,8 +72,12 @@ static int make_mixed(struct op_list *list, struct arena *arena, const struct mo
     *plain = model_of_kind(m, attention);
     if (build_init(&ends, arena, plain, s, err) < 0)
         return -1;
-    list->blocks = ARENA_ARRAY(arena, m->layers + 2 + BUILD_TAIL_MAX, struct op_block);
+    int64_t most = m->layers + 2 + BUILD_TOWER_MAX + BUILD_TAIL_MAX;
+    list->blocks = ARENA_ARRAY(arena, most, struct op_block);
     build_embedding(&ends, &list->blocks[list->n_blocks++]);
+    if (m->tower && build_tower(&list->blocks[list->n_blocks], arena, m, s, err) < 0)
+        return -1;
+    list->n_blocks += build_tower_blocks(m);
     if (make_pattern(list, arena, m, s, err) < 0)
         return -1;
     struct op_block *head = &list->blocks[list->n_blocks++];

@@ -30,7 +30,7 @@ enum op_kind {
 /* Parts of a model that a tensor group shares or does not: see model/share.h. */
 enum op_module { OP_EMBEDDING, OP_ATTENTION, OP_MLP, OP_HEAD, OP_MODULES };
 
-enum op_outs { OP_OUTS_MAX = 3 };
+enum op_outs { OP_OUTS_MAX = 4 };
 
 /* A tensor an operator makes. Kept ones live until the block's backward has used them
  * (kept_until, an index into the block's backward ops); others die when the next

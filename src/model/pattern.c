@@ -144,12 +144,14 @@ int64_t model_state_keys(const struct model_state *s)
 
 int64_t model_state_conv(const struct model_state *s)
 {
-    bool keys = s->kind == MODEL_STATE_SSD || s->kind == MODEL_STATE_DELTA;
+    bool keys = s->kind != MODEL_STATE_S6 && s->kind != MODEL_STATE_CONV;
     return model_state_width(s) + (keys ? 2 * model_state_keys(s) : 0);
 }
 
 /* Of Mamba-2 gate, input, keys, queries and steps; of the delta rule those and strengths;
- * of Mamba gate and input; of a short convolution two gates and the input. */
+ * of KDA input, keys, queries, strengths, and what decays and gates are made of; of
+ * lightning attention gate, input, keys and queries; of Mamba gate and input; of a short
+ * convolution two gates and the input. */
 int64_t model_state_in(const struct model_state *s)
 {
     int64_t width = model_state_width(s), keys = 2 * model_state_keys(s);
@@ -158,6 +160,10 @@ int64_t model_state_in(const struct model_state *s)
         return 2 * width + keys + s->heads;
     case MODEL_STATE_DELTA:
         return 2 * width + keys + 2 * s->heads;
+    case MODEL_STATE_KDA:
+        return width + keys + s->heads + 2 * s->step_rank;
+    case MODEL_STATE_LIGHTNING:
+        return 2 * width + keys;
     case MODEL_STATE_S6:
         return 2 * width;
     case MODEL_STATE_CONV:
@@ -166,4 +172,10 @@ int64_t model_state_in(const struct model_state *s)
         break;
     }
     return 0;
+}
+
+int64_t model_state_in_on(const struct model_state *s, int64_t t)
+{
+    int64_t whole = s->kind == MODEL_STATE_KDA ? 2 * s->step_rank : 0;
+    return (model_state_in(s) - whole) / t + whole;
 }

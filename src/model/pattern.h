@@ -41,4 +41,8 @@ int64_t model_state_keys(const struct model_state *s);
 int64_t model_state_conv(const struct model_state *s);
 int64_t model_state_in(const struct model_state *s);
 
+/* Of what the first product makes, the columns on one of t ranks: KDA's low ranks are on
+ * each. */
+int64_t model_state_in_on(const struct model_state *s, int64_t t);
+
 #endif

@@ -34,13 +34,17 @@ static void add_state(struct strbuf *out, const struct model *m)
 {
     static const char *const words[] = { [MODEL_STATE_SSD] = "Mamba-2",
                                          [MODEL_STATE_S6] = "Mamba",
-                                         [MODEL_STATE_CONV] = "short convolutions" };
+                                         [MODEL_STATE_CONV] = "short convolutions",
+                                         [MODEL_STATE_DELTA] = "a gated delta rule",
+                                         [MODEL_STATE_KDA] = "Kimi Delta Attention",
+                                         [MODEL_STATE_LIGHTNING] =
+                                             "lightning attention" };
     const struct model_state *s = &m->state;
     if (!m->pattern)
         return;
     strbuf_printf(out, ", attention in %" PRId64 " layers, %s in %" PRId64,
                   model_attention_layers(m), words[s->kind], model_state_layers(m));
-    if (s->kind == MODEL_STATE_SSD)
+    if (s->kind != MODEL_STATE_S6 && s->kind != MODEL_STATE_CONV)
         strbuf_printf(out, " (%" PRId64 " heads of %" PRId64 ")", s->heads,
                       s->head_dim);
     if (s->size > 0)

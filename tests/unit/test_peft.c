@@ -98,8 +98,8 @@ static void test_axolotl(void)
           "{\"base\":\"bf16\",\"rank\":4,\"target_modules\":[\"q_proj\",\"up_proj\","
           "\"down_proj\"]}",
           NULL },
-        { AXOLOTL "adapter: lora\nlora_r: 4\nlora_target_modules: [in_proj]\n",
-          "lora_target_modules: no product is known as \"in_proj\"", NULL },
+        { AXOLOTL "adapter: lora\nlora_r: 4\nlora_target_modules: [conv1d]\n",
+          "lora_target_modules: no product is known as \"conv1d\"", NULL },
         { AXOLOTL "adapter: lora\n",
           "adapter: adapters are trained, and their rank is not given", NULL },
         { AXOLOTL "adapter: llama-adapter\nlora_r: 4\n",
