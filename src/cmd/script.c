@@ -89,12 +89,14 @@ static bool is_variable(struct arena *arena, const char *set, struct shell_given
 static void gpus_of(const struct script_options *how, struct launch_given *out)
 {
     static const char count[] = "/cluster/gpus_per_instance=",
-                      name[] = "/cluster/instance=";
+                      name[] = "/cluster/instance=", many[] = "/cluster/count=";
     int64_t gpus = 0, given = 0;
     for (int64_t i = 0; how->sets && i < how->sets->n; i++) {
         const char *set = how->sets->values[i];
         if (strncmp(set, count, sizeof(count) - 1) == 0)
             given = strtoll(set + sizeof(count) - 1, NULL, 10);
+        if (strncmp(set, many, sizeof(many) - 1) == 0)
+            out->count = strtoll(set + sizeof(many) - 1, NULL, 10);
         if (strncmp(set, name, sizeof(name) - 1) != 0)
             continue;
         struct cfg_loader loader;
@@ -107,6 +109,7 @@ static void gpus_of(const struct script_options *how, struct launch_given *out)
         cfg_loader_release(&loader);
     }
     out->gpus = given > 0 ? given : gpus;
+    out->count = out->count > 0 && out->count < 1 << 24 ? out->count : 0;
 }
 
 /* The document of the file, changed by what is set. */

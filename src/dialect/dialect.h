@@ -77,6 +77,9 @@ struct dialect {
     const char *const *calls, *const *same;
     /* likewise: patterns of what gives an object (source/python.h) */
     const char *const *objects;
+    /* likewise: what a parameter is (source/python.h); NULL: it knows of none */
+    const struct value *(*argument)(const struct python *p, const char *name,
+                                    int64_t line);
     bool (*recognises)(const struct dialect_input *in);
     /* fills the scenario; what is wrong is reported */
     void (*read)(struct launch_context *t, const struct dialect_input *in);

@@ -13,6 +13,7 @@
 #include "dialect/nanotron/nanotron.h"
 #include "dialect/nemo/nemo.h"
 #include "dialect/olmo/olmo.h"
+#include "dialect/olmocore/olmocore.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/source/python.h"
 #include "dialect/torchtitan/torchtitan.h"
@@ -65,6 +66,12 @@ const struct dialect dialects[] = {
       .sources = DIALECT_COMMAND, .starts = true,
       .looks = "those of AWS's FSDP example (--hidden_width, --max_context_width ...)",
       .recognises = awsfsdp_recognises, .read = awsfsdp_read, .tables = awsfsdp_tables },
+    { .name = "olmocore",
+      .summary = "OLMo-core's training scripts in Python",
+      .sources = DIALECT_CALLS,
+      .looks = "OLMo-core's objects (TransformerTrainModuleConfig ...)",
+      .calls = olmocore_calls, .objects = olmocore_objects, .argument = olmocore_argument,
+      .recognises = olmocore_recognises, .read = olmocore_read, .tables = olmocore_tables },
     { .name = "script",
       .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
@@ -230,12 +237,22 @@ static const char **joined(struct arena *arena, size_t member)
     return all;
 }
 
+static const struct value *argument_of(const struct python *p, const char *name,
+                                       int64_t line)
+{
+    const struct value *v = NULL;
+    for (const struct dialect *d = dialects; d->name && !v; d++)
+        v = d->argument ? d->argument(p, name, line) : NULL;
+    return v;
+}
+
 struct python_wanted dialect_calls(struct arena *arena)
 {
     return (struct python_wanted) {
         .calls = joined(arena, offsetof(struct dialect, calls)),
         .same = joined(arena, offsetof(struct dialect, same)),
         .objects = joined(arena, offsetof(struct dialect, objects)),
+        .argument = argument_of,
     };
 }
 

@@ -76,7 +76,7 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
 {
     struct arena *arena = &l->loader->arena;
     struct python_wanted wanted = dialect_calls(arena);
-    wanted.gpu = (struct python_gpu) { l->gpus, l->arch };
+    wanted.gpu = (struct python_gpu) { l->gpus, l->arch, l->gpus * given->count };
     struct python p;
     struct err err = { 0 };
     struct launch_context t = { .tree = NULL };

@@ -100,9 +100,9 @@ struct launch_given {
     const char *estimator; /* the variable that holds it; NULL takes the last one */
     const struct shell_given *shell; /* variables of a shell script */
     int32_t n_shell;
-    /* of an instance, for scripts that ask: its GPUs, 80 of sm80, its processors; 0: not
-     * known */
-    int64_t gpus, arch, cpus;
+    /* of an instance, for scripts that ask: its GPUs, 80 of sm80, its processors, and how
+     * many there are; 0: not known */
+    int64_t gpus, arch, cpus, count;
 };
 
 /* Whether a file is read so: by the ending .py, .ipynb, .txt for a notebook's dump, .sh,

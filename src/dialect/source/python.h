@@ -78,6 +78,7 @@ struct python {
 /* The GPUs of an instance, for source that asks; 0: not known. */
 struct python_gpu {
     int64_t count, arch; /* 80 of sm80 */
+    int64_t world;       /* of all instances */
 };
 
 /* What to look for; lists end with NULL. */
@@ -96,6 +97,10 @@ struct python_wanted {
      * attributes may be set at any depth, as "a.b" where there is no "a"; their calls are
      * wanted, too. NULL: none */
     const char *const *objects;
+    /* what a parameter of a function that nothing calls is, where its text does not say;
+     * NULL: nobody knows. Calls so far are in `p` */
+    const struct value *(*argument)(const struct python *p, const char *name,
+                                    int64_t line);
     struct python_gpu gpu;
 };
 

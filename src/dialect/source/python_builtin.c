@@ -337,6 +337,15 @@ static struct value *device_count(struct python_parser *r, const struct argument
                           "device_count() is the instance's number of GPUs");
 }
 
+static struct value *world_size(struct python_parser *r, const struct arguments *a)
+{
+    if (r->wanted->gpu.world)
+        return python_int(r, a->line, r->wanted->gpu.world);
+    return python_unknown(r, a->line,
+                          "get_world_size() is the number of GPUs (--set "
+                          "/cluster/instance=NAME and /cluster/count=N)");
+}
+
 /* sm80 and newer compute in bf16 (torch/cuda/__init__.py, PyTorch 2.4). */
 static struct value *bf16_supported(struct python_parser *r, const struct arguments *a)
 {
@@ -436,6 +445,8 @@ struct value *python_builtin(struct python_parser *r, const char *function,
         { "copy.deepcopy", deep_copy },
         { "copy.copy", deep_copy },
         { "torch.cuda.device_count", device_count },
+        { "torch.distributed.get_world_size", world_size },
+        { "olmo_core.distributed.utils.get_world_size", world_size },
         { "torch.cuda.is_bf16_supported", bf16_supported },
         { "is_bf16_supported", bf16_supported },
         { "is_bfloat16_supported", bf16_supported }, /* Unsloth's */

@@ -110,6 +110,11 @@ static struct value *argument(struct python_parser *r, const struct python_funct
         return it->value;
     if (otherwise && !(arguments && arguments->gap))
         return otherwise;
+    const struct value *known = !arguments && r->wanted->argument
+                                    ? r->wanted->argument(r->p, name, f->line)
+                                    : NULL;
+    if (known)
+        return python_deep_copy(r, known);
     return python_unknown(r, f->line, "%.40s is an argument of %.60s()", name, f->name);
 }
 

@@ -1,0 +1,511 @@
+#include "dialect/olmocore/olmocore.h"
+
+#include "base/names.h"
+#include "dialect/launch/launch_config.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/trainer/trainer.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define WIDE "/parallelism/"
+#define CKPT "/training/activation_checkpointing"
+#define OF "train_module."
+
+/* Rows ----------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct dialect_option joint[] = {
+    ROW_ACTS("model.*", "/model"), ROW_ACTS("build.global_batch_size", "/training/global_batch_size"), ROW_ACTS("build.max_sequence_length", "/training/sequence_length"),
+    ROW_ACTS("data_loader.global_batch_size", "/training/global_batch_size"), ROW_ACTS("dataset.sequence_length", "/training/sequence_length"),
+    ROW_ACTS(OF "rank_microbatch_size", "/training/micro_batch_size"), ROW_ACTS("trainer.rank_microbatch_size", "/training/micro_batch_size"),
+    ROW_ACTS(OF "max_sequence_length", "/training/sequence_length"), ROW_ACTS(OF "optim.@", "/training/optimizer"), ROW_ACTS(OF "max_grad_norm", "/training/gradient_clipping"),
+    ROW_ACTS(OF "compile_model", "/training/framework"), ROW_ACTS(OF "autocast_precision", "/training/precision"), ROW_ACTS(OF "float8_config.@", "/training/precision"),
+    ROW_ACTS(OF "float8_config.enabled", "/training/precision"), ROW_ACTS(OF "dp_config.@", WIDE "library"), ROW_ACTS(OF "dp_config.name", WIDE "sharding/strategy"),
+    ROW_ACTS(OF "dp_config.param_dtype", "/training/precision"), ROW_ACTS(OF "dp_config.reduce_dtype", "/training/gradient_dtype"),
+    ROW_ACTS(OF "dp_config.num_replicas", WIDE "sharding/degree"), ROW_ACTS(OF "dp_config.shard_degree", WIDE "sharding/degree"),
+    ROW_ACTS(OF "dp_config.wrapping_strategy", WIDE "sharding/unit"), ROW_ACTS(OF "tp_config.@", WIDE "tensor"), ROW_ACTS(OF "tp_config.degree", WIDE "tensor"),
+    ROW_ACTS(OF "cp_config.@", WIDE "context_comm"), ROW_ACTS(OF "cp_config.degree", WIDE "context"), ROW_ACTS(OF "pp_config.@", WIDE "pipeline"),
+    ROW_ACTS(OF "pp_config.degree", WIDE "pipeline"), ROW_ACTS(OF "pp_config.schedule", WIDE "schedule"), ROW_ACTS(OF "ep_config.@", WIDE "expert"),
+    ROW_ACTS(OF "ep_config.degree", WIDE "expert"), ROW_ACTS(OF "ac_config.@", CKPT), ROW_ACTS(OF "ac_config.mode", CKPT), ROW_ACTS(OF "ac_config.0", CKPT),
+    ROW_ACTS(OF "ac_config.block_interval", CKPT), ROW_ACTS(OF "ac_config.modules", CKPT), ROW_ACTS("trainer.max_duration.*", "/training/steps"),
+    ROW_ACTS("trainer.hard_stop.*", "/training/steps"), ROW_ACTS(OF "cp_config.0", WIDE "context"), ROW_ACTS(OF "dp_config", WIDE "library"),
+    ROW_END,
+};
+static const struct dialect_option others[] = {
+    ROW_UNSIMULATED(OF "dp_config.prefetch_factor"), ROW_UNSIMULATED(OF "tp_config.enable_async"), ROW_UNSIMULATED(OF "pp_config.split_points"), ROW_UNSIMULATED(OF "pp_config.style"),
+    ROW_UNSIMULATED(OF "ac_config.activation_memory_budget"), ROW_UNSIMULATED("dataset.generate_doc_lengths"), ROW_UNSIMULATED("dataset.sequence_length_schedule"),
+    ROW_UNSIMULATED(OF "float8_config.*"), ROW_IDLE(OF "float8_config.modules_to_ignore"), ROW_UNSIMULATED(OF "optim.foreach"), ROW_IDLE(OF "cp_config.head_stride"),
+    ROW_UNSIMULATED("data_loader.target_device_type"), ROW_IDLE(OF "ac_config.determinism_check"),
+    ROW_IDLE(OF "optim.*"), ROW_IDLE(OF "scheduler*"), ROW_IDLE(OF "z_loss_multiplier"), ROW_IDLE(OF "label_ignore_index"), ROW_IDLE(OF "state_dict_*"), ROW_IDLE(OF "load_key_mapping"),
+    ROW_IDLE(OF "@"), ROW_IDLE("data_loader.*"), ROW_IDLE("dataset.*"), ROW_IDLE("trainer.*"), ROW_IDLE("build.*"),
+    ROW_END,
+};
+const struct dialect_table olmocore_tables[] = {
+    { "", joint, DIALECT_UNKNOWN_WARNED }, { "", others, DIALECT_UNKNOWN_WARNED }, { NULL, NULL, DIALECT_UNKNOWN_WARNED },
+};
+/* clang-format on */
+
+/* One member, or several ------------------------------------------------------------ */
+
+static const struct value_item *find(struct launch_context *t, const struct value *c,
+                                     const char *path)
+{
+    const struct value_item *it = value_get(c, path);
+    launch_hear(t, it);
+    return it && it->value->kind != VALUE_NONE ? it : NULL;
+}
+
+static const struct value_item *either(struct launch_context *t, const struct value *c,
+                                       const char *a, const char *b)
+{
+    const struct value_item *x = find(t, c, a), *y = find(t, c, b);
+    return x ? x : y;
+}
+
+static void set(struct launch_context *t, const char *pointer, json_t *value,
+                const struct value_item *it, const char *what)
+{
+    if (it && !launch_has(t, pointer) && !launch_is_unresolved(t, pointer))
+        launch_set(t, pointer, value, it);
+    else
+        launch_assume(t, pointer, value, what);
+}
+
+/* A degree; 1 says nothing. */
+static int64_t degree(struct launch_context *t, const struct value *c, const char *path,
+                      const char *pointer)
+{
+    const struct value_item *it = find(t, c, path);
+    int64_t n = 1;
+    if (it && (!launch_whole(it->value, &n) || n < 1))
+        launch_unresolved_item(t, pointer, it, "whole number of at least 1");
+    else if (it && n > 1)
+        launch_set(t, pointer, json_integer((json_int_t)n), it);
+    return n;
+}
+
+/* Batches are tokens: of a step, and of a rank's microbatch. */
+static void take_tokens(struct launch_context *t, const char *pointer,
+                        const struct value_item *it)
+{
+    int64_t length = launch_number(t, "/training/sequence_length", 0), n = 0;
+    if (!it)
+        return;
+    if (!launch_whole(it->value, &n) || n < 1)
+        launch_unresolved_item(t, pointer, it, "whole number of tokens");
+    else if (length > 0 && n % length == 0)
+        launch_set(t, pointer, json_integer((json_int_t)(n / length)), it);
+    else if (length > 0)
+        launch_add_unresolved(t, pointer, it->line,
+                              "%s: %" PRId64
+                              " tokens are no multiple of the sequences' "
+                              "%" PRId64,
+                              it->key, n, length);
+    else
+        launch_add_unresolved(t, pointer, it->line,
+                              "%s: how many sequences these tokens are depends on the "
+                              "length of sequences",
+                              it->key);
+}
+
+static void take_batch(struct launch_context *t, const struct value *c)
+{
+    static const char length[] = "/training/sequence_length";
+    const struct value_item *given =
+        either(t, c, OF "max_sequence_length", "build.max_sequence_length");
+    int64_t n;
+    given = given ? given : find(t, c, "dataset.sequence_length");
+    find(t, c, "dataset.sequence_length");
+    if (given && launch_whole(given->value, &n) && n > 0)
+        launch_set(t, length, json_integer((json_int_t)n), given);
+    else if (given)
+        launch_unresolved_item(t, length, given, "whole number of at least 1");
+    take_tokens(
+        t, "/training/global_batch_size",
+        either(t, c, "data_loader.global_batch_size", "build.global_batch_size"));
+    take_tokens(
+        t, "/training/micro_batch_size",
+        either(t, c, OF "rank_microbatch_size", "trainer.rank_microbatch_size"));
+}
+
+/* hsdp without degrees: a copy a node (DataParallelConfig); FSDP's mesh has the ranks of
+ * context parallelism, too. */
+static void take_copies(struct launch_context *t, const struct value *c,
+                        const struct value_item *name)
+{
+    static const char at[] = WIDE "sharding/degree";
+    const struct value_item *copies = find(t, c, OF "dp_config.num_replicas"),
+                            *shard = find(t, c, OF "dp_config.shard_degree");
+    int64_t n, context = launch_number(t, WIDE "context", 1);
+    if (shard && launch_whole(shard->value, &n) && n > 0 && n < INT32_MAX)
+        launch_set(t, at, json_integer((json_int_t)(n * context)), shard);
+    else if (shard)
+        launch_unresolved_item(t, at, shard, "whole number of at least 1");
+    else if (copies)
+        trainer_take_copies(t, copies);
+    else
+        trainer_take_hybrid(t, name);
+}
+
+static void take_data_parallel(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *name = find(t, c, OF "dp_config.name"),
+                            *unit = find(t, c, OF "dp_config.wrapping_strategy"),
+                            *made = find(t, c, OF "dp_config.@");
+    const char *word = olmocore_word(c, OF "dp_config.name", "");
+    bool ddp = strcmp(word, "ddp") == 0, hybrid = strcmp(word, "hsdp") == 0;
+    const struct value_item *open = find(t, c, OF "dp_config");
+    if (open || (made && !ddp && !hybrid && strcmp(word, "fsdp") != 0)) {
+        launch_add_unresolved(t, WIDE "library", open ? open->line : made->line,
+                              "dp_config: which data parallelism it is, is not known");
+        return;
+    }
+    set(t, WIDE "library", json_string(!made || ddp ? "ddp" : "fsdp"), name,
+        "no dp_config");
+    if (!made || ddp)
+        return;
+    set(t, WIDE "sharding/strategy", json_string("full"), name, "");
+    if (hybrid)
+        take_copies(t, c, name);
+    if (unit && strcmp(olmocore_word(c, OF "dp_config.wrapping_strategy", ""),
+                       "fine_grained") == 0)
+        launch_note(t->l, unit->line, DIAG_APPROXIMATE,
+                    "%s: units are taken to be layers", unit->key);
+}
+
+/* olmo_core/distributed/parallel/pipeline_parallel.py */
+static void take_pipeline(struct launch_context *t, const struct value *c)
+{
+    static const struct dialect_word words[] = {
+        { "1f1b", "1f1b" },   { "single_1F1B", "1f1b" },
+        { "gpipe", "gpipe" }, { "interleaved_1F1B", "interleaved" },
+        { NULL, NULL },
+    };
+    const struct value_item *it = find(t, c, OF "pp_config.schedule");
+    const char *word = olmocore_word(c, OF "pp_config.schedule", "interleaved_1F1B");
+    const struct dialect_word *w = words;
+    find(t, c, OF "pp_config.@");
+    if (degree(t, c, OF "pp_config.degree", WIDE "pipeline") < 2)
+        return;
+    while (w->word && strcmp(w->word, word) != 0)
+        w++;
+    if (!w->word) {
+        launch_add_unresolved(t, WIDE "schedule", it ? it->line : t->l->line,
+                              "pp_config.schedule: %.40s is not simulated (1f1b, gpipe "
+                              "and interleaved are)",
+                              word);
+        return;
+    }
+    set(t, WIDE "schedule", json_string(w->value), it, "pp_config.schedule's default");
+    if (strcmp(w->value, "interleaved") == 0)
+        launch_assume(t, WIDE "virtual_stages", json_integer(2),
+                      "two stages a rank without split_points");
+}
+
+static void take_degrees(struct launch_context *t, const struct value *c)
+{
+    static const struct dialect_word ways[] = { { "zig_zag", "ring" },
+                                                { "llama3", "all-gather" },
+                                                { "ulysses", "alltoall" },
+                                                { NULL, NULL } };
+    const struct value_item *made = find(t, c, OF "cp_config.@");
+    const char *way = made ? python_last_part(made->value->text) : "";
+    find(t, c, OF "tp_config.@");
+    find(t, c, OF "ep_config.@");
+    if (degree(t, c, OF "tp_config.degree", WIDE "tensor") > 1)
+        launch_assume(t, WIDE "sequence_parallel", json_true(),
+                      "OLMo-core's tensor parallelism");
+    take_pipeline(t, c);
+    degree(t, c, OF "ep_config.degree", WIDE "expert");
+    const char *at =
+        value_get(c, OF "cp_config.degree") ? OF "cp_config.degree" : OF "cp_config.0";
+    if (degree(t, c, at, WIDE "context") < 2)
+        return;
+    for (const struct dialect_word *w = ways; w->word; w++)
+        if (strcmp(w->word, way) == 0)
+            launch_set(t, WIDE "context_comm", json_string(w->value), made);
+    if (!launch_has(t, WIDE "context_comm"))
+        launch_add_unresolved(t, WIDE "context_comm", made ? made->line : t->l->line,
+                              "cp_config: %.40s is no way that is simulated", way);
+}
+
+/* Float8Config is on but for enabled=False; FSDP casts parameters to param_dtype. */
+static void take_precision(struct launch_context *t, const struct value *c)
+{
+    static const char at[] = "/training/precision";
+    const struct value_item *made = find(t, c, OF "float8_config.@"),
+                            *on = find(t, c, OF "float8_config.enabled"),
+                            *cast = find(t, c, OF "dp_config.param_dtype"),
+                            *automatic = find(t, c, OF "autocast_precision"),
+                            *wire = find(t, c, OF "dp_config.reduce_dtype");
+    bool fp8 = made && (!on || launch_true(on->value)),
+         half =
+             strcmp(olmocore_word(c, OF "dp_config.param_dtype", ""), "bfloat16") == 0,
+         amp = strcmp(olmocore_word(c, OF "autocast_precision", ""), "bfloat16") == 0;
+    set(t, at,
+        json_string(half  ? fp8 ? "fp8" : "bf16"
+                    : amp ? fp8 ? "amp_fp8" : "amp_bf16"
+                    : fp8 ? "amp_fp8"
+                          : "fp32"),
+        fp8    ? made
+        : half ? cast
+        : amp  ? automatic
+               : NULL,
+        "param_dtype's default");
+    if (half)
+        set(t, "/training/gradient_dtype",
+            json_string(strcmp(olmocore_word(c, OF "dp_config.reduce_dtype", ""),
+                               "bfloat16") == 0
+                            ? "bf16"
+                            : "fp32"),
+            wire, "reduce_dtype's default");
+}
+
+/* "blocks.*.feed_forward", or that of each layer by its number. */
+static bool all_feed_forward(struct launch_context *t, const struct value_item *it)
+{
+    int64_t layers = launch_number(t, "/model/num_hidden_layers", 0);
+    int32_t n = it && it->value->kind == VALUE_LIST ? it->value->n : 0;
+    for (int32_t i = 0; i < n; i++) {
+        const char *text = it->value->items[i].value->text;
+        if (!text || fnmatch("blocks.*.feed_forward", text, 0) != 0)
+            return false;
+        if (strcmp(text, "blocks.*.feed_forward") == 0)
+            return n == 1;
+    }
+    return n > 0 && n == layers;
+}
+
+static void take_checkpointing(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *made = find(t, c, OF "ac_config.@"),
+                            *mode = either(t, c, OF "ac_config.mode", OF "ac_config.0"),
+                            *every = find(t, c, OF "ac_config.block_interval"),
+                            *modules = find(t, c, OF "ac_config.modules");
+    const char *word = olmocore_word(
+        c, value_get(c, OF "ac_config.mode") ? OF "ac_config.mode" : OF "ac_config.0",
+        "full");
+    int64_t n;
+    if (!made)
+        launch_assume(t, CKPT, json_string("none"), "no ac_config");
+    else if (strcmp(word, "full") == 0)
+        set(t, CKPT, json_string("full"), mode ? mode : made, "");
+    else if (strcmp(word, "selected_ops") == 0)
+        set(t, CKPT, json_string("operators"), mode, "");
+    else if (strcmp(word, "selected_blocks") == 0 && every &&
+             launch_whole(every->value, &n) && n > 0)
+        set(t, CKPT, json_pack("{s:I}", "every", (json_int_t)n), every, "");
+    else if (strcmp(word, "selected_modules") == 0 && all_feed_forward(t, modules))
+        set(t, CKPT, json_pack("{s:[s]}", "modules", "mlp"), modules, "");
+    else
+        launch_add_unresolved(t, CKPT, made->line,
+                              "ac_config: %.40s is not simulated (none, full, "
+                              "operators, {\"every\": N} or {\"modules\": [...]} are)",
+                              word);
+}
+
+static void take_optimizer(struct launch_context *t, const struct value *c)
+{
+    static const struct {
+        const char *end, *optimizer;
+    } words[] = {
+        { "AdamWConfig", "adam" },
+        { "AdamConfig", "adam" },
+        { "LionConfig", "lion" },
+        { "MuonConfig", "muon" },
+    };
+    const struct value_item *made = find(t, c, OF "optim.@"),
+                            *norm = find(t, c, OF "max_grad_norm");
+    double x = 0;
+    for (size_t i = 0; made && i < sizeof(words) / sizeof(words[0]); i++) {
+        const char *last = python_last_part(made->value->text);
+        size_t n = strlen(last), m = strlen(words[i].end);
+        if (n >= m && strcmp(last + n - m, words[i].end) == 0)
+            set(t, "/training/optimizer", json_string(words[i].optimizer), made, "");
+    }
+    if (!launch_has(t, "/training/optimizer"))
+        launch_add_unresolved(t, "/training/optimizer", made ? made->line : t->l->line,
+                              "optim: %s is no optimizer that is simulated",
+                              made ? python_last_part(made->value->text)
+                                   : "what it is");
+    if (norm && launch_real(norm->value, &x) && x > 0)
+        launch_set(t, "/training/gradient_clipping", json_real(x), norm);
+    else if (norm)
+        launch_unresolved_item(t, "/training/gradient_clipping", norm,
+                               "number above 0");
+}
+
+/* Duration.steps(N), Duration.tokens(N) or Duration.epochs(N); the nearer of two. */
+static void take_length(struct launch_context *t, const struct value *c)
+{
+    static const char *const keys[] = { "trainer.hard_stop", "trainer.max_duration" };
+    int64_t per = launch_number(t, "/training/global_batch_size", 0) *
+                  launch_number(t, "/training/sequence_length", 0);
+    for (size_t i = 0; i < 2; i++) {
+        const struct value_item *made =
+                                    find(t, c, arena_printf(t->arena, "%s.@", keys[i])),
+                                *it =
+                                    find(t, c, arena_printf(t->arena, "%s.0", keys[i]));
+        const char *what = made ? python_last_part(made->value->text) : "";
+        int64_t n;
+        if (!it || !launch_whole(it->value, &n) || n < 1 ||
+            launch_has(t, "/training/steps"))
+            continue;
+        if (strcmp(what, "steps") == 0)
+            launch_set(t, "/training/steps", json_integer((json_int_t)n), it);
+        else if (strcmp(what, "tokens") == 0 && per > 0 && n / per > 0)
+            launch_set(t, "/training/steps",
+                       json_integer((json_int_t)((n + per - 1) / per)), it);
+        else if (strcmp(what, "epochs") == 0)
+            launch_set(t, "/training/epochs", json_integer((json_int_t)n), it);
+    }
+}
+
+/* compile_model compiles each block, as torchtitan does. */
+static void take_framework(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *it = either(t, c, OF "compile_model", "model.compile");
+    const char *backend = olmocore_word(c, "model.attn_backend", "");
+    const struct value_item *from = find(t, c, "model.attn_backend"),
+                            *flash = find(t, c, "model.use_flash");
+    const char *type = json_string_value(
+        json_object_get(json_object_get(t->tree, "model"), "model_type"));
+    bool on = it && launch_true(it->value),
+         own = type && strcmp(type, "olmo3") == 0 && !from;
+    launch_assume(t, "/training/framework",
+                  json_string(on ? "torchtitan-compiled" : "torchtitan"),
+                  on ? "FSDP2 and torch.compile, as torchtitan's"
+                     : "FSDP2, as torchtitan's");
+    if (from && from->value->kind == VALUE_UNKNOWN && !*backend)
+        launch_unresolved_item(t, "/training/attention", from, "backend of attention");
+    else if (strncmp(backend, "flash", 5) == 0 || own ||
+             (flash && launch_true(flash->value)))
+        set(t, "/training/attention", json_string("flash"), from ? from : flash,
+            "attn_backend of its olmo3 models");
+    else if (from && strcmp(backend, "torch") != 0)
+        launch_add_unresolved(t, "/training/attention", from->line,
+                              "attn_backend: %.40s is no attention that is simulated",
+                              backend);
+    else
+        set(t, "/training/attention", json_string("sdpa"), from,
+            "attn_backend's default");
+}
+
+/* All of it ------------------------------------------------------------------------ */
+
+static const char *const classes[] = { ".TransformerTrainModuleConfig",
+                                       ".TransformerPipelineTrainModuleConfig",
+                                       ".MoETrainModuleConfig" };
+
+static const struct python_call *train_module(const struct python *p)
+{
+    const struct python_call *c = NULL;
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && !c; i++)
+        c = olmocore_call(p, classes[i]);
+    return c;
+}
+
+/* Any object of its own but those that start jobs. */
+bool olmocore_recognises(const struct dialect_input *in)
+{
+    const struct python *p = in->python;
+    bool own = false;
+    for (int64_t i = 0; in->source == DIALECT_CALLS && i < p->calls.n && !own; i++)
+        own = strncmp(p->calls.v[i].function, "olmo_core.", 10) == 0 &&
+              strncmp(p->calls.v[i].function, "olmo_core.launch.", 17) != 0;
+    return own;
+}
+
+/* The object that says how is trained: of earlier versions the trainer's. */
+static const struct python_call *main_call(const struct python *p)
+{
+    const struct python_call *old = olmocore_call(p, ".TrainerConfig"),
+                             *c = train_module(p);
+    return c                                                          ? c
+           : old && value_get(old->arguments, "rank_microbatch_size") ? old
+                                                                      : NULL;
+}
+
+static void add(struct launch_context *t, struct value *flat, const char *name,
+                const struct python_call *c)
+{
+    if (c)
+        olmocore_flatten(t->arena, flat, name, olmocore_members(c), 0);
+}
+
+/* Members of one object under the name of another, where that has none. */
+static void move(struct launch_context *t, struct value *flat, const char *from,
+                 const char *to)
+{
+    size_t n = strlen(from);
+    int32_t many = flat->n;
+    for (int32_t i = 0; i < many; i++) {
+        const char *key = flat->items[i].key;
+        const char *place = strncmp(key, from, n) == 0
+                                ? arena_printf(t->arena, "%s%s", to, key + n)
+                                : NULL;
+        if (place && !value_get(flat, place))
+            value_add(t->arena, flat, place, flat->items[i].line, flat->items[i].value);
+    }
+}
+
+/* All objects as one flat dictionary. */
+static const struct value *flat_of(struct launch_context *t, const struct python *p)
+{
+    static const char *const loaders[] = { ".NumpyDataLoaderConfig",
+                                           ".ComposableDataLoaderConfig" };
+    static const char *const sets[] = { ".NumpyFSLDatasetConfig",
+                                        ".NumpyPackedFSLDatasetConfig",
+                                        ".NumpyFSLDatasetConfig.from_data_mix",
+                                        ".NumpyDatasetConfig.from_data_mix",
+                                        ".NumpyFSLDatasetConfig.glob" };
+    static const char *const parts[] = { "dp_config.", "ac_config.", "tp_config.",
+                                         "cp_config.", "float8_config." };
+    struct value *flat = value_new(t->arena, VALUE_DICT, 1, 0);
+    add(t, flat, "model", olmocore_model_call(p));
+    add(t, flat, "train_module", train_module(p));
+    add(t, flat, "trainer", olmocore_call(p, ".TrainerConfig"));
+    for (size_t i = 0; i < 2; i++)
+        add(t, flat, "data_loader", olmocore_call(p, loaders[i]));
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        add(t, flat, "dataset", olmocore_call(p, sets[i]));
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        move(t, flat, arena_printf(t->arena, "model.%s", parts[i]),
+             arena_printf(t->arena, OF "%s", parts[i]));
+    move(t, flat, "trainer.max_grad_norm", OF "max_grad_norm");
+    const struct value *common = olmocore_argument(p, "common", 1);
+    for (int32_t i = 0; common && i < common->n; i++)
+        value_add(t->arena, flat,
+                  arena_printf(t->arena, "build.%s", common->items[i].key),
+                  common->items[i].line, common->items[i].value);
+    return flat;
+}
+
+void olmocore_read(struct launch_context *t, const struct dialect_input *in)
+{
+    const struct python_call *c = main_call(in->python);
+    t->l->title = "a training script of OLMo-core";
+    if (!c) {
+        diags_add(
+            &t->l->loader->diags, launch_diag(t->l, DIAG_UNKNOWN_FORMAT, 0, 0),
+            "OLMo-core's objects without TransformerTrainModuleConfig(...): how is "
+            "trained, another file says (give that one)");
+        return;
+    }
+    t->l->line = c->line;
+    const struct value *flat = flat_of(t, in->python);
+    olmocore_take_model(t, in->python, flat);
+    take_batch(t, flat);
+    take_degrees(t, flat);
+    take_data_parallel(t, flat);
+    take_precision(t, flat);
+    take_checkpointing(t, flat);
+    take_optimizer(t, flat);
+    take_framework(t, flat);
+    take_length(t, flat);
+    launch_assume(t, "/training/task", json_string("causal-lm"), "OLMo-core's models");
+    dialect_report(t, olmocore_tables, "", flat,
+                   (struct dialect_place) { c->line, "", "", false });
+}
