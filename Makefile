@@ -2,7 +2,7 @@
 CC       ?= cc
 CXX      ?= c++
 BUILD    ?= build
-PKGS     := jansson gsl cairo expat libfyaml
+PKGS     := jansson gsl cairo expat libfyaml zlib
 CFLAGS   ?= -O2 -g
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion
 PKG_CF   := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)

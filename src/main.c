@@ -31,6 +31,7 @@ static const struct command {
     { "partition", cmd_partition, "which layers each pipeline stage holds" },
     { "plan", cmd_plan, "the best degrees, placement and library for a job, and why" },
     { "compare", cmd_compare, "what makes two jobs differ, cause by cause" },
+    { "doctor", cmd_doctor, "whether a run is as fast as it should be, by its logs" },
     { "sweep", cmd_sweep, "a job at every point of a grid: tables and figures" },
     { "validate", cmd_validate, "predictions against published measurements" },
     { "calibrate", cmd_calibrate, "measurements to the profile of a GPU or a fabric" },

@@ -24,12 +24,14 @@ simulate     step
 risk         simulate
 campaign     simulate
 compare      campaign
+logs         base
+doctor       campaign logs
 search       campaign risk
 sweep        campaign
 calibrate    simulate
 validation   simulate risk
 trace        step
-report       draw trace compare search sweep calibrate validation
+report       draw trace compare doctor search sweep calibrate validation
 schema       report dialect
 cmd          schema report dialect
 ROWS
@@ -113,6 +115,9 @@ trap 'rm -rf "$tmp"' EXIT
 includes >"$tmp/bad"
 if grep -rnE '#include <cairo' src --include='*.[ch]' | grep -v '^src/draw/' >>"$tmp/bad"; then
     echo "only draw knows cairo: it belongs there" >>"$tmp/bad"
+fi
+if grep -rnE '#include <zlib' src --include='*.[ch]' | grep -v '^src/logs/' >>"$tmp/bad"; then
+    echo "only logs knows zlib: it belongs there" >>"$tmp/bad"
 fi
 if grep -rnE 'version_(compare|within|nearest)\([^;]*"' src --include='*.c' | grep -v '^src/scenario/releases.c' >>"$tmp/bad"; then
     echo "releases are named in scenario/releases.c: ask it" >>"$tmp/bad"

@@ -1,0 +1,108 @@
+/* smsim doctor: what logs of a run say of its job. */
+#include "base/err.h"
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "cmd/script.h"
+#include "doctor/doctor.h"
+#include "report/doctor.h"
+#include "report/report.h"
+
+#include <string.h>
+
+struct arguments {
+    struct option_list sets, logs;
+    const char *json;
+};
+
+#define AT(m) offsetof(struct arguments, m)
+
+/* clang-format off */
+static const struct option options[] = {
+    { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
+      .value = "FILE", .help = "a log, plain or gzip; - is standard input; may be repeated" },
+    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
+      .value = "POINTER=VALUE", .help = "change the job: /cluster/count=4" },
+    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
+      .value = "FILE", .help = "write the result as JSON; - is standard output" },
+    { .name = NULL },
+};
+
+static const struct usage usage = {
+    .command = "doctor",
+    .arguments = "JOB --log FILE... [OPTION]...",
+    .summary = "Whether a run is as fast as it should be. JOB is whatever simulate takes; "
+               "the logs\nare text of the trainer, of NCCL with NCCL_DEBUG=INFO, and CSV "
+               "of nvidia-smi, in any\nmixture.",
+    .details = "Steady steps are set apart from warm-up, checkpoints, evaluation and "
+               "stalls. Their\nmedian is held against the range of the prediction.\n\n"
+               "  smsim doctor pretrain_gpt.sh --set /cluster/instance=p4d.24xlarge --log train.log\n"
+               "  smsim doctor my.json --log train.log.gz --log nccl.log --log smi.csv\n\n"
+               "Exit code 1 says that the run is slower or faster than that range, or that "
+               "the logs\nhave no time of a step.\n",
+    .options = options,
+    .min_positional = 1,
+    .max_positional = 1,
+};
+/* clang-format on */
+
+static int read_logs(struct logs *l, const struct option_list *files, struct err *err)
+{
+    for (int32_t i = 0; i < files->n; i++)
+        if (logs_read(l, files->values[i], err))
+            return -1;
+    return logs_found(l) ? 0
+                         : err_set(err, "the logs have nothing that is known: no steps, "
+                                        "no lines of NCCL, no table of nvidia-smi "
+                                        "(docs/doctor.md lists what is read)");
+}
+
+static int print(const struct report_doctor *r, const char *json, struct err *err)
+{
+    if (!json || strcmp(json, "-") != 0)
+        report_doctor_text(stdout, r);
+    if (!json)
+        return 0;
+    json_t *tree = contract_result(&report_doctor_contract, r);
+    int rc = report_json_write(tree, json, err);
+    json_decref(tree);
+    return rc;
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+    struct arguments args = { .json = NULL };
+    struct option_list names;
+    struct cfg_loader loader;
+    struct scenario s;
+    struct cfg root;
+    struct logs logs;
+    struct doctor d;
+    struct err err = { 0 };
+    int status = options_parse(&usage, argc, argv, &args, &names);
+    if (status != OPTIONS_GO_ON)
+        return status;
+    if (args.logs.n == 0) {
+        fprintf(stderr, "smsim doctor: by which logs? (give --log FILE)\n");
+        return EXIT_USAGE;
+    }
+    const char *job = names.values[0];
+    const struct script_options how = { .sets = &args.sets };
+    cfg_loader_init(&loader);
+    logs_init(&logs);
+    bool failed = read_logs(&logs, &args.logs, &err) ||
+                  script_scenario(&s, &root, &loader, job, &how);
+    if (!failed) {
+        cmd_warn(&loader);
+        const struct report_doctor r = { job, &d };
+        failed = doctor_judge(&d, &loader, root.json, &logs, &err) ||
+                 print(&r, args.json, &err);
+    }
+    if (failed)
+        status = cmd_fail_json(&loader, err.set ? &err : NULL, "doctor", args.json);
+    else
+        status = d.verdict == DOCTOR_NORMAL ? EXIT_DONE : EXIT_UNFIT;
+    if (!failed)
+        cfg_loader_release(&loader);
+    logs_release(&logs);
+    return status;
+}

@@ -1,0 +1,40 @@
+#include "doctor/doctor.h"
+
+#include <math.h>
+
+const struct name_value doctor_verdict_names[] = {
+    { "no_step_time", DOCTOR_NO_TIME },
+    { "normal", DOCTOR_NORMAL },
+    { "slower", DOCTOR_SLOWER },
+    { "faster", DOCTOR_FASTER },
+    { NULL, 0 },
+};
+
+static enum doctor_verdict verdict_of(const struct doctor *d)
+{
+    double t = d->steady.median_s;
+    if (d->steady.n == 0)
+        return DOCTOR_NO_TIME;
+    if (t > d->healthy.range_s[1])
+        return DOCTOR_SLOWER;
+    return t < d->healthy.range_s[0] ? DOCTOR_FASTER : DOCTOR_NORMAL;
+}
+
+int doctor_judge(struct doctor *d, struct cfg_loader *files, const json_t *job,
+                 const struct logs *logs, struct err *err)
+{
+    *d = (struct doctor) { .logs = logs, .ratio = (double)NAN };
+    if (doctor_predict(&d->healthy, files, job, err))
+        return -1;
+    const struct doctor_prediction *p = &d->healthy;
+    const struct logs_step does = { p->samples, p->tokens, p->gpus };
+    d->steady = logs_steady_find(logs, &does);
+    d->verdict = verdict_of(d);
+    if (d->steady.n)
+        d->ratio = d->steady.median_s / p->step_s;
+    d->other_batch = logs->global_batch > 0 &&
+                     fabs(logs->global_batch - p->samples) > 1e-6 * p->samples;
+    d->over_memory =
+        logs->allocated_B > p->allocated_B * p->peak_range_B[1] / p->peak_B;
+    return 0;
+}

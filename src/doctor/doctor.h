@@ -1,0 +1,38 @@
+/* What logs of a run say of its job: steps as they were measured against the simulation
+ * of the job, with the range that is stated of it.
+ *
+ * Files of this folder:
+ *     predict     one simulation of a job, or of a job that differs
+ *     doctor      the measured run against it */
+#ifndef DOCTOR_DOCTOR_H
+#define DOCTOR_DOCTOR_H
+
+#include "base/names.h"
+#include "config/cfg.h"
+#include "doctor/predict.h"
+#include "logs/logs.h"
+#include "logs/steady.h"
+
+enum doctor_verdict {
+    DOCTOR_NO_TIME, /* the logs have no time of a step */
+    DOCTOR_NORMAL,  /* within the range */
+    DOCTOR_SLOWER,
+    DOCTOR_FASTER,
+};
+extern const struct name_value doctor_verdict_names[];
+
+struct doctor {
+    const struct logs *logs; /* borrowed */
+    struct doctor_prediction healthy; /* the job as it is described */
+    struct logs_steady steady;
+    enum doctor_verdict verdict;
+    double ratio;       /* measured time of a step over the predicted; NAN */
+    bool other_batch;   /* the logs' global batch is not the job's */
+    bool over_memory;   /* allocated beyond the range of the predicted peak */
+};
+
+/* Judges logs that were read by a job. -1 with err set where it cannot be simulated. */
+int doctor_judge(struct doctor *d, struct cfg_loader *files, const json_t *job,
+                 const struct logs *logs, struct err *err);
+
+#endif

@@ -1,0 +1,54 @@
+#include "doctor/predict.h"
+
+#include "campaign/campaign.h"
+
+#include <math.h>
+#include <string.h>
+
+static void take(struct doctor_prediction *p, const struct simulate_result *r)
+{
+    *p = (struct doctor_prediction) {
+        .step_s = r->step_time_s,
+        .range_s = { r->range_s[0], r->range_s[1] },
+        .peak_B = (double)r->memory.peak_B,
+        .peak_range_B = { (double)r->memory.range_B[0], (double)r->memory.range_B[1] },
+        .capacity_B = (double)r->memory.capacity_B,
+        .allocated_B = (double)r->memory.allocated_B,
+        .reserved_B = (double)r->memory.reserved_B,
+        .samples = r->samples_per_s * r->step_time_s,
+        .tokens = r->tokens_per_s * r->step_time_s,
+        .gpus = (double)r->gpus,
+        .usd_per_h = r->cost.has_price ? r->cost.usd_per_hour : (double)NAN,
+        .mfu = r->mfu,
+    };
+    memcpy(p->parts_s, r->parts_s, sizeof(p->parts_s));
+}
+
+static int simulate_tree(struct doctor_prediction *p, struct cfg_loader *loader,
+                         const json_t *tree, struct err *err)
+{
+    const struct simulate_options step = { .network = FIDELITY_FLOW, .mute = true };
+    const struct campaign_how how = { &step, NULL, interval_table_get(loader) };
+    struct cfg root = cfg_from_tree(loader, "doctor", json_deep_copy(tree));
+    struct scenario s;
+    struct campaign c;
+    struct simulate_result r;
+    struct campaign_result beyond;
+    if (scenario_read(&s, loader, root) || campaign_read(&c, &s))
+        return err_set(err, "%s", diags_error_text(&loader->diags, 0));
+    if (campaign_simulate(&r, &beyond, loader, &c, &s, &how, err))
+        return -1;
+    take(p, &r);
+    return 0;
+}
+
+int doctor_predict(struct doctor_prediction *p, struct cfg_loader *files,
+                   const json_t *tree, struct err *err)
+{
+    struct cfg_loader own;
+    cfg_loader_init(&own);
+    own.shared = files;
+    int rc = simulate_tree(p, &own, tree, err);
+    cfg_loader_release(&own);
+    return rc;
+}

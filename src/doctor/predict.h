@@ -1,0 +1,24 @@
+/* One simulation of a job, as a diagnosis needs it. */
+#ifndef DOCTOR_PREDICT_H
+#define DOCTOR_PREDICT_H
+
+#include "base/err.h"
+#include "config/cfg.h"
+#include "run/breakdown.h"
+
+struct doctor_prediction {
+    double step_s, range_s[2]; /* of a training step */
+    double peak_B, peak_range_B[2], capacity_B; /* as nvidia-smi shows it */
+    double allocated_B, reserved_B; /* as PyTorch's allocator counts */
+    double samples, tokens, gpus;   /* of a step; of the cluster */
+    double usd_per_h;               /* NAN: no price is known */
+    double mfu;
+    double parts_s[CATEGORY_N];
+};
+
+/* Simulates a scenario's tree; files come from the loader. -1 with err set where it
+ * cannot be simulated. */
+int doctor_predict(struct doctor_prediction *p, struct cfg_loader *files,
+                   const json_t *tree, struct err *err);
+
+#endif

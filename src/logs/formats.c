@@ -1,0 +1,335 @@
+/* Lines of trainers, a row a kind of line. Sources of the texts: Megatron-LM,
+ * megatron/training/training.py; Megatron-Bridge, training/utils/train_utils.py; NeMo,
+ * nemo/lightning/pytorch/callbacks/progress_printer.py; DeepSpeed, utils/timer.py;
+ * torchtitan, components/metrics.py; Composer, loggers/console_logger.py and
+ * callbacks/speed_monitor.py; nanotron, trainer.py; OLMo-core,
+ * train/callbacks/{console_logger,speed_monitor}.py; torchtune,
+ * training/metric_logging.py; transformers, trainer_utils.py (speed_metrics); all as of
+ * 2026. */
+#include "logs/logs.h"
+
+#include "logs/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum format {
+    MEGATRON,
+    BRIDGE,
+    NEMO,
+    TORCHTITAN,
+    NANOTRON,
+    OLMO,
+    NANOGPT,
+    MAXTEXT,
+    TORCHTUNE,
+    DEEPSPEED,
+    SPEED,
+    COMPOSER,
+    SWIFT,
+    PROGRESS,
+    DEEPSPEED_MEAN,
+    TRAINER,
+    FORMATS
+};
+
+static const struct {
+    const char *name;
+    enum logs_basis basis;
+} formats[FORMATS] = {
+    [MEGATRON] = { "Megatron's iterations", LOGS_INTERVAL },
+    [BRIDGE] = { "Megatron-Bridge's step times", LOGS_INTERVAL },
+    [NEMO] = { "NeMo's step timing", LOGS_INTERVAL },
+    [TORCHTITAN] = { "torchtitan's steps", LOGS_INTERVAL },
+    [NANOTRON] = { "nanotron's iterations", LOGS_INTERVAL },
+    [OLMO] = { "OLMo's steps", LOGS_INTERVAL },
+    [NANOGPT] = { "nanoGPT's iterations", LOGS_INTERVAL },
+    [MAXTEXT] = { "MaxText's steps", LOGS_INTERVAL },
+    [TORCHTUNE] = { "torchtune's steps", LOGS_INTERVAL },
+    [DEEPSPEED] = { "DeepSpeed's throughput", LOGS_INTERVAL },
+    [SPEED] = { "SageMaker's batches", LOGS_INTERVAL },
+    [COMPOSER] = { "Composer's batches", LOGS_SMOOTHED },
+    [SWIFT] = { "ms-swift's mean speed", LOGS_MEAN },
+    [PROGRESS] = { "progress lines", LOGS_SMOOTHED },
+    [DEEPSPEED_MEAN] = { "DeepSpeed's mean throughput", LOGS_MEAN },
+    [TRAINER] = { "the Trainer's summary", LOGS_MEAN },
+};
+
+const int32_t logs_n_formats = FORMATS;
+_Static_assert((int)FORMATS <= (int)LOGS_FORMATS_MAX, "struct logs counts each");
+
+const char *logs_format_name(int32_t format)
+{
+    return formats[format].name;
+}
+
+enum logs_basis logs_format_basis(int32_t format)
+{
+    return formats[format].basis;
+}
+
+int32_t logs_progress_format(void)
+{
+    return PROGRESS;
+}
+
+/* What a field says, in SI after its factor. */
+enum quantity {
+    STEP, /* and "/ LAST" */
+    TIME,
+    STEPS_RATE,
+    SAMPLES_RATE,
+    TOKENS_RATE,
+    TOKENS_GPU_RATE,
+    TFLOPS,
+    LOADING,
+    BATCH,
+    ALLOCATED,
+    RESERVED,
+    QUANTITIES
+};
+
+struct field {
+    const char *key; /* NULL ends them */
+    enum quantity is;
+    double factor; /* of the unit */
+    bool human;    /* "11.5K" */
+};
+
+enum place { ALONE, BEGINS, JOINS }; /* in a record of several lines */
+
+enum { FIELDS_MAX = 8 };
+
+struct line_row {
+    enum format format;
+    enum place place;
+    const char *needs[2]; /* all are in the line */
+    const char *lacks;
+    struct field fields[FIELDS_MAX];
+};
+
+/* clang-format off */
+#define VALUE(k, q) { .key = k, .is = q, .factor = 1 }
+#define SCALED(k, q, f) { .key = k, .is = q, .factor = f }
+#define HUMAN(k, q, f) { .key = k, .is = q, .factor = f, .human = true }
+#define END { .key = NULL }
+#define MB 0x1p20
+#define GB 0x1p30
+
+static const struct line_row rows[] = {
+    { MEGATRON, ALONE, { "iteration", "elapsed time per iteration (ms):" }, NULL,
+      { VALUE("iteration", STEP), SCALED("elapsed time per iteration (ms):", TIME, 1e-3),
+        VALUE("throughput per GPU (TFLOP/s/GPU):", TFLOPS), VALUE("TFLOPs:", TFLOPS),
+        VALUE("global batch size:", BATCH) } },
+    { MEGATRON, ALONE, { "iteration", "elapsed time per iteration (s):" }, NULL,
+      { VALUE("iteration", STEP), VALUE("elapsed time per iteration (s):", TIME),
+        VALUE("TFLOPs:", TFLOPS), VALUE("global batch size:", BATCH) } },
+    { BRIDGE, ALONE, { "Step Time :", "GPU utilization:" }, NULL,
+      { VALUE("Step Time :", TIME), VALUE("GPU utilization:", TFLOPS) } },
+    { NEMO, ALONE, { "train_step_timing in s" }, NULL,
+      { VALUE("train_step_timing in s", TIME), VALUE("global_step", STEP),
+        VALUE("global_batch_size", BATCH) } },
+    { TORCHTITAN, ALONE, { "tps:", "loss:" }, "validate",
+      { VALUE("step:", STEP), VALUE("tps:", TOKENS_GPU_RATE), VALUE("tflops:", TFLOPS),
+        SCALED("memory:", RESERVED, GB) } },
+    { NANOTRON, ALONE, { "iteration:", "time_per_iteration_ms:" }, NULL,
+      { VALUE("iteration:", STEP), HUMAN("elapsed_time_per_iteration_ms:", TIME, 1e-3),
+        HUMAN("time_per_iteration_ms:", TIME, 1e-3),
+        VALUE("model_tflops_per_gpu:", TFLOPS),
+        HUMAN("cuda_max_memory_reserved:", RESERVED, 1) } },
+    { OLMO, BEGINS, { "[step=" }, NULL, { VALUE("[step=", STEP) } },
+    { OLMO, JOINS, { "throughput/device/" }, NULL,
+      { VALUE("throughput/device/BPS=", STEPS_RATE),
+        VALUE("throughput/device/batches_per_second=", STEPS_RATE),
+        VALUE("throughput/device/data loading (s)=", LOADING),
+        HUMAN("throughput/device/flopsPS=", TFLOPS, 1e-12) } },
+    { OLMO, JOINS, { "gpu_memory/GPU reserved mem (GiB)=" }, NULL,
+      { SCALED("gpu_memory/GPU reserved mem (GiB)=", RESERVED, GB) } },
+    { OLMO, JOINS, { "System/Peak GPU Memory (MB)=" }, NULL,
+      { SCALED("System/Peak GPU Memory (MB)=", ALLOCATED, 1e6) } },
+    { NANOGPT, ALONE, { "iter ", ", time " }, NULL,
+      { VALUE("iter", STEP), SCALED("time", TIME, 1e-3) } },
+    { MAXTEXT, ALONE, { "completed step:", "seconds:" }, NULL,
+      { VALUE("completed step:", STEP), VALUE("seconds:", TIME),
+        VALUE("TFLOP/s/device:", TFLOPS) } },
+    { TORCHTUNE, ALONE, { "Step ", "tokens_per_second_per_gpu:" }, NULL,
+      { VALUE("Step", STEP), VALUE("tokens_per_second_per_gpu:", TOKENS_GPU_RATE),
+        SCALED("peak_memory_alloc:", ALLOCATED, GB),
+        SCALED("peak_memory_reserved:", RESERVED, GB) } },
+    { DEEPSPEED, ALONE, { "CurrSamplesPerSec=" }, NULL,
+      { VALUE("global_step=", STEP), VALUE("CurrSamplesPerSec=", SAMPLES_RATE),
+        SCALED("MaxMemAllocated=", ALLOCATED, GB) } },
+    { DEEPSPEED_MEAN, ALONE, { "SamplesPerSec=" }, "CurrSamplesPerSec=",
+      { VALUE("RunningAvgSamplesPerSec=", SAMPLES_RATE), VALUE("SamplesPerSec=", SAMPLES_RATE),
+        SCALED("MaxMemAllocated=", ALLOCATED, GB) } },
+    { SPEED, ALONE, { "Speed:", "samples/sec" }, NULL,
+      { VALUE("Batch", STEP), VALUE("Speed:", SAMPLES_RATE),
+        VALUE("Model TFLOPS/GPU:", TFLOPS) } },
+    { COMPOSER, BEGINS, { "[batch=" }, NULL, { VALUE("[batch=", STEP) } },
+    { COMPOSER, BEGINS, { "[token=" }, NULL, { END } },
+    { COMPOSER, JOINS, { "Train throughput/" }, NULL,
+      { VALUE("throughput/batches_per_sec:", STEPS_RATE),
+        SCALED("throughput/device/flops_per_sec:", TFLOPS, 1e-12) } },
+    { COMPOSER, JOINS, { "Train memory/peak_" }, NULL,
+      { SCALED("memory/peak_reserved_mem:", RESERVED, 1e9),
+        SCALED("memory/peak_allocated_mem:", ALLOCATED, 1e9) } },
+    { SWIFT, ALONE, { "train_speed(iter/s)" }, NULL,
+      { VALUE("global_step/max_steps", STEP), VALUE("train_speed(iter/s)", STEPS_RATE),
+        SCALED("memory(GiB)", RESERVED, GB) } },
+    { SWIFT, ALONE, { "train_speed(s/it)" }, NULL,
+      { VALUE("global_step/max_steps", STEP), VALUE("train_speed(s/it)", TIME),
+        SCALED("memory(GiB)", RESERVED, GB) } },
+    { TRAINER, ALONE, { "train_steps_per_second" }, NULL,
+      { VALUE("train_steps_per_second", STEPS_RATE),
+        VALUE("train_samples_per_second", SAMPLES_RATE) } },
+};
+/* clang-format on */
+
+enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+/* Memory that is reported apart from steps. */
+static const struct {
+    const char *needs, *key;
+    bool reserved;
+    double factor;
+} memory_rows[] = {
+    { "memory (MB) |", "max allocated:", false, MB }, /* Megatron's report_memory */
+    { "memory (MB) |", "max reserved:", true, MB },
+    { "MemAllocated=", "MaxMemAllocated=", false, GB }, /* DeepSpeed's timer */
+    { "Max_MA", "Max_MA", false, GB },                  /* see_memory_usage */
+    { "Max_CA", "Max_CA", true, GB },
+    { "Peak reserved:", "Peak reserved:", true, MB }, /* nanotron's log_memory */
+    { "Peak allocated", "Peak allocated", false, MB },
+};
+
+static void keep_most(double *most, double v)
+{
+    if (v > *most && v < 1e15)
+        *most = v;
+}
+
+static void read_memory(struct logs *l, const char *line)
+{
+    double v;
+    for (size_t i = 0; i < sizeof(memory_rows) / sizeof(memory_rows[0]); i++)
+        if (strstr(line, memory_rows[i].needs) &&
+            line_value(line, memory_rows[i].key, false, &v) == 0)
+            keep_most(memory_rows[i].reserved ? &l->reserved_B : &l->allocated_B,
+                      v * memory_rows[i].factor);
+}
+
+/* "182/ 250000"; what is written "9e+3" is rounded, and no number of a step. */
+static void take_step(struct logs_record *r, const char *at)
+{
+    const char *end;
+    double v, last;
+    if (line_number(at, false, &v, &end) || v < 0 || v != floor(v) ||
+        memchr(at, 'e', (size_t)(end - at)))
+        return;
+    r->step = (int64_t)v;
+    end += strspn(end, " ");
+    if (*end == '/' && line_number(end + 1, false, &last, NULL) == 0 && last >= v)
+        r->of_steps = (int64_t)last;
+}
+
+/* Of two rates, the one that was rounded less is kept: three decimals are written. */
+static void take_rate(struct logs_record *r, enum logs_rate of, double v)
+{
+    static const double too_small = 0.05;
+    if (v <= 0 || (r->rate_of != LOGS_NO_RATE && r->rate >= too_small))
+        return;
+    r->rate = v;
+    r->rate_of = of;
+}
+
+static void take_value(struct logs *l, struct logs_record *r, enum quantity is,
+                       double v)
+{
+    static const enum logs_rate rates[QUANTITIES] = {
+        [STEPS_RATE] = LOGS_STEPS,
+        [SAMPLES_RATE] = LOGS_SAMPLES,
+        [TOKENS_RATE] = LOGS_TOKENS,
+        [TOKENS_GPU_RATE] = LOGS_TOKENS_GPU,
+    };
+    if (is == TIME && !isfinite(r->time_s) && v > 0)
+        r->time_s = v;
+    else if (is == TFLOPS && v > 0)
+        r->tflops = v;
+    else if (is == LOADING && v >= 0)
+        r->loading_s = v;
+    else if (is == BATCH && v > 0)
+        l->global_batch = v;
+    else if (is == ALLOCATED)
+        keep_most(&l->allocated_B, v);
+    else if (is == RESERVED)
+        keep_most(&l->reserved_B, v);
+    else if (rates[is] != LOGS_NO_RATE)
+        take_rate(r, rates[is], v);
+}
+
+static void take_fields(struct logs *l, const struct line_row *row,
+                        struct logs_record *r, const char *line)
+{
+    for (int i = 0; i < FIELDS_MAX && row->fields[i].key; i++) {
+        const struct field *f = &row->fields[i];
+        const char *at = line_after(line, f->key);
+        double v;
+        if (!at)
+            continue;
+        if (f->is == STEP)
+            take_step(r, at);
+        else if (line_number(at, f->human, &v, NULL) == 0)
+            take_value(l, r, f->is, v * f->factor);
+    }
+}
+
+/* Lines that join are of the record that is open. */
+static bool matches(const struct logs *l, const struct line_row *row, const char *line)
+{
+    if (row->place == JOINS && l->open.format != (int32_t)row->format)
+        return false;
+    for (int i = 0; i < 2 && row->needs[i]; i++)
+        if (!strstr(line, row->needs[i]))
+            return false;
+    return !row->lacks || !strstr(line, row->lacks);
+}
+
+static struct logs_record new_record(enum format format)
+{
+    return (struct logs_record) {
+        .format = (int32_t)format,
+        .step = -1,
+        .of_steps = -1,
+        .time_s = (double)NAN,
+        .tflops = (double)NAN,
+        .loading_s = (double)NAN,
+    };
+}
+
+static void take_line(struct logs *l, const struct line_row *row, const char *line,
+                      int64_t rank)
+{
+    if (row->place == JOINS) {
+        take_fields(l, row, &l->open, line);
+        return;
+    }
+    struct logs_record r = new_record(row->format);
+    take_fields(l, row, &r, line);
+    if (row->place == ALONE) {
+        logs_add(l, &r, rank);
+        return;
+    }
+    logs_add(l, &l->open, rank);
+    l->open = r;
+}
+
+bool logs_read_format(struct logs *l, const char *line, int64_t rank)
+{
+    read_memory(l, line);
+    for (int i = 0; i < ROWS; i++)
+        if (matches(l, &rows[i], line)) {
+            take_line(l, &rows[i], line, rank);
+            return true;
+        }
+    return false;
+}

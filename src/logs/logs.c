@@ -1,0 +1,122 @@
+#include "logs/logs.h"
+
+#include "logs/text.h"
+#include "logs/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RECORDS_MAX = 1 << 16 };
+
+void logs_init(struct logs *l)
+{
+    memset(l, 0, sizeof(*l));
+    l->stride = 1;
+    l->open.format = -1;
+    for (int i = 0; i < LOGS_FORMATS_MAX; i++)
+        l->formats[i].rank = l->formats[i].last_step = -1;
+}
+
+void logs_release(struct logs *l)
+{
+    VEC_RELEASE(&l->files);
+    VEC_RELEASE(&l->records);
+    logs_smi_release(&l->smi);
+}
+
+/* The other half of the records is dropped, and of those to come. */
+static void thin(struct logs *l)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < l->records.n; i += 2)
+        l->records.v[n++] = l->records.v[i];
+    l->records.n = n;
+    l->stride *= 2;
+}
+
+/* Ranks say the same steps: the first that was seen is kept; where lines do not say
+ * their rank, a step that was just said. */
+static bool is_repeated(struct logs_format_use *use, const struct logs_record *r,
+                        int64_t rank)
+{
+    if (use->n_records == 0)
+        use->rank = rank;
+    bool other = rank >= 0 && use->rank >= 0 && rank != use->rank;
+    bool same = r->step >= 0 && r->step == use->last_step;
+    if (!other)
+        use->last_step = r->step;
+    return other || same;
+}
+
+void logs_add(struct logs *l, struct logs_record *record, int64_t rank)
+{
+    bool is_any = record->format >= 0 &&
+                  (isfinite(record->time_s) || record->rate_of != LOGS_NO_RATE);
+    if (!is_any)
+        return;
+    struct logs_format_use *use = &l->formats[record->format];
+    if (is_repeated(use, record, rank)) {
+        use->n_ranks_left++;
+        return;
+    }
+    record->file = (int32_t)(l->files.n - 1);
+    record->line = l->files.v[l->files.n - 1].n_lines;
+    record->events = l->events;
+    l->events = 0;
+    if (use->n_records++ == 0) {
+        use->first_line = record->line;
+        use->file = record->file;
+    }
+    if (l->n_seen++ % l->stride == 0) {
+        if (l->records.n == RECORDS_MAX)
+            thin(l);
+        VEC_PUSH(&l->records, *record);
+    }
+}
+
+void logs_line(struct logs *l, char *text, size_t length)
+{
+    struct logs_file *file = &l->files.v[l->files.n - 1];
+    file->n_lines++;
+    if (line_clean(text, length) == 0)
+        return;
+    if (logs_nccl_read(&l->nccl, text) || logs_timers_read(&l->timers, text))
+        return;
+    l->events |= logs_notices_read(&l->notices, text, file->n_lines,
+                                   (int32_t)(l->files.n - 1));
+    int64_t rank = line_rank(text);
+    if (!logs_read_format(l, text, rank) && !logs_read_progress(l, text, rank))
+        logs_smi_read(&l->smi, text);
+}
+
+void logs_end(struct logs *l)
+{
+    logs_add(l, &l->open, -1);
+    l->open.format = -1;
+}
+
+static void take_line(void *arg, char *line, size_t length, bool cut)
+{
+    struct logs *l = arg;
+    l->files.v[l->files.n - 1].n_long += cut;
+    logs_line(l, line, length);
+}
+
+int logs_read(struct logs *l, const char *file, struct err *err)
+{
+    bool whole;
+    VEC_PUSH(&l->files, ((struct logs_file) { .name = file }));
+    l->smi.n_columns = 0;
+    l->timers.listing = false;
+    if (stream_lines(file, LOGS_LINE_MAX, take_line, l, &whole, err))
+        return -1;
+    logs_end(l);
+    l->files.v[l->files.n - 1].is_cut = !whole;
+    return 0;
+}
+
+bool logs_found(const struct logs *l)
+{
+    return l->records.n || l->nccl.n_lines || l->smi.n || l->timers.n ||
+           l->allocated_B > 0 || l->reserved_B > 0;
+}

@@ -1,0 +1,118 @@
+/* Logs of training runs, as they are: text of the trainers, of NCCL with
+ * NCCL_DEBUG=INFO, and tables of nvidia-smi, in any mixture and with any prefix that
+ * launchers put before lines. Gzip is read as it is.
+ *
+ * Reading streams: a line at a time, of which LOGS_LINE_MAX bytes are looked at. What is
+ * kept is bounded, whatever the size of a log. Texts that are kept (names of timers,
+ * versions, hosts) are short and have no control characters.
+ *
+ * Files of this folder:
+ *     stream          lines of a file
+ *     formats, scan   a row a format of the trainers' lines; numbers in lines
+ *     progress        tqdm's lines
+ *     timers          lines of Megatron's and DeepSpeed's timers
+ *     notices         lines that say what happened: checkpoints, evaluation, warnings
+ *     nccl            what NCCL says of itself
+ *     smi             tables of nvidia-smi
+ *     steady          steps set apart, and the distribution of the others */
+#ifndef LOGS_LOGS_H
+#define LOGS_LOGS_H
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "logs/nccl.h"
+#include "logs/notices.h"
+#include "logs/smi.h"
+#include "logs/timers.h"
+
+enum { LOGS_LINE_MAX = 1 << 14, LOGS_FORMATS_MAX = 32 };
+
+/* What a record's time is of. */
+enum logs_basis {
+    LOGS_INTERVAL, /* the steps since the record before */
+    LOGS_SMOOTHED, /* a moving average */
+    LOGS_MEAN,     /* all steps so far */
+};
+
+/* What a line's rate is of. */
+enum logs_rate {
+    LOGS_NO_RATE,
+    LOGS_STEPS,
+    LOGS_SAMPLES,
+    LOGS_TOKENS,
+    LOGS_TOKENS_GPU, /* a GPU's share */
+};
+
+/* What a trainer says of a step, or of those since the record before. */
+struct logs_record {
+    int32_t format, file;
+    int64_t line, step, of_steps; /* -1: not said */
+    unsigned events;              /* bits of enum logs_event since the record before */
+    double time_s;                /* of a step; NAN: only a rate, or not said */
+    double rate;                  /* a second */
+    enum logs_rate rate_of;
+    double tflops;    /* of a GPU, as the trainer counts; NAN: not said */
+    double loading_s; /* of a step's wait for data; NAN: not said */
+};
+
+/* How often a format occurred, and what it left out. */
+struct logs_format_use {
+    int64_t n_records, n_ranks_left; /* the same steps, as other ranks say them */
+    int64_t first_line;
+    int32_t file;
+    int64_t rank, last_step; /* of the records that are kept; -1 */
+};
+
+struct logs_file {
+    const char *name; /* borrowed */
+    int64_t n_lines, n_long; /* lines; those that were cut */
+    bool is_cut;             /* more text than is read of one file */
+};
+
+struct logs {
+    VEC(struct logs_file) files;
+    VEC(struct logs_record) records; /* in the order of the lines */
+    int64_t stride;                  /* 1 of so many records is kept */
+    int64_t n_seen;
+    struct logs_format_use formats[LOGS_FORMATS_MAX];
+    unsigned events; /* since the last record */
+    double allocated_B, reserved_B; /* the most that was said; 0: nothing */
+    double global_batch;            /* the last that was said; 0: nothing */
+    double tokens_batch;            /* likewise, in tokens */
+    struct logs_record open;        /* of several lines; format -1: none */
+    struct logs_timers timers;
+    struct logs_notices notices;
+    struct logs_nccl nccl;
+    struct logs_smi smi;
+};
+
+void logs_init(struct logs *l);
+void logs_release(struct logs *l);
+
+/* Adds what a file holds ("-" is standard input). The name has to outlive the logs. -1
+ * with err set where it cannot be read; a file without anything of use is no error. */
+int logs_read(struct logs *l, const char *file, struct err *err);
+
+/* Adds one line of the last file, without its end; it is changed. */
+void logs_line(struct logs *l, char *text, size_t length);
+
+/* After the last line: what is open is closed. */
+void logs_end(struct logs *l);
+
+/* Whether anything was found that says something of a run. */
+bool logs_found(const struct logs *l);
+
+/* A row of the table of formats, and how many there are. */
+const char *logs_format_name(int32_t format);
+enum logs_basis logs_format_basis(int32_t format);
+extern const int32_t logs_n_formats;
+
+/* Keeps a record, unless another rank said it before. */
+void logs_add(struct logs *l, struct logs_record *record, int64_t rank);
+
+/* Parts of logs_line: true where the line is of that kind. */
+bool logs_read_format(struct logs *l, const char *line, int64_t rank);
+bool logs_read_progress(struct logs *l, const char *line, int64_t rank);
+int32_t logs_progress_format(void);
+
+#endif

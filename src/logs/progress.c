@@ -1,0 +1,72 @@
+/* Lines of tqdm: "  3%|#   | 12/345 [00:07<06:50,  1.23s/it]". */
+#include "logs/logs.h"
+#include "logs/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* Words before the percentage of bars that are none of training. */
+static const char *const others[] = {
+    "Map",      "Load",  "load",  "Token",    "token",    "Eval",   "eval", "Valid",
+    "valid",    "Sanity", "Filter", "Download", "Generat", "Sav",   "Pack", "Predict",
+    "Test",     "Fetch", "Prepar", "Extract", "Group",   "Convert", "Run",  "Comput",
+    "Quantiz",  "Shard", "Build", "Process", "Adding",  "Drop",
+};
+
+static bool is_training(const char *line, const char *percent)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        const char *at = strstr(line, others[i]);
+        if (at && at < percent)
+            return false;
+    }
+    return true;
+}
+
+/* "12/345 " that ends at a bracket. */
+static bool read_counts(const char *line, const char *bracket, struct logs_record *r)
+{
+    const char *at = bracket;
+    while (at > line && strchr("0123456789/ ", at[-1]))
+        at--;
+    double n, of;
+    const char *end;
+    if (line_number(at, false, &n, &end) || *end != '/' ||
+        line_number(end + 1, false, &of, NULL))
+        return false;
+    r->step = (int64_t)n;
+    r->of_steps = (int64_t)of;
+    return n >= 0 && of >= n;
+}
+
+/* The number that ends before a unit. */
+static bool read_before(const char *line, const char *unit, double *v)
+{
+    const char *at = unit, *end;
+    while (at > line && (isdigit((unsigned char)at[-1]) || at[-1] == '.'))
+        at--;
+    return line_number(at, false, v, &end) == 0 && end == unit && *v > 0;
+}
+
+bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
+{
+    const char *per_step = strstr(line, "s/it"), *per_second = strstr(line, "it/s"),
+               *unit = per_step ? per_step : per_second;
+    const char *percent = strstr(line, "%|"), *bracket = NULL;
+    struct logs_record r = { .format = logs_progress_format(),
+                             .time_s = (double)NAN,
+                             .tflops = (double)NAN,
+                             .loading_s = (double)NAN };
+    double v;
+    if (!unit || !percent || percent > unit || !is_training(line, percent))
+        return false;
+    for (const char *at = percent; at < unit; at++)
+        if (*at == '[')
+            bracket = at;
+    if (!bracket || !read_counts(percent, bracket, &r) || !read_before(line, unit, &v))
+        return false;
+    r.time_s = per_step ? v : 1 / v;
+    logs_add(l, &r, rank);
+    return true;
+}

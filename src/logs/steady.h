@@ -1,0 +1,56 @@
+/* Steps of a run, the steady ones set apart from the others.
+ *
+ * Of all kinds of records in the logs, one is used: of those with three or more (else of
+ * all), the kind with the best basis, and of these the first of the table of formats.
+ * Of progress lines, those of the longest bar.
+ *
+ *   warm-up     records at the begin slower than 1.2 of the median of the later half,
+ *               and the first in any case, where there are four or more
+ *   checkpoint, evaluation, pause
+ *               slower than 1.1 of the median, after a line that says so
+ *   stall       slower than 1.5 of the median, and no line says why
+ *   steady      the others */
+#ifndef LOGS_STEADY_H
+#define LOGS_STEADY_H
+
+#include "logs/logs.h"
+
+enum logs_kind {
+    LOGS_STEADY,
+    LOGS_WARMUP,
+    LOGS_AT_CHECKPOINT,
+    LOGS_AT_EVALUATION,
+    LOGS_AT_PAUSE,
+    LOGS_STALL,
+    LOGS_KINDS
+};
+
+extern const char *const logs_kind_names[LOGS_KINDS];
+
+/* What a step does, by which rates become times; 0: unknown. */
+struct logs_step {
+    double samples, tokens, gpus;
+};
+
+struct logs_part {
+    int64_t n;
+    double lost_s; /* beyond the median of steady steps, of all of them together */
+    double longest_s;
+    int64_t first_step, first_line;
+};
+
+struct logs_steady {
+    int32_t format;    /* -1: no record has a time */
+    int64_t n;         /* records of it */
+    int64_t n_unknown; /* whose rate is of something that is not known */
+    bool few;          /* too few to set any apart */
+    struct logs_part parts[LOGS_KINDS];
+    double median_s, p10_s, p90_s, mean_s; /* of steady steps */
+    double total_s;    /* of all records that have numbers of steps */
+    double tflops;     /* median of steady ones, as the trainer counts; NAN: not said */
+    double loading_s;  /* likewise, of a step's wait for data */
+};
+
+struct logs_steady logs_steady_find(const struct logs *l, const struct logs_step *does);
+
+#endif

@@ -1,0 +1,106 @@
+#include "logs/stream.h"
+
+#include "base/file.h"
+#include "base/xmalloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { CHUNK_B = 1 << 17 };
+
+struct splitter {
+    char *line; /* max + 1 bytes */
+    size_t n, max;
+    bool cut, after_return, begun;
+    stream_take take;
+    void *arg;
+};
+
+static void end_line(struct splitter *s)
+{
+    s->take(s->arg, s->line, s->n, s->cut);
+    s->n = 0;
+    s->cut = s->begun = false;
+}
+
+/* A line begins anew after "\r", as progress is written; "\r\n" is one end. */
+static void split(struct splitter *s, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        bool is_pair = c == '\n' && s->after_return;
+        s->after_return = c == '\r';
+        if (is_pair)
+            continue;
+        if (c == '\n' || c == '\r') {
+            end_line(s);
+            continue;
+        }
+        s->begun = true;
+        if (s->n < s->max)
+            s->line[s->n++] = c;
+        else
+            s->cut = true;
+    }
+}
+
+static gzFile open_file(const char *file, struct err *err)
+{
+    bool is_input = strcmp(file, "-") == 0;
+    int fd = is_input ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_NONBLOCK);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st)) {
+        err_set(err, "%s: cannot be read: %s", file, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    if (!is_input && !S_ISREG(st.st_mode) && strncmp(file, "/dev/fd/", 8) != 0) {
+        close(fd);
+        err_set(err, "%s: is no file", file);
+        return NULL;
+    }
+    if (!is_input)
+        fcntl(fd, F_SETFL, 0);
+    file_guard_note(&st);
+    gzFile in = gzdopen(fd, "rb");
+    if (!in) {
+        close(fd);
+        err_set(err, "%s: cannot be read", file);
+    }
+    return in;
+}
+
+int stream_lines(const char *file, size_t max, stream_take take, void *arg, bool *whole,
+                 struct err *err)
+{
+    gzFile in = open_file(file, err);
+    if (!in)
+        return -1;
+    struct splitter s = { .line = xmalloc(max + 1), .max = max, .take = take, .arg = arg };
+    char *chunk = xmalloc(CHUNK_B);
+    int64_t total = 0;
+    int n = 0;
+    *whole = true;
+    while (*whole && (n = gzread(in, chunk, CHUNK_B)) > 0) {
+        split(&s, chunk, (size_t)n);
+        total += n;
+        *whole = total < STREAM_MAX_B;
+    }
+    if (s.begun)
+        end_line(&s);
+    int code = Z_OK, rc = 0;
+    const char *why = gzerror(in, &code);
+    if (n < 0)
+        rc = err_set(err, "%s: cannot be read: %s", file,
+                     code == Z_ERRNO ? strerror(errno) : why);
+    gzclose(in);
+    free(chunk);
+    free(s.line);
+    return rc;
+}

@@ -1,0 +1,18 @@
+/* A diagnosis (doctor/doctor.h), for people and for programs. */
+#ifndef REPORT_DOCTOR_H
+#define REPORT_DOCTOR_H
+
+#include "config/contract.h"
+#include "doctor/doctor.h"
+
+#include <stdio.h>
+
+struct report_doctor {
+    const char *job;
+    const struct doctor *d;
+};
+
+void report_doctor_text(FILE *out, const struct report_doctor *r);
+extern const struct contract report_doctor_contract;
+
+#endif

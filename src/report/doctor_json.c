@@ -1,0 +1,177 @@
+#include "report/doctor.h"
+
+#include <math.h>
+
+#define KNOWN .flags = CONTRACT_MAY_NULL
+
+/* clang-format off */
+static const struct contract_member prediction_rows[] = {
+    CONTRACT_AT("step_time_s", REAL, doctor_prediction, step_s, "Time of one training step."),
+    CONTRACT_AT("least_s", REAL, doctor_prediction, range_s[0], "The range's end that is faster."),
+    CONTRACT_AT("most_s", REAL, doctor_prediction, range_s[1], "The range's end that is slower."),
+    CONTRACT_AT("peak_bytes", REAL, doctor_prediction, peak_B, "On the fullest GPU, as nvidia-smi shows it."),
+    CONTRACT_AT("allocated_bytes", REAL, doctor_prediction, allocated_B, "As PyTorch's allocator counts."),
+    CONTRACT_AT("reserved_bytes", REAL, doctor_prediction, reserved_B, "Likewise."),
+    CONTRACT_AT("samples", REAL, doctor_prediction, samples, "Sequences of one step."),
+    CONTRACT_AT("tokens", REAL, doctor_prediction, tokens, "Tokens of one step."),
+    CONTRACT_AT("usd_per_hour", REAL, doctor_prediction, usd_per_h, "Of all instances.", KNOWN),
+    CONTRACT_AT("breakdown_s", REALS, doctor_prediction, parts_s, "The parts of the step by the names of simulate's result.", .names = category_names),
+    CONTRACT_END,
+};
+static const struct contract_object prediction = { "prediction", prediction_rows };
+
+static const struct contract_member file_rows[] = {
+    CONTRACT_AT("file", TEXT, logs_file, name, "The file."),
+    CONTRACT_AT("lines", INT64, logs_file, n_lines, "Its lines."),
+    CONTRACT_AT("cut_lines", INT64, logs_file, n_long, "Lines too long to be looked at whole."),
+    CONTRACT_AT("cut", BOOL, logs_file, is_cut, "Whether the file is too large and its rest was left out."),
+    CONTRACT_END,
+};
+static const struct contract_object file = { "file", file_rows };
+
+/* Steps of one kind. */
+struct kind {
+    const char *name;
+    struct logs_part p;
+};
+static const struct contract_member kind_rows[] = {
+    CONTRACT_AT("kind", TEXT, kind, name, "\"steady\", \"warm-up\", \"checkpoint\", \"evaluation\", \"pause\" or \"stall\"."),
+    CONTRACT_AT("records", INT64, kind, p.n, "Records of such steps."),
+    CONTRACT_AT("longest_s", REAL, kind, p.longest_s, "The longest time of a step among them."),
+    CONTRACT_AT("lost_s", REAL, kind, p.lost_s, "Time beyond the median of steady steps, together."),
+    CONTRACT_AT("first_step", INT64, kind, p.first_step, "-1: the log has no number."),
+    CONTRACT_AT("first_line", INT64, kind, p.first_line, "Of the log."),
+    CONTRACT_END,
+};
+static const struct contract_object kind = { "kind", kind_rows };
+
+/* A timer, whose name is text of the log. */
+struct named_timer {
+    const char *name;
+    struct logs_timer t;
+};
+static const struct contract_member timer_rows[] = {
+    CONTRACT_AT("timer", TEXT, named_timer, name, "As the log names it."),
+    CONTRACT_AT("lines", INT64, named_timer, t.n, "How often it was written."),
+    CONTRACT_AT("least_s", REAL, named_timer, t.least_s, "Sum of the least of all ranks."),
+    CONTRACT_AT("most_s", REAL, named_timer, t.most_s, "Sum of the most of all ranks."),
+    CONTRACT_END,
+};
+static const struct contract_object timer = { "timer", timer_rows };
+
+struct measured {
+    const char *format;
+    struct logs_steady s;
+    double allocated_B, reserved_B;
+};
+/* clang-format on */
+
+static json_t *kinds(const void *measured)
+{
+    const struct measured *m = measured;
+    json_t *list = json_array();
+    for (int i = 0; i < LOGS_KINDS; i++) {
+        const struct kind x = { logs_kind_names[i], m->s.parts[i] };
+        if (x.p.n)
+            json_array_append_new(list, contract_json(&kind, &x));
+    }
+    return list;
+}
+
+/* clang-format off */
+static const struct contract_member measured_rows[] = {
+    CONTRACT_AT("format", TEXT, measured, format, "What the times were read from; null: the logs have none.", KNOWN),
+    CONTRACT_AT("records", INT64, measured, s.n, "Times that were read."),
+    CONTRACT_AT("median_s", REAL, measured, s.median_s, "Of steady steps; null where there are none.", KNOWN),
+    CONTRACT_AT("p10_s", REAL, measured, s.p10_s, "Likewise.", KNOWN),
+    CONTRACT_AT("p90_s", REAL, measured, s.p90_s, "Likewise.", KNOWN),
+    CONTRACT_AT("mean_s", REAL, measured, s.mean_s, "Likewise.", KNOWN),
+    CONTRACT_AT("trainer_tflops", REAL, measured, s.tflops, "TFLOP/s per GPU as the trainer counts.", KNOWN),
+    CONTRACT_AT("loading_s", REAL, measured, s.loading_s, "A step's wait for data.", KNOWN),
+    CONTRACT_AT("allocated_bytes", REAL, measured, allocated_B, "The most that PyTorch had allocated; null: not in the logs.", KNOWN),
+    CONTRACT_AT("reserved_bytes", REAL, measured, reserved_B, "Likewise, reserved.", KNOWN),
+    CONTRACT_MADE("kinds", LIST, kinds, "Steps by kind.", .of = &kind),
+    CONTRACT_END,
+};
+static const struct contract_object measured = { "measured", measured_rows };
+/* clang-format on */
+
+static json_t *of_healthy(const void *x)
+{
+    return contract_json(&prediction, &((const struct report_doctor *)x)->d->healthy);
+}
+
+static double known(double v)
+{
+    return v > 0 ? v : (double)NAN;
+}
+
+static json_t *of_measured(const void *x)
+{
+    const struct doctor *d = ((const struct report_doctor *)x)->d;
+    struct measured m = { .s = d->steady,
+                          .allocated_B = known(d->logs->allocated_B),
+                          .reserved_B = known(d->logs->reserved_B) };
+    if (m.s.n)
+        m.format = logs_format_name(m.s.format);
+    else
+        m.s.median_s = m.s.p10_s = m.s.p90_s = m.s.mean_s = (double)NAN;
+    return contract_json(&measured, &m);
+}
+
+static json_t *of_verdict(const void *x)
+{
+    const struct doctor *d = ((const struct report_doctor *)x)->d;
+    return json_string(names_of(doctor_verdict_names, (int)d->verdict));
+}
+
+static json_t *of_ratio(const void *x)
+{
+    return contract_real(((const struct report_doctor *)x)->d->ratio);
+}
+
+static json_t *of_files(const void *x)
+{
+    const struct logs *l = ((const struct report_doctor *)x)->d->logs;
+    return contract_list(&file, l->files.v, l->files.n, sizeof(*l->files.v));
+}
+
+static json_t *of_timers(const void *x)
+{
+    const struct logs *l = ((const struct report_doctor *)x)->d->logs;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < l->timers.n; i++) {
+        const struct named_timer named = { l->timers.of[i].name, l->timers.of[i] };
+        json_array_append_new(list, contract_json(&timer, &named));
+    }
+    return list;
+}
+
+static json_t *of_notices(const void *x)
+{
+    const struct logs *l = ((const struct report_doctor *)x)->d->logs;
+    json_t *object = json_object();
+    for (int i = 0; i < NOTICES; i++)
+        if (l->notices.of[i].n)
+            json_object_set_new(object, logs_notice_text((enum logs_notice)i),
+                                json_integer(l->notices.of[i].n));
+    return object;
+}
+
+/* clang-format off */
+static const struct contract_member rows[] = {
+    CONTRACT_AT("job", TEXT, report_doctor, job, "The job that was named."),
+    CONTRACT_MADE("verdict", TEXT, of_verdict, "\"normal\": the median of steady steps is within the range of the prediction; \"slower\", \"faster\", or \"no_step_time\"."),
+    CONTRACT_MADE("ratio", REAL, of_ratio, "The measured time of a step over the predicted.", KNOWN),
+    CONTRACT_MADE("prediction", OBJECT, of_healthy, "The job as it is described.", .of = &prediction),
+    CONTRACT_MADE("measured", OBJECT, of_measured, "Steps of the logs.", .of = &measured),
+    CONTRACT_MADE("timers", LIST, of_timers, "Timers of the logs.", .of = &timer),
+    CONTRACT_MADE("notices", MAP, of_notices, "Lines of note, by what they mean, and how often each occurred.", .items = CONTRACT_INT64),
+    CONTRACT_MADE("files", LIST, of_files, "What was read.", .of = &file),
+    CONTRACT_END,
+};
+static const struct contract_object result = { "result", rows };
+/* clang-format on */
+const struct contract report_doctor_contract = { "urn:smsim:doctor:1",
+                                                 "The result of smsim doctor --json",
+                                                 { &result } };

@@ -1,0 +1,428 @@
+/* Logs of trainers, of NCCL and of nvidia-smi, as public threads show them: what is read
+ * of each format, after prefixes of launchers, and what is no training step. */
+#include "logs/logs.h"
+#include "logs/steady.h"
+#include "logs/stream.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+void test_training_logs_register(void);
+
+/* Lines of a text, as a file has them. */
+static void feed(struct logs *l, const char *text)
+{
+    char line[LOGS_LINE_MAX + 1];
+    VEC_PUSH(&l->files, ((struct logs_file) { .name = "a.log" }));
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        memcpy(line, text, n);
+        logs_line(l, line, n);
+        text += n + (text[n] == '\n');
+    }
+    logs_end(l);
+}
+
+/* --- formats ---------------------------------------------------------------------------- */
+
+/* A step of 64 samples of 2048 tokens on 8 GPUs. */
+static const struct logs_step does = { 64, 64.0 * 2048, 8 };
+
+static const struct format_case {
+    const char *name, *text;
+    int64_t n;
+    double median_s, tflops, allocated_B, reserved_B; /* 0: not said */
+} cases[] = {
+    { "Megatron's iterations",
+      " [2024-04-06 03:02:12] iteration       71/     100 | consumed samples:         "
+      "9088 | elapsed time per iteration (ms): 5361.6 | throughput per GPU "
+      "(TFLOP/s/GPU): 243.6 | learning rate: 1.420000E-05 | global batch size:   128 | "
+      "lm loss: 1.818812E+00 | number of nan iterations:   0 |\n"
+      "[Rank 0] (after 1 iterations) memory (MB) | allocated: 100.00 | max allocated: "
+      "1024.00 | reserved: 2000.00 | max reserved: 2048.00\n",
+      1, 5.3616, 243.6, 0x1p30, 0x1p31 },
+    { "Megatron's iterations", /* Megatron-DeepSpeed, in seconds */
+      "[default7]: iteration        2/   95367 | consumed samples:          256 | "
+      "elapsed time per iteration (s): 23.44 | learning rate: 6.0E-08 | global batch "
+      "size:   512 | samples per second: 21.843 | TFLOPs: 150.61 |\n",
+      1, 23.44, 150.61, 0, 0 },
+    { "Megatron's iterations", /* gpt-neox */
+      " samples/sec: 12.345 | iteration      10/  320000 | elapsed time per iteration "
+      "(ms): 5184.2 | learning rate: 1E-04 | approx flops per GPU: 61.2TFLOPS |\n",
+      1, 5.1842, 0, 0, 0 },
+    { "Megatron-Bridge's step times",
+      "Step Time : 12.78s GPU utilization: 528.1MODEL_TFLOP/s/GPU\n", 1, 12.78, 528.1,
+      0, 0 },
+    { "NeMo's step timing",
+      "Epoch 0: :   3%|#         | 9000/301500 [1:42:42<55:37:46, v_num=0-56, "
+      "reduced_train_loss=nan.0, global_step=9e+3, consumed_samples=6.3e+5, "
+      "train_step_timing in s=0.615, val_loss=7.040]\n",
+      1, 0.615, 0, 0, 0 },
+    { "NeMo's step timing",
+      "Training epoch 0, iteration 7/99 | lr: 1.2e-06 | global_batch_size: 64 | "
+      "global_step: 7 | reduced_train_loss: 11.03 | train_step_timing in s: 2.345 | "
+      "consumed_samples: 512\n",
+      1, 2.345, 0, 0, 0 },
+    { "torchtitan's steps", /* tokens of a GPU */
+      "[rank0]:[titan] 2025-06-16 22:30:50,322 - root - INFO - \033[31mstep: 200  "
+      "\033[32mloss:  6.1384  \033[33mmemory: 49.66GiB(52.28%)  \033[34mtps: 5,856  "
+      "tflops: 339.16  mfu: 34.29%\033[39m\n"
+      "[rank1]:[titan] 2025-06-16 22:30:50,322 - root - INFO - step: 200  loss:  6.1384 "
+      " memory: 49.66GiB(52.28%)  tps: 5,800  tflops: 339.16  mfu: 34.29%\n",
+      1, 64 * 2048 / 8 / 5856.0, 339.16, 0, 49.66 * 0x1p30 },
+    { "nanotron's iterations",
+      "10/17/2025 16:31:56 [INFO|DP=0|PP=0|TP=0]: iteration: 327281 / 378950 | "
+      "consumed_tokens: 85.8G | elapsed_time_per_iteration_ms: 11.5K | tokens_per_sec: "
+      "22.8K | tokens_per_sec_per_gpu: 11.4K | global_batch_size: 64 | lm_loss: 2.38 | "
+      "lr: 1e-05 | model_tflops_per_gpu: 38.3 | grad_norm: 1.25\n",
+      1, 11.5, 38.3, 0, 0 },
+    { "OLMo's steps",
+      "2025-12-22 10:00:00 [step=10/1000,epoch=1,eta=1h]\n"
+      "    gpu_memory/GPU reserved mem (GiB)=62.69\n"
+      "    optim/LR (group 0)=0.0005\n"
+      "    throughput/device/BPS=3.939\n"
+      "    throughput/device/BPS (actual avg)=2.990\n"
+      "    throughput/device/TPS=258,163\n"
+      "    throughput/device/flopsPS=441.0T\n"
+      "[step=20/1000,epoch=1,eta=1h]\n",
+      1, 1 / 3.939, 441.0, 0, 62.69 * 0x1p30 },
+    { "nanoGPT's iterations", "iter 1631: loss 4.0863, time 561.94ms, mfu 41.2%\n", 1,
+      0.56194, 0, 0, 0 },
+    { "MaxText's steps",
+      "completed step: 9, seconds: 5.667, TFLOP/s/device: 134.924, Tokens/s/device: "
+      "8672.758, total_weights: 196608, loss: 10.374\n",
+      1, 5.667, 134.924, 0, 0 },
+    { "torchtune's steps",
+      "Step 12 | loss:1.1174635887145996 lr:2e-05 "
+      "tokens_per_second_per_gpu:542.9797193194343 peak_memory_active:13.1 "
+      "peak_memory_alloc:12.5 peak_memory_reserved:14.25\n",
+      1, 64 * 2048 / 8 / 542.9797193194343, 0, 12.5 * 0x1p30, 14.25 * 0x1p30 },
+    { "DeepSpeed's throughput",
+      "[2023-06-21 07:39:09,443] [INFO] [timer.py:199:stop] epoch=0/micro_step=80/"
+      "global_step=10, RunningAvgSamplesPerSec=83.4, CurrSamplesPerSec=84.2, "
+      "MemAllocated=0.26GB, MaxMemAllocated=9.02GB\n",
+      1, 64 / 84.2, 0, 9.02 * 0x1p30, 0 },
+    { "DeepSpeed's mean throughput",
+      "[2022-03-11 02:06:58,985] [INFO] [timer.py:189:stop] 0/40, "
+      "SamplesPerSec=83.48609168106144, MemAllocated=0.26GB, MaxMemAllocated=9.02GB\n",
+      1, 64 / 83.48609168106144, 0, 9.02 * 0x1p30, 0 },
+    { "SageMaker's batches",
+      "2024-05-01 10:00:00 I [train.py:97] Batch 12 Loss: 10.90000, Speed: 12.30 "
+      "samples/sec, lr: 0.000010\n",
+      1, 64 / 12.3, 0, 0, 0 },
+    { "Composer's batches",
+      "[batch=12/200]:\n\t Train memory/peak_reserved_mem: 14.6740\n\t Train "
+      "throughput/batches_per_sec: 0.1250\n\t Train throughput/samples_per_sec: 40.1\n"
+      "\t Train throughput/device/flops_per_sec: 120000000000000.0\n",
+      1, 8, 120, 0, 14.6740e9 },
+    { "ms-swift's mean speed",
+      "2025-05-21T03:50:42.01Z {'loss': 0.42228584, 'grad_norm': 5.19, 'memory(GiB)': "
+      "76.72, 'train_speed(iter/s)': 0.194334, 'epoch': 0.2, 'global_step/max_steps': "
+      "'300/4491', 'percentage': '6.68%'}\n",
+      1, 1 / 0.194334, 0, 0, 76.72 * 0x1p30 },
+    { "the Trainer's summary",
+      "{'train_runtime': 512.6, 'train_samples_per_second': 12.485, "
+      "'train_steps_per_second': 0.195, 'train_loss': 1.2, 'epoch': 1.0}\n",
+      1, 1 / 0.195, 0, 0, 0 },
+    { "progress lines", /* of the trainer, and of other things */
+      "Map: 100%|####| 1000/1000 [00:01<00:00, 900.11 examples/s]\n"
+      "Loading checkpoint shards:  50%|##   | 1/2 [00:03<00:03,  3.11s/it]\n"
+      "  0%|          | 0/345 [00:00<?, ?it/s]\n"
+      "  3%|3         | 12/345 [00:07<06:50,  1.25s/it][2023-06-21] [INFO] x\n"
+      "  4%|4         | 13/345 [00:07<05:03,  1.25s/it]\n",
+      2, 1.25, 0, 0, 0 },
+    { "progress lines", /* several a second */
+      "  4%|4         | 13/345 [00:07<05:03,  1.6it/s]\n", 1, 0.625, 0, 0, 0 },
+};
+
+static void check_value(const char *name, double got, double wanted)
+{
+    bool holds = wanted > 0 ? fabs(got - wanted) <= 1e-9 * wanted
+                            : isnan(got) || got == 0;
+    if (!holds)
+        printf("%s: %g is not %g\n", name, got, wanted);
+    CU_ASSERT_TRUE(holds);
+}
+
+static void test_formats(void)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct format_case *c = &cases[i];
+        struct logs l;
+        logs_init(&l);
+        feed(&l, c->text);
+        struct logs_steady s = logs_steady_find(&l, &does);
+        if (s.n != c->n || s.format < 0)
+            printf("case %zu (%s): %d records\n", i, c->name, (int)s.n);
+        CU_ASSERT_EQUAL_FATAL(s.n, c->n);
+        CU_ASSERT_STRING_EQUAL(logs_format_name(s.format), c->name);
+        check_value(c->name, s.median_s, c->median_s);
+        check_value(c->name, s.tflops, c->tflops);
+        check_value(c->name, l.allocated_B, c->allocated_B);
+        check_value(c->name, l.reserved_B, c->reserved_B);
+        logs_release(&l);
+    }
+}
+
+/* Each format is after each prefix what it is without. */
+static void test_prefixes(void)
+{
+    static const char *const prefixes[] = {
+        "[1,mpirank:0,algo-1]<stdout>:", "[1,3]<stdout>:", "0: ", "[rank0]: ",
+        "[default0]:", "algo-1  | ", "(RayTrainWorker pid=950, ip=10.0.0.2) ",
+        "2025-05-21T03:50:42.015709928Z ",
+    };
+    for (size_t p = 0; p < sizeof(prefixes) / sizeof(prefixes[0]); p++)
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            char text[4096] = "";
+            const char *at = cases[i].text;
+            struct logs l;
+            if (strstr(at, "[rank1]") || strstr(at, "[default7]"))
+                continue; /* they have ranks of their own */
+            for (; *at; at += strcspn(at, "\n") + 1) {
+                strcat(text, prefixes[p]);
+                strncat(text, at, strcspn(at, "\n") + 1);
+            }
+            logs_init(&l);
+            feed(&l, text);
+            struct logs_steady s = logs_steady_find(&l, &does);
+            CU_ASSERT_EQUAL(s.n, cases[i].n);
+            check_value(cases[i].name, s.median_s, cases[i].median_s);
+            logs_release(&l);
+        }
+}
+
+/* Numbers that are none, or none that a step can take. */
+static void test_refused(void)
+{
+    static const char *const texts[] = {
+        "iteration 1/10 | elapsed time per iteration (ms): nan |\n",
+        "iteration 1/10 | elapsed time per iteration (ms): -5 |\n",
+        "iteration 1/10 | elapsed time per iteration (ms): 1e400 |\n",
+        "iteration 1/10 | elapsed time per iteration (ms):\n",
+        "validate step: 20  loss:  6.1384  memory: 49.66GiB(52.28%)  tps: 5,856\n",
+        "Evaluating:  50%|##   | 1/2 [00:03<00:03,  3.11s/it]\n",
+        "an iteration of the elapsed time\n",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct logs l;
+        logs_init(&l);
+        feed(&l, texts[i]);
+        CU_ASSERT_EQUAL(l.records.n, 0);
+        CU_ASSERT_FALSE(logs_found(&l) && l.reserved_B == 0);
+        logs_release(&l);
+    }
+}
+
+/* --- steps set apart -------------------------------------------------------------------- */
+
+static void iteration(struct logs *l, int step, double ms)
+{
+    char line[256];
+    snprintf(line, sizeof(line),
+             " iteration %8d/    1000 | elapsed time per iteration (ms): %.1f |\n", step,
+             ms);
+    logs_line(l, line, strlen(line) - 1);
+}
+
+/* A long run with a slow start, two checkpoints, an evaluation and a stall. */
+static void test_steady(void)
+{
+    struct logs l;
+    char save[] = "saving checkpoint at iteration 40 to /fsx",
+         eval[] = " validation loss at iteration 60 | lm loss value: 2.1E+00 |";
+    logs_init(&l);
+    VEC_PUSH(&l.files, ((struct logs_file) { .name = "a.log" }));
+    for (int i = 1; i <= 100; i++) {
+        double ms = i == 1 ? 30000 : i == 2 ? 1500 : 1000 + i % 5;
+        if (i == 41 || i == 81) {
+            logs_line(&l, save, strlen(save));
+            ms = 8000;
+        }
+        if (i == 61) {
+            logs_line(&l, eval, strlen(eval));
+            ms = 4000;
+        }
+        if (i == 71)
+            ms = 3000;
+        iteration(&l, i, ms);
+    }
+    logs_end(&l);
+    struct logs_steady s = logs_steady_find(&l, &does);
+    CU_ASSERT_EQUAL(s.n, 100);
+    CU_ASSERT_EQUAL(s.parts[LOGS_WARMUP].n, 2);
+    CU_ASSERT_EQUAL(s.parts[LOGS_AT_CHECKPOINT].n, 2);
+    CU_ASSERT_EQUAL(s.parts[LOGS_AT_EVALUATION].n, 1);
+    CU_ASSERT_EQUAL(s.parts[LOGS_STALL].n, 1);
+    CU_ASSERT_EQUAL(s.parts[LOGS_STALL].first_step, 71);
+    CU_ASSERT_EQUAL(s.parts[LOGS_STEADY].n, 94);
+    CU_ASSERT_DOUBLE_EQUAL(s.median_s, 1.002, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(s.p10_s, 1.0, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(s.p90_s, 1.004, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(s.parts[LOGS_AT_CHECKPOINT].lost_s, 2 * (8 - 1.002), 1e-9);
+    logs_release(&l);
+}
+
+/* Of several kinds of times, the one of intervals is used; and a rate whose unit the
+ * job lacks gives no time. */
+static void test_chosen(void)
+{
+    struct logs l;
+    static const struct logs_step nothing = { 0, 0, 0 };
+    logs_init(&l);
+    feed(&l, "{'train_runtime': 9, 'train_steps_per_second': 0.5}\n"
+             "epoch=0/micro_step=80/global_step=10, CurrSamplesPerSec=32\n"
+             " iteration 1/10 | elapsed time per iteration (ms): 1900 |\n");
+    CU_ASSERT_DOUBLE_EQUAL(logs_steady_find(&l, &does).median_s, 1.9, 1e-12);
+    logs_release(&l);
+    logs_init(&l);
+    feed(&l, "epoch=0/micro_step=80/global_step=10, CurrSamplesPerSec=32\n");
+    struct logs_steady s = logs_steady_find(&l, &nothing);
+    CU_ASSERT_EQUAL(s.n, 0);
+    CU_ASSERT_EQUAL(s.n_unknown, 1);
+    logs_release(&l);
+}
+
+/* --- timers, NCCL, GPUs ------------------------------------------------------------------ */
+
+static void test_timers(void)
+{
+    struct logs l;
+    logs_init(&l);
+    feed(&l, "(min, max) time across ranks (ms):\n"
+             "    forward-backward ...............................: (9412.72, 9416.49)\n"
+             "    optimizer ......................................: (100.00, 120.00)\n"
+             "[2023-06-21 07:39:09,443] [INFO] [logging.py:96:log_dist] [Rank 0] rank=0 "
+             "time (ms) | forward: 27.41 | backward: 73.44 | backward_inner: 50.99 | "
+             "backward_allreduce: 22.40 | step: 72.82\n"
+             "time (ms) | forward: 27.59 | backward: 73.44\n");
+    const struct logs_timer *f = logs_timers_get(&l.timers, "forward"),
+                            *o = logs_timers_get(&l.timers, "optimizer");
+    CU_ASSERT_EQUAL_FATAL(l.timers.n, 7);
+    CU_ASSERT_EQUAL(f->n, 2);
+    CU_ASSERT_DOUBLE_EQUAL(f->most_s, 0.055, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(o->least_s, 0.1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(o->most_s, 0.12, 1e-12);
+    logs_release(&l);
+}
+
+static void test_nccl(void)
+{
+    struct logs l;
+    logs_init(&l);
+    feed(&l,
+         "NCCL version 2.21.5+cuda12.4\n"
+         "[1,30]<stdout>:w-3:27:569 [6] NCCL INFO NET/OFI Initializing aws-ofi-nccl "
+         "1.9.1-aws\n"
+         "h-2:6831:6840 [0] NCCL INFO NET/OFI Selected Provider is efa (found 16 nics)\n"
+         "h-2:6831:6840 [0] NCCL INFO Using network Libfabric\n"
+         "h:1:2 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 0.\n"
+         "h:1:2 [0] NCCL INFO comm 0x1 rank 3 nRanks 16 nNodes 2 localRanks 8\n"
+         "h:1:2 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [receive] via "
+         "NET/Libfabric/0/GDRDMA\n"
+         "h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via "
+         "NET/Libfabric/0/GDRDMA\n"
+         "h:1:2 [0] NCCL INFO Channel 01/0 : 0[0] -> 8[0] [send] via NET/Socket/0\n"
+         "h:1:2 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"
+         "h:1:2 [0] NCCL INFO NVLS multicast support is not available on dev 0\n"
+         "h:1:2 [0] NCCL INFO 16 coll channels, 0 collnet channels, 16 nvls channels\n"
+         "h:1:2 [0] NCCL WARN Call to ibv_modify_qp failed\n");
+    const struct logs_nccl *n = &l.nccl;
+    CU_ASSERT_STRING_EQUAL(n->version, "2.21.5");
+    CU_ASSERT_STRING_EQUAL(n->plugin, "1.9.1-aws");
+    CU_ASSERT_STRING_EQUAL(n->network, "Libfabric");
+    CU_ASSERT_STRING_EQUAL(n->provider, "efa");
+    CU_ASSERT_STRING_EQUAL(logs_nccl_variable(n, "NCCL_IB_DISABLE"), "0");
+    CU_ASSERT_EQUAL(n->nics, 16);
+    CU_ASSERT_EQUAL(n->ranks, 16);
+    CU_ASSERT_EQUAL(n->nodes, 2);
+    CU_ASSERT_EQUAL(n->channels, 16);
+    CU_ASSERT_EQUAL(n->via[LOGS_NET_OFI], 1);
+    CU_ASSERT_EQUAL(n->via[LOGS_NET_SOCKET], 1);
+    CU_ASSERT_EQUAL(n->via[LOGS_P2P], 1);
+    CU_ASSERT_EQUAL(n->via_gdr, 1);
+    CU_ASSERT_EQUAL(n->no_nvls, 1);
+    CU_ASSERT_EQUAL(n->n_warnings, 1);
+    logs_release(&l);
+}
+
+static void test_smi(void)
+{
+    struct logs l;
+    logs_init(&l);
+    feed(&l, "timestamp, index, clocks.current.sm [MHz], clocks.max.sm [MHz], power.draw "
+             "[W], utilization.gpu [%], clocks_throttle_reasons.active, "
+             "pcie.link.width.current\n"
+             "2024/05/01 10:00:00.000, 0, 1410 MHz, 1410 MHz, 390.12 W, 99 %, "
+             "0x0000000000000000, 16\n"
+             "2024/05/01 10:00:00.000, 1, 1005 MHz, 1410 MHz, 400.00 W, 100 %, "
+             "0x0000000000000004, 8\n"
+             "2024/05/01 10:00:01.000, 1, 210 MHz, 1410 MHz, 60.00 W, 0 %, "
+             "0x0000000000000001, 8\n"
+             "2024/05/01 10:00:01.000, 0, [N/A], 1410 MHz\n");
+    CU_ASSERT_EQUAL_FATAL(l.smi.n, 2);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].n, 2);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].n_busy, 1);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].clock, 1005);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].n_power, 1);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].width, 8);
+    CU_ASSERT_EQUAL(l.smi.gpus[0].n_power, 0);
+    logs_release(&l);
+}
+
+/* --- files ------------------------------------------------------------------------------- */
+
+/* Plain, gzip, ends of lines of progress, and more lines than are kept. */
+static void test_files(void)
+{
+    char plain[] = "/tmp/smsim-log-XXXXXX", zipped[64];
+    FILE *out = fdopen(mkstemp(plain), "w");
+    snprintf(zipped, sizeof(zipped), "%s.gz", plain);
+    gzFile gz = gzopen(zipped, "wb");
+    for (int i = 1; i <= 200000; i++) {
+        fprintf(out, "iter %d: loss 4.0, time %d.0ms\r", i, 500 + i % 3);
+        gzprintf(gz, "iter %d: loss 4.0, time %d.0ms\r\n", i, 500 + i % 3);
+    }
+    fprintf(out, "%*s end", LOGS_LINE_MAX + 10, "long");
+    fclose(out);
+    gzclose(gz);
+    const char *files[] = { plain, zipped };
+    for (int i = 0; i < 2; i++) {
+        struct logs l;
+        struct err err = { 0 };
+        logs_init(&l);
+        CU_ASSERT_EQUAL(logs_read(&l, files[i], &err), 0);
+        CU_ASSERT_EQUAL(l.n_seen, 200000);
+        CU_ASSERT_EQUAL(l.files.v[0].n_lines, 200000 + (i == 0));
+        CU_ASSERT_EQUAL(l.files.v[0].n_long, i == 0);
+        CU_ASSERT_TRUE(l.records.n <= 1 << 16 && l.stride == 4);
+        CU_ASSERT_DOUBLE_EQUAL(logs_steady_find(&l, &does).median_s, 0.501, 1e-9);
+        logs_release(&l);
+        unlink(files[i]);
+    }
+    struct logs l;
+    struct err err = { 0 };
+    logs_init(&l);
+    CU_ASSERT_EQUAL(logs_read(&l, "/no/such/file", &err), -1);
+    CU_ASSERT_TRUE(err.set);
+    logs_release(&l);
+}
+
+void test_training_logs_register(void)
+{
+    CU_pSuite s = CU_add_suite("training_logs", NULL, NULL);
+    CU_add_test(s, "formats", test_formats);
+    CU_add_test(s, "prefixes of launchers", test_prefixes);
+    CU_add_test(s, "what is no step", test_refused);
+    CU_add_test(s, "steps set apart", test_steady);
+    CU_add_test(s, "the best times are used", test_chosen);
+    CU_add_test(s, "timers", test_timers);
+    CU_add_test(s, "NCCL", test_nccl);
+    CU_add_test(s, "nvidia-smi", test_smi);
+    CU_add_test(s, "files", test_files);
+}
