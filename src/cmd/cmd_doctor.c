@@ -50,10 +50,11 @@ static int read_logs(struct logs *l, const struct option_list *files, struct err
     for (int32_t i = 0; i < files->n; i++)
         if (logs_read(l, files->values[i], err))
             return -1;
-    return logs_found(l) ? 0
-                         : err_set(err, "the logs have nothing that is known: no steps, "
-                                        "no lines of NCCL, no table of nvidia-smi "
-                                        "(docs/doctor.md lists what is read)");
+    return logs_found(l)
+               ? 0
+               : err_set(err, "the logs have nothing that is known: no steps, "
+                              "no lines of NCCL, no table of nvidia-smi "
+                              "(docs/doctor.md lists what is read)");
 }
 
 static int print(const struct report_doctor *r, const char *json, struct err *err)

@@ -22,13 +22,13 @@ enum doctor_verdict {
 extern const struct name_value doctor_verdict_names[];
 
 struct doctor {
-    const struct logs *logs; /* borrowed */
+    const struct logs *logs;          /* borrowed */
     struct doctor_prediction healthy; /* the job as it is described */
     struct logs_steady steady;
     enum doctor_verdict verdict;
-    double ratio;       /* measured time of a step over the predicted; NAN */
-    bool other_batch;   /* the logs' global batch is not the job's */
-    bool over_memory;   /* allocated beyond the range of the predicted peak */
+    double ratio;     /* measured time of a step over the predicted; NAN */
+    bool other_batch; /* the logs' global batch is not the job's */
+    bool over_memory; /* allocated beyond the range of the predicted peak */
 };
 
 /* Judges logs that were read by a job. -1 with err set where it cannot be simulated. */

@@ -7,11 +7,11 @@
 #include "run/breakdown.h"
 
 struct doctor_prediction {
-    double step_s, range_s[2]; /* of a training step */
+    double step_s, range_s[2];                  /* of a training step */
     double peak_B, peak_range_B[2], capacity_B; /* as nvidia-smi shows it */
-    double allocated_B, reserved_B; /* as PyTorch's allocator counts */
-    double samples, tokens, gpus;   /* of a step; of the cluster */
-    double usd_per_h;               /* NAN: no price is known */
+    double allocated_B, reserved_B;             /* as PyTorch's allocator counts */
+    double samples, tokens, gpus;               /* of a step; of the cluster */
+    double usd_per_h;                           /* NAN: no price is known */
     double mfu;
     double parts_s[CATEGORY_N];
 };

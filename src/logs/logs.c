@@ -1,7 +1,7 @@
 #include "logs/logs.h"
 
-#include "logs/text.h"
 #include "logs/stream.h"
+#include "logs/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,8 +82,8 @@ void logs_line(struct logs *l, char *text, size_t length)
         return;
     if (logs_nccl_read(&l->nccl, text) || logs_timers_read(&l->timers, text))
         return;
-    l->events |= logs_notices_read(&l->notices, text, file->n_lines,
-                                   (int32_t)(l->files.n - 1));
+    l->events |=
+        logs_notices_read(&l->notices, text, file->n_lines, (int32_t)(l->files.n - 1));
     int64_t rank = line_rank(text);
     if (!logs_read_format(l, text, rank) && !logs_read_progress(l, text, rank))
         logs_smi_read(&l->smi, text);

@@ -64,7 +64,7 @@ struct logs_format_use {
 };
 
 struct logs_file {
-    const char *name; /* borrowed */
+    const char *name;        /* borrowed */
     int64_t n_lines, n_long; /* lines; those that were cut */
     bool is_cut;             /* more text than is read of one file */
 };
@@ -75,7 +75,7 @@ struct logs {
     int64_t stride;                  /* 1 of so many records is kept */
     int64_t n_seen;
     struct logs_format_use formats[LOGS_FORMATS_MAX];
-    unsigned events; /* since the last record */
+    unsigned events;                /* since the last record */
     double allocated_B, reserved_B; /* the most that was said; 0: nothing */
     double global_batch;            /* the last that was said; 0: nothing */
     double tokens_batch;            /* likewise, in tokens */

@@ -9,10 +9,14 @@ static const struct {
     const char *text;
     enum logs_transport transport;
 } transports[] = {
-    { "via NET/OFI", LOGS_NET_OFI },   { "via NET/Libfabric", LOGS_NET_OFI },
-    { "via NET/AWS", LOGS_NET_OFI },   { "via NET/IB", LOGS_NET_IB },
-    { "via NET/Socket", LOGS_NET_SOCKET }, { "via NET/", LOGS_NET_OTHER },
-    { "via P2P", LOGS_P2P },           { "via SHM", LOGS_SHM },
+    { "via NET/OFI", LOGS_NET_OFI },
+    { "via NET/Libfabric", LOGS_NET_OFI },
+    { "via NET/AWS", LOGS_NET_OFI },
+    { "via NET/IB", LOGS_NET_IB },
+    { "via NET/Socket", LOGS_NET_SOCKET },
+    { "via NET/", LOGS_NET_OTHER },
+    { "via P2P", LOGS_P2P },
+    { "via SHM", LOGS_SHM },
 };
 
 const char *logs_nccl_variable(const struct logs_nccl *n, const char *name)
@@ -134,7 +138,8 @@ bool logs_nccl_read(struct logs_nccl *n, const char *line)
         double v;
         while (at > line && isdigit((unsigned char)at[-1]))
             at--;
-        if (line_number(at, false, &v, NULL) == 0 && v > (double)n->channels && v < 1024)
+        if (line_number(at, false, &v, NULL) == 0 && v > (double)n->channels &&
+            v < 1024)
             n->channels = (int64_t)v;
     }
     count_hcas(n, line);

@@ -27,12 +27,12 @@ struct logs_nccl {
     int64_t via[LOGS_TRANSPORTS];  /* connections of channels */
     int64_t via_gdr;               /* of those over the network, with GPUDirect RDMA */
     bool plugin_missing;
-    int64_t n_gdr_off;       /* NICs for which it is disabled */
-    int64_t nvls, no_nvls;   /* GPUs that have NVLink SHARP, and that have not */
-    int64_t channels;        /* of collectives; 0: not said */
-    int64_t ranks, nodes;    /* of the largest communicator; 0: not said */
-    int64_t nics;            /* that libfabric or verbs found; 0: not said */
-    int32_t n_environment;   /* variables that NCCL says are set */
+    int64_t n_gdr_off;     /* NICs for which it is disabled */
+    int64_t nvls, no_nvls; /* GPUs that have NVLink SHARP, and that have not */
+    int64_t channels;      /* of collectives; 0: not said */
+    int64_t ranks, nodes;  /* of the largest communicator; 0: not said */
+    int64_t nics;          /* that libfabric or verbs found; 0: not said */
+    int32_t n_environment; /* variables that NCCL says are set */
     char environment[LOGS_ENVIRONMENT_MAX][2][LOGS_NCCL_TEXT]; /* name, value */
 };
 

@@ -118,8 +118,9 @@ static void read_word(struct sample *x, int column, const char *word, size_t len
         x->v[column] = (double)strtoull(text, &end, 16);
         x->has[column] = strncmp(text, "0x", 2) == 0 && end > text + 2;
     } else {
-        x->has[column] = line_number(text, false, &x->v[column], NULL) == 0 &&
-                         x->v[column] >= 0 && x->v[column] < 1e9;
+        double v;
+        x->has[column] = line_number(text, false, &v, NULL) == 0 && v >= 0 && v < 1e9;
+        x->v[column] = x->has[column] ? v : 0;
     }
 }
 

@@ -36,7 +36,7 @@ enum logs_throttle {
 
 struct logs_gpu {
     char host[LOGS_SMI_HOST];
-    int64_t index, n, n_busy; /* samples; those of a busy GPU */
+    int64_t index, n, n_busy;         /* samples; those of a busy GPU */
     double clock, power, temperature; /* sums of the busy samples */
     double max_clock, limit, memory, width, max_width, generation, max_generation, ecc;
     int64_t n_power, n_heat; /* busy samples throttled by it */
@@ -44,7 +44,7 @@ struct logs_gpu {
 };
 
 struct logs_smi {
-    int32_t n_columns; /* of the header at hand; 0: none was seen */
+    int32_t n_columns;              /* of the header at hand; 0: none was seen */
     int8_t columns[LOGS_SMI_WORDS]; /* enum logs_smi_column, -1: another */
     int32_t n;
     struct logs_gpu *gpus;

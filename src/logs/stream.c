@@ -82,7 +82,9 @@ int stream_lines(const char *file, size_t max, stream_take take, void *arg, bool
     gzFile in = open_file(file, err);
     if (!in)
         return -1;
-    struct splitter s = { .line = xmalloc(max + 1), .max = max, .take = take, .arg = arg };
+    struct splitter s = {
+        .line = xmalloc(max + 1), .max = max, .take = take, .arg = arg
+    };
     char *chunk = xmalloc(CHUNK_B);
     int64_t total = 0;
     int n = 0;

@@ -44,9 +44,10 @@ static void print_verdict(FILE *out, const struct report_doctor *r)
             : d->verdict == DOCTOR_SLOWER ? "slower than the range"
                                           : "faster than the range");
     if (d->other_batch)
-        fprintf(out,
-                "    warning: the logs say a global batch of %.10g, the job has %.10g\n",
-                d->logs->global_batch, p->samples);
+        fprintf(
+            out,
+            "    warning: the logs say a global batch of %.10g, the job has %.10g\n",
+            d->logs->global_batch, p->samples);
 }
 
 /* What was read -------------------------------------------------------------------- */
@@ -145,7 +146,8 @@ static void print_memory(FILE *out, const struct doctor *d)
     fprintf(out, "\n  memory of a GPU  measured   predicted\n");
     if (l->allocated_B > 0)
         fprintf(out, "    allocated    %9s   %9s%s\n",
-                units_bytes_text(a, l->allocated_B), units_bytes_text(b, p->allocated_B),
+                units_bytes_text(a, l->allocated_B),
+                units_bytes_text(b, p->allocated_B),
                 d->over_memory ? "  more than the range" : "");
     if (l->reserved_B > 0)
         fprintf(out, "    reserved     %9s   %9s\n", units_bytes_text(a, l->reserved_B),
@@ -185,9 +187,12 @@ static void print_notices(FILE *out, const struct logs *l)
 static void print_connections(FILE *out, const struct logs_nccl *n)
 {
     static const char *const names[LOGS_TRANSPORTS] = {
-        [LOGS_NET_OFI] = "libfabric", [LOGS_NET_IB] = "InfiniBand verbs",
-        [LOGS_NET_SOCKET] = "sockets", [LOGS_NET_OTHER] = "another plugin",
-        [LOGS_P2P] = "P2P",           [LOGS_SHM] = "shared memory",
+        [LOGS_NET_OFI] = "libfabric",
+        [LOGS_NET_IB] = "InfiniBand verbs",
+        [LOGS_NET_SOCKET] = "sockets",
+        [LOGS_NET_OTHER] = "another plugin",
+        [LOGS_P2P] = "P2P",
+        [LOGS_SHM] = "shared memory",
     };
     const char *between = "    connections:";
     int64_t net = 0;
@@ -199,7 +204,8 @@ static void print_connections(FILE *out, const struct logs_nccl *n)
         between = ",";
     }
     if (net)
-        fprintf(out, "; %" PRId64 " of %" PRId64 " with GPUDirect RDMA", n->via_gdr, net);
+        fprintf(out, "; %" PRId64 " of %" PRId64 " with GPUDirect RDMA", n->via_gdr,
+                net);
     if (between[0] == ',')
         fputc('\n', out);
 }
@@ -216,7 +222,9 @@ static void print_nccl(FILE *out, const struct logs_nccl *n)
     if (n->ranks)
         fprintf(out, "    largest communicator: %" PRId64 " ranks\n", n->ranks);
     if (n->nics || n->channels)
-        fprintf(out, "    NICs found: %" PRId64 "; channels: %" PRId64 " (0: not in the log)\n",
+        fprintf(out,
+                "    NICs found: %" PRId64 "; channels: %" PRId64
+                " (0: not in the log)\n",
                 n->nics, n->channels);
     print_connections(out, n);
     if (n->nvls || n->no_nvls)
@@ -232,12 +240,15 @@ static void print_gpus(FILE *out, const struct logs_smi *s)
 {
     if (s->n == 0)
         return;
-    fprintf(out, "\n  GPU            busy    MHz  of max     W  of limit  throttled by power   "
-                 "heat  PCIe\n");
+    fprintf(
+        out,
+        "\n  GPU            busy    MHz  of max     W  of limit  throttled by power   "
+        "heat  PCIe\n");
     for (int32_t i = 0; i < s->n; i++) {
         const struct logs_gpu *g = &s->gpus[i];
         double n = g->n_busy ? (double)g->n_busy : 1;
-        fprintf(out, "    %-8.8s%3" PRId64 "%6" PRId64 "  %5.0f   %5.0f %5.0f     %5.0f",
+        fprintf(out,
+                "    %-8.8s%3" PRId64 "%6" PRId64 "  %5.0f   %5.0f %5.0f     %5.0f",
                 g->host, g->index, g->n_busy, g->clock / n, g->max_clock, g->power / n,
                 g->limit);
         fprintf(out, "  %16.0f %%  %3.0f %%  x%.0f of x%.0f\n",

@@ -96,16 +96,43 @@ static const char *const seeds[] = {
     "10,050  tflops: 314.71\n",
 };
 static const char *const words[] = {
-    " ",   "\n",    "|",     ":",    "0",         "-1",        "nan",
-    "inf", "1e308", "1e-308", "9,999", "\033[31m", "[rank3]:", "[1,mpirank:9,algo-1]<stdout>:",
-    "K",   "/",     "[",     "]",    "%|",        "\xff",      "\xc2\x9b",
-    "\t",  "99999999999999999999", "s/it", "it/s", "tps:", "loss:", "Train memory/peak_",
+    " ",
+    "\n",
+    "|",
+    ":",
+    "0",
+    "-1",
+    "nan",
+    "inf",
+    "1e308",
+    "1e-308",
+    "9,999",
+    "\033[31m",
+    "[rank3]:",
+    "[1,mpirank:9,algo-1]<stdout>:",
+    "K",
+    "/",
+    "[",
+    "]",
+    "%|",
+    "\xff",
+    "\xc2\x9b",
+    "\t",
+    "99999999999999999999",
+    "s/it",
+    "it/s",
+    "tps:",
+    "loss:",
+    "Train memory/peak_",
 };
 
 int main(int argc, char **argv)
 {
-    const struct fuzz_alone f = { seeds, words, sizeof(seeds) / sizeof(*seeds),
-                                  sizeof(words) / sizeof(*words), NULL,
+    const struct fuzz_alone f = { seeds,
+                                  words,
+                                  sizeof(seeds) / sizeof(*seeds),
+                                  sizeof(words) / sizeof(*words),
+                                  NULL,
                                   LLVMFuzzerTestOneInput };
     return fuzz_alone(&f, argc, argv);
 }

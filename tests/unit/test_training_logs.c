@@ -72,7 +72,8 @@ static const struct format_case {
       "[rank0]:[titan] 2025-06-16 22:30:50,322 - root - INFO - \033[31mstep: 200  "
       "\033[32mloss:  6.1384  \033[33mmemory: 49.66GiB(52.28%)  \033[34mtps: 5,856  "
       "tflops: 339.16  mfu: 34.29%\033[39m\n"
-      "[rank1]:[titan] 2025-06-16 22:30:50,322 - root - INFO - step: 200  loss:  6.1384 "
+      "[rank1]:[titan] 2025-06-16 22:30:50,322 - root - INFO - step: 200  loss:  "
+      "6.1384 "
       " memory: 49.66GiB(52.28%)  tps: 5,800  tflops: 339.16  mfu: 34.29%\n",
       1, 64 * 2048 / 8 / 5856.0, 339.16, 0, 49.66 * 0x1p30 },
     { "nanotron's iterations",
@@ -142,8 +143,8 @@ static const struct format_case {
 
 static void check_value(const char *name, double got, double wanted)
 {
-    bool holds = wanted > 0 ? fabs(got - wanted) <= 1e-9 * wanted
-                            : isnan(got) || got == 0;
+    bool holds =
+        wanted > 0 ? fabs(got - wanted) <= 1e-9 * wanted : isnan(got) || got == 0;
     if (!holds)
         printf("%s: %g is not %g\n", name, got, wanted);
     CU_ASSERT_TRUE(holds);
@@ -173,8 +174,13 @@ static void test_formats(void)
 static void test_prefixes(void)
 {
     static const char *const prefixes[] = {
-        "[1,mpirank:0,algo-1]<stdout>:", "[1,3]<stdout>:", "0: ", "[rank0]: ",
-        "[default0]:", "algo-1  | ", "(RayTrainWorker pid=950, ip=10.0.0.2) ",
+        "[1,mpirank:0,algo-1]<stdout>:",
+        "[1,3]<stdout>:",
+        "0: ",
+        "[rank0]: ",
+        "[default0]:",
+        "algo-1  | ",
+        "(RayTrainWorker pid=950, ip=10.0.0.2) ",
         "2025-05-21T03:50:42.015709928Z ",
     };
     for (size_t p = 0; p < sizeof(prefixes) / sizeof(prefixes[0]); p++)
@@ -225,8 +231,8 @@ static void iteration(struct logs *l, int step, double ms)
 {
     char line[256];
     snprintf(line, sizeof(line),
-             " iteration %8d/    1000 | elapsed time per iteration (ms): %.1f |\n", step,
-             ms);
+             " iteration %8d/    1000 | elapsed time per iteration (ms): %.1f |\n",
+             step, ms);
     logs_line(l, line, strlen(line) - 1);
 }
 
@@ -294,13 +300,14 @@ static void test_timers(void)
 {
     struct logs l;
     logs_init(&l);
-    feed(&l, "(min, max) time across ranks (ms):\n"
-             "    forward-backward ...............................: (9412.72, 9416.49)\n"
-             "    optimizer ......................................: (100.00, 120.00)\n"
-             "[2023-06-21 07:39:09,443] [INFO] [logging.py:96:log_dist] [Rank 0] rank=0 "
-             "time (ms) | forward: 27.41 | backward: 73.44 | backward_inner: 50.99 | "
-             "backward_allreduce: 22.40 | step: 72.82\n"
-             "time (ms) | forward: 27.59 | backward: 73.44\n");
+    feed(&l,
+         "(min, max) time across ranks (ms):\n"
+         "    forward-backward ...............................: (9412.72, 9416.49)\n"
+         "    optimizer ......................................: (100.00, 120.00)\n"
+         "[2023-06-21 07:39:09,443] [INFO] [logging.py:96:log_dist] [Rank 0] rank=0 "
+         "time (ms) | forward: 27.41 | backward: 73.44 | backward_inner: 50.99 | "
+         "backward_allreduce: 22.40 | step: 72.82\n"
+         "time (ms) | forward: 27.59 | backward: 73.44\n");
     const struct logs_timer *f = logs_timers_get(&l.timers, "forward"),
                             *o = logs_timers_get(&l.timers, "optimizer");
     CU_ASSERT_EQUAL_FATAL(l.timers.n, 7);
@@ -315,23 +322,24 @@ static void test_nccl(void)
 {
     struct logs l;
     logs_init(&l);
-    feed(&l,
-         "NCCL version 2.21.5+cuda12.4\n"
-         "[1,30]<stdout>:w-3:27:569 [6] NCCL INFO NET/OFI Initializing aws-ofi-nccl "
-         "1.9.1-aws\n"
-         "h-2:6831:6840 [0] NCCL INFO NET/OFI Selected Provider is efa (found 16 nics)\n"
-         "h-2:6831:6840 [0] NCCL INFO Using network Libfabric\n"
-         "h:1:2 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 0.\n"
-         "h:1:2 [0] NCCL INFO comm 0x1 rank 3 nRanks 16 nNodes 2 localRanks 8\n"
-         "h:1:2 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [receive] via "
-         "NET/Libfabric/0/GDRDMA\n"
-         "h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via "
-         "NET/Libfabric/0/GDRDMA\n"
-         "h:1:2 [0] NCCL INFO Channel 01/0 : 0[0] -> 8[0] [send] via NET/Socket/0\n"
-         "h:1:2 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"
-         "h:1:2 [0] NCCL INFO NVLS multicast support is not available on dev 0\n"
-         "h:1:2 [0] NCCL INFO 16 coll channels, 0 collnet channels, 16 nvls channels\n"
-         "h:1:2 [0] NCCL WARN Call to ibv_modify_qp failed\n");
+    feed(
+        &l,
+        "NCCL version 2.21.5+cuda12.4\n"
+        "[1,30]<stdout>:w-3:27:569 [6] NCCL INFO NET/OFI Initializing aws-ofi-nccl "
+        "1.9.1-aws\n"
+        "h-2:6831:6840 [0] NCCL INFO NET/OFI Selected Provider is efa (found 16 nics)\n"
+        "h-2:6831:6840 [0] NCCL INFO Using network Libfabric\n"
+        "h:1:2 [0] NCCL INFO NCCL_IB_DISABLE set by environment to 0.\n"
+        "h:1:2 [0] NCCL INFO comm 0x1 rank 3 nRanks 16 nNodes 2 localRanks 8\n"
+        "h:1:2 [0] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [receive] via "
+        "NET/Libfabric/0/GDRDMA\n"
+        "h:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via "
+        "NET/Libfabric/0/GDRDMA\n"
+        "h:1:2 [0] NCCL INFO Channel 01/0 : 0[0] -> 8[0] [send] via NET/Socket/0\n"
+        "h:1:2 [0] NCCL INFO Channel 01/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"
+        "h:1:2 [0] NCCL INFO NVLS multicast support is not available on dev 0\n"
+        "h:1:2 [0] NCCL INFO 16 coll channels, 0 collnet channels, 16 nvls channels\n"
+        "h:1:2 [0] NCCL WARN Call to ibv_modify_qp failed\n");
     const struct logs_nccl *n = &l.nccl;
     CU_ASSERT_STRING_EQUAL(n->version, "2.21.5");
     CU_ASSERT_STRING_EQUAL(n->plugin, "1.9.1-aws");
@@ -355,16 +363,17 @@ static void test_smi(void)
 {
     struct logs l;
     logs_init(&l);
-    feed(&l, "timestamp, index, clocks.current.sm [MHz], clocks.max.sm [MHz], power.draw "
-             "[W], utilization.gpu [%], clocks_throttle_reasons.active, "
-             "pcie.link.width.current\n"
-             "2024/05/01 10:00:00.000, 0, 1410 MHz, 1410 MHz, 390.12 W, 99 %, "
-             "0x0000000000000000, 16\n"
-             "2024/05/01 10:00:00.000, 1, 1005 MHz, 1410 MHz, 400.00 W, 100 %, "
-             "0x0000000000000004, 8\n"
-             "2024/05/01 10:00:01.000, 1, 210 MHz, 1410 MHz, 60.00 W, 0 %, "
-             "0x0000000000000001, 8\n"
-             "2024/05/01 10:00:01.000, 0, [N/A], 1410 MHz\n");
+    feed(&l,
+         "timestamp, index, clocks.current.sm [MHz], clocks.max.sm [MHz], power.draw "
+         "[W], utilization.gpu [%], clocks_throttle_reasons.active, "
+         "pcie.link.width.current\n"
+         "2024/05/01 10:00:00.000, 0, 1410 MHz, 1410 MHz, 390.12 W, 99 %, "
+         "0x0000000000000000, 16\n"
+         "2024/05/01 10:00:00.000, 1, 1005 MHz, 1410 MHz, 400.00 W, 100 %, "
+         "0x0000000000000004, 8\n"
+         "2024/05/01 10:00:01.000, 1, 210 MHz, 1410 MHz, 60.00 W, 0 %, "
+         "0x0000000000000001, 8\n"
+         "2024/05/01 10:00:01.000, 0, [N/A], 1410 MHz\n");
     CU_ASSERT_EQUAL_FATAL(l.smi.n, 2);
     CU_ASSERT_EQUAL(l.smi.gpus[1].n, 2);
     CU_ASSERT_EQUAL(l.smi.gpus[1].n_busy, 1);
