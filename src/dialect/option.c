@@ -224,7 +224,9 @@ static void report_row(struct report *r, const struct dialect_option *o,
                        const struct value_item *it)
 {
     struct launch *l = r->t->l;
-    if (o->class == DIALECT_REFUSED)
+    if (o->class == DIALECT_REFUSED && dialect_is_off(o, it->value))
+        add_idle(r, it);
+    else if (o->class == DIALECT_REFUSED)
         diags_add(&l->loader->diags,
                   diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, it->line),
                   "%s%s%.60s: %s", r->at.prefix, r->at.section, it->key, o->why);

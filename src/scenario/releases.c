@@ -92,7 +92,11 @@ static const char pytorch_first[] = "1.13.1", pytorch_second[] = "2.2.0";
  * list grew), issue 28005, pull requests 26572 (4.36), 28133 (Mistral, Mixtral), 28802
  * (BERT), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
  * came later had it from their first release, in part recalled; Marian, Pegasus and
- * Blenderbot: the badge on their pages of 4.52.2. Without it: T5 (pull
+ * Blenderbot: the badge on their pages of 4.52.2. The last are the checkpoints' own code
+ * (trust_remote_code), which calls PyTorch's where it is 2 or newer; models of images have
+ * it where their language models do (*_ATTENTION_CLASSES of modeling_qwen2_vl.py,
+ * modeling_olmoe.py, modeling_phimoe.py; those built on LlamaPreTrainedModel and
+ * MixtralPreTrainedModel inherit it). Without it: T5 (pull
  * requests 31167, 42453: open; 47014 of July 2026), GPT-J, GPT-Neo, BLOOM, MPT,
  * ELECTRA, DeBERTa; Gemma 2 (eager since 4.45) and GPT-OSS (sinks). */
 static const struct {
@@ -116,6 +120,22 @@ static const struct {
     { "qwen3", "4.51" }, { "qwen3_moe", "4.51" }, { "deepseek_v2", "4.54" },
     { "marian", "4.52" }, { "pegasus", "4.52" }, { "blenderbot", "4.52" },
     { "blenderbot-small", "4.52" }, { "qwen3_next", "4.57" },
+    { "llava", "4.39" }, { "llava_next", "4.39" }, { "dbrx", "4.40" },
+    { "paligemma", "4.41" }, { "nemotron", "4.44" }, { "olmoe", "4.45" },
+    { "qwen2_vl", "4.45" }, { "granitemoe", "4.45" }, { "llava_onevision", "4.45" },
+    { "mllama", "4.45" }, { "phimoe", "4.46" }, { "glm", "4.46" },
+    { "idefics3", "4.46" }, { "cohere2", "4.48" }, { "bamba", "4.48" },
+    { "qwen2_5_vl", "4.49" }, { "mistral3", "4.50" }, { "glm4", "4.51" },
+    { "internvl", "4.52" }, { "granitemoehybrid", "4.52" }, { "smollm3", "4.53" },
+    { "arcee", "4.53" }, { "minimax", "4.53" }, { "falcon_h1", "4.53" },
+    { "ernie4_5", "4.54" }, { "ernie4_5_moe", "4.54" }, { "exaone4", "4.54" },
+    { "glm4_moe", "4.54" }, { "lfm2", "4.54" }, { "seed_oss", "4.56" },
+    { "hunyuan_v1_dense", "4.56" }, { "hunyuan_v1_moe", "4.56" },
+    { "olmo3", "4.57" }, { "qwen3_vl", "4.57" }, { "qwen3_vl_moe", "4.57" },
+    { "minimax_m2", "4.57" },
+    { "chatglm", "4.36" }, { "baichuan", "4.36" }, { "qwen", "4.36" },
+    { "internlm2", "4.36" }, { "internlm3", "4.36" }, { "exaone", "4.36" },
+    { "mimo", "4.36" },
 };
 /* clang-format on */
 

@@ -16,6 +16,7 @@
     X(model) X(families) X(hub) X(summary) X(vision) X(state) X(linear) X(ops) X(fused) X(lora) X(peft) X(recipe) \
     X(layout) X(partition) X(distribution) X(scenario) X(releases) X(libraries) X(defaults) X(dialects) X(launch) X(programs) X(entry_points) X(megatron) X(deepspeed) \
     X(kernel) X(product) X(measured) X(experts) X(moe) X(dispatch) X(attention) \
+    X(readings) \
     X(sim) X(flow) \
     X(collective) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(schedule) X(steady) X(simulate) X(fold) X(environment) X(stages) X(deferred) X(mtp) X(recompute) X(graphs) X(overlap) X(offload) X(saved) X(muon) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \

@@ -11,6 +11,37 @@
 
 /* Processes ------------------------------------------------------------------------ */
 
+/* What launches, in capitals; "" where the file does not say (accelerate/utils/
+ * dataclasses.py, DistributedType). YAML 1.1 reads NO as false. */
+static const char *type_of(const struct value *config)
+{
+    const struct value_item *it = value_get(config, "distributed_type");
+    return !it                               ? ""
+           : it->value->kind == VALUE_STRING ? it->value->text
+           : it->value->kind == VALUE_BOOL   ? "NO"
+                                             : "";
+}
+
+/* NO starts one process, whatever num_processes is (accelerate/commands/launch.py,
+ * simple_launcher). */
+static void take_single(struct launch_context *t, const struct value *config)
+{
+    static const char at[] = "/cluster/gpus_per_instance";
+    const struct value_item *it = value_get(config, "distributed_type"),
+                            *n = value_get(config, "num_processes");
+    int64_t asked = 1;
+    if (strcmp(type_of(config), "NO") != 0 || launch_has(t, at))
+        return;
+    launch_set(t, at, json_integer(1), it);
+    launch_hear(t, n);
+    if (n && launch_whole(n->value, &asked) && asked > 1)
+        launch_note(
+            t->l, n->line, DIAG_WITHOUT_EFFECT,
+            "num_processes: distributed_type NO starts one process, not %" PRId64
+            " (give --set %s=N for more)",
+            asked, at);
+}
+
 /* num_processes is of all machines together. */
 static void take_processes(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
@@ -76,14 +107,13 @@ static struct value *deepspeed_of(struct launch_context *t, const struct value *
     return root;
 }
 
-static void take_deepspeed(struct launch_context *t, const struct dialect_option *row,
-                           const struct value_item *it)
+static void take_deepspeed(struct launch_context *t, const struct value_item *it)
 {
+    static const struct dialect_option row =
+        ROW_ACTS("deepspeed_config", "/parallelism/library");
     const struct value_item *file = value_get(it->value, "deepspeed_config_file");
-    if (it->value->kind != VALUE_DICT || it->value->n == 0)
-        return;
     if (file && file->value->kind == VALUE_STRING)
-        deepspeed_take_file(t, row, file);
+        deepspeed_take_file(t, &row, file);
     else
         deepspeed_take(t, deepspeed_of(t, it->value, it->line), "deepspeed_config: ");
     t->converts = true;
@@ -94,19 +124,47 @@ static void take_deepspeed(struct launch_context *t, const struct dialect_option
 
 /* The rest ------------------------------------------------------------------------- */
 
-static void take_fsdp(struct launch_context *t, const struct dialect_option *row,
-                      const struct value_item *it)
+/* Its section may be empty, or left out: all is as usual then. */
+static void
+take_section(struct launch_context *t, const struct value *config, const char *key,
+             void (*take)(struct launch_context *, const struct value_item *))
 {
-    (void)row;
-    if (it->value->kind == VALUE_DICT && it->value->n > 0)
-        trainer_take_fsdp_section(t, it);
+    struct value *empty = dict_of(t, config->line);
+    const struct value_item *it = value_get(config, key);
+    const struct value_item without = { "distributed_type", config->line, empty };
+    take(t, it && it->value->kind == VALUE_DICT && it->value->n > 0 ? it : &without);
+}
+
+/* A section acts where distributed_type is of it (_validate_launch_command). */
+static void take_sharding(struct launch_context *t, const struct value *config)
+{
+    static const struct {
+        const char *type, *key;
+        void (*take)(struct launch_context *t, const struct value_item *it);
+    } kinds[] = {
+        { "FSDP", "fsdp_config", trainer_take_fsdp_section },
+        { "DEEPSPEED", "deepspeed_config", take_deepspeed },
+        { "MEGATRON_LM", "megatron_lm_config", accelerate_take_megatron },
+    };
+    const char *type = type_of(config);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const struct value_item *it = value_get(config, kinds[i].key);
+        bool given = it && it->value->kind == VALUE_DICT && it->value->n > 0;
+        if (strcmp(type, kinds[i].type) == 0 || (!*type && given))
+            take_section(t, config, kinds[i].key, kinds[i].take);
+        else if (given)
+            launch_note(t->l, it->line, DIAG_WITHOUT_EFFECT,
+                        "%s: distributed_type is %s, for which it is without effect",
+                        it->key, type);
+        launch_hear(t, it);
+    }
 }
 
 static void take_type(struct launch_context *t, const struct dialect_option *row,
                       const struct value_item *it)
 {
-    static const char *const simulated[] = { "NO",        "MULTI_GPU", "FSDP",
-                                             "DEEPSPEED", "TP",        NULL };
+    static const char *const simulated[] = { "NO", "MULTI_GPU",   "FSDP", "DEEPSPEED",
+                                             "TP", "MEGATRON_LM", NULL };
     const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
     (void)row;
     if (it->value->kind == VALUE_BOOL) /* NO, as YAML 1.1 reads it */
@@ -121,6 +179,19 @@ static void take_cpu(struct launch_context *t, const struct dialect_option *row,
     (void)row;
     if (launch_true(it->value))
         trainer_refuse(t, it, "training on CPUs");
+}
+
+/* Accelerate 1.3 to 1.9 */
+static void take_tensor(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *it)
+{
+    static const struct dialect_option rows[] = {
+        ROW("tp_size", "/parallelism/tensor", .kind = DIALECT_DEGREE),
+        ROW_END,
+    };
+    (void)row;
+    if (it->value->kind == VALUE_DICT)
+        launch_take_rows(t, rows, it->value);
 }
 
 static void take_parallelism(struct launch_context *t, const struct dialect_option *row,
@@ -152,14 +223,14 @@ static const struct dialect_option rows[] = {
     ROW("use_cpu", "/training/task", .take = take_cpu),
     ROW("num_machines", "/cluster/count", .kind = DIALECT_SIZE),
     ROW("num_processes", "/cluster/gpus_per_instance", .take = take_processes),
-    ROW("deepspeed_config", "/parallelism/library", .take = take_deepspeed),
-    ROW("fsdp_config", "/parallelism/library", .take = take_fsdp),
+    ROW("tp_config", "/parallelism/tensor", .take = take_tensor),
     ROW("parallelism_config", "/parallelism/tensor", .take = take_parallelism),
     ROW_END,
 };
 static const struct dialect_option others[] = {
-    ROW_ACTS("mixed_precision", "/training/precision"),
-    ROW_UNSIMULATED("fp8_config"), ROW_UNSIMULATED("dynamo_config"), ROW_UNSIMULATED("dynamo_backend"), ROW_UNSIMULATED("megatron_lm_config"),
+    ROW_ACTS("mixed_precision", "/training/precision"), ROW_ACTS("fp8_config", "/training/precision"),
+    ROW_ACTS("deepspeed_config", "/parallelism/library"), ROW_ACTS("fsdp_config", "/parallelism/library"), ROW_ACTS("megatron_lm_config", "/parallelism/library"),
+    ROW_UNSIMULATED("dynamo_config"), ROW_UNSIMULATED("dynamo_backend"),
     ROW_UNSIMULATED("mpirun_config"), ROW_UNSIMULATED("ipex_config"), ROW_UNSIMULATED("fp16"),
     ROW_IDLE("compute_environment"), ROW_IDLE("debug"), ROW_IDLE("downcast_bf16"), ROW_IDLE("enable_cpu_affinity"), ROW_IDLE("gpu_ids"), ROW_IDLE("machine_rank"),
     ROW_IDLE("main_process_ip"), ROW_IDLE("main_process_port"), ROW_IDLE("main_training_function"), ROW_IDLE("rdzv_*"), ROW_IDLE("same_network"), ROW_IDLE("tpu_*"),
@@ -186,13 +257,17 @@ const struct dialect_table accelerate_tables[] = {
     { "", others, DIALECT_UNKNOWN_WARNED },
     { "deepspeed_config", deepspeed_rows, DIALECT_UNKNOWN_WARNED },
     { "parallelism_config", parallelism_rows, DIALECT_UNKNOWN_WARNED },
+    { "megatron_lm_config", accelerate_megatron_rows, DIALECT_UNKNOWN_WARNED },
+    { "fp8_config", accelerate_fp8_rows, DIALECT_UNKNOWN_WARNED },
     { NULL, NULL, DIALECT_UNKNOWN_WARNED },
 };
 /* clang-format on */
 
 void accelerate_take(struct launch_context *t, const struct value *config)
 {
+    take_single(t, config);
     launch_take_rows(t, rows, config);
+    take_sharding(t, config);
     launch_hear(t, value_get(config, "distributed_type"));
 }
 
@@ -205,9 +280,10 @@ void accelerate_settle(struct launch_context *t, const struct value *config)
     const struct value_item *steps =
         ds ? value_get(ds->value, "gradient_accumulation_steps") : NULL;
     int64_t n;
-    bool known = strcmp(word, "bf16") == 0 || strcmp(word, "fp16") == 0 ||
-                 strcmp(word, "fp8") == 0;
-    if (known && !launch_has(t, "/training/precision"))
+    bool known = strcmp(word, "bf16") == 0 || strcmp(word, "fp16") == 0;
+    if (strcmp(word, "fp8") == 0 && !launch_has(t, "/training/precision"))
+        accelerate_take_fp8(t, config, it);
+    else if (known && !launch_has(t, "/training/precision"))
         launch_set(t, "/training/precision",
                    json_sprintf("%s%s", t->converts ? "" : "amp_", word), it);
     if (it)

@@ -6,10 +6,12 @@
 #define DIALECT_ACCELERATE_ACCELERATE_H
 
 #include "dialect/dialect.h"
+#include "dialect/launch/launch_context.h"
 
 bool accelerate_recognises(const struct dialect_input *in);
 void accelerate_read(struct launch_context *t, const struct dialect_input *in);
 extern const struct dialect_table accelerate_tables[];
+extern const struct dialect_option accelerate_megatron_rows[], accelerate_fp8_rows[];
 
 /* accelerate_command.c: what `accelerate launch` starts a script with, taken; the
  * configuration for accelerate_settle, or NULL where something else starts it. */
@@ -19,6 +21,14 @@ struct value *accelerate_take_command(struct launch_context *t,
 /* Takes what the dictionary says, where nothing was taken so far: the options of
  * `accelerate launch` go before it. */
 void accelerate_take(struct launch_context *t, const struct value *config);
+
+/* accelerate_sections.c: the plugin of Megatron-LM; FP8 that `precision` asks for, by the
+ * configuration's section, or by a backend's name (NULL: not given). */
+void accelerate_take_megatron(struct launch_context *t, const struct value_item *it);
+void accelerate_take_fp8(struct launch_context *t, const struct value *config,
+                         const struct value_item *precision);
+void accelerate_set_fp8(struct launch_context *t, const struct value_item *it,
+                        const char *backend);
 
 /* After the script's own arguments: its precision goes before Accelerate's. */
 void accelerate_settle(struct launch_context *t, const struct value *config);

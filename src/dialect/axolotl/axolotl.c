@@ -1,6 +1,7 @@
 #include "dialect/axolotl/axolotl.h"
 
 #include "base/names.h"
+#include "dialect/accelerate/accelerate.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
@@ -37,6 +38,15 @@ static void take_half(struct launch_context *t, const struct dialect_option *row
     launch_set(t, row->pointer, json_string(precision), it);
     if (!t->converts)
         launch_set(t, "/training/master_weights", json_false(), it);
+}
+
+/* torchao's (axolotl/core/trainers/mixins, ACCELERATE_MIXED_PRECISION). */
+static void take_fp8(struct launch_context *t, const struct dialect_option *row,
+                     const struct value_item *it)
+{
+    (void)row;
+    if (launch_true(it->value))
+        accelerate_set_fp8(t, it, "ao");
 }
 
 /* "offload" keeps the inputs of layers in host memory. */
@@ -108,6 +118,7 @@ static const struct dialect_option rows[] = {
     ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
     ROW("batch_size", "/training/gradient_accumulation_steps", .take = take_batch),
     ROW("sequence_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("fp8", "/training/precision", .take = take_fp8),
     ROW("bf16", "/training/precision", .take = take_half),
     ROW("bfloat16", "/training/precision", .take = take_half),
     ROW("fp16", "/training/precision", .take = take_half),

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LINE_MAX_B = 250, NAME_MAX_B = 70 };
 
@@ -73,12 +74,12 @@ bool launch_is_heard(const struct launch_context *t, const struct value_item *it
 
 bool launch_is_off(const struct value *v)
 {
-    static const char *const words[] = { "", "False", "false", "None", "none", NULL };
+    static const char *const words[] = { "", "false", "none", "no", "f", "n", NULL };
     double x;
     if (v->kind == VALUE_NONE || (v->kind == VALUE_BOOL && !v->integer))
         return true;
     for (const char *const *w = words; v->kind == VALUE_STRING && *w; w++)
-        if (strcmp(v->text, *w) == 0)
+        if (strcasecmp(v->text, *w) == 0)
             return true;
     return launch_real(v, &x) && x <= 0;
 }

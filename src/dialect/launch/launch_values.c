@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { VALUES_MAX = 10000, DEPTH_MAX = 50 };
 
@@ -171,9 +172,10 @@ bool launch_real(const struct value *v, double *x)
 
 bool launch_true(const struct value *v)
 {
-    if (v->kind == VALUE_STRING)
-        return strcmp(v->text, "True") == 0 || strcmp(v->text, "true") == 0 ||
-               strcmp(v->text, "1") == 0;
+    static const char *const words[] = { "true", "yes", "t", "y", "1", NULL };
+    for (const char *const *w = words; v->kind == VALUE_STRING && *w; w++)
+        if (strcasecmp(v->text, *w) == 0)
+            return true;
     return (v->kind == VALUE_BOOL || v->kind == VALUE_INT) && v->integer != 0;
 }
 

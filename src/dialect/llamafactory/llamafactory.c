@@ -1,6 +1,7 @@
 #include "dialect/llamafactory/llamafactory.h"
 
 #include "base/names.h"
+#include "dialect/accelerate/accelerate.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
@@ -64,6 +65,25 @@ static void take_pure(struct launch_context *t, const struct dialect_option *row
     launch_set(t, "/training/master_weights", json_false(), it);
 }
 
+/* train/fp8_utils.py (0.9.5): torchao's recipe has a scale a row. */
+static void take_fp8(struct launch_context *t, const struct dialect_option *row,
+                     const struct value_item *it)
+{
+    const struct value_item *backend = launch_hyper(t, "fp8_backend");
+    const char *word =
+        backend && backend->value->kind == VALUE_STRING ? backend->value->text : "auto";
+    bool own = strcmp(word, "auto") == 0 || strcmp(word, "torchao") == 0;
+    (void)row;
+    launch_hear(t, backend);
+    if (!launch_true(it->value))
+        return;
+    accelerate_set_fp8(t, it, own ? "ao" : word);
+    if (own && t->converts)
+        launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                    "%s: torchao's scales of each row are simulated as one a tensor",
+                    it->key);
+}
+
 /* model/patcher.py: the model is loaded in the type of training, of adapters. */
 static void take_half(struct launch_context *t, const struct dialect_option *row,
                       const struct value_item *it)
@@ -81,6 +101,7 @@ static const struct dialect_option rows[] = {
     ROW("stage", "/training/task", .take = take_stage),
     ROW("fsdp", "/parallelism/library", .take = trainer_take_fsdp),
     ROW("deepspeed", "/parallelism/library", .take = deepspeed_take_file),
+    ROW("fp8", "/training/precision", .take = take_fp8),
     ROW("bf16", "/training/precision", .take = take_half),
     ROW("fp16", "/training/precision", .take = take_half),
     ROW("cutoff_len", "/training/sequence_length", .kind = DIALECT_WHOLE),

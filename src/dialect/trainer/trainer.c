@@ -70,6 +70,11 @@ static void take_attention(struct launch_context *t, const struct dialect_option
         text = strstr(text, "flash-attn3")  ? "flash_attention_3"
                : strstr(text, "flash-attn") ? "flash_attention_2"
                                             : text;
+    if (strcmp(text, "flex_attention") == 0) {
+        text = "flash";
+        launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                    "%s: flex_attention is simulated as flash attention", it->key);
+    }
     if (names_find(attention_words, text, &word) == 0)
         launch_set(t, row->pointer, json_string(text), it);
     else if (it->value->kind != VALUE_NONE)

@@ -8,14 +8,17 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Between words; quotes that a shell left, too: --fsdp '"full_shard auto_wrap"'. */
+static const char between[] = " ,\"'";
+
 static bool text_has(const struct value *v, const char *word)
 {
     size_t n = strlen(word);
     for (const char *s = v->kind == VALUE_STRING ? v->text : NULL; s && *s;) {
-        size_t m = strcspn(s, " ,");
+        size_t m = strcspn(s, between);
         if (m == n && strncmp(s, word, n) == 0)
             return true;
-        s += m + strspn(s + m, " ,");
+        s += m + strspn(s + m, between);
     }
     return false;
 }
@@ -24,8 +27,8 @@ static bool text_has(const struct value *v, const char *word)
  * hold itself. */
 static bool has_word(const struct value *v, const char *word)
 {
-    if (v->kind == VALUE_BOOL)
-        return v->integer && strcmp(word, "full_shard") == 0;
+    if (launch_true(v))
+        return strcmp(word, "full_shard") == 0;
     for (int32_t i = 0; v->kind == VALUE_LIST && i < v->n; i++)
         if (text_has(v->items[i].value, word))
             return true;
@@ -140,18 +143,25 @@ static void note_words(struct launch_context *t, const struct value_item *it)
     for (int32_t i = 0; i < (v->kind == VALUE_LIST ? v->n : 1); i++) {
         const struct value *e = v->kind == VALUE_LIST ? v->items[i].value : v;
         for (const char *s = e->kind == VALUE_STRING ? e->text : ""; *s;) {
-            size_t n = strcspn(s, " ,");
+            size_t n = strcspn(s, between);
             char *word = arena_strndup(t->arena, s, n);
-            if (n && !names_listed(known, word))
+            if (n && !launch_true(e) && !names_listed(known, word))
                 diags_add(
                     &t->l->loader->diags,
                     diag_at_line(DIAG_WARNING, DIAG_UNKNOWN_NAME, t->l->file, e->line),
                     "%s: \"%.40s\" is no option of the Trainer's "
                     "FSDP",
                     it->key, word);
-            s += n + strspn(s + n, " ,");
+            s += n + strspn(s + n, between);
         }
     }
+}
+
+/* Whether there is a word; "" and [] shard nothing. */
+static bool asks(const struct value *v)
+{
+    const char *text = v->kind == VALUE_STRING ? v->text : "";
+    return text[strspn(text, between)] || (v->kind == VALUE_LIST && v->n > 0);
 }
 
 void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *row,
@@ -165,6 +175,8 @@ void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *ro
         { "hybrid_shard", "full", true },
         { "shard_grad_op", "gradients", false },
         { "hybrid_shard_zero2", "gradients", true },
+        { "no_shard", "none", false },
+        { "auto_wrap", "full", false }, /* full_shard is Accelerate's default */
     };
     if (it->value->kind == VALUE_UNKNOWN) {
         launch_unresolved_item(t, "/parallelism/sharding/strategy", it, "string");
@@ -184,4 +196,6 @@ void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *ro
         note_words(t, it);
         return;
     }
+    if (asks(it->value) && !launch_is_off(it->value))
+        launch_unresolved_item(t, "/parallelism/library", it, "strategy of FSDP");
 }

@@ -1,0 +1,195 @@
+/* Small files of the Hugging Face side, each up to the scenario that it says: Accelerate's
+ * configurations, the Trainer's commands, LLaMA-Factory's and axolotl's documents. */
+#include "dialect/launch/launch.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_readings_register(void);
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+struct reading {
+    const char *file, *text;
+    const char *tree; /* of the scenario, its keys in order */
+    const char *said; /* a part of a note, a question or an error; NULL: any */
+};
+
+static bool is_said(const struct launch *l, const char *part)
+{
+    for (int64_t i = 0; i < l->notes.n; i++)
+        if (strstr(l->notes.v[i].text, part))
+            return true;
+    for (int64_t i = 0; i < l->unresolved.n; i++)
+        if (strstr(l->unresolved.v[i].what, part))
+            return true;
+    for (int64_t i = 0; i < l->loader->diags.n; i++)
+        if (strstr(l->loader->diags.v[i].text, part))
+            return true;
+    return false;
+}
+
+static void check(const struct reading *c)
+{
+    struct cfg_loader loader;
+    struct launch l = { 0 };
+    cfg_loader_init(&loader);
+    struct cfg root = launch_load_text(&l, &loader, c->file, c->text);
+    char *tree = root.json ? json_dumps(root.json, JSON_COMPACT | JSON_SORT_KEYS |
+                                                       JSON_REAL_PRECISION(6))
+                           : NULL;
+    const char *got = tree ? tree : "";
+    CU_ASSERT_STRING_EQUAL(got, c->tree);
+    if (strcmp(got, c->tree) != 0)
+        fprintf(stderr, "%s\n    gives   %s\n    instead %s\n", c->text, got, c->tree);
+    CU_ASSERT(!c->said || is_said(&l, c->said));
+    if (c->said && !is_said(&l, c->said))
+        fprintf(stderr, "%s\n    does not say %s\n", c->text, c->said);
+    free(tree);
+    launch_release(&l);
+    cfg_loader_release(&loader);
+}
+
+static void check_all(const struct reading *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        check(&c[i]);
+}
+
+/* Accelerate's configurations ------------------------------------------------------ */
+
+static const struct reading accelerate[] = {
+    { "megatron.yaml",
+      "distributed_type: MEGATRON_LM\nmixed_precision: bf16\nnum_machines: 2\n"
+      "num_processes: 16\nmegatron_lm_config:\n  megatron_lm_tp_degree: 4\n"
+      "  megatron_lm_pp_degree: 2\n  megatron_lm_num_micro_batches: 8\n"
+      "  megatron_lm_sequence_parallelism: true\n  megatron_lm_gradient_clipping: 1.0\n"
+      "  megatron_lm_use_distributed_optimizer: true\n"
+      "  megatron_lm_recompute_activations: true\n",
+      "{\"cluster\":{\"count\":2,\"gpus_per_instance\":8},\"parallelism\":{\"library\":"
+      "\"megatron\",\"pipeline\":2,\"placement\":\"PDT\",\"sequence_parallel\":true,"
+      "\"sharding\":{\"strategy\":\"optimizer\"},\"tensor\":4},\"training\":{"
+      "\"activation_checkpointing\":\"selective\",\"gradient_accumulation_steps\":8,"
+      "\"gradient_clipping\":1.0,\"precision\":\"bf16\"}}",
+      NULL },
+    /* a section that is empty, or not there, is FSDP's own defaults */
+    { "fsdp.yaml",
+      "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\n"
+      "fsdp_config: {}\n",
+      "{\"cluster\":{\"gpus_per_instance\":8},\"parallelism\":{\"library\":\"fsdp\","
+      "\"sharding\":{\"strategy\":\"full\"}},\"training\":{\"precision\":\"bf16\"}}",
+      NULL },
+    /* and one of another type does nothing */
+    { "multi.yaml",
+      "distributed_type: MULTI_GPU\nmixed_precision: bf16\nnum_processes: 8\n"
+      "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD}\n",
+      "{\"cluster\":{\"gpus_per_instance\":8},\"training\":{\"precision\":"
+      "\"amp_bf16\"}}",
+      "fsdp_config: distributed_type is MULTI_GPU" },
+    /* one process, whatever num_processes is */
+    { "single.yaml",
+      "distributed_type: 'NO'\nmixed_precision: bf16\nnum_processes: 8\n",
+      "{\"cluster\":{\"gpus_per_instance\":1},\"training\":{\"precision\":"
+      "\"amp_bf16\"}}",
+      "distributed_type NO starts one process, not 8" },
+    { "fp8.yaml",
+      "distributed_type: FSDP\nmixed_precision: fp8\nnum_processes: 8\n"
+      "fsdp_config: {fsdp_version: 2}\nfp8_config: {backend: TE, margin: 0}\n",
+      "{\"cluster\":{\"gpus_per_instance\":8},\"parallelism\":{\"library\":\"fsdp\","
+      "\"sharding\":{\"strategy\":\"full\"}},\"training\":{\"precision\":\"fp8\"}}",
+      NULL },
+    { "fp8.yaml",
+      "distributed_type: FSDP\nmixed_precision: fp8\nnum_processes: 8\n"
+      "fsdp_config: {fsdp_version: 2}\n",
+      "{\"cluster\":{\"gpus_per_instance\":8},\"parallelism\":{\"library\":\"fsdp\","
+      "\"sharding\":{\"strategy\":\"full\"}},\"training\":{\"precision\":"
+      "\"fp8_current\"}}",
+      "no backend is given: torchao's is taken" },
+    { "fp8.yaml",
+      "distributed_type: FSDP\nmixed_precision: fp8\nnum_processes: 8\n"
+      "fsdp_config: {fsdp_version: 2}\nfp8_config: {backend: MSAMP}\n",
+      "{\"cluster\":{\"gpus_per_instance\":8},\"parallelism\":{\"library\":\"fsdp\","
+      "\"sharding\":{\"strategy\":\"full\"}},\"training\":{}}",
+      "FP8 by MSAMP is not simulated" },
+    { "fp8.yaml",
+      "distributed_type: MULTI_GPU\nmixed_precision: fp8\nnum_processes: 8\n",
+      "{\"cluster\":{\"gpus_per_instance\":8},\"training\":{}}",
+      "with parameters in fp32 are not simulated" },
+};
+
+/* The Trainer's commands ----------------------------------------------------------- */
+
+#define CLM                                                                   \
+    "torchrun --nnodes=1 --nproc_per_node=8 run_clm.py --model_name_or_path " \
+    "gpt2-xl --per_device_train_batch_size 2 --block_size 1024 --bf16 --do_train "
+#define CLM_TREE(sharding, precision)                                                  \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-"             \
+    "xl\"," sharding "\"training\":{\"micro_batch_size\":2,\"precision\":\"" precision \
+    "\",\"sequence_length\":1024,\"task\":\"causal-lm\"}}"
+#define FSDP(strategy)                                                             \
+    "\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{\"strategy\":\"" strategy \
+    "\"}},"
+
+static const struct reading commands[] = {
+    { "a.sh", CLM "--fsdp '\"full_shard auto_wrap\"'\n", CLM_TREE(FSDP("full"), "bf16"),
+      NULL },
+    { "a.sh", CLM "--fsdp \"shard_grad_op auto_wrap\"\n",
+      CLM_TREE(FSDP("gradients"), "bf16"), NULL },
+    { "a.sh", CLM "--fsdp auto_wrap\n", CLM_TREE(FSDP("full"), "bf16"), NULL },
+    { "a.sh", CLM "--fsdp no_shard\n", CLM_TREE(FSDP("none"), "bf16"), NULL },
+    { "a.sh", CLM "--fsdp true\n", CLM_TREE(FSDP("full"), "bf16"), NULL },
+    { "a.sh", CLM "--fsdp False\n", CLM_TREE("", "amp_bf16"), NULL },
+    { "a.sh", CLM "--fsdp \"fullshard\"\n", CLM_TREE("", "amp_bf16"),
+      "it is no strategy of FSDP" },
+};
+
+/* Documents ------------------------------------------------------------------------ */
+
+#define FACTORY                                                        \
+    "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n" \
+    "cutoff_len: 512\nper_device_train_batch_size: 2\nbf16: true\npacking: true\n"
+#define FACTORY_TREE(sharding, precision)                                       \
+    "{\"cluster\":{},\"model\":\"gpt2-xl\"," sharding                           \
+    "\"training\":{\"activation_checkpointing\":\"full\",\"micro_batch_size\":" \
+    "2," precision "\"sequence_length\":512,\"task\":\"causal-lm\"}}"
+
+static const struct reading documents[] = {
+    { "fp8.yaml", FACTORY "fsdp: full_shard auto_wrap\nfp8: true\nfp8_backend: te\n",
+      FACTORY_TREE(FSDP("full"), "\"precision\":\"fp8\","), NULL },
+    { "fp8.yaml", FACTORY "fsdp: full_shard auto_wrap\nfp8: true\n",
+      FACTORY_TREE(FSDP("full"), "\"precision\":\"fp8_current\","),
+      "torchao's scales of each row" },
+    { "fp8.yaml", FACTORY "fp8: true\n", FACTORY_TREE("", ""),
+      "with parameters in fp32 are not simulated" },
+    /* a switch that is off refuses nothing */
+    { "vision.yaml", FACTORY "freeze_language_model: false\n",
+      FACTORY_TREE("", "\"precision\":\"amp_bf16\","), NULL },
+    { "vision.yaml", FACTORY "freeze_language_model: true\n",
+      FACTORY_TREE("", "\"precision\":\"amp_bf16\","),
+      "parts before a frozen language model are trained" },
+};
+
+static void test_accelerate(void)
+{
+    check_all(accelerate, COUNT(accelerate));
+}
+
+static void test_commands(void)
+{
+    check_all(commands, COUNT(commands));
+}
+
+static void test_documents(void)
+{
+    check_all(documents, COUNT(documents));
+}
+
+void test_readings_register(void)
+{
+    CU_pSuite s = CU_add_suite("readings", NULL, NULL);
+    CU_add_test(s, "Accelerate's configurations", test_accelerate);
+    CU_add_test(s, "the Trainer's commands", test_commands);
+    CU_add_test(s, "documents", test_documents);
+}
