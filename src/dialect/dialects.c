@@ -60,6 +60,7 @@ const struct dialect dialects[] = {
           { "NeMo 2's and Megatron-Bridge's, in Megatron-Core's words", core_tables },
           { "HyperPod's recipes", hyperpod_tables },
           { "HyperPod's recipes with training_config", hyperpod_tuning_tables },
+          { "HyperPod's recipes of verl", hyperpod_verl_tables },
           { NULL, NULL } } },
     { .name = "awsfsdp",
       .summary = "arguments of the FSDP example of awsome-distributed-training",

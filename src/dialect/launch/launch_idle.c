@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LINE_MAX_B = 250, NAME_MAX_B = 70 };
+enum { LINE_MAX_B = 250, NAME_MAX_B = 320 };
 
 void launch_idle_init(struct launch_idle *idle, struct launch *l, int64_t line,
                       const char *prefix)

@@ -140,6 +140,10 @@ void hyperpod_tuning_read(struct launch_context *t, const struct value *root)
     const struct value_item *it;
     const char *what = why_refused(c, &it);
     launch_config_title(t, "a recipe of SageMaker HyperPod");
+    if (!what && hyperpod_is_verl(c)) {
+        hyperpod_verl_read(t, c);
+        return;
+    }
     if (!what && !value_get(c, ARGS "micro_train_batch_size"))
         what = "training without batches of its own", it = value_get(c, "run.name");
     if (what) {

@@ -18,7 +18,8 @@
  *     core, core_rows  their words, which are Megatron-Core's
  *     nemo_command     overrides of a command, and the files that it names
  *     hyperpod         recipes of SageMaker HyperPod that train Hugging Face's models
- *     hyperpod_tuning  those of 2025 and later */
+ *     hyperpod_tuning  those of 2025 and later
+ *     hyperpod_verl    of these, verl's of supervised fine-tuning */
 #ifndef DIALECT_NEMO_NEMO_H
 #define DIALECT_NEMO_NEMO_H
 
@@ -132,6 +133,11 @@ void hyperpod_read(struct launch_context *t, const struct value *root);
 bool hyperpod_is_tuning(const struct value *root);
 void hyperpod_tuning_read(struct launch_context *t, const struct value *root);
 extern const struct dialect_table hyperpod_tuning_tables[];
+
+/* hyperpod_verl.c: of these, by their keys as paths, those that verl tunes. */
+bool hyperpod_is_verl(const struct value *flat);
+void hyperpod_verl_read(struct launch_context *t, const struct value *flat);
+extern const struct dialect_table hyperpod_verl_tables[];
 
 /* What a command's configuration is: the file that it names, and over that its words
  * NAME=VALUE. */

@@ -1,0 +1,211 @@
+/* Recipes of SageMaker HyperPod that tune by verl's own trainer of supervised
+ * fine-tuning, under FSDP2 (aws/sagemaker-hyperpod-recipes v2.1, verl-sft-*, verl-dpo-*;
+ * verl 0.7, workers/config/engine.py, workers/engine/fsdp/transformer_impl.py). */
+#include "dialect/launch/launch_shell.h"
+#include "dialect/nemo/nemo.h"
+#include "dialect/trainer/trainer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define DATA "training_config.data."
+#define MODEL "training_config.model."
+#define ENGINE "training_config.engine."
+#define WIDE "/parallelism/"
+
+/* clang-format off */
+static const struct dialect_word attentions[] = {
+    { "sdpa", "sdpa" }, { "flash_attention_2", "flash_attention_2" }, { "flash_attention_3", "flash_attention_3" }, { "eager", "eager" }, { NULL, NULL },
+};
+static const struct dialect_word optimizers[] = { { "AdamW", "adam" }, { "Adam", "adam" }, { "adam", "adam" }, { NULL, NULL } };
+static const struct dialect_option rows[] = {
+    ROW("trainer.num_nodes", "/cluster/count", .kind = DIALECT_SIZE),
+    ROW("trainer.devices", "/cluster/gpus_per_instance", .kind = DIALECT_POSITIVE),
+    ROW("training_config.trainer.nnodes", "/cluster/count", .kind = DIALECT_SIZE),
+    ROW("training_config.trainer.n_gpus_per_node", "/cluster/gpus_per_instance", .kind = DIALECT_POSITIVE),
+    ROW(MODEL "path", "/model", .take = trainer_take_model),
+    ROW(MODEL "override_config.attn_implementation", "/training/attention", .kind = DIALECT_WORD, .words = attentions, .wanted = "attention that is simulated"),
+    ROW(MODEL "enable_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
+    ROW(MODEL "enable_activation_offload", WIDE "offload_activations", .kind = DIALECT_SWITCH),
+    ROW(DATA "max_length", "/training/sequence_length", .kind = DIALECT_SIZE),
+    ROW(DATA "train_batch_size", "/training/global_batch_size", .kind = DIALECT_SIZE),
+    ROW(ENGINE "ulysses_sequence_parallel_size", WIDE "context", .kind = DIALECT_DEGREE),
+    ROW("training_config.optim.clip_grad", "/training/gradient_clipping", .kind = DIALECT_NORM),
+    ROW("training_config.optim.optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated"),
+    ROW_END,
+};
+static const struct dialect_option adapter_rows[] = {
+    ROW(MODEL "lora_rank", "/training/lora/rank", .kind = DIALECT_SIZE),
+    ROW(MODEL "lora_alpha", "/training/lora/alpha", .kind = DIALECT_NORM),
+    ROW(MODEL "lora_dropout", "/training/lora/dropout", .kind = DIALECT_PROBABILITY),
+    ROW_END,
+};
+static const struct dialect_option joint[] = {
+    ROW_ACTS(MODEL "target_modules", "/training/lora/target_modules"), ROW_ACTS(DATA "micro_batch_size_per_gpu", "/training/micro_batch_size"),
+    ROW_ACTS(DATA "max_token_len_per_gpu", "/training/micro_batch_size"), ROW_ACTS(DATA "use_dynamic_bsz", "/training/micro_batch_size"), ROW_ACTS(DATA "pad_mode", "/training/sequence_length"),
+    ROW_ACTS(ENGINE "_target_", WIDE "library"), ROW_ACTS(ENGINE "strategy", WIDE "library"), ROW_ACTS(ENGINE "dtype", "/training/precision"), ROW_ACTS(ENGINE "model_dtype", "/training/master_weights"),
+    ROW_ACTS(ENGINE "reshard_after_forward", WIDE "sharding/strategy"), ROW_ACTS(ENGINE "fsdp_size", WIDE "sharding/degree"), ROW_ACTS(ENGINE "offload_policy", WIDE "sharding/offload"),
+    ROW_ACTS(DATA "_target_", "/training/task"),
+    ROW_END,
+};
+static const struct dialect_option others[] = {
+    ROW_UNSIMULATED(MODEL "use_liger"), ROW_UNSIMULATED(MODEL "use_fused_kernels"), ROW_UNSIMULATED(MODEL "tiled_mlp.enabled"), ROW_UNSIMULATED(MODEL "exclude_modules"),
+    ROW_UNSIMULATED(MODEL "target_parameters"), ROW_UNSIMULATED(ENGINE "param_offload"), ROW_UNSIMULATED(ENGINE "optimizer_offload"), ROW_UNSIMULATED(ENGINE "use_torch_compile"),
+    ROW_UNSIMULATED(ENGINE "forward_prefetch"), ROW_UNSIMULATED(ENGINE "entropy_checkpointing"), ROW_UNSIMULATED(ENGINE "entropy_from_logits_with_chunking"), ROW_UNSIMULATED(ENGINE "full_determinism"),
+    ROW_UNSIMULATED(ENGINE "wrap_policy.min_num_params"), ROW_UNSIMULATED("training_config.profiler.enable"), ROW_UNSIMULATED("training_config.optim.override_optimizer_config*"),
+    ROW_UNSIMULATED(DATA "custom_cls.path"), ROW_IDLE("training_config.*"), ROW_IDLE("run.*"), ROW_IDLE("instance_type*"), ROW_IDLE("display_name"), ROW_IDLE("version"), ROW_IDLE("trainer.*"),
+    ROW_IDLE("scale_config.*"), ROW_IDLE("elastic_policy.*"), ROW_IDLE("hydra*"), ROW_IDLE("defaults"), ROW_IDLE("env_vars*"), ROW_IDLE("cluster*"), ROW_IDLE("container*"), ROW_IDLE("git*"),
+    ROW_END,
+};
+const struct dialect_table hyperpod_verl_tables[] = {
+    { "", rows, DIALECT_UNKNOWN_WARNED }, { "", adapter_rows, DIALECT_UNKNOWN_WARNED }, { "", joint, DIALECT_UNKNOWN_WARNED },
+    { "", others, DIALECT_UNKNOWN_WARNED }, { NULL, NULL, DIALECT_UNKNOWN_WARNED },
+};
+/* clang-format on */
+
+static const struct value_item *find(struct launch_context *t, const struct value *c,
+                                     const char *path)
+{
+    const struct value_item *it = value_get(c, path);
+    launch_hear(t, it);
+    return it && it->value->kind != VALUE_NONE ? it : NULL;
+}
+
+static bool is_on(struct launch_context *t, const struct value *c, const char *path)
+{
+    const struct value_item *it = find(t, c, path);
+    return it && launch_true(it->value);
+}
+
+/* Batches by tokens: as many sequences of the full length as fit into a microbatch, and
+ * as a rank has. */
+static void take_batch(struct launch_context *t, const struct value *c)
+{
+    static const char at[] = "/training/micro_batch_size";
+    const struct value_item *each = find(t, c, DATA "micro_batch_size_per_gpu"),
+                            *tokens = find(t, c, DATA "max_token_len_per_gpu");
+    bool dynamic = is_on(t, c, DATA "use_dynamic_bsz");
+    int64_t ranks = launch_number(t, "/cluster/count", 1) *
+                    launch_number(t, "/cluster/gpus_per_instance", 8) /
+                    launch_number(t, WIDE "context", 1),
+            length = launch_number(t, "/training/sequence_length", 0),
+            step = launch_number(t, "/training/global_batch_size", 0), n = 0;
+    const struct value_item *it = dynamic ? tokens : each;
+    find(t, c, DATA "pad_mode");
+    if (!it || length < 1 || !launch_whole(it->value, &n) || n < 1) {
+        launch_add_unresolved(t, at, it ? it->line : 1,
+                              "%smicro_batch_size_per_gpu: it is no whole number of at "
+                              "least 1",
+                              DATA);
+        return;
+    }
+    n = dynamic ? n / length > 0 ? n / length : 1 : n;
+    if (dynamic && ranks > 0 && step % ranks == 0)
+        for (n = n < step / ranks ? n : step / ranks; step / ranks % n; n--)
+            ;
+    launch_set(t, at, json_integer((json_int_t)n), it);
+    launch_note(t->l, it->line, DIAG_ASSUMED,
+                "%s: each sequence is taken to be of the full length (give --set "
+                "/training/sequence_length=N for a shorter mean)",
+                it->key);
+}
+
+/* Parameters, and so Adam's states, are of model_dtype; fp32 without one. */
+static void take_precision(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *it = find(t, c, ENGINE "dtype"),
+                            *held = find(t, c, ENGINE "model_dtype");
+    const char *word = launch_word(c, ENGINE "dtype", "bfloat16"),
+               *own = launch_word(c, ENGINE "model_dtype", "fp32");
+    bool half = strcmp(word, "bfloat16") == 0 || strcmp(word, "bf16") == 0;
+    if (!half) {
+        launch_unresolved_item(t, "/training/precision", it, "bfloat16");
+        return;
+    }
+    if (it)
+        launch_set(t, "/training/precision", json_string("bf16"), it);
+    else
+        launch_assume(t, "/training/precision", json_string("bf16"), "dtype's default");
+    launch_assume(t, "/training/gradient_dtype", json_string("fp32"),
+                  "verl's reduce_dtype");
+    if (strcmp(own, "bf16") != 0 && strcmp(own, "bfloat16") != 0)
+        return;
+    launch_set(t, "/training/master_weights", json_false(), held);
+}
+
+static void take_sharding(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *again = find(t, c, ENGINE "reshard_after_forward"),
+                            *size = find(t, c, ENGINE "fsdp_size"),
+                            *how = find(t, c, ENGINE "strategy"),
+                            *moved = find(t, c, ENGINE "offload_policy");
+    int64_t n = -1;
+    find(t, c, ENGINE "_target_");
+    if (how)
+        launch_set(t, WIDE "library", json_string("fsdp"), how);
+    launch_assume(t, WIDE "library", json_string("fsdp"), "verl's FSDP");
+    bool kept = again && !launch_true(again->value);
+    if (again)
+        launch_set(t, WIDE "sharding/strategy",
+                   json_string(kept ? "gradients" : "full"), again);
+    launch_assume(t, WIDE "sharding/strategy", json_string("full"),
+                  "reshard_after_forward's default");
+    if (size && !launch_whole(size->value, &n))
+        launch_unresolved_item(t, WIDE "sharding/degree", size, "whole number");
+    else if (size && n > 0)
+        launch_set(t, WIDE "sharding/degree", json_integer((json_int_t)n), size);
+    if (moved && launch_true(moved->value))
+        launch_set(t, WIDE "sharding/offload", json_string("parameters"), moved);
+    if (launch_has(t, WIDE "context"))
+        launch_assume(t, WIDE "context_comm", json_string("alltoall"), "Ulysses");
+}
+
+static void take_adapters(struct launch_context *t, const struct value *c)
+{
+    static const char at[] = "/training/lora/target_modules";
+    const struct value_item *rank = value_get(c, MODEL "lora_rank"),
+                            *to = find(t, c, MODEL "target_modules");
+    if (!rank || launch_is_off(rank->value))
+        return;
+    launch_take_rows(t, adapter_rows, c);
+    bool pattern = to && to->value->kind == VALUE_STRING &&
+                   strcmp(to->value->text, "all-linear") != 0;
+    if (pattern)
+        launch_unresolved_item(t, at, to, "list of modules, or all-linear");
+    else if (to)
+        launch_set(t, at, launch_json(t, to->value, at), to);
+}
+
+bool hyperpod_is_verl(const struct value *flat)
+{
+    return value_get(flat, ENGINE "_target_") &&
+           value_get(flat, DATA "train_batch_size");
+}
+
+void hyperpod_verl_read(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *engine = value_get(c, ENGINE "_target_"),
+                            *data = find(t, c, DATA "_target_");
+    if (!strstr(launch_word(c, ENGINE "_target_", ""), "FSDP")) {
+        diags_add(&t->l->loader->diags,
+                  launch_diag(t->l, DIAG_NOT_SIMULATED, engine->line, 0),
+                  "%s: verl's engine of Megatron is not read (recipes of FSDP are)",
+                  engine->key);
+        return;
+    }
+    t->converts = true;
+    launch_take_rows(t, rows, c);
+    take_adapters(t, c);
+    take_batch(t, c);
+    take_precision(t, c);
+    take_sharding(t, c);
+    launch_assume(t, "/training/activation_checkpointing", json_string("none"),
+                  "enable_gradient_checkpointing");
+    launch_assume(t, "/training/attention", json_string("flash_attention_2"),
+                  "verl's default");
+    if (data && strstr(launch_word(c, DATA "_target_", ""), "dpo"))
+        trainer_ask_reference(t, data, "DPO");
+    launch_assume(t, "/training/task", json_string("causal-lm"), "the recipe's model");
+    dialect_report(t, hyperpod_verl_tables, "", c,
+                   (struct dialect_place) { 1, "", "", true });
+}
