@@ -31,6 +31,10 @@ static double part_elements(const struct build *b, enum module part)
         return b->elements[SYM_SNW];
     case MODULE_STEP_NORM:
         return b->elements[SYM_SQW];
+    case MODULE_SCALE:
+        return b->elements[SYM_PS];
+    case MODULE_PROBE:
+        return b->elements[SYM_PROBE];
     default:
         return b->elements[SYM_H];
     }

@@ -54,6 +54,11 @@ enum sym {
     SYM_SINKS, /* one number a head */
     SYM_PATCH, /* patches of pictures, as numbers */
     SYM_G,     /* what experts read of a token, each token once: X, or latent columns */
+    SYM_PE,    /* two towers: both vectors of each pair, */
+    SYM_PG,    /* those of all replicas, */
+    SYM_PL,    /* products of the pairs with these, */
+    SYM_PS,    /* and numbers that scale them */
+    SYM_PROBE, /* a pooling's query */
     SYM_SI,    /* state mixers: what the first product makes, */
     SYM_SC,    /* what the convolution sees, */
     SYM_SX,    /* the columns that are mixed, */
@@ -200,7 +205,8 @@ enum module {
     MODULE_POOLER,
     MODULE_CLASSES,
     MODULE_PATCH,
-    MODULE_LINEARS, /* those before it are products */
+    MODULE_CONTRAST, /* two towers: vectors with vectors */
+    MODULE_LINEARS,  /* those before it are products */
     MODULE_NORM,
     MODULE_LATENT_NORM,
     MODULE_WORD,
@@ -214,6 +220,8 @@ enum module {
     MODULE_STATE_HEADS,
     MODULE_STATE_NORM,
     MODULE_STEP_NORM,
+    MODULE_SCALE,
+    MODULE_PROBE,
 };
 
 enum row_kind {
@@ -367,6 +375,10 @@ void build_embedding(struct build *b, struct op_block *block);
 void build_bridge(struct build *b, struct op_block *block);
 void build_head(struct build *b, struct op_block *block);
 
+/* build_contrast.c: the head of two towers, and what pools the patches of one. */
+extern const struct row build_contrast_f[], build_contrast_b[];
+void build_pool(struct build *b, struct op_block *block);
+
 /* build_tail.c: cuts the head's cast and loss off into the two blocks after it, where the
  * framework has them as modules of their own; how many blocks that adds. */
 enum { BUILD_TAIL_MAX = 2 };
@@ -379,7 +391,7 @@ int32_t build_mtp_blocks(const struct model *m);
 int32_t build_mtp(struct build *b, struct op_block *block);
 
 /* build_vision.c: a tower's blocks, the projector last; how many there are. */
-enum { BUILD_TOWER_MAX = 4 };
+enum { BUILD_TOWER_MAX = 5 };
 int32_t build_tower_blocks(const struct model *m);
 int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
                 const struct op_settings *s, struct err *err);

@@ -46,6 +46,9 @@ static const char *const category_names[] = {
     [MODULE_STATE_HEADS] = "state_heads",
     [MODULE_STATE_NORM] = "state_norm",
     [MODULE_STEP_NORM] = "step_norm",
+    [MODULE_CONTRAST] = "contrast",
+    [MODULE_SCALE] = "scale",
+    [MODULE_PROBE] = "probe",
 };
 
 flagset build_flags(const struct build *b)

@@ -264,7 +264,7 @@ static const struct row classes_b[] = {
 };
 
 /* Heads: segments in order of forward; backward runs them in reverse. */
-enum segment { NORM, POOL, MASKED, CAST, VOCAB, CLASSES, SEGMENTS };
+enum segment { NORM, POOL, MASKED, CAST, VOCAB, CLASSES, CONTRAST, SEGMENTS };
 
 static const struct {
     struct build_step forward, backward;
@@ -276,6 +276,7 @@ static const struct {
     [CAST] = { STEP(head_cast_f, 0), STEP(head_cast_b, 0) },
     [VOCAB] = { STEP(loss_f, 0), STEP(loss_b, 0) },
     [CLASSES] = { STEP(classes_f, 0), STEP(classes_b, 0) },
+    [CONTRAST] = { STEP(build_contrast_f, 0), STEP(build_contrast_b, 0) },
 };
 
 /* Which segments a head has, and the backward operator that last needs its input. */
@@ -290,6 +291,7 @@ static const struct {
                               "dense_wgrad" },
     [MODEL_HEAD_SPAN] = { 1 << CAST | 1 << CLASSES, "classes_wgrad" },
     [MODEL_HEAD_CLASS] = { 1 << POOL | 1 << CLASSES, NULL },
+    [MODEL_HEAD_CONTRAST] = { 1 << CONTRAST, NULL },
 };
 
 /* The one module of the block that comes. */

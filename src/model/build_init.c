@@ -348,6 +348,13 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_P] = predicted * h;
     e[SYM_V] = predicted * (double)vocab / t;
     e[SYM_O] = sequences * h;
+    double features = 2 * sequences * (double)m->ends.embed;
+    double replicas = s->replicas > 1 ? (double)s->replicas : 1;
+    e[SYM_PE] = features;
+    e[SYM_PG] = features * replicas;
+    e[SYM_PL] = m->ends.embed ? 2 * sequences * sequences * replicas : 0;
+    e[SYM_PS] = (double)m->ends.scales;
+    e[SYM_PROBE] = h;
     e[SYM_C] = 2 * (m->ends.head == MODEL_HEAD_SPAN ? tokens : sequences);
     e[SYM_WORD] = (double)vocab / t * h;
     e[SYM_PLACE] = (double)places * h;
@@ -383,6 +390,7 @@ static void set_end_linears(struct build *b, int64_t vocab, int64_t tokens,
     const struct model *m = b->m;
     const struct op_settings *s = b->s;
     const struct share *ends = &b->shares[OP_HEAD];
+    int64_t replicas = s->replicas > 1 ? s->replicas : 1;
     int64_t h = m->hidden, predicted = predicted_rows(b),
             pooled = dealt(s->batch, ends->tokens_over);
     int64_t classed = m->ends.head == MODEL_HEAD_SPAN
@@ -394,12 +402,15 @@ static void set_end_linears(struct build *b, int64_t vocab, int64_t tokens,
         [MODULE_DENSE] = { predicted, h, h, 1, true, true, head },
         [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
                             m->ends.head_bias || masked, !m->ends.tied, head },
-        [MODULE_POOLER] = { pooled, h, h, 1, true, true, head },
+        [MODULE_POOLER] = { pooled, h, m->ends.embed ? m->ends.embed : h, 1,
+                            !m->ends.embed || m->ends.embed_bias, true, head },
         [MODULE_PATCH] = { tokens, m->ends.patch, h, 1, m->ends.patch_bias, true,
                            head },
         [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
+        [MODULE_CONTRAST] = { 2 * pooled, m->ends.embed, pooled * replicas, 1, false,
+                              false, head },
     };
-    for (int i = MODULE_DENSE; i <= MODULE_PATCH; i++)
+    for (int i = MODULE_DENSE; i <= MODULE_CONTRAST; i++)
         b->linears[i] = rows[i];
 }
 

@@ -52,7 +52,8 @@ bool build_trains(const struct build *b, enum module part)
 {
     const struct lora *l = &b->s->lora;
     bool tied = model_ties_head(b->m);
-    if (l->rank == 0 || part == MODULE_CLASSES) /* not of the base model */
+    if (l->rank == 0 || part == MODULE_CLASSES || /* not of the base model */
+        part == MODULE_CONTRAST)                  /* no weights */
         return true;
     switch (part) {
     case MODULE_WORD:

@@ -93,7 +93,8 @@ static void build_projector(struct build *b, struct op_block *block,
 
 int32_t build_tower_blocks(const struct model *m)
 {
-    return !m->tower ? 0 : m->tower->model.norms.final ? 4 : 3;
+    const struct model_tower *t = m->tower;
+    return !t ? 0 : 2 + t->model.norms.final + t->pooled + (t->n_products > 0);
 }
 
 /* Nothing below it is trained, so nothing is kept. */
@@ -113,7 +114,9 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     struct op_settings crops = *s;
     crops.batch = s->batch * t->crops;
     crops.sequence = t->patches;
-    crops.lora.targets = crops.lora.trained = 0; /* frozen whole */
+    bool pair = m->ends.head == MODEL_HEAD_CONTRAST;
+    if (!pair)
+        crops.lora.targets = crops.lora.trained = 0; /* frozen whole */
     crops.predicted = crops.decoder = crops.memory = crops.vocab_padding = 0;
     if (build_init(&b, arena, &t->model, &crops, err) < 0)
         return -1;
@@ -124,8 +127,11 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
         build_head(&b, block);
         block++->name = "vision_norm";
     }
-    build_projector(&b, block, t);
-    for (int32_t i = 0; s->lora.rank > 0 && i < build_tower_blocks(m); i++)
+    if (t->pooled)
+        build_pool(&b, block++);
+    if (t->n_products > 0)
+        build_projector(&b, block++, t);
+    for (int32_t i = 1; s->lora.rank > 0 && !pair && i <= build_tower_blocks(m); i++)
         forward_only(&block[-i]);
     return 0;
 }

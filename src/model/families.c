@@ -68,10 +68,6 @@ static const struct {
     { "wav2vec2", PICTURES },
     { "hubert", PICTURES },
     { "wavlm", PICTURES },
-    { "clip", "it trains two towers against each other (its vision_config alone is "
-              "\"clip_vision_model\")" },
-    { "siglip", "it trains two towers against each other (its vision_config alone is "
-                "\"siglip_vision_model\")" },
     { "florence2", PICTURES },
     { "phi4mm", PICTURES },
     { "phi3_v", PICTURES },

@@ -66,6 +66,18 @@ static const struct family_field qwen3_fields[] = {
     FIELDS_END,
 };
 
+/* The other tower of a pair: texts. */
+static const struct family_field text_fields[] = {
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("intermediate_size", NULL, mlp.width, false, WIDTH_MAX),
+    SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
 /* Patches of a square picture, their numbers, and learned positions of as many. */
 static void vision_finish(struct family_raw *raw)
 {
@@ -102,7 +114,28 @@ static void dinov2_finish(struct family_raw *raw)
 /* ViT's own defaults: base, patches of 16 (CLIP's of 32). */
 #define BASE .layers = 12, .hidden = 768, .attention.heads = 12
 
+/* CLIPTextConfig's defaults, and SiglipTextConfig's (transformers 4.57). */
 const struct family families_vision[] = {
+    { .name = "clip_text_model",
+      .fields = text_fields,
+      .usual = { .m = { .arch = MODEL_ENCODER,
+                        BIASES,
+                        .layers = 12,
+                        .hidden = 512,
+                        .attention.heads = 8,
+                        .mlp.width = 2048,
+                        .ends.vocab = 49408,
+                        .ends.positions = 77,
+                        .norms.final = true } } },
+    { .name = "siglip_text_model",
+      .fields = text_fields,
+      .usual = { .m = { .arch = MODEL_ENCODER,
+                        BIASES,
+                        BASE,
+                        .mlp.width = 3072,
+                        .ends.vocab = 32000,
+                        .ends.positions = 64,
+                        .norms.final = true } } },
     VISION("vit", vit_fields,
            .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
            .picture = { 224, 16, .learned = true, .class_tokens = 1 }),

@@ -27,6 +27,7 @@ enum model_head {
     MODEL_HEAD_PRETRAIN,  /* masked LM and next-sentence (BERT) */
     MODEL_HEAD_SPAN,      /* question answering: two logits a position */
     MODEL_HEAD_CLASS,     /* pooler and a few classes */
+    MODEL_HEAD_CONTRAST,  /* one vector, against those of the other tower (CLIP) */
 };
 
 /* The MLP's activation, by what eager code makes of it. */
@@ -156,6 +157,10 @@ struct model_ends {
     bool tied; /* the head's matrix is the embedding's */
     bool head_bias;
     bool pooler;
+    /* two towers: columns of their vectors, numbers that scale their products, whether
+     * replicas exchange both towers' vectors or the texts' alone */
+    int64_t embed, scales;
+    bool embed_bias, gathers_texts;
     bool logit_softcap; /* logits through a scaled tanh (Gemma 2) */
 };
 
@@ -201,9 +206,10 @@ struct model_tower {
     /* The projector: a norm of so many columns (0: none), then products from each width
      * to the next. */
     int64_t norm;
-    int32_t n_products;
+    int32_t n_products; /* 0: none */
     int64_t widths[MODEL_PROJECTOR_MAX + 1];
     bool bias;
+    bool pooled; /* a learned query attends to all patches (SigLIP) */
 };
 
 /* Whether the head makes logits of words. */

@@ -14,7 +14,9 @@ int64_t model_count(const struct model *m, struct err *err)
     struct model base = *m;
     struct op_list list;
     struct arena arena;
-    base.ends.head = m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
+    if (m->ends.head != MODEL_HEAD_CONTRAST)
+        base.ends.head =
+            m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     arena_init(&arena);
     int64_t n =
         op_list_make(&list, &arena, &base, &s, err) < 0 ? 0 : op_list_parameters(&list);
@@ -121,6 +123,8 @@ static double head_macs(const struct model *m, double s)
         return 2 * s * h;
     case MODEL_HEAD_CLASS:
         return h * (h + 2);
+    case MODEL_HEAD_CONTRAST: /* products of pairs depend on how many there are */
+        return h * (double)m->ends.embed;
     case MODEL_HEAD_NONE:
         break;
     }
@@ -135,8 +139,11 @@ static double tower_macs(const struct model_tower *t)
     double layers = (double)m->layers * layer_macs(m, n, false, 0);
     for (int32_t i = 0; i < t->n_products; i++)
         project += (double)t->widths[i] * (double)t->widths[i + 1];
-    return (double)t->crops * (n * (double)m->ends.patch * (double)m->hidden + layers +
-                               (double)t->tokens * project);
+    double h = (double)m->hidden;
+    double pool =
+        t->pooled ? 2 * n * h * h + 2 * h * h + 2 * h * (double)m->mlp.width : 0;
+    return (double)t->crops * (pool + n * (double)m->ends.patch * (double)m->hidden +
+                               layers + (double)t->tokens * project);
 }
 
 /* Of the modules that predict further tokens. */

@@ -177,6 +177,7 @@ struct op_settings {
     bool slices;      /* the residual stream is split by columns ... */
     bool by_columns;  /* ... and the products that read it by those of their input */
     int64_t vocab_padding; /* pad the vocabulary to a multiple; 0: as it is */
+    int64_t replicas;      /* whose vectors two towers are trained against; 0: one */
     struct lora lora;      /* adapters of a frozen model; rank 0: none */
 };
 

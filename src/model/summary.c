@@ -121,7 +121,9 @@ int model_summarise(struct model_summary *out, const struct model *m, int64_t se
     struct op_list list;
     struct arena arena;
     *out = (struct model_summary) { .sequence = sequence };
-    base.ends.head = m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
+    if (m->ends.head != MODEL_HEAD_CONTRAST)
+        base.ends.head =
+            m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     arena_init(&arena);
     int rc =
         make_list(&list, &arena, &base, sequence, framework, attention, OP_BF16, err);

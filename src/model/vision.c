@@ -12,6 +12,8 @@ enum projector {
     PROJECTOR_MERGED,  /* merged v to h, h to h (InternVL) */
     PROJECTOR_THREE,   /* merged v to v, to h, to h (Mistral 3) */
     PROJECTOR_SHUFFLE, /* merged v to h (Idefics 3) */
+    PROJECTOR_PAIR,    /* of one vector, v to the pair's columns (CLIP) */
+    PROJECTOR_POOL,    /* a learned query attends to all patches (SigLIP) */
 };
 
 struct vision {
@@ -23,6 +25,7 @@ struct vision {
     bool norm, wide_norm; /* of the tower's columns; of the merged ones */
     bool bare;            /* products without bias */
     int64_t tiles;        /* crops of a picture */
+    int64_t scales;       /* two towers: numbers that scale their products */
     int64_t merge;        /* patches of a side that become one; 0: the tower's own */
 };
 
@@ -41,6 +44,10 @@ struct vision {
 static const struct vision table[] = {
     { "llava", "llama", "clip_vision_model", "text_config", LLAMA_7B, PROJECTOR_MLP,
       .tiles = 1 },
+    { "clip", "clip_text_model", "clip_vision_model", "text_config",
+      .projector = PROJECTOR_PAIR, .bare = true, .scales = 1 },
+    { "siglip", "siglip_text_model", "siglip_vision_model", "text_config",
+      .projector = PROJECTOR_POOL, .scales = 2 },
     { "vipllava", "llama", "clip_vision_model", "text_config", LLAMA_7B, PROJECTOR_MLP,
       .tiles = 1 },
     { "llava_next", "llama", "clip_vision_model", "text_config", LLAMA_7B,
@@ -93,6 +100,7 @@ const char *vision_name(int64_t i)
 static const struct {
     const char *said, *meant;
 } parts[] = {
+    { "siglip_text", "siglip_text_model" },
     { "qwen2_vl_text", "qwen2" },
     { "qwen2_5_vl_text", "qwen2" },
     { "qwen3_vl_text", "qwen3" },
@@ -152,11 +160,45 @@ static void set_projector(struct model_tower *t, const struct vision *v, int64_t
         [PROJECTOR_MERGED] = { 2, { all, h, h } },
         [PROJECTOR_THREE] = { 3, { all, one, h, h } },
         [PROJECTOR_SHUFFLE] = { 1, { all, h } },
+        [PROJECTOR_PAIR] = { 1, { one, h } },
+        [PROJECTOR_POOL] = { 0 },
     };
     t->n_products = kinds[v->projector].n;
     memcpy(t->widths, kinds[v->projector].widths, sizeof(t->widths));
     t->norm = v->norm ? one : v->wide_norm ? all : 0;
     t->bias = !v->bare;
+}
+
+/* Vectors of both towers have so many columns; CLIP's "projection_dim", SigLIP's texts'
+ * "projection_size". */
+static int64_t columns_of(struct cfg root, struct cfg text, const struct vision *v,
+                          int64_t hidden)
+{
+    return v->projector == PROJECTOR_PAIR ? number_of(root, "projection_dim", 512)
+                                          : number_of(cfg_is_object(text) ? text : root,
+                                                      "projection_size", hidden);
+}
+
+/* Texts and pictures in pairs, each a vector. */
+static int read_pair(struct model *m, struct model_tower *t, struct cfg root,
+                     struct cfg text, const struct vision *v)
+{
+    struct model_ends *e = &m->ends;
+    e->head = MODEL_HEAD_CONTRAST;
+    e->embed = columns_of(root, text, v, m->hidden);
+    e->scales = v->scales;
+    e->embed_bias = e->gathers_texts = v->projector == PROJECTOR_POOL;
+    if (e->embed < 0)
+        return -1;
+    t->pooled = v->projector == PROJECTOR_POOL;
+    t->tokens = t->crops = 1;
+    set_projector(t, v, 1, e->embed);
+    cfg_warn(root, DIAG_ASSUMED,
+             "a sample is a picture of %" PRId64 " patches and its text; replicas "
+             "exchange the vectors of %s, and a microbatch's pairs are trained against "
+             "those of all of them",
+             t->patches, e->gathers_texts ? "texts" : "both towers");
+    return 0;
 }
 
 static int read_tower(struct model_tower *t, struct cfg root, const struct vision *v,
@@ -182,6 +224,8 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     t->tokens = raw.picture.patches / (merge * merge);
     t->tokens = number_of(root, "mm_tokens_per_image", t->tokens);
     t->crops = pictures * (v->tiles ? v->tiles : 1);
+    if (v->scales)
+        return 0;
     set_projector(t, v, merge, h);
     cfg_warn(root, DIAG_ASSUMED,
              "%" PRId64 " picture%s a sequence, %" PRId64 " crop%s of %" PRId64
@@ -228,5 +272,5 @@ int vision_read(struct model *m, struct cfg root, const struct vision *v,
     *m = raw.m;
     m->tower = tower;
     m->family = v->name;
-    return 0;
+    return v->scales ? read_pair(m, tower, root, text, v) : 0;
 }

@@ -257,6 +257,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .slices = p->split.tensor_policy == TENSOR_SMP_SCATTER ||
                   p->split.tensor_policy == TENSOR_SMP_GATHER,
         .by_columns = p->split.tensor_policy == TENSOR_SMP_SCATTER,
+        .replicas = p->data,
         .context = p->context,
         .context_method = p->context_comm,
         .expert = p->expert,

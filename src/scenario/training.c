@@ -125,6 +125,12 @@ static int apply_task(struct parse_context *r)
     struct cfg at = cfg_get(r->training, "task");
     if (r->words.task < 0)
         return 0;
+    if (m->ends.head == MODEL_HEAD_CONTRAST)
+        return cfg_error(
+            at, DIAG_UNSUPPORTED,
+            "%s is two towers, which are trained against each other (leave "
+            "the task out)",
+            m->name);
     bool encoder = m->arch == MODEL_ENCODER;
     enum model_head head =
         encoder ? tasks[r->words.task].encoder : tasks[r->words.task].decoder;

@@ -5,6 +5,7 @@
 #include "model/recipe.h"
 #include "model/share.h"
 #include "step/block_comms.h"
+#include "step/contrast.h"
 #include "step/exchange.h"
 #include "step/stage.h"
 #include "step/tensor_ends.h"
@@ -246,5 +247,5 @@ int tensor_plan(struct stage *stage, struct builder *b, struct err *err)
         if (tensor_ends_after(b, i, err) < 0)
             return -1;
     }
-    return exchange_plan(b, err);
+    return exchange_plan(b, err) < 0 ? -1 : contrast_plan(b, err);
 }
