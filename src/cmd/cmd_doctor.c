@@ -34,7 +34,9 @@ static const struct usage usage = {
                "the logs\nare text of the trainer, of NCCL with NCCL_DEBUG=INFO, and CSV "
                "of nvidia-smi, in any\nmixture.",
     .details = "Steady steps are set apart from warm-up, checkpoints, evaluation and "
-               "stalls. Their\nmedian is held against the range of the prediction.\n\n"
+               "stalls. Their\nmedian is held against the range of the prediction. Known deviations are "
+               "simulated, and\nprinted by how well each explains time, memory and "
+               "what the logs say.\n\n"
                "  smsim doctor pretrain_gpt.sh --set /cluster/instance=p4d.24xlarge --log train.log\n"
                "  smsim doctor my.json --log train.log.gz --log nccl.log --log smi.csv\n\n"
                "Exit code 1 says that the run is slower or faster than that range, or that "

@@ -36,5 +36,8 @@ int doctor_judge(struct doctor *d, struct cfg_loader *files, const json_t *job,
                      fabs(logs->global_batch - p->samples) > 1e-6 * p->samples;
     d->over_memory =
         logs->allocated_B > p->allocated_B * p->peak_range_B[1] / p->peak_B;
+    const struct doctor_view view = { logs, &d->steady, p };
+    if (d->steady.n)
+        doctor_explain(&d->causes, files, job, &view);
     return 0;
 }

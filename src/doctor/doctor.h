@@ -3,12 +3,16 @@
  *
  * Files of this folder:
  *     predict     one simulation of a job, or of a job that differs
+ *     hypotheses  what may make a run differ, a row each
+ *     evidence    what logs say of them in words
+ *     explain     how probable each is
  *     doctor      the measured run against it */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 
 #include "base/names.h"
 #include "config/cfg.h"
+#include "doctor/explain.h"
 #include "doctor/predict.h"
 #include "logs/logs.h"
 #include "logs/steady.h"
@@ -29,6 +33,7 @@ struct doctor {
     double ratio;     /* measured time of a step over the predicted; NAN */
     bool other_batch; /* the logs' global batch is not the job's */
     bool over_memory; /* allocated beyond the range of the predicted peak */
+    struct doctor_causes causes;
 };
 
 /* Judges logs that were read by a job. -1 with err set where it cannot be simulated. */

@@ -5,6 +5,26 @@
 #include <math.h>
 #include <string.h>
 
+static struct doctor_facts facts_of(const struct scenario *s)
+{
+    const struct cluster_group *g = &s->cluster.groups[0];
+    struct doctor_facts f = {
+        .nodes = s->cluster.n_instances,
+        .gpus_per_node = g->gpus_per_instance,
+        .micro_batch = s->training.micro_batch_size,
+        .global_batch = s->training.global_batch_size,
+        .sm_arch = scenario_sm_arch(s),
+        .inside = (int)g->instance->inside->kind,
+        .outside = s->fabric ? (int)s->fabric->kind : -1,
+        .attention = s->training.attention,
+        .precision = s->training.precision,
+        .checkpointing = s->training.checkpointing,
+    };
+    for (int32_t i = 0; i < g->instance->n_nics; i++)
+        f.nics += g->instance->nics[i].rails;
+    return f;
+}
+
 static void take(struct doctor_prediction *p, const struct simulate_result *r)
 {
     *p = (struct doctor_prediction) {
@@ -39,6 +59,7 @@ static int simulate_tree(struct doctor_prediction *p, struct cfg_loader *loader,
     if (campaign_simulate(&r, &beyond, loader, &c, &s, &how, err))
         return -1;
     take(p, &r);
+    p->facts = facts_of(&s);
     return 0;
 }
 

@@ -5,8 +5,20 @@
 #include "base/err.h"
 #include "config/cfg.h"
 #include "run/breakdown.h"
+#include "scenario/scenario.h"
+
+/* What a job is, as far as hypotheses ask. */
+struct doctor_facts {
+    int64_t nodes, gpus_per_node, nics; /* nics: physical ports of an instance */
+    int64_t micro_batch, global_batch, sm_arch;
+    int inside, outside; /* enum fabric_kind; outside -1: one node */
+    enum op_attention attention;
+    enum op_precision precision;
+    enum checkpointing checkpointing;
+};
 
 struct doctor_prediction {
+    struct doctor_facts facts;
     double step_s, range_s[2];                  /* of a training step */
     double peak_B, peak_range_B[2], capacity_B; /* as nvidia-smi shows it */
     double allocated_B, reserved_B;             /* as PyTorch's allocator counts */

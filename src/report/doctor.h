@@ -13,6 +13,8 @@ struct report_doctor {
 };
 
 void report_doctor_text(FILE *out, const struct report_doctor *r);
+/* The part of it that explains. */
+void report_doctor_causes(FILE *out, const struct doctor_causes *c);
 extern const struct contract report_doctor_contract;
 
 #endif

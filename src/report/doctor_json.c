@@ -158,6 +158,87 @@ static json_t *of_notices(const void *x)
     return object;
 }
 
+static const char *kind_of(const struct doctor_cause *c)
+{
+    static const char *const names[] = { [DOCTOR_HEALTHY] = "as_described",
+                                         [DOCTOR_UNKNOWN] = "nothing_known",
+                                         [DOCTOR_KNOWN] = "known" };
+    return names[c->kind];
+}
+
+static json_t *cause_kind(const void *cause)
+{
+    return json_string(kind_of(cause));
+}
+
+static json_t *cause_names(const void *cause)
+{
+    const struct doctor_cause *c = cause;
+    json_t *list = json_array();
+    for (int i = 0; i < 2 && c->of[i]; i++)
+        json_array_append_new(list, json_string(c->of[i]->name));
+    return list;
+}
+
+static json_t *cause_strengths(const void *cause)
+{
+    const struct doctor_cause *c = cause;
+    json_t *list = json_array();
+    for (int i = 0; i < 2 && c->of[i]; i++)
+        json_array_append_new(list, json_real(c->strength[i]));
+    return list;
+}
+
+/* clang-format off */
+static const struct contract_member cause_rows[] = {
+    CONTRACT_MADE("kind", TEXT, cause_kind, "\"known\"; \"as_described\": the run is as its job says; \"nothing_known\" explains it."),
+    CONTRACT_MADE("hypotheses", LIST, cause_names, "Names of the rows, of two a pair; none of the other kinds.", .items = CONTRACT_TEXT),
+    CONTRACT_MADE("strengths", LIST, cause_strengths, "Of each, the most probable; 1 where a hypothesis has none.", .items = CONTRACT_REAL),
+    CONTRACT_AT("posterior", REAL, doctor_cause, posterior, "Its probability; all sum to 1."),
+    CONTRACT_AT("log_evidence", REAL, doctor_cause, evidence, "Natural logarithm of what the logs say in words."),
+    CONTRACT_AT("seen", TEXT, doctor_cause, why, "What that is.", KNOWN),
+    CONTRACT_AT("step_time_s", REAL, doctor_cause, step_s, "Predicted with it.", KNOWN),
+    CONTRACT_AT("allocated_bytes", REAL, doctor_cause, allocated_B, "Likewise.", KNOWN),
+    CONTRACT_AT("saves_s", REAL, doctor_cause, saves_s, "What the mend takes off a measured step; below 0: the run is faster with it."),
+    CONTRACT_AT("saves_usd_per_day", REAL, doctor_cause, usd_per_day, "Likewise, of a day's price.", KNOWN),
+    CONTRACT_END,
+};
+static const struct contract_object cause = { "cause", cause_rows };
+/* clang-format on */
+
+static json_t *of_causes(const void *x)
+{
+    const struct doctor_causes *c = &((const struct report_doctor *)x)->d->causes;
+    return contract_list(&cause, c->of, c->n, sizeof(c->of[0]));
+}
+
+/* A class, with its causes' places in the list of causes. */
+static json_t *class_causes(const void *class)
+{
+    const struct doctor_class *k = class;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < k->n; i++)
+        json_array_append_new(list, json_integer(k->causes[i]));
+    return list;
+}
+
+/* clang-format off */
+static const struct contract_member class_rows[] = {
+    CONTRACT_AT("family", NAME, doctor_class, family, "What its causes are about.", .names = doctor_family_names),
+    CONTRACT_AT("separate", BOOL, doctor_class, apart, "Whether the logs separate its cause from its family."),
+    CONTRACT_AT("posterior", REAL, doctor_class, posterior, "Sum of its causes."),
+    CONTRACT_MADE("causes", LIST, class_causes, "Places in the list of causes, from 0.", .items = CONTRACT_INT64),
+    CONTRACT_END,
+};
+static const struct contract_object class = { "class", class_rows };
+/* clang-format on */
+
+static json_t *of_classes(const void *x)
+{
+    const struct doctor_causes *c = &((const struct report_doctor *)x)->d->causes;
+    return contract_list(&class, c->classes, c->n_classes, sizeof(c->classes[0]));
+}
+
 /* clang-format off */
 static const struct contract_member rows[] = {
     CONTRACT_AT("job", TEXT, report_doctor, job, "The job that was named."),
@@ -165,6 +246,8 @@ static const struct contract_member rows[] = {
     CONTRACT_MADE("ratio", REAL, of_ratio, "The measured time of a step over the predicted.", KNOWN),
     CONTRACT_MADE("prediction", OBJECT, of_healthy, "The job as it is described.", .of = &prediction),
     CONTRACT_MADE("measured", OBJECT, of_measured, "Steps of the logs.", .of = &measured),
+    CONTRACT_MADE("causes", LIST, of_causes, "What explains the time, the most probable first; none where there is no time.", .of = &cause),
+    CONTRACT_MADE("classes", LIST, of_classes, "Causes that the logs do not separate are one class; likewise.", .of = &class),
     CONTRACT_MADE("timers", LIST, of_timers, "Timers of the logs.", .of = &timer),
     CONTRACT_MADE("notices", MAP, of_notices, "Lines of note, by what they mean, and how often each occurred.", .items = CONTRACT_INT64),
     CONTRACT_MADE("files", LIST, of_files, "What was read.", .of = &file),

@@ -261,6 +261,7 @@ void report_doctor_text(FILE *out, const struct report_doctor *r)
 {
     const struct doctor *d = r->d;
     print_verdict(out, r);
+    report_doctor_causes(out, &d->causes);
     print_steps(out, d);
     print_memory(out, d);
     print_timers(out, &d->logs->timers);

@@ -1,0 +1,267 @@
+#include "doctor/evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double certain = 8, strong = 5, hint = 2.5;
+
+/* NCCL ----------------------------------------------------------------------------- */
+
+static int64_t rdma_of(const struct logs_nccl *n)
+{
+    return n->via[LOGS_NET_OFI] + n->via[LOGS_NET_IB] + n->via[LOGS_NET_OTHER];
+}
+
+static bool is_off(const struct logs_nccl *n, const char *name)
+{
+    const char *value = logs_nccl_variable(n, name);
+    return value && strcmp(value, "0") == 0;
+}
+
+static bool is_on(const struct logs_nccl *n, const char *name)
+{
+    const char *value = logs_nccl_variable(n, name);
+    return value && strcmp(value, "1") == 0;
+}
+
+double evidence_tcp(const struct doctor_view *v, const char **why)
+{
+    const struct logs_nccl *n = &v->logs->nccl;
+    if (n->via[LOGS_NET_SOCKET]) {
+        *why = "NCCL connects nodes \"via NET/Socket\"";
+        return certain;
+    }
+    if (strcmp(n->network, "Socket") == 0) {
+        *why = "NCCL says \"Using network Socket\"";
+        return certain;
+    }
+    if (rdma_of(n) || n->network[0]) {
+        *why = "NCCL does not use sockets";
+        return -certain;
+    }
+    return 0;
+}
+
+double evidence_no_gpudirect(const struct doctor_view *v, const char **why)
+{
+    const struct logs_nccl *n = &v->logs->nccl;
+    int64_t rdma = rdma_of(n);
+    if (rdma && n->via_gdr == 0) {
+        *why = "no connection over the network says GDRDMA";
+        return certain;
+    }
+    if (rdma) {
+        *why = "NCCL's connections say GDRDMA";
+        return -certain;
+    }
+    return n->via[LOGS_NET_SOCKET] ? -hint : 0;
+}
+
+double evidence_few_nics(const struct doctor_view *v, const char **why)
+{
+    const struct logs_nccl *n = &v->logs->nccl;
+    if (n->nics == 0 || v->healthy->facts.nics == 0)
+        return 0;
+    if (n->nics < v->healthy->facts.nics) {
+        *why = "NCCL found fewer NICs than the instance has";
+        return strong;
+    }
+    *why = "NCCL found all NICs";
+    return -hint;
+}
+
+double evidence_no_nvls(const struct doctor_view *v, const char **why)
+{
+    const struct logs_nccl *n = &v->logs->nccl;
+    if (n->no_nvls || is_off(n, "NCCL_NVLS_ENABLE")) {
+        *why = "NCCL says that NVLink SHARP is not available";
+        return strong;
+    }
+    if (n->nvls) {
+        *why = "NCCL says that NVLink SHARP is available";
+        return -strong;
+    }
+    return 0;
+}
+
+double evidence_no_nvlink(const struct doctor_view *v, const char **why)
+{
+    const struct logs_nccl *n = &v->logs->nccl;
+    if (is_on(n, "NCCL_P2P_DISABLE") || v->logs->notices.of[NOTICE_NO_P2P].n ||
+        (n->via[LOGS_SHM] && n->via[LOGS_P2P] == 0)) {
+        *why = "GPUs of a node are not connected by P2P";
+        return certain;
+    }
+    if (n->via[LOGS_P2P]) {
+        *why = "GPUs of a node are connected by P2P";
+        return -strong;
+    }
+    return 0;
+}
+
+/* GPUs ----------------------------------------------------------------------------- */
+
+struct clocks {
+    int32_t n, n_throttled;
+    double least, median; /* MHz */
+    bool has_reasons;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static struct clocks clocks_of(const struct logs_smi *s)
+{
+    static const double often = 0.2;
+    double mhz[LOGS_SMI_GPUS];
+    struct clocks c = { .n = 0 };
+    for (int32_t i = 0; i < s->n; i++) {
+        const struct logs_gpu *g = &s->gpus[i];
+        if (g->n_busy == 0 || g->clock <= 0)
+            continue;
+        mhz[c.n++] = g->clock / (double)g->n_busy;
+        c.has_reasons = c.has_reasons || g->has_throttles;
+        c.n_throttled += (double)(g->n_power + g->n_heat) > often * (double)g->n_busy;
+    }
+    if (c.n == 0)
+        return c;
+    qsort(mhz, (size_t)c.n, sizeof(*mhz), by_value);
+    c.least = mhz[0];
+    c.median = mhz[c.n / 2];
+    return c;
+}
+
+double evidence_throttled(const struct doctor_view *v, const char **why)
+{
+    struct clocks c = clocks_of(&v->logs->smi);
+    if (c.n == 0 || !c.has_reasons)
+        return 0;
+    if (2 * c.n_throttled > c.n) {
+        *why = "most GPUs are throttled by power or heat in a fifth of the samples";
+        return strong;
+    }
+    *why = "most GPUs are not throttled";
+    return -strong;
+}
+
+/* Megatron's timers say the least and the most of all ranks. */
+static bool ranks_differ(const struct logs_timers *t)
+{
+    static const char *const names[] = { "forward-compute", "backward-compute" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct logs_timer *x = logs_timers_get(t, names[i]);
+        if (x && x->most_s > 1.15 * x->least_s)
+            return true;
+    }
+    return false;
+}
+
+double evidence_slow_gpu(const struct doctor_view *v, const char **why)
+{
+    struct clocks c = clocks_of(&v->logs->smi);
+    if (c.n > 1 && c.least < 0.93 * c.median) {
+        *why = "a GPU's clock is more than 7 % below the median of all";
+        return strong;
+    }
+    if (ranks_differ(&v->logs->timers)) {
+        *why = "timers of ranks differ by more than 15 %";
+        return hint;
+    }
+    if (c.n > 1) {
+        *why = "all GPUs that were looked at have the same clock";
+        return -hint;
+    }
+    return 0;
+}
+
+/* Waiting -------------------------------------------------------------------------- */
+
+/* The share of the step that logs say is spent on loading; NAN: they do not. */
+static double loading_share(const struct doctor_view *v)
+{
+    static const char *const names[] = { "batch-generator", "data-iterator",
+                                         "get-batch", "dataloader" };
+    double step_s = v->steady->median_s;
+    if (v->steady->n == 0)
+        return (double)NAN;
+    if (isfinite(v->steady->loading_s))
+        return v->steady->loading_s / step_s;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct logs_timer *t = logs_timers_get(&v->logs->timers, names[i]);
+        if (t)
+            return t->most_s / (double)t->n / step_s;
+    }
+    return (double)NAN;
+}
+
+double evidence_loader(const struct doctor_view *v, const char **why)
+{
+    double share = loading_share(v);
+    if (share > 0.07) {
+        *why = "the log says that more than 7 % of a step is loading";
+        return strong;
+    }
+    if (isfinite(share)) {
+        *why = "the log says that loading takes little of a step";
+        return -strong;
+    }
+    if (v->logs->notices.of[NOTICE_FEW_WORKERS].n) {
+        *why = "PyTorch warns of the number of workers";
+        return 1;
+    }
+    return 0;
+}
+
+double evidence_allocator(const struct doctor_view *v, const char **why)
+{
+    if (v->logs->notices.of[NOTICE_CACHE_FLUSH].n == 0)
+        return 0;
+    *why = "the log warns of cache flushes";
+    return strong;
+}
+
+/* The job -------------------------------------------------------------------------- */
+
+double evidence_unfused(const struct doctor_view *v, const char **why)
+{
+    const struct logs_notices *n = &v->logs->notices;
+    if (n->of[NOTICE_NO_FLASH].n == 0 && n->of[NOTICE_EAGER].n == 0)
+        return 0;
+    *why = "the log says that fused attention is missing";
+    return strong;
+}
+
+double evidence_batch(const struct doctor_view *v, const char **why)
+{
+    double said = v->logs->global_batch, wanted = v->healthy->samples;
+    if (said <= 0)
+        return 0;
+    if (fabs(said - wanted) > 1e-6 * wanted) {
+        *why = "the log's global batch is not the job's";
+        return certain;
+    }
+    *why = "the log's global batch is the job's";
+    return -certain;
+}
+
+bool evidence_separates(const struct doctor_view *v, enum doctor_family family)
+{
+    const struct logs_nccl *n = &v->logs->nccl;
+    switch (family) {
+    case DOCTOR_NETWORK:
+        return n->network[0] || rdma_of(n) || n->via[LOGS_NET_SOCKET];
+    case DOCTOR_INSIDE:
+        return n->via[LOGS_P2P] || n->via[LOGS_SHM] || n->nvls || n->no_nvls;
+    case DOCTOR_GPU:
+        return clocks_of(&v->logs->smi).n > 0;
+    case DOCTOR_WAIT:
+        return isfinite(loading_share(v)) ||
+               v->logs->notices.of[NOTICE_CACHE_FLUSH].n > 0;
+    default:
+        return true;
+    }
+}

@@ -1,0 +1,25 @@
+/* What logs say of a hypothesis in their own words, apart from times: natural logarithms
+ * of likelihood ratios (hypotheses.h). The numbers are judgements: a line that NCCL
+ * writes of each connection is nearly certain (8), a count that other things may change
+ * is strong (5), a hint is weak (2 to 3). */
+#ifndef DOCTOR_EVIDENCE_H
+#define DOCTOR_EVIDENCE_H
+
+#include "doctor/hypotheses.h"
+
+double evidence_tcp(const struct doctor_view *v, const char **why);
+double evidence_no_gpudirect(const struct doctor_view *v, const char **why);
+double evidence_few_nics(const struct doctor_view *v, const char **why);
+double evidence_no_nvls(const struct doctor_view *v, const char **why);
+double evidence_no_nvlink(const struct doctor_view *v, const char **why);
+double evidence_throttled(const struct doctor_view *v, const char **why);
+double evidence_slow_gpu(const struct doctor_view *v, const char **why);
+double evidence_loader(const struct doctor_view *v, const char **why);
+double evidence_allocator(const struct doctor_view *v, const char **why);
+double evidence_unfused(const struct doctor_view *v, const char **why);
+double evidence_batch(const struct doctor_view *v, const char **why);
+
+/* Whether the logs have what separates the hypotheses of a family. */
+bool evidence_separates(const struct doctor_view *v, enum doctor_family family);
+
+#endif

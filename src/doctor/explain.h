@@ -1,0 +1,58 @@
+/* How probable each hypothesis is, and what its mend would save.
+ *
+ *   posterior ~ prior x likelihood of the step's time x likelihood of memory x evidence
+ *
+ * The logarithm of a time is normal around the prediction with the hypothesis; its
+ * deviation is that of the stated range (80 % of runs), at least 4 %. Memory is
+ * likewise, where the logs say what was allocated (else, reserved). Strengths of a
+ * hypothesis are equally probable. Evidence is what logs say in words (evidence.h).
+ *
+ * Against them: that the run is as described, with the rest of the priors; and that
+ * nothing known explains it, with a prior of 0.04, any time from a third to 30 times the
+ * predicted, and any memory. Pairs of the four best are tried, too, with the product of
+ * their priors. A hypothesis is left out where its job cannot be simulated, or takes the
+ * same time and memory as the job itself (0.5 %). */
+#ifndef DOCTOR_EXPLAIN_H
+#define DOCTOR_EXPLAIN_H
+
+#include "base/arena.h"
+#include "doctor/hypotheses.h"
+
+enum doctor_kind { DOCTOR_HEALTHY, DOCTOR_UNKNOWN, DOCTOR_KNOWN };
+
+struct doctor_cause {
+    enum doctor_kind kind;
+    const struct hypothesis *of[2]; /* the second NULL: one; both: none */
+    double strength[2];             /* the most probable */
+    double step_s, allocated_B;     /* predicted with it, at that; NAN: unknown */
+    double posterior, evidence;
+    const char *why;    /* of the evidence; NULL: none */
+    double saves_s;     /* of the measured step, by the mend */
+    double usd_per_day; /* NAN: no price is known */
+};
+
+/* Hypotheses of a family that these logs do not separate: one class. */
+struct doctor_class {
+    enum doctor_family family;
+    bool apart;       /* one cause alone, which the logs separate from its family */
+    double posterior; /* sum of its causes */
+    int32_t n;
+    int32_t causes[16]; /* indices */
+};
+
+enum { DOCTOR_CAUSES_MAX = 64 };
+
+struct doctor_causes {
+    int32_t n; /* the most probable first; 0: there is no time to explain */
+    struct doctor_cause of[DOCTOR_CAUSES_MAX];
+    int32_t n_classes; /* likewise */
+    struct doctor_class classes[DOCTOR_CAUSES_MAX];
+    int64_t n_simulated;
+};
+
+/* Needs a measured time. Simulates some 30 to 150 jobs that differ; those that cannot be
+ * are no error. */
+void doctor_explain(struct doctor_causes *c, struct cfg_loader *files,
+                    const json_t *job, const struct doctor_view *v);
+
+#endif

@@ -1,0 +1,218 @@
+#include "doctor/hypotheses.h"
+
+#include "config/pointer.h"
+#include "doctor/evidence.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct name_value doctor_family_names[] = {
+    { "network", DOCTOR_NETWORK }, { "node", DOCTOR_INSIDE }, { "gpu", DOCTOR_GPU },
+    { "waiting", DOCTOR_WAIT },    { "job", DOCTOR_JOB },     { NULL, 0 },
+};
+
+/* Which jobs can have it -------------------------------------------------------------- */
+
+static bool over_nodes(const struct doctor_facts *f)
+{
+    return f->outside >= 0;
+}
+
+static bool over_rdma(const struct doctor_facts *f)
+{
+    return f->outside >= 0 && f->outside != FABRIC_TCP;
+}
+
+static bool over_efa(const struct doctor_facts *f)
+{
+    return f->outside == FABRIC_EFA;
+}
+
+static bool has_nvswitch(const struct doctor_facts *f)
+{
+    return f->inside == FABRIC_NVSWITCH && f->sm_arch >= 90;
+}
+
+static bool has_nvlink(const struct doctor_facts *f)
+{
+    return f->gpus_per_node > 1 &&
+           (f->inside == FABRIC_NVSWITCH || f->inside == FABRIC_NVLINK);
+}
+
+static bool has_fused_attention(const struct doctor_facts *f)
+{
+    return f->attention != OP_ATTENTION_UNFUSED;
+}
+
+static bool has_low_precision(const struct doctor_facts *f)
+{
+    return f->precision != OP_FP32;
+}
+
+static bool keeps_activations(const struct doctor_facts *f)
+{
+    return f->checkpointing != CHECKPOINT_FULL;
+}
+
+static bool recomputes(const struct doctor_facts *f)
+{
+    return f->checkpointing != CHECKPOINT_NONE;
+}
+
+static bool has_several(const struct doctor_facts *f)
+{
+    return f->micro_batch > 1;
+}
+
+/* Changes that depend on the job ------------------------------------------------------ */
+
+static void put(json_t *tree, const char *pointer, json_t *value)
+{
+    struct err unused = { 0 };
+    pointer_set(tree, pointer, value, &unused);
+}
+
+/* Microbatches of another size, of the same global batch. */
+static void change_micro(json_t *tree, const struct doctor_facts *f, double strength)
+{
+    put(tree, "/training/micro_batch_size",
+        json_integer((json_int_t)((double)f->micro_batch * strength)));
+    put(tree, "/training/global_batch_size", json_integer(f->global_batch));
+    put(tree, "/training/microbatches", json_null());
+    put(tree, "/training/gradient_accumulation_steps", json_null());
+}
+
+static void change_batch(json_t *tree, const struct doctor_facts *f, double strength)
+{
+    put(tree, "/training/micro_batch_size", json_integer(f->micro_batch));
+    put(tree, "/training/global_batch_size",
+        json_integer((json_int_t)((double)f->global_batch * strength)));
+    put(tree, "/training/microbatches", json_null());
+    put(tree, "/training/gradient_accumulation_steps", json_null());
+}
+
+/* The rows ----------------------------------------------------------------------------- */
+
+/* Priors are judgements: what closed threads of NCCL, aws-ofi-nccl, Megatron-LM and
+ * DeepSpeed named as causes, most often first. They sum to less than 1: the rest is that
+ * the run is as described (explain.h). */
+/* clang-format off */
+const struct hypothesis hypotheses[] = {
+    { "tcp", "NCCL uses sockets in place of RDMA", DOCTOR_NETWORK, 0.05,
+      DOCTOR_BY_SCENARIO, { 0 }, over_rdma, { { "/cluster/fabric", "\"ena-tcp-25g\"" } }, NULL, evidence_tcp,
+      "NCCL_DEBUG=INFO: \"via NET/Socket\". Install the network plugin (aws-ofi-nccl), open the security group to itself, pass the devices into the container" },
+    { "no-gpudirect", "GPUDirect RDMA is off: transfers go through host memory", DOCTOR_NETWORK, 0.03,
+      DOCTOR_BY_SCENARIO, { 0 }, over_efa, { { "/cluster/fabric", "\"efa-2024-nogdr\"" } }, NULL, evidence_no_gpudirect,
+      "NCCL_DEBUG=INFO: connections without \"GDRDMA\". FI_EFA_USE_DEVICE_RDMA=1 with old plugins; load the peer-memory or dma-buf driver" },
+    { "slow-network", "the network has fewer NICs than it should, or is shared", DOCTOR_NETWORK, 0.06,
+      DOCTOR_BY_SCENARIO, { 0.75, 0.5, 0.25, 0.125, 0.0625 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_few_nics,
+      "run all_reduce_perf of nccl-tests on these nodes; count the NICs that NCCL finds; check NCCL_IB_HCA and the placement group" },
+    { "nvls-off", "NVLink SHARP is off", DOCTOR_INSIDE, 0.02,
+      DOCTOR_BY_SCENARIO, { 0 }, has_nvswitch, { { "/software/environment/NCCL_NVLS_ENABLE", "\"0\"" } }, NULL, evidence_no_nvls,
+      "NCCL_DEBUG=INFO: \"NVLS multicast support\". Unset NCCL_NVLS_ENABLE, start the fabric manager" },
+    { "no-nvlink", "GPUs of a node exchange data through the host in place of NVLink", DOCTOR_INSIDE, 0.02,
+      DOCTOR_BY_SCENARIO, { 0 }, has_nvlink, { { "/cluster/inside", "\"pcie-gen4-host\"" } }, NULL, evidence_no_nvlink,
+      "NCCL_DEBUG=INFO: \"via SHM\" between GPUs of a node; nvidia-smi topo -m. Unset NCCL_P2P_DISABLE, start the fabric manager" },
+    { "throttled", "all GPUs run at lower clocks: power or heat", DOCTOR_GPU, 0.04,
+      DOCTOR_BY_COMPUTE, { 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3 }, NULL, { { NULL } }, NULL, evidence_throttled,
+      "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,power.draw,clocks_throttle_reasons.active --format=csv -l 5 during steps" },
+    { "slow-gpu", "one GPU or node is slower, and all others wait for it", DOCTOR_GPU, 0.05,
+      DOCTOR_BY_COMPUTE, { 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3 }, NULL, { { NULL } }, NULL, evidence_slow_gpu,
+      "compare clocks of all GPUs (nvidia-smi), or run one product on each; exchange the node" },
+    { "data-loader", "the step waits for data", DOCTOR_WAIT, 0.05,
+      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8 }, NULL, { { NULL } }, NULL, evidence_loader,
+      "train with one batch over and over: if steps become faster, it is the data. More workers, prefetching, a faster file system" },
+    { "host-bound", "the GPU waits for the host: launches, synchronisation, logging", DOCTOR_WAIT, 0.05,
+      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8 }, NULL, { { NULL } }, NULL, NULL,
+      "take a trace with PyTorch's profiler: gaps between kernels. CUDA graphs, torch.compile, fewer calls of item()" },
+    { "allocator", "memory is nearly full: the allocator flushes its cache", DOCTOR_WAIT, 0.02,
+      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2 }, NULL, { { NULL } }, NULL, evidence_allocator,
+      "torch.cuda.memory_stats()[\"num_alloc_retries\"] grows. A smaller micro-batch; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" },
+    { "unfused-attention", "attention is not fused", DOCTOR_JOB, 0.04,
+      DOCTOR_BY_SCENARIO, { 0 }, has_fused_attention, { { "/training/attention", "\"unfused\"" } }, NULL, evidence_unfused,
+      "look for flash or fused attention in the first lines of the log, or in a trace; install flash-attn or Transformer Engine" },
+    { "fp32", "products run in fp32", DOCTOR_JOB, 0.02,
+      DOCTOR_BY_SCENARIO, { 0 }, has_low_precision, { { "/training/precision", "\"fp32\"" }, { "/training/attention", "\"memory-efficient\"" } }, NULL, NULL,
+      "print the dtype of an activation; check the trainer's bf16 or fp16 option, and torch.backends.cuda.matmul.allow_tf32" },
+    { "tf32", "products run in tf32", DOCTOR_JOB, 0.01,
+      DOCTOR_BY_SCENARIO, { 0 }, has_low_precision, { { "/training/precision", "\"tf32\"" }, { "/training/attention", "\"memory-efficient\"" } }, NULL, NULL,
+      "print the dtype of an activation; check the trainer's bf16 or fp16 option" },
+    { "recomputation", "activations are recomputed in full", DOCTOR_JOB, 0.04,
+      DOCTOR_BY_SCENARIO, { 0 }, keeps_activations, { { "/training/activation_checkpointing", "\"full\"" } }, NULL, NULL,
+      "check gradient_checkpointing, --recompute-granularity or activation_checkpoint in what the trainer prints" },
+    { "no-recomputation", "activations are kept", DOCTOR_JOB, 0.02,
+      DOCTOR_BY_SCENARIO, { 0 }, recomputes, { { "/training/activation_checkpointing", "\"none\"" } }, NULL, NULL,
+      "check gradient_checkpointing, --recompute-granularity or activation_checkpoint in what the trainer prints" },
+    { "smaller-micro-batch", "micro-batches are smaller, and there are more of them", DOCTOR_JOB, 0.03,
+      DOCTOR_BY_SCENARIO, { 0.5, 0.25 }, has_several, { { NULL } }, change_micro, NULL,
+      "check the micro-batch and the accumulation in what the trainer prints" },
+    { "larger-micro-batch", "micro-batches are larger, and there are fewer of them", DOCTOR_JOB, 0.01,
+      DOCTOR_BY_SCENARIO, { 2 }, NULL, { { NULL } }, change_micro, NULL,
+      "check the micro-batch and the accumulation in what the trainer prints" },
+    { "other-batch", "the global batch is another", DOCTOR_JOB, 0.03,
+      DOCTOR_BY_SCENARIO, { 0.25, 0.5, 2, 4 }, NULL, { { NULL } }, change_batch, evidence_batch,
+      "check micro-batch x accumulation x data-parallel ranks in what the trainer prints" },
+    { "no-overlap", "gradients are reduced after backward, not during it", DOCTOR_JOB, 0.03,
+      DOCTOR_BY_SCENARIO, { 0 }, over_nodes, { { "/parallelism/overlap", "false" } }, NULL, NULL,
+      "check --overlap-grad-reduce, overlap_comm or no_sync in the configuration" },
+    { "small-buckets", "gradients are reduced in small buckets", DOCTOR_JOB, 0.01,
+      DOCTOR_BY_SCENARIO, { 0 }, over_nodes, { { "/parallelism/bucket_size", "\"1MiB\"" } }, NULL, NULL,
+      "check bucket_cap_mb or reduce_bucket_size" },
+};
+/* clang-format on */
+
+const int32_t n_hypotheses = sizeof(hypotheses) / sizeof(hypotheses[0]);
+
+/* One row ------------------------------------------------------------------------------ */
+
+int32_t hypothesis_n_strengths(const struct hypothesis *h)
+{
+    int32_t n = 0;
+    while (n < HYPOTHESIS_STRENGTHS && h->strengths[n] > 0)
+        n++;
+    return n ? n : 1;
+}
+
+double hypothesis_strength(const struct hypothesis *h, int32_t i)
+{
+    return h->strengths[i] > 0 ? h->strengths[i] : 1;
+}
+
+/* The value of a row, in which "%g" is the strength. */
+static json_t *value_of(const char *text, double strength)
+{
+    char json[64];
+    const char *at = strstr(text, "%g");
+    if (at)
+        snprintf(json, sizeof(json), "%.*s%g%s", (int)(at - text), text, strength,
+                 at + 2);
+    return json_loads(at ? json : text, JSON_DECODE_ANY, NULL);
+}
+
+json_t *hypothesis_apply(const struct hypothesis *h, const json_t *job,
+                         const struct doctor_facts *f, double strength)
+{
+    json_t *tree = json_deep_copy(job);
+    if (h->change)
+        h->change(tree, f, strength);
+    for (int i = 0; i < HYPOTHESIS_CHANGES && h->changes[i].pointer; i++)
+        put(tree, h->changes[i].pointer, value_of(h->changes[i].value, strength));
+    return tree;
+}
+
+double hypothesis_step_s(const struct hypothesis *h, const struct doctor_prediction *p,
+                         double strength)
+{
+    const double *parts = p->parts_s;
+    double kernels = parts[CATEGORY_COMPUTE] + parts[CATEGORY_RECOMPUTE] +
+                     parts[CATEGORY_OPTIMIZER] + parts[CATEGORY_PIPELINE_BUBBLE];
+    switch (h->how) {
+    case DOCTOR_BY_COMPUTE:
+        return p->step_s + (strength - 1) * kernels;
+    case DOCTOR_BY_WAIT:
+        return p->step_s * (1 + strength);
+    case DOCTOR_BY_SCENARIO:
+        break;
+    }
+    return p->step_s;
+}

@@ -1,0 +1,119 @@
+/* What explains a run, by posterior. */
+#include "report/doctor.h"
+
+#include "base/units.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+enum { WIDTH = 88, CLASSES_SHOWN = 5, MEMBERS_SHOWN = 4, LINE = 400 };
+
+static const double least_shown = 0.01;
+
+static const char *const family_texts[DOCTOR_FAMILIES] = {
+    [DOCTOR_NETWORK] = "the network between nodes",
+    [DOCTOR_INSIDE] = "connections inside a node",
+    [DOCTOR_GPU] = "slow GPUs",
+    [DOCTOR_WAIT] = "waiting: data, host or memory",
+    [DOCTOR_JOB] = "the job",
+};
+
+/* What a family needs to be separated. */
+static const char *const family_logs[DOCTOR_FAMILIES] = {
+    [DOCTOR_NETWORK] = "a log with NCCL_DEBUG=INFO",
+    [DOCTOR_INSIDE] = "a log with NCCL_DEBUG=INFO",
+    [DOCTOR_GPU] = "clocks and throttle reasons of nvidia-smi",
+    [DOCTOR_WAIT] = "timers of data loading, or a trace",
+    [DOCTOR_JOB] = "more logs",
+};
+
+static void name_cause(char *out, size_t size, const struct doctor_cause *c)
+{
+    if (c->kind == DOCTOR_HEALTHY)
+        snprintf(out, size, "the run is as described");
+    else if (c->kind == DOCTOR_UNKNOWN)
+        snprintf(out, size, "nothing known explains it");
+    else
+        snprintf(out, size, "%s%s%s", c->of[0]->text, c->of[1] ? "; and " : "",
+                 c->of[1] ? c->of[1]->text : "");
+}
+
+static void print_line(FILE *out, const char *first, double posterior, const char *text)
+{
+    char head[64];
+    snprintf(head, sizeof(head), "%s%3.0f %%  ", first, 100 * posterior);
+    report_wrap(out, head, "             ", text, WIDTH);
+}
+
+static void print_strength(FILE *out, const struct doctor_cause *c)
+{
+    for (int i = 0; i < 2 && c->of[i]; i++) {
+        const struct hypothesis *h = c->of[i];
+        if (hypothesis_n_strengths(h) == 1)
+            continue;
+        const char *what = h->how == DOCTOR_BY_COMPUTE ? "kernels take %g times as long"
+                           : h->how == DOCTOR_BY_WAIT  ? "waiting is %g of the step"
+                                                       : "at %g of the described";
+        fprintf(out, "           ");
+        fprintf(out, what, c->strength[i]);
+        fputc('\n', out);
+    }
+}
+
+static void print_details(FILE *out, const struct doctor_cause *c)
+{
+    char t[UNITS_TEXT_MAX], u[UNITS_TEXT_MAX];
+    if (c->kind != DOCTOR_KNOWN)
+        return;
+    print_strength(out, c);
+    fprintf(out, "           predicted with it: %s a step",
+            units_time_text(t, c->step_s));
+    if (c->saves_s > 0) {
+        fprintf(out, "; the mend saves %s a step", units_time_text(u, c->saves_s));
+        if (isfinite(c->usd_per_day))
+            fprintf(out, ", %.0f USD a day", c->usd_per_day);
+    }
+    fputc('\n', out);
+    if (c->why)
+        report_wrap(out, "           seen:  ", "                  ", c->why, WIDTH);
+    for (int i = 0; i < 2 && c->of[i]; i++)
+        report_wrap(out, "           check: ", "                  ", c->of[i]->check,
+                    WIDTH);
+}
+
+static void print_class(FILE *out, const struct doctor_causes *c,
+                        const struct doctor_class *k)
+{
+    char text[LINE];
+    const struct doctor_cause *first = &c->of[k->causes[0]];
+    if (k->apart || k->n == 1) {
+        name_cause(text, sizeof(text), first);
+        print_line(out, "    ", k->posterior, text);
+        print_details(out, first);
+        return;
+    }
+    snprintf(text, sizeof(text), "%s (to separate these: %s)", family_texts[k->family],
+             family_logs[k->family]);
+    print_line(out, "    ", k->posterior, text);
+    for (int32_t i = 0; i < k->n && i < MEMBERS_SHOWN; i++) {
+        const struct doctor_cause *x = &c->of[k->causes[i]];
+        if (x->posterior < least_shown)
+            continue;
+        name_cause(text, sizeof(text), x);
+        print_line(out, "      ", x->posterior, text);
+        if (i == 0)
+            print_details(out, x);
+    }
+}
+
+void report_doctor_causes(FILE *out, const struct doctor_causes *c)
+{
+    if (c->n == 0)
+        return;
+    fprintf(out, "\n  what explains it, by posterior (%" PRId64 " jobs simulated)\n",
+            c->n_simulated);
+    for (int32_t i = 0; i < c->n_classes && i < CLASSES_SHOWN; i++)
+        if (i == 0 || c->classes[i].posterior >= least_shown)
+            print_class(out, c, &c->classes[i]);
+}
