@@ -145,6 +145,105 @@ static const struct reading commands[] = {
       "it is no strategy of FSDP" },
 };
 
+/* DeepSpeed-Chat's: the options are what its programs make a configuration of ------ */
+
+#define CHAT                                                                    \
+    "deepspeed --num_gpus 8 main.py --model_name_or_path gpt2-xl --data_split " \
+    "2,4,4 --per_device_train_batch_size 4 --max_seq_len 512 --deepspeed "
+#define CHAT_TREE(lora, sharding, step)                                            \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","    \
+    "\"parallelism\":{" sharding "},\"training\":{\"gradient_clipping\":1.0," lora \
+    "\"micro_batch_size\":4,"                                                      \
+    "\"precision\":\"fp16\",\"sequence_length\":512" step "}}"
+#define SFT_STEP ",\"task\":\"causal-lm\""
+#define ZERO3(offload)                                          \
+    "\"library\":\"deepspeed\",\"overlap\":true,\"sharding\":{" \
+    "\"max_live_elements\":30000000," offload                   \
+    "\"param_persistence_elements\":10000,\"strategy\":\"full\"}"
+
+static const struct reading chat[] = {
+    { "step1_supervised_finetuning/run.sh", CHAT "--zero_stage 3\n",
+      CHAT_TREE("", ZERO3(""), SFT_STEP), NULL },
+    { "step1_supervised_finetuning/run.sh",
+      CHAT "--zero_stage 3 --offload --lora_dim 16 --lora_module_name decoder.layers. "
+           "--only_optimize_lora\n",
+      CHAT_TREE("\"lora\":{\"alpha\":1.0,\"dropout\":0.0,\"rank\":16,"
+                "\"target_modules\":\"all-linear\"},",
+                ZERO3("\"offload\":\"parameters\","), SFT_STEP),
+      NULL },
+    { "step1_supervised_finetuning/run.sh", CHAT "--zero_stage 3 --lora_dim 16\n",
+      CHAT_TREE("", ZERO3(""), SFT_STEP), "the model is trained next to its adapters" },
+    { "run.sh", CHAT "--zero_stage 3\n", CHAT_TREE("", ZERO3(""), ""),
+      "main.py is no program that is known" },
+    { "step2_dpo_finetuning/run.sh", CHAT "--zero_stage 3\n",
+      CHAT_TREE("", ZERO3(""), ""), "trains on pairs with a second, frozen model" },
+};
+
+/* Programs whose adapters come of a function that is not read ---------------------- */
+
+#define WRITES(imports, config)                                                     \
+    "cat > mine.py <<'EOF'\n"                                                       \
+    "from transformers import AutoModelForCausalLM, HfArgumentParser\n"             \
+    "from trl import SFTConfig, SFTTrainer, ModelConfig, TrlParser\n" imports "\n"  \
+    "parser = TrlParser((SFTConfig, ModelConfig))\n"                                \
+    "training_args, model_args = parser.parse_args_and_config()\n"                  \
+    "model = AutoModelForCausalLM.from_pretrained(model_args.model_name_or_path)\n" \
+    "SFTTrainer(model=model, args=training_args, peft_config=" config ").train()\n" \
+    "EOF\ntorchrun --nnodes 1 --nproc_per_node 8 mine.py --model_name_or_path "     \
+    "gpt2-xl --per_device_train_batch_size 2 --max_length 512 "                     \
+    "--packing true "
+#define WRITTEN(lora)                                                            \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","  \
+    "\"training\":{\"activation_checkpointing\":\"full\"," lora                  \
+    "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":512," \
+    "\"task\":\"causal-lm\"}}"
+#define TRL_LORA(rank)                                             \
+    "\"lora\":{\"alpha\":32.0,\"dropout\":0.05,\"rank\":" rank "," \
+    "\"target_modules\":[\"c_attn\"]},"
+
+static const struct reading programs[] = {
+    { "a.sh",
+      WRITES("from trl import get_peft_config", "get_peft_config(model_args)") "\n",
+      WRITTEN(""), NULL },
+    { "a.sh",
+      WRITES("from trl import get_peft_config",
+             "get_peft_config(model_args)") "--use_peft --lora_target_modules c_attn\n",
+      WRITTEN(TRL_LORA("16")), NULL },
+    { "a.sh",
+      WRITES("from mine import made",
+             "made(model_args)") "--use_peft_lora True --lora_r 4 "
+                                 "--lora_target_modules c_attn\n",
+      WRITTEN(TRL_LORA("4")), NULL },
+    { "a.sh", WRITES("from mine import made", "made(model_args)") "\n", WRITTEN(""),
+      "use_peft: made(...) is a call" },
+    /* an object of several others' arguments */
+    { "a.sh",
+      "cat > mine.py <<'EOF'\n"
+      "import argparse\nfrom dataclasses import dataclass, field\nimport transformers\n"
+      "from transformers import AutoModelForCausalLM, BitsAndBytesConfig, Trainer\n"
+      "from peft import LoraConfig, get_peft_model\n"
+      "@dataclass\nclass Mine:\n    model_name_or_path: str = field(default='gpt2')\n"
+      "@dataclass\nclass Args(transformers.TrainingArguments):\n"
+      "    bits: int = field(default=4)\n    lora_r: int = field(default=32)\n"
+      "parser = transformers.HfArgumentParser((Mine, Args))\n"
+      "mine, training, extra = parser.parse_args_into_dataclasses("
+      "return_remaining_strings=True)\n"
+      "args = argparse.Namespace(**vars(mine), **vars(training))\n"
+      "model = AutoModelForCausalLM.from_pretrained(args.model_name_or_path,\n"
+      "    quantization_config=BitsAndBytesConfig(load_in_4bit=args.bits == 4))\n"
+      "model = get_peft_model(model, LoraConfig(r=args.lora_r, lora_alpha=16,\n"
+      "    target_modules=['c_attn']))\n"
+      "Trainer(model=model, args=training).train()\n"
+      "EOF\npython mine.py --model_name_or_path gpt2-xl --bf16 "
+      "--per_device_train_batch_size 3 --block_size 512\n",
+      "{\"cluster\":{\"count\":1,\"gpus_per_instance\":1},\"model\":\"gpt2-xl\","
+      "\"training\":{\"lora\":{\"alpha\":16.0,\"base\":\"nf4\",\"dropout\":0.0,"
+      "\"rank\":"
+      "32,\"target_modules\":[\"c_attn\"]},\"micro_batch_size\":3,\"precision\":"
+      "\"amp_bf16\",\"sequence_length\":512,\"task\":\"causal-lm\"}}",
+      NULL },
+};
+
 /* Documents ------------------------------------------------------------------------ */
 
 #define FACTORY                                                        \
@@ -186,10 +285,22 @@ static void test_documents(void)
     check_all(documents, COUNT(documents));
 }
 
+static void test_chat(void)
+{
+    check_all(chat, COUNT(chat));
+}
+
+static void test_programs(void)
+{
+    check_all(programs, COUNT(programs));
+}
+
 void test_readings_register(void)
 {
     CU_pSuite s = CU_add_suite("readings", NULL, NULL);
     CU_add_test(s, "Accelerate's configurations", test_accelerate);
     CU_add_test(s, "the Trainer's commands", test_commands);
+    CU_add_test(s, "DeepSpeed-Chat's commands", test_chat);
+    CU_add_test(s, "programs' adapters", test_programs);
     CU_add_test(s, "documents", test_documents);
 }

@@ -154,10 +154,12 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         return;
     }
     bool alone = launch_true(v) && !launch_hyper(t, "deepspeed_config");
-    if (alone && v->kind == VALUE_BOOL)
+    if (alone && v->kind == VALUE_BOOL) {
+        t->converts = true;
         launch_add_unresolved(t, row->pointer, v->line,
                               "%s: which configuration of DeepSpeed's is not said",
                               it->key);
+    }
     if (v->kind != VALUE_STRING && v->kind != VALUE_UNKNOWN)
         return; /* "deepspeed": True next to "deepspeed_config" */
     const struct source_file *own =
@@ -178,6 +180,7 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         return;
     }
     if (!read) {
+        t->converts = true; /* whatever it says */
         launch_add_unresolved(
             t, row->pointer, v->line,
             "%s: DeepSpeed's configuration%s%.80s%s was not found (put it next to "

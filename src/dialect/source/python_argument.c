@@ -249,6 +249,27 @@ static const char *wanted_name(struct python_parser *r, const struct value *clas
                : NULL;
 }
 
+static const char trainer_mark[] = "TrainingArguments";
+
+static void mark_trainer(struct value *v, const char *name)
+{
+    const char *last = python_last_part(name);
+    size_t n = strlen(last), m = sizeof(trainer_mark) - 1;
+    if (n >= m && strcmp(last + n - m, trainer_mark) == 0)
+        v->text = trainer_mark;
+}
+
+/* Switches that are off unless they are given (transformers/training_args.py, 4.57): what
+ * a program reads of them is known. */
+struct value *python_switch_left_out(struct python_parser *r, const struct value *x,
+                                     const char *name, int64_t line)
+{
+    static const char *const off[] = { "gradient_checkpointing", "bf16", "fp16", NULL };
+    bool known = x->kind == VALUE_DICT && x->text == trainer_mark && r->wanted->given &&
+                 names_listed(off, name);
+    return known ? python_bool(r, line, false) : NULL;
+}
+
 /* One that is made of defaults and of what was given. Which of that is a field of a class
  * that is imported is not known: it has all. */
 static struct value *instance_of(struct python_parser *r, const struct value *class,
@@ -274,6 +295,8 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
     }
     if (name || class->kind != VALUE_DICT)
         v->gap = line; /* its other fields have defaults that are not here */
+    if (name)
+        mark_trainer(v, name);
     if (name && python_record(r, name, line, NULL, v) >= 0) {
         struct python_call *c = &r->p->calls.v[r->p->calls.n - 1];
         c->result = v;
@@ -283,12 +306,16 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
 }
 
 struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
-                                  const char *method, int64_t line)
+                                  const char *method, const struct value *arguments,
+                                  int64_t line)
 {
+    const struct value *rest = named(arguments, "return_remaining_strings");
     const struct value *classes = named(parser, classes_key);
     struct value *list = python_new(r, VALUE_LIST, line);
     for (int32_t i = 0; classes && i < classes->n && !r->limit; i++)
         python_append(r, list, instance_of(r, classes->items[i].value, line));
+    if (rest && python_truth(rest) == 1)
+        python_append(r, list, python_new(r, VALUE_LIST, line));
     bool one = strcmp(method, "parse") == 0 && list->n == 1; /* alignment-handbook's */
     return one ? list->items[0].value : list;
 }

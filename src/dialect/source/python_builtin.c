@@ -279,6 +279,23 @@ static struct value *to_dict(struct python_parser *r, const struct arguments *a)
     return v;
 }
 
+/* vars(args): what the object has, which is a dictionary here. */
+static struct value *variables(struct python_parser *r, const struct arguments *a)
+{
+    bool known = a->first && a->first->kind == VALUE_DICT;
+    struct value *v = known ? python_copy(r, a->first) : lost(r, a, "vars()");
+    if (known)
+        v->gap = a->first->gap;
+    return v;
+}
+
+/* argparse.Namespace(a=1, **vars(other)): an object of its arguments. */
+static struct value *namespace(struct python_parser *r, const struct arguments *a)
+{
+    (void)r;
+    return a->all;
+}
+
 /* The library ---------------------------------------------------------------------- */
 
 /* os.environ.get("NAME", default), os.getenv: what nobody sets. */
@@ -436,6 +453,11 @@ struct value *python_builtin(struct python_parser *r, const char *function,
         { "enumerate", enumerated },
         { "zip", zipped },
         { "dict", to_dict },
+        { "vars", variables },
+        { "argparse.Namespace", namespace },
+        { "Namespace", namespace },
+        { "types.SimpleNamespace", namespace },
+        { "SimpleNamespace", namespace },
         { "OrderedDict", to_dict },
         { "collections.OrderedDict", to_dict },
         { "os.environ.get", environment },

@@ -125,7 +125,7 @@ struct value *python_method(struct python_parser *r, struct value *x,
     if (x->kind != VALUE_DICT && x->kind != VALUE_LIST)
         return python_text_method(r, x, method, arguments, line);
     if (python_is_field_parser(x) && strncmp(method, "parse", 5) == 0)
-        return python_parse_fields(r, x, method, line);
+        return python_parse_fields(r, x, method, arguments, line);
     if (strcmp(method, "copy") == 0)
         return python_copy(r, x);
     struct value *v = x->kind == VALUE_DICT

@@ -275,8 +275,11 @@ struct value *python_parse_args(struct python_parser *r, const char *method,
 struct value *python_field_parser(struct python_parser *r, struct value *arguments,
                                   int64_t line);
 bool python_is_field_parser(const struct value *x);
+struct value *python_switch_left_out(struct python_parser *r, const struct value *x,
+                                     const char *name, int64_t line); /* or NULL */
 struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
-                                  const char *method, int64_t line);
+                                  const char *method, const struct value *arguments,
+                                  int64_t line);
 /* What an argument was given, as argparse types it; NULL: it was not. */
 struct value *python_given(struct python_parser *r, const char *name);
 /* The number of a call that is kept; -1 beyond the limit. */

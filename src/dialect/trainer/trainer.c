@@ -198,6 +198,9 @@ const struct dialect_option trainer_rows[] = {
     ROW("optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = trainer_optimizer_words, .wanted = "optimizer that is simulated"),
     ROW("attn_implementation", "/training/attention", .take = take_attention, .kind = DIALECT_WORD, .words = attentions, .written = true),
     ROW("use_flash_attention_2", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),
+    ROW("use_flash_attention", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),
+    ROW("use_flash_attn", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),
+    ROW("flash_attn", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),
     ROW("max_steps", "/training/steps", .kind = DIALECT_POSITIVE, .written = true),
     ROW("num_train_epochs", "/training/epochs", .take = take_epochs, .kind = DIALECT_POSITIVE, .written = true),
     ROW("num_epochs", "/training/epochs", .take = take_epochs),
@@ -349,8 +352,13 @@ void trainer_read(struct launch_context *t, const struct dialect_input *in)
         return;
     }
     struct value *accelerate = accelerate_take_command(t, in->command);
-    t->hyper[t->n_hyper++] = without_dashes(t->arena, in->root);
-    take_adapters(t, in->command);
+    struct value *options = without_dashes(t->arena, in->root);
+    bool chat = trainer_chat_is(options);
+    t->hyper[t->n_hyper++] = options;
+    if (chat)
+        trainer_take_chat(t, in->command, options);
+    if (!chat)
+        take_adapters(t, in->command);
     trainer_take(t);
     if (accelerate)
         accelerate_settle(t, accelerate);

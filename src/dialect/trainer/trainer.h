@@ -7,6 +7,7 @@
  *     trainer_fsdp     "full_shard auto_wrap" and the like
  *     fsdp_section     "fsdp_config", which Accelerate and axolotl have, too
  *     trainer_document arguments as a document; what dialects on top of it share
+ *     trainer_chat     DeepSpeed-Chat's arguments
  *     emit_trainer     a scenario as arguments */
 #ifndef DIALECT_TRAINER_TRAINER_H
 #define DIALECT_TRAINER_TRAINER_H
@@ -70,6 +71,11 @@ void trainer_take_offload(struct launch_context *t, const struct value_item *it,
 
 /* The section "fsdp_config", which shards. */
 void trainer_take_fsdp_section(struct launch_context *t, const struct value_item *it);
+
+/* Whether a command's options are DeepSpeed-Chat's; what they say, before the rows. */
+bool trainer_chat_is(const struct value *options);
+void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
+                       const struct value *options);
 
 /* Documents ------------------------------------------------------------------------ */
 

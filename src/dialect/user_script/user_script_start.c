@@ -6,6 +6,7 @@
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/peft/peft.h"
 #include "dialect/source/files.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
@@ -99,7 +100,8 @@ static bool is_made(const struct user_script *g, const char *option)
         const struct value_item *it = &g->words->items[i];
         w = dialect_option_of(trl_tables, "", it->key);
         if (w && w->pointer && strcmp(w->pointer, o->pointer) == 0 &&
-            it->value->kind != VALUE_UNKNOWN && strcmp(it->key, option) != 0)
+            it->value->kind != VALUE_UNKNOWN && !launch_is_off(it->value) &&
+            strcmp(it->key, option) != 0)
             return true;
     }
     return !o;
@@ -131,6 +133,44 @@ static void add_options(struct launch_context *t, struct user_script *g,
     strbuf_release(&others);
 }
 
+/* Whether a switch of the command asks for adapters, by any name that rows have: 1 or 0;
+ * -1: none is given. */
+static int asks_adapters(const struct value *given)
+{
+    static const struct dialect_table tables[] = {
+        { "", peft_rows, DIALECT_UNKNOWN_IDLE },
+        { NULL, NULL, DIALECT_UNKNOWN_IDLE },
+    };
+    int asks = -1;
+    for (int32_t i = 0; given && i < given->n; i++) {
+        const struct value_item *it = &given->items[i];
+        const struct dialect_option *o = dialect_option_of(tables, "", it->key);
+        if (o && o->pointer && o->kind == DIALECT_SWITCH &&
+            strcmp(o->pointer, PEFT_LORA) == 0)
+            asks = asks > 0 || launch_true(it->value);
+    }
+    return asks;
+}
+
+/* What a function that is not read makes of the arguments is what they say. TRL's
+ * get_peft_config(args) is None unless use_peft is given (trl/trainer/utils.py, 0.24). */
+static void settle_adapters(struct launch_context *t, struct user_script *g,
+                            const struct user_script_start *s)
+{
+    static const char made[] = "get_peft_config(";
+    const struct value_item *it = value_get(g->words, "use_peft");
+    bool open = it && it->value->kind == VALUE_UNKNOWN && it->value->why,
+         trl = open && strncmp(it->value->why, made, sizeof(made) - 1) == 0;
+    int asks = open && s->given ? asks_adapters(s->given) : -1;
+    if (launch_is_unresolved(t, "/model") || (asks < 0 && !(trl && s->given)))
+        return;
+    struct value *v =
+        value_new(t->arena, asks > 0 ? VALUE_BOOL : VALUE_NONE, it->line, 0);
+    v->integer = asks > 0;
+    g->words->items[it - g->words->items] =
+        (struct value_item) { it->key, it->line, v };
+}
+
 bool user_script_load(struct user_script *g, struct launch_context *t,
                       const struct user_script_start *s)
 {
@@ -149,6 +189,7 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
     place_words(t, g, s);
     g->line = s->line;
     add_options(t, g, s);
+    settle_adapters(t, g, s);
     return true;
 }
 

@@ -1,0 +1,161 @@
+/* DeepSpeed-Chat's arguments: --zero_stage, --offload and the like, of which its programs
+ * make DeepSpeed's configuration (deepspeedai/DeepSpeedExamples,
+ * applications/DeepSpeed-Chat of 2026: dschat/utils/ds_utils.py, get_train_ds_config;
+ * training/step1_supervised_finetuning/main.py). */
+#include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/peft/peft.h"
+#include "dialect/trainer/trainer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const struct value_item *option(const struct value *v, const char *key)
+{
+    return value_get(v, key);
+}
+
+bool trainer_chat_is(const struct value *options)
+{
+    const struct value_item *on = option(options, "deepspeed");
+    return on && on->value->kind == VALUE_BOOL &&
+           (option(options, "zero-stage") || option(options, "offload"));
+}
+
+static struct value *dict_of(struct launch_context *t, int64_t line)
+{
+    return value_new(t->arena, VALUE_DICT, line, 0);
+}
+
+static void put_whole(struct launch_context *t, struct value *dict, const char *key,
+                      int64_t line, int64_t n)
+{
+    struct value *v = value_new(t->arena, VALUE_INT, line, 0);
+    v->integer = n;
+    value_add(t->arena, dict, key, line, v);
+}
+
+static void put_true(struct launch_context *t, struct value *dict, const char *key,
+                     int64_t line)
+{
+    struct value *v = value_new(t->arena, VALUE_BOOL, line, 0);
+    v->integer = 1;
+    value_add(t->arena, dict, key, line, v);
+}
+
+/* The section zero_optimization; memory_efficient_linear changes no shape. */
+static struct value *zero_of(struct launch_context *t, const struct value *options,
+                             int64_t line)
+{
+    struct value *zero = dict_of(t, line), *cpu = dict_of(t, line);
+    const struct value_item *stage = option(options, "zero-stage"),
+                            *offload = option(options, "offload");
+    launch_hear(t, stage);
+    launch_hear(t, offload);
+    if (stage)
+        value_add(t->arena, zero, "stage", stage->line, stage->value);
+    else
+        put_whole(t, zero, "stage", line, 0);
+    int64_t n = 0;
+    put_true(t, zero, "overlap_comm", line);
+    if (stage && launch_whole(stage->value, &n) && n == 3) {
+        put_whole(t, zero, "stage3_param_persistence_threshold", line, 10000);
+        put_whole(t, zero, "stage3_max_live_parameters", line, 30000000);
+    }
+    value_add(t->arena, cpu, "device", line,
+              value_new_string(t->arena, "cpu", line, 0));
+    if (!offload || launch_is_off(offload->value))
+        return zero;
+    value_add(t->arena, zero, "offload_param", offload->line, cpu);
+    value_add(t->arena, zero, "offload_optimizer", offload->line, cpu);
+    return zero;
+}
+
+/* fp16 is the default, and was all there was before --dtype. */
+static void take_configuration(struct launch_context *t, const struct value *options,
+                               int64_t line)
+{
+    struct value *root = dict_of(t, line), *half = dict_of(t, line);
+    const struct value_item *type = option(options, "dtype");
+    bool bf16 = type && type->value->kind == VALUE_STRING &&
+                strcmp(type->value->text, "bf16") == 0;
+    launch_hear(t, type);
+    put_true(t, half, "enabled", line);
+    value_add(t->arena, root, "zero_optimization", line, zero_of(t, options, line));
+    value_add(t->arena, root, bf16 ? "bf16" : "fp16", type ? type->line : line, half);
+    put_whole(t, root, "gradient_clipping", line, 1);
+    deepspeed_take(t, root, "get_train_ds_config: ");
+}
+
+/* dschat/utils/module/lora.py: all linear layers whose path has the name; alone they are
+ * trained with --only_optimize_lora. */
+static void take_adapters(struct launch_context *t, const struct value *options)
+{
+    const struct value_item *rank = option(options, "lora-dim"),
+                            *of = option(options, "lora-module-name"),
+                            *only = option(options, "only-optimize-lora");
+    const char *name =
+        of && of->value->kind == VALUE_STRING ? of->value->text : "decoder.layers.";
+    int64_t n;
+    launch_hear(t, rank);
+    launch_hear(t, of);
+    launch_hear(t, only);
+    if (!rank || (launch_whole(rank->value, &n) && n <= 0))
+        return;
+    if (!launch_whole(rank->value, &n))
+        launch_unresolved_item(t, PEFT_LORA, rank, "whole number");
+    else if (!only || launch_is_off(only->value))
+        launch_add_unresolved(t, PEFT_LORA, rank->line,
+                              "%s: the model is trained next to its adapters without "
+                              "only_optimize_lora, which is not simulated; null is "
+                              "training without adapters",
+                              rank->key);
+    else {
+        t->adapters = true;
+        launch_set(t, PEFT_RANK, json_integer((json_int_t)n), rank);
+        launch_set(t, PEFT_ALPHA, json_real(1), rank);
+        launch_set(t, PEFT_DROPOUT, json_real(0), rank);
+        if (strstr(name, "layers") || strstr(name, "h."))
+            launch_set(t, PEFT_TARGETS, json_string("all-linear"), of ? of : rank);
+        else
+            launch_unresolved_item(t, PEFT_TARGETS, of, "path of layers");
+    }
+}
+
+/* Of its three steps the folder's name says which, the options do not. */
+static void take_step(struct launch_context *t, const struct launch_command *c,
+                      const struct value *options)
+{
+    static const struct {
+        const char *folder, *option, *refused;
+    } others[] = {
+        { "step2_reward_model", "num-padding-at-beginning",
+          "trains a reward model on pairs of answers" },
+        { "step2_dpo", NULL, "trains on pairs with a second, frozen model" },
+        { "step3_rlhf", "actor-model-name-or-path",
+          "trains on rollouts (reinforcement learning)" },
+    };
+    const char *program = c->command->words[c->script].text;
+    int64_t line = c->command->words[c->script].line;
+    struct value v = { .line = line };
+    const struct value_item from = { "step1_supervised_finetuning", line, &v };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strstr(t->l->file, others[i].folder) ||
+            (others[i].option && option(options, others[i].option))) {
+            launch_refuse_entry(t->l, program, others[i].refused, line);
+            return;
+        }
+    if (strstr(t->l->file, from.key))
+        launch_set(t, "/training/task", json_string("causal-lm"), &from);
+}
+
+void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
+                       const struct value *options)
+{
+    const struct value_item *on = option(options, "deepspeed");
+    take_step(t, c, options);
+    take_adapters(t, options);
+    launch_hear(t, on);
+    take_configuration(t, options, on->line);
+}
