@@ -125,7 +125,8 @@ static void test_notebook_scenario(void)
           "a.ipynb: no call of Estimator, PyTorch, HuggingFace, TensorFlow or "
           "ModelTrainer, and no "
           "distribution dictionary, no NeMo's keys (trainer.num_nodes, "
-          "model.micro_batch_size ...), no Trainer's calls (TrainingArguments, "
+          "model.micro_batch_size ...), no OLMo-core's objects "
+          "(TransformerTrainModuleConfig ...), no Trainer's calls (TrainingArguments, "
           "SFTTrainer ...) (give a launch script)");
     check(
         "a.ipynb", "{\"a\": 1}", "/cluster/count",
