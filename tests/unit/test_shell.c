@@ -294,6 +294,10 @@ static const struct {
     { "a $(seq 2 4) $(expr 3 \\* 4) $(echo \"8 * 4\" | bc)", "a|2|3|4|12|32" },
     { "x=0,1,2; a $(echo $x | tr ',' '\\n' | wc -l) $(echo b-c | cut -d- -f2)",
       "a|3|c" },
+    { "x='  8 '; a $(printf '%s' \"$x\" | tr -d '[:space:]') $(echo Ab-c | tr a-z A-Z) "
+      "$(tr "
+      "'[:upper:]' '[:lower:]' <<< LLaMA) $(echo 1:2 | tr : '\\n')",
+      "a|8|AB-C|llama|1|2" },
     { "a $(date) $(echo $y) $(ls | wc -l)", "a|?$(date)|?$(echo $y)|?$(ls | wc -l)" },
     { "n=$(nvidia-smi -L | wc -l)\na $n $((n * 2))",
       "a|?$(nvidia-smi -L | wc -l)|?$(nvidia-smi -L | wc -l)" },
@@ -483,12 +487,14 @@ static void test_files(void)
     struct shell s;
     struct err err = { 0 };
     CU_ASSERT(read_text(&s, &arena, text, &err) == 0);
-    CU_ASSERT_FATAL(s.files.n == 3);
+    CU_ASSERT_FATAL(s.files.n == 4);
     CU_ASSERT_STRING_EQUAL(s.files.v[0].name, "c.$JOB.json");
     CU_ASSERT_STRING_EQUAL(s.files.v[0].text, "{ \"a\": 2,\n \"b\": null }\n");
     CU_ASSERT(s.files.v[0].line == 3);
     CU_ASSERT_STRING_EQUAL(s.files.v[1].text, "{}");
     CU_ASSERT_STRING_EQUAL(s.files.v[2].text, "$n\n");
+    CU_ASSERT_STRING_EQUAL(s.files.v[3].text,
+                           "a: 2-${oc.env:m}\nb: ${oc.env:a command}\n");
     CU_ASSERT_STRING_EQUAL(s.commands.v[s.commands.n - 1].words[0].text, "run");
     shell_release(&s);
     arena_release(&arena);

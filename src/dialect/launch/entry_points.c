@@ -97,7 +97,9 @@ void launch_take_entry(struct launch_context *t, const char *path,
     if (e.note)
         launch_note(t->l, line, DIAG_APPROXIMATE, "%.80s: %s", name, e.note);
     if (e.each || e.longest)
-        t->l->lengths = (struct launch_lengths) { name, e.each, e.longest, line };
+        t->l->lengths = (struct launch_lengths) {
+            .program = name, .each = e.each, .longest = e.longest, .line = line
+        };
     if (e.refused || launch_has(t, task))
         return;
     if (e.task)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX_B = 64 << 20 }; /* as config/cfg.h */
+enum { VARIABLES_MAX = 70, FILE_MAX_B = 64 << 20 }; /* as config/cfg.h */
 
 void launch_release(struct launch *l)
 {
@@ -84,11 +84,18 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
                                       .python = &p,
                                       .estimator = given->estimator };
     const struct dialect *d;
-    if (python_read(&p, arena, text, len, &wanted, &err)) {
+    struct shell_given variables[VARIABLES_MAX];
+    struct launch_given with = *given;
+    int rc = python_read(&p, arena, text, len, &wanted, &err);
+    if (rc == 0 && l->notebook) {
+        with.n_shell = launch_join_cells(l, &p, given, variables, VARIABLES_MAX);
+        with.shell = variables;
+    }
+    if (rc) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
     } else if ((d = dialect_of(&in)) == NULL && l->notebook && l->notebook->has_shell) {
         t.tree =
-            launch_read_shell(l, l->notebook->shell, strlen(l->notebook->shell), given);
+            launch_read_shell(l, l->notebook->shell, strlen(l->notebook->shell), &with);
     } else if (d == NULL) {
         no_calls(l, &p);
     } else {

@@ -98,14 +98,15 @@ static void settle_lengths(struct launch *l, struct cfg root)
     struct cfg_loader loader;
     struct model m;
     struct err err = { 0 };
-    if (l->has_program)
+    if (l->has_program && !own->full)
         l->lengths = (struct launch_lengths) { 0 };
     if (launch_is_set(root, sequence_at) || launch_unresolved_of(l, sequence_at))
         return;
     bool known = peek_model(&m, &loader, root);
     int64_t most = known ? m.ends.positions - m.ends.positions_unused : 0;
     bool pictures = known && m.ends.patch && m.arch == MODEL_ENCODER && most > 0;
-    int64_t n = pictures ? most : known && most && most < own->each ? most : own->each;
+    int64_t each = own->full ? most : own->each;
+    int64_t n = pictures ? most : known && most && most < each ? most : each;
     if (n && pointer_set(root.json, sequence_at, json_integer(n), &err) == 0)
         launch_note(l, pictures || !own->line ? l->line : own->line, DIAG_ASSUMED,
                     "sequences are of %" PRId64

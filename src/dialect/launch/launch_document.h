@@ -12,5 +12,13 @@ struct cfg launch_read_document(struct launch *l, const char *text, size_t len,
 bool launch_is_notebook(const char *file);
 /* Its cells as l->notebook, or -1 after reporting. */
 int launch_open_notebook(struct launch *l, const char *text, size_t len);
+/* What its cells of Python give its cells of a shell: names that are bound once, as
+ * {name}, and os.environ; the files that those cells write are the notebook's from then
+ * on. `given` comes before; at most `most` rows of `out` are filled, whose number is
+ * given back. */
+struct python;
+int32_t launch_join_cells(struct launch *l, const struct python *p,
+                          const struct launch_given *given, struct shell_given *out,
+                          int32_t most);
 
 #endif

@@ -51,20 +51,17 @@ static struct value *parse(struct launch *l, const char *name, const char *text,
     return root;
 }
 
-/* What the script writes itself, or the cells of a notebook; NULL. */
-static const char *own_text(const struct launch *l, const struct shell *s,
-                            const char *name)
+const char *launch_written_text(const struct launch *l, const struct shell *s,
+                                const char *name)
 {
-    for (int64_t i = s->files.n; i-- > 0;)
+    for (int64_t i = s ? s->files.n : 0; i-- > 0;)
         if (strcmp(launch_last_part(s->files.v[i].name), launch_last_part(name)) == 0)
             return s->files.v[i].text;
     const struct source_file *own = launch_own_file(l, name);
     return own ? own->text : NULL;
 }
 
-/* A path of elsewhere ("/workspace/x.yaml") is the file of that name next to the script,
- * which is said once. */
-static const char *path_of(struct launch *l, const char *name, int64_t line)
+const char *launch_path_next_to(struct launch *l, const char *name, int64_t line)
 {
     struct arena *arena = &l->loader->arena;
     const char *path = source_files_next_to(arena, l->where, name),
@@ -86,8 +83,8 @@ struct value *launch_open_document(struct launch *l, const struct launch_command
 {
     struct err err = { 0 };
     size_t len = 0;
-    const char *own = own_text(l, c->shell, name);
-    const char *path = own ? NULL : path_of(l, name, line);
+    const char *own = launch_written_text(l, c->shell, name);
+    const char *path = own ? NULL : launch_path_next_to(l, name, line);
     char *text = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
     struct value *root = NULL;
     if (own)

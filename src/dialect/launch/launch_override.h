@@ -25,6 +25,16 @@ bool launch_names_document(const struct launch_command *c, struct launch_named *
 struct value *launch_open_document(struct launch *l, const struct launch_command *c,
                                    const char *name, int64_t line);
 
+/* The text of a file that the script writes itself, or a notebook's cells; NULL. `s`: the
+ * script, or NULL. */
+struct shell;
+const char *launch_written_text(const struct launch *l, const struct shell *s,
+                                const char *name);
+
+/* The path of a file next to the script. A path of elsewhere ("/workspace/x.yaml") is
+ * the file of that name there, which is said once; NULL: there is none. */
+const char *launch_path_next_to(struct launch *l, const char *name, int64_t line);
+
 /* Reports what a command names and nobody has: without it nothing is known but the
  * command's own words. `what` says what to do. */
 void launch_lost(struct launch *l, const char *name, int64_t line, const char *what);

@@ -24,30 +24,6 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "cat > NAME <<EOF" of a notebook's shell cells: the text between; NULL. */
-static const char *here_document(struct arena *arena, const char *shell,
-                                 const char *name, int64_t *line)
-{
-    const char *found = NULL;
-    for (const char *at = shell; (at = strstr(at, name)) != NULL; at++) {
-        const char *end = at + strcspn(at, "\n"), *mark = strstr(at, "<<");
-        if (!mark || mark > end || *end == '\0')
-            continue;
-        mark += 2 + strspn(mark + 2, "-'\" ");
-        size_t n = strcspn(mark, "'\" \n");
-        char *word = arena_printf(arena, "\n%.*s", (int)(n < 60 ? n : 60), mark);
-        const char *close = n ? strstr(end, word) : NULL;
-        if (!close)
-            continue;
-        *line = 2;
-        for (const char *c = shell; c < end; c++)
-            *line += *c == '\n';
-        found = arena_strndup(arena, end + 1,
-                              (size_t)(close - end - 1 > 0 ? close - end - 1 : 0));
-    }
-    return found;
-}
-
 const char *sagemaker_text(struct launch_context *t, const char *name, int64_t *line)
 {
     const struct source_file *own = launch_own_file(t->l, name);
@@ -61,10 +37,6 @@ const char *sagemaker_text(struct launch_context *t, const char *name, int64_t *
         *line = own->line;
         return own->text;
     }
-    if (t->l->notebook)
-        text = here_document(t->arena, t->l->notebook->shell, last_part(name), line);
-    if (text)
-        return text;
     path = source_files_next_to(
         t->arena, t->l->file, arena_printf(t->arena, "%s/%s", in[0] ? in : ".", name));
     path = path ? path : source_files_next_to(t->arena, t->l->file, name);

@@ -1,6 +1,8 @@
 /* The script of a job, where it is there: its calls with the job's hyperparameters. */
+#include "config/pointer.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/user_script/user_script.h"
+#include "hardware/instance.h"
 
 #include <string.h>
 
@@ -26,6 +28,22 @@ static struct value *given_of(struct launch_context *t)
     return all;
 }
 
+/* What the script asks of the GPU it runs on (get_device_capability()) is the job's
+ * instance's to say. */
+static void take_gpu(struct launch_context *t)
+{
+    const char *name = json_string_value(pointer_get(t->tree, "/cluster/instance"));
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const struct instance *inst =
+        name ? instance_get(&loader, name, (struct cfg) { 0 }) : NULL;
+    if (inst && !t->l->arch) {
+        t->l->gpus = inst->n_gpus;
+        t->l->arch = inst->gpu->sm_arch;
+    }
+    cfg_loader_release(&loader);
+}
+
 bool sagemaker_take_program(struct launch_context *t)
 {
     const struct value_item *it = value_get(t->call->arguments, "entry_point");
@@ -39,8 +57,10 @@ bool sagemaker_take_program(struct launch_context *t)
         .line = it->value->line,
         .given = given_of(t),
     };
+    take_gpu(t);
     if (!start.text || !start.given || !user_script_load(&g, t, &start))
         return false;
+    t->l->has_program = true; /* it says its lengths itself, whatever its name is */
     t->n_hyper = 0;
     if (t->lost) {
         static const char why[] = "the document that a hyperparameter names gives it";

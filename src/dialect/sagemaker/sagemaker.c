@@ -6,6 +6,7 @@
 #include "config/pointer.h"
 #include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
+#include "dialect/user_script/user_script.h"
 #include "hardware/instance.h"
 #include "scenario/nccl_environment.h"
 
@@ -135,6 +136,7 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     whole = whole || sagemaker_take_recipe(t) || sagemaker_take_program(t);
     if (!whole)
         take_hyper(t);
+    user_script_take_tokenised(t, in->python, t->call->line);
     sagemaker_settle_jumpstart(t);
     if (!value_get(given, "training_recipe"))
         note_processes(t);

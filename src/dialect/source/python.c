@@ -51,6 +51,9 @@ static void pack_names(struct python *p)
 static void read_all(struct python_parser *r)
 {
     python_bind(r, "__name__", python_text(r, 0, "__main__"));
+    struct value *environment = python_new(r, VALUE_DICT, 1);
+    environment->gap = 1; /* others are set outside */
+    python_bind(r, PYTHON_ENVIRONMENT, environment);
     if (r->wanted->words)
         python_bind(r, "sys.argv", python_copy(r, r->wanted->words));
     while (r->lex.i < r->lex.n && !r->limit) {

@@ -5,7 +5,8 @@
  * known, comprehensions and loops over lists, dictionaries and ranges, methods of
  * dictionaries, lists and text, the plain functions (int, len, max, range, json.loads,
  * os.path.join), functions of the text itself, called with what is known, and classes
- * of fields. os.environ.get and argparse's arguments give their defaults, with a note.
+ * of fields. os.environ.get gives what the text itself has set, else its default, as
+ * argparse's arguments do theirs, with a note.
  * What of branches is taken, where that is not known, leaves what differs between them
  * not known; so does a loop that may end early. A function that nothing calls is read
  * once at the end, its parameters being their defaults. `except` is not reached, and a
@@ -42,6 +43,9 @@ enum {
     PYTHON_STRING_MAX = 1 << 16, /* bytes of a string joined of others */
     PYTHON_CALLS_MAX = 1000,
 };
+
+/* The name that holds what os.environ["NAME"] = ... set, a dictionary. */
+#define PYTHON_ENVIRONMENT "os.environ"
 
 struct python_name {
     const char *name; /* with its dots, where an attribute was assigned */

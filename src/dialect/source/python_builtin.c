@@ -298,13 +298,18 @@ static struct value *namespace(struct python_parser *r, const struct arguments *
 
 /* The library ---------------------------------------------------------------------- */
 
-/* os.environ.get("NAME", default), os.getenv: what nobody sets. */
+/* os.environ.get("NAME", default), os.getenv: what the text has set, or nobody has. */
 static struct value *environment(struct python_parser *r, const struct arguments *a)
 {
     const char *name =
         a->first && a->first->kind == VALUE_STRING ? a->first->text : "a variable";
     const struct value_item *named = value_get(a->all, "default");
     struct value *other = a->second ? a->second : named ? named->value : NULL;
+    const struct value *set = python_find(r, PYTHON_ENVIRONMENT);
+    const struct value_item *own =
+        set && set->kind == VALUE_DICT ? value_get(set, name) : NULL;
+    if (own)
+        return own->value;
     if (!other)
         return python_unknown(r, a->line, "%.60s of the environment is not known",
                               name);

@@ -145,7 +145,7 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
                                    struct value *arguments, int64_t line)
 {
     const char *last = python_last_part(function);
-    if (x)
+    if (x && strcmp(function, PYTHON_ENVIRONMENT ".get") != 0)
         return python_method(r, x, python_last_part(path), arguments, line);
     struct value *v = known_call(r, path, function, arguments, line);
     if (v)

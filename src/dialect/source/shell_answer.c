@@ -125,25 +125,61 @@ static const char *word_count(struct stage *s)
     return arena_printf(s->m->arena, "%" PRId64, count(s->text, lines));
 }
 
-static char letter(const char *w)
+/* The characters of a set as tr has them: "a-z", "[:space:]", "\\n"; 0: too many. */
+static int set_of(const char *w, char out[256])
 {
-    return strcmp(w, "\\n") == 0 ? '\n' : strcmp(w, "\\t") == 0 ? '\t' : w[0];
+    static const struct {
+        const char *name;
+        int (*has)(int c);
+    } classes[] = { { "[:space:]", isspace }, { "[:blank:]", isblank },
+                    { "[:digit:]", isdigit }, { "[:alpha:]", isalpha },
+                    { "[:lower:]", islower }, { "[:upper:]", isupper },
+                    { "[:punct:]", ispunct } };
+    int n = 0;
+    while (*w) {
+        bool class = false, range = w[1] == '-' && w[2];
+        for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && !class; i++) {
+            size_t len = strlen(classes[i].name);
+            class = strncmp(w, classes[i].name, len) == 0;
+            for (int c = 1; class && c < 128 && n < 255; c++)
+                if (classes[i].has(c))
+                    out[n++] = (char)c;
+            w += class ? len : 0;
+        }
+        if (class)
+            continue;
+        bool escaped = *w == '\\' && w[1];
+        char last = range                    ? w[2]
+                    : escaped && w[1] == 'n' ? '\n'
+                    : escaped && w[1] == 't' ? '\t'
+                                             : w[escaped];
+        for (int c = range ? *w : last; c <= last; c++) {
+            if (n == 255)
+                return 0;
+            out[n++] = (char)c;
+        }
+        w += range ? 3 : 1 + escaped;
+    }
+    return n;
 }
 
-/* tr ',' ' ' and tr -d x, of single characters */
+/* tr ',' ' ', tr a-z A-Z, tr -d x */
 static const char *translate(struct stage *s)
 {
+    char from[256], to[256];
     bool drops = s->n == 3 && strcmp(s->w[1], "-d") == 0;
-    const char *from = s->n == 3 ? s->w[drops ? 2 : 1] : "",
-               *to = s->n == 3 ? s->w[2] : "";
-    bool single = strlen(from) == 1 || (from[0] == '\\' && strlen(from) == 2);
-    if (!s->text || !single || (!drops && strlen(to) != 1 && strlen(to) != 2))
+    int n = s->n == 3 ? set_of(s->w[drops ? 2 : 1], from) : 0,
+        m = n && !drops ? set_of(s->w[2], to) : 0;
+    if (!s->text || !n || (!drops && !m))
         return NULL;
     char *out = arena_strdup(s->m->arena, s->text), *end = out;
+    shell_works(s->m, (int64_t)strlen(out));
     for (const char *c = s->text; *c; c++) {
-        bool here = *c == letter(from);
-        if (!here || !drops)
-            *end++ = here ? letter(to) : *c;
+        int i = n; /* of several, the last goes */
+        while (i > 0 && from[i - 1] != *c)
+            i--;
+        if (i == 0 || !drops)
+            *end++ = i == 0 ? *c : to[i <= m ? i - 1 : m - 1];
     }
     *end = '\0';
     return out;

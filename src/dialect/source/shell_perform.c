@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
 /* Recorded ------------------------------------------------------------------------- */
 
 static struct shell_word word_of(struct shell_machine *m, const struct shell_text *t)
@@ -72,10 +74,36 @@ static const char *text_before(const struct shell_machine *m,
     return "";
 }
 
+/* The text of a file: pieces that are not known are null, in YAML such that they are
+ * asked for by name. */
+static const char *written(struct shell_machine *m, const char *name,
+                           const struct shell_text *text)
+{
+    const char *dot = strrchr(name, '.');
+    bool yaml = dot && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    struct shell_text all = { 0 };
+    for (int32_t i = 0; yaml && i < text->n && !m->failed; i++) {
+        const struct shell_char *x = &text->v[i];
+        const char *shown = x->unknown ? m->unknowns.v[x->unknown - 1].name : NULL;
+        size_t n = shown ? strspn(shown + 1, NAME_LETTERS) : 0;
+        bool plain = shown && shown[0] == '$' && n && !shown[n + 1];
+        if (shown)
+            shell_add_string(
+                m, &all,
+                arena_printf(m->arena, "${oc.env:%s}", plain ? shown + 1 : "a command"),
+                *x);
+        else
+            shell_push(m, &all, *x);
+    }
+    const char *out = shell_string(m, yaml ? &all : text, true);
+    shell_text_release(&all);
+    return out;
+}
+
 static void add_file(struct shell_machine *m, const struct shell_simple *c,
                      const char *name, const struct shell_text *text, int64_t line)
 {
-    const char *before = text_before(m, c, name), *more = shell_string(m, text, true);
+    const char *before = text_before(m, c, name), *more = written(m, name, text);
     bool ends = !*before || before[strlen(before) - 1] == '\n';
     shell_works(m, (int64_t)strlen(before));
     VEC_PUSH(&m->out->files,

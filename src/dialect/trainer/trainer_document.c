@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "config/pointer.h"
+#include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/source/document.h"
@@ -34,8 +35,18 @@ struct value *trainer_load_next_to(struct launch_context *t, const char *name,
 {
     struct err err = { 0 };
     size_t len = 0;
+    const char *own =
+        document_is(name)
+            ? launch_written_text(t->l, t->command ? t->command->shell : NULL, name)
+            : NULL;
     const char *path =
-        document_is(name) ? source_files_next_to(t->arena, t->l->where, name) : NULL;
+        document_is(name) && !own ? launch_path_next_to(t->l, name, line) : NULL;
+    if (own) {
+        struct value *written = read_text(t, name, own, strlen(own));
+        if (written)
+            value_move_to(written, line);
+        return written;
+    }
     char *text = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
     if (!text)
         return NULL;

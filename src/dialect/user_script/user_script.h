@@ -115,6 +115,11 @@ bool user_script_trains(const struct user_script *g);
  * number that it binds to a usual name. */
 void user_script_take_lengths(struct launch_context *t, const struct user_script *g);
 
+/* The former of a text that prepares the data of another program: its calls before that
+ * line. */
+void user_script_take_tokenised(struct launch_context *t, const struct python *p,
+                                int64_t before);
+
 /* What of the program trains: "SFT" of SFTTrainer or SFTConfig, "" the Trainer's own; NULL:
  * nothing does. */
 const char *user_script_method(struct arena *arena, const struct user_script *g);

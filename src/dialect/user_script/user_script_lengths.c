@@ -16,6 +16,10 @@ static const char *const names[] = {
     "MAX_LEN",           "max_len",          "seq_length",     "sequence_length",
 };
 
+/* What functions that join texts into blocks are given: partial(chunk, chunk_length=N). */
+static const char *const blocks[] = { "chunk_length",   "chunk_size",  "block_size",
+                                      "max_seq_length", "max_seq_len", "seq_length" };
+
 enum { LENGTH_MAX = 1 << 24 };
 
 static bool is_length(const struct value *v, int64_t *n)
@@ -39,17 +43,29 @@ static void set(struct launch_context *t, const char *pointer, int64_t n,
     launch_set(t, pointer, json_integer((json_int_t)n), from);
 }
 
+/* The calls of a text that tokenise, up to a line. */
+struct tokenised {
+    const struct python *python;
+    int64_t before; /* INT64_MAX: all */
+    int64_t at;     /* the line that names the text; 0: each call's own */
+};
+
+static bool is_one(const struct tokenised *k, const struct python_call *c, bool target)
+{
+    return user_script_part_of(c) == SCRIPT_TOKENISED && !c->quoted &&
+           c->line < k->before &&
+           target == (value_get(c->arguments, "text_target") != NULL);
+}
+
 /* The longest at which any call cuts; of what the decoder is given apart. */
-static const struct python_call *longest(const struct user_script *g, bool target)
+static const struct python_call *longest(const struct tokenised *k, bool target)
 {
     const struct python_call *best = NULL;
     int64_t most = 0, n;
-    for (int64_t i = 0; i < g->python->calls.n; i++) {
-        const struct python_call *c = &g->python->calls.v[i];
+    for (int64_t i = 0; i < k->python->calls.n; i++) {
+        const struct python_call *c = &k->python->calls.v[i];
         const struct value_item *it = value_get(c->arguments, "max_length");
-        bool of_decoder = value_get(c->arguments, "text_target") != NULL;
-        if (user_script_part_of(c) != SCRIPT_TOKENISED || c->quoted ||
-            of_decoder != target || !it || !is_length(it->value, &n) || n <= most)
+        if (!is_one(k, c, target) || !it || !is_length(it->value, &n) || n <= most)
             continue;
         most = n;
         best = c;
@@ -57,15 +73,15 @@ static const struct python_call *longest(const struct user_script *g, bool targe
     return best;
 }
 
-static void take_tokenised(struct launch_context *t, const struct user_script *g,
+static void take_tokenised(struct launch_context *t, const struct tokenised *k,
                            bool target, const char *pointer)
 {
-    const struct python_call *c = longest(g, target);
+    const struct python_call *c = longest(k, target);
     const struct value_item *it = c ? value_get(c->arguments, "max_length") : NULL;
     int64_t n;
     if (!it || !is_length(it->value, &n))
         return;
-    struct value v = { .line = g->line ? g->line : it->line };
+    struct value v = { .line = k->at ? k->at : it->line };
     const struct value_item from = { it->key, v.line, &v };
     set(t, pointer, n, &from);
     if (!is_padded(c->arguments))
@@ -75,6 +91,59 @@ static void take_tokenised(struct launch_context *t, const struct user_script *g
                     "padded to it: each is taken to be of that length (give --set "
                     "%s=N for a shorter mean)",
                     n, pointer);
+}
+
+/* Blocks of which a text's calls of map() make its data. */
+static void take_blocks(struct launch_context *t, const struct tokenised *k)
+{
+    for (int64_t i = k->python->calls.n; i-- > 0;) {
+        const struct python_call *c = &k->python->calls.v[i];
+        bool partial = strcmp(python_last_part(c->function), "partial") == 0;
+        for (size_t b = 0; partial && b < sizeof(blocks) / sizeof(blocks[0]); b++) {
+            const struct value_item *it = value_get(c->arguments, blocks[b]);
+            int64_t n;
+            if (!it || c->quoted || c->line >= k->before || !is_length(it->value, &n))
+                continue;
+            struct value v = { .line = k->at ? k->at : it->line };
+            const struct value_item from = { blocks[b], v.line, &v };
+            set(t, length_at, n, &from);
+            return;
+        }
+    }
+}
+
+/* padding="max_length" without a length: the tokenizer's own, which is the model's
+ * positions where it has learned them (transformers, tokenization_utils_base.py,
+ * model_max_length). */
+static void take_padded(struct launch_context *t, const struct tokenised *k)
+{
+    for (int64_t i = 0; i < k->python->calls.n; i++) {
+        const struct python_call *c = &k->python->calls.v[i];
+        if (!is_one(k, c, false) || !is_padded(c->arguments) ||
+            value_get(c->arguments, "max_length"))
+            continue;
+        t->l->lengths = (struct launch_lengths) {
+            .program = "padding=\"max_length\"",
+            .full = true,
+            .line = k->at ? k->at : c->line,
+        };
+        return;
+    }
+}
+
+void user_script_take_tokenised(struct launch_context *t, const struct python *p,
+                                int64_t before)
+{
+    const struct tokenised k = { p, before, 0 };
+    if (launch_has(t, length_at) || launch_is_unresolved(t, length_at))
+        return;
+    take_blocks(t, &k);
+    if (!launch_has(t, length_at))
+        take_tokenised(t, &k, false, length_at);
+    if (!launch_has(t, length_at))
+        take_padded(t, &k);
+    if (!launch_has(t, decoder_at))
+        take_tokenised(t, &k, true, decoder_at);
 }
 
 static void take_named(struct launch_context *t, const struct user_script *g)
@@ -98,12 +167,18 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
 {
     int64_t n;
     const struct value *block = python_name(g->python, names[0]);
+    const struct tokenised k = { g->python, INT64_MAX, g->line };
     if (launch_has(t, length_at) || launch_is_unresolved(t, length_at))
         return;
-    if (!is_length(block, &n)) /* blocks are made of what tokenizers gave */
-        take_tokenised(t, g, false, length_at);
+    if (!is_length(block, &n))
+        take_blocks(t, &k);
+    if (!is_length(block, &n) &&
+        !launch_has(t, length_at)) /* blocks are made of what tokenizers gave */
+        take_tokenised(t, &k, false, length_at);
     if (!launch_has(t, length_at))
         take_named(t, g);
+    if (!launch_has(t, length_at))
+        take_padded(t, &k);
     if (!launch_has(t, decoder_at))
-        take_tokenised(t, g, true, decoder_at);
+        take_tokenised(t, &k, true, decoder_at);
 }
