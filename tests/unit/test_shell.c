@@ -482,7 +482,8 @@ static void test_files(void)
         "a.json";
     static const char text[] =
         "n=2\ncat <<EOT > c.$JOB.json\n{ \"a\": $n,\n \"b\": $m "
-        "}\nEOT\necho \"{}\" > d.json\ncat <<'E' >e\n$n\nE\nrun\n";
+        "}\nEOT\necho \"{}\" > d.json\ncat <<'E' >e\n$n\nE\ncat <<E > y.yml\na: "
+        "$n-$m\nb: $(c)\nE\nrun\n";
     struct arena arena;
     struct shell s;
     struct err err = { 0 };
