@@ -276,7 +276,10 @@ static const struct {
       "\"bf16\"" },
     { "hyperparameters={'fsdp': '', 'bf16': True}", "/training/precision",
       "\"amp_bf16\"" },
-    { "hyperparameters={'fsdp': 'no_shard'}", "/parallelism", NULL },
+    { "hyperparameters={'fsdp': 'no_shard'}", "/parallelism/sharding",
+      "{\"strategy\":\"none\"}" },
+    { "hyperparameters={'fsdp': '\"shard_grad_op auto_wrap\"'}",
+      "/parallelism/sharding", "{\"strategy\":\"gradients\"}" },
     { "hyperparameters={'fsdp': 'full_shard', 'fsdp_config': "
       "{'activation_checkpointing': 'true'}}",
       "/training/activation_checkpointing", "\"full\"" },
