@@ -35,6 +35,8 @@ static double part_elements(const struct build *b, enum module part)
         return b->elements[SYM_PS];
     case MODULE_PROBE:
         return b->elements[SYM_PROBE];
+    case MODULE_CONDITION_MORE:
+        return b->elements[SYM_CONDITION];
     default:
         return b->elements[SYM_H];
     }
@@ -291,8 +293,12 @@ static void enter_step(struct build *b)
     if (b->mlp_number > 0)
         b->module = b->step->number == b->mlp_number ? OP_MLP : OP_ATTENTION;
     b->elements = b->sizes[b->module];
+    if (b->m->diffusion.stack)
+        build_enter_stream(b);
+    if (!b->s->memory)
+        return;
     int64_t tokens = b->linears[MODULE_QUERY].rows;
-    if (is_cross(b) && b->s->memory) {
+    if (is_cross(b)) {
         read_memory(b);
         tokens = tokens * b->s->memory / b->s->sequence;
     }

@@ -59,27 +59,31 @@ enum sym {
     SYM_PL,    /* products of the pairs with these, */
     SYM_PS,    /* and numbers that scale them */
     SYM_PROBE, /* a pooling's query */
-    SYM_SI,    /* state mixers: what the first product makes, */
-    SYM_SC,    /* what the convolution sees, */
-    SYM_SX,    /* the columns that are mixed, */
-    SYM_SB,    /* keys, or queries, */
-    SYM_SXB,   /* both of these, */
-    SYM_SH,    /* a number a head, */
-    SYM_SR,    /* S6: what steps, keys and queries are made as, */
-    SYM_SP,    /* and steps alone; */
-    SYM_SS,    /* states at the chunks' ends, */
-    SYM_SCB,   /* products of a chunk's queries and keys, */
-    SYM_SWS,   /* and multiply-adds: of tokens with states, */
-    SYM_SWC,   /* of queries with keys within chunks, */
-    SYM_SWI,   /* and of those with what is mixed */
-    SYM_SCW,   /* weights of the convolution, */
-    SYM_SHW,   /* of heads: decay, skip, step */
-    SYM_SNW,   /* of the norm; */
-    SYM_SD,    /* delta rule: keys, or queries, of all heads, */
-    SYM_SCC,   /* products of keys in chunks, */
-    SYM_SWK,   /* and multiply-adds: of keys with keys in chunks, */
-    SYM_SWA,   /* of products of chunks with each other */
-    SYM_SQW,   /* S6: of norms of steps, keys and queries */
+    SYM_OM,    /* diffusion: modulations, */
+    SYM_CONTEXT,   /* what a text encoder made, */
+    SYM_DENOISED,  /* patches that are made, */
+    SYM_CONDITION, /* biases and classes of what conditions all layers */
+    SYM_SI,        /* state mixers: what the first product makes, */
+    SYM_SC,        /* what the convolution sees, */
+    SYM_SX,        /* the columns that are mixed, */
+    SYM_SB,        /* keys, or queries, */
+    SYM_SXB,       /* both of these, */
+    SYM_SH,        /* a number a head, */
+    SYM_SR,        /* S6: what steps, keys and queries are made as, */
+    SYM_SP,        /* and steps alone; */
+    SYM_SS,        /* states at the chunks' ends, */
+    SYM_SCB,       /* products of a chunk's queries and keys, */
+    SYM_SWS,       /* and multiply-adds: of tokens with states, */
+    SYM_SWC,       /* of queries with keys within chunks, */
+    SYM_SWI,       /* and of those with what is mixed */
+    SYM_SCW,       /* weights of the convolution, */
+    SYM_SHW,       /* of heads: decay, skip, step */
+    SYM_SNW,       /* of the norm; */
+    SYM_SD,        /* delta rule: keys, or queries, of all heads, */
+    SYM_SCC,       /* products of keys in chunks, */
+    SYM_SWK,       /* and multiply-adds: of keys with keys in chunks, */
+    SYM_SWA,       /* of products of chunks with each other */
+    SYM_SQW,       /* S6: of norms of steps, keys and queries */
     SYM_N
 };
 
@@ -171,6 +175,8 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_HEAD_DECAY            FLAG(64)  /* or one for each head; */
 #define HAS_REPEATED_KEYS         FLAG(65)  /* its keys are shared by heads */
 #define HAS_LIGHTNING             FLAG(66)  /* decays are fixed, and nothing convolved */
+#define HAS_TEXT_STREAM           FLAG(68)  /* diffusion: texts have weights of their own, */
+#define HAS_ONE_OUT               FLAG(69)  /* or attention and MLP one last product */
 #define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
 /* clang-format on */
 
@@ -205,8 +211,12 @@ enum module {
     MODULE_POOLER,
     MODULE_CLASSES,
     MODULE_PATCH,
-    MODULE_CONTRAST, /* two towers: vectors with vectors */
-    MODULE_LINEARS,  /* those before it are products */
+    MODULE_CONTRAST,   /* two towers: vectors with vectors */
+    MODULE_MODULATION, /* diffusion: scales, shifts and gates of a sample, */
+    MODULE_CONTEXT,    /* texts to the stream's columns, */
+    MODULE_CONDITION,  /* time steps and pooled texts, and all of them to one row */
+    MODULE_CONDITION_OUT,
+    MODULE_LINEARS, /* those before it are products */
     MODULE_NORM,
     MODULE_LATENT_NORM,
     MODULE_WORD,
@@ -222,6 +232,7 @@ enum module {
     MODULE_STEP_NORM,
     MODULE_SCALE,
     MODULE_PROBE,
+    MODULE_CONDITION_MORE,
 };
 
 enum row_kind {
@@ -293,11 +304,15 @@ struct row {
 
 #define KEEP(t, name, ...) { .term = t, .until = (name), __VA_ARGS__ }
 
+/* Whose tokens a step works on. */
+enum stream { STREAM_ALL, STREAM_IMAGE, STREAM_TEXT, STREAM_N };
+
 /* A stretch of a block: a table of rows for one sublayer. */
 struct build_step {
     const struct row *rows; /* NULL ends a list of steps */
     int32_t number;         /* of the sublayer, for '#'; 0: none */
     const char *prefix;     /* before names; NULL: none */
+    enum stream stream;     /* of a diffusion transformer */
     const char *user;       /* the backward operator that last needs the step's result;
                                NULL: the result is handed on */
 };
@@ -327,6 +342,8 @@ struct build {
     double sizes[OP_MODULES][SYM_N], cross[SYM_N], width[WIDTH_N];
     const double *elements; /* the row of sizes of the module at hand, or `cross` */
     struct linear linears[MODULE_LINEARS];
+    double stream_sizes[SYM_N];    /* diffusion: of the stream at hand, */
+    int64_t modulations[STREAM_N]; /* and modulations a column of its tokens */
     enum op_module module;  /* at hand; of layers, by the number of the sublayer: */
     int32_t mlp_number;     /* the MLP's; 0: the block is all of `module` */
     struct op_block *block; /* being made; its arrays have room */
@@ -378,6 +395,16 @@ void build_head(struct build *b, struct op_block *block);
 /* build_contrast.c: the head of two towers, and what pools the patches of one. */
 extern const struct row build_contrast_f[], build_contrast_b[];
 void build_pool(struct build *b, struct op_block *block);
+
+/* build_stream.c: tokens of a stream of a diffusion transformer, and a product of so many
+ * rows; sizes and products of the step's stream. */
+int64_t build_stream_tokens(const struct build *b, enum stream stream);
+struct linear build_stream_product(const struct build *b, int64_t rows, int64_t k,
+                                   int64_t n);
+void build_enter_stream(struct build *b);
+
+/* The bit of enum lora_target that adapts a product of the stream at hand. */
+uint32_t build_diffusion_bit(const struct build *b, enum module part, uint32_t bit);
 
 /* build_tail.c: cuts the head's cast and loss off into the two blocks after it, where the
  * framework has them as modules of their own; how many blocks that adds. */

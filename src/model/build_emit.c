@@ -47,6 +47,11 @@ static const char *const category_names[] = {
     [MODULE_STATE_NORM] = "state_norm",
     [MODULE_STEP_NORM] = "step_norm",
     [MODULE_CONTRAST] = "contrast",
+    [MODULE_MODULATION] = "modulation",
+    [MODULE_CONTEXT] = "context",
+    [MODULE_CONDITION] = "condition",
+    [MODULE_CONDITION_OUT] = "condition_out",
+    [MODULE_CONDITION_MORE] = "condition_more",
     [MODULE_SCALE] = "scale",
     [MODULE_PROBE] = "probe",
 };

@@ -292,6 +292,7 @@ static const struct {
     [MODEL_HEAD_SPAN] = { 1 << CAST | 1 << CLASSES, "classes_wgrad" },
     [MODEL_HEAD_CLASS] = { 1 << POOL | 1 << CLASSES, NULL },
     [MODEL_HEAD_CONTRAST] = { 1 << CONTRAST, NULL },
+    [MODEL_HEAD_DENOISE] = { 0, NULL }, /* build_diffusion.c */
 };
 
 /* The one module of the block that comes. */

@@ -130,6 +130,8 @@ static bool has_module(const struct build *b, uint32_t bit)
 static bool targets(const struct build *b, enum module part, uint32_t bit)
 {
     enum model_state_kind state = b->m->state.kind;
+    if (b->m->diffusion.stack)
+        bit = build_diffusion_bit(b, part, bit);
     uint32_t set = b->s->lora.targets;
     if (set & LORA_OUT_PROJ &&
         (state == MODEL_STATE_NONE || state == MODEL_STATE_CONV)) /* else o_proj */
@@ -380,6 +382,7 @@ static const char *const sharers[][8] = {
     { "cross_query" },
     { "up", "gate", "shared_up", "shared_gate" },
     { "router", "shared_up", "shared_gate" },
+    { "text_value", "text_key", "text_query" },
     { "state_in", "state_qkv", "state_gate_in", "state_steps", "state_a", "state_b",
       "state_query", "state_value" },
 };

@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const struct family *const tables[] = {
-    families_encoder, families_gpt,     families_llama_line,
-    families_recent,  families_experts, families_state,
-    families_linear,  families_vision,  families_megatron,
+    families_encoder, families_gpt,      families_llama_line, families_recent,
+    families_experts, families_state,    families_linear,     families_diffusion,
+    families_vision,  families_megatron,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 

@@ -95,6 +95,7 @@ struct family_raw {
     int64_t expert_width;                          /* Megatron; 0: the dense MLP's */
     struct family_picture picture;
     struct family_decoder decoder;
+    const char *refused; /* what finish has found and nothing models; NULL: nothing */
 };
 
 struct family_field {
@@ -117,10 +118,13 @@ struct family {
 /* Ended by a NULL name each. */
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
     families_recent[], families_experts[], families_state[], families_linear[],
-    families_vision[], families_megatron[];
+    families_diffusion[], families_vision[], families_megatron[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);
+
+/* The family of a class of diffusers; NULL: it is not modelled. */
+const struct family *family_of_class(const char *name);
 
 /* The family after another one, the first after NULL; NULL: there are no more. */
 const struct family *family_next(const struct family *family);

@@ -107,6 +107,21 @@ static const struct word targets[] = {
     { "f_b_proj", LORA_STATE_SELECT },
     { "dt_proj", LORA_STATE_STEP },
     { "g_b_proj", LORA_STATE_STEP },
+    { "to_q", LORA_QUERY },
+    { "to_k", LORA_KEY },
+    { "to_v", LORA_VALUE },
+    { "to_out.0", LORA_OUT },
+    { "attn.to_out.0", LORA_OUT },
+    { "add_q_proj", LORA_TEXT_QUERY },
+    { "add_k_proj", LORA_TEXT_KEY },
+    { "add_v_proj", LORA_TEXT_VALUE },
+    { "to_add_out", LORA_TEXT_OUT },
+    { "ff.net.0.proj", LORA_UP },
+    { "ff.net.2", LORA_DOWN },
+    { "ff_context.net.0.proj", LORA_TEXT_UP },
+    { "ff_context.net.2", LORA_TEXT_DOWN },
+    { "proj_mlp", LORA_SINGLE_UP },
+    { "proj_out", LORA_SINGLE_DOWN },
     { "lm_head", LORA_HEAD },
     { "embed_out", LORA_HEAD },
     { "output_layer", LORA_HEAD },
@@ -168,6 +183,10 @@ static const struct word defaults[] = {
     { "gemma3_text", LORA_QUERY | LORA_VALUE },
     { "qwen2", LORA_QUERY | LORA_VALUE },
     { "qwen3", LORA_QUERY | LORA_VALUE },
+    /* diffusers 0.32, examples/dreambooth/train_dreambooth_lora_sd3.py: target_modules */
+    { "dit", LORA_QUERY | LORA_KEY | LORA_VALUE | LORA_OUT },
+    { "sd3", LORA_QUERY | LORA_KEY | LORA_VALUE | LORA_OUT },
+    { "flux", LORA_QUERY | LORA_KEY | LORA_VALUE | LORA_OUT },
 };
 
 static uint32_t find(const struct word *words, size_t n, const char *word)

@@ -51,6 +51,14 @@ enum lora_target {
     LORA_STATE_B = 1 << 20,
     LORA_STATE_SELECT = 1 << 21, /* Mamba's x_proj; Kimi Linear's decays */
     LORA_STATE_STEP = 1 << 22,   /* its dt_proj; its gate */
+    LORA_TEXT_QUERY = 1 << 23,   /* diffusion: of texts, where they have their own */
+    LORA_TEXT_KEY = 1 << 24,
+    LORA_TEXT_VALUE = 1 << 25,
+    LORA_TEXT_OUT = 1 << 26,
+    LORA_TEXT_UP = 1 << 27,
+    LORA_TEXT_DOWN = 1 << 28,
+    LORA_SINGLE_UP = 1 << 29, /* of layers with one set of weights */
+    LORA_SINGLE_DOWN = 1 << 30,
 };
 
 /* What else is trained, whole: bits of a set. */

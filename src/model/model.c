@@ -58,27 +58,29 @@ static int unknown_family(struct cfg at, const char *name)
 }
 
 /* diffusers' files name a class in place of a model_type. */
-static int check_diffusers(struct cfg root)
+static const struct family *find_class(struct cfg root)
 {
     const char *name = NULL;
     struct cfg at = cfg_get(root, "_class_name");
-    if (!cfg_is_string(at) || cfg_present(cfg_get(root, "model_type")))
-        return 0;
     if (cfg_string(at, &name) < 0)
-        return -1;
-    return cfg_error(
-        at, DIAG_NOT_SIMULATED,
-        "\"%s\" is of a diffusion model, and these are not modelled: its "
-        "layers are conditioned on a time step, and convolutions encode its "
-        "pictures (docs/models.md lists what is modelled)",
-        name);
+        return NULL;
+    const struct family *f = family_of_class(name);
+    if (!f)
+        cfg_error(at, DIAG_NOT_SIMULATED,
+                  "\"%s\" is of a diffusion model, and of these the transformers "
+                  "DiTTransformer2DModel, SD3Transformer2DModel and "
+                  "FluxTransformer2DModel are modelled",
+                  name);
+    return f;
 }
 
 static const struct family *find_family(struct cfg root)
 {
     const char *name = NULL;
     struct cfg at = cfg_get(root, "model_type");
-    if (check_diffusers(root) < 0 || (cfg_present(at) && cfg_string(at, &name) < 0))
+    if (!cfg_present(at) && cfg_is_string(cfg_get(root, "_class_name")))
+        return find_class(root);
+    if (cfg_present(at) && cfg_string(at, &name) < 0)
         return NULL;
     const struct family *f = name ? family_find(name) : NULL;
     if (!f)
@@ -243,10 +245,31 @@ static int read_head(struct model *m, struct cfg root)
     return 0;
 }
 
+/* What is taken of a diffusion model. */
+static void note_diffusion(const struct model *m, struct cfg root)
+{
+    const struct model_diffusion *d = &m->diffusion;
+    cfg_warn(root, DIAG_ASSUMED,
+             "the transformer alone is trained, on latents and texts that are encoded "
+             "before; a sequence of %" PRId64 " tokens is a picture of %" PRId64
+             " x %" PRId64 " pixels%s (\"image_size\" and \"text_tokens\" in the file "
+             "say otherwise)",
+             d->picture_tokens + d->text_tokens, d->side, d->side,
+             d->text_tokens ? " and its text" : "");
+    if (d->classes > 0)
+        cfg_warn(root, DIAG_NOT_SIMULATED,
+                 "one embedder of time step and class is counted, as published; "
+                 "diffusers has one in each layer");
+}
+
 /* What a family's file may say that its operator list has no rows for. */
 static int check_design(const struct family_raw *raw, struct cfg root)
 {
     const struct model *m = &raw->m;
+    if (raw->refused)
+        return cfg_error(root, DIAG_NOT_SIMULATED, "%s are not modelled", raw->refused);
+    if (m->diffusion.stack)
+        note_diffusion(m, root);
     if (raw->embedding_width && raw->embedding_width != m->hidden)
         return cfg_error(cfg_get(root, "word_embed_proj_dim"), DIAG_NOT_SIMULATED,
                          "embeddings of %" PRId64

@@ -27,6 +27,7 @@ enum model_head {
     MODEL_HEAD_PRETRAIN,  /* masked LM and next-sentence (BERT) */
     MODEL_HEAD_SPAN,      /* question answering: two logits a position */
     MODEL_HEAD_CLASS,     /* pooler and a few classes */
+    MODEL_HEAD_DENOISE,   /* patches, against those without noise (diffusion) */
     MODEL_HEAD_CONTRAST,  /* one vector, against those of the other tower (CLIP) */
 };
 
@@ -164,6 +165,22 @@ struct model_ends {
     bool logit_softcap; /* logits through a scaled tanh (Gemma 2) */
 };
 
+/* A transformer that takes the noise from pictures' latents. The first layers have weights
+ * of their own for texts, the others one set for all tokens. */
+struct model_diffusion {
+    bool stack;            /* it is one */
+    int64_t single_layers; /* the last ones, without weights of their own for texts */
+    int64_t text_tokens;   /* of a sequence; 0: pictures of classes alone */
+    int64_t text_width;    /* columns of what the text encoder makes */
+    int64_t pooled;        /* and of its summary; 0: none */
+    int64_t classes;       /* 0: none */
+    int64_t embedders;     /* of numbers: time step, guidance */
+    bool guided;
+    bool text_ends; /* nothing reads the texts after the last layer (SD3) */
+    int64_t patch, channels, channels_out, patch_out;
+    int64_t side, packing, picture_tokens; /* of a picture of so many pixels */
+};
+
 struct model_tower;
 
 struct model {
@@ -186,6 +203,7 @@ struct model {
     struct model_state state;
     struct model_norms norms;
     struct model_ends ends;
+    struct model_diffusion diffusion;
     const struct model_kind *pattern; /* of each layer; NULL: all are `kind`, but for
                                          the first `dense_layers` */
     struct model_kind kind;

@@ -14,7 +14,7 @@ int64_t model_count(const struct model *m, struct err *err)
     struct model base = *m;
     struct op_list list;
     struct arena arena;
-    if (m->ends.head != MODEL_HEAD_CONTRAST)
+    if (m->ends.head != MODEL_HEAD_CONTRAST && m->ends.head != MODEL_HEAD_DENOISE)
         base.ends.head =
             m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     arena_init(&arena);
@@ -123,6 +123,8 @@ static double head_macs(const struct model *m, double s)
         return 2 * s * h;
     case MODEL_HEAD_CLASS:
         return h * (h + 2);
+    case MODEL_HEAD_DENOISE:
+        break;
     case MODEL_HEAD_CONTRAST: /* products of pairs depend on how many there are */
         return h * (double)m->ends.embed;
     case MODEL_HEAD_NONE:
@@ -154,10 +156,31 @@ static double mtp_macs(const struct model *m, double s, bool half)
            (s * 2 * h * h + layer_macs(m, s, half, 0) + head_macs(m, s));
 }
 
+/* Of a diffusion transformer with s tokens of picture and text: as layers with one set of
+ * weights, as all tokens go through as many; and one row a sample of modulations. */
+static double diffusion_macs(const struct model *m, double s)
+{
+    const struct model_diffusion *d = &m->diffusion;
+    double h = (double)m->hidden, f = (double)m->mlp.width, n = (double)m->layers;
+    double text = (double)d->text_tokens, image = s - text;
+    double single = (double)d->single_layers, dual = n - single;
+    double layers = n * (s * (4 * h * h + 2 * h * f) + 2 * s * s * h);
+    double unread = d->text_ends ? text * (h * h + 2 * h * f) : 0;
+    double rows =
+        (dual * (text > 0 ? 12 : 6) + 3 * single + 2 - (d->text_ends ? 4 : 0)) * h * h;
+    double condition = h * (256 * (double)d->embedders + (double)d->pooled) +
+                       ((double)d->embedders + (d->pooled > 0)) * h * h;
+    return layers - unread + rows + condition +
+           h * (image * (double)(m->ends.patch + d->patch_out) +
+                text * (double)d->text_width);
+}
+
 double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
                               bool causal_half)
 {
     bool two = m->arch == MODEL_ENCODER_DECODER;
+    if (m->diffusion.stack)
+        return 3 * 2 * diffusion_macs(m, (double)s);
     double n = (double)s, last = two && decoder ? (double)decoder : n;
     bool half = causal_half && m->arch == MODEL_DECODER;
     double macs = head_macs(m, last) + mtp_macs(m, n, half);

@@ -1,6 +1,6 @@
 #include "model/ops.h"
 
-#include "model/build.h"
+#include "model/build_diffusion.h"
 #include "model/pattern.h"
 #include "model/recipe.h"
 #include "model/regions.h"
@@ -94,6 +94,10 @@ static int make_alike(struct op_list *list, struct arena *arena, const struct mo
     struct build b, dense;
     struct op_settings decoder = *s;
     *list = (struct op_list) { .n_blocks = 0 };
+    if (m->diffusion.stack)
+        return build_diffusion(list, arena, m, s, err) < 0
+                   ? -1
+                   : check_parameters(list, err);
     if (m->pattern)
         return make_mixed(list, arena, m, s, err);
     struct model *first = ARENA_NEW(arena, struct model);

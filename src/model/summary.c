@@ -23,6 +23,9 @@ static enum summary_part part_of(const struct op_block *block, const struct op_p
                                        "experts_in", "experts_out", NULL };
     if (strncmp(block->name, "vision", 6) == 0 || strcmp(block->name, "projector") == 0)
         return SUMMARY_VISION;
+    const char *name = p->name;
+    if (strncmp(name, "text_", 5) == 0)
+        name += 5;
     if (strstr(p->name, "norm"))
         return SUMMARY_NORMS;
     if (p->expert || strncmp(p->name, "router", 6) == 0)
@@ -34,7 +37,7 @@ static enum summary_part part_of(const struct op_block *block, const struct op_p
     if (strncmp(p->name, "state_", 6) == 0)
         return SUMMARY_STATE;
     for (const char *const *word = mlp; *word; word++)
-        if (strncmp(p->name, *word, strlen(*word)) == 0)
+        if (strncmp(name, *word, strlen(*word)) == 0)
             return SUMMARY_MLP;
     return SUMMARY_ATTENTION;
 }
@@ -121,7 +124,7 @@ int model_summarise(struct model_summary *out, const struct model *m, int64_t se
     struct op_list list;
     struct arena arena;
     *out = (struct model_summary) { .sequence = sequence };
-    if (m->ends.head != MODEL_HEAD_CONTRAST)
+    if (m->ends.head != MODEL_HEAD_CONTRAST && m->ends.head != MODEL_HEAD_DENOISE)
         base.ends.head =
             m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     arena_init(&arena);

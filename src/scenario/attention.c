@@ -159,6 +159,8 @@ struct attention attention_on(const struct scenario *s, const struct gpu *gpu,
                               struct arena *arena)
 {
     int word = s->training.attention_word;
+    if (word == ATTENTION_OPEN && s->model.diffusion.stack)
+        return sdpa_on(s, gpu, arena, "diffusers");
     if (word == ATTENTION_OPEN)
         return open_on(s, gpu, arena);
     if (word == ATTENTION_SDPA)
@@ -173,6 +175,10 @@ const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,
 {
     int word = s->training.attention_word;
     const char *torch = s->software.pytorch, *lack = NULL;
+    if (s->model.diffusion.stack &&
+        (word == OP_ATTENTION_UNFUSED || word == OP_ATTENTION_FUSED_SOFTMAX))
+        return "diffusers' transformers have PyTorch's fused attention (write "
+               "\"sdpa\")";
     if (word == ATTENTION_SDPA && !release_has(RELEASE_PYTORCH_SDPA, torch))
         return arena_printf(arena, "PyTorch %s has no SDPA (write \"unfused\")", torch);
     if ((word == ATTENTION_SDPA || word == OP_ATTENTION_EFFICIENT) &&

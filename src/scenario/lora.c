@@ -71,7 +71,9 @@ static int assume_targets(struct parse_context *r, struct raw_lora *w)
                    : m->attention.fused_qkv ? LORA_QKV
                                             : LORA_QUERY | LORA_VALUE;
     parse_assume(r, "/training/lora/target_modules", names_of_targets(r, w->l.targets),
-                 set ? "PEFT's" : "as PEFT's of most families");
+                 m->diffusion.stack ? "as diffusers' scripts"
+                 : set              ? "PEFT's"
+                                    : "as PEFT's of most families");
     return 0;
 }
 
@@ -120,7 +122,8 @@ int lora_read(struct parse_context *r)
                          "scales are quantized of base \"nf4\" alone (write false)");
     if (cfg_present(cfg_get(c, "alpha")))
         parse_note(r, cfg_get(c, "alpha"), "it scales the adapters' results");
-    if (r->has_model && r->s->model.tower)
+    bool pair = r->has_model && r->s->model.ends.head == MODEL_HEAD_CONTRAST;
+    if (r->has_model && r->s->model.tower && !pair)
         parse_say(r, c, DIAG_ASSUMED, "the vision tower is frozen whole");
     r->s->training.lora = w.l;
     return 0;

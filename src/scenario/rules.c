@@ -243,12 +243,22 @@ static int check_tower(const struct parse_context *r)
     } rows[] = { { "tensor", p->tensor },
                  { "pipeline", p->pipeline },
                  { "context", p->context } };
-    for (size_t i = 0; t && i < sizeof(rows) / sizeof(rows[0]); i++)
+    const struct model_diffusion *d = &r->s->model.diffusion;
+    for (size_t i = 0; (t || d->stack) && i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].degree > 1)
             return cfg_error(cfg_get(r->parallelism, rows[i].key), DIAG_NOT_SIMULATED,
-                             "%s has a vision tower, which is not modelled over a %s "
+                             "%s %s, which is not modelled over a %s "
                              "group (write 1; sharded data parallelism divides it)",
-                             r->s->model.name, rows[i].key);
+                             r->s->model.name,
+                             t ? "has a vision tower" : "is a diffusion transformer",
+                             rows[i].key);
+    if (d->stack && d->text_tokens >= r->s->training.sequence_length)
+        return cfg_error(
+            cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
+            "the text of a sequence is %" PRId64 " tokens, and those of the "
+            "picture come to them (write %" PRId64 " for %" PRId64 " x %" PRId64
+            " pixels)",
+            d->text_tokens, d->text_tokens + d->picture_tokens, d->side, d->side);
     if (t && t->crops * t->tokens > r->s->training.sequence_length)
         return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
                          "the pictures of a sequence are %" PRId64 " tokens (write at "

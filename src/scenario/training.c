@@ -125,6 +125,11 @@ static int apply_task(struct parse_context *r)
     struct cfg at = cfg_get(r->training, "task");
     if (r->words.task < 0)
         return 0;
+    if (m->ends.head == MODEL_HEAD_DENOISE)
+        return cfg_error(at, DIAG_UNSUPPORTED,
+                         "%s is a diffusion transformer, whose task is its own (leave "
+                         "the task out)",
+                         m->name);
     if (m->ends.head == MODEL_HEAD_CONTRAST)
         return cfg_error(
             at, DIAG_UNSUPPORTED,

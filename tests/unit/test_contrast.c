@@ -60,6 +60,12 @@ static void test_products(void)
         CU_ASSERT_EQUAL(flops(head->forward, head->n_forward, "pooler"),
                         2 * b * 64 * e);
         CU_ASSERT_EQUAL(find_block(&list, "projector") != NULL, i == 0);
+        const struct op_block *pool = find_block(&list, "vision_pool");
+        if (pool) { /* keys and values of 16 patches, one query, an MLP of one row */
+            double keys = 2 * 16 * 128 * 128, one = 2 * 128 * 128 + 2 * 128 * 256;
+            CU_ASSERT_EQUAL(flops(pool->forward, pool->n_forward, ""),
+                            2 * b * (keys + one));
+        }
         CU_ASSERT_EQUAL(find_block(&list, "vision_pool") != NULL, i == 1);
         /* pictures: 16 patches, and CLIP's class token */
         const struct op_block *layer = find_block(&list, "vision_layer");

@@ -779,7 +779,7 @@ static void test_refused(void)
         { LATENT "'q_lora_rank': 32}", "\"qk_nope_head_dim\" is missing" },
         { "{'model_type': 'nobody', 'hidden_size': 64}", "docs/models.md lists" },
         { "{'model_type': 'llama_', 'hidden_size': 64}", "did you mean \"llama\"?" },
-        { "{'_class_name': 'FluxTransformer2DModel', 'num_layers': 19}",
+        { "{'_class_name': 'UNet2DConditionModel', 'num_layers': 19}",
           "of a diffusion model" },
         { "{'model_type': 'bart', 'd_model': 64, 'encoder_layers': 2,"
           " 'decoder_layers': 2, 'encoder_attention_heads': 4, 'encoder_ffn_dim': 256,"

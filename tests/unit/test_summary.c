@@ -47,7 +47,10 @@ static void test_parts(void)
         CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, ids[i].name), 0);
         bool few = m.ends.patch || m.ends.head == MODEL_HEAD_CONTRAST;
         int64_t most = few ? m.ends.positions : 512;
-        CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, most < 512 ? most : 512), 0);
+        int64_t n_tokens = most < 512 ? most : 512;
+        if (m.diffusion.stack)
+            n_tokens = m.diffusion.picture_tokens + m.diffusion.text_tokens;
+        CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, n_tokens), 0);
         for (int p = 0; p < SUMMARY_PARTS; p++)
             sum += s.parts[p];
         CU_ASSERT_EQUAL(sum, s.parameters);
