@@ -23,6 +23,8 @@ const struct dialect_option megatron_refused_rows[] = {
     ROW("--retro-add-retriever", NULL, .class = DIALECT_REFUSED, .why = "an encoder of retrieved neighbours is not simulated"),
     ROW("--retro-*", NULL, .class = DIALECT_REFUSED, .why = "an encoder of retrieved neighbours is not simulated"),
     ROW("--vision-*", NULL, .class = DIALECT_REFUSED, .why = "images are not simulated here"),
+    ROW("--mrope-*", NULL, .class = DIALECT_REFUSED, .why = "the positions of images are a vision-language model's, which is not simulated"),
+    ROW("--disable-vision-class-token", NULL, .class = DIALECT_REFUSED, .why = "images are not simulated here"),
     ROW("--dino-*", NULL, .class = DIALECT_REFUSED, .why = "images are not simulated here"),
     ROW("--swin-*", NULL, .class = DIALECT_REFUSED, .why = "images are not simulated here"),
     ROW("--biencoder-*", NULL, .class = DIALECT_REFUSED, .why = "two encoders for retrieval are not simulated"),

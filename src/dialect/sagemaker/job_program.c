@@ -1,4 +1,5 @@
 /* The script of a job, where it is there: its calls with the job's hyperparameters. */
+#include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/user_script/user_script.h"
@@ -44,6 +45,33 @@ static void take_gpu(struct launch_context *t)
     cfg_loader_release(&loader);
 }
 
+/* from_pretrained(device_map="auto") in the one process that SageMaker starts without a
+ * distribution: layers are spread over the GPUs and run one after the other
+ * (accelerate, big_modeling.py, dispatch_model). */
+static void ask_spread(struct launch_context *t, const struct user_script *g,
+                       int64_t line)
+{
+    static const char *const maps[] = { "auto", "balanced", "balanced_low_0",
+                                        "sequential", NULL };
+    if (launch_has(t, "/distribution") || launch_has(t, "/parallelism/library") ||
+        value_get(t->call->arguments, "command") || t->l->gpus < 2)
+        return;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const struct value_item *it = value_get(c->arguments, "device_map");
+        if (!it || strcmp(python_last_part(c->function), "from_pretrained") != 0 ||
+            it->value->kind != VALUE_STRING || !names_listed(maps, it->value->text))
+            continue;
+        launch_add_unresolved(
+            t, "/parallelism/library", line,
+            "device_map=\"%s\": one process runs the layers on one GPU "
+            "after the other, which is not simulated; ddp is a process "
+            "on each GPU",
+            it->value->text);
+        return;
+    }
+}
+
 bool sagemaker_take_program(struct launch_context *t)
 {
     const struct value_item *it = value_get(t->call->arguments, "entry_point");
@@ -58,6 +86,8 @@ bool sagemaker_take_program(struct launch_context *t)
         .given = given_of(t),
     };
     take_gpu(t);
+    if (user_script_refuses(t, &start))
+        return false;
     if (!start.text || !start.given || !user_script_load(&g, t, &start))
         return false;
     t->l->has_program = true; /* it says its lengths itself, whatever its name is */
@@ -70,6 +100,7 @@ bool sagemaker_take_program(struct launch_context *t)
             launch_add_unresolved(t, "/model", t->lost, "%s", why);
     }
     user_script_take(t, &g);
+    ask_spread(t, &g, start.line);
     user_script_release(&g);
     return true;
 }

@@ -72,6 +72,10 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
                       const struct user_script_start *s);
 void user_script_release(struct user_script *g);
 
+/* Reports a text that starts a trainer of rollouts by a command of its own (verl);
+ * false: it does not. */
+bool user_script_refuses(struct launch_context *t, const struct user_script_start *s);
+
 /* The text of a program by its name: one that the source writes, or next to it; NULL. */
 const char *user_script_text(struct launch_context *t, const char *name);
 

@@ -171,6 +171,16 @@ static void settle_adapters(struct launch_context *t, struct user_script *g,
         (struct value_item) { it->key, it->line, v };
 }
 
+bool user_script_refuses(struct launch_context *t, const struct user_script_start *s)
+{
+    bool rollouts = s->text && strstr(s->text, "verl.trainer.main_ppo");
+    if (rollouts)
+        launch_refuse_entry(t->l, s->name,
+                            "starts verl's PPO or GRPO, which generates samples",
+                            s->line);
+    return rollouts;
+}
+
 bool user_script_load(struct user_script *g, struct launch_context *t,
                       const struct user_script_start *s)
 {
@@ -269,6 +279,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         .words = words_of(t, c),
     };
     struct user_script g;
+    if (user_script_refuses(t, &start))
+        return;
     if (trainer_document_word(c) && launch_is_unresolved(t, "/model"))
         user_script_ask(t, start.line, "the document that the command names gives it");
     if (start.text && user_script_load(&g, t, &start)) {
