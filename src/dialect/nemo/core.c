@@ -170,8 +170,6 @@ static bool is_refused(const struct nemo *n, const char *word,
     } rows[] = {
         { "Mamba", "layers of state spaces (Mamba)" },
         { "NemotronH", "layers of state spaces (Mamba)" },
-        { "NemotronNano12B", "layers of state spaces (Mamba)" },
-        { "NemotronNano9B", "layers of state spaces (Mamba)" },
         { "Hybrid", "layers of state spaces (Mamba)" },
         { "Hyena", "long convolutions (Hyena)" },
         { "Embedding", "a model of embeddings" },
@@ -206,7 +204,7 @@ static void take_model(const struct nemo *n)
         it = run;
         launch_hear(n->t, run);
     }
-    if (*word && is_refused(n, word, it))
+    if (*word && !known.json && is_refused(n, word, it))
         return;
     if (known.json && !cfg_is_object(known) && cfg_string(known, &id) == 0)
         take_id(n, id, it);

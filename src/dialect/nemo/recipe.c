@@ -56,6 +56,12 @@ static const char *class_of(const struct value *v)
     return first && first->value->text ? first->value->text : NULL;
 }
 
+static bool ends(const char *word, const char *tail)
+{
+    size_t n = strlen(word), m = strlen(tail);
+    return n >= m && strcmp(word + n - m, tail) == 0;
+}
+
 static void flatten(struct arena *arena, struct value *out, const char *path,
                     const struct value *v, int depth);
 
@@ -88,7 +94,8 @@ static void add(struct arena *arena, struct value *out, const char *path,
         const char *class = e->kind == VALUE_DICT ? class_of(e) : NULL;
         if (class && strstr(class, "MegatronCommOverlapCallback"))
             flatten(arena, out, "comm_overlap", e, depth + 1);
-        else if (class && strcmp(key, "plugins") == 0 && strstr(class, "Precision"))
+        else if (class && strcmp(key, "plugins") == 0 &&
+                 (strstr(class, "Precision") || ends(class, "_mixed")))
             flatten(arena, out, place, e, depth + 1);
     }
     if (!many)
@@ -128,12 +135,6 @@ static void flatten(struct arena *arena, struct value *out, const char *path,
 /* Which call ------------------------------------------------------------------------ */
 
 enum kind { NONE, RECIPE, BRIDGE, OWN };
-
-static bool ends(const char *word, const char *tail)
-{
-    size_t n = strlen(word), m = strlen(tail);
-    return n >= m && strcmp(word + n - m, tail) == 0;
-}
 
 static enum kind kind_of(const struct python_call *c)
 {
