@@ -193,7 +193,7 @@ struct report {
 
 static void add_idle(struct report *r, const struct value_item *it)
 {
-    launch_idle_add(&r->idle, "%s%.60s", r->at.section, it->key);
+    launch_idle_add(&r->idle, "%s%s", r->at.section, it->key);
 }
 
 /* One of a key that no row has. */
@@ -238,6 +238,15 @@ static void report_row(struct report *r, const struct dialect_option *o,
         add_idle(r, it);
 }
 
+/* Whether what was read of an item came to nothing: its row's field is not there, nor
+ * asked for. */
+static bool came_to_nothing(const struct report *r, const struct dialect_option *o,
+                            const struct value_item *it)
+{
+    return o && o->only && !dialect_is_off(o, it->value) &&
+           !launch_has(r->t, o->pointer) && !launch_is_unresolved(r->t, o->pointer);
+}
+
 void dialect_report(struct launch_context *t, const struct dialect_table *tables,
                     const char *path, const struct value *dict, struct dialect_place at)
 {
@@ -249,8 +258,11 @@ void dialect_report(struct launch_context *t, const struct dialect_table *tables
     for (int32_t i = 0; dict->kind == VALUE_DICT && i < dict->n; i++) {
         const struct value_item *it = &dict->items[i];
         const struct dialect_option *o = dialect_option_of(tables, path, it->key);
-        if (launch_is_heard(t, it))
+        if (launch_is_heard(t, it)) {
+            if (came_to_nothing(&r, o, it))
+                add_idle(&r, it);
             continue;
+        }
         if (o)
             report_row(&r, o, it);
         else

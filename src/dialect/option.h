@@ -49,6 +49,7 @@ struct dialect_option {
     const struct dialect_word *words; /* one without a word ends them */
     const char *value;                /* of FLAG and SWITCH; NULL: true */
     const char *wanted;               /* what a value that is none should have been */
+    bool only;    /* without its field the option did nothing, though it was read */
     bool written; /* by this name, of several of the field, the value is written */
     void (*take)(struct launch_context *t, const struct dialect_option *o,
                  const struct value_item *it);
@@ -67,6 +68,10 @@ struct dialect_option {
 #define ROW_ACTS(NAME, POINTER)              \
     {                                        \
         .name = (NAME), .pointer = (POINTER) \
+    }
+#define ROW_ONLY(NAME, POINTER)                            \
+    {                                                      \
+        .name = (NAME), .pointer = (POINTER), .only = true \
     }
 #define ROW_IDLE(NAME)                        \
     {                                         \

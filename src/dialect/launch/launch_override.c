@@ -217,7 +217,7 @@ void launch_note_options(struct launch_context *t, const struct launch_command *
     launch_idle_init(&idle, t->l, c->command->line, "");
     for (int32_t i = 0; i < c->options.n; i++)
         if (!strstr(c->options.items[i].key, but))
-            launch_idle_add(&idle, "%.60s", c->options.items[i].key);
+            launch_idle_add(&idle, "%s", c->options.items[i].key);
     launch_idle_end(&idle);
 }
 

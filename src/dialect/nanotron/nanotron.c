@@ -43,7 +43,7 @@ static const struct dialect_option rows[] = {
 /* Read together with others. */
 static const struct dialect_option joint[] = {
     ROW_ACTS("parallelism.dp", "/training/global_batch_size"), ROW_ACTS("tokens.batch_accumulation_per_replica", "/training/gradient_accumulation_steps"),
-    ROW("parallelism.expert_parallel_size", WIDE "expert", .off = dialect_off_at_one), ROW_ACTS("parallelism.pp_engine", WIDE "schedule"), ROW_ACTS("parallelism.tp_mode", WIDE "sequence_parallel"),
+    ROW("parallelism.expert_parallel_size", WIDE "expert", .off = dialect_off_at_one), ROW_ONLY("parallelism.pp_engine", WIDE "schedule"), ROW_ONLY("parallelism.tp_mode", WIDE "sequence_parallel"),
     ROW_ACTS("optimizer.zero_stage", WIDE "sharding/strategy"), ROW_ACTS("optimizer.accumulate_grad_in_fp32", "/training/gradient_dtype"),
     ROW_ACTS("model.dtype", "/training/precision"), ROW_ACTS("model.make_vocab_size_divisible_by", "/training/vocab_padding"), ROW_ACTS("model.ddp_bucket_cap_mb", WIDE "bucket_size"),
     ROW_ACTS("model.model_config.hidden_size", "/model"), ROW_ACTS("model.model_config.intermediate_size", "/model"), ROW_ACTS("model.model_config.num_hidden_layers", "/model"),

@@ -142,7 +142,12 @@ void nanotron_take_model(struct launch_context *t, const struct value_item *conf
     if (is_on(m, "is_starcoder2_config")) {
         v = starcoder(t, m);
     } else if (is_on(m, "is_llama_config") || is_on(m, "is_qwen2_config") ||
-               value_get(m, "intermediate_size")) {
+               (value_get(m, "intermediate_size") &&
+                !value_get(m, "is_llama_config"))) {
+        const struct value_item *act = value_get(m, "hidden_act");
+        if (act && strcmp(launch_word(m, "hidden_act", "silu"), "silu") != 0)
+            launch_note(t->l, act->line, DIAG_APPROXIMATE,
+                        "hidden_act: MLPs are taken to be gated by silu");
         v = decoder(t, m);
         choose_family(t, v, m);
         take_experts(t, v, m);

@@ -58,9 +58,9 @@ const struct dialect_option core_train_rows[] = {
     ROW_END,
 };
 static const struct dialect_option model_joint[] = {
-    ROW_ACTS("class", "/model"), ROW_ACTS("seq_length", "/training/sequence_length"), ROW_ACTS("virtual_pipeline_model_parallel_size", WIDE "virtual_stages"),
+    ROW_ACTS("class", "/model"), ROW_ACTS("seq_length", "/training/sequence_length"), ROW_ONLY("virtual_pipeline_model_parallel_size", WIDE "virtual_stages"),
     
-    ROW_ACTS("sequence_parallel", WIDE "sequence_parallel"), ROW_ACTS("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("cp_comm_type", WIDE "context_comm"),
+    ROW_ONLY("sequence_parallel", WIDE "sequence_parallel"), ROW_ONLY("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ONLY("cp_comm_type", WIDE "context_comm"),
     ROW_ACTS("recompute_granularity", "/training/activation_checkpointing"), ROW_ACTS("recompute_method", "/training/activation_checkpointing"),
     ROW_ACTS("recompute_num_layers", "/training/activation_checkpointing"), ROW_ACTS("recompute_modules", "/training/activation_checkpointing"),
     ROW_ACTS("cpu_offloading", WIDE "offload_layers"), ROW_ACTS("cpu_offloading_num_layers", WIDE "offload_layers"),
@@ -144,7 +144,7 @@ static const struct dialect_option mixed_rows[] = {
     ROW_END,
 };
 static const struct dialect_option comm_rows[] = {
-    ROW_ACTS("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("overlap_grad_reduce", WIDE "overlap"), ROW_ACTS("overlap_param_gather", WIDE "overlap_param_gather"), ROW_ACTS("align_param_gather", WIDE "align_param_gather"),
+    ROW_ONLY("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("overlap_grad_reduce", WIDE "overlap"), ROW_ACTS("overlap_param_gather", WIDE "overlap_param_gather"), ROW_ACTS("align_param_gather", WIDE "align_param_gather"),
     ROW_ACTS("bucket_size", WIDE "bucket_size"), ROW_ACTS("overlap_moe_expert_parallel_comm", WIDE "expert_overlap"), ROW_UNSIMULATED("overlap_param_gather_with_optimizer_step"),
     ROW_ACTS("defer_embedding_wgrad_compute", WIDE "defer_embedding_wgrad"), ROW_ACTS("wgrad_deferral_limit", WIDE "wgrad_deferral_limit"),
     ROW_UNSIMULATED("delay_wgrad_compute"),

@@ -100,7 +100,12 @@ static void take_adapters(struct launch_context *t, const struct value *c)
     if (it)
         launch_set(t, at, launch_json(t, it->value, at), it);
     launch_hear(t, it);
-    hear(t, c, MODEL "peft_config.peft_type");
+    const struct value_item *type = value_get(c, MODEL "peft_config.peft_type");
+    if (type && !is_word(c, type->key, "lora") && !is_word(c, type->key, "LORA"))
+        diags_add(&t->l->loader->diags,
+                  launch_diag(t->l, DIAG_NOT_SIMULATED, type->line, 0),
+                  "%s: adapters other than LoRA are not simulated", type->key);
+    launch_hear(t, type);
 }
 
 static void take_step(struct launch_context *t, const struct value *c)
@@ -117,6 +122,9 @@ static void take_step(struct launch_context *t, const struct value *c)
     launch_hear(t, offload);
     if (is_word(c, ARGS "trainer_type", "dpo"))
         trainer_ask_reference(t, method, "DPO");
+    else if (method && !is_word(c, ARGS "trainer_type", "sft"))
+        launch_unresolved_item(t, "/training/task", method,
+                               "training that is simulated (sft)");
     launch_hear(t, method);
     if (!packs || !launch_true(packs->value))
         launch_note(t->l, packs ? packs->line : 1, DIAG_ASSUMED,

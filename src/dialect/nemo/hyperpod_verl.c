@@ -13,6 +13,11 @@
 #define ENGINE "training_config.engine."
 #define WIDE "/parallelism/"
 
+static bool without_padding(const struct value *v)
+{
+    return v->kind == VALUE_STRING && strcmp(v->text, "no_padding") == 0;
+}
+
 /* clang-format off */
 static const struct dialect_word attentions[] = {
     { "sdpa", "sdpa" }, { "flash_attention_2", "flash_attention_2" }, { "flash_attention_3", "flash_attention_3" }, { "eager", "eager" }, { NULL, NULL },
@@ -42,7 +47,7 @@ static const struct dialect_option adapter_rows[] = {
 };
 static const struct dialect_option joint[] = {
     ROW_ACTS(MODEL "target_modules", "/training/lora/target_modules"), ROW_ACTS(DATA "micro_batch_size_per_gpu", "/training/micro_batch_size"),
-    ROW_ACTS(DATA "max_token_len_per_gpu", "/training/micro_batch_size"), ROW_ACTS(DATA "use_dynamic_bsz", "/training/micro_batch_size"), ROW_ACTS(DATA "pad_mode", "/training/sequence_length"),
+    ROW_ACTS(DATA "max_token_len_per_gpu", "/training/micro_batch_size"), ROW_ACTS(DATA "use_dynamic_bsz", "/training/micro_batch_size"), ROW(DATA "pad_mode", NULL, .class = DIALECT_UNSIMULATED, .off = without_padding),
     ROW_ACTS(ENGINE "_target_", WIDE "library"), ROW_ACTS(ENGINE "strategy", WIDE "library"), ROW_ACTS(ENGINE "dtype", "/training/precision"), ROW_ACTS(ENGINE "model_dtype", "/training/master_weights"),
     ROW_ACTS(ENGINE "reshard_after_forward", WIDE "sharding/strategy"), ROW_ACTS(ENGINE "fsdp_size", WIDE "sharding/degree"), ROW_ACTS(ENGINE "offload_policy", WIDE "sharding/offload"),
     ROW_ACTS(DATA "_target_", "/training/task"),
@@ -82,16 +87,14 @@ static bool is_on(struct launch_context *t, const struct value *c, const char *p
 static void take_batch(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/training/micro_batch_size";
-    const struct value_item *each = find(t, c, DATA "micro_batch_size_per_gpu"),
-                            *tokens = find(t, c, DATA "max_token_len_per_gpu");
     bool dynamic = is_on(t, c, DATA "use_dynamic_bsz");
+    const struct value_item *it = find(
+        t, c, dynamic ? DATA "max_token_len_per_gpu" : DATA "micro_batch_size_per_gpu");
     int64_t ranks = launch_number(t, "/cluster/count", 1) *
                     launch_number(t, "/cluster/gpus_per_instance", 8) /
                     launch_number(t, WIDE "context", 1),
             length = launch_number(t, "/training/sequence_length", 0),
             step = launch_number(t, "/training/global_batch_size", 0), n = 0;
-    const struct value_item *it = dynamic ? tokens : each;
-    find(t, c, DATA "pad_mode");
     if (!it || length < 1 || !launch_whole(it->value, &n) || n < 1) {
         launch_add_unresolved(t, at, it ? it->line : 1,
                               "%smicro_batch_size_per_gpu: it is no whole number of at "

@@ -61,9 +61,9 @@ const struct dialect_option nemo_tuning_rows[] = {
 };
 /* Read together with others. */
 static const struct dialect_option joint_rows[] = {
-    ROW_ACTS("virtual_pipeline_model_parallel_size", WIDE "virtual_stages"), ROW_ACTS("sequence_parallel", WIDE "sequence_parallel"),
+    ROW_ONLY("virtual_pipeline_model_parallel_size", WIDE "virtual_stages"), ROW_ONLY("sequence_parallel", WIDE "sequence_parallel"),
     ROW_ACTS("use_tp_pp_dp_mapping", WIDE "placement"),
-    ROW_ACTS("ub_tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("megatron_amp_O2", "/training/precision"), ROW_ACTS("fp8", "/training/precision"),
+    ROW_ONLY("ub_tp_comm_overlap", WIDE "overlap_tensor"), ROW_ACTS("megatron_amp_O2", "/training/precision"), ROW_ACTS("fp8", "/training/precision"),
     ROW_ACTS("precision", "/training/precision"), ROW_ACTS("transformer_engine", "/training/framework"), ROW_ACTS("mcore_gpt", "/training/framework"),
     ROW_ACTS("mcore_t5", "/training/framework"), ROW_ACTS("mcore_bert", "/training/framework"),
     ROW_ACTS("use_flash_attention", "/training/attention"), ROW_ACTS("masked_softmax_fusion", "/training/attention"),

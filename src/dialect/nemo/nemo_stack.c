@@ -143,7 +143,8 @@ static void take_framework(const struct nemo *n)
 {
     static const char *const core[] = { "mcore_gpt", "mcore_t5", "mcore_bert",
                                         "transformer_engine" };
-    const struct value_item *it = NULL, *flash = model(n, "use_flash_attention");
+    const struct value_item *it = NULL, *flash = model(n, "use_flash_attention"),
+                            *own = model(n, "transformer_engine");
     for (size_t i = 0; i < sizeof(core) / sizeof(core[0]); i++) {
         const struct value_item *on = model(n, core[i]);
         launch_hear(n->t, on);
@@ -160,8 +161,14 @@ static void take_framework(const struct nemo *n)
                                  ? "fused-softmax"
                                  : "unfused"),
                  model(n, "masked_softmax_fusion"), "masked_softmax_fusion's default");
+    if (it && own && !launch_true(own->value))
+        launch_note(n->t->l, own->line, DIAG_APPROXIMATE,
+                    "%s: Megatron-Core's layers of its own are taken as those of "
+                    "Transformer Engine",
+                    own->key);
     launch_hear(n->t, flash);
-    launch_hear(n->t, model(n, "masked_softmax_fusion"));
+    if (!it)
+        launch_hear(n->t, model(n, "masked_softmax_fusion"));
 }
 
 /* The optimizer, and what overlaps ------------------------------------------------- */

@@ -87,9 +87,9 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("parallelism.data_parallel_shard_degree", WIDE "sharding/degree"), ROW_ACTS("training.data_parallel_shard_degree", WIDE "sharding/degree"),
     ROW_ACTS("training.data_parallel_degree", WIDE "sharding/degree"), ROW_ACTS("parallelism.data_parallel_degree", WIDE "sharding/degree"),
     ROW_ACTS("parallelism.data_parallel_replicate_degree", WIDE "sharding/degree"), ROW_ACTS("training.data_parallel_replicate_degree", WIDE "sharding/degree"),
-    ROW_ACTS("parallelism.pipeline_parallel_schedule", WIDE "schedule"), ROW_ACTS("experimental.pipeline_parallel_schedule", WIDE "schedule"),
+    ROW_ONLY("parallelism.pipeline_parallel_schedule", WIDE "schedule"), ROW_ONLY("experimental.pipeline_parallel_schedule", WIDE "schedule"),
     ROW_ACTS("parallelism.pipeline_parallel_layers_per_stage", WIDE "virtual_stages"),
-    ROW_ACTS("parallelism.context_parallel_rotate_method", WIDE "context_comm"), ROW_ACTS("experimental.context_parallel_rotate_method", WIDE "context_comm"),
+    ROW_ONLY("parallelism.context_parallel_rotate_method", WIDE "context_comm"), ROW_ONLY("experimental.context_parallel_rotate_method", WIDE "context_comm"),
     ROW_ACTS("activation_checkpoint.mode", "/training/activation_checkpointing"), ROW_ACTS("activation_checkpoint.selective_ac_option", "/training/activation_checkpointing"),
     ROW_ACTS("model.converters", "/training/precision"), ROW_ACTS("float8.enable_float8_linear", "/training/precision"),
     ROW_END,
@@ -378,7 +378,8 @@ static void take_framework(struct launch_context *t, const struct value *c)
                             *what = value_get(c, "compile.components");
     bool on = it && launch_true(it->value) && (!what || has_word(what, "model"));
     launch_hear(t, it);
-    launch_hear(t, what);
+    if (it && launch_true(it->value))
+        launch_hear(t, what);
     launch_assume(t, "/training/framework",
                   json_string(on ? "torchtitan-compiled" : "torchtitan"),
                   on ? "torchtitan, compiled" : "torchtitan");
