@@ -10,6 +10,7 @@
 #include "draw/draw.h"
 #include "report/choices.h"
 #include "report/figure_validation.h"
+#include "report/ranges.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -200,8 +201,22 @@ static void default_names(struct option_list *names, struct arena *arena, bool r
         arena_keep_known(names);
 }
 
-/* The table is for several sources: of one, the lines above say the same. */
-static json_t *show_domains(struct results *all, const struct arguments *args)
+static json_t *show_ranges(struct results *all, const struct interval_table *table,
+                           bool text)
+{
+    const struct ranges_report r = {
+        .left_out = ranges_judge(&all->rows, &all->rows, table),
+        .unfitted = ranges_judge(&all->held_out, &all->rows, table),
+    };
+    if (text)
+        report_ranges_text(stdout, &r);
+    return report_ranges_json(&r);
+}
+
+/* The table is for several sources: of one, the lines above say the same. *ranges: NULL
+ * of one. */
+static json_t *show_domains(struct results *all, const struct arguments *args,
+                            json_t **ranges)
 {
     struct cfg_loader loader;
     int32_t n;
@@ -216,6 +231,8 @@ static json_t *show_domains(struct results *all, const struct arguments *args)
         report_applicability_text(stdout, lines, n, &c);
     if (text)
         report_held_out_text(stdout, &held_out);
+    *ranges =
+        all->n_with_times > 1 && !args->arena ? show_ranges(all, table, text) : NULL;
     take_warnings(all, &loader);
     cfg_loader_release(&loader);
     return report_applicability_json(lines, n);
@@ -254,9 +271,11 @@ static json_t *show_choices(const struct results *all, const struct arguments *a
 static int write_files(struct results *all, const struct arguments *args)
 {
     struct err err = { 0 };
+    json_t *ranges, *domains = show_domains(all, args, &ranges);
     const struct report_validation x = {
         .sources = all->sources,
-        .domains = show_domains(all, args),
+        .domains = domains,
+        .ranges = ranges,
         .warnings = all->warnings,
         .claims = args->arena ? arena_claims(shows_text(args)) : NULL,
         .choices = show_choices(all, args),
@@ -265,6 +284,7 @@ static int write_files(struct results *all, const struct arguments *args)
     json_decref(x.domains);
     json_decref(x.claims);
     json_decref(x.choices);
+    json_decref(x.ranges);
     int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
     json_decref(tree);
     if (!rc && args->domains) {

@@ -67,6 +67,7 @@ struct report_validation {
     json_t *sources, *domains, *warnings;
     json_t *claims;  /* NULL: not asked for */
     json_t *choices; /* NULL: nothing is to choose */
+    json_t *ranges;  /* NULL: of one source */
 };
 extern const struct contract report_validate_contract;
 

@@ -2,6 +2,7 @@
 #include "config/contract.h"
 #include "report/arena.h"
 #include "report/choices.h"
+#include "report/ranges.h"
 #include "report/report.h"
 
 /* clang-format off */
@@ -352,12 +353,18 @@ static json_t *choices(const void *validation)
     return json_incref(((const struct report_validation *)validation)->choices);
 }
 
+static json_t *ranges(const void *validation)
+{
+    return json_incref(((const struct report_validation *)validation)->ranges);
+}
+
 /* clang-format off */
 static const struct contract_member result_rows[] = {
     CONTRACT_AT("sources", LIST, report_validation, sources, "One for each table of measurements.", .of = &report_source_contract),
     CONTRACT_AT("applicability", LIST, report_validation, domains, "Errors of all times by GPU, framework, nodes and tensor degree.", .of = &domain),
     CONTRACT_AT("warnings", LIST, report_validation, warnings, "What was warned of.", .of = &diag_contract),
     CONTRACT_MADE("choices", OBJECT, choices, "Choices between measured alternatives, each source by what the others say of the unknowns; of several sources.", LACKS, .of = &report_choices_contract),
+    CONTRACT_MADE("ranges", OBJECT, ranges, "Stated ranges of step times held against what was measured; of several sources.", LACKS, .of = &report_ranges_contract),
     CONTRACT_AT("claims", LIST, report_validation, claims, "Errors that publications state, where other simulators are asked for.", LACKS, .of = &claim),
     CONTRACT_END,
 };

@@ -3,8 +3,10 @@
 #include "config/datadir.h"
 #include "config/provenance.h"
 #include "report/report.h"
+#include "validation/ranges.h"
 
 #include <CUnit/CUnit.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -308,6 +310,43 @@ static void test_unfitted(void)
     cfg_loader_release(&loader);
 }
 
+static void add_row(struct applicability_rows *rows, const char *source, double x)
+{
+    VEC_PUSH(&rows->list, ((struct applicability_row) {
+                              .source = source, .name = "", .error = expm1(-x) }));
+}
+
+/* One range for all is of the other sources' rows, each source counting alike; scores are
+ * the width and ten times what lies outside. Without cells +-20 % is stated. */
+static void test_range_scores(void)
+{
+    const struct interval_table none = { 0 };
+    struct cfg_loader loader;
+    struct applicability_rows rows;
+    cfg_loader_init(&loader);
+    applicability_rows_init(&rows, &loader.arena);
+    for (int i = 0; i < 4; i++)
+        add_row(&rows, "a", 0.1 * i);
+    add_row(&rows, "b", 0.35);
+    struct ranges r = ranges_judge(&rows, &rows, &none);
+    CU_ASSERT_EQUAL_FATAL(r.n, 2);
+    CU_ASSERT_STRING_EQUAL(r.lines[1].source, "b");
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[1].one, 0.3 + 10 * 0.05, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[1].stated,
+                           log(1.2) - log(0.8) + 10 * (0.35 - log(1.2)), 1e-12);
+    CU_ASSERT_EQUAL(r.lines[1].within + r.lines[1].within_one, 0);
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[0].within, 0.5, 1e-12); /* 0 and 0.1 */
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[0].one, 10 * (0.35 + 0.25 + 0.15 + 0.05) / 4, 1e-12);
+    CU_ASSERT_EQUAL(r.all.n, 5);
+    CU_ASSERT_DOUBLE_EQUAL(r.all.within, 0.25, 1e-12);
+    for (int i = 0; i < 100; i++)
+        add_row(&rows, "c", -1);
+    r = ranges_judge(&rows, &rows, &none);
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[1].one, 1.3 + 10 * 0.05, 1e-9);
+    applicability_rows_release(&rows);
+    cfg_loader_release(&loader);
+}
+
 /* Kinds of provenance and codes of warnings grade a result; what their texts say does
  * not. */
 static void test_inferred(void)
@@ -410,6 +449,7 @@ void test_trust_register(void)
     CU_add_test(suite, "grades", test_grades);
     CU_add_test(suite, "ranges", test_ranges);
     CU_add_test(suite, "held-out tables", test_unfitted);
+    CU_add_test(suite, "interval scores", test_range_scores);
     CU_add_test(suite, "what grades as inferred", test_inferred);
     CU_add_test(suite, "kinds of provenance", test_provenance_kinds);
     CU_add_test(suite, "memory", test_memory);
