@@ -48,6 +48,16 @@ static const char *default_name(const struct parse_context *r)
     return name;
 }
 
+/* What groups over nodes get of the network, where the file leaves that open. */
+static void assume_quality(struct parse_context *r)
+{
+    const struct fabric *f = r->s->fabric;
+    if (!f || cfg_present(cfg_get(r->cluster, "quality")))
+        return;
+    parse_assume(r, "/cluster/quality", "clean",
+                 f->quality.waits > 0 ? "some published runs wait longer: typical" : "");
+}
+
 static int read_cluster(struct parse_context *r)
 {
     struct scenario *s = r->s;
@@ -57,6 +67,7 @@ static int read_cluster(struct parse_context *r)
         return -1;
     r->has_cluster = true;
     s->fabric = s->cluster.n_instances > 1 ? s->cluster.fabric : NULL;
+    assume_quality(r);
     return 0;
 }
 

@@ -52,8 +52,11 @@ static json_t *cluster_json(const struct plan_job *job, const struct space_point
     json_t *fabric = json_object_get(before, "fabric");
     if (fabric && json_is_string(fabric))
         put(o, "fabric", json_string(json_string_value(fabric)));
-    if (json_object_get(before, "quality"))
-        put(o, "quality", json_copy(json_object_get(before, "quality")));
+    json_t *quality = json_object_get(before, "quality");
+    if (quality)
+        put(o, "quality", json_copy(quality));
+    else if (p->v[SPACE_COUNT] > 1)
+        put(o, "quality", json_string("clean"));
     for (const char *const *key = fabric_tier_keys; *key; key++)
         if (json_object_get(before, *key))
             put(o, *key, json_copy(json_object_get(before, *key)));
