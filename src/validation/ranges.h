@@ -1,5 +1,5 @@
 /* Stated ranges of step times held against what was measured: each source by the cells of
- * the others (simulate/interval.h), beside one range for all that the others' rows say.
+ * the others (simulate/interval.h), next to one range for all that the others' rows say.
  *
  * Both are to hold four rows in five. The interval score (Gneiting, Raftery: Strictly
  * Proper Scoring Rules, 2007, equation 43) judges how narrow they are and how often
