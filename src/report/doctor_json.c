@@ -147,6 +147,62 @@ static json_t *of_timers(const void *x)
     return list;
 }
 
+/* clang-format off */
+static const struct contract_member gpu_rows[] = {
+    CONTRACT_AT("index", INT64, logs_gpu, index, "Of the GPU in its host."),
+    CONTRACT_AT("samples", INT64, logs_gpu, n, "Rows of the table."),
+    CONTRACT_AT("busy_samples", INT64, logs_gpu, n_busy, "Of them, those of a busy GPU, over which sums are made."),
+    CONTRACT_AT("clock_mhz", REAL, logs_gpu, clock, "Sum of the clocks of busy samples."),
+    CONTRACT_AT("power_w", REAL, logs_gpu, power, "Sum of the power of busy samples."),
+    CONTRACT_AT("power_throttled", INT64, logs_gpu, n_power, "Busy samples throttled by power."),
+    CONTRACT_AT("heat_throttled", INT64, logs_gpu, n_heat, "Busy samples throttled by heat."),
+    CONTRACT_AT("pcie_width", REAL, logs_gpu, width, "The largest that was seen; 0: not in the logs."),
+    CONTRACT_END,
+};
+static const struct contract_object gpu = { "gpu", gpu_rows };
+
+/* What NCCL says; texts are of the log. */
+struct nccl_view {
+    const char *version, *network, *provider, *plugin;
+    struct logs_nccl n;
+};
+static const struct contract_member nccl_rows[] = {
+    CONTRACT_AT("lines", INT64, nccl_view, n.n_lines, "Lines of NCCL."),
+    CONTRACT_AT("warnings", INT64, nccl_view, n.n_warnings, "Of them, warnings."),
+    CONTRACT_AT("version", TEXT, nccl_view, version, "NCCL's version."),
+    CONTRACT_AT("network", TEXT, nccl_view, network, "As \"Using network\" says."),
+    CONTRACT_AT("provider", TEXT, nccl_view, provider, "Of libfabric."),
+    CONTRACT_AT("plugin", TEXT, nccl_view, plugin, "The version of aws-ofi-nccl."),
+    CONTRACT_AT("ranks", INT64, nccl_view, n.ranks, "Of the largest communicator; 0: not in the logs."),
+    CONTRACT_AT("nics", INT64, nccl_view, n.nics, "Likewise."),
+    CONTRACT_AT("channels", INT64, nccl_view, n.channels, "Of collectives, likewise."),
+    CONTRACT_AT("by_libfabric", INT64, nccl_view, n.via[LOGS_NET_OFI], "Connections of channels."),
+    CONTRACT_AT("by_verbs", INT64, nccl_view, n.via[LOGS_NET_IB], "Likewise."),
+    CONTRACT_AT("by_sockets", INT64, nccl_view, n.via[LOGS_NET_SOCKET], "Likewise."),
+    CONTRACT_AT("by_p2p", INT64, nccl_view, n.via[LOGS_P2P], "Likewise."),
+    CONTRACT_AT("by_shared_memory", INT64, nccl_view, n.via[LOGS_SHM], "Likewise."),
+    CONTRACT_AT("with_gpudirect", INT64, nccl_view, n.via_gdr, "Of those over the network."),
+    CONTRACT_AT("nvls_gpus", INT64, nccl_view, n.nvls, "GPUs with NVLink SHARP."),
+    CONTRACT_AT("no_nvls_gpus", INT64, nccl_view, n.no_nvls, "GPUs without."),
+    CONTRACT_END,
+};
+static const struct contract_object nccl = { "nccl", nccl_rows };
+/* clang-format on */
+
+static json_t *of_gpus(const void *x)
+{
+    const struct logs_smi *s = &((const struct report_doctor *)x)->d->logs->smi;
+    return contract_list(&gpu, s->gpus, s->n, sizeof(*s->gpus));
+}
+
+static json_t *of_nccl(const void *x)
+{
+    const struct logs_nccl *n = &((const struct report_doctor *)x)->d->logs->nccl;
+    const struct nccl_view view = { n->version, n->network, n->provider, n->plugin,
+                                    *n };
+    return n->n_lines ? contract_json(&nccl, &view) : NULL;
+}
+
 static json_t *of_notices(const void *x)
 {
     const struct logs *l = ((const struct report_doctor *)x)->d->logs;
@@ -249,6 +305,8 @@ static const struct contract_member rows[] = {
     CONTRACT_MADE("causes", LIST, of_causes, "What explains the time, the most probable first; none where there is no time.", .of = &cause),
     CONTRACT_MADE("classes", LIST, of_classes, "Causes that the logs do not separate are one class; likewise.", .of = &class),
     CONTRACT_MADE("timers", LIST, of_timers, "Timers of the logs.", .of = &timer),
+    CONTRACT_MADE("nccl", OBJECT, of_nccl, "What NCCL says; null: no line of it.", .of = &nccl, KNOWN),
+    CONTRACT_MADE("gpus", LIST, of_gpus, "What nvidia-smi says, GPU by GPU.", .of = &gpu),
     CONTRACT_MADE("notices", MAP, of_notices, "Lines of note, by what they mean, and how often each occurred.", .items = CONTRACT_INT64),
     CONTRACT_MADE("files", LIST, of_files, "What was read.", .of = &file),
     CONTRACT_END,

@@ -1,0 +1,339 @@
+/* Runs that go wrong on purpose: a job is simulated with a fault in it, its parts are
+ * moved as predictions err, and what the trainer, NCCL and nvidia-smi would write is
+ * written. Nothing of it is shared with the readers of logs and with the table of
+ * hypotheses. */
+#ifndef FAULTS_H
+#define FAULTS_H
+
+#include "base/strbuf.h"
+#include "config/datadir.h"
+#include "config/pointer.h"
+#include "doctor/doctor.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Random numbers ------------------------------------------------------------------- */
+
+struct chance {
+    uint64_t state;
+};
+
+static double chance_share(struct chance *c)
+{
+    c->state = c->state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(c->state >> 11) / 9007199254740992.0;
+}
+
+static double chance_normal(struct chance *c)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += chance_share(c);
+    return sum;
+}
+
+/* Faults --------------------------------------------------------------------------- */
+
+enum fault_kind { FAULT_NONE, FAULT_KEYS, FAULT_KERNELS, FAULT_WAITS };
+
+enum fault_trace { /* what it leaves in logs other than the trainer's */
+                   TRACE_PLAIN,
+                   TRACE_SOCKETS,
+                   TRACE_NO_GDR,
+                   TRACE_FEW_NICS,
+                   TRACE_ALL_SLOW,
+                   TRACE_ONE_SLOW,
+                   TRACE_LOADING
+};
+
+struct fault {
+    const char *name;   /* of the answer that is right */
+    const char *family; /* of the class that is */
+    enum fault_kind kind;
+    double by; /* kernels take so many times as long; waits of so much of the step */
+    const char *keys[2][2];
+    enum fault_trace trace;
+};
+
+static const struct fault faults[] = {
+    { "healthy", "", FAULT_NONE, 0, { { NULL } }, TRACE_PLAIN },
+    { "tcp",
+      "network",
+      FAULT_KEYS,
+      0,
+      { { "/cluster/fabric", "\"ena-tcp-25g\"" } },
+      TRACE_SOCKETS },
+    { "no-gpudirect",
+      "network",
+      FAULT_KEYS,
+      0,
+      { { "/cluster/fabric", "\"efa-2024-nogdr\"" } },
+      TRACE_NO_GDR },
+    { "slow-network",
+      "network",
+      FAULT_KEYS,
+      0,
+      { { "/cluster/network_bandwidth", "\"x0.4\"" } },
+      TRACE_FEW_NICS },
+    { "slow-network",
+      "network",
+      FAULT_KEYS,
+      0,
+      { { "/cluster/network_bandwidth", "\"x0.1\"" } },
+      TRACE_FEW_NICS },
+    { "throttled", "gpu", FAULT_KERNELS, 1.3, { { NULL } }, TRACE_ALL_SLOW },
+    { "throttled", "gpu", FAULT_KERNELS, 1.8, { { NULL } }, TRACE_ALL_SLOW },
+    { "slow-gpu", "gpu", FAULT_KERNELS, 1.4, { { NULL } }, TRACE_ONE_SLOW },
+    { "slow-gpu", "gpu", FAULT_KERNELS, 2.2, { { NULL } }, TRACE_ONE_SLOW },
+    { "data-loader", "waiting", FAULT_WAITS, 0.5, { { NULL } }, TRACE_LOADING },
+    { "data-loader", "waiting", FAULT_WAITS, 1.5, { { NULL } }, TRACE_LOADING },
+    { "host-bound", "waiting", FAULT_WAITS, 0.6, { { NULL } }, TRACE_PLAIN },
+    { "unfused-attention",
+      "job",
+      FAULT_KEYS,
+      0,
+      { { "/training/attention", "\"unfused\"" } },
+      TRACE_PLAIN },
+    { "fp32",
+      "job",
+      FAULT_KEYS,
+      0,
+      { { "/training/precision", "\"fp32\"" },
+        { "/training/attention", "\"memory-efficient\"" } },
+      TRACE_PLAIN },
+    { "recomputation",
+      "job",
+      FAULT_KEYS,
+      0,
+      { { "/training/activation_checkpointing", "\"full\"" } },
+      TRACE_PLAIN },
+    { "no-overlap",
+      "job",
+      FAULT_KEYS,
+      0,
+      { { "/parallelism/overlap", "false" } },
+      TRACE_PLAIN },
+};
+enum { N_FAULTS = sizeof(faults) / sizeof(faults[0]) };
+
+/* What is known of a run: steps; memory too; and logs of NCCL, nvidia-smi, timers. */
+enum fault_logs { WITH_TIMES, WITH_MEMORY, WITH_ALL, N_FAULT_LOGS };
+
+struct faulty_run {
+    double step_s, allocated_B;
+    struct doctor_prediction healthy;
+};
+
+/* Parts of a step as predictions err: kernels by 6 %, each kind of communication by
+ * 20 %, memory by 5 %, and the whole by 5 %, standard deviations of the logarithm. */
+static double moved_step(const struct doctor_prediction *p, struct chance *c)
+{
+    double kernels = exp(0.06 * chance_normal(c)), step_s = p->step_s;
+    for (int i = 0; i < CATEGORY_N; i++) {
+        bool hidden = i == CATEGORY_DATA_COMM_HIDDEN;
+        bool is_kernel = i == CATEGORY_COMPUTE || i == CATEGORY_RECOMPUTE ||
+                         i == CATEGORY_OPTIMIZER || i == CATEGORY_PIPELINE_BUBBLE;
+        double factor = is_kernel ? kernels : exp(0.2 * chance_normal(c));
+        if (!hidden)
+            step_s += p->parts_s[i] * (factor - 1);
+    }
+    return fmax(step_s, 0.2 * p->step_s) * exp(0.05 * chance_normal(c));
+}
+
+/* The run of a job with a fault; false: it has no such fault, or none that shows (10 %
+ * of the time or of the memory). */
+static bool fault_run(struct faulty_run *r, struct cfg_loader *files, const json_t *job,
+                      const struct fault *f, struct chance *c)
+{
+    struct err err = { 0 };
+    struct doctor_prediction p;
+    json_t *tree = json_deep_copy(job);
+    if (f->trace == TRACE_FEW_NICS || f->trace == TRACE_SOCKETS ||
+        f->trace == TRACE_NO_GDR)
+        json_object_del(json_object_get(tree, "cluster"), "fabric");
+    for (int i = 0; i < 2 && f->keys[i][0]; i++)
+        pointer_set(tree, f->keys[i][0],
+                    json_loads(f->keys[i][1], JSON_DECODE_ANY, NULL), &err);
+    bool ran = doctor_predict(&r->healthy, files, job, &err) == 0 &&
+               doctor_predict(&p, files, tree, &err) == 0;
+    json_decref(tree);
+    if (!ran || (f->family[0] == 'n' && r->healthy.facts.outside < 0))
+        return false;
+    if (f->kind == FAULT_KERNELS) {
+        double kernels = p.parts_s[CATEGORY_COMPUTE] + p.parts_s[CATEGORY_RECOMPUTE];
+        p.step_s += (f->by - 1) * kernels;
+        p.parts_s[CATEGORY_COMPUTE] += (f->by - 1) * kernels;
+    }
+    if (f->kind == FAULT_WAITS) {
+        p.parts_s[CATEGORY_OTHER] += f->by * p.step_s;
+        p.step_s *= 1 + f->by;
+    }
+    double slower = p.step_s / r->healthy.step_s - 1,
+           larger = p.allocated_B / r->healthy.allocated_B - 1;
+    if (f->kind != FAULT_NONE && slower < 0.1 && fabs(larger) < 0.1)
+        return false;
+    r->step_s = moved_step(&p, c);
+    r->allocated_B = p.allocated_B * exp(0.05 * chance_normal(c));
+    return true;
+}
+
+/* What is written ------------------------------------------------------------------ */
+
+static void write_steps(struct strbuf *out, const struct faulty_run *r,
+                        struct chance *c)
+{
+    for (int i = 1; i <= 40; i++) {
+        double t = r->step_s * exp(0.01 * chance_normal(c));
+        if (i == 1)
+            t *= 4;
+        if (i == 21) {
+            strbuf_addstr(out, "saving checkpoint at iteration 20 to /fsx/run\n");
+            t *= 2;
+        }
+        strbuf_printf(
+            out,
+            " [2026-01-01 00:00:00] iteration %8d/    1000 | consumed samples: "
+            "%12d | elapsed time per iteration (ms): %.1f | learning rate: "
+            "1.0E-05 | global batch size: %5.0f | lm loss: 2.0E+00 |\n",
+            i, i, t * 1e3, r->healthy.samples);
+    }
+}
+
+static void write_nccl(struct strbuf *out, const struct faulty_run *r,
+                       enum fault_trace trace)
+{
+    const struct doctor_facts *f = &r->healthy.facts;
+    const char *net = trace == TRACE_SOCKETS     ? "Socket"
+                      : f->outside == FABRIC_EFA ? "Libfabric"
+                      : f->outside == FABRIC_TCP ? "Socket"
+                                                 : "IB";
+    bool gdr = strcmp(net, "Socket") != 0 && trace != TRACE_NO_GDR;
+    strbuf_addstr(out, "NCCL version 2.21.5+cuda12.4\n");
+    for (int i = 0; i < 8; i++) {
+        strbuf_printf(out, "n0:%d:%d [%d] NCCL INFO Channel %02d/0 : %d[%d] -> %d[%d] ",
+                      i + 10, i + 90, i, i, i, i, i + 1, i + 1);
+        strbuf_addstr(out, "via P2P/CUMEM/read\n");
+        if (f->outside >= 0)
+            strbuf_printf(
+                out,
+                "n0:%d:%d [%d] NCCL INFO Channel %02d/0 : 7[7] -> 8[0] [send] "
+                "via NET/%s/0%s\n",
+                i + 10, i + 90, i, i, net, gdr ? "/GDRDMA" : "");
+    }
+    if (f->outside == FABRIC_EFA && trace != TRACE_SOCKETS)
+        strbuf_printf(out,
+                      "n0:1:2 [0] NCCL INFO NET/OFI Selected Provider is efa (found %d "
+                      "nics)\n",
+                      (int)(trace == TRACE_FEW_NICS ? (f->nics + 1) / 2 : f->nics));
+}
+
+static void write_smi(struct strbuf *out, enum fault_trace trace)
+{
+    strbuf_addstr(out, "index, clocks.current.sm [MHz], clocks.max.sm [MHz], "
+                       "utilization.gpu [%], clocks_throttle_reasons.active\n");
+    for (int k = 0; k < 8; k++)
+        for (int g = 0; g < 8; g++) {
+            bool slow = trace == TRACE_ALL_SLOW || (trace == TRACE_ONE_SLOW && g == 3);
+            strbuf_printf(out, "%d, %d MHz, 1980 MHz, 99 %%, 0x%016x\n", g,
+                          (slow ? 1100 : 1700) + 5 * k, slow ? 4 : 0);
+        }
+}
+
+static void write_timers(struct strbuf *out, const struct faulty_run *r,
+                         enum fault_trace trace, double by)
+{
+    double loading = trace == TRACE_LOADING ? by / (1 + by) : 0.004;
+    strbuf_printf(out,
+                  "(min, max) time across ranks (ms):\n    batch-generator "
+                  "................: (%.2f, %.2f)\n",
+                  0.9 * loading * r->step_s * 1e3, loading * r->step_s * 1e3);
+}
+
+/* The diagnosis of what a run writes. */
+static void fault_diagnose(struct doctor *d, struct logs *l, struct cfg_loader *files,
+                           const json_t *job, const struct faulty_run *r,
+                           const struct fault *f, enum fault_logs with,
+                           struct chance *c)
+{
+    struct strbuf text;
+    struct err err = { 0 };
+    strbuf_init(&text);
+    if (with >= WITH_MEMORY)
+        strbuf_printf(
+            &text,
+            "[Rank 0] (after 1 iterations) memory (MB) | allocated: 1.0 | max "
+            "allocated: %.2f | reserved: 1.0\n",
+            r->allocated_B / 0x1p20);
+    write_steps(&text, r, c);
+    if (with == WITH_ALL) {
+        write_nccl(&text, r, f->trace);
+        write_smi(&text, f->trace);
+        write_timers(&text, r, f->trace, f->by);
+    }
+    logs_init(l);
+    VEC_PUSH(&l->files, ((struct logs_file) { .name = "run.log" }));
+    char *at = text.s;
+    while (at && *at) {
+        char *end = strchr(at, '\n');
+        *end = '\0';
+        logs_line(l, at, (size_t)(end - at));
+        at = end + 1;
+    }
+    logs_end(l);
+    if (doctor_judge(d, files, job, l, &err))
+        d->causes.n = 0;
+    strbuf_release(&text);
+}
+
+/* What is right -------------------------------------------------------------------- */
+
+static bool cause_is(const struct doctor_cause *c, const struct fault *f)
+{
+    if (f->kind == FAULT_NONE)
+        return c->kind == DOCTOR_HEALTHY;
+    for (int i = 0; i < 2; i++)
+        if (c->of[i] && strcmp(c->of[i]->name, f->name) == 0)
+            return true;
+    return false;
+}
+
+/* The place of the right class among all, from 1; 0: it is in none. */
+static int fault_place(const struct doctor *d, const struct fault *f)
+{
+    for (int32_t i = 0; i < d->causes.n_classes; i++) {
+        const struct doctor_class *k = &d->causes.classes[i];
+        for (int32_t m = 0; m < k->n; m++)
+            if (cause_is(&d->causes.of[k->causes[m]], f))
+                return i + 1;
+    }
+    return 0;
+}
+
+/* Jobs: the shipped ones, and others of usual kinds. */
+static const char *const fault_jobs[] = {
+    "{'model':'llama2-7b','cluster':{'instance':'p4d.24xlarge','count':4},'training':{"
+    "'sequence_length':4096,'micro_batch_size':1,'precision':'bf16'},'parallelism':{"
+    "'library':'fsdp'}}",
+    "{'model':'llama2-7b','cluster':{'instance':'p5.48xlarge','count':8},'training':{"
+    "'sequence_length':4096,'micro_batch_size':2,'precision':'bf16'},'parallelism':{"
+    "'library':'fsdp'}}",
+    "{'model':'llama2-7b','cluster':{'instance':'p4d.24xlarge','count':8},'training':{"
+    "'sequence_length':2048,'micro_batch_size':2,'precision':'bf16'},'parallelism':{"
+    "'library':'deepspeed','sharding':{'strategy':'full'}}}",
+    "{'model':'llama2-70b','cluster':{'instance':'p5.48xlarge','count':16},'training':{"
+    "'sequence_length':4096,'micro_batch_size':1,'global_batch_size':256,'precision':"
+    "'bf16'},'parallelism':{'library':'megatron','tensor':8,'pipeline':4}}",
+    "{'model':'gpt2-xl','cluster':{'instance':'p4d.24xlarge','count':2},'training':{"
+    "'sequence_length':1024,'micro_batch_size':4,'precision':'amp_bf16'}}",
+    "{'model':'bert-large-uncased','cluster':{'instance':'p3dn.24xlarge','count':8},"
+    "'training':{'sequence_length':512,'micro_batch_size':4,'precision':'amp_fp16'}}",
+    "{'model':'llama2-70b','cluster':{'instance':'p5.48xlarge','count':16},'training':{"
+    "'sequence_length':4096,'micro_batch_size':1,'precision':'bf16',"
+    "'activation_checkpointing':'full'},'parallelism':{'library':'fsdp'}}",
+};
+enum { N_FAULT_JOBS = sizeof(fault_jobs) / sizeof(fault_jobs[0]) };
+
+#endif

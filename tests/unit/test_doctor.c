@@ -1,0 +1,157 @@
+/* Faults on purpose (faults.h): which hypothesis comes first, what the logs separate, and
+ * that probabilities are such. tests/bench/bench_doctor.c does it over all jobs. */
+#include "faults.h"
+
+#include <CUnit/CUnit.h>
+
+void test_doctor_register(void);
+
+/* A diagnosis of a job's fault with all logs; false: the job has no such fault. */
+struct diagnosis {
+    struct cfg_loader files;
+    struct logs logs;
+    struct doctor d;
+};
+
+static struct diagnosis *diagnose(const char *job, const struct fault *f,
+                                  enum fault_logs with, double slower)
+{
+    struct diagnosis *x = xmalloc(sizeof(*x));
+    struct chance chance = { 99 };
+    struct faulty_run r;
+    cfg_loader_init(&x->files);
+    struct cfg root = cfg_parse(&x->files, "job.json", job, strlen(job));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(root.json);
+    if (!fault_run(&r, &x->files, root.json, f, &chance)) {
+        cfg_loader_release(&x->files);
+        free(x);
+        return NULL;
+    }
+    r.step_s *= slower;
+    fault_diagnose(&x->d, &x->logs, &x->files, root.json, &r, f, with, &chance);
+    return x;
+}
+
+static void release(struct diagnosis *x)
+{
+    logs_release(&x->logs);
+    cfg_loader_release(&x->files);
+    free(x);
+}
+
+/* Probabilities of causes and of classes sum to 1, in order; each cause is in one
+ * class. */
+static void check_sums(const struct doctor_causes *c)
+{
+    double causes = 0, classes = 0;
+    int32_t n = 0;
+    for (int32_t i = 0; i < c->n; i++) {
+        causes += c->of[i].posterior;
+        CU_ASSERT_TRUE(i == 0 || c->of[i].posterior <= c->of[i - 1].posterior);
+    }
+    for (int32_t i = 0; i < c->n_classes; i++) {
+        classes += c->classes[i].posterior;
+        n += c->classes[i].n;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(causes, 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(classes, 1, 1e-9);
+    CU_ASSERT_EQUAL(n, c->n);
+}
+
+/* With all logs, the right class is among the first three in nine of ten runs, and the
+ * first in three of four. */
+static void test_faults(void)
+{
+    static const int jobs[] = { 0, 4, 6 };
+    int n = 0, first = 0, three = 0;
+    for (size_t j = 0; j < sizeof(jobs) / sizeof(jobs[0]); j++)
+        for (int f = 1; f < N_FAULTS; f++) {
+            struct diagnosis *x =
+                diagnose(fault_jobs[jobs[j]], &faults[f], WITH_ALL, 1);
+            if (!x)
+                continue;
+            int place = fault_place(&x->d, &faults[f]);
+            n++;
+            first += place == 1;
+            three += place >= 1 && place <= 3;
+            check_sums(&x->d.causes);
+            release(x);
+        }
+    CU_ASSERT_TRUE(n >= 25);
+    CU_ASSERT_TRUE(first >= 0.75 * n);
+    CU_ASSERT_TRUE(three >= 0.9 * n);
+    if (first < 0.75 * n || three < 0.9 * n)
+        printf("of %d faults, %d first, %d among three\n", n, first, three);
+}
+
+static const struct doctor_cause *first_of(const struct diagnosis *x)
+{
+    return &x->d.causes.of[x->d.causes.classes[0].causes[0]];
+}
+
+static void test_healthy(void)
+{
+    for (int j = 0; j < N_FAULT_JOBS; j++) {
+        struct diagnosis *x = diagnose(fault_jobs[j], &faults[0], WITH_ALL, 1);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+        CU_ASSERT_EQUAL(x->d.verdict, DOCTOR_NORMAL);
+        CU_ASSERT_EQUAL(first_of(x)->kind, DOCTOR_HEALTHY);
+        release(x);
+    }
+}
+
+/* Slower than anything known, with nothing in the logs that says why. */
+static void test_unknown(void)
+{
+    struct diagnosis *x = diagnose(fault_jobs[0], &faults[0], WITH_ALL, 25);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+    CU_ASSERT_EQUAL(x->d.verdict, DOCTOR_SLOWER);
+    CU_ASSERT_EQUAL(first_of(x)->kind, DOCTOR_UNKNOWN);
+    release(x);
+}
+
+/* Times alone do not separate the network's hypotheses: they are one class, which NCCL's
+ * lines take apart. */
+static void test_classes(void)
+{
+    for (int with = WITH_TIMES; with <= WITH_ALL; with += WITH_ALL) {
+        struct diagnosis *x =
+            diagnose(fault_jobs[6], &faults[1], (enum fault_logs)with, 1);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+        CU_ASSERT_EQUAL_FATAL(first_of(x)->kind, DOCTOR_KNOWN);
+        const struct doctor_class *k = &x->d.causes.classes[0];
+        CU_ASSERT_EQUAL(k->family, DOCTOR_NETWORK);
+        CU_ASSERT_EQUAL(k->apart, with == WITH_ALL);
+        CU_ASSERT_TRUE(with == WITH_ALL ? k->n == 1 : k->n > 1);
+        CU_ASSERT_STRING_EQUAL(first_of(x)->of[0]->name, "tcp");
+        CU_ASSERT_TRUE(first_of(x)->saves_s > 0);
+        CU_ASSERT_TRUE(first_of(x)->usd_per_day > 0);
+        release(x);
+    }
+}
+
+/* Priors leave the greatest share to a run as described; each row has what it needs. */
+static void test_rows(void)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < n_hypotheses; i++) {
+        const struct hypothesis *h = &hypotheses[i];
+        bool changes = h->changes[0].pointer || h->change;
+        sum += h->prior;
+        CU_ASSERT_TRUE(h->prior > 0 && h->text && h->check);
+        CU_ASSERT_EQUAL(changes, h->how == DOCTOR_BY_SCENARIO);
+        for (int32_t k = 0; k < i; k++)
+            CU_ASSERT_STRING_NOT_EQUAL(h->name, hypotheses[k].name);
+    }
+    CU_ASSERT_TRUE(sum < 0.7);
+}
+
+void test_doctor_register(void)
+{
+    CU_pSuite s = CU_add_suite("doctor", NULL, NULL);
+    CU_add_test(s, "faults are found", test_faults);
+    CU_add_test(s, "healthy runs", test_healthy);
+    CU_add_test(s, "nothing known", test_unknown);
+    CU_add_test(s, "classes", test_classes);
+    CU_add_test(s, "rows of the table", test_rows);
+}
