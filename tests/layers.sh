@@ -25,7 +25,7 @@ risk         simulate
 campaign     simulate
 compare      campaign
 logs         base
-doctor       campaign logs
+doctor       campaign logs calibrate
 search       campaign risk
 sweep        campaign
 calibrate    simulate

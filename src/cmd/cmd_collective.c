@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "cmd/collective_explain.h"
+#include "cmd/collective_log.h"
 #include "cmd/options.h"
 #include "engine/watch.h"
 #include "report/collective.h"
@@ -22,6 +23,7 @@
 
 struct arguments {
     const char *cluster, *gpus, *fabric, *nccl, *bytes, *json, *plot;
+    struct option_list logs;
     int op, algorithm, protocol, network, backend;
     bool unfold, explain;
 };
@@ -52,33 +54,36 @@ static const struct option options[] = {
     { .name = "--op", .type = OPTION_ENUM, .at = AT(op),
       .value = "OP", .names = coll_op_names,
       .help = "all_reduce, all_gather, reduce_scatter, alltoall, ..." },
-    { .name = "--gpus", .type = OPTION_STRING, .at = AT(gpus),
+    { .name = "--gpus", .without = "--log", .type = OPTION_STRING, .at = AT(gpus),
       .value = "0,1,2", .help = "GPUs of each instance that take part (all)" },
-    { .name = "--bytes", .type = OPTION_STRING, .at = AT(bytes),
+    { .name = "--bytes", .without = "--log", .type = OPTION_STRING, .at = AT(bytes),
       .value = "MIN:MAX:FACTOR", .help = "sizes, 8:1GiB:2 by default; or one size" },
     { .name = "--fabric", .type = OPTION_STRING, .at = AT(fabric),
       .value = "F", .help = "network between the instances" },
     { .name = "--nccl", .type = OPTION_STRING, .at = AT(nccl),
       .value = "V", .help = "version of NCCL whose choices are followed" },
-    { .name = "--backend", .type = OPTION_ENUM, .at = AT(backend),
+    { .name = "--backend", .without = "--log", .type = OPTION_ENUM, .at = AT(backend),
       .value = "B", .names = backend_names,
       .help = "library: nccl, smddp or parameter-server (nccl)" },
-    { .name = "--algorithm", .type = OPTION_ENUM, .at = AT(algorithm),
+    { .name = "--algorithm", .without = "--log", .type = OPTION_ENUM, .at = AT(algorithm),
       .value = "A", .names = coll_algorithm_names, .help = "algorithm (auto)" },
-    { .name = "--protocol", .type = OPTION_ENUM, .at = AT(protocol),
+    { .name = "--protocol", .without = "--log", .type = OPTION_ENUM, .at = AT(protocol),
       .value = "P", .names = protocol_names,
       .help = "simple, ll, ll128 (auto: as NCCL chooses)" },
-    { .name = "--network", .type = OPTION_ENUM, .at = AT(network),
+    { .name = "--network", .without = "--log", .type = OPTION_ENUM, .at = AT(network),
       .value = "FIDELITY", .names = fidelity_names,
       .help = "analytic, flow (default) or chunk: closed forms to messages" },
-    { .name = "--unfold", .type = OPTION_FLAG, .at = AT(unfold),
+    { .name = "--unfold", .without = "--log", .type = OPTION_FLAG, .at = AT(unfold),
       .help = "simulate every instance" },
-    { .name = "--explain", .type = OPTION_FLAG, .at = AT(explain),
+    { .name = "--explain", .without = "--log", .type = OPTION_FLAG, .at = AT(explain),
       .help = "say what was chosen, and where the time goes" },
-    { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
+    { .name = "--plot", .without = "--log", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE",
       .help = "bus bandwidth against size, with what was measured (.svg, .png, .pdf)" },
-    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
+    { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
+      .value = "FILE",
+      .help = "a log of nccl-tests: judge its sizes instead; may be repeated" },
+    { .name = "--json", .without = "--log", .type = OPTION_OUT, .at = AT(json),
       .value = "FILE", .help = "results as JSON (\"-\": standard output)" },
     { .name = NULL },
 };
@@ -88,7 +93,9 @@ static const struct usage usage = {
     "collective",
     "--cluster I[:N] --op OP [OPTION]...",
     "How long a collective operation takes, size by size.",
-    "smsim collective --cluster p4d.24xlarge:2 --op all_reduce --bytes 1MiB:1GiB:2\n",
+    "smsim collective --cluster p4d.24xlarge:2 --op all_reduce --bytes 1MiB:1GiB:2\n"
+    "smsim collective --cluster p4d.24xlarge:2 --op all_reduce --log all_reduce.log\n\n"
+    "With --log, exit code 1 says that a size is slower than normal.\n",
     options,
     0,
     0,
@@ -435,6 +442,16 @@ static void warn_of_unheeded(const struct request *w)
                    names_of(coll_algorithm_names, (int)done));
 }
 
+/* Logs are judged on all GPUs of the cluster. */
+static int run_logs(struct request *w, int64_t *slower)
+{
+    int rc =
+        prepare(w) || collective_log(w->loader, &w->cluster, (enum coll_op)w->args->op,
+                                     w->args->nccl, &w->args->logs, slower, w->err);
+    cmd_warn(w->loader);
+    return rc ? -1 : 0;
+}
+
 static int run(struct request *w)
 {
     if (prepare(w) || run_sizes(w))
@@ -484,7 +501,8 @@ int cmd_collective(int argc, char **argv)
     cfg_loader_init(&loader);
     struct request w = { .args = &args, .loader = &loader, .err = &err };
     arena_init(&w.arena);
-    rc = run(&w);
+    int64_t slower = 0;
+    rc = args.logs.n ? run_logs(&w, &slower) : run(&w);
     if (w.net)
         net_free(w.net);
     arena_release(&w.arena);
@@ -492,5 +510,5 @@ int cmd_collective(int argc, char **argv)
     if (rc)
         return cmd_fail_json(&loader, &err, "collective", args.json);
     cfg_loader_release(&loader);
-    return EXIT_DONE;
+    return slower ? EXIT_UNFIT : EXIT_DONE;
 }

@@ -71,6 +71,21 @@ static int print(const struct report_doctor *r, const char *json, struct err *er
     return rc;
 }
 
+/* What of the command line cannot be; NULL: nothing. */
+static const char *misplaced(const char *job, const struct option_list *logs)
+{
+    if (logs->n == 0)
+        return "by which logs? (give --log FILE)";
+    for (int32_t i = 0; i < logs->n; i++) {
+        if (strcmp(logs->values[i], "-") == 0 && strcmp(job, "-") == 0)
+            return "--log: standard input is the job already";
+        for (int32_t k = 0; k < i; k++)
+            if (strcmp(logs->values[i], logs->values[k]) == 0)
+                return "--log: the same file is given twice";
+    }
+    return NULL;
+}
+
 int cmd_doctor(int argc, char **argv)
 {
     struct arguments args = { .json = NULL };
@@ -84,11 +99,11 @@ int cmd_doctor(int argc, char **argv)
     int status = options_parse(&usage, argc, argv, &args, &names);
     if (status != OPTIONS_GO_ON)
         return status;
-    if (args.logs.n == 0) {
-        fprintf(stderr, "smsim doctor: by which logs? (give --log FILE)\n");
+    const char *job = names.values[0], *wrong = misplaced(job, &args.logs);
+    if (wrong) {
+        fprintf(stderr, "smsim doctor: %s\n", wrong);
         return EXIT_USAGE;
     }
-    const char *job = names.values[0];
     const struct script_options how = { .sets = &args.sets };
     cfg_loader_init(&loader);
     logs_init(&logs);

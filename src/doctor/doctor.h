@@ -6,7 +6,8 @@
  *     hypotheses  what may make a run differ, a row each
  *     evidence    what logs say of them in words
  *     explain     how probable each is
- *     doctor      the measured run against it */
+ *     doctor      the measured run against it
+ *     bandwidth   logs of nccl-tests against the prediction */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 

@@ -1,0 +1,15 @@
+/* smsim collective --log: logs of nccl-tests against the prediction. */
+#ifndef CMD_COLLECTIVE_LOG_H
+#define CMD_COLLECTIVE_LOG_H
+
+#include "cmd/options.h"
+#include "cost/collective.h"
+#include "hardware/cluster.h"
+
+/* Prints size by size what was measured and predicted, a verdict, and what fits. *slower
+ * is how many sizes are slower than normal; -1 after reporting, or with err set. */
+int collective_log(struct cfg_loader *loader, const struct cluster *c, enum coll_op op,
+                   const char *nccl, const struct option_list *logs, int64_t *slower,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* Logs of nccl-tests against the prediction: the cluster as described, and with faults
+ * whose times are written as a log. */
+#include "doctor/bandwidth.h"
+#include "hardware/net.h"
+
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+void test_bandwidth_register(void);
+
+/* Times of a collective on a cluster whose NICs carry a share, over a fabric. */
+static void measure(struct samples *s, const char *spec, const char *fabric,
+                    double nics, double slower)
+{
+    struct cluster c;
+    struct err err = { 0 };
+    struct arena arena;
+    arena_init(&arena);
+    CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, s->loader, spec), 0);
+    if (fabric)
+        c.fabric = fabric_get(s->loader, fabric,
+                              cfg_from_tree(s->loader, "test", json_string(fabric)));
+    struct instance copy = *c.groups[0].instance;
+    for (int32_t i = 0; i < copy.n_nics; i++)
+        copy.nics[i].line_Bps *= nics;
+    c.groups[0].instance = &copy;
+    struct net *net = net_new(&c, true, &err);
+    struct coll_group group = coll_group_world(&c);
+    for (double size = 1024; size <= 0x1p30; size *= 4) {
+        const struct coll_request request = { .op = COLL_ALL_REDUCE,
+                                              .protocol = -1,
+                                              .size_B = size,
+                                              .groups = &group,
+                                              .n_groups = 1 };
+        struct coll_plan plan;
+        CU_ASSERT_EQUAL_FATAL(coll_plan_make(&plan, &arena, net, &request, &err), 0);
+        const struct sample_coll k = { COLL_ALL_REDUCE, c.n_gpus, c.n_instances, size,
+                                       slower * coll_plan_time_s(&plan, net) };
+        VEC_PUSH(&s->colls, k);
+    }
+    net_free(net);
+    arena_release(&arena);
+}
+
+static void test_shapes(void)
+{
+    static const struct {
+        const char *spec, *fabric;
+        double nics, slower;
+        const char *first; /* a part of its text */
+        bool normal;
+    } cases[] = {
+        { "p4d.24xlarge:2", NULL, 1, 1, "as described", true },
+        { "p4d.24xlarge:2", NULL, 1, 1.15, "as described", true },
+        { "p5.48xlarge:4", NULL, 1, 1, "as described", true },
+        { "p5.48xlarge:4", NULL, 0.5, 1, "half of the NICs", false },
+        { "p4d.24xlarge:2", NULL, 0.25, 1.1, "a quarter", false },
+        { "p5.48xlarge:4", "ena-tcp-25g", 1, 1, "sockets", false },
+        { "p5.48xlarge", NULL, 1, 1.1, "as described", true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct samples s;
+        struct samples_hints hints = { .op = -1 };
+        struct bandwidth b;
+        struct cluster c;
+        struct err err = { 0 };
+        cfg_loader_init(&loader);
+        samples_init(&s, &loader, &hints);
+        measure(&s, cases[i].spec, cases[i].fabric, cases[i].nics, cases[i].slower);
+        CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, &loader, cases[i].spec), 0);
+        CU_ASSERT_EQUAL_FATAL(
+            bandwidth_judge(&b, &loader, &c, COLL_ALL_REDUCE, NULL, &s, &err), 0);
+        CU_ASSERT_EQUAL(b.rows.n, 11);
+        CU_ASSERT_EQUAL(b.n_slower == 0, cases[i].normal);
+        CU_ASSERT_PTR_NOT_NULL(strstr(b.fits[0].text, cases[i].first));
+        if (!strstr(b.fits[0].text, cases[i].first))
+            printf("%zu: %s\n", i, b.fits[0].text);
+        bandwidth_release(&b);
+        CU_ASSERT_EQUAL(bandwidth_judge(&b, &loader, &c, COLL_ALLTOALL, NULL, &s, &err),
+                        -1);
+        bandwidth_release(&b);
+        samples_release(&s);
+        cfg_loader_release(&loader);
+    }
+}
+
+void test_bandwidth_register(void)
+{
+    CU_pSuite s = CU_add_suite("bandwidth", NULL, NULL);
+    CU_add_test(s, "shapes", test_shapes);
+}
