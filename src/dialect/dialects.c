@@ -16,6 +16,7 @@
 #include "dialect/olmocore/olmocore.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/source/python.h"
+#include "dialect/swift/swift.h"
 #include "dialect/torchtitan/torchtitan.h"
 #include "dialect/torchtune/torchtune.h"
 #include "dialect/trainer/trainer.h"
@@ -111,8 +112,13 @@ const struct dialect dialects[] = {
       .summary = "LLaMA-Factory's arguments",
       .sources = DIALECT_DOCUMENT, .looks = "LLaMA-Factory's keys (stage, finetuning_type ...)",
       .programs = (const char *const[]) { "llamafactory-cli", "lmf", NULL },
-      .recognises = llamafactory_recognises, .read = llamafactory_read, .tables = llamafactory_tables,
+      .recognises = llamafactory_recognises, .read = llamafactory_read, .tables = llamafactory_tables, .settle = trainer_settle_tower,
       .kinds = (const struct dialect_kind_tables[]) { { "LLaMA-Factory's v1 arguments", llamafactory_v1_tables }, { NULL, NULL } } },
+    { .name = "swift",
+      .summary = "ms-swift's arguments",
+      .sources = DIALECT_DOCUMENT, .looks = "ms-swift's keys (model, tuner_type ...)",
+      .programs = (const char *const[]) { "swift", "swift.cli.sft", "swift.cli.pt", NULL }, .starts = true,
+      .recognises = swift_recognises, .read = swift_read, .tables = swift_tables },
     { .name = "trl",
       .summary = "TRL's arguments, as scripts and recipes have them",
       .sources = DIALECT_DOCUMENT, .looks = "TRL's keys (model_name_or_path, max_length ...)",

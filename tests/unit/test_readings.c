@@ -244,6 +244,77 @@ static const struct reading programs[] = {
       NULL },
 };
 
+/* ms-swift's ----------------------------------------------------------------------- */
+
+#define SWIFT_TREE(gpus, sharding, training)                            \
+    "{\"cluster\":{\"count\":" gpus "},\"model\":\"gpt2-xl\"," sharding \
+    "\"training\":{\"activation_checkpointing\":\"full\"," training     \
+    "\"sequence_length\":512,\"task\":\"causal-lm\"}}"
+#define SWIFT_LORA(rank)                                                         \
+    "\"lora\":{\"alpha\":32.0,\"base\":\"bf16\",\"dropout\":0.05,\"rank\":" rank \
+    ",\"target_modules\":\"all-linear\"},"
+
+static const struct reading swift[] = {
+    /* one process, LoRA, 16 sequences a step: all by default */
+    { "a.sh", "CUDA_VISIBLE_DEVICES=0 swift sft --model gpt2-xl --max_length 512\n",
+      SWIFT_TREE("1,\"gpus_per_instance\":1", "",
+                 "\"gradient_accumulation_steps\":16," SWIFT_LORA(
+                     "8") "\"micro_batch_size\":1,\"precision\":\"amp_bf16\","),
+      NULL },
+    { "a.sh",
+      "NNODES=2 NPROC_PER_NODE=8 swift sft --model gpt2-xl --tuner_type full \\\n"
+      "  --torch_dtype bfloat16 --per_device_train_batch_size 4 --max_length 512 \\\n"
+      "  --gradient_accumulation_steps 2 --deepspeed zero3 --attn_impl flash_attn \\\n"
+      "  --packing true\n",
+      SWIFT_TREE("2,\"gpus_per_instance\":8",
+                 "\"parallelism\":{\"library\":\"deepspeed\",\"overlap\":false,"
+                 "\"sharding\":{\"max_live_elements\":1000000000,"
+                 "\"max_reuse_elements\":1000000000,\"strategy\":\"full\"}},",
+                 "\"attention\":\"flash_attention_2\",\"gradient_accumulation_steps\":"
+                 "2,\"gradient_clipping\":1.0,\"micro_batch_size\":4,\"precision\":"
+                 "\"bf16\","),
+      NULL },
+    /* version 3's word, and weights that are trained in 16 bits */
+    { "a.sh",
+      "NPROC_PER_NODE=4 swift sft --model gpt2-xl --train_type full --max_length 512 "
+      "--per_device_train_batch_size 8 --sequence_parallel_size 2\n",
+      SWIFT_TREE("1,\"gpus_per_instance\":4", "\"parallelism\":{\"context\":2},",
+                 "\"gradient_accumulation_steps\":1,\"master_weights\":false,"
+                 "\"micro_batch_size\":8,\"precision\":\"bf16\","),
+      NULL },
+    { "a.sh",
+      "NPROC_PER_NODE=8 swift pt --model gpt2-xl --tuner_type full --fsdp fsdp2 "
+      "--gradient_checkpointing false --gradient_accumulation_steps 1 "
+      "--max_length 512\n",
+      SWIFT_TREE("1,\"gpus_per_instance\":8",
+                 "\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{\"strategy\":"
+                 "\"full\"}},",
+                 "\"gradient_accumulation_steps\":1,\"micro_batch_size\":1,"
+                 "\"precision\":\"bf16\","),
+      NULL },
+    /* layers over several GPUs of one process */
+    { "a.sh",
+      "CUDA_VISIBLE_DEVICES=0,1 swift sft --model gpt2-xl --tuner_type full "
+      "--gradient_accumulation_steps 1 --max_length 512\n",
+      SWIFT_TREE("1", "",
+                 "\"gradient_accumulation_steps\":1,\"master_weights\":false,"
+                 "\"micro_batch_size\":1,\"precision\":\"bf16\","),
+      "one process puts its layers on several GPUs" },
+    { "swift.yaml",
+      "model: gpt2-xl\ntuner_type: lora\nlora_rank: 16\nmax_length: 512\n"
+      "per_device_train_batch_size: 2\ngradient_accumulation_steps: 4\n",
+      "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"activation_"
+      "checkpointing\":\"full\",\"gradient_accumulation_steps\":4," SWIFT_LORA(
+          "16") "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_"
+                "length\":512,\"task\":\"causal-lm\"}}",
+      NULL },
+    { "a.sh", "swift rlhf --rlhf_type grpo --model gpt2-xl --max_length 512\n",
+      SWIFT_TREE("1,\"gpus_per_instance\":1", "",
+                 "\"gradient_accumulation_steps\":16," SWIFT_LORA(
+                     "8") "\"micro_batch_size\":1,\"precision\":\"amp_bf16\","),
+      "rlhf_type: grpo is not simulated" },
+};
+
 /* Documents ------------------------------------------------------------------------ */
 
 #define FACTORY                                                        \
@@ -265,6 +336,12 @@ static const struct reading documents[] = {
     /* a switch that is off refuses nothing */
     { "vision.yaml", FACTORY "freeze_language_model: false\n",
       FACTORY_TREE("", "\"precision\":\"amp_bf16\","), NULL },
+    { "vision.yaml", FACTORY "flash_attn: fa2\n",
+      "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"activation_"
+      "checkpointing\":\"full\",\"attention\":\"flash_attention_2\",\"micro_batch_"
+      "size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":512,\"task\":"
+      "\"causal-lm\"}}",
+      NULL },
     { "vision.yaml", FACTORY "freeze_language_model: true\n",
       FACTORY_TREE("", "\"precision\":\"amp_bf16\","),
       "parts before a frozen language model are trained" },
@@ -290,6 +367,11 @@ static void test_chat(void)
     check_all(chat, COUNT(chat));
 }
 
+static void test_swift(void)
+{
+    check_all(swift, COUNT(swift));
+}
+
 static void test_programs(void)
 {
     check_all(programs, COUNT(programs));
@@ -301,6 +383,7 @@ void test_readings_register(void)
     CU_add_test(s, "Accelerate's configurations", test_accelerate);
     CU_add_test(s, "the Trainer's commands", test_commands);
     CU_add_test(s, "DeepSpeed-Chat's commands", test_chat);
+    CU_add_test(s, "ms-swift's commands", test_swift);
     CU_add_test(s, "programs' adapters", test_programs);
     CU_add_test(s, "documents", test_documents);
 }

@@ -82,6 +82,7 @@ struct launch {
     /* copies of a model that is sharded: so many on all GPUs, or one an instance (-1);
      * 0: the degree of sharding is known, or not of this */
     int64_t shard_copies;
+    const char *tower; /* the argument that freezes a vision tower by default; NULL */
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;
     VEC(struct launch_unresolved) unresolved;

@@ -53,9 +53,9 @@ static int32_t script_of(const struct shell_command *c)
 /* A program of a dialect that is asked to train, among the words; -1: none. */
 static int32_t program_of(const struct shell_command *c, const struct dialect **d)
 {
-    static const char *const trains[] = { "train", "sft",  "dpo",  "kto",
-                                          "orpo",  "grpo", "rloo", "reward",
-                                          "ppo",   "llm",  "rm",   NULL };
+    static const char *const trains[] = { "train", "sft",  "dpo",    "kto", "orpo",
+                                          "grpo",  "rloo", "reward", "ppo", "llm",
+                                          "rm",    "pt",   "rlhf",   NULL };
     for (int32_t i = 0; i < c->n && !is_plain(c); i++) {
         const char *name = launch_last_part(c->words[i].text);
         *d = dialect_of_program(name);

@@ -222,5 +222,6 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
         kind.packing = NULL;
     if (llamafactory_core_is(given))
         llamafactory_take_core(t, given);
+    trainer_tower_frozen(t, given, "freeze_vision_tower");
     trainer_read_arguments(t, given, &kind);
 }

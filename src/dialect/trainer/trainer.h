@@ -7,6 +7,7 @@
  *     trainer_fsdp     "full_shard auto_wrap" and the like
  *     fsdp_section     "fsdp_config", which Accelerate and axolotl have, too
  *     trainer_document arguments as a document; what dialects on top of it share
+ *     trainer_tower    models with pictures, of which the tower is frozen
  *     trainer_chat     DeepSpeed-Chat's arguments
  *     emit_trainer     a scenario as arguments */
 #ifndef DIALECT_TRAINER_TRAINER_H
@@ -59,6 +60,12 @@ int64_t trainer_gpus_of(const json_t *cluster);
 
 /* hybrid_shard over an instance that --set gives. */
 void trainer_settle_hybrid(struct launch *l, struct cfg root);
+
+/* A framework's switch that freezes the tower of a model with pictures unless it is given;
+ * what a full training of such a model is, is known with the model (trainer_tower.c). */
+void trainer_tower_frozen(struct launch_context *t, const struct value *dict,
+                          const char *key);
+void trainer_settle_tower(struct launch *l, struct cfg root);
 
 /* hybrid_shard's degree, and what CPUOffload moves. */
 void trainer_take_hybrid(struct launch_context *t, const struct value_item *it);
