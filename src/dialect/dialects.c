@@ -7,6 +7,7 @@
 #include "dialect/dialect.h"
 #include "dialect/emit/emit_parts.h"
 #include "dialect/gptneox/gptneox.h"
+#include "dialect/litgpt/litgpt.h"
 #include "dialect/llamafactory/llamafactory.h"
 #include "dialect/llmfoundry/llmfoundry.h"
 #include "dialect/megatron/megatron.h"
@@ -165,6 +166,10 @@ const struct dialect dialects[] = {
       .sources = DIALECT_DOCUMENT, .commands = true,
       .looks = "nanotron's sections (parallelism.tp, tokens ...)",
       .recognises = nanotron_recognises, .read = nanotron_read, .tables = nanotron_tables, .settle = nanotron_settle },
+    { .name = "litgpt",
+      .summary = "litgpt's configuration",
+      .sources = DIALECT_DOCUMENT, .looks = "litgpt's keys (checkpoint_dir, train.global_batch_size ...)",
+      .recognises = litgpt_recognises, .read = litgpt_read, .tables = litgpt_tables },
     { .name = "scenario",
       .summary = "smsim's own file",
       .emit = { .name = "scenario", .write = emit_tree, .comment = NULL, .first = "" } },
