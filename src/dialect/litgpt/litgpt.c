@@ -211,10 +211,9 @@ static void take_strategy(struct launch_context *t, const struct value *c,
                   many && !pretrains ? "litgpt's activation_checkpointing_policy"
                                      : "litgpt's strategy");
     if (pretrains)
-        launch_assume(
-            t, "/training/framework",
-            json_string(many ? "torchtitan-compiled" : "pytorch2-compiled"),
-            "litgpt's torch.compile");
+        launch_assume(t, "/training/framework",
+                      json_string(many ? "torchtitan-compiled" : "pytorch2-compiled"),
+                      "litgpt's torch.compile");
     if (!many)
         return;
     launch_assume(t, WIDE "sharding/strategy", json_string("full"),
