@@ -271,6 +271,15 @@ void accelerate_take(struct launch_context *t, const struct value *config)
     launch_hear(t, value_get(config, "distributed_type"));
 }
 
+static void note_unused_fp8(struct launch_context *t, const struct value *config,
+                            const char *precision)
+{
+    const struct value_item *it = value_get(config, "fp8_config");
+    if (it && strcmp(precision, "fp8") != 0)
+        launch_note(t->l, it->line, DIAG_WITHOUT_EFFECT,
+                    "fp8_config: mixed_precision is not fp8, so it is without effect");
+}
+
 /* The Trainer's own gradient_accumulation_steps and precision go before. */
 void accelerate_settle(struct launch_context *t, const struct value *config)
 {
@@ -288,6 +297,7 @@ void accelerate_settle(struct launch_context *t, const struct value *config)
                    json_sprintf("%s%s", t->converts ? "" : "amp_", word), it);
     if (it)
         launch_hear(t, it);
+    note_unused_fp8(t, config, word);
     if (steps && launch_whole(steps->value, &n) && n > 0 &&
         !launch_has(t, "/training/gradient_accumulation_steps"))
         launch_set(t, "/training/gradient_accumulation_steps",
