@@ -64,6 +64,10 @@ draw validation-collectives.svg "How far are simulated all-reduces on p3dn from 
 draw validation-megatron.svg "How far are simulated steps of Megatron's models from measured ones?" \
     validate megatron_sc21_table1
 
+question="Of plans stated to be the best with a probability, how many were?"
+"$smsim" validate --brief --plot-choices plots/validation-choices.svg >/dev/null
+show validation-choices.svg "$question" "smsim validate --plot-choices validation-choices.svg"
+
 draw step-bert-large-p3.16xlarge.svg "What happens in a step of BERT-large on two p3.16xlarge?" \
     simulate bert-large-squad-2xp3.16xlarge-ddp
 for schedule in gpipe 1f1b zb-h1; do

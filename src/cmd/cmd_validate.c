@@ -9,6 +9,7 @@
 #include "config/datadir.h"
 #include "draw/draw.h"
 #include "report/choices.h"
+#include "report/figure_choices.h"
 #include "report/figure_validation.h"
 #include "report/ranges.h"
 #include "report/report.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *data, *json, *plot, *domains, *rival;
+    const char *data, *json, *plot, *plot_choices, *domains, *rival;
     bool rows, brief, arena, timing;
     bool measured, device, fp16;
     const char *gpu, *instance, *out, *model;
@@ -40,6 +41,9 @@ static const struct option options[] = {
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE", .help = "draw predicted against measured (.svg, .png, .pdf)" },
+    { .name = "--plot-choices", .type = OPTION_OUT, .at = AT(plot_choices),
+      .value = "FILE",
+      .help = "draw how often plans were the best, by the stated probability" },
     { .name = "--applicability", .type = OPTION_OUT, .at = AT(domains),
       .value = "FILE",
       .help = "write errors by applicability domain, as validate/applicability.json has them" },
@@ -255,30 +259,41 @@ static struct choices_report judge_choices(const struct choices_rows *rows)
     return r;
 }
 
-/* Of several sources with times, as the table by applicability domain; NULL: nothing is to choose. */
-static json_t *show_choices(const struct results *all, const struct arguments *args)
+/* Of several sources with times, as the table by applicability domain; of no source
+ * where nothing is to choose. */
+static struct choices_report show_choices(const struct results *all,
+                                          const struct arguments *args)
 {
+    struct choices_report r = { 0 };
     if (all->n_with_times < 2 || all->choices.n_jobs == 0 || args->arena)
-        return NULL;
-    struct choices_report r = judge_choices(&all->choices);
-    if (r.n == 0)
-        return NULL;
-    if (shows_text(args) && !args->brief)
+        return r;
+    r = judge_choices(&all->choices);
+    if (r.n && shows_text(args) && !args->brief)
         report_choices_text(stdout, &r);
-    return report_choices_json(&r);
+    return r;
+}
+
+static int draw_figures(const struct results *all, const struct arguments *args,
+                        const struct choices_report *choices, struct err *err)
+{
+    if (args->plot && figure_validation_write(all->sources, args->plot, err))
+        return -1;
+    return args->plot_choices ? figure_choices_write(choices, args->plot_choices, err)
+                              : 0;
 }
 
 static int write_files(struct results *all, const struct arguments *args)
 {
     struct err err = { 0 };
     json_t *ranges, *domains = show_domains(all, args, &ranges);
+    struct choices_report choices = show_choices(all, args);
     const struct report_validation x = {
         .sources = all->sources,
         .domains = domains,
         .ranges = ranges,
         .warnings = all->warnings,
         .claims = args->arena ? arena_claims(shows_text(args)) : NULL,
-        .choices = show_choices(all, args),
+        .choices = choices.n ? report_choices_json(&choices) : NULL,
     };
     json_t *tree = contract_result(&report_validate_contract, &x);
     json_decref(x.domains);
@@ -294,8 +309,8 @@ static int write_files(struct results *all, const struct arguments *args)
         rc = report_applicability_write(tree, args->domains, &err);
         json_decref(tree);
     }
-    if (!rc && args->plot)
-        rc = figure_validation_write(all->sources, args->plot, &err);
+    if (!rc)
+        rc = draw_figures(all, args, &choices, &err);
     if (rc)
         fprintf(stderr, "smsim: %s\n", err.text);
     return rc;
@@ -319,6 +334,8 @@ static const char *misplaced(const struct arguments *a, const struct option_list
         { "--rows: goes with tables alone", steps && a->rows },
         { "--brief: goes with tables alone", steps && a->brief },
         { "--applicability: goes with tables alone", steps && a->domains },
+        { "--plot-choices: goes with several tables, and without --arena",
+          a->plot_choices && (steps || a->arena || names->n == 1) },
         { "--arena: goes with tables alone", steps && a->arena },
         { "--arena: goes without --rows and --brief",
           a->arena && (a->rows || a->brief) },
@@ -374,10 +391,13 @@ int cmd_validate(int argc, char **argv)
         return EXIT_USAGE;
     }
     struct err err = { 0 };
-    if (args.plot && draw_check_name(args.plot, &err)) {
-        fprintf(stderr, "smsim validate: --plot: %s\n", err.text);
-        return EXIT_USAGE;
-    }
+    const char *figures[] = { args.plot, args.plot_choices };
+    for (int i = 0; i < 2; i++)
+        if (figures[i] && draw_check_name(figures[i], &err)) {
+            fprintf(stderr, "smsim validate: --plot%s: %s\n", i ? "-choices" : "",
+                    err.text);
+            return EXIT_USAGE;
+        }
     if (args.measured || args.device)
         return validate_steps(&args, &names);
     struct arena arena;
