@@ -33,6 +33,8 @@ static double part_elements(const struct build *b, enum module part)
         return b->elements[SYM_SQW];
     case MODULE_SCALE:
         return b->elements[SYM_PS];
+    case MODULE_INDEX_NORM:
+        return b->elements[SYM_IN];
     case MODULE_PROBE:
         return b->elements[SYM_PROBE];
     case MODULE_CONDITION_MORE:

@@ -63,6 +63,13 @@ enum sym {
     SYM_CONTEXT,   /* what a text encoder made, */
     SYM_DENOISED,  /* patches that are made, */
     SYM_CONDITION, /* biases and classes of what conditions all layers */
+    SYM_IQ,        /* an indexer's queries, */
+    SYM_IK,        /* its keys and weights of heads, */
+    SYM_IS,        /* a score for each query and key before it, */
+    SYM_IT,        /* and those that are chosen; */
+    SYM_IW,        /* multiply-adds of scores, */
+    SYM_IB,        /* and of those of chosen keys; */
+    SYM_IN,        /* weights of its norm */
     SYM_SI,        /* state mixers: what the first product makes, */
     SYM_SC,        /* what the convolution sees, */
     SYM_SX,        /* the columns that are mixed, */
@@ -177,6 +184,7 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_LIGHTNING             FLAG(66)  /* decays are fixed, and nothing convolved */
 #define HAS_TEXT_STREAM           FLAG(68)  /* diffusion: texts have weights of their own, */
 #define HAS_ONE_OUT               FLAG(69)  /* or attention and MLP one last product */
+#define HAS_INDEXER               FLAG(70)  /* chooses the keys of a query */
 #define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
 /* clang-format on */
 
@@ -190,6 +198,8 @@ enum module {
     MODULE_QUERY_DOWN,
     MODULE_KV_DOWN,
     MODULE_KV_UP,
+    MODULE_INDEX_QUERY,
+    MODULE_INDEX_KEY,
     MODULE_OUT,
     MODULE_MTP,
     MODULE_GATE,
@@ -230,6 +240,7 @@ enum module {
     MODULE_STATE_HEADS,
     MODULE_STATE_NORM,
     MODULE_STEP_NORM,
+    MODULE_INDEX_NORM,
     MODULE_SCALE,
     MODULE_PROBE,
     MODULE_CONDITION_MORE,

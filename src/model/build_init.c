@@ -175,6 +175,7 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
            flag(m->attention.softcap, HAS_ATTENTION_SOFTCAP) |
            flag(m->attention.sinks, HAS_SINKS) |
            flag(m->attention.gated, HAS_OUTPUT_GATE) |
+           flag(m->attention.index_heads > 0, HAS_INDEXER) |
            flag(flash && s->context_method == OP_CONTEXT_RING && s->context > 1,
                 HAS_RING) |
            flag(m->attention.latent_kv > 0, HAS_LATENT) |
@@ -294,6 +295,24 @@ static double norm_weights(int64_t n, int64_t head_dim, double t)
     return n > head_dim ? (double)n / t : (double)n;
 }
 
+/* Scores of all keys before a query, which every rank of a tensor group makes. */
+static void set_indexer(const struct build *b, double *e, double tokens)
+{
+    const struct model_attention *a = &b->m->attention;
+    double keys = (double)b->s->sequence,
+           columns = (double)(a->index_heads * a->index_dim);
+    double chosen = (double)a->window < keys ? (double)a->window : keys;
+    if (a->index_heads == 0)
+        return;
+    e[SYM_IQ] = tokens * columns;
+    e[SYM_IK] = tokens * (double)(a->index_dim + a->index_heads);
+    e[SYM_IS] = tokens * keys / 2;
+    e[SYM_IT] = tokens * chosen;
+    e[SYM_IW] = e[SYM_IS] * columns;
+    e[SYM_IB] = e[SYM_IT] * columns;
+    e[SYM_IN] = 2 * (double)a->index_dim;
+}
+
 /* As a rank of the module has them. */
 static int set_elements(struct build *b, enum op_module module, int64_t vocab)
 {
@@ -329,6 +348,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_LU] =
         tokens * heads *
         (double)(m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
+    set_indexer(b, e, tokens);
     e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
     if (!(b->flags & (HAS_FLASH | HAS_ULYSSES)))
         e[SYM_E] *= parts; /* gathered before the products */
@@ -424,7 +444,7 @@ static void mark_linears(struct build *b)
         b->linears[i].slower = s->expert_imbalance;
     }
     for (int i = MODULE_QKV; i <= MODULE_UP; i++)
-        if (i != MODULE_OUT &&
+        if (i != MODULE_OUT && i != MODULE_INDEX_QUERY && i != MODULE_INDEX_KEY &&
             b->shares[i < MODULE_OUT ? OP_ATTENTION : OP_MLP].degree > 1)
             split_columns(&b->linears[i], s);
 }
@@ -466,6 +486,13 @@ static void set_linears(struct build *b, int64_t vocab)
         [MODULE_KV_DOWN] = { down, h, m->attention.latent_kv + m->attention.latent_rope,
                              1, false, true, layer },
         [MODULE_KV_UP] = { tokens, m->attention.latent_kv, up, 1, false, true, layer },
+        [MODULE_INDEX_QUERY] = { tokens,
+                                 m->attention.latent_q ? m->attention.latent_q : h,
+                                 m->attention.index_heads * m->attention.index_dim, 1,
+                                 false, true, layer },
+        [MODULE_INDEX_KEY] = { tokens, h,
+                               m->attention.index_dim + m->attention.index_heads, 1,
+                               false, true, layer },
         [MODULE_OUT] = { tokens, made, h, 1, m->attention.out_bias, true, layer },
         [MODULE_GATE] = { inside, columns, f, experts, m->mlp.bias, true, layer },
         [MODULE_UP] = { inside, columns, f, experts, m->mlp.bias, true, layer },

@@ -37,9 +37,9 @@ static const struct family_field deepseek_fields[] = {
       .min = 1,
       .max = WIDTH_MAX },
     SIZE("v_head_dim", NULL, attention.value_dim, true, WIDTH_MAX),
-    NOTED("index_topk",
-          "sparse attention and its indexer are not modelled: each token attends to "
-          "all keys, and the indexer's weights (0.1 % of DeepSeek-V3.2) are left out"),
+    OR_NONE("index_topk", attention.window, POSITIONS_MAX),
+    OR_NONE("index_n_heads", attention.index_heads, HEADS_MAX),
+    OR_NONE("index_head_dim", attention.index_dim, WIDTH_MAX),
     FURTHER,
     ACTIVATION("hidden_act"),
     FIELDS_END,
@@ -50,6 +50,9 @@ static void deepseek_finish(struct family_raw *raw)
     struct model *m = &raw->m;
     m->attention.head_dim = raw->plain_head_dim + m->attention.latent_rope;
     m->mlp.shared_width = raw->shared_experts * m->mlp.width;
+    if (!m->attention.window || !m->attention.index_dim)
+        m->attention.index_heads = 0;
+    raw->windowed = m->attention.index_heads > 0 ? m->layers : 0;
     if (raw->sparse_step > 1) { /* of those after the first, every so-manyth */
         int64_t first = m->mlp.dense_layers, step = raw->sparse_step;
         int64_t with = (m->layers + step - 1) / step - (first + step - 1) / step;
@@ -236,10 +239,14 @@ static void llama4_finish(struct family_raw *raw)
 const struct family families_experts[] = {
     FAMILY("deepseek_v2", deepseek_fields, deepseek_finish, LLAMA),
     FAMILY("deepseek_v3", deepseek_fields, deepseek_finish, DEEPSEEK),
-    FAMILY("deepseek_v32", deepseek_fields, deepseek_finish, DEEPSEEK),
+    FAMILY("deepseek_v32", deepseek_fields, deepseek_finish, DEEPSEEK,
+           .attention.index_heads = 64, .attention.index_dim = 128,
+           .attention.window = 2048),
     FAMILY("kimi_k2", deepseek_fields, deepseek_finish, DEEPSEEK),
     FAMILY("glm4_moe_lite", deepseek_fields, deepseek_finish, DEEPSEEK),
-    FAMILY("glm_moe_dsa", deepseek_fields, deepseek_finish, DEEPSEEK),
+    FAMILY("glm_moe_dsa", deepseek_fields, deepseek_finish, DEEPSEEK,
+           .attention.index_heads = 32, .attention.index_dim = 128,
+           .attention.window = 2048),
     FAMILY("glm4_moe", glm_fields, glm_finish, DEEPSEEK, .attention.head_dim = 128),
     FAMILY("olmoe", olmoe_fields, olmoe_finish, LLAMA),
     FAMILY("phimoe", phimoe_fields, phimoe_finish, GATED),

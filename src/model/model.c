@@ -291,6 +291,14 @@ static int check_design(const struct family_raw *raw, struct cfg root)
                  " layers keep a state: times of their scan are by a roofline "
                  "law that no measured kernel has tested (MODEL.md, 3.20)",
                  model_state_layers(m));
+    if (m->attention.index_heads > 0)
+        cfg_warn(
+            root, DIAG_APPROXIMATE,
+            "each query attends to %" PRId64
+            " keys that an indexer chooses; the kernels of scores and choice are "
+            "by a roofline law, and attention to chosen keys costs as attention to "
+            "as many neighbours does (MODEL.md, 2.11)",
+            m->attention.window);
     if (raw->without_experts)
         cfg_warn(root, DIAG_WITHOUT_EFFECT,
                  "experts are given, and no layer has them: the "

@@ -56,9 +56,12 @@ struct model_attention {
     int64_t window;           /* keys that a token sees ... */
     double windowed_share;    /* ... in this share of the layers */
     int64_t relative_buckets; /* T5: learned relative positions */
-    bool gated;               /* its result by a sigmoid of the token (Qwen3-Next) */
-    bool softcap;             /* scores through a scaled tanh (Gemma 2) */
-    bool sinks;               /* each head has a learned score of nothing (GPT-OSS) */
+    /* Sparse attention (DeepSeek-V3.2): an indexer of so many heads and columns chooses the
+     * keys that a query attends to, which are `window`; 0: none */
+    int64_t index_heads, index_dim;
+    bool gated;   /* its result by a sigmoid of the token (Qwen3-Next) */
+    bool softcap; /* scores through a scaled tanh (Gemma 2) */
+    bool sinks;   /* each head has a learned score of nothing (GPT-OSS) */
     bool rotary;
     bool scaled_rope; /* cosines and sines have a scale of their own (yarn) */
     bool fused_qkv;   /* one matrix makes q, k and v, by the family's design */

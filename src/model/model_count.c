@@ -100,6 +100,12 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
         s * (m->attention.latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h) +
         s * (m->attention.gated ? h * (double)model_context_width(m) : 0);
     double attention = 2 * core * s * keys_seen(m, s, half);
+    const struct model_attention *a = &m->attention;
+    double index = (double)(a->index_heads * a->index_dim);
+    if (index > 0)
+        attention += s * (index * (double)(a->latent_q ? a->latent_q : m->hidden) +
+                          h * (double)(a->index_heads + a->index_dim)) +
+                     s * (half ? s / 2 : s) * index;
     double sum = s * inner_macs(m);
     if (m->kind.mixer == MODEL_MIXER_ATTENTION || m->kind.mixer == MODEL_MIXER_BOTH)
         sum += projections + attention;

@@ -78,7 +78,11 @@ static void add_layers(struct strbuf *out, const struct model *m)
         strbuf_printf(out, ", %" PRId64 " layers without experts (MLP of %" PRId64 ")",
                       m->mlp.dense_layers, m->mlp.dense_width);
     add_state(out, m);
-    if (a->window && a->windowed_share > 0)
+    if (a->index_heads > 0)
+        strbuf_printf(out,
+                      ", %" PRId64 " keys a query by an indexer of %" PRId64 " heads",
+                      a->window, a->index_heads);
+    else if (a->window && a->windowed_share > 0)
         strbuf_printf(out, ", window of %" PRId64 " in %.0f%% of the layers", a->window,
                       100 * a->windowed_share);
     if (m->ends.frames)

@@ -143,6 +143,52 @@ static void test_delta(void)
     cfg_loader_release(&loader);
 }
 
+/* By hand: products of the indexer, its scores of s / 2 keys a query, and backward 3 times
+ * those of the chosen keys; attention as to a window. */
+static void test_sparse(void)
+{
+    static const char file[] =
+        "{'model_type': '%s', 'hidden_size': 512, 'num_hidden_layers': 2, "
+        "'num_attention_heads': 8, 'vocab_size': 1000, 'intermediate_size': 1024, "
+        "'moe_intermediate_size': 256, 'n_routed_experts': 8, 'num_experts_per_tok': "
+        "2, "
+        "'q_lora_rank': 96, 'kv_lora_rank': 64, 'qk_nope_head_dim': 64, "
+        "'qk_rope_head_dim': 32, 'v_head_dim': 64%s}";
+    char text[2][800];
+    struct cfg_loader loaders[2];
+    struct model sparse, full;
+    struct arena arena;
+    arena_init(&arena);
+    snprintf(text[0], sizeof(text[0]), file, "deepseek_v32",
+             ", 'index_topk': 32, 'index_n_heads': 4, 'index_head_dim': 16");
+    snprintf(text[1], sizeof(text[1]), file, "deepseek_v3", "");
+    CU_ASSERT_EQUAL_FATAL(read_text(&sparse, &loaders[0], text[0]), 0);
+    CU_ASSERT_EQUAL_FATAL(read_text(&full, &loaders[1], text[1]), 0);
+    double weights = 96 * 64 + 512 * (16 + 4), layers = 2;
+    CU_ASSERT_EQUAL((double)(sparse.parameters - full.parameters),
+                    layers * (weights + 32));
+    struct op_settings s = op_settings_of(OP_BF16, &op_fused);
+    s.attention = OP_ATTENTION_FLASH;
+    struct op_list a = op_make(&arena, &sparse, s), b = op_make(&arena, &full, s);
+    const struct op_block *with = find_block(&a, "layer"),
+                          *without = find_block(&b, "layer");
+    double tokens = (double)BATCH * SEQ, columns = 64, keys = 32;
+    CU_ASSERT_DOUBLE_EQUAL(flops(with->forward, with->n_forward, "index_") /
+                               (2 * tokens * (weights + SEQ / 2.0 * columns)),
+                           1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(flops(with->backward, with->n_backward, "index_") /
+                               (2 * tokens * (weights + 3 * keys * columns)),
+                           1, 1e-12);
+    double seen = keys - keys * keys / (2 * SEQ), all = SEQ / 2.0;
+    CU_ASSERT_DOUBLE_EQUAL(flops(with->forward, with->n_forward, "flash") /
+                               flops(without->forward, without->n_forward, "flash"),
+                           seen / all, 1e-9);
+    CU_ASSERT(op_block_kept_B(with) > op_block_kept_B(without));
+    arena_release(&arena);
+    cfg_loader_release(&loaders[0]);
+    cfg_loader_release(&loaders[1]);
+}
+
 /* Queries' product makes the gate, too: half as many columns again of 8 heads of 64, and
  * the gate's result is kept. */
 static void test_gate(void)
@@ -324,6 +370,7 @@ void test_linear_register(void)
     CU_add_test(s, "published parameters", test_published);
     CU_add_test(s, "a delta rule by hand", test_delta);
     CU_add_test(s, "attention's output gate", test_gate);
+    CU_add_test(s, "sparse attention by hand", test_sparse);
     CU_add_test(s, "over a tensor group", test_tensor);
     CU_add_test(s, "adapters of state mixers", test_lora);
     CU_add_test(s, "folded steps are unfolded ones", test_folded);

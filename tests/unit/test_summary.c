@@ -82,6 +82,7 @@ static void test_active(void)
         struct model_summary s;
         struct model m;
         cfg_loader_init(&loader);
+        cfg_loader_init(&loader);
         CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, cases[i].id), 0);
         CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, 512), 0);
         if (fabs((double)s.active - cases[i].active) > cases[i].digit)
@@ -146,6 +147,50 @@ static void test_json(void)
     cfg_loader_release(&loader);
 }
 
+/* Parameters that one token goes through, as the cards round them; some leave out the
+ * embedding, or it and the head. */
+static void test_cards(void)
+{
+    static const struct {
+        const char *id;
+        double billion;
+        bool embedding, head;
+    } cases[] = {
+        { "deepseek-ai/DeepSeek-V3", 37, false, true },
+        { "deepseek-ai/DeepSeek-V3.2", 37, false, true },
+        { "moonshotai/Kimi-K2-Base", 32, false, true },
+        { "zai-org/GLM-4.5", 32, false, false },
+        { "zai-org/GLM-4.5-Air", 12, false, false },
+        { "zai-org/GLM-5", 40, false, false },
+        { "MiniMaxAI/MiniMax-M2", 10, false, true },
+        { "MiniMaxAI/MiniMax-Text-01", 45.9, false, false },
+        { "openai/gpt-oss-20b", 3.6, false, true },
+        { "openai/gpt-oss-120b", 5.1, false, true },
+        { "Qwen/Qwen3-30B-A3B", 3.3, true, true },
+        { "Qwen/Qwen3-235B-A22B", 22, true, true },
+        { "Qwen/Qwen3-Next-80B-A3B-Instruct", 3.9, true, true },
+        { "moonshotai/Kimi-Linear-48B-A3B-Instruct", 3.1, false, true },
+        { "baidu/ERNIE-4.5-300B-A47B-PT", 47, false, true },
+        { "tencent/Hunyuan-A13B-Instruct", 13, true, true },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model_summary s;
+        struct model m;
+        cfg_loader_init(&loader);
+        CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, cases[i].id), 0);
+        CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, 512), 0);
+        int64_t n = s.active;
+        n -= cases[i].embedding ? 0 : s.parts[SUMMARY_EMBEDDING];
+        n -= cases[i].head ? 0 : s.parts[SUMMARY_HEAD];
+        double off = (double)n / 1e9 / cases[i].billion - 1;
+        if (fabs(off) > 0.045)
+            printf("\n    %s: %.2f billion", cases[i].id, (double)n / 1e9);
+        CU_ASSERT(fabs(off) <= 0.045);
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_summary_register(void)
 {
     CU_pSuite s = CU_add_suite("summary", NULL, NULL);
@@ -153,4 +198,5 @@ void test_summary_register(void)
     CU_add_test(s, "active", test_active);
     CU_add_test(s, "rates", test_rates);
     CU_add_test(s, "json", test_json);
+    CU_add_test(s, "active parameters", test_cards);
 }

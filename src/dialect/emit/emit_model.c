@@ -138,7 +138,7 @@ static bool same_sizes(const struct model *a, const struct model *b)
         SAME(mlp.gated) && SAME(ends.tied) && SAME(parallel_residual) && SAME(norms.one) &&
         SAME(attention.qkv_bias) && SAME(attention.out_bias) && SAME(mlp.bias) && SAME(ends.head_bias) &&
         SAME(norms.embedding) && SAME(norms.final) && SAME(ends.pooler) && SAME(attention.softcap) &&
-        SAME(ends.logit_softcap) && SAME(attention.sinks) && SAME(attention.gated) && SAME(ends.embed) && SAME(diffusion.stack) && SAME(diffusion.single_layers) && SAME(diffusion.text_tokens) && SAME(mlp.router_bias) && SAME(mlp.shared_scale) &&
+        SAME(ends.logit_softcap) && SAME(attention.sinks) && SAME(attention.gated) && SAME(attention.index_heads) && SAME(attention.index_dim) && SAME(ends.embed) && SAME(diffusion.stack) && SAME(diffusion.single_layers) && SAME(diffusion.text_tokens) && SAME(mlp.router_bias) && SAME(mlp.shared_scale) &&
         SAME(attention.rotary) && SAME(attention.fused_qkv) && SAME(attention.dropout) && SAME(hidden_dropout) &&
         SAME(ends.patch) && same_tower(a->tower, b->tower);
 #undef SAME
