@@ -233,6 +233,9 @@ struct model_tower {
     bool pooled; /* a learned query attends to all patches (SigLIP) */
 };
 
+/* Whether only data parallelism divides it: no tensor, pipeline or context group. */
+bool model_is_whole(const struct model *m);
+
 /* Whether the head makes logits of words. */
 bool model_has_vocabulary(const struct model *m);
 

@@ -4,6 +4,11 @@
 
 #include <math.h>
 
+bool model_is_whole(const struct model *m)
+{
+    return m->tower || m->diffusion.stack;
+}
+
 bool model_has_vocabulary(const struct model *m)
 {
     return m->ends.head == MODEL_HEAD_CAUSAL_LM ||

@@ -82,7 +82,7 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
     int64_t t = p->v[SPACE_TENSOR];
     if (t == 1)
         return true;
-    return row_of(p)->tensor && !m->attention.latent_kv && !m->tower &&
+    return row_of(p)->tensor && !m->attention.latent_kv && !model_is_whole(m) &&
            p->world % t == 0 && m->attention.heads % t == 0 &&
            m->attention.kv_heads % t == 0 && m->attention.q_width % t == 0 &&
            m->mlp.width % t == 0;
@@ -91,15 +91,15 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
 static bool pipeline_rule(const struct space *s, struct space_point *p)
 {
     int64_t n = p->v[SPACE_PIPELINE];
-    return n == 1 || (row_of(p)->pipeline && !s->model->tower && n <= s->layers &&
-                      p->world % (p->v[SPACE_TENSOR] * n) == 0);
+    return n == 1 || (row_of(p)->pipeline && !model_is_whole(s->model) &&
+                      n <= s->layers && p->world % (p->v[SPACE_TENSOR] * n) == 0);
 }
 
 static bool context_rule(const struct space *s, struct space_point *p)
 {
     int64_t c = p->v[SPACE_CONTEXT];
     int64_t model = p->v[SPACE_TENSOR] * p->v[SPACE_PIPELINE];
-    if (p->world % (model * c) != 0 || (c > 1 && s->model->tower))
+    if (p->world % (model * c) != 0 || (c > 1 && model_is_whole(s->model)))
         return false;
     p->ranks = p->world / model;
     p->data = p->ranks / c;

@@ -539,6 +539,35 @@ static void test_job_words(void)
     close_job(&x);
 }
 
+/* Of models that data parallelism alone divides, no point has other groups. */
+static void test_whole(void)
+{
+    static const char *const models[] = { "black-forest-labs/FLUX.1-schnell",
+                                          "openai/clip-vit-base-patch32" };
+    for (size_t k = 0; k < COUNT(models); k++) {
+        const struct raw_job words = { .model = models[k],
+                                       .instances = "p5.48xlarge",
+                                       .count = "2",
+                                       .batch = 64,
+                                       .sequence = k ? 77 : 4608,
+                                       .allows = { "micro_batch_size=1,4",
+                                                   "bucket_size=25MiB" } };
+        struct planned x;
+        int64_t points = 0;
+        open_job(&x, &words);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        for (int64_t i = 0; i < space_slices(&x.job.space); i++) {
+            struct space_iter it;
+            space_iter_init(&it, &x.job.space, i);
+            for (; space_next(&it); points++)
+                CU_ASSERT(it.p.v[SPACE_TENSOR] == 1 && it.p.v[SPACE_PIPELINE] == 1 &&
+                          it.p.v[SPACE_CONTEXT] == 1);
+        }
+        CU_ASSERT(points > 0);
+        close_job(&x);
+    }
+}
+
 void test_plan_register(void)
 {
     CU_pSuite suite = CU_add_suite("plan", NULL, NULL);
@@ -553,4 +582,5 @@ void test_plan_register(void)
     CU_add_test(suite, "a plan's hours and cost are the whole job's", test_whole_job);
     CU_add_test(suite, "budgets are of the whole job", test_job_budget);
     CU_add_test(suite, "what of a job plans do without", test_job_words);
+    CU_add_test(suite, "models that are whole", test_whole);
 }
