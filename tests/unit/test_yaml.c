@@ -49,6 +49,7 @@ static const struct {
 } cases[] = {
     { "", "" },
     { "# nothing\n", "" },
+    { "a: \"b\"# c\nd: 'e'#f\ng: \"h#i\" # j\n", "{a:b,d:e,g:h#i}" }, /* likewise */
     { "a: 1\nb: two\nc:\n  - x\n  - y: 2\n", "{a:1,b:two,c:[x,{y:2}]}" },
     { "a: [1,\n2\n]\nb: 3\n", "{a:[1,2],b:3}" }, /* as PyYAML takes it */
     { "{a: [1, 2], 'b c': {}}", "{a:[1,2],b c:{}}" },

@@ -76,6 +76,8 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
 {
     struct arena *arena = &l->loader->arena;
     struct python_wanted wanted = dialect_calls(arena);
+    if (l->notebook)
+        wanted.calls = launch_wanted_of_cells(arena, wanted.calls);
     wanted.gpu = (struct python_gpu) { l->gpus, l->arch, l->gpus * given->count };
     struct python p;
     struct err err = { 0 };

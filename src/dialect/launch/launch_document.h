@@ -12,6 +12,9 @@ struct cfg launch_read_document(struct launch *l, const char *text, size_t len,
 bool launch_is_notebook(const char *file);
 /* Its cells as l->notebook, or -1 after reporting. */
 int launch_open_notebook(struct launch *l, const char *text, size_t len);
+/* The calls that are looked for in a notebook: these, and those that write files. */
+const char *const *launch_wanted_of_cells(struct arena *arena,
+                                          const char *const *calls);
 /* What its cells of Python give its cells of a shell: names that are bound once, as
  * {name}, and os.environ; the files that those cells write are the notebook's from then
  * on. `given` comes before; at most `most` rows of `out` are filled, whose number is

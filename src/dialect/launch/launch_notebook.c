@@ -2,13 +2,18 @@
 #include "dialect/launch/launch_context.h"
 #include "dialect/launch/launch_document.h"
 
+#include "base/names.h"
+#include "base/strbuf.h"
 #include "dialect/source/notebook.h"
 #include "dialect/source/python.h"
 #include "dialect/source/shell.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { JSON_DEPTH_MAX = 20, JSON_MAX_B = 1 << 18, WANTED_MAX = 400 };
 
 bool launch_is_notebook(const char *file)
 {
@@ -84,6 +89,107 @@ static void give(struct arena *arena, const char *name, const struct value *v,
         out[(*n)++] = (struct shell_given) { name, text, v->line, false };
 }
 
+/* Files of Python ------------------------------------------------------------------ */
+
+/* A value as JSON, which YAML is, too; false: a part of it is not known. */
+static bool add_json(struct strbuf *b, const struct value *v, int depth)
+{
+    bool dict = v->kind == VALUE_DICT, list = v->kind == VALUE_LIST, known = !v->gap;
+    if (depth > JSON_DEPTH_MAX || b->len > JSON_MAX_B)
+        return false;
+    if (v->kind == VALUE_STRING) {
+        json_t *text = json_string(v->text);
+        char *quoted = json_dumps(text, JSON_ENCODE_ANY);
+        strbuf_addstr(b, quoted ? quoted : "null");
+        known = quoted != NULL;
+        free(quoted);
+        json_decref(text);
+    } else if (v->kind == VALUE_INT) {
+        strbuf_printf(b, "%" PRId64, v->integer);
+    } else if (v->kind == VALUE_REAL) {
+        strbuf_printf(b, "%.15g", v->real);
+    } else if (v->kind == VALUE_BOOL) {
+        strbuf_addstr(b, v->integer ? "true" : "false");
+    } else if (v->kind == VALUE_NONE) {
+        strbuf_addstr(b, "null");
+    }
+    strbuf_addstr(b, dict ? "{" : list ? "[" : "");
+    for (int32_t i = 0; (dict || list) && i < v->n && known; i++) {
+        const struct value key = { .kind = VALUE_STRING, .text = v->items[i].key };
+        strbuf_addstr(b, i ? ", " : "");
+        if (dict) {
+            known = v->items[i].key && add_json(b, &key, depth + 1);
+            strbuf_addstr(b, ": ");
+        }
+        known = known && add_json(b, v->items[i].value, depth + 1);
+    }
+    strbuf_addstr(b, dict ? "}" : list ? "]" : "");
+    return known && v->kind != VALUE_UNKNOWN;
+}
+
+/* The name in open("NAME", "w"); NULL: it is another call. */
+static const char *opened(const struct python_call *c)
+{
+    const struct value_item *name = value_get(c->arguments, "0"),
+                            *mode = value_get(c->arguments, "1");
+    mode = mode ? mode : value_get(c->arguments, "mode");
+    bool writes = strcmp(c->function, "open") == 0 && name &&
+                  name->value->kind == VALUE_STRING && mode &&
+                  mode->value->kind == VALUE_STRING && mode->value->text[0] == 'w';
+    return writes ? name->value->text : NULL;
+}
+
+/* f.write(text), json.dump(x, f) and yaml.dump(x, f): what is written; NULL: it is not
+ * known. *writes: it is such a call. */
+static const char *written_by(struct arena *arena, const struct python_call *c,
+                              bool *writes)
+{
+    static const char *const dumps[] = { "json.dump", "yaml.dump", "yaml.safe_dump",
+                                         NULL };
+    const struct value_item *it = value_get(c->arguments, "0");
+    bool text = strcmp(python_last_part(c->function), "write") == 0,
+         dump = names_listed(dumps, c->function);
+    struct strbuf b;
+    *writes = it && (text || dump);
+    if (!*writes || text)
+        return *writes && it->value->kind == VALUE_STRING ? it->value->text : NULL;
+    strbuf_init(&b);
+    const char *out =
+        add_json(&b, it->value, 0) ? arena_strdup(arena, strbuf_get(&b)) : NULL;
+    strbuf_release(&b);
+    return out;
+}
+
+/* with open("args.yaml", "w") as f: f.write(text): files of the notebook's, as those of
+ * %%writefile. One of several writes is a part of a file: it is not known. */
+static void take_python_files(struct launch *l, const struct python *p)
+{
+    struct notebook *nb = l->notebook;
+    const char *name = NULL, *text = NULL;
+    int64_t line = 0;
+    int times = 0;
+    for (int64_t i = 0; i <= p->calls.n; i++) {
+        const struct python_call *c = i < p->calls.n ? &p->calls.v[i] : NULL;
+        const char *next = c ? opened(c) : NULL;
+        bool writes = false;
+        const char *more =
+            c && !next ? written_by(&l->loader->arena, c, &writes) : NULL;
+        if (writes && name && !c->quoted) {
+            text = times++ ? NULL : more;
+            line = value_get(c->arguments, "0")->value->line;
+        }
+        if (c && !next)
+            continue;
+        if (name && times && text)
+            VEC_PUSH(&nb->files, ((struct source_file) { name, text, line }));
+        else if (name && times)
+            launch_note(l, line, DIAG_LEFT_OUT,
+                        "%.60s is written here, and what is in it is not known", name);
+        name = next;
+        times = 0;
+    }
+}
+
 int32_t launch_join_cells(struct launch *l, const struct python *p,
                           const struct launch_given *given, struct shell_given *out,
                           int32_t most)
@@ -99,6 +205,7 @@ int32_t launch_join_cells(struct launch *l, const struct python *p,
     struct shell s;
     struct err err = { 0 };
     int32_t n = 0;
+    take_python_files(l, p);
     for (int64_t i = 0; i < p->names.n; i++) {
         const char *name = p->names.v[i].name;
         if (is_used(nb->shell, name) && assigned(nb->python, name) == 1)
@@ -124,4 +231,19 @@ int32_t launch_join_cells(struct launch *l, const struct python *p,
         launch_note(l, err.line, DIAG_LEFT_OUT, "the shell's cells: %s", err.text);
     shell_release(&s);
     return n;
+}
+
+const char *const *launch_wanted_of_cells(struct arena *arena, const char *const *calls)
+{
+    static const char *const own[] = { "open", "write", "dump", "safe_dump" };
+    const char **all = ARENA_ARRAY(arena, WANTED_MAX + 5, const char *);
+    int n = 0;
+    for (; calls[n] && n < WANTED_MAX; n++)
+        all[n] = calls[n];
+    if (calls[n])
+        return calls;
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        all[n++] = own[i];
+    all[n] = NULL;
+    return all;
 }

@@ -314,6 +314,39 @@ static void read_stream(struct reader *r)
         take_error(r);
 }
 
+/* key: "text"# comment, which PyYAML reads (scanner.py, scan_to_next_token) and the
+ * standard does not: with a blank before "#"; NULL: there is none. */
+static const char *apart(struct arena *arena, const char *text, size_t len)
+{
+    char *out = arena_alloc(arena, 2 * len + 1, 1);
+    size_t n = 0;
+    bool found = false;
+    for (size_t i = 0; i < len;) {
+        size_t m = strcspn(text + i, "\n"), quote = 0, end;
+        const char *line = text + i;
+        while (quote < m && line[quote] != '"' && line[quote] != '\'')
+            quote++;
+        end = quote + 1;
+        while (end < m && line[end] != line[quote] && line[end] != '\\')
+            end++;
+        bool here = end + 1 < m && line[end] == line[quote] && line[end + 1] == '#' &&
+                    quote > 1 && line[quote - 1] == ' ' && line[quote - 2] == ':';
+        size_t before = here ? end + 1 : m;
+        memcpy(out + n, line, before);
+        n += before;
+        if (here)
+            out[n++] = ' ';
+        memcpy(out + n, line + before, m - before);
+        n += m - before;
+        i += m;
+        if (i < len)
+            out[n++] = text[i++];
+        found |= here;
+    }
+    out[n] = '\0';
+    return found ? out : NULL;
+}
+
 int yaml_read(struct yaml *y, struct arena *arena, const char *text, size_t len,
               struct err *err)
 {
@@ -326,6 +359,12 @@ int yaml_read(struct yaml *y, struct arena *arena, const char *text, size_t len,
         struct place at = place_of(text, bad);
         return err_set_at(err, (int)at.line, (int)at.column,
                           "it is no text in UTF-8 (save it as such)");
+    }
+    const char *with_blanks =
+        strstr(text, "\"#") || strstr(text, "'#") ? apart(arena, text, len) : NULL;
+    if (with_blanks) {
+        text = with_blanks;
+        len = strlen(text);
     }
     struct fy_diag_cfg how;
     fy_diag_cfg_default(&how);

@@ -98,7 +98,9 @@ static void take_blocks(struct launch_context *t, const struct tokenised *k)
 {
     for (int64_t i = k->python->calls.n; i-- > 0;) {
         const struct python_call *c = &k->python->calls.v[i];
-        bool partial = strcmp(python_last_part(c->function), "partial") == 0;
+        const char *last = python_last_part(c->function);
+        bool partial =
+            strcmp(last, "partial") == 0 || strcmp(last, "pack_dataset") == 0;
         for (size_t b = 0; partial && b < sizeof(blocks) / sizeof(blocks[0]); b++) {
             const struct value_item *it = value_get(c->arguments, blocks[b]);
             int64_t n;

@@ -21,7 +21,7 @@ const char *const user_script_calls[] = {
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
     "from_pretrained", "from_config", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable",
-    "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "partial",
+    "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "partial", "pack_dataset",
     /* methods of PEFT that are no LoRA */
     "AdaLoraConfig", "IA3Config", "PromptTuningConfig", "PrefixTuningConfig", "PromptEncoderConfig", "AdaptionPromptConfig",
     "LoHaConfig", "LoKrConfig", "OFTConfig", "BOFTConfig", "VeraConfig", "FourierFTConfig", "LNTuningConfig", "XLoraConfig",

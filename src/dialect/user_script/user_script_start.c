@@ -3,6 +3,7 @@
 #include "dialect/user_script/user_script.h"
 
 #include "base/file.h"
+#include "base/names.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
@@ -107,6 +108,21 @@ static bool is_made(const struct user_script *g, const char *option)
     return !o;
 }
 
+/* The word by which the text names a folder of the machine as its model, where the option
+ * names one by its id: model_id, and from_pretrained("/tmp/model"). NULL: it does not. */
+static const struct value_item *local_model(const struct user_script *g,
+                                            const struct value_item *option)
+{
+    static const char *const names[] = { "model_id", "model_name", "model_name_or_path",
+                                         NULL };
+    const struct value_item *it = value_get(g->words, "model_name_or_path");
+    const char *id = option->value->kind == VALUE_STRING ? option->value->text : "/";
+    bool local = it && it->value->kind == VALUE_STRING && it->value->text[0] == '/';
+    return local && names_listed(names, option->key) && *id != '/' && strchr(id, '/')
+               ? it
+               : NULL;
+}
+
 /* Options of the rows of which the text made nothing that is known; the others are its
  * own, and acted in it. */
 static void add_options(struct launch_context *t, struct user_script *g,
@@ -118,7 +134,11 @@ static void add_options(struct launch_context *t, struct user_script *g,
     for (int32_t i = 0; given && i < given->n; i++) {
         const struct value_item *o = &given->items[i],
                                 *it = value_get(g->words, o->key);
-        if (is_made(g, o->key)) {
+        const struct value_item *folder = local_model(g, o);
+        if (folder) { /* what the text has downloaded there is what it was asked for */
+            g->words->items[folder - g->words->items] =
+                (struct value_item) { folder->key, o->line, o->value };
+        } else if (is_made(g, o->key)) {
             if (others.len < 1000)
                 strbuf_printf(&others, "%s%.60s", others.len ? ", " : "", o->key);
         } else if (!it)
