@@ -132,6 +132,8 @@ struct training {
     struct lora lora;      /* rank 0: all parameters are trained */
     int64_t predicted_positions; /* masked LM: per sequence; 0: every position */
     int64_t mtp_layers;          /* modules that predict further tokens */
+    bool mtp_repeated;           /* they are one, run so often */
+    struct op_formats formats;   /* of modules that have their own */
     int64_t decoder_length;      /* after an encoder, in tokens; 0: sequence_length */
     const char *task;            /* head when not the model's own; NULL otherwise */
     const struct framework *framework;

@@ -136,8 +136,8 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_DECODER               FLAG(23)  /* causal */
 #define HAS_RING                  FLAG(24)  /* attention over keys that come in parts */
 #define HAS_FUSED_LOSS            FLAG(25)  /* one kernel each way, on the logits */
-#define HAS_QUANTIZED             FLAG(26)  /* products of the layers read fewer than 16
-                                               bits */
+#define HAS_QUANTIZED             FLAG(26)  /* attention's last product reads fewer than
+                                               16 bits */
 #define HAS_FUSED_GATE            FLAG(27)  /* activation and gate in one kernel */
 #define HAS_LOSS_IN_PLACE         FLAG(28)  /* its gradient takes the place of its
                                                input */
@@ -426,7 +426,7 @@ int32_t build_tail(struct build *b, struct op_block *head);
  * blocks each; how many there are. The logits' matrix is the head's. */
 enum { BUILD_MTP_BLOCKS = 3 };
 int32_t build_mtp_blocks(const struct model *m);
-int32_t build_mtp(struct build *b, struct op_block *block);
+int build_mtp(struct build *b, struct op_block *block, struct err *err);
 
 /* build_vision.c: a tower's blocks, the projector last; how many there are. */
 enum { BUILD_TOWER_MAX = 5 };

@@ -185,21 +185,23 @@ static const char *until_name(struct build *b, const char *until)
     return join(b->arena, parts, sizeof(parts) / sizeof(parts[0]));
 }
 
-/* Whether that is kept for the gradient of a quantized product's weight: its input, as
- * that product reads it. A router among the users reads 16 bits. */
-static bool kept_quantized(const struct build *b, const char *until)
+/* Bytes of an element of what is kept for the gradient of a quantized product's weight:
+ * its input, as that product reads it. 0: it is none. A router among the users reads 16
+ * bits. */
+static double kept_quantized_B(const struct build *b, const char *until)
 {
-    if (!(b->flags & HAS_QUANTIZED) ||
-        (b->flags & HAS_EXPERTS && strstr(until, "router")))
-        return false;
+    if (b->flags & HAS_EXPERTS && strstr(until, "router"))
+        return 0;
     for (int i = MODULE_NONE + 1; i < MODULE_LINEARS; i++) {
         size_t n = strlen(category_names[i]);
         const char *at = strstr(until, category_names[i]);
         if (at && strncmp(at + n, "_wgrad", 6) == 0 &&
             dtype_is_quantized(b->linears[i].dtype))
-            return build_trains(b, (enum module)i); /* adapters read 16 bits */
+            return build_trains(b, (enum module)i) /* adapters read 16 bits */
+                       ? dtype_element_B(b->linears[i].dtype)
+                       : 0;
     }
-    return false;
+    return 0;
 }
 
 void build_outs(struct build *b, struct op *op, const struct row *row)
@@ -211,9 +213,9 @@ void build_outs(struct build *b, struct op *op, const struct row *row)
         if (!until || !build_has(b, k->when, k->unless))
             continue;
         double size = build_bytes(b, k->term);
-        if (kept_quantized(b, until))
-            size *= dtype_element_B(op_compute_dtype(b->s->precision)) /
-                    b->width[k->term.width];
+        double quantized_B = kept_quantized_B(b, until);
+        if (quantized_B > 0)
+            size *= quantized_B / b->width[k->term.width];
         build_out(b, op, size, until);
         rest -= size;
     }

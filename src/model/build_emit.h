@@ -56,6 +56,12 @@ void build_outs(struct build *b, struct op *op, const struct row *row);
  * parameter just made of it, and how that is stored; the bytes it is dequantized from,
  * 0 where it is not. */
 bool build_trains(const struct build *b, enum module part);
+
+/* The precision of a product, which may be its module's own. */
+enum op_precision build_precision(const struct build *b, enum module part);
+
+/* Products of modules that have formats of their own take them. */
+void build_set_formats(struct build *b);
 void build_freeze(struct build *b, enum module part, struct op_param *param);
 double build_quantized_B(const struct build *b, enum module part);
 

@@ -190,6 +190,14 @@ static bool gathers(const struct model *m, const struct op_settings *s)
     return masked && s->predicted > 0;
 }
 
+/* Whether the products of a module read fewer than 16 bits. */
+static bool quantizes(const struct op_settings *s, enum op_formatted module)
+{
+    uint8_t own = s->formats.of[module];
+    enum op_precision p = own > 0 ? (enum op_precision)(own - 1) : s->precision;
+    return dtype_is_quantized(op_compute_dtype(p));
+}
+
 /* What moves tokens to and from experts, and how often (MODEL.md, R11.9). */
 static flagset expert_flags(const struct model *m, const struct op_settings *s)
 {
@@ -206,7 +214,8 @@ static flagset expert_flags(const struct model *m, const struct op_settings *s)
            flag(fw->sorted && !fw->fused_permute, HAS_EAGER_PERMUTE) |
            flag(fw->joined_gate, HAS_JOINED_GATE) |
            flag(fw->weighted_activation, HAS_WEIGHTED_ACTIVATION) |
-           flag(fw->fused && fp8 && m->mlp.gated, HAS_FUSED_EXPERTS) |
+           flag(fw->fused && quantizes(s, OP_FORMAT_EXPERTS) && m->mlp.gated,
+                HAS_FUSED_EXPERTS) |
            flag(fw->eager_biases && m->mlp.bias, HAS_EAGER_BIASES);
 }
 
@@ -223,7 +232,7 @@ static flagset flags(const struct model *m, const struct op_settings *s)
            flag(m->hidden_dropout && m->memory_dropout, HAS_MEMORY_DROPOUT) |
            flag(m->mlp.gated, HAS_GATE) |
            flag(m->mlp.gated && fw->kernels.fused_gate, HAS_FUSED_GATE) |
-           flag(dtype_is_quantized(op_compute_dtype(s->precision)), HAS_QUANTIZED) |
+           flag(quantizes(s, OP_FORMAT_OUT), HAS_QUANTIZED) |
            flag(m->mlp.experts > 0, HAS_EXPERTS) | expert_flags(m, s) |
            flag(m->mlp.shared_width > 0, HAS_SHARED) |
            flag(m->mlp.shared_scale, HAS_SHARED_SCALE) |
@@ -508,6 +517,7 @@ static void set_linears(struct build *b, int64_t vocab)
     memcpy(b->linears, rows, sizeof(rows));
     build_state_linears(b, tokens, layer);
     set_end_linears(b, vocab, tokens, head);
+    build_set_formats(b);
     mark_linears(b);
 }
 

@@ -76,14 +76,42 @@ int32_t build_mtp_blocks(const struct model *m)
     return BUILD_MTP_BLOCKS * (int32_t)m->mtp_layers;
 }
 
-int32_t build_mtp(struct build *b, struct op_block *block)
+/* The parameters are the first module's, whose backward runs last. */
+static void disown(struct op_block *block)
+{
+    block->n_params = 0;
+    for (int32_t i = 0; i < block->n_backward; i++)
+        block->backward[i].grad_n = 0;
+}
+
+static void build_modules(struct build *b, struct op_block *block)
 {
     for (int64_t k = 0; k < b->m->mtp_layers; k++) {
+        struct op_block *first = block;
         build_input(b, block++);
         build_layer(b, block, STACK_ONLY);
         block->repeat = 1;
         block++->name = "mtp_layer";
         build_mtp_head(b, block++);
+        for (; k > 0 && b->m->mtp_repeated && first < block; first++)
+            disown(first);
     }
-    return build_mtp_blocks(b->m);
+}
+
+int build_mtp(struct build *b, struct op_block *block, struct err *err)
+{
+    uint8_t own = b->s->formats.of[OP_FORMAT_MTP];
+    struct build other;
+    if (own == 0 || b->m->mtp_layers == 0) {
+        build_modules(b, block);
+        return 0;
+    }
+    struct op_settings *s = ARENA_NEW(b->arena, struct op_settings);
+    *s = *b->s;
+    s->precision = (enum op_precision)(own - 1);
+    s->formats = (struct op_formats) { 0 };
+    if (build_init(&other, b->arena, b->m, s, err) < 0)
+        return -1;
+    build_modules(&other, block);
+    return 0;
 }

@@ -2,6 +2,44 @@
 #include "model/build_emit.h"
 #include "model/recipe.h"
 
+static enum op_formatted formatted_of(const struct build *b, enum module part)
+{
+    if (part >= MODULE_QKV && part <= MODULE_KV_UP)
+        return OP_FORMAT_QKV;
+    if (part >= MODULE_GATE && part <= MODULE_DOWN)
+        return b->m->mlp.experts > 0 ? OP_FORMAT_EXPERTS : OP_FORMAT_MLP;
+    if (part >= MODULE_SHARED_GATE && part <= MODULE_SHARED_DOWN)
+        return OP_FORMAT_SHARED;
+    if (part == MODULE_EXPERTS_IN || part == MODULE_EXPERTS_OUT)
+        return OP_FORMAT_LATENT;
+    if (part >= MODULE_STATE_IN && part <= MODULE_STATE_STEP)
+        return OP_FORMAT_STATE_IN;
+    return part == MODULE_OUT         ? OP_FORMAT_OUT
+           : part == MODULE_STATE_OUT ? OP_FORMAT_STATE_OUT
+                                      : OP_FORMATS;
+}
+
+enum op_precision build_precision(const struct build *b, enum module part)
+{
+    enum op_formatted f = formatted_of(b, part);
+    uint8_t own = f < OP_FORMATS ? b->s->formats.of[f] : 0;
+    return own > 0 ? (enum op_precision)(own - 1) : b->s->precision;
+}
+
+void build_set_formats(struct build *b)
+{
+    for (int i = MODULE_NONE + 1; i < MODULE_LINEARS; i++) {
+        struct linear *l = &b->linears[i];
+        if (dtype_is_quantized(l->dtype))
+            l->dtype = op_compute_dtype(build_precision(b, (enum module)i));
+    }
+}
+
+static const struct op_recipe *recipe_of(const struct build *b, enum module part)
+{
+    return op_recipe_of(build_precision(b, part));
+}
+
 static double weights(const struct linear *l)
 {
     return (double)l->k * (double)l->n * (double)l->batch;
@@ -140,15 +178,16 @@ static double operand_B(const struct build *b, const struct linear *l)
  * the other direction (Transformer Engine 2, module/linear.py: columnwise_usage). */
 static double copies_of(const struct build *b, enum module part)
 {
-    const struct op_recipe *r = op_recipe_of(b->s->precision);
+    const struct op_recipe *r = recipe_of(b, part);
     return build_trains(b, part) ? op_recipe_copies(r, b->s->sm_arch) : 1;
 }
 
 /* Bytes of an element that is quantized: read for its scale, if the norm has not found
  * it, and read once more. */
-static double unquantized_B(const struct build *b, enum recipe_norm norm)
+static double unquantized_B(const struct build *b, enum module part,
+                            enum recipe_norm norm)
 {
-    double search_B = op_recipe_of(b->s->precision)->search_B;
+    double search_B = recipe_of(b, part)->search_B;
     return b->width[WIDTH_NARROW] + (norm == RECIPE_NORM_WRITES_16BIT ? search_B : 0);
 }
 
@@ -156,7 +195,7 @@ static double unquantized_B(const struct build *b, enum recipe_norm norm)
 static void emit_quantize(struct build *b, enum module part, const char *what,
                           double elements, double read_B, double copies, bool backward)
 {
-    const struct op_recipe *r = op_recipe_of(b->s->precision);
+    const struct op_recipe *r = recipe_of(b, part);
     struct op *op = build_op(b, build_name(b, part, what), OP_STREAM, backward);
     const struct linear *l = &b->linears[part];
     int64_t kernels = b->s->framework->experts.fp8_kernels;
@@ -206,7 +245,7 @@ static enum recipe_norm norm_of(const struct build *b, enum module part)
                       part != MODULE_STATE_STEP && part != MODULE_MTP;
     bool fuses = b->s->framework->kernels.fp8_norm && after_norm && !b->m->norms.post &&
                  !b->m->norms.no_input && !(b->flags & HAS_EXPERTS);
-    return fuses ? op_recipe_of(b->s->precision)->norm : RECIPE_NORM_WRITES_16BIT;
+    return fuses ? recipe_of(b, part)->norm : RECIPE_NORM_WRITES_16BIT;
 }
 
 /* The gate's and the up product's input is one. */
@@ -231,15 +270,14 @@ static void emit_quantized_operands(struct build *b, enum module part,
         return;
     if (!b->s->framework->tensors.fp8_weights_kept && !b->s->quantized_parameters)
         emit_quantize(b, part, "_weight_fp8", weights(l),
-                      unquantized_B(b, RECIPE_NORM_WRITES_16BIT),
-                      op_recipe_copies(op_recipe_of(b->s->precision), b->s->sm_arch),
-                      false);
+                      unquantized_B(b, part, RECIPE_NORM_WRITES_16BIT),
+                      op_recipe_copies(recipe_of(b, part), b->s->sm_arch), false);
     enum recipe_norm norm = norm_of(b, part);
     if (norm == RECIPE_NORM_QUANTIZES || shares_input(b, part) ||
         is_fused(b, part, false))
         return;
     emit_quantize(b, part, "_input_fp8", inputs * gathered_share(b, part, false),
-                  unquantized_B(b, norm), copies_of(b, part), false);
+                  unquantized_B(b, part, norm), copies_of(b, part), false);
     bool kept = part == MODULE_OUT && build_trains(b, part);
     if (kept && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
         build_out(b, &b->block->forward[b->block->n_forward - 1],
@@ -257,12 +295,12 @@ static void emit_quantized_gradient(struct build *b, enum module part,
     if (!is_fused(b, part, true))
         emit_quantize(b, part, "_grad_fp8",
                       (double)l->rows * (double)l->n * gathered_share(b, part, true),
-                      unquantized_B(b, RECIPE_NORM_WRITES_16BIT), copies_of(b, part),
-                      true);
+                      unquantized_B(b, part, RECIPE_NORM_WRITES_16BIT),
+                      copies_of(b, part), true);
     if (again && norm_of(b, part) == RECIPE_NORM_QUANTIZES && !shares_input(b, part))
         emit_transpose(b, part, "_input_transpose", (double)l->rows * (double)l->k);
     if (b->s->framework->tensors.fp8_weights_transposed &&
-        op_recipe_transposes(op_recipe_of(b->s->precision), b->s->sm_arch))
+        op_recipe_transposes(recipe_of(b, part), b->s->sm_arch))
         emit_transpose(b, part, "_weight_transpose", weights(l));
 }
 

@@ -201,6 +201,7 @@ struct model {
     /* modules that predict further tokens: those that are trained, and those that the
      * file has */
     int64_t mtp_layers, mtp_given;
+    bool mtp_repeated; /* they are one, run so often */
     struct model_attention attention;
     struct model_mlp mlp;
     struct model_state state;

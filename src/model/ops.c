@@ -64,15 +64,13 @@ static int make_mixed(struct op_list *list, struct arena *arena, const struct mo
                       const struct op_settings *s, struct err *err)
 {
     struct build ends;
-    if (m->mtp_layers > 0)
-        return err_set(err, "multi-token prediction after layers of several kinds is "
-                            "not modelled (write mtp_layers 0)");
     struct model *plain = ARENA_NEW(arena, struct model);
     struct model_kind attention = { MODEL_MIXER_ATTENTION, MODEL_INNER_MLP };
     *plain = model_of_kind(m, attention);
     if (build_init(&ends, arena, plain, s, err) < 0)
         return -1;
-    int64_t most = m->layers + 2 + BUILD_TOWER_MAX + BUILD_TAIL_MAX;
+    int64_t most =
+        m->layers + 2 + BUILD_TOWER_MAX + build_mtp_blocks(m) + BUILD_TAIL_MAX;
     list->blocks = ARENA_ARRAY(arena, most, struct op_block);
     build_embedding(&ends, &list->blocks[list->n_blocks++]);
     if (m->tower && build_tower(&list->blocks[list->n_blocks], arena, m, s, err) < 0)
@@ -80,6 +78,9 @@ static int make_mixed(struct op_list *list, struct arena *arena, const struct mo
     list->n_blocks += build_tower_blocks(m);
     if (make_pattern(list, arena, m, s, err) < 0)
         return -1;
+    if (build_mtp(&ends, &list->blocks[list->n_blocks], err) < 0)
+        return -1;
+    list->n_blocks += build_mtp_blocks(m);
     struct op_block *head = &list->blocks[list->n_blocks++];
     build_head(&ends, head);
     list->n_ends = 1 + build_tail(&ends, head);
@@ -129,7 +130,9 @@ static int make_alike(struct op_list *list, struct arena *arena, const struct mo
         }
         build_layer(&b, block++, STACK_DECODER);
     }
-    block += build_mtp(&b, block);
+    if (build_mtp(&b, block, err) < 0)
+        return -1;
+    block += build_mtp_blocks(m);
     build_head(&b, block);
     list->n_ends = 1 + build_tail(&b, block);
     list->n_blocks += list->n_ends - 1;
@@ -205,6 +208,7 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
         return 0;
     *in_16bit = *s;
     in_16bit->precision = OP_BF16;
+    in_16bit->formats = (struct op_formats) { 0 };
     if (make_alike(&wide, arena, m, in_16bit, err) < 0)
         return -1;
     splice_layers(list, &wide, arena, s);

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "model/formats.h"
 #include "model/framework.h"
 #include "model/lora.h"
 #include "model/model.h"
@@ -154,6 +155,7 @@ struct op_settings {
     /* layers at the begin and the end whose products read 16 bits though others read
      * fewer */
     int64_t first_16bit, last_16bit;
+    struct op_formats formats; /* of modules that have their own */
     bool quantized_parameters; /* weights are held as their products read them */
     enum op_attention attention;
     const struct framework *framework;

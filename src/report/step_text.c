@@ -68,6 +68,10 @@ static void print_recipe(FILE *out, const struct training *t)
     if (t->first_16bit + t->last_16bit > 0)
         fprintf(out, "; the first %" PRId64 " and last %" PRId64 " layers in 16 bits",
                 t->first_16bit, t->last_16bit);
+    for (int i = 0; i < OP_FORMATS; i++)
+        if (t->formats.of[i] > 0)
+            fprintf(out, "; %s in %s", names_of(op_formatted_names, i),
+                    names_of(op_precision_names, t->formats.of[i] - 1));
     fprintf(out, "; parameters held %s\n",
             t->quantized_parameters ? "quantized" : "in 16 bits or more");
 }

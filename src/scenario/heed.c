@@ -1,6 +1,7 @@
 /* Fields that act only where something is there to heed them: a row each with what it
  * needs and what is said of it otherwise, where a user wrote it. */
 #include "scenario/heed.h"
+#include "model/pattern.h"
 
 #include "model/graphs.h"
 #include "model/saved.h"
@@ -65,6 +66,32 @@ static bool contexts(const struct scenario *s)
 static bool has_experts(const struct scenario *s)
 {
     return s->model.mlp.experts > 0;
+}
+
+static bool has_states(const struct scenario *s)
+{
+    return model_state_layers(&s->model) > 0;
+}
+
+static bool has_dense(const struct scenario *s)
+{
+    const struct model *m = &s->model;
+    return m->mlp.experts == 0 || m->mlp.dense_layers > 0;
+}
+
+static bool has_shared(const struct scenario *s)
+{
+    return has_experts(s) && s->model.mlp.shared_width > 0;
+}
+
+static bool has_latent(const struct scenario *s)
+{
+    return has_experts(s) && s->model.mlp.latent > 0;
+}
+
+static bool attends(const struct scenario *s)
+{
+    return model_attention_layers(&s->model) > 0;
 }
 
 static bool orthogonalizes(const struct scenario *s)
@@ -279,6 +306,7 @@ static bool many_gathers(const struct scenario *s)
 /* The table ------------------------------------------------------------------------ */
 
 #define P "/parallelism/"
+#define FORMAT "/training/module_precision/"
 #define SHARDING "/parallelism/sharding/"
 /* clang-format off */
 static const char one_stage[] = "there is one pipeline stage",
@@ -304,6 +332,16 @@ static const struct row {
     { P "partition", stages, one_stage },
     { P "wgrad_deferral_limit", defers, "no gradient is deferred (defer_embedding_wgrad is not set)" },
     { P "offload_modules", saves, "the model has no such module, or its products have their norm inside" },
+    { FORMAT "qkv", attends, "no layer has attention" },
+    { FORMAT "attn_proj", attends, "no layer has attention" },
+    { FORMAT "mlp", has_dense, "all layers have experts" },
+    { FORMAT "experts", has_experts, "the model has no experts" },
+    { FORMAT "shared_experts", has_shared, "no expert is shared" },
+    { FORMAT "moe_latent", has_latent, "experts read whole tokens" },
+    { FORMAT "mamba_in", has_states, "no layer keeps a state" },
+    { FORMAT "mamba_out", has_states, "no layer keeps a state" },
+    { FORMAT "mtp", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
+    { "/training/mtp_repeated", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { "/training/muon", orthogonalizes, "the optimizer is not muon" },
     { P "mtp_part", stages, one_stage },
     { P "mtp_part", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },

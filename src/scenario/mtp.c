@@ -1,6 +1,7 @@
 /* Multi-token prediction: modules after the last layer that are trained to predict the
  * tokens after the next (MODEL.md, 2.7). Files of models say how many a release has;
  * libraries train those of "mtp_layers". */
+#include "model/pattern.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 
@@ -10,6 +11,7 @@ void mtp_read(struct parse_context *r)
 {
     struct model *m = &r->s->model;
     m->mtp_layers = r->s->training.mtp_layers;
+    m->mtp_repeated = r->s->training.mtp_repeated;
     if (m->mtp_given > 0 && !cfg_present(cfg_get(r->training, "mtp_layers")))
         parse_assume(r, "/training/mtp_layers", "0",
                      "the model's file has some, which are trained where that is "
@@ -25,10 +27,11 @@ static int check_model(const struct parse_context *r, struct cfg at)
                          "further tokens are predicted by a decoder of words, which %s "
                          "is not, or not as it is trained (write 0)",
                          m->name);
-    if (m->pattern)
+    if (m->pattern && model_attention_layers(m) == 0)
         return cfg_error(at, DIAG_NOT_SIMULATED,
-                         "modules that predict further tokens after layers of several "
-                         "kinds are not simulated (write 0)");
+                         "modules that predict further tokens have attention and an "
+                         "MLP, which layers of %s have not (write 0)",
+                         m->name);
     if (r->s->training.lora.rank > 0)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "adapters next to modules that predict further tokens are not "

@@ -10,7 +10,8 @@
 /* The training section as written, before defaults and arithmetic. */
 struct raw_training {
     struct training t;
-    struct cfg checkpointing, muon, graphs, lora, sequence, layers_16bit, states;
+    struct cfg checkpointing, muon, graphs, lora, sequence, layers_16bit, states,
+        formats;
     int task; /* a row of the table of tasks; -1: none */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;

@@ -1,6 +1,7 @@
 /* Precision of training: what the GPUs compute in, the recipe of products that read fewer
  * than 16 bits, and the formats of optimizer states. */
 #include "base/strbuf.h"
+#include "model/formats.h"
 #include "model/recipe.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
@@ -122,6 +123,64 @@ static int read_layers(struct parse_context *r)
     return 0;
 }
 
+/* Modules whose products have a format of their own: bf16, or a recipe that the GPUs
+ * have. */
+static int check_format(const struct parse_context *r, struct cfg c,
+                        enum op_precision p)
+{
+    if (p == OP_BF16)
+        return 0;
+    const struct op_recipe *recipe = op_is_autocast(p) ? NULL : op_recipe_of(p);
+    if (!recipe || !recipe->mixes)
+        return cfg_error(c, DIAG_UNSUPPORTED,
+                         "modules have no \"%s\" of their own (write \"bf16\", or a "
+                         "recipe such as \"mxfp8\")",
+                         names_of(op_precision_names, (int)p));
+    for (int i = 0; r->has_cluster && i < r->s->cluster.n_groups; i++) {
+        const struct gpu *gpu = r->s->cluster.groups[i].instance->gpu;
+        const char *needs = op_recipe_refusal(p, gpu->sm_arch);
+        if (needs)
+            return cfg_error(c, DIAG_UNSUPPORTED, "%s needs %s, which %s has not",
+                             names_of(op_precision_names, (int)p), needs, gpu->name);
+    }
+    return 0;
+}
+
+static int read_formats(struct parse_context *r)
+{
+    struct cfg c = r->words.formats;
+    const struct op_recipe *own = op_recipe_of(r->s->training.precision);
+    struct op_formats *to = &r->s->training.formats;
+    int words[OP_FORMATS];
+    struct cfg_field fields[OP_FORMATS + 1] = { 0 };
+    if (!cfg_present(c))
+        return 0;
+    for (int i = 0; i < OP_FORMATS; i++) {
+        words[i] = -1;
+        fields[i] = (struct cfg_field) { .key = op_formatted_names[i].name,
+                                         .type = CFG_T_ENUM,
+                                         .at = (size_t)i * sizeof(words[0]),
+                                         .names = op_precision_names };
+    }
+    fields[OP_FORMATS] = (struct cfg_field)CFG_END;
+    if (cfg_read(c, fields, words))
+        return -1;
+    if (!own || !own->mixes || op_is_autocast(r->s->training.precision))
+        return cfg_error(c, DIAG_REQUIRES,
+                         "modules have formats of their own where the others' products "
+                         "have a recipe (leave it out, or write \"precision\": "
+                         "\"mxfp8\")");
+    for (int i = 0; i < OP_FORMATS; i++) {
+        if (words[i] < 0)
+            continue;
+        struct cfg at = cfg_get(c, op_formatted_names[i].name);
+        if (check_format(r, at, (enum op_precision)words[i]))
+            return -1;
+        to->of[op_formatted_names[i].value] = (uint8_t)(words[i] + 1);
+    }
+    return 0;
+}
+
 /* Optimizer states ----------------------------------------------------------------- */
 
 /* Words of master weights: remainders are the 16 bits that a bf16 parameter lacks of
@@ -188,7 +247,7 @@ int precision_read(struct parse_context *r)
     int rc = 0;
     if (r->has_cluster && (check_arithmetic(r) || check_recipe(r)))
         rc = -1;
-    if (read_layers(r) || read_states(r))
+    if (read_layers(r) || read_formats(r) || read_states(r))
         rc = -1;
     return rc;
 }

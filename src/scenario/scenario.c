@@ -256,6 +256,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .sm_arch = scenario_sm_arch(s),
         .first_16bit = t->first_16bit,
         .last_16bit = t->last_16bit,
+        .formats = t->formats,
         .quantized_parameters = t->quantized_parameters,
         .lora = t->lora,
         .attention = t->attention,

@@ -272,7 +272,7 @@ static void test_kernel(void)
                      .write_B = 1e9 };
     struct kernel_share half = { 1, 0.5 };
     double memory = kernel_op_s(&gpu, &op, 1, kernel_alone);
-    CU_ASSERT_DOUBLE_EQUAL(memory, 1e-6 + 2e9 / 0.5e12, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(memory, 1e-6 + 2e9 / 0.17e12, 1e-9);
     CU_ASSERT(kernel_op_s(&gpu, &op, 1, half) > 1.9 * memory);
     op.flops = 1e12;
     double arithmetic = kernel_op_s(&gpu, &op, 1, kernel_alone);

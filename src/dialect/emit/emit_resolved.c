@@ -86,6 +86,7 @@ VALUE(muon_steps, WHEN(t->optimizer == OPTIMIZER_MUON, WHOLE(t->muon_steps)))
 VALUE(muon_tensor, WHEN(t->optimizer == OPTIMIZER_MUON && is_split(s),
                         word_of(parallelism_muon_names, (int)t->muon_tensor)))
 VALUE(mtp_layers, positive(t->mtp_layers))
+VALUE(mtp_repeated, WHEN(t->mtp_layers > 0 && t->mtp_repeated, json_true()))
 VALUE(mtp_part, WHEN(is_pipelined(s) && t->mtp_layers > 0 && p->stages.mtp_part >= 0,
                      WHOLE(p->stages.mtp_part)))
 VALUE(decoder, positive(t->decoder_length))
@@ -289,6 +290,20 @@ static json_t *offloaded(const struct scenario *s)
     return list;
 }
 
+static json_t *formats(const struct scenario *s)
+{
+    const struct op_formats *f = &s->training.formats;
+    json_t *o = json_object();
+    for (int i = 0; i < OP_FORMATS; i++)
+        if (f->of[i] > 0)
+            json_object_set_new(o, names_of(op_formatted_names, i),
+                                word_of(op_precision_names, f->of[i] - 1));
+    if (json_object_size(o) > 0)
+        return o;
+    json_decref(o);
+    return json_null();
+}
+
 VALUE(offload_layers, WHEN(s->parallel.offload_layers > 0, WHOLE(p->offload_layers)))
 
 /* clang-format off */
@@ -335,6 +350,8 @@ const struct emit_field emit_fields[] = {
     { "/training/predicted_positions", EMIT_DETAIL, predicted },
     { "/training/decoder_length", EMIT_DETAIL, decoder },
     { "/training/mtp_layers", EMIT_DETAIL, mtp_layers },
+    { "/training/mtp_repeated", EMIT_DETAIL, mtp_repeated },
+    { "/training/module_precision", EMIT_DETAIL, formats },
     { "/training/task", EMIT_DETAIL, task },
     { "/training/samples", EMIT_DETAIL, samples },
     { "/training/epochs", EMIT_DETAIL, epochs },

@@ -96,6 +96,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--micro-batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--global-batch-size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--mtp-num-layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE, .written = true),
+    ROW("--mtp-use-repeated-layer", "/training/mtp_repeated", .kind = DIALECT_FLAG, .written = true),
     ROW("--cpu-offloading-num-layers", "/parallelism/offload_layers", .kind = DIALECT_POSITIVE, .written = true),
     ROW("--train-iters", "/training/steps", .kind = DIALECT_SIZE, .written = true),
     ROW("--clip-grad", "/training/gradient_clipping", .kind = DIALECT_NORM, .written = true),

@@ -11,6 +11,7 @@
  *     megatron_offload     what modules save, on the host
  *     megatron_fsdp        fully sharded data parallelism, instances
  *     megatron_graphs      CUDA graphs
+ *     megatron_formats     formats by module
  *     megatron_precision   formats, recipes of fp8 and fp4, optimizer states
  *     megatron_dispatch    who moves experts' tokens
  *     megatron_release     which release has the options that are there
@@ -107,6 +108,10 @@ const char *megatron_recipe(const char *word);
 /* Parameters are kept and gathered as products read them, by the item or a default. */
 void megatron_take_gathers(struct launch_context *t, const struct value_item *it);
 
+/* Formats of modules' products; after the precision and the layers that predict further
+ * tokens. */
+void megatron_take_formats(struct launch_context *t, const struct launch_command *c);
+
 /* FSDP in place of Megatron's own data parallelism, before the library is decided:
  * whether it is; instances of the sharded optimizer, after all degrees. */
 struct megatron_fsdp {
@@ -179,6 +184,7 @@ json_t *megatron_give_fp4_gather(const struct scenario *s);
 json_t *megatron_give_layers_16bit(const struct scenario *s);
 json_t *megatron_give_first_16bit(const struct scenario *s);
 json_t *megatron_give_last_16bit(const struct scenario *s);
+json_t *megatron_give_mtp_format(const struct scenario *s);
 json_t *megatron_give_aware(const struct scenario *s);
 json_t *megatron_give_wide(const struct scenario *s);
 

@@ -8,6 +8,17 @@
 
 #define PATTERN_AT "/model/hybrid_layer_pattern"
 
+/* After the layers' pattern, those of modules that predict further tokens: attention,
+ * then an MLP or experts. How many there are; -1: others. */
+static int64_t further(const char *rest)
+{
+    int64_t n = 0;
+    for (; *rest == '/'; rest += 3, n++)
+        if (rest[1] != '*' || (rest[2] != 'E' && rest[2] != '-'))
+            return -1;
+    return *rest ? -1 : n;
+}
+
 /* The pattern of the layers, and their number where no option gives it. */
 static void take_pattern(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
@@ -18,7 +29,11 @@ static void take_pattern(struct launch_context *t, const struct dialect_option *
         launch_leave_out(t, it, "a pattern of layers (M, *, - and E)");
         return;
     }
-    if (text[n] && !launch_has(t, "/training/mtp_layers"))
+    int64_t modules = further(text + n);
+    if (modules > 0)
+        launch_decide(t, "/training/mtp_layers", json_integer((json_int_t)modules), it,
+                      "");
+    else if (modules < 0 && !launch_has(t, "/training/mtp_layers"))
         launch_note(t->l, it->line, DIAG_NOT_SIMULATED,
                     "%s: layers that predict further tokens are left out", it->key);
     launch_set(t, row->pointer, json_stringn(text, n), it);

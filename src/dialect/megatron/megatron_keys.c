@@ -23,6 +23,8 @@ static const struct dialect_option joint_rows[] = {
     ROW("--first-last-layers-bf16", "/training/layers_16bit", .give = megatron_give_layers_16bit),
     ROW("--num-layers-at-start-in-bf16", "/training/layers_16bit/first", .give = megatron_give_first_16bit),
     ROW("--num-layers-at-end-in-bf16", "/training/layers_16bit/last", .give = megatron_give_last_16bit),
+    ROW_ACTS("--te-precision-config-file", "/training/module_precision"),
+    ROW("--keep-mtp-spec-in-bf16", "/training/module_precision/mtp", .kind = DIALECT_FLAG, .give = megatron_give_mtp_format),
     ROW("--use-precision-aware-optimizer", "/training/optimizer_states", .give = megatron_give_aware),
     ROW("--main-params-dtype", "/training/optimizer_states/master_weights", .kind = DIALECT_WORD, .words = master_words, .written = true),
     ROW("--exp-avg-dtype", "/training/optimizer_states/first_moment", .kind = DIALECT_WORD, .words = moment_words, .written = true),

@@ -60,7 +60,7 @@ const struct dialect_option megatron_later_rows[] = {
     ROW_IDLE("--delay-offload-until-*"), ROW_UNSIMULATED("--fine-grained-offloading-*"),
     ROW_UNSIMULATED("--mtp-*"), ROW_IDLE("--mtp-loss-scaling-factor"), ROW_IDLE("--mtp-detach-heads"), ROW_UNSIMULATED("--moe-latent-size"), ROW_UNSIMULATED("--mhc-*"),
     ROW_UNSIMULATED("--enable-mhc-*"), ROW_UNSIMULATED("--no-fp8-wgrad"),
-    ROW_UNSIMULATED("--te-precision-config-file"), ROW_UNSIMULATED("--kitchen-*"),
+    ROW_UNSIMULATED("--kitchen-*"),
     ROW_UNSIMULATED("--zero-contigious-gradients"), ROW_UNSIMULATED("--use-kitchen*"),
     ROW_UNSIMULATED("--dataloader-inter-document-masking"),
     ROW_UNSIMULATED("--mup-*"), ROW_UNSIMULATED("--use-mup"),

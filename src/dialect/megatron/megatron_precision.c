@@ -181,6 +181,7 @@ void megatron_take_precision(struct launch_context *t, const struct launch_comma
         take_quantized(t, c, narrow);
         take_gathers(t, c);
         take_layers(t, c);
+        megatron_take_formats(t, c);
     } else
         launch_decide(t, "/training/precision",
                       json_string(bf16   ? "bf16"

@@ -15,6 +15,8 @@ const struct dialect_option core_model_rows[] = {
     ROW("expert_model_parallel_size", WIDE "expert", .kind = DIALECT_DEGREE),
     ROW("expert_tensor_parallel_size", WIDE "expert_tensor", .kind = DIALECT_SIZE),
     ROW("mtp_num_layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE),
+    ROW("mtp_use_repeated_layer", "/training/mtp_repeated", .kind = DIALECT_SWITCH),
+    ROW("keep_mtp_spec_in_bf16", "/training/module_precision/mtp", .kind = DIALECT_SWITCH, .value = "bf16"),
     ROW("moe_expert_capacity_factor", WIDE "expert_capacity", .kind = DIALECT_NORM),
     ROW("moe_pad_expert_input_to_capacity", WIDE "expert_padding", .kind = DIALECT_SWITCH),
     ROW_END,
