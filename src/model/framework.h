@@ -140,6 +140,9 @@ struct framework_tensor {
     /* share of all its bytes that pass within the products that overlap with them, cut
      * into pieces */
     double hidden_frac;
+    bool
+        pieces; /* where it is asked for, products and messages are cut into one piece a
+                    rank: all but one of the messages overlap */
     bool send_overlap; /* Megatron: stages go on while they send */
 };
 

@@ -320,7 +320,10 @@ static int read_tensor_hidden(struct parse_context *r)
     p->split.hidden_frac = f->tensor.hidden_frac;
     if (r->written.overlap_tensor && !r->overlap_tensor)
         p->split.hidden_frac = 0;
-    if (r->written.overlap_tensor && r->overlap_tensor && f->tensor.hidden_frac <= 0)
+    if (r->written.overlap_tensor && r->overlap_tensor && f->tensor.pieces)
+        p->split.hidden_frac = 1 - 1 / (double)p->tensor;
+    else if (r->written.overlap_tensor && r->overlap_tensor &&
+             f->tensor.hidden_frac <= 0)
         return cfg_error(cfg_get(r->parallelism, "overlap_tensor"), DIAG_NOT_SIMULATED,
                          "what share \"%s\" hides is not known (write false, or leave "
                          "it out)",

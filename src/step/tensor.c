@@ -2,7 +2,6 @@
  * they come before or after, by how the group splits its products (MODEL.md, R5). */
 #include "step/tensor.h"
 
-#include "model/recipe.h"
 #include "model/share.h"
 #include "step/block_comms.h"
 #include "step/contrast.h"
@@ -197,7 +196,7 @@ static double element_B(const struct stage *stage, const struct rule *r,
         return stage_width_B(stage);
     bool of_gradient = r->backward && !(r->split & AGAIN);
     bool both = of_gradient && stage->s->training.lora.rank == 0 &&
-                op_recipe_of(stage->s->training.precision)->by_direction;
+                op->dtype != DTYPE_FP8; /* whose scales serve both orders */
     return dtype_element_B(op->dtype) * (both ? 2 : 1);
 }
 

@@ -58,6 +58,41 @@ static void test_pieces(void)
     CU_ASSERT(time_s[1] > time_s[0]);
 }
 
+/* torchtitan's asynchronous tensor parallelism: of t pieces one is exposed, where it is
+ * asked for; eager code has none. */
+static void test_async(void)
+{
+    static const char text[] =
+        "{ 'model': 'llama3-70b', 'cluster': { 'instance': 'p5.48xlarge', 'count': 4 },"
+        "  'training': { 'sequence_length': 8192, 'micro_batch_size': 1,"
+        "                'microbatches': 2, 'precision': 'bf16',"
+        "                'framework': 'torchtitan-2025' },"
+        "  'parallelism': { 'library': 'fsdp', 'sharding': { 'strategy': 'full' },"
+        "                   'tensor': 8, 'sequence_parallel': true } }";
+    static const char *const changes[] = { "", "overlap_tensor=true",
+                                           "overlap_tensor=true tensor=2", "tensor=2" };
+    static const double hidden[] = { 0, 1 - 1. / 8, 1 - 1. / 2, 0 };
+    double comm_s[4];
+    for (int i = 0; i < 4; i++) {
+        struct simulate_result r;
+        struct job j;
+        bench_scenario(&j.loader, &j.s, text, "/parallelism/", changes[i]);
+        CU_ASSERT_DOUBLE_EQUAL(j.s.parallel.split.hidden_frac, hidden[i], 1e-12);
+        validation_job_run(&j, &r);
+        comm_s[i] = r.parts_s[CATEGORY_TENSOR_COMM];
+        job_unload(&j);
+    }
+    CU_ASSERT(comm_s[1] < 0.3 * comm_s[0] && comm_s[1] > 0.1 * comm_s[0]);
+    CU_ASSERT(comm_s[2] < 0.65 * comm_s[3] && comm_s[2] > 0.4 * comm_s[3]);
+    job_agrees(text, changes[1], 2e-2);
+    bench_refused("{ 'model': 'llama3-8b', 'cluster': { 'instance': 'p5.48xlarge' },"
+                  "  'training': { 'sequence_length': 2048, 'micro_batch_size': 1,"
+                  "                'precision': 'bf16', 'framework': 'torchtitan' },"
+                  "  'parallelism': { 'library': 'fsdp', 'tensor': 2,"
+                  "                   'overlap_tensor': true } }",
+                  "is not known");
+}
+
 /* The ranks of a tensor group come to a sum one after the other: each sum that is
  * waited for is that much later. The host takes no time here. */
 static void test_skew(void)
@@ -281,6 +316,7 @@ void test_overlap_register(void)
     CU_pSuite s = CU_add_suite("overlap", NULL, NULL);
     CU_add_test(s, "kernels overlapped with sums of activations", test_slowed);
     CU_add_test(s, "pieces within products", test_pieces);
+    CU_add_test(s, "asynchronous tensor parallelism", test_async);
     CU_add_test(s, "ranks of a tensor group come apart", test_skew);
     CU_add_test(s, "updated parameters are gathered during forward", test_param_gather);
     CU_add_test(s, "backward gathers nothing ahead", test_backward_prefetch);

@@ -91,12 +91,13 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("parallelism.pipeline_parallel_layers_per_stage", WIDE "virtual_stages"),
     ROW_ONLY("parallelism.context_parallel_rotate_method", WIDE "context_comm"), ROW_ONLY("experimental.context_parallel_rotate_method", WIDE "context_comm"),
     ROW_ACTS("activation_checkpoint.mode", "/training/activation_checkpointing"), ROW_ACTS("activation_checkpoint.selective_ac_option", "/training/activation_checkpointing"),
+    ROW_ACTS("parallelism.enable_async_tensor_parallel", WIDE "overlap_tensor"), ROW_ACTS("experimental.enable_async_tensor_parallel", WIDE "overlap_tensor"),
+    ROW_ACTS("training.enable_async_tensor_parallel", WIDE "overlap_tensor"),
     ROW_ACTS("model.converters", "/training/precision"), ROW_ACTS("float8.enable_float8_linear", "/training/precision"),
     ROW_END,
 };
 static const struct dialect_option others[] = {
-    ROW_UNSIMULATED("parallelism.enable_async_tensor_parallel"), ROW_UNSIMULATED("experimental.enable_async_tensor_parallel"),
-    ROW_UNSIMULATED("training.enable_async_tensor_parallel"), ROW_UNSIMULATED("experimental.enable_compiled_autograd"), ROW_UNSIMULATED("parallelism.enable_compiled_autograd"),
+    ROW_UNSIMULATED("experimental.enable_compiled_autograd"), ROW_UNSIMULATED("parallelism.enable_compiled_autograd"),
     ROW_UNSIMULATED("experimental.pipeline_parallel_split_points"), ROW_UNSIMULATED("parallelism.pipeline_parallel_split_points"),
     ROW_UNSIMULATED("parallelism.module_fqns_per_model_part"), ROW_UNSIMULATED("parallelism.pipeline_parallel_schedule_csv"),
     ROW_UNSIMULATED("experimental.pipeline_parallel_schedule_csv"), ROW_UNSIMULATED("parallelism.pipeline_parallel_first_stage_less_layers"),
@@ -275,6 +276,28 @@ static int64_t degree(struct launch_context *t, const struct value *c, const cha
     return n;
 }
 
+/* Asynchronous tensor parallelism is a pass of the compiler: torchtitan refuses it
+ * without (infra/parallelize.py, maybe_enable_async_tp). */
+static void take_async(struct launch_context *t, const struct value *c)
+{
+    static const char *const names[] = {
+        "parallelism.enable_async_tensor_parallel",
+        "experimental.enable_async_tensor_parallel",
+        "training.enable_async_tensor_parallel",
+    };
+    const struct value_item *it = NULL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !it; i++)
+        it = value_get(c, names[i]);
+    if (!it || !launch_true(it->value) || !launch_has(t, WIDE "tensor"))
+        return;
+    launch_set(t, WIDE "overlap_tensor", json_true(), it);
+    launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                "%s: what it hides is counted from PyTorch's code; no measured step "
+                "has tested it",
+                it->key);
+    launch_hear(t, it);
+}
+
 /* FSDP over shard x context ranks, replicated; without either, DDP. */
 static void take_sharding(struct launch_context *t, const struct value *c)
 {
@@ -419,6 +442,7 @@ void torchtitan_read(struct launch_context *t, const struct dialect_input *in)
     take_precision(t, c);
     take_checkpointing(t, c);
     take_framework(t, c);
+    take_async(t, c);
     launch_assume(t, "/training/sequence_length", json_integer(2048),
                   "seq_len's default");
     launch_assume(t, "/training/gradient_clipping", json_real(1), "max_norm's default");
