@@ -7,12 +7,18 @@
 #include "report/doctor.h"
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 struct arguments {
     struct option_list sets, logs;
     const char *json;
+    double guard_s; /* 0: the logs are read once */
 };
+
+/* How many steady steps end a guard: these if they are slow, and these in any case. */
+enum { GUARD_SLOW = 10, GUARD_ENOUGH = 50 };
 
 #define AT(m) offsetof(struct arguments, m)
 
@@ -20,6 +26,8 @@ struct arguments {
 static const struct option options[] = {
     { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
       .value = "FILE", .help = "a log, plain or gzip; - is standard input; may be repeated" },
+    { .name = "--guard", .type = OPTION_REAL, .at = AT(guard_s), .min = 0.1, .max = 86400,
+      .value = "SECONDS", .help = "read logs that grow again so often, until the run is known" },
     { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
       .value = "POINTER=VALUE", .help = "change the job: /cluster/count=4" },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json),
@@ -39,6 +47,8 @@ static const struct usage usage = {
                "what the logs say.\n\n"
                "  smsim doctor pretrain_gpt.sh --set /cluster/instance=p4d.24xlarge --log train.log\n"
                "  smsim doctor my.json --log train.log.gz --log nccl.log --log smi.csv\n\n"
+               "--guard follows a run: it ends once 10 steady steps are slower than the range, "
+               "or 50\nwere seen.\n\n"
                "Exit code 1 says that the run is slower or faster than that range, or that "
                "the logs\nhave no time of a step.\n",
     .options = options,
@@ -59,6 +69,41 @@ static int read_logs(struct logs *l, const struct option_list *files, struct err
                               "(docs/doctor.md lists what is read)");
 }
 
+/* Reads the logs again until there are enough steps; a log that says nothing yet may say
+ * it later. */
+static int guard(struct logs *l, const struct arguments *args,
+                 const struct doctor_prediction *p, struct err *err)
+{
+    const struct logs_step does = { p->samples, p->tokens, p->gpus };
+    struct timespec wait = { .tv_sec = (time_t)args->guard_s };
+    wait.tv_nsec = (long)((args->guard_s - (double)wait.tv_sec) * 1e9);
+    for (;; nanosleep(&wait, NULL)) {
+        logs_release(l);
+        logs_init(l);
+        for (int32_t i = 0; i < args->logs.n; i++)
+            if (logs_read(l, args->logs.values[i], err))
+                return -1;
+        struct logs_steady s = logs_steady_find(l, &does);
+        int64_t n = s.n ? s.parts[LOGS_STEADY].n : 0;
+        bool slow = n >= GUARD_SLOW && s.median_s > p->range_s[1];
+        if (n < GUARD_ENOUGH && !slow)
+            continue;
+        bool json = args->json && strcmp(args->json, "-") == 0;
+        fprintf(json ? stderr : stdout, "guard: %" PRId64 " steady steps\n\n", n);
+        return 0;
+    }
+}
+
+/* The logs of a job: as they are, or once they are enough. */
+static int follow(struct logs *l, const struct arguments *args,
+                  struct cfg_loader *loader, const json_t *job, struct err *err)
+{
+    struct doctor_prediction p;
+    if (args->guard_s <= 0)
+        return 0;
+    return doctor_predict(&p, loader, job, err) ? -1 : guard(l, args, &p, err);
+}
+
 static int print(const struct report_doctor *r, const char *json, struct err *err)
 {
     if (!json || strcmp(json, "-") != 0)
@@ -72,13 +117,16 @@ static int print(const struct report_doctor *r, const char *json, struct err *er
 }
 
 /* What of the command line cannot be; NULL: nothing. */
-static const char *misplaced(const char *job, const struct option_list *logs)
+static const char *misplaced(const char *job, const struct arguments *args)
 {
+    const struct option_list *logs = &args->logs;
     if (logs->n == 0)
         return "by which logs? (give --log FILE)";
     for (int32_t i = 0; i < logs->n; i++) {
         if (strcmp(logs->values[i], "-") == 0 && strcmp(job, "-") == 0)
             return "--log: standard input is the job already";
+        if (strcmp(logs->values[i], "-") == 0 && args->guard_s > 0)
+            return "--guard: standard input cannot be read again";
         for (int32_t k = 0; k < i; k++)
             if (strcmp(logs->values[i], logs->values[k]) == 0)
                 return "--log: the same file is given twice";
@@ -99,7 +147,7 @@ int cmd_doctor(int argc, char **argv)
     int status = options_parse(&usage, argc, argv, &args, &names);
     if (status != OPTIONS_GO_ON)
         return status;
-    const char *job = names.values[0], *wrong = misplaced(job, &args.logs);
+    const char *job = names.values[0], *wrong = misplaced(job, &args);
     if (wrong) {
         fprintf(stderr, "smsim doctor: %s\n", wrong);
         return EXIT_USAGE;
@@ -107,8 +155,9 @@ int cmd_doctor(int argc, char **argv)
     const struct script_options how = { .sets = &args.sets };
     cfg_loader_init(&loader);
     logs_init(&logs);
-    bool failed = read_logs(&logs, &args.logs, &err) ||
-                  script_scenario(&s, &root, &loader, job, &how);
+    bool failed = (args.guard_s <= 0 && read_logs(&logs, &args.logs, &err)) ||
+                  script_scenario(&s, &root, &loader, job, &how) ||
+                  follow(&logs, &args, &loader, root.json, &err);
     if (!failed) {
         cmd_warn(&loader);
         const struct report_doctor r = { job, &d };

@@ -214,7 +214,7 @@ static void print_nccl(FILE *out, const struct logs_nccl *n)
 {
     if (n->n_lines == 0)
         return;
-    fprintf(out, "\n  NCCL %s\n", n->version);
+    fprintf(out, "\n  NCCL %s\n", n->version[0] ? n->version : "of unknown version");
     if (n->network[0])
         fprintf(out, "    network: %s%s%s%s%s\n", n->network,
                 n->provider[0] ? ", provider " : "", n->provider,
