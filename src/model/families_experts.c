@@ -50,8 +50,11 @@ static void deepseek_finish(struct family_raw *raw)
     struct model *m = &raw->m;
     m->attention.head_dim = raw->plain_head_dim + m->attention.latent_rope;
     m->mlp.shared_width = raw->shared_experts * m->mlp.width;
-    if (!m->attention.window || !m->attention.index_dim)
+    if (!m->attention.window)
         m->attention.index_heads = 0;
+    else if (!m->attention.index_heads || !m->attention.index_dim)
+        raw->refused = "keys that are chosen without \"index_n_heads\" and "
+                       "\"index_head_dim\"";
     raw->windowed = m->attention.index_heads > 0 ? m->layers : 0;
     if (raw->sparse_step > 1) { /* of those after the first, every so-manyth */
         int64_t first = m->mlp.dense_layers, step = raw->sparse_step;

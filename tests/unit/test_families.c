@@ -741,7 +741,9 @@ static void test_noted(void)
     static const struct {
         const char *file, *part;
     } cases[] = {
-        { LATENT_OF("1") "'index_topk': 2048}", "sparse attention" },
+        { LATENT_OF("1") "'index_topk': 2048, 'index_n_heads': 4, "
+                         "'index_head_dim': 16}",
+          "an indexer chooses" },
         { LATENT_OF("1") "'num_nextn_predict_layers': 1}", NULL },
         { LATENT_OF("1") "'num_nextn_predict_layers': 0}", NULL },
         { LATENT_OF("1") "'num_nextn_predict_layers': None}", NULL },
@@ -777,6 +779,7 @@ static void test_refused(void)
           " 'num_experts_per_tok': 2}",
           "more than 2^50 parameters" },
         { LATENT "'q_lora_rank': 32}", "\"qk_nope_head_dim\" is missing" },
+        { LATENT_OF("1") "'index_topk': 2048}", "\"index_n_heads\"" },
         { "{'model_type': 'nobody', 'hidden_size': 64}", "docs/models.md lists" },
         { "{'model_type': 'llama_', 'hidden_size': 64}", "did you mean \"llama\"?" },
         { "{'_class_name': 'UNet2DConditionModel', 'num_layers': 19}",
