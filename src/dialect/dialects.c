@@ -9,6 +9,7 @@
 #include "dialect/gptneox/gptneox.h"
 #include "dialect/litgpt/litgpt.h"
 #include "dialect/llamafactory/llamafactory.h"
+#include "dialect/llamarecipes/llamarecipes.h"
 #include "dialect/llmfoundry/llmfoundry.h"
 #include "dialect/megatron/megatron.h"
 #include "dialect/nanotron/nanotron.h"
@@ -129,6 +130,11 @@ const struct dialect dialects[] = {
       .summary = "Accelerate's configuration",
       .sources = DIALECT_DOCUMENT, .looks = "Accelerate's keys (distributed_type ...)",
       .recognises = accelerate_recognises, .read = accelerate_read, .tables = accelerate_tables },
+    { .name = "llamarecipes",
+      .summary = "options of llama-recipes' finetuning.py",
+      .sources = DIALECT_COMMAND, .looks = "llama-recipes' (--enable_fsdp, --model_name ...)",
+      .programs = (const char *const[]) { "llama_recipes.finetuning", "llama_cookbook.finetuning", NULL },
+      .recognises = llamarecipes_recognises, .read = llamarecipes_read, .tables = llamarecipes_tables },
     { .name = "trainer",
       .summary = "arguments of the Hugging Face Trainer",
       .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,

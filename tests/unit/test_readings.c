@@ -87,7 +87,7 @@ static const struct reading accelerate[] = {
       "fsdp_config: {fsdp_sharding_strategy: FULL_SHARD}\n",
       "{\"cluster\":{\"gpus_per_instance\":8},\"training\":{\"precision\":"
       "\"amp_bf16\"}}",
-      "fsdp_config: distributed_type is MULTI_GPU" },
+      "distributed_type is MULTI_GPU, for which it is without effect" },
     /* one process, whatever num_processes is */
     { "single.yaml",
       "distributed_type: 'NO'\nmixed_precision: bf16\nnum_processes: 8\n",
@@ -367,6 +367,45 @@ static void test_chat(void)
     check_all(chat, COUNT(chat));
 }
 
+/* llama-recipes' -------------------------------------------------------------------- */
+
+#define RECIPES(more)                                                     \
+    "torchrun --nnodes 1 --nproc_per_node 8 finetuning.py --enable_fsdp " \
+    "--model_name meta-llama/Llama-2-7b-hf " more "\n"
+#define RECIPES_TREE(sharding, training)                                          \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"llama2-7b\"," \
+    "\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{" sharding               \
+    "}},\"training\":{\"activation_checkpointing\":\"full\"," training            \
+    ",\"task\":\"causal-lm\"}}"
+
+static const struct reading recipes[] = {
+    { "a.sh", RECIPES("--pure_bf16 --use_fast_kernels"),
+      RECIPES_TREE("\"strategy\":\"full\"",
+                   "\"attention\":\"sdpa\",\"master_weights\":false,\"micro_batch_"
+                   "size\":4,\"precision\":\"bf16\",\"sequence_length\":4096"),
+      NULL },
+    { "a.sh",
+      RECIPES(
+          "--use_peft --peft_method lora --lora_config.r 16 --batch_size_training 2 "
+          "--context_length 2048 --fsdp_config.sharding_strategy SHARD_GRAD_OP"),
+      RECIPES_TREE("\"strategy\":\"gradients\"",
+                   "\"lora\":{\"alpha\":32.0,\"dropout\":0.05,\"rank\":16,\"target_"
+                   "modules\":[\"q_proj\",\"v_proj\"]},\"micro_batch_size\":2,"
+                   "\"precision\":\"bf16\",\"sequence_length\":2048"),
+      NULL },
+    { "a.sh", RECIPES("--use_peft --quantization 4bit --mixed_precision False"),
+      RECIPES_TREE("\"strategy\":\"full\"",
+                   "\"lora\":{\"alpha\":32.0,\"base\":\"nf4\",\"dropout\":0.05,"
+                   "\"rank\":8,\"target_modules\":[\"q_proj\",\"v_proj\"]},"
+                   "\"micro_batch_size\":4,\"sequence_length\":4096"),
+      "the weights' type is that in which they are loaded" },
+};
+
+static void test_recipes(void)
+{
+    check_all(recipes, COUNT(recipes));
+}
+
 static void test_swift(void)
 {
     check_all(swift, COUNT(swift));
@@ -384,6 +423,7 @@ void test_readings_register(void)
     CU_add_test(s, "the Trainer's commands", test_commands);
     CU_add_test(s, "DeepSpeed-Chat's commands", test_chat);
     CU_add_test(s, "ms-swift's commands", test_swift);
+    CU_add_test(s, "llama-recipes' commands", test_recipes);
     CU_add_test(s, "programs' adapters", test_programs);
     CU_add_test(s, "documents", test_documents);
 }

@@ -135,6 +135,19 @@ take_section(struct launch_context *t, const struct value *config, const char *k
     take(t, it && it->value->kind == VALUE_DICT && it->value->n > 0 ? it : &without);
 }
 
+/* Names the keys of a section that another key leaves without effect. */
+static void warn_section(struct launch_context *t, const struct value_item *section,
+                         const char *what, const char *word)
+{
+    for (int32_t i = 0; i < section->value->n; i++) {
+        const struct value_item *it = &section->value->items[i];
+        diags_add(&t->l->loader->diags,
+                  diag_at_line(DIAG_WARNING, DIAG_WITHOUT_EFFECT, t->l->file, it->line),
+                  "%.40s: %.60s: %s %.20s, for which it is without effect",
+                  section->key, it->key, what, word);
+    }
+}
+
 /* A section acts where distributed_type is of it (_validate_launch_command). */
 static void take_sharding(struct launch_context *t, const struct value *config)
 {
@@ -153,9 +166,7 @@ static void take_sharding(struct launch_context *t, const struct value *config)
         if (strcmp(type, kinds[i].type) == 0 || (!*type && given))
             take_section(t, config, kinds[i].key, kinds[i].take);
         else if (given)
-            launch_note(t->l, it->line, DIAG_WITHOUT_EFFECT,
-                        "%s: distributed_type is %s, for which it is without effect",
-                        it->key, type);
+            warn_section(t, it, "distributed_type is", type);
         launch_hear(t, it);
     }
 }
@@ -290,7 +301,13 @@ void accelerate_settle(struct launch_context *t, const struct value *config)
         ds ? value_get(ds->value, "gradient_accumulation_steps") : NULL;
     int64_t n;
     bool known = strcmp(word, "bf16") == 0 || strcmp(word, "fp16") == 0;
-    if (strcmp(word, "fp8") == 0 && !launch_has(t, "/training/precision"))
+    const struct value_item *fp8 = value_get(config, "fp8_config");
+    bool eight = strcmp(word, "fp8") == 0 && !launch_has(t, "/training/precision");
+    if (fp8 && !eight) {
+        warn_section(t, fp8, "mixed_precision is", word);
+        launch_hear(t, fp8);
+    }
+    if (eight)
         accelerate_take_fp8(t, config, it);
     else if (known && !launch_has(t, "/training/precision"))
         launch_set(t, "/training/precision",
