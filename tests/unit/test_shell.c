@@ -302,6 +302,7 @@ static const struct {
     { "n=$(nvidia-smi -L | wc -l)\na $n $((n * 2))",
       "a|?$(nvidia-smi -L | wc -l)|?$(nvidia-smi -L | wc -l)" },
     { "x=b; srun -l bash -c 'a $x \\$y'", "srun|-l|bash|-c|a $x \\$y; a|b|$y" },
+    { "srun -l bash -x -c \"a; b c\"", "srun|-l|bash|-x|-c|a; b c; a; b|c" },
     { "bash -c 'exit 1'; a", "bash|-c|exit 1; a" },
     { "f() { f; }; a", "a" },
     /* documents within what is not read yet, or not at all */

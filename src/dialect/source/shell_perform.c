@@ -289,6 +289,24 @@ static int32_t script_of(const struct shell_texts *w)
     return -1;
 }
 
+/* The word that `bash -x -c` is given, wherever that is; -1: none. */
+static int32_t inner_text(const struct shell_texts *w)
+{
+    for (int32_t i = 0; i + 2 < w->n; i++) {
+        int32_t at = i + 1;
+        bool gives = false;
+        for (; is_shell(&w->v[i]) && at < w->n && !gives; at++) {
+            const struct shell_text *t = &w->v[at];
+            if (t->n < 2 || t->v[0].unknown || t->v[0].c != '-')
+                break;
+            gives = t->v[t->n - 1].c == 'c';
+        }
+        if (gives && at < w->n)
+            return at;
+    }
+    return -1;
+}
+
 /* What `eval "$(...)"` sets is not known; but for the hooks of conda and the like. */
 static void note_eval(struct shell_machine *m, const struct shell_texts *w)
 {
@@ -318,15 +336,10 @@ static void run_texts(struct shell_machine *m, const struct shell_simple *c)
         shell_nested(m, shell_words_text(m, w, 1, w->n));
         script = -1;
     }
-    for (int32_t i = 0; i + 2 < w->n; i++) {
-        const struct shell_text *option = &w->v[i + 1];
-        bool gives =
-            option->n > 1 && option->v[0].c == '-' && option->v[option->n - 1].c == 'c';
-        if (gives && is_shell(&w->v[i])) {
-            run_text(m, w, i + 2);
-            script = -1;
-            break;
-        }
+    int32_t inner = inner_text(w);
+    if (inner >= 0) {
+        run_text(m, w, inner);
+        script = -1;
     }
     if (script >= 0)
         m->hooks->start(m, w, script);
