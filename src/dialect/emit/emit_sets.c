@@ -163,6 +163,14 @@ void emit_set_sections(struct emit_drive *d, json_t *got)
     emit_set_difference(d, "/parallelism/smp_script",
                         pointer_get(root, "/parallelism/smp_script"),
                         pointer_get(got, "/parallelism/smp_script"));
+    static const char lengths[] = "/training/sequence_length",
+                      attention[] = "/training/attention";
+    json_t *own = pointer_get(root, lengths); /* a mean, and how batches are filled */
+    if (json_is_object(own) && !json_equal(own, pointer_get(got, lengths))) {
+        emit_set(d, lengths, own); /* how packs are attended depends on the kernel */
+        emit_set_difference(d, attention, pointer_get(root, attention),
+                            pointer_get(got, attention));
+    }
     if (!d->w->holds_model)
         emit_set_difference(d, "/model", json_object_get(root, "model"),
                             json_object_get(got, "model"));
