@@ -556,7 +556,7 @@ static void test_words(void)
           "--pipeline-model-parallel-layout 'Et*12|t*12mL'",
           "its letters m are not the 2 layers" },
         { "--hybrid-attention-ratio 0.1", "layers dealt out by ratios" },
-        { "--hybrid-layer-pattern M-M*M-M*M-M*M-M*M-M*M-M*/*E",
+        { "--hybrid-layer-pattern M-M*M-M*M-M*M-M*M-M*M-M*/ME",
           "layers that predict further tokens are left out" },
         { "--skip-train", "the job evaluates, and trains nothing" },
         { "--perform-rl-step", "rollouts of reinforcement learning" },
