@@ -168,9 +168,9 @@ static bool is_refused(const struct nemo *n, const char *word,
     static const struct {
         const char *part, *what;
     } rows[] = {
-        { "Mamba", "layers of state spaces (Mamba)" },
-        { "NemotronH", "layers of state spaces (Mamba)" },
-        { "Hybrid", "layers of state spaces (Mamba)" },
+        { "Mamba", "a hybrid of Mamba layers by its class's name" },
+        { "NemotronH", "a hybrid of Mamba layers by its class's name" },
+        { "Hybrid", "a hybrid of Mamba layers by its class's name" },
         { "Hyena", "long convolutions (Hyena)" },
         { "Embedding", "a model of embeddings" },
         { "Reranker", "a reranker" },
