@@ -362,6 +362,10 @@ struct build {
     const char **until; /* of the block's outs, OP_OUTS_MAX a forward operator */
 };
 
+/* -1 with err set where the settings make no sense of the model. */
+int build_check(const struct model *m, const struct op_settings *s, int64_t vocab,
+                struct err *err);
+
 /* Shares, sizes, widths and flags for a model under settings; -1 with err set when they
  * do not divide, overflow, or make no sense. */
 int build_init(struct build *b, struct arena *arena, const struct model *m,
