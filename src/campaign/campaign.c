@@ -71,3 +71,17 @@ int campaign_simulate(struct simulate_result *step, struct campaign_result *beyo
         return -1;
     return campaign_check(beyond, step, err);
 }
+
+int campaign_simulate_tree(struct simulate_result *step, struct scenario *s,
+                           struct cfg_loader *loader, const char *name,
+                           const json_t *tree, struct err *err)
+{
+    const struct simulate_options options = { .network = FIDELITY_FLOW, .mute = true };
+    const struct campaign_how how = { &options, NULL, interval_table_get(loader) };
+    struct cfg root = cfg_from_tree(loader, name, json_deep_copy(tree));
+    struct campaign c;
+    struct campaign_result beyond;
+    if (scenario_read(s, loader, root) || campaign_read(&c, s))
+        return err_set(err, "%s", diags_error_text(&loader->diags, 0));
+    return campaign_simulate(step, &beyond, loader, &c, s, &how, err);
+}

@@ -64,6 +64,12 @@ int campaign_simulate(struct simulate_result *step, struct campaign_result *beyo
                       const struct scenario *s, const struct campaign_how *how,
                       struct err *err);
 
+/* The same of a scenario that is a tree, its messages under `name`: at flow fidelity,
+ * without draws. -1 where it is wrong, with its first error in err. */
+int campaign_simulate_tree(struct simulate_result *step, struct scenario *s,
+                           struct cfg_loader *loader, const char *name,
+                           const json_t *tree, struct err *err);
+
 /* Adds "input", "job" and "uncertainty" to the JSON of a result; null where the
  * scenario has none. */
 extern const struct contract_object campaign_contract;

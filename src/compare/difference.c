@@ -42,16 +42,9 @@ int difference_of_result(struct difference_numbers *n, json_t *result, struct er
 static int simulate_tree(struct difference_numbers *n, struct cfg_loader *loader,
                          const json_t *tree, struct err *err)
 {
-    const struct simulate_options step = { .network = FIDELITY_FLOW, .mute = true };
-    const struct campaign_how how = { &step, NULL, interval_table_get(loader) };
-    struct cfg root = cfg_from_tree(loader, "compare", json_deep_copy(tree));
     struct scenario s;
-    struct campaign c;
     struct simulate_result r;
-    struct campaign_result beyond;
-    if (scenario_read(&s, loader, root) || campaign_read(&c, &s))
-        return err_set(err, "%s", diags_error_text(&loader->diags, 0));
-    if (campaign_simulate(&r, &beyond, loader, &c, &s, &how, err))
+    if (campaign_simulate_tree(&r, &s, loader, "compare", tree, err))
         return -1;
     json_t *result = result_json(&s, &r);
     int rc = difference_of_result(n, result, err);

@@ -47,16 +47,9 @@ static void take(struct doctor_prediction *p, const struct simulate_result *r)
 static int simulate_tree(struct doctor_prediction *p, struct cfg_loader *loader,
                          const json_t *tree, struct err *err)
 {
-    const struct simulate_options step = { .network = FIDELITY_FLOW, .mute = true };
-    const struct campaign_how how = { &step, NULL, interval_table_get(loader) };
-    struct cfg root = cfg_from_tree(loader, "doctor", json_deep_copy(tree));
     struct scenario s;
-    struct campaign c;
     struct simulate_result r;
-    struct campaign_result beyond;
-    if (scenario_read(&s, loader, root) || campaign_read(&c, &s))
-        return err_set(err, "%s", diags_error_text(&loader->diags, 0));
-    if (campaign_simulate(&r, &beyond, loader, &c, &s, &how, err))
+    if (campaign_simulate_tree(&r, &s, loader, "doctor", tree, err))
         return -1;
     take(p, &r);
     p->facts = facts_of(&s);
