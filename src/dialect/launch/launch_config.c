@@ -56,6 +56,24 @@ void launch_assume(struct launch_context *t, const char *pointer, json_t *value,
         launch_set(t, pointer, value, &from);
 }
 
+void launch_settle_item(struct launch_context *t, const char *pointer, json_t *value,
+                        const struct value_item *it, const char *what)
+{
+    if (it)
+        launch_set(t, pointer, value, it);
+    else
+        launch_assume(t, pointer, value, what);
+    launch_hear(t, it);
+}
+
+const struct value_item *launch_find(struct launch_context *t, const struct value *flat,
+                                     const char *path)
+{
+    const struct value_item *it = value_get(flat, path);
+    launch_hear(t, it);
+    return it && it->value->kind != VALUE_NONE ? it : NULL;
+}
+
 struct cfg launch_flavor(struct launch_context *t, const char *framework,
                          const char *name)
 {

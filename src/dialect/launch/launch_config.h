@@ -19,6 +19,15 @@ void launch_config_title(struct launch_context *t, const char *title);
 void launch_assume(struct launch_context *t, const char *pointer, json_t *value,
                    const char *what);
 
+/* Sets a field to what the item says, or without one to `what`'s default. The item, or
+ * NULL, is heard; the reference is stolen. */
+void launch_settle_item(struct launch_context *t, const char *pointer, json_t *value,
+                        const struct value_item *it, const char *what);
+
+/* The item at a path, which is heard; NULL where it is none. */
+const struct value_item *launch_find(struct launch_context *t, const struct value *flat,
+                                     const char *path);
+
 /* A word of the flat dictionary; `otherwise` where it is none. */
 const char *launch_word(const struct value *flat, const char *path,
                         const char *otherwise);

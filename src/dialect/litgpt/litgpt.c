@@ -47,31 +47,14 @@ const struct dialect_table litgpt_tables[] = {
 };
 /* clang-format on */
 
-static const struct value_item *find(struct launch_context *t, const struct value *c,
-                                     const char *path)
-{
-    const struct value_item *it = value_get(c, path);
-    launch_hear(t, it);
-    return it && it->value->kind != VALUE_NONE ? it : NULL;
-}
-
-static void set(struct launch_context *t, const char *pointer, json_t *value,
-                const struct value_item *it, const char *what)
-{
-    if (it)
-        launch_set(t, pointer, value, it);
-    else
-        launch_assume(t, pointer, value, what);
-}
-
 /* "checkpoints/meta-llama/Llama-2-7b-hf" is a model's id in a folder; of pre-training a
  * name of litgpt's own. */
 static void take_model(struct launch_context *t, const struct value *c)
 {
     static const struct dialect_option row = ROW("checkpoint_dir", "/model");
-    const struct value_item *it = find(t, c, "checkpoint_dir"),
-                            *name = find(t, c, "model_name"),
-                            *own = find(t, c, "model_config");
+    const struct value_item *it = launch_find(t, c, "checkpoint_dir"),
+                            *name = launch_find(t, c, "model_name"),
+                            *own = launch_find(t, c, "model_config");
     const struct value_item *from = it ? it : name;
     const char *text = from && from->value->text ? from->value->text : "";
     struct cfg known = launch_flavor(t, "litgpt", text);
@@ -110,15 +93,16 @@ static void take_precision(struct launch_context *t, const struct value *c)
         { "bf16-mixed", "amp_bf16", false }, { "16-mixed", "amp_fp16", false },
         { "32-true", "fp32", false },        { "32", "fp32", false },
     };
-    const struct value_item *it = find(t, c, "precision");
+    const struct value_item *it = launch_find(t, c, "precision");
     const char *word = launch_word(c, "precision", it ? "" : "bf16-true");
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(words[i].word, word) == 0) {
-            set(t, "/training/precision", json_string(words[i].precision), it,
-                "precision's default on GPUs with bf16");
+            launch_settle_item(t, "/training/precision",
+                               json_string(words[i].precision), it,
+                               "precision's default on GPUs with bf16");
             if (words[i].narrow && !launch_has(t, "/training/lora/rank"))
-                set(t, "/training/master_weights", json_false(), it,
-                    "precision's default");
+                launch_settle_item(t, "/training/master_weights", json_false(), it,
+                                   "precision's default");
             return;
         }
     launch_unresolved_item(t, "/training/precision", it, "precision that is simulated");
@@ -127,14 +111,14 @@ static void take_precision(struct launch_context *t, const struct value *c)
 static bool is_on(struct launch_context *t, const struct value *c, const char *path,
                   bool otherwise)
 {
-    const struct value_item *it = find(t, c, path);
+    const struct value_item *it = launch_find(t, c, path);
     return it ? launch_true(it->value) : otherwise;
 }
 
 static void take_quantized(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/training/lora/base";
-    const struct value_item *it = find(t, c, "quantize");
+    const struct value_item *it = launch_find(t, c, "quantize");
     const char *word = launch_word(c, "quantize", "");
     bool four = strncmp(word, "bnb.nf4", 7) == 0;
     if (!it)
@@ -162,7 +146,7 @@ static void take_adapters(struct launch_context *t, const struct value *c)
         { "lora_projection", false, { "o_proj" } },
         { "lora_mlp", false, { "gate_proj", "up_proj", "down_proj" } },
     };
-    const struct value_item *head = find(t, c, "lora_head");
+    const struct value_item *head = launch_find(t, c, "lora_head");
     size_t n = sizeof(parts) / sizeof(parts[0]), on = 0;
     json_t *list = json_array();
     launch_take_rows(t, adapter_rows, c);
@@ -173,9 +157,10 @@ static void take_adapters(struct launch_context *t, const struct value *c)
         for (size_t k = 0; k < 3 && parts[i].modules[k]; k++)
             json_array_append_new(list, json_string(parts[i].modules[k]));
     }
-    set(t, "/training/lora/target_modules",
-        on == n ? json_string("all-linear") : json_incref(list),
-        value_get(c, "lora_query"), "lora_query's and lora_value's default");
+    launch_settle_item(t, "/training/lora/target_modules",
+                       on == n ? json_string("all-linear") : json_incref(list),
+                       value_get(c, "lora_query"),
+                       "lora_query's and lora_value's default");
     json_decref(list);
     if (head && launch_true(head->value))
         launch_note(t->l, head->line, DIAG_NOT_SIMULATED,
@@ -187,7 +172,7 @@ static void take_adapters(struct launch_context *t, const struct value *c)
 static void take_devices(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/cluster/gpus_per_instance";
-    const struct value_item *it = find(t, c, "devices");
+    const struct value_item *it = launch_find(t, c, "devices");
     const char *word = launch_word(c, "devices", "");
     int64_t n = 1;
     if (it && (strcmp(word, "auto") == 0 || strcmp(word, "-1") == 0))
@@ -195,7 +180,7 @@ static void take_devices(struct launch_context *t, const struct value *c)
     if (it && (!launch_whole(it->value, &n) || n < 1))
         launch_unresolved_item(t, at, it, "number of GPUs");
     else
-        set(t, at, json_integer((json_int_t)n), it, "devices' default");
+        launch_settle_item(t, at, json_integer((json_int_t)n), it, "devices' default");
 }
 
 static void take_strategy(struct launch_context *t, const struct value *c,
@@ -203,7 +188,7 @@ static void take_strategy(struct launch_context *t, const struct value *c,
 {
     bool many = launch_number(t, "/cluster/count", 1) > 1 ||
                 launch_number(t, "/cluster/gpus_per_instance", 8) > 1;
-    const struct value_item *it = find(t, c, "devices");
+    const struct value_item *it = launch_find(t, c, "devices");
     launch_assume(t, WIDE "library", json_string(many ? "fsdp" : "ddp"),
                   many ? "litgpt's FSDPStrategy" : "one GPU");
     launch_assume(t, "/training/activation_checkpointing",
@@ -227,8 +212,8 @@ static void take_strategy(struct launch_context *t, const struct value *c,
 
 static void take_optimizer(struct launch_context *t, const struct value *c)
 {
-    const struct value_item *made = find(t, c, "optimizer.class_path"),
-                            *word = find(t, c, "optimizer");
+    const struct value_item *made = launch_find(t, c, "optimizer.class_path"),
+                            *word = launch_find(t, c, "optimizer");
     const struct value_item *it = made ? made : word;
     const char *text = it && it->value->text ? it->value->text : "AdamW";
     bool adam = strstr(text, "Adam") && !strstr(text, "8bit");
@@ -236,7 +221,8 @@ static void take_optimizer(struct launch_context *t, const struct value *c)
         launch_unresolved_item(t, "/training/optimizer", it,
                                "optimizer that is simulated");
     else
-        set(t, "/training/optimizer", json_string("adam"), it, "optimizer's default");
+        launch_settle_item(t, "/training/optimizer", json_string("adam"), it,
+                           "optimizer's default");
 }
 
 /* All of it ------------------------------------------------------------------------ */

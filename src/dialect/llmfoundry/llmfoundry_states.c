@@ -12,16 +12,6 @@
 #define WIDE "/parallelism/"
 #define CKPT "/training/activation_checkpointing"
 
-static void set(struct launch_context *t, const char *pointer, json_t *value,
-                const struct value_item *it, const char *what)
-{
-    if (it)
-        launch_set(t, pointer, value, it);
-    else
-        launch_assume(t, pointer, value, what);
-    launch_hear(t, it);
-}
-
 /* A word in capitals, as Composer reads it. */
 static const char *upper(struct launch_context *t, const struct value *c,
                          const char *key, const char *otherwise)
@@ -93,14 +83,14 @@ static bool take_sharding(struct launch_context *t, const struct value *c, bool 
         launch_hear(t, it);
         return true;
     }
-    set(t, WIDE "sharding/strategy", json_string(strategies[i].strategy), it,
-        "sharding_strategy's default");
+    launch_settle_item(t, WIDE "sharding/strategy", json_string(strategies[i].strategy),
+                       it, "sharding_strategy's default");
     if (strategies[i].hybrid)
         trainer_take_hybrid(t, it);
     take_mesh(t, c);
-    set(t, WIDE "sharding/limit_all_gathers",
-        json_boolean(!limit || launch_true(limit->value)), limit,
-        "limit_all_gathers' default");
+    launch_settle_item(t, WIDE "sharding/limit_all_gathers",
+                       json_boolean(!limit || launch_true(limit->value)), limit,
+                       "limit_all_gathers' default");
     if (offload && launch_true(offload->value))
         trainer_take_offload(t, offload, strcmp(strategies[i].strategy, "full") == 0);
     launch_hear(t, offload);
@@ -175,11 +165,12 @@ static void take_precision(struct launch_context *t, const struct value *c, bool
     fp8 = fp8 && has_engine(c);
     struct mixed m = shards ? mixed_of(t, c, half) : (struct mixed) { NULL, NULL };
     const char *computes = fp8 ? "fp8" : half;
-    set(t, at,
-        json_string(strcmp(word, "fp32") == 0 ? "fp32"
-                    : m.parameters            ? computes
-                                   : arena_printf(t->arena, "amp_%s", computes)),
-        it, "precision's default");
+    launch_settle_item(t, at,
+                       json_string(strcmp(word, "fp32") == 0 ? "fp32"
+                                   : m.parameters
+                                       ? computes
+                                       : arena_printf(t->arena, "amp_%s", computes)),
+                       it, "precision's default");
     if (strcmp(word, "fp32") != 0 && shards)
         launch_assume(t, "/training/gradient_dtype",
                       json_string(m.reduce ? m.reduce : "fp32"),

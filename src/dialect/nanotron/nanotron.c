@@ -75,16 +75,6 @@ const struct dialect_table nanotron_tables[] = {
 
 /* Several keys together ------------------------------------------------------------ */
 
-static void set(struct launch_context *t, const char *pointer, json_t *value,
-                const struct value_item *it, const char *what)
-{
-    if (it)
-        launch_set(t, pointer, value, it);
-    else
-        launch_assume(t, pointer, value, what);
-    launch_hear(t, it);
-}
-
 /* A whole number of at least 1, `otherwise` without; 0 after asking. */
 static int64_t size_of(struct launch_context *t, const struct value *c, const char *key,
                        const char *pointer, int64_t otherwise)
@@ -114,8 +104,8 @@ static void take_batch(struct launch_context *t, const struct value *c)
             copies = size_of(t, c, "parallelism.dp", global, 1),
             micro = launch_number(t, "/training/micro_batch_size", 0), n;
     if (steps)
-        set(t, at, json_integer((json_int_t)steps), it,
-            "batch_accumulation_per_replica");
+        launch_settle_item(t, at, json_integer((json_int_t)steps), it,
+                           "batch_accumulation_per_replica");
     if (fills && steps)
         launch_assume(t, "/training/gradient_accumulation_steps", json_integer(1),
                       "one fill of the pipeline");
@@ -169,16 +159,17 @@ static void take_tensor(struct launch_context *t, const struct value *c)
     launch_hear(t, it);
     if (multiple > 0 && multiple < (1 << 20) && tensor < (1 << 20) &&
         multiple * tensor > 1)
-        set(t, "/training/vocab_padding", json_integer((json_int_t)(multiple * tensor)),
-            pad, "make_vocab_size_divisible_by's default");
+        launch_settle_item(t, "/training/vocab_padding",
+                           json_integer((json_int_t)(multiple * tensor)), pad,
+                           "make_vocab_size_divisible_by's default");
     if (tensor < 2)
         return;
     if (strcasecmp(mode, "REDUCE_SCATTER") && strcasecmp(mode, "ALL_REDUCE"))
         launch_unresolved_item(t, WIDE "sequence_parallel", it, "mode that is known");
     else
-        set(t, WIDE "sequence_parallel",
-            json_boolean(strcasecmp(mode, "REDUCE_SCATTER") == 0), it,
-            "tp_mode's default");
+        launch_settle_item(t, WIDE "sequence_parallel",
+                           json_boolean(strcasecmp(mode, "REDUCE_SCATTER") == 0), it,
+                           "tp_mode's default");
 }
 
 /* Sums in fp32 with 16-bit parameters: nanotron's own optimizer and reductions. */
@@ -205,7 +196,8 @@ static void take_sharding(struct launch_context *t, const struct value *c)
         launch_set(t, at, json_string("optimizer"), it);
     bool wide = sums_wide(c);
     if (cap > 0 && cap < (1 << 20) && !(wide && stage == 1))
-        set(t, WIDE "bucket_size",
+        launch_settle_item(
+            t, WIDE "bucket_size",
             json_string(arena_printf(t->arena, "%" PRId64 "MiB", wide ? 2 * cap : cap)),
             bucket, "ddp_bucket_cap_mb's default");
     else if (wide && stage == 1 && bucket)
@@ -238,13 +230,15 @@ static void take_precision(struct launch_context *t, const struct value *c)
         return;
     }
     bool half = strcmp(precision, "fp32") != 0;
-    set(t, "/training/precision", json_string(precision), it, "dtype's default");
+    launch_settle_item(t, "/training/precision", json_string(precision), it,
+                       "dtype's default");
     if (half)
-        set(t, "/training/gradient_dtype", json_string(wide ? "fp32" : precision), sums,
-            "accumulate_grad_in_fp32");
+        launch_settle_item(t, "/training/gradient_dtype",
+                           json_string(wide ? "fp32" : precision), sums,
+                           "accumulate_grad_in_fp32");
     if (half && !wide)
-        set(t, "/training/master_weights", json_false(), sums,
-            "accumulate_grad_in_fp32");
+        launch_settle_item(t, "/training/master_weights", json_false(), sums,
+                           "accumulate_grad_in_fp32");
     if (sums_wide(c)) {
         launch_assume(t, WIDE "library", json_string("nanotron"), "nanotron");
         return;

@@ -68,17 +68,9 @@ const struct dialect_table hyperpod_verl_tables[] = {
 };
 /* clang-format on */
 
-static const struct value_item *find(struct launch_context *t, const struct value *c,
-                                     const char *path)
-{
-    const struct value_item *it = value_get(c, path);
-    launch_hear(t, it);
-    return it && it->value->kind != VALUE_NONE ? it : NULL;
-}
-
 static bool is_on(struct launch_context *t, const struct value *c, const char *path)
 {
-    const struct value_item *it = find(t, c, path);
+    const struct value_item *it = launch_find(t, c, path);
     return it && launch_true(it->value);
 }
 
@@ -88,7 +80,7 @@ static void take_batch(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/training/micro_batch_size";
     bool dynamic = is_on(t, c, DATA "use_dynamic_bsz");
-    const struct value_item *it = find(
+    const struct value_item *it = launch_find(
         t, c, dynamic ? DATA "max_token_len_per_gpu" : DATA "micro_batch_size_per_gpu");
     int64_t ranks = launch_number(t, "/cluster/count", 1) *
                     launch_number(t, "/cluster/gpus_per_instance", 8) /
@@ -116,8 +108,8 @@ static void take_batch(struct launch_context *t, const struct value *c)
 /* Parameters, and so Adam's states, are of model_dtype; fp32 without one. */
 static void take_precision(struct launch_context *t, const struct value *c)
 {
-    const struct value_item *it = find(t, c, ENGINE "dtype"),
-                            *held = find(t, c, ENGINE "model_dtype");
+    const struct value_item *it = launch_find(t, c, ENGINE "dtype"),
+                            *held = launch_find(t, c, ENGINE "model_dtype");
     const char *word = launch_word(c, ENGINE "dtype", "bfloat16"),
                *own = launch_word(c, ENGINE "model_dtype", "fp32");
     bool half = strcmp(word, "bfloat16") == 0 || strcmp(word, "bf16") == 0;
@@ -138,12 +130,12 @@ static void take_precision(struct launch_context *t, const struct value *c)
 
 static void take_sharding(struct launch_context *t, const struct value *c)
 {
-    const struct value_item *again = find(t, c, ENGINE "reshard_after_forward"),
-                            *size = find(t, c, ENGINE "fsdp_size"),
-                            *how = find(t, c, ENGINE "strategy"),
-                            *moved = find(t, c, ENGINE "offload_policy");
+    const struct value_item *again = launch_find(t, c, ENGINE "reshard_after_forward"),
+                            *size = launch_find(t, c, ENGINE "fsdp_size"),
+                            *how = launch_find(t, c, ENGINE "strategy"),
+                            *moved = launch_find(t, c, ENGINE "offload_policy");
     int64_t n = -1;
-    find(t, c, ENGINE "_target_");
+    launch_find(t, c, ENGINE "_target_");
     if (how)
         launch_set(t, WIDE "library", json_string("fsdp"), how);
     launch_assume(t, WIDE "library", json_string("fsdp"), "verl's FSDP");
@@ -167,7 +159,7 @@ static void take_adapters(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/training/lora/target_modules";
     const struct value_item *rank = value_get(c, MODEL "lora_rank"),
-                            *to = find(t, c, MODEL "target_modules");
+                            *to = launch_find(t, c, MODEL "target_modules");
     if (!rank || launch_is_off(rank->value))
         return;
     launch_take_rows(t, adapter_rows, c);
@@ -188,7 +180,7 @@ bool hyperpod_is_verl(const struct value *flat)
 void hyperpod_verl_read(struct launch_context *t, const struct value *c)
 {
     const struct value_item *engine = value_get(c, ENGINE "_target_"),
-                            *data = find(t, c, DATA "_target_");
+                            *data = launch_find(t, c, DATA "_target_");
     if (!strstr(launch_word(c, ENGINE "_target_", ""), "FSDP")) {
         diags_add(&t->l->loader->diags,
                   launch_diag(t->l, DIAG_NOT_SIMULATED, engine->line, 0),

@@ -49,18 +49,10 @@ const struct dialect_table olmocore_tables[] = {
 
 /* One member, or several ------------------------------------------------------------ */
 
-static const struct value_item *find(struct launch_context *t, const struct value *c,
-                                     const char *path)
-{
-    const struct value_item *it = value_get(c, path);
-    launch_hear(t, it);
-    return it && it->value->kind != VALUE_NONE ? it : NULL;
-}
-
 static const struct value_item *either(struct launch_context *t, const struct value *c,
                                        const char *a, const char *b)
 {
-    const struct value_item *x = find(t, c, a), *y = find(t, c, b);
+    const struct value_item *x = launch_find(t, c, a), *y = launch_find(t, c, b);
     return x ? x : y;
 }
 
@@ -77,7 +69,7 @@ static void set(struct launch_context *t, const char *pointer, json_t *value,
 static int64_t degree(struct launch_context *t, const struct value *c, const char *path,
                       const char *pointer)
 {
-    const struct value_item *it = find(t, c, path);
+    const struct value_item *it = launch_find(t, c, path);
     int64_t n = 1;
     if (it && (!launch_whole(it->value, &n) || n < 1))
         launch_unresolved_item(t, pointer, it, "whole number of at least 1");
@@ -116,8 +108,8 @@ static void take_batch(struct launch_context *t, const struct value *c)
     const struct value_item *given =
         either(t, c, OF "max_sequence_length", "build.max_sequence_length");
     int64_t n;
-    given = given ? given : find(t, c, "dataset.sequence_length");
-    find(t, c, "dataset.sequence_length");
+    given = given ? given : launch_find(t, c, "dataset.sequence_length");
+    launch_find(t, c, "dataset.sequence_length");
     if (given && launch_whole(given->value, &n) && n > 0)
         launch_set(t, length, json_integer((json_int_t)n), given);
     else if (given)
@@ -136,8 +128,8 @@ static void take_copies(struct launch_context *t, const struct value *c,
                         const struct value_item *name)
 {
     static const char at[] = WIDE "sharding/degree";
-    const struct value_item *copies = find(t, c, OF "dp_config.num_replicas"),
-                            *shard = find(t, c, OF "dp_config.shard_degree");
+    const struct value_item *copies = launch_find(t, c, OF "dp_config.num_replicas"),
+                            *shard = launch_find(t, c, OF "dp_config.shard_degree");
     int64_t n, context = launch_number(t, WIDE "context", 1);
     if (shard && launch_whole(shard->value, &n) && n > 0 && n < INT32_MAX)
         launch_set(t, at, json_integer((json_int_t)(n * context)), shard);
@@ -151,12 +143,12 @@ static void take_copies(struct launch_context *t, const struct value *c,
 
 static void take_data_parallel(struct launch_context *t, const struct value *c)
 {
-    const struct value_item *name = find(t, c, OF "dp_config.name"),
-                            *unit = find(t, c, OF "dp_config.wrapping_strategy"),
-                            *made = find(t, c, OF "dp_config.@");
+    const struct value_item *name = launch_find(t, c, OF "dp_config.name"),
+                            *unit = launch_find(t, c, OF "dp_config.wrapping_strategy"),
+                            *made = launch_find(t, c, OF "dp_config.@");
     const char *word = olmocore_word(c, OF "dp_config.name", "");
     bool ddp = strcmp(word, "ddp") == 0, hybrid = strcmp(word, "hsdp") == 0;
-    const struct value_item *open = find(t, c, OF "dp_config");
+    const struct value_item *open = launch_find(t, c, OF "dp_config");
     if (open || (made && !ddp && !hybrid && strcmp(word, "fsdp") != 0)) {
         launch_add_unresolved(t, WIDE "library", open ? open->line : made->line,
                               "dp_config: which data parallelism it is, is not known");
@@ -183,10 +175,10 @@ static void take_pipeline(struct launch_context *t, const struct value *c)
         { "gpipe", "gpipe" }, { "interleaved_1F1B", "interleaved" },
         { NULL, NULL },
     };
-    const struct value_item *it = find(t, c, OF "pp_config.schedule");
+    const struct value_item *it = launch_find(t, c, OF "pp_config.schedule");
     const char *word = olmocore_word(c, OF "pp_config.schedule", "interleaved_1F1B");
     const struct dialect_word *w = words;
-    find(t, c, OF "pp_config.@");
+    launch_find(t, c, OF "pp_config.@");
     if (degree(t, c, OF "pp_config.degree", WIDE "pipeline") < 2)
         return;
     while (w->word && strcmp(w->word, word) != 0)
@@ -210,10 +202,10 @@ static void take_degrees(struct launch_context *t, const struct value *c)
                                                 { "llama3", "all-gather" },
                                                 { "ulysses", "alltoall" },
                                                 { NULL, NULL } };
-    const struct value_item *made = find(t, c, OF "cp_config.@");
+    const struct value_item *made = launch_find(t, c, OF "cp_config.@");
     const char *way = made ? python_last_part(made->value->text) : "";
-    find(t, c, OF "tp_config.@");
-    find(t, c, OF "ep_config.@");
+    launch_find(t, c, OF "tp_config.@");
+    launch_find(t, c, OF "ep_config.@");
     if (degree(t, c, OF "tp_config.degree", WIDE "tensor") > 1)
         launch_assume(t, WIDE "sequence_parallel", json_true(),
                       "OLMo-core's tensor parallelism");
@@ -235,11 +227,11 @@ static void take_degrees(struct launch_context *t, const struct value *c)
 static void take_precision(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/training/precision";
-    const struct value_item *made = find(t, c, OF "float8_config.@"),
-                            *on = find(t, c, OF "float8_config.enabled"),
-                            *cast = find(t, c, OF "dp_config.param_dtype"),
-                            *automatic = find(t, c, OF "autocast_precision"),
-                            *wire = find(t, c, OF "dp_config.reduce_dtype");
+    const struct value_item *made = launch_find(t, c, OF "float8_config.@"),
+                            *on = launch_find(t, c, OF "float8_config.enabled"),
+                            *cast = launch_find(t, c, OF "dp_config.param_dtype"),
+                            *automatic = launch_find(t, c, OF "autocast_precision"),
+                            *wire = launch_find(t, c, OF "dp_config.reduce_dtype");
     bool fp8 = made && (!on || launch_true(on->value)),
          half =
              strcmp(olmocore_word(c, OF "dp_config.param_dtype", ""), "bfloat16") == 0,
@@ -280,10 +272,10 @@ static bool all_feed_forward(struct launch_context *t, const struct value_item *
 
 static void take_checkpointing(struct launch_context *t, const struct value *c)
 {
-    const struct value_item *made = find(t, c, OF "ac_config.@"),
+    const struct value_item *made = launch_find(t, c, OF "ac_config.@"),
                             *mode = either(t, c, OF "ac_config.mode", OF "ac_config.0"),
-                            *every = find(t, c, OF "ac_config.block_interval"),
-                            *modules = find(t, c, OF "ac_config.modules");
+                            *every = launch_find(t, c, OF "ac_config.block_interval"),
+                            *modules = launch_find(t, c, OF "ac_config.modules");
     const char *word = olmocore_word(
         c, value_get(c, OF "ac_config.mode") ? OF "ac_config.mode" : OF "ac_config.0",
         "full");
@@ -316,8 +308,8 @@ static void take_optimizer(struct launch_context *t, const struct value *c)
         { "LionConfig", "lion" },
         { "MuonConfig", "muon" },
     };
-    const struct value_item *made = find(t, c, OF "optim.@"),
-                            *norm = find(t, c, OF "max_grad_norm");
+    const struct value_item *made = launch_find(t, c, OF "optim.@"),
+                            *norm = launch_find(t, c, OF "max_grad_norm");
     double x = 0;
     for (size_t i = 0; made && i < sizeof(words) / sizeof(words[0]); i++) {
         const char *last = python_last_part(made->value->text);
@@ -344,10 +336,10 @@ static void take_length(struct launch_context *t, const struct value *c)
     int64_t per = launch_number(t, "/training/global_batch_size", 0) *
                   launch_number(t, "/training/sequence_length", 0);
     for (size_t i = 0; i < 2; i++) {
-        const struct value_item *made =
-                                    find(t, c, arena_printf(t->arena, "%s.@", keys[i])),
-                                *it =
-                                    find(t, c, arena_printf(t->arena, "%s.0", keys[i]));
+        const struct value_item *made = launch_find(
+                                    t, c, arena_printf(t->arena, "%s.@", keys[i])),
+                                *it = launch_find(
+                                    t, c, arena_printf(t->arena, "%s.0", keys[i]));
         const char *what = made ? python_last_part(made->value->text) : "";
         int64_t n;
         if (!it || !launch_whole(it->value, &n) || n < 1 ||
@@ -368,8 +360,8 @@ static void take_framework(struct launch_context *t, const struct value *c)
 {
     const struct value_item *it = either(t, c, OF "compile_model", "model.compile");
     const char *backend = olmocore_word(c, "model.attn_backend", "");
-    const struct value_item *from = find(t, c, "model.attn_backend"),
-                            *flash = find(t, c, "model.use_flash");
+    const struct value_item *from = launch_find(t, c, "model.attn_backend"),
+                            *flash = launch_find(t, c, "model.use_flash");
     const char *type = json_string_value(
         json_object_get(json_object_get(t->tree, "model"), "model_type"));
     bool on = it && launch_true(it->value),

@@ -132,16 +132,6 @@ static const struct value_item *either(const struct value *c, const char *a,
     return it ? it : value_get(c, b);
 }
 
-static void set(struct launch_context *t, const char *pointer, json_t *value,
-                const struct value_item *it, const char *what)
-{
-    if (it)
-        launch_set(t, pointer, value, it);
-    else
-        launch_assume(t, pointer, value, what);
-    launch_hear(t, it);
-}
-
 static void take_model(struct launch_context *t, const struct value *c)
 {
     static const struct dialect_option row = ROW("model.flavor", "/model");
@@ -206,11 +196,12 @@ static void take_batch(struct launch_context *t, const struct value *c)
                               local);
         return;
     }
-    set(t, micro, json_integer((json_int_t)(local / parts)), it,
-        "local_batch_size's default");
+    launch_settle_item(t, micro, json_integer((json_int_t)(local / parts)), it,
+                       "local_batch_size's default");
     if (stages > 1)
-        set(t, "/training/microbatches", json_integer((json_int_t)parts),
-            many ? many : size, "pipeline_parallel_microbatch_size's default");
+        launch_settle_item(t, "/training/microbatches", json_integer((json_int_t)parts),
+                           many ? many : size,
+                           "pipeline_parallel_microbatch_size's default");
 }
 
 static void take_schedule(struct launch_context *t, const struct value *c)
@@ -310,8 +301,8 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     if (!of_shard)
         shard = degree(t, c, "data_parallel_degree", -1, &of_shard);
     bool sharded = shard != 1 || context > 1;
-    set(t, WIDE "library", json_string(sharded ? "fsdp" : "ddp"), of_shard,
-        "torchtitan's FSDP");
+    launch_settle_item(t, WIDE "library", json_string(sharded ? "fsdp" : "ddp"),
+                       of_shard, "torchtitan's FSDP");
     if (!sharded)
         return;
     launch_assume(t, WIDE "sharding/strategy", json_string("full"),
@@ -354,16 +345,16 @@ static void take_precision(struct launch_context *t, const struct value *c)
     else
         launch_add_unresolved(t, "/training/precision", all->line,
                               "model.converters: MXFP8 and NVFP4 are not simulated");
-    set(t, "/training/precision",
-        json_string(wide     ? "fp32"
-                    : fp8    ? shards ? "fp8" : "amp_fp8"
-                    : shards ? "bf16"
-                             : "amp_bf16"),
-        fp8 ? all ? all : old : it, "mixed_precision_param's default");
+    launch_settle_item(t, "/training/precision",
+                       json_string(wide     ? "fp32"
+                                   : fp8    ? shards ? "fp8" : "amp_fp8"
+                                   : shards ? "bf16"
+                                            : "amp_bf16"),
+                       fp8 ? all ? all : old : it, "mixed_precision_param's default");
     if (!wide)
-        set(t, "/training/gradient_dtype", json_string("fp32"),
-            value_get(c, "training.mixed_precision_reduce"),
-            "mixed_precision_reduce's default");
+        launch_settle_item(t, "/training/gradient_dtype", json_string("fp32"),
+                           value_get(c, "training.mixed_precision_reduce"),
+                           "mixed_precision_reduce's default");
 }
 
 /* "op" keeps what is dear to compute again, a number computes every so manieth layer
@@ -380,15 +371,17 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
     int64_t n;
     launch_hear(t, how);
     if (strcmp(mode, "none") == 0 || strcmp(mode, "full") == 0)
-        set(t, at, json_string(mode), it, "activation_checkpoint.mode's default");
+        launch_settle_item(t, at, json_string(mode), it,
+                           "activation_checkpoint.mode's default");
     else if (strcmp(mode, "selective") != 0)
         launch_unresolved_item(t, at, it, "mode that is simulated");
     else if (launch_whole(v, &n) && n > 0)
-        set(t, at,
-            n == 1 ? json_string("full") : json_pack("{s:I}", "every", (json_int_t)n),
-            how ? how : it, "selective_ac_option's default");
+        launch_settle_item(t, at,
+                           n == 1 ? json_string("full")
+                                  : json_pack("{s:I}", "every", (json_int_t)n),
+                           how ? how : it, "selective_ac_option's default");
     else if (v->kind == VALUE_STRING && strcmp(v->text, "op") == 0)
-        set(t, at, json_string("operators"), how, "");
+        launch_settle_item(t, at, json_string("operators"), how, "");
     else
         launch_unresolved_item(t, at, how, "number of layers or \"op\"");
     launch_hear(t, it);
