@@ -1,6 +1,6 @@
 /* Training programs in Python: the scenario that calls of transformers, TRL, PEFT and
  * Accelerate come to, all of it. */
-#include "dialect/launch/launch.h"
+#include "launch_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -17,20 +17,6 @@ struct program_case {
     const char *tree;  /* of the scenario, its keys in order */
     const char *noted; /* a part of a note, or of an error; NULL: any */
 };
-
-static bool is_said(const struct launch *l, const char *part)
-{
-    for (int64_t i = 0; i < l->notes.n; i++)
-        if (strstr(l->notes.v[i].text, part))
-            return true;
-    for (int64_t i = 0; i < l->unresolved.n; i++)
-        if (strstr(l->unresolved.v[i].what, part))
-            return true;
-    for (int64_t i = 0; i < l->loader->diags.n; i++)
-        if (strstr(l->loader->diags.v[i].text, part))
-            return true;
-    return false;
-}
 
 /* A file of that path, or a text under the name of a script. */
 static void check_file(const char *path, const struct program_case *c)

@@ -1,6 +1,6 @@
 /* Small files of the Hugging Face side, each up to the scenario that it says: Accelerate's
  * configurations, the Trainer's commands, LLaMA-Factory's and axolotl's documents. */
-#include "dialect/launch/launch.h"
+#include "launch_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -16,20 +16,6 @@ struct reading {
     const char *tree; /* of the scenario, its keys in order */
     const char *said; /* a part of a note, a question or an error; NULL: any */
 };
-
-static bool is_said(const struct launch *l, const char *part)
-{
-    for (int64_t i = 0; i < l->notes.n; i++)
-        if (strstr(l->notes.v[i].text, part))
-            return true;
-    for (int64_t i = 0; i < l->unresolved.n; i++)
-        if (strstr(l->unresolved.v[i].what, part))
-            return true;
-    for (int64_t i = 0; i < l->loader->diags.n; i++)
-        if (strstr(l->loader->diags.v[i].text, part))
-            return true;
-    return false;
-}
 
 static void check(const struct reading *c)
 {
