@@ -37,6 +37,24 @@ static inline void job_unload(struct job *j)
     cfg_loader_release(&j->loader);
 }
 
+/* The step of a job that is a text, at flow fidelity. Arrays of *r are gone. */
+static inline double job_text_step_s(const char *text, bool unfold,
+                                     struct simulate_result *r)
+{
+    struct job j;
+    struct err err = { 0 };
+    cfg_loader_init(&j.loader);
+    struct cfg root = cfg_parse(&j.loader, "job", text, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&j.s, &j.loader, root), 0);
+    const struct simulate_options how = { .network = FIDELITY_FLOW, .unfold = unfold };
+    int rc = simulate(r, &j.loader.arena, &j.s, &how, &err);
+    CU_ASSERT_STRING_EQUAL(err.text, "");
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    double s = r->step_time_s;
+    job_unload(&j);
+    return s;
+}
+
 static inline void job_run_as(struct job *j, struct simulate_options options,
                               struct simulate_result *r)
 {

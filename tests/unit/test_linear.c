@@ -304,21 +304,10 @@ static double step_s(const char *model, const char *training, const char *parall
                      bool unfold, struct simulate_result *r)
 {
     char text[4096];
-    struct job j;
-    struct err err = { 0 };
     char tail[1024];
     snprintf(tail, sizeof(tail), JOB, training, parallelism);
     snprintf(text, sizeof(text), "{'model':%s%s", model, tail);
-    cfg_loader_init(&j.loader);
-    struct cfg root = cfg_parse(&j.loader, "job", text, strlen(text));
-    CU_ASSERT_EQUAL_FATAL(scenario_read(&j.s, &j.loader, root), 0);
-    const struct simulate_options how = { .network = FIDELITY_FLOW, .unfold = unfold };
-    int rc = simulate(r, &j.loader.arena, &j.s, &how, &err);
-    CU_ASSERT_STRING_EQUAL(err.text, "");
-    CU_ASSERT_EQUAL_FATAL(rc, 0);
-    double s = r->step_time_s;
-    job_unload(&j);
-    return s;
+    return job_text_step_s(text, unfold, r);
 }
 
 /* Every way to split such a model: one rank of each kind represents all. */
