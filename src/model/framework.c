@@ -19,6 +19,12 @@ const struct name_value optimizer_names[] = {
     { "sgd", OPTIMIZER_SGD },
     { "lion", OPTIMIZER_LION },
     { "muon", OPTIMIZER_MUON },
+    { "adam4bit", OPTIMIZER_ADAM4BIT },
+    { "lion8bit", OPTIMIZER_LION8BIT },
+    { "rmsprop", OPTIMIZER_RMSPROP },
+    { "adagrad", OPTIMIZER_ADAGRAD },
+    { "ademamix", OPTIMIZER_ADEMAMIX },
+    { "ademamix8bit", OPTIMIZER_ADEMAMIX8BIT },
     { NULL, 0 },
 };
 
@@ -27,10 +33,13 @@ const struct name_value optimizer_names[] = {
  * the parameter again for its norms. Muon without its products: gradient and momentum
  * (12), the direction written, normalised and read (16), weights (10). */
 static const struct framework_optimizer plain_optimizers[OPTIMIZER_N] = {
-    [OPTIMIZER_ADAM] = { .bytes = 28 },     [OPTIMIZER_LAMB] = { .bytes = 44 },
-    [OPTIMIZER_ADAM8BIT] = { .bytes = 16 }, [OPTIMIZER_ADAFACTOR] = { .bytes = 24 },
-    [OPTIMIZER_SGD] = { .bytes = 20 },      [OPTIMIZER_LION] = { .bytes = 20 },
-    [OPTIMIZER_MUON] = { .bytes = 38 },
+    [OPTIMIZER_ADAM] = { .bytes = 28 },         [OPTIMIZER_LAMB] = { .bytes = 44 },
+    [OPTIMIZER_ADAM8BIT] = { .bytes = 16 },     [OPTIMIZER_ADAFACTOR] = { .bytes = 24 },
+    [OPTIMIZER_SGD] = { .bytes = 20 },          [OPTIMIZER_LION] = { .bytes = 20 },
+    [OPTIMIZER_MUON] = { .bytes = 38 },         [OPTIMIZER_ADAM4BIT] = { .bytes = 14 },
+    [OPTIMIZER_LION8BIT] = { .bytes = 14 },     [OPTIMIZER_RMSPROP] = { .bytes = 20 },
+    [OPTIMIZER_ADAGRAD] = { .bytes = 20 },      [OPTIMIZER_ADEMAMIX] = { .bytes = 36 },
+    [OPTIMIZER_ADEMAMIX8BIT] = { .bytes = 18 },
 };
 
 static const struct name_value attention_names[] = {
@@ -191,8 +200,8 @@ static int read_optimizers(struct framework *fw, struct cfg c)
         int which;
         if (names_find(optimizer_names, cfg_key(it), &which) < 0)
             rc = cfg_error_key(member, DIAG_UNKNOWN_NAME,
-                               "unknown optimizer \"%s\" (write adam, lamb, "
-                               "adam8bit, adafactor or sgd)",
+                               "unknown optimizer \"%s\" (write a word of "
+                               "/training/optimizer)",
                                cfg_key(it));
         else if (cfg_read(member, optimizer_fields, &fw->optimizers[which]) < 0)
             rc = -1;

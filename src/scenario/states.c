@@ -9,18 +9,27 @@
 static const double fp32_B = 4;
 
 /* Moments of an optimizer, bytes per parameter (MODEL.md, 5.1). 8-bit Adam keeps two
- * bytes and two fp32 scales for every block of 2048; Adafactor's rows and columns are
- * negligible. */
+ * bytes and two fp32 scales for every block of 2048, of later releases 256
+ * (bitsandbytes 0.45, optim/optimizer.py: blocksize); 4-bit Adam two halves of a byte
+ * and scales for 128 (torchao 0.14, optim/adam.py, AdamW4bit: block_size). Adafactor's
+ * rows and columns are negligible. */
 static const struct {
     double moments_B;
+    bool quantized; /* their width is not that of the parameters */
 } optimizers[] = {
     [OPTIMIZER_ADAM] = { 4 + 4 },
     [OPTIMIZER_LAMB] = { 4 + 4 },
-    [OPTIMIZER_ADAM8BIT] = { 1 + 1 + 8.0 / 2048 },
+    [OPTIMIZER_ADAM8BIT] = { 1 + 1 + 8.0 / 2048, true },
     [OPTIMIZER_ADAFACTOR] = { 0 },
     [OPTIMIZER_SGD] = { 4 },      /* momentum */
     [OPTIMIZER_MUON] = { 4 + 4 }, /* Adam's of embedding, head, norms */
     [OPTIMIZER_LION] = { 4 },     /* likewise (Chen et al. 2023, algorithm 2) */
+    [OPTIMIZER_ADAM4BIT] = { 0.5 + 0.5 + 8.0 / 128, true },
+    [OPTIMIZER_LION8BIT] = { 1 + 4.0 / 256, true },
+    [OPTIMIZER_RMSPROP] = { 4 }, /* torch/optim/rmsprop.py: no momentum by default */
+    [OPTIMIZER_ADAGRAD] = { 4 },
+    [OPTIMIZER_ADEMAMIX] = { 4 + 4 + 4 }, /* Pagliardini et al. 2024, algorithm 1 */
+    [OPTIMIZER_ADEMAMIX8BIT] = { 3 + 12.0 / 256, true },
 };
 
 /* Parameters and gradients as the model keeps them; master weights belong to the
@@ -55,12 +64,12 @@ static double divided(double bytes, bool sharded, int64_t degree)
     return sharded && degree > 1 ? bytes / (double)degree : bytes;
 }
 
-/* Updated as they are, parameters have moments of their own 16 bits; those of 8 bits
+/* Updated as they are, parameters have moments of their own 16 bits; quantized ones
  * stay. */
 static double share_of_bytes(const struct scenario *s)
 {
     bool narrow =
-        s->training.no_master_weights && s->training.optimizer != OPTIMIZER_ADAM8BIT;
+        s->training.no_master_weights && !optimizers[s->training.optimizer].quantized;
     return narrow ? 0.5 : 1;
 }
 

@@ -473,6 +473,26 @@ static void test_states(void)
     l.s.training.no_master_weights = true;
     l.s.training.optimizer = OPTIMIZER_ADAM8BIT;
     CU_ASSERT_EQUAL(states_of(&l.s).optimizer_B, 2 + 8.0 / 2048);
+    /* of quantized moments the width is their own, of others the parameters' */
+    static const struct {
+        enum optimizer kind;
+        double wide_B, narrow_B, update_B;
+    } moments[] = {
+        { OPTIMIZER_ADAM4BIT, 1.0625, 1.0625, 14 },
+        { OPTIMIZER_LION8BIT, 1 + 4.0 / 256, 1 + 4.0 / 256, 14 },
+        { OPTIMIZER_ADEMAMIX8BIT, 3 + 12.0 / 256, 3 + 12.0 / 256, 18 },
+        { OPTIMIZER_ADEMAMIX, 12, 6, 18 },
+        { OPTIMIZER_RMSPROP, 4, 2, 10 },
+        { OPTIMIZER_ADAGRAD, 4, 2, 10 },
+    };
+    for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+        l.s.training.optimizer = moments[i].kind;
+        l.s.training.no_master_weights = true;
+        CU_ASSERT_EQUAL(states_of(&l.s).optimizer_B, moments[i].narrow_B);
+        CU_ASSERT_EQUAL(states_update_B(&l.s), moments[i].update_B);
+        l.s.training.no_master_weights = false;
+        CU_ASSERT_EQUAL(states_of(&l.s).optimizer_B, 4 + moments[i].wide_B);
+    }
     unload(&l);
     load_changed(&l, "/training/precision=amp_fp16", "/training/gradient_dtype=fp16",
                  NULL);

@@ -186,6 +186,9 @@ void launch_unresolved_item(struct launch_context *t, const char *pointer,
     if (it->value->kind == VALUE_UNKNOWN)
         launch_add_unresolved(t, pointer, it->value->line, "%s: %s, and nothing is run",
                               it->key, it->value->why);
+    else if (it->value->kind == VALUE_STRING && it->value->text[0])
+        launch_add_unresolved(t, pointer, it->value->line, "%s: \"%.80s\" is no %s",
+                              it->key, it->value->text, wanted);
     else
         launch_add_unresolved(t, pointer, it->value->line, "%s: it is no %s", it->key,
                               wanted);

@@ -135,15 +135,22 @@ static bool off_where_true(const struct value *v)
 }
 
 /* clang-format off */
-/* transformers/training_args.py, OptimizerNames (4.57): those of which a step is known;
- * "paged" states are on the GPU unless its memory is short. */
+/* transformers/training_args.py, OptimizerNames (4.57, 5.0): those of which a step is
+ * known; "paged" states are on the GPU unless its memory is short. Schedule-free ones keep
+ * a second copy of the weights in place of the first moment (facebookresearch/
+ * schedule_free, adamw_schedulefree.py: z, exp_avg_sq). The others (GaLore, APOLLO, LOMO,
+ * 8-bit RMSprop, anyprecision, those of other accelerators) are asked for by name. */
 const struct dialect_word trainer_optimizer_words[] = {
     { "adamw_torch", "adam" }, { "adamw_bnb_8bit", "adam8bit" }, { "adamw_8bit", "adam8bit" },
     { "paged_adamw_8bit", "adam8bit" }, { "adamw_torch_8bit", "adam8bit" }, { "adafactor*", "adafactor" },
     { "adamw_torch_fused", "adam" }, { "adamw_torch_xla", "adam" }, { "adamw_apex_fused", "adam" }, { "adamw_hf", "adam" },
     { "adamw", "adam" }, { "adam", "adam" }, { "paged_adamw_32bit", "adam" }, { "paged_adamw", "adam" },
     { "lamb*", "lamb" }, { "sgd*", "sgd" }, { "lion_32bit", "lion" }, { "paged_lion_32bit", "lion" }, { "paged_lion", "lion" }, { "lion_pytorch", "lion" },
-    { "lion", "lion" }, { "muon", "muon" }, { NULL, NULL },
+    { "lion", "lion" }, { "muon", "muon" }, { "lion_8bit", "lion8bit" }, { "paged_lion_8bit", "lion8bit" }, { "lion_bnb_8bit", "lion8bit" },
+    { "adamw_torch_4bit", "adam4bit" }, { "ao_adamw_4bit", "adam4bit" }, { "ao_adamw_8bit", "adam8bit" },
+    { "rmsprop", "rmsprop" }, { "rmsprop_bnb", "rmsprop" }, { "rmsprop_bnb_32bit", "rmsprop" }, { "adagrad", "adagrad" },
+    { "ademamix", "ademamix" }, { "paged_ademamix_32bit", "ademamix" }, { "ademamix_8bit", "ademamix8bit" }, { "paged_ademamix_8bit", "ademamix8bit" },
+    { "stable_adamw", "adam" }, { "schedule_free_adamw", "adam" }, { "schedule_free_radam", "adam" }, { "schedule_free_sgd", "sgd" }, { NULL, NULL },
 };
 /* Written by the word that names a kernel for certain; read by attention_words. */
 static const struct dialect_word attentions[] = {
@@ -242,7 +249,7 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("padding_free"), ROW_UNSIMULATED("sharded_ddp"), ROW_UNSIMULATED("use_ipex"),
     ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("parallelism_config"),
     ROW_UNSIMULATED("tp_size"), ROW_UNSIMULATED("use_cpu"), ROW_UNSIMULATED("no_cuda"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
-    ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("tune_*"),
+    ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("tune_*"), ROW_UNSIMULATED("finetune_vision_layers"), ROW_UNSIMULATED("finetune_audio_layers"),
     FROZEN("freeze_backbone"), FROZEN("freeze_llm"), FROZEN("freeze_language_model"), FROZEN("freeze_model"),
     FROZEN("tune_mm_mlp_adapter"), FROZEN("pretrain_mm_mlp_adapter_only"), FROZEN("only_tune_mm_mlp_adapter"),
     ROW("tune_mm_llm", NULL, .class = DIALECT_REFUSED, .off = off_where_true, .why = FROZEN_WHY),
