@@ -176,6 +176,11 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     bool trl = is_trl(method);
     if (refuse_diffusion(t, g))
         return;
+    if (method && strcmp(method, "SentenceTransformer") == 0) {
+        launch_refuse_entry(t->l, from.key, "trains embeddings of pairs of texts",
+                            v.line);
+        return;
+    }
     ask_command(t, g);
     name_unsure(t, g);
     user_script_take_model(t, g);
@@ -192,6 +197,7 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
         trainer_read_arguments(t, g->words, &kind);
     user_script_take_accumulation(t, g);
     user_script_take_lengths(t, g);
+    user_script_note_unsloth(t, g);
     user_script_name_left(t, g);
 }
 

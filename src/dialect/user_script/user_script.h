@@ -8,6 +8,7 @@
  *     user_script_left     arguments that are not read, by name
  *     user_script_model    a model that the text makes of a configuration
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
+ *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
@@ -111,6 +112,19 @@ const struct python_call *user_script_loader(const struct python *p);
 void user_script_take_loop(struct launch_context *t, const struct user_script *g);
 void user_script_take_accumulation(struct launch_context *t,
                                    const struct user_script *g);
+
+/* The argument of a call, by name or place; NULL. */
+const struct value *user_script_given(const struct python_call *c, const char *name,
+                                      const char *place);
+
+/* A word; what was there before goes before, unless it is none or, `on`, switched off. */
+void user_script_put(struct user_script *g, struct arena *arena, const char *key,
+                     int64_t line, struct value *v, bool on);
+
+/* user_script_unsloth.c: what Unsloth has for arguments that are left out, and what of it
+ * is not simulated. Nothing where the model is loaded by others. */
+void user_script_put_unsloth(struct user_script *g, struct arena *arena);
+void user_script_note_unsloth(struct launch_context *t, const struct user_script *g);
 
 /* Whether a text has a training: of a trainer, or a loop of its own. */
 bool user_script_trains(const struct user_script *g);

@@ -20,8 +20,8 @@ static const struct python_call *maker_of(const struct python *p, const struct v
     return NULL;
 }
 
-static const struct value *given(const struct python_call *c, const char *name,
-                                 const char *place)
+const struct value *user_script_given(const struct python_call *c, const char *name,
+                                      const char *place)
 {
     const struct value_item *it = c ? value_get(c->arguments, name) : NULL;
     it = !it && c ? value_get(c->arguments, place) : it;
@@ -33,8 +33,8 @@ static const struct value *config_of(const struct python_call *wrapped)
 {
     bool added =
         wrapped && strcmp(python_last_part(wrapped->function), "add_adapter") == 0;
-    return added ? given(wrapped, "adapter_config", "0")
-                 : given(wrapped, "peft_config", "1");
+    return added ? user_script_given(wrapped, "adapter_config", "0")
+                 : user_script_given(wrapped, "peft_config", "1");
 }
 
 /* The last call of the part up to a line, and before all in a quotation; with none the
@@ -64,7 +64,7 @@ static const struct python_call *loader_of(struct user_script *g,
             part != SCRIPT_ADAPTERS)
             return NULL;
         g->parts[part] = c;
-        c = maker_of(g->python, given(c, "model", "0"));
+        c = maker_of(g->python, user_script_given(c, "model", "0"));
     }
     return NULL;
 }
@@ -87,8 +87,9 @@ static void choose_configuration(struct user_script *g)
     const struct python_call *model = g->parts[SCRIPT_MODEL];
     if (!model || user_script_builds(model))
         choose(g, SCRIPT_CONFIGURATION,
-               model && given(model, "config", "0") ? given(model, "config", "0")
-                                                    : NULL);
+               model && user_script_given(model, "config", "0")
+                   ? user_script_given(model, "config", "0")
+                   : NULL);
 }
 
 /* A loop of the text's own; next to a trainer its calls are of something else. */
@@ -120,11 +121,11 @@ static void choose_all(struct user_script *g)
 {
     const struct python_call *trainer = last_of(g->python, SCRIPT_TRAINER, INT64_MAX);
     g->parts[SCRIPT_TRAINER] = trainer;
-    g->parts[SCRIPT_MODEL] = loader_of(g, given(trainer, "model", "0"));
-    choose(g, SCRIPT_ARGUMENTS, given(trainer, "args", "1"));
+    g->parts[SCRIPT_MODEL] = loader_of(g, user_script_given(trainer, "model", "0"));
+    choose(g, SCRIPT_ARGUMENTS, user_script_given(trainer, "args", "1"));
     choose(g, SCRIPT_MODEL, NULL);
     choose(g, SCRIPT_WRAPPED, NULL);
-    const struct value *peft = given(trainer, "peft_config", "");
+    const struct value *peft = user_script_given(trainer, "peft_config", "");
     choose(g, SCRIPT_ADAPTERS, peft ? peft : config_of(g->parts[SCRIPT_WRAPPED]));
     /* adapters that nothing is seen to be given may be none of this training */
     const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS];
@@ -132,7 +133,7 @@ static void choose_all(struct user_script *g)
         strcmp(python_last_part(adapters->function), "LoraConfig") == 0)
         g->lost = adapters, g->parts[SCRIPT_ADAPTERS] = NULL;
     const struct value *quantised =
-        given(g->parts[SCRIPT_MODEL], "quantization_config", "");
+        user_script_given(g->parts[SCRIPT_MODEL], "quantization_config", "");
     if (quantised)
         choose(g, SCRIPT_QUANTISATION, quantised);
     choose(g, SCRIPT_METHOD, NULL);
@@ -146,9 +147,8 @@ static void choose_all(struct user_script *g)
 
 /* Their arguments ------------------------------------------------------------------ */
 
-/* What was there before goes before, unless it is none or, `on`, switched off. */
-static void put(struct user_script *g, struct arena *arena, const char *key,
-                int64_t line, struct value *v, bool on)
+void user_script_put(struct user_script *g, struct arena *arena, const char *key,
+                     int64_t line, struct value *v, bool on)
 {
     const struct value_item *it = value_get(g->words, key);
     if (!it)
@@ -162,7 +162,7 @@ static void put_true(struct user_script *g, struct arena *arena, const char *key
 {
     struct value *yes = value_new(arena, VALUE_BOOL, line, 0);
     yes->integer = 1;
-    put(g, arena, key, line, yes, on);
+    user_script_put(g, arena, key, line, yes, on);
 }
 
 static void put_part(struct user_script *g, struct arena *arena,
@@ -175,7 +175,7 @@ static void put_part(struct user_script *g, struct arena *arena,
         bool made = part == SCRIPT_MODEL && user_script_builds(c) &&
                     strcmp(key, "model_name_or_path") == 0;
         if (key[0] && !(key[0] >= '0' && key[0] <= '9') && !made)
-            put(g, arena, key, it->line, it->value, false);
+            user_script_put(g, arena, key, it->line, it->value, false);
     }
 }
 
@@ -185,7 +185,7 @@ static void put_inner(struct user_script *g, struct arena *arena, const char *na
     const struct value_item *it = value_get(g->words, name);
     for (int32_t i = 0; it && it->value->kind == VALUE_DICT && i < it->value->n; i++) {
         const struct value_item *e = &it->value->items[i];
-        put(g, arena, e->key, e->line, e->value, false);
+        user_script_put(g, arena, e->key, e->line, e->value, false);
     }
 }
 
@@ -216,29 +216,8 @@ static void put_left_out(struct user_script *g, struct arena *arena)
             continue;
         struct value *v = value_new_string(arena, left_out[i].value, c->line, 0);
         v->kind = *left_out[i].value ? VALUE_STRING : VALUE_NONE;
-        put(g, arena, left_out[i].key, c->line, v, false);
+        user_script_put(g, arena, left_out[i].key, c->line, v, false);
     }
-}
-
-/* FastLanguageModel loads 4 bits, unless it is asked for others or for all to be
- * trained; their scales are quantized, too. */
-static void put_unsloth(struct user_script *g, struct arena *arena)
-{
-    static const char *const others[] = { "load_in_4bit", "load_in_8bit",
-                                          "load_in_16bit", "full_finetuning" };
-    const struct python_call *c = g->parts[SCRIPT_MODEL];
-    bool other = false;
-    if (!c || !strstr(c->function, "Fast"))
-        return;
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        const struct value *v = given(c, others[i], "");
-        other |= v && (i == 0 || !launch_is_off(v));
-    }
-    if (!other)
-        put_true(g, arena, "load_in_4bit", c->line, false);
-    const struct value_item *four = value_get(g->words, "load_in_4bit");
-    if (four && launch_true(four->value))
-        put_true(g, arena, "bnb_4bit_use_double_quant", c->line, false);
 }
 
 /* Whether there are adapters is what is not known of their description. */
@@ -249,7 +228,7 @@ static void put_unknown(struct user_script *g, struct arena *arena,
                                            v && v->kind == VALUE_UNKNOWN && v->why
                                                ? v->why
                                                : "what it is given is no call");
-    put(g, arena, "use_peft", line, open, false);
+    user_script_put(g, arena, "use_peft", line, open, false);
 }
 
 /* Adapters are asked for also where what describes them is not known; by another
@@ -259,16 +238,17 @@ static void put_adapters(struct user_script *g, struct arena *arena)
     const struct python_call *adapters = g->parts[SCRIPT_ADAPTERS],
                              *method = g->parts[SCRIPT_METHOD],
                              *wrapped = g->parts[SCRIPT_WRAPPED];
-    const struct value *config = given(g->parts[SCRIPT_TRAINER], "peft_config", "");
+    const struct value *config =
+        user_script_given(g->parts[SCRIPT_TRAINER], "peft_config", "");
     const struct python_call *made =
         maker_of(g->python, config ? config : config_of(wrapped));
     if (made && user_script_part_of(made) == SCRIPT_ADAPTERS)
         method = NULL;
     if (method && (wrapped || (config && config->kind != VALUE_NONE)))
-        put(g, arena, "peft_type", method->line,
-            value_new_string(arena, python_last_part(method->function), method->line,
-                             0),
-            false);
+        user_script_put(g, arena, "peft_type", method->line,
+                        value_new_string(arena, python_last_part(method->function),
+                                         method->line, 0),
+                        false);
     else if (adapters)
         put_true(g, arena, "use_peft", adapters->line, false);
     else if (wrapped)
@@ -281,7 +261,7 @@ static void put_adapters(struct user_script *g, struct arena *arena)
                                       "LoraConfig(...) goes to no call that is known"),
                     g->lost->line);
     put_left_out(g, arena);
-    put_unsloth(g, arena);
+    user_script_put_unsloth(g, arena);
 }
 
 /* The optimizer of a loop by its class, as the Trainer calls it. */
@@ -309,21 +289,24 @@ static void put_optimizer(struct user_script *g, struct arena *arena)
     const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
     for (size_t i = 0; c && i < sizeof(optimizers) / sizeof(optimizers[0]); i++)
         if (strcmp(optimizers[i].class, python_last_part(c->function)) == 0)
-            put(g, arena, "optim", c->line,
-                value_new_string(arena, optimizers[i].word, c->line, 0), false);
+            user_script_put(g, arena, "optim", c->line,
+                            value_new_string(arena, optimizers[i].word, c->line, 0),
+                            false);
 }
 
 /* GradientAccumulationPlugin(num_steps=4), DeepSpeedPlugin(...=4) */
 static void put_steps(struct user_script *g, struct arena *arena)
 {
     const struct python_call *c = g->parts[SCRIPT_ACCELERATOR];
-    const struct value *plugin = given(c, "gradient_accumulation_plugin", ""),
-                       *ds = given(c, "deepspeed_plugin", "");
+    const struct value *plugin =
+                           user_script_given(c, "gradient_accumulation_plugin", ""),
+                       *ds = user_script_given(c, "deepspeed_plugin", "");
     const struct value_item *n = plugin ? value_get(plugin, "num_steps") : NULL;
     n = n || !plugin ? n : value_get(plugin, "0");
     n = n || !ds ? n : value_get(ds, "gradient_accumulation_steps");
     if (n)
-        put(g, arena, "gradient_accumulation_steps", n->line, n->value, true);
+        user_script_put(g, arena, "gradient_accumulation_steps", n->line, n->value,
+                        true);
 }
 
 /* What calls do that no argument says. */
@@ -332,7 +315,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
     const struct python_call *on = g->parts[SCRIPT_CHECKPOINTED],
                              *prepared = g->parts[SCRIPT_PREPARED];
     const struct value *mixed =
-        given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
+        user_script_given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
     if (on || g->parts[SCRIPT_RECOMPUTED])
         put_true(g, arena, "gradient_checkpointing",
                  on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
@@ -355,10 +338,11 @@ void user_script_gather(struct user_script *g, struct arena *arena,
     for (int64_t i = 0; i < p->calls.n; i++)
         g->n_trainers += user_script_part_of(&p->calls.v[i]) == SCRIPT_TRAINER;
     g->words = value_new(arena, VALUE_DICT, 1, 0);
-    const struct value *model = given(g->parts[SCRIPT_TRAINER], "model", "0");
+    const struct value *model =
+        user_script_given(g->parts[SCRIPT_TRAINER], "model", "0");
     if (model && model->kind == VALUE_STRING)
-        put(g, arena, "model_name_or_path", model->line,
-            (struct value *)(uintptr_t)model, false);
+        user_script_put(g, arena, "model_name_or_path", model->line,
+                        (struct value *)(uintptr_t)model, false);
     for (int part = 0; part < SCRIPT_PARTS; part++)
         put_part(g, arena, (enum user_script_part)part);
     put_inner(g, arena, "model_init_kwargs");

@@ -90,8 +90,11 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_MODEL, "model_name", "model_name_or_path" }, { SCRIPT_MODEL, "torch_dtype", NULL }, { SCRIPT_MODEL, "dtype", NULL },
     { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "_attn_implementation", "attn_implementation" }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
     { SCRIPT_MODEL, "max_seq_length", NULL }, { SCRIPT_MODEL, "load_in_4bit", NULL }, { SCRIPT_MODEL, "load_in_8bit", NULL },
+    { SCRIPT_MODEL, "use_gradient_checkpointing", "" }, { SCRIPT_MODEL, "float32_mixed_precision", "" },
     { SCRIPT_MODEL, "*", "" },
-    { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" },
+    { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" }, { SCRIPT_ADAPTERS, "0", "" },
+    { SCRIPT_ADAPTERS, "finetune_vision_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_audio_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_*", "" },
+    { SCRIPT_ADAPTERS, "temporary_location", "" }, { SCRIPT_ADAPTERS, "ensure_weight_tying", "" },
     { SCRIPT_ADAPTERS, "lora_alpha", NULL }, { SCRIPT_ADAPTERS, "lora_dropout", NULL },
     { SCRIPT_ADAPTERS, "use_rslora", NULL }, { SCRIPT_ADAPTERS, "use_dora", NULL },
     { SCRIPT_ADAPTERS, "use_gradient_checkpointing", NULL }, { SCRIPT_ADAPTERS, "max_seq_length", NULL },
@@ -165,7 +168,7 @@ static const struct word *word_of(enum user_script_part part, const char *argume
 {
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (words[i].part == part &&
-            (words[i].argument[0] == '*' || strcmp(words[i].argument, argument) == 0))
+            fits(words[i].argument, argument, strlen(argument)))
             return &words[i];
     return NULL;
 }
