@@ -24,7 +24,8 @@ simulate     step
 risk         simulate
 campaign     simulate
 compare      campaign
-logs         base
+kineto       base
+logs         kineto
 doctor       campaign logs calibrate
 search       campaign risk
 sweep        campaign

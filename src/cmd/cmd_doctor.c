@@ -39,14 +39,15 @@ static const struct usage usage = {
     .command = "doctor",
     .arguments = "JOB --log FILE... [OPTION]...",
     .summary = "Whether a run is as fast as it should be. JOB is whatever simulate takes; "
-               "the logs\nare text of the trainer, of NCCL with NCCL_DEBUG=INFO, and CSV "
-               "of nvidia-smi, in any\nmixture.",
+               "the logs\nare text of the trainer, of NCCL with NCCL_DEBUG=INFO, CSV of "
+               "nvidia-smi, and traces\nof PyTorch's profiler, in any mixture.",
     .details = "Steady steps are set apart from warm-up, checkpoints, evaluation and "
                "stalls. Their\nmedian is held against the range of the prediction. Known deviations are "
                "simulated, and\nprinted by how well each explains time, memory and "
                "what the logs say.\n\n"
                "  smsim doctor pretrain_gpt.sh --set /cluster/instance=p4d.24xlarge --log train.log\n"
-               "  smsim doctor my.json --log train.log.gz --log nccl.log --log smi.csv\n\n"
+               "  smsim doctor my.json --log train.log.gz --log nccl.log --log smi.csv\n"
+               "  smsim doctor my.json --log rank0.pt.trace.json.gz --log rank1.pt.trace.json.gz\n\n"
                "--guard follows a run: it ends once 10 steady steps are slower than the range, "
                "or 50\nwere seen.\n\n"
                "Exit code 1 says that the run is slower or faster than that range, or that "
@@ -65,7 +66,8 @@ static int read_logs(struct logs *l, const struct option_list *files, struct err
     return logs_found(l)
                ? 0
                : err_set(err, "the logs have nothing that is known: no steps, "
-                              "no lines of NCCL, no table of nvidia-smi "
+                              "no lines of NCCL, no table of nvidia-smi, "
+                              "no trace of PyTorch's profiler "
                               "(docs/doctor.md lists what is read)");
 }
 

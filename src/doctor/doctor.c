@@ -20,6 +20,28 @@ static enum doctor_verdict verdict_of(const struct doctor *d)
     return t < d->healthy.range_s[0] ? DOCTOR_FASTER : DOCTOR_NORMAL;
 }
 
+/* Shares of the steps of all traces; false: no trace marks steps. */
+static bool traced_shares(struct doctor_shares *s, const struct logs *logs)
+{
+    double n = 0;
+    *s = (struct doctor_shares) { 0 };
+    for (int64_t i = 0; i < logs->traces.n; i++) {
+        const struct kineto_rank *r = &logs->traces.v[i];
+        if (r->n_kept == 0)
+            continue;
+        s->compute += r->mean.compute_s / r->mean.step_s;
+        s->communication += r->mean.exposed_s / r->mean.step_s;
+        s->waiting += (r->mean.idle_s + r->mean.copy_exposed_s) / r->mean.step_s;
+        n++;
+    }
+    if (n == 0)
+        return false;
+    s->compute /= n;
+    s->communication /= n;
+    s->waiting /= n;
+    return true;
+}
+
 int doctor_judge(struct doctor *d, struct cfg_loader *files, const json_t *job,
                  const struct logs *logs, struct err *err)
 {
@@ -36,7 +58,9 @@ int doctor_judge(struct doctor *d, struct cfg_loader *files, const json_t *job,
                      fabs(logs->global_batch - p->samples) > 1e-6 * p->samples;
     d->over_memory =
         logs->allocated_B > p->allocated_B * p->peak_range_B[1] / p->peak_B;
-    const struct doctor_view view = { logs, &d->steady, p };
+    d->has_trace = traced_shares(&d->traced, logs);
+    const struct doctor_view view = { logs, d->has_trace ? &d->traced : NULL,
+                                      &d->steady, p };
     if (d->steady.n)
         doctor_explain(&d->causes, files, job, &view);
     return 0;

@@ -160,9 +160,31 @@ static bool ranks_differ(const struct logs_timers *t)
     return false;
 }
 
+/* Ranks of which one computes longer than the median of all. */
+static bool traces_differ(const struct logs *l, bool *known)
+{
+    double s[64], most = 0;
+    int32_t n = 0;
+    for (int64_t i = 0; i < l->traces.n && n < 64; i++)
+        if (l->traces.v[i].n_kept)
+            s[n++] = l->traces.v[i].mean.compute_s;
+    *known = n > 1;
+    if (n < 2)
+        return false;
+    qsort(s, (size_t)n, sizeof(*s), by_value);
+    most = s[n - 1];
+    return most > 1.07 * s[(n - 1) / 2];
+}
+
 double evidence_slow_gpu(const struct doctor_view *v, const char **why)
 {
     struct clocks c = clocks_of(&v->logs->smi);
+    bool traced;
+    if (traces_differ(v->logs, &traced)) {
+        *why = "kernels of one rank's trace take more than 7 % longer than those of "
+               "others";
+        return strong;
+    }
     if (c.n > 1 && c.least < 0.93 * c.median) {
         *why = "a GPU's clock is more than 7 % below the median of all";
         return strong;
@@ -190,6 +212,11 @@ static double loading_share(const struct doctor_view *v)
         return (double)NAN;
     if (isfinite(v->steady->loading_s))
         return v->steady->loading_s / step_s;
+    for (int64_t i = 0; i < v->logs->traces.n; i++) {
+        const struct kineto_rank *r = &v->logs->traces.v[i];
+        if (r->n_kept && r->mean.loading_s > 0)
+            return r->mean.loading_s / r->mean.step_s;
+    }
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct logs_timer *t = logs_timers_get(&v->logs->timers, names[i]);
         if (t)
@@ -226,13 +253,86 @@ double evidence_allocator(const struct doctor_view *v, const char **why)
 
 /* The job -------------------------------------------------------------------------- */
 
+/* Time of a class of kernels in all traces. */
+static double traced_s(const struct logs *l, enum kernel_class class)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < l->traces.n; i++)
+        sum += l->traces.v[i].class_s[class];
+    return sum;
+}
+
 double evidence_unfused(const struct doctor_view *v, const char **why)
 {
     const struct logs_notices *n = &v->logs->notices;
+    if (traced_s(v->logs, KERNEL_ATTENTION) > 0) {
+        *why = "the trace has kernels of fused attention";
+        return -certain;
+    }
+    if (traced_s(v->logs, KERNEL_SOFTMAX) > 0.01 * traced_s(v->logs, KERNEL_PRODUCT)) {
+        *why = "the trace has kernels of softmax and none of fused attention";
+        return certain;
+    }
     if (n->of[NOTICE_NO_FLASH].n == 0 && n->of[NOTICE_EAGER].n == 0)
         return 0;
     *why = "the log says that fused attention is missing";
     return strong;
+}
+
+/* Time of the traces' products by format, of those whose names say; the sum. */
+static double formats_s(const struct logs *l, double *of)
+{
+    double sum = 0;
+    for (int f = 0; f < KERNEL_FORMATS; f++)
+        of[f] = 0;
+    for (int64_t i = 0; i < l->traces.n; i++)
+        for (int f = KERNEL_ANY + 1; f < KERNEL_FORMATS; f++) {
+            of[f] += l->traces.v[i].format_s[f];
+            sum += l->traces.v[i].format_s[f];
+        }
+    return sum;
+}
+
+static double evidence_format(const struct doctor_view *v, enum kernel_format f,
+                              const char *is, const char *is_not, const char **why)
+{
+    double of[KERNEL_FORMATS], sum = formats_s(v->logs, of);
+    if (sum <= 0)
+        return 0;
+    bool most = of[f] > 0.5 * sum;
+    *why = most ? is : is_not;
+    return most ? certain : -certain;
+}
+
+double evidence_fp32(const struct doctor_view *v, const char **why)
+{
+    return evidence_format(v, KERNEL_FP32, "most products of the trace are of fp32",
+                           "most products of the trace are not of fp32", why);
+}
+
+double evidence_tf32(const struct doctor_view *v, const char **why)
+{
+    return evidence_format(v, KERNEL_TF32, "most products of the trace are of tf32",
+                           "most products of the trace are not of tf32", why);
+}
+
+/* Late launches are the host's, unless it waits for data. */
+double evidence_host(const struct doctor_view *v, const char **why)
+{
+    double late = 0, step = 0;
+    for (int64_t i = 0; i < v->logs->traces.n; i++) {
+        const struct kineto_rank *r = &v->logs->traces.v[i];
+        late += r->n_kept ? r->mean.host_s - r->mean.loading_s : 0;
+        step += r->n_kept ? r->mean.step_s : 0;
+    }
+    if (step <= 0)
+        return 0;
+    if (late > 0.1 * step) {
+        *why = "in the trace, the GPU waits for late launches more than 10 % of a step";
+        return hint;
+    }
+    *why = "in the trace, kernels are launched in time";
+    return -hint;
 }
 
 double evidence_batch(const struct doctor_view *v, const char **why)

@@ -16,6 +16,9 @@ double evidence_throttled(const struct doctor_view *v, const char **why);
 double evidence_slow_gpu(const struct doctor_view *v, const char **why);
 double evidence_loader(const struct doctor_view *v, const char **why);
 double evidence_allocator(const struct doctor_view *v, const char **why);
+double evidence_host(const struct doctor_view *v, const char **why);
+double evidence_fp32(const struct doctor_view *v, const char **why);
+double evidence_tf32(const struct doctor_view *v, const char **why);
 double evidence_unfused(const struct doctor_view *v, const char **why);
 double evidence_batch(const struct doctor_view *v, const char **why);
 

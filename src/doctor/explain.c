@@ -11,6 +11,7 @@ enum { BEST = 4, TRIED_MAX = 32, CLASS_MAX = 16 };
 /* The normal quantile of 90 %: the range holds 80 % of runs. */
 static const double quantile_90 = 1.2816;
 static const double least_sd = 0.04, same = 0.005;
+static const double share_sd = 0.08;
 static const double prior_unknown = 0.04, unknown_least = 1.0 / 3, unknown_most = 30;
 
 /* A hypothesis, simulated at each strength. */
@@ -69,15 +70,28 @@ static double memory_likelihood(const struct explaining *w,
     return normal_density(log(measured / predicted), fmax(2 * least_sd, sd));
 }
 
+/* Of the shares of a trace; 1: there is none. */
+static double share_likelihood(const struct explaining *w, struct doctor_shares s)
+{
+    const struct doctor_shares *t = w->view->traced;
+    if (!t)
+        return 1;
+    return normal_density(t->compute - s.compute, share_sd) *
+           normal_density(t->waiting - s.waiting, share_sd);
+}
+
 /* Of anything: a density over the logarithm of the ratio. */
 static double unknown_likelihood(const struct explaining *w)
 {
+    static const double any_shares = 2; /* of the half of a square */
     double measured, predicted;
     const struct doctor_prediction *p = w->view->healthy;
     double ratio = w->view->steady->median_s / p->step_s;
     double time = ratio > unknown_least && ratio < unknown_most
                       ? 1 / log(unknown_most / unknown_least)
                       : 0;
+    if (w->view->traced)
+        time *= any_shares;
     if (!memory_of(w->view->logs, p, &measured, &predicted))
         return time;
     return time * (0.5 * memory_likelihood(w, p) + 0.5 / log(100));
@@ -114,7 +128,8 @@ static void try_strength(struct explaining *w, struct tried *t, double strength)
         return;
     t->strength[t->n] = strength;
     t->step_s[t->n] = step_s;
-    t->likelihood[t->n++] = time_likelihood(w, p, step_s) * memory_likelihood(w, p);
+    t->likelihood[t->n++] = time_likelihood(w, p, step_s) * memory_likelihood(w, p) *
+                            share_likelihood(w, hypothesis_shares(t->h, p, strength));
 }
 
 static double mean(const double *v, int32_t n)
@@ -195,7 +210,8 @@ static int by_posterior(const void *a, const void *b)
 /* The simulation of one applies to the tree that the other changed. */
 static bool predict_pair(struct explaining *w, const struct tried *a,
                          const struct tried *b, int32_t i, int32_t k,
-                         struct doctor_prediction *p, double *step_s)
+                         struct doctor_prediction *p, double *step_s,
+                         struct doctor_shares *shares)
 {
     const struct doctor_facts *f = &w->view->healthy->facts;
     const struct tried *of[] = { a, b };
@@ -214,9 +230,22 @@ static bool predict_pair(struct explaining *w, const struct tried *a,
         if (!predict(w, p, two))
             return false;
     }
+    struct doctor_shares one = doctor_shares_of(p);
+    struct doctor_shares sum_s = { one.compute * p->step_s,
+                                   one.communication * p->step_s,
+                                   one.waiting * p->step_s };
     *step_s = p->step_s;
-    for (int s = 0; s < 2; s++)
-        *step_s += hypothesis_step_s(of[s]->h, p, of[s]->strength[at[s]]) - p->step_s;
+    for (int s = 0; s < 2; s++) {
+        double with_s = hypothesis_step_s(of[s]->h, p, of[s]->strength[at[s]]);
+        struct doctor_shares with =
+            hypothesis_shares(of[s]->h, p, of[s]->strength[at[s]]);
+        *step_s += with_s - p->step_s;
+        sum_s.compute += with.compute * with_s - one.compute * p->step_s;
+        sum_s.waiting += with.waiting * with_s - one.waiting * p->step_s;
+    }
+    shares->compute = sum_s.compute / *step_s;
+    shares->waiting = sum_s.waiting / *step_s;
+    shares->communication = 1 - shares->compute - shares->waiting;
     return true;
 }
 
@@ -227,10 +256,12 @@ static void try_pair(struct explaining *w, const struct tried *a, const struct t
     for (int32_t i = 0; i < a->n; i++)
         for (int32_t k = 0; k < b->n; k++) {
             struct doctor_prediction p;
+            struct doctor_shares shares;
             double step_s;
-            if (!predict_pair(w, a, b, i, k, &p, &step_s))
+            if (!predict_pair(w, a, b, i, k, &p, &step_s, &shares))
                 continue;
-            double l = time_likelihood(w, &p, step_s) * memory_likelihood(w, &p);
+            double l = time_likelihood(w, &p, step_s) * memory_likelihood(w, &p) *
+                       share_likelihood(w, shares);
             sum += l;
             n++;
             if (l > best) {
@@ -276,7 +307,8 @@ static void add_others(struct explaining *w)
     for (int32_t i = 0; i < n_hypotheses; i++)
         rest -= hypotheses[i].prior;
     struct doctor_cause *c =
-        add_cause(w, rest * time_likelihood(w, p, p->step_s) * memory_likelihood(w, p));
+        add_cause(w, rest * time_likelihood(w, p, p->step_s) * memory_likelihood(w, p) *
+                         share_likelihood(w, doctor_shares_of(p)));
     if (c) {
         c->kind = DOCTOR_HEALTHY;
         c->step_s = p->step_s;

@@ -1,15 +1,18 @@
 /* How probable each hypothesis is, and what its mend would save.
  *
- *   posterior ~ prior x likelihood of the step's time x likelihood of memory x evidence
+ *   posterior ~ prior x likelihood of the step's time x likelihood of memory
+ *             x likelihood of the shares of a trace x evidence
  *
  * The logarithm of a time is normal around the prediction with the hypothesis; its
  * deviation is that of the stated range (80 % of runs), at least 4 %. Memory is
- * likewise, where the logs say what was allocated (else, reserved). Strengths of a
+ * likewise, where the logs say what was allocated (else, reserved). The shares of a step
+ * that compute and that wait are normal around the predicted with a deviation of 0.08,
+ * where the logs have a trace. Strengths of a
  * hypothesis are equally probable. Evidence is what logs say in words (evidence.h).
  *
  * Against them: that the run is as described, with the rest of the priors; and that
  * nothing known explains it, with a prior of 0.04, any time from a third to 30 times the
- * predicted, and any memory. Pairs of the four best are tried, too, with the product of
+ * predicted, any memory, and any shares. Pairs of the four best are tried, too, with the product of
  * their priors. A hypothesis is left out where its job cannot be simulated, or takes the
  * same time and memory as the job itself (0.5 %). */
 #ifndef DOCTOR_EXPLAIN_H

@@ -117,13 +117,13 @@ const struct hypothesis hypotheses[] = {
       DOCTOR_BY_COMPUTE, { 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3 }, NULL, { { NULL } }, NULL, evidence_throttled,
       "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,power.draw,clocks_throttle_reasons.active --format=csv -l 5 during steps" },
     { "slow-gpu", "one GPU or node is slower, and all others wait for it", DOCTOR_GPU, 0.05,
-      DOCTOR_BY_COMPUTE, { 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3 }, NULL, { { NULL } }, NULL, evidence_slow_gpu,
+      DOCTOR_BY_OTHERS, { 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3 }, NULL, { { NULL } }, NULL, evidence_slow_gpu,
       "compare clocks of all GPUs (nvidia-smi), or run one product on each; exchange the node" },
     { "data-loader", "the step waits for data", DOCTOR_WAIT, 0.05,
       DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8 }, NULL, { { NULL } }, NULL, evidence_loader,
       "train with one batch over and over: if steps become faster, it is the data. More workers, prefetching, a faster file system" },
     { "host-bound", "the GPU waits for the host: launches, synchronisation, logging", DOCTOR_WAIT, 0.05,
-      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8 }, NULL, { { NULL } }, NULL, NULL,
+      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8 }, NULL, { { NULL } }, NULL, evidence_host,
       "take a trace with PyTorch's profiler: gaps between kernels. CUDA graphs, torch.compile, fewer calls of item()" },
     { "allocator", "memory is nearly full: the allocator flushes its cache", DOCTOR_WAIT, 0.02,
       DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2 }, NULL, { { NULL } }, NULL, evidence_allocator,
@@ -132,10 +132,10 @@ const struct hypothesis hypotheses[] = {
       DOCTOR_BY_SCENARIO, { 0 }, has_fused_attention, { { "/training/attention", "\"unfused\"" } }, NULL, evidence_unfused,
       "look for flash or fused attention in the first lines of the log, or in a trace; install flash-attn or Transformer Engine" },
     { "fp32", "products run in fp32", DOCTOR_JOB, 0.02,
-      DOCTOR_BY_SCENARIO, { 0 }, has_low_precision, { { "/training/precision", "\"fp32\"" }, { "/training/attention", "\"memory-efficient\"" } }, NULL, NULL,
+      DOCTOR_BY_SCENARIO, { 0 }, has_low_precision, { { "/training/precision", "\"fp32\"" }, { "/training/attention", "\"memory-efficient\"" } }, NULL, evidence_fp32,
       "print the dtype of an activation; check the trainer's bf16 or fp16 option, and torch.backends.cuda.matmul.allow_tf32" },
     { "tf32", "products run in tf32", DOCTOR_JOB, 0.01,
-      DOCTOR_BY_SCENARIO, { 0 }, has_low_precision, { { "/training/precision", "\"tf32\"" }, { "/training/attention", "\"memory-efficient\"" } }, NULL, NULL,
+      DOCTOR_BY_SCENARIO, { 0 }, has_low_precision, { { "/training/precision", "\"tf32\"" }, { "/training/attention", "\"memory-efficient\"" } }, NULL, evidence_tf32,
       "print the dtype of an activation; check the trainer's bf16 or fp16 option" },
     { "recomputation", "activations are recomputed in full", DOCTOR_JOB, 0.04,
       DOCTOR_BY_SCENARIO, { 0 }, keeps_activations, { { "/training/activation_checkpointing", "\"full\"" } }, NULL, NULL,
@@ -200,19 +200,54 @@ json_t *hypothesis_apply(const struct hypothesis *h, const json_t *job,
     return tree;
 }
 
-double hypothesis_step_s(const struct hypothesis *h, const struct doctor_prediction *p,
-                         double strength)
+static double kernels_of(const struct doctor_prediction *p)
 {
     const double *parts = p->parts_s;
-    double kernels = parts[CATEGORY_COMPUTE] + parts[CATEGORY_RECOMPUTE] +
-                     parts[CATEGORY_OPTIMIZER] + parts[CATEGORY_PIPELINE_BUBBLE];
+    return parts[CATEGORY_COMPUTE] + parts[CATEGORY_RECOMPUTE] +
+           parts[CATEGORY_OPTIMIZER] + parts[CATEGORY_PIPELINE_BUBBLE];
+}
+
+/* What is added to each share's time. */
+struct added {
+    double compute_s, communication_s, waiting_s;
+};
+
+static struct added added_of(const struct hypothesis *h,
+                             const struct doctor_prediction *p, double strength)
+{
+    double bubble_s = p->parts_s[CATEGORY_PIPELINE_BUBBLE],
+           kernels_s = kernels_of(p) - bubble_s;
     switch (h->how) {
     case DOCTOR_BY_COMPUTE:
-        return p->step_s + (strength - 1) * kernels;
+        return (struct added) { (strength - 1) * kernels_s, (strength - 1) * bubble_s,
+                                0 };
+    case DOCTOR_BY_OTHERS:
+        return (struct added) { 0, (strength - 1) * (kernels_s + bubble_s), 0 };
     case DOCTOR_BY_WAIT:
-        return p->step_s * (1 + strength);
+        return (struct added) { 0, 0, strength * p->step_s };
     case DOCTOR_BY_SCENARIO:
         break;
     }
-    return p->step_s;
+    return (struct added) { 0 };
+}
+
+double hypothesis_step_s(const struct hypothesis *h, const struct doctor_prediction *p,
+                         double strength)
+{
+    struct added a = added_of(h, p, strength);
+    return p->step_s + a.compute_s + a.communication_s + a.waiting_s;
+}
+
+struct doctor_shares hypothesis_shares(const struct hypothesis *h,
+                                       const struct doctor_prediction *p,
+                                       double strength)
+{
+    struct added a = added_of(h, p, strength);
+    struct doctor_shares s = doctor_shares_of(p);
+    double all_s = hypothesis_step_s(h, p, strength);
+    return (struct doctor_shares) {
+        (s.compute * p->step_s + a.compute_s) / all_s,
+        (s.communication * p->step_s + a.communication_s) / all_s,
+        (s.waiting * p->step_s + a.waiting_s) / all_s,
+    };
 }

@@ -23,12 +23,14 @@ extern const struct name_value doctor_family_names[];
 enum doctor_how {
     DOCTOR_BY_SCENARIO, /* simulated; the strength goes into the values */
     DOCTOR_BY_COMPUTE,  /* kernels take so many times as long */
+    DOCTOR_BY_OTHERS,   /* kernels of another GPU do, and this one waits for it */
     DOCTOR_BY_WAIT      /* the step waits so much of the predicted step more */
 };
 
 /* What hypotheses are judged by. */
 struct doctor_view {
     const struct logs *logs;
+    const struct doctor_shares *traced; /* of the logs' traces; NULL: none */
     const struct logs_steady *steady;
     const struct doctor_prediction *healthy;
 };
@@ -70,5 +72,10 @@ double hypothesis_strength(const struct hypothesis *h, int32_t i);
 /* A step's time with it, after its simulation. */
 double hypothesis_step_s(const struct hypothesis *h, const struct doctor_prediction *p,
                          double strength);
+
+/* The shares of a step with it, likewise. */
+struct doctor_shares hypothesis_shares(const struct hypothesis *h,
+                                       const struct doctor_prediction *p,
+                                       double strength);
 
 #endif

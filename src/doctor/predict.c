@@ -44,6 +44,20 @@ static void take(struct doctor_prediction *p, const struct simulate_result *r)
     memcpy(p->parts_s, r->parts_s, sizeof(p->parts_s));
 }
 
+struct doctor_shares doctor_shares_of(const struct doctor_prediction *p)
+{
+    const double *t = p->parts_s;
+    double compute =
+        t[CATEGORY_COMPUTE] + t[CATEGORY_RECOMPUTE] + t[CATEGORY_OPTIMIZER];
+    double waiting =
+        t[CATEGORY_OTHER] + t[CATEGORY_INPUT_WAIT] + t[CATEGORY_OFFLOAD_EXPOSED];
+    return (struct doctor_shares) {
+        .compute = compute / p->step_s,
+        .communication = 1 - (compute + waiting) / p->step_s,
+        .waiting = waiting / p->step_s,
+    };
+}
+
 static int simulate_tree(struct doctor_prediction *p, struct cfg_loader *loader,
                          const json_t *tree, struct err *err)
 {

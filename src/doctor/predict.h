@@ -28,6 +28,16 @@ struct doctor_prediction {
     double parts_s[CATEGORY_N];
 };
 
+/* A step as a trace of a GPU shows it, as shares that sum to 1. Waiting for other ranks
+ * is in communication, for a kernel of NCCL runs meanwhile; so is the bubble of a
+ * pipeline. */
+struct doctor_shares {
+    double compute, communication; /* that is exposed */
+    double waiting;                /* nothing runs, or copies alone */
+};
+
+struct doctor_shares doctor_shares_of(const struct doctor_prediction *p);
+
 /* Simulates a scenario's tree; files come from the loader. -1 with err set where it
  * cannot be simulated. */
 int doctor_predict(struct doctor_prediction *p, struct cfg_loader *files,

@@ -25,6 +25,7 @@ enum format {
     TORCHTUNE,
     DEEPSPEED,
     SPEED,
+    PROFILER,
     COMPOSER,
     SWIFT,
     PROGRESS,
@@ -48,6 +49,7 @@ static const struct {
     [TORCHTUNE] = { "torchtune's steps", LOGS_INTERVAL },
     [DEEPSPEED] = { "DeepSpeed's throughput", LOGS_INTERVAL },
     [SPEED] = { "SageMaker's batches", LOGS_INTERVAL },
+    [PROFILER] = { "steps of PyTorch's profiler", LOGS_INTERVAL },
     [COMPOSER] = { "Composer's batches", LOGS_SMOOTHED },
     [SWIFT] = { "ms-swift's mean speed", LOGS_MEAN },
     [PROGRESS] = { "progress lines", LOGS_SMOOTHED },
@@ -71,6 +73,11 @@ enum logs_basis logs_format_basis(int32_t format)
 int32_t logs_progress_format(void)
 {
     return PROGRESS;
+}
+
+int32_t logs_trace_format(void)
+{
+    return PROFILER;
 }
 
 /* What a field says, in SI after its factor. */

@@ -22,6 +22,11 @@ void logs_release(struct logs *l)
     VEC_RELEASE(&l->files);
     VEC_RELEASE(&l->records);
     logs_smi_release(&l->smi);
+    for (int64_t i = 0; i < l->traces.n; i++)
+        kineto_rank_release(&l->traces.v[i]);
+    VEC_RELEASE(&l->traces);
+    kineto_free(l->trace);
+    l->trace = NULL;
 }
 
 /* The other half of the records is dropped, and of those to come. */
@@ -102,15 +107,49 @@ static void take_line(void *arg, char *line, size_t length, bool cut)
     logs_line(l, line, length);
 }
 
+static void take_trace(void *arg, const char *bytes, size_t length)
+{
+    struct logs *l = arg;
+    if (!l->trace)
+        l->trace = kineto_new();
+    kineto_feed(l->trace, bytes, length);
+}
+
+/* The steps of a trace are records, as if a trainer had written them. */
+static void end_trace(struct logs *l)
+{
+    struct kineto_rank r;
+    kineto_end(l->trace, &r);
+    kineto_free(l->trace);
+    l->trace = NULL;
+    l->files.v[l->files.n - 1].n_events = r.n_events;
+    for (int64_t i = 0; i < r.steps.n; i++) {
+        struct logs_record record = {
+            .format = logs_trace_format(),
+            .step = r.steps.v[i].number,
+            .of_steps = -1,
+            .time_s = r.steps.v[i].step_s,
+            .tflops = (double)NAN,
+            .loading_s = r.steps.v[i].loading_s,
+        };
+        logs_add(l, &record, r.rank);
+    }
+    VEC_PUSH(&l->traces, r);
+}
+
 int logs_read(struct logs *l, const char *file, struct err *err)
 {
+    static const struct stream_other trace = { kineto_is, take_trace };
     bool whole;
     VEC_PUSH(&l->files, ((struct logs_file) { .name = file }));
     l->smi.n_columns = 0;
     l->timers.listing = false;
-    if (stream_lines(file, LOGS_LINE_MAX, take_line, l, &whole, err))
+    if (stream_lines(file, LOGS_LINE_MAX, take_line, &trace, l, &whole, err))
         return -1;
-    logs_end(l);
+    if (l->trace)
+        end_trace(l);
+    else
+        logs_end(l);
     l->files.v[l->files.n - 1].is_cut = !whole;
     return 0;
 }
@@ -118,5 +157,5 @@ int logs_read(struct logs *l, const char *file, struct err *err)
 bool logs_found(const struct logs *l)
 {
     return l->records.n || l->nccl.n_lines || l->smi.n || l->timers.n ||
-           l->allocated_B > 0 || l->reserved_B > 0;
+           l->allocated_B > 0 || l->reserved_B > 0 || l->traces.n;
 }

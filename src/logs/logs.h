@@ -1,6 +1,7 @@
 /* Logs of training runs, as they are: text of the trainers, of NCCL with
  * NCCL_DEBUG=INFO, and tables of nvidia-smi, in any mixture and with any prefix that
- * launchers put before lines. Gzip is read as it is.
+ * launchers put before lines; and traces of PyTorch's profiler (kineto/kineto.h). Gzip
+ * is read as it is.
  *
  * Reading streams: a line at a time, of which LOGS_LINE_MAX bytes are looked at. What is
  * kept is bounded, whatever the size of a log. Texts that are kept (names of timers,
@@ -20,6 +21,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "kineto/kineto.h"
 #include "logs/nccl.h"
 #include "logs/notices.h"
 #include "logs/smi.h"
@@ -67,6 +69,7 @@ struct logs_file {
     const char *name;        /* borrowed */
     int64_t n_lines, n_long; /* lines; those that were cut */
     bool is_cut;             /* more text than is read of one file */
+    int64_t n_events;        /* of a trace; 0: it is none */
 };
 
 struct logs {
@@ -84,6 +87,8 @@ struct logs {
     struct logs_notices notices;
     struct logs_nccl nccl;
     struct logs_smi smi;
+    VEC(struct kineto_rank) traces; /* of a rank each */
+    struct kineto *trace;           /* that is read; NULL */
 };
 
 void logs_init(struct logs *l);
@@ -114,5 +119,6 @@ void logs_add(struct logs *l, struct logs_record *record, int64_t rank);
 bool logs_read_format(struct logs *l, const char *line, int64_t rank);
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank);
 int32_t logs_progress_format(void);
+int32_t logs_trace_format(void);
 
 #endif

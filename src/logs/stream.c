@@ -76,7 +76,8 @@ static gzFile open_file(const char *file, struct err *err)
     return in;
 }
 
-int stream_lines(const char *file, size_t max, stream_take take, void *arg, bool *whole,
+int stream_lines(const char *file, size_t max, stream_take take,
+                 const struct stream_other *other, void *arg, bool *whole,
                  struct err *err)
 {
     gzFile in = open_file(file, err);
@@ -86,11 +87,17 @@ int stream_lines(const char *file, size_t max, stream_take take, void *arg, bool
         .line = xmalloc(max + 1), .max = max, .take = take, .arg = arg
     };
     char *chunk = xmalloc(CHUNK_B);
+    void (*take_other)(void *, const char *, size_t) = NULL;
     int64_t total = 0;
     int n = 0;
     *whole = true;
     while (*whole && (n = gzread(in, chunk, CHUNK_B)) > 0) {
-        split(&s, chunk, (size_t)n);
+        if (total == 0 && other && other->is(chunk, (size_t)n))
+            take_other = other->take;
+        if (take_other)
+            take_other(arg, chunk, (size_t)n);
+        else
+            split(&s, chunk, (size_t)n);
         total += n;
         *whole = total < STREAM_MAX_B;
     }

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,11 +12,18 @@
  * may be written. `cut`: the line is longer than what is given. */
 typedef void (*stream_take)(void *arg, char *line, size_t length, bool cut);
 
-/* Reads a file ("-" is standard input) to its end. A line ends with "\n", "\r" or both;
+/* What a file without lines is given to, as a whole: `is` looks at its begin. */
+struct stream_other {
+    bool (*is)(const char *begin, size_t length);
+    void (*take)(void *arg, const char *bytes, size_t length);
+};
+
+/* Reads a file ("-" is standard input) to its end, or gives it to `other`. A line ends with "\n", "\r" or both;
  * of a longer one, `max` bytes are given. *whole is false where the text is longer than
  * STREAM_MAX_B, of which the rest is not read. -1 with err set where it cannot be read. */
 #define STREAM_MAX_B (64LL << 30)
-int stream_lines(const char *file, size_t max, stream_take take, void *arg, bool *whole,
+int stream_lines(const char *file, size_t max, stream_take take,
+                 const struct stream_other *other, void *arg, bool *whole,
                  struct err *err);
 
 #endif

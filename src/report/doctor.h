@@ -13,6 +13,10 @@ struct report_doctor {
 };
 
 void report_doctor_text(FILE *out, const struct report_doctor *r);
+/* The part of it that is of traces. */
+void report_doctor_traces(FILE *out, const struct doctor *d);
+json_t *report_doctor_traces_json(const struct logs *l);
+extern const struct contract_object report_doctor_trace;
 /* The part of it that explains. */
 void report_doctor_causes(FILE *out, const struct doctor_causes *c);
 extern const struct contract report_doctor_contract;

@@ -52,9 +52,10 @@ static void print_strength(FILE *out, const struct doctor_cause *c)
         const struct hypothesis *h = c->of[i];
         if (hypothesis_n_strengths(h) == 1)
             continue;
-        const char *what = h->how == DOCTOR_BY_COMPUTE ? "kernels take %g times as long"
-                           : h->how == DOCTOR_BY_WAIT  ? "waiting is %g of the step"
-                                                       : "at %g of the described";
+        const char *what = h->how == DOCTOR_BY_COMPUTE || h->how == DOCTOR_BY_OTHERS
+                               ? "kernels take %g times as long"
+                           : h->how == DOCTOR_BY_WAIT ? "waiting is %g of the step"
+                                                      : "at %g of the described";
         fprintf(out, "           ");
         fprintf(out, what, c->strength[i]);
         fputc('\n', out);

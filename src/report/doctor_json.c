@@ -24,6 +24,7 @@ static const struct contract_member file_rows[] = {
     CONTRACT_AT("file", TEXT, logs_file, name, "The file."),
     CONTRACT_AT("lines", INT64, logs_file, n_lines, "Its lines."),
     CONTRACT_AT("cut_lines", INT64, logs_file, n_long, "Lines too long to be looked at whole."),
+    CONTRACT_AT("events", INT64, logs_file, n_events, "Of a trace; 0: it is none."),
     CONTRACT_AT("cut", BOOL, logs_file, is_cut, "Whether the file is too large and its rest was left out."),
     CONTRACT_END,
 };
@@ -189,6 +190,39 @@ static const struct contract_member nccl_rows[] = {
 static const struct contract_object nccl = { "nccl", nccl_rows };
 /* clang-format on */
 
+/* Shares of a step, measured and predicted. */
+struct shares {
+    struct doctor_shares s;
+};
+static const struct contract_member share_rows[] = {
+    CONTRACT_AT("compute", REAL, shares, s.compute,
+                "A kernel that computes runs; a share of the step."),
+    CONTRACT_AT("communication", REAL, shares, s.communication,
+                "Only kernels that communicate run, or a pipeline's bubble."),
+    CONTRACT_AT("waiting", REAL, shares, s.waiting, "Nothing runs, or copies alone."),
+    CONTRACT_END,
+};
+static const struct contract_object shares = { "shares", share_rows };
+
+static json_t *of_traced(const void *x)
+{
+    const struct doctor *d = ((const struct report_doctor *)x)->d;
+    const struct shares s = { d->traced };
+    return d->has_trace ? contract_json(&shares, &s) : NULL;
+}
+
+static json_t *of_untraced(const void *x)
+{
+    const struct shares s = { doctor_shares_of(
+        &((const struct report_doctor *)x)->d->healthy) };
+    return contract_json(&shares, &s);
+}
+
+static json_t *of_traces(const void *x)
+{
+    return report_doctor_traces_json(((const struct report_doctor *)x)->d->logs);
+}
+
 static json_t *of_gpus(const void *x)
 {
     const struct logs_smi *s = &((const struct report_doctor *)x)->d->logs->smi;
@@ -306,6 +340,9 @@ static const struct contract_member rows[] = {
     CONTRACT_MADE("classes", LIST, of_classes, "Causes that the logs do not separate are one class; likewise.", .of = &class),
     CONTRACT_MADE("timers", LIST, of_timers, "Timers of the logs.", .of = &timer),
     CONTRACT_MADE("nccl", OBJECT, of_nccl, "What NCCL says; null: no line of it.", .of = &nccl, KNOWN),
+    CONTRACT_MADE("traces", LIST, of_traces, "Traces of PyTorch's profiler, of a rank each.", .of = &report_doctor_trace),
+    CONTRACT_MADE("traced_shares", OBJECT, of_traced, "Of the steps of all traces, mean; null: no trace marks steps.", .of = &shares, KNOWN),
+    CONTRACT_MADE("predicted_shares", OBJECT, of_untraced, "Likewise, of the job as it is described.", .of = &shares),
     CONTRACT_MADE("gpus", LIST, of_gpus, "What nvidia-smi says, GPU by GPU.", .of = &gpu),
     CONTRACT_MADE("notices", MAP, of_notices, "Lines of note, by what they mean, and how often each occurred.", .items = CONTRACT_INT64),
     CONTRACT_MADE("files", LIST, of_files, "What was read.", .of = &file),

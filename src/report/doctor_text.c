@@ -57,8 +57,10 @@ static void print_format(FILE *out, const struct doctor *d, int32_t i)
     const struct logs_format_use *use = &d->logs->formats[i];
     if (use->n_records == 0)
         return;
-    fprintf(out, "    %s: %" PRId64 ", from line %" PRId64 "%s", logs_format_name(i),
-            use->n_records, use->first_line, i == d->steady.format ? " (used)" : "");
+    fprintf(out, "    %s: %" PRId64, logs_format_name(i), use->n_records);
+    if (use->first_line)
+        fprintf(out, ", from line %" PRId64, use->first_line);
+    fprintf(out, "%s", i == d->steady.format ? " (used)" : "");
     if (use->n_ranks_left)
         fprintf(out, "; %" PRId64 " repeated, left out", use->n_ranks_left);
     fputc('\n', out);
@@ -72,7 +74,10 @@ static void print_files(FILE *out, const struct doctor *d)
         const struct logs_file *f = &l->files.v[i];
         fprintf(out, "    ");
         print_plain(out, f->name);
-        fprintf(out, ": %" PRId64 " lines", f->n_lines);
+        if (f->n_events)
+            fprintf(out, ": %" PRId64 " events of a trace", f->n_events);
+        else
+            fprintf(out, ": %" PRId64 " lines", f->n_lines);
         if (f->n_long)
             fprintf(out, ", %" PRId64 " of them cut", f->n_long);
         fprintf(out, "%s\n", f->is_cut ? "; too large, the rest was left out" : "");
@@ -125,8 +130,11 @@ static void print_steps(FILE *out, const struct doctor *d)
                 units_time_text(t, p->longest_s),
                 i == LOGS_STEADY ? "" : units_time_text(u, p->lost_s));
         if (p->first_step >= 0)
-            fprintf(out, "step %" PRId64 ", ", p->first_step);
-        fprintf(out, "line %" PRId64 "\n", p->first_line);
+            fprintf(out, "step %" PRId64 "%s", p->first_step,
+                    p->first_line ? ", " : "");
+        if (p->first_line)
+            fprintf(out, "line %" PRId64, p->first_line);
+        fputc('\n', out);
     }
     fprintf(out, "    steady steps: median %s, p10 %s, p90 %s\n",
             units_time_text(t, s->median_s), units_time_text(u, s->p10_s),
@@ -264,6 +272,7 @@ void report_doctor_text(FILE *out, const struct report_doctor *r)
     report_doctor_causes(out, &d->causes);
     print_steps(out, d);
     print_memory(out, d);
+    report_doctor_traces(out, d);
     print_timers(out, &d->logs->timers);
     print_nccl(out, &d->logs->nccl);
     print_gpus(out, &d->logs->smi);

@@ -1,0 +1,453 @@
+#include "kineto/gather.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SLOTS = 1 << 16,
+    NAMES_MAX = 1 << 15,
+    LAUNCHES_MAX = 4 << 20,
+    OPS_MAX = 1 << 20,
+    MARKS_MAX = 1 << 18,
+    GROUPS_MAX = 4096
+};
+
+/* Beyond the year 2090, and eleven days: no sum of them overflows. */
+static const double latest_us = 4e15;
+static const int64_t longest_ns = 1000000000000000;
+
+/* Texts ----------------------------------------------------------------------------- */
+
+/* Cut, and without control characters. */
+static void keep(char *out, size_t size, const char *text)
+{
+    size_t i = 0;
+    for (; text[i] && i + 1 < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        out[i] = (char)(c < 0x20 || c >= 0x7f ? '?' : c);
+    }
+    out[i] = '\0';
+}
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static bool begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Microseconds from 0, with up to three digits after the point, as ns; -1: no time. */
+static int time_ns(const char *text, int64_t *ns)
+{
+    char *end;
+    double us = strtod(text, &end);
+    if (end == text || !(us >= 0 && us <= latest_us))
+        return -1;
+    if (strpbrk(text, "eExX")) {
+        *ns = (int64_t)(us * 1e3);
+        return 0;
+    }
+    errno = 0;
+    int64_t whole = strtoll(text, &end, 10), part = 0;
+    if (errno)
+        return -1;
+    if (*end == '.')
+        for (int64_t unit = 100, i = 1; unit && end[i] >= '0' && end[i] <= '9';
+             unit /= 10, i++)
+            part += unit * (end[i] - '0');
+    *ns = whole * 1000 + part;
+    return 0;
+}
+
+static int64_t integer(const char *text, int64_t otherwise)
+{
+    char *end;
+    double v = strtod(text, &end);
+    bool good = end != text && isfinite(v) && fabs(v) < 9e15;
+    return good ? (int64_t)v : otherwise;
+}
+
+/* Tables ---------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *text, size_t n)
+{
+    uint64_t h = 1469598103934665603u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 1099511628211u;
+    return h ? h : 1;
+}
+
+/* The place of a name in the table; -1: there are too many. */
+static int32_t name_of(struct gather *g, const char *text, size_t n)
+{
+    uint64_t h = hash_of(text, n);
+    for (uint64_t at = h % SLOTS;; at = (at + 1) % SLOTS) {
+        int32_t i = g->name_of[at];
+        if (i >= 0 && g->names.v[i].hash == h)
+            return i;
+        if (i >= 0)
+            continue;
+        if (g->names.n == NAMES_MAX)
+            return -1;
+        VEC_PUSH(&g->names, ((struct gather_name) { h, kernel_class_of(text),
+                                                    kernel_format_of(text),
+                                                    kernel_comm_of(text) }));
+        return g->name_of[at] = (int32_t)(g->names.n - 1);
+    }
+}
+
+static int32_t thread_of(struct gather *g, int64_t id)
+{
+    for (int32_t i = 0; i < g->n_threads; i++)
+        if (g->threads[i] == id)
+            return i;
+    if (g->n_threads == 64)
+        return -1;
+    g->threads[g->n_threads] = id;
+    return g->n_threads++;
+}
+
+static double at_most(double v, double most)
+{
+    return v > 0 && v < most ? v : 0;
+}
+
+/* The row of a collective's kind, size and group; -1: there are too many. */
+static int32_t comm_of(struct gather *g, const struct gather_event *e,
+                       const struct gather_name *name)
+{
+    struct kineto_comm c = { .kind = name->comm };
+    if (e->collective[0] && kernel_comm_named(e->collective) != COMM_OTHER)
+        c.kind = kernel_comm_named(e->collective);
+    double elements = at_most(e->in > e->out ? e->in : e->out, 1e15);
+    c.size_B = elements * kernel_element_B(e->dtype);
+    c.group = (int64_t)at_most(e->ranks, 1e9);
+    keep(c.of, sizeof(c.of), e->group);
+    for (int64_t i = 0; i < g->comms.n; i++) {
+        const struct kineto_comm *x = &g->comms.v[i];
+        if (x->kind == c.kind && x->size_B == c.size_B && x->group == c.group &&
+            is(x->of, c.of))
+            return (int32_t)i;
+    }
+    if (g->comms.n == GROUPS_MAX)
+        return -1;
+    VEC_PUSH(&g->comms, c);
+    return (int32_t)(g->comms.n - 1);
+}
+
+/* Events ---------------------------------------------------------------------------- */
+
+static void add_kernel(struct gather *g, const struct gather_event *e)
+{
+    if (g->kernels.n == KINETO_KERNELS_MAX) {
+        g->n_left_out++;
+        return;
+    }
+    int32_t name = name_of(g, e->name, e->name_length);
+    if (name < 0) {
+        g->n_left_out++;
+        return;
+    }
+    const struct gather_name *is_of = &g->names.v[name];
+    VEC_PUSH(&g->kernels,
+             ((struct gather_kernel) {
+                 .start = e->ts,
+                 .length = e->length,
+                 .correlation = (uint32_t)e->correlation,
+                 .op = (uint32_t)e->op,
+                 .name = name,
+                 .comm = is_of->class == KERNEL_COMM ? comm_of(g, e, is_of) : -1,
+                 .stream = (int32_t)e->stream,
+                 .device = (int32_t)e->device,
+             }));
+}
+
+static void add_launch(struct gather *g, const struct gather_event *e)
+{
+    bool starts = strstr(e->name, "aunch") || strstr(e->name, "Memcpy") ||
+                  strstr(e->name, "Memset");
+    if (!starts || e->correlation < 0 || g->launches.n == LAUNCHES_MAX)
+        return;
+    VEC_PUSH(&g->launches, ((struct gather_launch) { e->ts, (uint32_t)e->correlation,
+                                                     thread_of(g, e->thread) }));
+}
+
+static void add_mark(struct gather *g, const struct gather_event *e,
+                     enum gather_mark_kind kind, int64_t number)
+{
+    if (g->marks.n < MARKS_MAX)
+        VEC_PUSH(&g->marks, ((struct gather_mark) { kind, e->ts, e->length, number }));
+}
+
+static void read_mark(struct gather *g, const struct gather_event *e, bool gpu)
+{
+    static const char step[] = "ProfilerStep#";
+    if (begins(e->name, step))
+        add_mark(g, e, gpu ? MARK_GPU_STEP : MARK_STEP,
+                 integer(e->name + sizeof(step) - 1, 0));
+    else if (!gpu && begins(e->name, "Optimizer.step"))
+        add_mark(g, e, MARK_OPTIMIZER, 0);
+    else if (!gpu && begins(e->name, "enumerate(DataLoader)"))
+        add_mark(g, e, MARK_LOADING, 0);
+}
+
+/* [first, second] of two inputs that a product of PyTorch multiplies; false: none. */
+static bool product_inputs(const char *name, int *first, bool *batched)
+{
+    static const struct {
+        const char *name;
+        int first;
+        bool batched;
+    } products[] = {
+        { "aten::mm", 0, false },         { "aten::addmm", 1, false },
+        { "aten::_scaled_mm", 0, false }, { "aten::bmm", 0, true },
+        { "aten::baddbmm", 1, true },
+    };
+    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++)
+        if (is(name, products[i].name)) {
+            *first = products[i].first;
+            *batched = products[i].batched;
+            return true;
+        }
+    return false;
+}
+
+static void add_op(struct gather *g, const struct gather_event *e)
+{
+    int first;
+    bool batched;
+    if (e->op < 0 || g->ops.n == OPS_MAX || !product_inputs(e->name, &first, &batched))
+        return;
+    int wants = batched ? 3 : 2;
+    if (e->n_inputs < first + 2 || e->ranks_of[first] != wants ||
+        e->ranks_of[first + 1] != wants)
+        return;
+    const int64_t *a = e->dims[first] + batched, *b = e->dims[first + 1] + batched;
+    if (a[1] != b[0] || a[0] < 1 || a[1] < 1 || b[1] < 1)
+        return;
+    VEC_PUSH(&g->ops, ((struct gather_op) { (uint32_t)e->op, a[0], b[1], a[1],
+                                            batched ? e->dims[first][0] : 1 }));
+}
+
+static void end_event(struct gather *g)
+{
+    const struct gather_event *e = &g->event;
+    const char *c = e->category;
+    g->n_events++;
+    if (e->phase != 'X' || !e->has_ts || !e->has_length || e->length > longest_ns)
+        return;
+    if (is(c, "kernel") || is(c, "gpu_memcpy") || is(c, "gpu_memset") ||
+        is(c, "Kernel") || is(c, "Memcpy") || is(c, "Memset"))
+        add_kernel(g, e);
+    else if (is(c, "cuda_runtime") || is(c, "cuda_driver") || is(c, "Runtime"))
+        add_launch(g, e);
+    else if (is(c, "gpu_user_annotation"))
+        read_mark(g, e, true);
+    else if (is(c, "user_annotation") || is(c, "cpu_op") || is(c, "Operator")) {
+        read_mark(g, e, false);
+        if (begins(e->name, "autograd::engine")) {
+            int32_t thread = thread_of(g, e->thread);
+            if (thread >= 0)
+                g->backward[thread] = true;
+        }
+        add_op(g, e);
+    }
+}
+
+static void begin_event(struct gather *g, int depth)
+{
+    struct gather_event *e = &g->event;
+    g->event_depth = depth;
+    e->phase = '\0';
+    e->category[0] = e->collective[0] = e->dtype[0] = e->group[0] = e->name[0] = '\0';
+    e->name_length = 0;
+    e->ts = e->length = e->thread = e->stream = e->device = 0;
+    e->correlation = e->op = -1;
+    e->in = e->out = e->ranks = 0;
+    e->has_ts = e->has_length = false;
+    e->n_inputs = e->n_dims = 0;
+}
+
+/* Values ---------------------------------------------------------------------------- */
+
+static void take_field(struct gather *g, const char *text, size_t n)
+{
+    struct gather_event *e = &g->event;
+    const char *key = g->key;
+    if (is(key, "ph"))
+        e->phase = text[0];
+    else if (is(key, "cat"))
+        keep(e->category, sizeof(e->category), text);
+    else if (is(key, "ts"))
+        e->has_ts = time_ns(text, &e->ts) == 0;
+    else if (is(key, "dur"))
+        e->has_length = time_ns(text, &e->length) == 0;
+    else if (is(key, "tid"))
+        e->thread = integer(text, 0);
+    else if (is(key, "name")) {
+        memcpy(e->name, text, n + 1);
+        e->name_length = n;
+    }
+}
+
+static void take_argument(struct gather *g, const char *text)
+{
+    struct gather_event *e = &g->event;
+    const char *key = g->key;
+    if (is(key, "stream"))
+        e->stream = integer(text, 0);
+    else if (is(key, "device"))
+        e->device = integer(text, 0);
+    else if (is(key, "correlation"))
+        e->correlation = integer(text, -1);
+    else if (is(key, "External id") || is(key, "external id"))
+        e->op = integer(text, -1);
+    else if (is(key, "In msg nelems") || is(key, "In msg size"))
+        e->in = strtod(text, NULL);
+    else if (is(key, "Out msg nelems") || is(key, "Out msg size"))
+        e->out = strtod(text, NULL);
+    else if (is(key, "Group size"))
+        e->ranks = strtod(text, NULL);
+    else if (is(key, "dtype"))
+        keep(e->dtype, sizeof(e->dtype), text);
+    else if (is(key, "Collective name"))
+        keep(e->collective, sizeof(e->collective), text);
+    else if (is(key, "Process Group Description") ||
+             (is(key, "Process Group Name") && !e->group[0]))
+        keep(e->group, sizeof(e->group), text);
+}
+
+static void take_dimension(struct gather *g, int depth, const char *text)
+{
+    struct gather_event *e = &g->event;
+    int32_t input = e->n_inputs - 1;
+    bool fits = depth == g->dims_depth + 1 && input >= 0 && input < GATHER_INPUTS;
+    if (!fits)
+        return;
+    if (e->n_dims < GATHER_DIMS)
+        e->dims[input][e->n_dims] = integer(text, 0);
+    e->ranks_of[input] = ++e->n_dims;
+}
+
+static void take_value(struct gather *g, int depth, const char *text, size_t n)
+{
+    if (g->dims_depth && depth > g->dims_depth)
+        take_dimension(g, depth, text);
+    else if (g->args_depth && depth == g->args_depth)
+        take_argument(g, text);
+    else if (g->event_depth && depth == g->event_depth)
+        take_field(g, text, n);
+    else if (g->info_depth && depth == g->info_depth && is(g->key, "rank"))
+        g->rank = integer(text, -1);
+    else if (g->info_depth && depth == g->info_depth && is(g->key, "world_size"))
+        g->world = integer(text, 0);
+    else if (g->info_depth && depth == g->info_depth && is(g->key, "nccl_version"))
+        keep(g->nccl, sizeof(g->nccl), text);
+    else if (g->device_depth && depth == g->device_depth && is(g->key, "name") &&
+             !g->device[0])
+        keep(g->device, sizeof(g->device), text);
+}
+
+/* Containers. Events are the objects of "traceEvents", or of a list without a name. --- */
+
+static void open_object(struct gather *g, int depth)
+{
+    bool is_event = (g->in_events && depth == 2) || (depth == 1 && !g->top[0]);
+    if (g->event_depth == 0 && is_event)
+        begin_event(g, depth + 1);
+    else if (g->event_depth && depth == g->event_depth && is(g->key, "args"))
+        g->args_depth = depth + 1;
+    else if (depth == 1 && is(g->top, "distributedInfo"))
+        g->info_depth = depth + 1;
+    else if (depth == 2 && is(g->top, "deviceProperties"))
+        g->device_depth = depth + 1;
+}
+
+static void open_array(struct gather *g, int depth)
+{
+    if (depth == 1 && is(g->top, "traceEvents"))
+        g->in_events = true;
+    else if (g->args_depth && depth == g->args_depth &&
+             (is(g->key, "Input Dims") || is(g->key, "Input dims")))
+        g->dims_depth = depth + 1;
+    if (g->dims_depth && depth == g->dims_depth) {
+        struct gather_event *e = &g->event;
+        if (e->n_inputs < GATHER_INPUTS) {
+            memset(e->dims[e->n_inputs], 0, sizeof(e->dims[0]));
+            e->ranks_of[e->n_inputs] = 0;
+        }
+        e->n_inputs++;
+        e->n_dims = 0;
+    }
+}
+
+static void close_one(struct gather *g, int depth)
+{
+    if (g->event_depth && depth == g->event_depth)
+        end_event(g);
+    int *const depths[] = { &g->event_depth, &g->args_depth, &g->dims_depth,
+                            &g->info_depth, &g->device_depth };
+    for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++)
+        if (*depths[i] == depth)
+            *depths[i] = 0;
+    if (depth == 2)
+        g->in_events = false;
+}
+
+static void take(void *arg, enum json_token token, int depth, const char *text,
+                 size_t n)
+{
+    struct gather *g = arg;
+    switch (token) {
+    case JSON_KEY:
+        keep(g->key, sizeof(g->key), text);
+        if (depth == 1)
+            keep(g->top, sizeof(g->top), text);
+        break;
+    case JSON_OBJECT:
+        open_object(g, depth);
+        break;
+    case JSON_ARRAY:
+        open_array(g, depth);
+        break;
+    case JSON_OBJECT_END:
+    case JSON_ARRAY_END:
+        close_one(g, depth);
+        break;
+    case JSON_STRING:
+    case JSON_SCALAR:
+        take_value(g, depth, text, n);
+        break;
+    }
+}
+
+void gather_init(struct gather *g)
+{
+    memset(g, 0, sizeof(*g));
+    json_events_init(&g->json, take, g);
+    g->rank = -1;
+    g->name_of = xmalloc(SLOTS * sizeof(*g->name_of));
+    for (int i = 0; i < SLOTS; i++)
+        g->name_of[i] = -1;
+}
+
+void gather_release(struct gather *g)
+{
+    VEC_RELEASE(&g->kernels);
+    VEC_RELEASE(&g->names);
+    VEC_RELEASE(&g->launches);
+    VEC_RELEASE(&g->ops);
+    VEC_RELEASE(&g->marks);
+    VEC_RELEASE(&g->comms);
+    free(g->name_of);
+}
+
+void gather_feed(struct gather *g, const char *bytes, size_t n)
+{
+    json_events_feed(&g->json, bytes, n);
+}
