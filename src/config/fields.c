@@ -287,8 +287,9 @@ static bool known(const struct cfg_field *fields, const char *key)
     return strcmp(key, "comment") == 0;
 }
 
-static void unknown_key(struct cfg value, const char *key,
-                        const struct cfg_field *fields)
+/* The keys of a table that a file may give. The caller frees the list; the names are
+ * the table's. */
+static struct name_value *known_keys(const struct cfg_field *fields)
 {
     int n = 0, m = 0;
     while (fields[n].key)
@@ -297,12 +298,19 @@ static void unknown_key(struct cfg value, const char *key,
     for (int i = 0; i < n; i++)
         if (fields[i].type != CFG_T_REFUSED && fields[i].type != CFG_T_RENAMED)
             names[m++].name = fields[i].key;
+    return names;
+}
+
+static void unknown_key(struct cfg value, const char *key,
+                        const struct cfg_field *fields)
+{
+    struct name_value *names = known_keys(fields);
     struct arena *arena = cfg_arena(value);
     const char *near = names_nearest(names, key), *what;
     if (near) {
         what = arena_printf(arena, "unknown key \"%.60s\" (did you mean \"%s\"?)", key,
                             near);
-    } else if (m == 0) {
+    } else if (!names->name) {
         what = arena_printf(arena, "unknown key \"%.60s\" (none is known here)", key);
     } else {
         char *all = one_of(names);
@@ -312,6 +320,24 @@ static void unknown_key(struct cfg value, const char *key,
     }
     cfg_unknown_key(value, what);
     free(names);
+}
+
+static int not_an_object(struct cfg value, const struct cfg_field *fields)
+{
+    char is[WORDS_MAX];
+    struct name_value *names = known_keys(fields);
+    if (!names->name) {
+        free(names);
+        return cfg_error(value, DIAG_WRONG_TYPE, "%s is not an object (write { ... })",
+                         found(is, value));
+    }
+    char *all = one_of(names);
+    int rc = cfg_error(value, DIAG_WRONG_TYPE,
+                       "%s is not an object (write { ... } with: %s)", found(is, value),
+                       all + strlen("one of "));
+    free(all);
+    free(names);
+    return rc;
 }
 
 static void notify(struct cfg object, const struct cfg_field *fields)
@@ -383,12 +409,10 @@ static int read_members(struct cfg object, const struct cfg_field *fields, void 
 
 int cfg_read(struct cfg object, const struct cfg_field *fields, void *dst)
 {
-    char is[WORDS_MAX];
     int rc = 0;
     notify(object, fields);
     if (cfg_present(object) && !cfg_is_object(object))
-        return cfg_error(object, DIAG_WRONG_TYPE, "%s is not an object (write { ... })",
-                         found(is, object));
+        return not_an_object(object, fields);
     for (void *it = cfg_first(object); it; it = cfg_next(object, it)) {
         if (known(fields, cfg_key(it)))
             continue;
