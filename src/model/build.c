@@ -386,4 +386,5 @@ void build_block(struct build *b, struct op_block *block, const char *name,
         build_out(b, &block->forward[0], build_bytes(b, given.term), given.until);
     resolve_all(b);
     hand_on(block);
+    block->routes = op_block_has(block, "router");
 }

@@ -16,19 +16,6 @@ const struct name_value op_graph_names[] = {
  * blog, "Constant Time Launch for Straight-Line CUDA Graphs", CUDA 12.6 on x86). */
 static const double launch_s = 2.5e-6, node_s = 1e-9;
 
-static bool has(const struct op_block *b, const char *name)
-{
-    for (int32_t i = 0; i < b->n_forward; i++)
-        if (strcmp(b->forward[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-bool op_block_routes(const struct op_block *b)
-{
-    return has(b, "router");
-}
-
 /* Norm, router, and the experts that all tokens go through. */
 static bool is_routers(const struct op *op)
 {
@@ -51,8 +38,10 @@ bool op_graph_captures(const struct op_block *b, bool backward, int32_t at,
     if (graphs >> OP_GRAPH_LAYER & 1)
         return true;
     if (op->module == OP_ATTENTION)
-        return graphs >> (has(b, "state_in") ? OP_GRAPH_STATE : OP_GRAPH_ATTENTION) & 1;
-    if (!op_block_routes(b))
+        return graphs >>
+                   (op_block_has(b, "state_in") ? OP_GRAPH_STATE : OP_GRAPH_ATTENTION) &
+               1;
+    if (!b->routes)
         return graphs >> OP_GRAPH_MLP & 1;
     return graphs >> OP_GRAPH_MOE & 1 ||
            (graphs >> OP_GRAPH_ROUTER & 1 && is_routers(op));

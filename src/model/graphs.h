@@ -28,9 +28,6 @@ bool op_graph_captures(const struct op_block *b, bool backward, int32_t at,
 double op_graph_host_s(const struct op_block *b, bool backward, int32_t at,
                        uint32_t graphs, double call_s);
 
-/* Whether the block's tokens are routed to experts. */
-bool op_block_routes(const struct op_block *b);
-
 /* Bytes of the graphs' own pool: the most that dies within one of a block's operators
  * (PyTorch, "Graph memory management": a graph's pool serves no other allocation). */
 int64_t op_graph_pool_B(const struct op_block *b, uint32_t graphs);

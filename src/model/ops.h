@@ -21,6 +21,8 @@
 #include "model/lora.h"
 #include "model/model.h"
 
+#include <string.h>
+
 enum op_kind {
     OP_GEMM,   /* matrix product C[m,n] += A[m,k] B[k,n], `batch` of them */
     OP_FLASH,  /* fused attention; n_heads x batch sequences of m queries over n keys */
@@ -90,6 +92,7 @@ struct op_block {
     int32_t n_forward, n_backward;
     struct op_param *params;
     int32_t n_params;
+    bool routes; /* its tokens, to experts */
 };
 
 struct op_list {
@@ -208,6 +211,15 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
 /* Sums over the list, repeats counted. */
 int64_t op_list_parameters(const struct op_list *list);
 int64_t op_block_parameters(const struct op_block *block); /* of one repeat */
+
+/* Whether a block has a forward operator of that name. */
+static inline bool op_block_has(const struct op_block *block, const char *forward)
+{
+    for (int32_t i = 0; i < block->n_forward; i++)
+        if (strcmp(block->forward[i].name, forward) == 0)
+            return true;
+    return false;
+}
 
 /* Those that are trained, and bytes of those that are not, as they are stored (an
  * element that the precision keeps has `kept_B`). */

@@ -13,21 +13,6 @@ const struct name_value op_region_names[] = {
 };
 /* clang-format on */
 
-/* Blocks --------------------------------------------------------------------------- */
-
-static bool has(const struct op_block *b, const char *name)
-{
-    for (int32_t i = 0; i < b->n_forward; i++)
-        if (strcmp(b->forward[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-static bool has_experts(const struct op_block *b)
-{
-    return has(b, "router");
-}
-
 static bool begins(const char *name, const char *with)
 {
     return strncmp(name, with, strlen(with)) == 0;
@@ -56,7 +41,7 @@ static bool is_mlp(const struct op *op)
 
 static bool is_moe(const struct op_block *b, const struct op *op)
 {
-    return is_mlp(op) && !begins(op->name, "norm") && has_experts(b);
+    return is_mlp(op) && !begins(op->name, "norm") && b->routes;
 }
 
 static bool is_shared(const struct op_block *b, const struct op *op)
@@ -74,22 +59,22 @@ static bool is_moe_act(const struct op_block *b, const struct op *op)
 /* Transformer Engine's first product of a dense MLP has its norm inside. */
 static bool is_dense_mlp(const struct op_block *b, const struct op *op)
 {
-    return is_mlp(op) && op_block_is_layer(b) && !has_experts(b);
+    return is_mlp(op) && op_block_is_layer(b) && !b->routes;
 }
 
 static bool is_latent(const struct op_block *b, const struct op *op)
 {
     bool own = strcmp(op->name, "kv_up") == 0 ||
-               (strcmp(op->name, "query") == 0 && has(b, "query_down")) ||
+               (strcmp(op->name, "query") == 0 && op_block_has(b, "query_down")) ||
                strcmp(op->name, "latent_norm") == 0 || begins(op->name, "rope");
-    return own && has(b, "kv_up");
+    return own && op_block_has(b, "kv_up");
 }
 
 /* Others are inside Transformer Engine's products, which keep what they normed. */
 static bool is_norm(const struct op_block *b, const struct op *op)
 {
-    return (strcmp(op->name, "norm1") == 0 && has(b, "kv_up")) ||
-           (strcmp(op->name, "norm2") == 0 && has_experts(b));
+    return (strcmp(op->name, "norm1") == 0 && op_block_has(b, "kv_up")) ||
+           (strcmp(op->name, "norm2") == 0 && b->routes);
 }
 
 static bool (*const members[])(const struct op_block *b, const struct op *op) = {

@@ -35,7 +35,7 @@ static double pass_s(const struct scenario *s, const struct gpu *gpu,
         backward ? fw->host.dispatch_backward_s : fw->host.dispatch_forward_s;
     uint32_t graphs = s->training.graphs;
     bool pairs = s->parallel.dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
-    double factor = op_block_routes(b) ? framework_experts_host(fw, pairs) : 1;
+    double factor = b->routes ? framework_experts_host(fw, pairs) : 1;
     *host_s = *gpu_s = 0;
     for (int32_t i = 0; i < n; i++) {
         *host_s += op_graph_captures(b, backward, i, graphs)

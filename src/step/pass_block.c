@@ -97,9 +97,8 @@ static double host_factor(const struct stage *stage, int32_t block)
 {
     const struct parallelism *p = &stage->s->parallel;
     bool pairs = p->dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
-    return op_block_routes(&stage->list.blocks[block])
-               ? framework_experts_host(stage->fw, pairs)
-               : 1;
+    return stage->list.blocks[block].routes ? framework_experts_host(stage->fw, pairs)
+                                            : 1;
 }
 
 /* The host's time for an operator, in a graph or by itself. */
