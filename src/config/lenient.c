@@ -73,9 +73,22 @@ static size_t utf8_length(const unsigned char *s, size_t n)
     return m;
 }
 
+/* Whether the next eight bytes are ASCII, and none is NUL. */
+static bool is_plain(const char *text)
+{
+    const uint64_t ones = UINT64_MAX / 0xff, tops = ones << 7;
+    uint64_t eight;
+    memcpy(&eight, text, sizeof(eight));
+    return ((eight | (eight - ones)) & tops) == 0;
+}
+
 size_t lenient_bad_byte(const char *text, size_t len)
 {
     for (size_t i = 0; i < len;) {
+        if (len - i >= sizeof(uint64_t) && is_plain(text + i)) {
+            i += sizeof(uint64_t);
+            continue;
+        }
         size_t m = utf8_length((const unsigned char *)text + i, len - i);
         if (m == 0 || text[i] == '\0')
             return i;
