@@ -433,7 +433,7 @@ int32_t build_mtp_blocks(const struct model *m);
 int build_mtp(struct build *b, struct op_block *block, struct err *err);
 
 /* build_vision.c: a tower's blocks, the projector last; how many there are. */
-enum { BUILD_TOWER_MAX = 5 };
+enum { BUILD_TOWER_MAX = 5 + MODEL_INNER_MAX };
 int32_t build_tower_blocks(const struct model *m);
 int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
                 const struct op_settings *s, struct err *err);

@@ -51,7 +51,7 @@ static const struct build_step projector_steps_b[] = { STEP(projector_b, 0),
 
 /* The last product is DOWN's, the one before it UP's, the first of three GATE's, which
  * has no bias. */
-static void set_projector(struct build *b, const struct model_tower *t)
+static void set_projector(struct build *b, const struct model_tower *t, int64_t norm)
 {
     double *e = b->sizes[OP_EMBEDDING];
     int64_t rows = b->s->batch * t->tokens, n = t->n_products;
@@ -66,35 +66,37 @@ static void set_projector(struct build *b, const struct model_tower *t)
                               .bias = t->bias && !(n == 3 && i == 0),
                               .owned = true,
                               .dtype = dtype };
-    e[SYM_H] = (double)t->norm;
+    e[SYM_H] = (double)norm;
     e[SYM_A] = (double)(rows * w[0]);
     e[SYM_Z] = n == 3 ? (double)(rows * w[1]) : 0;
     e[SYM_F] = n > 1 ? (double)(rows * w[n - 1]) : 0;
     e[SYM_X] = (double)(rows * w[n]);
     b->flags &= ~(HAS_GATE | HAS_EXPERTS | HAS_QUANTIZED | HAS_EAGER_RMS);
-    b->flags |= (t->norm ? HAS_PROJECTOR_NORM : 0) |
-                (n == 3 ? HAS_PROJECTOR_FIRST : 0) | (n > 1 ? HAS_PROJECTOR_INSIDE : 0);
+    b->flags |= (norm ? HAS_PROJECTOR_NORM : 0) | (n == 3 ? HAS_PROJECTOR_FIRST : 0) |
+                (n > 1 ? HAS_PROJECTOR_INSIDE : 0);
 }
 
-static void build_projector(struct build *b, struct op_block *block,
-                            const struct model_tower *t)
+static void build_projector(struct build *b, struct op_block *block, const char *name,
+                            const struct model_tower *t, int64_t norm)
 {
-    set_projector(b, t);
+    set_projector(b, t, norm);
     b->module = OP_EMBEDDING;
     b->elements = b->sizes[OP_EMBEDDING];
     struct keep given = { .term = WIDE(1, A), .until = FIRST_WGRAD };
-    if (t->norm)
+    if (norm)
         given.until = "norm_bwd";
     else if (b->flags & HAS_AMP)
         given.until = NULL;
-    build_block(b, block, "projector", 1, projector_steps_f, projector_steps_b, given);
+    build_block(b, block, name, 1, projector_steps_f, projector_steps_b, given);
     block->tokens = b->s->batch * t->tokens;
 }
 
 int32_t build_tower_blocks(const struct model *m)
 {
     const struct model_tower *t = m->tower;
-    return !t ? 0 : 2 + t->model.norms.final + t->pooled + (t->n_products > 0);
+    return !t ? 0
+              : 2 + t->model.norms.final + t->pooled + (t->n_products > 0) +
+                    (int32_t)t->inner;
 }
 
 /* Nothing below it is trained, so nothing is kept. */
@@ -129,8 +131,10 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     }
     if (t->pooled)
         build_pool(&b, block++);
+    for (int64_t i = 0; i < t->inner; i++)
+        build_projector(&b, block++, "vision_projector", t, t->widths[0]);
     if (t->n_products > 0)
-        build_projector(&b, block++, t);
+        build_projector(&b, block++, "projector", t, t->norm);
     for (int32_t i = 1; s->lora.rank > 0 && !pair && i <= build_tower_blocks(m); i++)
         forward_only(&block[-i]);
     return 0;

@@ -52,7 +52,8 @@ struct family_picture {
     int64_t merge;       /* patches of a side that become one token; 0: one */
     int64_t patches;     /* of a picture; finish sets it */
     int64_t class_tokens;
-    bool learned; /* positions */
+    int64_t inner; /* layers whose results are projected, too */
+    bool learned;  /* positions */
     bool out_bias;
 };
 

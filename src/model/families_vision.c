@@ -60,9 +60,9 @@ static const struct family_field qwen3_fields[] = {
     WORD("spatial_merge_size", picture.merge, 1, 64),
     NOTED("window_size", "windows of the vision tower's attention are not modelled: "
                          "each patch attends to all of its picture"),
-    NOTED("deepstack_visual_indexes",
-          "projectors of the vision tower's inner layers are not modelled: they are "
-          "left out"),
+    { .key = "deepstack_visual_indexes",
+      .type = FAMILY_LENGTH,
+      .at = offsetof(R, picture.inner) },
     FIELDS_END,
 };
 

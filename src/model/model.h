@@ -217,7 +217,7 @@ struct model {
     const struct model_tower *tower; /* reads pictures; NULL: none */
 };
 
-enum { MODEL_PROJECTOR_MAX = 3 };
+enum { MODEL_PROJECTOR_MAX = 3, MODEL_INNER_MAX = 16 };
 
 /* A stack that reads pictures, and what hands them on to the language model. */
 struct model_tower {
@@ -231,6 +231,9 @@ struct model_tower {
     int32_t n_products; /* 0: none */
     int64_t widths[MODEL_PROJECTOR_MAX + 1];
     bool bias;
+    /* So many layers' results go through projectors of their own, with a norm of the
+     * merged columns, and are added to the language model's (Qwen3-VL); 0: none. */
+    int64_t inner;
     bool pooled; /* a learned query attends to all patches (SigLIP) */
 };
 

@@ -151,7 +151,7 @@ static double tower_macs(const struct model_tower *t)
     double pool =
         t->pooled ? 2 * n * h * h + 2 * h * h + 2 * h * (double)m->mlp.width : 0;
     return (double)t->crops * (pool + n * (double)m->ends.patch * (double)m->hidden +
-                               layers + (double)t->tokens * project);
+                               layers + (double)(t->tokens * (1 + t->inner)) * project);
 }
 
 /* Of the modules that predict further tokens. */

@@ -223,6 +223,10 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     t->patches = raw.picture.patches + raw.picture.class_tokens;
     t->tokens = raw.picture.patches / (merge * merge);
     t->tokens = number_of(root, "mm_tokens_per_image", t->tokens);
+    t->inner = raw.picture.inner;
+    if (t->inner > MODEL_INNER_MAX)
+        return cfg_error(part, DIAG_OUT_OF_RANGE,
+                         "more than %d projectors of inner layers", MODEL_INNER_MAX);
     t->crops = pictures * (v->tiles ? v->tiles : 1);
     if (v->scales)
         return 0;

@@ -117,16 +117,49 @@ static void test_interpolated(void)
     cfg_loader_release(&loader);
 }
 
-/* The operators' FLOPs are the model's, forward: all precisions and both attentions. */
-static void test_list(void)
+#define STACKED_PART                                                        \
+    "'vision_config': {'depth': 4, 'hidden_size': 64, 'num_heads': 2,"      \
+    " 'intermediate_size': 128, 'patch_size': 14, 'spatial_merge_size': 2," \
+    " 'temporal_patch_size': 1, 'image_size': 56,"                          \
+    " 'num_position_embeddings': 16, 'deepstack_visual_indexes': [1, 2, 3]}"
+
+/* Three projectors of inner layers: each a norm of the four merged columns and products
+ * of 256 x 256 and 256 x 256 with biases, over as many tokens as the last one's. */
+static void test_inner_projectors(void)
+{
+    struct cfg_loader one, two;
+    struct model plain, stacked;
+    CU_ASSERT_EQUAL_FATAL(read_text(&stacked, &one,
+                                    "{'model_type': 'qwen3_vl', " TEXT_PART
+                                    ", " STACKED_PART "}"),
+                          0);
+    CU_ASSERT_EQUAL(stacked.tower->inner, 3);
+    plain = stacked;
+    struct model_tower tower = *stacked.tower;
+    tower.inner = 0;
+    plain.tower = &tower;
+    int64_t each = 2 * 256 + 256 * 257 + 256 * 257;
+    CU_ASSERT_EQUAL(model_parameters(&stacked) - model_parameters(&plain), 3 * each);
+    double more = model_flops_per_sample(&stacked, 512, 0, true) -
+                  model_flops_per_sample(&plain, 512, 0, true);
+    CU_ASSERT_DOUBLE_EQUAL(more, 6.0 * 3 * 4 * 2 * 256 * 256, 1);
+    CU_ASSERT_EQUAL(
+        read_text(&plain, &two,
+                  "{'model_type': 'qwen3_vl', " TEXT_PART
+                  ", 'vision_config': {'depth': 2, 'hidden_size': 64, 'num_heads': 2, "
+                  "'intermediate_size': 128, 'deepstack_visual_indexes': [1,2,3,4,5,6,"
+                  "7,8,9,10,11,12,13,14,15,16,17]}}"),
+        -1);
+    cfg_loader_release(&one);
+    cfg_loader_release(&two);
+}
+
+static void list_is(const char *text, int32_t blocks, int64_t patches, int64_t tokens)
 {
     struct cfg_loader loader;
     struct model m;
     struct arena arena;
-    CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader,
-                                    "{'model_type': 'llava', " TEXT_PART
-                                    ", " VISION_PART "}"),
-                          0);
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, text), 0);
     arena_init(&arena);
     for (int p = 0; p < OP_PRECISION_N; p++)
         for (int flash = 0; flash < 2; flash++) {
@@ -141,10 +174,10 @@ static void test_list(void)
                                      .tensor = 1 };
             double flops = 0;
             CU_ASSERT_EQUAL_FATAL(op_list_make(&list, &arena, &m, &s, &err), 0);
-            CU_ASSERT_EQUAL(list.n_blocks, 7);
+            CU_ASSERT_EQUAL(list.n_blocks, blocks);
             CU_ASSERT_EQUAL(op_list_parameters(&list), model_parameters(&m));
-            CU_ASSERT_EQUAL(list.blocks[2].tokens, 2 * 17);
-            CU_ASSERT_EQUAL(list.blocks[4].tokens, 2 * 16);
+            CU_ASSERT_EQUAL(list.blocks[2].tokens, 2 * patches);
+            CU_ASSERT_EQUAL(list.blocks[blocks - 3].tokens, 2 * tokens);
             for (int32_t i = 0; i < list.n_blocks; i++)
                 for (int32_t j = 0; j < list.blocks[i].n_forward; j++)
                     flops +=
@@ -154,6 +187,13 @@ static void test_list(void)
         }
     arena_release(&arena);
     cfg_loader_release(&loader);
+}
+
+/* The operators' FLOPs are the model's, forward: all precisions and both attentions. */
+static void test_list(void)
+{
+    list_is("{'model_type': 'llava', " TEXT_PART ", " VISION_PART "}", 7, 17, 16);
+    list_is("{'model_type': 'qwen3_vl', " TEXT_PART ", " STACKED_PART "}", 9, 16, 4);
 }
 
 static void test_refused(void)
@@ -195,6 +235,7 @@ void test_vision_register(void)
     CU_add_test(s, "positions that are interpolated", test_interpolated);
     CU_add_test(s, "vit", test_vit);
     CU_add_test(s, "pictures", test_pictures);
+    CU_add_test(s, "projectors of inner layers", test_inner_projectors);
     CU_add_test(s, "list", test_list);
     CU_add_test(s, "refused", test_refused);
 }
