@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "config/cache.h"
 #include "config/datadir.h"
+#include "model/families.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -15,6 +16,7 @@ static const struct cfg NOWHERE = { NULL, NULL, "" };
 struct table {
     struct hub_id *v;
     int64_t n;
+    struct cfg refused; /* families that are not modelled, each with its ids */
 };
 
 /* The table ------------------------------------------------------------------------ */
@@ -61,40 +63,53 @@ static const void *make_table(struct cfg_loader *loader, const char *name,
         for (void *it = cfg_first(models); it && rc == 0; it = cfg_next(models, it))
             rc = read_row(&ids, base, cfg_key(it), cfg_member(models, it));
     }
-    *t =
-        (struct table) { ARENA_ARRAY(&loader->arena, ids.n + 1, struct hub_id), ids.n };
+    *t = (struct table) { ARENA_ARRAY(&loader->arena, ids.n + 1, struct hub_id), ids.n,
+                          cfg_get(root, "refused") };
     if (ids.n)
         memcpy(t->v, ids.v, (size_t)ids.n * sizeof(*t->v));
     VEC_RELEASE(&ids);
     return rc ? NULL : t;
 }
 
+static const struct table *table_of(struct cfg_loader *loader)
+{
+    return cache_get(loader, "hub", "ids", NOWHERE, make_table);
+}
+
 const struct hub_id *hub_ids(struct cfg_loader *loader, int64_t *n)
 {
-    const struct table *t = cache_get(loader, "hub", "ids", NOWHERE, make_table);
+    const struct table *t = table_of(loader);
     *n = t ? t->n : 0;
     return t ? t->v : NULL;
 }
 
 /* Names by rule -------------------------------------------------------------------- */
 
-/* Organisations that put up others' models under the same names. */
+/* Organisations that put up others' models under the same names; those that ModelScope
+ * has for the authors' own, from its registry (ms-swift, swift/model/models). */
+/* clang-format off */
 static const char *const mirrors[] = {
-    "unsloth",     "NousResearch",  "huggyllama",     "RedHatAI",
-    "neuralmagic", "mlx-community", "TheBloke",       "lmstudio-community",
-    "bartowski",   "nm-testing",    "hugging-quants", "casperhansen",
+    "unsloth", "NousResearch", "huggyllama", "RedHatAI", "neuralmagic", "mlx-community",
+    "TheBloke", "lmstudio-community", "bartowski", "nm-testing", "hugging-quants",
+    "casperhansen", "axolotl-ai-co", "axolotl-quants", "mistral-community",
+    "ModelCloud", "LLM-Research", "AI-ModelScope", "ZhipuAI", "THUDM", "zai-org",
+    "modelscope", "swift", "Shanghai_AI_Laboratory", "PaddlePaddle", "Tencent-Hunyuan",
+    "OpenBMB", "01ai", "openai-mirror", "baichuan-inc", "CohereForAI", "CohereLabs",
     NULL
 };
 
 /* Words of a name that change weights, not sizes. */
-static const char *const variants[] = { "instruct", "chat", "it",      "hf",
-                                        "sft",      "dpo",  "pt",      "rl",
-                                        "qat",      "bf16", "unsloth", NULL };
+static const char *const variants[] = {
+    "instruct", "chat", "it", "hf", "sft", "dpo", "mpo", "pt", "rl", "qat", "bf16", "fp16",
+    "ms", "unsloth", "reasoning", "thinking", "dequantized", "deduped", NULL
+};
 
 /* And those that say how the weights are stored. */
-static const char *const quantised[] = { "bnb",  "4bit", "8bit", "awq",   "gptq",
-                                         "int4", "int8", "fp8",  "nvfp4", "mxfp4",
-                                         "gguf", "exl2", NULL };
+static const char *const quantised[] = {
+    "bnb", "4bit", "8bit", "awq", "gptq", "int4", "int8", "fp8", "nf4", "nvfp4", "mxfp4",
+    "gguf", "exl2", "w4a16", "w8a8", NULL
+};
+/* clang-format on */
 
 static const char *plain_of(const char *id)
 {
@@ -108,8 +123,15 @@ static size_t organisation(const char *id)
     return slash ? (size_t)(slash - id) : 0;
 }
 
+/* Whether it says how large the model is: "7b", "0.5B", "135M". */
+static bool is_size(const char *word)
+{
+    size_t n = strspn(word, "0123456789.");
+    return n > 0 && (word[n] == 'b' || word[n] == 'm') && !word[n + 1];
+}
+
 /* Small letters without the words that change no size; `whole` keeps them. "-base" goes
- * where the name is a user's: t5-base is no t5. */
+ * where the name is a user's or says a size before it: t5-base is no t5. */
 static void simplify(char to[NAME_MAX_B], const char *id, bool whole, bool base)
 {
     const char *from = plain_of(id);
@@ -124,6 +146,7 @@ static void simplify(char to[NAME_MAX_B], const char *id, bool whole, bool base)
                 word[k++] = (char)tolower((unsigned char)*from);
         word[k] = '\0';
         from += *from != '\0';
+        base |= is_size(word);
         if (!whole && (names_listed(variants, word) || names_listed(quantised, word) ||
                        (base && strcmp(word, "base") == 0)))
             continue;
@@ -135,17 +158,17 @@ static void simplify(char to[NAME_MAX_B], const char *id, bool whole, bool base)
 
 /* How near a row is to what is asked for: 3 the id itself, 2 its name, 1 its name by
  * the rules, 0 another model. */
-static int match(const struct hub_id *id, const char *asked)
+static int match(const char *name, const char *asked)
 {
     char a[NAME_MAX_B], b[NAME_MAX_B];
-    if (strcasecmp(id->name, asked) == 0)
+    if (strcasecmp(name, asked) == 0)
         return 3;
     simplify(a, asked, true, false);
-    simplify(b, id->name, true, false);
+    simplify(b, name, true, false);
     if (strcmp(a, b) == 0)
         return 2;
     simplify(a, asked, false, true);
-    simplify(b, id->name, false, false);
+    simplify(b, name, false, false);
     return *a && strcmp(a, b) == 0;
 }
 
@@ -164,7 +187,7 @@ bool hub_find(struct hub_id *found, struct cfg_loader *loader, const char *id)
     int best = 0;
     const struct hub_id *ids = hub_ids(loader, &n);
     for (int64_t i = 0; i < n && best < 3; i++) {
-        int near = match(&ids[i], id);
+        int near = match(ids[i].name, id);
         if (near > best) {
             best = near;
             *found = ids[i];
@@ -177,6 +200,20 @@ bool hub_knows(struct cfg_loader *loader, const char *id)
 {
     struct hub_id found;
     return hub_find(&found, loader, id);
+}
+
+const char *hub_refused(struct cfg_loader *loader, const char *id)
+{
+    const struct table *t = table_of(loader);
+    struct cfg refused = t ? t->refused : NOWHERE;
+    for (void *it = cfg_first(refused); it; it = cfg_next(refused, it)) {
+        struct cfg list = cfg_member(refused, it);
+        const char *name;
+        for (int64_t i = 0; i < cfg_len(list); i++)
+            if (cfg_string(cfg_at(list, i), &name) == 0 && match(name, id) > 0)
+                return cfg_key(it);
+    }
+    return NULL;
 }
 
 /* Its config.json ------------------------------------------------------------------ */
@@ -196,6 +233,14 @@ static const char *nearest(struct cfg_loader *loader, const char *id)
 
 static void unknown(struct cfg_loader *loader, const char *id, struct cfg where)
 {
+    const char *family = hub_refused(loader, id);
+    if (family) {
+        const char *why = family_refusal(family);
+        cfg_error_at(loader, where, DIAG_NOT_SIMULATED,
+                     "\"%s\" is of family \"%s\", which is not modelled: %s", id,
+                     family, why ? why : "nothing is known of it");
+        return;
+    }
     const char *near = nearest(loader, id);
     const char *text = arena_printf(
         &loader->arena,

@@ -28,6 +28,10 @@ bool hub_knows(struct cfg_loader *loader, const char *id);
  * sizes of their original. false: none. */
 bool hub_find(struct hub_id *found, struct cfg_loader *loader, const char *id);
 
+/* The family of an id that the table has as not modelled (family_refusal says why), by
+ * the same rules; NULL: it has none. */
+const char *hub_refused(struct cfg_loader *loader, const char *id);
+
 /* The config.json of an id. Where the table has none, an error at `where` suggests the
  * nearest, and the value is absent. What the id says that the sizes do not (weights of
  * 4 bits, an unknown organisation) is warned of. */

@@ -1,5 +1,7 @@
 /* Ids of the Hugging Face hub: each row's sizes against the count that was published,
  * and names by rule. */
+#include "config/datadir.h"
+#include "model/families.h"
 #include "model/hub.h"
 #include "model/model.h"
 
@@ -89,6 +91,12 @@ static void test_rules(void)
         { "Qwen/Qwen3-8B-Base", "Qwen/Qwen3-8B", 0 },
         { "t5-base", "google-t5/t5-base", 0 },
         { "mistralai/Mistral-7B-Instruct-v0.3", "mistralai/Mistral-7B-v0.3", 0 },
+        { "deepseek-ai/deepseek-llm-7b-chat", "deepseek-ai/deepseek-llm-7b-base", 0 },
+        { "baichuan-inc/Baichuan2-13B-Chat", "baichuan-inc/Baichuan2-13B-Base", 0 },
+        { "AI-ModelScope/gemma-2-9b-it", "google/gemma-2-9b", 0 },
+        { "LLM-Research/Meta-Llama-3.1-8B-Instruct-BNB-NF4", "meta-llama/Llama-3.1-8B",
+          1 },
+        { "unsloth/Qwen3-VL-8B-Thinking", "Qwen/Qwen3-VL-8B-Instruct", 1 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
@@ -114,6 +122,8 @@ static void test_unknown(void)
         { "acme/Llama-3.1-8B-finetuned-on-mail", "config.json" },
         { "/nowhere/config.json", "there is no file" },
         { "gpt3", "is not in models/" },
+        { "google/gemma-4-E4B-it", "of family \"gemma4\", which is not modelled: its" },
+        { "unsloth/gemma-4-E4B-unsloth-bnb-4bit", "of family \"gemma4\"" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
@@ -131,6 +141,31 @@ static void test_unknown(void)
     }
 }
 
+/* Ids of families that are refused: each family has a reason, no id is a row as well. */
+static void test_refused(void)
+{
+    struct cfg_loader loader;
+    int64_t n, families = 0;
+    cfg_loader_init(&loader);
+    const struct hub_id *ids = hub_ids(&loader, &n);
+    struct cfg nowhere = { NULL, NULL, "" };
+    struct cfg list =
+        cfg_get(datadir_load(&loader, "models/hub", "ids", nowhere), "refused");
+    for (int64_t i = 0; i < n; i++) {
+        if (hub_refused(&loader, ids[i].name))
+            printf("%s is refused\n", ids[i].name);
+        CU_ASSERT_PTR_NULL(hub_refused(&loader, ids[i].name));
+    }
+    for (void *it = cfg_first(list); it; it = cfg_next(list, it), families++) {
+        if (!family_refusal(cfg_key(it)))
+            printf("%s is not refused\n", cfg_key(it));
+        CU_ASSERT_PTR_NOT_NULL(family_refusal(cfg_key(it)));
+        CU_ASSERT(cfg_len(cfg_member(list, it)) > 0);
+    }
+    CU_ASSERT(families > 5);
+    cfg_loader_release(&loader);
+}
+
 void test_hub_register(void)
 {
     CU_pSuite s = CU_add_suite("hub", NULL, NULL);
@@ -138,4 +173,5 @@ void test_hub_register(void)
     CU_add_test(s, "unique", test_unique);
     CU_add_test(s, "rules", test_rules);
     CU_add_test(s, "unknown", test_unknown);
+    CU_add_test(s, "refused", test_refused);
 }
