@@ -111,6 +111,8 @@ void megatron_take_gathers(struct launch_context *t, const struct value_item *it
 /* Formats of modules' products; after the precision and the layers that predict further
  * tokens. */
 void megatron_take_formats(struct launch_context *t, const struct launch_command *c);
+/* Layers of further tokens in bf16 in a job of a recipe; NULL: not given. */
+void megatron_take_mtp_format(struct launch_context *t, const struct value_item *it);
 
 /* FSDP in place of Megatron's own data parallelism, before the library is decided:
  * whether it is; instances of the sharded optimizer, after all degrees. */
@@ -142,6 +144,9 @@ struct megatron_offload {
 void megatron_take_offloaded_layers(struct launch_context *t,
                                     const struct megatron_offload *given);
 
+/* Layers by letters: the pattern, and their number where no option gives it. */
+void megatron_take_pattern(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it);
 /* Which layers have experts, as a row takes it: every n-th, or a list. */
 void megatron_take_frequency(struct launch_context *t, const struct dialect_option *row,
                              const struct value_item *it);

@@ -44,7 +44,8 @@ static const char *dispatcher_of(const struct megatron_dispatch *o,
 static void take_overlap(struct launch_context *t, const struct megatron_dispatch *o)
 {
     if (is_on(o->shared))
-        launch_set(t, WIDE "expert_overlap", json_string("shared-expert"), o->shared);
+        launch_decide(t, WIDE "expert_overlap", json_string("shared-expert"), o->shared,
+                      "");
     if (is_on(o->pairs))
         launch_decide(t, WIDE "expert_overlap", json_string("microbatches"), o->pairs,
                       "");
@@ -57,9 +58,10 @@ void megatron_take_dispatch(struct launch_context *t, const struct megatron_disp
     int64_t n;
     if (!launch_has(t, WIDE "expert"))
         return; /* they are named as without effect */
-    if (o->type && word)
-        launch_set(t, WIDE "expert_dispatcher", json_string(word), from);
-    else if (o->type)
+    if (o->type && word) {
+        launch_hear(t, o->type);
+        launch_decide(t, WIDE "expert_dispatcher", json_string(word), from, "");
+    } else if (o->type)
         launch_unresolved_item(t, WIDE "expert_dispatcher", from,
                                "dispatcher that is simulated");
     else if (o->line > 0) {
@@ -73,6 +75,7 @@ void megatron_take_dispatch(struct launch_context *t, const struct megatron_disp
     if (kernels)
         launch_hear(t, o->enable);
     if (kernels && o->sms && launch_whole(o->sms->value, &n) && n > 0)
-        launch_set(t, WIDE "expert_dispatch_sms", json_integer((json_int_t)n), o->sms);
+        launch_decide(t, WIDE "expert_dispatch_sms", json_integer((json_int_t)n),
+                      o->sms, "");
     take_overlap(t, o);
 }

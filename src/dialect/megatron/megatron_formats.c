@@ -2,6 +2,7 @@
  * modules by their names (megatron/core/quantization/quant_config.py and
  * core/extensions/transformer_engine.py, TEQuantizationParams; Megatron-LM @d98e8a64),
  * and modules that predict further tokens. */
+#include "config/pointer.h"
 #include "dialect/launch/launch_override.h"
 #include "dialect/megatron/megatron.h"
 
@@ -90,6 +91,19 @@ static void take_module(struct launch_context *t, const struct value_item *it,
                     it->key, name, module);
 }
 
+void megatron_take_mtp_format(struct launch_context *t, const struct value_item *it)
+{
+    static const char *const plain[] = { "fp32", "tf32", "fp16", "bf16" };
+    const char *all = json_string_value(pointer_get(t->tree, "/training/precision"));
+    if (!it || !launch_true(it->value) || !launch_has(t, "/training/mtp_layers"))
+        return; /* the report names it as without effect */
+    for (size_t i = 0; all && i < sizeof(plain) / sizeof(*plain); i++)
+        if (strcmp(plain[i], all) == 0)
+            return;
+    launch_decide(t, AT "/mtp", json_string("bf16"), it, "");
+    launch_hear(t, it);
+}
+
 /* Modules that the model does not have are said to be without effect. */
 void megatron_take_formats(struct launch_context *t, const struct launch_command *c)
 {
@@ -107,10 +121,7 @@ void megatron_take_formats(struct launch_context *t, const struct launch_command
             take_module(t, it, file, i);
         launch_hear(t, it);
     }
-    if (mtp && launch_has(t, "/training/mtp_layers"))
-        launch_decide(t, AT "/mtp", json_string("bf16"), mtp, "");
-    if (mtp && launch_has(t, "/training/mtp_layers"))
-        launch_hear(t, mtp);
+    megatron_take_mtp_format(t, mtp);
 }
 
 json_t *megatron_give_mtp_format(const struct scenario *s)

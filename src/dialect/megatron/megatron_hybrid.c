@@ -19,9 +19,8 @@ static int64_t further(const char *rest)
     return *rest ? -1 : n;
 }
 
-/* The pattern of the layers, and their number where no option gives it. */
-static void take_pattern(struct launch_context *t, const struct dialect_option *row,
-                         const struct value_item *it)
+void megatron_take_pattern(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
 {
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     size_t n = strcspn(text, "/");
@@ -44,13 +43,13 @@ static void take_pattern(struct launch_context *t, const struct dialect_option *
 
 /* clang-format off */
 static const struct dialect_option pattern_rows[] = {
-    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = take_pattern, .kind = DIALECT_TEXT, .written = true),
-    ROW("--hybrid-override-pattern", PATTERN_AT, .take = take_pattern),
+    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = megatron_take_pattern, .kind = DIALECT_TEXT, .written = true),
+    ROW("--hybrid-override-pattern", PATTERN_AT, .take = megatron_take_pattern),
     ROW_END,
 };
 const struct dialect_option megatron_hybrid_rows[] = {
-    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = take_pattern, .kind = DIALECT_TEXT, .written = true),
-    ROW("--hybrid-override-pattern", PATTERN_AT, .take = take_pattern),
+    ROW("--hybrid-layer-pattern", PATTERN_AT, .take = megatron_take_pattern, .kind = DIALECT_TEXT, .written = true),
+    ROW("--hybrid-override-pattern", PATTERN_AT, .take = megatron_take_pattern),
     ROW_ACTS("--is-hybrid-model", PATTERN_AT),
     ROW("--mamba-num-heads", "/model/mamba_num_heads", .kind = DIALECT_SIZE, .written = true),
     ROW("--mamba-head-dim", "/model/mamba_head_dim", .kind = DIALECT_SIZE, .written = true),

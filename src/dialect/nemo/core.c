@@ -1,11 +1,8 @@
 /* A configuration of NeMo 2 or Megatron-Bridge, flat: the model and the step. */
-#include "config/datadir.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/megatron/megatron.h"
 #include "dialect/nemo/nemo.h"
-#include "dialect/trainer/trainer.h"
-#include "model/hub.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -56,166 +53,6 @@ static const char *last_part(const char *path)
 static const struct value_item *model(const struct nemo *n, const char *name)
 {
     return nemo_find(n, NEMO_MODEL, name);
-}
-
-/* The model ------------------------------------------------------------------------ */
-
-/* The names of config.json for Megatron-Core's. */
-static const struct {
-    const char *core, *hub[4];
-} sizes[] = {
-    { "num_layers", { "num_hidden_layers", "n_layer" } },
-    { "hidden_size", { "hidden_size", "n_embd" } },
-    { "ffn_hidden_size", { "intermediate_size" } },
-    { "num_attention_heads", { "num_attention_heads", "n_head" } },
-    { "num_query_groups", { "num_key_value_heads" } },
-    { "kv_channels", { "head_dim" } },
-    { "vocab_size", { "vocab_size" } },
-    { "num_moe_experts", { "num_local_experts", "num_experts", "n_routed_experts" } },
-    { "moe_router_topk", { "num_experts_per_tok" } },
-    { "moe_ffn_hidden_size", { "moe_intermediate_size" } },
-};
-
-/* Puts what the file changes into a config.json. */
-static void change_hub(const struct nemo *n, json_t *config)
-{
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        const struct value_item *it = model(n, sizes[i].core);
-        const char *const *name = sizes[i].hub;
-        int64_t size;
-        if (!it)
-            continue;
-        while (*name && !json_object_get(config, *name))
-            name++;
-        if (!launch_whole(it->value, &size))
-            launch_unresolved_item(n->t, "/model", it, "whole number");
-        else
-            json_object_set_new(config, *name ? *name : sizes[i].hub[0],
-                                json_integer((json_int_t)size));
-        launch_hear(n->t, it);
-    }
-}
-
-static bool changes(const struct nemo *n)
-{
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-        if (model(n, sizes[i].core))
-            return true;
-    return false;
-}
-
-/* A model by its id, or its file of models/; where the file changes sizes, its
- * config.json with them. */
-static void take_id(const struct nemo *n, const char *id, const struct value_item *from)
-{
-    static const struct dialect_option row = ROW("model", "/model");
-    struct value v = { .kind = VALUE_STRING, .line = from->line, .text = id };
-    const struct value_item it = { from->key, from->line, &v };
-    struct hub_id found;
-    const char *name = id;
-    bool known = hub_is_id(id) && hub_find(&found, n->t->l->loader, id);
-    if (!changes(n)) {
-        trainer_take_model(n->t, &row, &it);
-        return;
-    }
-    if (known && found.shipped)
-        name = found.shipped;
-    struct cfg config =
-        known && !found.shipped
-            ? hub_load(n->t->l->loader, id, (struct cfg) { 0 })
-            : datadir_load(n->t->l->loader, "models", name, (struct cfg) { 0 });
-    if (!cfg_is_object(config))
-        return;
-    json_t *changed = json_deep_copy(config.json);
-    change_hub(n, changed);
-    launch_set(n->t, "/model", changed, &it);
-}
-
-/* A "megatron" model of the class's sizes, with those that the file gives. */
-static void take_widths(const struct nemo *n, json_t *sizes_of,
-                        const struct value_item *from)
-{
-    const struct value_item *bias = model(n, "add_bias_linear"),
-                            *tied = model(n, "share_embeddings_and_output_weights");
-    launch_set(n->t, "/model/model_type", json_string("megatron"), from);
-    launch_take_rows(n->t, core_width_rows, n->part[NEMO_MODEL]);
-    if (bias)
-        nemo_set(n, "/model/add_bias_linear", json_boolean(launch_true(bias->value)),
-                 bias, "");
-    if (tied)
-        nemo_set(n, "/model/untie_embeddings_and_output_weights",
-                 json_boolean(!launch_true(tied->value)), tied, "");
-    const char *key;
-    json_t *value;
-    json_object_foreach(
-        sizes_of, key,
-        value) if (!launch_has(n->t, launch_pointer(n->t, "/model", key)))
-        launch_set(n->t, launch_pointer(n->t, "/model", key), json_incref(value), from);
-    if (!launch_has(n->t, "/model/num_layers"))
-        launch_add_unresolved(n->t, "/model/num_layers", from->line,
-                              "%s: how many layers the model has is not known",
-                              from->key);
-    if (!launch_has(n->t, "/model/vocab_size"))
-        launch_add_unresolved(n->t, "/model/vocab_size", from->line,
-                              "%s: how many entries the vocabulary has is not known",
-                              from->key);
-}
-
-/* Classes of what is no stack of attention. */
-static bool is_refused(const struct nemo *n, const char *word,
-                       const struct value_item *it)
-{
-    static const struct {
-        const char *part, *what;
-    } rows[] = {
-        { "Mamba", "a hybrid of Mamba layers by its class's name" },
-        { "NemotronH", "a hybrid of Mamba layers by its class's name" },
-        { "Hybrid", "a hybrid of Mamba layers by its class's name" },
-        { "Hyena", "long convolutions (Hyena)" },
-        { "Embedding", "a model of embeddings" },
-        { "Reranker", "a reranker" },
-        { "Neva", "a model of images and text" },
-        { "Llava", "a model of images and text" },
-        { "VL", "a model of images and text" },
-        { "Flux", "diffusion" },
-        { "DiT", "diffusion" },
-        { "Wan", "diffusion" },
-        { "Clip", "a model of images and text" },
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (strstr(word, rows[i].part)) {
-            diags_add(&n->t->l->loader->diags,
-                      launch_diag(n->t->l, DIAG_NOT_SIMULATED, it->line, 0),
-                      "%.80s: %s is not simulated", word, rows[i].what);
-            return true;
-        }
-    return false;
-}
-
-static void take_model(const struct nemo *n)
-{
-    const struct value_item *it = model(n, "class"), *run = NULL;
-    const char *word = it && it->value->text ? last_part(it->value->text) : "";
-    struct cfg known = *word ? nemo_class(n->t, word) : (struct cfg) { 0 };
-    const char *id = NULL;
-    launch_hear(n->t, it);
-    if (!it && (run = nemo_find(n, NEMO_REST, "run.name")) && run->value->text) {
-        known = launch_flavor(n->t, "nemo", run->value->text);
-        it = run;
-        launch_hear(n->t, run);
-    }
-    if (*word && !known.json && is_refused(n, word, it))
-        return;
-    if (known.json && !cfg_is_object(known) && cfg_string(known, &id) == 0)
-        take_id(n, id, it);
-    else if (cfg_is_object(known))
-        take_widths(n, known.json, it);
-    else if (it && it->value->text && strchr(it->value->text, '/'))
-        take_id(n, it->value->text, it);
-    else
-        launch_add_unresolved(n->t, "/model", it ? it->line : n->t->l->line,
-                              "%.60s%swhich model it is, is not known by it", word,
-                              *word ? ": " : "");
 }
 
 /* The step ------------------------------------------------------------------------- */
@@ -306,16 +143,6 @@ static void take_recompute(const struct nemo *n)
                                   model(n, "recompute_num_layers"));
 }
 
-/* What MegatronCommOverlapCallback (CommOverlapConfig) says goes before DDP's. */
-static const struct value_item *overlap(const struct nemo *n, const char *name)
-{
-    const struct value_item *own = nemo_find(n, NEMO_COMM, name),
-                            *ddp = nemo_find(n, NEMO_DDP, name);
-    launch_hear(n->t, own);
-    launch_hear(n->t, ddp);
-    return own ? own : ddp;
-}
-
 /* Megatron's own FSDP by the switch, or by NeMo's word "megatron"; torch's. */
 static bool take_fsdp(const struct nemo *n)
 {
@@ -339,32 +166,100 @@ static bool take_fsdp(const struct nemo *n)
                   .how = nemo_find(n, NEMO_DDP, "data_parallel_sharding_strategy") });
 }
 
-static void take_sharding(const struct nemo *n, bool fsdp)
+/* Either place switches it on (megatron/bridge/training/config.py:
+ * _validate_and_sync_distributed_optimizer_settings); NULL: it is off. */
+static const struct value_item *distributed(const struct nemo *n)
 {
     const struct value_item *of_optimizer =
                                 nemo_find(n, NEMO_OPTIM, "use_distributed_optimizer"),
                             *of_ddp =
-                                nemo_find(n, NEMO_DDP, "use_distributed_optimizer"),
-                            *it = of_optimizer && launch_true(of_optimizer->value)
-                                      ? of_optimizer
-                                  : of_ddp ? of_ddp
-                                           : of_optimizer;
-    bool comm = n->part[NEMO_COMM]->n > 0, on = it && launch_true(it->value);
-    const struct value_item *sums = overlap(n, "overlap_grad_reduce"),
-                            *gathers = overlap(n, "overlap_param_gather");
+                                nemo_find(n, NEMO_DDP, "use_distributed_optimizer");
     launch_hear(n->t, of_optimizer);
     launch_hear(n->t, of_ddp);
+    return of_optimizer && launch_true(of_optimizer->value) ? of_optimizer
+           : of_ddp && launch_true(of_ddp->value)           ? of_ddp
+                                                            : NULL;
+}
+
+/* A class of overlaps sets all that it is not given itself, whatever DDP's say, where
+ * states are sharded (megatron/bridge/training/comm_overlap.py: setup,
+ * _get_optimizer_overlap_cfgs; NeMo's megatron_comm_overlap.py likewise). */
+struct overlaps {
+    bool by_class;
+};
+
+static bool overlap(const struct nemo *n, const struct overlaps *o, const char *name,
+                    bool otherwise, const struct value_item **from)
+{
+    const struct value_item *own = nemo_find(n, NEMO_COMM, name),
+                            *ddp = nemo_find(n, NEMO_DDP, name);
+    *from = o->by_class ? own : ddp;
+    bool on = *from ? launch_true((*from)->value) : o->by_class && otherwise;
+    launch_hear(n->t, *from);
+    if (ddp && launch_true(ddp->value) == on)
+        launch_hear(n->t, ddp); /* else it is named as without effect */
+    return on;
+}
+
+/* Elements of a bucket; 128 Mi are the class's own. */
+static void take_bucket(const struct nemo *n, const struct overlaps *o)
+{
+    enum { CLASS_ELEMENTS = 1 << 27, ELEMENTS_MAX = 1 << 30 };
+    const struct value_item *own = nemo_find(n, NEMO_COMM, "bucket_size"),
+                            *ddp = nemo_find(n, NEMO_DDP, "bucket_size"),
+                            *it = o->by_class ? own : ddp;
+    const char *dtype =
+        json_string_value(pointer_get(n->t->tree, "/training/gradient_dtype"));
+    int64_t elements = o->by_class ? CLASS_ELEMENTS : 0,
+            each_B = dtype && strcmp(dtype, "bf16") == 0 ? 2 : 4;
+    launch_hear(n->t, it);
+    if (it && !launch_whole(it->value, &elements))
+        launch_unresolved_item(n->t, WIDE "bucket_size", it, "number of elements");
+    else if (elements > 0 && elements < ELEMENTS_MAX)
+        nemo_set(n, WIDE "bucket_size", json_sprintf("%" PRId64 "B", elements * each_B),
+                 it, "bucket_size of the class of overlaps");
+}
+
+static void take_align(const struct nemo *n, const struct overlaps *o)
+{
+    const struct value_item *it;
+    bool stages =
+        launch_has(n->t, WIDE "pipeline") && launch_has(n->t, WIDE "virtual_stages");
+    bool on = overlap(n, o, "align_param_gather", stages, &it);
+    if (stages && on)
+        nemo_set(n, WIDE "align_param_gather", json_true(), it,
+                 "align_param_gather of the class of overlaps");
+    else if (stages)
+        launch_note(n->t->l, it ? it->line : n->t->l->line, DIAG_NOT_SIMULATED,
+                    "align_param_gather: gathers that each stage begins by itself are "
+                    "not simulated: stages begin them together");
+}
+
+static void take_sharding(const struct nemo *n, bool fsdp)
+{
+    const struct value_item *it = distributed(n), *sums, *gathers,
+                            *rule = nemo_find(n, NEMO_OPTIM, "optimizer");
+    struct overlaps o = { .by_class = it && n->part[NEMO_COMM]->n > 0 };
+    launch_hear(n->t, nemo_find(n, NEMO_COMM, "class"));
+    bool summed = overlap(n, &o, "overlap_grad_reduce", true, &sums),
+         gathered = overlap(n, &o, "overlap_param_gather", true, &gathers);
     if (fsdp)
         return;
+    /* "dist_muon" is muon with owners (megatron/training/arguments.py, core_v0.19.0) */
+    if (!it && strcmp(nemo_word(n, NEMO_OPTIM, "optimizer", ""), "dist_muon") == 0)
+        it = rule;
     nemo_set(n, WIDE "library", json_string("megatron"), NULL, "Megatron-Core's own");
-    if (on)
-        nemo_set(n, WIDE "sharding/strategy", json_string("optimizer"), it, "");
-    nemo_set(n, WIDE "overlap", json_boolean(sums ? launch_true(sums->value) : comm),
-             sums, "overlap_grad_reduce's default");
-    if (on)
-        nemo_set(n, WIDE "overlap_param_gather",
-                 json_boolean(gathers ? launch_true(gathers->value) : comm), gathers,
-                 "overlap_param_gather's default");
+    nemo_set(n, WIDE "overlap", json_boolean(summed), sums,
+             "overlap_grad_reduce's default");
+    take_bucket(n, &o);
+    if (!it)
+        return;
+    nemo_set(n, WIDE "sharding/strategy", json_string("optimizer"), it, "");
+    /* without buckets in the backward pass there is one, which is awaited whole */
+    nemo_set(n, WIDE "overlap_param_gather", json_boolean(summed && gathered),
+             summed ? gathers : sums, "overlap_param_gather's default");
+    if (summed && gathered)
+        take_align(n, &o);
 }
 
 static void take_tensor_overlap(const struct nemo *n)
@@ -383,7 +278,8 @@ static void take_tensor_overlap(const struct nemo *n)
 static void take_optimizer(const struct nemo *n)
 {
     static const struct dialect_word words[] = {
-        { "adam", "adam" }, { "adamw", "adam" }, { "sgd", "sgd" }, { NULL, NULL }
+        { "adam", "adam" }, { "adamw", "adam" },     { "sgd", "sgd" },
+        { "muon", "muon" }, { "dist_muon", "muon" }, { NULL, NULL }
     };
     static const struct dialect_option row =
         ROW("optimizer", "/training/optimizer", .words = words,
@@ -394,6 +290,8 @@ static void take_optimizer(const struct nemo *n)
     launch_hear(n->t, it);
     if (it)
         dialect_take_as(n->t, &row, it, DIALECT_WORD);
+    if (it && it->value->text && strstr(it->value->text, "muon"))
+        launch_take_rows(n->t, core_optimizer_rows, n->part[NEMO_OPTIM]);
     nemo_set(n, "/training/optimizer", json_string("adam"), NULL,
              "optimizer's default");
     if (clip)
@@ -489,11 +387,12 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     launch_hear(t, nemo_find(&n, NEMO_DATA, "seq_length"));
     launch_take_rows(t, &core_train_rows[1], n.part[NEMO_MODEL]);
     launch_hear(t, model(&n, "seq_length"));
-    take_model(&n);
+    core_take_model(&n);
     take_pipeline(&n);
     take_graphs(&n);
     bool fsdp = take_fsdp(&n);
     nemo_take_mixed(&n);
+    megatron_take_mtp_format(t, model(&n, "keep_mtp_spec_in_bf16"));
     take_recompute(&n);
     megatron_take_offload(n.t, model(&n, "fine_grained_activation_offloading"),
                           model(&n, "offload_modules"));

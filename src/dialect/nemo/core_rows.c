@@ -5,7 +5,16 @@
 #include "dialect/megatron/megatron.h"
 #include "dialect/nemo/nemo.h"
 
+#include <string.h>
+
 #define WIDE "/parallelism/"
+
+/* Attention and then an MLP or experts, as a further token's layer is simulated. */
+static bool is_plain_further(const struct value *v)
+{
+    return v->kind == VALUE_NONE || (v->kind == VALUE_STRING && strlen(v->text) == 2 &&
+                                     v->text[0] == '*' && strchr("E-", v->text[1]));
+}
 
 /* clang-format off */
 const struct dialect_option core_model_rows[] = {
@@ -16,9 +25,16 @@ const struct dialect_option core_model_rows[] = {
     ROW("expert_tensor_parallel_size", WIDE "expert_tensor", .kind = DIALECT_SIZE),
     ROW("mtp_num_layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE),
     ROW("mtp_use_repeated_layer", "/training/mtp_repeated", .kind = DIALECT_SWITCH),
-    ROW("keep_mtp_spec_in_bf16", "/training/module_precision/mtp", .kind = DIALECT_SWITCH, .value = "bf16"),
     ROW("moe_expert_capacity_factor", WIDE "expert_capacity", .kind = DIALECT_NORM),
     ROW("moe_pad_expert_input_to_capacity", WIDE "expert_padding", .kind = DIALECT_SWITCH),
+    ROW_END,
+};
+static const struct dialect_word muon_modes[] = {
+    { "duplicated", "duplicated" }, { "distributed", "distributed" }, { "blockwise", "blockwise" }, { NULL, NULL },
+};
+const struct dialect_option core_optimizer_rows[] = {
+    ROW("muon_num_ns_steps", "/training/muon/steps", .kind = DIALECT_SIZE),
+    ROW("muon_tp_mode", "/training/muon/tensor", .kind = DIALECT_WORD, .words = muon_modes),
     ROW_END,
 };
 /* Of a "megatron" model. */
@@ -35,8 +51,8 @@ const struct dialect_option core_width_rows[] = {
     ROW("moe_ffn_hidden_size", "/model/moe_ffn_hidden_size", .kind = DIALECT_SIZE),
     ROW("moe_shared_expert_intermediate_size", "/model/moe_shared_expert_intermediate_size", .kind = DIALECT_SIZE),
     ROW("moe_layer_freq", "/model/moe_first_dense_layers", .take = megatron_take_frequency),
-    ROW("hybrid_override_pattern", "/model/hybrid_layer_pattern", .kind = DIALECT_TEXT),
-    ROW("hybrid_layer_pattern", "/model/hybrid_layer_pattern", .kind = DIALECT_TEXT),
+    ROW("hybrid_override_pattern", "/model/hybrid_layer_pattern", .take = megatron_take_pattern),
+    ROW("hybrid_layer_pattern", "/model/hybrid_layer_pattern", .take = megatron_take_pattern),
     ROW("mamba_num_heads", "/model/mamba_num_heads", .kind = DIALECT_SIZE),
     ROW("mamba_head_dim", "/model/mamba_head_dim", .kind = DIALECT_SIZE),
     ROW("mamba_state_dim", "/model/mamba_state_dim", .kind = DIALECT_SIZE),
@@ -69,7 +85,7 @@ static const struct dialect_option model_joint[] = {
     ROW_ACTS("cpu_offloading_activations", WIDE "offload_layers"), ROW_ACTS("cpu_offloading_weights", WIDE "offload_layers"),
     ROW_ACTS("fine_grained_activation_offloading", WIDE "offload_modules"), ROW_ACTS("offload_modules", WIDE "offload_modules"),
     ROW_ACTS("add_bias_linear", "/model/add_bias_linear"), ROW_ACTS("share_embeddings_and_output_weights", "/model/untie_embeddings_and_output_weights"),
-    ROW_ACTS("make_vocab_size_divisible_by", "/training/vocab_padding"), ROW_ACTS("activation_func", "/model/swiglu"), ROW_ACTS("attention_backend", "/training/attention"),
+    ROW_ACTS("make_vocab_size_divisible_by", "/training/vocab_padding"), ROW_ACTS("activation_func", "/model/activation"), ROW_ACTS("attention_backend", "/training/attention"),
     ROW_ACTS("enable_cuda_graph", "/training/cuda_graphs"), ROW_ACTS("external_cuda_graph", "/training/cuda_graphs"), ROW_ACTS("cuda_graph_impl", "/training/cuda_graphs"), ROW_ACTS("cuda_graph_scope", "/training/cuda_graphs"),
     ROW_ACTS("cuda_graph_modules", "/training/cuda_graphs"),
     ROW_ACTS("num_layers_in_first_pipeline_stage", WIDE "partition"), ROW_ACTS("num_layers_in_last_pipeline_stage", WIDE "partition"), ROW_ACTS("pipeline_model_parallel_layout", WIDE "partition"),
@@ -77,7 +93,7 @@ static const struct dialect_option model_joint[] = {
     ROW_ACTS("defer_embedding_wgrad_compute", WIDE "defer_embedding_wgrad"), ROW_ACTS("wgrad_deferral_limit", WIDE "wgrad_deferral_limit"),
     ROW_ACTS("moe_token_dispatcher_type", WIDE "expert_dispatcher"), ROW_ACTS("moe_flex_dispatcher_backend", WIDE "expert_dispatcher"), ROW_ACTS("moe_enable_deepep", WIDE "expert_dispatcher"),
     ROW_ACTS("moe_deepep_num_sms", WIDE "expert_dispatch_sms"), ROW_ACTS("moe_hybridep_num_sms", WIDE "expert_dispatch_sms"), ROW_ACTS("moe_shared_expert_overlap", WIDE "expert_overlap"),
-    ROW_ACTS("overlap_moe_expert_parallel_comm", WIDE "expert_overlap"),
+    ROW_ACTS("overlap_moe_expert_parallel_comm", WIDE "expert_overlap"), ROW_ONLY("keep_mtp_spec_in_bf16", "/training/module_precision/mtp"),
     ROW_ACTS("fsdp", WIDE "library"), ROW_ACTS("config", "/model"), ROW_ACTS("fp8", "/training/precision"), ROW_ACTS("ddp", WIDE "overlap"),
     ROW_END,
 };
@@ -91,7 +107,7 @@ static const struct dialect_option model_others[] = {
     ROW_IDLE("name"), ROW_IDLE("tokenizer*"), ROW_IDLE("optim*"), ROW_IDLE("pipeline_dtype"), ROW_IDLE("params_dtype"), ROW_IDLE("autocast_dtype"), ROW_IDLE("bf16"), ROW_IDLE("fp16"), ROW_IDLE("gradient_*"), ROW_IDLE("ckpt_*"),
     ROW_IDLE("cross_entropy_*"), ROW_IDLE("init_method*"), ROW_IDLE("apply_*"), ROW_IDLE("rotary_*"), ROW_IDLE("rope_*"), ROW_IDLE("scale_factor"), ROW_IDLE("layernorm_*"), ROW_IDLE("moe_*"), ROW_IDLE("persist_layer_norm"),
     ROW_IDLE("bias_*"), ROW_IDLE("masked_softmax_fusion"), ROW_IDLE("attention_softmax_in_fp32"), ROW_IDLE("deterministic_mode"), ROW_IDLE("tp_comm_overlap_*"), ROW_IDLE("tp_comm_bootstrap_backend"), ROW_IDLE("tp_only_amax_red"),
-    ROW_IDLE("cuda_graph_*"), ROW_IDLE("transformer_impl"), ROW_IDLE("mtp_loss_scaling_factor"), ROW_IDLE("use_*"), ROW_IDLE("save_*"), ROW_IDLE("async_save"), ROW_IDLE("parallel_*"),
+    ROW_IDLE("cuda_graph_*"), ROW_IDLE("transformer_impl"), ROW_IDLE("mtp_loss_scaling_factor"), ROW("mtp_hybrid_override_pattern", NULL, .class = DIALECT_UNSIMULATED, .off = is_plain_further), ROW_IDLE("is_hybrid_model"), ROW_IDLE("mamba_chunk_size"), ROW_IDLE("rotary_*"), ROW_IDLE("use_*"), ROW_IDLE("save_*"), ROW_IDLE("async_save"), ROW_IDLE("parallel_*"),
     ROW_IDLE("progress_interval"), ROW_IDLE("setup_optimizers"), ROW_IDLE("init_model_parallel"), ROW_IDLE("replace_progress_bar"), ROW_IDLE("restore_config*"), ROW_IDLE("megatron_log_level"), ROW_IDLE("lazy_init"), ROW_IDLE("seed"),
     ROW_IDLE("calculate_per_token_loss"), ROW_IDLE("disable_parameter_transpose_cache"), ROW_IDLE("enable_tp_comm_*"), ROW_IDLE("variable_seq_lengths"), ROW_IDLE("max_position_embeddings"), ROW_IDLE("num_microbatches_*"),
     ROW_IDLE("overlap_p2p_comm"), ROW_IDLE("batch_p2p_*"), ROW_IDLE("deallocate_pipeline_outputs"), ROW_IDLE("hf_*"), ROW_IDLE("trust_remote_code"),
@@ -161,6 +177,7 @@ static const struct dialect_option peft_rows[] = {
 };
 static const struct dialect_option rest_rows[] = {
     ROW_ACTS("peft", "/training/lora"), ROW_ACTS("mixed_precision", "/training/precision"), ROW_ACTS("instance_type", "/cluster/instance"), ROW_ACTS("run.name", "/model"), ROW_ACTS("display_name", "/model"),
+    ROW_ACTS("tokenizer.vocab_size", "/model/vocab_size"), ROW_ACTS("tokenizer.tokenizer_type", "/model/vocab_size"), ROW_ACTS("tokenizer.use_tokenizer_vocab_size", "/model/vocab_size"),
     ROW_IDLE("log*"), ROW_IDLE("resume*"), ROW_IDLE("optim*"), ROW_IDLE("checkpoint*"), ROW_IDLE("scheduler*"), ROW_IDLE("logger*"), ROW_IDLE("tokenizer*"), ROW_IDLE("rng*"), ROW_IDLE("dist*"), ROW_IDLE("validation*"), ROW_IDLE("profiling*"),
     ROW_IDLE("env_vars*"), ROW_IDLE("comm_overlap"),  ROW_IDLE("fn"), ROW_IDLE("name"), ROW_IDLE("dir"), ROW_IDLE("export"), ROW_IDLE("callbacks*"), ROW_IDLE("dataset*"), ROW_IDLE("mmap*"), ROW_IDLE("resources*"), ROW_IDLE("pre_script"),
     ROW_IDLE("run*"), ROW_IDLE("exp_manager*"), ROW_IDLE("version"), ROW_IDLE("instance_types"), ROW_IDLE("rerun_state_machine*"), ROW_IDLE("straggler*"), ROW_IDLE("nvrx_straggler*"), ROW_IDLE("ft*"), ROW_IDLE("inprocess_restart*"), ROW_IDLE("tensor_inspect*"),
@@ -172,7 +189,7 @@ static const struct dialect_option rest_rows[] = {
 const struct dialect_table core_tables[] = {
     TABLE("model", core_model_rows), TABLE("model", core_width_rows), TABLE("model", model_joint), TABLE("model", model_others),
     TABLE("train", core_train_rows), TABLE("train", train_others), TABLE("trainer", nemo_trainer_rows), TABLE("trainer", count_others),
-    TABLE("ddp", ddp_rows), TABLE("optimizer", optim_rows), TABLE("mixed_precision", mixed_rows), TABLE("comm_overlap", comm_rows), TABLE("peft", peft_rows), TABLE("", rest_rows),
+    TABLE("ddp", ddp_rows), TABLE("optimizer", core_optimizer_rows), TABLE("optimizer", optim_rows), TABLE("mixed_precision", mixed_rows), TABLE("comm_overlap", comm_rows), TABLE("peft", peft_rows), TABLE("", rest_rows),
     TABLE(NULL, NULL),
 };
 /* clang-format on */

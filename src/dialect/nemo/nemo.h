@@ -16,6 +16,7 @@
  *     recipe_data      what recipes set that a file names
  *     recipe_command   commands that start them
  *     core, core_rows  their words, which are Megatron-Core's
+ *     core_model       of these, the model
  *     nemo_command     overrides of a command, and the files that it names
  *     hyperpod         recipes of SageMaker HyperPod that train Hugging Face's models
  *     hyperpod_tuning  those of 2025 and later
@@ -102,7 +103,9 @@ extern const char *const nemo_calls[], *const nemo_objects[];
 void core_read(struct launch_context *t, const struct value *flat, const char *title);
 extern const struct dialect_table core_tables[];
 extern const struct dialect_option core_model_rows[], core_width_rows[],
-    core_train_rows[];
+    core_train_rows[], core_optimizer_rows[];
+/* core_model.c: the model by its class, an id or sizes. */
+void core_take_model(const struct nemo *n);
 /* Whether a document is of these words. */
 bool core_recognises(const struct value *root);
 
