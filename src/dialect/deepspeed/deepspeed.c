@@ -293,6 +293,42 @@ static void take_degrees(const struct deepspeed *c)
                       "tensor_parallel.autotp_size", size);
 }
 
+/* A mesh of two sides, whose sequences are dealt out by all-to-all (DeepSpeed 0.16,
+ * deepspeed/__init__.py, sequence/layer.py). */
+static void take_sequence_parallel(const struct deepspeed *c)
+{
+    const struct value_item *size = value_get(c->root, "sequence_parallel_size");
+    int64_t n;
+    if (!deepspeed_whole(c, size, "", 1, &n) || n < 2)
+        return;
+    deepspeed_set(c, "/parallelism/context", json_integer((json_int_t)n), size->key,
+                  size);
+    deepspeed_set(c, "/parallelism/context_comm", json_string("alltoall"), size->key,
+                  size);
+}
+
+/* A model of some layers of its teacher's (DeepSpeed 0.16, compression/compress.py:
+ * init_compression reduces the layers before the first step). */
+static void take_layer_reduction(const struct deepspeed *c)
+{
+    const struct value_item *all = value_get(c->root, "compression_training"),
+                            *section =
+                                all ? value_get(all->value, "layer_reduction") : NULL,
+                            *on = section ? value_get(section->value, "enabled") : NULL,
+                            *kept = on ? value_get(section->value, "keep_number_layer")
+                                       : NULL;
+    int64_t n = 0;
+    if (!on || !launch_true(on->value))
+        return;
+    const char *number = kept && launch_whole(kept->value, &n)
+                             ? arena_printf(c->t->arena, "%lld", (long long)n)
+                             : "some";
+    launch_add_unresolved(c->t, "/model", on->value->line,
+                          "%scompression_training.layer_reduction keeps %s of its "
+                          "layers (a config.json with num_hidden_layers says so)",
+                          c->prefix, number);
+}
+
 /* Sections that are written as something else would be passed over. */
 static void check_sections(const struct deepspeed *c)
 {
@@ -330,6 +366,8 @@ void deepspeed_take(struct launch_context *t, const struct value *config,
     deepspeed_check_keys(&c);
     check_sections(&c);
     take_degrees(&c);
+    take_sequence_parallel(&c);
+    take_layer_reduction(&c);
     take_batches(&c);
     take_precision(&c);
     take_wire(&c);
