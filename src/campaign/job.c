@@ -79,7 +79,7 @@ static void sum_up(struct job_result *r, const struct whole_job *job,
                  ? r->billed_hours * cost->usd_per_hour * (1 - job->spot_discount)
                  : (double)NAN;
     cost->hours_per_job = r->hours;
-    cost->usd_per_job = r->usd;
+    cost->usd_per_job = cost->has_price ? r->usd : 0; /* as without a job */
 }
 
 /* SageMaker stops a job at MaxRuntimeInSeconds of what is billed for it. */
