@@ -102,6 +102,9 @@ struct dialect {
     const struct dialect_kind_tables *kinds;
     /* it reads what the program's own text trains, whose name is nothing then */
     bool reads_program;
+    /* DIALECT_COMMAND: `read` takes commands that start a training by options that no
+     * dialect has: it names them, and asks */
+    bool any;
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);
     struct dialect_emit emit;
@@ -118,6 +121,9 @@ const struct dialect *dialect_of_named(const struct value *root);
 
 /* The row that --emit calls so, by its number from 1; NULL: none. */
 const struct dialect *dialect_emitted(int number);
+
+/* The row that takes commands whose options no dialect has. */
+const struct dialect *dialect_of_any(void);
 
 /* The row that has the program; NULL: none. */
 const struct dialect *dialect_of_program(const char *name);

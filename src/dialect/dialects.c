@@ -78,7 +78,7 @@ const struct dialect dialects[] = {
       .recognises = olmocore_recognises, .read = olmocore_read, .tables = olmocore_tables },
     { .name = "script",
       .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
-      .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
+      .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true, .any = true,
       .looks = "Trainer's calls (TrainingArguments, SFTTrainer ...)",
       .calls = user_script_calls, .same = user_script_same,
       .recognises = user_script_recognises, .read = user_script_read, .tables = user_script_tables },
@@ -198,6 +198,14 @@ const struct dialect *dialect_of_named(const struct value *root)
         if (d->commands && d->recognises(&in))
             return d;
     return NULL;
+}
+
+const struct dialect *dialect_of_any(void)
+{
+    const struct dialect *d = dialects;
+    while (d->name && !d->any)
+        d++;
+    return d->name ? d : NULL;
 }
 
 const struct dialect *dialect_of_program(const char *name)

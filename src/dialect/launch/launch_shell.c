@@ -30,8 +30,6 @@ static bool is_option(const struct shell_word *w)
     return w->text[0] == '-' && w->text[1] == '-' && w->text[2] != '\0';
 }
 
-/* The script among the words: NAME.py, or what is not known before the first option
- * after a launcher; -1: none. */
 static bool is_plain(const struct shell_command *c)
 {
     static const char *const others[] = { "eval", "echo", "printf",  "cp",
@@ -40,14 +38,38 @@ static bool is_plain(const struct shell_command *c)
     return c->n == 0 || names_listed(others, c->words[0].text);
 }
 
+/* Whether a word may be the value of the option before it: --reward_fn reward.py, and
+ * not --entrypoint train.py, which names what is started. */
+static bool is_value(const struct shell_command *c, int32_t i)
+{
+    static const char *const programs[] = { "script",       "training_script",
+                                            "train_script", "main_script",
+                                            "user_script",  "program" };
+    const struct shell_word *before = i > 0 ? &c->words[i - 1] : NULL;
+    if (!before || !is_option(before) || strchr(before->text, '=') ||
+        dialect_is_flag(before->text) || strstr(before->text, "entry"))
+        return false;
+    for (size_t k = 0; k < sizeof(programs) / sizeof(programs[0]); k++)
+        if (launch_same_word(before->text + 2, programs[k]))
+            return false;
+    return true;
+}
+
+/* The script among the words: the last NAME.py that is no option's value, else the first;
+ * -1: none. */
 static int32_t script_of(const struct shell_command *c)
 {
+    int32_t value = -1;
     if (is_plain(c))
         return -1;
-    for (int32_t i = c->n; i-- > 0;)
-        if (is_python(c->words[i].text))
+    for (int32_t i = c->n; i-- > 0;) {
+        if (!is_python(c->words[i].text))
+            continue;
+        if (!is_value(c, i))
             return i;
-    return -1;
+        value = i;
+    }
+    return value;
 }
 
 /* A program of a dialect that is asked to train, among the words; -1: none. */
@@ -325,6 +347,49 @@ static bool choose(struct launch_context *t, struct launch_command *c,
     return true;
 }
 
+/* Whether a program is called a training, as train.py and finetune_x.py are. */
+static bool is_called_training(const char *program)
+{
+    static const char *const parts[] = { "train", "finetune", "fine_tune", "fine-tune",
+                                         "sft" };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(launch_last_part(program), parts[i]))
+            return true;
+    return false;
+}
+
+/* The last command that starts a training by options that no dialect has. */
+static bool choose_unknown(struct launch_context *t, struct launch_command *c,
+                           struct options *best)
+{
+    for (int64_t i = c->shell->commands.n; i-- > 0;) {
+        const struct shell_command *command = &c->shell->commands.v[i];
+        int32_t script = script_of(command);
+        struct launch_command tried = { .shell = c->shell,
+                                        .command = command,
+                                        .script = script };
+        bool worse = c->command && (command->unless || !c->command->unless);
+        if (script < 0 || worse ||
+            launch_entry_of(t, command->words[script].text).refused)
+            continue;
+        if (!launch_has_starter(&tried) &&
+            !is_called_training(command->words[script].text))
+            continue;
+        *best = (struct options) { .t = t };
+        take_options(best, command, script + 1);
+        c->options = best->dict;
+        c->columns = best->columns;
+        c->command = command;
+        c->script = script;
+        c->unknown = true;
+        c->dialect = dialect_of_any();
+    }
+    if (c->command && c->command->unless)
+        launch_note(t->l, c->command->line, DIAG_UNRESOLVED,
+                    "whether this command runs is not known: %s", c->command->unless);
+    return c->command;
+}
+
 /* What was not understood may be why the script does not say what it should. */
 static void report_notes(const struct launch *l, const struct shell *s)
 {
@@ -546,7 +611,8 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     l->n_written = s.files.n;
     if (rc) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
-    } else if (!choose(&t, &c, &o, &last, &lost) && last.why) {
+    } else if (!choose(&t, &c, &o, &last, &lost) && !lost.name &&
+               !choose_unknown(&t, &c, &o) && last.why) {
         launch_refuse_entry(l, last.program, last.why, last.line);
     } else if (!c.command && lost.name) {
         diags_add(&l->loader->diags,

@@ -15,8 +15,9 @@ struct launch_command {
     const struct shell_command *command;
     const struct dialect *dialect; /* of its options */
     int32_t script;                /* of its words: "pretrain_gpt.py" */
-    bool starts;                   /* that "script" starts all GPUs by itself */
-    struct raw_shell directives;   /* of the lines #SBATCH */
+    bool unknown; /* it starts a training by options that no dialect has */
+    bool starts;  /* that "script" starts all GPUs by itself */
+    struct raw_shell directives; /* of the lines #SBATCH */
     /* "--num-layers" and so on: true without a value, a string, a list, unknown; the
      * last of several that are the same */
     struct value options;
@@ -55,6 +56,10 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
 
 /* Instances and the GPUs of each, as the words before the script say. */
 void launch_take_starter(struct launch_context *t, const struct launch_command *c);
+
+/* Whether a starter of PyTorch's ranks starts the script of a command; srun and mpirun
+ * start anything. */
+bool launch_has_starter(const struct launch_command *c);
 
 /* Instances and GPUs that the lines #SBATCH give, where no starter's words do. */
 void launch_take_directives(struct launch_context *t, const struct launch_command *c);

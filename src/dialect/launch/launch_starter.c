@@ -458,6 +458,13 @@ static void note_rest(struct launch_context *t, const struct launch_command *c,
     note_others(t, c->directives.v, 0, c->directives.n, "#SBATCH", slurm);
 }
 
+bool launch_has_starter(const struct launch_command *c)
+{
+    struct line l;
+    const struct starter *s = starter_of(c, &l);
+    return s->names[0] && !s->exports;
+}
+
 void launch_take_starter(struct launch_context *t, const struct launch_command *c)
 {
     struct line l;

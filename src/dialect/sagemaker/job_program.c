@@ -1,6 +1,7 @@
 /* The script of a job, where it is there: its calls with the job's hyperparameters. */
 #include "base/names.h"
 #include "config/pointer.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/user_script/user_script.h"
 #include "hardware/instance.h"
@@ -90,6 +91,10 @@ bool sagemaker_take_program(struct launch_context *t)
         return false;
     if (!start.text || !start.given || !user_script_load(&g, t, &start))
         return false;
+    if (user_script_refuses_second(t, &g, start.given, launch_last_part(start.name))) {
+        user_script_release(&g);
+        return false;
+    }
     t->l->has_program = true; /* it says its lengths itself, whatever its name is */
     t->n_hyper = 0;
     if (t->lost) {
@@ -100,6 +105,7 @@ bool sagemaker_take_program(struct launch_context *t)
             launch_add_unresolved(t, "/model", t->lost, "%s", why);
     }
     user_script_take(t, &g);
+    user_script_take_own(t, &g, start.given, launch_last_part(start.name));
     ask_spread(t, &g, start.line);
     user_script_release(&g);
     return true;

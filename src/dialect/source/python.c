@@ -90,6 +90,7 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
     read_all(&r);
     sort_calls(p);
     pack_names(p);
+    p->parsed = r.parsed;
     VEC_RELEASE(&r.journal);
     VEC_RELEASE(&r.functions);
     if (r.limit)

@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
@@ -278,6 +279,9 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
     if (g.n_trainers > 1)
         launch_note(t->l, c->line, DIAG_ASSUMED, "the last of %d trainers is taken",
                     g.n_trainers);
+    if (user_script_refuses_second(t, &g, NULL, t->l->file))
+        return;
     user_script_take(t, &g);
+    user_script_take_own(t, &g, NULL, launch_last_part(t->l->file));
     take_processes(t, &g);
 }

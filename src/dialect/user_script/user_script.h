@@ -9,6 +9,8 @@
  *     user_script_model    a model that the text makes of a configuration
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
+ *     user_script_own      options of the program's own that decide what is simulated
+ *     user_script_unknown  a command whose options no dialect has
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
@@ -126,6 +128,16 @@ void user_script_put(struct user_script *g, struct arena *arena, const char *key
 void user_script_put_unsloth(struct user_script *g, struct arena *arena);
 void user_script_note_unsloth(struct launch_context *t, const struct user_script *g);
 
+/* user_script_own.c: after all others, degrees by which a program of that name divides
+ * its work in a way of its own; before, whether a model or an option is of a second
+ * model, which is reported. `given`: options without "--", or NULL. */
+void user_script_take_own(struct launch_context *t, const struct user_script *g,
+                          const struct value *given, const char *program);
+bool user_script_refuses_options(struct launch_context *t, const struct value *given,
+                                 const char *program);
+bool user_script_refuses_second(struct launch_context *t, const struct user_script *g,
+                                const struct value *given, const char *program);
+
 /* Whether a text has a training: of a trainer, or a loop of its own. */
 bool user_script_trains(const struct user_script *g);
 
@@ -146,6 +158,7 @@ const char *user_script_method(struct arena *arena, const struct user_script *g)
 void user_script_take(struct launch_context *t, const struct user_script *g);
 
 struct launch_command;
+void user_script_read_unknown(struct launch_context *t, const struct launch_command *c);
 bool user_script_recognises_command(const struct dialect_input *in);
 void user_script_read_command(struct launch_context *t, const struct launch_command *c);
 

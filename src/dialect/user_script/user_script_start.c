@@ -289,6 +289,10 @@ static void read_options(struct launch_context *t, const struct launch_command *
 
 void user_script_read_command(struct launch_context *t, const struct launch_command *c)
 {
+    if (c->unknown) {
+        user_script_read_unknown(t, c);
+        return;
+    }
     struct value *accelerate = accelerate_take_command(t, c);
     const struct value *given = trainer_command_arguments(t, c);
     const struct user_script_start start = {
@@ -304,7 +308,13 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
     if (trainer_document_word(c) && launch_is_unresolved(t, "/model"))
         user_script_ask(t, start.line, "the document that the command names gives it");
     if (start.text && user_script_load(&g, t, &start)) {
+        const char *program = launch_last_part(start.name);
+        if (user_script_refuses_second(t, &g, given, program)) {
+            user_script_release(&g);
+            return;
+        }
         user_script_take(t, &g);
+        user_script_take_own(t, &g, given, program);
         if (!launch_has(t, "/training/task") &&
             !launch_is_unresolved(t, "/training/task")) {
             struct value v = { .line = start.line };

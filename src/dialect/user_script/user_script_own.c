@@ -1,0 +1,133 @@
+/* Options that are a program's own and decide what no text that is read says: degrees,
+ * by which its ranks divide a sequence or the model, and a second model that teaches.
+ *
+ * Names as programs of Megatron-LM (main of 2026), DeepSpeedExamples (main of 2026),
+ * verl 0.5 and torchtitan 0.2 call them. */
+#include "base/names.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/user_script/user_script.h"
+
+#include <string.h>
+
+/* clang-format off */
+static const struct degree { const char *name, *pointer; } degrees[] = {
+    { "sp_size", "/parallelism/context" }, { "sp_degree", "/parallelism/context" }, { "sequence_parallel_size", "/parallelism/context" },
+    { "sequence_parallel_degree", "/parallelism/context" }, { "ds_sequence_parallel_size", "/parallelism/context" },
+    { "ulysses_size", "/parallelism/context" }, { "ulysses_degree", "/parallelism/context" }, { "ulysses_sequence_parallel_size", "/parallelism/context" },
+    { "ring_degree", "/parallelism/context" }, { "cp_size", "/parallelism/context" }, { "cp_degree", "/parallelism/context" },
+    { "context_parallel_size", "/parallelism/context" }, { "context_parallel_degree", "/parallelism/context" },
+    { "tp_size", "/parallelism/tensor" }, { "tp_degree", "/parallelism/tensor" }, { "tensor_parallel_size", "/parallelism/tensor" },
+    { "tensor_parallel_degree", "/parallelism/tensor" }, { "tensor_model_parallel_size", "/parallelism/tensor" }, { "model_parallel_size", "/parallelism/tensor" },
+    { "pp_size", "/parallelism/pipeline" }, { "pp_degree", "/parallelism/pipeline" }, { "pipeline_parallel_size", "/parallelism/pipeline" },
+    { "pipeline_parallel_degree", "/parallelism/pipeline" }, { "pipeline_model_parallel_size", "/parallelism/pipeline" }, { "pipe_parallel_size", "/parallelism/pipeline" },
+    { "ep_size", "/parallelism/expert" }, { "ep_degree", "/parallelism/expert" }, { "expert_parallel_size", "/parallelism/expert" },
+    { "expert_parallel_degree", "/parallelism/expert" }, { "expert_model_parallel_size", "/parallelism/expert" },
+};
+/* Of options, and of names that a model is bound to: what a second model is for. */
+static const struct second { const char *part, *why; } seconds[] = {
+    { "teacher", "trains with a second, frozen model (distillation)" }, { "distill", "trains with a second, frozen model (distillation)" },
+    { "critic", "trains on rollouts (reinforcement learning)" }, { "rollout", "trains on rollouts (reinforcement learning)" },
+    { "reward_model", "trains on rollouts (reinforcement learning)" },
+};
+/* What such an option says where there is none. */
+static const char *const none[] = { "", "none", "None", "null", "false", "False", "no", "off", "0", NULL };
+/* clang-format on */
+
+static const char *second_of(const char *word)
+{
+    for (size_t i = 0; word && i < sizeof(seconds) / sizeof(seconds[0]); i++)
+        if (strstr(word, seconds[i].part))
+            return seconds[i].why;
+    return NULL;
+}
+
+static bool is_none(const struct value *v)
+{
+    return launch_is_off(v) || (v->kind == VALUE_STRING && names_listed(none, v->text));
+}
+
+static const char *degree_of(const char *option)
+{
+    for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++)
+        if (strcmp(degrees[i].name, option) == 0)
+            return degrees[i].pointer;
+    return NULL;
+}
+
+static void take_degree(struct launch_context *t, const struct value_item *it,
+                        const char *program, int64_t line)
+{
+    const char *pointer = degree_of(it->key);
+    int64_t n = 0;
+    bool known = launch_whole(it->value, &n);
+    if (!pointer || launch_has(t, pointer) || launch_is_unresolved(t, pointer) ||
+        (known ? n < 2 : launch_is_off(it->value)))
+        return;
+    if (known)
+        launch_add_unresolved(t, pointer, line,
+                              "--%s %lld is %.60s's own, and how it divides the work "
+                              "is not read",
+                              it->key, (long long)n, program);
+    else
+        launch_add_unresolved(t, pointer, line, "--%s is %.60s's own, and is not known",
+                              it->key, program);
+}
+
+static void take_all(struct launch_context *t, const struct value *options,
+                     const char *program, int64_t line)
+{
+    for (int32_t i = 0; options && i < options->n; i++) {
+        const struct value_item *it = &options->items[i];
+        if (it->key)
+            take_degree(t, it, program, line);
+    }
+}
+
+void user_script_take_own(struct launch_context *t, const struct user_script *g,
+                          const struct value *given, const char *program)
+{
+    take_all(t, given, program, g->line);
+    take_all(t, g->python->parsed, program, g->line);
+}
+
+/* A model that is bound to a name of a second: teacher_model = X.from_pretrained(...). */
+static const struct python_call *bound_second(const struct python *p, const char **why)
+{
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        *why = user_script_part_of(c) == SCRIPT_MODEL && !c->quoted
+                   ? second_of(c->target)
+                   : NULL;
+        if (*why)
+            return c;
+    }
+    return NULL;
+}
+
+bool user_script_refuses_options(struct launch_context *t, const struct value *given,
+                                 const char *program)
+{
+    for (int32_t i = 0; given && i < given->n; i++) {
+        const struct value_item *it = &given->items[i];
+        const char *why = is_none(it->value) ? NULL : second_of(it->key);
+        if (!why)
+            continue;
+        launch_refuse_entry(
+            t->l, program,
+            arena_printf(t->arena, "%s, as --%.60s asks for", why, it->key), it->line);
+        return true;
+    }
+    return false;
+}
+
+bool user_script_refuses_second(struct launch_context *t, const struct user_script *g,
+                                const struct value *given, const char *program)
+{
+    const char *why;
+    if (user_script_refuses_options(t, given, program))
+        return true;
+    const struct python_call *c = bound_second(g->python, &why);
+    if (c)
+        launch_refuse_entry(t->l, program, why, g->line ? g->line : c->line);
+    return c != NULL;
+}
