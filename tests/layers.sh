@@ -29,7 +29,7 @@ logs         kineto
 doctor       campaign logs calibrate
 search       campaign risk
 sweep        campaign
-calibrate    simulate
+calibrate    simulate kineto
 validation   simulate risk
 trace        step
 report       draw trace compare doctor search sweep calibrate validation

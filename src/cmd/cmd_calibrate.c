@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "calibrate/calibration.h"
 #include "cmd/calibrate_sets.h"
+#include "cmd/calibrate_trace.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
 
@@ -13,7 +14,8 @@
 #include <string.h>
 
 struct arguments {
-    const char *out, *base, *instance, *device;
+    const char *out, *base, *instance, *device, *trace, *scenario;
+    struct option_list sets;
     int op;
     int64_t ranks, nodes;
     bool fabric;
@@ -32,6 +34,12 @@ static const struct option options[] = {
       .value = "TEXT", .help = "only what was measured on devices named so" },
     { .name = "--fabric", .type = OPTION_FLAG, .at = AT(fabric),
       .help = "fit the collectives, though there are kernels, too" },
+    { .name = "--trace", .type = OPTION_STRING, .at = AT(trace),
+      .value = "FILE", .help = "a trace of PyTorch's profiler, in place of MEASUREMENTS" },
+    { .name = "--scenario", .type = OPTION_STRING, .at = AT(scenario),
+      .value = "JOB", .help = "the job of the trace: whatever simulate takes" },
+    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
+      .value = "POINTER=VALUE", .help = "change that job: /cluster/count=4" },
     { .name = "--instance", .type = OPTION_STRING, .at = AT(instance),
       .value = "I[:N]", .help = "machine that the collectives ran on" },
     { .name = "--op", .type = OPTION_ENUM, .at = AT(op),
@@ -49,7 +57,7 @@ static const struct option options[] = {
 
 static const struct usage usage = {
     .command = "calibrate",
-    .arguments = "MEASUREMENTS... --out FILE [OPTION]...",
+    .arguments = "MEASUREMENTS... | --trace FILE --scenario JOB --out FILE [OPTION]...",
     .summary =
         "Fits what was measured, and writes the profile of a GPU (topologies/gpus) "
         "or, from\ncollectives, of a fabric (topologies/fabrics).",
@@ -62,9 +70,13 @@ static const struct usage usage = {
         "data keeps what the base profile has, and says so.\n\n"
         "  smsim calibrate h200.json --out topologies/gpus/H200-mine.json\n"
         "  smsim calibrate all_reduce.log --instance p4d.24xlarge:2 --out "
-        "efa-mine.json\n",
+        "efa-mine.json\n"
+        "  smsim calibrate --trace rank0.pt.trace.json.gz --scenario my.json --out "
+        "mine.json\n"
+        "  smsim simulate my.json --set /cluster/gpu=mine.json --set "
+        "/cluster/count=8\n",
     .options = options,
-    .min_positional = 1,
+    .min_positional = 0,
     .max_positional = OPTION_LIST_MAX,
 };
 
@@ -240,6 +252,45 @@ static int load_all(struct work *w, const struct option_list *files)
     return w->loader.diags.n_errors ? -1 : 0;
 }
 
+/* What of the command line cannot be, into `text`; false: nothing. */
+static bool is_misplaced(char text[160], const struct arguments *a,
+                         const struct option_list *files)
+{
+    const struct {
+        const char *option;
+        bool of_trace, given;
+    } rows[] = {
+        { "--base", false, a->base },        { "--device", false, a->device },
+        { "--fabric", false, a->fabric },    { "--instance", false, a->instance },
+        { "--op", false, a->op >= 0 },       { "--ranks", false, a->ranks > 0 },
+        { "--nodes", false, a->nodes > 0 },  { "MEASUREMENTS", false, files->n > 0 },
+        { "--scenario", true, a->scenario }, { "--set", true, a->sets.n > 0 },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (rows[i].given && rows[i].of_trace != (a->trace != NULL)) {
+            snprintf(text, 160, "%s: does nothing with%s --trace (leave it out)",
+                     rows[i].option, a->trace ? "" : "out");
+            return true;
+        }
+    if (a->trace && !a->scenario)
+        snprintf(text, 160, "--trace: of which job? (give --scenario JOB)");
+    else if (!a->trace && files->n == 0)
+        snprintf(text, 160,
+                 "which measurements? (files, or --trace FILE --scenario JOB)");
+    else
+        return false;
+    return true;
+}
+
+static int fit_trace(struct work *w)
+{
+    const char *to = w->args->out;
+    const struct calibrate_trace t = { w->args->trace, w->args->scenario,
+                                       &w->args->sets };
+    return calibrate_from_trace(to && strcmp(to, "-") == 0 ? stderr : stdout, &t,
+                                &w->found, &w->file, &w->samples, &w->loader, &w->err);
+}
+
 /* What of the command line is for collectives, where kernels are fitted. */
 static void warn_of_collectives(struct work *w)
 {
@@ -344,6 +395,11 @@ int cmd_calibrate(int argc, char **argv)
     int status = options_parse(&usage, argc, argv, &args, &files);
     if (status != OPTIONS_GO_ON)
         return status;
+    char wrong[160];
+    if (is_misplaced(wrong, &args, &files)) {
+        fprintf(stderr, "smsim calibrate: %s\n", wrong);
+        return EXIT_USAGE;
+    }
     struct work w = { .args = &args };
     cfg_loader_init(&w.loader);
     calibration_init(&w.found, &w.loader.arena);
@@ -355,7 +411,9 @@ int cmd_calibrate(int argc, char **argv)
         status = EXIT_USAGE;
     }
     if (rc == 0 && status == OPTIONS_GO_ON)
-        rc = set ? fit_by_software(&w, set) : calibrate(&w);
+        rc = args.trace ? fit_trace(&w)
+             : set      ? fit_by_software(&w, set)
+                        : calibrate(&w);
     if (rc == 0 && status == OPTIONS_GO_ON)
         rc = finish(&w);
     cmd_warn(&w.loader);
