@@ -12,6 +12,7 @@
 #include "dialect/llamarecipes/llamarecipes.h"
 #include "dialect/llmfoundry/llmfoundry.h"
 #include "dialect/megatron/megatron.h"
+#include "dialect/nanogpt/nanogpt.h"
 #include "dialect/nanotron/nanotron.h"
 #include "dialect/nemo/nemo.h"
 #include "dialect/olmo/olmo.h"
@@ -76,6 +77,11 @@ const struct dialect dialects[] = {
       .looks = "OLMo-core's objects (TransformerTrainModuleConfig ...)",
       .calls = olmocore_calls, .objects = olmocore_objects, .argument = olmocore_argument,
       .recognises = olmocore_recognises, .read = olmocore_read, .tables = olmocore_tables },
+    { .name = "nanogpt",
+      .summary = "nanoGPT's train.py, its configurations and its commands",
+      .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
+      .looks = "nanoGPT's names (block_size, n_embd, init_from ...)",
+      .recognises = nanogpt_recognises, .read = nanogpt_read, .tables = nanogpt_tables },
     { .name = "script",
       .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true, .any = true,

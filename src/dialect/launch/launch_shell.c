@@ -55,6 +55,18 @@ static bool is_value(const struct shell_command *c, int32_t i)
     return true;
 }
 
+/* Whether a word is a file of a configuration that the program before it executes:
+ * train.py config/large.py */
+static bool is_configuration(const struct shell_command *c, int32_t i)
+{
+    const char *text = c->words[i].text, *dir = strstr(text, "config");
+    bool inside = dir && strchr(dir, '/') && (dir == text || dir[-1] == '/');
+    while (inside && i-- > 0)
+        if (is_python(c->words[i].text) && !is_value(c, i))
+            return true;
+    return false;
+}
+
 /* The script among the words: the last NAME.py that is no option's value, else the first;
  * -1: none. */
 static int32_t script_of(const struct shell_command *c)
@@ -63,7 +75,7 @@ static int32_t script_of(const struct shell_command *c)
     if (is_plain(c))
         return -1;
     for (int32_t i = c->n; i-- > 0;) {
-        if (!is_python(c->words[i].text))
+        if (!is_python(c->words[i].text) || is_configuration(c, i))
             continue;
         if (!is_value(c, i))
             return i;
