@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const struct family *const tables[] = {
-    families_encoder, families_gpt,      families_llama_line, families_recent,
-    families_experts, families_state,    families_linear,     families_diffusion,
-    families_vision,  families_megatron,
+    families_encoder,   families_gpt,     families_llama_line, families_recent,
+    families_kin,       families_experts, families_state,      families_linear,
+    families_diffusion, families_vision,  families_megatron,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -28,9 +28,14 @@ const struct family *family_next(const struct family *family)
 #define HYBRID "some of its layers keep a state instead of keys and values"
 #define ENCODER_DECODER "of encoder-decoders, those of T5, BART and Whisper are"
 #define PICTURES "it reads pictures or sound with convolutions or windows of its own"
-#define LANGUAGE "smsim reads its text_config alone, as a file"
+#define LANGUAGE "smsim reads its language model's part (text_config) alone, as a file"
 #define DIFFER "its layers differ"
 #define SHARED "its layers share keys, values or embeddings"
+#define HEADS "heads of its layers differ in size or number"
+#define UNET                                                                           \
+    "it is a U-Net of convolutions, whose kernels have no published times: SD3's and " \
+    "Flux's transformers are modelled, and a trace of a run is read by smsim doctor"
+#define MELDED "its language model reads pictures or sound through layers of its own"
 static const struct {
     const char *name, *why;
 } refused[] = {
@@ -72,11 +77,38 @@ static const struct {
     { "phi4mm", PICTURES },
     { "phi3_v", PICTURES },
     { "wav2vec2-bert", PICTURES },
-    { "kimi_vl", LANGUAGE },
     { "kimi_k25", LANGUAGE },
+    { "kimi_k3", HYBRID },
+    { "bailing_hybrid", HYBRID },
+    { "bailing_moe_linear", HYBRID },
+    { "rwkv5", STATE },
+    { "rwkv6", STATE },
+    { "xlstm", STATE },
+    { "mimo_v2_flash", HEADS },
+    { "step3p5", HEADS },
+    { "step3p7", HEADS },
+    { "gemma4_unified", HEADS },
+    { "minimax_m3", "its attention chooses blocks of keys by kernels of its own" },
+    { "minimax_m3_vl", "its attention chooses blocks of keys by kernels of its own" },
+    { "phi3small", "its attention is to blocks of keys, dense and sparse in turn" },
+    { "arctic", "its layers sum a dense MLP and experts" },
+    { "longcat_flash", "its layers have two attentions and experts that do nothing" },
+    { "glm4v", LANGUAGE },
+    { "glm4v_moe", LANGUAGE },
+    { "lfm2_vl", LANGUAGE },
+    { "ernie4_5_moe_vl", MELDED },
+    { "deepseek_vl_v2", LANGUAGE },
+    { "qwen2_audio", LANGUAGE },
+    { "voxtral", LANGUAGE },
+    { "minicpmv", MELDED },
+    { "minicpmo", MELDED },
+    { "idefics", MELDED },
+    { "idefics2", MELDED },
+    { "blip-2", MELDED },
+    { "instructblip", MELDED },
+    { "unet", UNET },
     { "qwen3_omni_moe", LANGUAGE },
     { "qwen2_5_omni", LANGUAGE },
-    { "llama4", "it has a vision tower (its text_config alone is \"llama4_text\")" },
 };
 enum { REFUSED = sizeof(refused) / sizeof(refused[0]) };
 
@@ -88,8 +120,32 @@ const char *family_refusal(const char *name)
     return NULL;
 }
 
+/* Language models of those that read pictures or sound, which are others' (transformers
+ * 4.57: configuration_*.py of each). */
+static const struct {
+    const char *said, *meant;
+} same[] = {
+    { "qwen2_vl_text", "qwen2" },
+    { "qwen2_5_vl_text", "qwen2" },
+    { "qwen2_5_omni_text", "qwen2" },
+    { "qwen3_vl_text", "qwen3" },
+    { "qwen3_vl_moe_text", "qwen3_moe" },
+    { "qwen3_omni_moe_text", "qwen3_moe" },
+    { "glm4v_text", "glm4" },
+    { "glm4v_moe_text", "glm4_moe" },
+};
+
+static const char *meant(const char *name)
+{
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+        if (strcmp(same[i].said, name) == 0)
+            return same[i].meant;
+    return name;
+}
+
 const struct family *family_find(const char *name)
 {
+    name = meant(name);
     const struct family *f = family_next(NULL);
     while (f && strcmp(f->name, name) != 0)
         f = family_next(f);

@@ -118,8 +118,8 @@ struct family {
 
 /* Ended by a NULL name each. */
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
-    families_recent[], families_experts[], families_state[], families_linear[],
-    families_diffusion[], families_vision[], families_megatron[];
+    families_recent[], families_kin[], families_experts[], families_state[],
+    families_linear[], families_diffusion[], families_vision[], families_megatron[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);

@@ -108,6 +108,11 @@ static const struct family_field kimi_fields[] = {
       .type = FAMILY_ITEMS,
       .at = offsetof(R, full_items),
       .required = true },
+    OR_NONE("routed_expert_hidden_size", mlp.latent, WIDTH_MAX),
+    NOTED("mla_use_output_gate",
+          "the gate of latent attention's result is not modelled: it is left out"),
+    NOTED("attn_res_block_size", "attention to the results of earlier blocks of layers "
+                                 "is not modelled: it is left out"),
     NOTED("num_nextn_predict_layers",
           "layers that predict further tokens are not modelled: they are left out"),
     FIELDS_END,

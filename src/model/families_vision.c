@@ -2,6 +2,8 @@
  * read pictures and words (vision.c). Sources: as families_recent.c. */
 #include "model/family_rows.h"
 
+#include <string.h>
+
 enum { PIXELS_MAX = 1 << 16, CHANNELS = 3 };
 
 #define PICTURE                                            \
@@ -16,6 +18,10 @@ static const struct family_field vit_fields[] = {
     HEAD_DIM,
     PICTURE,
     FLAG("qkv_bias", m.attention.qkv_bias),
+    FLAG("use_qk_norm", qk_norm),
+    FLAG("qk_normalization", qk_norm),
+    TEXT("norm_type", normalization),
+    EACH("merge_kernel_size", NULL, picture.merge, 1, 64),
     NOTED("num_register_tokens", "register tokens are not modelled: they are left out"),
     NOTED("vision_use_head", "the pooling of a classifier's head is left out"),
     ACTIVATION("hidden_act"),
@@ -91,6 +97,10 @@ static void vision_finish(struct family_raw *raw)
         m->ends.positions_unused = p->class_tokens;
     }
     m->attention.out_bias |= p->out_bias;
+    if (raw->qk_norm)
+        families_wide_norms(m);
+    if (raw->normalization && strcmp(raw->normalization, "rms_norm") == 0)
+        m->norms.rms = true;
 }
 
 /* Of a gated MLP two thirds of the columns, in eights. */
@@ -164,6 +174,17 @@ const struct family families_vision[] = {
            .m = { TOWER, BIASES, .layers = 24, .hidden = 1024, .attention.heads = 16,
                   .mlp.width = 4096, .ends.patch_bias = true },
            .picture = { 448, 14, .learned = true, .class_tokens = 1 }),
+    VISION("llama4_vision_model", vit_fields,
+           .m = { TOWER, BIASES, .layers = 34, .hidden = 768, .attention.heads = 16,
+                  .mlp.width = 5632, .norms.final = true, .norms.embedding = true,
+                  .attention.rotary = true },
+           .picture = { 448, 14, .learned = true, .class_tokens = 1 }),
+    VISION("moonvit", vit_fields,
+           .m = { TOWER, BIASES, .layers = 27, .hidden = 1152, .attention.heads = 16,
+                  .mlp.width = 4304, .norms.final = true, .ends.patch_bias = true,
+                  .ends.positions = 64 * 64, .ends.positions_stretched = true,
+                  .attention.rotary = true, .attention.fused_qkv = true },
+           .picture = { 896, 14, .merge = 2 }),
     VISION("pixtral", vit_fields,
            .m = { TOWER, .layers = 24, .hidden = 1024, .attention.heads = 16,
                   .mlp.width = 4096, .mlp.gated = true, .norms.rms = true,

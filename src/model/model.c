@@ -69,8 +69,11 @@ static const struct family *find_class(struct cfg root)
         cfg_error(at, DIAG_NOT_SIMULATED,
                   "\"%s\" is of a diffusion model, and of these the transformers "
                   "DiTTransformer2DModel, SD3Transformer2DModel and "
-                  "FluxTransformer2DModel are modelled",
-                  name);
+                  "FluxTransformer2DModel are modelled%s",
+                  name,
+                  strncmp(name, "UNet", 4) == 0
+                      ? "; a trace of a U-Net's run is read by smsim doctor"
+                      : "");
     return f;
 }
 

@@ -11,10 +11,13 @@ enum projector {
     PROJECTOR_MERGER,  /* merged v to merged v, to h (Qwen) */
     PROJECTOR_MERGED,  /* merged v to h, h to h (InternVL) */
     PROJECTOR_THREE,   /* merged v to v, to h, to h (Mistral 3) */
+    PROJECTOR_ADAPTER, /* merged v to two widths of the tower's own, to h (Llama 4) */
     PROJECTOR_SHUFFLE, /* merged v to h (Idefics 3) */
     PROJECTOR_PAIR,    /* of one vector, v to the pair's columns (CLIP) */
     PROJECTOR_POOL,    /* a learned query attends to all patches (SigLIP) */
 };
+
+enum { ADAPTER = 4096 }; /* Llama4VisionConfig's */
 
 struct vision {
     const char *name;
@@ -76,6 +79,10 @@ static const struct vision table[] = {
       .projector = PROJECTOR_MERGED, .wide_norm = true, .merge = 2 },
     { "mistral3", "mistral", "pixtral", "text_config", .projector = PROJECTOR_THREE,
       .norm = true, .bare = true, .merge = 2 },
+    { "llama4", "llama4_text", "llama4_vision_model", "text_config",
+      .projector = PROJECTOR_ADAPTER, .bare = true, .merge = 2 },
+    { "kimi_vl", "deepseek_v3", "moonvit", "text_config", .projector = PROJECTOR_MERGER,
+      .norm = true },
     { "idefics3", "llama", "idefics3_vision", "text_config",
       .projector = PROJECTOR_SHUFFLE, .bare = true, .merge = 2 },
     { "smolvlm", "llama", "idefics3_vision", "text_config",
@@ -101,10 +108,6 @@ static const struct {
     const char *said, *meant;
 } parts[] = {
     { "siglip_text", "siglip_text_model" },
-    { "qwen2_vl_text", "qwen2" },
-    { "qwen2_5_vl_text", "qwen2" },
-    { "qwen3_vl_text", "qwen3" },
-    { "qwen3_vl_moe_text", "qwen3_moe" },
     { "qwen2_vl", "" },
     { "qwen2_5_vl", "" },
     { "qwen3_vl", "" },
@@ -147,7 +150,7 @@ static int64_t number_of(struct cfg root, const char *key, int64_t usual)
 }
 
 static void set_projector(struct model_tower *t, const struct vision *v, int64_t merge,
-                          int64_t h)
+                          int64_t h, const int64_t adapter[2])
 {
     int64_t one = t->model.hidden, all = one * merge * merge;
     const struct {
@@ -159,6 +162,9 @@ static void set_projector(struct model_tower *t, const struct vision *v, int64_t
         [PROJECTOR_MERGER] = { 2, { all, all, h } },
         [PROJECTOR_MERGED] = { 2, { all, h, h } },
         [PROJECTOR_THREE] = { 3, { all, one, h, h } },
+        [PROJECTOR_ADAPTER] = { 3,
+                                { all, adapter ? adapter[0] : 0,
+                                  adapter ? adapter[1] : 0, h } },
         [PROJECTOR_SHUFFLE] = { 1, { all, h } },
         [PROJECTOR_PAIR] = { 1, { one, h } },
         [PROJECTOR_POOL] = { 0 },
@@ -192,7 +198,7 @@ static int read_pair(struct model *m, struct model_tower *t, struct cfg root,
         return -1;
     t->pooled = v->projector == PROJECTOR_POOL;
     t->tokens = t->crops = 1;
-    set_projector(t, v, 1, e->embed);
+    set_projector(t, v, 1, e->embed, NULL);
     cfg_warn(root, DIAG_ASSUMED,
              "a sample is a picture of %" PRId64 " patches and its text; replicas "
              "exchange the vectors of %s, and a microbatch's pairs are trained against "
@@ -230,7 +236,11 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     t->crops = pictures * (v->tiles ? v->tiles : 1);
     if (v->scales)
         return 0;
-    set_projector(t, v, merge, h);
+    int64_t adapter[] = { number_of(part, "projector_input_dim", ADAPTER),
+                          number_of(part, "projector_output_dim", ADAPTER) };
+    if (adapter[0] < 0 || adapter[1] < 0)
+        return -1;
+    set_projector(t, v, merge, h, adapter);
     cfg_warn(root, DIAG_ASSUMED,
              "%" PRId64 " picture%s a sequence, %" PRId64 " crop%s of %" PRId64
              " x %" PRId64 " pixels, %" PRId64

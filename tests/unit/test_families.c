@@ -449,6 +449,9 @@ static void test_windows(void)
 #define SIZES                                                              \
     "'num_hidden_layers': 6, 'hidden_size': 64, 'num_attention_heads': 4," \
     " 'intermediate_size': 256, 'vocab_size': 100, 'head_dim': 16"
+#define MOE                                                                 \
+    "'moe_intermediate_size': 64, 'n_routed_experts': 8, 'num_experts': 8," \
+    " 'num_experts_per_tok': 2, 'num_key_value_heads': 2"
     static const struct {
         const char *file;
         int64_t window, layers;
@@ -460,6 +463,9 @@ static void test_windows(void)
           " 'sliding_window': 64, 'max_window_layers': 4}",
           64, 2 },
         { "{'model_type': 'gemma2', " SIZES "}", 4096, 3 },
+        { "{'model_type': 'exaone_moe', " SIZES ", " MOE ", 'sliding_window': 128}",
+          128, 5 },
+        { "{'model_type': 'dots1', " SIZES ", " MOE ", 'sliding_window': None}", 0, 0 },
         { "{'model_type': 'gemma3_text', " SIZES ", 'sliding_window': 512}", 512, 5 },
         { "{'model_type': 'gemma3_text', " SIZES ", 'layer_types':"
           " ['sliding_attention', 'full_attention', 'full_attention',"
@@ -736,6 +742,27 @@ static void test_interleaved(void)
 }
 
 /* What the sizes do not hold is said. */
+/* Parts of models that read pictures, as files of their own. */
+static void test_language_parts(void)
+{
+    static const char *const parts[][2] = {
+        { "qwen2_5_vl_text", "qwen2" },
+        { "qwen3_vl_text", "qwen3" },
+        { "qwen3_omni_moe_text", "qwen3_moe" },
+        { "glm4v_moe_text", "glm4_moe" },
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        char text[500];
+        snprintf(text, sizeof(text), "{'model_type': '%s', " SIZES ", " MOE "}",
+                 parts[i][0]);
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, text), 0);
+        CU_ASSERT_STRING_EQUAL(m.family, parts[i][1]);
+        cfg_loader_release(&loader);
+    }
+}
+
 static void test_noted(void)
 {
     static const struct {
@@ -784,6 +811,9 @@ static void test_refused(void)
         { "{'model_type': 'llama_', 'hidden_size': 64}", "did you mean \"llama\"?" },
         { "{'_class_name': 'UNet2DConditionModel', 'num_layers': 19}",
           "of a diffusion model" },
+        { "{'_class_name': 'UNet2DConditionModel', 'num_layers': 19}", "smsim doctor" },
+        { "{'model_type': 'deepseek', " SIZES ", " MOE ", 'moe_layer_freq': 2}",
+          "moe_layer_freq" },
         { "{'model_type': 'bart', 'd_model': 64, 'encoder_layers': 2,"
           " 'decoder_layers': 2, 'encoder_attention_heads': 4, 'encoder_ffn_dim': 256,"
           " 'decoder_ffn_dim': 512, 'vocab_size': 512}",
@@ -813,5 +843,6 @@ void test_families_register(void)
     CU_add_test(suite, "kernels of a design", test_designs);
     CU_add_test(suite, "layers in turn", test_interleaved);
     CU_add_test(suite, "what is not modelled is said", test_noted);
+    CU_add_test(suite, "parts of models that read pictures", test_language_parts);
     CU_add_test(suite, "what is refused", test_refused);
 }
