@@ -135,6 +135,10 @@ double coll_launch_hidden_s(const struct planner *p, double base_s);
 /* How NCCL's search sees the request. */
 void coll_believed(struct planner *p, const struct ring_job *job, struct nccl_case *c);
 
+/* Channels that it gives each way out of a node by which the group's GPUs leave. */
+double coll_channels_a_way(const struct nccl_version *v, const struct instance *inst,
+                           const struct rings *rings);
+
 /* Hops that all stream at once: trees, NVLS, point to point (coll_streams.c). */
 struct ring_builder;
 struct coll_streams;

@@ -100,15 +100,32 @@ static int32_t doubled(int32_t n_ways, double way_Bps, int64_t sm_arch)
     return enough ? n_ways : 2 * n_ways;
 }
 
-/* Between nodes: 12 GB/s for each 100 Gb/s of the NICs that the rings use. */
-static void believed_between(const struct planner *p, const struct instance *inst,
-                             const struct rings *rings, struct nccl_case *c)
+/* 12 GB/s for each 100 Gb/s of the NICs that the rings use. */
+static double believed_line(const struct instance *inst, const struct rings *rings)
 {
     double line = 0;
     for (int32_t r = 0; r < rings->n; r++) {
         int32_t nic = instance_nic_of_gpu(inst, rings->order[r][0]);
         line += inst->nics[nic].line_Bps * 12 / 12.5;
     }
+    return line;
+}
+
+double coll_channels_a_way(const struct nccl_version *v, const struct instance *inst,
+                           const struct rings *rings)
+{
+    int64_t sm = inst->gpu->sm_arch;
+    double way_Bps = believed_line(inst, rings) / rings->n;
+    int32_t found = rings->n > 1 ? doubled(rings->n, way_Bps, sm) : 2;
+    bool fast = sm >= 90 && way_Bps * rings->n / found > 45e9;
+    bool fills = fast && nccl_fills_channels(v, 2 * found);
+    return (fills ? 4.0 : 2.0) * found / rings->n;
+}
+
+static void believed_between(const struct planner *p, const struct instance *inst,
+                             const struct rings *rings, struct nccl_case *c)
+{
+    double line = believed_line(inst, rings);
     c->bus_Bps = fmin(c->bus_Bps, line);
     c->n_channels =
         rings->n > 1 ? doubled(rings->n, line / rings->n, inst->gpu->sm_arch) : 2;

@@ -119,10 +119,22 @@ static int add_groups(struct tree *t)
     return 0;
 }
 
+/* What a tree reaches of the links is what its channels carry, up to what Simple's
+ * trees reach, of which the protocol's flags leave a part. */
+static void scale_rate(const struct fabric *f, int protocol, double more,
+                       struct fabric_law *law)
+{
+    double most = coll_law(f, FABRIC_TREE, FABRIC_PROTO_SIMPLE).efficiency *
+                  f->proto[protocol].efficiency;
+    law->efficiency = fmax(law->efficiency, fmin(law->efficiency * more, most));
+}
+
 /* Laws between nodes are of whole nodes. A group with fewer GPUs of each leaves by
  * fewer NICs, by fewer channels: the chunks that fill them are fewer in proportion
- * (each has one of a step of its buffer: NCCL's device.h). */
-static void scale_to_channels(struct planner *p, struct fabric_law *law)
+ * (each has one of a step of its buffer: NCCL's device.h). But NCCL may give each NIC
+ * more channels then. */
+static void scale_to_channels(struct planner *p, const struct fabric *f, int protocol,
+                              struct fabric_law *law)
 {
     const struct coll_span *part = &p->request->groups[0].spans[0];
     const struct instance *inst = coll_instance(p, part->first);
@@ -131,11 +143,14 @@ static void scale_to_channels(struct planner *p, struct fabric_law *law)
         return;
     for (int32_t k = 0; k < inst->n_gpus; k++)
         whole.gpus[k] = (uint8_t)k;
-    int32_t all = coll_rings(p, &whole, true)->n;
-    int32_t own = coll_rings(p, part, true)->n;
-    if (own == 0 || all == 0)
+    struct rings all = *coll_rings(p, &whole, true);
+    const struct rings *own = coll_rings(p, part, true);
+    if (own->n == 0 || all.n == 0)
         return;
-    double share = fmin((double)own / all, 1);
+    double share = fmin((double)own->n / all.n, 1);
+    double more = coll_channels_a_way(p->nccl, inst, own) /
+                  coll_channels_a_way(nccl_version_get(f->nccl), inst, &all);
+    scale_rate(f, protocol, fmax(more, 1), law);
     law->fill_from_B *= share;
     law->fill_B *= share;
     law->fill_rank_B *= share;
@@ -160,7 +175,7 @@ static int plan(struct planner *p, enum fabric_algo algo, int protocol,
     const struct fabric *inside = coll_instance(p, q->groups[0].spans[0].first)->inside;
     struct coll_phase *phase = ARENA_NEW(p->arena, struct coll_phase);
     struct tree t = { .p = p, .law = coll_law(f, algo, protocol) };
-    scale_to_channels(p, &t.law);
+    scale_to_channels(p, f, protocol, &t.law);
     t.n_nodes = p->plan->n_nodes;
     t.switched = algo != FABRIC_TREE;
     t.inside_inflation =

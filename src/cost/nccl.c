@@ -176,6 +176,14 @@ double nccl_link_Bps(const struct nccl_version *v, int64_t sm_arch)
     return v->link_GBps[arch_row(sm_arch)] * 1e9;
 }
 
+bool nccl_fills_channels(const struct nccl_version *v, int32_t n_channels)
+{
+    enum { MOST = 32, FEW = 16 };
+    return v->number < 21800   ? false
+           : v->number < 22100 ? 2 * n_channels <= MOST
+                               : n_channels < FEW;
+}
+
 double nccl_ofi_s(const struct nccl_version *v, bool gpudirect)
 {
     return v->ofi_us[gpudirect] / 1e6;

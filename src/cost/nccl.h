@@ -18,6 +18,11 @@ const char *nccl_version_name(const struct nccl_version *v);
 /* What the version's search believes of one NVLink. */
 double nccl_link_Bps(const struct nccl_version *v, int64_t sm_arch);
 
+/* Whether a communicator of several nodes takes twice the channels that it has, from
+ * Hopper on and where one carries more than 45 GB/s (ncclTopoPostset of connect.cc: from
+ * 2.18 on up to 32, from 2.21 on fewer than 16). */
+bool nccl_fills_channels(const struct nccl_version *v, int32_t n_channels);
+
 /* What a communicator allocates, when it is made, to add up in the switch of a node that
  * holds so many of its GPUs: 0 for pairs, GPUs before Hopper, and releases that allocate
  * with the first collective that needs it. */

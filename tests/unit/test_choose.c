@@ -157,6 +157,47 @@ static void test_no_cliff(void)
     }
 }
 
+static double tree_s(const char *spec, uint32_t mask, const char *nccl, int protocol)
+{
+    struct bench b;
+    struct coll_plan plan;
+    bench_init(&b, spec, true);
+    bench_use_gpus(&b, mask);
+    struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 1e9);
+    q.algorithm = COLL_TREE;
+    q.protocol = protocol;
+    q.nccl = nccl;
+    CU_ASSERT_FATAL(plan_of(&b, q, &plan));
+    double time_s = coll_plan_time_s(&plan, b.net);
+    bench_release(&b);
+    return time_s;
+}
+
+/* With one, two or four of Hopper's GPUs a node, each NIC has four channels, with eight
+ * two (connect.cc, search.cc): LL128's trees carry twice as much of it. Older releases
+ * double none of five ways, the search those of up to four; Ampere's NICs are slower. */
+static void test_channels(void)
+{
+    static const struct {
+        const char *spec, *nccl;
+        uint32_t mask;
+        double faster; /* than whole nodes, for each GPU's NIC */
+    } cases[] = {
+        { "p5.48xlarge:8", "2.28", 0x1, 2 },  { "p5.48xlarge:8", "2.18", 0x11, 2 },
+        { "p5.48xlarge:8", "2.28", 0x55, 2 }, { "p5.48xlarge:8", "2.28", 0x1f, 2 },
+        { "p5.48xlarge:8", "2.17", 0x1f, 1 }, { "dgx-a100-80gb:8", "2.28", 0x11, 1 },
+    };
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        const bool ampere = strncmp(cases[i].spec, "dgx", 3) == 0;
+        int protocol = ampere ? FABRIC_PROTO_SIMPLE : FABRIC_PROTO_LL128;
+        double whole_s = tree_s(cases[i].spec, 0xff, cases[i].nccl, protocol);
+        double own_s = tree_s(cases[i].spec, cases[i].mask, cases[i].nccl, protocol);
+        double gpus = __builtin_popcount(cases[i].mask);
+        double faster = whole_s / own_s * 8 / gpus;
+        CU_ASSERT_DOUBLE_EQUAL(faster, cases[i].faster, 0.15 * cases[i].faster);
+    }
+}
+
 /* A fabric without a protocol has it for no algorithm. */
 static void test_missing_protocol(void)
 {
@@ -188,4 +229,5 @@ void test_choose_register(void)
     CU_add_test(s, "what a choice costs", test_choice_costs);
     CU_add_test(s, "no cliff over nodes", test_no_cliff);
     CU_add_test(s, "a protocol that is off is off for all", test_missing_protocol);
+    CU_add_test(s, "channels of a NIC", test_channels);
 }
