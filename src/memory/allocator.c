@@ -206,6 +206,8 @@ static struct allocator_block *new_segment(struct allocator *a,
     int64_t segment = segment_B(size_B);
     if (a->reserved_B + segment > a->capacity_B) {
         a->was_full = true;
+        if (a->wait)
+            a->wait(a->owner);
         for (int i = 0; i < ALLOCATOR_STREAMS; i++) {
             give_back(a, &a->small[i]);
             give_back(a, &a->large[i]);
@@ -271,6 +273,7 @@ void allocator_init(struct allocator *a, int64_t capacity_B)
     a->capacity_B = capacity_B;
     a->reserved_B = a->peak_B = a->next_address = 0;
     a->was_full = false;
+    a->wait = NULL;
     a->spare = NULL;
     for (int i = 0; i < ALLOCATOR_STREAMS; i++) {
         pool_init(&a->small[i]);

@@ -8,8 +8,8 @@
  * 10 MiB from segments of 20 MiB, larger ones from segments of their own, rounded to
  * 2 MiB. The smallest free block that is large enough is taken, and split when what is
  * left is worth it (512 B of small ones, more than 1 MiB of large ones); free
- * neighbours merge. When the GPU is full, segments that are free as a whole are given
- * back.
+ * neighbours merge. When the GPU is full, the allocator waits for it, and segments that
+ * are free as a whole are given back (release_cached_blocks).
  *
  * Free blocks are in bins (as in Masmano et al.: TLSF, ECRTS 2004), each in order, so
  * that finding the smallest that fits is O(1) but for those of nearly its size. Blocks
@@ -47,10 +47,13 @@ struct allocator_pool {
 };
 
 struct allocator {
-    int64_t capacity_B; /* for segments */
-    int64_t reserved_B; /* segments held */
-    int64_t peak_B;     /* the most that were */
-    bool was_full;      /* segments had to be given back, or would not fit */
+    int64_t capacity_B;        /* for segments */
+    int64_t reserved_B;        /* segments held */
+    int64_t peak_B;            /* the most that were */
+    bool was_full;             /* segments had to be given back, or would not fit */
+    void (*wait)(void *owner); /* before that: frees what the GPU has not passed yet;
+                                  NULL: nothing */
+    void *owner;
     struct allocator_pool small[ALLOCATOR_STREAMS], large[ALLOCATOR_STREAMS];
     int64_t next_address; /* segments are made in rising order */
     struct arena blocks;

@@ -81,6 +81,8 @@ struct ledger_mark ledger_mark(struct ledger *l)
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     record(l, kind, ledger_round(size_B));
+    if (kind == LEDGER_LATE)
+        return;
     kind = booked_as(kind);
     l->live_B[kind] += ledger_round(size_B);
     l->total_B += ledger_round(size_B);
@@ -179,6 +181,8 @@ void ledger_apply(struct ledger *l, const struct ledger_change *c)
 void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     record(l, kind, -ledger_round(size_B));
+    if (kind == LEDGER_LATE)
+        return;
     kind = booked_as(kind);
     assert(l->live_B[kind] >= ledger_round(size_B));
     l->live_B[kind] -= ledger_round(size_B);

@@ -20,6 +20,7 @@ struct shelf_key {
 struct shelf {
     struct shelf_key key;
     int64_t kept; /* blocks from before the step */
+    int64_t gone; /* that were free before their release came */
     VEC(struct allocator_block *) blocks;
     UT_hash_handle hh;
 };
@@ -122,7 +123,7 @@ static bool keeps_made(struct replay *r, const struct ledger_event *e)
 static void play(struct replay *r, int64_t i)
 {
     const struct ledger_event *e = &r->events[i];
-    if (e->size_B == 0)
+    if (e->size_B == 0 || (e->kind == LEDGER_LATE && !r->how.late))
         return;
     if (e->kind == LEDGER_WORKSPACE) {
         play_workspace(r, e->size_B);
@@ -131,10 +132,22 @@ static void play(struct replay *r, int64_t i)
     if (keeps_made(r, e))
         return;
     struct shelf *s = r->shelf_of[i];
-    if (e->size_B > 0)
-        VEC_PUSH(&s->blocks, alloc(r, e->kind, e->size_B));
+    if (e->size_B > 0) {
+        struct allocator_block *made = alloc(r, e->kind, e->size_B);
+        VEC_PUSH(&s->blocks, made);
+    } else if (s->gone > 0)
+        s->gone--;
     else if (s->blocks.n > 0)
         allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
+}
+
+/* The GPU is full: what it had not passed is free. */
+static void await_gpu(void *replay)
+{
+    struct replay *r = replay;
+    for (struct shelf *s = r->shelves; s; s = s->hh.next)
+        for (; s->key.kind == LEDGER_LATE && s->blocks.n > 0; s->gone++)
+            allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
 }
 
 /* Steps ---------------------------------------------------------------------------- */
@@ -176,6 +189,8 @@ static void clear(struct replay *r)
     for (struct shelf *s = r->shelves; s; s = s->hh.next)
         while (s->blocks.n > s->kept)
             allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
+    for (struct shelf *s = r->shelves; s; s = s->hh.next)
+        s->gone = 0;
     clear_workspace(r);
 }
 
@@ -209,6 +224,8 @@ static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
     struct allocator allocator;
     struct replay r = { .allocator = &allocator, .events = events, .how = how };
     allocator_init(&allocator, capacity_B);
+    allocator.wait = await_gpu;
+    allocator.owner = &r;
     shelve(&r, n);
     play_state(&r, begin, false);
     int64_t before_B = -1;
@@ -233,7 +250,8 @@ static struct replay_key key_of(const struct ledger *l, struct reserved_how how)
 {
     uint64_t before = mix64((uint64_t)l->n_before), all = mix64((uint64_t)l->events.n);
     return (struct replay_key) {
-        { mix64(l->key[0] ^ before ^ (how.grows + 2u * how.streams)) | 1,
+        { mix64(l->key[0] ^ before ^ (how.grows + 2u * how.streams + 4u * how.late)) |
+              1,
           mix64(l->key[1] + all) }
     };
 }

@@ -109,6 +109,7 @@ static const struct cfg_field fields[] = {
     TIME("dispatch_optimizer", host.dispatch_optimizer_s),
     TIME("dispatch_collective", host.dispatch_collective_s),
     TIME("dispatch_collective_wide", host.dispatch_wide_s),
+    TIME("dispatch_collective_staged", host.dispatch_staged_s),
     TIME("collective_skew", host.collective_skew_s),
     TIME("microbatch", host.microbatch_s),
     TIME("stage_message", host.stage_message_s),

@@ -118,6 +118,8 @@ struct framework_host {
     double dispatch_optimizer_s;                    /* of one optimizer kernel */
     double dispatch_collective_s; /* of one collective of a tensor group ... */
     double dispatch_wide_s;       /* ... of eight ranks or more */
+    double dispatch_staged_s; /* ... more for each of its ranks, where the pipeline's
+                                     stages are on several nodes */
     /* by which the ranks of a tensor group come apart before a collective: standard
      * deviation */
     double collective_skew_s;

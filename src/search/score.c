@@ -140,6 +140,14 @@ static double expert_s(struct scorer *s, const struct space_point *p,
     return 2 * score_comm_s(s->comm, p, g, COLL_ALL_GATHER, k * l->exchange_B);
 }
 
+/* What pipelines over nodes add to each of its collectives. */
+static double staged_of(const struct space_point *p, const struct framework *fw)
+{
+    int64_t n = p->v[SPACE_PIPELINE];
+    bool apart = n > 1 && group_of(p, 'P', n).nodes > 1;
+    return apart ? fw->host.dispatch_staged_s * (double)p->v[SPACE_TENSOR] : 0;
+}
+
 /* A layer's passes from the first to the last (forward 0, backward 1; both: computed
  * again, and backward after it) with their collectives: the host issues those of the
  * tensor group too, and its ranks come apart before each. */
@@ -149,13 +157,14 @@ static double layer_s(const struct space_point *p, const struct score_sums *u,
     const struct framework *fw = u->fw;
     int64_t n = p->v[SPACE_TENSOR];
     double times = n == 1 ? 0 : p->v[SPACE_SEQUENCE] ? 4 : 2;
-    double issue_s = framework_collective_dispatch_s(fw, n);
+    double issue_s = framework_collective_dispatch_s(fw, n),
+           staged_s = staged_of(p, fw);
     double spread = n > 1 ? fw->host.launch_jitter_tensor : fw->host.launch_jitter;
     double beside_s = n > 1 ? comm_s + times * framework_skew_s(fw, n) : 0;
     double host_s = 0, gpu_s = 0, deviation_s = 0;
     for (int pass = first; pass <= last; pass++) {
         double pass_s = u->l->host_s[pass] + times * issue_s;
-        host_s += pass_s;
+        host_s += pass_s + times * staged_s;
         gpu_s += u->l->gpu_s[pass] + beside_s;
         deviation_s = hypot(deviation_s, spread * pass_s);
     }

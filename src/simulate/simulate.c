@@ -19,10 +19,12 @@ static struct stage_memory stage_memory(const struct step *step,
 {
     const struct ledger *l = &step->ledger;
     const struct library_row *library = library_of(&s->parallel);
-    const struct reserved_how how = { .grows = !library->states_at_start,
-                                      .streams = library->streams };
-    int64_t reserved =
-        reserved_by_stage_B(memo, l, how, gpu->memory_B - gpu->context_B - nccl_B);
+    struct reserved_how how = { .grows = !library->states_at_start,
+                                .streams = library->streams };
+    int64_t room_B = gpu->memory_B - gpu->context_B - nccl_B;
+    int64_t reserved = reserved_by_stage_B(memo, l, how, room_B);
+    how.late = s->training.framework->tensors.record_stream && s->parallel.tensor > 1;
+    int64_t all = how.late ? reserved_by_stage_B(memo, l, how, room_B) : reserved;
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
@@ -33,6 +35,7 @@ static struct stage_memory stage_memory(const struct step *step,
         .framework_B = gpu->context_B,
     };
     m.peak_B = reserved + nccl_B + gpu->context_B;
+    m.late_B = all > reserved ? all - reserved : 0;
     return m;
 }
 
@@ -65,7 +68,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         m->capacity_B = gpu->memory_B;
         m->peak_B = stage.peak_B;
         m->allocated_B = reps->steps[i].ledger.peak_B;
-        m->reserved_B = stage.peak_B - nccl_B - gpu->context_B;
+        m->reserved_B = stage.peak_B - nccl_B - gpu->context_B + stage.late_B;
     }
     m->fits = least >= 0;
 }

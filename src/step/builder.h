@@ -53,6 +53,7 @@ enum keep {
 /* What the host and the GPU spend on passes of blocks. */
 struct host_spent {
     double host_s, gpu_s;
+    double staged_s;    /* of host_s: what pipelines over nodes add to collectives */
     double deviation_s; /* of the host's time: a standard deviation */
 };
 
@@ -84,6 +85,12 @@ struct next_kernel {
                                    NULL */
 };
 
+/* Blocks that the GPU has not passed yet when the host frees them. */
+struct late_blocks {
+    int64_t size_B; /* of each */
+    int32_t n;
+};
+
 /* Tensors that die in the pass. */
 struct pass_tensors {
     int64_t transient_B; /* workspace that dies when the next operator has run */
@@ -91,13 +98,14 @@ struct pass_tensors {
     int32_t n_made;
     int64_t locals_B[32]; /* that which dies when attention's function returns */
     int32_t n_locals;
-    int64_t late_B;   /* each of what collectives have read and is not free yet ... */
-    int32_t n_late;   /* ... of which there are so many */
-    bool makes_local; /* the operator at hand does */
-    bool saves;       /* what it makes is kept, whatever the layer keeps */
-    bool skips_input; /* which it does not allocate again */
-    uint32_t drops;   /* bits of its outs that its module makes again for backward */
-    bool again;       /* it is run for that */
+    struct late_blocks late;  /* what collectives have read and is not free yet */
+    struct late_blocks ahead; /* of a forward whose host waits for nobody: what would
+                                 not be free at its end */
+    bool makes_local;         /* the operator at hand does */
+    bool saves;               /* what it makes is kept, whatever the layer keeps */
+    bool skips_input;         /* which it does not allocate again */
+    uint32_t drops; /* bits of its outs that its module makes again for backward */
+    bool again;     /* it is run for that */
 };
 
 /* Plans made last: those of one bucket. */
@@ -169,6 +177,7 @@ struct builder {
     struct next_kernel next;
     struct pass_cursor pass;
     struct pass_tensors tensors;
+    struct late_blocks filling; /* of forwards before the first backward */
     struct bucket_state buckets;
     struct offload_state offload;
     struct output_state outputs;

@@ -144,7 +144,8 @@ static void read_kernels(struct pass_cost *cost, const struct program *p,
  * parameters are the builder's: a pass that changes them is not measured, but where the
  * builder exists to measure. Released by who calls, after errors, too. */
 static int write_alone(const struct builder *b, enum pass_kind kind, int32_t chunk,
-                       bool first, struct step *out, struct err *err)
+                       bool first, struct step *out, struct late_blocks *ahead,
+                       struct err *err)
 {
     struct builder alone = *b;
     program_init(&out->program);
@@ -159,6 +160,7 @@ static int write_alone(const struct builder *b, enum pass_kind kind, int32_t chu
     if (pass_write(&alone, kind, chunk, err) < 0)
         return -1;
     pass_close(&alone);
+    *ahead = alone.tensors.ahead;
     return 0;
 }
 
@@ -226,7 +228,7 @@ static int measure(const struct builder *b, enum pass_kind kind, int32_t chunk,
                    bool first, struct measured *m, struct err *err)
 {
     struct step alone = { 0 };
-    int rc = write_alone(b, kind, chunk, first, &alone, err);
+    int rc = write_alone(b, kind, chunk, first, &alone, &m->ahead, err);
     if (rc == 0)
         rc = replay(b->stage, &alone.program, &m->cost, err);
     if (rc == 0) {
@@ -255,6 +257,7 @@ static int measure_block(const struct builder *b, int32_t block, struct err *err
     int rc = 0;
     fw.host.dispatch_forward_s = fw.host.dispatch_backward_s = 0;
     fw.host.dispatch_collective_s = fw.host.dispatch_wide_s = 0;
+    fw.host.dispatch_staged_s = 0;
     fw.host.launch_jitter = fw.host.launch_jitter_tensor = fw.host.collective_skew_s =
         0;
     fw.experts.dispatch_s = fw.experts.router_dispatch_s = fw.experts.read_counts_s = 0;

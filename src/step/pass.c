@@ -151,6 +151,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     b->pass.kind = kind;
     b->pass.chunk = chunk;
     b->pass.part = CATEGORY_COMPUTE;
+    b->tensors.ahead.n = 0;
     shard_begin(b, chunk);
     offload_modules_begin(b, kind != PASS_FORWARD, chunk);
     if (tensor_ends_gather(b, c, kind != PASS_FORWARD, err) < 0)
@@ -162,7 +163,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
                      kept_output_B(b->stage, chunk));
         if (b->stage->s->parallel.pipeline > 1)
-            pass_free_late(b);
+            pass_free_blocks(b, &b->tensors.late);
         end_pair(b);
         return 0;
     }
@@ -175,7 +176,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     for (int32_t i = c->n - 1; i >= 0; i--)
         if (backward_slice(b, i, &unit, err) < 0)
             return -1;
-    pass_free_late(b);
+    pass_free_blocks(b, &b->tensors.late);
     end_pair(b);
     ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
     if (kind == PASS_BACKWARD)

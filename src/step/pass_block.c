@@ -153,8 +153,9 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
 {
     bool captured = op_graph_captures(&b->stage->list.blocks[block], op->backward, at,
                                       b->stage->s->training.graphs);
-    double issue_s =
-        captured ? 0 : host_factor(b->stage, block) * block_comms_host_s(b->stage);
+    double calls = captured ? 0 : host_factor(b->stage, block);
+    double issue_s = calls * block_comms_host_s(b->stage);
+    double staged_s = calls * block_comms_staged_s(b->stage);
     const struct block_comms *c = &b->stage->comms[block];
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];
@@ -179,6 +180,7 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
             task = program_collective_on(&b->step->program, k->stream, k->part, issue_s,
                                          k->comm, b->last_kernel);
         spent->host_s += issue_s * k->times;
+        spent->staged_s += staged_s * k->times;
         bool paired = b->pass.pairs && k->part == CATEGORY_EXPERT_COMM;
         if (paired || k->hidden) {
             b->next.experts = task;
@@ -205,7 +207,8 @@ static void add_launch_jitter(struct builder *b, const struct host_spent *spent)
     struct host_spent all = b->pass.again;
     all.host_s += spent->host_s;
     all.gpu_s += spent->gpu_s;
-    all.deviation_s = hypot(all.deviation_s, spread * spent->host_s);
+    all.deviation_s =
+        hypot(all.deviation_s, spread * (spent->host_s - spent->staged_s));
     bool later = b->pass.part == CATEGORY_RECOMPUTE;
     b->pass.again = later ? all : (struct host_spent) { 0 };
     if (later || all.deviation_s <= 0)
@@ -267,7 +270,7 @@ void pass_forward_block(struct builder *b, int32_t index)
         spent.gpu_s += t->forward_s[0][i];
     }
     pass_leave_scope(b);
-    pass_hold_late(b, index, false, &spent);
+    pass_hold_late(b, index, &spent);
     add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
 }
@@ -386,7 +389,6 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     if (!b->stage->splits || b->pass.kind == PASS_WEIGHT)
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,
                     pass_autocast_B(b->stage, block));
-    pass_hold_late(b, index, true, &spent);
     add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
     return 0;

@@ -213,28 +213,47 @@ int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block)
     return (int64_t)bytes;
 }
 
-void pass_hold_late(struct builder *b, int32_t block, bool backward,
-                    const struct host_spent *spent)
+static int32_t count_scatters(const struct builder *b, int32_t block, int64_t *size_B)
 {
     const struct block_comms *c = &b->stage->comms[block];
-    const struct scenario *s = b->stage->s;
-    bool inside = s->parallel.tensor <= s->cluster.groups[0].gpus_per_instance;
-    if (!b->stage->fw->tensors.record_stream || !inside ||
-        spent->gpu_s <= spent->host_s)
-        return;
-    for (int32_t i = 0; i < c->n[backward]; i++) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < c->n[false]; i++) {
         const struct coll_request *r =
-            &b->step->program.comms.v[c->v[backward][i].comm].request;
-        if (c->v[backward][i].stream != STREAM_TENSOR || r->op != COLL_REDUCE_SCATTER)
+            &b->step->program.comms.v[c->v[false][i].comm].request;
+        if (c->v[false][i].stream != STREAM_TENSOR || r->op != COLL_REDUCE_SCATTER)
             continue;
-        b->tensors.late_B = ledger_round((int64_t)r->size_B);
-        b->tensors.n_late++;
-        ledger_alloc(&b->step->ledger, LEDGER_HELD, b->tensors.late_B);
+        *size_B = ledger_round((int64_t)r->size_B);
+        n++;
     }
+    return n;
 }
 
-void pass_free_late(struct builder *b)
+void pass_hold_late(struct builder *b, int32_t block, const struct host_spent *spent)
 {
-    for (; b->tensors.n_late > 0; b->tensors.n_late--)
-        ledger_free(&b->step->ledger, LEDGER_HELD, b->tensors.late_B);
+    if (!b->stage->fw->tensors.record_stream ||
+        spent->gpu_s <= spent->host_s - spent->staged_s)
+        return;
+    int64_t size_B = 0;
+    int32_t n = count_scatters(b, block, &size_B);
+    if (n == 0)
+        return;
+    b->tensors.ahead = (struct late_blocks) { size_B, b->tensors.ahead.n + n };
+    if (spent->gpu_s <= spent->host_s)
+        return;
+    struct late_blocks more = { size_B, n };
+    pass_hold_blocks(b, &b->tensors.late, &more);
+}
+
+void pass_hold_blocks(struct builder *b, struct late_blocks *held,
+                      const struct late_blocks *more)
+{
+    for (int32_t i = 0; i < more->n; i++)
+        ledger_alloc(&b->step->ledger, LEDGER_LATE, more->size_B);
+    *held = (struct late_blocks) { more->size_B, held->n + more->n };
+}
+
+void pass_free_blocks(struct builder *b, struct late_blocks *held)
+{
+    for (; held->n > 0; held->n--)
+        ledger_free(&b->step->ledger, LEDGER_LATE, held->size_B);
 }

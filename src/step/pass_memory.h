@@ -32,12 +32,14 @@ void pass_scope_again(struct builder *b, const struct op_block *block, int32_t a
 void pass_scope(struct builder *b, const struct op_block *block, int32_t at);
 void pass_leave_scope(struct builder *b);
 
-/* What the block's scatters within the tensor group have read comes back when the GPU
- * has passed them (MODEL.md, 5.7): where the host is ahead of the GPU, at the end of the
- * pass, or without a pipeline of the microbatch. Between nodes the host gets no such lead
- * (measured, not explained). */
-void pass_hold_late(struct builder *b, int32_t block, bool backward,
-                    const struct host_spent *spent);
-void pass_free_late(struct builder *b);
+/* What the forward block's scatters within the tensor group have read comes back when
+ * the GPU has passed them (MODEL.md, 5.7): where the host is ahead of the GPU, at the end
+ * of the pass, or without a pipeline of the microbatch. */
+void pass_hold_late(struct builder *b, int32_t block, const struct host_spent *spent);
+
+/* More blocks are held; all are free. */
+void pass_hold_blocks(struct builder *b, struct late_blocks *held,
+                      const struct late_blocks *more);
+void pass_free_blocks(struct builder *b, struct late_blocks *held);
 
 #endif

@@ -11,6 +11,7 @@
 #include "step/offload.h"
 #include "step/param_gather.h"
 #include "step/pass.h"
+#include "step/pass_memory.h"
 #include "step/schedule.h"
 #include "step/shard.h"
 #include "step/tensor_ends.h"
@@ -20,6 +21,7 @@ struct position {
     int64_t stage, last;  /* of all virtual stages */
     int32_t base, n_each; /* messages of the accumulation step; of a direction */
     int64_t microbatches;
+    bool ahead; /* the host does not wait for the GPU after the pass */
 };
 
 static int32_t message_of(const struct position *at, bool backward, int64_t stage,
@@ -79,6 +81,7 @@ static int write_measured(struct builder *b, struct pass_ref ref, struct err *er
     program_follow(p, b->last_kernel, b->next.waits[1]);
     b->next = issue_after_nothing;
     ledger_apply(&b->step->ledger, &m->memory);
+    b->tensors.ahead = m->ahead;
     b->step->flops += m->flops;
     return 0;
 }
@@ -114,9 +117,10 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     bool backward = ref.kind != PASS_FORWARD;
     issue_tag(b, work_of[ref.kind], ref.microbatch);
     int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
-    if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last)
+    if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last) {
         receive(b, message_of(at, backward, at->stage, ref.microbatch));
-    else if (ref.kind == PASS_FORWARD)
+        pass_free_blocks(b, &b->filling);
+    } else if (ref.kind == PASS_FORWARD)
         issue_wait(b, issue_load_batch(b));
     if (detail) {
         int32_t begin = issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
@@ -127,7 +131,23 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     } else if (write_measured(b, ref, err) < 0) {
         return -1;
     }
+    if (at->ahead)
+        pass_hold_blocks(b, &b->filling, &b->tensors.ahead);
     return ref.kind == PASS_WEIGHT ? 0 : hand_on(b, ref, at, err);
+}
+
+/* Forwards that the first stage runs before its first backward, the last two apart: the
+ * host waits for no message and keeps its lead (MODEL.md, 5.7). */
+static int64_t passes_ahead(const struct builder *b, const struct pass_list *order,
+                            int64_t stage)
+{
+    enum { CAUGHT_UP = 2 };
+    int64_t n = 0;
+    if (stage > 0 || b->stage->fw->host.stage_message_s > 0)
+        return 0;
+    while (n < order->n && order->v[n].kind == PASS_FORWARD && order->v[n].chunk == 0)
+        n++;
+    return n - CAUGHT_UP;
 }
 
 /* Whether no later pass of the order completes gradients of the chunk. */
@@ -203,6 +223,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     b->step->program.n_messages = at.base + 2 * at.n_each;
     b->pass.reduces = reduces;
     int64_t recorded = recorded_microbatches(order);
+    const int64_t n_ahead = passes_ahead(b, order, stage);
     struct ledger *l = &b->step->ledger;
     const struct load_order *loads = offload_order(b->stage, order);
     const int64_t end = order->periods_end - offload_lead(loads);
@@ -216,6 +237,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
             reduces && ref.kind == completes && is_last_backward(order, i);
         b->pass.defers = deferred_leaves(b->stage, ref);
         b->pass.pairs = is_paired(b->stage, order, i);
+        at.ahead = i < n_ahead;
         bool overlaps = reduces && p->reduce.overlap &&
                         (b->pass.reduces || b->buckets.last_comm >= 0);
         bool watched = overlaps || shard_changes(b, ref.kind, ref.chunk) ||

@@ -250,6 +250,23 @@ static void test_streams(void)
     CU_ASSERT_EQUAL(peak_B(events, n, 0, streams, INT64_MAX), 104 * MIB);
 }
 
+/* What the GPU has not passed takes segments of its own, unless the GPU is full: then the
+ * allocator waits for it. */
+static void test_late(void)
+{
+    static const struct ledger_event events[] = {
+        { LEDGER_ACTIVATIONS, 0, 30 * MIB }, { LEDGER_LATE, 0, 40 * MIB },
+        { LEDGER_ACTIVATIONS, 0, 40 * MIB }, { LEDGER_ACTIVATIONS, 0, -40 * MIB },
+        { LEDGER_LATE, 0, -40 * MIB },       { LEDGER_LATE, 0, 40 * MIB },
+        { LEDGER_LATE, 0, -40 * MIB },       { LEDGER_ACTIVATIONS, 0, -30 * MIB },
+    };
+    const struct reserved_how late = { .late = true };
+    int64_t n = sizeof(events) / sizeof(events[0]);
+    CU_ASSERT_EQUAL(peak_B(events, n, 0, made_before, INT64_MAX), 70 * MIB);
+    CU_ASSERT_EQUAL(peak_B(events, n, 0, late, INT64_MAX), 110 * MIB);
+    CU_ASSERT_EQUAL(peak_B(events, n, 0, late, 80 * MIB), 70 * MIB);
+}
+
 void test_allocator_register(void)
 {
     CU_pSuite suite = CU_add_suite("allocator", NULL, NULL);
@@ -257,6 +274,7 @@ void test_allocator_register(void)
     CU_add_test(suite, "as found by search", test_against_search);
     CU_add_test(suite, "a full GPU", test_full);
     CU_add_test(suite, "a pool for each stream", test_streams);
+    CU_add_test(suite, "what the GPU has not passed", test_late);
     CU_add_test(suite, "steps", test_steps);
     CU_add_test(suite, "gradients of the first step", test_gradients);
     CU_add_test(suite, "microbatches", test_microbatches);

@@ -106,10 +106,57 @@ static void test_stage_messages(void)
     CU_ASSERT_TRUE(more_s < (16 + 2 * 8) * 4 * 0.2);
 }
 
+/* A tensor group of eight with a library's further time for its collectives, and
+ * without. */
+static double staged_s(const char *changes[2], bool staged)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    struct simulate_result r;
+    struct err err = { 0 };
+    const struct simulate_options options = { 0 };
+    static const char text[] =
+        "{ \"model\": \"llama-7b\", \"cluster\": { \"instance\": \"p5.48xlarge\", "
+        "\"count\": 2 }, \"training\": { \"sequence_length\": 2048, "
+        "\"micro_batch_size\": 1, \"microbatches\": 16, \"precision\": \"bf16\", "
+        "\"optimizer\": \"adam\", \"framework\": \"nanotron\" }, "
+        "\"parallelism\": { \"library\": \"nanotron\", "
+        "\"placement\": \"PDT\", \"tensor\": 4, \"sequence_parallel\": true } }";
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+    struct framework fw = *s.training.framework;
+    fw.host.dispatch_staged_s = staged ? fw.host.dispatch_staged_s : 0;
+    s.training.framework = &fw;
+    CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &options, &err), 0);
+    double time_s = r.step_time_s;
+    cfg_loader_release(&loader);
+    return time_s;
+}
+
+/* It is spent where the stages of a pipeline are on several nodes alone: sixteen layers a
+ * stage with ten collectives or so, of four ranks. */
+static void test_stages_over_nodes(void)
+{
+    static const char one[] = "/cluster/count=1", two[] = "/cluster/count=2",
+                      stages[] = "/parallelism/pipeline=2",
+                      none[] = "/parallelism/pipeline=1";
+    const char *inside[] = { one, stages }, *flat[] = { two, none },
+               *apart[] = { two, stages };
+    CU_ASSERT_EQUAL(staged_s(inside, true), staged_s(inside, false));
+    CU_ASSERT_EQUAL(staged_s(flat, true), staged_s(flat, false));
+    double more_s = staged_s(apart, true) - staged_s(apart, false);
+    CU_ASSERT(more_s > 16 * 16 * 8 * 4 * 150e-6);
+    CU_ASSERT(more_s < 17 * 17 * 12 * 4 * 230e-6);
+}
+
 void test_host_register(void)
 {
     CU_pSuite suite = CU_add_suite("host", NULL, NULL);
     CU_add_test(suite, "graphs leave the host out of passes", test_graphs);
     CU_add_test(suite, "looks for messages of a pipeline", test_stage_messages);
+    CU_add_test(suite, "tensor groups of pipelines over nodes", test_stages_over_nodes);
     CU_add_test(suite, "launch jitter with the backward after it", test_launch_jitter);
 }
