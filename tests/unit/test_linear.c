@@ -334,6 +334,43 @@ static void test_folded(void)
         }
 }
 
+/* The same of sparse attention with its indexer: two nodes, four microbatches, experts in
+ * groups, dense layers first. */
+static void test_sparse_folded(void)
+{
+    static const char model[] =
+        "{'model_type':'deepseek_v32','hidden_size':1024,'num_hidden_layers':4,"
+        "'num_attention_heads':16,'vocab_size':4096,'intermediate_size':4096,"
+        "'moe_intermediate_size':512,'n_routed_experts':16,'num_experts_per_tok':4,"
+        "'n_shared_experts':1,'first_k_dense_replace':2,'q_lora_rank':256,"
+        "'kv_lora_rank':128,'qk_nope_head_dim':64,'qk_rope_head_dim':32,"
+        "'v_head_dim':64,'index_topk':64,'index_n_heads':8,'index_head_dim':32}";
+    static const struct {
+        const char *training, *split;
+    } cases[] = {
+        { "", "'library':'megatron','pipeline':2,'expert':8" },
+        { "", "'library':'megatron','expert':4,'sharding':{'strategy':'optimizer'}" },
+        { ",'activation_checkpointing':'full'",
+          "'library':'megatron','pipeline':4,'expert':2" },
+        { "", "'library':'fsdp','sharding':{'strategy':'full'}" },
+        { ",'activation_checkpointing':'full'",
+          "'library':'deepspeed','sharding':{'strategy':'full'}" },
+        { ",'lora':{'rank':16,'target_modules':['all-linear']}",
+          "'library':'fsdp','sharding':{'strategy':'full'}" },
+        { "", "'library':'ddp'" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct simulate_result folded, unfolded;
+        double a = step_s(model, cases[i].training, cases[i].split, false, &folded),
+               b = step_s(model, cases[i].training, cases[i].split, true, &unfolded);
+        CU_ASSERT(a > 0);
+        if (!job_near(a, b, 1e-9))
+            printf("%s: %.12g folded, %.12g unfolded\n", cases[i].split, a, b);
+        CU_ASSERT(job_near(a, b, 1e-9));
+        CU_ASSERT_EQUAL(folded.memory.peak_B, unfolded.memory.peak_B);
+    }
+}
+
 /* Where adapters replace full training, memory and time go down, and full recomputation
  * takes longer. */
 static void test_orders(void)
@@ -363,5 +400,7 @@ void test_linear_register(void)
     CU_add_test(s, "over a tensor group", test_tensor);
     CU_add_test(s, "adapters of state mixers", test_lora);
     CU_add_test(s, "folded steps are unfolded ones", test_folded);
+    CU_add_test(s, "folded steps with an indexer are unfolded ones",
+                test_sparse_folded);
     CU_add_test(s, "recomputation and adapters", test_orders);
 }
