@@ -75,7 +75,8 @@ static void assume(struct arguments *args, const struct model *m, struct arena *
 }
 
 static int print(const struct model *m, const struct model_summary *s,
-                 const char *const *assumed, const char *json, struct err *err)
+                 const char *const *assumed, const struct diags *diags,
+                 const char *json, struct err *err)
 {
     if (!json || strcmp(json, "-") != 0) {
         struct strbuf out;
@@ -86,7 +87,7 @@ static int print(const struct model *m, const struct model_summary *s,
     }
     if (!json)
         return 0;
-    json_t *tree = report_model_json(m, s, assumed);
+    json_t *tree = report_model_json(m, s, assumed, diags);
     int rc = report_json_write(tree, json, err);
     json_decref(tree);
     return rc;
@@ -116,7 +117,7 @@ int cmd_model(int argc, char **argv)
                                (enum op_attention)args.attention, &err))
         return cmd_fail_json(&loader, &err, "model", args.json);
     cmd_warn(&loader);
-    if (print(&m, &summary, assumed, args.json, &err))
+    if (print(&m, &summary, assumed, &loader.diags, args.json, &err))
         return cmd_fail_json(&loader, &err, "model", args.json);
     cfg_loader_release(&loader);
     return EXIT_DONE;

@@ -8,6 +8,7 @@ struct understood {
     struct model_summary s;
     int64_t window, attention_layers, state_layers;
     const char *const *assumed;
+    const struct diags *diags;
 };
 
 /* clang-format off */
@@ -63,6 +64,11 @@ static json_t *assumed(const void *of)
     return list;
 }
 
+static json_t *warnings(const void *of)
+{
+    return diags_json(((const struct understood *)of)->diags);
+}
+
 /* clang-format off */
 static const struct contract_member rows[] = {
     CONTRACT_AT("model", TEXT, understood, m.label, "The model's name."),
@@ -77,6 +83,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("kv_cache_bytes_per_token", REAL, understood, s.kv_B, "Keys and values of all layers in 16 bits; 0: no decoder."),
     CONTRACT_MADE("blocks", LIST, blocks, "Kinds of layers and the ends, in order.", .of = &block),
     CONTRACT_MADE("assumed", LIST, assumed, "What was not given.", .items = CONTRACT_TEXT),
+    CONTRACT_MADE("warnings", LIST, warnings, "What was warned of: what the file says that is not modelled, times by laws that nothing measured.", .of = &diag_contract),
     CONTRACT_END,
 };
 static const struct contract_object result = { "result", rows };
@@ -86,7 +93,7 @@ const struct contract report_model_contract = { "urn:smsim:model-summary:1",
                                                 { &result } };
 
 json_t *report_model_json(const struct model *m, const struct model_summary *s,
-                          const char *const *words)
+                          const char *const *words, const struct diags *diags)
 {
     const struct understood x = {
         .m = *m,
@@ -95,6 +102,7 @@ json_t *report_model_json(const struct model *m, const struct model_summary *s,
         .attention_layers = m->pattern ? model_attention_layers(m) : 0,
         .state_layers = m->pattern ? model_state_layers(m) : 0,
         .assumed = words,
+        .diags = diags,
     };
     return contract_result(&report_model_contract, &x);
 }

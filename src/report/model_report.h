@@ -11,9 +11,9 @@
 void report_model_text(struct strbuf *out, const struct model *m,
                        const struct model_summary *s, const char *const *assumed);
 
-/* A new tree. */
+/* With the warnings of reading; a new tree. */
 extern const struct contract report_model_contract;
 json_t *report_model_json(const struct model *m, const struct model_summary *s,
-                          const char *const *assumed);
+                          const char *const *assumed, const struct diags *diags);
 
 #endif

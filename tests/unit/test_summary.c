@@ -117,6 +117,14 @@ static void test_rates(void)
     cfg_loader_release(&loader);
 }
 
+static bool says(const struct cfg_loader *loader, const char *part)
+{
+    for (int64_t i = 0; i < loader->diags.n; i++)
+        if (strstr(loader->diags.v[i].text, part))
+            return true;
+    return false;
+}
+
 static void test_json(void)
 {
     static const char *const models[] = { "bert-base-uncased",
@@ -124,6 +132,7 @@ static void test_json(void)
                                           "gpt2",
                                           "Qwen/Qwen3-30B-A3B",
                                           "deepseek-ai/DeepSeek-V3.2",
+                                          "Qwen/Qwen3-Next-80B-A3B-Instruct",
                                           "Qwen/Qwen2.5-VL-7B-Instruct" };
     static const char *const assumed[] = { "--sequence 512", NULL };
     struct cfg_loader loader;
@@ -135,7 +144,9 @@ static void test_json(void)
         char why[200] = "";
         CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, models[i]), 0);
         CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, 512), 0);
-        json_t *tree = report_model_json(&m, &s, assumed);
+        json_t *tree = report_model_json(&m, &s, assumed, &loader.diags);
+        CU_ASSERT_EQUAL(json_array_size(json_object_get(tree, "warnings")),
+                        (size_t)loader.diags.n_warnings);
         if (!json_schema_holds(schema, schema, tree, why))
             printf("%s: %s\n", models[i], why);
         CU_ASSERT(json_schema_holds(schema, schema, tree, NULL));
@@ -144,6 +155,9 @@ static void test_json(void)
         json_decref(tree);
     }
     json_decref(schema);
+    CU_ASSERT(says(&loader, "36 layers keep a state: times of their scan are by a"));
+    CU_ASSERT(
+        says(&loader, "that an indexer chooses; the kernels of scores and choice"));
     cfg_loader_release(&loader);
 }
 
