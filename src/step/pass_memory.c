@@ -230,15 +230,14 @@ static int32_t count_scatters(const struct builder *b, int32_t block, int64_t *s
 
 void pass_hold_late(struct builder *b, int32_t block, const struct host_spent *spent)
 {
-    if (!b->stage->fw->tensors.record_stream ||
-        spent->gpu_s <= spent->host_s - spent->staged_s)
+    if (!b->stage->fw->tensors.record_stream)
         return;
     int64_t size_B = 0;
     int32_t n = count_scatters(b, block, &size_B);
     if (n == 0)
         return;
     b->tensors.ahead = (struct late_blocks) { size_B, b->tensors.ahead.n + n };
-    if (spent->gpu_s <= spent->host_s)
+    if (b->stage->s->parallel.pipeline > 1 && spent->gpu_s <= spent->host_s)
         return;
     struct late_blocks more = { size_B, n };
     pass_hold_blocks(b, &b->tensors.late, &more);

@@ -33,8 +33,8 @@ void pass_scope(struct builder *b, const struct op_block *block, int32_t at);
 void pass_leave_scope(struct builder *b);
 
 /* What the forward block's scatters within the tensor group have read comes back when
- * the GPU has passed them (MODEL.md, 5.7): where the host is ahead of the GPU, at the end
- * of the pass, or without a pipeline of the microbatch. */
+ * the GPU has passed them (MODEL.md, 5.7): at the end of the microbatch, or in pipelines,
+ * where the host is ahead of the GPU, of the pass. */
 void pass_hold_late(struct builder *b, int32_t block, const struct host_spent *spent);
 
 /* More blocks are held; all are free. */
