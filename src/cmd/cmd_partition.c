@@ -46,8 +46,8 @@ static void print_part(const struct partition *p, int64_t i)
         snprintf(layers, sizeof(layers), "%" PRId64 "-%" PRId64, part->first_layer,
                  part->first_layer + part->n_layers - 1);
     printf("%6" PRId64 " %6" PRId64 " %7" PRId64 "  %-10s %7.2f%% %9.2f GiB%s%s%s\n",
-           i % p->n_stages, i / p->n_stages, part->n_layers, layers,
-           p->compute > 0 ? 100 * part->compute / p->compute : 0,
+           partition_stage(p->n_stages, p->folds, i), i / p->n_stages, part->n_layers,
+           layers, p->compute > 0 ? 100 * part->compute / p->compute : 0,
            part->memory / (double)(1 << 30), part->has_embedding ? "  embedding" : "",
            part->has_head ? part->has_embedding ? ", " : "  " : "",
            part->has_head ? "head" : "");
@@ -75,8 +75,8 @@ static void print_partition(const struct scenario *s, const struct partition *p)
         print_part(p, i);
     for (int64_t stage = 0; stage < p->n_stages; stage++) {
         double sum = 0;
-        for (int64_t i = stage; i < parts; i += p->n_stages)
-            sum += p->parts[i].compute;
+        for (int64_t i = 0; i < p->n_chunks; i++)
+            sum += p->parts[partition_part(p->n_stages, p->folds, stage, i)].compute;
         most = sum > most ? sum : most;
     }
     if (p->compute > 0)

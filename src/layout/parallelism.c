@@ -8,7 +8,23 @@ const struct name_value parallelism_schedule_names[] = {
     { "gpipe", SCHEDULE_GPIPE }, { "1f1b", SCHEDULE_1F1B },
     { "interleaved", SCHEDULE_INTERLEAVED }, { "zb-h1", SCHEDULE_ZB_H1 },
     { "smp-simple", SCHEDULE_SMP_SIMPLE }, { "smp-interleaved", SCHEDULE_SMP_INTERLEAVED },
+    { "looped-bfs", SCHEDULE_LOOPED_BFS }, { "interleaved-zb", SCHEDULE_ZB_INTERLEAVED },
+    { "zb-v", SCHEDULE_ZB_V }, { "dualpipe-v", SCHEDULE_DUALPIPE_V },
     { NULL, 0 },
+};
+
+static const struct schedule_traits schedules[] = {
+    [SCHEDULE_GPIPE] = { 0 },
+    [SCHEDULE_1F1B] = { .pairs = true },
+    [SCHEDULE_INTERLEAVED] = { .chunks = true, .rounds = true, .pairs = true },
+    [SCHEDULE_ZB_H1] = { .splits = true },
+    [SCHEDULE_SMP_SIMPLE] = { 0 },
+    [SCHEDULE_SMP_INTERLEAVED] = { 0 },
+    [SCHEDULE_LOOPED_BFS] = { .chunks = true },
+    [SCHEDULE_ZB_INTERLEAVED] = { .chunks = true, .rounds = true, .splits = true },
+    [SCHEDULE_ZB_V] = { .chunks = true, .folds = true, .splits = true },
+    [SCHEDULE_DUALPIPE_V] = { .chunks = true, .folds = true, .splits = true,
+                              .pairs = true, .fills = true },
 };
 
 const struct name_value parallelism_muon_names[] = {
@@ -63,6 +79,11 @@ const struct name_value checkpointing_names[] = {
     { "full", CHECKPOINT_FULL }, { "group", CHECKPOINT_GROUP },
     { "operators", CHECKPOINT_OPERATORS }, { NULL, 0 },
 };
+
+const struct schedule_traits *parallelism_schedule(enum schedule schedule)
+{
+    return &schedules[schedule];
+}
 
 int64_t parallelism_expert_tensor(const struct parallelism *p)
 {

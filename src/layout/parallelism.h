@@ -20,7 +20,11 @@ enum schedule {
     SCHEDULE_INTERLEAVED,
     SCHEDULE_ZB_H1,
     SCHEDULE_SMP_SIMPLE,
-    SCHEDULE_SMP_INTERLEAVED
+    SCHEDULE_SMP_INTERLEAVED,
+    SCHEDULE_LOOPED_BFS,
+    SCHEDULE_ZB_INTERLEAVED,
+    SCHEDULE_ZB_V,
+    SCHEDULE_DUALPIPE_V
 };
 enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_GRADIENTS, SHARDING_FULL };
 enum offload { OFFLOAD_NONE, OFFLOAD_OPTIMIZER, OFFLOAD_PARAMETERS }; /* to the host */
@@ -269,6 +273,17 @@ struct parallelism {
      * R9) */
     int64_t activation_loading_horizon;
 };
+
+/* What a schedule asks of its stages and microbatches (MODEL.md, R6). */
+struct schedule_traits {
+    bool chunks; /* a stage has several */
+    bool folds; /* two, placed as a V: stage i has the i-th and the i-th from the end */
+    bool splits; /* backwards of the input and of the weights are passes of their own */
+    bool rounds; /* microbatches are a multiple of the stages */
+    bool pairs;  /* forwards run next to a backward of another microbatch */
+    bool fills;  /* as many microbatches as all chunks of all stages, at least */
+};
+const struct schedule_traits *parallelism_schedule(enum schedule schedule);
 
 /* Tensor degree of the experts, whether they are folded over tensor ranks, and ranks
  * that hold the same part of the same experts. */

@@ -343,6 +343,7 @@ int partition_make(struct partition *p, struct arena *arena,
         .n_stages = q->n_stages,
         .n_chunks = q->n_chunks,
         .head_returns = c.head_first && q->returns,
+        .folds = q->folds,
         .parts = ARENA_ARRAY(arena, c.parts, struct partition_part),
         .compute = c.compute,
         .memory = c.memory,
@@ -356,12 +357,24 @@ int64_t partition_chunks(const struct partition *p)
     return p->n_chunks + p->head_returns;
 }
 
+int64_t partition_part(int64_t n_stages, bool folds, int64_t stage, int64_t chunk)
+{
+    bool back = folds && chunk % 2 == 1;
+    return chunk * n_stages + (back ? n_stages - 1 - stage : stage);
+}
+
+int64_t partition_stage(int64_t n_stages, bool folds, int64_t part)
+{
+    bool back = folds && part / n_stages % 2 == 1;
+    return back ? n_stages - 1 - part % n_stages : part % n_stages;
+}
+
 int64_t partition_mtp_stage(const struct partition *p)
 {
     int64_t i = p->n_stages * p->n_chunks - 1;
     while (i > 0 && !p->parts[i].has_mtp)
         i--;
-    return i % p->n_stages;
+    return partition_stage(p->n_stages, p->folds, i);
 }
 
 int64_t partition_head_stage(const struct partition *p)
@@ -369,5 +382,5 @@ int64_t partition_head_stage(const struct partition *p)
     int64_t i = p->n_stages * p->n_chunks - 1;
     while (i > 0 && !p->parts[i].has_head)
         i--;
-    return i % p->n_stages;
+    return partition_stage(p->n_stages, p->folds, i);
 }

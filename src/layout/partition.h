@@ -6,7 +6,8 @@
  *
  * Modules are in order of execution, each with its computation and its memory in any
  * unit; only shares count, so this layer needs to know nothing of time. Parts are
- * listed in order of execution: part = chunk x n_stages + stage. The embedding is in
+ * listed in order of execution: part = chunk x n_stages + stage, but of a V's second
+ * chunk (n_stages - 1 - stage), so that stage 0 has the last part. The embedding is in
  * the first, the head in the last, what is no layer between them stays with the layer
  * after it. Every part holds at least one layer, but where counts are given or
  * embedding and head count as layers: a part may then have these alone, or nothing.
@@ -43,8 +44,9 @@ struct partition_part {
 };
 
 struct partition {
-    int64_t n_stages, n_chunks;   /* stages; chunks of each (virtual stages) */
-    bool head_returns;            /* the head is one more chunk, of the first stage */
+    int64_t n_stages, n_chunks; /* stages; chunks of each (virtual stages) */
+    bool head_returns;          /* the head is one more chunk, of the first stage */
+    bool folds; /* every other row of parts goes from the last stage to the first */
     struct partition_part *parts; /* [n_chunks x n_stages], in order of execution */
     double compute, memory;       /* of the whole model */
 };
@@ -61,6 +63,7 @@ struct partition_request {
     int64_t n_modules;
     bool tied;    /* head and embedding share their matrix: one module to SMP's tree */
     bool returns; /* the stream may go back to the first stage: SMP's schedules */
+    bool folds;   /* parts lie as a V: of schedules "zb-v" and "dualpipe-v" */
 };
 
 /* Fails when there are fewer layers than parts, the manual counts do not add up, layers
@@ -74,6 +77,10 @@ int64_t partition_ends(enum partition_method method);
 /* Chunks that a stage's passes are counted by: those of its layers, and that of a head
  * to which the stream returns, which stages other than the first leave empty. */
 int64_t partition_chunks(const struct partition *p);
+
+/* Number of the part that is the stage's chunk, and the stage of a part. */
+int64_t partition_part(int64_t n_stages, bool folds, int64_t stage, int64_t chunk);
+int64_t partition_stage(int64_t n_stages, bool folds, int64_t part);
 
 /* The stage that holds the head. */
 int64_t partition_head_stage(const struct partition *p);

@@ -1,6 +1,7 @@
 #include "run/groups.h"
 
 #include "base/hash.h"
+#include "layout/partition.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -64,8 +65,10 @@ void groups_init(struct groups *g, struct arena *arena, const struct cluster *c,
                            .expert = p->expert,
                            .expert_tensor = parallelism_expert_tensor(p),
                            .shard = p->shard.degree > 1 ? p->shard.degree : 1 };
-    int64_t mtp = p->stages.mtp_part;
-    g->copies = mtp >= 0 ? mtp % p->pipeline : p->pipeline - 1;
+    int64_t part = p->stages.mtp_part >= 0 ? p->stages.mtp_part
+                                           : p->pipeline * p->stages.virtual_stages - 1;
+    g->copies = partition_stage(p->pipeline,
+                                parallelism_schedule(p->stages.schedule)->folds, part);
     int rc = layout_init(&g->layout, p->placement, p->data * p->context, p->pipeline,
                          p->tensor);
     assert(rc == 0 && "placements are checked when they are read");

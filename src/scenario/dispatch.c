@@ -87,11 +87,11 @@ static int check_overlap(struct parse_context *r)
                          "%s has no expert that all tokens go through (leave it out)",
                          r->s->model.name);
     if (d->overlap == EXPERT_OVERLAP_MICROBATCHES &&
-        p->stages.schedule != SCHEDULE_1F1B &&
-        p->stages.schedule != SCHEDULE_INTERLEAVED && p->pipeline > 1)
+        !parallelism_schedule(p->stages.schedule)->pairs && p->pipeline > 1)
         return cfg_error(at, DIAG_REQUIRES,
                          "forwards and backwards of two microbatches are paired by "
-                         "\"1f1b\" and \"interleaved\" (leave it out)");
+                         "\"1f1b\", \"interleaved\" and \"dualpipe-v\" (leave it "
+                         "out)");
     return 0;
 }
 

@@ -93,7 +93,9 @@ const struct library_row library_fsdp = {
                   { PROFILE_ALWAYS, "fsdp-eager" } },
     .sharding = SHARDING_FULL,
     .pipeline = true,
-    .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
+    .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |
+                 BIT(SCHEDULE_LOOPED_BFS) | BIT(SCHEDULE_ZB_INTERLEAVED) |
+                 BIT(SCHEDULE_ZB_V) | BIT(SCHEDULE_DUALPIPE_V),
     .offloads = BIT(OFFLOAD_NONE) | BIT(OFFLOAD_PARAMETERS),
     .offloads_layers = true, /* Transformer Engine's, as Megatron-FSDP has it */
 };

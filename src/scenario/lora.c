@@ -229,10 +229,11 @@ int lora_check(struct parse_context *r)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "SMP v1's tensor-parallel modules take no adapters (write "
                          "tensor_parallel_degree 1, or leave lora out)");
-    if (p->pipeline > 1 && p->stages.schedule == SCHEDULE_ZB_H1)
+    if (p->pipeline > 1 && parallelism_schedule(p->stages.schedule)->splits)
         return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_NOT_SIMULATED,
-                         "\"zb-h1\" fills its bubbles with weight gradients, which "
-                         "frozen weights lack (write \"1f1b\")");
+                         "\"%s\" fills its bubbles with weight gradients, which "
+                         "frozen weights lack (write \"1f1b\")",
+                         names_of(parallelism_schedule_names, (int)p->stages.schedule));
     if (r->has_model && !adapts(&r->s->model, &t->lora))
         return cfg_error(cfg_get(at, "target_modules"), DIAG_UNSUPPORTED,
                          "%s has none of these products (write \"all-linear\")",

@@ -1,6 +1,7 @@
 /* Multi-token prediction: modules after the last layer that are trained to predict the
  * tokens after the next (MODEL.md, 2.7). Files of models say how many a release has;
  * libraries train those of "mtp_layers". */
+#include "layout/partition.h"
 #include "model/pattern.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
@@ -49,7 +50,10 @@ static int check_part(const struct parse_context *r)
         return cfg_error(at, DIAG_OUT_OF_RANGE,
                          "part %" PRId64 " of %" PRId64 " (they count from 0)", part,
                          parts);
-    if (part >= 0 && part % p->pipeline != p->pipeline - 1 &&
+    bool folds = parallelism_schedule(p->stages.schedule)->folds;
+    if (part >= 0 &&
+        partition_stage(p->pipeline, folds, part) !=
+            partition_stage(p->pipeline, folds, parts - 1) &&
         model_ties_head(&r->s->model))
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "a tied head and modules that predict further tokens on "

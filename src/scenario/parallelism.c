@@ -242,6 +242,9 @@ int parallelism_read(struct parse_context *r)
     w.p.reduce.bucket_B = -1;
     w.p.reduce.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);
+    if (parallelism_schedule(w.p.stages.schedule)->folds && w.p.pipeline > 1 &&
+        !cfg_present(cfg_get(r->parallelism, "virtual_stages")))
+        w.p.stages.virtual_stages = 2;
     rc |= read_load(&w) | check_experts(r, &w.p);
     if (name_library(r, &w) | check_choices(r, &w) | check_set_twice(r, &w) |
         read_placement(r, w.placement, w.p.placement))

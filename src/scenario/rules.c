@@ -38,33 +38,55 @@ static int check_sharding(const struct parse_context *r)
     return 0;
 }
 
+/* Microbatches that the schedule cannot run. */
+static int check_rounds(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    const struct schedule_traits *t = parallelism_schedule(p->stages.schedule);
+    const char *name = names_of(parallelism_schedule_names, (int)p->stages.schedule);
+    struct cfg at = cfg_get(r->training, "microbatches");
+    int64_t n = r->s->training.microbatches, least = 2 * p->pipeline;
+    if (t->rounds && n % p->pipeline != 0)
+        return cfg_error(at, DIAG_NOT_DIVISIBLE,
+                         "%" PRId64 " microbatches are no multiple of the %" PRId64
+                         " stages, which schedule \"%s\" needs (write %" PRId64 ")",
+                         n, p->pipeline, name, (n / p->pipeline + 1) * p->pipeline);
+    if (t->fills && n < least)
+        return cfg_error(at, DIAG_OUT_OF_RANGE,
+                         "schedule \"%s\" takes at least two microbatches for each of "
+                         "the %" PRId64 " stages, not %" PRId64 " (write %" PRId64 ")",
+                         name, p->pipeline, n, least);
+    return 0;
+}
+
 static int check_chunks(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
+    const struct schedule_traits *t = parallelism_schedule(p->stages.schedule);
+    const char *name = names_of(parallelism_schedule_names, (int)p->stages.schedule);
     struct cfg at = cfg_get(r->parallelism, "virtual_stages");
-    int64_t n = r->s->training.microbatches;
     bool many = p->stages.virtual_stages > 1;
     if (many && p->pipeline == 1)
         return cfg_error(at, DIAG_REQUIRES,
                          "one pipeline stage has no virtual stages (leave it at 1)");
-    if (many && p->stages.schedule != SCHEDULE_INTERLEAVED)
+    if (many && !t->chunks)
         return cfg_error(at, DIAG_REQUIRES,
                          "schedule \"%s\" has one chunk a stage (write 1, or "
                          "schedule \"interleaved\")",
-                         names_of(parallelism_schedule_names, (int)p->stages.schedule));
-    if (p->stages.schedule != SCHEDULE_INTERLEAVED || p->pipeline == 1)
+                         name);
+    if (!t->chunks || p->pipeline == 1)
         return 0;
+    if (t->folds && p->stages.virtual_stages != 2)
+        return cfg_error(at, DIAG_REQUIRES,
+                         "schedule \"%s\" has two chunks a stage, placed as a V (write "
+                         "2, or leave it out)",
+                         name);
     if (!many)
         return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_REQUIRES,
-                         "\"interleaved\" needs virtual stages (write "
-                         "\"virtual_stages\": 2 or more, or \"1f1b\")");
-    if (n % p->pipeline != 0)
-        return cfg_error(cfg_get(r->training, "microbatches"), DIAG_NOT_DIVISIBLE,
-                         "%" PRId64 " microbatches are no multiple of the %" PRId64
-                         " stages, which schedule \"interleaved\" needs (write %" PRId64
-                         ")",
-                         n, p->pipeline, (n / p->pipeline + 1) * p->pipeline);
-    return 0;
+                         "\"%s\" needs virtual stages (write "
+                         "\"virtual_stages\": 2 or more, or \"1f1b\")",
+                         name);
+    return check_rounds(r);
 }
 
 static int check_stages(const struct parse_context *r)

@@ -38,10 +38,11 @@ static int check_passes(const struct parse_context *r, struct cfg at)
                          "modules of layers that are computed again as a whole are not "
                          "simulated (write activation_checkpointing {\"modules\": "
                          "[...]} or \"none\", or offload_activations)");
-    if (p->pipeline > 1 && p->stages.schedule == SCHEDULE_ZB_H1)
+    if (p->pipeline > 1 && parallelism_schedule(p->stages.schedule)->splits)
         return cfg_error(at, DIAG_NOT_SIMULATED,
-                         "\"zb-h1\" needs them in two passes, which is not simulated "
-                         "(write \"1f1b\", or leave this out)");
+                         "\"%s\" needs them in two passes, which is not simulated "
+                         "(write \"1f1b\", or leave this out)",
+                         names_of(parallelism_schedule_names, (int)p->stages.schedule));
     return 0;
 }
 

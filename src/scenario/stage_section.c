@@ -47,16 +47,45 @@ static int read_counts(struct parse_context *r, struct cfg c)
 }
 
 /* {"first": 4, "last": 3}: layers of these stages, the others evenly, each over its
- * chunks (Megatron-LM's --decoder-first-pipeline-num-layers). */
+ * chunks (Megatron-LM's --decoder-first-pipeline-num-layers). {"first_less": 1,
+ * "last_less": 2}: so many less than an even share of all chunks (torchtitan's
+ * pipeline_parallel_first_stage_less_layers). */
 struct raw_uneven {
     int64_t first, last; /* 0: as the others */
+    int64_t first_less, last_less;
 };
+
+/* The ends count as so many layers; the first chunks take what is left of an even
+ * division (torchtitan/distributed/pipeline_parallel.py, @b5bcd76c). */
+static int spread_less(struct parse_context *r, struct cfg c,
+                       const struct raw_uneven *w)
+{
+    struct parallelism *p = &r->s->parallel;
+    const struct model *m = &r->s->model;
+    int64_t n = p->pipeline * p->stages.virtual_stages,
+            all = m->layers + m->decoder_layers + w->first_less + w->last_less,
+            each = all / n;
+    if (each < 1 || each < w->first_less || each < w->last_less)
+        return cfg_error(c, DIAG_OUT_OF_RANGE,
+                         "an even share of %s's layers over %" PRId64
+                         " stages is %" PRId64 ", no more than what its ends have less",
+                         m->name, n, each);
+    int64_t *layers = ARENA_ARRAY(&r->loader->arena, n, int64_t);
+    for (int64_t i = 0; i < n; i++)
+        layers[i] = each + (i < all % n) - (i == 0 ? w->first_less : 0) -
+                    (i == n - 1 ? w->last_less : 0);
+    p->stages.partition = PARTITION_MANUAL;
+    p->stages.layers = layers;
+    return 0;
+}
 
 static int read_uneven(struct parse_context *r, struct cfg c)
 {
     static const struct cfg_field fields[] = {
         CFG_INT("first", struct raw_uneven, first, 1, LAYERS_MAX),
         CFG_INT("last", struct raw_uneven, last, 1, LAYERS_MAX),
+        CFG_INT("first_less", struct raw_uneven, first_less, 0, LAYERS_MAX),
+        CFG_INT("last_less", struct raw_uneven, last_less, 0, LAYERS_MAX),
         CFG_END,
     };
     struct parallelism *p = &r->s->parallel;
@@ -65,8 +94,22 @@ static int read_uneven(struct parse_context *r, struct cfg c)
     int64_t chunks = p->stages.virtual_stages, n = p->pipeline;
     if (cfg_read(c, fields, &w))
         return -1;
+    bool less =
+        cfg_present(cfg_get(c, "first_less")) || cfg_present(cfg_get(c, "last_less"));
+    if (less && (w.first || w.last))
+        return cfg_error(c, DIAG_CONTRADICTION,
+                         "layers of the ends are counted, or less than others' (keep "
+                         "\"first\" and \"last\", or \"first_less\" and "
+                         "\"last_less\")");
     if (n == 1 || !r->has_model)
         return 0;
+    if (less)
+        return spread_less(r, c, &w);
+    if (parallelism_schedule(p->stages.schedule)->folds)
+        return cfg_error(
+            c, DIAG_UNSUPPORTED,
+            "the first stage of a V is its last one, too (write the layers "
+            "of each chunk, in order of execution)");
     int64_t inner = n - (w.first > 0) - (w.last > 0),
             all = m->layers + m->decoder_layers, left = all - w.first - w.last,
             each = inner > 0 ? left / inner : 0;

@@ -111,6 +111,7 @@ int stages_partition(struct partition *p, struct arena *arena, const struct scen
         .tied = model_ties_head(&s->model),
         .returns = library_of(par)->shares_on_one_stage &&
                    schedule_is_smp(par->stages.schedule),
+        .folds = parallelism_schedule(par->stages.schedule)->folds,
     };
     return partition_make(p, arena, &q, err);
 }

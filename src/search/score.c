@@ -274,10 +274,13 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
     pause_s += 2 * fmin(n - 1, 2) * u->fw->host.stage_message_s;
     double slowest_s = fmax(first_s, last_s) + pause_s;
     double bubble_s = all_s - fmax(first_s, last_s);
-    if (p->v[SPACE_SCHEDULE] == SCHEDULE_INTERLEAVED)
+    const struct schedule_traits *t =
+        parallelism_schedule((enum schedule)p->v[SPACE_SCHEDULE]);
+    double weight_frac = u->l->weight_s / both_s;
+    if (t->chunks)
         bubble_s /= (double)p->v[SPACE_VIRTUAL];
-    if (p->v[SPACE_SCHEDULE] == SCHEDULE_ZB_H1)
-        bubble_s *= fmax(0, 1 - 2 * u->l->weight_s / both_s);
+    if (t->splits) /* F + B - W, of a V at least F */
+        bubble_s *= fmax(t->folds ? (1 - weight_frac) / 2 : 0, 1 - 2 * weight_frac);
     struct score_group ends = ends_of(p);
     double words_B = returns ? 0 : u->l->word_parameters * states_wire_B(u->s);
     double tied_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE, words_B);

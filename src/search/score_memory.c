@@ -22,7 +22,11 @@ static double in_flight(const struct space_point *p, double *least)
     switch ((enum schedule)p->v[SPACE_SCHEDULE]) {
     case SCHEDULE_GPIPE:
     case SCHEDULE_SMP_SIMPLE:
+    case SCHEDULE_LOOPED_BFS:
         return m;
+    case SCHEDULE_DUALPIPE_V: /* a chunk more */
+        *least = fmin(m, n);
+        return fmin(m, n + 1 / v);
     case SCHEDULE_SMP_INTERLEAVED:
         return fmin(m, n + 2);
     case SCHEDULE_INTERLEAVED:

@@ -156,9 +156,13 @@ static bool schedule_rule(const struct space *s, struct space_point *p)
 static bool virtual_rule(const struct space *s, struct space_point *p)
 {
     int64_t v = p->v[SPACE_VIRTUAL], n = p->v[SPACE_PIPELINE];
-    if (n == 1 || p->v[SPACE_SCHEDULE] != SCHEDULE_INTERLEAVED)
+    const struct schedule_traits *t =
+        parallelism_schedule((enum schedule)p->v[SPACE_SCHEDULE]);
+    if (n == 1 || !t->chunks)
         return v == 1;
-    return v > 1 && s->layers % (n * v) == 0 && p->microbatches % n == 0;
+    return v > 1 && (v == 2 || !t->folds) && s->layers % (n * v) == 0 &&
+           (!t->rounds || p->microbatches % n == 0) &&
+           (!t->fills || p->microbatches >= n * v);
 }
 
 static bool sequence_rule(const struct space *s, struct space_point *p)

@@ -289,15 +289,17 @@ static void fill_micro(struct space *s, struct arena *arena)
  * 0. */
 static const struct choices {
     int32_t n;
-    int64_t v[7];
+    int64_t v[10];
 } choices[SPACE_N] = {
     [SPACE_COUNT] = { 1, { 1 } },
     [SPACE_OPTIMIZE] = { 2, { 0, 1 } },
     [SPACE_SEQUENCE] = { 2, { 0, 1 } },
-    [SPACE_SCHEDULE] = { 6,
+    [SPACE_SCHEDULE] = { 10,
                          { SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_GPIPE,
                            SCHEDULE_ZB_H1, SCHEDULE_SMP_INTERLEAVED,
-                           SCHEDULE_SMP_SIMPLE } },
+                           SCHEDULE_SMP_SIMPLE, SCHEDULE_LOOPED_BFS,
+                           SCHEDULE_ZB_INTERLEAVED, SCHEDULE_ZB_V,
+                           SCHEDULE_DUALPIPE_V } },
     [SPACE_VIRTUAL] = { 7, { 1, 2, 3, 4, 6, 8, 12 } },
     [SPACE_SHARDING] = { 4, { 0, 1, 2, 3 } },
     [SPACE_CHECKPOINTING] = { 3, { 0, 1, 2 } },

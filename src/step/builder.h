@@ -185,7 +185,9 @@ struct builder {
     struct measured_passes measured;
     int32_t **ready; /* [chunks][blocks] gathers that the next forward waits for; NULL:
                         none (any more) */
-    bool *seen;      /* [chunks] a backward has run: gradients are there */
+    bool
+        *seen[2]; /* [chunks] a backward has run: gradients are there, or (1) those that
+                      come with the gradient of the input */
 };
 
 #endif

@@ -134,7 +134,7 @@ struct load_order *offload_order(const struct stage *stage,
         o->first[i] = o->next[i] = o->task[i] = -1;
     for (int64_t i = order->n - 1; i >= 0; i--) {
         const struct pass_ref *p = &order->v[i];
-        if (p->kind != PASS_BACKWARD)
+        if (!pass_makes_input(p->kind))
             continue;
         int64_t from =
             forwards[p->microbatch * partition_chunks(stage->request->parts) +

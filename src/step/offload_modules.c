@@ -18,9 +18,7 @@ static void find(const struct stage *stage, int32_t block,
 bool offload_modules_stay(const struct stage *stage, int32_t chunk)
 {
     const struct parallelism *p = &stage->s->parallel;
-    return modules_of(stage) &&
-           (p->pipeline == 1 || (stage_is_last(stage, stage->rank) &&
-                                 chunk == p->stages.virtual_stages - 1));
+    return modules_of(stage) && (p->pipeline == 1 || stage_ends(stage, chunk));
 }
 
 /* The last slice of layers of a chunk; -1: it has none. */

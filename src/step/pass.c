@@ -90,7 +90,7 @@ static int backward_slice(struct builder *b, int32_t at, int32_t *unit, struct e
         int64_t group = recompute_group(b->stage, slice, k);
         int64_t from = group > 0 ? k / group * group : 0;
         bool last = k == slice.repeat - 1 || (group > 0 && (k + 1) % group == 0);
-        bool again = group > 0 && b->pass.kind == PASS_BACKWARD && last;
+        bool again = group > 0 && pass_makes_input(b->pass.kind) && last;
         if (again && recompute(b, slice, from, k + 1, first, err) < 0)
             return -1;
         b->pass.keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
@@ -113,8 +113,7 @@ static int backward_slice(struct builder *b, int32_t at, int32_t *unit, struct e
 bool pass_keeps_output(const struct stage *stage, int32_t chunk)
 {
     const struct parallelism *p = &stage->s->parallel;
-    bool last =
-        stage_is_last(stage, stage->rank) && chunk == p->stages.virtual_stages - 1;
+    bool last = stage_ends(stage, chunk);
     return p->pipeline > 1 && !last && library_of(p)->keeps_stage_outputs;
 }
 
@@ -167,7 +166,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         end_pair(b);
         return 0;
     }
-    if (kind == PASS_BACKWARD)
+    if (pass_makes_input(kind))
         offload_begin_backward(b, recompute_inputs(b->stage, chunk));
     b->pass.gradient_came = pass_keeps_output(b->stage, chunk);
     ledger_alloc(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
@@ -179,7 +178,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     pass_free_blocks(b, &b->tensors.late);
     end_pair(b);
     ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
-    if (kind == PASS_BACKWARD)
+    if (pass_makes_input(kind))
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,
                     kept_output_B(b->stage, chunk));
     return buckets_leave_chunk(b, err);

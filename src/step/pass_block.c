@@ -350,7 +350,40 @@ void pass_backward_op(struct builder *b, int32_t block, int32_t op)
 /* Whether the backward pass at hand has the operator. */
 static bool runs(const struct builder *b, const struct op *op)
 {
-    return !b->stage->splits || is_weight_op(op) == (b->pass.kind == PASS_WEIGHT);
+    return is_weight_op(op) ? pass_makes_weights(b->pass.kind)
+                            : pass_makes_input(b->pass.kind);
+}
+
+/* The gradient of a product's output, which its weights' pass reads: the size of what
+ * the forward product has made. */
+static int64_t awaited_B(const struct op_block *block, const struct op *op)
+{
+    static const char ending[] = "_wgrad";
+    size_t n = strlen(op->name), k = sizeof(ending) - 1;
+    if (n <= k || strcmp(op->name + n - k, ending) != 0)
+        return 0;
+    for (int32_t i = 0; i < block->n_forward; i++) {
+        const struct op *f = &block->forward[i];
+        if (strlen(f->name) == n - k && strncmp(f->name, op->name, n - k) == 0)
+            return f->n_outs > 0 ? f->outs[0].size_B : 0;
+    }
+    return 0;
+}
+
+/* An operator that another pass of the microbatch runs. The gradients that came with
+ * that of the input are sent with those of the weights. */
+static int pass_over(struct builder *b, const struct op_block *block,
+                     const struct op *op, struct err *err)
+{
+    if (b->pass.kind == PASS_INPUT)
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, awaited_B(block, op));
+    if (b->pass.kind != PASS_WEIGHT || !b->pass.reduces ||
+        !b->stage->s->parallel.reduce.overlap || states_shard_parameters(b->stage->s))
+        return 0;
+    for (int32_t i = 0; i < op->grad_n; i++)
+        if (buckets_add(b, &block->params[op->grad_first + i], err) < 0)
+            return -1;
+    return 0;
 }
 
 int pass_backward_block(struct builder *b, int32_t index, struct err *err)
@@ -363,8 +396,11 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     for (int32_t at = 0; at < block->n_backward; at++) {
         int32_t i = turn(&b->stage->comms[index], true, at);
         const struct op *op = &block->backward[i];
-        if (!runs(b, op))
+        if (!runs(b, op)) {
+            if (pass_over(b, block, op, err) < 0)
+                return -1;
             continue;
+        }
         await_experts(b, i);
         offload_modules_await(b, index, i);
         if (again)
@@ -375,6 +411,8 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
             emit_op(b, index, true, i);
         emit_comms(b, index, op, i, true, &spent);
         pass_free_kept(b, block, i);
+        if (b->pass.kind == PASS_WEIGHT)
+            ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, awaited_B(block, op));
         offload_modules_load(b, index, i);
         if (left)
             ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
@@ -386,7 +424,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
         spent.host_s += host_s(b->stage, index, true, i);
         spent.gpu_s += t->backward_s[0][i];
     }
-    if (!b->stage->splits || b->pass.kind == PASS_WEIGHT)
+    if (pass_makes_weights(b->pass.kind))
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,
                     pass_autocast_B(b->stage, block));
     add_launch_jitter(b, &spent);
@@ -404,7 +442,7 @@ void pass_accumulate_elements(struct builder *b, double elements)
     if (states_shard_parameters(b->stage->s) &&
         b->stage->s->parallel.pipeline == 1) /* else whole, until the last */
         bytes /= (double)b->stage->s->parallel.shard.degree;
-    if (bytes <= 0 || (b->stage->splits && b->pass.kind != PASS_WEIGHT))
+    if (bytes <= 0 || !pass_makes_weights(b->pass.kind))
         return;
     bool captured = b->stage->s->training.graphs >> OP_GRAPH_ITERATION & 1;
     issue_stream(b, CATEGORY_COMPUTE,

@@ -38,10 +38,15 @@ static bool sends_exposed(const struct stage *stage)
            !stage->fw->tensor.send_overlap;
 }
 
-static int send(struct builder *b, bool back, int64_t from, int32_t message,
+/* From a part to the one after it, or before it. */
+static int send(struct builder *b, int64_t from, int64_t to, int32_t message,
                 struct err *err)
 {
-    double bytes = tensor_ends_message_B(b->stage, back ? from - 1 : from);
+    const struct partition *parts = b->stage->request->parts;
+    int64_t number = partition_stage(parts->n_stages, parts->folds, from),
+            other = partition_stage(parts->n_stages, parts->folds, to);
+    double bytes = tensor_ends_message_B(b->stage, from < to ? from : to);
+    bool back = parts->folds ? other < number : to < from;
     int32_t comm =
         comms_add(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV, bytes, err);
     if (comm < 0)
@@ -94,22 +99,30 @@ static int64_t last_chunk(const struct stage *stage)
            (first && stage->request->parts->head_returns);
 }
 
+/* Whether neighbouring parts are on one stage: at the turn of a V. */
+static bool stays(const struct stage *stage, int64_t from, int64_t to)
+{
+    const struct partition *parts = stage->request->parts;
+    return parts->folds && partition_stage(parts->n_stages, true, from) ==
+                               partition_stage(parts->n_stages, true, to);
+}
+
 /* To the stage that the microbatch goes to next, and to all ranks what it ends as. */
 static int hand_on(struct builder *b, struct pass_ref ref, const struct position *at,
                    struct err *err)
 {
     bool backward = ref.kind != PASS_FORWARD;
     int64_t to = backward ? at->stage - 1 : at->stage + 1;
-    if (to >= 0 && to <= at->last &&
-        send(b, backward, at->stage, message_of(at, backward, to, ref.microbatch),
-             err) < 0)
+    if (to >= 0 && to <= at->last && !stays(b->stage, at->stage, to) &&
+        send(b, at->stage, to, message_of(at, backward, to, ref.microbatch), err) < 0)
         return -1;
     return backward || ref.chunk != last_chunk(b->stage)
                ? 0
                : group_broadcast_output(b, err);
 }
 
-static const enum work work_of[PASS_N] = { WORK_FORWARD, WORK_BACKWARD, WORK_WEIGHT };
+static const enum work work_of[PASS_N] = { WORK_FORWARD, WORK_BACKWARD, WORK_WEIGHT,
+                                           WORK_BACKWARD };
 
 static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
                       const struct position *at, struct err *err)
@@ -117,10 +130,11 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     bool backward = ref.kind != PASS_FORWARD;
     issue_tag(b, work_of[ref.kind], ref.microbatch);
     int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
-    if (ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last) {
+    bool comes = ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last;
+    if (comes && !stays(b->stage, comes_from, at->stage)) {
         receive(b, message_of(at, backward, at->stage, ref.microbatch));
         pass_free_blocks(b, &b->filling);
-    } else if (ref.kind == PASS_FORWARD)
+    } else if (ref.kind == PASS_FORWARD && !comes)
         issue_wait(b, issue_load_batch(b));
     if (detail) {
         int32_t begin = issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
@@ -154,25 +168,10 @@ static int64_t passes_ahead(const struct builder *b, const struct pass_list *ord
 static bool is_last_backward(const struct pass_list *order, int64_t i)
 {
     for (int64_t k = i + 1; k < order->n; k++)
-        if (order->v[k].kind == order->v[i].kind &&
+        if (pass_makes_weights(order->v[k].kind) &&
             order->v[k].chunk == order->v[i].chunk)
             return false;
     return true;
-}
-
-/* Whether the pass runs next to one of another microbatch: a forward and the backward
- * after it (MODEL.md, R11.12). */
-static bool is_paired(const struct stage *stage, const struct pass_list *order,
-                      int64_t i)
-{
-    const struct pass_ref *v = order->v;
-    if (stage->s->parallel.dispatch.overlap != EXPERT_OVERLAP_MICROBATCHES)
-        return false;
-    return v[i].kind == PASS_FORWARD
-               ? i + 1 < order->n && v[i + 1].kind == PASS_BACKWARD &&
-                     v[i + 1].microbatch != v[i].microbatch
-               : v[i].kind == PASS_BACKWARD && i > 0 && v[i - 1].kind == PASS_FORWARD &&
-                     v[i - 1].microbatch != v[i].microbatch;
 }
 
 /* Microbatches that are replayed through the allocator: as many as are in flight at
@@ -214,8 +213,6 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     int64_t m = b->stage->request->microbatches;
     int64_t all =
         p->pipeline * p->stages.virtual_stages + b->stage->request->parts->head_returns;
-    int64_t stage = groups_stage(b->stage->request->groups, b->stage->rank);
-    enum pass_kind completes = b->stage->splits ? PASS_WEIGHT : PASS_BACKWARD;
     struct position at = { .last = all - 1,
                            .n_each = (int32_t)(all * m),
                            .microbatches = m };
@@ -223,7 +220,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     b->step->program.n_messages = at.base + 2 * at.n_each;
     b->pass.reduces = reduces;
     int64_t recorded = recorded_microbatches(order);
-    const int64_t n_ahead = passes_ahead(b, order, stage);
+    const int64_t n_ahead = passes_ahead(b, order, stage_part(b->stage, 0));
     struct ledger *l = &b->step->ledger;
     const struct load_order *loads = offload_order(b->stage, order);
     const int64_t end = order->periods_end - offload_lead(loads);
@@ -231,13 +228,14 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     buckets_begin(b);
     for (int64_t i = 0; i < order->n; i++) {
         struct pass_ref ref = order->v[i];
-        at.stage = ref.chunk * p->pipeline + stage;
-        b->pass.first = !b->seen[ref.chunk];
-        b->pass.reduces =
-            reduces && ref.kind == completes && is_last_backward(order, i);
+        bool completes = pass_makes_weights(ref.kind);
+        at.stage = stage_part(b->stage, ref.chunk);
+        b->pass.first = !b->seen[ref.kind == PASS_INPUT][ref.chunk];
+        b->pass.reduces = reduces && completes && is_last_backward(order, i);
         b->pass.defers = deferred_leaves(b->stage, ref);
-        b->pass.pairs = is_paired(b->stage, order, i);
         at.ahead = i < n_ahead;
+        b->pass.pairs =
+            ref.paired && p->dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
         bool overlaps = reduces && p->reduce.overlap &&
                         (b->pass.reduces || b->buckets.last_comm >= 0);
         bool watched = overlaps || shard_changes(b, ref.kind, ref.chunk) ||
@@ -249,8 +247,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         if (write_pass(b, ref, b->stage->detail || watched, &at, err) < 0)
             return -1;
         l->records = true;
-        if (ref.kind == completes)
-            b->seen[ref.chunk] = true;
+        b->seen[false][ref.chunk] |= completes;
+        b->seen[true][ref.chunk] |= pass_makes_input(ref.kind);
         repeat_period(b, order, i + 1, end, &flops_before);
     }
     b->pass.defers = b->pass.pairs = false;

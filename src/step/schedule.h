@@ -3,8 +3,12 @@
  *   gpipe, smp-simple   all forwards, then all backwards
  *   1f1b                p - i - 1 forwards, then one forward and one backward in turn
  *   interleaved         the same over chunks of layers (Megatron's virtual stages)
+ *   looped-bfs          gpipe over chunks, one after the other
  *   zb-h1               1f1b with the weight gradients of stage i put off by i
  *                       backwards
+ *   interleaved-zb      the same over chunks of layers
+ *   zb-v, dualpipe-v    two chunks as a V, weight gradients in the bubbles
+ *                       (schedule_fold.c)
  *   smp-interleaved     whatever is ready when the stage is free, backward first
  *
  * The last is dynamic: it is played out once with the passes' own durations to find the
@@ -25,15 +29,22 @@
 
 enum pass_kind {
     PASS_FORWARD,
-    PASS_BACKWARD, /* all of it, or (zb-h1) the gradient of the input only */
-    PASS_WEIGHT,   /* zb-h1: the gradients of the weights */
+    PASS_BACKWARD, /* all of it */
+    PASS_WEIGHT,   /* the gradients of the weights only */
+    PASS_INPUT,    /* that of the input only */
     PASS_N
 };
+
+/* Whether it makes what the stage before waits for, and gradients of weights. */
+bool pass_makes_input(enum pass_kind kind);
+bool pass_makes_weights(enum pass_kind kind);
 
 struct pass_ref {
     enum pass_kind kind;
     int32_t chunk;      /* of the stage's layers */
     int32_t microbatch; /* from 0 */
+    bool paired;        /* it runs next to one of another microbatch: a forward and the
+                    backward after it */
 };
 
 struct pass_list {
@@ -78,6 +89,17 @@ int64_t schedule_shorter(const struct schedule_request *q, int attempt);
 /* Most microbatches (of a chunk) whose forward has run and whose last backward has
  * not. */
 int64_t schedule_in_flight(const struct pass_list *list);
+
+/* For files of the schedules: one more pass, and that the passes so far are periods of
+ * so many, and what led to them. */
+void schedule_push(struct pass_list *l, enum pass_kind kind, int64_t chunk, int64_t m);
+void schedule_end_periods(struct pass_list *l, int64_t period);
+
+/* Two chunks as a V (schedule_fold.c). */
+void schedule_zb_v(struct pass_list *l, const struct schedule_request *q,
+                   int64_t stage);
+void schedule_dualpipe_v(struct pass_list *l, const struct schedule_request *q,
+                         int64_t stage);
 
 /* The dynamic schedule (schedule_dynamic.c). */
 void schedule_play(struct pass_list *lists, const struct schedule_request *q);

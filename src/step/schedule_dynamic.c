@@ -101,8 +101,9 @@ static void run_one(struct play *p, int64_t visit, int64_t t)
     bool backward = m >= 0;
     if (!backward)
         m = v->next_forward;
-    l->v[l->n++] = (struct pass_ref) { backward ? PASS_BACKWARD : PASS_FORWARD,
-                                       (int32_t)(visit / p->q->stages), (int32_t)m };
+    l->v[l->n++] =
+        (struct pass_ref) { backward ? PASS_BACKWARD : PASS_FORWARD,
+                            (int32_t)(visit / p->q->stages), (int32_t)m, false };
     if (backward)
         run_backward(p, visit, m, t);
     else

@@ -189,7 +189,7 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
     if (!v->dropped && unit != UNIT_ROOT && prefetch(b, unit, backward, err) < 0)
         return -1;
     if (backward && b->pass.part != CATEGORY_RECOMPUTE &&
-        (!b->stage->splits || b->pass.kind == PASS_WEIGHT))
+        pass_makes_weights(b->pass.kind))
         hold_gradients(b, v);
     return 0;
 }

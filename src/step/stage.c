@@ -39,7 +39,8 @@ static int64_t held_by(const struct partition *parts, int64_t stage, int64_t c,
     bool returns = parts->head_returns && i == model->n_blocks - 1;
     if (returns || c == parts->n_chunks)
         return returns && stage == 0 && c == parts->n_chunks;
-    return held(&parts->parts[c * parts->n_stages + stage], model, i, layer);
+    int64_t part = partition_part(parts->n_stages, parts->folds, stage, c);
+    return held(&parts->parts[part], model, i, layer);
 }
 
 /* A stage keeps its own copy of the embedding, where a tied head or a module that predicts
@@ -115,10 +116,27 @@ static void number_layers(struct stage *stage, int64_t n_chunks)
     }
 }
 
+int64_t stage_part(const struct stage *stage, int64_t chunk)
+{
+    const struct partition *parts = stage->request->parts;
+    int64_t number = groups_stage(stage->request->groups, stage->rank);
+    if (chunk >= parts->n_chunks) /* the head to which the stream returns */
+        return parts->n_stages * parts->n_chunks;
+    return partition_part(parts->n_stages, parts->folds, number, chunk);
+}
+
+bool stage_ends(const struct stage *stage, int64_t chunk)
+{
+    const struct partition *parts = stage->request->parts;
+    return stage_part(stage, chunk) == parts->n_stages * parts->n_chunks - 1;
+}
+
 bool stage_is_last(const struct stage *stage, int64_t rank)
 {
+    const struct partition *parts = stage->request->parts;
     return groups_stage(stage->request->groups, rank) ==
-           stage->s->parallel.pipeline - 1;
+           partition_stage(parts->n_stages, parts->folds,
+                           parts->n_stages * parts->n_chunks - 1);
 }
 
 int stage_parts(struct partition *parts, struct arena *arena, const struct scenario *s,

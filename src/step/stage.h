@@ -65,7 +65,6 @@ struct stage {
     struct plans plans;
     struct op_settings settings;
     bool half;   /* products read 16-bit numbers */
-    bool splits; /* gradients of weights have a pass of their own */
     bool detail; /* passes are written operator by operator */
     struct states states;
     struct states others[REPLICA_GROUPS]; /* of parameters that others than data ranks
@@ -93,7 +92,13 @@ void stage_cut(struct stage *stage, const struct op_list *model);
 /* Bytes of a number that products read. */
 double stage_width_B(const struct stage *stage);
 
-/* Whether the rank (of the world) is of the pipeline's last stage. */
+/* Which part of the pipeline, in order of execution, the stage's chunk is. */
+int64_t stage_part(const struct stage *stage, int64_t chunk);
+
+/* Whether the chunk is the last part of the pipeline. */
+bool stage_ends(const struct stage *stage, int64_t chunk);
+
+/* Whether the rank (of the world) is of the stage with the pipeline's last part. */
 bool stage_is_last(const struct stage *stage, int64_t rank);
 
 #endif

@@ -113,7 +113,6 @@ static struct stage stage_of(const struct step_request *q, int64_t rank,
         .plans = { q->arena, q->net, q->groups },
         .settings = scenario_op_settings(q->s),
         .half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2,
-        .splits = p->pipeline > 1 && p->stages.schedule == SCHEDULE_ZB_H1,
         .detail = q->detail || p->pipeline == 1,
     };
     stage.states = offload_states(&stage, states_of(q->s));
@@ -135,7 +134,8 @@ static struct builder builder_of(const struct stage *stage, struct step *step)
         .buckets = { .plans = { .size_B = -1 }, .last_comm = -1 },
         .offload = { .last_store = -1, .begin = -1 },
         .outputs = { .task = -1 },
-        .seen = ARENA_ARRAY(stage->arena, chunks, bool),
+        .seen = { ARENA_ARRAY(stage->arena, chunks, bool),
+                  ARENA_ARRAY(stage->arena, chunks, bool) },
     };
 }
 

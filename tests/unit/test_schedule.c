@@ -1,5 +1,6 @@
 /* Pipeline schedules: closed forms of bubbles and of microbatches in flight,
  * found again by playing the lists out over uniform stages with free messages. */
+#include "layout/partition.h"
 #include "step/schedule.h"
 
 #include <CUnit/CUnit.h>
@@ -12,7 +13,7 @@ enum { STAGES_MAX = 8, CHUNKS_MAX = 4, MICROBATCHES_MAX = 32 };
 
 /* When each pass has ended; 0: not yet. */
 struct played {
-    int64_t end[PASS_N][STAGES_MAX * CHUNKS_MAX][MICROBATCHES_MAX];
+    int64_t end[PASS_N][STAGES_MAX * CHUNKS_MAX + 1][MICROBATCHES_MAX];
     int64_t at[STAGES_MAX], next[STAGES_MAX];
 };
 
@@ -24,11 +25,20 @@ static struct pass_list *make(struct arena *arena, const struct schedule_request
     return lists;
 }
 
+/* The part that a pass is of, in order of execution. */
+static int64_t part_of(const struct schedule_request *q, int64_t stage, int64_t chunk)
+{
+    if (chunk == q->chunks) /* a head that is returned to */
+        return q->stages * q->chunks;
+    return partition_part(q->stages, parallelism_schedule(q->kind)->folds, stage,
+                          chunk);
+}
+
 /* When what the pass needs is there; -1: not yet. */
 static int64_t ready(const struct played *p, const struct schedule_request *q,
                      int64_t stage, struct pass_ref r)
 {
-    int64_t v = r.chunk * q->stages + stage;
+    int64_t v = part_of(q, stage, r.chunk);
     int64_t last = q->stages * q->chunks - 1 + q->returns;
     int64_t t = 0;
     if (r.kind == PASS_FORWARD)
@@ -40,10 +50,52 @@ static int64_t ready(const struct played *p, const struct schedule_request *q,
     return t ? t : -1;
 }
 
+/* Times are of forward, of the input's gradient and of the weights'. */
+static int64_t lasts(const int64_t time[PASS_N], enum pass_kind kind)
+{
+    return kind == PASS_BACKWARD ? time[PASS_BACKWARD] + time[PASS_WEIGHT]
+           : kind == PASS_INPUT  ? time[PASS_BACKWARD]
+                                 : time[kind];
+}
+
+/* When the stage's next passes, one or a pair, can begin; -1: not yet. */
+static int64_t begins(const struct played *p, const struct schedule_request *q,
+                      const struct pass_list *l, int64_t stage, int64_t n)
+{
+    int64_t from = p->at[stage];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t t = ready(p, q, stage, l->v[p->next[stage] + i]);
+        if (t < 0)
+            return -1;
+        from = t > from ? t : from;
+    }
+    return from;
+}
+
+/* Runs the stage's next pass; `joint`: or pair, which is one. */
+static int64_t step(struct played *p, const struct schedule_request *q,
+                    const struct pass_list *l, int64_t stage,
+                    const int64_t time[PASS_N], bool joint)
+{
+    int64_t n = joint && l->v[p->next[stage]].paired ? 2 : 1, sum = 0;
+    int64_t from = begins(p, q, l, stage, n);
+    if (from < 0)
+        return -1;
+    for (int64_t i = 0; i < n; i++)
+        sum += lasts(time, l->v[p->next[stage] + i].kind);
+    p->at[stage] = from + sum;
+    for (int64_t i = 0; i < n; i++) {
+        struct pass_ref r = l->v[p->next[stage]++];
+        enum pass_kind as = r.kind == PASS_INPUT ? PASS_BACKWARD : r.kind;
+        p->end[as][part_of(q, stage, r.chunk)][r.microbatch] = p->at[stage];
+    }
+    return sum;
+}
+
 /* Plays lists with pass times f, b, w; yields the idle time of stage 0, or -1 when the
  * lists wait for each other. */
-static int64_t play(const struct pass_list *lists, const struct schedule_request *q,
-                    const int64_t time[PASS_N])
+static int64_t play_as(const struct pass_list *lists, const struct schedule_request *q,
+                       const int64_t time[PASS_N], bool joint)
 {
     struct played *p = calloc(1, sizeof(*p));
     int64_t busy = 0, end = 0, moved = 1;
@@ -51,16 +103,11 @@ static int64_t play(const struct pass_list *lists, const struct schedule_request
         moved = 0;
         for (int64_t i = 0; i < q->stages; i++)
             while (p->next[i] < lists[i].n) {
-                struct pass_ref r = lists[i].v[p->next[i]];
-                int64_t from = ready(p, q, i, r);
-                if (from < 0)
+                int64_t took = step(p, q, &lists[i], i, time, joint);
+                if (took < 0)
                     break;
-                from = from > p->at[i] ? from : p->at[i];
-                p->at[i] = from + time[r.kind];
-                p->end[r.kind][r.chunk * q->stages + i][r.microbatch] = p->at[i];
-                busy += i == 0 ? time[r.kind] : 0;
+                busy += i == 0 ? took : 0;
                 end = p->at[i] > end ? p->at[i] : end;
-                p->next[i]++;
                 moved = 1;
             }
     }
@@ -69,6 +116,12 @@ static int64_t play(const struct pass_list *lists, const struct schedule_request
             end = busy - 1;
     free(p);
     return end - busy;
+}
+
+static int64_t play(const struct pass_list *lists, const struct schedule_request *q,
+                    const int64_t time[PASS_N])
+{
+    return play_as(lists, q, time, false);
 }
 
 static void test_bubbles(void)
@@ -88,6 +141,10 @@ static void test_bubbles(void)
         { SCHEDULE_INTERLEAVED, 2, 3, 6, 5, 10, 0, 15 },
         { SCHEDULE_ZB_H1, 4, 1, 8, 10, 10, 10, 3 * 10 },
         { SCHEDULE_ZB_H1, 8, 1, 16, 10, 10, 10, 7 * 10 },
+        { SCHEDULE_ZB_INTERLEAVED, 4, 2, 8, 10, 10, 10, 3 * 10 },
+        { SCHEDULE_ZB_INTERLEAVED, 8, 3, 24, 10, 12, 8, 7 * 14 },
+        { SCHEDULE_LOOPED_BFS, 4, 2, 7, 10, 20, 0, 3 * 30 },
+        { SCHEDULE_LOOPED_BFS, 8, 4, 16, 11, 23, 0, 7 * 34 },
         { SCHEDULE_SMP_INTERLEAVED, 4, 1, 8, 10, 20, 0, 3 * 30 },
         { SCHEDULE_SMP_INTERLEAVED, 2, 1, 7, 10, 20, 0, 30 },
     };
@@ -220,13 +277,70 @@ static void test_refusals(void)
     q.kind = SCHEDULE_INTERLEAVED;
     q.microbatches = 3;
     CU_ASSERT_EQUAL(schedule_make(&lists, &arena, &q, &err), -1);
+    q.kind = SCHEDULE_DUALPIPE_V; /* as PyTorch's raises */
+    CU_ASSERT_EQUAL(schedule_make(&lists, &arena, &q, &err), -1);
+    q.kind = SCHEDULE_ZB_V;
+    CU_ASSERT_EQUAL(schedule_make(&lists, &arena, &q, &err), 0);
+    q.chunks = 3;
+    CU_ASSERT_EQUAL(schedule_make(&lists, &arena, &q, &err), -1);
     arena_release(&arena);
+}
+
+/* Every pass once, its weights after its input's gradient. */
+static void check_all_run(const struct pass_list *l, const struct schedule_request *q)
+{
+    int64_t n[PASS_N] = { 0 };
+    for (int64_t i = 0; i < l->n; i++) {
+        CU_ASSERT(l->v[i].microbatch < q->microbatches);
+        n[l->v[i].kind]++;
+    }
+    CU_ASSERT_EQUAL(n[PASS_FORWARD], q->chunks * q->microbatches);
+    CU_ASSERT_EQUAL(n[PASS_BACKWARD] + n[PASS_INPUT], n[PASS_FORWARD]);
+    CU_ASSERT_EQUAL(n[PASS_WEIGHT], n[PASS_INPUT]);
+}
+
+/* Two chunks as a V: no stage waits in vain, whatever passes take; chunks in flight
+ * are at most those of 1F1B's p stages (2 p halves), with DualPipe-V one more; the
+ * bubble is the papers' where passes are equal, else between what it takes to fill
+ * and drain. */
+static void test_folded(void)
+{
+    static const int64_t times[][PASS_N] = { { 10, 10, 10 }, { 10, 12, 8 },
+                                             { 10, 8, 13 },  { 7, 11, 9 },
+                                             { 10, 20, 5 },  { 20, 10, 10 } };
+    for (int64_t i = 0; i < 6 * 7 * MICROBATCHES_MAX; i++) {
+        const int64_t *t = times[i % 6], p = 2 + i / 6 % 7, m = 1 + i / 42;
+        int64_t f = t[PASS_FORWARD], b = t[PASS_BACKWARD], w = t[PASS_WEIGHT];
+        struct arena arena;
+        arena_init(&arena);
+        struct schedule_request q = {
+            .kind = SCHEDULE_ZB_V, .stages = p, .chunks = 2, .microbatches = m
+        };
+        for (int dual = 0; dual < (m >= 2 * p ? 2 : 1); dual++) {
+            q.kind = dual ? SCHEDULE_DUALPIPE_V : SCHEDULE_ZB_V;
+            struct pass_list *lists = make(&arena, &q);
+            int64_t bubble = play(lists, &q, t), joint = play_as(lists, &q, t, true);
+            for (int64_t k = 0; k < p; k++) {
+                check_all_run(&lists[k], &q);
+                CU_ASSERT(schedule_in_flight(&lists[k]) <= 2 * p + dual);
+            }
+            CU_ASSERT(bubble >= 0 && joint >= bubble);
+            if (m < 2 * p)
+                continue; /* never full */
+            CU_ASSERT(bubble >= (p - 1) * f - p && bubble < (p - 1) * (f + b + w));
+            CU_ASSERT(i % 6 > 0 || bubble == (p - 1) * f);
+            if (dual && i % 6 == 0) /* F&B + B - 3 W, DualPipe's README */
+                CU_ASSERT_EQUAL(joint, (p - 1) * (f + 2 * (b + w) - 3 * w));
+        }
+        arena_release(&arena);
+    }
 }
 
 void test_schedule_register(void)
 {
     CU_pSuite s = CU_add_suite("schedule", NULL, NULL);
     CU_add_test(s, "bubbles of uniform stages are the closed forms", test_bubbles);
+    CU_add_test(s, "two chunks as a V", test_folded);
     CU_add_test(s, "microbatches in flight", test_in_flight);
     CU_add_test(s, "limits of SMP's dynamic schedule", test_active);
     CU_add_test(s, "a head that the stream returns to", test_returns);

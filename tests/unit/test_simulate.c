@@ -38,6 +38,13 @@ static const char *const mixed[] = {
     "pipeline=2 virtual_stages=4 schedule=\"interleaved\"",
     "pipeline=4 schedule=\"gpipe\"",
     "pipeline=4 schedule=\"zb-h1\"",
+    "pipeline=4 schedule=\"zb-v\"",
+    "pipeline=4 schedule=\"zb-v\" tensor=2 placement=\"PDT\" /training/microbatches=12",
+    "pipeline=4 schedule=\"dualpipe-v\" /training/microbatches=12",
+    "pipeline=2 schedule=\"dualpipe-v\" placement=\"spread\" "
+    "/training/microbatches=8",
+    "pipeline=2 virtual_stages=3 schedule=\"looped-bfs\"",
+    "pipeline=4 virtual_stages=2 schedule=\"interleaved-zb\" tensor=2",
     "pipeline=4 schedule=\"smp-interleaved\" library=\"smp\"",
     "pipeline=2 schedule=\"smp-simple\" library=\"smp\" tensor=2",
     "pipeline=4 schedule=\"smp-interleaved\" library=\"smp\" "
@@ -127,6 +134,12 @@ static const char *const mixed[] = {
     "pipeline=2 tensor=2 sharding={" FULL ",\"degree\":2} placement=\"spread\"",
     "pipeline=2 virtual_stages=2 schedule=\"interleaved\" sharding={" FULL "}",
     "pipeline=2 schedule=\"zb-h1\" sharding={" FULL "}",
+    "pipeline=2 schedule=\"zb-v\" sharding={" FULL "}",
+    "pipeline=2 schedule=\"dualpipe-v\" sharding={" FULL
+    ",\"reshard_after_forward\":true} /training/microbatches=8",
+    "/cluster/count=4 expert=4 pipeline=2 schedule=\"dualpipe-v\" "
+    "library=\"megatron\" expert_overlap=\"microbatches\" "
+    "/training/microbatches=8 " FLASH " " MIXTRAL,
     "pipeline=2 " CHECKPOINTS " sharding={" FULL ",\"reshard_after_forward\":true}",
     "pipeline=2 sharding={" FULL "} /training/gradient_accumulation_steps=6 "
     "/training/microbatches=2",
@@ -250,8 +263,12 @@ static void test_parts(void)
  * what is sliced over the tensor group is so on every rank. */
 static void test_flops(void)
 {
-    static const char *const cuts[] = { "pipeline=2", "pipeline=4",
+    static const char *const cuts[] = { "pipeline=2",
+                                        "pipeline=4",
                                         "pipeline=4 schedule=\"zb-h1\"",
+                                        "pipeline=4 schedule=\"zb-v\"",
+                                        "pipeline=4 schedule=\"dualpipe-v\" "
+                                        "/training/microbatches=8",
                                         "pipeline=4 virtual_stages=2 "
                                         "schedule=\"interleaved\"" };
     for (size_t i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {

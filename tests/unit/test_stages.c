@@ -13,7 +13,7 @@ void test_stages_register(void);
 static void test_waits(void)
 {
     static const char *const schedules[] = { "1f1b", "gpipe", "smp-interleaved",
-                                             "zb-h1" };
+                                             "zb-h1", "zb-v" };
     for (size_t i = 0; i < sizeof(schedules) / sizeof(*schedules); i++) {
         struct simulate_result r[6];
         for (int k = 0; k < 6; k++) {
@@ -33,10 +33,43 @@ static void test_waits(void)
             CU_ASSERT(job_near(r[k].parts_s[CATEGORY_PIPELINE_BUBBLE],
                                r[0].parts_s[CATEGORY_PIPELINE_BUBBLE], 1e-9));
         }
-        CU_ASSERT(r[0].parts_s[CATEGORY_PIPELINE_BUBBLE] > 1e-3);
+        CU_ASSERT(r[0].parts_s[CATEGORY_PIPELINE_BUBBLE] > (i < 4 ? 1e-3 : 1e-5));
         CU_ASSERT(r[1].parts_s[CATEGORY_DATA_COMM_EXPOSED] >
                   r[0].parts_s[CATEGORY_DATA_COMM_EXPOSED] + 0.03);
     }
+}
+
+/* A V over eight nodes: no stage holds more activations than 1F1B's first, all about as
+ * many, the first stage has embedding and head (the tied matrix once), and the step is
+ * shorter than interleaved stages'. */
+static void test_v(void)
+{
+    static const char *const schedules[] = { "1f1b", "interleaved", "zb-v",
+                                             "dualpipe-v" };
+    double step_s[4], most_B[4] = { 0 }, least_B = 1e30;
+    for (int i = 0; i < 4; i++) {
+        struct job j;
+        struct simulate_result r;
+        char changes[512];
+        snprintf(changes, sizeof(changes),
+                 "pipeline=8 schedule=\"%s\" virtual_stages=%d library=\"fsdp\" "
+                 "/model=\"gpt2-xl\" /cluster/instance=\"p4d.24xlarge\" "
+                 "/cluster/count=8 /training/microbatches=64 "
+                 "/training/precision=\"bf16\" /training/sequence_length=1024",
+                 schedules[i], i > 0 ? 2 : 1);
+        job_load(&j, changes);
+        job_run_as(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
+        step_s[i] = r.step_time_s;
+        for (int32_t k = 0; k < r.memory.n_stages; k++) {
+            double kept_B = (double)r.memory.stages[k].activations_B;
+            most_B[i] = kept_B > most_B[i] ? kept_B : most_B[i];
+            least_B = i == 2 && kept_B < least_B ? kept_B : least_B;
+        }
+        job_unload(&j);
+    }
+    CU_ASSERT(step_s[2] < step_s[1] && step_s[3] < step_s[1]);
+    CU_ASSERT(most_B[2] < 1.15 * most_B[0] && least_B > 0.8 * most_B[2]);
+    CU_ASSERT(most_B[3] < 1.3 * most_B[0] && most_B[1] > most_B[3]);
 }
 
 /* AWS's reference configurations fit 40 GB; without tensor parallelism they do not, nor
@@ -286,6 +319,7 @@ void test_stages_register(void)
 {
     CU_pSuite s = CU_add_suite("stages", NULL, NULL);
     CU_add_test(s, "waiting for another stage's gradients is no bubble", test_waits);
+    CU_add_test(s, "two chunks of a stage as a V", test_v);
     CU_add_test(s, "AWS's reference configurations", test_references);
     CU_add_test(s, "outputs that SMP broadcasts", test_outputs);
     CU_add_test(s, "stages share words for heads of words", test_tied_heads);
