@@ -35,6 +35,7 @@ static const struct dialect_word precisions[] = {
 static const struct dialect_word styles[] = {
     { "1f1b", "1f1b" },
     { "interleaved", "interleaved" },
+    { "zbv", "zb-v" }, /* colossalai/pipeline/schedule/zero_bubble_pp.py */
     { NULL, NULL },
 };
 const struct dialect_option colossalai_rows[] = {
@@ -47,7 +48,7 @@ const struct dialect_option colossalai_rows[] = {
     ROW("n_chunks", WIDE "virtual_stages", .kind = DIALECT_DEGREE),
     ROW("num_model_chunks", WIDE "virtual_stages", .kind = DIALECT_DEGREE),
     ROW("pp_style", WIDE "schedule", .kind = DIALECT_WORD, .words = styles,
-        .wanted = "schedule that is simulated (1f1b, interleaved)"),
+        .wanted = "schedule that is simulated (1f1b, interleaved, zbv)"),
     ROW("max_length", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("max_len", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("max_seq_length", "/training/sequence_length", .kind = DIALECT_SIZE),

@@ -171,8 +171,19 @@ static void take_data_parallel(struct launch_context *t, const struct value *c)
 static void take_pipeline(struct launch_context *t, const struct value *c)
 {
     static const struct dialect_word words[] = {
-        { "1f1b", "1f1b" },   { "single_1F1B", "1f1b" },
-        { "gpipe", "gpipe" }, { "interleaved_1F1B", "interleaved" },
+        { "1f1b", "1f1b" },
+        { "single_1F1B", "1f1b" },
+        { "gpipe", "gpipe" },
+        { "interleaved_1F1B", "interleaved" },
+        { "1F1B", "1f1b" },
+        { "Interleaved1F1B", "interleaved" },
+        { "GPipe", "gpipe" },
+        { "looped_bfs", "looped-bfs" },
+        { "LoopedBFS", "looped-bfs" },
+        { "interleaved_zero_bubble", "interleaved-zb" },
+        { "InterleavedZeroBubble", "interleaved-zb" },
+        { "zbv_zero_bubble", "zb-v" },
+        { "ZBVZeroBubble", "zb-v" },
         { NULL, NULL },
     };
     const struct value_item *it = launch_find(t, c, OF "pp_config.schedule");
@@ -185,13 +196,13 @@ static void take_pipeline(struct launch_context *t, const struct value *c)
         w++;
     if (!w->word) {
         launch_add_unresolved(t, WIDE "schedule", it ? it->line : t->l->line,
-                              "pp_config.schedule: %.40s is not simulated (1f1b, gpipe "
-                              "and interleaved are)",
+                              "pp_config.schedule: %.40s is not simulated (those of "
+                              "OLMo-core's PipelineScheduleType are)",
                               word);
         return;
     }
     set(t, WIDE "schedule", json_string(w->value), it, "pp_config.schedule's default");
-    if (strcmp(w->value, "interleaved") == 0)
+    if (strcmp(w->value, "1f1b") != 0 && strcmp(w->value, "gpipe") != 0)
         launch_assume(t, WIDE "virtual_stages", json_integer(2),
                       "two stages a rank without split_points");
 }

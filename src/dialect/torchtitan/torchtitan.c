@@ -28,10 +28,6 @@ static void take_degree(struct launch_context *t, const struct dialect_option *r
 }
 
 /* clang-format off */
-static const struct dialect_word schedules[] = {
-    { "1F1B", "1f1b" }, { "1f1b", "1f1b" }, { "GPipe", "gpipe" }, { "gpipe", "gpipe" },
-    { "Interleaved1F1B", "interleaved" }, { "interleaved_1f1b", "interleaved" }, { NULL, NULL },
-};
 /* "alltoall" shuffles shards of keys and values from rank to rank, as a ring does
  * (torch/distributed/tensor/experimental/_attention.py, _AllToAllRotater). */
 static const struct dialect_word rotations[] = {
@@ -89,6 +85,9 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("parallelism.data_parallel_replicate_degree", WIDE "sharding/degree"), ROW_ACTS("training.data_parallel_replicate_degree", WIDE "sharding/degree"),
     ROW_ONLY("parallelism.pipeline_parallel_schedule", WIDE "schedule"), ROW_ONLY("experimental.pipeline_parallel_schedule", WIDE "schedule"),
     ROW_ACTS("parallelism.pipeline_parallel_layers_per_stage", WIDE "virtual_stages"),
+    ROW_ACTS("parallelism.pipeline_parallel_first_stage_less_layers", WIDE "partition"), ROW_ACTS("parallelism.pipeline_parallel_last_stage_less_layers", WIDE "partition"),
+    ROW_ACTS("parallelism.module_fqns_per_model_part", WIDE "partition"), ROW_ACTS("parallelism.pipeline_parallel_expert_parallel_overlap", WIDE "expert_overlap"),
+    ROW_ACTS("parallelism.pipeline_parallel_schedule_csv", WIDE "schedule"), ROW_ACTS("experimental.pipeline_parallel_schedule_csv", WIDE "schedule"),
     ROW_ONLY("parallelism.context_parallel_rotate_method", WIDE "context_comm"), ROW_ONLY("experimental.context_parallel_rotate_method", WIDE "context_comm"),
     ROW_ACTS("activation_checkpoint.mode", "/training/activation_checkpointing"), ROW_ACTS("activation_checkpoint.selective_ac_option", "/training/activation_checkpointing"),
     ROW_ACTS("parallelism.enable_async_tensor_parallel", WIDE "overlap_tensor"), ROW_ACTS("experimental.enable_async_tensor_parallel", WIDE "overlap_tensor"),
@@ -99,9 +98,6 @@ static const struct dialect_option joint[] = {
 static const struct dialect_option others[] = {
     ROW_UNSIMULATED("experimental.enable_compiled_autograd"), ROW_UNSIMULATED("parallelism.enable_compiled_autograd"),
     ROW_UNSIMULATED("experimental.pipeline_parallel_split_points"), ROW_UNSIMULATED("parallelism.pipeline_parallel_split_points"),
-    ROW_UNSIMULATED("parallelism.module_fqns_per_model_part"), ROW_UNSIMULATED("parallelism.pipeline_parallel_schedule_csv"),
-    ROW_UNSIMULATED("experimental.pipeline_parallel_schedule_csv"), ROW_UNSIMULATED("parallelism.pipeline_parallel_first_stage_less_layers"),
-    ROW_UNSIMULATED("parallelism.pipeline_parallel_last_stage_less_layers"), ROW_UNSIMULATED("parallelism.pipeline_parallel_expert_parallel_overlap"),
     ROW_UNSIMULATED("optimizer.early_step_in_backward"), ROW_UNSIMULATED("parallelism.disable_loss_parallel"), ROW_UNSIMULATED("training.disable_loss_parallel"),
     ROW("parallelism.expert_tensor_parallel_degree", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("experimental.custom_*"),
     ROW_UNSIMULATED("parallelism.expert_parallel_comm_backend"), ROW_UNSIMULATED("float8.*"), ROW_UNSIMULATED("quantize.*"), ROW_UNSIMULATED("mx.*"),
@@ -202,38 +198,6 @@ static void take_batch(struct launch_context *t, const struct value *c)
         launch_settle_item(t, "/training/microbatches", json_integer((json_int_t)parts),
                            many ? many : size,
                            "pipeline_parallel_microbatch_size's default");
-}
-
-static void take_schedule(struct launch_context *t, const struct value *c)
-{
-    const struct value_item *it = either(c, "parallelism.pipeline_parallel_schedule",
-                                         "experimental.pipeline_parallel_schedule");
-    const struct value_item *each =
-        value_get(c, "parallelism.pipeline_parallel_layers_per_stage");
-    static const struct dialect_option row =
-        ROW("pipeline_parallel_schedule", WIDE "schedule", .words = schedules,
-            .wanted = "schedule that is simulated (1F1B, GPipe, Interleaved1F1B)");
-    const json_t *now;
-    launch_hear(t, it);
-    if (launch_number(t, WIDE "pipeline", 1) < 2)
-        return;
-    if (it)
-        dialect_take_as(t, &row, it, DIALECT_WORD);
-    else
-        launch_assume(t, WIDE "schedule", json_string("1f1b"),
-                      "pipeline_parallel_schedule's default");
-    now = json_object_get(json_object_get(t->tree, "parallelism"), "schedule");
-    if (!now || strcmp(json_string_value(now), "interleaved") != 0)
-        return;
-    /* two stages on each rank (torchtitan/distributed/pipeline_parallel.py) */
-    launch_assume(t, WIDE "virtual_stages", json_integer(2),
-                  "Interleaved1F1B's two stages a rank");
-    if (each && each->value->kind != VALUE_NONE)
-        launch_note(t->l, each->line, DIAG_APPROXIMATE,
-                    "%s: two stages on each rank are taken (give --set "
-                    "/parallelism/virtual_stages=N)",
-                    each->key);
-    launch_hear(t, each);
 }
 
 static void take_context(struct launch_context *t, const struct value *c)
@@ -429,7 +393,7 @@ void torchtitan_read(struct launch_context *t, const struct dialect_input *in)
     take_model(t, c);
     if (!torchtitan_take_tokens(t, c))
         take_batch(t, c);
-    take_schedule(t, c);
+    torchtitan_take_stages(t, c);
     take_context(t, c);
     take_sharding(t, c);
     take_precision(t, c);

@@ -18,6 +18,9 @@ const struct value *torchtitan_arguments(struct launch_context *t,
 /* The batch, where it is given as tokens; false: it is not. */
 bool torchtitan_take_tokens(struct launch_context *t, const struct value *c);
 
+/* The schedule of a pipeline, and what each of its stages has. */
+void torchtitan_take_stages(struct launch_context *t, const struct value *c);
+
 bool torchtitan_recognises(const struct dialect_input *in);
 void torchtitan_read(struct launch_context *t, const struct dialect_input *in);
 
