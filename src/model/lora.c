@@ -137,6 +137,7 @@ static const struct word trained[] = {
     { "shared", LORA_TRAINS_EMBEDDINGS },
     { "head", LORA_TRAINS_HEAD },
     { "lm_head", LORA_TRAINS_HEAD },
+    { "output_layer", LORA_TRAINS_HEAD },
     { "embed_out", LORA_TRAINS_HEAD },
     { "score", LORA_TRAINS_HEAD },
     { "classifier", LORA_TRAINS_HEAD },

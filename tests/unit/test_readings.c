@@ -128,7 +128,7 @@ static const struct reading commands[] = {
     { "a.sh", CLM "--fsdp true\n", CLM_TREE(FSDP("full"), "bf16"), NULL },
     { "a.sh", CLM "--fsdp False\n", CLM_TREE("", "amp_bf16"), NULL },
     { "a.sh", CLM "--fsdp \"fullshard\"\n", CLM_TREE("", "amp_bf16"),
-      "it is no strategy of FSDP" },
+      "is no strategy of FSDP" },
 };
 
 /* DeepSpeed-Chat's: the options are what its programs make a configuration of ------ */

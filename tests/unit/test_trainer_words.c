@@ -158,9 +158,84 @@ static void test_optimizers(void)
     }
 }
 
+/* --- Megatron-SWIFT --------------------------------------------------------------- */
+
+static const struct program_case swift[] = {
+    /* defaults of its own: the distributed optimizer, selective recomputation, bf16, a
+     * batch of 16, experts without tensor parallelism */
+    { "NNODES=2 NPROC_PER_NODE=8 \\\n"
+      "megatron sft --model Qwen/Qwen3-30B-A3B --dataset d.jsonl --max_length 4096 \\\n"
+      "  --tensor_model_parallel_size 2 --pipeline_model_parallel_size 2 \\\n"
+      "  --virtual_pipeline_model_parallel_size 4 --sequence_parallel true \\\n"
+      "  --expert_model_parallel_size 4 --moe_shared_expert_overlap true \\\n"
+      "  --overlap_grad_reduce true --overlap_param_gather false --packing true\n",
+      "{\"cluster\":{\"count\":2,\"gpus_per_instance\":8},\"model\":\"Qwen/Qw"
+      "en3-30B-A3B\",\"parallelism\":{\"expert\":4,\"expert_dispatcher\":\"al"
+      "ltoall\",\"expert_overlap\":\"shared-expert\",\"expert_tensor\":1,\"li"
+      "brary\":\"megatron\",\"overlap\":true,\"overlap_param_gather\":false,"
+      "\"overlap_tensor\":false,\"pipeline\":2,\"placement\":\"PDT\",\"schedu"
+      "le\":\"interleaved\",\"sequence_parallel\":true,\"sharding\":{\"strate"
+      "gy\":\"optimizer\"},\"tensor\":2,\"virtual_stages\":4},\"training\":{"
+      "\"activation_checkpointing\":\"selective\",\"attention\":\"flash\",\"f"
+      "ramework\":\"megatron-core\",\"global_batch_size\":16,\"gradient_clipp"
+      "ing\":1.0,\"micro_batch_size\":1,\"precision\":\"bf16\",\"sequence_len"
+      "gth\":4096,\"task\":\"causal-lm\"}}",
+      NULL },
+    /* adapters, by the words of version 3; a switch that is off; a batch and a length */
+    { "export NPROC_PER_NODE=4\n"
+      "megatron pt --model Qwen/Qwen2.5-7B --train_type lora --lora_rank 64 \\\n"
+      "  --target_modules linear_qkv --modules_to_save output_layer \\\n"
+      "  --dataset d --max_length 8192 --micro_batch_size 2 --global_batch_size 64 \\\n"
+      "  --recompute_granularity none --use_distributed_optimizer false \\\n"
+      "  --context_parallel_size 2 --attention_backend fused --bf16 true\n",
+      "{\"cluster\":{\"count\":1,\"gpus_per_instance\":4},\"model\":\"Qwen/Qw"
+      "en2.5-7B\",\"parallelism\":{\"context\":2,\"library\":\"megatron\",\"o"
+      "verlap\":false,\"placement\":\"PDT\"},\"training\":{\"attention\":\"fl"
+      "ash\",\"framework\":\"megatron-core\",\"global_batch_size\":64,\"gradi"
+      "ent_clipping\":1.0,\"lora\":{\"alpha\":32.0,\"dropout\":0.05,\"rank\":"
+      "64,\"target_modules\":[\"linear_qkv\"],\"trained\":[\"output_layer\"]}"
+      ",\"micro_batch_size\":2,\"precision\":\"bf16\",\"sequence_length\":819"
+      "2,\"task\":\"causal-lm\"}}",
+      "packing is off" },
+    /* processes of a platform: how many instances is asked for */
+    { "NNODES=$WORLD_SIZE NODE_RANK=$RANK \\\n"
+      "megatron sft --model Qwen/Qwen2.5-7B --dataset d --max_length 2048 \\\n"
+      "  --recompute_granularity full --recompute_method uniform \\\n"
+      "  --recompute_num_layers 1 --torch_dtype float16 --optimizer_cpu_offload true\n",
+      "{\"cluster\":{},\"model\":\"Qwen/Qwen2.5-7B\",\"parallelism\":{\"libra"
+      "ry\":\"megatron\",\"overlap\":false,\"overlap_param_gather\":false,\"p"
+      "lacement\":\"PDT\",\"sharding\":{\"strategy\":\"optimizer\"}},\"traini"
+      "ng\":{\"activation_checkpointing\":\"full\",\"attention\":\"flash\",\""
+      "framework\":\"megatron-core\",\"global_batch_size\":16,\"gradient_clip"
+      "ping\":1.0,\"gradient_dtype\":\"fp16\",\"micro_batch_size\":1,\"precis"
+      "ion\":\"fp16\",\"sequence_length\":2048,\"task\":\"causal-lm\"}}",
+      "NNODES: its value is not known" },
+};
+
+static void test_swift(void)
+{
+    for (size_t i = 0; i < COUNT(swift); i++)
+        check("train.sh", &swift[i]);
+    check("train.yaml",
+          &(struct program_case) {
+              "model: Qwen/Qwen2.5-7B\ndataset: [d]\nmax_length: 1024\n"
+              "tensor_model_parallel_size: 4\nfp8_format: hybrid\n"
+              "fp8_recipe: blockwise\nmicro_batch_size: 4\n",
+              "{\"cluster\":{},\"model\":\"Qwen/Qwen2.5-7B\",\"parallelism\":{\"libra"
+              "ry\":\"megatron\",\"overlap\":false,\"overlap_param_gather\":false,\"o"
+              "verlap_tensor\":false,\"placement\":\"PDT\",\"sharding\":{\"strategy\""
+              ":\"optimizer\"},\"tensor\":4},\"training\":{\"activation_checkpointing"
+              "\":\"selective\",\"attention\":\"flash\",\"framework\":\"megatron-core"
+              "\",\"global_batch_size\":16,\"gradient_clipping\":1.0,\"micro_batch_si"
+              "ze\":4,\"precision\":\"fp8_blockwise\",\"sequence_length\":1024,\"task"
+              "\":\"causal-lm\"}}",
+              "Megatron-Core 0.12" });
+}
+
 void test_trainer_words_register(void)
 {
     CU_pSuite s = CU_add_suite("trainer words", NULL, NULL);
     CU_add_test(s, "Unsloth", test_unsloth);
     CU_add_test(s, "optimizers", test_optimizers);
+    CU_add_test(s, "Megatron-SWIFT", test_swift);
 }

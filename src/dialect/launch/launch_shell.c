@@ -433,6 +433,11 @@ static void take_variable(struct launch_context *t, const struct shell_binding *
     const struct value_item from = { b->name, b->line, &v };
     if (!environment_knows(b->name))
         return;
+    if (!b->value) {
+        launch_note(t->l, b->line, DIAG_LEFT_OUT,
+                    "%s: its value is not known; it is left out", b->name);
+        return;
+    }
     const char *pointer = launch_pointer(t, "/software/environment", b->name);
     if (!t->call || !launch_has(t, pointer)) /* a job has given it already */
         launch_set(t, pointer, json_string(b->value), &from);

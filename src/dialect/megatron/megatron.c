@@ -198,15 +198,19 @@ static void note_rampup(struct launch_context *t, const struct launch_command *c
     launch_hear(t, it);
 }
 
-void megatron_read(struct launch_context *t, const struct dialect_input *in)
+/* Degrees, batches, length. */
+static void take_rows(struct launch_context *t, const struct launch_command *c)
 {
-    const struct launch_command *c = in->command;
     launch_take_rows(t, megatron_job_rows, &c->options);
     launch_decide(t, WIDE "placement", json_string("PDT"), NULL,
                   "Megatron's order of ranks");
     launch_decide(t, "/training/gradient_clipping", json_real(1), NULL,
                   "clip-grad's default");
-    megatron_settle_model(t, c);
+}
+
+/* What depends on degrees and the model. */
+static void take_stack(struct launch_context *t, const struct launch_command *c)
+{
     take_stages(t, c);
     take_graphs(t, c);
     take_dispatch(t, c);
@@ -225,6 +229,20 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in)
     megatron_take_attention(t, c);
     if (!megatron_uses_deepspeed(c))
         megatron_take_overlaps(t, c);
+}
+
+void megatron_take_job(struct launch_context *t, const struct launch_command *c)
+{
+    take_rows(t, c);
+    take_stack(t, c);
+}
+
+void megatron_read(struct launch_context *t, const struct dialect_input *in)
+{
+    const struct launch_command *c = in->command;
+    take_rows(t, c);
+    megatron_settle_model(t, c);
+    take_stack(t, c);
     dialect_report(t, megatron_tables, "", &c->options,
                    (struct dialect_place) { c->command->line, "", "", true });
 }

@@ -29,6 +29,9 @@
 bool megatron_recognises(const struct dialect_input *in);
 void megatron_read(struct launch_context *t, const struct dialect_input *in);
 
+/* All that options say but the model, which another says. */
+void megatron_take_job(struct launch_context *t, const struct launch_command *c);
+
 /* Whether an option takes no value, so that what follows is none. */
 bool megatron_is_flag(const char *option);
 
@@ -87,6 +90,9 @@ struct megatron_dispatch {
     int64_t
         line; /* of the command, whose default is all-gathers; 0: nobody's default */
 };
+
+/* Of a model without shared experts, takes back that they overlap. */
+void megatron_settle_overlap(struct launch *l, struct cfg root);
 
 /* Reads them; after the degrees. */
 void megatron_take_dispatch(struct launch_context *t,

@@ -2,7 +2,9 @@
  * default: megatron/training/arguments.py), the backend of "flex", and overlaps. */
 #include "dialect/megatron/megatron.h"
 
+#include "config/pointer.h"
 #include "dialect/option.h"
+#include "model/model.h"
 
 #include <string.h>
 
@@ -78,4 +80,27 @@ void megatron_take_dispatch(struct launch_context *t, const struct megatron_disp
         launch_decide(t, WIDE "expert_dispatch_sms", json_integer((json_int_t)n),
                       o->sms, "");
     take_overlap(t, o);
+}
+
+/* core/transformer/moe/moe_layer.py (core_v0.19.0): without shared experts there is nothing
+ * to overlap, and the switch is passed over. */
+void megatron_settle_overlap(struct launch *l, struct cfg root)
+{
+    static const char at[] = WIDE "expert_overlap";
+    const char *word = json_string_value(pointer_get(root.json, at));
+    json_t *given = json_object_get(root.json, "model");
+    struct cfg_loader loader;
+    struct model m = { .hidden = 0 };
+    if (!word || strcmp(word, "shared-expert") != 0 || !given)
+        return;
+    cfg_loader_init(&loader);
+    struct cfg model = cfg_get(
+        cfg_from_tree(&loader, "model", json_pack("{s:O}", "model", given)), "model");
+    if (model_read(&m, &loader, model) == 0 && m.mlp.shared_width == 0) {
+        json_object_del(json_object_get(root.json, "parallelism"), "expert_overlap");
+        launch_note(
+            l, l->line, DIAG_WITHOUT_EFFECT,
+            "moe-shared-expert-overlap: without effect, as no expert is shared");
+    }
+    cfg_loader_release(&loader);
 }

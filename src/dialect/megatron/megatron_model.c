@@ -304,6 +304,7 @@ void megatron_settle_task(struct launch *l, struct cfg root)
     const char *type = json_string_value(pointer_get(root.json, "/model/model_type")),
                *task = json_string_value(pointer_get(root.json, "/training/task"));
     json_t *model = json_object_get(root.json, "model");
+    megatron_settle_overlap(l, root);
     if (!open || !task || !type || strcmp(type, "megatron") != 0)
         return;
     if (strcmp(task, "masked-lm") == 0)

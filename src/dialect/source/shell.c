@@ -53,10 +53,12 @@ static void bind(struct shell *s, struct shell_machine *m)
     for (int64_t i = 0; i < m->variables.n && !m->failed; i++) {
         const struct shell_variable *x = &m->variables.v[i];
         const struct shell_text *t = x->values.n == 1 ? &x->values.v[0] : NULL;
-        if (t && t->n && !x->array && !x->absent && !shell_unknown_of(m, t))
-            VEC_PUSH(&s->bindings,
-                     ((struct shell_binding) { x->name, shell_string(m, t, false),
-                                               t->v[0].line }));
+        if (t && t->n && !x->array && !x->absent)
+            VEC_PUSH(
+                &s->bindings,
+                ((struct shell_binding) {
+                    x->name, shell_unknown_of(m, t) ? NULL : shell_string(m, t, false),
+                    t->v[0].line }));
     }
 }
 

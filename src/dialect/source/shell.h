@@ -68,7 +68,7 @@ struct shell_word {
 
 /* What a variable is at the end, or of a command, where it is known and no array. */
 struct shell_binding {
-    const char *name, *value;
+    const char *name, *value; /* NULL: set, to what is not known */
     int64_t line;
 };
 

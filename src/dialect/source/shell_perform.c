@@ -23,7 +23,7 @@ static struct shell_word word_of(struct shell_machine *m, const struct shell_tex
     };
 }
 
-/* The variables that are set for the command alone, as far as they are known. */
+/* The variables that are set for the command alone. */
 static void record_own(struct shell_machine *m, const struct shell_simple *c,
                        struct shell_command *out)
 {
@@ -32,10 +32,11 @@ static void record_own(struct shell_machine *m, const struct shell_simple *c,
     for (int64_t i = c->own; i < c->own_end; i++) {
         const struct shell_variable *x = shell_find(m, m->locals.v[i].was.name);
         const struct shell_text *t = x && x->values.n == 1 ? &x->values.v[0] : NULL;
-        if (t && !x->array && !shell_unknown_of(m, t))
-            own[out->n_own++] =
-                (struct shell_binding) { x->name, shell_string(m, t, false),
-                                         t->n ? t->v[0].line : c->line };
+        if (t && !x->array)
+            own[out->n_own++] = (struct shell_binding) {
+                x->name, shell_unknown_of(m, t) ? NULL : shell_string(m, t, false),
+                t->n ? t->v[0].line : c->line
+            };
     }
     out->own = own;
 }

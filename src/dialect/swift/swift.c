@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 
@@ -124,8 +125,8 @@ static void take_attention(struct launch_context *t, const struct dialect_option
     dialect_take_as(t, &as, it, DIALECT_WORD);
 }
 
-static void take_task(struct launch_context *t, const struct dialect_option *row,
-                      const struct value_item *it)
+void swift_take_task(struct launch_context *t, const struct dialect_option *row,
+                     const struct value_item *it)
 {
     const char *word = text_of(it);
     if (strcmp(word, "causal_lm") == 0 || strcmp(word, "seq_cls") == 0)
@@ -135,8 +136,8 @@ static void take_task(struct launch_context *t, const struct dialect_option *row
         trainer_refuse(t, it, *word ? word : "this");
 }
 
-static void take_method(struct launch_context *t, const struct dialect_option *row,
-                        const struct value_item *it)
+void swift_take_method(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it)
 {
     static const char *const asked[] = { "dpo", "kto", "orpo", "simpo", "cpo", NULL };
     (void)row;
@@ -153,8 +154,8 @@ static bool off_bnb(const struct value *v)
 
 /* clang-format off */
 static const struct dialect_option rows[] = {
-    ROW("rlhf_type", "/training/task", .take = take_method),
-    ROW("task_type", "/training/task", .take = take_task),
+    ROW("rlhf_type", "/training/task", .take = swift_take_method),
+    ROW("task_type", "/training/task", .take = swift_take_task),
     ROW("model", "/model", .take = trainer_take_model),
     ROW("model_id_or_path", "/model", .take = trainer_take_model),
     ROW("deepspeed", "/parallelism/library", .take = take_deepspeed),
@@ -240,8 +241,9 @@ static int64_t variable(struct launch_context *t, const struct launch_command *c
 }
 
 /* swift/cli/main.py: NPROC_PER_NODE or NNODES start torchrun; without them there is one
- * process, which puts layers on all GPUs that it sees (utils/env.py, is_mp). */
-static void take_processes(struct launch_context *t, const struct launch_command *c)
+ * process, which puts layers on all GPUs that it sees (utils/env.py, is_mp). A platform
+ * that gives the number of nodes gives that of processes, too. */
+void swift_take_processes(struct launch_context *t, const struct launch_command *c)
 {
     const struct shell_binding *seen = launch_variable(c, "CUDA_VISIBLE_DEVICES");
     int64_t line = c->command->line, nodes = variable(t, c, "NNODES", COUNT_AT),
@@ -250,6 +252,13 @@ static void take_processes(struct launch_context *t, const struct launch_command
         set_whole(t, COUNT_AT, 1, line, "NNODES is not given");
     if (each || launch_is_unresolved(t, GPUS_AT) || launch_has(t, GPUS_AT))
         return;
+    if (!nodes && launch_variable(c, "NNODES")) {
+        launch_note(
+            t->l, line, DIAG_ASSUMED,
+            "NPROC_PER_NODE is taken to be given where NNODES is, and to be all "
+            "GPUs of an instance");
+        return;
+    }
     if (seen && seen->value && strchr(seen->value, ',')) {
         launch_add_unresolved(t, GPUS_AT, seen->line,
                               "CUDA_VISIBLE_DEVICES: without NPROC_PER_NODE one "
@@ -277,9 +286,7 @@ static void put_text(struct launch_context *t, struct value *v, const char *key,
     value_add(t->arena, v, key, v->line, value_new_string(t->arena, text, v->line, 0));
 }
 
-/* Names of versions 2 and 3, and defaults that other rows have to hear of. The adapters'
- * targets "ALL" and "auto" are the same as all-linear. */
-static struct value *arguments(struct launch_context *t, const struct value *given)
+struct value *swift_renamed(struct launch_context *t, const struct value *given)
 {
     static const char *const older[] = { "train_type", "sft_type" };
     struct value *v = copy_of(t, given);
@@ -288,6 +295,14 @@ static struct value *arguments(struct launch_context *t, const struct value *giv
         if (it && !value_get(v, "tuner_type"))
             v->items[it - v->items].key = "tuner_type";
     }
+    return v;
+}
+
+/* Defaults that other rows have to hear of. The adapters' targets "ALL" and "auto" are the
+ * same as all-linear. */
+static struct value *arguments(struct launch_context *t, const struct value *given)
+{
+    struct value *v = swift_renamed(t, given);
     if (!value_get(v, "torch_dtype") && !value_get(v, "dtype") &&
         !value_get(v, "bf16") && !value_get(v, "fp16"))
         put_text(t, v, "torch_dtype", "bfloat16");
@@ -318,7 +333,7 @@ bool swift_recognises(const struct dialect_input *in)
     bool marked = false;
     for (const char *const *m = marks; *m; m++)
         marked |= value_get(in->root, *m) != NULL;
-    return marked &&
+    return (marked || swift_megatron_is(in->root)) &&
            (value_get(in->root, "model") || value_get(in->root, "model_id_or_path"));
 }
 
@@ -331,8 +346,14 @@ static void take_command(struct launch_context *t, const struct launch_command *
     struct value v = { .kind = VALUE_STRING, .line = w ? w->line : 0, .text = "dpo" };
     const struct value_item it = { "rlhf", v.line, &v };
     if (w && strcmp(w->text, "rlhf") == 0 && !value_get(given, "rlhf_type"))
-        take_method(t, NULL, &it);
-    take_processes(t, c);
+        swift_take_method(t, NULL, &it);
+    swift_take_processes(t, c);
+}
+
+void swift_settle(struct launch *l, struct cfg root)
+{
+    trainer_settle_tower(l, root);
+    megatron_settle_overlap(l, root);
 }
 
 void swift_read(struct launch_context *t, const struct dialect_input *in)
@@ -348,6 +369,10 @@ void swift_read(struct launch_context *t, const struct dialect_input *in)
     t->l->title = "ms-swift's arguments";
     t->l->what = "the file";
     t->l->line = c ? c->command->line : 1;
+    if (swift_megatron_starts(c) || (!c && swift_megatron_is(given))) {
+        swift_megatron_read(t, c, given);
+        return;
+    }
     if (c)
         take_command(t, c, given);
     trainer_tower_frozen(t, all, "freeze_vit");

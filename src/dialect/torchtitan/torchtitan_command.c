@@ -18,6 +18,10 @@ static void take_script(struct launch_context *t, const struct launch_command *c
                                      &v };
     int64_t gpus = 8;
     v.text = n ? n->value : "8";
+    if (!v.text) {
+        v.kind = VALUE_UNKNOWN;
+        v.why = "its value is not known";
+    }
     launch_assume(t, "/cluster/count", json_integer(1), "run_train.sh, on one node");
     if (!launch_whole(&v, &gpus) || gpus < 1)
         launch_unresolved_item(t, "/cluster/gpus_per_instance", &from,
@@ -42,7 +46,7 @@ static struct value *of_registry(struct launch_context *t,
     const struct shell_binding *b = launch_variable(c, "CONFIG");
     const char *name;
     bool given = is_known_word(it, &name);
-    if (!given && !b)
+    if (!given && !(b && b->value))
         return NULL;
     name = given ? name : b->value;
     struct cfg all =
@@ -65,7 +69,7 @@ static struct value *of_file(struct launch_context *t, const struct launch_comma
     int64_t line = c->command->line;
     if (launch_names_document(c, &named))
         line = named.word->line;
-    else if (b)
+    else if (b && b->value)
         named.text = b->value, line = b->line;
     if (!named.text)
         return NULL;
