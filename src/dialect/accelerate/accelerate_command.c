@@ -133,6 +133,33 @@ static struct value *file_of(struct launch_context *t, const struct launch_comma
     return empty;
 }
 
+/* What runs before Accelerate's own words may start it on several nodes: open-instruct's
+ * mason.py multiplies --num_processes by its --num_nodes (mason.py of 2026). */
+static void take_outer(struct launch_context *t, struct value *config,
+                       const struct launch_command *c, int32_t launcher)
+{
+    const struct shell_word *w = c->command->words;
+    const struct value_item *all = value_get(config, "num_processes");
+    const struct shell_word *of = NULL;
+    bool mason = false;
+    for (int32_t i = 0; i + 1 < launcher; i++) {
+        mason |= strcmp(launch_last_part(w[i].text), "mason.py") == 0;
+        if (mason && strcmp(w[i].text, "--num_nodes") == 0)
+            of = &w[i + 1];
+    }
+    int64_t nodes, n;
+    struct value *count = of ? launch_word_value(t->arena, of, of->text) : NULL;
+    if (!count || !launch_whole(count, &nodes) || nodes < 1)
+        return;
+    put(t, config, "num_machines", of->line, count);
+    if (all && launch_whole(all->value, &n) && n > 0 && n < INT32_MAX &&
+        nodes < INT32_MAX) {
+        struct value *product = value_new(t->arena, VALUE_INT, all->line, 0);
+        product->integer = n * nodes;
+        put(t, config, "num_processes", all->line, product);
+    }
+}
+
 struct value *accelerate_take_command(struct launch_context *t,
                                       const struct launch_command *c)
 {
@@ -143,6 +170,7 @@ struct value *accelerate_take_command(struct launch_context *t,
         return NULL;
     struct value *config = file_of(t, c, from + 1);
     take_options(t, config, c, from + 1);
+    take_outer(t, config, c, from);
     if (!value_get(config, "num_machines") &&
         !launch_is_unresolved(t, "/cluster/count"))
         launch_set(t, "/cluster/count", json_integer(1), &one);

@@ -20,9 +20,6 @@
 bool deepspeed_recognises(const struct dialect_input *in);
 void deepspeed_read(struct launch_context *t, const struct dialect_input *in);
 
-/* Whether a file is a configuration. */
-bool deepspeed_is_config(const char *file);
-
 /* The file as a value, its lines kept; NULL when it cannot be read, which is reported
  * to the loader. */
 struct value *deepspeed_load(struct cfg_loader *loader, const char *file);

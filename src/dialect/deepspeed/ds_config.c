@@ -23,12 +23,10 @@ bool deepspeed_recognises(const struct dialect_input *in)
 }
 
 /* Read apart, so that what is no JSON is somebody else's to report. */
-bool deepspeed_is_config(const char *file)
+/* By its keys, whatever its name ends with (open-instruct's end with .conf). */
+static bool is_config(const char *file)
 {
-    const char *dot = strrchr(file, '.');
     struct cfg_loader loader;
-    if (!dot || strcmp(dot, ".json") != 0)
-        return false;
     cfg_loader_init(&loader);
     const struct dialect_input in = {
         .source = DIALECT_DOCUMENT,
@@ -89,7 +87,7 @@ const char *deepspeed_find(struct launch_context *t, const char *name)
         source_files_next_to(t->arena, t->l->where, name),
     };
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (places[i] && deepspeed_is_config(places[i]))
+        if (places[i] && is_config(places[i]))
             return places[i];
     return NULL;
 }

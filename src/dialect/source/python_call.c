@@ -125,7 +125,10 @@ static struct value *known_call(struct python_parser *r, const char *path,
         python_add_argument(r, arguments, line);
     if (strcmp(last, "parse_args") == 0 || strcmp(last, "parse_known_args") == 0)
         return python_parse_args(r, last, line);
-    if (names_listed(field_parsers, last))
+    /* others of that name are made of classes (open-instruct's ArgumentParserPlus) */
+    bool of_classes = strstr(last, "ArgumentParser") && first &&
+                      (first->kind == VALUE_LIST || first->kind == VALUE_DICT);
+    if (names_listed(field_parsers, last) || of_classes)
         return python_field_parser(r, arguments, line);
     struct value *v = python_builtin(r, function, arguments, line);
     return v;

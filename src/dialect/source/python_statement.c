@@ -213,17 +213,20 @@ static bool read_chained(struct python_parser *r, struct target *t)
     return false;
 }
 
-/* Reads the targets of "a, b =" and "(a, b) =" up to "=" or another operator. */
-static bool read_targets(struct python_parser *r, struct target *t, int *n)
+/* Reads the targets of "a, b =", "(a, b) =" and "(a,) =" up to "=" or another operator;
+ * `tuple`: that a comma makes them one. */
+static bool read_targets(struct python_parser *r, struct target *t, int *n, bool *tuple)
 {
     const char *close = python_at(r, "(") ? ")" : python_at(r, "[") ? "]" : NULL;
     if (close)
         python_open(r);
     *n = 0;
+    *tuple = false;
     do {
+        *tuple |= *n > 0;
         if (*n)
             python_advance(r);
-        if (close && *n && python_at(r, close))
+        if (*n && python_at(r, close ? close : "="))
             break;
         if (*n == TARGETS_MAX || !read_target(r, &t[(*n)++]))
             return false;
@@ -240,24 +243,25 @@ static bool read_assignment(struct python_parser *r)
 {
     struct target t[TARGETS_MAX], chained[TARGETS_MAX];
     int n, n_chained = 0;
-    if (!read_targets(r, t, &n))
+    bool tuple;
+    if (!read_targets(r, t, &n, &tuple))
         return false;
-    if (n == 1 && augment(r, &t[0]))
+    if (!tuple && augment(r, &t[0]))
         return true;
-    if (n == 1)
+    if (!tuple)
         skip_annotation(r);
     if (python_stopped(r) || !python_at(r, "="))
         return false;
     python_advance(r);
     while (n_chained < TARGETS_MAX && read_chained(r, &chained[n_chained]))
         n_chained++;
-    r->target = n == 1 && !t[0].n_keys ? t[0].name : NULL;
+    r->target = !tuple && !t[0].n_keys ? t[0].name : NULL;
     struct value *v = read_values(r);
     if (python_stopped(r)) {
         assign_unread(r, t, n);
         return true;
     }
-    if (n == 1)
+    if (!tuple)
         assign(r, &t[0], v);
     else
         assign_all(r, t, n, v);

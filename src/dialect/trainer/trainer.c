@@ -75,10 +75,35 @@ static void take_attention(struct launch_context *t, const struct dialect_option
         launch_note(t->l, it->line, DIAG_APPROXIMATE,
                     "%s: flex_attention is simulated as flash attention", it->key);
     }
-    if (names_find(attention_words, text, &word) == 0)
+    if (it->value->kind == VALUE_UNKNOWN)
+        launch_leave_out(t, it, "");
+    else if (names_find(attention_words, text, &word) == 0)
         launch_set(t, row->pointer, json_string(text), it);
     else if (it->value->kind != VALUE_NONE)
         launch_unresolved_item(t, row->pointer, it, "attention that is simulated");
+}
+
+/* qlora.py cuts the prompt and the answer apart and joins them (artidoro/qlora of 2023,
+ * DataArguments, DataCollatorForCausalLM). */
+static void take_two_lengths(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it)
+{
+    const struct value_item *source = launch_hyper(t, "source_max_len"),
+                            *target = launch_hyper(t, "target_max_len");
+    int64_t a = 1024, b = 256;
+    if ((source && !launch_whole(source->value, &a)) ||
+        (target && !launch_whole(target->value, &b))) {
+        launch_unresolved_item(t, row->pointer, it, "whole number");
+        return;
+    }
+    launch_hear(t, source);
+    launch_hear(t, target);
+    launch_set(t, row->pointer, json_integer((json_int_t)(a + b)), it);
+    launch_note(
+        t->l, it->line, DIAG_ASSUMED,
+        "source_max_len %lld and target_max_len %lld: each sequence is taken to "
+        "be of both (give --set /training/sequence_length=N for a shorter mean)",
+        (long long)a, (long long)b);
 }
 
 /* Of what is kept on the instance alone, nothing is uploaded on the way. */
@@ -191,6 +216,8 @@ const struct dialect_option trainer_rows[] = {
     ROW("max_source_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_target_length", "/training/decoder_length", .kind = DIALECT_WHOLE),
     ROW("max_input_length", "/training/sequence_length", .kind = DIALECT_POSITIVE),
+    ROW("source_max_len", "/training/sequence_length", .take = take_two_lengths),
+    ROW("target_max_len", "/training/sequence_length", .take = take_two_lengths),
     ROW("model_max_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_seq_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype, .give = peft_give_dtype),
