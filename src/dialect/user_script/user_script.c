@@ -186,6 +186,7 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     name_unsure(t, g);
     user_script_take_model(t, g);
     user_script_take_loop(t, g);
+    user_script_ask_batch(t, g);
     int64_t said = launch_said(t);
     if (trl)
         trl_take_method(t, strcmp(method, "Unsloth") == 0 ? "SFT" : method, &from);
@@ -212,7 +213,7 @@ bool user_script_recognises(const struct dialect_input *in)
         return user_script_recognises_command(in);
     arena_init(&arena);
     user_script_gather(&g, &arena, in->python);
-    bool trains = user_script_trains(&g);
+    bool trains = user_script_trains(&g) || user_script_loops(&g);
     arena_release(&arena);
     return trains;
 }
@@ -247,7 +248,7 @@ static const struct python_call *first_of(const struct user_script *g)
 {
     static const enum user_script_part parts[] = {
         SCRIPT_TRAINER,       SCRIPT_ARGUMENTS, SCRIPT_MODEL,
-        SCRIPT_CONFIGURATION, SCRIPT_DIFFUSION,
+        SCRIPT_CONFIGURATION, SCRIPT_DIFFUSION, SCRIPT_BACKWARD,
     };
     size_t i = 0;
     while (i + 1 < sizeof(parts) / sizeof(parts[0]) && !g->parts[parts[i]])
@@ -283,5 +284,7 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
         return;
     user_script_take(t, &g);
     user_script_take_own(t, &g, NULL, launch_last_part(t->l->file));
+    if (!user_script_trains(&g))
+        user_script_ask_plain(t, &g);
     take_processes(t, &g);
 }

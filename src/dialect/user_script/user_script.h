@@ -11,6 +11,7 @@
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
  *     user_script_own      options of the program's own that decide what is simulated
  *     user_script_unknown  a command whose options no dialect has
+ *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
@@ -46,6 +47,8 @@ enum user_script_part {
     SCRIPT_RECOMPUTED,    /* apply_activation_checkpointing(...) */
     SCRIPT_COMPILED,      /* torch.compile(...) */
     SCRIPT_DIFFUSION,     /* UNet2DConditionModel.from_pretrained(...): refused */
+    SCRIPT_BACKWARD,      /* loss.backward(), fabric.backward(loss) */
+    SCRIPT_CLIPPED,       /* clip_grad_norm_(model.parameters(), 1.0) */
     SCRIPT_BOOSTER,       /* Booster(plugin=...) of Colossal-AI */
     SCRIPT_PARTS
 };
@@ -140,6 +143,13 @@ bool user_script_refuses_second(struct launch_context *t, const struct user_scri
 
 /* Whether a text has a training: of a trainer, or a loop of its own. */
 bool user_script_trains(const struct user_script *g);
+
+/* user_script_plain.c: whether a text has a loop that trains a model of its own; before
+ * the rest is taken, the batch of a loop whose calls do not say it is asked for, since
+ * the Trainer's default is none of it; after it, what else such a loop leaves open. */
+bool user_script_loops(const struct user_script *g);
+void user_script_ask_batch(struct launch_context *t, const struct user_script *g);
+void user_script_ask_plain(struct launch_context *t, const struct user_script *g);
 
 /* After the words: the length at which the text's calls of tokenizers cut, or the
  * number that it binds to a usual name. */

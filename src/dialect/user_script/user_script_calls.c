@@ -98,6 +98,7 @@ static void choose_loop(struct user_script *g)
     static const enum user_script_part parts[] = {
         SCRIPT_OPTIMIZER, SCRIPT_SHARDED,    SCRIPT_REPLICATED, SCRIPT_AUTOCAST,
         SCRIPT_ENGINE,    SCRIPT_RECOMPUTED, SCRIPT_BOOSTER,    SCRIPT_DIFFUSION,
+        SCRIPT_BACKWARD,  SCRIPT_CLIPPED,
     };
     choose(g, SCRIPT_COMPILED, NULL);
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])

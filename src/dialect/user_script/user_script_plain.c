@@ -1,0 +1,41 @@
+/* A loop of PyTorch alone, whose model is a class of the text's own: loss.backward() and
+ * a loader, an optimizer or what shards and replicates. What its calls state is read as of
+ * any loop, and all that they leave open is asked for. */
+#include "dialect/user_script/user_script.h"
+
+bool user_script_loops(const struct user_script *g)
+{
+    const struct python_call *const *p = g->parts;
+    return p[SCRIPT_BACKWARD] && (p[SCRIPT_LOADER] || p[SCRIPT_OPTIMIZER] ||
+                                  p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]);
+}
+
+/* Where no trainer has a default, and no configuration of DeepSpeed's may say it. */
+void user_script_ask_batch(struct launch_context *t, const struct user_script *g)
+{
+    static const char batch_at[] = "/training/micro_batch_size",
+                      word[] = "per_device_train_batch_size";
+    const struct python_call *c = g->parts[SCRIPT_BACKWARD]
+                                      ? g->parts[SCRIPT_BACKWARD]
+                                      : g->parts[SCRIPT_OPTIMIZER];
+    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+        g->parts[SCRIPT_ENGINE] || !c || value_get(g->words, word) ||
+        launch_has(t, batch_at) || launch_is_unresolved(t, batch_at))
+        return;
+    launch_add_unresolved(t, batch_at, g->line ? g->line : c->line,
+                          "no call of a loader says how many sequences a GPU takes");
+}
+
+void user_script_ask_plain(struct launch_context *t, const struct user_script *g)
+{
+    static const char library_at[] = "/parallelism/library",
+                      why[] = "the loop and the model are the script's own";
+    int64_t line = g->parts[SCRIPT_BACKWARD] ? g->parts[SCRIPT_BACKWARD]->line : 0;
+    user_script_ask(t, line, why);
+    if (!launch_has(t, library_at) && !launch_is_unresolved(t, library_at))
+        launch_add_unresolved(t, library_at, line, "%s", why);
+    launch_note(t->l, line, DIAG_ASSUMED,
+                "the model is the script's own: whether parts of it are frozen or "
+                "recomputed is not read (give --set /training/lora=... and "
+                "/training/activation_checkpointing=... where they are)");
+}
