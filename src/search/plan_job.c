@@ -135,6 +135,27 @@ static void read_users(struct plan_job *job, const struct plan_request *r,
         job->stack_bits |= named;
 }
 
+/* The profiles that simulated plans have: one that the scenario names, or the library's
+ * of their degrees and sharding. */
+static void read_profiles(struct plan_stack *stack)
+{
+    enum { HOPPER = 90 };
+    const struct scenario *s = &stack->probe;
+    bool hopper = s->cluster.groups[0].instance->gpu->sm_arch >= HOPPER;
+    for (int split = 0; split < 2; split++)
+        for (int full = 0; full < 2; full++) {
+            struct parallelism p = s->parallel;
+            p.tensor = 1 + split;
+            p.shard.strategy = full ? SHARDING_FULL : SHARDING_NONE;
+            const char *name = library_framework(&p, s->software.pytorch, hopper);
+            const struct framework *fw =
+                s->training.framework_named || !name
+                    ? NULL
+                    : framework_get(&stack->loader, name, (struct cfg) { 0 });
+            stack->profiles[split][full] = fw ? fw : s->training.framework;
+        }
+}
+
 /* The stack on one node, as plain as it can be: where its defaults come from. */
 static void probe(struct plan_job *job, int stack)
 {
@@ -161,7 +182,9 @@ static void probe(struct plan_job *job, int stack)
     out->loaded = true;
     struct cfg root = cfg_from_tree(loader, "plan", tree);
     out->usable = scenario_read(&out->probe, loader, root) == 0;
-    if (!out->usable)
+    if (out->usable)
+        read_profiles(out);
+    else
         out->why = loader->diags.n_errors ? diags_error_text(&loader->diags, 0)
                                           : "it cannot be read";
 }

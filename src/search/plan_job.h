@@ -34,9 +34,10 @@ struct plan_request {
 
 struct plan_stack {
     bool loaded, usable;
-    struct cfg_loader loader; /* of the probe */
-    struct scenario probe;    /* one rank, of the first instance */
-    const char *why;          /* why it is not usable */
+    struct cfg_loader loader;               /* of the probe */
+    struct scenario probe;                  /* one rank, of the first instance */
+    const char *why;                        /* why it is not usable */
+    const struct framework *profiles[2][2]; /* [model split][fully sharded] */
 };
 
 /* Which plans SageMaker starts: those of instances named "ml.", or all. */

@@ -29,7 +29,7 @@ static const enum space_field layer_fields[] = { SPACE_INSTANCE, SPACE_LIBRARY,
                                                  SPACE_TENSOR,   SPACE_CONTEXT,
                                                  SPACE_OPTIMIZE, SPACE_MICRO,
                                                  SPACE_SEQUENCE };
-enum { N_LAYER_FIELDS = sizeof(layer_fields) / sizeof(layer_fields[0]) };
+enum { N_LAYER_FIELDS = sizeof(layer_fields) / sizeof(layer_fields[0]), PROFILES = 4 };
 
 struct scorer *scorer_new(const struct plan_job *job)
 {
@@ -37,7 +37,7 @@ struct scorer *scorer_new(const struct plan_job *job)
     s->job = job;
     arena_init(&s->arena);
     s->comm = score_comm_new(job);
-    s->n_layers = 1;
+    s->n_layers = PROFILES;
     for (int i = 0; i < N_LAYER_FIELDS; i++)
         s->n_layers *= job->space.n[layer_fields[i]];
     s->layers = xcalloc((size_t)s->n_layers, sizeof(struct score_layer *));
@@ -56,9 +56,17 @@ void scorer_free(struct scorer *s)
     free(s);
 }
 
+/* Whether tensor or pipeline parallelism splits the model; whether it is fully sharded:
+ * the profile's place. */
+static int profile_of(const struct space_point *p)
+{
+    bool split = p->v[SPACE_TENSOR] > 1 || p->v[SPACE_PIPELINE] > 1;
+    return 2 * split + (p->v[SPACE_SHARDING] == SHARDING_FULL);
+}
+
 static const struct score_layer *layer_of(struct scorer *s, const struct space_point *p)
 {
-    int64_t at = 0;
+    int64_t at = profile_of(p);
     for (int i = 0; i < N_LAYER_FIELDS; i++)
         at = at * s->job->space.n[layer_fields[i]] + p->at[layer_fields[i]];
     if (s->layers[at])
@@ -402,6 +410,10 @@ static double least_s(const struct scorer *s, const struct space_point *p,
 
 bool scorer_point(struct scorer *s, const struct space_point *p, struct score *out)
 {
+    const struct plan_stack *stack = &s->job->stacks[p->v[SPACE_LIBRARY]];
+    int profile = profile_of(p);
+    s->scratch[p->v[SPACE_LIBRARY]].training.framework =
+        stack->profiles[profile / 2][profile % 2];
     const struct score_layer *l = layer_of(s, p);
     if (!l->ok)
         return false;

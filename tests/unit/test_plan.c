@@ -389,6 +389,41 @@ static void test_prices(void)
     }
 }
 
+/* Scores have the profiles of what is simulated: DeepSpeed's of full sharding, a split
+ * model's of Megatron-DeepSpeed, a named one throughout. */
+static void test_profiles(void)
+{
+    static const char *const deepspeed[] = { "library=deepspeed" };
+    static const struct {
+        const char *set, *profiles[2][2]; /* [split][full] */
+    } cases[] = {
+        { NULL,
+          { { "pytorch-ddp", "deepspeed-zero3-eager" },
+            { "megatron-deepspeed", "megatron-deepspeed" } } },
+        { "/training/framework=\"megatron-2022\"",
+          { { "megatron-2022", "megatron-2022" },
+            { "megatron-2022", "megatron-2022" } } },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct planned x;
+        const struct plan_request r = { .model = "gpt2",
+                                        .instances = "p4d.24xlarge",
+                                        .global_batch = 64,
+                                        .sequence = 1024,
+                                        .fixes = { COUNT(deepspeed), deepspeed },
+                                        .sets = { cases[i].set != NULL,
+                                                  &cases[i].set } };
+        cfg_loader_init(&x.loader);
+        CU_ASSERT_EQUAL_FATAL(plan_job_init(&x.job, &x.loader, &r), 0);
+        const struct plan_stack *stack =
+            &x.job.stacks[x.job.space.values[SPACE_LIBRARY][0]];
+        for (int k = 0; k < 4; k++)
+            CU_ASSERT_STRING_EQUAL(stack->profiles[k / 2][k % 2]->name,
+                                   cases[i].profiles[k / 2][k % 2]);
+        close_job(&x);
+    }
+}
+
 /* --- what cannot be --------------------------------------------------------------- */
 
 static void test_empty(void)
@@ -574,6 +609,7 @@ void test_plan_register(void)
     CU_add_test(suite, "the counter visits what brute force finds", test_counter);
     CU_add_test(suite, "the best of a stream", test_best);
     CU_add_test(suite, "prices and their dates", test_prices);
+    CU_add_test(suite, "scores have the profiles of what is simulated", test_profiles);
     CU_add_test(suite, "why a space is empty", test_empty);
     CU_add_test(suite, "the bound rejects nothing that fits", test_bound);
     CU_add_test(suite, "the default search equals the exhaustive", test_exhaustive);
