@@ -31,6 +31,7 @@ int cmd_calibrate(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_pilot(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_list(int argc, char **argv);

@@ -243,7 +243,7 @@ static json_t *show_domains(struct results *all, const struct arguments *args,
 }
 
 /* Each source's jobs by what the others say of the unknowns. */
-static struct choices_report judge_choices(const struct choices_rows *rows)
+static struct choices_report judge_choices(const struct choices_rows *rows, bool pilot)
 {
     struct choices_report r = { .lines = ARENA_ARRAY(rows->arena, rows->sources.n + 1,
                                                      struct choices_line) };
@@ -254,6 +254,8 @@ static struct choices_report judge_choices(const struct choices_rows *rows)
             continue;
         r.lines[r.n++] = (struct choices_line) { rows->sources.v[s], score };
         choices_add(&r.all, &score);
+        if (pilot)
+            choices_pilot(&r.pilot, rows, s, &w);
     }
     r.widths = choices_fit(rows, -1);
     return r;
@@ -267,8 +269,9 @@ static struct choices_report show_choices(const struct results *all,
     struct choices_report r = { 0 };
     if (all->n_with_times < 2 || all->choices.n_jobs == 0 || args->arena)
         return r;
-    r = judge_choices(&all->choices);
-    if (r.n && shows_text(args) && !args->brief)
+    bool shown = shows_text(args) && !args->brief;
+    r = judge_choices(&all->choices, shown);
+    if (r.n && shown)
         report_choices_text(stdout, &r);
     return r;
 }

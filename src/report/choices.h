@@ -18,6 +18,7 @@ struct choices_report {
     struct choices_line *lines; /* sources that have jobs */
     struct choices_score all;
     struct risk_widths widths; /* of all sources */
+    struct choices_replay pilot;
 };
 
 extern const struct contract_object report_choices_contract;

@@ -33,6 +33,27 @@ static void print_bins(FILE *out, const struct choices_score *s)
     }
 }
 
+static void print_pilot(FILE *out, const struct choices_replay *p)
+{
+    const double *const rows[] = { p->useful, p->random };
+    static const char *const names[] = { "worth most", "random" };
+    if (p->n_jobs == 0)
+        return;
+    fprintf(out,
+            "\n  Regret of the choice after steps of alternatives were measured, %%"
+            " (%" PRId64 " jobs)\n  %-12s",
+            p->n_jobs, "measured");
+    for (int k = 0; k <= CHOICES_PILOTS; k++)
+        fprintf(out, " %6d", k);
+    fputc('\n', out);
+    for (int i = 0; i < 2; i++) {
+        fprintf(out, "  %-12s", names[i]);
+        for (int k = 0; k <= CHOICES_PILOTS; k++)
+            fprintf(out, " %6.2f", 100 * rows[i][k] / (double)p->n_jobs);
+        fputc('\n', out);
+    }
+}
+
 static void print_widths(FILE *out, const struct risk_widths *w)
 {
     fprintf(out, "\n  Widths that all sources say (of the logarithm)\n   ");
@@ -57,5 +78,6 @@ void report_choices_text(FILE *out, const struct choices_report *r)
         print_score(out, r->lines[i].source, &r->lines[i].score);
     print_score(out, "all", &r->all);
     print_bins(out, &r->all);
+    print_pilot(out, &r->pilot);
     print_widths(out, &r->widths);
 }

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static struct risk_plan plan_of(const struct plan_entry *e)
+struct risk_plan plan_risk_plan(const struct plan_entry *e)
 {
     const struct plan_result *r = &e->result;
     return (struct risk_plan) {
@@ -57,14 +57,14 @@ void plan_risk_judge(struct plan_outcome *out, const struct plan_options *o)
     struct risk_plan *plans = xcalloc(n, sizeof(*plans));
     struct risk_verdict *verdicts = xcalloc(n, sizeof(*verdicts));
     for (size_t i = 0; i < n; i++)
-        plans[i] = plan_of(&out->entries[i]);
+        plans[i] = plan_risk_plan(&out->entries[i]);
     how.of_memory = o->objective == PLAN_MEMORY;
     risk_judge(verdicts, plans, out->n_entries, &risk_widths, &how);
     for (size_t i = 0; i < n; i++)
         out->entries[i].risk = verdicts[i];
     sort(out, o->risk.rule);
     for (size_t i = 0; i < n; i++)
-        plans[i] = plan_of(&out->entries[i]);
+        plans[i] = plan_risk_plan(&out->entries[i]);
     out->decides = risk_decide(plans, out->n_entries, 0, &risk_widths, &how);
     free(plans);
     free(verdicts);

@@ -9,4 +9,7 @@
  * by the objective; RISK_NONE leaves all as it is. O(entries x draws). */
 void plan_risk_judge(struct plan_outcome *out, const struct plan_options *o);
 
+/* A plan as draws see it. */
+struct risk_plan plan_risk_plan(const struct plan_entry *e);
+
 #endif

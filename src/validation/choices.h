@@ -80,6 +80,19 @@ struct choices_score choices_judge(const struct choices_rows *rows, int32_t sour
                                    const struct risk_widths *w);
 void choices_add(struct choices_score *to, const struct choices_score *s);
 
+/* Regrets of choices after 0, 1, ... measurements of a step each (risk/pilot.h): of the
+ * alternative that is worth most, and of random ones, mean of several orders. Sums over
+ * jobs with more alternatives than that; runs that failed are left out. */
+enum { CHOICES_PILOTS = 3 };
+struct choices_replay {
+    int64_t n_jobs;
+    double useful[CHOICES_PILOTS + 1], random[CHOICES_PILOTS + 1];
+};
+
+/* Adds the jobs of a source as these widths see them. */
+void choices_pilot(struct choices_replay *to, const struct choices_rows *rows,
+                   int32_t source, const struct risk_widths *w);
+
 /* Bounds of a share that n_best of n were: the interval that holds it with 90 % (Clopper,
  * Pearson 1934). */
 void choices_bounds(const struct choices_bin *b, double *low, double *high);
