@@ -144,7 +144,7 @@ double checkpoint_model_B(const struct scenario *s)
 static double ends_of(const struct scenario *s)
 {
     const struct model *m = &s->model;
-    return (double)m->ends.vocab * (double)m->hidden *
+    return (double)m->ends.vocab * (double)(m->ends.word ? m->ends.word : m->hidden) *
            (model_has_vocabulary(m) && !model_ties_head(m) ? 2 : 1);
 }
 

@@ -141,8 +141,8 @@ static void emit_stream(struct build *b, const struct row *row, bool backward)
         build_outs(b, op, row);
 }
 
-/* Of the scores of causal attention, those that windows leave in the mean layer
- * (MODEL.md, 2.1). */
+/* Of the scores of attention, those that windows leave in the mean layer (MODEL.md,
+ * 2.1); an encoder's reach to both sides. */
 static double set_window(const struct build *b, struct op *op)
 {
     double s = (double)b->s->sequence, w = (double)b->m->attention.window;
@@ -150,7 +150,8 @@ static double set_window(const struct build *b, struct op *op)
         return 1;
     op->window = b->m->attention.window;
     op->windowed = b->m->attention.windowed_share;
-    return 1 - op->windowed * (1 - w * (2 * s - w) / (s * s));
+    double left = op->causal ? w * (2 * s - w) / (s * s) : w / s;
+    return 1 - op->windowed * (1 - left);
 }
 
 /* The products of one kernel: two, of backward five (dV, dP, dQ, dK, and P once
@@ -161,12 +162,12 @@ static void set_flash(const struct build *b, struct op *op, int64_t parts)
     op->flops *= (op->backward ? 5.0 : 2.0) * (op->causal ? 0.5 : 1.0);
     op->launches = op->backward ? 2 : 1;
     op->sinks = b->flags & HAS_SINKS;
+    if (parts == 1 && !(build_flags(b) & HAS_CROSS))
+        op->flops *= set_window(b, op);
     if (op->causal && parts > 1) { /* two chunks each: all ranks have equal work */
         op->causal = false;
         op->n = b->s->sequence / 2;
     }
-    if (op->causal)
-        op->flops *= set_window(b, op);
     if (b->flags & HAS_RING) {
         op->pieces = parts;
         op->dispatches *= (int32_t)parts;

@@ -185,6 +185,8 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_TEXT_STREAM           FLAG(68)  /* diffusion: texts have weights of their own, */
 #define HAS_ONE_OUT               FLAG(69)  /* or attention and MLP one last product */
 #define HAS_INDEXER               FLAG(70)  /* chooses the keys of a query */
+#define HAS_WORD_PRODUCT          FLAG(71)  /* of words' columns to the hidden size, */
+#define HAS_WORD_OUT              FLAG(72)  /* and back before the head */
 #define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
 /* clang-format on */
 

@@ -106,6 +106,11 @@ int build_check(const struct model *m, const struct op_settings *s, int64_t voca
     if (m->tower && (s->tensor > 1 || s->context > 1))
         return err_set(err, "a vision tower over a tensor or context group is not "
                             "modelled");
+    if (m->ends.word && (s->tensor > 1 || s->context > 1))
+        return err_set(err,
+                       "words of %" PRId64 " columns over a tensor or context "
+                       "group are not modelled",
+                       m->ends.word);
     if (m->ends.head == MODEL_HEAD_PRETRAIN && m->arch != MODEL_ENCODER)
         return err_set(err,
                        "pre-training with next-sentence prediction needs an encoder");

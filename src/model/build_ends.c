@@ -10,7 +10,9 @@ static const struct row embedding_f[] = {
       .keep = { KEEP(NARROW(1, PATCH), "patch_wgrad") } },
     { ROW_LINEAR, .part = MODULE_PATCH, .when = HAS_PATCHES },
     { ROW_OWNER, "word_gather", MODULE_WORD, .unless = HAS_PATCHES,
-      .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
+      .read = { WIDE(1, X) }, .write = { WIDE(1, X) },
+      .keep = { KEEP(NARROW(1, PATCH), "patch_wgrad", .when = HAS_WORD_PRODUCT) } },
+    { ROW_LINEAR, .part = MODULE_PATCH, .when = HAS_WORD_PRODUCT },
     { ROW_OWNER, "position_gather", MODULE_PLACE, .when = HAS_POSITIONS,
       .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
     { ROW_STREAM, "position_sum", .when = HAS_POSITIONS, .read = { WIDE(2, X) },
@@ -43,6 +45,10 @@ static const struct row embedding_b[] = {
       .launches = 2, .read = { WIDE(1, X) }, .write = { WIDE(1, PLACE) } },
     { ROW_STREAM, "tied_sum", .when = HAS_TIED, .unless = HAS_FROZEN_EMBEDDING,
       .same_node = true, .read = { WIDE(2, WORD) }, .write = { WIDE(1, WORD) } },
+    { ROW_DGRAD, .part = MODULE_PATCH, .when = HAS_WORD_PRODUCT,
+      .unless = HAS_FROZEN_EMBEDDING },
+    { ROW_WGRAD, .part = MODULE_PATCH, .when = HAS_WORD_PRODUCT },
+    { ROW_BIAS, .part = MODULE_PATCH, .when = HAS_WORD_PRODUCT },
     { ROW_OWNER_BWD, "word_scatter", MODULE_WORD, .unless = HAS_PATCHES, .launches = 4,
       .read = { WIDE(1, X) }, .write = { WIDE(1, WORD), WIDE(1, X) } },
     { ROW_WGRAD, .part = MODULE_PATCH, .when = HAS_PATCHES },
@@ -193,6 +199,8 @@ static const struct row masked_b[] = {
  * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token,
  * and the gradient of the logits, in their place or in addition to them. */
 static const struct row loss_f[] = {
+    { ROW_LINEAR, .part = MODULE_DENSE, .when = HAS_WORD_OUT,
+      .keep = { KEEP(NARROW(1, PATCH), "logits_wgrad") } },
     { ROW_LINEAR, .part = MODULE_LOGITS,
       .keep = { KEEP(NARROW(1, V), "loss_bwd", .unless = HAS_LOSS_IN_PLACE),
                 KEEP(NARROW(1, V), "logits_wgrad",
@@ -223,6 +231,8 @@ static const struct row loss_b[] = {
     { ROW_DGRAD, .part = MODULE_LOGITS },
     { ROW_WGRAD, .part = MODULE_LOGITS },
     { ROW_BIAS, .part = MODULE_LOGITS },
+    { ROW_DGRAD, .part = MODULE_DENSE, .when = HAS_WORD_OUT },
+    { ROW_WGRAD, .part = MODULE_DENSE, .when = HAS_WORD_OUT },
     ROW_END,
 };
 

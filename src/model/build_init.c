@@ -132,6 +132,8 @@ static flagset flags(const struct model *m, const struct op_settings *s)
            flag(gathers(m, s), HAS_PREDICTED) |
            flag(m->ends.positions > 0, HAS_POSITIONS) |
            flag(m->ends.patch > 0, HAS_PATCHES) |
+           flag(m->ends.word > 0, HAS_WORD_PRODUCT) |
+           flag(m->ends.word > 0 && m->ends.word_out, HAS_WORD_OUT) |
            flag(m->ends.type_vocab > 0, HAS_TYPES) |
            flag(m->norms.embedding, HAS_EMBEDDING_NORM) |
            flag(!wide_logits, HAS_CAST_LOSS) |
@@ -263,7 +265,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_R] = tokens * (double)m->mlp.experts / (folded > 1 ? t : 1);
     e[SYM_Z] = tokens * (double)m->mlp.shared_width / t;
     e[SYM_T] = tokens;
-    e[SYM_PATCH] = tokens * (double)m->ends.patch;
+    e[SYM_PATCH] = tokens * (double)(m->ends.patch + m->ends.word);
     e[SYM_P] = predicted * h;
     e[SYM_V] = predicted * (double)vocab / t;
     e[SYM_O] = sequences * h;
@@ -275,9 +277,13 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_PS] = (double)m->ends.scales;
     e[SYM_PROBE] = h;
     e[SYM_C] = 2 * (m->ends.head == MODEL_HEAD_SPAN ? tokens : sequences);
-    e[SYM_WORD] = (double)vocab / t * h;
-    e[SYM_PLACE] = (double)places * h;
-    e[SYM_TYPE] = (double)m->ends.type_vocab * h;
+    double word = m->ends.word > 0 ? (double)m->ends.word : h,
+           ends = m->ends.word_all ? word : h;
+    e[SYM_WORD] = (double)vocab / t * word;
+    e[SYM_PLACE] = (double)places * ends;
+    e[SYM_TYPE] = (double)m->ends.type_vocab * ends;
+    if (module == OP_EMBEDDING && m->ends.word_all)
+        e[SYM_H] = ends;
     e[SYM_BIAS] = (double)m->attention.relative_buckets * heads;
     e[SYM_QN] = norm_weights(m->attention.q_norm, m->attention.head_dim, t);
     e[SYM_KN] = norm_weights(m->attention.k_norm, m->attention.head_dim, t);
@@ -317,13 +323,15 @@ static void set_end_linears(struct build *b, int64_t vocab, int64_t tokens,
                           : pooled;
     bool masked =
         m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
+    int64_t word = m->ends.word, out = word > 0 && m->ends.word_out ? word : h;
     const struct linear rows[] = {
-        [MODULE_DENSE] = { predicted, h, h, 1, true, true, head },
-        [MODULE_LOGITS] = { predicted, h, vocab / ends->degree, 1,
+        [MODULE_DENSE] = { predicted, h, out, 1, masked, true, head },
+        [MODULE_LOGITS] = { predicted, out, vocab / ends->degree, 1,
                             m->ends.head_bias || masked, !m->ends.tied, head },
         [MODULE_POOLER] = { pooled, h, m->ends.embed ? m->ends.embed : h, 1,
                             !m->ends.embed || m->ends.embed_bias, true, head },
-        [MODULE_PATCH] = { tokens, m->ends.patch, h, 1, m->ends.patch_bias, true,
+        [MODULE_PATCH] = { tokens, m->ends.patch + word, h, 1,
+                           word > 0 ? m->ends.word_bias : m->ends.patch_bias, true,
                            head },
         [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
         [MODULE_CONTRAST] = { 2 * pooled, m->ends.embed, pooled * replicas, 1, false,

@@ -16,6 +16,87 @@ static const struct family_field bert_fields[] = {
     FIELDS_END,
 };
 
+/* ELECTRA's discriminator: words of fewer columns. */
+static const struct family_field electra_fields[] = {
+    HF_SIZES,
+    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
+    COUNT("type_vocab_size", NULL, ends.type_vocab, 1024),
+    WORD("embedding_size", embedding_width, 1, WIDTH_MAX),
+    DROP("hidden_dropout_prob", hidden_dropout),
+    DROP("attention_probs_dropout_prob", attention.dropout),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+static void electra_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    if (raw->embedding_width && raw->embedding_width != m->hidden)
+        m->ends.word = raw->embedding_width;
+    m->ends.word_bias = m->ends.word_all = m->ends.word > 0;
+    if (m->ends.head == MODEL_HEAD_PRETRAIN || m->ends.head == MODEL_HEAD_MASKED_LM)
+        m->ends.head = MODEL_HEAD_CLASS; /* it predicts no words */
+}
+
+/* ESM-2: norms before the sublayers, rotary positions. */
+static const struct family_field esm_fields[] = {
+    HF_SIZES,
+    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
+    TEXT("position_embedding_type", position),
+    FLAG("emb_layer_norm_before", m.norms.embedding),
+    DROP("hidden_dropout_prob", hidden_dropout),
+    DROP("attention_probs_dropout_prob", attention.dropout),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+static void esm_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    m->attention.rotary = raw->position && strcmp(raw->position, "rotary") == 0;
+    if (m->attention.rotary)
+        m->ends.positions = 0;
+}
+
+static const struct family_field mpnet_fields[] = {
+    HF_SIZES,
+    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
+    SIZE("relative_attention_num_buckets", NULL, attention.relative_buckets, false,
+         1 << 20),
+    DROP("hidden_dropout_prob", hidden_dropout),
+    DROP("attention_probs_dropout_prob", attention.dropout),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* ModernBERT: rotary, gated, a norm before each sublayer (but for the first layer's
+ * attention; one is counted), windows in all layers but every so-manyth. */
+static const struct family_field modernbert_fields[] = {
+    HF_SIZES,
+    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("local_attention", NULL, attention.window, false, POSITIONS_MAX),
+    WORD("global_attn_every_n_layers", full_every, 1, LAYERS_MAX),
+    FLAG("norm_bias", bias),
+    FLAG("attention_bias", m.attention.qkv_bias),
+    FLAG("mlp_bias", m.mlp.bias),
+    DROP("attention_dropout", attention.dropout),
+    DROP("mlp_dropout", hidden_dropout),
+    ACTIVATION("hidden_activation"),
+    FIELDS_END,
+};
+
+static void modernbert_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    int64_t every = raw->full_every ? raw->full_every : 3;
+    m->norms.bare = !raw->bias;
+    m->attention.out_bias = m->attention.qkv_bias;
+    raw->windowed = m->layers - (m->layers + every - 1) / every;
+}
+
 static const struct family_field distilbert_fields[] = {
     SIZE("n_layers", "num_hidden_layers", layers, true, LAYERS_MAX),
     SIZE("dim", "hidden_size", hidden, true, WIDTH_MAX),
@@ -152,6 +233,18 @@ const struct family families_encoder[] = {
     FAMILY("roberta", bert_fields, NULL, ENCODER, ROBERTA),
     FAMILY("xlm-roberta", bert_fields, NULL, ENCODER, ROBERTA),
     FAMILY("camembert", bert_fields, NULL, ENCODER, ROBERTA),
+    FAMILY("electra", electra_fields, electra_finish, ENCODER, .ends.type_vocab = 2),
+    FAMILY("mpnet", mpnet_fields, NULL, ENCODER, .ends.positions_unused = 2,
+           .ends.pooler = true, .attention.relative_buckets = 32),
+    FAMILY("esm", esm_fields, esm_finish, .arch = MODEL_ENCODER,
+           .ends.head = MODEL_HEAD_MASKED_LM, .ends.positions = 1026, .ends.tied = true,
+           .attention.qkv_bias = true, .attention.out_bias = true, .mlp.bias = true,
+           .norms.final = true, .attention.dropout = true, .hidden_dropout = true),
+    FAMILY("modernbert", modernbert_fields, modernbert_finish, .arch = MODEL_ENCODER,
+           .ends.head = MODEL_HEAD_MASKED_LM, .ends.tied = true, .mlp.gated = true,
+           .mlp.fused_gate = true, .attention.fused_qkv = true,
+           .attention.rotary = true, .norms.final = true, .norms.embedding = true,
+           .attention.window = 128),
     FAMILY("distilbert", distilbert_fields, NULL, ENCODER),
     FAMILY("t5", t5_fields, t5_finish, ENCODER_DECODER, .ends.tied = true),
     FAMILY("mt5", t5_fields, mt5_finish, ENCODER_DECODER),

@@ -135,6 +135,9 @@ static void opt_finish(struct family_raw *raw)
     struct model *m = &raw->m;
     m->ends.positions += m->ends.positions_unused;
     m->norms.post = !m->norms.final;
+    if (raw->embedding_width != m->hidden)
+        m->ends.word = raw->embedding_width;
+    m->ends.word_out = m->ends.word > 0;
     m->attention.qkv_bias = m->attention.out_bias = m->mlp.bias;
 }
 

@@ -273,12 +273,6 @@ static int check_design(const struct family_raw *raw, struct cfg root)
         return cfg_error(root, DIAG_NOT_SIMULATED, "%s are not modelled", raw->refused);
     if (m->diffusion.stack)
         note_diffusion(m, root);
-    if (raw->embedding_width && raw->embedding_width != m->hidden)
-        return cfg_error(cfg_get(root, "word_embed_proj_dim"), DIAG_NOT_SIMULATED,
-                         "embeddings of %" PRId64
-                         " columns with a hidden size of %" PRId64 " are "
-                         "not modelled",
-                         (int64_t)raw->embedding_width, (int64_t)m->hidden);
     if ((raw->decoder.heads && raw->decoder.heads != m->attention.heads) ||
         (raw->decoder.width && raw->decoder.width != m->mlp.width))
         return cfg_error(root, DIAG_NOT_SIMULATED,

@@ -158,7 +158,12 @@ struct model_ends {
      * are no parameters; `positions` are the decoder's, whose words are its own. 0:
      * none */
     int64_t frames;
-    bool tied; /* the head's matrix is the embedding's */
+    /* Words have so many columns, of which a product makes the hidden size; 0: as many. */
+    int64_t word;
+    bool word_bias; /* of that product */
+    bool word_all;  /* positions, types and their norm have as many columns (ELECTRA) */
+    bool word_out;  /* a product makes them again, before the head's (OPT) */
+    bool tied;      /* the head's matrix is the embedding's */
     bool head_bias;
     bool pooler;
     /* two towers: columns of their vectors, numbers that scale their products, whether

@@ -120,6 +120,8 @@ static double head_macs(const struct model *m, double s)
     double h = (double)m->hidden, vocab = (double)m->ends.vocab;
     switch (m->ends.head) {
     case MODEL_HEAD_CAUSAL_LM:
+        if (m->ends.word > 0 && m->ends.word_out)
+            return s * (double)m->ends.word * (h + vocab);
         return s * h * vocab;
     case MODEL_HEAD_MASKED_LM:
         return s * h * (h + vocab);
@@ -198,6 +200,6 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
     macs += (m->tower ? tower_macs(m->tower) : 0) +
-            n * (double)m->ends.patch * (double)m->hidden;
+            n * (double)(m->ends.patch + m->ends.word) * (double)m->hidden;
     return 3 * 2 * macs;
 }

@@ -52,12 +52,11 @@ struct op {
         batch;             /* GEMM; FLASH: queries, keys, head_dim, sequences x heads */
     bool scores;           /* STREAM over attention scores */
     bool causal, backward; /* FLASH; `backward` is set on every backward operator */
-    int64_t
-        window; /* FLASH, causal: keys that a query sees in some of the layers ... */
-    double windowed; /* ... which share of them; 0: none */
-    int64_t pieces;  /* FLASH: over as many parts of the keys, as they come; 0: one */
-    bool sinks;      /* FLASH: a learned score of nothing for each head */
-    double slower;   /* times as long as the sizes say; 0: once */
+    int64_t window;        /* FLASH: keys that a query sees in some of the layers ... */
+    double windowed;       /* ... which share of them; 0: none */
+    int64_t pieces; /* FLASH: over as many parts of the keys, as they come; 0: one */
+    bool sinks;     /* FLASH: a learned score of nothing for each head */
+    double slower;  /* times as long as the sizes say; 0: once */
     double flops;
     double read_B, write_B; /* global memory traffic, each operand once */
     int32_t launches;       /* kernels */

@@ -6,7 +6,7 @@
 
 bool model_is_whole(const struct model *m)
 {
-    return m->tower || m->diffusion.stack;
+    return m->tower || m->diffusion.stack || m->ends.word > 0;
 }
 
 bool model_has_vocabulary(const struct model *m)

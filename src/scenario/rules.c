@@ -266,13 +266,16 @@ static int check_tower(const struct parse_context *r)
                  { "pipeline", p->pipeline },
                  { "context", p->context } };
     const struct model_diffusion *d = &r->s->model.diffusion;
-    for (size_t i = 0; (t || d->stack) && i < sizeof(rows) / sizeof(rows[0]); i++)
+    bool whole = model_is_whole(&r->s->model);
+    for (size_t i = 0; whole && i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].degree > 1)
             return cfg_error(cfg_get(r->parallelism, rows[i].key), DIAG_NOT_SIMULATED,
                              "%s %s, which is not modelled over a %s "
                              "group (write 1; sharded data parallelism divides it)",
                              r->s->model.name,
-                             t ? "has a vision tower" : "is a diffusion transformer",
+                             t          ? "has a vision tower"
+                             : d->stack ? "is a diffusion transformer"
+                                        : "has words of fewer columns than its layers",
                              rows[i].key);
     if (d->stack && d->text_tokens >= r->s->training.sequence_length)
         return cfg_error(

@@ -742,6 +742,72 @@ static void test_interleaved(void)
 }
 
 /* What the sizes do not hold is said. */
+/* ModernBERT: 4 of 6 layers attend to windows, whose keys are on both sides. */
+static void test_two_sided_windows(void)
+{
+    struct cfg_loader loader, made;
+    struct op_list list;
+    struct model m;
+    static const char file[] = "{'model_type': 'modernbert', " SIZES "}";
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, file), 0);
+    CU_ASSERT_EQUAL(llround(m.attention.windowed_share * 6), 4);
+    struct model whole = m;
+    whole.attention.window = 0;
+    whole.attention.windowed_share = 0;
+    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&whole, 1024, 0, true) -
+                               model_flops_per_sample(&m, 1024, 0, true),
+                           6.0 * 4 * 2 * 64 * 1024 * (1024 - 128), 1);
+    make_list(&list, &made, file, OP_ATTENTION_FLASH);
+    CU_ASSERT_DOUBLE_EQUAL(op_list_flops(&list, false) /
+                               (model_flops_per_sample(&m, 1024, 0, true) / 3),
+                           1, 1e-9);
+    cfg_loader_release(&made);
+    cfg_loader_release(&loader);
+}
+
+/* Words of fewer columns than the layers: by hand what they have less, the products that
+ * make up for it, and that the operators' FLOPs are the model's. */
+static void test_word_columns(void)
+{
+    static const struct {
+        const char *file;
+        int64_t less, more;
+    } cases[] = {
+        { "{'model_type': 'opt', 'num_hidden_layers': 3, 'hidden_size': 64, "
+          "'num_attention_heads': 4, 'ffn_dim': 256, 'vocab_size': 500, "
+          "'do_layer_norm_before': false, 'max_position_embeddings': 1024",
+          500 * 48, 2 * 16 * 64 },
+        { "{'model_type': 'electra', 'num_hidden_layers': 3, 'hidden_size': 64, "
+          "'num_attention_heads': 4, 'intermediate_size': 256, 'vocab_size': 500, "
+          "'max_position_embeddings': 1024, 'type_vocab_size': 2",
+          (500 + 1024 + 2 + 2) * 48, 16 * 64 + 64 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        static const char *const keys[] = { "word_embed_proj_dim", "embedding_size" };
+        struct cfg_loader loaders[2], made;
+        struct op_list list;
+        struct model m[2];
+        for (int k = 0; k < 2; k++) {
+            char text[500];
+            snprintf(text, sizeof(text), "%s, '%s': %d}", cases[i].file, keys[i],
+                     k ? 16 : 64);
+            CU_ASSERT_EQUAL_FATAL(read_text(&m[k], &loaders[k], text), 0);
+            make_list(&list, &made, text, OP_ATTENTION_FLASH);
+            CU_ASSERT_DOUBLE_EQUAL(
+                op_list_flops(&list, false) /
+                    (model_flops_per_sample(&m[k], 1024, 0, true) / 3),
+                1, 1e-9);
+            if (m[k].ends.head == MODEL_HEAD_CAUSAL_LM) /* no classes' in addition */
+                CU_ASSERT_EQUAL(op_list_parameters(&list), model_parameters(&m[k]));
+            cfg_loader_release(&made);
+        }
+        CU_ASSERT_EQUAL(model_parameters(&m[0]) - model_parameters(&m[1]),
+                        cases[i].less - cases[i].more);
+        cfg_loader_release(&loaders[0]);
+        cfg_loader_release(&loaders[1]);
+    }
+}
+
 /* Parts of models that read pictures, as files of their own. */
 static void test_language_parts(void)
 {
@@ -792,10 +858,6 @@ static void test_refused(void)
         const char *file, *part;
     } cases[] = {
         { "{'model_type': 'rwkv', 'hidden_size': 2560}", "keep a state" },
-        { "{'model_type': 'opt', 'num_hidden_layers': 24, 'hidden_size': 1024,"
-          " 'num_attention_heads': 16, 'vocab_size': 50272, 'ffn_dim': 4096,"
-          " 'word_embed_proj_dim': 512}",
-          "512 columns" },
         { "{'model_type': 'gemma2', " SIZES ", 'layer_types': ['full_attention']}",
           "1 types for 6 layers" },
         { "{'model_type': 'gemma2', " SIZES ", 'layer_types': ['chunked_attention']}",
@@ -843,6 +905,8 @@ void test_families_register(void)
     CU_add_test(suite, "kernels of a design", test_designs);
     CU_add_test(suite, "layers in turn", test_interleaved);
     CU_add_test(suite, "what is not modelled is said", test_noted);
+    CU_add_test(suite, "windows of an encoder", test_two_sided_windows);
+    CU_add_test(suite, "words of fewer columns", test_word_columns);
     CU_add_test(suite, "parts of models that read pictures", test_language_parts);
     CU_add_test(suite, "what is refused", test_refused);
 }

@@ -130,7 +130,7 @@ static bool same_sizes(const struct model *a, const struct model *b)
     return SAME(arch) && SAME(ends.head) && SAME(layers) && SAME(decoder_layers) &&
         SAME(hidden) && SAME(attention.heads) && SAME(attention.kv_heads) && SAME(attention.head_dim) && SAME(mlp.width) &&
         SAME(attention.value_dim) && SAME(attention.q_width) && SAME(attention.kv_width) && SAME(ends.vocab) && SAME(ends.positions) &&
-        SAME(ends.type_vocab) && SAME(ends.patch) && SAME(ends.frames) && SAME(ends.positions_unused) && SAME(mlp.experts) && SAME(mlp.experts_per_token) &&
+        SAME(ends.type_vocab) && SAME(ends.word) && SAME(ends.word_all) && SAME(ends.word_out) && SAME(ends.patch) && SAME(ends.frames) && SAME(ends.positions_unused) && SAME(mlp.experts) && SAME(mlp.experts_per_token) &&
         SAME(mlp.shared_width) && SAME(mlp.dense_layers) && SAME(mlp.dense_width) && SAME(mlp.latent) && same_pattern(a, b) && SAME(attention.latent_kv) &&
         SAME(attention.latent_rope) && SAME(attention.latent_q) && SAME(attention.q_norm) && SAME(attention.k_norm) && SAME(attention.window) &&
         SAME(attention.windowed_share) && SAME(attention.relative_buckets) && SAME(norms.rms) && SAME(norms.bare) &&
