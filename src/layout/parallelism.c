@@ -72,6 +72,7 @@ const struct name_value context_comm_names[] = {
     { "ring", OP_CONTEXT_RING },
     { "all-gather", OP_CONTEXT_GATHER },
     { "alltoall", OP_CONTEXT_HEADS },
+    { "alltoall+ring", OP_CONTEXT_BOTH },
     { NULL, 0 },
 };
 const struct name_value checkpointing_names[] = {

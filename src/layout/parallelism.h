@@ -258,6 +258,7 @@ struct parallelism {
     struct parallelism_stages stages;
     /* experts and long sequences */
     enum op_context context_comm;
+    int64_t context_inner; /* of "alltoall+ring": ranks of the all-to-all; else 0 */
     struct parallelism_dispatch dispatch;
     double expert_imbalance; /* load of the fullest rank over the mean; 1: even */
     double expert_exponent;  /* of a power law of loads, which gives that; 0: none */

@@ -203,8 +203,7 @@ static void emit_attention(struct build *b, const struct row *row, bool backward
     enum op_kind kind = row->kind == ROW_FLASH ? OP_FLASH : OP_GEMM;
     struct op *op = build_op(b, build_spell(b, row->name, ""), kind, backward);
     int64_t s = keys_of(b), d = (b->m->attention.head_dim + model_value_dim(b->m)) / 2;
-    int64_t ranks = b->s->context > 1 ? b->s->context : 1;
-    int64_t dealt = b->flags & HAS_ULYSSES ? ranks : 1, parts = ranks / dealt;
+    int64_t dealt = op_head_ranks(b->s), parts = op_ring_ranks(b->s);
     int64_t queries = b->s->sequence / parts;
     if (dtype_is_quantized(op->dtype))
         op->dtype = DTYPE_BF16;

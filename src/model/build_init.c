@@ -9,19 +9,13 @@ static flagset flag(bool on, flagset f)
     return on ? f : 0;
 }
 
-static bool deals_heads(const struct op_settings *s)
-{
-    return s->context > 1 && s->context_method == OP_CONTEXT_HEADS;
-}
-
 /* Whether the framework's fused softmax has a kernel for these sizes. */
 static bool softmax_fits(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
     struct share share = share_of(m, s, OP_ATTENTION);
     int64_t rows = s->batch / share.tokens_over * m->attention.heads / share.degree;
-    if (deals_heads(s))
-        rows /= s->context;
+    rows /= op_head_ranks(s);
     return (!fw->kernels.softmax_multiple ||
             rows % fw->kernels.softmax_multiple == 0) &&
            (!fw->kernels.softmax_longest || s->sequence <= fw->kernels.softmax_longest);
@@ -66,11 +60,11 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
            flag(m->attention.sinks, HAS_SINKS) |
            flag(m->attention.gated, HAS_OUTPUT_GATE) |
            flag(m->attention.index_heads > 0, HAS_INDEXER) |
-           flag(flash && s->context_method == OP_CONTEXT_RING && s->context > 1,
+           flag(flash && s->context_method != OP_CONTEXT_GATHER && op_ring_ranks(s) > 1,
                 HAS_RING) |
            flag(m->attention.latent_kv > 0, HAS_LATENT) |
            flag(m->attention.latent_q > 0, HAS_LATENT_QUERY) |
-           flag(deals_heads(s), HAS_ULYSSES);
+           flag(op_head_ranks(s) > 1, HAS_ULYSSES);
 }
 
 static bool gathers(const struct model *m, const struct op_settings *s)
@@ -224,7 +218,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     double tokens = (double)dealt(op_tokens(s), share->tokens_over);
     double folded = module == OP_MLP ? (double)op_expert_rows_over(s, m) : 1;
     double sequences = (double)dealt(s->batch, share->tokens_over);
-    double parts = s->context > 1 ? (double)s->context : 1;
+    double parts = (double)op_ring_ranks(s);
     double h = (double)m->hidden, heads = (double)m->attention.heads / t;
     double each = op_experts_each(m, s), latent = (double)model_expert_columns(m);
     double predicted = (double)predicted_rows(b);

@@ -136,6 +136,8 @@ enum op_context {
     OP_CONTEXT_RING,   /* all keys and values come to each one part after the other */
     OP_CONTEXT_GATHER, /* each gathers them */
     OP_CONTEXT_HEADS,  /* each has some heads, of the whole sequence */
+    OP_CONTEXT_BOTH /* inner groups deal heads out, a ring of such groups has the keys
+                          and values */
 };
 
 /* Who brings tokens to experts of other ranks, and into their order (MODEL.md, R11.9). */
@@ -161,8 +163,9 @@ struct op_settings {
     bool quantized_parameters; /* weights are held as their products read them */
     enum op_attention attention;
     const struct framework *framework;
-    int64_t tensor;  /* tensor-parallel degree */
-    int64_t context; /* ranks that share a sequence; 0: one */
+    int64_t tensor;        /* tensor-parallel degree */
+    int64_t context;       /* ranks that share a sequence; 0: one */
+    int64_t context_inner; /* of OP_CONTEXT_BOTH: ranks that heads are dealt out to */
     enum op_context context_method;
     int64_t expert; /* ranks that share the experts of a layer; 0: one */
     int64_t
@@ -192,6 +195,11 @@ int64_t op_expert_columns_over(const struct op_settings *s);
 
 /* Tokens of a microbatch on this GPU. */
 int64_t op_tokens(const struct op_settings *s);
+
+/* Ranks of a context group that heads are dealt out to, and between which keys and
+ * values go round or are gathered; their product is the group. */
+int64_t op_head_ranks(const struct op_settings *s);
+int64_t op_ring_ranks(const struct op_settings *s);
 
 /* Rows of experts' products a token: its experts, as far as their capacity goes, and
  * what pads them; 1 of a dense model. */

@@ -76,3 +76,17 @@ int64_t op_tokens(const struct op_settings *s)
 {
     return s->batch * (s->sequence / (s->context > 1 ? s->context : 1));
 }
+
+int64_t op_head_ranks(const struct op_settings *s)
+{
+    if (s->context <= 1)
+        return 1;
+    return s->context_method == OP_CONTEXT_HEADS  ? s->context
+           : s->context_method == OP_CONTEXT_BOTH ? s->context_inner
+                                                  : 1;
+}
+
+int64_t op_ring_ranks(const struct op_settings *s)
+{
+    return s->context <= 1 ? 1 : s->context / op_head_ranks(s);
+}

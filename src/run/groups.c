@@ -62,6 +62,7 @@ void groups_init(struct groups *g, struct arena *arena, const struct cluster *c,
 {
     *g = (struct groups) { .cluster = c,
                            .context = p->context,
+                           .context_inner = p->context_inner > 0 ? p->context_inner : 1,
                            .expert = p->expert,
                            .expert_tensor = parallelism_expert_tensor(p),
                            .shard = p->shard.degree > 1 ? p->shard.degree : 1 };
@@ -91,6 +92,7 @@ bool groups_are_even(const struct groups *g)
                                l->stride_t,
                                l->stride_d * g->shard,
                                l->stride_d * g->context,
+                               l->stride_d * g->context_inner,
                                l->stride_d * experts_d };
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
         if (blocks[i] % gpus != 0 && gpus % blocks[i] != 0)
@@ -175,6 +177,11 @@ struct ranks groups_of(const struct groups *g, enum channel channel, int64_t ran
         return neighbours(l, rank, at.d, l->data / g->shard, g->shard);
     case CHANNEL_CONTEXT:
         return neighbours(l, rank, at.d, g->context, 1);
+    case CHANNEL_CONTEXT_INNER:
+        return neighbours(l, rank, at.d, g->context_inner, 1);
+    case CHANNEL_CONTEXT_OUTER:
+        return neighbours(l, rank, at.d, g->context / g->context_inner,
+                          g->context_inner);
     case CHANNEL_EXPERT:
         return run_of(l, rank, g->expert, g->expert_tensor);
     case CHANNEL_EXPERT_TENSOR:

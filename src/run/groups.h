@@ -29,7 +29,7 @@ struct groups {
     const struct cluster *cluster;
     struct layout layout; /* its data degree counts the context groups */
     int64_t copies;       /* the stage that may have a copy of the embedding */
-    int64_t context, expert, expert_tensor, shard;
+    int64_t context, context_inner, expert, expert_tensor, shard;
     int32_t n_classes;
     int32_t *class_of; /* [instances], in the arena; NULL when there is one class */
 };

@@ -51,6 +51,8 @@ enum channel {
     CHANNEL_SHARD,         /* ranks that share one copy of the states */
     CHANNEL_REPLICA,       /* ranks that hold the same shard */
     CHANNEL_CONTEXT,       /* ranks that share a sequence */
+    CHANNEL_CONTEXT_INNER, /* those of them that deal out heads to each other, ... */
+    CHANNEL_CONTEXT_OUTER, /* ... and those that have the same heads then */
     CHANNEL_EXPERT,        /* ranks that share the experts of a layer */
     CHANNEL_EXPERT_TENSOR, /* ranks that share each expert's matrices */
     CHANNEL_EXPERT_JOINT,  /* both: ranks that share the experts of a layer */

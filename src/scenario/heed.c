@@ -349,6 +349,7 @@ static const struct row {
     { P "placement", parts, "there are data-parallel ranks alone" },
     { P "activation_loading_horizon", offloads, "activations are not offloaded" },
     { P "context_comm", contexts, "there is no context parallelism" },
+    { P "context_inner", contexts, "there is no context parallelism" },
     { P "expert_dispatcher", routes, no_routes },
     { P "expert_dispatch_sms", routes, no_routes },
     { P "expert_dispatch_sms", kernels, "only DeepEP and Hybrid-EP take some" },

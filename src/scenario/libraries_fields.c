@@ -210,6 +210,7 @@ static const struct field {
     { P "smp_script", has_script, NULL },
     { P "context", has_context, NULL },
     { P "context_comm", has_context, NULL },
+    { P "context_inner", has_context, NULL },
     { P "expert", has_expert, NULL },
     { P "expert_dispatcher", has_expert, NULL },
     { P "expert_dispatch_sms", has_dispatchers, NULL },

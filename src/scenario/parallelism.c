@@ -58,6 +58,7 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_INT("mtp_part", W, p.stages.mtp_part, 0, DEGREE_MAX),
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
+    CFG_INT("context_inner", W, p.context_inner, 1, DEGREE_MAX),
     CFG_INT("expert", W, p.expert, 1, DEGREE_MAX),
     CFG_ENUM("expert_dispatcher", W, p.dispatch.kind, parallelism_dispatcher_names),
     CFG_INT("expert_dispatch_sms", W, p.dispatch.sms, 1, 1024),

@@ -149,23 +149,59 @@ static int check_param_gather(const struct parse_context *r)
     return 0;
 }
 
+/* Both ways at once: a ring of groups that deal heads out (Transformer Engine's
+ * cp_comm_type "a2a+p2p"; --hierarchical-context-parallel-sizes). */
+static int check_inner(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    struct cfg at = cfg_get(r->parallelism, "context_inner");
+    bool both = p->context_comm == OP_CONTEXT_BOTH;
+    if (!both && cfg_present(at))
+        return cfg_error(at, DIAG_REQUIRES,
+                         "heads are dealt out within inner groups by \"alltoall+ring\" "
+                         "alone (write \"context_comm\": \"alltoall+ring\", or leave "
+                         "it out)");
+    if (!both || p->context == 1)
+        return 0;
+    if (!cfg_present(at))
+        return cfg_error(cfg_get(r->parallelism, "context_comm"), DIAG_REQUIRES,
+                         "\"alltoall+ring\" needs the ranks of its inner groups (write "
+                         "\"context_inner\": 2)");
+    if (p->context % p->context_inner != 0)
+        return cfg_error(at, DIAG_NOT_DIVISIBLE,
+                         "inner groups of %" PRId64
+                         " ranks do not divide context %" PRId64,
+                         p->context_inner, p->context);
+    if (!op_attention_is_fused(r->s->training.attention))
+        return cfg_error(cfg_get(r->parallelism, "context_comm"), DIAG_REQUIRES,
+                         "a ring takes attention in pieces (write \"attention\": "
+                         "\"flash\", or \"all-gather\" here)");
+    return 0;
+}
+
 /* All-to-all context parallelism deals each tensor rank's heads out to its ranks. */
 static int check_ulysses(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
     const struct model *m = &r->s->model;
-    if (p->context == 1 || p->context_comm != OP_CONTEXT_HEADS)
+    bool both = p->context_comm == OP_CONTEXT_BOTH;
+    if (check_inner(r) < 0)
+        return -1;
+    if (p->context == 1 || (p->context_comm != OP_CONTEXT_HEADS && !both))
         return 0;
-    bool queries = m->attention.heads % (p->tensor * p->context) != 0;
-    if (!queries && m->attention.kv_heads % (p->tensor * p->context) == 0)
+    int64_t ranks = both ? p->context_inner : p->context;
+    bool queries = m->attention.heads % (p->tensor * ranks) != 0;
+    if (!queries && m->attention.kv_heads % (p->tensor * ranks) == 0)
         return 0;
-    return cfg_error(
-        cfg_get(r->parallelism, "context_comm"), DIAG_NOT_DIVISIBLE,
-        "\"alltoall\" deals %" PRId64 " %s out to tensor %" PRId64 " x context %" PRId64
-        " ranks, which does not come out even (write "
-        "\"ring\", or degrees whose product divides them)",
-        queries ? m->attention.heads : m->attention.kv_heads,
-        queries ? "attention heads" : "key-value heads", p->tensor, p->context);
+    return cfg_error(cfg_get(r->parallelism, both ? "context_inner" : "context_comm"),
+                     DIAG_NOT_DIVISIBLE,
+                     "\"%s\" deals %" PRId64 " %s out to tensor %" PRId64
+                     " x %s %" PRId64 " ranks, which does not come out even (write "
+                     "\"ring\", or degrees whose product divides them)",
+                     names_of(context_comm_names, (int)p->context_comm),
+                     queries ? m->attention.heads : m->attention.kv_heads,
+                     queries ? "attention heads" : "key-value heads", p->tensor,
+                     both ? "inner" : "context", ranks);
 }
 
 /* As Megatron-LM's model_parallel_config.py raises; its other schedules have no pass

@@ -272,6 +272,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .replicas = p->data,
         .context = p->context,
         .context_method = p->context_comm,
+        .context_inner = p->context_inner,
         .expert = p->expert,
         .expert_tensor = p->expert_tensor,
         .expert_imbalance = imbalance(s),

@@ -13,6 +13,8 @@
  * Heads: queries, keys and values of all tokens go to the ranks that have their heads,
  * and what these make of them comes back (DeepSpeed-Ulysses).
  *
+ * Both: heads go to neighbours, and a ring of such inner groups has the keys.
+ *
  * Expert groups: tokens go to the ranks that have their experts, and come back. */
 #include "step/exchange.h"
 
@@ -93,18 +95,17 @@ static double own_keys_B(const struct stage *stage)
 
 static bool applies(const struct stage *stage, const struct rule *r)
 {
-    const struct parallelism *p = &stage->s->parallel;
-    bool heads = p->context_comm == OP_CONTEXT_HEADS;
-    bool ring = p->context_comm == OP_CONTEXT_RING &&
-                op_attention_is_fused(stage->settings.attention);
+    const struct op_settings *s = &stage->settings;
+    bool ring =
+        s->context_method != OP_CONTEXT_GATHER && op_attention_is_fused(s->attention);
     switch (r->group) {
     case GROUP_RING:
-        return p->context > 1 && ring;
+        return op_ring_ranks(s) > 1 && ring;
     case GROUP_GATHER:
-        return p->context > 1 && !ring && !heads;
+        return op_ring_ranks(s) > 1 && !ring;
     case GROUP_DEAL:
     case GROUP_RETURN:
-        return p->context > 1 && heads;
+        return op_head_ranks(s) > 1;
     case GROUP_TO_EXPERTS:
     case GROUP_FROM_EXPERTS:
         return dispatch_leaves(stage);
@@ -120,11 +121,15 @@ static int plan_ring(struct builder *b, const struct rule *r, struct op_comm *k,
     double own_B = own_keys_B(b->stage);
     k->ring = true;
     k->both = -1;
-    k->times = (int32_t)b->stage->s->parallel.context - !r->backward;
-    k->workspace_B = (int64_t)(own_B * (double)(b->stage->s->parallel.context - 1));
-    k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, own_B, err);
+    int64_t ranks = op_ring_ranks(&b->stage->settings);
+    enum channel channel = op_head_ranks(&b->stage->settings) > 1
+                               ? CHANNEL_CONTEXT_OUTER
+                               : CHANNEL_CONTEXT;
+    k->times = (int32_t)ranks - !r->backward;
+    k->workspace_B = (int64_t)(own_B * (double)(ranks - 1));
+    k->comm = comms_add(b, channel, r->op, own_B, err);
     if (k->comm >= 0 && r->backward && k->times > 2)
-        k->both = comms_add(b, CHANNEL_CONTEXT, r->op, 2 * own_B, err);
+        k->both = comms_add(b, channel, r->op, 2 * own_B, err);
     return k->comm < 0 || (k->both < 0 && r->backward && k->times > 2) ? -1 : 0;
 }
 
@@ -146,8 +151,11 @@ static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k
             ? m->attention.q_width + m->attention.kv_width + model_value_width(m)
             : model_context_width(m);
     double moved_B = own_B(b->stage, columns);
+    enum channel channel = op_ring_ranks(&b->stage->settings) > 1
+                               ? CHANNEL_CONTEXT_INNER
+                               : CHANNEL_CONTEXT;
     k->workspace_B = (int64_t)moved_B;
-    k->comm = comms_add(b, CHANNEL_CONTEXT, r->op, moved_B, err);
+    k->comm = comms_add(b, channel, r->op, moved_B, err);
     return k->comm < 0 ? -1 : comms_alone_s(b, k->comm, &k->time_s, err);
 }
 

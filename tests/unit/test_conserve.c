@@ -355,6 +355,20 @@ static void test_context(void)
         check(latent_text, heads, CHANNEL_CONTEXT, COLL_ALLTOALL,
               M * L * 2 * (2 * 16 * 24 + 2 * 16 * 8) * x_B / H / c);
     }
+    /* both: heads among `inner` neighbours, keys round the c / inner groups; of one inner
+     * rank a ring, of all an all-to-all */
+    for (int inner = 1; inner <= 8; inner *= 2) {
+        char both[128];
+        const int c = 8;
+        snprintf(both, sizeof(both),
+                 "context=%d context_comm=\"alltoall+ring\" context_inner=%d", c,
+                 inner);
+        bool ring = inner<c, heads = inner> 1;
+        check(base_text, both, heads ? CHANNEL_CONTEXT_OUTER : CHANNEL_CONTEXT,
+              COLL_SENDRECV, ring ? M * L * 3 * (c / inner - 1) * 2 * x_B / c : 0);
+        check(base_text, both, ring ? CHANNEL_CONTEXT_INNER : CHANNEL_CONTEXT,
+              COLL_ALLTOALL, heads ? M * L * 2 * 4 * x_B / c : 0);
+    }
 }
 
 static void test_experts(void)

@@ -163,6 +163,16 @@ static const struct {
     { "--context-parallel-size 2 --cp-comm-type a2a", "/parallelism/context_comm",
       "\"alltoall\"" },
     { "--cp-comm-type a2a", "/parallelism/context_comm", "-" },
+    { "--context-parallel-size 8 --cp-comm-type a2a+p2p "
+      "--hierarchical-context-parallel-sizes 2 4",
+      "/parallelism/context_comm", "\"alltoall+ring\"" },
+    { "--context-parallel-size 8 --cp-comm-type a2a+p2p "
+      "--hierarchical-context-parallel-sizes 2 4",
+      "/parallelism/context_inner", "2" },
+    { "--context-parallel-size 2 --cp-comm-type p2p "
+      "--hierarchical-context-parallel-sizes "
+      "2 1",
+      "/parallelism/context_inner", "-" },
     { "--use-tp-pp-dp-mapping", "/parallelism/placement", "\"DPT\"" },
     { "--use-torch-fsdp2", "/parallelism/library", "\"fsdp\"" },
     { "--use-torch-fsdp2", "/parallelism/sharding/strategy", "\"full\"" },

@@ -85,6 +85,9 @@ static const char *const mixed[] = {
     "context=2",
     "context=2 tensor=2 context_comm=\"alltoall\" /training/attention=\"flash\"",
     "context=4 pipeline=2 context_comm=\"alltoall\"",
+    "/cluster/count=4 context=8 context_comm=\"alltoall+ring\" context_inner=2 " FLASH,
+    "/cluster/count=4 context=4 tensor=2 pipeline=2 context_comm=\"alltoall+ring\" "
+    "context_inner=2 " FLASH,
     "expert=2 " MIXTRAL,
     "expert=8 tensor=2 " MIXTRAL,
     /* groups of several kinds on the same NICs */

@@ -121,6 +121,8 @@ VALUE(schedule, WHEN(is_pipelined(s),
 VALUE(sequence_parallel, WHEN(is_split(s), json_boolean(p->split.sequence_parallel)))
 VALUE(tensor_policy,
       WHEN(is_split(s), word_of(parallelism_tensor_names, (int)p->split.tensor_policy)))
+VALUE(context_inner,
+      WHEN(p->context > 1 && p->context_inner > 0, WHOLE(p->context_inner)))
 VALUE(context_comm,
       WHEN(p->context > 1, word_of(context_comm_names, (int)p->context_comm)))
 VALUE(load,
@@ -363,6 +365,7 @@ const struct emit_field emit_fields[] = {
     { "/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel },
     { "/parallelism/tensor_policy", EMIT_DETAIL, tensor_policy },
     { "/parallelism/context_comm", EMIT_DETAIL, context_comm },
+    { "/parallelism/context_inner", EMIT_DETAIL, context_inner },
     { "/parallelism/expert_load", EMIT_DETAIL, load },
     { "/parallelism/expert_capacity", EMIT_DETAIL, capacity },
     { "/parallelism/expert_padding", EMIT_DETAIL, expert_padding },

@@ -98,6 +98,28 @@ json_t *megatron_give_virtual(const struct scenario *s)
     return written ? json_integer((json_int_t)p->virtual_stages) : NULL;
 }
 
+json_t *megatron_give_exchange(const struct scenario *s)
+{
+    static const char *const words[] = { [OP_CONTEXT_RING] = "p2p",
+                                         [OP_CONTEXT_GATHER] = "all_gather",
+                                         [OP_CONTEXT_HEADS] = "a2a",
+                                         [OP_CONTEXT_BOTH] = "a2a+p2p" };
+    return s->parallel.context > 1 ? json_string(words[s->parallel.context_comm])
+                                   : NULL;
+}
+
+/* "2 4": the all-to-all's and the ring's. */
+json_t *megatron_give_levels(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    char text[64];
+    if (p->context == 1 || p->context_comm != OP_CONTEXT_BOTH)
+        return NULL;
+    snprintf(text, sizeof(text), "%" PRId64 " %" PRId64, p->context_inner,
+             p->context / p->context_inner);
+    return json_string(text);
+}
+
 /* "Ettt|tttt|tttL". */
 json_t *megatron_give_layout(const struct scenario *s)
 {

@@ -25,20 +25,6 @@ bool megatron_recognises(const struct dialect_input *in)
 
 /* Single options ------------------------------------------------------------------- */
 
-static void take_context_comm(struct launch_context *t,
-                              const struct dialect_option *row,
-                              const struct value_item *it)
-{
-    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
-    bool known = strcmp(text, "p2p") == 0 || strcmp(text, "all_gather") == 0 ||
-                 strcmp(text, "a2a") == 0;
-    if (known && launch_has(t, "/parallelism/context"))
-        dialect_take_as(t, row, it, DIALECT_WORD);
-    if (strcmp(text, "a2a+p2p") == 0)
-        launch_note(t->l, it->value->line, DIAG_APPROXIMATE,
-                    "%s: a2a+p2p is taken for p2p", it->key);
-}
-
 /* DeepSpeed's Ulysses: heads are dealt out by all-to-all. */
 static void take_ulysses(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
@@ -68,9 +54,6 @@ static void take_partition(struct launch_context *t, const struct dialect_option
 
 /* clang-format off */
 #define WIDE "/parallelism/"
-static const struct dialect_word exchanges[] = {
-    { "p2p", "ring" }, { "all_gather", "all-gather" }, { "a2a", "alltoall" }, { NULL, NULL },
-};
 static const struct dialect_word optimizers[] = {
     { "adam", "adam" }, { "adamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { "muon", "muon" }, { "dist_muon", "muon" }, { NULL, NULL },
 };
@@ -83,7 +66,6 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--pipeline-model-parallel-size", WIDE "pipeline", .kind = DIALECT_DEGREE, .written = true),
     ROW("--context-parallel-size", WIDE "context", .kind = DIALECT_DEGREE, .written = true),
     ROW("--ds-sequence-parallel-size", WIDE "context", .take = take_ulysses),
-    ROW("--cp-comm-type", WIDE "context_comm", .take = take_context_comm, .kind = DIALECT_WORD, .words = exchanges, .written = true),
     ROW("--expert-model-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE, .written = true),
     ROW("--moe-expert-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE),
     ROW("--expert-tensor-parallel-size", WIDE "expert_tensor", .kind = DIALECT_SIZE, .written = true),
@@ -212,6 +194,8 @@ static void take_rows(struct launch_context *t, const struct launch_command *c)
 static void take_stack(struct launch_context *t, const struct launch_command *c)
 {
     take_stages(t, c);
+    megatron_take_context(t, launch_option(c, "--cp-comm-type"),
+                          launch_option(c, "--hierarchical-context-parallel-sizes"));
     take_graphs(t, c);
     take_dispatch(t, c);
     take_sequence_parallel(t, c);

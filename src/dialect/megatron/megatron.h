@@ -6,6 +6,7 @@
  *     megatron_model       sizes and choices of the model
  *     megatron_stack       what several options say together: profile, attention,
  *                          precision, recomputation, what overlaps
+ *     megatron_context     what context groups exchange
  *     megatron_stages      pipelines: chunks, layers of each stage
  *     megatron_recompute   what is computed again
  *     megatron_offload     what modules save, on the host
@@ -73,6 +74,11 @@ void megatron_take_precision(struct launch_context *t, const struct launch_comma
 void megatron_take_recompute(struct launch_context *t, const struct launch_command *c);
 void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c);
 bool megatron_uses_deepspeed(const struct launch_command *c);
+
+/* How a context group exchanges keys and heads, and the sizes of its two levels; each
+ * may be NULL. */
+void megatron_take_context(struct launch_context *t, const struct value_item *how,
+                           const struct value_item *sizes);
 
 /* What says how layers are divided among a pipeline's stages; NULL: not given. */
 struct megatron_stages {
@@ -185,6 +191,8 @@ json_t *megatron_give_captures(const struct scenario *s);
 json_t *megatron_give_scope(const struct scenario *s);
 json_t *megatron_give_virtual(const struct scenario *s);
 json_t *megatron_give_layout(const struct scenario *s);
+json_t *megatron_give_exchange(const struct scenario *s);
+json_t *megatron_give_levels(const struct scenario *s);
 json_t *megatron_give_embedding(const struct scenario *s);
 json_t *megatron_give_loss(const struct scenario *s);
 json_t *megatron_give_fp8(const struct scenario *s);
