@@ -65,12 +65,23 @@ static const struct value_item *comm_or_model(const struct nemo *n, const char *
     return own ? own : model(n, name);
 }
 
+/* Of two names of one field, by release. */
+static const struct value_item *now_or_before(const struct nemo *n, const char *now,
+                                              const char *before)
+{
+    const struct value_item *it = model(n, now), *old = model(n, before);
+    launch_hear(n->t, old);
+    return it ? it : old;
+}
+
 static void take_stages(const struct nemo *n)
 {
     struct megatron_stages o = {
         .many = model(n, "virtual_pipeline_model_parallel_size"),
-        .first = model(n, "num_layers_in_first_pipeline_stage"),
-        .last = model(n, "num_layers_in_last_pipeline_stage"),
+        .first = now_or_before(n, "num_layers_in_first_pipeline_stage",
+                               "first_pipeline_num_layers"),
+        .last = now_or_before(n, "num_layers_in_last_pipeline_stage",
+                              "last_pipeline_num_layers"),
         .embedding = model(n, "account_for_embedding_in_pipeline_split"),
         .loss = model(n, "account_for_loss_in_pipeline_split"),
         .layout = model(n, "pipeline_model_parallel_layout"),
@@ -78,6 +89,8 @@ static void take_stages(const struct nemo *n)
         .limit = comm_or_model(n, "wgrad_deferral_limit"),
     };
     megatron_take_stages(n->t, &o);
+    megatron_take_context(n->t, model(n, "cp_comm_type"),
+                          model(n, "hierarchical_context_parallel_sizes"));
 }
 
 static void take_graphs(const struct nemo *n)

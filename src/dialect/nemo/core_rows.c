@@ -78,7 +78,7 @@ const struct dialect_option core_train_rows[] = {
 static const struct dialect_option model_joint[] = {
     ROW_ACTS("class", "/model"), ROW_ACTS("seq_length", "/training/sequence_length"), ROW_ONLY("virtual_pipeline_model_parallel_size", WIDE "virtual_stages"),
     
-    ROW_ONLY("sequence_parallel", WIDE "sequence_parallel"), ROW_ONLY("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ONLY("cp_comm_type", WIDE "context_comm"),
+    ROW_ONLY("sequence_parallel", WIDE "sequence_parallel"), ROW_ONLY("tp_comm_overlap", WIDE "overlap_tensor"), ROW_ONLY("cp_comm_type", WIDE "context_comm"), ROW_ONLY("hierarchical_context_parallel_sizes", WIDE "context_inner"),
     ROW_ACTS("recompute_granularity", "/training/activation_checkpointing"), ROW_ACTS("recompute_method", "/training/activation_checkpointing"),
     ROW_ACTS("recompute_num_layers", "/training/activation_checkpointing"), ROW_ACTS("recompute_modules", "/training/activation_checkpointing"),
     ROW_ACTS("cpu_offloading", WIDE "offload_layers"), ROW_ACTS("cpu_offloading_num_layers", WIDE "offload_layers"),
@@ -88,7 +88,7 @@ static const struct dialect_option model_joint[] = {
     ROW_ACTS("make_vocab_size_divisible_by", "/training/vocab_padding"), ROW_ACTS("activation_func", "/model/activation"), ROW_ACTS("attention_backend", "/training/attention"),
     ROW_ACTS("enable_cuda_graph", "/training/cuda_graphs"), ROW_ACTS("external_cuda_graph", "/training/cuda_graphs"), ROW_ACTS("cuda_graph_impl", "/training/cuda_graphs"), ROW_ACTS("cuda_graph_scope", "/training/cuda_graphs"),
     ROW_ACTS("cuda_graph_modules", "/training/cuda_graphs"),
-    ROW_ACTS("num_layers_in_first_pipeline_stage", WIDE "partition"), ROW_ACTS("num_layers_in_last_pipeline_stage", WIDE "partition"), ROW_ACTS("pipeline_model_parallel_layout", WIDE "partition"),
+    ROW_ACTS("num_layers_in_first_pipeline_stage", WIDE "partition"), ROW_ACTS("first_pipeline_num_layers", WIDE "partition"), ROW_ACTS("last_pipeline_num_layers", WIDE "partition"), ROW_ACTS("num_layers_in_last_pipeline_stage", WIDE "partition"), ROW_ACTS("pipeline_model_parallel_layout", WIDE "partition"),
     ROW_ACTS("account_for_embedding_in_pipeline_split", WIDE "partition"), ROW_ACTS("account_for_loss_in_pipeline_split", WIDE "partition"),
     ROW_ACTS("defer_embedding_wgrad_compute", WIDE "defer_embedding_wgrad"), ROW_ACTS("wgrad_deferral_limit", WIDE "wgrad_deferral_limit"),
     ROW_ACTS("moe_token_dispatcher_type", WIDE "expert_dispatcher"), ROW_ACTS("moe_flex_dispatcher_backend", WIDE "expert_dispatcher"), ROW_ACTS("moe_enable_deepep", WIDE "expert_dispatcher"),
@@ -102,8 +102,8 @@ static const struct dialect_option model_others[] = {
     ROW_IDLE("cpu_offloading_double_buffering"), ROW_IDLE("cpu_offloading_retain_*"), ROW_UNSIMULATED("window_size"),
     ROW_UNSIMULATED("fp32_residual_connection"),
     ROW_UNSIMULATED("freeze_*"),
-    ROW_UNSIMULATED("num_distributed_optimizer_instances"), ROW_UNSIMULATED("hierarchical_context_parallel_sizes"), ROW_UNSIMULATED("fsdp_*"), ROW_UNSIMULATED("moe_a2a_overlap"),
-    ROW_UNSIMULATED("use_megatron_fsdp"), ROW_UNSIMULATED("first_pipeline_num_layers"), ROW_UNSIMULATED("last_pipeline_num_layers"), ROW_UNSIMULATED("first_last_layers_bf16"),
+    ROW_UNSIMULATED("num_distributed_optimizer_instances"), ROW_UNSIMULATED("fsdp_*"), ROW_UNSIMULATED("moe_a2a_overlap"),
+    ROW_UNSIMULATED("use_megatron_fsdp"), ROW_UNSIMULATED("first_last_layers_bf16"),
     ROW_IDLE("name"), ROW_IDLE("tokenizer*"), ROW_IDLE("optim*"), ROW_IDLE("pipeline_dtype"), ROW_IDLE("params_dtype"), ROW_IDLE("autocast_dtype"), ROW_IDLE("bf16"), ROW_IDLE("fp16"), ROW_IDLE("gradient_*"), ROW_IDLE("ckpt_*"),
     ROW_IDLE("cross_entropy_*"), ROW_IDLE("init_method*"), ROW_IDLE("apply_*"), ROW_IDLE("rotary_*"), ROW_IDLE("rope_*"), ROW_IDLE("scale_factor"), ROW_IDLE("layernorm_*"), ROW_IDLE("moe_*"), ROW_IDLE("persist_layer_norm"),
     ROW_IDLE("bias_*"), ROW_IDLE("masked_softmax_fusion"), ROW_IDLE("attention_softmax_in_fp32"), ROW_IDLE("deterministic_mode"), ROW_IDLE("tp_comm_overlap_*"), ROW_IDLE("tp_comm_bootstrap_backend"), ROW_IDLE("tp_only_amax_red"),

@@ -31,17 +31,33 @@ void nemo_take_pipeline(const struct nemo *n)
     const struct value_item *it = model(n, "virtual_pipeline_model_parallel_size"),
                             *order = model(n, "use_tp_pp_dp_mapping"),
                             *ramp = model(n, "rampup_batch_size");
-    int64_t chunks;
+    const struct value_item *first_now = model(n, "num_layers_in_first_pipeline_stage"),
+                            *last_now = model(n, "num_layers_in_last_pipeline_stage"),
+                            *first_old = model(n, "first_pipeline_num_layers"),
+                            *last_old = model(n, "last_pipeline_num_layers");
+    /* fields of Megatron-Core's configuration, of the same names (nemo/collections/nlp/
+     * models/language_modeling/megatron_base_model.py, build_transformer_config) */
+    const struct megatron_stages o = {
+        .many = it,
+        .first = first_now ? first_now : first_old,
+        .last = last_now ? last_now : last_old,
+        .embedding = model(n, "account_for_embedding_in_pipeline_split"),
+        .loss = model(n, "account_for_loss_in_pipeline_split"),
+        .layout = model(n, "pipeline_model_parallel_layout"),
+        .defers = model(n, "defer_embedding_wgrad_compute"),
+        .limit = model(n, "wgrad_deferral_limit"),
+    };
     bool along = nemo_is_on(n, NEMO_MODEL, "sequence_parallel", false),
          first = nemo_is_on(n, NEMO_MODEL, "use_tp_pp_dp_mapping", false);
-    launch_hear(n->t, it);
-    if (it && it->value->kind == VALUE_UNKNOWN)
-        launch_unresolved_item(n->t, WIDE "virtual_stages", it, "number of chunks");
-    else if (it && launch_whole(it->value, &chunks) && chunks > 1 &&
-             launch_has(n->t, WIDE "pipeline")) {
-        nemo_set(n, WIDE "virtual_stages", json_integer((json_int_t)chunks), it, "");
-        nemo_set(n, WIDE "schedule", json_string("interleaved"), it, "");
-    }
+    if (launch_has(n->t, WIDE "pipeline"))
+        megatron_take_stages(n->t, &o);
+    const struct value_item *all[] = { o.many,    o.embedding, o.loss,    o.layout,
+                                       o.limit,   o.defers,    first_now, last_now,
+                                       first_old, last_old };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        launch_hear(n->t, all[i]);
+    megatron_take_context(n->t, model(n, "cp_comm_type"),
+                          model(n, "hierarchical_context_parallel_sizes"));
     if (along && launch_has(n->t, WIDE "tensor"))
         nemo_set(n, WIDE "sequence_parallel", json_true(),
                  model(n, "sequence_parallel"), "");
