@@ -1,6 +1,7 @@
 /* Megatron's arguments of the model: the sizes and choices of a "megatron" model. */
 #include "dialect/megatron/megatron.h"
 
+#include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/entry_points.h"
 
@@ -11,6 +12,24 @@
 enum { VOCAB_PADDING_MAX = 1 << 16, LAYERS_LISTED_MAX = 10000 };
 
 /* Rows ----------------------------------------------------------------------------- */
+
+/* Gates of BigScience's: each doubles the MLP's first product (bigscience-workshop/
+ * Megatron-DeepSpeed, megatron/model/glu_activations.py, transformer.py). */
+static void take_glu(struct launch_context *t, const struct dialect_option *row,
+                     const struct value_item *it)
+{
+    static const char *const gates[] = { "swiglu", "geglu", "reglu", "liglu", NULL };
+    const char *gate = it->value->kind == VALUE_STRING ? it->value->text : "";
+    if (!names_listed(gates, gate)) {
+        launch_unresolved_item(t, row->pointer, it, "gate");
+        return;
+    }
+    launch_set(t, row->pointer, json_true(), it);
+    if (strcmp(gate, gates[0]) != 0)
+        launch_note(t->l, it->value->line, DIAG_APPROXIMATE,
+                    "%s: %s is taken for swiglu, whose products are the same", it->key,
+                    gate);
+}
 
 /* One expert, Megatron-DeepSpeed's default, is a dense model; a list of experts by
  * layer is none that is simulated. */
@@ -146,6 +165,7 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--position-embedding-type", POSITION, .kind = DIALECT_TEXT, .written = true),
     ROW("--max-position-embeddings", "/model/max_position_embeddings", .kind = DIALECT_SIZE, .written = true),
     ROW("--swiglu", "/model/swiglu", .kind = DIALECT_FLAG, .written = true),
+    ROW("--glu-activation", "/model/swiglu", .take = take_glu),
     ROW("--squared-relu", "/model/activation", .kind = DIALECT_FLAG, .value = "squared_relu", .written = true),
     ROW("--untie-embeddings-and-output-weights", "/model/untie_embeddings_and_output_weights", .kind = DIALECT_FLAG, .written = true),
     ROW("--disable-bias-linear", "/model/add_bias_linear", .kind = DIALECT_FLAG, .value = "false", .written = true),

@@ -10,6 +10,8 @@
 const struct dialect_option megatron_refused_rows[] = {
     ROW("--skip-train", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
     ROW("--eval-only", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
+    ROW("--no-train", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
+    ROW("--bitfit", NULL, .class = DIALECT_REFUSED, .why = "the job trains biases alone, which is not simulated"),
     ROW("--inference", NULL, .class = DIALECT_REFUSED, .why = "the job infers, and trains nothing"),
     ROW("--perform-rl-step", NULL, .class = DIALECT_REFUSED, .why = "rollouts of reinforcement learning are not simulated"),
     ROW("--rl-*", NULL, .class = DIALECT_REFUSED, .why = "rollouts of reinforcement learning are not simulated"),

@@ -120,15 +120,22 @@ static bool is_hydra(const struct launch_command *c)
                                          "model.global_batch_size=",
                                          "model.tensor_model_parallel_size=",
                                          "recipes=",
+                                         "stages=[",
                                          "exp_manager." };
+    static const char *const chosen[] = { "recipes=", "training=", "fine_tuning=",
+                                          "peft=" };
     int found = 0;
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         const char *word = c->command->words[i].text;
         word += strspn(word, "+\"'");
+        for (size_t j = 0; j < sizeof(chosen) / sizeof(chosen[0]); j++) {
+            size_t n = strlen(chosen[j]) - 1;
+            found += strncmp(word, chosen[j], n + 1) == 0;
+            if (strncmp(word, chosen[j], n) == 0 && word[n] == '.')
+                word += n + 1; /* training.trainer.num_nodes=4 */
+        }
         for (size_t j = 0; j < sizeof(marks) / sizeof(marks[0]); j++)
             found += strncmp(word, marks[j], strlen(marks[j])) == 0;
-        if (strncmp(word, "recipes=", 8) == 0 || strncmp(word, "training=", 9) == 0)
-            found++;
     }
     return found > 1;
 }

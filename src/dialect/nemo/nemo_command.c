@@ -150,31 +150,43 @@ static struct value *base_of(struct launch_context *t, const struct launch_comma
     return v || open ? v : open_file(t, c, file, of_name->line);
 }
 
-/* A configuration that is not there sets degrees, too: those that no word sets are asked
- * for. */
+/* What a configuration that is not there sets, where no word does, is asked for: degrees
+ * of one that a command names, and of a launcher's group all that changes a step. */
 static void ask_unfound(struct launch_context *t, const struct launch_command *c,
-                        const struct value *all)
+                        const struct value *all, const char *group)
 {
     static const struct {
-        const char *key, *pointer;
+        const char *section, *key, *pointer;
+        bool any; /* of both */
     } rows[] = {
-        { "tensor_model_parallel_size", "/parallelism/tensor" },
-        { "pipeline_model_parallel_size", "/parallelism/pipeline" },
+        { "model", "tensor_model_parallel_size", "/parallelism/tensor", true },
+        { "model", "pipeline_model_parallel_size", "/parallelism/pipeline", true },
+        { "model", "micro_batch_size", "/training/micro_batch_size", false },
+        { "model", "global_batch_size", "/training/global_batch_size", false },
+        { "model", "encoder_seq_length", "/training/sequence_length", false },
+        { "trainer", "precision", "/training/precision", false },
+        { "model", "optim", "/parallelism/sharding/strategy", false },
+        { "model", "activations_checkpoint_granularity",
+          "/training/activation_checkpointing", false },
     };
-    const struct value_item *model = value_get(all, "model");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (!model || !value_get(model->value, rows[i].key))
-            launch_add_unresolved(t, rows[i].pointer, c->command->line,
-                                  "--config-name: the configuration was not found (put "
-                                  "it next to the script), and no word sets model.%s",
-                                  rows[i].key);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct value_item *section = value_get(all, rows[i].section);
+        if ((section && value_get(section->value, rows[i].key)) ||
+            (!rows[i].any && !group))
+            continue;
+        launch_add_unresolved(t, rows[i].pointer, c->command->line,
+                              "%s: the configuration was not found (put it next to the "
+                              "script), and no word sets %s.%s",
+                              group ? group : "--config-name", rows[i].section,
+                              rows[i].key);
+    }
 }
 
 struct value *nemo_of_command(struct launch_context *t, const struct launch_command *c)
 {
     struct value *all = base_of(t, c), *group = NULL;
     const bool found = all != NULL;
-    const char *value, *prefix = NULL;
+    const char *value, *prefix = NULL, *lost = NULL;
     for (int32_t i = c->script + 1; i < c->command->n && !group; i++) {
         const struct shell_word *w = &c->command->words[i];
         const char *path = path_of(t->arena, w->text, &value);
@@ -182,6 +194,7 @@ struct value *nemo_of_command(struct launch_context *t, const struct launch_comm
             continue;
         group = load_group(t, c, path, value, w->line);
         prefix = arena_printf(t->arena, "%s.", path);
+        lost = path;
     }
     all = group ? group
           : all ? all
@@ -196,7 +209,7 @@ struct value *nemo_of_command(struct launch_context *t, const struct launch_comm
         launch_override(t->arena, all, path, w, value);
     }
     if (!group && !found)
-        ask_unfound(t, c, all);
+        ask_unfound(t, c, all, lost);
     launch_interpolate(t->l, all);
     return all;
 }

@@ -1,0 +1,5 @@
+#!/bin/bash
+torchrun --nnodes 4 --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2 \
+    --pipeline-model-parallel-size 2 --num-layers 24 --hidden-size 2048 --ffn-hidden-size 5456 \
+    --num-attention-heads 16 --seq-length 2048 --max-position-embeddings 2048 --glu-activation geglu \
+    --micro-batch-size 2 --global-batch-size 256 --fp16 --checkpoint-activations
