@@ -158,6 +158,73 @@ static void test_optimizers(void)
     }
 }
 
+/* --- degrees, adapters of experts' tensors ---------------------------------------- */
+
+static void test_degrees(void)
+{
+    static const struct {
+        const char *name;
+        struct program_case c;
+    } cases[] = {
+        /* an object of Accelerate's, which shards */
+        { "train.py",
+          { IMPORTS
+            "from accelerate.utils import ParallelismConfig\n"
+            "degrees = ParallelismConfig(dp_shard_size=4, cp_size=2, tp_size=2)\n"
+            "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-7B')\n"
+            "Trainer(model, TrainingArguments('o', bf16=True,\n"
+            "    parallelism_config=degrees))\n",
+            "{\"cluster\":{},\"model\":\"Qwen/Qwen2.5-7B\",\"parallelism\":{\"c"
+            "ontext\":2,\"library\":\"fsdp\",\"sharding\":{\"degree\":4,\"strat"
+            "egy\":\"full\"},\"tensor\":2},\"training\":{\"micro_batch_size\":8"
+            ",\"precision\":\"bf16\",\"task\":\"causal-lm\"}}",
+            NULL } },
+        /* likewise as text, next to FSDP; the degree of older releases */
+        { "train.sh",
+          { "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl \\\n"
+            "  --per_device_train_batch_size 2 --block_size 1024 --bf16 --do_train \\\n"
+            "  --fsdp full_shard --parallelism_config '{\"dp_shard_size\": 8}'\n",
+            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt"
+            "2-xl\",\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{\"degre"
+            "e\":8,\"strategy\":\"full\"}},\"training\":{\"micro_batch_size\":2"
+            ",\"precision\":\"bf16\",\"sequence_length\":1024,\"task\":\"causal"
+            "-lm\"}}",
+            NULL } },
+        { "train.sh",
+          { "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl \\\n"
+            "  --per_device_train_batch_size 2 --block_size 1024 --bf16 --do_train \\\n"
+            "  --tp_size 4\n",
+            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt"
+            "2-xl\",\"parallelism\":{\"tensor\":4},\"training\":{\"micro_batch_"
+            "size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":1024,\"tas"
+            "k\":\"causal-lm\"}}",
+            NULL } },
+        /* over how many processes is asked for */
+        { "train.py",
+          { IMPORTS
+            "model = AutoModelForCausalLM.from_pretrained('gpt2', tp_plan='auto')\n"
+            "Trainer(model, TrainingArguments('o'))\n",
+            "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_siz"
+            "e\":8,\"task\":\"causal-lm\"}}",
+            "tp_plan: the model is divided over all processes" } },
+        /* experts that are one tensor */
+        { "lora.yaml",
+          { "base_model: Qwen/Qwen3-30B-A3B\nsequence_len: 2048\nadapter: lora\n"
+            "lora_r: 8\nlora_alpha: 16\nlora_target_modules: [q_proj, v_proj]\n"
+            "lora_target_parameters: [mlp.experts.gate_up_proj, "
+            "mlp.experts.down_proj]\n"
+            "micro_batch_size: 1\ngradient_accumulation_steps: 2\nbf16: true\n",
+            "{\"cluster\":{},\"model\":\"Qwen/Qwen3-30B-A3B\",\"training\":{\"g"
+            "radient_accumulation_steps\":2,\"lora\":{\"alpha\":16.0,\"base\":"
+            "\"bf16\",\"rank\":8,\"target_modules\":[\"q_proj\",\"v_proj\",\"ml"
+            "p.experts.gate_up_proj\",\"mlp.experts.down_proj\"]},\"micro_batch"
+            "_size\":1,\"precision\":\"amp_bf16\",\"sequence_length\":2048}}",
+            NULL } },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        check(cases[i].name, &cases[i].c);
+}
+
 /* --- Megatron-SWIFT --------------------------------------------------------------- */
 
 static const struct program_case swift[] = {
@@ -237,5 +304,6 @@ void test_trainer_words_register(void)
     CU_pSuite s = CU_add_suite("trainer words", NULL, NULL);
     CU_add_test(s, "Unsloth", test_unsloth);
     CU_add_test(s, "optimizers", test_optimizers);
+    CU_add_test(s, "degrees", test_degrees);
     CU_add_test(s, "Megatron-SWIFT", test_swift);
 }

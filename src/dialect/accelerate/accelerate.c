@@ -228,6 +228,35 @@ static void take_parallelism(struct launch_context *t, const struct dialect_opti
         (struct dialect_place) { it->line, "parallelism_config: ", "", true });
 }
 
+void accelerate_take_degrees(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it)
+{
+    static const char prefix[] = "parallelism_config_",
+                      library[] = "/parallelism/library";
+    struct value *v = value_new(t->arena, VALUE_DICT, it->line, 0);
+    const struct value *given = it->value;
+    if (given->kind != VALUE_DICT) {
+        if (given->kind != VALUE_NONE)
+            launch_unresolved_item(t, row->pointer, it, "dictionary of degrees");
+        return;
+    }
+    for (int32_t i = 0; i < given->n; i++) {
+        const char *key = given->items[i].key;
+        bool whole = strncmp(key, prefix, strlen(prefix)) == 0;
+        value_add(t->arena, v, arena_printf(t->arena, "%s%s", whole ? "" : prefix, key),
+                  given->items[i].line, given->items[i].value);
+    }
+    const struct value_item of = { "parallelism_config", it->line, v };
+    take_parallelism(t, row, &of);
+    /* accelerate/parallelism_config.py: what is sharded so is FSDP2's */
+    if (launch_has(t, "/parallelism/sharding/degree") && !launch_has(t, library)) {
+        launch_set(t, library, json_string("fsdp"), it);
+        launch_set(t, "/parallelism/sharding/strategy", json_string("full"), it);
+        t->converts = true;
+    }
+    launch_hear(t, it);
+}
+
 /* clang-format off */
 static const struct dialect_option rows[] = {
     ROW("distributed_type", "/training/task", .take = take_type),

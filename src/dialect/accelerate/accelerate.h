@@ -30,6 +30,10 @@ void accelerate_take_fp8(struct launch_context *t, const struct value *config,
 void accelerate_set_fp8(struct launch_context *t, const struct value_item *it,
                         const char *backend);
 
+/* ParallelismConfig's degrees, by their names with or without "parallelism_config_". */
+void accelerate_take_degrees(struct launch_context *t, const struct dialect_option *row,
+                             const struct value_item *it);
+
 /* After the script's own arguments: its precision goes before Accelerate's. */
 void accelerate_settle(struct launch_context *t, const struct value *config);
 

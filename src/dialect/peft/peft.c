@@ -233,12 +233,37 @@ static bool is_left_out(const struct peft *p, const char *pointer)
     return false;
 }
 
+/* Adapters of weights that are no modules, as experts' in one tensor ("mlp.experts.
+ * gate_up_proj"): of these products, too (PEFT 0.17, tuners/lora/config.py,
+ * target_parameters). */
+static const struct value_item *with_parameters(struct peft *p,
+                                                const struct value_item *modules)
+{
+    const struct value_item *more = launch_hyper(p->t, "lora_target_parameters");
+    more = more ? more : launch_hyper(p->t, "target_parameters");
+    if (!more || more->value->kind != VALUE_LIST || more->value->n == 0 ||
+        (modules && modules->value->kind != VALUE_LIST))
+        return modules;
+    launch_hear(p->t, more);
+    if (!modules)
+        return more;
+    struct value *both = value_new(p->t->arena, VALUE_LIST, modules->line, 0);
+    const struct value *lists[] = { modules->value, more->value };
+    for (int i = 0; i < 2; i++)
+        for (int32_t k = 0; k < lists[i]->n; k++)
+            value_add(p->t->arena, both, "", modules->line, lists[i]->items[k].value);
+    struct value_item *it = ARENA_NEW(p->t->arena, struct value_item);
+    *it = (struct value_item) { modules->key, modules->line, both };
+    return it;
+}
+
 static void take_targets(struct peft *p)
 {
     const struct value_item *linear = launch_hyper(p->t, "lora_target_linear"),
                             *it = peft_first(p, PEFT_TARGETS);
     launch_hear(p->t, linear);
     launch_hear(p->t, it);
+    it = with_parameters(p, it);
     if (linear && launch_true(linear->value)) {
         launch_set(p->t, PEFT_TARGETS, json_string("all-linear"), linear);
         launch_hear(p->t, launch_hyper(p->t, "lora_target_modules"));

@@ -154,6 +154,32 @@ static void take_tower(struct launch_context *t, const struct dialect_option *ro
                           it->key);
 }
 
+/* "{"tp_size": 2}" of a command is the dictionary of a document. */
+static void take_degrees(struct launch_context *t, const struct dialect_option *row,
+                         const struct value_item *it)
+{
+    struct value *v = it->value->kind == VALUE_STRING && it->value->text[0] == '{'
+                          ? trainer_parse(t, it)
+                          : NULL;
+    const struct value_item as = { it->key, it->line, v ? v : it->value };
+    accelerate_take_degrees(t, row, &as);
+    launch_hear(t, it);
+}
+
+/* from_pretrained(tp_plan="auto") divides the model over all processes
+ * (transformers 4.57, modeling_utils.py). */
+static void take_plan(struct launch_context *t, const struct dialect_option *row,
+                      const struct value_item *it)
+{
+    if (it->value->kind == VALUE_NONE || launch_is_off(it->value))
+        return;
+    launch_hear(t, it);
+    launch_add_unresolved(t, row->pointer, it->value->line,
+                          "%s: the model is divided over all processes, unless a mesh "
+                          "says over how many",
+                          it->key);
+}
+
 static bool off_where_true(const struct value *v)
 {
     return launch_true(v) || v->kind == VALUE_NONE;
@@ -202,6 +228,9 @@ const struct dialect_option trainer_rows[] = {
     ROW("fsdp_config", "/training/activation_checkpointing", .take = trainer_take_fsdp_config),
     ROW("deepspeed", "/parallelism/library", .take = deepspeed_take_file),
     ROW("deepspeed_config", "/parallelism/library", .take = deepspeed_take_file),
+    ROW("parallelism_config", "/parallelism/tensor", .take = take_degrees),
+    ROW("tp_size", "/parallelism/tensor", .kind = DIALECT_DEGREE),
+    ROW("tp_plan", "/parallelism/tensor", .take = take_plan),
     ROW("ddp_bucket_cap_mb", "/parallelism/bucket_size", .take = take_bucket, .give = trainer_give_bucket),
     ROW("max_grad_norm", "/training/gradient_clipping", .kind = DIALECT_NORM, .give = trainer_give_norm),
     ROW("per_device_train_batch_size", "/training/micro_batch_size", .take = take_batch, .kind = DIALECT_WHOLE, .written = true),
@@ -274,8 +303,7 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("torch_compile*"), ROW_UNSIMULATED("use_liger_kernel"), ROW_UNSIMULATED("use_liger"),
     ROW_UNSIMULATED("auto_find_batch_size"), ROW_UNSIMULATED("group_by_length"), ROW_UNSIMULATED("packing"),
     ROW_UNSIMULATED("padding_free"), ROW_UNSIMULATED("sharded_ddp"), ROW_UNSIMULATED("use_ipex"),
-    ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("parallelism_config"),
-    ROW_UNSIMULATED("tp_size"), ROW_UNSIMULATED("use_cpu"), ROW_UNSIMULATED("no_cuda"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
+    ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("use_cpu"), ROW_UNSIMULATED("no_cuda"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
     ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("tune_*"), ROW_UNSIMULATED("finetune_vision_layers"), ROW_UNSIMULATED("finetune_audio_layers"),
     FROZEN("freeze_backbone"), FROZEN("freeze_llm"), FROZEN("freeze_language_model"), FROZEN("freeze_model"),
     FROZEN("tune_mm_mlp_adapter"), FROZEN("pretrain_mm_mlp_adapter_only"), FROZEN("only_tune_mm_mlp_adapter"),

@@ -41,7 +41,7 @@ const char *const user_script_calls[] = {
 };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
-    "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin",
+    "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", "ParallelismConfig",
     "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin", "GeminiPlugin", "TorchDDPPlugin", "TorchFSDPPlugin", NULL,
 };
 
@@ -91,7 +91,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_MODEL, "model_name", "model_name_or_path" }, { SCRIPT_MODEL, "torch_dtype", NULL }, { SCRIPT_MODEL, "dtype", NULL },
     { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "_attn_implementation", "attn_implementation" }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
     { SCRIPT_MODEL, "max_seq_length", NULL }, { SCRIPT_MODEL, "load_in_4bit", NULL }, { SCRIPT_MODEL, "load_in_8bit", NULL },
-    { SCRIPT_MODEL, "use_gradient_checkpointing", "" }, { SCRIPT_MODEL, "float32_mixed_precision", "" },
+    { SCRIPT_MODEL, "tp_plan", NULL }, { SCRIPT_MODEL, "use_gradient_checkpointing", "" }, { SCRIPT_MODEL, "float32_mixed_precision", "" },
     { SCRIPT_MODEL, "*", "" },
     { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" }, { SCRIPT_ADAPTERS, "0", "" },
     { SCRIPT_ADAPTERS, "finetune_vision_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_audio_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_*", "" },
@@ -103,7 +103,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_QUANTISATION, "*", NULL },
     { SCRIPT_PREPARED, "use_gradient_checkpointing", NULL }, { SCRIPT_PREPARED, "*", "" },
     { SCRIPT_METHOD, "*", "" },
-    { SCRIPT_ACCELERATOR, "gradient_accumulation_steps", NULL },
+    { SCRIPT_ACCELERATOR, "gradient_accumulation_steps", NULL }, { SCRIPT_ACCELERATOR, "parallelism_config", NULL },
     { SCRIPT_ACCELERATOR, "*", "" },
     { SCRIPT_LOADER, "batch_size", "per_device_train_batch_size" }, { SCRIPT_LOADER, "1", "per_device_train_batch_size" },
     { SCRIPT_LOADER, "num_workers", "dataloader_num_workers" }, { SCRIPT_LOADER, "*", "" },
