@@ -71,6 +71,83 @@ double evidence_few_nics(const struct doctor_view *v, const char **why)
     return -hint;
 }
 
+/* A variable that NCCL did not say is set is not set, where it says any of itself. */
+static double unless_set(const struct logs_nccl *n)
+{
+    return n->n_lines ? -strong : -1;
+}
+
+double evidence_few_channels(const struct doctor_view *v, const char **why)
+{
+    static const char *const names[] = { "NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS",
+                                         "NCCL_MAX_NRINGS" };
+    const struct logs_nccl *n = &v->logs->nccl;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = logs_nccl_variable(n, names[i]);
+        long most = value ? strtol(value, NULL, 10) : 0;
+        if (most < 1 || most > 4)
+            continue;
+        *why = "NCCL says that a variable holds it to 4 channels or fewer";
+        return strong;
+    }
+    return unless_set(n);
+}
+
+double evidence_protocol(const struct doctor_view *v, const char **why)
+{
+    const char *value = logs_nccl_variable(&v->logs->nccl, "NCCL_PROTO");
+    if (value && strcmp(value, "LL") == 0) {
+        *why = "NCCL says that NCCL_PROTO=LL is set";
+        return certain;
+    }
+    return unless_set(&v->logs->nccl);
+}
+
+/* The version that NCCL says, else the one in a trace. */
+static const char *nccl_version_of(const struct logs *l)
+{
+    if (l->nccl.version[0])
+        return l->nccl.version;
+    for (int64_t i = 0; i < l->traces.n; i++)
+        if (l->traces.v[i].nccl[0])
+            return l->traces.v[i].nccl;
+    return "";
+}
+
+double evidence_old_nccl(const struct doctor_view *v, const char **why)
+{
+    char *minor;
+    const char *version = nccl_version_of(v->logs);
+    long major = strtol(version, &minor, 10);
+    if (*minor != '.' || major < 1)
+        return 0;
+    if (major > 2 || (major == 2 && strtol(minor + 1, NULL, 10) >= 12)) {
+        *why = "NCCL is of 2.12 or later";
+        return -certain;
+    }
+    *why = "NCCL says a version before 2.12";
+    return strong;
+}
+
+double evidence_pcie(const struct doctor_view *v, const char **why)
+{
+    const struct logs_smi *s = &v->logs->smi;
+    bool known = false;
+    for (int32_t i = 0; i < s->n; i++) {
+        const struct logs_gpu *g = &s->gpus[i];
+        if (g->width <= 0 || g->max_width <= 0)
+            continue;
+        known = true;
+        if (g->width >= g->max_width)
+            continue;
+        *why = "nvidia-smi says that PCIe of a GPU has fewer lanes than it could";
+        return certain;
+    }
+    if (known)
+        *why = "nvidia-smi says that PCIe has all its lanes";
+    return known ? -strong : -1;
+}
+
 double evidence_no_nvls(const struct doctor_view *v, const char **why)
 {
     const struct logs_nccl *n = &v->logs->nccl;
@@ -198,6 +275,21 @@ double evidence_slow_gpu(const struct doctor_view *v, const char **why)
         return -hint;
     }
     return 0;
+}
+
+/* Stages differ for good where GPUs have the same clocks. */
+double evidence_uneven_stages(const struct doctor_view *v, const char **why)
+{
+    struct clocks c = clocks_of(&v->logs->smi);
+    bool traced, same = c.n > 1 && c.least >= 0.93 * c.median;
+    bool differ = traces_differ(v->logs, &traced) || ranks_differ(&v->logs->timers);
+    if (differ && same) {
+        *why = "ranks differ, though all GPUs have the same clock";
+        return strong;
+    }
+    if (differ)
+        *why = "ranks differ in the time that they compute";
+    return differ ? 1 : traced ? -hint : 0;
 }
 
 /* Waiting -------------------------------------------------------------------------- */

@@ -10,6 +10,11 @@
 double evidence_tcp(const struct doctor_view *v, const char **why);
 double evidence_no_gpudirect(const struct doctor_view *v, const char **why);
 double evidence_few_nics(const struct doctor_view *v, const char **why);
+double evidence_pcie(const struct doctor_view *v, const char **why);
+double evidence_few_channels(const struct doctor_view *v, const char **why);
+double evidence_protocol(const struct doctor_view *v, const char **why);
+double evidence_old_nccl(const struct doctor_view *v, const char **why);
+double evidence_uneven_stages(const struct doctor_view *v, const char **why);
 double evidence_no_nvls(const struct doctor_view *v, const char **why);
 double evidence_no_nvlink(const struct doctor_view *v, const char **why);
 double evidence_throttled(const struct doctor_view *v, const char **why);

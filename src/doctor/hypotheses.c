@@ -59,6 +59,11 @@ static bool recomputes(const struct doctor_facts *f)
     return f->checkpointing != CHECKPOINT_NONE;
 }
 
+static bool has_stages(const struct doctor_facts *f)
+{
+    return f->pipeline > 1;
+}
+
 static bool has_several(const struct doctor_facts *f)
 {
     return f->micro_batch > 1;
@@ -107,12 +112,27 @@ const struct hypothesis hypotheses[] = {
     { "slow-network", "the network has fewer NICs than it should, or is shared", DOCTOR_NETWORK, 0.06,
       DOCTOR_BY_SCENARIO, { 0.75, 0.5, 0.25, 0.125, 0.0625 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_few_nics,
       "run all_reduce_perf of nccl-tests on these nodes; count the NICs that NCCL finds; check NCCL_IB_HCA and the placement group" },
+    { "pcie-width", "PCIe of a GPU or NIC runs with fewer lanes", DOCTOR_NETWORK, 0.005,
+      DOCTOR_BY_SCENARIO, { 0.5, 0.25 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_pcie,
+      "nvidia-smi --query-gpu=index,pcie.link.width.current,pcie.link.width.max --format=csv during steps; lspci -vv of the NICs. Reseat the card, or exchange the node" },
+    { "few-channels", "a variable holds NCCL to few channels", DOCTOR_NETWORK, 0.005,
+      DOCTOR_BY_SCENARIO, { 0.5, 0.25 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_few_channels,
+      "unset NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS and NCCL_NTHREADS" },
+    { "nccl-protocol", "a variable holds NCCL to the LL protocol", DOCTOR_NETWORK, 0.005,
+      DOCTOR_BY_SCENARIO, { 0 }, NULL, { { "/software/environment/NCCL_PROTO", "\"LL\"" } }, NULL, evidence_protocol,
+      "unset NCCL_PROTO: LL moves half of what is sent" },
+    { "old-nccl", "NCCL is of before 2.12", DOCTOR_NETWORK, 0.005,
+      DOCTOR_BY_SCENARIO, { 0 }, over_nodes, { { "/software/nccl", "\"2.10.3\"" } }, NULL, evidence_old_nccl,
+      "NCCL_DEBUG=VERSION; a newer image, or PyTorch built with a newer NCCL" },
     { "nvls-off", "NVLink SHARP is off", DOCTOR_INSIDE, 0.02,
       DOCTOR_BY_SCENARIO, { 0 }, has_nvswitch, { { "/software/environment/NCCL_NVLS_ENABLE", "\"0\"" } }, NULL, evidence_no_nvls,
       "NCCL_DEBUG=INFO: \"NVLS multicast support\". Unset NCCL_NVLS_ENABLE, start the fabric manager" },
     { "no-nvlink", "GPUs of a node exchange data through the host in place of NVLink", DOCTOR_INSIDE, 0.02,
       DOCTOR_BY_SCENARIO, { 0 }, has_nvlink, { { "/cluster/inside", "\"pcie-gen4-host\"" } }, NULL, evidence_no_nvlink,
       "NCCL_DEBUG=INFO: \"via SHM\" between GPUs of a node; nvidia-smi topo -m. Unset NCCL_P2P_DISABLE, start the fabric manager" },
+    { "uneven-stages", "another stage of the pipeline takes longer", DOCTOR_JOB, 0.01,
+      DOCTOR_BY_OTHERS, { 1.1, 1.2, 1.35, 1.5 }, has_stages, { { NULL } }, NULL, evidence_uneven_stages,
+      "compare forward and backward of the stages (timers of all ranks, or a trace of each stage); move layers between stages" },
     { "throttled", "all GPUs run at lower clocks: power or heat", DOCTOR_GPU, 0.04,
       DOCTOR_BY_COMPUTE, { 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3 }, NULL, { { NULL } }, NULL, evidence_throttled,
       "nvidia-smi --query-gpu=index,clocks.sm,clocks.max.sm,power.draw,clocks_throttle_reasons.active --format=csv -l 5 during steps" },

@@ -14,6 +14,7 @@ static struct doctor_facts facts_of(const struct scenario *s)
         .micro_batch = s->training.micro_batch_size,
         .global_batch = s->training.global_batch_size,
         .sm_arch = scenario_sm_arch(s),
+        .pipeline = s->parallel.pipeline,
         .inside = (int)g->instance->inside->kind,
         .outside = s->fabric ? (int)s->fabric->kind : -1,
         .attention = s->training.attention,

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { NAMES = 32, UNKNOWN = NAMES - 2, HEALTHY = NAMES - 1 };
+enum { NAMES = 40, UNKNOWN = NAMES - 2, HEALTHY = NAMES - 1 };
 
 struct tally {
     int n, first, three, normal;
@@ -86,7 +86,8 @@ static void print_fault(int f)
 static void print_sums(void)
 {
     for (int with = 0; with < N_FAULT_LOGS; with++) {
-        static const char *const names[] = { "times", "times and memory", "all logs" };
+        static const char *const names[] = { "times", "times and memory", "and a trace",
+                                             "all logs" };
         struct tally sum = { 0 };
         for (int f = 1; f < N_FAULTS; f++) {
             sum.n += tallies[with][f].n;

@@ -44,6 +44,8 @@ enum fault_trace { /* what it leaves in logs other than the trainer's */
                    TRACE_SOCKETS,
                    TRACE_NO_GDR,
                    TRACE_FEW_NICS,
+                   TRACE_NARROW,
+                   TRACE_PROTOCOL,
                    TRACE_ALL_SLOW,
                    TRACE_ONE_SLOW,
                    TRACE_LOADING
@@ -84,6 +86,18 @@ static const struct fault faults[] = {
       0,
       { { "/cluster/network_bandwidth", "\"x0.1\"" } },
       TRACE_FEW_NICS },
+    { "pcie-width",
+      "network",
+      FAULT_KEYS,
+      0,
+      { { "/cluster/network_bandwidth", "\"x0.3\"" } },
+      TRACE_NARROW },
+    { "nccl-protocol",
+      "network",
+      FAULT_KEYS,
+      0,
+      { { "/software/environment/NCCL_PROTO", "\"LL\"" } },
+      TRACE_PROTOCOL },
     { "throttled", "gpu", FAULT_KERNELS, 1.3, { { NULL } }, TRACE_ALL_SLOW },
     { "throttled", "gpu", FAULT_KERNELS, 1.8, { { NULL } }, TRACE_ALL_SLOW },
     { "slow-gpu", "gpu", FAULT_KERNELS, 1.4, { { NULL } }, TRACE_ONE_SLOW },
@@ -120,18 +134,24 @@ static const struct fault faults[] = {
 enum { N_FAULTS = sizeof(faults) / sizeof(faults[0]) };
 
 /* What is known of a run: steps; memory too; and logs of NCCL, nvidia-smi, timers. */
-enum fault_logs { WITH_TIMES, WITH_MEMORY, WITH_ALL, N_FAULT_LOGS };
+enum fault_logs { WITH_TIMES, WITH_MEMORY, WITH_TRACE, WITH_ALL, N_FAULT_LOGS };
 
 struct faulty_run {
     double step_s, allocated_B;
+    double computes_s, waits_s; /* of it, on a GPU that is not the slow one */
     struct doctor_prediction healthy;
 };
 
 /* Parts of a step as predictions err: kernels by 6 %, each kind of communication by
  * 20 %, memory by 5 %, and the whole by 5 %, standard deviations of the logarithm. */
-static double moved_step(const struct doctor_prediction *p, struct chance *c)
+static double moved_step(const struct doctor_prediction *p, struct chance *c,
+                         double *computes_s, double *waits_s)
 {
     double kernels = exp(0.06 * chance_normal(c)), step_s = p->step_s;
+    const double *t = p->parts_s;
+    *computes_s =
+        kernels * (t[CATEGORY_COMPUTE] + t[CATEGORY_RECOMPUTE] + t[CATEGORY_OPTIMIZER]);
+    *waits_s = t[CATEGORY_OTHER];
     for (int i = 0; i < CATEGORY_N; i++) {
         bool hidden = i == CATEGORY_DATA_COMM_HIDDEN;
         bool is_kernel = i == CATEGORY_COMPUTE || i == CATEGORY_RECOMPUTE ||
@@ -140,7 +160,11 @@ static double moved_step(const struct doctor_prediction *p, struct chance *c)
         if (!hidden)
             step_s += p->parts_s[i] * (factor - 1);
     }
-    return fmax(step_s, 0.2 * p->step_s) * exp(0.05 * chance_normal(c));
+    step_s = fmax(step_s, 0.2 * p->step_s);
+    double all = exp(0.05 * chance_normal(c));
+    *computes_s = fmin(*computes_s, step_s) * all;
+    *waits_s = fmin(*waits_s * all, step_s * all - *computes_s);
+    return step_s * all;
 }
 
 /* The run of a job with a fault; false: it has no such fault, or none that shows (10 %
@@ -175,7 +199,9 @@ static bool fault_run(struct faulty_run *r, struct cfg_loader *files, const json
            larger = p.allocated_B / r->healthy.allocated_B - 1;
     if (f->kind != FAULT_NONE && slower < 0.1 && fabs(larger) < 0.1)
         return false;
-    r->step_s = moved_step(&p, c);
+    r->step_s = moved_step(&p, c, &r->computes_s, &r->waits_s);
+    if (f->trace == TRACE_ONE_SLOW)
+        r->computes_s /= f->by;
     r->allocated_B = p.allocated_B * exp(0.05 * chance_normal(c));
     return true;
 }
@@ -230,15 +256,56 @@ static void write_nccl(struct strbuf *out, const struct faulty_run *r,
                       (int)(trace == TRACE_FEW_NICS ? (f->nics + 1) / 2 : f->nics));
 }
 
+/* A trace of three steps: kernels, a collective and a gap, one after the other. */
+static void write_trace(struct strbuf *out, const struct faulty_run *r,
+                        struct chance *c)
+{
+    double at = 1e12;
+    strbuf_addstr(out, "{\"schemaVersion\":1,\"traceEvents\":[");
+    for (int i = 0; i < 3; i++) {
+        double by = 1e6 * exp(0.01 * chance_normal(c)), computes = r->computes_s * by,
+               waits = r->waits_s * by, step = r->step_s * by;
+        strbuf_printf(
+            out,
+            "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%d"
+            "\",\"ts\":%.3f,\"dur\":%.3f},",
+            i, at, step);
+        strbuf_printf(
+            out,
+            "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"nvjet_x\",\"ts\":%.3f,"
+            "\"dur\":%.3f,\"args\":{\"correlation\":%d}},",
+            at, computes, 3 * i);
+        strbuf_printf(
+            out,
+            "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce"
+            "\",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"correlation\":%d}},",
+            at + computes, fmax(0, step - computes - waits), 3 * i + 1);
+        at += step;
+    }
+    strbuf_addstr(out, "{}]}");
+}
+
+static void take_trace(struct logs *l, const char *text)
+{
+    struct kineto *k = kineto_new();
+    struct kineto_rank rank;
+    kineto_feed(k, text, strlen(text));
+    kineto_end(k, &rank);
+    kineto_free(k);
+    VEC_PUSH(&l->traces, rank);
+}
+
 static void write_smi(struct strbuf *out, enum fault_trace trace)
 {
     strbuf_addstr(out, "index, clocks.current.sm [MHz], clocks.max.sm [MHz], "
-                       "utilization.gpu [%], clocks_throttle_reasons.active\n");
+                       "utilization.gpu [%], clocks_throttle_reasons.active, "
+                       "pcie.link.width.current, pcie.link.width.max\n");
     for (int k = 0; k < 8; k++)
         for (int g = 0; g < 8; g++) {
             bool slow = trace == TRACE_ALL_SLOW || (trace == TRACE_ONE_SLOW && g == 3);
-            strbuf_printf(out, "%d, %d MHz, 1980 MHz, 99 %%, 0x%016x\n", g,
-                          (slow ? 1100 : 1700) + 5 * k, slow ? 4 : 0);
+            int lanes = trace == TRACE_NARROW && g == 5 ? 8 : 16;
+            strbuf_printf(out, "%d, %d MHz, 1980 MHz, 99 %%, 0x%016x, %d, 16\n", g,
+                          (slow ? 1100 : 1700) + 5 * k, slow ? 4 : 0, lanes);
         }
 }
 
@@ -269,6 +336,9 @@ static void fault_diagnose(struct doctor *d, struct logs *l, struct cfg_loader *
             r->allocated_B / 0x1p20);
     write_steps(&text, r, c);
     if (with == WITH_ALL) {
+        if (f->trace == TRACE_PROTOCOL)
+            strbuf_addstr(&text, "n0:10:90 [0] NCCL INFO NCCL_PROTO set by environment "
+                                 "to LL\n");
         write_nccl(&text, r, f->trace);
         write_smi(&text, f->trace);
         write_timers(&text, r, f->trace, f->by);
@@ -283,6 +353,11 @@ static void fault_diagnose(struct doctor *d, struct logs *l, struct cfg_loader *
         at = end + 1;
     }
     logs_end(l);
+    if (with == WITH_TRACE) {
+        text.len = 0;
+        write_trace(&text, r, c);
+        take_trace(l, text.s);
+    }
     if (doctor_judge(d, files, job, l, &err))
         d->causes.n = 0;
     strbuf_release(&text);

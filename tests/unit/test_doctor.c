@@ -84,6 +84,34 @@ static void test_faults(void)
         printf("of %d faults, %d first, %d among three\n", n, first, three);
 }
 
+/* A trace separates slow kernels from waiting for the host, which times alone do not. One
+ * slow GPU elsewhere is as a slow network to a trace of one rank. */
+static void test_traces(void)
+{
+    static const int jobs[] = { 0, 4, 6 };
+    static const char *const names[] = { "throttled", "host-bound" };
+    int n = 0, first[N_FAULT_LOGS] = { 0 };
+    for (size_t j = 0; j < sizeof(jobs) / sizeof(jobs[0]); j++)
+        for (int f = 1; f < N_FAULTS; f++)
+            for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+                if (strcmp(faults[f].name, names[k]) != 0 || faults[f].by == 1.3)
+                    continue;
+                n++;
+                for (int with = WITH_TIMES; with <= WITH_TRACE; with++) {
+                    struct diagnosis *x = diagnose(fault_jobs[jobs[j]], &faults[f],
+                                                   (enum fault_logs)with, 1);
+                    CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+                    first[with] += fault_place(&x->d, &faults[f]) == 1;
+                    release(x);
+                }
+            }
+    CU_ASSERT_TRUE(n >= 6);
+    CU_ASSERT_TRUE(first[WITH_TRACE] >= 0.5 * n);
+    CU_ASSERT_TRUE(first[WITH_TRACE] > first[WITH_TIMES]);
+    if (!(first[WITH_TRACE] >= 0.5 * n))
+        printf("of %d: times %d, trace %d\n", n, first[WITH_TIMES], first[WITH_TRACE]);
+}
+
 static const struct doctor_cause *first_of(const struct diagnosis *x)
 {
     return &x->d.causes.of[x->d.causes.classes[0].causes[0]];
@@ -149,6 +177,7 @@ static void test_rows(void)
 void test_doctor_register(void)
 {
     CU_pSuite s = CU_add_suite("doctor", NULL, NULL);
+    CU_add_test(s, "traces", test_traces);
     CU_add_test(s, "faults are found", test_faults);
     CU_add_test(s, "healthy runs", test_healthy);
     CU_add_test(s, "nothing known", test_unknown);
