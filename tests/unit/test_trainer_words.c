@@ -179,6 +179,15 @@ static void test_degrees(void)
             "egy\":\"full\"},\"tensor\":2},\"training\":{\"micro_batch_size\":8"
             ",\"precision\":\"bf16\",\"task\":\"causal-lm\"}}",
             NULL } },
+        /* what a script divides by the processes that it does not have yet */
+        { "train.py",
+          { IMPORTS "from accelerate.utils import ParallelismConfig\n"
+                    "model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+                    "Trainer(model, TrainingArguments('o', parallelism_config=\n"
+                    "    ParallelismConfig(sp_size=4, dp_shard_size=1 // 4)))\n",
+            "{\"cluster\":{},\"model\":\"gpt2\",\"parallelism\":{\"context\":4},"
+            "\"training\":{\"micro_batch_size\":8,\"task\":\"causal-lm\"}}",
+            "dp_shard_size: it is no degree of at least 1" } },
         /* likewise as text, next to FSDP; the degree of older releases */
         { "train.sh",
           { "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl \\\n"

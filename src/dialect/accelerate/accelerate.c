@@ -243,6 +243,12 @@ void accelerate_take_degrees(struct launch_context *t, const struct dialect_opti
     for (int32_t i = 0; i < given->n; i++) {
         const char *key = given->items[i].key;
         bool whole = strncmp(key, prefix, strlen(prefix)) == 0;
+        int64_t n = 1;
+        /* 0 of what a script divides by processes that it does not have yet */
+        if (launch_whole(given->items[i].value, &n) && n < 1) {
+            launch_leave_out(t, &given->items[i], "degree of at least 1");
+            continue;
+        }
         value_add(t->arena, v, arena_printf(t->arena, "%s%s", whole ? "" : prefix, key),
                   given->items[i].line, given->items[i].value);
     }
