@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/launch/launch_torchao.h"
 #include "dialect/trainer/trainer.h"
 
 #include <fnmatch.h>
@@ -36,7 +37,7 @@ static const struct dialect_option joint[] = {
 static const struct dialect_option others[] = {
     ROW_UNSIMULATED(OF "dp_config.prefetch_factor"), ROW_UNSIMULATED(OF "tp_config.enable_async"), ROW_UNSIMULATED(OF "pp_config.split_points"), ROW_UNSIMULATED(OF "pp_config.style"),
     ROW_UNSIMULATED(OF "ac_config.activation_memory_budget"), ROW_UNSIMULATED("dataset.generate_doc_lengths"), ROW_UNSIMULATED("dataset.sequence_length_schedule"),
-    ROW_UNSIMULATED(OF "float8_config.*"), ROW_IDLE(OF "float8_config.modules_to_ignore"), ROW_UNSIMULATED(OF "optim.foreach"), ROW_IDLE(OF "cp_config.head_stride"),
+    ROW_ACTS(OF "float8_config.ao_recipe", "/training/precision"), ROW_UNSIMULATED(OF "float8_config.*"), ROW_IDLE(OF "float8_config.modules_to_ignore"), ROW_UNSIMULATED(OF "optim.foreach"), ROW_IDLE(OF "cp_config.head_stride"),
     ROW_UNSIMULATED("data_loader.target_device_type"), ROW_IDLE(OF "ac_config.determinism_check"),
     ROW_IDLE(OF "optim.*"), ROW_IDLE(OF "scheduler*"), ROW_IDLE(OF "z_loss_multiplier"), ROW_IDLE(OF "label_ignore_index"), ROW_IDLE(OF "state_dict_*"), ROW_IDLE(OF "load_key_mapping"),
     ROW_IDLE(OF "@"), ROW_IDLE("data_loader.*"), ROW_IDLE("dataset.*"), ROW_IDLE("trainer.*"), ROW_IDLE("build.*"),
@@ -243,12 +244,16 @@ static void take_precision(struct launch_context *t, const struct value *c)
                             *cast = launch_find(t, c, OF "dp_config.param_dtype"),
                             *automatic = launch_find(t, c, OF "autocast_precision"),
                             *wire = launch_find(t, c, OF "dp_config.reduce_dtype");
+    const struct value_item *recipe = launch_find(t, c, OF "float8_config.ao_recipe");
     bool fp8 = made && (!on || launch_true(on->value)),
          half =
              strcmp(olmocore_word(c, OF "dp_config.param_dtype", ""), "bfloat16") == 0,
          amp = strcmp(olmocore_word(c, OF "autocast_precision", ""), "bfloat16") == 0;
+    const char *eight = fp8 ? launch_torchao_precision(t, recipe) : NULL;
+    if (fp8 && !eight)
+        launch_unresolved_item(t, at, recipe, "recipe that is simulated");
     set(t, at,
-        json_string(half  ? fp8 ? "fp8" : "bf16"
+        json_string(half  ? eight ? eight : "bf16"
                     : amp ? fp8 ? "amp_fp8" : "amp_bf16"
                     : fp8 ? "amp_fp8"
                           : "fp32"),

@@ -92,7 +92,8 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("activation_checkpoint.mode", "/training/activation_checkpointing"), ROW_ACTS("activation_checkpoint.selective_ac_option", "/training/activation_checkpointing"),
     ROW_ACTS("parallelism.enable_async_tensor_parallel", WIDE "overlap_tensor"), ROW_ACTS("experimental.enable_async_tensor_parallel", WIDE "overlap_tensor"),
     ROW_ACTS("training.enable_async_tensor_parallel", WIDE "overlap_tensor"),
-    ROW_ACTS("model.converters", "/training/precision"), ROW_ACTS("float8.enable_float8_linear", "/training/precision"),
+    ROW_ACTS("model.converters", "/training/precision"), ROW_ACTS("float8.enable_float8_linear", "/training/precision"), ROW_ACTS("float8.recipe_name", "/training/precision"), ROW_ACTS("mx.recipe_name", "/training/precision"),
+    ROW_ACTS("quantize.linear.float8.recipe_name", "/training/precision"), ROW_ACTS("quantize.linear.mx.recipe_name", "/training/precision"),
     ROW_END,
 };
 static const struct dialect_option others[] = {
@@ -100,7 +101,8 @@ static const struct dialect_option others[] = {
     ROW_UNSIMULATED("experimental.pipeline_parallel_split_points"), ROW_UNSIMULATED("parallelism.pipeline_parallel_split_points"),
     ROW_UNSIMULATED("optimizer.early_step_in_backward"), ROW_UNSIMULATED("parallelism.disable_loss_parallel"), ROW_UNSIMULATED("training.disable_loss_parallel"),
     ROW("parallelism.expert_tensor_parallel_degree", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("experimental.custom_*"),
-    ROW_UNSIMULATED("parallelism.expert_parallel_comm_backend"), ROW_UNSIMULATED("float8.*"), ROW_UNSIMULATED("quantize.*"), ROW_UNSIMULATED("mx.*"),
+    ROW_UNSIMULATED("parallelism.expert_parallel_comm_backend"), ROW_UNSIMULATED("float8.enable_fsdp_float8_all_gather"), ROW_UNSIMULATED("quantize.linear.float8.enable_fsdp_float8_all_gather"),
+    ROW_UNSIMULATED("float8.*"), ROW_UNSIMULATED("quantize.*"), ROW_UNSIMULATED("mx.*"),
     ROW_UNSIMULATED("fault_tolerance.*"), ROW_UNSIMULATED("validation.*"), ROW_UNSIMULATED("activation_checkpoint.*"), ROW_UNSIMULATED("memory_estimation.*"),
     ROW_UNSIMULATED("debug.deterministic"), ROW_UNSIMULATED("training.deterministic"), ROW_UNSIMULATED("training.disable_cuda_graphs"), ROW_UNSIMULATED("compile.enable_async_tensor_parallel"), ROW_UNSIMULATED("training.dtype"), ROW_UNSIMULATED("optimizer.implementation"),
     ROW_IDLE("job.*"), ROW_IDLE("profiling.*"), ROW_IDLE("metrics.*"), ROW_IDLE("lr_scheduler.*"), ROW_IDLE("checkpoint.*"), ROW_IDLE("comm.*"), ROW_IDLE("debug.*"),
@@ -109,7 +111,7 @@ static const struct dialect_option others[] = {
     ROW_IDLE("experimental.*"), ROW_IDLE("validation.enable"), ROW_IDLE("memory_estimation.disable_fake_mode"), ROW_IDLE("parallelism.context_parallel_load_balancer"),
     ROW_IDLE("activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns"), ROW_IDLE("activation_checkpoint.early_stop"), ROW_IDLE("activation_checkpoint.debug"),
     ROW_IDLE("activation_checkpoint.preserve_rng_state"), ROW_IDLE("activation_checkpoint.determinism_check"),
-    ROW_IDLE("float8.filter_fqns"), ROW_IDLE("quantize.linear.float8.filter_fqns"), ROW_IDLE("quantize.linear.mx.filter_fqns"),
+    ROW_IDLE("float8.filter_fqns"), ROW_IDLE("mx.filter_fqns"), ROW_IDLE("*mxfp8_dim1_cast_kernel_choice"), ROW_IDLE("*force_recompute_fp8_weight_in_bwd"), ROW_IDLE("*precompute_float8_dynamic_scale_for_fsdp"), ROW_IDLE("float8.emulate"), ROW_IDLE("quantize.linear.float8.emulate"), ROW_IDLE("quantize.linear.float8.filter_fqns"), ROW_IDLE("quantize.linear.mx.filter_fqns"),
     ROW_END,
 };
 const struct dialect_table torchtitan_tables[] = {
@@ -281,46 +283,6 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     launch_hear(t, offload);
 }
 
-/* A word, in a list or alone. */
-static bool has_word(const struct value_item *it, const char *word)
-{
-    const struct value *v = it ? it->value : NULL;
-    for (int32_t i = 0; v && v->kind == VALUE_LIST && i < v->n; i++)
-        if (v->items[i].value->kind == VALUE_STRING &&
-            strstr(v->items[i].value->text, word))
-            return true;
-    return v && v->kind == VALUE_STRING && strstr(v->text, word);
-}
-
-/* fully_shard casts parameters to bf16; DDP autocasts. */
-static void take_precision(struct launch_context *t, const struct value *c)
-{
-    const struct value_item *it = value_get(c, "training.mixed_precision_param"),
-                            *all = value_get(c, "model.converters"),
-                            *old = value_get(c, "float8.enable_float8_linear");
-    bool wide = strcmp(launch_word(c, "training.mixed_precision_param", "bfloat16"),
-                       "float32") == 0,
-         fp8 = has_word(all, "float8") || (old && launch_true(old->value)),
-         shards = launch_has(t, WIDE "sharding/strategy");
-    launch_hear(t, old);
-    launch_hear(t, value_get(c, "training.mixed_precision_reduce"));
-    if (!has_word(all, "mx") && !has_word(all, "nvfp4"))
-        launch_hear(t, all);
-    else
-        launch_add_unresolved(t, "/training/precision", all->line,
-                              "model.converters: MXFP8 and NVFP4 are not simulated");
-    launch_settle_item(t, "/training/precision",
-                       json_string(wide     ? "fp32"
-                                   : fp8    ? shards ? "fp8" : "amp_fp8"
-                                   : shards ? "bf16"
-                                            : "amp_bf16"),
-                       fp8 ? all ? all : old : it, "mixed_precision_param's default");
-    if (!wide)
-        launch_settle_item(t, "/training/gradient_dtype", json_string("fp32"),
-                           value_get(c, "training.mixed_precision_reduce"),
-                           "mixed_precision_reduce's default");
-}
-
 /* "op" keeps what is dear to compute again, a number computes every so manieth layer
  * again. */
 static void take_checkpointing(struct launch_context *t, const struct value *c)
@@ -356,7 +318,8 @@ static void take_framework(struct launch_context *t, const struct value *c)
 {
     const struct value_item *it = either(c, "compile.enable", "training.compile"),
                             *what = value_get(c, "compile.components");
-    bool on = it && launch_true(it->value) && (!what || has_word(what, "model"));
+    bool on =
+        it && launch_true(it->value) && (!what || torchtitan_has_word(what, "model"));
     launch_hear(t, it);
     if (it && launch_true(it->value))
         launch_hear(t, what);
@@ -396,7 +359,7 @@ void torchtitan_read(struct launch_context *t, const struct dialect_input *in)
     torchtitan_take_stages(t, c);
     take_context(t, c);
     take_sharding(t, c);
-    take_precision(t, c);
+    torchtitan_take_precision(t, c);
     take_checkpointing(t, c);
     take_framework(t, c);
     take_async(t, c);

@@ -21,6 +21,12 @@ bool torchtitan_take_tokens(struct launch_context *t, const struct value *c);
 /* The schedule of a pipeline, and what each of its stages has. */
 void torchtitan_take_stages(struct launch_context *t, const struct value *c);
 
+/* torchtitan_precision.c: formats of parameters, gradients and products. */
+void torchtitan_take_precision(struct launch_context *t, const struct value *c);
+
+/* Whether a list has a word, or a text that holds it; NULL has none. */
+bool torchtitan_has_word(const struct value_item *it, const char *word);
+
 bool torchtitan_recognises(const struct dialect_input *in);
 void torchtitan_read(struct launch_context *t, const struct dialect_input *in);
 
