@@ -137,13 +137,14 @@ static void ask(struct launch *l, const struct need *n)
 int launch_complete(struct launch *l, struct cfg root)
 {
     struct diags *d = &l->loader->diags;
-    int rc = 0;
+    int64_t errors = d->n_errors;
     mark_replaced(l, root);
     launch_settle_job(l, root);
     settle_lengths(l, root);
     for (const struct dialect *known = dialects; known->name; known++)
         if (known->settle)
             known->settle(l, root);
+    int rc = d->n_errors > errors ? -1 : 0;
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
         if (launch_is_set(root, n->pointer) ||

@@ -370,6 +370,31 @@ static int64_t integer_at(struct cfg root, const char *pointer, int64_t otherwis
     return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
 }
 
+/* The file's degrees take so many ranks, and no others. */
+static void refuse_count(struct launch *l, struct cfg root, int64_t line, int64_t ranks,
+                         int64_t gpus)
+{
+    int64_t count = integer_at(root, "/cluster/count", 1);
+    const char *mend =
+        ranks % gpus == 0
+            ? arena_printf(&l->loader->arena, "give --set /cluster/count=%" PRId64,
+                           ranks / gpus)
+            : arena_printf(&l->loader->arena,
+                           "give --set /cluster/count=1 and --set "
+                           "/cluster/gpus_per_instance=%" PRId64,
+                           ranks);
+    diags_add(
+        &l->loader->diags, launch_diag(l, DIAG_OUT_OF_RANGE, line, 0),
+        "parallelism.dp: the degrees (dp %" PRId64 ", tp %" PRId64 ", pp %" PRId64
+        ", cp %" PRId64 ") take %" PRId64 " GPUs, and %" PRId64 " instances of %" PRId64
+        " are %" PRId64 " (%s, or change dp in the file)",
+        ranks /
+            (integer_at(root, WIDE "tensor", 1) * integer_at(root, WIDE "pipeline", 1) *
+             integer_at(root, WIDE "context", 1)),
+        integer_at(root, WIDE "tensor", 1), integer_at(root, WIDE "pipeline", 1),
+        integer_at(root, WIDE "context", 1), ranks, count, gpus, count * gpus, mend);
+}
+
 /* dp x tp x pp x cp ranks, over instances of so many GPUs. */
 void nanotron_settle(struct launch *l, struct cfg root)
 {
@@ -377,7 +402,7 @@ void nanotron_settle(struct launch *l, struct cfg root)
     for (int64_t i = 0; i < l->resolved.n; i++)
         if (strcmp(l->resolved.v[i].from, "parallelism.dp") == 0)
             dp = &l->resolved.v[i];
-    if (!dp || launch_is_set(root, "/cluster/count"))
+    if (!dp || pointer_get(root.json, "/cluster/groups"))
         return;
     int64_t gpus = trainer_gpus_of(json_object_get(root.json, "cluster")),
             micro = integer_at(root, "/training/micro_batch_size", 0) *
@@ -393,6 +418,11 @@ void nanotron_settle(struct launch *l, struct cfg root)
     if (gpus < 1 || ranks < 1 || ranks > 1e7)
         return;
     int64_t n = (int64_t)ranks;
+    if (launch_is_set(root, "/cluster/count")) {
+        if (n != gpus * integer_at(root, "/cluster/count", 1))
+            refuse_count(l, root, dp->line, n, gpus);
+        return;
+    }
     if (n < gpus)
         pointer_set(root.json, "/cluster/gpus_per_instance",
                     json_integer((json_int_t)n), &err);

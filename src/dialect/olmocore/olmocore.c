@@ -371,7 +371,8 @@ static void take_length(struct launch_context *t, const struct value *c)
     }
 }
 
-/* compile_model compiles each block, as torchtitan does. */
+/* compile_model compiles each block, as torchtitan does, and the head with the loss
+ * (nn/transformer/model.py: apply_compile). */
 static void take_framework(struct launch_context *t, const struct value *c)
 {
     const struct value_item *it = either(t, c, OF "compile_model", "model.compile");
@@ -383,8 +384,8 @@ static void take_framework(struct launch_context *t, const struct value *c)
     bool on = it && launch_true(it->value),
          own = type && strcmp(type, "olmo3") == 0 && !from;
     launch_assume(t, "/training/framework",
-                  json_string(on ? "torchtitan-compiled" : "torchtitan"),
-                  on ? "FSDP2 and torch.compile, as torchtitan's"
+                  json_string(on ? "torchtitan-2025" : "torchtitan"),
+                  on ? "FSDP2, blocks and head compiled, as torchtitan's"
                      : "FSDP2, as torchtitan's");
     if (from && from->value->kind == VALUE_UNKNOWN && !*backend)
         launch_unresolved_item(t, "/training/attention", from, "backend of attention");

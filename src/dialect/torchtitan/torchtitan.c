@@ -313,19 +313,37 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
     launch_hear(t, it);
 }
 
+/* Which parts are compiled: the list of v0.2's table, both by default; before it the
+ * loss, too, from April 2025 on, before batch_size was renamed (components/loss.py). */
+static bool compiles_loss(const struct value *c, const struct value_item *what)
+{
+    bool table = value_get(c, "compile.enable") != NULL;
+    return what ? torchtitan_has_word(what, "loss")
+                : table || value_get(c, "training.local_batch_size");
+}
+
 /* compile.components without "model" compiles the loss alone. */
 static void take_framework(struct launch_context *t, const struct value *c)
 {
     const struct value_item *it = either(c, "compile.enable", "training.compile"),
                             *what = value_get(c, "compile.components");
-    bool on =
-        it && launch_true(it->value) && (!what || torchtitan_has_word(what, "model"));
+    bool asked = it && launch_true(it->value),
+         on = asked && (!what || torchtitan_has_word(what, "model"));
     launch_hear(t, it);
-    if (it && launch_true(it->value))
+    if (asked)
         launch_hear(t, what);
+    if (asked && !on)
+        launch_note(t->l, what->line, DIAG_NOT_SIMULATED,
+                    "compile.components: a compiled loss of blocks that are not is not "
+                    "simulated");
+    bool loss = on && compiles_loss(c, what);
     launch_assume(t, "/training/framework",
-                  json_string(on ? "torchtitan-compiled" : "torchtitan"),
-                  on ? "torchtitan, compiled" : "torchtitan");
+                  json_string(loss ? "torchtitan-2025"
+                              : on ? "torchtitan-compiled"
+                                   : "torchtitan"),
+                  loss ? "torchtitan, blocks and loss compiled"
+                  : on ? "torchtitan, compiled"
+                       : "torchtitan");
 }
 
 /* All of it ------------------------------------------------------------------------ */
