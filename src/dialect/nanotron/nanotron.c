@@ -395,6 +395,26 @@ static void refuse_count(struct launch *l, struct cfg root, int64_t line, int64_
         integer_at(root, WIDE "context", 1), ranks, count, gpus, count * gpus, mend);
 }
 
+/* A count that is given: the ranks are as many of each instance's GPUs, or refused. */
+static void keep_count(struct launch *l, struct cfg root, int64_t line, int64_t ranks,
+                       int64_t gpus)
+{
+    int64_t count = integer_at(root, "/cluster/count", 1);
+    bool given = pointer_get(root.json, "/cluster/gpus_per_instance") != NULL;
+    struct err err = { 0 };
+    if (count < 1 || ranks == gpus * count)
+        return;
+    if (given || ranks % count || ranks / count > gpus) {
+        refuse_count(l, root, line, ranks, gpus);
+        return;
+    }
+    pointer_set(root.json, "/cluster/gpus_per_instance",
+                json_integer((json_int_t)(ranks / count)), &err);
+    launch_note(l, line, DIAG_ASSUMED,
+                "the degrees take %" PRId64 " GPUs: %" PRId64 " of each instance",
+                ranks, ranks / count);
+}
+
 /* dp x tp x pp x cp ranks, over instances of so many GPUs. */
 void nanotron_settle(struct launch *l, struct cfg root)
 {
@@ -419,8 +439,7 @@ void nanotron_settle(struct launch *l, struct cfg root)
         return;
     int64_t n = (int64_t)ranks;
     if (launch_is_set(root, "/cluster/count")) {
-        if (n != gpus * integer_at(root, "/cluster/count", 1))
-            refuse_count(l, root, dp->line, n, gpus);
+        keep_count(l, root, dp->line, n, gpus);
         return;
     }
     if (n < gpus)
