@@ -141,6 +141,21 @@ static bool is_hydra(const struct launch_command *c)
 }
 
 /* A trainer and a model, as all of NeMo's have; or hydra's file of groups. */
+/* Keys that change a recipe of Megatron-Bridge, as files of --config-file have them. */
+static bool is_override(const struct value *v)
+{
+    static const char *const parts[] = {
+        "model", "optimizer",  "scheduler", "logger",          "dataset",    "rng",
+        "ddp",   "checkpoint", "dist",      "mixed_precision", "validation", NULL
+    };
+    const struct value_item *train = value_get(v, "train");
+    int n = 0;
+    for (const char *const *p = parts; *p; p++)
+        n += value_get(v, *p) && value_get(v, *p)->value->kind == VALUE_DICT;
+    return n > 2 && train &&
+           (has(train->value, "train_iters") || has(train->value, "global_batch_size"));
+}
+
 bool nemo_recognises(const struct dialect_input *in)
 {
     static const char *const groups[] = { "training", "peft", "fine_tuning", "recipes",
@@ -150,7 +165,7 @@ bool nemo_recognises(const struct dialect_input *in)
         return nemo_recipe_recognises(in);
     if (in->source == DIALECT_COMMAND)
         return is_hydra(in->command) || nemo_is_recipe_command(in->command);
-    if (core_recognises(v) || hyperpod_is_tuning(v))
+    if (core_recognises(v) || hyperpod_is_tuning(v) || is_override(v))
         return true;
     const struct value_item *trainer = value_get(v, "trainer"),
                             *defaults = value_get(v, "defaults");
@@ -244,6 +259,15 @@ static void read_hydra(struct launch_context *t, const struct value *flat)
 }
 
 /* A callback that says what overlaps is in a list. */
+/* All else is its recipe's: precision, what is sharded, adapters. */
+static void refuse_override(struct launch_context *t, const struct value *root)
+{
+    diags_add(&t->l->loader->diags, launch_diag(t->l, DIAG_REQUIRES, root->line, 0),
+              "these keys change a recipe of Megatron-Bridge, which the file does not "
+              "name (give the Python script or the command that does: run_recipe.py "
+              "--recipe NAME, with these keys as options)");
+}
+
 static void read_core(struct launch_context *t, const struct value *root)
 {
     struct value *flat = launch_flatten(t->arena, root);
@@ -282,6 +306,8 @@ void nemo_read(struct launch_context *t, const struct dialect_input *in)
         hyperpod_read(t, root);
     else if (core_recognises(root))
         read_core(t, root);
+    else if (is_override(root))
+        refuse_override(t, root);
     else
         read_hydra(t, launch_flatten(t->arena, root));
 }

@@ -187,6 +187,7 @@ static bool is_part(const char *word, size_t n)
 {
     static const char *const parts[] = {
         "--recipe",
+        "--config_file",
         "--gpu",
         "-g",
         "--compute_dtype",
@@ -340,6 +341,25 @@ static void read_performance(struct launch_context *t, const struct launch_comma
     core_read(t, facts, arena_printf(t->arena, "%s of Megatron-Bridge", name));
 }
 
+/* A file of changes goes over the recipe, options over both. */
+static void overlay_file(struct launch_context *t, const struct launch_command *c,
+                         struct value *facts)
+{
+    const char *file = NULL;
+    const struct shell_word *w = option(c, "--config-file", &file);
+    w = w ? w : option(c, "--config_file", &file);
+    if (!w || !file)
+        return;
+    const struct value *v = launch_open_document(t->l, c, file, w->line);
+    if (v)
+        nemo_overlay(t->arena, facts, launch_flatten(t->arena, v));
+    else
+        launch_add_unresolved(t, "/model", w->line,
+                              "--config-file: what %.80s changes of the recipe is not "
+                              "at hand (put it next to the script)",
+                              file);
+}
+
 static void read_bridge(struct launch_context *t, const struct launch_command *c)
 {
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
@@ -357,6 +377,7 @@ static void read_bridge(struct launch_context *t, const struct launch_command *c
     if (!facts)
         return;
     note_scaling(t, text, given, c->command->line);
+    overlay_file(t, c, facts);
     nemo_overlay(t->arena, facts, launch_flatten(t->arena, given));
     core_read(t, facts, "a recipe of Megatron-Bridge");
 }
