@@ -208,6 +208,13 @@ static void leads_by_own(char *text, size_t size, const struct plan_outcome *o,
         snprintf(text + n, size - (size_t)n, "what is each plan's own decides");
 }
 
+/* Whether the other plan is better in most draws, but may not fit. */
+static bool is_held_back(const struct plan_outcome *o)
+{
+    const struct risk_decision *d = &o->decides;
+    return d->share > 0.5 && o->entries[d->other].risk.unfit > o->entries[0].risk.unfit;
+}
+
 /* What makes another plan better than the first. */
 static void print_decision(FILE *out, const struct plan_report *r)
 {
@@ -221,7 +228,7 @@ static void print_decision(FILE *out, const struct plan_report *r)
         snprintf(text, sizeof(text),
                  "nothing that plans share: plan 1 is the best in all draws but for "
                  "residuals of the plans' own");
-    else if (d->known)
+    else if (d->known && !is_held_back(o))
         snprintf(text, sizeof(text),
                  "plan 1 wins over plan %d unless %s: %s of draws, residuals of their "
                  "own apart",

@@ -43,14 +43,18 @@ static void share_kernels(double shares[OP_STREAM + 1], const struct reps *reps)
         shares[k] = all_s > 0 ? step->kinds_s[k] / all_s : k == OP_GEMM;
 }
 
-/* What of the kernels may run during the traffic: of sharded parameters all of them,
- * else the backward (two thirds) of the last microbatch. */
-static double window_of(double kernels_s, const struct scenario *s)
+/* What of the kernels may run during the traffic over the slowest links: all of them
+ * where parameters are sharded over these, else the backward of the last microbatch, two
+ * thirds of what is computed once and all that is computed again. */
+static double window_of(const double parts_s[CATEGORY_N], const struct scenario *s,
+                        bool gathers)
 {
     const struct training *t = &s->training;
-    if (s->parallel.shard.strategy == SHARDING_FULL)
-        return kernels_s;
-    return 2.0 / 3 * kernels_s / (double)(t->microbatches * t->accumulation);
+    double compute_s = parts_s[CATEGORY_COMPUTE], again_s = parts_s[CATEGORY_RECOMPUTE];
+    if (s->parallel.shard.strategy == SHARDING_FULL && gathers)
+        return compute_s + again_s;
+    return (2.0 / 3 * compute_s + again_s) /
+           (double)(t->microbatches * t->accumulation);
 }
 
 static double network_Bps(const struct scenario *s)
@@ -103,7 +107,10 @@ struct resources resources_of(const double parts_s[CATEGORY_N],
     r.s[r.data_by] += r.data_s;
     r.s[RESOURCE_MEMORY] += parts_s[CATEGORY_OPTIMIZER];
     r.s[RESOURCE_HOST] += parts_s[CATEGORY_OTHER] + parts_s[CATEGORY_OFFLOAD_EXPOSED];
-    r.window_s = fmax(r.hidden_s, window_of(kernels_s, s));
+    bool gathers = links_of(g, CHANNEL_SHARD) == r.data_by;
+    r.window_s = fmax(r.hidden_s, window_of(parts_s, s, gathers));
+    if (r.data_s > r.window_s - r.hidden_s) /* links that were busy throughout */
+        r.window_s = r.hidden_s;
     return r;
 }
 

@@ -130,6 +130,44 @@ static void test_window(void)
     }
 }
 
+/* The network's window, of two nodes: the backward where it carries gradients alone (the
+ * shards of a node), all kernels where it gathers. */
+static double window_part(const char *set)
+{
+    struct cfg_loader loader;
+    struct simulate_result r;
+    struct scenario s = { 0 };
+    struct err err = { 0 };
+    const struct simulate_options how = { .network = FIDELITY_FLOW, .mute = true };
+    static const char text[] =
+        "{'model': 'gpt2-xl', 'cluster': {'instance': 'p4d.24xlarge', 'count': 2},"
+        " 'training': {'sequence_length': 1024, 'micro_batch_size': 4, 'microbatches': "
+        "1,"
+        " 'precision': 'bf16', 'optimizer': 'adam', 'activation_checkpointing': "
+        "'full'},"
+        " 'parallelism': {'library': 'fsdp'}}";
+    const char *network = "/cluster/fabric=\"efa-2024\"";
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(cfg_set(root, set), 0);
+    CU_ASSERT_EQUAL_FATAL(cfg_set(root, network), 0);
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+    CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &how, &err), 0);
+    double kernels_s = r.parts_s[CATEGORY_COMPUTE] + r.parts_s[CATEGORY_RECOMPUTE];
+    double part = (kernels_s - r.by.window_s) / r.parts_s[CATEGORY_COMPUTE];
+    cfg_loader_release(&loader);
+    return part;
+}
+
+static void test_windows(void)
+{
+    static const char inside[] =
+        "/parallelism/sharding={\"strategy\":\"full\",\"degree\":8}",
+                      all[] = "/parallelism/sharding={\"strategy\":\"full\"}";
+    CU_ASSERT_DOUBLE_EQUAL(window_part(inside), 1.0 / 3, 1e-6);
+    CU_ASSERT_DOUBLE_EQUAL(window_part(all), 0, 1e-6);
+}
+
 /* What decides ---------------------------------------------------------------------- */
 
 /* A plan on the network wins until the network is a tenth slower. */
@@ -358,6 +396,7 @@ void test_risk_register(void)
     CU_add_test(suite, "residuals of their own", test_own);
     CU_add_test(suite, "chances not to fit", test_memory);
     CU_add_test(suite, "hidden traffic fills its window", test_window);
+    CU_add_test(suite, "the network's window", test_windows);
     CU_add_test(suite, "the unknown that decides, and where", test_decides);
     CU_add_test(suite, "times of draws are near those of replays", test_replays);
     CU_add_test(suite, "plans are in the order of their rule", test_rules);
