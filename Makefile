@@ -33,7 +33,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -50,7 +50,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden sweeps files capture strangers device $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden terminal sweeps files capture strangers device $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -58,6 +58,9 @@ unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 golden: $(BUILD)/smsim          ## what commands print, and what they say of bad files
 	$(Q)sh tests/golden.sh $(BUILD)/smsim
 	$(Q)sh tests/options.sh $(BUILD)/smsim
+
+terminal: $(BUILD)/smsim        ## width and colour on a terminal
+	$(Q)sh tests/terminal.sh $(BUILD)/smsim
 
 readme: $(BUILD)/smsim          ## README.md and docs/ against what the program prints
 	$(Q)SLOW=1 sh tests/readme.sh $(BUILD)/smsim

@@ -274,6 +274,20 @@ char *units_time_text(char buf[UNITS_TEXT_MAX], double seconds)
     return steps_text(buf, seconds, times, 3);
 }
 
+char *units_time_range_text(char buf[UNITS_RANGE_MAX], const double range_s[2],
+                            double seconds)
+{
+    char text[UNITS_TEXT_MAX], low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+    const char *name = strchr(units_time_text(text, seconds), ' ');
+    const struct unit *u = times;
+    while (name && u[1].name && strcmp(u->name, name + 1) != 0)
+        u++;
+    *strchr(number_text(low, range_s[0], u, 3), ' ') = '\0';
+    *strchr(number_text(high, range_s[1], u, 3), ' ') = '\0';
+    snprintf(buf, UNITS_RANGE_MAX, "%s-%s", low, high);
+    return buf;
+}
+
 char *units_bytes_text(char buf[UNITS_TEXT_MAX], double bytes)
 {
     return steps_text(buf, bytes, bytes_steps, 3);
@@ -287,6 +301,31 @@ char *units_rate_text(char buf[UNITS_TEXT_MAX], double bytes_per_s)
 char *units_flops_text(char buf[UNITS_TEXT_MAX], double flop_per_s)
 {
     return steps_text(buf, flop_per_s, flop_steps, 3);
+}
+
+char *units_number_text(char buf[UNITS_TEXT_MAX], double value, int digits)
+{
+    double size = fabs(value);
+    int after = size > 0 ? digits - 1 - (int)floor(log10(size)) : 0; /* the point */
+    bool is_plain = size < 1e15 && (size >= 1e-6 || size == 0);
+    if (!is_plain || (size < pow(10, digits) && size >= 1e-4) || size == 0)
+        snprintf(buf, UNITS_TEXT_MAX, "%.*g", digits, value);
+    else
+        snprintf(buf, UNITS_TEXT_MAX, "%.*f", after > 0 ? after : 0, value);
+    return buf;
+}
+
+char *units_count_text(char buf[UNITS_TEXT_MAX], double value)
+{
+    static const char *const names[] = { "", " million", " billion", " trillion" };
+    static const double sizes[] = { 1, 1e6, 1e9, 1e12 };
+    int i = 0;
+    while (i < 3 && fabs(value) >= sizes[i + 1])
+        i++;
+    if (i == 0)
+        return units_number_text(buf, value, 6);
+    snprintf(buf, UNITS_TEXT_MAX, "%.4g%s", value / sizes[i], names[i]);
+    return buf;
 }
 
 char *units_text(char buf[UNITS_TEXT_MAX], enum unit_kind kind, double value)

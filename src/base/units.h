@@ -46,6 +46,19 @@ char *units_bytes_text(char buf[UNITS_TEXT_MAX], double bytes);      /* binary: 
 char *units_rate_text(char buf[UNITS_TEXT_MAX], double bytes_per_s); /* decimal: GB/s */
 char *units_flops_text(char buf[UNITS_TEXT_MAX], double flop_per_s); /* TFLOP/s */
 
+/* "0.85-1.29": a range around a time, in the unit that its text has. */
+#define UNITS_RANGE_MAX (2 * UNITS_TEXT_MAX)
+char *units_time_range_text(char buf[UNITS_RANGE_MAX], const double range_s[2],
+                            double seconds);
+
+/* A number of so many digits, of more where it has them before its point, and never with
+ * an exponent from 1e-6 to 1e15; in millions, billions or trillions. */
+char *units_number_text(char buf[UNITS_TEXT_MAX], double value, int digits);
+char *units_count_text(char buf[UNITS_TEXT_MAX], double value); /* "8.389 million" */
+
+/* A buffer of the moment, for one of these in a call. */
+#define UNITS_BUF ((char[UNITS_TEXT_MAX]) { 0 })
+
 /* The same for any kind, as units_parse reads it: exact to six digits. */
 char *units_text(char buf[UNITS_TEXT_MAX], enum unit_kind kind, double value);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 88, LABEL_WIDTH = 19 };
+enum { LABEL_WIDTH = 19 };
 
 /* "label: text", wrapped; the first line of a key is its pointer. */
 static void print_line(const char *line)
@@ -23,7 +23,7 @@ static void print_line(const char *line)
     snprintf(first, sizeof(first), "  %.*s%*s", (int)(colon - line), line,
              LABEL_WIDTH - 2 - (int)(colon - line), "");
     snprintf(indent, sizeof(indent), "%*s", LABEL_WIDTH, "");
-    report_wrap(stdout, first, indent, colon + 2, WIDTH);
+    report_wrap(stdout, first, indent, colon + 2);
 }
 
 static void print_key(const struct reference *r, const struct reference_key *key,

@@ -82,7 +82,7 @@ static int print(const struct model *m, const struct model_summary *s,
         struct strbuf out;
         strbuf_init(&out);
         report_model_text(&out, m, s, assumed);
-        fputs(strbuf_get(&out), stdout);
+        report_lines(stdout, strbuf_get(&out));
         strbuf_release(&out);
     }
     if (!json)

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,15 +42,19 @@ void options_help(char *out, size_t size, const struct option *o)
 
 static void print_help(const struct usage *u)
 {
-    printf("smsim %s %s\n\n%s\n", u->command, u->arguments, u->summary);
+    char first[64];
+    snprintf(first, sizeof(first), "smsim %s ", u->command);
+    report_wrap(stdout, first, "    ", u->arguments);
+    printf("\n%s\n", u->summary);
     if (u->options->name)
         printf("\nOptions:\n");
     for (const struct option *o = u->options; o->name; o++) {
-        char left[64], help[800];
-        snprintf(left, sizeof(left), "%s%s%s", o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
+        char left[96], help[800];
+        int n = snprintf(left, sizeof(left), "  %s%s%s", o->name, o->value ? " " : "",
+                         o->value ? o->value : "");
         options_help(help, sizeof(help), o);
-        printf("  %-28s %s\n", left, help);
+        snprintf(left + n, sizeof(left) - (size_t)n, "%*s", n < 31 ? 31 - n : 1, "");
+        report_wrap(stdout, left, "                               ", help);
     }
     if (u->details)
         printf("\n%s", u->details);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 88, NAME = 30 };
+enum { NAME = 30 };
 
 static void print_fraction(FILE *out, int64_t n, double v, const char *form)
 {
@@ -107,15 +107,15 @@ static void print_notes(FILE *out, const struct arena_side *a)
 {
     char first[160];
     if (a->tuned)
-        report_wrap(out, "  * smsim: ", "      ", a->tuned, WIDTH);
+        report_wrap(out, "  * smsim: ", "      ", a->tuned);
     for (int64_t i = 0; i < a->rivals->n; i++) {
         const struct rival *r = &a->rivals->v[i];
         snprintf(first, sizeof(first), "  * %.60s: ", r->name);
         if (r->tuned)
-            report_wrap(out, first, "      ", r->tuned, WIDTH);
+            report_wrap(out, first, "      ", r->tuned);
         snprintf(first, sizeof(first), "  %.60s: ", r->name);
         if (r->how)
-            report_wrap(out, first, "      ", r->how, WIDTH);
+            report_wrap(out, first, "      ", r->how);
         if (r->n_elsewhere)
             fprintf(out, "  %.60s: %" PRId64 " of its rows are not in this table\n",
                     r->name, r->n_elsewhere);
@@ -126,7 +126,7 @@ void report_arena_text(FILE *out, const struct arena_side *a)
 {
     char first[160];
     snprintf(first, sizeof(first), "%.140s: ", a->mapping->name);
-    report_wrap(out, first, "    ", a->mapping->source, WIDTH);
+    report_wrap(out, first, "    ", a->mapping->source);
     for (int32_t i = 0; i < a->ours->metrics.n; i++)
         print_quantity(out, a, &a->ours->metrics.v[i]);
     print_orders(out, a);
@@ -143,7 +143,7 @@ void report_claims_text(FILE *out, const struct rival_claims *c)
         const struct rival_claim *k = &c->v[i];
         snprintf(first, sizeof(first), "  %-24.60s %6.1f %%  ", k->name,
                  100 * k->mean_error);
-        report_wrap(out, first, "      ", k->what, WIDTH);
-        report_wrap(out, "      ", "      ", k->source, WIDTH);
+        report_wrap(out, first, "      ", k->what);
+        report_wrap(out, "      ", "      ", k->source);
     }
 }

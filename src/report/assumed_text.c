@@ -1,7 +1,5 @@
 #include "report/report.h"
 
-enum { WIDTH = 88 };
-
 void report_assumed(FILE *out, const char *first, const struct assumptions *a)
 {
     struct strbuf text;
@@ -9,6 +7,6 @@ void report_assumed(FILE *out, const char *first, const struct assumptions *a)
         return;
     strbuf_init(&text);
     assumptions_text(&text, a);
-    report_wrap(out, first, "    ", strbuf_get(&text), WIDTH);
+    report_wrap(out, first, "    ", strbuf_get(&text));
     strbuf_release(&text);
 }

@@ -39,7 +39,8 @@ static void print_input(FILE *out, const struct input_result *r)
         fprintf(out, "%s %s, ", stage_texts[i], units_time_text(time, r->step_s[i]));
     fprintf(out, "copies %s\n", units_time_text(time, r->copy_s));
     if (isfinite(r->samples_per_s))
-        fprintf(out, "  loads %.4g samples/s%s\n", r->samples_per_s,
+        fprintf(out, "  loads %s samples/s%s\n",
+                units_number_text(UNITS_BUF, r->samples_per_s, 4),
                 r->bound ? ": it bounds the step" : "");
 }
 
@@ -78,7 +79,8 @@ static void print_trials(FILE *out, const struct trials_result *t)
             (int64_t)t->parallel_trials);
     if (t->stopped)
         fprintf(out, ", %" PRId64 " stopped early", (int64_t)t->stopped);
-    fprintf(out, ": %.4g h, %.4g instance-hours", t->hours, t->instance_hours);
+    fprintf(out, ": %s h, %s instance-hours", units_number_text(UNITS_BUF, t->hours, 4),
+            units_number_text(UNITS_BUF, t->instance_hours, 4));
     if (isfinite(t->usd))
         fprintf(out, ", %.2f USD", t->usd);
     fputc('\n', out);
@@ -91,8 +93,9 @@ static void print_job(FILE *out, const struct job_result *r)
         return;
     for (int i = 0; i < JOB_PHASES; i++)
         all_s += r->phases_s[i];
-    fprintf(out, "\nThe job: %" PRId64 " steps, %.4g h, %.4g h billed",
-            (int64_t)r->steps, r->hours, r->billed_hours);
+    fprintf(out, "\nThe job: %" PRId64 " steps, %s h, %s h billed", (int64_t)r->steps,
+            units_number_text(UNITS_BUF, r->hours, 4),
+            units_number_text(UNITS_BUF, r->billed_hours, 4));
     if (isfinite(r->usd))
         fprintf(out, ", %.2f USD", r->usd);
     if (r->spot_discount > 0)

@@ -90,7 +90,7 @@ static void print_comparison(FILE *out, const struct comparison *c)
     print_head(out, c);
     if (c->step->failed || c->error) {
         report_wrap(out, c->error ? "  NOT PREDICTED: " : "  did not run: ", "      ",
-                    c->error ? c->error : c->step->failed, 88);
+                    c->error ? c->error : c->step->failed);
         return;
     }
     fprintf(out, "  %-28s %6s %12s %12s %9s", c->n_ops ? "operator" : "",
@@ -136,7 +136,7 @@ static void print_notes(FILE *out, const struct measured *m)
     if (m->incomplete)
         fprintf(out, "a run did not come to its end: what it had measured is used\n");
     for (int64_t i = 0; i < m->failures.n; i++)
-        report_wrap(out, "measurements that failed: ", "    ", m->failures.v[i], 88);
+        report_wrap(out, "measurements that failed: ", "    ", m->failures.v[i]);
 }
 
 void report_compare_text(FILE *out, const struct comparisons *all)

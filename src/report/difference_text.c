@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "base/strbuf.h"
 #include "base/units.h"
+#include "base/xmalloc.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 88, NAME = 34, VALUE_SHOWN = 100 };
+enum { NAME = 26, PART = 31, VALUE_SHOWN = 100 };
 
 const struct name_value difference_by_names[] = {
     { "step", DIFFERENCE_STEP },
@@ -108,14 +109,17 @@ static void print_end(FILE *out, const struct difference_view *v,
                       const struct columns *c, const char *name,
                       const struct difference_numbers *n)
 {
-    fprintf(out, "  %-*.*s", NAME, NAME, name);
+    bool is_long = strlen(name) > NAME;
+    if (is_long)
+        report_wrap(out, "  ", "    ", name);
+    fprintf(out, "  %-*s", NAME, is_long ? "" : name);
     print_rounded(out, rounded(report_difference_time(n, v->by), c->time), c->time,
                   false, 10);
-    fprintf(out, "  %18s", "");
+    fprintf(out, "%18s", "");
     print_rounded(out, rounded(n->peak_B, c->memory), c->memory, false, 9);
     if (c->has_cost)
-        print_rounded(out, rounded(n->usd_per_h, c->cost), c->cost, false, 10);
-    fprintf(out, "%s\n", n->fits ? "" : "  does not fit");
+        print_rounded(out, rounded(n->usd_per_h, c->cost), c->cost, false, 9);
+    fprintf(out, "%s\n", n->fits ? "" : " unfit");
 }
 
 /* What a cause adds depends on the order: least and most of what was tried. */
@@ -135,7 +139,7 @@ static void print_range(FILE *out, const struct difference_view *v, struct scale
     if (v->by == DIFFERENCE_STEP && rounded(least, s) != rounded(most, s))
         snprintf(text, sizeof(text), "%+.*f to %+.*f", s.decimals,
                  rounded(least, s) * step, s.decimals, rounded(most, s) * step);
-    fprintf(out, "  %18s", text);
+    fprintf(out, "%18s", text);
 }
 
 /* A node of one's own has no price: what it adds is in the next cause's. */
@@ -144,11 +148,11 @@ static void print_cost(FILE *out, struct columns *c, const struct difference_num
     if (!c->has_cost)
         return;
     if (!isfinite(n->usd_per_h)) {
-        fprintf(out, "%10s", "-");
+        fprintf(out, "%9s", "-");
         return;
     }
     print_rounded(out, rounded(n->usd_per_h, c->cost) - rounded(c->usd_per_h, c->cost),
-                  c->cost, true, 10);
+                  c->cost, true, 9);
     c->usd_per_h = n->usd_per_h;
 }
 
@@ -157,7 +161,7 @@ static void print_name(FILE *out, const char *name)
 {
     bool fits = strlen(name) <= NAME - 2;
     if (!fits)
-        report_wrap(out, "    ", "      ", name, WIDTH);
+        report_wrap(out, "    ", "      ", name);
     fprintf(out, "    %-*s", NAME - 2, fits ? name : "  together");
 }
 
@@ -176,7 +180,7 @@ static void print_cause(FILE *out, const struct difference_view *v, struct colum
                   rounded(n->peak_B, c->memory) - rounded(before->peak_B, c->memory),
                   c->memory, true, 9);
     print_cost(out, c, n);
-    fprintf(out, "%s\n", n->fits ? "" : "  does not fit");
+    fprintf(out, "%s\n", n->fits ? "" : " unfit");
 }
 
 /* Steps of other sizes are not the same work. */
@@ -196,9 +200,9 @@ static void print_waterfall(FILE *out, const struct difference_view *v)
     const struct difference_numbers *before = &d->a;
     char head[64];
     snprintf(head, sizeof(head), "time of %s", of_what(v->by));
-    fprintf(out, "  %-*s%10s  %18s%9s%s\n", NAME, head, c.time.unit,
+    fprintf(out, "  %-*s%10s%18s%9s%s\n", NAME, head, c.time.unit,
             v->by == DIFFERENCE_STEP && d->n_causes ? "in other orders" : "",
-            c.memory.unit, c.has_cost ? "     USD/h" : "");
+            c.memory.unit, c.has_cost ? "    USD/h" : "");
     print_end(out, v, &c, v->a, &d->a);
     for (int32_t i = 0; i < d->n_causes; i++) {
         print_cause(out, v, &c, &d->causes[i], before);
@@ -207,7 +211,9 @@ static void print_waterfall(FILE *out, const struct difference_view *v)
     print_end(out, v, &c, v->b, &d->b);
     double ratio =
         report_difference_time(&d->b, v->by) / report_difference_time(&d->a, v->by);
-    fprintf(out, "  %s takes %.3g times as long as %s\n", v->b, ratio, v->a);
+    char *line = xasprintf("%s takes %.3g times as long as %s", v->b, ratio, v->a);
+    report_wrap(out, "  ", "    ", line);
+    free(line);
     print_work(out, v);
 }
 
@@ -217,17 +223,17 @@ static void print_breakdowns(FILE *out, const struct difference_view *v)
 {
     const struct difference *d = v->d;
     struct scale s = time_scale(fmax(d->a.step_s, d->b.step_s));
-    fprintf(out, "\n  %-*s%10s%12s%12s\n", NAME, "where a step's time goes", s.unit, "",
-            "difference");
+    fprintf(out, "\n  %-*s%10s%10s%11s\n", PART + 2, "where a step's time goes", s.unit,
+            "", "difference");
     for (int i = 0; i < CATEGORY_N; i++) {
         double a = d->a.parts_s[i], b = d->b.parts_s[i];
         if (rounded(a, s) == 0 && rounded(b, s) == 0)
             continue;
-        fprintf(out, "    %-*s", NAME - 2, report_part_texts[i]);
+        fprintf(out, "    %-*s", PART, report_part_texts[i]);
         print_rounded(out, rounded(a, s), s, false, 10);
-        print_rounded(out, rounded(b, s), s, false, 12);
-        print_rounded(out, rounded(b, s) - rounded(a, s), s, true, 12);
-        fputs(i == CATEGORY_DATA_COMM_HIDDEN ? "  not of the sum\n" : "\n", out);
+        print_rounded(out, rounded(b, s), s, false, 10);
+        print_rounded(out, rounded(b, s) - rounded(a, s), s, true, 11);
+        fputs(i == CATEGORY_DATA_COMM_HIDDEN ? "  not in sum\n" : "\n", out);
     }
 }
 
@@ -235,9 +241,7 @@ static void print_breakdowns(FILE *out, const struct difference_view *v)
 
 static char *value_text(const json_t *v)
 {
-    char *text =
-        v ? json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6))
-          : NULL;
+    char *text = v ? json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6)) : NULL;
     if (text && strlen(text) > VALUE_SHOWN)
         memcpy(text + VALUE_SHOWN - 3, "...", 4);
     return text;
@@ -251,7 +255,7 @@ static void print_change(FILE *out, const struct difference_change *c)
     strbuf_init(&b);
     strbuf_printf(&b, "%s -> %s", from ? from : "(not given)", to ? to : "(not given)");
     snprintf(first, sizeof(first), "    %.140s: ", c->pointer);
-    report_wrap(out, first, "        ", strbuf_get(&b), WIDTH);
+    report_wrap(out, first, "        ", strbuf_get(&b));
     strbuf_release(&b);
     free(from);
     free(to);

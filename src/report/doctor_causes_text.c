@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { WIDTH = 88, CLASSES_SHOWN = 5, MEMBERS_SHOWN = 4, LINE = 400 };
+enum { CLASSES_SHOWN = 5, MEMBERS_SHOWN = 4, LINE = 400 };
 
 static const double least_shown = 0.01;
 
@@ -43,7 +43,7 @@ static void print_line(FILE *out, const char *first, double posterior, const cha
 {
     char head[64];
     snprintf(head, sizeof(head), "%s%3.0f %%  ", first, 100 * posterior);
-    report_wrap(out, head, "             ", text, WIDTH);
+    report_wrap(out, head, "             ", text);
 }
 
 static void print_strength(FILE *out, const struct doctor_cause *c)
@@ -77,10 +77,9 @@ static void print_details(FILE *out, const struct doctor_cause *c)
     }
     fputc('\n', out);
     if (c->why)
-        report_wrap(out, "           seen:  ", "                  ", c->why, WIDTH);
+        report_wrap(out, "           seen:  ", "                  ", c->why);
     for (int i = 0; i < 2 && c->of[i]; i++)
-        report_wrap(out, "           check: ", "                  ", c->of[i]->check,
-                    WIDTH);
+        report_wrap(out, "           check: ", "                  ", c->of[i]->check);
 }
 
 static void print_class(FILE *out, const struct doctor_causes *c,

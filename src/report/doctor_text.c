@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 88, SHOWN = 60 };
+enum { SHOWN = 60 };
 
 /* A name of a file, or a text of a log, as a terminal may show it. */
 static void print_plain(FILE *out, const char *text)

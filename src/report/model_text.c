@@ -119,23 +119,43 @@ static void add_rates(struct strbuf *out, const struct model_summary *s)
                       units_bytes_text(text, s->kv_B));
 }
 
-static void add_activations(struct strbuf *out, const struct model_summary *s)
+enum { KINDS_SHOWN = 3, KIND_WIDTH = 21 }; /* of layers, side by side */
+
+static void add_kinds(struct strbuf *out, const struct summary_block *const *kinds,
+                      int n)
 {
     char text[UNITS_TEXT_MAX];
-    strbuf_printf(out, "\nactivations a layer keeps of a token:\n  %-16s %6s %14s",
-                  "layers", "number", "parameters");
-    for (int p = 0; p < OP_PRECISION_N; p++)
-        strbuf_printf(out, " %13s", names_of(op_precision_names, p));
+    strbuf_printf(out, "  %-14s", "layers");
+    for (int i = 0; i < n; i++)
+        strbuf_printf(out, " %*s", KIND_WIDTH, kinds[i]->name);
+    strbuf_printf(out, "\n  %-14s", "number");
+    for (int i = 0; i < n; i++)
+        strbuf_printf(out, " %*" PRId64, KIND_WIDTH, kinds[i]->repeat);
+    strbuf_printf(out, "\n  %-14s", "parameters");
+    for (int i = 0; i < n; i++)
+        strbuf_printf(out, " %*" PRId64, KIND_WIDTH, kinds[i]->parameters);
     strbuf_addch(out, '\n');
-    for (int32_t i = 0; i < s->n_blocks; i++) {
-        const struct summary_block *b = &s->blocks[i];
-        if (!b->is_layer)
-            continue;
-        strbuf_printf(out, "  %-16s %6" PRId64 " %14" PRId64, b->name, b->repeat,
-                      b->parameters);
-        for (int p = 0; p < OP_PRECISION_N; p++)
-            strbuf_printf(out, " %13s", units_bytes_text(text, b->kept_B[p]));
+    for (int p = 0; p < OP_PRECISION_N; p++) {
+        strbuf_printf(out, "  %-14s", names_of(op_precision_names, p));
+        for (int i = 0; i < n; i++)
+            strbuf_printf(out, " %*s", KIND_WIDTH,
+                          units_bytes_text(text, kinds[i]->kept_B[p]));
         strbuf_addch(out, '\n');
+    }
+}
+
+static void add_activations(struct strbuf *out, const struct model_summary *s)
+{
+    const struct summary_block *kinds[KINDS_SHOWN];
+    int n = 0;
+    strbuf_addstr(out, "\nactivations a layer keeps of a token, by precision:\n");
+    for (int32_t i = 0; i < s->n_blocks; i++) {
+        if (s->blocks[i].is_layer)
+            kinds[n++] = &s->blocks[i];
+        if (n == KINDS_SHOWN || (n > 0 && i + 1 == s->n_blocks)) {
+            add_kinds(out, kinds, n);
+            n = 0;
+        }
     }
 }
 

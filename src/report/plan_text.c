@@ -1,4 +1,6 @@
 /* What plan prints: the plans, what binds the best, what would help. */
+#include "report/plan_text.h"
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "report/plan_report.h"
 
@@ -12,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 88, NARROW = 80, FRONT_SHOWN = 8, ALTERNATIVES_SHOWN = 5 };
+enum { ALTERNATIVES_SHOWN = 5 };
 
 static void wrap(FILE *out, const char *first, const char *text)
 {
-    report_wrap(out, first, "    ", text, WIDTH);
+    report_wrap(out, first, "    ", text);
 }
 
 /* Head ----------------------------------------------------------------------------- */
@@ -34,19 +36,20 @@ static void print_missed(FILE *out, const struct plan_outcome *o)
              "best is %.0f %%",
              m->n, 100 * fabs(m->nearest), m->nearest < 0 ? "better" : "worse",
              100 * m->largest_error, 100 * m->chance);
-    report_wrap(out, "", "", text, NARROW);
+    report_wrap(out, "", "", text);
 }
 
 static void print_counts(FILE *out, const struct plan_report *r)
 {
     const struct plan_outcome *o = r->outcome;
     fprintf(out,
-            "%.4g combinations; %" PRId64 " that the rules allow, %" PRId64
+            "%s combinations; %" PRId64 " that the rules allow, %" PRId64
             " that memory may hold\n"
             "%" PRId64 " simulated: %" PRId64 " too large, %" PRId64
             " that could not be simulated\n",
-            o->space, (int64_t)o->evaluated, (int64_t)o->feasible,
-            (int64_t)o->simulated, (int64_t)o->unfit, (int64_t)o->refused);
+            units_count_text(UNITS_BUF, o->space), (int64_t)o->evaluated,
+            (int64_t)o->feasible, (int64_t)o->simulated, (int64_t)o->unfit,
+            (int64_t)o->refused);
     if (o->near && o->complete && o->n_sure < r->options->listed)
         fprintf(out,
                 "%" PRId64
@@ -88,7 +91,7 @@ static void print_warnings(FILE *out, const struct plan_report *r)
 
 /* Plans ---------------------------------------------------------------------------- */
 
-static double usd_per_million(const struct plan_report *r, const struct plan_entry *e)
+double plan_usd_per_million(const struct plan_report *r, const struct plan_entry *e)
 {
     return plan_axis_value(r->job, e, PLAN_AXIS_COST);
 }
@@ -104,13 +107,14 @@ static void print_entry(FILE *out, const struct plan_report *r, int32_t rank,
                         const struct plan_entry *e)
 {
     char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], cluster[64], text[300];
-    fprintf(out, "%3d%s %-22s %10s %9.5g %5.1f %% %9s%s", rank, e->tie ? "~" : " ",
+    fprintf(out, "%3d%s %-22s %10s %9s %5.1f %% %9s%s", rank, e->tie ? "~" : " ",
             plan_point_cluster_text(r->job, &e->point, cluster, sizeof(cluster)),
-            units_time_text(time, e->result.step_time_s), e->result.samples_per_s,
+            units_time_text(time, e->result.step_time_s),
+            units_number_text(UNITS_BUF, e->result.samples_per_s, 5),
             100 * e->result.mfu, units_bytes_text(memory, (double)e->result.peak_B),
             e->result.near_limit ? "!" : " ");
     print_usd(out, "%9s", e->usd_per_hour);
-    print_usd(out, " %9s\n", usd_per_million(r, e));
+    print_usd(out, " %9s\n", plan_usd_per_million(r, e));
     wrap(out, "     ", plan_point_text(r->job, &e->point, text, sizeof(text)));
 }
 
@@ -129,12 +133,13 @@ static void print_risky(FILE *out, const struct plan_report *r, int32_t rank,
                         const struct plan_entry *e)
 {
     char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], text[364], best[16], unfit[16];
-    fprintf(out, "%4d %9s %9.5g %4.1f %% %8s%s", rank,
-            units_time_text(time, e->result.step_time_s), e->result.samples_per_s,
+    fprintf(out, "%4d %9s %9s %4.1f %% %8s%s", rank,
+            units_time_text(time, e->result.step_time_s),
+            units_number_text(UNITS_BUF, e->result.samples_per_s, 5),
             100 * e->result.mfu, units_bytes_text(memory, (double)e->result.peak_B),
             e->result.near_limit ? "!" : " ");
     print_usd(out, "%8s", e->usd_per_hour);
-    print_usd(out, " %8s", usd_per_million(r, e));
+    print_usd(out, " %8s", plan_usd_per_million(r, e));
     fprintf(out, " %6s %5.1f %% %6s\n", percent(best, sizeof(best), e->risk.best),
             100 * risk_regret(&e->risk, r->options->risk.rule),
             percent(unfit, sizeof(unfit), e->risk.unfit));
@@ -142,7 +147,7 @@ static void print_risky(FILE *out, const struct plan_report *r, int32_t rank,
     size_t at = strlen(text);
     at += (size_t)snprintf(text + at, sizeof(text) - at, ", ");
     plan_point_text(r->job, &e->point, text + at, sizeof(text) - at);
-    report_wrap(out, "     ", "     ", text, NARROW);
+    report_wrap(out, "     ", "     ", text);
 }
 
 static void print_risk_words(FILE *out, const struct plan_report *r)
@@ -160,7 +165,7 @@ static void print_risk_words(FILE *out, const struct plan_report *r)
              "it does not fit",
              (int)r->options->risk.draws, saved[r->options->objective],
              how[r->options->risk.rule]);
-    report_wrap(out, "", "", text, NARROW);
+    report_wrap(out, "", "", text);
 }
 
 /* "the network gives under 4.2 GB/s a GPU" */
@@ -240,7 +245,7 @@ static void print_decision(FILE *out, const struct plan_report *r)
                  "plan %d is better than plan 1 in %s of draws, residuals of their own "
                  "apart, and no unknown shows alone in which",
                  (int)d->other + 1, percent(share, sizeof(share), d->share));
-    report_wrap(out, "what decides: ", "  ", text, NARROW);
+    report_wrap(out, "what decides: ", "  ", text);
 }
 
 /* "would take 12 % less": what a filter keeps back. */
@@ -331,15 +336,18 @@ static void print_job(FILE *out, const struct plan_report *r)
     const struct whole_job *around = &r->job->beyond.job;
     if (!isfinite(e->hours))
         return;
-    fprintf(out, "\nThe whole job: %.6g steps, %.4g hours", r->job->steps, e->hours);
+    fprintf(out, "\nThe whole job: %s steps, %s hours",
+            units_number_text(UNITS_BUF, r->job->steps, 6),
+            units_number_text(UNITS_BUF, e->hours, 4));
     if (around->given)
-        fprintf(out, ", %.4g of them steps, %.4g billed",
-                r->job->steps * e->result.step_time_s / UNITS_HOUR_S,
-                e->result.billed_s / UNITS_HOUR_S);
+        fprintf(out, ", %s of them steps, %s billed",
+                units_number_text(
+                    UNITS_BUF, r->job->steps * e->result.step_time_s / UNITS_HOUR_S, 4),
+                units_number_text(UNITS_BUF, e->result.billed_s / UNITS_HOUR_S, 4));
     if (around->spot_discount > 0)
         fprintf(out, ", spot %.0f %% off", 100 * around->spot_discount);
     if (isfinite(e->usd))
-        fprintf(out, ", %.6g USD", e->usd);
+        fprintf(out, ", %s USD", units_number_text(UNITS_BUF, e->usd, 6));
     fputc('\n', out);
 }
 
@@ -357,32 +365,6 @@ static void print_smallest(FILE *out, const struct plan_report *r)
             out, "\nThe smallest cluster simulated that fits: %s, %s a step\n",
             plan_point_cluster_text(r->job, &least->point, cluster, sizeof(cluster)),
             units_time_text(time, least->result.step_time_s));
-}
-
-static void print_front(FILE *out, const struct plan_report *r, enum plan_axis axis)
-{
-    const struct plan_outcome *o = r->outcome;
-    int32_t *front = xcalloc((size_t)o->n_entries + 1, sizeof(*front));
-    int32_t n = plan_front(front, r->job, o, axis);
-    char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], cluster[64], text[300];
-    if (n > 1)
-        fprintf(out, "\nTime against %s\n",
-                axis == PLAN_AXIS_COST ? "cost (USD per million samples)" : "memory");
-    for (int32_t i = 0; n > 1 && i < n && i < FRONT_SHOWN; i++) {
-        const struct plan_entry *e = &o->entries[front[i]];
-        fprintf(out, "  %10s ", units_time_text(time, e->result.step_time_s));
-        if (axis == PLAN_AXIS_COST)
-            print_usd(out, "%9s", usd_per_million(r, e));
-        else
-            fprintf(out, "%9s", units_bytes_text(memory, (double)e->result.peak_B));
-        snprintf(text, sizeof(text), "  %s, ",
-                 plan_point_cluster_text(r->job, &e->point, cluster, sizeof(cluster)));
-        size_t at = strlen(text);
-        plan_point_text(r->job, &e->point, text + at, sizeof(text) - at);
-        fprintf(out, "%.*s%s\n", WIDTH - 26, text,
-                strlen(text) > (size_t)WIDTH - 26 ? "..." : "");
-    }
-    free(front);
 }
 
 /* Why ------------------------------------------------------------------------------ */
@@ -423,21 +405,25 @@ static void print_sensitivities(FILE *out, const struct plan_report *r)
 static void print_alternative(FILE *out, const struct plan_report *r,
                               const struct plan_alternative *a)
 {
-    char v[64], time[UNITS_TEXT_MAX], more[UNITS_TEXT_MAX];
+    char v[64], time[UNITS_TEXT_MAX], more[UNITS_TEXT_MAX], first[160], text[96];
     const struct plan_result *x = &a->entry.result;
-    fprintf(out, "  %-25s %-11s %10s", names_of(space_field_names, (int)a->field),
-            space_value_text(&r->job->space, a->field, a->entry.point.v[a->field], v,
-                             sizeof(v)),
-            units_time_text(time, x->step_time_s));
+    snprintf(first, sizeof(first), "  %-25s %-11s %10s  ",
+             names_of(space_field_names, (int)a->field),
+             space_value_text(&r->job->space, a->field, a->entry.point.v[a->field], v,
+                              sizeof(v)),
+             units_time_text(time, x->step_time_s));
     if (!x->fits)
-        fprintf(out, "  needs %s\n", units_bytes_text(more, (double)x->peak_B));
+        snprintf(text, sizeof(text), "needs %s",
+                 units_bytes_text(more, (double)x->peak_B));
     else if (x->near_limit && !r->outcome->entries[0].result.near_limit)
-        fprintf(out, "  %s may not fit\n", units_bytes_text(more, (double)x->peak_B));
+        snprintf(text, sizeof(text), "%s may not fit",
+                 units_bytes_text(more, (double)x->peak_B));
     else if (a->worse_s > 0)
-        fprintf(out, "  %s more %s\n", units_time_text(more, a->worse_s),
-                report_part_texts[a->worse]);
+        snprintf(text, sizeof(text), "%s more %s", units_time_text(more, a->worse_s),
+                 report_part_texts[a->worse]);
     else
-        fprintf(out, "  no slower\n");
+        snprintf(text, sizeof(text), "no slower");
+    report_wrap(out, first, "                              ", text);
 }
 
 static void print_why(FILE *out, const struct plan_report *r)
@@ -489,8 +475,8 @@ static void print_nothing(FILE *out, const struct plan_report *r)
     const struct plan_outcome *o = r->outcome;
     char need[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX];
     if (o->n_over) {
-        fprintf(out, "\nNo plan keeps the budget. The nearest takes %.4g hours",
-                o->over[0].hours);
+        fprintf(out, "\nNo plan keeps the budget. The nearest takes %s hours",
+                units_number_text(UNITS_BUF, o->over[0].hours, 4));
         print_usd(out, " and %s USD:\n", o->over[0].usd);
         print_entry(out, r, 1, &o->over[0]);
         return;
@@ -521,8 +507,8 @@ void report_plan_text(FILE *out, const struct plan_report *r)
     print_plans(out, r);
     print_job(out, r);
     print_smallest(out, r);
-    print_front(out, r, PLAN_AXIS_COST);
-    print_front(out, r, PLAN_AXIS_MEMORY);
+    plan_front_print(out, r, PLAN_AXIS_COST);
+    plan_front_print(out, r, PLAN_AXIS_MEMORY);
     if (r->why)
         print_why(out, r);
 }

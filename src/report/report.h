@@ -82,11 +82,14 @@ int report_applicability_write(json_t *tree, const char *path, struct err *err);
 /* Writes a tree to a file, whole or not at all; "-" is standard output. */
 int report_json_write(const json_t *tree, const char *path, struct err *err);
 
-/* One line, cut between words to `width` columns, the further lines indented. */
+/* One line, cut between words to the columns that there are (terminal_width), the
+ * further lines indented. */
+void report_wrap(FILE *out, const char *first, const char *indent, const char *text);
+
+/* A text of lines, of which those that do not begin with a blank are wrapped. */
+void report_lines(FILE *out, const char *text);
+
 /* A finding, after `first`. */
 void report_diag(FILE *out, const char *first, const struct diag *d);
-
-void report_wrap(FILE *out, const char *first, const char *indent, const char *text,
-                 int width);
 
 #endif

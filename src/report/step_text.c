@@ -1,4 +1,5 @@
 /* What simulate prints of a step; campaign_text.c has what lies beyond it. */
+#include "base/terminal.h"
 #include "base/units.h"
 #include "model/recipe.h"
 #include "report/report.h"
@@ -8,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 88, BAR = 34 };
+enum { BAR = 34, BEFORE_BAR = 54 };
 
 /* Title */
 
@@ -32,26 +33,17 @@ static void print_degree(FILE *out, const char *name, int64_t degree)
         fprintf(out, ", %s %" PRId64, name, (int64_t)degree);
 }
 
-/* 8388608 as "8.39 million". */
-static void print_count(FILE *out, int64_t n)
-{
-    if (n >= 1000000000)
-        fprintf(out, "%.4g billion", (double)n / 1e9);
-    else
-        fprintf(out, "%.4g million", (double)n / 1e6);
-}
-
 static void print_lora(FILE *out, const struct scenario *s,
                        const struct simulate_result *r)
 {
     const struct lora *l = &s->training.lora;
     if (!r->trained_parameters)
         return;
-    fputs("trained ", out);
-    print_count(out, r->trained_parameters);
-    fputs(" of ", out);
-    print_count(out, r->parameters);
-    fprintf(out, " parameters (%.3g %%): adapters of rank %" PRId64 ", base %s\n",
+    fprintf(out,
+            "trained %s of %s parameters (%.3g %%): adapters of rank %" PRId64
+            ", base %s\n",
+            units_count_text(UNITS_BUF, (double)r->trained_parameters),
+            units_count_text(UNITS_BUF, (double)r->parameters),
             100 * (double)r->trained_parameters / (double)r->parameters, l->rank,
             l->base == LORA_BASE_OPEN
                 ? names_of(dtype_names, (int)op_parameter_dtype(s->training.precision))
@@ -108,30 +100,20 @@ static void print_title(FILE *out, const struct scenario *s,
     fputc('\n', out);
 }
 
-/* "1.84-2.03": in the unit of the time next to it where all three have the same. */
-static void range_text(char *buf, size_t size, const double range_s[2], double time_s)
-{
-    char time[UNITS_TEXT_MAX], low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
-    units_time_text(low, range_s[0]);
-    units_time_text(high, range_s[1]);
-    const char *unit = strchr(units_time_text(time, time_s), ' ');
-    char *of_low = strchr(low, ' '), *of_high = strchr(high, ' ');
-    if (unit && of_low && of_high && strcmp(unit, of_low) == 0 &&
-        strcmp(unit, of_high) == 0)
-        *of_low = *of_high = '\0';
-    snprintf(buf, size, "%s-%s", low, high);
-}
-
 static void print_speed(FILE *out, const struct simulate_result *r)
 {
-    char time[UNITS_TEXT_MAX], flops[UNITS_TEXT_MAX], range[2 * UNITS_TEXT_MAX + 1];
-    range_text(range, sizeof(range), r->range_s, r->step_time_s);
-    fprintf(out, "  step time   %s (%s, %s)\n", units_time_text(time, r->step_time_s),
-            range, names_of(interval_grade_names, (int)r->interval.grade));
-    fprintf(out, "  throughput  %.6g samples/s, %.6g tokens/s", r->samples_per_s,
-            r->tokens_per_s);
+    char time[UNITS_TEXT_MAX], flops[UNITS_TEXT_MAX], range[UNITS_RANGE_MAX];
+    units_time_range_text(range, r->range_s, r->step_time_s);
+    fprintf(out, "  step time   %s%s%s (%s, %s)\n",
+            terminal_style(out, TERMINAL_STRONG), units_time_text(time, r->step_time_s),
+            terminal_style(out, TERMINAL_PLAIN), range,
+            names_of(interval_grade_names, (int)r->interval.grade));
+    fprintf(out, "  throughput  %s samples/s, %s tokens/s",
+            units_number_text(UNITS_BUF, r->samples_per_s, 6),
+            units_number_text(UNITS_BUF, r->tokens_per_s, 6));
     if (r->real_tokens_per_s > 0)
-        fprintf(out, " (%.6g without padding)", r->real_tokens_per_s);
+        fprintf(out, " (%s without padding)",
+                units_number_text(UNITS_BUF, r->real_tokens_per_s, 6));
     fputc('\n', out);
     fprintf(out, "  per GPU     %s, MFU %.1f %%, HFU %.1f %%\n",
             units_flops_text(flops, r->model_flops_per_gpu_s), 100 * r->mfu,
@@ -140,7 +122,7 @@ static void print_speed(FILE *out, const struct simulate_result *r)
         char row[160];
         const struct interval_cell *c = r->interval.nearest[0];
         snprintf(row, sizeof(row), "%s: %s", c->source, c->row);
-        report_wrap(out, "  measured    nearest: ", "              ", row, WIDTH);
+        report_wrap(out, "  measured    nearest: ", "              ", row);
     }
 }
 
@@ -148,7 +130,8 @@ static void print_speed(FILE *out, const struct simulate_result *r)
 
 static void print_bar(FILE *out, double share, char fill)
 {
-    int n = (int)lround(fmin(fmax(share, 0), 1) * BAR);
+    int room = terminal_width(out) - BEFORE_BAR, bar = room < BAR ? room : BAR;
+    int n = (int)lround(fmin(fmax(share, 0), 1) * bar);
     if (n == 0 && share > 0.002)
         n = 1;
     if (n)
@@ -232,7 +215,7 @@ static void print_near_limit(FILE *out, const struct memory_result *m)
              units_bytes_text(low, (double)m->range_B[0]),
              units_bytes_text(high, (double)m->range_B[1]),
              m->fits ? "may not fit, or run slower than predicted" : "may fit");
-    report_wrap(out, "  ", "  ", text, WIDTH);
+    report_wrap(out, "  ", "  ", text);
 }
 
 /* Which change would make it fit, and what a step takes then. */
@@ -244,14 +227,13 @@ static void print_remedies(FILE *out, const struct memory_result *m)
         snprintf(text, sizeof(text), "%s (%s, %s)", x->sets,
                  units_bytes_text(size, (double)x->peak_B),
                  units_time_text(time, x->step_time_s));
-        report_wrap(out, "  would fit: ", "    ", text, WIDTH);
+        report_wrap(out, "  would fit: ", "    ", text);
     }
     if (!m->fits && m->remedies && m->n_remedies == 0)
         report_wrap(
             out, "  ", "  ",
             "no single switch, nor two together, would make it fit: more GPUs, or "
-            "degrees that smsim plan finds",
-            WIDTH);
+            "degrees that smsim plan finds");
 }
 
 static void print_memory(FILE *out, const struct memory_result *m)
@@ -263,7 +245,12 @@ static void print_memory(FILE *out, const struct memory_result *m)
             units_bytes_text(peak, (double)m->peak_B),
             units_bytes_text(capacity, (double)m->capacity_B));
     units_bytes_text(rest, (double)(left_B < 0 ? -left_B : left_B));
-    fprintf(out, m->fits ? "%s left\n" : "DOES NOT FIT: %s too much\n", rest);
+    if (m->fits)
+        fprintf(out, "%s left\n", rest);
+    else
+        fprintf(out, "%sDOES NOT FIT: %s too much%s\n",
+                terminal_style(out, TERMINAL_WRONG), rest,
+                terminal_style(out, TERMINAL_PLAIN));
     print_near_limit(out, m);
     print_remedies(out, m);
     print_stage(out, &m->stages[m->fullest], m->capacity_B);
@@ -280,13 +267,15 @@ static void print_cost(FILE *out, const struct cost_result *c)
 {
     if (c->has_price) {
         fprintf(out, "\nCost (prices of %s)\n", c->price_date);
-        fprintf(out, "  %.2f USD/h, %.3g USD per step, %.4g USD per million samples\n",
-                c->usd_per_hour, c->usd_per_step, c->usd_per_million_samples);
+        fprintf(out, "  %.2f USD/h, %s USD per step, %s USD per million samples\n",
+                c->usd_per_hour, units_number_text(UNITS_BUF, c->usd_per_step, 3),
+                units_number_text(UNITS_BUF, c->usd_per_million_samples, 4));
     } else {
         fprintf(out, "\nCost: no price is known\n");
     }
     if (c->has_job) {
-        fprintf(out, "  the job takes %.3g h", c->hours_per_job);
+        fprintf(out, "  the job takes %s h",
+                units_number_text(UNITS_BUF, c->hours_per_job, 3));
         if (c->has_price)
             fprintf(out, " and %.2f USD", c->usd_per_job);
         fputc('\n', out);

@@ -136,7 +136,6 @@ void sweep_summary_release(struct sweep_summary *sum)
 void report_sweep_text(FILE *out, const struct sweep *s,
                        const struct sweep_summary *sum)
 {
-    enum { WIDTH = 88 };
     size_t i;
     json_t *one;
     fprintf(out, "%" PRId64 " points", s->n_points);
@@ -151,7 +150,7 @@ void report_sweep_text(FILE *out, const struct sweep *s,
     if (sum->n_failed) {
         char *line = xasprintf("%" PRId64 " failed; first point %" PRId64 ": %s",
                                sum->n_failed, sum->first_failed, sum->first_error);
-        report_wrap(out, "", "    ", line, WIDTH);
+        report_wrap(out, "", "    ", line);
         free(line);
     }
     json_array_foreach(sum->warnings, i, one)

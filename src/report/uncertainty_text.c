@@ -27,8 +27,10 @@ static void print_goodput(FILE *out, const struct goodput_result *g)
     print_share(out, "lost work", g->lost);
     print_share(out, "checkpoints", g->checkpoints);
     print_share(out, "restarts", g->restarts);
-    fprintf(out, "\n             %.4g steps/day, p5 %.4g, p95 %.4g\n",
-            g->steps_per_day.mean, g->steps_per_day.p5, g->steps_per_day.p95);
+    fprintf(out, "\n             %s steps/day, p5 %s, p95 %s\n",
+            units_number_text(UNITS_BUF, g->steps_per_day.mean, 4),
+            units_number_text(UNITS_BUF, g->steps_per_day.p5, 4),
+            units_number_text(UNITS_BUF, g->steps_per_day.p95, 4));
     fprintf(out, "             a failure every %s, a checkpoint of %s every %s\n",
             units_time_text(between, p->mtbf_s),
             units_time_text(takes, p->checkpoint_s),

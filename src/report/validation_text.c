@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { WIDTH = 88, KEY = 34 };
+enum { KEY = 34 };
 
 static void print_header(FILE *out, const char *first)
 {
@@ -127,8 +127,7 @@ static void print_row(FILE *out, const struct mapping_outcome *o)
 {
     if (o->error) {
         fprintf(out, "  %s: ", o->name);
-        report_wrap(out, o->refused ? "refused: " : "FAILED: ", "      ", o->error,
-                    WIDTH);
+        report_wrap(out, o->refused ? "refused: " : "FAILED: ", "      ", o->error);
         return;
     }
     for (int32_t i = 0; i < o->n_quantities; i++) {
@@ -174,7 +173,7 @@ static void print_rules(FILE *out, const struct filters *f, const char *indent,
             char first[64];
             snprintf(first, sizeof(first), "%s%" PRId64 " rows %s: ", indent,
                      f->list.v[i].n_dropped, what);
-            report_wrap(out, first, "      ", f->list.v[i].why, WIDTH);
+            report_wrap(out, first, "      ", f->list.v[i].why);
         }
 }
 
@@ -185,7 +184,7 @@ static void print_dropped(FILE *out, const struct mapping_run *run)
         char first[96];
         snprintf(first, sizeof(first),
                  "  %" PRId64 " rows count in no error: ", run->n_outliers);
-        report_wrap(out, first, "      ", run->mapping->healthy.why, WIDTH);
+        report_wrap(out, first, "      ", run->mapping->healthy.why);
     }
     if (run->n_unmeasured)
         fprintf(out, "  %" PRId64 " rows measure nothing that is asked for\n",
@@ -198,9 +197,9 @@ void report_validation_text(FILE *out, const struct mapping_run *run,
     const struct mapping *m = run->mapping;
     char first[160];
     snprintf(first, sizeof(first), "%.140s: ", m->name);
-    report_wrap(out, first, "    ", m->source, WIDTH);
+    report_wrap(out, first, "    ", m->source);
     if (m->hardware)
-        report_wrap(out, "    on ", "    ", m->hardware, WIDTH);
+        report_wrap(out, "    on ", "    ", m->hardware);
     if (m->recalled)
         fputs("    numbers recalled, not read in the source\n", out);
     if (m->held_out)

@@ -2,16 +2,28 @@
 #include "report/report.h"
 
 #include "base/strbuf.h"
+#include "base/terminal.h"
+#include "base/xmalloc.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-void report_wrap(FILE *out, const char *first, const char *indent, const char *text,
-                 int width)
+/* Characters of the next word; a number is not parted from its percent sign. */
+static int word_length(const char *text)
 {
+    size_t n = strcspn(text, " ");
+    while (text[n] == ' ' && text[n + 1] == '%')
+        n += 1 + strcspn(text + n + 1, " ");
+    return (int)n;
+}
+
+void report_wrap(FILE *out, const char *first, const char *indent, const char *text)
+{
+    const int width = terminal_width(out);
     int column = fprintf(out, "%s", first);
     bool at_start = true;
     while (*(text += strspn(text, " "))) {
-        int n = (int)strcspn(text, " ");
+        int n = word_length(text);
         if (!at_start && column + 1 + n > width) {
             column = fprintf(out, "\n%s", indent) - 1;
             at_start = true;
@@ -23,11 +35,27 @@ void report_wrap(FILE *out, const char *first, const char *indent, const char *t
     fputc('\n', out);
 }
 
+void report_lines(FILE *out, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        char *line = xstrndup(text, n);
+        if (line[0] == ' ' || strlen(line) <= (size_t)terminal_width(out))
+            fprintf(out, "%s\n", line);
+        else
+            report_wrap(out, "", "    ", line);
+        free(line);
+        text += n + (text[n] == '\n');
+    }
+}
+
 void report_diag(FILE *out, const char *first, const struct diag *d)
 {
     struct strbuf b;
     strbuf_init(&b);
     diag_write(&b, d);
-    report_wrap(out, first, "    ", strbuf_get(&b), 88);
+    fputs(terminal_style(out, TERMINAL_WARNING), out);
+    report_wrap(out, first, "    ", strbuf_get(&b));
+    fputs(terminal_style(out, TERMINAL_PLAIN), out);
     strbuf_release(&b);
 }

@@ -169,27 +169,46 @@ static void test_text(void)
     free(text);
 }
 
+#define FORTY "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"
+
+/* A file has no terminal's width: 88 columns. */
 static void test_wrap(void)
 {
     static const struct {
         const char *text, *expected;
-        int width;
     } cases[] = {
-        { "a bb ccc", "> a bb ccc\n", 20 },
-        { "a bb ccc", "> a bb\n  ccc\n", 8 },
-        { "  a   bb ", "> a bb\n", 20 },
-        { "a unbreakable b", "> a\n  unbreakable\n  b\n", 6 },
-        { "", "> \n", 20 },
+        { "a bb ccc", "> a bb ccc\n" },
+        { "  a   bb ", "> a bb\n" },
+        { FORTY " " FORTY " eeeee", "> " FORTY " " FORTY " eeeee\n" }, /* 88 */
+        { FORTY " " FORTY " eeeeee", "> " FORTY " " FORTY "\n  eeeeee\n" },
+        { FORTY " " FORTY " 91 %, f", "> " FORTY " " FORTY " 91 %,\n  f\n" },
+        { FORTY " " FORTY " 191 %, f", "> " FORTY " " FORTY "\n  191 %, f\n" },
+        { "a " FORTY FORTY FORTY " b", "> a\n  " FORTY FORTY FORTY "\n  b\n" },
+        { "", "> \n" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char *text;
         size_t size;
         FILE *out = open_memstream(&text, &size);
-        report_wrap(out, "> ", "  ", cases[i].text, cases[i].width);
+        report_wrap(out, "> ", "  ", cases[i].text);
         fclose(out);
         CU_ASSERT_STRING_EQUAL(text, cases[i].expected);
         free(text);
     }
+}
+
+/* Tables, which begin with a blank, and short lines stay as they are. */
+static void test_lines(void)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    report_lines(out, "a   b\n  " FORTY " " FORTY " " FORTY "\n\n" FORTY " " FORTY
+                      " " FORTY);
+    fclose(out);
+    CU_ASSERT_STRING_EQUAL(text, "a   b\n  " FORTY " " FORTY " " FORTY "\n\n" FORTY
+                                 " " FORTY "\n    " FORTY "\n");
+    free(text);
 }
 
 /* Every part has a name, no two the same, that the column of names holds. */
@@ -212,4 +231,5 @@ void test_report_register(void)
     CU_add_test(suite, "JSON of the cost", test_json_cost);
     CU_add_test(suite, "text", test_text);
     CU_add_test(suite, "wrapped lines", test_wrap);
+    CU_add_test(suite, "lines of a text", test_lines);
 }

@@ -161,6 +161,46 @@ static void test_text_parses(void)
     }
 }
 
+/* No exponent where people read it. */
+static void test_plain_numbers(void)
+{
+    static const struct {
+        double value;
+        int digits;
+        const char *text;
+    } cases[] = {
+        { 0, 4, "0" },
+        { 108.2149, 6, "108.215" },
+        { 26374.3, 4, "26374" },
+        { 1234567.8, 6, "1234568" },
+        { 0.00925, 3, "0.00925" },
+        { 0.0000123, 3, "0.0000123" },
+        { -99999.6, 4, "-100000" },
+        { 1e15, 4, "1e+15" },
+        { 99.995, 3, "100" },
+    };
+    static const struct {
+        double value;
+        const char *text;
+    } counts[] = { { 999, "999" },
+                   { 41943, "41943" },
+                   { 8388608, "8.389 million" },
+                   { 2.973e8, "297.3 million" },
+                   { 1.2e10, "12 billion" },
+                   { 3e12, "3 trillion" } };
+    char buf[UNITS_TEXT_MAX], range[UNITS_RANGE_MAX];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        CU_ASSERT_STRING_EQUAL(units_number_text(buf, cases[i].value, cases[i].digits),
+                               cases[i].text);
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        CU_ASSERT_STRING_EQUAL(units_count_text(buf, counts[i].value), counts[i].text);
+    CU_ASSERT_STRING_EQUAL(
+        units_time_range_text(range, (double[]) { 50.9, 77.4 }, 60.6), "0.848-1.29");
+    CU_ASSERT_STRING_EQUAL(
+        units_time_range_text(range, (double[]) { 0.843, 1.279 }, 0.902), "843-1279");
+    CU_ASSERT_STRING_EQUAL(units_time_range_text(range, (double[]) { 0, 0 }, 0), "0-0");
+}
+
 void test_units_register(void)
 {
     CU_pSuite suite = CU_add_suite("units", NULL, NULL);
@@ -169,5 +209,6 @@ void test_units_register(void)
     CU_add_test(suite, "examples parse", test_examples_parse);
     CU_add_test(suite, "clock", test_clock);
     CU_add_test(suite, "texts", test_texts);
+    CU_add_test(suite, "numbers without exponents", test_plain_numbers);
     CU_add_test(suite, "texts parse", test_text_parses);
 }

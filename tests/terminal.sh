@@ -1,0 +1,45 @@
+#!/bin/sh
+# What people see on a terminal: no line beyond its columns, colour only where it is
+# wanted, and the same text without colour as into a file.
+# shellcheck source=tests/setup.sh
+. "$(dirname "$0")/setup.sh"
+failed=0
+esc=$(printf '\033')
+
+# on COLUMNS ENVIRONMENT COMMAND: its standard output, on a terminal of so many columns
+on() {
+    TERM=xterm script -qec "stty cols $1; $2 $smsim $3 2>$dir/err" /dev/null </dev/null |
+        tr -d '\r'
+}
+
+complain() {
+    failed=$((failed + 1))
+    echo "terminal: $1"
+}
+
+while read -r command; do
+    for columns in 80 100; do
+        on $columns "" "$command" | sed "s/$esc\[[0-9;]*m//g" >"$dir/text"
+        test -s "$dir/text" || complain "smsim $command prints nothing"
+        awk -v most=$columns 'length($0) > most { exit 1 }' "$dir/text" ||
+            complain "smsim $command: a line is longer than $columns columns"
+    done
+done <<END
+simulate bert-large-squad-2xp3.16xlarge
+simulate llama2-70b-smp2-16xp5.48xlarge --set /training/micro_batch_size=16
+plan bert-large-squad-2xp3.16xlarge --top 3
+model Qwen/Qwen3-Next-80B-A3B-Instruct
+compare bert-large-squad-2xp3.16xlarge bert-large-squad-2xp3dn.24xlarge
+collective --cluster p4d.24xlarge:4 --op all_reduce
+help /training/precision
+END
+
+on 80 "" "simulate bert-large-squad-2xp3.16xlarge" | grep -q "$esc" ||
+    complain "a terminal gets no colour"
+on 80 "NO_COLOR=1" "simulate bert-large-squad-2xp3.16xlarge" | grep "$esc" &&
+    complain "NO_COLOR is not heeded"
+on 88 "NO_COLOR=1" "simulate bert-large-squad-2xp3.16xlarge" >"$dir/text"
+$smsim simulate bert-large-squad-2xp3.16xlarge >"$dir/file" 2>"$dir/err"
+cmp -s "$dir/text" "$dir/file" || complain "a terminal of 88 columns gets another text"
+[ $failed = 0 ] && echo "terminal: 80 and 100 columns, colour and its absence"
+exit $failed
