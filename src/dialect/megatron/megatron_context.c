@@ -43,9 +43,15 @@ void megatron_take_context(struct launch_context *t, const struct value_item *ho
     };
     launch_hear(t, how);
     launch_hear(t, sizes);
-    if (!how || how->value->kind == VALUE_NONE || !launch_has(t, WIDE "context"))
+    bool given = how && how->value->kind != VALUE_NONE && launch_has(t, WIDE "context");
+    const char *word = given ? word_of(how->value) : NULL;
+    if (sizes && sizes->value->kind != VALUE_NONE &&
+        (!given || (word && strcmp(word, "a2a+p2p") != 0)))
+        launch_note(t->l, sizes->line, DIAG_WITHOUT_EFFECT,
+                    "%s acts with --cp-comm-type a2a+p2p over context groups alone",
+                    sizes->key);
+    if (!given)
         return;
-    const char *word = word_of(how->value);
     const struct dialect_word *w = words;
     while (word && w->word && strcmp(w->word, word) != 0)
         w++;
