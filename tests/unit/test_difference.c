@@ -45,7 +45,7 @@ static void check_end(const struct difference *d)
 /* The number at the column of times; NAN: none. */
 static double time_in(const char *line)
 {
-    enum { COLUMN = 36, WIDTH = 10 };
+    enum { COLUMN = 28, WIDTH = 10 };
     char text[WIDTH + 1] = "", *end;
     if (strlen(line) < COLUMN + WIDTH)
         return (double)NAN;

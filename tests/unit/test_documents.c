@@ -126,7 +126,8 @@ static void test_notebook_scenario(void)
           "ModelTrainer, and no "
           "distribution dictionary, no NeMo's keys (trainer.num_nodes, "
           "model.micro_batch_size ...), no OLMo-core's objects "
-          "(TransformerTrainModuleConfig ...), no Trainer's calls (TrainingArguments, "
+          "(TransformerTrainModuleConfig ...), no nanoGPT's names (block_size, n_embd, "
+          "init_from ...), no Trainer's calls (TrainingArguments, "
           "SFTTrainer ...) (give a launch script)");
     check(
         "a.ipynb", "{\"a\": 1}", "/cluster/count",

@@ -179,10 +179,10 @@ static void test_wrap(void)
     } cases[] = {
         { "a bb ccc", "> a bb ccc\n" },
         { "  a   bb ", "> a bb\n" },
-        { FORTY " " FORTY " eeeee", "> " FORTY " " FORTY " eeeee\n" }, /* 88 */
-        { FORTY " " FORTY " eeeeee", "> " FORTY " " FORTY "\n  eeeeee\n" },
-        { FORTY " " FORTY " 91 %, f", "> " FORTY " " FORTY " 91 %,\n  f\n" },
-        { FORTY " " FORTY " 191 %, f", "> " FORTY " " FORTY "\n  191 %, f\n" },
+        { FORTY " " FORTY " eeee", "> " FORTY " " FORTY " eeee\n" }, /* 88 */
+        { FORTY " " FORTY " eeeee", "> " FORTY " " FORTY "\n  eeeee\n" },
+        { FORTY " " FORTY " 9 %, f", "> " FORTY " " FORTY " 9 %,\n  f\n" },
+        { FORTY " " FORTY " 91 %, f", "> " FORTY " " FORTY "\n  91 %, f\n" },
         { "a " FORTY FORTY FORTY " b", "> a\n  " FORTY FORTY FORTY "\n  b\n" },
         { "", "> \n" },
     };

@@ -149,31 +149,20 @@ static void says(const struct written *w, const char *format, ...)
     CU_ASSERT_PTR_NOT_NULL(strstr(w->text, wanted));
 }
 
-/* A time as the text has it, without the unit where `unit` is the same. */
-static void time_without(char *buf, double v, const char *unit)
-{
-    units_time_text(buf, v);
-    char *own = strchr(buf, ' ');
-    if (own && unit && strcmp(own, unit) == 0)
-        *own = '\0';
-}
-
 static void check_speed(const struct written *w)
 {
-    char time[UNITS_TEXT_MAX], low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
-    char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX];
+    char time[UNITS_TEXT_MAX], range[UNITS_RANGE_MAX];
     const json_t *j = w->json;
     units_time_text(time, number(j, "step_time_s"));
-    units_time_text(a, number(j, "range/step_time_s/0"));
-    units_time_text(b, number(j, "range/step_time_s/1"));
-    const char *unit = strchr(time, ' ');
-    bool same = strcmp(strchr(a, ' '), unit) == 0 && strcmp(strchr(b, ' '), unit) == 0;
-    time_without(low, number(j, "range/step_time_s/0"), same ? unit : NULL);
-    time_without(high, number(j, "range/step_time_s/1"), same ? unit : NULL);
-    says(w, "step time   %s (%s-%s, %s)", time, low, high,
+    units_time_range_text(range,
+                          (double[]) { number(j, "range/step_time_s/0"),
+                                       number(j, "range/step_time_s/1") },
+                          number(j, "step_time_s"));
+    says(w, "step time   %s (%s, %s)", time, range,
          json_string_value(at(j, "range/grade")));
-    says(w, "throughput  %.6g samples/s, %.6g tokens/s", number(j, "samples_per_s"),
-         number(j, "tokens_per_s"));
+    says(w, "throughput  %s samples/s, %s tokens/s",
+         units_number_text(UNITS_BUF, number(j, "samples_per_s"), 6),
+         units_number_text(UNITS_BUF, number(j, "tokens_per_s"), 6));
     says(w, "MFU %.1f %%, HFU %.1f %%", 100 * number(j, "mfu"), 100 * number(j, "hfu"));
     says(w, "Busy: GPU %.0f %%, host %.0f %%, NIC %.0f %%, NVLink %.0f %%",
          100 * number(j, "utilization/gpu"), 100 * number(j, "utilization/host"),
@@ -199,9 +188,10 @@ static void check_memory(const struct written *w)
 static void check_rest(const struct written *w)
 {
     const json_t *j = w->json;
-    says(w, "%.2f USD/h, %.3g USD per step, %.4g USD per million samples",
-         number(j, "cost/usd_per_hour"), number(j, "cost/usd_per_step"),
-         number(j, "cost/usd_per_million_samples"));
+    says(w, "%.2f USD/h, %s USD per step, %s USD per million samples",
+         number(j, "cost/usd_per_hour"),
+         units_number_text(UNITS_BUF, number(j, "cost/usd_per_step"), 3),
+         units_number_text(UNITS_BUF, number(j, "cost/usd_per_million_samples"), 4));
     if (json_array_size(at(j, "range/nearest")))
         says(w, "measured    nearest: %.30s",
              json_string_value(at(j, "range/nearest/0")));
