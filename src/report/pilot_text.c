@@ -1,6 +1,7 @@
 #include "report/pilot.h"
 
 #include "base/units.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,16 +11,18 @@ enum { PLANS_SHOWN = 5, TEXT = 200 };
 
 static void print_plans(FILE *out, const struct report_pilot *r)
 {
-    char text[TEXT], cluster[TEXT], t[UNITS_TEXT_MAX];
+    char text[TEXT], cluster[TEXT], t[UNITS_TEXT_MAX], first[64], plan[2 * TEXT + 2];
     fprintf(out, "  plan      step  best in   regret\n");
     for (int32_t i = 0; i < r->pilot->n_plans && i < PLANS_SHOWN; i++) {
         const struct plan_entry *e = &r->outcome->entries[i];
-        fprintf(out, "  %4d %9s   %5.1f %%  %5.1f %%  %s, %s\n", (int)i + 1,
-                units_time_text(t, e->result.step_time_s),
-                100 * pilot_plan_best(r->pilot->draws, i),
-                100 * pilot_plan_regret(r->pilot->draws, i),
-                plan_point_cluster_text(r->job, &e->point, cluster, sizeof(cluster)),
-                plan_point_text(r->job, &e->point, text, sizeof(text)));
+        snprintf(first, sizeof(first), "  %4d %9s   %5.1f %%  %5.1f %%  ", (int)i + 1,
+                 units_time_text(t, e->result.step_time_s),
+                 100 * pilot_plan_best(r->pilot->draws, i),
+                 100 * pilot_plan_regret(r->pilot->draws, i));
+        snprintf(plan, sizeof(plan), "%s, %s",
+                 plan_point_cluster_text(r->job, &e->point, cluster, sizeof(cluster)),
+                 plan_point_text(r->job, &e->point, text, sizeof(text)));
+        report_wrap(out, first, "                                    ", plan);
     }
     if (r->pilot->n_plans > PLANS_SHOWN)
         fprintf(out, "  and %d more\n", (int)r->pilot->n_plans - PLANS_SHOWN);
