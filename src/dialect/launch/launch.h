@@ -13,7 +13,8 @@
  *
  * Files of this folder:
  *     launch           the file and its dialect
- *     launch_shell     which command of a shell script trains; its options
+ *     launch_shell     which command of a shell script trains
+ *     launch_words     the words of that command as options
  *     entry_points     what a program trains, by its name
  *     launch_starter   torchrun, srun and the like: on how many GPUs
  *     launch_complete, settle_job

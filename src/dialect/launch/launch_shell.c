@@ -7,6 +7,7 @@
 #include "dialect/dialect.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_override.h"
+#include "dialect/launch/launch_words.h"
 #include "scenario/nccl_environment.h"
 
 #include <inttypes.h>
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 2000, GIVEN_MAX = 80, UNKNOWN_SHOWN = 4, LOST_MAX = 60 };
+enum { GIVEN_MAX = 80 };
 
 /* Words ---------------------------------------------------------------------------- */
 
@@ -23,11 +24,6 @@ static bool is_python(const char *word)
 {
     size_t n = strlen(word);
     return n > 3 && strcmp(word + n - 3, ".py") == 0;
-}
-
-static bool is_option(const struct shell_word *w)
-{
-    return w->text[0] == '-' && w->text[1] == '-' && w->text[2] != '\0';
 }
 
 static bool is_plain(const struct shell_command *c)
@@ -46,7 +42,7 @@ static bool is_value(const struct shell_command *c, int32_t i)
                                             "train_script", "main_script",
                                             "user_script",  "program" };
     const struct shell_word *before = i > 0 ? &c->words[i - 1] : NULL;
-    if (!before || !is_option(before) || strchr(before->text, '=') ||
+    if (!before || !launch_is_option(before) || strchr(before->text, '=') ||
         dialect_is_flag(before->text) || strstr(before->text, "entry"))
         return false;
     for (size_t k = 0; k < sizeof(programs) / sizeof(programs[0]); k++)
@@ -110,151 +106,6 @@ static int32_t deciding(const struct shell_command *c, int32_t program, int32_t 
     return program + (program + 1 < c->n && is_python(c->words[program + 1].text));
 }
 
-/* Options -------------------------------------------------------------------------- */
-
-struct options {
-    struct launch_context *t;
-    struct value dict;
-    int64_t *columns;
-    int32_t n_lost; /* words that may hold any options */
-    const struct shell_word *lost[LOST_MAX];
-};
-
-/* As argparse has it, the last of several goes. */
-static void put(struct options *o, const char *key, int64_t line, struct value *value,
-                int64_t column)
-{
-    int32_t i = 0;
-    while (i < o->dict.n && strcmp(o->dict.items[i].key, key) != 0)
-        i++;
-    if (i == OPTIONS_MAX)
-        return;
-    o->dict.items[i] = (struct value_item) { key, line, value };
-    o->columns[i] = column;
-    o->dict.n += i == o->dict.n;
-}
-
-static struct value *list_of(struct arena *arena, const struct shell_word *w, int32_t n)
-{
-    struct value *v = ARENA_NEW(arena, struct value);
-    *v = (struct value) { .kind = VALUE_LIST, .line = w->line };
-    v->items = ARENA_ARRAY(arena, n, struct value_item);
-    for (v->n = 0; v->n < n; v->n++)
-        v->items[v->n] =
-            (struct value_item) { NULL, w[v->n].line,
-                                  launch_word_value(arena, &w[v->n], w[v->n].text) };
-    return v;
-}
-
-static void lose(struct options *o, const struct shell_word *w)
-{
-    if (o->n_lost < LOST_MAX)
-        o->lost[o->n_lost] = w;
-    o->n_lost++;
-}
-
-/* --name, --name value, --name=value or --name value value; returns the words used. */
-static int32_t take_option(struct options *o, const struct shell_word *w, int32_t left)
-{
-    struct arena *arena = o->t->arena;
-    const char *equals = strchr(w->text, '=');
-    size_t n = equals ? (size_t)(equals - w->text) : strlen(w->text);
-    char *key = arena_strndup(arena, w->text, n);
-    int32_t values = 0;
-    for (char *s = key; *s; s++)
-        *s = *s == '_' ? '-' : *s;
-    bool flag = dialect_is_flag(key);
-    while (!equals && 1 + values < left && !is_option(&w[1 + values]) &&
-           !(w[1 + values].whole && (flag || values)))
-        values++;
-    if (equals)
-        put(o, key, w->line,
-            launch_word_value(arena, w, arena_strdup(arena, equals + 1)),
-            w->column + (int64_t)n + 1);
-    else if (values == 1)
-        put(o, key, w->line, launch_word_value(arena, &w[1], w[1].text), w[1].column);
-    else if (values > 1)
-        put(o, key, w->line, list_of(arena, &w[1], values), w[1].column);
-    if (equals || values)
-        return 1 + values;
-    struct value *on = ARENA_NEW(arena, struct value);
-    *on = (struct value) { .kind = VALUE_BOOL, .line = w->line, .integer = 1 };
-    put(o, key, w->line, on, w->column);
-    return 1;
-}
-
-static void take_options(struct options *o, const struct shell_command *c, int32_t from)
-{
-    o->dict = (struct value) { .kind = VALUE_DICT, .line = c->line };
-    int32_t most = c->n - from < OPTIONS_MAX ? c->n - from : OPTIONS_MAX;
-    o->dict.items = ARENA_ARRAY(o->t->arena, most + 1, struct value_item);
-    o->columns = ARENA_ARRAY(o->t->arena, most + 1, int64_t);
-    for (int32_t i = from; i < c->n;) {
-        if (is_option(&c->words[i])) {
-            i += take_option(o, &c->words[i], c->n - i);
-            continue;
-        }
-        if (c->words[i].whole)
-            lose(o, &c->words[i]);
-        i++;
-    }
-}
-
-/* Of the options in a text, those that change time or memory by the dialect's rows:
- * "--fp16, --bf16"; NULL: none. */
-static const char *options_in(const struct dialect *d, struct arena *arena,
-                              const char *text)
-{
-    char *words = arena_strdup(arena, text), *state = NULL;
-    const char *out = NULL;
-    for (char *w = strtok_r(words, " \t\n\\", &state); w;
-         w = strtok_r(NULL, " \t\n\\", &state)) {
-        const struct dialect_option *row = NULL;
-        if (strncmp(w, "--", 2) != 0)
-            continue;
-        w[strcspn(w, "=")] = '\0';
-        if (d->tables)
-            row = dialect_option_of(d->tables, "", w);
-        if (d->tables && !row)
-            row = dialect_option_of(d->tables, "", w + 2);
-        if ((!d->tables || (row && row->class != DIALECT_IDLE)) &&
-            !(out && strstr(out, w)))
-            out = arena_printf(arena, "%s%s%s", out ? out : "", out ? ", " : "", w);
-    }
-    return out;
-}
-
-/* Options that the script sets under a condition are asked for by what decides it. */
-static bool ask_lost(struct launch_context *t, const struct dialect *d,
-                     const struct shell_word *w)
-{
-    const char *pointer =
-        w->ask ? arena_printf(t->arena, "/shell/%.60s", w->ask) : NULL;
-    const char *may = w->may && pointer ? options_in(d, t->arena, w->may) : NULL;
-    if (may && !launch_is_unresolved(t, pointer))
-        launch_add_unresolved(t, pointer, w->line, "it decides of %.200s", may);
-    return may != NULL;
-}
-
-/* Words that are not known, and are where options are expected. */
-static void note_lost(const struct options *o, const struct dialect *d)
-{
-    int shown = 0, more = 0;
-    for (int32_t i = 0; i < o->n_lost && i < LOST_MAX; i++) {
-        const struct shell_word *w = o->lost[i];
-        if (ask_lost(o->t, d, w))
-            continue;
-        if (shown++ < UNKNOWN_SHOWN)
-            launch_note(o->t->l, w->line, DIAG_UNKNOWN_KEY,
-                        "%s is taken to be no option: %s", w->text, w->why);
-        else
-            more++;
-    }
-    if (more)
-        launch_note(o->t->l, o->lost[0]->line, DIAG_UNKNOWN_KEY,
-                    "so are %d more words that are not known", more);
-}
-
 /* Which command -------------------------------------------------------------------- */
 
 /* A command whose program trains nothing that is simulated. */
@@ -312,7 +163,7 @@ static const struct dialect *dialect_of_words(struct launch_context *t,
 
 /* The last that is reached; else the last that may be. */
 static bool choose(struct launch_context *t, struct launch_command *c,
-                   struct options *best, struct refused_command *last,
+                   struct launch_words *best, struct refused_command *last,
                    struct lost_document *lost)
 {
     int found = 0;
@@ -322,12 +173,12 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         const struct dialect *d = NULL;
         int32_t program = program_of(command, &d),
                 script = program >= 0 ? program : script_of(command);
-        struct options o = { .t = t };
+        struct launch_words o = { .t = t };
         bool worse = c->command && !c->command->unless && command->unless;
         int32_t decides = deciding(command, program, script);
         if (script < 0 || worse)
             continue;
-        take_options(&o, command, script + 1);
+        launch_take_options(&o, command, script + 1);
         const struct launch_command tried = { .shell = c->shell,
                                               .command = command,
                                               .script = script,
@@ -372,7 +223,7 @@ static bool is_called_training(const char *program)
 
 /* The last command that starts a training by options that no dialect has. */
 static bool choose_unknown(struct launch_context *t, struct launch_command *c,
-                           struct options *best)
+                           struct launch_words *best)
 {
     for (int64_t i = c->shell->commands.n; i-- > 0;) {
         const struct shell_command *command = &c->shell->commands.v[i];
@@ -387,8 +238,8 @@ static bool choose_unknown(struct launch_context *t, struct launch_command *c,
         if (!launch_has_starter(&tried) &&
             !is_called_training(command->words[script].text))
             continue;
-        *best = (struct options) { .t = t };
-        take_options(best, command, script + 1);
+        *best = (struct launch_words) { .t = t };
+        launch_take_options(best, command, script + 1);
         c->options = best->dict;
         c->columns = best->columns;
         c->command = command;
@@ -502,14 +353,14 @@ static void take_last(struct launch_context *t, const struct shell *s,
     for (int64_t i = s->commands.n; i-- > 0 && !program->options;) {
         const struct shell_command *c = &s->commands.v[i];
         int32_t script = script_of(c);
-        struct options o = { .t = t };
+        struct launch_words o = { .t = t };
         bool python = script >= 0;
         for (int32_t k = 0; missing && script < 0 && k < c->n; k++)
             if (strcmp(launch_last_part(c->words[k].text), missing) == 0)
                 script = k;
         if (script < 0)
             continue;
-        take_options(&o, c, script + 1);
+        launch_take_options(&o, c, script + 1);
         struct value *dict = ARENA_NEW(t->arena, struct value);
         *dict = o.dict;
         for (int32_t k = 0; k < dict->n; k++)
@@ -530,7 +381,7 @@ bool launch_take_started(struct launch_context *t, const struct launch_started *
     struct err err = { 0 };
     struct shell s = { 0 };
     struct launch_command c = { .shell = &s };
-    struct options o = { .t = t };
+    struct launch_words o = { .t = t };
     struct refused_command last = { .why = NULL };
     struct lost_document lost = { NULL, 0 };
     const char *where = t->l->where;
@@ -542,7 +393,7 @@ bool launch_take_started(struct launch_context *t, const struct launch_started *
         launch_note(t->l, started->in.line, DIAG_LEFT_OUT, "its command: %s", err.text);
     } else if (choose(t, &c, &o, &last, &lost)) {
         take_command(t, &c);
-        note_lost(&o, c.dialect);
+        launch_note_lost(&o, c.dialect);
     } else if (last.why) {
         launch_refuse_entry(t->l, last.program, last.why, last.line);
     } else {
@@ -608,7 +459,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     struct launch_context t = { .l = l, .arena = arena };
     struct launch_command c = { .shell = &s,
                                 .directives = shell_directives(arena, text) };
-    struct options o = { .t = &t };
+    struct launch_words o = { .t = &t };
     struct refused_command last = { .why = NULL };
     struct lost_document lost = { NULL, 0 };
     int32_t n = all_given(l, &c.directives, given, variables);
@@ -644,7 +495,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         warn_unused(l, &s, text, given);
         launch_begin(&t, l);
         take_command(&t, &c);
-        note_lost(&o, c.dialect);
+        launch_note_lost(&o, c.dialect);
         take_notes(l, &s, &c, NULL);
     }
     l->n_written = 0;
