@@ -147,8 +147,8 @@ int main(int argc, char **argv)
         cfg_loader_release(&files);
         return 0;
     }
-    printf("%d jobs\n\n| fault | runs | times | with memory | all logs | answers with "
-           "all logs, %% |\n|---|---|---|---|---|---|\n",
+    printf("%d jobs\n\n| fault | runs | times | with memory | and a trace | all logs | "
+           "answers with all logs, %% |\n|---|---|---|---|---|---|---|\n",
            run_all(&files, atoi(argv[1])));
     for (int f = 0; f < N_FAULTS; f++)
         print_fault(f);
