@@ -108,16 +108,6 @@ static bool is_on(const struct value *c, const char *key)
     return it && launch_true(it->value);
 }
 
-static void set(struct launch_context *t, const char *pointer, json_t *value,
-                const struct value_item *it, const char *what)
-{
-    if (it)
-        launch_set(t, pointer, value, it);
-    else
-        launch_assume(t, pointer, value, what);
-    launch_hear(t, it);
-}
-
 /* The embedding's rows are "embedding_size", which null leaves to "vocab_size". */
 static void take_model(struct launch_context *t, const struct value *c)
 {
@@ -135,9 +125,10 @@ static void take_model(struct launch_context *t, const struct value *c)
                                "whole number of at least 1");
         return;
     }
-    set(t, "/model/vocab_size", json_integer((json_int_t)n), it,
-        "embedding_size's default");
-    set(t, "/model/model_type", json_string("olmo_args"), type, "OLMo's model");
+    launch_settle_item(t, "/model/vocab_size", json_integer((json_int_t)n), it,
+                       "embedding_size's default");
+    launch_settle_item(t, "/model/model_type", json_string("olmo_args"), type,
+                       "OLMo's model");
     if (!is_on(c, "model.rope") && !is_on(c, "model.alibi"))
         launch_assume(t, "/model/max_sequence_length",
                       json_integer((json_int_t)launch_number(
@@ -170,12 +161,14 @@ static void take_precision(struct launch_context *t, const struct value *c, bool
     }
     const char *word = it ? w->value : "fp32";
     bool wide = strcmp(word, "fp32") == 0, converts = fsdp && !none;
-    set(t, "/training/precision",
-        wide || converts ? json_string(word) : json_sprintf("amp_%s", word), it,
-        "precision's default");
+    launch_settle_item(t, "/training/precision",
+                       wide || converts ? json_string(word)
+                                        : json_sprintf("amp_%s", word),
+                       it, "precision's default");
     if (!wide && converts)
-        set(t, "/training/gradient_dtype", json_string(mixed ? "fp32" : word), how,
-            "fsdp.precision's default");
+        launch_settle_item(t, "/training/gradient_dtype",
+                           json_string(mixed ? "fp32" : word), how,
+                           "fsdp.precision's default");
     launch_hear(t, fsdp ? how : NULL);
 }
 
@@ -202,8 +195,8 @@ static void take_sharding(struct launch_context *t, const struct value *c)
         launch_unresolved_item(t, WIDE "sharding/strategy", it, "strategy of FSDP");
         return;
     }
-    set(t, WIDE "sharding/strategy", json_string(words[i].strategy), it,
-        "sharding_strategy's default");
+    launch_settle_item(t, WIDE "sharding/strategy", json_string(words[i].strategy), it,
+                       "sharding_strategy's default");
     if (words[i].hybrid && copies)
         trainer_take_copies(t, copies);
     else if (words[i].hybrid) /* a copy a node */
@@ -211,8 +204,8 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     launch_hear(t, words[i].hybrid ? copies : NULL);
     launch_hear(t, unit);
     if (!*wraps || strcmp(wraps, "size_based") == 0)
-        set(t, WIDE "sharding/unit", json_string("model"), unit,
-            "wrapping_strategy's default");
+        launch_settle_item(t, WIDE "sharding/unit", json_string("model"), unit,
+                           "wrapping_strategy's default");
     else if (strncmp(wraps, "by_block", 8) != 0 || strstr(wraps, "group"))
         launch_note(t->l, unit->line, DIAG_APPROXIMATE,
                     "%s: units of several layers are taken as one each", unit->key);
@@ -225,8 +218,8 @@ static bool take_library(struct launch_context *t, const struct value *c)
     const char *word = launch_word(c, "distributed_strategy", "fsdp"),
                *sync = launch_word(c, "ddp.grad_sync_mode", "batch");
     bool fsdp = strcmp(word, "fsdp") == 0;
-    set(t, WIDE "library", json_string(fsdp ? "fsdp" : "ddp"), it,
-        "distributed_strategy's default");
+    launch_settle_item(t, WIDE "library", json_string(fsdp ? "fsdp" : "ddp"), it,
+                       "distributed_strategy's default");
     if (fsdp)
         launch_assume(t, "/training/framework", json_string("fsdp-torch2"),
                       "OLMo's own modules under FSDP");
@@ -257,13 +250,15 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
         i++;
     launch_hear(t, it);
     if (!it || (it->value->kind == VALUE_BOOL && !it->value->integer))
-        set(t, at, json_string("none"), it, "activation_checkpointing's default");
+        launch_settle_item(t, at, json_string("none"), it,
+                           "activation_checkpointing's default");
     else if (it->value->kind == VALUE_BOOL || (i < n && words[i].every == 1))
-        set(t, at, json_string("full"), it, "");
+        launch_settle_item(t, at, json_string("full"), it, "");
     else if (i < n && words[i].every)
-        set(t, at, json_pack("{s:I}", "every", (json_int_t)words[i].every), it, "");
+        launch_settle_item(
+            t, at, json_pack("{s:I}", "every", (json_int_t)words[i].every), it, "");
     else if (strcmp(word, "fine_grained") == 0) {
-        set(t, at, json_string("selective"), it, "");
+        launch_settle_item(t, at, json_string("selective"), it, "");
         launch_note(t->l, it->line, DIAG_APPROXIMATE,
                     "%s: of attention, norms and activation, which are computed again, "
                     "attention alone is taken",
@@ -288,7 +283,7 @@ static void take_length(struct launch_context *t, const struct value *c)
     int64_t n;
     launch_hear(t, it);
     if (stop && launch_whole(stop->value, &n) && n > 0) {
-        set(t, "/training/steps", json_integer((json_int_t)n), stop, "");
+        launch_settle_item(t, "/training/steps", json_integer((json_int_t)n), stop, "");
     } else if (it && launch_whole(it->value, &n) && n > 0) {
         launch_set(t, "/training/steps", json_integer((json_int_t)n), it);
     } else if (*text) {
@@ -307,8 +302,8 @@ static void take_attention(struct launch_context *t, const struct value *c)
 {
     const struct value_item *it = given(c, "model.flash_attention");
     bool flash = is_on(c, "model.flash_attention");
-    set(t, "/training/attention", json_string(flash ? "flash" : "sdpa"), it,
-        "flash_attention's default");
+    launch_settle_item(t, "/training/attention", json_string(flash ? "flash" : "sdpa"),
+                       it, "flash_attention's default");
 }
 
 /* Of "compile" each member is off by default, and the section alone compiles. */
