@@ -4,6 +4,9 @@
 
 #include "dialect/launch/launch.h"
 
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether a note, a question, an error or a warning has that part. */
@@ -19,6 +22,37 @@ static inline bool is_said(const struct launch *l, const char *part)
         if (strstr(l->loader->diags.v[i].text, part))
             return true;
     return false;
+}
+
+/* A text or a file as a training program, and what it is read as. */
+struct program_case {
+    const char *text;
+    const char *tree;  /* of the scenario, its keys in order */
+    const char *noted; /* a part of a note, or of an error; NULL: any */
+};
+
+/* The file of that path, or (NULL) the text under that name. */
+static inline void check_program(const char *path, const char *name,
+                                 const struct program_case *c)
+{
+    struct cfg_loader loader;
+    struct launch l = { 0 };
+    cfg_loader_init(&loader);
+    struct cfg root = path ? launch_load(&l, &loader, path, NULL)
+                           : launch_load_text(&l, &loader, name, c->text);
+    char *tree = root.json ? json_dumps(root.json, JSON_COMPACT | JSON_SORT_KEYS |
+                                                       JSON_REAL_PRECISION(6))
+                           : NULL;
+    CU_ASSERT_PTR_NOT_NULL(tree);
+    CU_ASSERT_STRING_EQUAL(tree ? tree : "", c->tree);
+    if (tree && strcmp(tree, c->tree) != 0)
+        fprintf(stderr, "%s\n    gives %s\n", c->text, tree);
+    CU_ASSERT(!c->noted || is_said(&l, c->noted));
+    if (c->noted && !is_said(&l, c->noted))
+        fprintf(stderr, "%s\n    does not say %s\n", c->text, c->noted);
+    free(tree);
+    launch_release(&l);
+    cfg_loader_release(&loader);
 }
 
 #endif

@@ -12,38 +12,9 @@ void test_programs_register(void);
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-struct program_case {
-    const char *text;
-    const char *tree;  /* of the scenario, its keys in order */
-    const char *noted; /* a part of a note, or of an error; NULL: any */
-};
-
-/* A file of that path, or a text under the name of a script. */
-static void check_file(const char *path, const struct program_case *c)
-{
-    struct cfg_loader loader;
-    struct launch l = { 0 };
-    cfg_loader_init(&loader);
-    struct cfg root = path ? launch_load(&l, &loader, path, NULL)
-                           : launch_load_text(&l, &loader, "train.py", c->text);
-    char *tree = root.json ? json_dumps(root.json, JSON_COMPACT | JSON_SORT_KEYS |
-                                                       JSON_REAL_PRECISION(6))
-                           : NULL;
-    CU_ASSERT_PTR_NOT_NULL(tree);
-    CU_ASSERT_STRING_EQUAL(tree ? tree : "", c->tree);
-    if (tree && strcmp(tree, c->tree) != 0)
-        fprintf(stderr, "%s\n    gives %s\n", c->text, tree);
-    CU_ASSERT(!c->noted || is_said(&l, c->noted));
-    if (c->noted && !is_said(&l, c->noted))
-        fprintf(stderr, "%s\n    does not say %s\n", c->text, c->noted);
-    free(tree);
-    launch_release(&l);
-    cfg_loader_release(&loader);
-}
-
 static void check(const struct program_case *c)
 {
-    check_file(NULL, c);
+    check_program(NULL, "train.py", c);
 }
 
 /* --- the Trainer, and TRL's ------------------------------------------------------- */
@@ -460,12 +431,12 @@ static void test_started(void)
         put_file(dir, written[i].name, written[i].text, path, sizeof(path));
     for (size_t i = 0; i < COUNT(started); i++) {
         put_file(dir, "run.sh", started[i].text, path, sizeof(path));
-        check_file(path, &started[i]);
+        check_program(path, NULL, &started[i]);
         unlink(path);
     }
     for (size_t i = 0; i < COUNT(jobs); i++) {
         put_file(dir, "job.py", jobs[i].text, path, sizeof(path));
-        check_file(path, &jobs[i]);
+        check_program(path, NULL, &jobs[i]);
         unlink(path);
     }
     for (size_t i = 0; i < COUNT(written); i++) {

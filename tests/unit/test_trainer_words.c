@@ -10,34 +10,6 @@ void test_trainer_words_register(void);
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-struct program_case {
-    const char *text;
-    const char *tree;  /* of the scenario, its keys in order */
-    const char *noted; /* a part of a note, or of an error; NULL: any */
-};
-
-/* A text under the name of a file. */
-static void check(const char *name, const struct program_case *c)
-{
-    struct cfg_loader loader;
-    struct launch l = { 0 };
-    cfg_loader_init(&loader);
-    struct cfg root = launch_load_text(&l, &loader, name, c->text);
-    char *tree = root.json ? json_dumps(root.json, JSON_COMPACT | JSON_SORT_KEYS |
-                                                       JSON_REAL_PRECISION(6))
-                           : NULL;
-    CU_ASSERT_PTR_NOT_NULL(tree);
-    CU_ASSERT_STRING_EQUAL(tree ? tree : "", c->tree);
-    if (tree && strcmp(tree, c->tree) != 0)
-        fprintf(stderr, "%s\n    gives %s\n", c->text, tree);
-    CU_ASSERT(!c->noted || is_said(&l, c->noted));
-    if (c->noted && !is_said(&l, c->noted))
-        fprintf(stderr, "%s\n    does not say %s\n", c->text, c->noted);
-    free(tree);
-    launch_release(&l);
-    cfg_loader_release(&loader);
-}
-
 #define IMPORTS                                                                     \
     "import torch\n"                                                                \
     "from transformers import (AutoModelForCausalLM, Trainer, TrainingArguments)\n" \
@@ -91,7 +63,7 @@ static const struct program_case unsloth[] = {
 static void test_unsloth(void)
 {
     for (size_t i = 0; i < COUNT(unsloth); i++)
-        check("train.py", &unsloth[i]);
+        check_program(NULL, "train.py", &unsloth[i]);
 }
 
 /* Every word of transformers' OptimizerNames (5.0): what it comes to, or a question that
@@ -153,8 +125,9 @@ static void test_optimizers(void)
                  words[i].optimizer ? "\"," : "");
         char said[120];
         snprintf(said, sizeof(said), "\"%s\" is no optimizer", words[i].word);
-        check("train.py",
-              &(struct program_case) { text, has, words[i].optimizer ? NULL : said });
+        check_program(
+            NULL, "train.py",
+            &(struct program_case) { text, has, words[i].optimizer ? NULL : said });
     }
 }
 
@@ -231,7 +204,7 @@ static void test_degrees(void)
             NULL } },
     };
     for (size_t i = 0; i < COUNT(cases); i++)
-        check(cases[i].name, &cases[i].c);
+        check_program(NULL, cases[i].name, &cases[i].c);
 }
 
 /* --- Megatron-SWIFT --------------------------------------------------------------- */
@@ -291,21 +264,22 @@ static const struct program_case swift[] = {
 static void test_swift(void)
 {
     for (size_t i = 0; i < COUNT(swift); i++)
-        check("train.sh", &swift[i]);
-    check("train.yaml",
-          &(struct program_case) {
-              "model: Qwen/Qwen2.5-7B\ndataset: [d]\nmax_length: 1024\n"
-              "tensor_model_parallel_size: 4\nfp8_format: hybrid\n"
-              "fp8_recipe: blockwise\nmicro_batch_size: 4\n",
-              "{\"cluster\":{},\"model\":\"Qwen/Qwen2.5-7B\",\"parallelism\":{\"libra"
-              "ry\":\"megatron\",\"overlap\":false,\"overlap_param_gather\":false,\"o"
-              "verlap_tensor\":false,\"placement\":\"PDT\",\"sharding\":{\"strategy\""
-              ":\"optimizer\"},\"tensor\":4},\"training\":{\"activation_checkpointing"
-              "\":\"selective\",\"attention\":\"flash\",\"framework\":\"megatron-core"
-              "\",\"global_batch_size\":16,\"gradient_clipping\":1.0,\"micro_batch_si"
-              "ze\":4,\"precision\":\"fp8_blockwise\",\"sequence_length\":1024,\"task"
-              "\":\"causal-lm\"}}",
-              "Megatron-Core 0.12" });
+        check_program(NULL, "train.sh", &swift[i]);
+    check_program(
+        NULL, "train.yaml",
+        &(struct program_case) {
+            "model: Qwen/Qwen2.5-7B\ndataset: [d]\nmax_length: 1024\n"
+            "tensor_model_parallel_size: 4\nfp8_format: hybrid\n"
+            "fp8_recipe: blockwise\nmicro_batch_size: 4\n",
+            "{\"cluster\":{},\"model\":\"Qwen/Qwen2.5-7B\",\"parallelism\":{\"libra"
+            "ry\":\"megatron\",\"overlap\":false,\"overlap_param_gather\":false,\"o"
+            "verlap_tensor\":false,\"placement\":\"PDT\",\"sharding\":{\"strategy\""
+            ":\"optimizer\"},\"tensor\":4},\"training\":{\"activation_checkpointing"
+            "\":\"selective\",\"attention\":\"flash\",\"framework\":\"megatron-core"
+            "\",\"global_batch_size\":16,\"gradient_clipping\":1.0,\"micro_batch_si"
+            "ze\":4,\"precision\":\"fp8_blockwise\",\"sequence_length\":1024,\"task"
+            "\":\"causal-lm\"}}",
+            "Megatron-Core 0.12" });
 }
 
 void test_trainer_words_register(void)
