@@ -72,43 +72,9 @@ static void test_launch_jitter(void)
     CU_ASSERT_DOUBLE_EQUAL(full_s / none_s, 1 + 1. / 3, 0.02);
 }
 
-/* Eight stages with sixteen microbatches: two messages come and two go with each, and the
- * host takes 0.2 s for each; at the ends of the pipeline one each. */
-static double piped_s(const char *framework)
-{
-    struct cfg_loader loader;
-    struct scenario s;
-    struct simulate_result r;
-    struct err err = { 0 };
-    const struct simulate_options options = { 0 };
-    static const char text[] =
-        "{ \"model\": \"llama-7b\", \"cluster\": { \"instance\": \"p5.48xlarge\", "
-        "\"count\": 2 }, \"training\": { \"sequence_length\": 2048, "
-        "\"micro_batch_size\": 1, \"microbatches\": 16, \"precision\": \"bf16\", "
-        "\"optimizer\": \"adam\" }, \"parallelism\": { \"library\": \"nanotron\", "
-        "\"tensor\": 2, \"pipeline\": 8, \"schedule\": \"1f1b\" } }";
-    char change[80];
-    cfg_loader_init(&loader);
-    struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
-    snprintf(change, sizeof(change), "/training/framework=%s", framework);
-    CU_ASSERT_EQUAL_FATAL(cfg_set(root, change), 0);
-    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
-    CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &options, &err), 0);
-    double time_s = r.step_time_s;
-    cfg_loader_release(&loader);
-    return time_s;
-}
-
-static void test_stage_messages(void)
-{
-    double more_s = piped_s("nanotron-polls") - piped_s("nanotron");
-    CU_ASSERT_TRUE(more_s > 15 * 4 * 0.2);
-    CU_ASSERT_TRUE(more_s < (16 + 2 * 8) * 4 * 0.2);
-}
-
-/* A tensor group of eight with a library's further time for its collectives, and
- * without. */
-static double staged_s(const char *changes[2], bool staged)
+/* The step of a job on two nodes after changes to it; without what a library's host
+ * takes for collectives of pipelines over nodes, where `staged` is false. */
+static double changed_s(const char *const *changes, int n, bool staged)
 {
     struct cfg_loader loader;
     struct scenario s;
@@ -120,11 +86,10 @@ static double staged_s(const char *changes[2], bool staged)
         "\"count\": 2 }, \"training\": { \"sequence_length\": 2048, "
         "\"micro_batch_size\": 1, \"microbatches\": 16, \"precision\": \"bf16\", "
         "\"optimizer\": \"adam\", \"framework\": \"nanotron\" }, "
-        "\"parallelism\": { \"library\": \"nanotron\", "
-        "\"placement\": \"PDT\", \"tensor\": 4, \"sequence_parallel\": true } }";
+        "\"parallelism\": { \"library\": \"nanotron\" } }";
     cfg_loader_init(&loader);
     struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < n; i++)
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
     CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
     struct framework fw = *s.training.framework;
@@ -134,6 +99,34 @@ static double staged_s(const char *changes[2], bool staged)
     double time_s = r.step_time_s;
     cfg_loader_release(&loader);
     return time_s;
+}
+
+/* Eight stages with sixteen microbatches: two messages come and two go with each, and the
+ * host takes 0.2 s for each; at the ends of the pipeline one each. */
+static double piped_s(const char *framework)
+{
+    const char *const changes[] = { framework, "/parallelism/tensor=2",
+                                    "/parallelism/pipeline=8",
+                                    "/parallelism/schedule=1f1b" };
+    return changed_s(changes, 4, true);
+}
+
+static void test_stage_messages(void)
+{
+    double more_s = piped_s("/training/framework=nanotron-polls") -
+                    piped_s("/training/framework=nanotron");
+    CU_ASSERT_TRUE(more_s > 15 * 4 * 0.2);
+    CU_ASSERT_TRUE(more_s < (16 + 2 * 8) * 4 * 0.2);
+}
+
+/* A tensor group of four with a library's further time for its collectives, and
+ * without. */
+static double staged_s(const char *const changes[2], bool staged)
+{
+    const char *const all[] = { "/parallelism/placement=PDT", "/parallelism/tensor=4",
+                                "/parallelism/sequence_parallel=true", changes[0],
+                                changes[1] };
+    return changed_s(all, 5, staged);
 }
 
 /* It is spent where the stages of a pipeline are on several nodes alone: sixteen layers a
