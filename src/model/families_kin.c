@@ -75,14 +75,18 @@ static const struct family_field plain_fields[] = {
 
 /* Experts -------------------------------------------------------------------------- */
 
+/* Experts in groups, as DeepSeek-V2 names them but for their number. */
+#define GROUPED_EXPERTS(total)                                           \
+    SIZE("intermediate_size", NULL, mlp.dense_width, true, WIDTH_MAX),   \
+        SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX), \
+        EXPERTS(total, "num_experts_per_tok"),                           \
+        OR_NONE("n_group", mlp.router_groups, EXPERTS_MAX),              \
+        OR_NONE("topk_group", mlp.router_chosen, EXPERTS_MAX)
+
 /* DeepSeek of 2023, dots.llm1: attention as Llama's, experts as DeepSeek-V2's. */
 static const struct family_field dots_fields[] = {
     LLAMA_SIZES,
-    SIZE("intermediate_size", NULL, mlp.dense_width, true, WIDTH_MAX),
-    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
-    EXPERTS("n_routed_experts", "num_experts_per_tok"),
-    OR_NONE("n_group", mlp.router_groups, EXPERTS_MAX),
-    OR_NONE("topk_group", mlp.router_chosen, EXPERTS_MAX),
+    GROUPED_EXPERTS("n_routed_experts"),
     WORD("n_shared_experts", shared_experts, 0, EXPERTS_MAX),
     WORD("moe_layer_freq", sparse_step, 1, LAYERS_MAX),
     COUNT("first_k_dense_replace", NULL, mlp.dense_layers, LAYERS_MAX),
@@ -122,11 +126,7 @@ static void exaone_finish(struct family_raw *raw)
 /* K-EXAONE. */
 static const struct family_field exaone_fields[] = {
     LLAMA_SIZES,
-    SIZE("intermediate_size", NULL, mlp.dense_width, true, WIDTH_MAX),
-    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
-    EXPERTS("num_experts", "num_experts_per_tok"),
-    OR_NONE("n_group", mlp.router_groups, EXPERTS_MAX),
-    OR_NONE("topk_group", mlp.router_chosen, EXPERTS_MAX),
+    GROUPED_EXPERTS("num_experts"),
     WORD("num_shared_experts", shared_experts, 0, EXPERTS_MAX),
     COUNT("first_k_dense_replace", NULL, mlp.dense_layers, LAYERS_MAX),
     WINDOW("sliding_window"),
@@ -139,11 +139,7 @@ static const struct family_field exaone_fields[] = {
 /* Ling, Ring: DeepSeek's experts under names of their own. */
 static const struct family_field bailing_fields[] = {
     LLAMA_SIZES,
-    SIZE("intermediate_size", NULL, mlp.dense_width, true, WIDTH_MAX),
-    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
-    EXPERTS("num_experts", "num_experts_per_tok"),
-    OR_NONE("n_group", mlp.router_groups, EXPERTS_MAX),
-    OR_NONE("topk_group", mlp.router_chosen, EXPERTS_MAX),
+    GROUPED_EXPERTS("num_experts"),
     WORD("num_shared_experts", shared_experts, 0, EXPERTS_MAX),
     SIZE("moe_shared_expert_intermediate_size", NULL, mlp.shared_width, false,
          WIDTH_MAX),
