@@ -71,4 +71,17 @@ static int fuzz_alone(const struct fuzz_alone *f, int argc, char **argv)
     return 0;
 }
 
+/* That main, by arrays of seeds and words, and the file for the text at hand. */
+#define FUZZ_MAIN(seeds_, words_, last_)                                           \
+    int main(int argc, char **argv)                                                \
+    {                                                                              \
+        const struct fuzz_alone f = { .seeds = seeds_,                             \
+                                      .n_seeds = sizeof(seeds_) / sizeof(*seeds_), \
+                                      .words = words_,                             \
+                                      .n_words = sizeof(words_) / sizeof(*words_), \
+                                      .last = last_,                               \
+                                      .target = LLVMFuzzerTestOneInput };          \
+        return fuzz_alone(&f, argc, argv);                                         \
+    }
+
 #endif

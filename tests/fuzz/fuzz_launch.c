@@ -157,16 +157,5 @@ static const char *const words[] = {
     "%%sh\n",
 };
 
-int main(int argc, char **argv)
-{
-    const struct fuzz_alone f = {
-        .seeds = seeds,
-        .n_seeds = sizeof(seeds) / sizeof(*seeds),
-        .words = words,
-        .n_words = sizeof(words) / sizeof(*words),
-        .last = NULL,
-        .target = LLVMFuzzerTestOneInput,
-    };
-    return fuzz_alone(&f, argc, argv);
-}
+FUZZ_MAIN(seeds, words, NULL)
 #endif

@@ -43,7 +43,7 @@ static void read_python(struct arena *arena, const char *text, size_t size)
 
 static void read_shell(struct arena *arena, const char *text, size_t size)
 {
-    const struct shell_setting in = { "/nonexistent/run.sh", 8, NULL, 0 };
+    const struct shell_setting in = { .file = "/nonexistent/run.sh", .gpus = 8 };
     struct err err = { 0 };
     struct shell s;
     if ((shell_read(&s, &in, arena, text, size, NULL, 0, &err) != 0) != err.set)
@@ -133,16 +133,5 @@ static const char *const words[] = {
     "not ",       " and ",     " is ",
 };
 
-int main(int argc, char **argv)
-{
-    const struct fuzz_alone f = {
-        .seeds = seeds,
-        .n_seeds = sizeof(seeds) / sizeof(*seeds),
-        .words = words,
-        .n_words = sizeof(words) / sizeof(*words),
-        .last = "/tmp/fuzz_sources_last",
-        .target = LLVMFuzzerTestOneInput,
-    };
-    return fuzz_alone(&f, argc, argv);
-}
+FUZZ_MAIN(seeds, words, "/tmp/fuzz_sources_last")
 #endif

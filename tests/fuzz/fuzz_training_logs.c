@@ -126,14 +126,5 @@ static const char *const words[] = {
     "Train memory/peak_",
 };
 
-int main(int argc, char **argv)
-{
-    const struct fuzz_alone f = { seeds,
-                                  words,
-                                  sizeof(seeds) / sizeof(*seeds),
-                                  sizeof(words) / sizeof(*words),
-                                  NULL,
-                                  LLVMFuzzerTestOneInput };
-    return fuzz_alone(&f, argc, argv);
-}
+FUZZ_MAIN(seeds, words, NULL)
 #endif
