@@ -114,8 +114,8 @@ struct shell_setting {
     int32_t line; /* where all of it is, in a file of another kind; 0: its own lines */
 };
 
-/* Reads UTF-8 text of len bytes; `in` may be NULL. -1 beyond the limits, and where a quote, a bracket or
- * a statement is not closed: err is "LINE:COLUMN: what (mend)". */
+/* Reads UTF-8 text of len bytes; `in` may be NULL. -1 beyond the limits, and where a
+ * quote, a bracket or a statement is not closed: err is "LINE:COLUMN: what (mend)". */
 int shell_read(struct shell *s, const struct shell_setting *in, struct arena *arena,
                const char *text, size_t len, const struct shell_given *given,
                int32_t n_given, struct err *err);
