@@ -8,6 +8,13 @@
 
 enum { PART_FONT = 11, TOTAL_W = 62 }; /* pixels */
 
+static uint32_t part_colour(const struct breakdown *b, size_t part)
+{
+    uint32_t meant = b->meanings ? meaning_colour(b->meanings[part]) : 0;
+
+    return meant ? meant : palette_at(part);
+}
+
 static double part_value(const struct breakdown *b, size_t bar, size_t part)
 {
     double v = b->values[bar * b->n_parts + part];
@@ -29,7 +36,7 @@ static void draw_part(const struct breakdown *b, struct draw *d, struct draw_box
 {
     struct draw_style style = { .cls = "part",
                                 .tip = b->parts[part],
-                                .fill = palette_at(part) };
+                                .fill = part_colour(b, part) };
     char text[AXIS_TEXT_MAX];
 
     if (box.w > 3) {
@@ -99,7 +106,7 @@ void breakdown_draw(const struct breakdown *b, struct draw *d)
     for (size_t k = 0; k < b->n_parts; k++)
         legend_add(&f.legend, (struct legend_item) { .name = b->parts[k],
                                                      .key = LEGEND_BOX,
-                                                     .colour = palette_at(k) });
+                                                     .colour = part_colour(b, k) });
     frame_layout(&f, d->width, d->height);
     frame_draw(&f, d);
     for (size_t i = 0; i < shown; i++)

@@ -5,12 +5,14 @@
 #define DRAW_BREAKDOWN_H
 
 #include "draw/axis.h"
+#include "draw/meaning.h"
 
 struct breakdown {
     const char *title, *subtitle;
     const char *const *bars; /* names, from the top */
     size_t n_bars;
-    const char *const *parts; /* names in the legend; colours go by their order */
+    const char *const *parts;     /* names in the legend */
+    const enum meaning *meanings; /* of the parts; NULL: colours go by their order */
     size_t n_parts;
     const double *values; /* (n_bars, n_parts); NaN and what is not positive: absent */
     struct axis value;    /* label and unit */

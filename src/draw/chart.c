@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define IDENTITY_COLOUR 0xffe0e0e0u
+#define TOTALS_ROOM 1.05 /* over the highest stack of bars */
 
 static void include_stack(struct stack *stack, struct axis_view *y,
                           const struct series *s)
@@ -41,6 +42,8 @@ static void include_series(const struct chart *chart, struct frame *f)
         for (size_t i = 0; s->y2 && i < s->n; i++)
             axis_view_include(&f->y, s->y2[i]);
     }
+    if (bars.n > 0 && isfinite(f->y.hi)) /* room for their totals */
+        axis_view_include(&f->y, f->y.hi * TOTALS_ROOM);
     free(areas.base);
     free(bars.base);
 }
@@ -154,6 +157,7 @@ static void draw_series(const struct chart *chart, struct frame *f, struct draw 
         marks_fill(&m, k);
     for (size_t k = 0; k < chart->n_series; k++)
         marks_line(&m, k);
+    marks_totals(&m);
     draw_annotations(chart, f, d);
     for (size_t k = 0; k < chart->n_series; k++)
         marks_labels(&m, k);

@@ -1,7 +1,7 @@
 /* Charts over two axes, declared as data: what is shown, not where it is drawn.
  *
  * Arrays are borrowed. Values are SI; a NaN is a gap. Series get colours, markers and
- * dashes by their order unless `colour` says otherwise. Time and output are linear in
+ * dashes by their order unless `meaning` or `colour` says otherwise. Time and output are linear in
  * the values; lines longer than the picture is wide are reduced to its pixels.
  *
  *     struct chart c = { .title = "Scaling of BERT-large",
@@ -17,6 +17,7 @@
 
 #include "draw/axis.h"
 #include "draw/draw.h"
+#include "draw/meaning.h"
 
 enum { CHART_WIDTH = 720, CHART_HEIGHT = 450 };
 
@@ -28,7 +29,7 @@ enum series_kind {
     SERIES_STACKED_BARS,
     SERIES_STACKED_AREA, /* all have the x values of the first one */
     SERIES_BAND,         /* from y to y2 */
-    SERIES_LIMIT,        /* a horizontal capacity line at y[0] */
+    SERIES_LIMIT,        /* a horizontal capacity line at y[0], black */
 };
 
 struct series {
@@ -40,7 +41,10 @@ struct series {
     const char *const *labels; /* of points, drawn where there is room; NULL: none */
     bool stepped;              /* an area whose values hold until the next x */
     bool no_markers;
-    size_t colour; /* 1 + the palette's index; 0: by order */
+    const bool *faded;    /* points that matter less, drawn pale; NULL: none */
+    const char *beyond;   /* SERIES_LIMIT: what lies above it; NULL: not shaded */
+    size_t colour;        /* 1 + the palette's index; 0: by order */
+    enum meaning meaning; /* decides the colour, where there is one */
 };
 
 struct annotation {

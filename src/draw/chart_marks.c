@@ -15,8 +15,10 @@ double series_x(const struct series *s, size_t i)
 
 uint32_t series_colour(const struct series *s, size_t index)
 {
+    if (s->meaning != MEANING_NONE)
+        return meaning_colour(s->meaning);
     if (s->kind == SERIES_LIMIT && s->colour == 0)
-        return PALETTE_ALARM;
+        return PALETTE_INK;
     return palette_at(s->colour ? s->colour - 1 : index);
 }
 
@@ -129,7 +131,6 @@ static void draw_markers(struct marks *m, const struct series *s, size_t index,
     bool many = m->n_marked > 200, pale = many && s->kind == SERIES_POINTS;
     double radius = m->n_marked > 1000 ? 2.2 : many ? 3 : 4;
     struct draw_style style = { .cls = "marker",
-                                .fill = pale ? palette_alpha(colour, 0.6) : colour,
                                 .stroke = many ? 0 : PALETTE_WHITE,
                                 .width = 0.8 };
 
@@ -137,10 +138,29 @@ static void draw_markers(struct marks *m, const struct series *s, size_t index,
         struct draw_point at = frame_at(m->frame, series_x(s, i), s->y[i]);
         if (!isfinite(at.x) || !isfinite(at.y) || !frame_inside(m->frame, at))
             continue;
+        style.fill = s->faded && s->faded[i]
+                         ? palette_alpha(palette_mix(colour, PALETTE_FRAME, 0.5), 0.4)
+                     : pale ? palette_alpha(colour, 0.6)
+                            : colour;
         draw_marker(m->d, palette_shape(index), at.x, at.y, radius, &style);
         if (m->frame->taken.n < TAKEN_MAX)
             frame_take_anyway(m->frame, (struct draw_box) { at.x - 4, at.y - 4, 8, 8 });
     }
+}
+
+/* What lies above a limit, hatched. */
+static void draw_beyond(struct marks *m, double at_y, const char *text)
+{
+    struct draw_box p = m->frame->plot, area = { p.x, p.y, p.w, at_y - p.y };
+
+    if (!(area.h > 6))
+        return;
+    draw_hatch(m->d, area, PALETTE_HATCH);
+    if (area.h < 24)
+        return;
+    frame_label(
+        m->frame, m->d, (struct draw_point) { p.x + p.w / 2, p.y + 10 }, 2, text,
+        &(struct draw_text) { .cls = "beyond", .size = 11, .colour = PALETTE_SOFT });
 }
 
 static void draw_limit(struct marks *m, const struct series *s, struct draw_style style)
@@ -152,6 +172,8 @@ static void draw_limit(struct marks *m, const struct series *s, struct draw_styl
     style.stroke = style.fill;
     style.fill = 0;
     style.dash = DRAW_LONG_DASH;
+    if (s->beyond)
+        draw_beyond(m, at.y, s->beyond);
     draw_line(m->d, p.x, at.y, p.x + p.w, at.y, &style);
     frame_take_anyway(m->frame, (struct draw_box) { p.x, at.y - 2, p.w, 4 });
 }
@@ -267,6 +289,50 @@ static void draw_bars(struct marks *m, const struct series *s, struct draw_style
                                       fmin(a.y, b.y), w, fabs(a.y - b.y) },
                   &style);
     }
+}
+
+/* The first stacked bars' series; NULL: there are none. */
+static const struct series *stacked_bars(const struct chart *c, size_t *n)
+{
+    const struct series *first = NULL;
+
+    *n = 0;
+    for (size_t k = 0; k < c->n_series; k++) {
+        if (c->series[k].kind != SERIES_STACKED_BARS)
+            continue;
+        first = first ? first : &c->series[k];
+        *n = *n + 1;
+    }
+    return first;
+}
+
+void marks_totals(struct marks *m)
+{
+    const struct draw_text style = { .cls = "total",
+                                     .size = 11,
+                                     .bold = true,
+                                     .anchor = DRAW_MIDDLE,
+                                     .colour = PALETTE_INK };
+    double pitch = fabs(frame_at(m->frame, 1, 0).x - frame_at(m->frame, 0, 0).x);
+    char text[AXIS_TEXT_MAX];
+    size_t n;
+    const struct series *s = stacked_bars(m->chart, &n);
+
+    if (n < 2 || m->n_slots != 1)
+        return;
+    for (size_t i = 0; i < m->bars.n; i++) {
+        axis_value_text(text, m->frame->y.axis, m->bars.base[i]);
+        if (draw_text_width(text, style.size, true) + 2 > pitch)
+            return;
+    }
+    draw_group(m->d, "totals", "totals", NULL);
+    for (size_t i = 0; i < s->n && i < m->bars.n; i++) {
+        struct draw_point at = frame_at(m->frame, series_x(s, i), m->bars.base[i]);
+        if (m->bars.base[i] > 0 && isfinite(at.x) && isfinite(at.y))
+            draw_text(m->d, at.x, fmax(at.y, m->frame->plot.y + 14) - 4,
+                      axis_value_text(text, m->frame->y.axis, m->bars.base[i]), &style);
+    }
+    draw_group_end(m->d);
 }
 
 void marks_fill(struct marks *m, size_t index)

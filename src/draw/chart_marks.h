@@ -34,5 +34,7 @@ bool series_marked(const struct series *s, double pixels);
 void marks_fill(struct marks *m, size_t index);
 void marks_line(struct marks *m, size_t index);
 void marks_labels(struct marks *m, size_t index);
+/* The sums of stacked bars above them, where there is room for all. */
+void marks_totals(struct marks *m);
 
 #endif

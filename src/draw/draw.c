@@ -186,6 +186,23 @@ void draw_marker(struct draw *d, enum draw_shape shape, double x, double y,
     }
 }
 
+void draw_hatch(struct draw *d, struct draw_box box, uint32_t colour)
+{
+    const double pitch = 7;
+    const struct draw_style style = { .cls = "hatch", .stroke = colour, .width = 0.8 };
+
+    if (!(box.w > 0 && box.h > 0 && isfinite(box.w) && isfinite(box.h)))
+        return;
+    /* line i begins at the lower edge, or where that has passed, at the left one */
+    for (double at = pitch * ceil((box.x - box.h) / pitch); at < box.x + box.w;
+         at += pitch) {
+        double from = fmax(at, box.x), to = fmin(at + box.h, box.x + box.w);
+        double low = box.y + box.h;
+        if (to > from)
+            draw_line(d, from, low - (from - at), to, low - (to - at), &style);
+    }
+}
+
 static double size_of(const struct draw_text *style)
 {
     return style->size > 0 ? style->size : 12;

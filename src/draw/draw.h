@@ -145,6 +145,9 @@ void draw_marker(struct draw *d, enum draw_shape shape, double x, double y,
 void draw_text(struct draw *d, double x, double y, const char *s,
                const struct draw_text *style);
 
+/* Slanted lines over a box, clipped to it. */
+void draw_hatch(struct draw *d, struct draw_box box, uint32_t colour);
+
 /* Groups nest; clip may be NULL. */
 void draw_group(struct draw *d, const char *id, const char *cls,
                 const struct draw_box *clip);

@@ -18,10 +18,16 @@ static uint32_t colour_of(const struct axis_view *scale, double value)
     return isfinite(frac) ? palette_amount(frac) : NOTHING_COLOUR;
 }
 
-static bool has_nothing(const struct heatmap *map)
+static bool is_hatched(const struct heatmap *map, size_t cell)
+{
+    return map->hatched && map->hatched[cell] && !isfinite(map->values[cell]);
+}
+
+/* Whether there are empty cells, hatched or not. */
+static bool has_empty(const struct heatmap *map, bool hatched)
 {
     for (size_t i = 0; i < map->x.n_categories * map->y.n_categories; i++)
-        if (!isfinite(map->values[i]))
+        if (!isfinite(map->values[i]) && is_hatched(map, i) == hatched)
             return true;
     return false;
 }
@@ -133,6 +139,8 @@ static void draw_cells(const struct heatmap *map, const struct frame *f,
         char id[48];
         snprintf(id, sizeof(id), "cell-%zu-%zu", i / nx, i % nx);
         draw_cell(scale, d, box, map->values[i], nx * ny <= IDS_MAX ? id : NULL, print);
+        if (is_hatched(map, i))
+            draw_hatch(d, box, PALETTE_FRAME);
     }
     draw_group_end(d);
 }
@@ -150,7 +158,11 @@ void heatmap_draw(const struct heatmap *map, struct draw *d)
     axis_view_layout(&scale, d->height - 120, 60, true, 100);
     f.right_room = BAR_GAP + BAR_W + scale.depth + 30;
     f.y_down = f.no_grid = true;
-    if (map->nothing && has_nothing(map))
+    if (map->hatched_name && has_empty(map, true))
+        legend_add(&f.legend, (struct legend_item) { .name = map->hatched_name,
+                                                     .key = LEGEND_HATCH,
+                                                     .colour = NOTHING_COLOUR });
+    if (map->nothing && has_empty(map, false))
         legend_add(&f.legend, (struct legend_item) { .name = map->nothing,
                                                      .key = LEGEND_BOX,
                                                      .colour = NOTHING_COLOUR });

@@ -11,8 +11,9 @@ struct heatmap {
     struct axis value; /* label, unit and scale (linear or log) of the colours */
     const double
         *values; /* (rows, columns) = (y.n_categories, x.n_categories); NaN: none */
-    const char
-        *nothing; /* what NaN means, in the legend: "does not fit"; NULL: not said */
+    const char *nothing; /* what NaN means, in the legend: "failed"; NULL: not said */
+    const bool *hatched; /* cells without a value of another cause; NULL: none */
+    const char *hatched_name; /* what they mean: "does not fit" */
 };
 
 int heatmap_write(const struct heatmap *map, const char *path, struct err *err);

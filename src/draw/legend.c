@@ -66,9 +66,12 @@ static void draw_key(const struct legend_item *item, struct draw *d, double x, d
 {
     struct draw_style style = { .cls = "legend-key" };
 
-    if (item->key == LEGEND_BOX) {
+    if (item->key == LEGEND_BOX || item->key == LEGEND_HATCH) {
+        struct draw_box box = { x + 6, y - 6, KEY_W - 12, 12 };
         style.fill = item->colour;
-        draw_rect(d, (struct draw_box) { x + 6, y - 6, KEY_W - 12, 12 }, &style);
+        draw_rect(d, box, &style);
+        if (item->key == LEGEND_HATCH)
+            draw_hatch(d, box, PALETTE_FRAME);
         return;
     }
     if (item->key != LEGEND_MARKER) {

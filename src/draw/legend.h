@@ -6,7 +6,13 @@
 #include "base/vec.h"
 #include "draw/draw.h"
 
-enum legend_key { LEGEND_LINE, LEGEND_MARKER, LEGEND_LINE_MARKER, LEGEND_BOX };
+enum legend_key {
+    LEGEND_LINE,
+    LEGEND_MARKER,
+    LEGEND_LINE_MARKER,
+    LEGEND_BOX,
+    LEGEND_HATCH
+};
 
 struct legend_item {
     const char *name;

@@ -14,8 +14,8 @@ enum {
 #define PALETTE_SOFT 0xff595959u /* secondary text */
 #define PALETTE_GRID 0xffe4e4e4u
 #define PALETTE_FRAME 0xff8a8a8au
+#define PALETTE_HATCH 0xffc4c4c4u /* lines over what does not fit */
 #define PALETTE_WHITE 0xffffffffu
-#define PALETTE_ALARM 0xffd55e00u /* limits */
 
 /* The i-th colour, i >= 0; opaque. */
 uint32_t palette_at(size_t i);

@@ -12,6 +12,14 @@ enum { TRACK_MIN = 5, AROUND = 150 }; /* pixels: of a track, and of what is no t
 
 enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense tracks: columns, steps of shares */
 
+/* The colour of a kind. */
+static uint32_t kind_colour(const struct timeline *t, size_t kind)
+{
+    uint32_t meant = t->meanings ? meaning_colour(t->meanings[kind]) : 0;
+
+    return meant ? meant : palette_at(kind);
+}
+
 struct tracks {
     const struct timeline *t;
     struct frame *f;
@@ -80,10 +88,10 @@ static void draw_covered(const struct tracks *l, size_t row)
         if (now == level && (k == kind || now == 0))
             continue;
         if (level > 0)
-            track_box(
-                l, row, l->f->plot.x + (double)start, (double)(c - start),
-                palette_mix(PALETTE_WHITE, palette_at(kind), 0.25 * level + 0.001),
-                NULL);
+            track_box(l, row, l->f->plot.x + (double)start, (double)(c - start),
+                      palette_mix(PALETTE_WHITE, kind_colour(l->t, kind),
+                                  0.25 * level + 0.001),
+                      NULL);
         start = c;
         kind = k;
         level = now;
@@ -112,7 +120,7 @@ static void draw_shares(const struct tracks *l, size_t row, size_t from, size_t 
     double y = l->f->plot.y + (double)row * l->row_h + (l->row_h + h) / 2;
 
     for (size_t k = l->t->n_kinds; k-- > 0;) {
-        struct draw_style style = { .cls = "box", .fill = palette_at(k) };
+        struct draw_style style = { .cls = "box", .fill = kind_colour(l->t, k) };
         y -= eighths[k] * unit;
         if (eighths[k] > 0)
             draw_rect(l->d,
@@ -171,7 +179,7 @@ static void draw_track(const struct tracks *l, size_t row, const size_t *index,
         const struct timeline_box *b = &l->t->boxes[index[i]];
         double x0 = axis_at(&l->f->x, b->start_s), x1 = axis_at(&l->f->x, b->end_s);
         if (x1 - x0 >= 1)
-            track_box(l, row, x0, x1 - x0, palette_at(b->kind), b->text);
+            track_box(l, row, x0, x1 - x0, kind_colour(l->t, b->kind), b->text);
     }
     draw_group_end(l->d);
 }
@@ -234,7 +242,7 @@ static void prepare(const struct timeline *t, struct frame *f)
     for (size_t k = 0; k < t->n_kinds; k++)
         legend_add(&f->legend, (struct legend_item) { .name = t->kinds[k],
                                                       .key = LEGEND_BOX,
-                                                      .colour = palette_at(k) });
+                                                      .colour = kind_colour(t, k) });
     f->y_down = true;
 }
 

@@ -9,6 +9,7 @@
 #define DRAW_TIMELINE_H
 
 #include "draw/axis.h"
+#include "draw/meaning.h"
 
 struct timeline_box {
     size_t track, kind;
@@ -20,8 +21,9 @@ struct timeline {
     const char *title, *subtitle;
     const char *const *tracks;
     size_t n_tracks;
-    const char *const *kinds; /* names in the legend; colours go by their order */
-    size_t n_kinds;           /* at most TIMELINE_KINDS_MAX */
+    const char *const *kinds;     /* names in the legend */
+    const enum meaning *meanings; /* of the kinds; NULL: colours go by their order */
+    size_t n_kinds;               /* at most TIMELINE_KINDS_MAX */
     const struct timeline_box *boxes;
     size_t n_boxes;
     double end_s; /* of the time axis; 0: of the last box */

@@ -2,6 +2,7 @@
 #include "draw/breakdown.h"
 #include "draw/chart.h"
 #include "report/difference.h"
+#include "report/figure_meaning.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -33,10 +34,13 @@ int figure_difference_write(const struct difference_view *v, const char *path,
     arena_init(&arena);
     size_t n = (size_t)d->n_causes + 1 + (d->n_causes == 0), parts = 0;
     const char **bars = ARENA_ARRAY(&arena, n, const char *), *names[CATEGORY_N];
+    enum meaning meanings[CATEGORY_N];
     double *values = ARENA_ARRAY(&arena, n * CATEGORY_N, double);
     for (int k = 0; k < CATEGORY_N; k++)
-        if (is_shown(d, k))
+        if (is_shown(d, k)) {
+            meanings[parts] = figure_part_meanings[k];
             names[parts++] = report_part_texts[k];
+        }
     for (size_t i = 0; i < n; i++) {
         bool last = i + 1 == n;
         const struct difference_numbers *of = i == 0 ? &d->a
@@ -57,6 +61,7 @@ int figure_difference_write(const struct difference_view *v, const char *path,
         .bars = bars,
         .n_bars = n,
         .parts = names,
+        .meanings = meanings,
         .n_parts = parts,
         .values = values,
         .value = { .label = labels[v->by], .unit = AXIS_SECONDS, .from_zero = true },

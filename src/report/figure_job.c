@@ -2,6 +2,7 @@
 
 #include "draw/breakdown.h"
 #include "draw/chart.h"
+#include "report/figure_meaning.h"
 #include "report/figure_step_data.h"
 #include "report/report.h"
 
@@ -15,6 +16,7 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
 {
     static const char *const bars[BARS] = { "time", "billed" };
     const char *parts[JOB_PHASES];
+    enum meaning meanings[JOB_PHASES];
     double values[BARS][JOB_PHASES], all[BARS * JOB_PHASES];
     size_t n = 0;
     char price[64], *title = figure_step_title("A job", s);
@@ -23,6 +25,7 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
         if (r->phases_s[i] <= 0)
             continue;
         parts[n] = report_phase_text(phase);
+        meanings[n] = figure_phase_meanings[phase];
         values[0][n] = phase == JOB_KEEP_ALIVE ? 0 : r->phases_s[i];
         values[1][n++] = job_is_billed(phase) ? r->phases_s[i] : 0;
     }
@@ -39,6 +42,7 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
         .bars = bars,
         .n_bars = BARS,
         .parts = parts,
+        .meanings = meanings,
         .n_parts = n,
         .values = all,
         .value = { .label = "time of the job", .unit = AXIS_PLAIN, .unit_text = "min" }

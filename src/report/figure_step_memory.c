@@ -1,5 +1,6 @@
 /* Memory over one step, and at the fullest moment of each stage. */
 #include "draw/chart.h"
+#include "report/figure_meaning.h"
 #include "report/figure_step_data.h"
 
 #include <inttypes.h>
@@ -77,10 +78,13 @@ static size_t take_levels(const struct step_figures *f, int32_t track, int64_t p
 static void describe(struct series series[SERIES], size_t n, const double *x,
                      double *const y[STACKED], const double *capacity)
 {
-    series[0] =
-        (struct series) { .name = "framework, NCCL, allocator", .y = y[FRAMEWORK] };
+    series[0] = (struct series) { .name = "framework, NCCL, allocator",
+                                  .y = y[FRAMEWORK],
+                                  .meaning = MEANING_FRAMEWORK };
     for (int k = 0; k < LEDGER_KINDS; k++)
-        series[k + 1] = (struct series) { .name = ledger_kind_names[k], .y = y[k] };
+        series[k + 1] = (struct series) { .name = ledger_kind_names[k],
+                                          .y = y[k],
+                                          .meaning = figure_ledger_meanings[k] };
     for (int i = 0; i < STACKED; i++) {
         series[i].kind = SERIES_STACKED_AREA;
         series[i].n = n;
@@ -88,7 +92,11 @@ static void describe(struct series series[SERIES], size_t n, const double *x,
         series[i].stepped = true;
     }
     series[LIMIT] = (struct series) {
-        .name = "capacity", .kind = SERIES_LIMIT, .n = 1, .y = capacity
+        .name = "capacity",
+        .kind = SERIES_LIMIT,
+        .n = 1,
+        .y = capacity,
+        .beyond = "does not fit",
     };
 }
 
@@ -153,12 +161,18 @@ void figure_step_stages(const struct scenario *s, const struct simulate_result *
             y[(size_t)k * n + i] = stage_part(&r->memory.stages[i], k);
         series[k] =
             (struct series) { .name = k ? ledger_kind_names[k - 1] : "framework",
+                              .meaning =
+                                  k ? figure_ledger_meanings[k - 1] : MEANING_FRAMEWORK,
                               .kind = SERIES_STACKED_BARS,
                               .n = n,
                               .y = y + (size_t)k * n };
     }
     series[LIMIT] = (struct series) {
-        .name = "capacity", .kind = SERIES_LIMIT, .n = 1, .y = &capacity
+        .name = "capacity",
+        .kind = SERIES_LIMIT,
+        .n = 1,
+        .y = &capacity,
+        .beyond = "does not fit",
     };
     const struct chart c = {
         .title = title,

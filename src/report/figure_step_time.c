@@ -2,24 +2,28 @@
 #include "draw/breakdown.h"
 #include "draw/chart.h"
 #include "draw/timeline.h"
+#include "report/figure_meaning.h"
 #include "report/figure_step_data.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-static const char *const kind_names[SPAN_KINDS] = {
-    [SPAN_FORWARD] = "forward",
-    [SPAN_BACKWARD] = "backward",
-    [SPAN_GRADIENTS] = "gradient communication",
-    [SPAN_OPTIMIZER] = "optimizer",
-    [SPAN_RECOMPUTE] = "recompute",
-    [SPAN_TENSOR] = "tensor communication",
-    [SPAN_MESSAGE] = "messages",
-    [SPAN_WEIGHT] = "weight gradients",
-    [SPAN_GATHER] = "parameter gathers",
-    [SPAN_COPY] = "copies",
-    [SPAN_HOST] = "host issues",
+static const struct {
+    const char *name;
+    enum meaning meaning;
+} kinds[SPAN_KINDS] = {
+    [SPAN_FORWARD] = { "forward", MEANING_FORWARD },
+    [SPAN_BACKWARD] = { "backward", MEANING_BACKWARD },
+    [SPAN_GRADIENTS] = { "gradient communication", MEANING_GRADIENT_COMM },
+    [SPAN_OPTIMIZER] = { "optimizer", MEANING_OPTIMIZER },
+    [SPAN_RECOMPUTE] = { "recompute", MEANING_RECOMPUTE },
+    [SPAN_TENSOR] = { "tensor communication", MEANING_TENSOR_COMM },
+    [SPAN_MESSAGE] = { "messages", MEANING_PIPELINE_COMM },
+    [SPAN_WEIGHT] = { "weight gradients", MEANING_WEIGHT_GRADIENT },
+    [SPAN_GATHER] = { "parameter gathers", MEANING_PARAMETER_GATHER },
+    [SPAN_COPY] = { "copies", MEANING_COPY },
+    [SPAN_HOST] = { "host issues", MEANING_HOST },
 };
 
 struct drawing {
@@ -27,6 +31,7 @@ struct drawing {
     VEC(struct timeline_box) boxes;
     VEC(char *) numbers; /* of microbatches */
     const char *kinds[SPAN_KINDS];
+    enum meaning meanings[SPAN_KINDS];
     size_t n_kinds;
 };
 
@@ -65,8 +70,9 @@ static void choose_kinds(struct drawing *x)
         seen[k] = sum_s[k] > 0 && (most_s[k] > pixel_s / 2 || sum_s[k] > 8 * pixel_s ||
                                    !is_pipeline(x->f));
         at[k] = x->n_kinds;
+        x->meanings[x->n_kinds] = kinds[k].meaning;
         if (seen[k])
-            x->kinds[x->n_kinds++] = kind_names[k];
+            x->kinds[x->n_kinds++] = kinds[k].name;
     }
     for (int64_t i = 0; i < x->boxes.n; i++) {
         struct timeline_box b = x->boxes.v[i];
@@ -252,6 +258,7 @@ void figure_step_timeline(const struct step_figures *f, const struct scenario *s
     t.tracks = is_pipeline(f) ? (const char *const *)stages : streams;
     t.n_tracks = is_pipeline(f) ? (size_t)f->n_tracks : t.n_tracks;
     t.kinds = x.kinds;
+    t.meanings = x.meanings;
     t.n_kinds = x.n_kinds;
     t.boxes = x.boxes.v;
     t.n_boxes = (size_t)x.boxes.n;
@@ -283,6 +290,7 @@ void figure_step_breakdown(const struct scenario *s, const struct simulate_resul
     const char *bar = "critical rank";
     char *parts[CATEGORY_N];
     double values[CATEGORY_N];
+    enum meaning meanings[CATEGORY_N];
     size_t n = 0;
     char *title = figure_step_title("A training step", s);
     for (int i = 0; i < CATEGORY_N; i++) {
@@ -290,6 +298,7 @@ void figure_step_breakdown(const struct scenario *s, const struct simulate_resul
             r->parts_s[i] <= least_frac * r->step_time_s)
             continue;
         parts[n] = part_text(i);
+        meanings[n] = figure_part_meanings[i];
         values[n++] = r->parts_s[i];
     }
     const struct breakdown b = { .title = title,
@@ -297,6 +306,7 @@ void figure_step_breakdown(const struct scenario *s, const struct simulate_resul
                                  .bars = &bar,
                                  .n_bars = 1,
                                  .parts = (const char *const *)parts,
+                                 .meanings = meanings,
                                  .n_parts = n,
                                  .values = values,
                                  .value = { .label = "step time",

@@ -16,6 +16,7 @@ struct line {
     size_t n;
     double *x, *y;
     const char **labels;
+    bool *faded; /* beaten in both, in a figure with a front */
 };
 
 static bool more_is_better(const struct sweep_figure *f)
@@ -99,6 +100,7 @@ static void free_lines(struct line *lines, size_t n)
         free(lines[i].x);
         free(lines[i].y);
         free(lines[i].labels);
+        free(lines[i].faded);
     }
     free(lines);
 }
@@ -221,7 +223,9 @@ static void add_front(struct chart *c, struct series *to, const struct sweep_fig
     for (size_t i = 0; i < m; i++)
         labels[i] = label_at(f, x[i], y[i]);
     *to = (struct series) { .name = "not beaten in both",
-                            .kind = SERIES_LINE,
+                            .kind = figure_quantity_of(f->x.name).more_is_better
+                                        ? SERIES_LINE
+                                        : SERIES_STEP,
                             .n = m,
                             .x = x,
                             .y = y,
@@ -229,6 +233,31 @@ static void add_front(struct chart *c, struct series *to, const struct sweep_fig
                             .no_markers = true,
                             .colour = FRONT_COLOUR };
     c->n_series++;
+}
+
+static bool is_capacity(const char *quantity)
+{
+    return strcmp(quantity, "/memory/capacity_bytes") == 0;
+}
+
+static bool on_front(const struct series *front, double x, double y)
+{
+    for (size_t i = 0; i < front->n; i++)
+        if (!(front->x[i] < x || front->x[i] > x || front->y[i] < y || front->y[i] > y))
+            return true;
+    return false;
+}
+
+static void fade_beaten(struct line *lines, struct series *series, size_t n,
+                        const struct series *front)
+{
+    for (size_t k = 0; k < n; k++) {
+        struct line *l = &lines[k];
+        l->faded = xcalloc(l->n + 1, sizeof(*l->faded));
+        for (size_t i = 0; i < l->n; i++)
+            l->faded[i] = !on_front(front, l->x[i], l->y[i]);
+        series[k].faded = l->faded;
+    }
 }
 
 static int write_chart(const struct sweep_figure *f, struct arena *arena,
@@ -254,15 +283,20 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
             .y = lines[i].y,
             .labels = f->label.n && f->kind != FIGURE_FRONT ? lines[i].labels : NULL,
             .colour = 1 + (size_t)f->colours.v[i],
+            .meaning = (enum meaning)f->meanings.v[i],
         };
-    if (f->kind == FIGURE_FRONT)
-        add_front(&c, &series[c.n_series], f, front, front + f->data.n, labels);
+    if (f->kind == FIGURE_FRONT) {
+        add_front(&c, &series[n], f, front, front + f->data.n, labels);
+        fade_beaten(lines, series, n, &series[n]);
+    }
     if (f->limit.name && isfinite(f->limit_at))
         series[c.n_series++] =
             (struct series) { .name = figure_quantity_label(arena, f->limit.name),
                               .kind = SERIES_LIMIT,
                               .n = 1,
-                              .y = &f->limit_at };
+                              .y = &f->limit_at,
+                              .beyond =
+                                  is_capacity(f->limit.name) ? "does not fit" : NULL };
     int rc = chart_write(&c, path, err);
     free(labels);
     free(front);
@@ -276,6 +310,7 @@ static int write_heatmap(const struct sweep_figure *f, struct arena *arena,
 {
     size_t columns = (size_t)f->x_names.n, rows = (size_t)f->y_names.n;
     double *values = xcalloc(rows * columns + 1, sizeof(*values));
+    bool *hatched = xcalloc(rows * columns + 1, sizeof(*hatched));
     bool most =
         f->pick == PICK_MOST ||
         (f->pick == PICK_BEST && figure_quantity_of(f->value.name).more_is_better);
@@ -283,7 +318,11 @@ static int write_heatmap(const struct sweep_figure *f, struct arena *arena,
         values[i] = (double)NAN;
     for (int64_t i = 0; i < f->data.n; i++) {
         const struct sweep_datum *d = &f->data.v[i];
-        double *cell = &values[(size_t)d->y * columns + (size_t)d->x];
+        size_t at = (size_t)d->y * columns + (size_t)d->x;
+        double *cell = &values[at];
+        hatched[at] |= d->unfit;
+        if (d->unfit)
+            continue;
         if (isnan(*cell) || (most ? d->value > *cell : d->value < *cell))
             *cell = d->value;
     }
@@ -293,13 +332,16 @@ static int write_heatmap(const struct sweep_figure *f, struct arena *arena,
                            .y = axis_for(arena, f->y.v[0].name, f->y_label),
                            .value = axis_for(arena, f->value.name, NULL),
                            .values = values,
-                           .nothing = "does not fit, or failed" };
+                           .nothing = "failed, or not run",
+                           .hatched = hatched,
+                           .hatched_name = "does not fit" };
     map.x.scale = map.y.scale = AXIS_CATEGORY;
     map.x.categories = f->x_names.v;
     map.x.n_categories = columns;
     map.y.categories = f->y_names.v;
     map.y.n_categories = rows;
     int rc = heatmap_write(&map, path, err);
+    free(hatched);
     free(values);
     return rc;
 }

@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "draw/chart.h"
+#include "report/figure_meaning.h"
 #include "report/sweep_figure_data.h"
 
 #include <math.h>
@@ -184,6 +185,7 @@ void figure_sweep_free(struct sweep_figures *f)
         VEC_RELEASE(&f->v[i].y_names);
         VEC_RELEASE(&f->v[i].colour_names);
         VEC_RELEASE(&f->v[i].colours);
+        VEC_RELEASE(&f->v[i].meanings);
     }
     free(f);
 }
@@ -298,13 +300,20 @@ static int32_t colour_of(struct sweep_figure *f, const struct source *from,
                                     text_of(from, &f->series.v[0]));
 }
 
-static void add_datum(struct sweep_figure *f, const struct source *from, int32_t y)
+static void add_datum(struct sweep_figure *f, const struct source *from, int32_t y,
+                      bool unfit)
 {
     struct arena *arena = from->sweep->arena;
-    struct sweep_datum d = { .x = x_of(f, from), .label = keys_of(from, &f->label) };
+    struct sweep_datum d = { .x = x_of(f, from),
+                             .label = keys_of(from, &f->label),
+                             .unfit = unfit };
     d.series = intern(&f->series_names, arena, series_of(f, from, y));
-    if (d.series == f->colours.n)
+    if (d.series == f->colours.n) {
         VEC_PUSH(&f->colours, colour_of(f, from, d.series));
+        VEC_PUSH(&f->meanings, f->y.n > 1 && f->series.n == 0
+                                   ? (int32_t)figure_meaning_of(f->y.v[y].name)
+                                   : MEANING_NONE);
+    }
     if (f->kind == FIGURE_HEATMAP) {
         d.value = number_of(from, &f->value);
         d.y = intern(&f->y_names, arena, text_of(from, &f->y.v[0]));
@@ -318,13 +327,14 @@ static void add_datum(struct sweep_figure *f, const struct source *from, int32_t
 static void add_record(struct sweep_figure *f, const struct source *from, int64_t point)
 {
     bool fits = !json_is_false(sweep_result_get(from->results, "/memory/fits"));
-    if ((!fits && !f->all) || !sweep_wheres_axes(&f->wheres, from->sweep, point) ||
+    if ((!fits && !f->all && f->kind != FIGURE_HEATMAP) ||
+        !sweep_wheres_axes(&f->wheres, from->sweep, point) ||
         !sweep_wheres_results(&f->wheres, from->results))
         return;
     if (f->limit.name)
         f->limit_at = number_of(from, &f->limit);
     for (int32_t y = 0; y < f->y.n; y++)
-        add_datum(f, from, y);
+        add_datum(f, from, y, !fits && !f->all);
 }
 
 void figure_sweep_add(struct sweep_figures *f, int64_t point, json_t *record)

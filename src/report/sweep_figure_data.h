@@ -47,6 +47,7 @@ struct sweep_datum {
     int32_t series;
     double x, y, value; /* a category's are its index */
     const char *label;  /* NULL: none */
+    bool unfit;         /* it does not fit in memory: a hatched cell */
 };
 
 struct sweep_figure {
@@ -62,6 +63,7 @@ struct sweep_figure {
     struct sweep_names series_names, x_names, y_names;
     struct sweep_names colour_names; /* of several that make a series, the first */
     VEC(int32_t) colours;            /* of series */
+    VEC(int32_t) meanings;           /* of series: enum meaning */
     bool x_is_text;                  /* x are indices of x_names */
     double limit_at;                 /* NAN: none */
 };

@@ -5,6 +5,7 @@
 #include "draw/breakdown.h"
 #include "draw/chart.h"
 #include "draw/heatmap.h"
+#include "draw/meaning.h"
 #include "draw/timeline.h"
 
 #include "draw_bench.h"
@@ -99,6 +100,7 @@ static void test_generated_charts(void)
 
 static void test_heatmaps(void)
 {
+    static bool hatched[POINTS_MAX];
     struct generated *g = xcalloc(1, sizeof(*g));
     static const size_t shapes[][2] = {
         { 1, 1 }, { 2, 3 }, { 6, 4 }, { 40, 50 }, { 200, 10 }
@@ -109,7 +111,8 @@ static void test_heatmaps(void)
         struct draw d;
         generate(g, 6 + (uint32_t)k);
         for (size_t i = 0; i < POINTS_MAX; i++) {
-            g->y[i] = i == 3 ? (double)NAN : 1e-3 * (double)(i % 97 + 1);
+            hatched[i] = i == 3;
+            g->y[i] = i == 3 || i == 5 ? (double)NAN : 1e-3 * (double)(i % 97 + 1);
             snprintf(g->text[i], TEXT_MAX, "column %zu", i);
             g->names[i] = g->text[i];
         }
@@ -122,7 +125,9 @@ static void test_heatmaps(void)
                                        .n_categories = shapes[k][1] },
                                 .value = { "step time", AXIS_LINEAR, AXIS_SECONDS },
                                 .values = g->y,
-                                .nothing = "does not fit" },
+                                .nothing = "failed",
+                                .hatched = hatched,
+                                .hatched_name = "does not fit" },
             &d);
         check_record(&r, CHART_WIDTH, CHART_HEIGHT);
     }
@@ -219,6 +224,104 @@ static void test_breakdowns(void)
         check_record(&r, CHART_WIDTH, height);
     }
     free(g);
+}
+
+/* How far two colours are apart as printed in grey, of 255. */
+static double grey_apart(uint32_t a, uint32_t b)
+{
+    static const double weights[] = { 0.114, 0.587, 0.299 };
+    double sum = 0;
+
+    for (int i = 0; i < 3; i++)
+        sum += weights[i] * ((double)(a >> 8 * i & 0xff) - (double)(b >> 8 * i & 0xff));
+    return fabs(sum);
+}
+
+/* What is side by side in a figure has colours of its own, in grey too. */
+static void test_meanings(void)
+{
+    static const enum meaning neighbours[][2] = {
+        { MEANING_FORWARD, MEANING_BACKWARD },
+        { MEANING_RECOMPUTE, MEANING_BACKWARD },
+        { MEANING_WEIGHT_GRADIENT, MEANING_BACKWARD },
+        { MEANING_COMPUTE, MEANING_GRADIENT_COMM },
+        { MEANING_GRADIENT_COMM, MEANING_OPTIMIZER },
+        { MEANING_FRAMEWORK, MEANING_PARAMETERS },
+        { MEANING_PARAMETERS, MEANING_GRADIENTS },
+        { MEANING_GRADIENTS, MEANING_OPTIMIZER_STATES },
+        { MEANING_OPTIMIZER_STATES, MEANING_ACTIVATIONS },
+        { MEANING_ACTIVATIONS, MEANING_BUFFERS },
+        { MEANING_BUFFERS, MEANING_WORKSPACE },
+        { MEANING_IMAGE, MEANING_TRAINING },
+    };
+    static const enum meaning same[][2] = {
+        { MEANING_OPTIMIZER, MEANING_OPTIMIZER_STATES },
+        { MEANING_GRADIENT_COMM, MEANING_GRADIENTS },
+        { MEANING_COMPUTE, MEANING_FORWARD },
+    };
+
+    for (size_t i = 0; i < sizeof(neighbours) / sizeof(*neighbours); i++)
+        CU_ASSERT(grey_apart(meaning_colour(neighbours[i][0]),
+                             meaning_colour(neighbours[i][1])) > 20);
+    for (size_t i = 0; i < sizeof(same) / sizeof(*same); i++)
+        CU_ASSERT_EQUAL(meaning_colour(same[i][0]), meaning_colour(same[i][1]));
+    for (int a = MEANING_NONE + 1; a < MEANING_N; a++) {
+        CU_ASSERT_EQUAL(meaning_colour((enum meaning)a) >> 24, 0xff);
+        for (int b = MEANING_COMPUTE + 1; b < MEANING_PARAMETERS; b++) {
+            bool kin = a >= MEANING_PARAMETERS || a == b || a == MEANING_COMPUTE;
+            CU_ASSERT(kin || meaning_colour((enum meaning)a) !=
+                                 meaning_colour((enum meaning)b));
+        }
+    }
+    CU_ASSERT_EQUAL(meaning_colour(MEANING_NONE), 0);
+}
+
+/* A figure's SVG; the caller releases it. */
+static void svg_of(struct strbuf *out, const struct chart *c)
+{
+    struct err err = { 0 };
+    struct draw d;
+
+    strbuf_init(out);
+    draw_open_on(&d, &draw_svg_methods, NULL, NULL, CHART_WIDTH, CHART_HEIGHT);
+    chart_draw(c, &d);
+    CU_ASSERT_EQUAL(draw_close_text(&d, out, &err), 0);
+}
+
+/* Bars upon each other have their sums above them; what is beyond a capacity is
+ * hatched and said. */
+static void test_totals(void)
+{
+    static const char *const names[] = { "a", "b" };
+    static const double low[] = { 1e10, 2e10 }, high[] = { 1e10, 3e10 }, limit = 4e10;
+    const struct series series[] = {
+        { .name = "parameters",
+          .kind = SERIES_STACKED_BARS,
+          .n = 2,
+          .y = low,
+          .meaning = MEANING_PARAMETERS },
+        { .name = "activations", .kind = SERIES_STACKED_BARS, .n = 2, .y = high },
+        { .name = "capacity",
+          .kind = SERIES_LIMIT,
+          .n = 1,
+          .y = &limit,
+          .beyond = "does not fit" },
+    };
+    const struct chart c = { .title = "t",
+                             .x = { "stage", AXIS_CATEGORY, .categories = names,
+                                    .n_categories = 2 },
+                             .y = { "memory", .unit = AXIS_BYTES },
+                             .series = series,
+                             .n_series = 3 };
+    struct strbuf svg;
+
+    svg_of(&svg, &c);
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), ">18.6 GiB<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), ">46.6 GiB<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), "#0072b2"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), ">does not fit<"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), "class=\"hatch\""));
+    strbuf_release(&svg);
 }
 
 /* Labels of the ticks of an axis below a figure. */
@@ -347,5 +450,7 @@ void test_draw_register(void)
     CU_add_test(suite, "timelines", test_timelines);
     CU_add_test(suite, "a timeline of many boxes", test_dense_timeline);
     CU_add_test(suite, "breakdowns", test_breakdowns);
+    CU_add_test(suite, "meanings", test_meanings);
+    CU_add_test(suite, "totals and limits", test_totals);
     CU_add_test(suite, "front", test_front);
 }
