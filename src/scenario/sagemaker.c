@@ -11,6 +11,8 @@ const char *const sagemaker_smp1_instances[] = {
 };
 /* Those for which SMDDP has a mesh. */
 static const char *const gather_instances[] = { "p4d.24xlarge", "p4de.24xlarge", NULL };
+/* Those on which steps with its AllReduce were published (docs/validation/smddp.md). */
+static const char *const reduce_instances[] = { "p3dn.24xlarge", NULL };
 /* clang-format on */
 
 static bool has_mesh(const struct cluster *c)
@@ -19,6 +21,14 @@ static bool has_mesh(const struct cluster *c)
         if (!names_listed(gather_instances, c->groups[i].instance->name))
             return false;
     return true;
+}
+
+const char *sagemaker_reduce_unmeasured(const struct cluster *c)
+{
+    for (int32_t i = 0; i < c->n_groups; i++)
+        if (!names_listed(reduce_instances, c->groups[i].instance->name))
+            return c->groups[i].instance->name;
+    return NULL;
 }
 
 const char *sagemaker_gather_lacks(const struct cluster *c, const struct software *s,

@@ -175,6 +175,7 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
         enum diag_code code;
         const char *text;
     } found[] = { { DIAG_STALE_GRADIENTS, servers_note(arena, s) },
+                  { DIAG_INFERRED, smddp_reduce_note(arena, s) },
                   { DIAG_LIBRARY_RULE, smddp_note(arena, s, layer_B) },
                   { DIAG_APPROXIMATE, unlike_note(reps) } };
     enum { FOUND = sizeof(found) / sizeof(found[0]) };

@@ -139,7 +139,7 @@ static const struct gradient_reduction *reduction_of(const struct scenario *s)
         return &fusion_reduction;
     if (library_of(p)->servers && !one_node)
         return &servers_reduction;
-    if (backend_of(p)->buffers && !one_node)
+    if (smddp_reduces(s))
         return &smddp_reduction;
     return &buckets_reduction;
 }

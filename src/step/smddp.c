@@ -44,6 +44,27 @@ const char *smddp_gather_refuses(const struct scenario *s, double input_B)
     return NULL;
 }
 
+bool smddp_reduces(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    return backend_of(p)->buffers && s->cluster.n_instances > 1 &&
+           !library_of(p)->smp.dictionary && p->shard.strategy == SHARDING_NONE &&
+           p->tensor * p->pipeline * p->context * p->expert == 1;
+}
+
+const char *smddp_reduce_note(struct arena *arena, const struct scenario *s)
+{
+    const char *other =
+        smddp_reduces(s) ? sagemaker_reduce_unmeasured(&s->cluster) : NULL;
+    if (!other)
+        return NULL;
+    return arena_printf(
+        arena,
+        "inferred: no speed of SMDDP's all-reduce on %s was published; "
+        "its incast and what its servers add are those of p3dn.24xlarge",
+        other);
+}
+
 const char *smddp_note(struct arena *arena, const struct scenario *s, double layer_B)
 {
     const struct parallelism *p = &s->parallel;

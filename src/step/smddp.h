@@ -16,6 +16,13 @@ const struct coll_library *smddp_library(struct arena *arena, const struct scena
  * reason why NCCL's does. */
 const char *smddp_gather_refuses(const struct scenario *s, double input_B);
 
+/* SMDDP's buffers reduce the gradients: of whole replicas on several nodes, without SMP,
+ * which takes its AllGather alone. */
+bool smddp_reduces(const struct scenario *s);
+
+/* That nothing was published of that on these instances; NULL otherwise. */
+const char *smddp_reduce_note(struct arena *arena, const struct scenario *s);
+
 /* That reason, of a job that asks for SMDDP and shards its parameters, for a layer of
  * which each rank holds layer_B; NULL otherwise. */
 const char *smddp_note(struct arena *arena, const struct scenario *s, double layer_B);
