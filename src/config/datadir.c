@@ -1,9 +1,13 @@
+#define _GNU_SOURCE /* dladdr */
+
 #include "config/datadir.h"
 
 #include "base/vec.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,23 +23,46 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The directory above the executable's, when it holds our data; else NULL. */
-static const char *near_executable(struct arena *arena)
+enum { PATH_SIZE = 4096, UP_MOST = 3 };
+
+/* The file that holds this code: the shared library, or the executable. */
+static int own_file(char path[PATH_SIZE])
 {
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    if (n <= 0)
+    static const char self[] = "/proc/self/exe";
+    Dl_info info;
+    bool library =
+        dladdr(self, &info) && info.dli_fname && strstr(info.dli_fname, "libsmsim.so");
+    char *real = realpath(library ? info.dli_fname : self, NULL);
+    int n = real ? snprintf(path, PATH_SIZE, "%s", real) : -1;
+    free(real);
+    return n > 0 && n < PATH_SIZE ? 0 : -1;
+}
+
+static bool is_ours(struct arena *arena, const char *dir)
+{
+    return is_directory(arena_printf(arena, "%s/models", dir)) &&
+           is_directory(arena_printf(arena, "%s/topologies", dir));
+}
+
+/* The nearest directory above this code that is our data or has them in share/smsim;
+ * else NULL. */
+static const char *near_code(struct arena *arena)
+{
+    char path[PATH_SIZE];
+    if (own_file(path))
         return NULL;
-    path[n] = '\0';
-    for (int up = 0; up < 2; up++) {
+    for (int up = 0; up < UP_MOST; up++) {
         char *slash = strrchr(path, '/');
-        if (!slash || slash == path)
+        if (!slash)
             return NULL;
         *slash = '\0';
+        const char *share = arena_printf(arena, "%s/share/smsim", path);
+        if (is_ours(arena, share))
+            return share;
+        if (slash != path && is_ours(arena, path))
+            return arena_strdup(arena, path);
     }
-    bool ours = is_directory(arena_printf(arena, "%s/models", path)) &&
-                is_directory(arena_printf(arena, "%s/topologies", path));
-    return ours ? arena_strdup(arena, path) : NULL;
+    return NULL;
 }
 
 const char *datadir_root(struct arena *arena)
@@ -43,7 +70,7 @@ const char *datadir_root(struct arena *arena)
     const char *set = getenv("SMSIM_DATA");
     if (set && set[0])
         return arena_strdup(arena, set);
-    const char *near = near_executable(arena);
+    const char *near = near_code(arena);
     return near ? near : SMSIM_DATA_DIR;
 }
 

@@ -1,7 +1,9 @@
 /* Where the program's own data files are: models/, topologies/, scenarios/, validate/.
  *
- * $SMSIM_DATA when set, else the directory above the one that holds the executable
- * (build/smsim -> the repository), else the one fixed at build time. */
+ * $SMSIM_DATA when set; else the nearest of the three directories above the executable
+ * or libsmsim.so that is the data (build/smsim -> the repository) or has them in
+ * share/smsim (/usr/bin/smsim -> /usr/share/smsim); else the one fixed at build
+ * time. */
 #ifndef CONFIG_DATADIR_H
 #define CONFIG_DATADIR_H
 
