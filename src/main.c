@@ -5,7 +5,9 @@
 #include "base/plain.h"
 #include "base/xmalloc.h"
 #include "cmd/cmd.h"
+#include "cmd/completion.h"
 #include "cmd/manual.h"
+#include "cmd/version.h"
 
 #include <errno.h>
 #include <gsl/gsl_errno.h>
@@ -52,19 +54,52 @@ static void print_commands(FILE *out)
         fprintf(out, "  %-12s %s\n", c->name, c->summary);
     fprintf(
         out,
-        "\nsmsim COMMAND --help says more, smsim help KEY what a key of a file means. "
-        "Exit codes:\n0 done, 1 does not fit or failed check, 2 usage, 3 bad input, 4 "
+        "\nsmsim COMMAND --help says more, smsim help KEY what a key of a file means, "
+        "smsim\n--version which data it reads; --man prints a manual page, "
+        "--completion "
+        "SHELL what\nbash, zsh or fish complete by. Exit codes:\n0 done, 1 does not "
+        "fit or failed check, 2 usage, 3 bad input, 4 "
         "out of memory, 5 a fault\nof smsim's own.\n\n"
         "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"
         "  smsim list scenarios                             more of them\n");
 }
 
-static void print_manual(void)
+static void list_rows(struct manual_row rows[N_COMMANDS_MAX])
 {
-    struct manual_row rows[N_COMMANDS_MAX] = { { NULL, NULL } };
-    for (int i = 0; commands[i].name && i + 1 < N_COMMANDS_MAX; i++)
-        rows[i] = (struct manual_row) { commands[i].name, commands[i].summary };
+    int n = 0;
+    for (; commands[n].name && n + 1 < N_COMMANDS_MAX; n++)
+        rows[n] = (struct manual_row) { commands[n].name, commands[n].summary };
+    rows[n] = (struct manual_row) { NULL, NULL };
+}
+
+static int print_completion(char *shell)
+{
+    static char word[] = "--completion";
+    struct manual_row rows[N_COMMANDS_MAX];
+    list_rows(rows);
+    if (!shell || completion_begin(shell, rows)) {
+        fprintf(stderr, "smsim: --completion is of bash, zsh or fish (smsim "
+                        "--completion bash)\n");
+        return EXIT_USAGE;
+    }
+    for (const struct command *c = commands; c->name; c++)
+        c->run(3, (char *[]) { (char *)(uintptr_t)c->name, word, shell, NULL });
+    completion_end(shell);
+    return EXIT_DONE;
+}
+
+static int print_version(void)
+{
+    version_print();
+    return EXIT_DONE;
+}
+
+static int print_manual(void)
+{
+    struct manual_row rows[N_COMMANDS_MAX];
+    list_rows(rows);
     manual_program(rows);
+    return EXIT_DONE;
 }
 
 static const struct command *find(const char *name)
@@ -138,10 +173,12 @@ static int run(int argc, char **argv)
         print_commands(stdout);
         return EXIT_DONE;
     }
-    if (strcmp(argv[1], "--man") == 0) {
-        print_manual();
-        return EXIT_DONE;
-    }
+    if (strcmp(argv[1], "--man") == 0)
+        return print_manual();
+    if (strcmp(argv[1], "--version") == 0)
+        return print_version();
+    if (strcmp(argv[1], "--completion") == 0)
+        return print_completion(argv[2]);
     if (!c)
         return asks && strcmp(argv[1], "help") == 0 ? help_of(argv[2])
                                                     : unknown(argv[1]);

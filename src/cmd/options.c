@@ -1,6 +1,7 @@
 #include "cmd/options.h"
 
 #include "cmd/cmd.h"
+#include "cmd/completion.h"
 #include "cmd/failure.h"
 #include "cmd/manual.h"
 
@@ -274,6 +275,14 @@ static int check_outputs(const struct usage *u, const void *args,
     return OPTIONS_GO_ON;
 }
 
+/* The command's part of a shell's script (cmd/completion.h). */
+static int complete(const struct usage *u, const char *shell)
+{
+    return completion_command(shell, u) == 0
+               ? OPTIONS_HELPED
+               : wrong(u, "--completion", "is of bash, zsh or fish");
+}
+
 int options_parse(const struct usage *u, int argc, char **argv, void *args,
                   struct option_list *words)
 {
@@ -289,6 +298,8 @@ int options_parse(const struct usage *u, int argc, char **argv, void *args,
             manual_command(u);
             return OPTIONS_HELPED;
         }
+        if (!only_words && strcmp(w, "--completion") == 0)
+            return complete(u, i + 1 < argc ? argv[i + 1] : "");
         if (!only_words && strcmp(w, "--") == 0) {
             only_words = true;
         } else if (!only_words && w[0] == '-' && w[1]) {
