@@ -2,13 +2,16 @@
 CC       ?= cc
 CXX      ?= c++
 BUILD    ?= build
+VERSION  := $(shell sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/version.h)
+PREFIX   ?= /usr/local
+DATA_DIR ?= $(CURDIR)#         where the data are if they are not near the program
 PKGS     := jansson gsl cairo expat libfyaml zlib
 CFLAGS   ?= -O2 -g
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion
 PKG_CF   := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LD   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
-ALL_CF    = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) $(CFLAGS) $(SANITIZE) -fopenmp -Isrc \
-            -DSMSIM_DATA_DIR='"$(CURDIR)"' -MMD -MP $(PKG_CF)
+ALL_CF    = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) $(CFLAGS) $(SANITIZE) -fopenmp -fPIC \
+            -fvisibility=hidden -Isrc -MMD -MP $(PKG_CF)
 ALL_LD    = $(SANITIZE) -fopenmp $(PKG_LD) -lm
 ifdef MPI # sweeps over the ranks of mpirun: make MPI=1
 ALL_CF   += -DSMSIM_MPI $(shell pkg-config --cflags ompi-c)
@@ -33,7 +36,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help
+.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -50,7 +53,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden terminal sweeps files capture strangers device $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden terminal sweeps files capture strangers device installed $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -127,6 +130,21 @@ check-sanitized:                ## the suite under ASan and UBSan
 	    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden unit
 
+installed: $(BUILD)/smsim       ## make install into a folder, its commands from elsewhere, make uninstall
+	$(Q)sh tests/installed.sh $(BUILD)
+
+install: all man                ## into DESTDIR and PREFIX (/usr/local), data under share/smsim
+	$(Q)sh package/install.sh install $(BUILD) $(DESTDIR)$(PREFIX)
+
+uninstall:                      ## take it out again
+	$(Q)sh package/install.sh uninstall $(BUILD) $(DESTDIR)$(PREFIX)
+
+deb: all man                    ## a Debian package, in build/
+	$(Q)sh package/deb.sh $(BUILD) $(VERSION)
+
+static: $(BUILD)/src/main.o $(OBJ) man ## a tarball with a static program that runs on any Linux, in build/
+	$(Q)sh package/static.sh $(BUILD) $(VERSION) $(CC) $(BUILD)/src/main.o $(OBJ)
+
 clean:                          ## remove what was built
 	$(Q)rm -rf build
 
@@ -170,6 +188,8 @@ $(BUILD)/capture.c: $(CAPTURE)
 $(BUILD)/capture.o: $(BUILD)/capture.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
+
+$(BUILD)/src/config/datadir.o: WARN += -DSMSIM_DATA_DIR='"$(DATA_DIR)"'
 
 $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
