@@ -19,7 +19,10 @@ ALL_LD   += $(shell pkg-config --libs ompi-c)
 endif
 
 SRC      := $(wildcard src/*/*.c src/*/*/*.c)
-OBJ       = $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/capture.o
+OBJ       = $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/capture.o $(BUILD)/page.o
+PAGE_CSS := $(wildcard src/page/web/*.css)
+PAGE_JS  := $(sort $(wildcard src/page/web/*.js))
+PAGE_LIVE := $(sort $(wildcard src/page/web/live/*.js))
 CAPTURE  := src/cmd/capture/recorder.sh src/cmd/capture/sitecustomize.py
 TESTS    := $(wildcard tests/unit/*.c)
 TEST_OBJ  = $(TESTS:%.c=$(BUILD)/%.o)
@@ -178,6 +181,15 @@ $(BUILD)/emulated/%.o: validate/measure/%.cu tests/cuda/cpp.sed
 	$(call say,CXX,$<)
 	$(Q)sed -f tests/cuda/cpp.sed $< | $(CXX) $(CUDA_CF) -MF $(@:.o=.d) -MT $@ -x c++ -c -o $@ -
 
+# style and scripts of the page as strings: page_style, page_script, page_script_live
+TO_STRING = sed 's/\\/\\\\/g; s/"/\\"/g; s/?/\\?/g; s/.*/"&\\n"/'
+$(BUILD)/page.c: $(PAGE_CSS) $(PAGE_JS) $(PAGE_LIVE)
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo 'extern const char page_style[], page_script[], page_script_live[];'; \
+	    echo 'const char page_style[] ='; $(TO_STRING) $(PAGE_CSS); echo ';'; \
+	    echo 'const char page_script[] ='; $(TO_STRING) $(PAGE_JS); echo ';'; \
+	    echo 'const char page_script_live[] = ""'; $(TO_STRING) $(PAGE_LIVE) /dev/null; echo ';'; } >$@
+
 # the texts of the recorders as strings: capture_recorder, capture_sitecustomize
 $(BUILD)/capture.c: $(CAPTURE)
 	$(Q)mkdir -p $(@D)
@@ -185,7 +197,7 @@ $(BUILD)/capture.c: $(CAPTURE)
 	    echo "extern const char capture_$${n%.*}[]; const char capture_$${n%.*}[] ="; \
 	    sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo ';'; done >$@
 
-$(BUILD)/capture.o: $(BUILD)/capture.c
+$(BUILD)/capture.o $(BUILD)/page.o: $(BUILD)/%.o: $(BUILD)/%.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
 

@@ -33,8 +33,9 @@ calibrate    simulate kineto
 validation   simulate risk
 trace        step
 report       draw trace compare doctor search sweep calibrate validation
+page         report
 schema       report dialect
-cmd          schema report dialect
+cmd          schema report dialect page
 ROWS
 }
 status=0

@@ -7,9 +7,10 @@
 #include "cmd/script.h"
 #include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
+#include "page/page.h"
+#include "page/step.h"
 #include "report/figure_job.h"
 #include "report/figure_step.h"
-#include "report/html.h"
 #include "report/report.h"
 #include "simulate/fit.h"
 #include "trace/chakra.h"
@@ -63,7 +64,7 @@ static const struct option options[] = {
       .at = AT(plot_job), .value = "FILE",
       .help = "draw the phases of the whole job, and what is billed" },
     { .name = "--html", .without = "--emit", .type = OPTION_OUT, .at = AT(html),
-      .value = "FILE", .help = "write all of it as one page" },
+      .value = "FILE", .help = "write all of it as one page; a .json gets its data alone" },
     { .name = "--trace", .without = "--emit", .type = OPTION_OUT, .at = AT(trace),
       .value = "FILE",
       .help = "write what happened when, for Perfetto (ui.perfetto.dev)" },
@@ -159,9 +160,10 @@ static int draw(const struct step_figures *f, const struct scenario *s,
         if (args->plots[i] &&
             figure_step_write(f, (enum step_figure)i, s, r, args->plots[i], err))
             return -1;
-    return args->html ? html_write(f, s, r, &args->beyond, args->scenario.json,
-                                   args->html, err)
-                      : 0;
+    return args->html
+               ? page_write(page_step(f, s, r, &args->beyond, args->scenario.json),
+                            args->html, err)
+               : 0;
 }
 
 static int simulate_all(struct simulate_result *r, struct cfg_loader *loader,

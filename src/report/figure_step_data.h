@@ -1,4 +1,4 @@
-/* What figures of a step have seen. Private to figure_step*.c. */
+/* What figures of a step have seen. For figure_step*.c, and for the page of a step. */
 #ifndef REPORT_FIGURE_STEP_DATA_H
 #define REPORT_FIGURE_STEP_DATA_H
 
@@ -58,6 +58,15 @@ struct step_figures {
     VEC(struct level) levels;
     VEC(struct use) uses;
 };
+
+/* Busy seconds of each stretch of the step: means over the stages of a pipeline, links
+ * outside passes those of the instance that its first stage sits on. */
+enum { STEP_STRETCHES = 120 };
+struct step_usage {
+    int64_t end_ps;
+    double busy_s[USES][STEP_STRETCHES];
+};
+void figure_step_use(struct step_usage *u, const struct step_figures *f);
 
 /* Draws on a canvas of that size; width and height come from step_*_size. */
 void figure_step_timeline(const struct step_figures *f, const struct scenario *s,

@@ -5,18 +5,11 @@
 
 #include <math.h>
 
-enum { STRETCHES = 120 };
-
-/* Busy seconds of each stretch of the step: means over the stages of a pipeline, links
- * outside passes those of the instance that its first stage sits on. */
-struct usage {
-    int64_t end_ps;
-    double busy_s[USES][STRETCHES];
-};
+enum { STRETCHES = STEP_STRETCHES };
 
 /* Time from..to, of which a share was busy, to the stretches it lies in. */
-static void spread(struct usage *u, enum use_kind use, int64_t from_ps, int64_t to_ps,
-                   double share)
+static void spread(struct step_usage *u, enum use_kind use, int64_t from_ps,
+                   int64_t to_ps, double share)
 {
     double length = (double)u->end_ps / STRETCHES;
     int64_t first = (int64_t)((double)from_ps / length);
@@ -27,8 +20,9 @@ static void spread(struct usage *u, enum use_kind use, int64_t from_ps, int64_t 
     }
 }
 
-static void add_up(struct usage *u, const struct step_figures *f)
+void figure_step_use(struct step_usage *u, const struct step_figures *f)
 {
+    *u = (struct step_usage) { .end_ps = 1 };
     for (int64_t i = 0; i < f->uses.n; i++)
         if (f->uses.v[i].to_ps > u->end_ps)
             u->end_ps = f->uses.v[i].to_ps;
@@ -38,7 +32,7 @@ static void add_up(struct usage *u, const struct step_figures *f)
     }
 }
 
-static bool is_used(const struct usage *u, int use)
+static bool is_used(const struct step_usage *u, int use)
 {
     for (int i = 0; i < STRETCHES; i++)
         if (u->busy_s[use][i] > 0)
@@ -51,12 +45,12 @@ void figure_step_usage(const struct step_figures *f, const struct scenario *s,
 {
     static const char *const names[USES] = { "GPU", "host", "busiest network card",
                                              "busiest NVLink" };
-    struct usage u = { .end_ps = 1 };
+    struct step_usage u;
     double x[STRETCHES], y[USES][STRETCHES];
     struct series series[USES];
     size_t n = 0;
     char *title = figure_step_title("What a step keeps busy", s);
-    add_up(&u, f);
+    figure_step_use(&u, f);
     double length_s = (double)u.end_ps * 1e-12 / STRETCHES;
     for (int use = 0; use < USES; use++) {
         for (int i = 0; i < STRETCHES; i++) {

@@ -9,7 +9,7 @@
  *     json, *_json: JSON
  *     figure_*, topology_*, sweep_figure, plan_figure:
  *         what of a result goes into figures
- *     sweep_table, html: tables, the page
+ *     sweep_table: tables
  *     plan_emit*: configurations to paste */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H

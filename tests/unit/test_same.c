@@ -26,6 +26,7 @@ static const char *const jobs[] = {
     "bert-large-squad-job-2xp3.16xlarge",
     "bert-large-pretraining-4xp3dn.24xlarge-smddp",
     "gpt2-xl-smp-4xp3dn.24xlarge",
+    "gpt3-175b-64xp4d.24xlarge",
     "gpt-neox-20b-12xp4d.24xlarge",
     "llama2-70b-smp2-16xp5.48xlarge",
     "roberta-large-smp-combined-p3.16xlarge",
@@ -113,25 +114,19 @@ static double number(const json_t *tree, const char *path)
     return json_number_value(v);
 }
 
-/* The text between two marks of the page, its entities replaced; a new string. */
-static char *part_of(const char *page, const char *from, const char *to)
+/* The data inside a page, a new tree; no markup is in their text. */
+static json_t *data_of(const char *page)
 {
+    static const char from[] = "<script type=\"application/json\" id=\"data\">";
     const char *begin = strstr(page, from);
     CU_ASSERT_PTR_NOT_NULL_FATAL(begin);
     begin += strlen(from);
-    const char *end = strstr(begin, to);
+    const char *end = strchr(begin, '<');
     CU_ASSERT_PTR_NOT_NULL_FATAL(end);
-    char *out = calloc((size_t)(end - begin) + 1, 1), *o = out;
-    for (const char *p = begin; p < end; p++) {
-        if (strncmp(p, "&lt;", 4) == 0) {
-            *o++ = '<';
-            p += 3;
-        } else {
-            *o++ = *p;
-            p += strncmp(p, "&amp;", 5) == 0 ? 4 : 0;
-        }
-    }
-    return out;
+    CU_ASSERT_EQUAL(strncmp(end, "</script>\n<script>\n", 19), 0);
+    json_t *data = json_loadb(begin, (size_t)(end - begin), 0, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(data);
+    return data;
 }
 
 static void says(const struct written *w, const char *format, ...)
@@ -201,18 +196,46 @@ static void check_rest(const struct written *w)
     CU_ASSERT_EQUAL(n, json_array_size(at(j, "warnings")));
 }
 
-/* The page has the text itself, and the JSON itself. */
+/* The page has the text itself, and the JSON itself; it asks for nothing else. */
 static void check_page(const struct written *w)
 {
-    char *summary = part_of(w->page, "<pre>", "</pre>");
-    char *tree =
-        part_of(w->page, "<summary>The result as JSON</summary><pre>", "</pre>");
-    json_t *json = json_loads(tree, 0, NULL);
-    CU_ASSERT_STRING_EQUAL(summary, w->text);
-    CU_ASSERT_TRUE(json_equal(json, w->json));
-    json_decref(json);
-    free(summary);
-    free(tree);
+    json_t *data = data_of(w->page);
+    CU_ASSERT_STRING_EQUAL(json_string_value(at(data, "text")), w->text);
+    CU_ASSERT_TRUE(json_equal(at(data, "result"), w->json));
+    CU_ASSERT_TRUE(json_array_size(at(data, "timeline/tracks")) >= 1);
+    CU_ASSERT_EQUAL(json_array_size(at(data, "memory/held_bytes/activations")), 400);
+    CU_ASSERT_PTR_NULL(strstr(w->page, "src="));
+    CU_ASSERT_PTR_NULL(strstr(w->page, "href="));
+    CU_ASSERT_PTR_NULL(strstr(w->page, "@import"));
+    CU_ASSERT_PTR_NULL(strstr(w->page, "innerHTML"));
+    CU_ASSERT_TRUE(strlen(w->page) < 1000000);
+    json_decref(data);
+}
+
+/* Markup in names and values stays text. */
+static void test_markup(void)
+{
+    static const char evil[] = "</script><script>alert(1)</script><!--";
+    struct written w;
+    char scenario[64];
+    name(scenario, sizeof(scenario), "evil.json");
+    write_all(&w, "bert-large-squad-2xp3.16xlarge");
+    json_t *first = data_of(w.page);
+    json_t *s = json_deep_copy(at(first, "scenario"));
+    json_decref(first);
+    written_release(&w);
+    json_object_set_new(s, "name", json_string(evil));
+    json_object_set_new(s, "comment", json_string(evil));
+    json_dump_file(s, scenario, 0);
+    write_all(&w, scenario);
+    json_t *data = data_of(w.page);
+    CU_ASSERT_STRING_EQUAL(json_string_value(at(data, "scenario/name")), evil);
+    CU_ASSERT_STRING_EQUAL(json_string_value(at(data, "result/scenario")), evil);
+    CU_ASSERT_PTR_NULL(strstr(w.page, "<script>alert"));
+    json_decref(data);
+    json_decref(s);
+    written_release(&w);
+    remove(scenario);
 }
 
 static void test_writers(void)
@@ -397,6 +420,7 @@ void test_same_register(void)
 {
     CU_pSuite suite = CU_add_suite("same", NULL, NULL);
     CU_add_test(suite, "text, JSON and page agree", test_writers);
+    CU_add_test(suite, "markup in a page is text", test_markup);
     CU_add_test(suite, "plans agree with simulate", test_plans);
     CU_add_test(suite, "numbers that are none are named", test_numbers);
     CU_add_test(suite, "those of a campaign, too", test_campaign_numbers);
