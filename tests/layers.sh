@@ -121,6 +121,9 @@ fi
 if grep -rnE '#include <zlib' src --include='*.[ch]' | grep -v '^src/logs/' >>"$tmp/bad"; then
     echo "only logs knows zlib: it belongs there" >>"$tmp/bad"
 fi
+if grep -rnE '#include <sqlite' src --include='*.[ch]' | grep -v '^src/kineto/nsight.c' >>"$tmp/bad"; then
+    echo "only kineto/nsight.c knows sqlite3: it belongs there" >>"$tmp/bad"
+fi
 if grep -rnE 'version_(compare|within|nearest)\([^;]*"' src --include='*.c' | grep -v '^src/scenario/releases.c' >>"$tmp/bad"; then
     echo "releases are named in scenario/releases.c: ask it" >>"$tmp/bad"
 fi

@@ -40,7 +40,8 @@ static const struct usage usage = {
     .arguments = "JOB --log FILE... [OPTION]...",
     .summary = "Whether a run is as fast as it should be. JOB is whatever simulate takes; "
                "the logs\nare text of the trainer, of NCCL with NCCL_DEBUG=INFO, CSV of "
-               "nvidia-smi, and traces\nof PyTorch's profiler, in any mixture.",
+               "nvidia-smi, traces of\nPyTorch's profiler, and SQLite exports of Nsight "
+               "Systems, in any mixture.",
     .details = "Steady steps are set apart from warm-up, checkpoints, evaluation and "
                "stalls. Their\nmedian is held against the range of the prediction. Known deviations are "
                "simulated, and\nprinted by how well each explains time, memory and "
@@ -67,7 +68,7 @@ static int read_logs(struct logs *l, const struct option_list *files, struct err
                ? 0
                : err_set(err, "the logs have nothing that is known: no steps, "
                               "no lines of NCCL, no table of nvidia-smi, "
-                              "no trace of PyTorch's profiler "
+                              "no trace of a profiler "
                               "(docs/doctor.md lists what is read)");
 }
 

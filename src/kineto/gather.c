@@ -1,6 +1,6 @@
 #include "kineto/gather.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +11,16 @@ enum {
     LAUNCHES_MAX = 4 << 20,
     OPS_MAX = 1 << 20,
     MARKS_MAX = 1 << 18,
+    NAMED_MAX = 1 << 16,
     GROUPS_MAX = 4096
 };
 
-/* Beyond the year 2090, and eleven days: no sum of them overflows. */
-static const double latest_us = 4e15;
+/* Eleven days: no sum of such times overflows. */
 static const int64_t longest_ns = 1000000000000000;
 
 /* Texts ----------------------------------------------------------------------------- */
 
-/* Cut, and without control characters. */
-static void keep(char *out, size_t size, const char *text)
+void gather_keep(char *out, size_t size, const char *text)
 {
     size_t i = 0;
     for (; text[i] && i + 1 < size; i++) {
@@ -41,30 +40,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Microseconds from 0, with up to three digits after the point, as ns; -1: no time. */
-static int time_ns(const char *text, int64_t *ns)
-{
-    char *end;
-    double us = strtod(text, &end);
-    if (end == text || !(us >= 0 && us <= latest_us))
-        return -1;
-    if (strpbrk(text, "eExX")) {
-        *ns = (int64_t)(us * 1e3);
-        return 0;
-    }
-    errno = 0;
-    int64_t whole = strtoll(text, &end, 10), part = 0;
-    if (errno)
-        return -1;
-    if (*end == '.')
-        for (int64_t unit = 100, i = 1; unit && end[i] >= '0' && end[i] <= '9';
-             unit /= 10, i++)
-            part += unit * (end[i] - '0');
-    *ns = whole * 1000 + part;
-    return 0;
-}
-
-static int64_t integer(const char *text, int64_t otherwise)
+int64_t gather_integer(const char *text, int64_t otherwise)
 {
     char *end;
     double v = strtod(text, &end);
@@ -127,7 +103,7 @@ static int32_t comm_of(struct gather *g, const struct gather_event *e,
     double elements = at_most(e->in > e->out ? e->in : e->out, 1e15);
     c.size_B = elements * kernel_element_B(e->dtype);
     c.group = (int64_t)at_most(e->ranks, 1e9);
-    keep(c.of, sizeof(c.of), e->group);
+    gather_keep(c.of, sizeof(c.of), e->group);
     for (int64_t i = 0; i < g->comms.n; i++) {
         const struct kineto_comm *x = &g->comms.v[i];
         if (x->kind == c.kind && x->size_B == c.size_B && x->group == c.group &&
@@ -184,16 +160,55 @@ static void add_mark(struct gather *g, const struct gather_event *e,
         VEC_PUSH(&g->marks, ((struct gather_mark) { kind, e->ts, e->length, number }));
 }
 
+/* Whether a name is of a step: "iteration 12", "train_step"; not Optimizer.step, and no
+ * operator of a library (aten::batch_norm). */
+static bool speaks_of_steps(const char *name)
+{
+    static const char *const words[] = { "step", "iter", "batch" };
+    static const char *const others[] = { "optim", "::", "norm", "sampler",
+                                          "zero_grad" };
+    char low[GATHER_NAME];
+    size_t n = 0;
+    for (; name[n] && n + 1 < sizeof(low); n++)
+        low[n] = (char)tolower((unsigned char)name[n]);
+    low[n] = '\0';
+    bool speaks = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        speaks = speaks || strstr(low, words[i]);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        speaks = speaks && !strstr(low, others[i]);
+    return speaks;
+}
+
+static void add_named(struct gather *g, const struct gather_event *e)
+{
+    char label[GATHER_NAME];
+    size_t n = 0, digits = strlen(e->name);
+    if (g->named.n == NAMED_MAX || !speaks_of_steps(e->name))
+        return;
+    for (const char *at = e->name; *at; at++)
+        if (!isdigit((unsigned char)*at))
+            label[n++] = *at;
+    while (digits && isdigit((unsigned char)e->name[digits - 1]))
+        digits--;
+    uint64_t hash = hash_of(label, n) ^ (uint64_t)e->thread * 0x9e3779b97f4a7c15u;
+    VEC_PUSH(&g->named,
+             ((struct gather_named) { e->ts, e->length,
+                                      gather_integer(e->name + digits, -1), hash }));
+}
+
 static void read_mark(struct gather *g, const struct gather_event *e, bool gpu)
 {
     static const char step[] = "ProfilerStep#";
     if (begins(e->name, step))
         add_mark(g, e, gpu ? MARK_GPU_STEP : MARK_STEP,
-                 integer(e->name + sizeof(step) - 1, 0));
+                 gather_integer(e->name + sizeof(step) - 1, 0));
     else if (!gpu && begins(e->name, "Optimizer.step"))
         add_mark(g, e, MARK_OPTIMIZER, 0);
     else if (!gpu && begins(e->name, "enumerate(DataLoader)"))
         add_mark(g, e, MARK_LOADING, 0);
+    else if (!gpu && is(e->category, "user_annotation"))
+        add_named(g, e);
 }
 
 /* [first, second] of two inputs that a product of PyTorch multiplies; false: none. */
@@ -234,7 +249,7 @@ static void add_op(struct gather *g, const struct gather_event *e)
                                             batched ? e->dims[first][0] : 1 }));
 }
 
-static void end_event(struct gather *g)
+void gather_event_end(struct gather *g)
 {
     const struct gather_event *e = &g->event;
     const char *c = e->category;
@@ -259,10 +274,8 @@ static void end_event(struct gather *g)
     }
 }
 
-static void begin_event(struct gather *g, int depth)
+void gather_event_begin(struct gather_event *e)
 {
-    struct gather_event *e = &g->event;
-    g->event_depth = depth;
     e->phase = '\0';
     e->category[0] = e->collective[0] = e->dtype[0] = e->group[0] = e->name[0] = '\0';
     e->name_length = 0;
@@ -273,163 +286,11 @@ static void begin_event(struct gather *g, int depth)
     e->n_inputs = e->n_dims = 0;
 }
 
-/* Values ---------------------------------------------------------------------------- */
-
-static void take_field(struct gather *g, const char *text, size_t n)
-{
-    struct gather_event *e = &g->event;
-    const char *key = g->key;
-    if (is(key, "ph"))
-        e->phase = text[0];
-    else if (is(key, "cat"))
-        keep(e->category, sizeof(e->category), text);
-    else if (is(key, "ts"))
-        e->has_ts = time_ns(text, &e->ts) == 0;
-    else if (is(key, "dur"))
-        e->has_length = time_ns(text, &e->length) == 0;
-    else if (is(key, "tid"))
-        e->thread = integer(text, 0);
-    else if (is(key, "name")) {
-        memcpy(e->name, text, n + 1);
-        e->name_length = n;
-    }
-}
-
-static void take_argument(struct gather *g, const char *text)
-{
-    struct gather_event *e = &g->event;
-    const char *key = g->key;
-    if (is(key, "stream"))
-        e->stream = integer(text, 0);
-    else if (is(key, "device"))
-        e->device = integer(text, 0);
-    else if (is(key, "correlation"))
-        e->correlation = integer(text, -1);
-    else if (is(key, "External id") || is(key, "external id"))
-        e->op = integer(text, -1);
-    else if (is(key, "In msg nelems") || is(key, "In msg size"))
-        e->in = strtod(text, NULL);
-    else if (is(key, "Out msg nelems") || is(key, "Out msg size"))
-        e->out = strtod(text, NULL);
-    else if (is(key, "Group size"))
-        e->ranks = strtod(text, NULL);
-    else if (is(key, "dtype"))
-        keep(e->dtype, sizeof(e->dtype), text);
-    else if (is(key, "Collective name"))
-        keep(e->collective, sizeof(e->collective), text);
-    else if (is(key, "Process Group Description") ||
-             (is(key, "Process Group Name") && !e->group[0]))
-        keep(e->group, sizeof(e->group), text);
-}
-
-static void take_dimension(struct gather *g, int depth, const char *text)
-{
-    struct gather_event *e = &g->event;
-    int32_t input = e->n_inputs - 1;
-    bool fits = depth == g->dims_depth + 1 && input >= 0 && input < GATHER_INPUTS;
-    if (!fits)
-        return;
-    if (e->n_dims < GATHER_DIMS)
-        e->dims[input][e->n_dims] = integer(text, 0);
-    e->ranks_of[input] = ++e->n_dims;
-}
-
-static void take_value(struct gather *g, int depth, const char *text, size_t n)
-{
-    if (g->dims_depth && depth > g->dims_depth)
-        take_dimension(g, depth, text);
-    else if (g->args_depth && depth == g->args_depth)
-        take_argument(g, text);
-    else if (g->event_depth && depth == g->event_depth)
-        take_field(g, text, n);
-    else if (g->info_depth && depth == g->info_depth && is(g->key, "rank"))
-        g->rank = integer(text, -1);
-    else if (g->info_depth && depth == g->info_depth && is(g->key, "world_size"))
-        g->world = integer(text, 0);
-    else if (g->info_depth && depth == g->info_depth && is(g->key, "nccl_version"))
-        keep(g->nccl, sizeof(g->nccl), text);
-    else if (g->device_depth && depth == g->device_depth && is(g->key, "name") &&
-             !g->device[0])
-        keep(g->device, sizeof(g->device), text);
-}
-
-/* Containers. Events are the objects of "traceEvents", or of a list without a name. --- */
-
-static void open_object(struct gather *g, int depth)
-{
-    bool is_event = (g->in_events && depth == 2) || (depth == 1 && !g->top[0]);
-    if (g->event_depth == 0 && is_event)
-        begin_event(g, depth + 1);
-    else if (g->event_depth && depth == g->event_depth && is(g->key, "args"))
-        g->args_depth = depth + 1;
-    else if (depth == 1 && is(g->top, "distributedInfo"))
-        g->info_depth = depth + 1;
-    else if (depth == 2 && is(g->top, "deviceProperties"))
-        g->device_depth = depth + 1;
-}
-
-static void open_array(struct gather *g, int depth)
-{
-    if (depth == 1 && is(g->top, "traceEvents"))
-        g->in_events = true;
-    else if (g->args_depth && depth == g->args_depth &&
-             (is(g->key, "Input Dims") || is(g->key, "Input dims")))
-        g->dims_depth = depth + 1;
-    if (g->dims_depth && depth == g->dims_depth) {
-        struct gather_event *e = &g->event;
-        if (e->n_inputs < GATHER_INPUTS) {
-            memset(e->dims[e->n_inputs], 0, sizeof(e->dims[0]));
-            e->ranks_of[e->n_inputs] = 0;
-        }
-        e->n_inputs++;
-        e->n_dims = 0;
-    }
-}
-
-static void close_one(struct gather *g, int depth)
-{
-    if (g->event_depth && depth == g->event_depth)
-        end_event(g);
-    int *const depths[] = { &g->event_depth, &g->args_depth, &g->dims_depth,
-                            &g->info_depth, &g->device_depth };
-    for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++)
-        if (*depths[i] == depth)
-            *depths[i] = 0;
-    if (depth == 2)
-        g->in_events = false;
-}
-
-static void take(void *arg, enum json_token token, int depth, const char *text,
-                 size_t n)
-{
-    struct gather *g = arg;
-    switch (token) {
-    case JSON_KEY:
-        keep(g->key, sizeof(g->key), text);
-        if (depth == 1)
-            keep(g->top, sizeof(g->top), text);
-        break;
-    case JSON_OBJECT:
-        open_object(g, depth);
-        break;
-    case JSON_ARRAY:
-        open_array(g, depth);
-        break;
-    case JSON_OBJECT_END:
-    case JSON_ARRAY_END:
-        close_one(g, depth);
-        break;
-    case JSON_STRING:
-    case JSON_SCALAR:
-        take_value(g, depth, text, n);
-        break;
-    }
-}
+/* All together -------------------------------------------------------------------- */
 
 void gather_init(struct gather *g)
 {
     memset(g, 0, sizeof(*g));
-    json_events_init(&g->json, take, g);
     g->rank = -1;
     g->name_of = xmalloc(SLOTS * sizeof(*g->name_of));
     for (int i = 0; i < SLOTS; i++)
@@ -443,11 +304,7 @@ void gather_release(struct gather *g)
     VEC_RELEASE(&g->launches);
     VEC_RELEASE(&g->ops);
     VEC_RELEASE(&g->marks);
+    VEC_RELEASE(&g->named);
     VEC_RELEASE(&g->comms);
     free(g->name_of);
-}
-
-void gather_feed(struct gather *g, const char *bytes, size_t n)
-{
-    json_events_feed(&g->json, bytes, n);
 }

@@ -2,7 +2,6 @@
 #ifndef KINETO_GATHER_H
 #define KINETO_GATHER_H
 
-#include "kineto/json_events.h"
 #include "kineto/kineto.h"
 
 /* Times are ns. */
@@ -32,6 +31,12 @@ struct gather_op {
     int64_t m, n, k, batch;
 };
 
+/* An annotation whose name speaks of steps, iterations or batches. */
+struct gather_named {
+    int64_t start, length, number; /* at the name's end; -1: none */
+    uint64_t label;                /* of its name without digits, and its thread */
+};
+
 enum gather_mark_kind { MARK_STEP, MARK_GPU_STEP, MARK_OPTIMIZER, MARK_LOADING };
 
 struct gather_mark {
@@ -39,13 +44,13 @@ struct gather_mark {
     int64_t start, length, number;
 };
 
-enum { GATHER_FIELDS = 32, GATHER_DIMS = 4, GATHER_INPUTS = 4, GATHER_SHORT = 64 };
+enum { GATHER_FIELDS = 32, GATHER_DIMS = 4, GATHER_INPUTS = 4, GATHER_NAME = 1 << 12 };
 
 /* The event at hand. */
 struct gather_event {
     char phase;
     char category[24], collective[32], dtype[24], group[24];
-    char name[JSON_TEXT_MAX];
+    char name[GATHER_NAME];
     size_t name_length;
     int64_t ts, length, thread, stream, device, correlation, op;
     double in, out, ranks; /* elements; ranks of the group */
@@ -55,15 +60,7 @@ struct gather_event {
     int32_t ranks_of[GATHER_INPUTS]; /* how many dimensions each has */
 };
 
-/* What the token at hand belongs to. */
-enum gather_place { PLACE_OTHER, PLACE_EVENT, PLACE_INFO, PLACE_DEVICE, PLACE_TOP };
-
 struct gather {
-    struct json_events json;
-    int event_depth; /* of the keys of an event; 0: none is open */
-    int args_depth, dims_depth, info_depth, device_depth;
-    bool in_events;
-    char key[GATHER_SHORT], top[GATHER_SHORT];
     struct gather_event event;
     int64_t n_events, n_left_out;
     VEC(struct gather_kernel) kernels;
@@ -72,6 +69,7 @@ struct gather {
     VEC(struct gather_launch) launches;
     VEC(struct gather_op) ops;
     VEC(struct gather_mark) marks;
+    VEC(struct gather_named) named;
     VEC(struct kineto_comm) comms; /* kinds, sizes and groups; nothing is counted yet */
     int64_t threads[64];           /* of the host */
     bool backward[64];             /* autograd's own */
@@ -82,6 +80,15 @@ struct gather {
 
 void gather_init(struct gather *g);
 void gather_release(struct gather *g);
-void gather_feed(struct gather *g, const char *bytes, size_t n);
+
+/* Empties the event at hand; takes it in, once it is complete. */
+void gather_event_begin(struct gather_event *e);
+void gather_event_end(struct gather *g);
+
+/* A text, cut and without control characters. */
+void gather_keep(char *out, size_t size, const char *text);
+
+/* A whole number; `otherwise` where the text is none, or too large. */
+int64_t gather_integer(const char *text, int64_t otherwise);
 
 #endif

@@ -1,5 +1,6 @@
 /* Traces of PyTorch's profiler (Kineto; Chrome's trace events as JSON), of one rank
- * each: kernels by class, steps, communication that is exposed, waiting.
+ * each: kernels by class, steps, communication that is exposed, waiting. Exports of
+ * Nsight Systems are read into the same (nsight.h).
  *
  * Reading streams (json_events.h). Of each kernel 40 bytes are kept while its trace is
  * read, of at most KINETO_KERNELS_MAX; what remains of a trace is small. Sources of the
@@ -10,8 +11,13 @@
  *     json_events  tokens of JSON
  *     kernels      what a kernel does, by its name
  *     gather       events of a trace
+ *     chrome       Kineto's JSON as events
+ *     nsight       exports of Nsight Systems as events (the only user of sqlite3)
  *     spans        time that intervals cover
- *     kineto       a trace's steps and their parts */
+ *     repeated     steps that no mark of the profiler says
+ *     steps        a trace's steps, and what kernels cover of them
+ *     sums         its kernels by class, collective and product
+ *     kineto       a trace as a whole */
 #ifndef KINETO_KINETO_H
 #define KINETO_KINETO_H
 
@@ -29,8 +35,17 @@ enum {
     KINETO_STEPS_MAX = 4096
 };
 
-/* A step that the profiler marked, by the GPU's marks where a trace has them, else by
- * the host's. It ends where the next begins. */
+/* By what steps were found, the first of these that a trace has. */
+enum kineto_marks {
+    KINETO_GPU_MARKS,  /* the profiler's, on the GPU's time */
+    KINETO_HOST_MARKS, /* the profiler's, on the host's */
+    KINETO_RANGES,     /* NVTX ranges or annotations that repeat */
+    KINETO_OPTIMIZER,  /* from the optimizer's kernels to those of the next step */
+    KINETO_NO_STEPS
+};
+extern const struct name_value kineto_marks_names[];
+
+/* A step ends where the next begins. */
 struct kineto_step {
     int64_t number;
     double step_s;
@@ -71,8 +86,8 @@ struct kineto_rank {
     char nccl[16];            /* version; "" */
     char precision[16];       /* of most of the time of products; "" */
     int64_t n_events, n_kernels, n_left_out, n_names, n_devices;
-    bool whole;    /* JSON to its end */
-    bool by_host;  /* steps are the host's marks */
+    bool whole; /* JSON to its end */
+    enum kineto_marks marks;
     bool backward; /* launches of backward are known */
     VEC(struct kineto_step) steps;
     int64_t n_kept;
@@ -87,6 +102,7 @@ struct kineto_rank {
     VEC(struct kineto_product) products; /* likewise */
 };
 
+struct gather;
 struct kineto;
 
 /* Whether the begin of a file is of such a trace. */
@@ -100,6 +116,9 @@ void kineto_feed(struct kineto *k, const char *bytes, size_t n);
 
 /* After the last byte. `to` is released by kineto_rank_release. */
 void kineto_end(struct kineto *k, struct kineto_rank *to);
+
+/* What events say that came otherwise (nsight.h); `whole` is set by the caller. */
+void kineto_sum_up(struct gather *g, struct kineto_rank *to);
 void kineto_rank_release(struct kineto_rank *r);
 
 #endif

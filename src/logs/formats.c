@@ -49,7 +49,7 @@ static const struct {
     [TORCHTUNE] = { "torchtune's steps", LOGS_INTERVAL },
     [DEEPSPEED] = { "DeepSpeed's throughput", LOGS_INTERVAL },
     [SPEED] = { "SageMaker's batches", LOGS_INTERVAL },
-    [PROFILER] = { "steps of PyTorch's profiler", LOGS_INTERVAL },
+    [PROFILER] = { "steps of traces", LOGS_INTERVAL },
     [COMPOSER] = { "Composer's batches", LOGS_SMOOTHED },
     [SWIFT] = { "ms-swift's mean speed", LOGS_MEAN },
     [PROGRESS] = { "progress lines", LOGS_SMOOTHED },

@@ -116,13 +116,11 @@ static void take_trace(void *arg, const char *bytes, size_t length)
 }
 
 /* The steps of a trace are records, as if a trainer had written them. */
-static void end_trace(struct logs *l)
+static void add_trace(void *arg, struct kineto_rank *trace)
 {
-    struct kineto_rank r;
-    kineto_end(l->trace, &r);
-    kineto_free(l->trace);
-    l->trace = NULL;
-    l->files.v[l->files.n - 1].n_events = r.n_events;
+    struct logs *l = arg;
+    const struct kineto_rank r = *trace;
+    l->files.v[l->files.n - 1].n_events += r.n_events;
     for (int64_t i = 0; i < r.steps.n; i++) {
         struct logs_record record = {
             .format = logs_trace_format(),
@@ -137,15 +135,41 @@ static void end_trace(struct logs *l)
     VEC_PUSH(&l->traces, r);
 }
 
+static void end_trace(struct logs *l)
+{
+    struct kineto_rank r;
+    kineto_end(l->trace, &r);
+    kineto_free(l->trace);
+    l->trace = NULL;
+    add_trace(l, &r);
+}
+
+/* A database is read from place to place: not from a pipe, nor packed. */
+static void take_packed(void *arg, const char *bytes, size_t length)
+{
+    struct logs *l = arg;
+    (void)bytes;
+    (void)length;
+    l->packed = true;
+}
+
 int logs_read(struct logs *l, const char *file, struct err *err)
 {
-    static const struct stream_other trace = { kineto_is, take_trace };
-    bool whole;
+    static const struct stream_other others[] = { { kineto_is, take_trace },
+                                                  { nsight_is, take_packed },
+                                                  { NULL, NULL } };
+    bool whole = true, database = nsight_is_file(file);
     VEC_PUSH(&l->files, ((struct logs_file) { .name = file }));
     l->smi.n_columns = 0;
-    l->timers.listing = false;
-    if (stream_lines(file, LOGS_LINE_MAX, take_line, &trace, l, &whole, err))
+    l->timers.listing = l->packed = false;
+    if (database && nsight_read(file, add_trace, l, err))
         return -1;
+    if (!database &&
+        stream_lines(file, LOGS_LINE_MAX, take_line, others, l, &whole, err))
+        return -1;
+    if (l->packed)
+        return err_set(
+            err, "%s: an export of Nsight Systems is read as a file, unpacked", file);
     if (l->trace)
         end_trace(l);
     else

@@ -1,7 +1,7 @@
 /* Logs of training runs, as they are: text of the trainers, of NCCL with
  * NCCL_DEBUG=INFO, and tables of nvidia-smi, in any mixture and with any prefix that
- * launchers put before lines; and traces of PyTorch's profiler (kineto/kineto.h). Gzip
- * is read as it is.
+ * launchers put before lines; traces of PyTorch's profiler (kineto/kineto.h), and
+ * exports of Nsight Systems (kineto/nsight.h). Gzip is read as it is, but for exports.
  *
  * Reading streams: a line at a time, of which LOGS_LINE_MAX bytes are looked at. What is
  * kept is bounded, whatever the size of a log. Texts that are kept (names of timers,
@@ -21,7 +21,7 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "kineto/kineto.h"
+#include "kineto/nsight.h"
 #include "logs/nccl.h"
 #include "logs/notices.h"
 #include "logs/smi.h"
@@ -89,6 +89,7 @@ struct logs {
     struct logs_smi smi;
     VEC(struct kineto_rank) traces; /* of a rank each */
     struct kineto *trace;           /* that is read; NULL */
+    bool packed;                    /* what is read is a database, packed or piped */
 };
 
 void logs_init(struct logs *l);

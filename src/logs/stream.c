@@ -92,8 +92,9 @@ int stream_lines(const char *file, size_t max, stream_take take,
     int n = 0;
     *whole = true;
     while (*whole && (n = gzread(in, chunk, CHUNK_B)) > 0) {
-        if (total == 0 && other && other->is(chunk, (size_t)n))
-            take_other = other->take;
+        for (; total == 0 && other && other->is && !take_other; other++)
+            if (other->is(chunk, (size_t)n))
+                take_other = other->take;
         if (take_other)
             take_other(arg, chunk, (size_t)n);
         else

@@ -12,7 +12,8 @@
  * may be written. `cut`: the line is longer than what is given. */
 typedef void (*stream_take)(void *arg, char *line, size_t length, bool cut);
 
-/* What a file without lines is given to, as a whole: `is` looks at its begin. */
+/* What a file without lines is given to, as a whole: `is` looks at its begin. Of an
+ * array, the first that it is; `is` NULL ends it. */
 struct stream_other {
     bool (*is)(const char *begin, size_t length);
     void (*take)(void *arg, const char *bytes, size_t length);

@@ -55,6 +55,11 @@ static json_t *trace_nccl(const void *r)
     return t->nccl[0] ? json_string(t->nccl) : NULL;
 }
 
+static json_t *trace_marks(const void *r)
+{
+    return json_string(names_of(kineto_marks_names, (int)((const struct kineto_rank *)r)->marks));
+}
+
 static json_t *trace_precision(const void *r)
 {
     const struct kineto_rank *t = r;
@@ -83,7 +88,7 @@ static const struct contract_member trace_rows[] = {
     CONTRACT_AT("kernels", INT64, kineto_rank, n_kernels, "Copies and fills are among them."),
     CONTRACT_AT("kernels_left_out", INT64, kineto_rank, n_left_out, "Beyond what is read."),
     CONTRACT_AT("whole", BOOL, kineto_rank, whole, "Whether the file is JSON to its end."),
-    CONTRACT_AT("host_marks", BOOL, kineto_rank, by_host, "Whether steps are the host's marks, not the GPU's."),
+    CONTRACT_MADE("steps_by", TEXT, trace_marks, "By what steps were found: the profiler's marks on the \"gpu\" or the \"host\", \"ranges\" that repeat, kernels of the \"optimizer\", or \"none\"."),
     CONTRACT_MADE("steps", LIST, trace_steps, "Those that the profiler marked.", .of = &step),
     CONTRACT_AT("steps_kept", INT64, kineto_rank, n_kept, "Up to 1.5 of the median's time."),
     CONTRACT_AT("mean", OBJECT, kineto_rank, mean, "Of the steps that were kept; without any, of the whole trace.", .of = &step),

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { RANKS_SHOWN = 16, COMMS_SHOWN = 8 };
 
@@ -30,6 +31,18 @@ static void print_share(FILE *out, const char *what, double measured_s, double s
     fputc('\n', out);
 }
 
+static const char *marks_text(enum kineto_marks m)
+{
+    static const char *const texts[] = {
+        [KINETO_GPU_MARKS] = "the GPU's marks",
+        [KINETO_HOST_MARKS] = "the host's marks",
+        [KINETO_RANGES] = "ranges that repeat",
+        [KINETO_OPTIMIZER] = "the optimizer's kernels",
+        [KINETO_NO_STEPS] = "none",
+    };
+    return texts[m];
+}
+
 static void print_shares(FILE *out, const struct doctor *d, const struct kineto_rank *r)
 {
     const struct kineto_step *m = &r->mean;
@@ -37,9 +50,10 @@ static void print_shares(FILE *out, const struct doctor *d, const struct kineto_
     double unknown = (double)NAN;
     if (r->n_kept)
         fprintf(out,
-                "    %" PRId64 " of %" PRId64 " steps, %s marks; their mean:%*s"
-                "predicted\n",
-                r->n_kept, r->steps.n, r->by_host ? "the host's" : "the GPU's", 18, "");
+                "    %" PRId64 " of %" PRId64
+                " steps, by %s; their mean:%*spredicted\n",
+                r->n_kept, r->steps.n, marks_text(r->marks),
+                (int)(31 - strlen(marks_text(r->marks))), "");
     else
         fprintf(out, "    no step is marked; the whole trace:\n");
     if (!r->n_kept)

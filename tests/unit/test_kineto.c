@@ -97,7 +97,7 @@ static void check_steps(const struct kineto_rank *r)
     CU_ASSERT_STRING_EQUAL(r->device, "NVIDIA H100 80GB HBM3");
     CU_ASSERT_STRING_EQUAL(r->nccl, "2.21.5");
     CU_ASSERT_STRING_EQUAL(r->precision, "bf16/fp16");
-    CU_ASSERT_TRUE(r->whole && r->by_host && r->backward);
+    CU_ASSERT_TRUE(r->whole && r->marks == KINETO_HOST_MARKS && r->backward);
     CU_ASSERT_EQUAL(r->n_kernels, 10);
     CU_ASSERT_EQUAL_FATAL(r->steps.n, 2);
     CU_ASSERT_EQUAL(r->steps.v[1].number, 5);
@@ -219,7 +219,7 @@ static void test_marks(void)
     struct kineto_rank r;
     CU_ASSERT_TRUE(kineto_is(text, strlen(text)));
     read_pieces(&r, text, strlen(text), 99);
-    CU_ASSERT_FALSE(r.by_host);
+    CU_ASSERT_EQUAL(r.marks, KINETO_GPU_MARKS);
     CU_ASSERT_EQUAL_FATAL(r.steps.n, 4);
     near(r.steps.v[0].step_s, 110e-6);
     near(r.steps.v[2].step_s, 300e-6);
