@@ -91,6 +91,8 @@ struct dialect {
     /* a command names the document that it recognises, and its words change keys:
      * `read` is given COMMAND, with launch_override.h to read both */
     bool commands;
+    /* a program that is given a document of it is the dialect's own, whatever its name */
+    bool own_documents;
     /* DIALECT_COMMAND: its programs start all GPUs by themselves, and its options say
      * what they train, whatever a program is called */
     bool starts;
@@ -118,6 +120,9 @@ const struct dialect *dialect_of(const struct dialect_input *in);
 
 /* The row of a document that a command names; NULL: none reads it so. */
 const struct dialect *dialect_of_named(const struct value *root);
+
+/* The row whose own programs are given the document; NULL: none. */
+const struct dialect *dialect_of_own(const struct value *root);
 
 /* The row that --emit calls so, by its number from 1; NULL: none. */
 const struct dialect *dialect_emitted(int number);

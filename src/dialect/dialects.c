@@ -114,12 +114,12 @@ const struct dialect dialects[] = {
     { .name = "axolotl",
       .summary = "axolotl's configuration",
       .sources = DIALECT_DOCUMENT, .looks = "axolotl's keys (base_model, sequence_len ...)",
-      .programs = (const char *const[]) { "axolotl", "axolotl.cli.train", NULL },
+      .programs = (const char *const[]) { "axolotl", "axolotl.cli.train", NULL }, .own_documents = true,
       .recognises = axolotl_recognises, .read = axolotl_read, .tables = axolotl_tables },
     { .name = "llamafactory",
       .summary = "LLaMA-Factory's arguments",
       .sources = DIALECT_DOCUMENT, .looks = "LLaMA-Factory's keys (stage, finetuning_type ...)",
-      .programs = (const char *const[]) { "llamafactory-cli", "lmf", NULL },
+      .programs = (const char *const[]) { "llamafactory-cli", "lmf", NULL }, .own_documents = true,
       .recognises = llamafactory_recognises, .read = llamafactory_read, .tables = llamafactory_tables, .settle = trainer_settle_tower,
       .kinds = (const struct dialect_kind_tables[]) { { "LLaMA-Factory's v1 arguments", llamafactory_v1_tables }, { NULL, NULL } } },
     { .name = "swift",
@@ -131,7 +131,7 @@ const struct dialect dialects[] = {
       .summary = "TRL's arguments, as scripts and recipes have them",
       .sources = DIALECT_DOCUMENT, .looks = "TRL's keys (model_name_or_path, max_length ...)",
       .programs = (const char *const[]) { "trl", NULL },
-      .recognises = trl_recognises, .read = trl_read, .tables = trl_tables },
+      .recognises = trl_recognises, .read = trl_read, .tables = trl_tables, .settle = trainer_settle_lengths },
     { .name = "accelerate",
       .summary = "Accelerate's configuration",
       .sources = DIALECT_DOCUMENT, .looks = "Accelerate's keys (distributed_type ...)",
@@ -202,6 +202,15 @@ const struct dialect *dialect_of_named(const struct value *root)
     const struct dialect_input in = { .source = DIALECT_DOCUMENT, .root = root };
     for (const struct dialect *d = dialects; d->name; d++)
         if (d->commands && d->recognises(&in))
+            return d;
+    return NULL;
+}
+
+const struct dialect *dialect_of_own(const struct value *root)
+{
+    const struct dialect_input in = { .source = DIALECT_DOCUMENT, .root = root };
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->own_documents && d->recognises(&in))
             return d;
     return NULL;
 }

@@ -240,6 +240,11 @@ static const struct written {
     { "handbook.yaml", "model_name_or_path: mistralai/Mistral-7B-v0.1\n"
                        "per_device_train_batch_size: 2\nbf16: true\n"
                        "max_seq_length: 2048\ndataset_mixer: {a: 1.0}\n" },
+    { "ax.yml", "base_model: mistralai/Mistral-7B-v0.1\nsequence_len: 4096\n"
+                "micro_batch_size: 2\nbf16: true\nsample_packing: true\n" },
+    { "lf.yaml", "model_name_or_path: mistralai/Mistral-7B-v0.1\nstage: sft\n"
+                 "finetuning_type: full\ncutoff_len: 2048\nbf16: true\n"
+                 "per_device_train_batch_size: 2\n" },
 };
 
 #define CLUSTER(gpus) "{\"cluster\":{\"count\":2" gpus "},"
@@ -248,6 +253,13 @@ static const struct written {
     "\"model\":\"mistralai/Mistral-7B-v0.1\",\"parallelism\":{\"library\":\"fsdp\"," \
     "\"sharding\":{\"strategy\":\"full\"}},\"training\":{" more                      \
     "\"task\":\"causal-lm\"}}"
+
+#define OWN(first, steps, length, rest)                                              \
+    CLUSTER(",\"gpus_per_instance\":8")                                              \
+    "\"model\":\"mistralai/Mistral-7B-v0.1\",\"parallelism\":{\"library\":\"fsdp\"," \
+    "\"sharding\":{\"strategy\":\"full\"}},\"training\":{" first                     \
+    "\"gradient_accumulation_steps\":" steps ",\"micro_batch_size\":2,"              \
+    "\"precision\":\"bf16\",\"sequence_length\":" length rest
 
 static const struct program_case started[] = {
     { "torchrun --nnodes=2 --nproc_per_node=8 scripts/train.py --batch-size 16 --bf16 "
@@ -310,6 +322,32 @@ static const struct program_case started[] = {
                                           "\"gradient_accumulation_steps\":8,\"micro_"
                                           "batch_size\":16,\"precision\":"
                                           "\"amp_bf16\",\"task\":\"causal-lm\"}}",
+      NULL },
+    /* modules */
+    { "torchrun --nnodes=2 --nproc_per_node=8 -m scripts.train --batch-size 16 --bf16 "
+      "\\\n"
+      "    --max_len 2048\n",
+      CLUSTER(",\"gpus_per_instance\":8") "\"model\":\"gpt2-xl\",\"training\":{"
+                                          "\"activation_checkpointing\":\"full\","
+                                          "\"gradient_accumulation_steps\":2,\"micro_"
+                                          "batch_size\":8,\"precision\":"
+                                          "\"amp_bf16\",\"sequence_length\":2048,"
+                                          "\"task\":\"causal-lm\"}}",
+      "gradient_accumulation_steps (19)" },
+    /* programs of axolotl's and LLaMA-Factory's, by what they are given; arguments of the
+     * script that nobody gave */
+    { "bsz=4\nwhile (( \"$#\" )); do case \"$1\" in --bsz) bsz=\"$2\"; shift 2;; esac; "
+      "done\n"
+      "accelerate launch --config_file fsdp.yaml scripts/finetune.py ax.yml \\\n"
+      "    --gradient_accumulation_steps $bsz\n",
+      OWN("", "4", "4096", "}}"), NULL },
+    { "accelerate launch --config_file fsdp.yaml -m axolotl.cli.train ax.yml "
+      "--gradient_accumulation_steps 4\n",
+      OWN("", "4", "4096", "}}"), NULL },
+    { "accelerate launch --config_file fsdp.yaml src/train.py lf.yaml "
+      "gradient_accumulation_steps=2\n",
+      OWN("\"activation_checkpointing\":\"full\",", "2", "2048",
+          ",\"task\":\"causal-lm\"}}"),
       NULL },
     /* that the script writes itself */
     { "cat > mine.py <<'EOF'\n" IMPORTS

@@ -201,10 +201,14 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
                                               .tables = axolotl_tables,
                                               .packing = "sample_packing",
                                               .peft = &adapters };
+    struct value *accelerate =
+        in->command ? accelerate_take_command(t, in->command) : NULL;
     const struct value *given =
         in->command ? trainer_command_arguments(t, in->command) : in->root;
     t->l->title = "axolotl's configuration";
     t->l->what = "the configuration";
     t->l->line = in->command ? in->command->command->line : 1;
     trainer_read_arguments(t, given, &kind);
+    if (accelerate)
+        accelerate_settle(t, accelerate);
 }

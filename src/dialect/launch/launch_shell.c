@@ -141,12 +141,28 @@ static bool trains(const struct dialect *d, const struct shell_command *c,
     return d && names_listed(d->trains, launch_last_part(c->words[script].text));
 }
 
+/* train.py X.yaml, of a dialect whose own program train.py then is. */
+static const struct dialect *dialect_of_owned(const struct launch_context *t,
+                                              const struct launch_command *c)
+{
+    const struct shell_word *next =
+        c->script + 1 < c->command->n ? &c->command->words[c->script + 1] : NULL;
+    struct launch_named named;
+    bool names = next && launch_names_document(c, &named) && named.word == next;
+    const struct value *root =
+        names ? launch_open_document(t->l, c, named.text, next->line) : NULL;
+    return root && root->kind == VALUE_DICT ? dialect_of_own(root) : NULL;
+}
+
 /* The dialect of a command: of its program, of its options, or of the document that it
  * names. */
 static const struct dialect *dialect_of_words(struct launch_context *t,
                                               const struct launch_command *c,
                                               struct lost_document *lost)
 {
+    const struct dialect *owned = dialect_of_owned(t, c);
+    if (owned)
+        return owned;
     const struct dialect_input in = {
         .source = DIALECT_COMMAND, .root = &c->options, .command = c, .context = t
     };
@@ -321,7 +337,8 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     struct value v = { .line = c->command->line };
     const struct value_item entry = { script, v.line, &v };
     t->command = c;
-    if (!c->starts && !c->dialect->reads_program) /* a dialect's own program */
+    bool own = c->dialect->reads_program || c->dialect->own_documents;
+    if (!c->starts && !own) /* a dialect's own program */
         launch_take_entry(t, c->command->words[c->script].text, &entry);
     launch_take_starter(t, c);
     take_environment(t, c);
@@ -388,8 +405,10 @@ bool launch_take_started(struct launch_context *t, const struct launch_started *
     *program = (struct launch_program) { .name = NULL };
     if (started->in.file)
         t->l->where = started->in.file;
-    if (shell_read(&s, &started->in, t->arena, started->text, strlen(started->text),
-                   started->given, started->n_given, &err)) {
+    int rc = shell_read(&s, &started->in, t->arena, started->text,
+                        strlen(started->text), started->given, started->n_given, &err);
+    launch_name_modules(t->arena, &s);
+    if (rc) {
         launch_note(t->l, started->in.line, DIAG_LEFT_OUT, "its command: %s", err.text);
     } else if (choose(t, &c, &o, &last, &lost)) {
         take_command(t, &c);
@@ -477,6 +496,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     int rc = shell_read(&s, &in, arena, text, len, variables, n, &err);
     l->written = s.files.v;
     l->n_written = s.files.n;
+    launch_name_modules(arena, &s);
     if (rc) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
     } else if (!choose(&t, &c, &o, &last, &lost) && !lost.name &&

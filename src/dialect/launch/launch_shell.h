@@ -57,6 +57,12 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
 /* Instances and the GPUs of each, as the words before the script say. */
 void launch_take_starter(struct launch_context *t, const struct launch_command *c);
 
+/* Whether a word is a starter's name: torchrun, torch.distributed.launch. */
+bool launch_is_starter(const char *word);
+
+/* launch_modules.c: the words after -m become the files that they name. */
+void launch_name_modules(struct arena *arena, struct shell *s);
+
 /* Whether a starter of PyTorch's ranks starts the script of a command; srun and mpirun
  * start anything. */
 bool launch_has_starter(const struct launch_command *c);

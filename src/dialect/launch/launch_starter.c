@@ -401,6 +401,11 @@ static const struct starter *starter_named(const char *word)
     return s;
 }
 
+bool launch_is_starter(const char *word)
+{
+    return starter_named(word)->names[0];
+}
+
 /* The starter nearest to the script says what counts. */
 static const struct starter *starter_of(const struct launch_command *c, struct line *l)
 {

@@ -208,6 +208,8 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
                                  .tables = llamafactory_tables,
                                  .packing = "packing",
                                  .peft = &adapters };
+    struct value *accelerate =
+        in->command ? accelerate_take_command(t, in->command) : NULL;
     const struct value *given = in->command ? arguments(t, in->command) : in->root;
     t->l->title = "LLaMA-Factory's arguments";
     t->l->what = "the file";
@@ -224,4 +226,6 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
         llamafactory_take_core(t, given);
     trainer_tower_frozen(t, given, "freeze_vision_tower");
     trainer_read_arguments(t, given, &kind);
+    if (accelerate)
+        accelerate_settle(t, accelerate);
 }

@@ -37,7 +37,8 @@ static char peek(const struct sum *s)
 
 static void skip(struct sum *s)
 {
-    while (s->i < s->t->n && !s->t->v[s->i].unknown && isspace((unsigned char)peek(s)))
+    while (s->i < s->t->n && !s->t->v[s->i].unknown &&
+           (isspace((unsigned char)peek(s)) || peek(s) == '"')) /* (( "$#" )) */
         s->i++;
 }
 
