@@ -207,6 +207,48 @@ static void test_degrees(void)
         check_program(NULL, cases[i].name, &cases[i].c);
 }
 
+/* --- what is refused by its words ---------------------------------------------------- */
+
+#define CLM                                                                    \
+    "torchrun --nproc_per_node 8 run_clm.py --model_name_or_path gpt2-xl \\\n" \
+    "  --per_device_train_batch_size 2 --block_size 1024 --bf16 --do_train \\\n  "
+#define CLM_TREE                                                                \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\"," \
+    "\"training\":{\"micro_batch_size\":2,\"precision\":\"amp_bf16\","          \
+    "\"sequence_length\":1024,\"task\":\"causal-lm\"}}"
+
+static void test_refused_words(void)
+{
+    static const struct {
+        const char *words;
+        bool errs;
+    } cases[] = {
+        { "--pre_seq_len 128", true },
+        { "--num_virtual_tokens 20", true },
+        { "--query_max_len 512", true },
+        { "--negatives_cross_device", true },
+        { "--mm_tunable_parts mm_mlp_adapter", true },
+        { "--mm_tunable_parts mm_vision_tower,mm_mlp_adapter,mm_language_model",
+          false },
+        { "--tune_type_llm frozen", true },
+        { "--tune_type_llm full", false },
+        { "--tune_mm_mlp_adapter True", true },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[400];
+        struct cfg_loader loader;
+        struct launch l = { 0 };
+        snprintf(text, sizeof(text), "%s%s\n", CLM, cases[i].words);
+        check_program(NULL, "train.sh",
+                      &(struct program_case) { text, CLM_TREE, NULL });
+        cfg_loader_init(&loader);
+        launch_load_text(&l, &loader, "train.sh", text);
+        CU_ASSERT_EQUAL(loader.diags.n_errors > 0, cases[i].errs);
+        launch_release(&l);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* --- Megatron-SWIFT --------------------------------------------------------------- */
 
 static const struct program_case swift[] = {
@@ -288,5 +330,6 @@ void test_trainer_words_register(void)
     CU_add_test(s, "Unsloth", test_unsloth);
     CU_add_test(s, "optimizers", test_optimizers);
     CU_add_test(s, "degrees", test_degrees);
+    CU_add_test(s, "words that are refused", test_refused_words);
     CU_add_test(s, "Megatron-SWIFT", test_swift);
 }

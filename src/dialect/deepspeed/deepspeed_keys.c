@@ -18,7 +18,7 @@ static const struct dialect_option root_keys[] = {
     ROW("gradient_clipping", "/training/gradient_clipping", .give = deepspeed_give_clipping), ROW("communication_data_type", "/training/gradient_dtype", .kind = DIALECT_TEXT, .written = true),
     ROW_ACTS("activation_checkpointing", "/training/activation_checkpointing"), ROW_ACTS("pipeline", NULL),
     ROW_ACTS("tensor_parallel", NULL), ROW("sequence_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
-    ROW_IDLE("data_parallel_size"),
+    ROW_IDLE("data_parallel_size"), ROW_IDLE("gradient_checkpointing"), /* the Trainer's */
     ROW_IDLE("scheduler"), ROW_IDLE("steps_per_print"),
     ROW_IDLE("wall_clock_breakdown"), ROW_IDLE("memory_breakdown"),
     ROW_IDLE("dump_state"), ROW_IDLE("prescale_gradients"),

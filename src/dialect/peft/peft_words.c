@@ -29,7 +29,7 @@ static bool off_from_16(const struct value *v)
 #define BITS(NAME)    ROW(NAME, PEFT_BASE, .kind = DIALECT_WHOLE, .off = off_from_16)
 const struct dialect_option peft_rows[] = {
     METHOD("adapter"), METHOD("finetuning_type"), METHOD("peft_method"), METHOD("peft_type"), METHOD("tuner_type"),
-    METHOD("train_type"), METHOD("sft_type"), METHOD("tuning_type"), METHOD("tuning_mode"), METHOD("finetune_method"),
+    METHOD("train_type"), METHOD("sft_type"), METHOD("tuning_type"), METHOD("tuning_mode"), METHOD("finetune_method"), METHOD("tune_type_llm"),
     ROW("use_peft", PEFT_LORA, .kind = DIALECT_SWITCH, .give = peft_give_use), ASKS("use_lora"), ASKS("use_peft_lora"), ASKS("lora_enable"), ASKS("enable_lora"), ASKS("with_lora"),
     ASKS("lora"), ASKS("peft"), ASKS("use_adapter"), ASKS("lora_training"),
     ASKS_4("use_qlora"), ASKS_4("q_lora"), ASKS_4("qlora"),

@@ -185,6 +185,12 @@ static bool off_where_true(const struct value *v)
     return launch_true(v) || v->kind == VALUE_NONE;
 }
 
+/* LLaVA-NeXT's llava/train/train.py: what is not named is frozen. */
+static bool off_where_language(const struct value *v)
+{
+    return v->kind != VALUE_STRING || strstr(v->text, "mm_language_model") != NULL;
+}
+
 /* clang-format off */
 /* transformers/training_args.py, OptimizerNames (4.57, 5.0): those of which a step is
  * known; "paged" states are on the GPU unless its memory is short. Schedule-free ones keep
@@ -299,6 +305,8 @@ const struct dialect_option trainer_idle_rows[] = {
 };
 #define FROZEN_WHY "parts before a frozen language model are trained, which is not simulated"
 #define FROZEN(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = FROZEN_WHY)
+#define PAIRS(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "contrastive training on queries and passages is not simulated (pre-training and supervised fine-tuning are)")
+#define PREFIX(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "prefixes or prompts are trained before a frozen model, which is not simulated (LoRA and QLoRA are, and full training)")
 const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("torch_compile*"), ROW_UNSIMULATED("use_liger_kernel"), ROW_UNSIMULATED("use_liger"),
     ROW_UNSIMULATED("auto_find_batch_size"), ROW_UNSIMULATED("group_by_length"), ROW_UNSIMULATED("packing"),
@@ -309,6 +317,10 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     FROZEN("tune_mm_mlp_adapter"), FROZEN("pretrain_mm_mlp_adapter_only"), FROZEN("only_tune_mm_mlp_adapter"),
     ROW("tune_mm_llm", NULL, .class = DIALECT_REFUSED, .off = off_where_true, .why = FROZEN_WHY),
     ROW("tune_language_model", NULL, .class = DIALECT_REFUSED, .off = off_where_true, .why = FROZEN_WHY),
+    ROW("mm_tunable_parts", NULL, .class = DIALECT_REFUSED, .off = off_where_language, .why = FROZEN_WHY),
+    PREFIX("pre_seq_len"), PREFIX("num_virtual_tokens"), PREFIX("num_prefix_tokens"), PREFIX("use_prefix"), PREFIX("use_ptuning"),
+    PAIRS("query_max_len"), PAIRS("passage_max_len"), PAIRS("train_group_size"), PAIRS("negatives_cross_device"),
+    ROW_UNSIMULATED("fix_vit"), ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
     ROW_END,
 };
 const struct dialect_table trainer_tables[] = {

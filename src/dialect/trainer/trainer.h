@@ -67,6 +67,10 @@ void trainer_tower_frozen(struct launch_context *t, const struct value *dict,
                           const char *key);
 void trainer_settle_tower(struct launch *l, struct cfg root);
 
+/* Of a model that has no decoder after an encoder, sources and targets are one
+ * sequence. */
+void trainer_settle_lengths(struct launch *l, struct cfg root);
+
 /* hybrid_shard's degree, and what CPUOffload moves. */
 void trainer_take_hybrid(struct launch_context *t, const struct value_item *it);
 
