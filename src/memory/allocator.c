@@ -69,8 +69,7 @@ static struct allocator_block *block_of(struct allocator_link *link)
 static bool precedes(const struct allocator_link *link, const struct allocator_block *b)
 {
     const struct allocator_block *a = (const struct allocator_block *)link;
-    return (a->size_B < b->size_B) |
-           ((a->size_B == b->size_B) & (a->address < b->address));
+    return a->size_B != b->size_B ? a->size_B < b->size_B : a->address < b->address;
 }
 
 static bool is_whole_segment(const struct allocator_block *b)
@@ -78,36 +77,48 @@ static bool is_whole_segment(const struct allocator_block *b)
     return (b->before == EDGE) & (b->after == EDGE);
 }
 
-/* Looks from both ends at once: blocks freed in order of addresses belong to one of
- * them. */
+/* The place of a block between those of its bin, of which there is one at least: that
+ * before which it comes. Looks from both ends at once: blocks freed in order of
+ * addresses belong to one of them. */
+static struct allocator_link *place_of(struct allocator_link *head,
+                                       const struct allocator_block *b)
+{
+    struct allocator_link *larger = head->larger, *smaller = head->smaller;
+    if (precedes(smaller, b))
+        return head;
+    while (precedes(larger, b)) {
+        larger = larger->larger;
+        smaller = smaller->smaller;
+        if (precedes(smaller, b))
+            return smaller->larger;
+    }
+    return larger;
+}
+
 static void list(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
     int32_t bin = bin_of(b->size_B);
-    struct allocator_link *head = &pool->bins[bin], *larger = head->larger,
-                          *smaller = head->smaller;
-    while (larger != head && precedes(larger, b) && !precedes(smaller, b)) {
-        larger = larger->larger;
-        smaller = smaller->smaller;
-    }
-    if (larger != head && precedes(larger, b))
-        larger = smaller->larger;
+    struct allocator_link *head = &pool->bins[bin], *larger = head, *smaller;
+    if (head->larger == head)
+        pool->filled[(uint32_t)bin / 64] |= UINT64_C(1) << bin % 64;
+    else
+        larger = place_of(head, b);
     smaller = larger->smaller;
     b->link = (struct allocator_link) { smaller, larger };
     larger->smaller = smaller->larger = &b->link;
     b->bin = bin;
-    pool->filled[bin / 64] |= UINT64_C(1) << bin % 64;
-    pool->n_whole += is_whole_segment(b);
 }
 
 static void unlist(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
-    const struct allocator_link *head = &pool->bins[b->bin];
-    b->link.larger->smaller = b->link.smaller;
-    b->link.smaller->larger = b->link.larger;
-    pool->filled[b->bin / 64] &= ~((uint64_t)(head->larger == head) << b->bin % 64);
-    pool->n_whole -= is_whole_segment(b);
+    struct allocator_link *larger = b->link.larger, *smaller = b->link.smaller;
+    larger->smaller = smaller;
+    smaller->larger = larger;
+    if (larger == smaller) /* the bin's own: it was the only one */
+        pool->filled[(uint32_t)b->bin / 64] &=
+            ~((uint64_t)(larger == &pool->bins[b->bin]) << b->bin % 64);
 }
 
 /* The smallest free block that is large enough, of equals the lowest; NULL: none. */
@@ -178,8 +189,8 @@ static void merge(struct allocator *a, struct allocator_block *b)
 
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
-    for (int32_t bin = 0; pool->n_whole > 0; bin++) {
-        bin = next_bin(pool, bin);
+    int32_t bin = 0;
+    for (; (bin = next_bin(pool, bin)) < ALLOCATOR_BINS; bin++) {
         struct allocator_link *head = &pool->bins[bin], *next;
         for (struct allocator_link *at = head->larger; at != head; at = next) {
             struct allocator_block *b = block_of(at);
@@ -262,7 +273,6 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
 
 static void pool_init(struct allocator_pool *pool)
 {
-    pool->n_whole = 0;
     for (int i = 0; i < ALLOCATOR_BINS; i++)
         pool->bins[i] = (struct allocator_link) { &pool->bins[i], &pool->bins[i] };
     memset(pool->filled, 0, sizeof(pool->filled));

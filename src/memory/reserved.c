@@ -30,6 +30,16 @@ struct piece {
     struct allocator_block *block;
 };
 
+/* An event as the replay takes it. */
+struct act {
+    enum { ACT_NONE, ACT_WORKSPACE, ACT_MADE, ACT_SHELVED } what;
+    enum allocator_stream stream;
+    int64_t size_B; /* below 0: a release */
+    struct shelf *shelf;
+};
+
+enum { RECENT_LOG2 = 7 };
+
 struct replay {
     struct allocator *allocator;
     struct reserved_how how;
@@ -37,8 +47,9 @@ struct replay {
     int64_t kept_B;    /* those that did */
     int64_t n_to_come; /* their releases */
     const struct ledger_event *events;
-    struct shelf **shelf_of;     /* [events]; workspace and nothing have none */
-    struct shelf *shelves;       /* by key */
+    struct act *acts;                       /* [events] */
+    struct shelf *shelves;                  /* by key */
+    struct shelf *recent[1 << RECENT_LOG2]; /* found last, by a hash of the key */
     VEC(struct piece) workspace; /* in order of allocation, from `oldest` on in use */
     int64_t oldest;
 };
@@ -50,9 +61,13 @@ static int64_t size_of(const struct ledger_event *e)
     return e->size_B > 0 ? e->size_B : -e->size_B;
 }
 
-static struct shelf *shelf_of(struct replay *r, const struct ledger_event *e)
+static bool same_key(struct shelf_key x, struct shelf_key y)
 {
-    struct shelf_key key = { size_of(e), (int32_t)e->kind, e->microbatch };
+    return x.size_B == y.size_B && x.kind == y.kind && x.microbatch == y.microbatch;
+}
+
+static struct shelf *find_shelf(struct replay *r, struct shelf_key key)
+{
     struct shelf *s;
     HASH_FIND(hh, r->shelves, &key, sizeof(key), s);
     if (!s) {
@@ -63,35 +78,52 @@ static struct shelf *shelf_of(struct replay *r, const struct ledger_event *e)
     return s;
 }
 
-/* Finds the shelf of each event. */
-static void shelve(struct replay *r, int64_t n)
+/* Layers ask for the same shelves again and again. */
+static struct shelf *shelf_of(struct replay *r, const struct ledger_event *e)
 {
-    r->shelf_of = xcalloc((size_t)n + 1, sizeof(*r->shelf_of));
-    for (int64_t i = 0; i < n; i++) {
-        const struct ledger_event *e = &r->events[i];
-        if (e->kind == LEDGER_WORKSPACE || e->size_B == 0)
-            continue;
-        r->shelf_of[i] = shelf_of(r, e);
-    }
+    struct shelf_key key = { size_of(e), (int32_t)e->kind, e->microbatch };
+    uint64_t word = (uint64_t)key.size_B + ((uint64_t)key.microbatch << 5) +
+                    ((uint64_t)key.kind << 2);
+    struct shelf **recent =
+        &r->recent[word * UINT64_C(0x9E3779B97F4A7C15) >> (64 - RECENT_LOG2)];
+    if (!*recent || !same_key((*recent)->key, key))
+        *recent = find_shelf(r, key);
+    return *recent;
 }
 
-/* Events --------------------------------------------------------------------------- */
-
-/* What FSDP gathers and scatters is made on streams of its own. */
-static struct allocator_block *alloc(struct replay *r, enum ledger_kind kind,
-                                     int64_t size_B)
+static struct act act_of(struct replay *r, const struct ledger_event *e)
 {
-    bool overlaps = r->how.streams && kind == LEDGER_BUFFERS;
-    return allocator_alloc(r->allocator, size_B,
-                           overlaps ? ALLOCATOR_OVERLAPPED : ALLOCATOR_COMPUTE);
+    struct act act = { ACT_SHELVED, ALLOCATOR_COMPUTE, e->size_B, NULL };
+    if (e->size_B == 0 || (e->kind == LEDGER_LATE && !r->how.late))
+        act.what = ACT_NONE;
+    else if (e->kind == LEDGER_WORKSPACE)
+        act.what = ACT_WORKSPACE;
+    else
+        act.shelf = shelf_of(r, e);
+    if (act.what == ACT_SHELVED && e->kind == LEDGER_MADE)
+        act.what = ACT_MADE;
+    if (r->how.streams &&
+        e->kind == LEDGER_BUFFERS) /* what FSDP gathers and scatters */
+        act.stream = ALLOCATOR_OVERLAPPED;
+    return act;
 }
+
+static void compile(struct replay *r, int64_t n)
+{
+    r->acts = xmalloc(((size_t)n + 1) * sizeof(*r->acts));
+    for (int64_t i = 0; i < n; i++)
+        r->acts[i] = act_of(r, &r->events[i]);
+}
+
+/* Acts ----------------------------------------------------------------------------- */
 
 /* Workspace dies in the order in which it was made; a release may be of several. */
 static void play_workspace(struct replay *r, int64_t size_B)
 {
     if (size_B > 0)
         VEC_PUSH(&r->workspace,
-                 ((struct piece) { size_B, alloc(r, LEDGER_WORKSPACE, size_B) }));
+                 ((struct piece) { size_B, allocator_alloc(r->allocator, size_B,
+                                                           ALLOCATOR_COMPUTE) }));
     while (size_B < 0 && r->oldest < r->workspace.n) {
         struct piece *p = &r->workspace.v[r->oldest++];
         allocator_free(r->allocator, p->block);
@@ -106,34 +138,32 @@ static void clear_workspace(struct replay *r)
 }
 
 /* A gradient that the first step makes, or its release: it stays. */
-static bool keeps_made(struct replay *r, const struct ledger_event *e)
+static bool keeps_made(struct replay *r, const struct act *act)
 {
-    if (e->kind != LEDGER_MADE)
-        return false;
-    if (e->size_B < 0)
+    if (act->size_B < 0)
         return r->n_to_come > 0 && r->n_to_come--;
-    if (r->kept_B + e->size_B > r->to_keep_B)
+    if (r->kept_B + act->size_B > r->to_keep_B)
         return false;
-    alloc(r, LEDGER_MADE, e->size_B);
-    r->kept_B += e->size_B;
+    allocator_alloc(r->allocator, act->size_B, act->stream);
+    r->kept_B += act->size_B;
     r->n_to_come++;
     return true;
 }
 
-static void play(struct replay *r, int64_t i)
+static void play(struct replay *r, const struct act *act)
 {
-    const struct ledger_event *e = &r->events[i];
-    if (e->size_B == 0 || (e->kind == LEDGER_LATE && !r->how.late))
+    struct shelf *s = act->shelf;
+    if (act->what == ACT_NONE)
         return;
-    if (e->kind == LEDGER_WORKSPACE) {
-        play_workspace(r, e->size_B);
+    if (act->what == ACT_WORKSPACE) {
+        play_workspace(r, act->size_B);
         return;
     }
-    if (keeps_made(r, e))
+    if (act->what == ACT_MADE && keeps_made(r, act))
         return;
-    struct shelf *s = r->shelf_of[i];
-    if (e->size_B > 0) {
-        struct allocator_block *made = alloc(r, e->kind, e->size_B);
+    if (act->size_B > 0) { /* first: a full GPU changes the shelves (await_gpu) */
+        struct allocator_block *made =
+            allocator_alloc(r->allocator, act->size_B, act->stream);
         VEC_PUSH(&s->blocks, made);
     } else if (s->gone > 0)
         s->gone--;
@@ -170,7 +200,7 @@ static void play_state(struct replay *r, int64_t n, bool made_in_step)
         if (made)
             there_B -= e->size_B;
         else
-            play(r, i);
+            play(r, &r->acts[i]);
     }
 }
 
@@ -199,7 +229,7 @@ static void play_step(struct replay *r, int64_t begin, int64_t n)
     for (struct shelf *s = r->shelves; s; s = s->hh.next)
         s->kept = s->blocks.n;
     for (int64_t i = begin; i < n; i++)
-        play(r, i);
+        play(r, &r->acts[i]);
     clear(r);
 }
 
@@ -214,7 +244,7 @@ static void release(struct replay *r)
     }
     VEC_RELEASE(&r->workspace);
     allocator_release(r->allocator);
-    free(r->shelf_of);
+    free(r->acts);
 }
 
 static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
@@ -226,7 +256,7 @@ static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
     allocator_init(&allocator, capacity_B);
     allocator.wait = await_gpu;
     allocator.owner = &r;
-    shelve(&r, n);
+    compile(&r, n);
     play_state(&r, begin, false);
     int64_t before_B = -1;
     for (int i = 0; i < STEPS && allocator.peak_B > before_B; i++) {
