@@ -26,13 +26,31 @@ static void leave_links(struct flow *f, double units)
     }
 }
 
+static struct flow *new_flow(struct flow_state *st, int32_t n_members)
+{
+    size_t size = sizeof(struct flow) + (size_t)n_members * sizeof(struct member);
+    if (n_members > FLOW_POOLED)
+        return xmalloc(size);
+    struct flow *f = st->spare[n_members];
+    if (!f)
+        return arena_alloc(&st->flows, 1, size);
+    st->spare[n_members] = f->next;
+    return f;
+}
+
 static void free_flow(struct flow *f)
 {
-    sim_cancel(f->state->sim, &f->event);
-    *(f->prev ? &f->prev->next : &f->state->first) = f->next;
+    struct flow_state *st = f->state;
+    sim_cancel(st->sim, &f->event);
+    *(f->prev ? &f->prev->next : &st->first) = f->next;
     if (f->next)
         f->next->prev = f->prev;
-    free(f);
+    if (f->n_members > FLOW_POOLED) {
+        free(f);
+        return;
+    }
+    f->next = st->spare[f->n_members];
+    st->spare[f->n_members] = f;
 }
 
 /* All of the size has passed, exactly, though the last picosecond was not full. */
@@ -107,7 +125,7 @@ struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
 {
     assert(size >= 0 && cap >= 0 && n_uses >= 0);
     struct flow_state *st = net->state;
-    struct flow *f = xmalloc(sizeof(*f) + (size_t)n_uses * sizeof(f->member[0]));
+    struct flow *f = new_flow(st, n_uses);
     *f = (struct flow) { .state = st, .next = st->first, .id = st->n_started++ };
     f->size = f->left = size;
     f->cap = cap;
@@ -140,6 +158,7 @@ void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
     struct flow_state *st = xcalloc(1, sizeof(*st));
     *net = (struct flow_net) { sim, st };
     st->sim = sim;
+    arena_init(&st->flows);
     sim_event_init(&st->solve, &flow_solve_event);
     st->n_links = n_links;
     st->link = xcalloc((size_t)n_links, sizeof(*st->link));
@@ -164,6 +183,7 @@ void flow_net_release(struct flow_net *net)
     VEC_RELEASE(&st->found);
     VEC_RELEASE(&st->alone);
     maxmin_release(&st->maxmin);
+    arena_release(&st->flows);
     free(st->link);
     free(st);
     net->state = NULL;

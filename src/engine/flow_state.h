@@ -3,6 +3,7 @@
 #ifndef ENGINE_FLOW_STATE_H
 #define ENGINE_FLOW_STATE_H
 
+#include "base/arena.h"
 #include "base/vec.h"
 #include "engine/flow.h"
 #include "engine/maxmin.h"
@@ -54,9 +55,15 @@ struct component {
     VEC(struct flow_use) uses;
 };
 
+/* Activities of at most so many members are made once and used again. */
+enum { FLOW_POOLED = 64 };
+
 struct flow_state {
     struct sim *sim;
-    struct sim_event solve; /* last of an instant that changed something */
+    struct arena flows; /* of the pooled; ... */
+    struct flow
+        *spare[FLOW_POOLED + 1]; /* ... ended ones, by members, chained by next */
+    struct sim_event solve;      /* last of an instant that changed something */
     int32_t n_links;
     struct link *link;
     struct flow *first;

@@ -14,7 +14,7 @@ const struct name_value fidelity_names[] = {
     { NULL, 0 },
 };
 
-/* A collective under way; frees itself at its end. */
+/* A collective under way; at its end it is spare, for the next. */
 struct coll_run {
     struct sim_event event; /* of the closed form, and of plans without phases */
     struct coll_world *world;
@@ -23,6 +23,7 @@ struct coll_run {
     int32_t next;  /* phase */
     flow_done_fn *done;
     void *arg;
+    struct coll_run *spare; /* the next of those */
 };
 
 void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
@@ -34,6 +35,7 @@ void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net
     for (int32_t i = 0; i < n; i++)
         capacity[i] = links[i].payload_Bps;
     *w = (struct coll_world) { .sim = sim, .net = net, .fidelity = fidelity };
+    arena_init(&w->runs);
     flow_net_init(&w->flow, sim, n, capacity);
     if (fidelity == FIDELITY_CHUNK)
         w->chunk = chunk_net_new(sim, net);
@@ -47,6 +49,8 @@ void run_world_release(struct coll_world *w)
         VEC_RELEASE(&w->known[i].uses);
     free(w->known);
     free(w->like);
+    arena_release(&w->runs);
+    w->spare = NULL;
     if (w->chunk)
         chunk_net_free(w->chunk);
     w->chunk = NULL;
@@ -55,9 +59,11 @@ void run_world_release(struct coll_world *w)
 static void finish(struct coll_run *run)
 {
     flow_done_fn *done = run->done;
-    struct sim *sim = run->world->sim;
+    struct coll_world *w = run->world;
+    struct sim *sim = w->sim;
     void *arg = run->arg;
-    free(run);
+    run->spare = w->spare;
+    w->spare = run;
     if (done)
         done(sim, arg);
 }
@@ -203,7 +209,11 @@ static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *ne
 void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
                           double factor, flow_done_fn *done, void *arg)
 {
-    struct coll_run *run = xmalloc(sizeof(*run));
+    struct coll_run *run = w->spare;
+    if (run)
+        w->spare = run->spare;
+    else
+        run = ARENA_NEW(&w->runs, struct coll_run);
     *run = (struct coll_run) {
         .world = w, .plan = plan, .factor = factor, .done = done, .arg = arg
     };

@@ -33,6 +33,8 @@ struct coll_world {
     struct coll_activity
         *known; /* [1 << known_log2] by hash of the phase; NULL: none */
     int known_log2;
+    struct arena runs;      /* collectives: under way, ... */
+    struct coll_run *spare; /* ... and those that have ended */
     int32_t *like; /* [links] one that does the same throughout; NULL: each itself */
 };
 

@@ -14,8 +14,6 @@ static struct communicator *communicator_of(struct run *run, const struct ranks 
     c = xcalloc(1, sizeof(*c));
     c->key = key;
     c->first = group->first;
-    for (int q = 0; q < RUN_QUEUES; q++)
-        c->queues[q].solo.run = run;
     HASH_ADD(hh, run->communicators, key, sizeof(c->key), c);
     return c;
 }
@@ -69,12 +67,8 @@ void run_comms_release(struct run *run)
     {
         HASH_DELETE(hh, run->communicators, c);
         for (int q = 0; q < RUN_QUEUES; q++) {
-            for (int64_t k = 0; k < c->queues[q].rendezvous.n; k++) {
-                VEC_RELEASE(&c->queues[q].rendezvous.v[k]->streams);
-                free(c->queues[q].rendezvous.v[k]);
-            }
-            VEC_RELEASE(&c->queues[q].rendezvous);
-            VEC_RELEASE(&c->queues[q].solo.streams);
+            VEC_RELEASE(&c->queues[q][0].streams);
+            VEC_RELEASE(&c->queues[q][1].streams);
         }
         VEC_RELEASE(&c->plans);
         free(c);
@@ -178,22 +172,16 @@ static void end_rendezvous(struct sim *sim, void *arg)
     }
     for (int64_t i = 0; i < n; i++)
         run_try_streams(m->streams.v[i]->rank);
+    m->streams.n = 0; /* for the next but one, which cannot have begun */
 }
 
 static struct rendezvous *rendezvous_of(struct rank *r, enum channel channel,
                                         enum stream s)
 {
     struct communicator *c = r->comms[channel];
-    int q = (int)s;
-    if (c->n_members == 1)
-        return &c->queues[q].solo;
-    int32_t index = r->n_joined[channel][q]++;
-    while (c->queues[q].rendezvous.n <= index) {
-        struct rendezvous *m = xcalloc(1, sizeof(*m));
-        m->run = r->run;
-        VEC_PUSH(&c->queues[q].rendezvous, m);
-    }
-    return c->queues[q].rendezvous.v[index];
+    bool odd = r->is_odd[channel][s];
+    r->is_odd[channel][s] = c->n_members > 1 && !odd;
+    return &c->queues[s][odd];
 }
 
 void run_rendezvous(struct rank *r, struct stream_state *l)
@@ -211,9 +199,8 @@ void run_rendezvous(struct rank *r, struct stream_state *l)
     if (m->streams.n < r->comms[comm->channel]->n_members)
         return;
     const struct coll_plan *plan = plan_for(r, comm);
-    m->start_ps = run->sim.now_ps;
     for (int64_t i = 0; i < m->streams.n; i++) {
-        m->streams.v[i]->met_ps = m->start_ps;
+        m->streams.v[i]->met_ps = run->sim.now_ps;
         run_account_rendezvous(m->streams.v[i]->rank, m->streams.v[i], r);
         if (is_data(l->stream))
             run_change_moving(m->streams.v[i]->rank, 1);

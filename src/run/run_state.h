@@ -88,16 +88,14 @@ struct rank {
     VEC(struct busy_interval)
     intervals; /* without gaps; none where there are no stages */
     struct communicator *comms[CHANNEL_N];
-    int32_t n_joined[CHANNEL_N][RUN_QUEUES]; /* collectives joined so far */
+    bool is_odd[CHANNEL_N][RUN_QUEUES]; /* the number of collectives joined so far */
     struct mailbox *mailbox;
 };
 
 /* A collective that its ranks come to; it starts when the last has come. */
 struct rendezvous {
-    struct run *run;
-    VEC(struct stream_state *) streams;
-    int64_t start_ps;
-    bool takes_sms; /* of the ranks' GPUs, while it runs */
+    VEC(struct stream_state *) streams; /* that have come */
+    bool takes_sms;                     /* of the ranks' GPUs, while it runs */
 };
 
 /* A fusion at work. */
@@ -117,10 +115,9 @@ struct communicator {
     int64_t first;
     int64_t n_members;
     int32_t n_started; /* collectives */
-    struct {
-        VEC(struct rendezvous *) rendezvous; /* by sequence number */
-        struct rendezvous solo;              /* of a group with one simulated rank */
-    } queues[RUN_QUEUES];
+    /* Of each queue the collective that ends, and the next, to which ranks may come
+     * before all have left that: by sequence number, even and odd. */
+    struct rendezvous queues[RUN_QUEUES][2];
     VEC(struct comm) plans; /* made for it, unfolded */
     UT_hash_handle hh;
 };
