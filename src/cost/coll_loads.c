@@ -85,13 +85,53 @@ void coll_load_hop(struct planner *p, struct coll_loads *loads,
     }
 }
 
-static int compare_uses(const void *a, const void *b)
+/* By link, then weight, as one number that is compared without a branch; weights are
+ * never negative. */
+static inline bool use_precedes(const struct flow_use *x, const struct flow_use *y)
 {
-    const struct flow_use *x = a, *y = b;
-    if (x->link != y->link)
-        return x->link < y->link ? -1 : 1;
-    return (x->weight > y->weight) - (x->weight < y->weight); /* sums do not depend on
-                                                                 the order of hops */
+    uint64_t a, b;
+    memcpy(&a, &x->weight, sizeof(a));
+    memcpy(&b, &y->weight, sizeof(b));
+    return ((unsigned __int128)(uint32_t)x->link << 64 | a) <
+           ((unsigned __int128)(uint32_t)y->link << 64 | b);
+}
+
+static void merge_uses(struct flow_use *to, const struct flow_use *a, int64_t n_a,
+                       const struct flow_use *b, int64_t n_b)
+{
+    const struct flow_use *end_a = a + n_a, *end_b = b + n_b;
+    while (a < end_a && b < end_b) {
+        bool from_b = use_precedes(b, a);
+        *to++ = from_b ? *b : *a;
+        a += !from_b;
+        b += from_b;
+    }
+    while (a < end_a)
+        *to++ = *a++;
+    while (b < end_b)
+        *to++ = *b++;
+}
+
+/* So that sums do not depend on the order of hops. Runs that are in order already are
+ * merged, pair by pair: O(n log runs). `spare` has as many places. */
+static void sort_uses(struct flow_use *v, struct flow_use *spare, int64_t n)
+{
+    enum { RUN = 8 };
+    for (int64_t i = 1; i < n; i++) {
+        struct flow_use x = v[i];
+        int64_t k = i;
+        for (; k % RUN && use_precedes(&x, &v[k - 1]); k--)
+            v[k] = v[k - 1];
+        v[k] = x;
+    }
+    for (int64_t run = RUN; run < n; run *= 2)
+        for (int64_t i = 0; i + run < n; i += 2 * run) {
+            int64_t n_b = n - i - run < run ? n - i - run : run;
+            if (!use_precedes(&v[i + run], &v[i + run - 1]))
+                continue;
+            memcpy(spare, v + i, (size_t)run * sizeof(*v));
+            merge_uses(v + i, spare, run, v + i + run, n_b);
+        }
 }
 
 void coll_loads_own(struct coll_loads *loads)
@@ -125,12 +165,11 @@ void coll_loads_finish(struct planner *p, struct coll_loads *loads,
 {
     int32_t n = 0;
     int64_t n_own = loads->n_own < loads->uses.n ? loads->n_own : 0;
-    struct flow_use *own = xmalloc(((size_t)n_own + 1) * sizeof(*own));
+    struct flow_use *own =
+        xmalloc(((size_t)(n_own + loads->uses.n) + 1) * sizeof(*own));
     if (n_own > 0)
         memcpy(own, loads->uses.v, (size_t)n_own * sizeof(*own));
-    if (loads->uses.n > 0)
-        qsort(loads->uses.v, (size_t)loads->uses.n, sizeof(*loads->uses.v),
-              compare_uses);
+    sort_uses(loads->uses.v, own + n_own, loads->uses.n);
     for (int64_t i = 0; i < loads->uses.n; i++)
         n += i == 0 || loads->uses.v[i].link != loads->uses.v[i - 1].link;
     phase->uses = ARENA_ARRAY(p->arena, n + 1, struct flow_use);
