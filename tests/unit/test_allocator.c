@@ -265,6 +265,15 @@ static void test_late(void)
     CU_ASSERT_EQUAL(peak_B(events, n, 0, made_before, INT64_MAX), 70 * MIB);
     CU_ASSERT_EQUAL(peak_B(events, n, 0, late, INT64_MAX), 110 * MIB);
     CU_ASSERT_EQUAL(peak_B(events, n, 0, late, 80 * MIB), 70 * MIB);
+    /* Which may be the blocks of the very size that is asked for. */
+    static const struct ledger_event twice[] = {
+        { LEDGER_LATE, 0, 40 * MIB },
+        { LEDGER_LATE, 0, 40 * MIB },
+        { LEDGER_LATE, 0, -40 * MIB },
+        { LEDGER_LATE, 0, -40 * MIB },
+    };
+    CU_ASSERT_EQUAL(peak_B(twice, 4, 0, late, INT64_MAX), 80 * MIB);
+    CU_ASSERT_EQUAL(peak_B(twice, 4, 0, late, 60 * MIB), 40 * MIB);
 }
 
 void test_allocator_register(void)
