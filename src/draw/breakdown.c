@@ -98,6 +98,7 @@ void breakdown_draw(const struct breakdown *b, struct draw *d)
 
     x.from_zero = x.tight = true;
     frame_init(&f, b->title, note ? note : b->subtitle, &x, &y);
+    f.provenance = b->provenance;
     f.y_down = true;
     for (size_t i = 0; i < shown; i++)
         axis_view_include(&f.x, total_of(b, i));

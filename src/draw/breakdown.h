@@ -8,7 +8,7 @@
 #include "draw/meaning.h"
 
 struct breakdown {
-    const char *title, *subtitle;
+    const char *title, *subtitle, *provenance;
     const char *const *bars; /* names, from the top */
     size_t n_bars;
     const char *const *parts;     /* names in the legend */

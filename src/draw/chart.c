@@ -190,6 +190,7 @@ void chart_draw(const struct chart *chart, struct draw *d)
     struct frame f;
 
     frame_init(&f, chart->title, chart->subtitle, &chart->x, &y);
+    f.provenance = chart->provenance;
     include_series(chart, &f);
     if (chart->identity > 0) {
         axis_view_include(&f.x, f.y.lo);

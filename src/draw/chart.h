@@ -54,6 +54,7 @@ struct annotation {
 
 struct chart {
     const char *title, *subtitle; /* subtitle: the question the chart answers */
+    const char *provenance;       /* what its numbers are of; NULL: not said */
     struct axis x, y;
     const struct series *series;
     size_t n_series;

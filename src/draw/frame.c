@@ -11,6 +11,8 @@ enum {
     TITLE_H = 22,
     SUB_FONT = 12,
     SUB_H = 17,
+    SOURCE_FONT = 10,
+    SOURCE_H = 14,
     LABEL_FONT = 13, /* axis titles */
     LABEL_H = 20,
     TICK = 5,
@@ -44,7 +46,8 @@ static bool has_text(const char *s)
 static double top_room(const struct frame *f)
 {
     return EDGE + (has_text(f->title) ? TITLE_H : 0) +
-           (has_text(f->subtitle) ? SUB_H : 0) + 6;
+           (has_text(f->subtitle) ? SUB_H : 0) +
+           (has_text(f->provenance) ? SOURCE_H : 0) + 6;
 }
 
 static double inset_at(const struct axis_view *v, bool low)
@@ -177,11 +180,20 @@ static void draw_titles(const struct frame *f, struct draw *d)
                                      .colour = PALETTE_INK });
         y += TITLE_H;
     }
-    if (has_text(f->subtitle))
+    if (has_text(f->subtitle)) {
         fitted(d, EDGE, y, f->subtitle, width,
                &(struct draw_text) { .id = "subtitle",
                                      .cls = "subtitle",
                                      .size = SUB_FONT,
+                                     .level = DRAW_TOP,
+                                     .colour = PALETTE_SOFT });
+        y += SUB_H;
+    }
+    if (has_text(f->provenance))
+        fitted(d, EDGE, y, f->provenance, width,
+               &(struct draw_text) { .id = "provenance",
+                                     .cls = "provenance",
+                                     .size = SOURCE_FONT,
                                      .level = DRAW_TOP,
                                      .colour = PALETTE_SOFT });
 }

@@ -151,6 +151,7 @@ void heatmap_draw(const struct heatmap *map, struct draw *d)
     struct frame f;
 
     frame_init(&f, map->title, map->subtitle, &map->x, &map->y);
+    f.provenance = map->provenance;
     axis_view_init(&scale, &map->value);
     for (size_t i = 0; i < map->x.n_categories * map->y.n_categories; i++)
         axis_view_include(&scale, map->values[i]);

@@ -6,7 +6,7 @@
 #include "draw/axis.h"
 
 struct heatmap {
-    const char *title, *subtitle;
+    const char *title, *subtitle, *provenance;
     struct axis x, y;  /* AXIS_CATEGORY both; row 0 is at the top */
     struct axis value; /* label, unit and scale (linear or log) of the colours */
     const double

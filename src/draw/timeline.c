@@ -262,6 +262,7 @@ void timeline_draw(const struct timeline *t, struct draw *d)
     struct tracks l = { .t = t, .f = &f, .d = d, .every = every };
 
     frame_init(&f, t->title, note ? note : t->subtitle, &x, &y);
+    f.provenance = t->provenance;
     prepare(t, &f);
     frame_layout(&f, d->width, d->height);
     frame_draw(&f, d);

@@ -18,7 +18,7 @@ struct timeline_box {
 };
 
 struct timeline {
-    const char *title, *subtitle;
+    const char *title, *subtitle, *provenance;
     const char *const *tracks;
     size_t n_tracks;
     const char *const *kinds;     /* names in the legend */

@@ -20,6 +20,7 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
     double values[BARS][JOB_PHASES], all[BARS * JOB_PHASES];
     size_t n = 0;
     char price[64], *title = figure_step_title("A job", s);
+    char *source = figure_step_provenance(s, true);
     for (int i = 0; i < JOB_PHASES; i++) {
         enum job_phase phase = (enum job_phase)i;
         if (r->phases_s[i] <= 0)
@@ -38,6 +39,7 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
                  "What takes how long, and what is billed (%.2f USD)?", r->usd);
     const struct breakdown b = {
         .title = title,
+        .provenance = source,
         .subtitle = price,
         .bars = bars,
         .n_bars = BARS,
@@ -48,6 +50,7 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
         .value = { .label = "time of the job", .unit = AXIS_PLAIN, .unit_text = "min" }
     };
     breakdown_draw(&b, d);
+    free(source);
     free(title);
 }
 

@@ -3,6 +3,7 @@
 #include "base/xmalloc.h"
 #include "draw/chart.h"
 #include "report/figure_step_data.h"
+#include "report/provenance.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -239,6 +240,18 @@ char *figure_step_title(const char *what, const struct scenario *s)
     return xasprintf("%s of %s on %" PRId64 " x %s%s", what, s->model.label,
                      (int64_t)g->count, g->instance->name,
                      s->cluster.n_groups > 1 ? " and others" : "");
+}
+
+char *figure_step_provenance(const struct scenario *s, bool priced)
+{
+    struct arena arena;
+    struct provenance p;
+    arena_init(&arena);
+    provenance_init(&p, &arena);
+    provenance_add(&p, s);
+    char *text = xstrdup(provenance_text(&p, priced));
+    arena_release(&arena);
+    return text;
 }
 
 static void draw_one(const struct step_figures *f, enum step_figure which,

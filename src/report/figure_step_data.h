@@ -85,4 +85,7 @@ void figure_step_usage(const struct step_figures *f, const struct scenario *s,
 /* "gpt2 on 2 x p4d.24xlarge"; the caller frees it. */
 char *figure_step_title(const char *what, const struct scenario *s);
 
+/* What its numbers are of, with prices where `priced`; the caller frees it. */
+char *figure_step_provenance(const struct scenario *s, bool priced);
+
 #endif

@@ -110,6 +110,7 @@ void figure_step_memory(const struct step_figures *f, const struct scenario *s,
     double *block = xcalloc(most * (STACKED + 1), sizeof(*block)), *x = block;
     struct series series[SERIES];
     char *title = figure_step_title("GPU memory in a step", s);
+    char *source = figure_step_provenance(s, false);
     char *question = r->memory.n_stages > 1 ? xasprintf("What fills stage %" PRId64
                                                         ", the fullest, and when?",
                                                         (int64_t)stage)
@@ -120,6 +121,7 @@ void figure_step_memory(const struct step_figures *f, const struct scenario *s,
     describe(series, n, x, y, &capacity);
     const struct chart c = {
         .title = title,
+        .provenance = source,
         .subtitle = question,
         .x = { .label = "time",
                .unit = AXIS_SECONDS,
@@ -131,6 +133,7 @@ void figure_step_memory(const struct step_figures *f, const struct scenario *s,
     };
     chart_draw(&c, d);
     free(block);
+    free(source);
     free(title);
     free(question);
 }
@@ -154,6 +157,7 @@ void figure_step_stages(const struct scenario *s, const struct simulate_result *
     char **names = xcalloc(n + 1, sizeof(*names));
     struct series series[SERIES];
     char *title = figure_step_title("GPU memory", s);
+    char *source = figure_step_provenance(s, false);
     for (size_t i = 0; i < n; i++)
         names[i] = xasprintf("%zu", i);
     for (int k = 0; k < STACKED; k++) {
@@ -176,6 +180,7 @@ void figure_step_stages(const struct scenario *s, const struct simulate_result *
     };
     const struct chart c = {
         .title = title,
+        .provenance = source,
         .subtitle = "What fills each stage of the pipeline at its fullest moment?",
         .x = { .label = "stage",
                .scale = AXIS_CATEGORY,
@@ -190,5 +195,6 @@ void figure_step_stages(const struct scenario *s, const struct simulate_result *
         free(names[i]);
     free(names);
     free(y);
+    free(source);
     free(title);
 }

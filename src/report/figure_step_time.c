@@ -245,9 +245,10 @@ void figure_step_timeline(const struct step_figures *f, const struct scenario *s
 {
     struct drawing x = { .f = f };
     char *title = figure_step_title("A training step", s), *question = subtitle(f, s);
+    char *source = figure_step_provenance(s, false);
     const char *streams[SPAN_STREAMS];
     char **stages = xcalloc((size_t)f->n_tracks + 1, sizeof(*stages));
-    struct timeline t = { .title = title, .subtitle = question };
+    struct timeline t = { .title = title, .subtitle = question, .provenance = source };
     if (is_pipeline(f))
         add_stages(&x);
     else
@@ -270,6 +271,7 @@ void figure_step_timeline(const struct step_figures *f, const struct scenario *s
     VEC_RELEASE(&x.numbers);
     VEC_RELEASE(&x.boxes);
     free(stages);
+    free(source);
     free(title);
     free(question);
 }
@@ -293,6 +295,7 @@ void figure_step_breakdown(const struct scenario *s, const struct simulate_resul
     enum meaning meanings[CATEGORY_N];
     size_t n = 0;
     char *title = figure_step_title("A training step", s);
+    char *source = figure_step_provenance(s, false);
     for (int i = 0; i < CATEGORY_N; i++) {
         if (i == CATEGORY_DATA_COMM_HIDDEN ||
             r->parts_s[i] <= least_frac * r->step_time_s)
@@ -302,6 +305,7 @@ void figure_step_breakdown(const struct scenario *s, const struct simulate_resul
         values[n++] = r->parts_s[i];
     }
     const struct breakdown b = { .title = title,
+                                 .provenance = source,
                                  .subtitle = "Where does its time go?",
                                  .bars = &bar,
                                  .n_bars = 1,
@@ -314,5 +318,6 @@ void figure_step_breakdown(const struct scenario *s, const struct simulate_resul
     breakdown_draw(&b, d);
     for (size_t i = 0; i < n; i++)
         free(parts[i]);
+    free(source);
     free(title);
 }

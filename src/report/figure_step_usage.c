@@ -50,6 +50,7 @@ void figure_step_usage(const struct step_figures *f, const struct scenario *s,
     struct series series[USES];
     size_t n = 0;
     char *title = figure_step_title("What a step keeps busy", s);
+    char *source = figure_step_provenance(s, false);
     figure_step_use(&u, f);
     double length_s = (double)u.end_ps * 1e-12 / STRETCHES;
     for (int use = 0; use < USES; use++) {
@@ -68,6 +69,7 @@ void figure_step_usage(const struct step_figures *f, const struct scenario *s,
     }
     const struct chart c = {
         .title = title,
+        .provenance = source,
         .subtitle = f->n_tracks > 1
                         ? "What waits for what? Mean over the stages of a pipeline"
                         : "What waits for what?",
@@ -80,5 +82,6 @@ void figure_step_usage(const struct step_figures *f, const struct scenario *s,
         .n_series = n,
     };
     chart_draw(&c, d);
+    free(source);
     free(title);
 }

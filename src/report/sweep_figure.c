@@ -3,7 +3,9 @@
 #include "base/xmalloc.h"
 #include "draw/chart.h"
 #include "report/figure_meaning.h"
+#include "report/provenance.h"
 #include "report/sweep_figure_data.h"
+#include "sweep/sweep_assumed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -345,9 +347,28 @@ void figure_sweep_add(struct sweep_figures *f, int64_t point, json_t *record)
         add_record(&f->v[i], &from, point);
 }
 
+static void add_scenario(void *arg, const struct scenario *s)
+{
+    provenance_add(arg, s);
+}
+
+static bool is_priced(const struct sweep_figure *f)
+{
+    bool any = strstr(f->x.name, "usd") != NULL;
+    for (int32_t y = 0; y < f->y.n; y++)
+        any |= strstr(f->y.v[y].name, "usd") != NULL;
+    return any || (f->value.name && strstr(f->value.name, "usd"));
+}
+
 int figure_sweep_write(const struct sweep_figures *f, const char *dir, struct err *err)
 {
     int rc = 0;
+    struct provenance p;
+    provenance_init(&p, f->sweep->arena);
+    if (f->n > 0)
+        sweep_visit(f->sweep, add_scenario, &p);
+    for (int32_t i = 0; i < f->n; i++)
+        f->v[i].provenance = provenance_text(&p, is_priced(&f->v[i]));
     for (int32_t i = 0; i < f->n && rc == 0; i++) {
         char *path = xasprintf("%s/%s", dir, f->v[i].file);
         rc = figure_sweep_write_one(&f->v[i], f->sweep->arena, path, err);

@@ -52,6 +52,7 @@ struct sweep_datum {
 
 struct sweep_figure {
     const char *file, *title, *question, *x_label, *y_label;
+    const char *provenance;
     enum sweep_figure_kind kind;
     enum sweep_pick pick;
     int x_scale, y_scale; /* enum axis_scale, or SCALE_AUTO */

@@ -56,7 +56,14 @@ static const char *values_text(const struct gathered *g, const struct varied *fi
     return text;
 }
 
-static void add_point(struct gathered *g, const struct sweep *s, int64_t point)
+static void add_all(void *arg, const struct scenario *s)
+{
+    for (int32_t i = 0; i < s->assumed.n; i++)
+        add(arg, &s->assumed.v[i]);
+}
+
+static void visit_point(const struct sweep *s, int64_t point,
+                        void (*visit)(void *arg, const struct scenario *s), void *arg)
 {
     struct cfg_loader loader;
     struct scenario scenario = { 0 };
@@ -65,21 +72,26 @@ static void add_point(struct gathered *g, const struct sweep *s, int64_t point)
     json_t *tree = sweep_point_scenario(s, point, &err);
     if (tree && scenario_read(&scenario, &loader,
                               cfg_from_tree(&loader, "scenario", tree)) == 0)
-        for (int32_t i = 0; i < scenario.assumed.n; i++)
-            add(g, &scenario.assumed.v[i]);
+        visit(arg, &scenario);
     cfg_loader_release(&loader);
+}
+
+void sweep_visit(const struct sweep *s,
+                 void (*visit)(void *arg, const struct scenario *s), void *arg)
+{
+    int64_t stride = 1, left = POINTS_MOST;
+    if (s->n_points == 0)
+        return;
+    visit_point(s, 0, visit, arg);
+    for (int32_t axis = s->n_axes; axis-- > 0; stride *= s->axes[axis])
+        for (int64_t i = 1; i < s->axes[axis] && left > 0; i++, left--)
+            visit_point(s, i * stride, visit, arg);
 }
 
 void sweep_assumed(struct assumptions *out, const struct sweep *s, struct arena *arena)
 {
     struct gathered g = { .arena = arena };
-    int64_t stride = 1, left = POINTS_MOST;
-    if (s->n_points == 0)
-        return;
-    add_point(&g, s, 0);
-    for (int32_t axis = s->n_axes; axis-- > 0; stride *= s->axes[axis])
-        for (int64_t i = 1; i < s->axes[axis] && left > 0; i++, left--)
-            add_point(&g, s, i * stride);
+    sweep_visit(s, add_all, &g);
     for (int64_t i = 0; i < g.fields.n; i++) {
         struct varied *field = &g.fields.v[i];
         assumptions_add(out, arena, field->pointer, values_text(&g, field), field->why);

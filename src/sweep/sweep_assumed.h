@@ -3,11 +3,16 @@
 #define SWEEP_SWEEP_ASSUMED_H
 
 #include "scenario/assumed.h"
+#include "scenario/scenario.h"
 #include "sweep/sweep.h"
 
-/* Adds what the first point leaves open, and what differs from it along each axis, the
- * others at their first value: "flash or unfused". Rows live in the arena, and points
- * that cannot be read have none. At most a few hundred scenarios are read. */
+/* The scenarios of the first point, and of those that differ from it along one axis, the
+ * others at their first value; a few hundred at most. Points that cannot be read have
+ * none. A scenario lives as long as the call. */
+void sweep_visit(const struct sweep *s,
+                 void (*visit)(void *arg, const struct scenario *s), void *arg);
+
+/* Adds what those scenarios leave open: "flash or unfused". Rows live in the arena. */
 void sweep_assumed(struct assumptions *out, const struct sweep *s, struct arena *arena);
 
 #endif

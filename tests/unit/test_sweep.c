@@ -395,11 +395,23 @@ static void test_figures(void)
                   "/training/micro_batch_size", 2, "results", "gpus", 8, "mfu", 0.5,
                   "hfu", 0.6, "/memory/fits", 1);
     figure_sweep_add(x.figures, 1, record);
+    json_t *unfit =
+        json_pack("{s:{s:i, s:i}, s:{s:i, s:f, s:f, s:b}}", "axes", "/cluster/count", 2,
+                  "/training/micro_batch_size", 2, "results", "gpus", 16, "mfu", 0.5,
+                  "hfu", 0.6, "/memory/fits", 0);
+    figure_sweep_add(x.figures, 3, unfit);
+    json_decref(unfit);
     CU_ASSERT_EQUAL(figure_sweep_write(x.figures, x.dir, &err), 0);
     char *line = read_all(x.dir, "a.svg"), *heatmap = read_all(x.dir, "b.svg");
     CU_ASSERT_EQUAL(count(line, "\"series-0\""), 1);
     CU_ASSERT_EQUAL(count(line, "\"series-1\""), 0);
     CU_ASSERT_EQUAL(count(heatmap, "\"cell-0-0\""), 1);
+    CU_ASSERT_EQUAL(count(heatmap, ">does not fit<"), 1);
+    CU_ASSERT(count(heatmap, "class=\"hatch\"") > 3);
+    /* what all points have in common, and not what an axis sets */
+    CU_ASSERT_EQUAL(count(line, ">Simulated: ddp over nccl (pytorch-ddp), amp_fp16<"),
+                    1);
+    CU_ASSERT_EQUAL(count(line, "micro-batch"), 0);
     free(line);
     free(heatmap);
     json_decref(record);

@@ -1,0 +1,26 @@
+/* What a figure's numbers are of, in a line under its title: library and its version,
+ * micro-batch, precision, and whose prices of when. */
+#ifndef REPORT_PROVENANCE_H
+#define REPORT_PROVENANCE_H
+
+#include "base/arena.h"
+#include "scenario/scenario.h"
+
+/* What all scenarios that were added have in common; prices of several dates are all
+ * named. Texts live in the arena. */
+struct provenance {
+    struct arena *arena;
+    int64_t n; /* scenarios added */
+    const char *library, *micro_batch, *precision;
+    const char *service; /* whose prices; NULL: several, or none */
+    const char *dates;   /* of them: "2021-2025, 2026-06"; NULL: none */
+};
+
+void provenance_init(struct provenance *p, struct arena *arena);
+void provenance_add(struct provenance *p, const struct scenario *s);
+
+/* "Simulated: ddp over nccl (pytorch-1.13), micro-batch 4, fp16", and the prices where
+ * `priced`. In the arena. */
+const char *provenance_text(const struct provenance *p, bool priced);
+
+#endif
