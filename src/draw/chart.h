@@ -41,7 +41,9 @@ struct series {
     const char *const *labels; /* of points, drawn where there is room; NULL: none */
     bool stepped;              /* an area whose values hold until the next x */
     bool no_markers;
-    const bool *faded;    /* points that matter less, drawn pale; NULL: none */
+    const bool *hollow;           /* points drawn as outlines; NULL: none */
+    const double *x_low, *x_high; /* bars across points; NULL: none */
+    const bool *faded;            /* points that matter less, drawn pale; NULL: none */
     const char *beyond;   /* SERIES_LIMIT: what lies above it; NULL: not shaded */
     size_t colour;        /* 1 + the palette's index; 0: by order */
     enum meaning meaning; /* decides the colour, where there is one */

@@ -130,9 +130,7 @@ static void draw_markers(struct marks *m, const struct series *s, size_t index,
 {
     bool many = m->n_marked > 200, pale = many && s->kind == SERIES_POINTS;
     double radius = m->n_marked > 1000 ? 2.2 : many ? 3 : 4;
-    struct draw_style style = { .cls = "marker",
-                                .stroke = many ? 0 : PALETTE_WHITE,
-                                .width = 0.8 };
+    struct draw_style style = { .cls = "marker" };
 
     for (size_t i = 0; i < s->n; i++) {
         struct draw_point at = frame_at(m->frame, series_x(s, i), s->y[i]);
@@ -142,6 +140,14 @@ static void draw_markers(struct marks *m, const struct series *s, size_t index,
                          ? palette_alpha(palette_mix(colour, PALETTE_FRAME, 0.5), 0.4)
                      : pale ? palette_alpha(colour, 0.6)
                             : colour;
+        if (s->hollow && s->hollow[i]) {
+            style.stroke = style.fill;
+            style.fill = PALETTE_WHITE;
+            style.width = 1.4;
+        } else {
+            style.stroke = many ? 0 : PALETTE_WHITE;
+            style.width = 0.8;
+        }
         draw_marker(m->d, palette_shape(index), at.x, at.y, radius, &style);
         if (m->frame->taken.n < TAKEN_MAX)
             frame_take_anyway(m->frame, (struct draw_box) { at.x - 4, at.y - 4, 8, 8 });
@@ -178,6 +184,24 @@ static void draw_limit(struct marks *m, const struct series *s, struct draw_styl
     frame_take_anyway(m->frame, (struct draw_box) { p.x, at.y - 2, p.w, 4 });
 }
 
+/* Thin bars from x_low to x_high, with ends. */
+static void draw_ranges(struct marks *m, const struct series *s, uint32_t colour)
+{
+    const struct draw_style style = {
+        .cls = "range", .stroke = palette_mix(colour, PALETTE_WHITE, 0.35), .width = 1
+    };
+
+    for (size_t i = 0; s->x_low && s->x_high && i < s->n; i++) {
+        struct draw_point a = frame_at(m->frame, s->x_low[i], s->y[i]);
+        struct draw_point b = frame_at(m->frame, s->x_high[i], s->y[i]);
+        if (!isfinite(a.x) || !isfinite(b.x) || !isfinite(a.y))
+            continue;
+        draw_line(m->d, a.x, a.y, b.x, a.y, &style);
+        draw_line(m->d, a.x, a.y - 3, a.x, a.y + 3, &style);
+        draw_line(m->d, b.x, b.y - 3, b.x, b.y + 3, &style);
+    }
+}
+
 void marks_line(struct marks *m, size_t index)
 {
     const struct series *s = &m->chart->series[index];
@@ -194,6 +218,7 @@ void marks_line(struct marks *m, size_t index)
     snprintf(id, sizeof(id), "series-%zu", index);
     draw_group(m->d, id, "series", NULL);
     draw_group(m->d, NULL, NULL, &m->frame->plot);
+    draw_ranges(m, s, colour);
     if (s->kind == SERIES_LIMIT)
         draw_limit(m, s, style);
     else if (s->kind != SERIES_POINTS)

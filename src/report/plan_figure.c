@@ -1,5 +1,8 @@
-/* Plans as points: time against cost, or against memory. */
-#include "base/xmalloc.h"
+/* Plans as points: time against cost, or against memory. Colours are numbers of GPUs,
+ * hollow points may not fit in memory, and the front is a staircase with its plans named
+ * by their degrees. */
+#include "base/arena.h"
+#include "base/strbuf.h"
 #include "draw/chart.h"
 #include "report/plan_report.h"
 #include "search/plan_front.h"
@@ -7,6 +10,21 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+
+enum { SIZES_MAX = 7, FRONT_COLOUR = 7, LABELLED_MAX = 8 };
+
+#define SLOWEST_SHOWN 2.5 /* times the fastest step */
+
+struct plan_points {
+    struct arena arena;
+    const struct plan_report *r;
+    enum plan_axis axis;
+    int64_t sizes[SIZES_MAX]; /* GPUs, ascending; the last is all larger ones */
+    size_t n_sizes;
+    int32_t *front, n_front;
+    double right, top, left, bottom; /* what is shown of the plane, about the front */
+    bool cut;                        /* slower plans of the front are not shown */
+};
 
 /* Whether clusters differ in price, so that cost says more than time does. */
 static bool prices_differ(const struct plan_outcome *o)
@@ -18,54 +36,222 @@ static bool prices_differ(const struct plan_outcome *o)
     return false;
 }
 
-static int write_chart(const struct plan_report *r, const char *path,
-                       enum plan_axis axis, struct series *series, struct err *err)
+static bool is_drawn(const struct plan_entry *e)
 {
-    bool cost = axis == PLAN_AXIS_COST;
-    char title[128];
-    snprintf(title, sizeof(title), "Plans for %s, %" PRId64 " sequences a step",
-             r->job->space.model->label, (int64_t)r->job->space.global_batch);
-    struct chart c = {
-        .title = title,
-        .subtitle = cost ? "What does a faster step cost?"
-                         : "How much memory does a faster step need?",
-        .x = { .label = "step time", .unit = AXIS_SECONDS },
-        .y = { .label = cost ? "cost of a million samples" : "peak memory of a GPU",
-               .unit = cost ? AXIS_USD : AXIS_BYTES },
-        .series = series,
-        .n_series = 2,
+    return e->result.known && (e->result.fits || e->result.near_limit);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void find_sizes(struct plan_points *p)
+{
+    const struct plan_outcome *o = p->r->outcome;
+    int64_t *all = ARENA_ARRAY(&p->arena, o->n_tried + 1, int64_t);
+    size_t n = 0;
+    for (int32_t i = 0; i < o->n_tried; i++)
+        if (is_drawn(&o->tried[i]))
+            all[n++] = o->tried[i].point.world;
+    qsort(all, n, sizeof(*all), by_number);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || all[i] != all[i - 1]) {
+            size_t at = p->n_sizes < SIZES_MAX ? p->n_sizes++ : SIZES_MAX - 1;
+            p->sizes[at] = all[i];
+        }
+}
+
+static size_t size_index(const struct plan_points *p, int64_t gpus)
+{
+    size_t at = 0;
+    while (at + 1 < p->n_sizes && p->sizes[at] < gpus)
+        at++;
+    return at;
+}
+
+static double value_of(const struct plan_points *p, const struct plan_entry *e)
+{
+    return plan_axis_value(p->r->job, e, p->axis);
+}
+
+/* What is shown: the front and a margin, but no plan much slower than the fastest. */
+static void crop(struct plan_points *p)
+{
+    const double beyond = 1.35;
+    const struct plan_outcome *o = p->r->outcome;
+    double slowest = 0, fastest = INFINITY, most = 0, least = INFINITY;
+    for (int32_t i = 0; i < p->n_front; i++) {
+        const struct plan_entry *e = &o->entries[p->front[i]];
+        slowest = fmax(slowest, e->result.step_time_s);
+        fastest = fmin(fastest, e->result.step_time_s);
+        most = fmax(most, value_of(p, e));
+        least = fmin(least, value_of(p, e));
+    }
+    p->cut = slowest > SLOWEST_SHOWN * fastest;
+    p->right =
+        p->cut ? SLOWEST_SHOWN * fastest : fmax(slowest * 1.15, fastest * beyond);
+    p->left = fastest * 0.9;
+    p->top = most * beyond;
+    p->bottom = p->axis == PLAN_AXIS_COST ? 0.85 * least : 0;
+    if (p->axis == PLAN_AXIS_MEMORY && p->n_front)
+        p->top = fmax(p->top, 1.1 * (double)o->entries[0].result.capacity_B);
+}
+
+/* The plans of one size, fitting ones filled. */
+static struct series size_series(struct plan_points *p, size_t size)
+{
+    const struct plan_outcome *o = p->r->outcome;
+    double *x = ARENA_ARRAY(&p->arena, o->n_tried + 1, double);
+    double *y = ARENA_ARRAY(&p->arena, o->n_tried + 1, double);
+    bool *hollow = ARENA_ARRAY(&p->arena, o->n_tried + 1, bool);
+    size_t n = 0;
+    for (int32_t i = 0; i < o->n_tried; i++) {
+        const struct plan_entry *e = &o->tried[i];
+        if (!is_drawn(e) || size_index(p, e->point.world) != size ||
+            e->result.step_time_s > p->right || value_of(p, e) > p->top)
+            continue;
+        x[n] = e->result.step_time_s;
+        y[n] = value_of(p, e);
+        hollow[n++] = !e->result.fits || e->result.near_limit;
+    }
+    return (struct series) {
+        .name = arena_printf(&p->arena, "%" PRId64 " GPUs", p->sizes[size]),
+        .kind = SERIES_POINTS,
+        .n = n,
+        .x = x,
+        .y = y,
+        .hollow = hollow,
+        .colour = size + 1,
     };
+}
+
+/* "512: tp8 pp16 dp4 mb2", degrees of one left out. */
+static const char *label_of(struct plan_points *p, const struct space_point *point)
+{
+    static const struct {
+        const char *word;
+        int field;
+    } degrees[] = { { "tp", SPACE_TENSOR },
+                    { "pp", SPACE_PIPELINE },
+                    { "cp", SPACE_CONTEXT },
+                    { "ep", SPACE_EXPERT } };
+    struct strbuf text;
+    strbuf_init(&text);
+    if (p->n_sizes > 1)
+        strbuf_printf(&text, "%" PRId64 ":", point->world);
+    for (size_t i = 0; i < sizeof(degrees) / sizeof(*degrees); i++)
+        if (point->v[degrees[i].field] > 1)
+            strbuf_printf(&text, " %s%" PRId64, degrees[i].word,
+                          point->v[degrees[i].field]);
+    strbuf_printf(&text, " dp%" PRId64 " mb%" PRId64, point->data,
+                  point->v[SPACE_MICRO]);
+    const char *s = strbuf_get(&text);
+    const char *label = arena_strdup(&p->arena, *s == ' ' ? s + 1 : s);
+    strbuf_release(&text);
+    return label;
+}
+
+static struct series front_series(struct plan_points *p)
+{
+    const struct plan_outcome *o = p->r->outcome;
+    size_t n = (size_t)p->n_front;
+    double *x = ARENA_ARRAY(&p->arena, n + 1, double);
+    double *y = ARENA_ARRAY(&p->arena, n + 1, double);
+    double *low = ARENA_ARRAY(&p->arena, n + 1, double);
+    double *high = ARENA_ARRAY(&p->arena, n + 1, double);
+    const char **labels = ARENA_ARRAY(&p->arena, n + 1, const char *);
+    for (size_t i = 0; i < n; i++) {
+        const struct plan_entry *e = &o->entries[p->front[i]];
+        x[i] = e->result.step_time_s;
+        y[i] = value_of(p, e);
+        low[i] = fmax(e->result.range_s[0], p->left);
+        high[i] = fmin(e->result.range_s[1], p->right);
+        if (x[i] > p->right) {
+            n = i;
+            break;
+        }
+        if (i % ((n - 1) / LABELLED_MAX + 1) == 0)
+            labels[i] = label_of(p, &e->point);
+    }
+    return (struct series) { .name = "not beaten; ranges",
+                             .kind = SERIES_STEP,
+                             .n = n,
+                             .x = x,
+                             .y = y,
+                             .x_low = low,
+                             .x_high = high,
+                             .labels = labels,
+                             .colour = FRONT_COLOUR };
+}
+
+static const char *subtitle(struct plan_points *p)
+{
+    const struct plan_outcome *o = p->r->outcome;
+    bool open = false;
+    for (int32_t i = 0; i < o->n_tried; i++)
+        open |= is_drawn(&o->tried[i]) && o->tried[i].result.near_limit;
+    return arena_printf(&p->arena, "%s%s%s",
+                        p->axis == PLAN_AXIS_COST
+                            ? "What does a faster step cost?"
+                            : "How much memory does a faster step need?",
+                        open ? " Hollow: may not fit." : "",
+                        p->cut ? " Not shown: slower than 2.5 times the fastest" : "");
+}
+
+static int write_chart(struct plan_points *p, const char *path, struct err *err)
+{
+    bool cost = p->axis == PLAN_AXIS_COST;
+    const struct plan_report *r = p->r;
+    struct series series[SIZES_MAX + 2];
+    double capacity = (double)r->outcome->entries[0].result.capacity_B;
+    struct chart c = {
+        .title = arena_printf(&p->arena, "Plans for %s, %" PRId64 " sequences a step",
+                              r->job->space.model->label, r->job->space.global_batch),
+        .subtitle = subtitle(p),
+        .provenance =
+            arena_printf(&p->arena, "Simulated: %s%s%s",
+                         names_of(op_precision_names, (int)r->job->space.precision),
+                         cost ? "; prices of " : "",
+                         cost ? r->job->space.instances[0].price_date : ""),
+        .x = { .label = "step time",
+               .unit = AXIS_SECONDS,
+               .min = p->left,
+               .max = p->right },
+        .y = { .label = cost ? "cost of a million samples" : "peak memory of a GPU",
+               .unit = cost ? AXIS_USD : AXIS_BYTES,
+               .min = p->bottom,
+               .max = p->top },
+        .series = series,
+    };
+    for (size_t i = 0; i < p->n_sizes; i++) {
+        series[c.n_series] = size_series(p, i);
+        c.n_series += series[c.n_series].n > 0;
+    }
+    series[c.n_series++] = front_series(p);
+    if (!cost)
+        series[c.n_series++] = (struct series) { .name = "memory of a GPU",
+                                                 .kind = SERIES_LIMIT,
+                                                 .n = 1,
+                                                 .y = &capacity,
+                                                 .beyond = "does not fit" };
     return chart_write(&c, path, err);
 }
 
 int figure_plan_write(const struct plan_report *r, const char *path, struct err *err)
 {
     const struct plan_outcome *o = r->outcome;
-    size_t n = (size_t)o->n_entries;
-    if (n == 0)
+    if (o->n_entries == 0)
         return err_set(err, "%s: there is no plan to draw", path);
-    enum plan_axis axis = prices_differ(o) ? PLAN_AXIS_COST : PLAN_AXIS_MEMORY;
-    double *x = xcalloc(4 * n, sizeof(*x)), *y = x + n, *fx = y + n, *fy = fx + n;
-    int32_t *front = xcalloc(n, sizeof(*front));
-    for (size_t i = 0; i < n; i++) {
-        x[i] = o->entries[i].result.step_time_s;
-        y[i] = plan_axis_value(r->job, &o->entries[i], axis);
-    }
-    int32_t m = plan_front(front, r->job, o, axis);
-    for (int32_t i = 0; i < m; i++) {
-        fx[i] = x[front[i]];
-        fy[i] = y[front[i]];
-    }
-    struct series series[] = {
-        { .name = "simulated plans", .kind = SERIES_POINTS, .n = n, .x = x, .y = y },
-        { .name = "no plan beats these",
-          .kind = SERIES_STEP,
-          .n = (size_t)m,
-          .x = fx,
-          .y = fy },
-    };
-    int rc = write_chart(r, path, axis, series, err);
-    free(front);
-    free(x);
+    struct plan_points p = { .r = r };
+    arena_init(&p.arena);
+    p.axis = prices_differ(o) ? PLAN_AXIS_COST : PLAN_AXIS_MEMORY;
+    p.front = ARENA_ARRAY(&p.arena, o->n_entries, int32_t);
+    p.n_front = plan_front(p.front, r->job, o, p.axis);
+    find_sizes(&p);
+    crop(&p);
+    int rc = write_chart(&p, path, err);
+    arena_release(&p.arena);
     return rc;
 }

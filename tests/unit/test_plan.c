@@ -1,6 +1,7 @@
 /* Plans: the counter against brute force, what is kept of a stream against sorting, the
  * memory bound and the default search against simulating everything, threads, prices,
  * and scenarios that simulate to the time of their plan. */
+#include "base/file.h"
 #include "report/plan_report.h"
 #include "search/plan.h"
 #include "search/plan_best.h"
@@ -11,6 +12,7 @@
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void test_plan_register(void);
 
@@ -306,6 +308,43 @@ static void test_threads(void)
     free(one);
     free(two);
     free(three);
+    close_job(&x);
+}
+
+/* The front with its degrees and ranges, the memory there is, and what all is of. */
+static void test_figure(void)
+{
+    static const struct raw_job words = {
+        .model = "bert-large-uncased",
+        .instances = "p3.16xlarge",
+        .count = "2",
+        .batch = 256,
+        .sequence = 512,
+    };
+    static const char *const want[] = { ">16 GPUs<",        ">not beaten; ranges<",
+                                        "class=\"range\"",  ">dp16 mb",
+                                        ">does not fit<",   ">memory of a GPU<",
+                                        ">Simulated: fp16<" };
+    const struct plan_options o = { .simulate_most = 40 };
+    struct plan_outcome out;
+    struct err err = { 0 };
+    struct planned x;
+    size_t length;
+    char dir[] = "/tmp/smsim-plan-XXXXXX", path[64];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/plan.svg", dir);
+    open_job(&x, &words);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    CU_ASSERT_EQUAL_FATAL(plan_search(&out, &x.loader.arena, &x.job, &o, &err), 0);
+    const struct plan_report r = { .job = &x.job, .options = &o, .outcome = &out };
+    CU_ASSERT_EQUAL(figure_plan_write(&r, path, &err), 0);
+    char *text = file_read(path, 1 << 20, &length, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, want[i]));
+    free(text);
+    remove(path);
+    rmdir(dir);
     close_job(&x);
 }
 
@@ -613,6 +652,7 @@ void test_plan_register(void)
     CU_add_test(suite, "why a space is empty", test_empty);
     CU_add_test(suite, "the bound rejects nothing that fits", test_bound);
     CU_add_test(suite, "the default search equals the exhaustive", test_exhaustive);
+    CU_add_test(suite, "the figure", test_figure);
     CU_add_test(suite, "any number of threads gives the same bytes", test_threads);
     CU_add_test(suite, "scenarios take the time of their plans", test_scenarios);
     CU_add_test(suite, "a plan's hours and cost are the whole job's", test_whole_job);
