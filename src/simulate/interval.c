@@ -11,7 +11,7 @@
 static const double unknown_error = 0.2;
 
 /* What a system that no table is of adds to the range, to its slow and its fast end. */
-static const double elsewhere_slow = 0.09, elsewhere_fast = 0.045;
+static const double elsewhere_slow = 0.15, elsewhere_fast = 0.08;
 
 /* What a measured peak is less and more than the predicted one, four times in five. */
 static const double memory_less = 0.015, memory_more = 0.095;
@@ -175,7 +175,7 @@ static int32_t find_near(struct near near[NEAR_MAX], const struct interval_table
 
 static void set_errors(struct interval *t, const struct near *near, int32_t n)
 {
-    const double few = 0.03, least = 0.008, an_octave = 0.02, far = 12, most = 10;
+    const double few = 0.03, least = 0.008, most = 10;
     double weights = 0, low = 0, high = 0, rows = 0;
     for (int32_t i = 0; i < n; i++) {
         const struct interval_cell *c = near[i].cell;
@@ -185,7 +185,7 @@ static void set_errors(struct interval *t, const struct near *near, int32_t n)
         high += w * c->high;
         rows += (double)c->n;
     }
-    double apart = few / sqrt(rows) + least + an_octave * fmin(near[0].distance, far);
+    double apart = few / sqrt(rows) + least;
     double slow = fmin(low / weights - apart, 0);
     t->tie = 1 / (1 + fmax(slow, -0.9)) - 1;
     t->low = fmax(slow - elsewhere_slow, -0.9);

@@ -17,13 +17,13 @@
  *
  * Range: the cells within one octave of the nearest, eight at most, give means of their
  * percentiles, weighted by rows (ten at most) / (1 + distance). These are moved apart,
- * for the n rows seen and the distance d of the nearest, by
- *     0.03 / sqrt(n) + 0.008 + 0.02 min(d, 12)
- * so that four in five rows lie within where their own table is left out, and the
- * prediction itself always does; then, as the system at hand is none of those measured,
- * by 0.09 more to the slow and 0.045 to the fast side, so that four in five runs on
- * systems that no prediction was fitted to do (MODEL.md, section 14). An error
- * e of a time t is a measured time of t / (1 + e).
+ * for the n rows seen, by
+ *     0.03 / sqrt(n) + 0.008
+ * and the prediction itself always lies within; then, as the system at hand is none of
+ * those measured, by 0.15 more to the slow and 0.08 to the fast side, so that four in
+ * five runs on systems that no prediction was fitted to do. Errors on these do not grow
+ * with the distance to what was measured, so the range does not (MODEL.md, section 14).
+ * An error e of a time t is a measured time of t / (1 + e).
  *
  * Grade:
  *     measured       a cell of the same GPU, framework, networks, sharding, precision,
