@@ -3,13 +3,13 @@
 #include "base/plain.h"
 #include "base/strbuf.h"
 #include "cmd/cmd.h"
-#include "hardware/instance.h"
+#include "dialect/launch/launch_open.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_SHOWN = 60, VARIABLES_MAX = 64 };
+enum { VALUE_SHOWN = 60 };
 
 /* Ends a line of what was read: text of others, so that it is made plain. */
 static void end_line(FILE *out, struct strbuf *line)
@@ -70,69 +70,14 @@ void script_notes(json_t *list, const struct launch *l)
 
 /* Loading -------------------------------------------------------------------------- */
 
-/* "/shell/NAME=VALUE" is a variable of a shell script; false: it is no such thing. */
-static bool is_variable(struct arena *arena, const char *set, struct shell_given *out)
-{
-    static const char prefix[] = "/shell/";
-    const char *name = set + sizeof(prefix) - 1, *equals = strchr(set, '=');
-    if (strncmp(set, prefix, sizeof(prefix) - 1) != 0 || !equals)
-        return false;
-    *out = (struct shell_given) {
-        .name = arena_strndup(arena, name, (size_t)(equals - name)),
-        .value = equals + 1,
-        .fixed = true,
-    };
-    return true;
-}
-
-/* How many GPUs an instance has, and which, as far as --set says; 0: it does not. */
-static void gpus_of(const struct script_options *how, struct launch_given *out)
-{
-    static const char count[] = "/cluster/gpus_per_instance=",
-                      name[] = "/cluster/instance=", many[] = "/cluster/count=";
-    int64_t gpus = 0, given = 0;
-    for (int64_t i = 0; how->sets && i < how->sets->n; i++) {
-        const char *set = how->sets->values[i];
-        if (strncmp(set, count, sizeof(count) - 1) == 0)
-            given = strtoll(set + sizeof(count) - 1, NULL, 10);
-        if (strncmp(set, many, sizeof(many) - 1) == 0)
-            out->count = strtoll(set + sizeof(many) - 1, NULL, 10);
-        if (strncmp(set, name, sizeof(name) - 1) != 0)
-            continue;
-        struct cfg_loader loader;
-        cfg_loader_init(&loader);
-        const struct instance *inst =
-            instance_get(&loader, set + sizeof(name) - 1, (struct cfg) { 0 });
-        gpus = inst ? inst->n_gpus : 0;
-        out->arch = inst ? inst->gpu->sm_arch : 0;
-        out->cpus = inst ? inst->vcpus : 0;
-        cfg_loader_release(&loader);
-    }
-    out->gpus = given > 0 ? given : gpus;
-    out->count = out->count > 0 && out->count < 1 << 24 ? out->count : 0;
-}
-
 /* The document of the file, changed by what is set. */
 static struct cfg load(struct launch *l, struct cfg_loader *loader, const char *file,
                        const struct script_options *how)
 {
-    struct shell_given variables[VARIABLES_MAX];
-    struct launch_given given = { .estimator = how->estimator, .shell = variables };
-    gpus_of(how, &given);
-    bool shell = launch_is_shell(file) || launch_takes_variables(file);
-    int32_t n = how->sets ? how->sets->n : 0;
-    for (int32_t i = 0; shell && i < n && given.n_shell < VARIABLES_MAX; i++)
-        given.n_shell += is_variable(&loader->arena, how->sets->values[i],
-                                     &variables[given.n_shell]);
-    struct cfg root = launch_load(l, loader, file, &given);
-    int rc = root.json && loader->diags.n_errors == 0 ? 0 : -1;
-    for (int32_t i = 0; rc == 0 && i < n; i++) {
-        struct shell_given unused;
-        if (!shell || !is_variable(&loader->arena, how->sets->values[i], &unused))
-            rc = cfg_set(root, how->sets->values[i]);
-    }
-    if (rc == 0 && how->prepare)
-        rc = how->prepare(root, how->arg);
+    const struct launch_sets sets = { how->sets ? how->sets->n : 0,
+                                      how->sets ? how->sets->values : NULL };
+    struct cfg root = launch_open(l, loader, file, &sets, how->estimator);
+    int rc = root.json && how->prepare ? how->prepare(root, how->arg) : 0;
     return rc ? (struct cfg) { 0 } : root;
 }
 

@@ -12,7 +12,8 @@
  * launch_place. Strings live in the loader's arena.
  *
  * Files of this folder:
- *     launch           the file and its dialect
+ *     launch, launch_open
+ *                      the file and its dialect; with what --set gives
  *     launch_shell     which command of a shell script trains
  *     launch_words     the words of that command as options
  *     entry_points     what a program trains, by its name
