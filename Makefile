@@ -6,6 +6,7 @@ VERSION  := $(shell sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/version.h
 PREFIX   ?= /usr/local
 DATA_DIR ?= $(CURDIR)#         where the data are if they are not near the program
 PKGS     := jansson gsl cairo expat libfyaml zlib sqlite3
+export PKGS
 CFLAGS   ?= -O2 -g
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion
 PKG_CF   := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
@@ -39,7 +40,7 @@ CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static
+.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -56,7 +57,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden terminal sweeps files capture strangers device installed $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden terminal sweeps files capture strangers device installed library $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -133,16 +134,21 @@ check-sanitized:                ## the suite under ASan and UBSan
 	    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden unit
 
-installed: $(BUILD)/smsim       ## make install into a folder, its commands from elsewhere, make uninstall
+installed: $(BUILD)/smsim lib     ## make install into a folder, its commands from elsewhere, make uninstall
 	$(Q)sh tests/installed.sh $(BUILD)
 
-install: all man                ## into DESTDIR and PREFIX (/usr/local), data under share/smsim
+install: all man lib            ## into DESTDIR and PREFIX (/usr/local), data under share/smsim
 	$(Q)sh package/install.sh install $(BUILD) $(DESTDIR)$(PREFIX)
 
 uninstall:                      ## take it out again
 	$(Q)sh package/install.sh uninstall $(BUILD) $(DESTDIR)$(PREFIX)
 
-deb: all man                    ## a Debian package, in build/
+lib: $(BUILD)/libsmsim.so $(BUILD)/libsmsim.a ## libsmsim: smsim for programs in C and Python (docs/library.md)
+
+library: lib $(BUILD)/smsim     ## its examples and its package of Python
+	$(Q)sh tests/library.sh $(BUILD) $(CC)
+
+deb: all man lib                ## a Debian package, in build/
 	$(Q)sh package/deb.sh $(BUILD) $(VERSION)
 
 static: $(BUILD)/src/main.o $(OBJ) man ## a tarball with a static program that runs on any Linux, in build/
@@ -154,6 +160,22 @@ clean:                          ## remove what was built
 $(BUILD)/smsim: $(BUILD)/src/main.o $(OBJ)
 	$(call say,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(ALL_LD)
+
+# libsmsim: the program without its commands; nothing but smsim.h's names is seen of it
+LIB_OBJ   = $(filter-out $(BUILD)/src/cmd/% $(BUILD)/src/schema/% $(BUILD)/src/page/%,$(filter $(BUILD)/src/%,$(OBJ)))
+
+$(BUILD)/libsmsim.so: $(LIB_OBJ) src/lib/smsim.map
+	$(call say,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,libsmsim.so.0 -Wl,--version-script=src/lib/smsim.map \
+	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@.0 $(LIB_OBJ) $(ALL_LD)
+	$(Q)ln -sf libsmsim.so.0 $@
+
+$(BUILD)/libsmsim.a: $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)rm -f $@
+	$(Q)$(LD) -r -o $(BUILD)/libsmsim.o $(LIB_OBJ)
+	$(Q)objcopy --localize-hidden $(BUILD)/libsmsim.o
+	$(Q)ar rcs $@ $(BUILD)/libsmsim.o
 
 $(BUILD)/unit: $(TEST_OBJ) $(OBJ)
 	$(call say,LD,$@)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A Debian package of what $1 (build) holds, as build/smsim_VERSION_ARCH.deb. $2 is the
-# release, DEBFULLNAME and DEBEMAIL are its maintainer. Dependencies are those of the program's and the library's shared libraries.
+# release (PKGS: the libraries, of the Makefile), DEBFULLNAME and DEBEMAIL are its maintainer. Dependencies are those of the program's and the library's shared libraries.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1

@@ -55,10 +55,38 @@ program() {
     done
 }
 
+# the prefix as seen from the folder of smsim.pc, so that all of it may be moved
+up() {
+    echo "${LIBDIR:-lib}/pkgconfig" | sed 's:[^/]*:..:g'
+}
+
+library() {
+    [ -e "$build/libsmsim.so.0" ] || return 0 # make static has none
+    install -d "$lib/pkgconfig" "$prefix/include"
+    install -m 644 src/lib/smsim.h "$prefix/include/smsim.h"
+    install -m 644 "$build/libsmsim.a" "$build/libsmsim.so.0" "$lib"
+    ln -sf libsmsim.so.0 "$lib/libsmsim.so"
+    {
+        echo "prefix=\${pcfiledir}/$(up)"
+        echo "libdir=\${prefix}/${LIBDIR:-lib}"
+        echo "includedir=\${prefix}/include"
+        echo
+        echo "Name: smsim"
+        echo "Description: time, memory and cost of distributed training"
+        echo "Version: $(sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/version.h)"
+        echo "Requires.private: $PKGS"
+        echo "Libs: -L\${libdir} -lsmsim"
+        echo "Libs.private: -fopenmp -lm -lpthread"
+        echo "Cflags: -I\${includedir}"
+    } >"$lib/pkgconfig/smsim.pc"
+    chmod 644 "$lib/pkgconfig/smsim.pc"
+}
+
 case $what in
 install)
     uninstall # of an older release, whose data may be others
     program
+    library
     copy models topologies scenarios schemas validate
     ;;
 uninstall) uninstall ;;

@@ -12,7 +12,8 @@ top=$build/static/$name
 rm -rf "$build/static"
 mkdir -p "$top"
 # cairo.pc leaves gobject's out, which its .a calls
-libs="$(pkg-config --static --libs jansson gsl cairo expat libfyaml zlib) $(pkg-config --static --libs gobject-2.0)"
+# shellcheck disable=SC2086 # several
+libs="$(pkg-config --static --libs $PKGS) $(pkg-config --static --libs gobject-2.0)"
 # shellcheck disable=SC2086 # several
 if ! "$@" -static -o "$build/static/smsim" -fopenmp $libs -lm 2>"$build/static/log"; then
     cat "$build/static/log" >&2

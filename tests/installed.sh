@@ -65,6 +65,22 @@ mv "$p" "$dir/root/opt/moved"
 says "step time" "$dir/root/opt/moved" "smsim simulate bert-large-squad-2xp3.16xlarge"
 mv "$dir/root/opt/moved" "$p"
 
+# the library, as programs of others find it: by pkg-config, with its data
+for link in "" --static; do
+    # shellcheck disable=SC2046,SC2086 # several
+    "${CC:-cc}" -o "$dir/w/step" examples/step.c ${SANITIZE:-} $(PKG_CONFIG_PATH=$p/lib/pkgconfig pkg-config $link --cflags --libs smsim) \
+        -Wl,-rpath,"$p/lib" 2>"$dir/err" || complain "examples/step.c is not built with what is installed: $(cat "$dir/err")"
+    says "s a step" "$p" "$dir/w/step bert-large-squad-2xp3.16xlarge"
+done
+if [ -x /usr/bin/python3 ] && [ -z "${SANITIZE:-}" ]; then
+    cp -r python/smsim "$dir/w/smsim-python" && mkdir "$dir/w/python" && mv "$dir/w/smsim-python" "$dir/w/python/smsim"
+    rm -rf "$dir/w/python/smsim/__pycache__"
+    says "$p/share/smsim" "$p" "LD_LIBRARY_PATH=$p/lib PYTHONPATH=$dir/w/python /usr/bin/python3 -B -c '
+import smsim
+assert smsim.simulate(\"bert-large-squad-2xp3.16xlarge\")[\"step_time_s\"] > 0
+print(smsim.data())'"
+fi
+
 # pages of the manual and completions
 for page in smsim smsim-simulate smsim-plan; do
     [ -s "$p/share/man/man1/$page.1" ] || complain "there is no manual page $page"

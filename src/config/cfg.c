@@ -132,6 +132,17 @@ struct cfg cfg_parse(struct cfg_loader *loader, const char *name, const char *te
     return parse(loader, name, xstrndup(text, len), len);
 }
 
+const char *cfg_document_text(struct cfg c, size_t *len)
+{
+    *len = c.doc->len;
+    return c.doc->text;
+}
+
+const char *cfg_document_name(struct cfg c)
+{
+    return c.doc->name;
+}
+
 struct cfg cfg_from_tree(struct cfg_loader *loader, const char *name, json_t *tree)
 {
     struct cfg_doc *doc = doc_add(loader, name);

@@ -90,6 +90,11 @@ struct cfg cfg_load(struct cfg_loader *loader, const char *file);
 struct cfg cfg_parse(struct cfg_loader *loader, const char *name, const char *text,
                      size_t len);
 
+/* The text of a value's document as it was read, and its name in messages; the text is
+ * NULL where the document was made from a tree. */
+const char *cfg_document_text(struct cfg c, size_t *len);
+const char *cfg_document_name(struct cfg c);
+
 /* A document made from a tree (its reference is stolen), e.g. a point of a sweep. */
 struct cfg cfg_from_tree(struct cfg_loader *loader, const char *name, json_t *tree);
 
