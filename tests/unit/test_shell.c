@@ -292,6 +292,10 @@ static const struct {
     { "x=d/e.sh; a $(basename $x .sh) $(dirname $x) `basename $x` $(echo b $x)",
       "a|e|d|e.sh|b|d/e.sh" },
     { "a $(seq 2 4) $(expr 3 \\* 4) $(echo \"8 * 4\" | bc)", "a|2|3|4|12|32" },
+    { "x=0,1,2; a $(echo $x | awk -F',' '{print NF}') $(awk -F , '{print NF}' <<< 7,9)",
+      "a|3|2" },
+    { "a $(echo '' | awk -F',' '{print NF}') $(echo p q r | awk '{print NF}')",
+      "a|0|3" },
     { "x=0,1,2; a $(echo $x | tr ',' '\\n' | wc -l) $(echo b-c | cut -d- -f2)",
       "a|3|c" },
     { "x='  8 '; a $(printf '%s' \"$x\" | tr -d '[:space:]') $(echo Ab-c | tr a-z A-Z) "

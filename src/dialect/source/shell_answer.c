@@ -125,6 +125,29 @@ static const char *word_count(struct stage *s)
     return arena_printf(s->m->arena, "%" PRId64, count(s->text, lines));
 }
 
+/* awk -F',' '{print NF}': how many fields a line has. */
+static const char *count_fields(struct stage *s)
+{
+    static const char *const counts[] = { "{print NF}", "{ print NF }", "{print NF;}",
+                                          "{print NF }", NULL };
+    int i = 1;
+    char by = '\0';
+    if (s->n > 1 && strncmp(s->w[1], "-F", 2) == 0) {
+        const char *given = s->w[1][2] || s->n < 3 ? s->w[1] + 2 : s->w[2];
+        i = s->w[1][2] ? 2 : 3;
+        by = given[0] && !given[1] ? given[0] : '\0';
+        if (!by)
+            return NULL;
+    }
+    if (!s->text || s->n != i + 1 || !names_listed(counts, s->w[i]) ||
+        strchr(s->text, '\n'))
+        return NULL;
+    int64_t n = *s->text != '\0';
+    for (const char *c = s->text; by && *c; c++)
+        n += *c == by;
+    return arena_printf(s->m->arena, "%" PRId64, by ? n : count(s->text, false));
+}
+
 /* The characters of a set as tr has them: "a-z", "[:space:]", "\\n"; 0: too many. */
 static int set_of(const char *w, char out[256])
 {
@@ -285,6 +308,7 @@ static const char *run_stage(struct stage *s)
         { "tr", translate },       { "cut", cut },
         { "head", first_lines },   { "expr", expression },
         { "bc", basic },           { "seq", sequence },
+        { "awk", count_fields },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (s->n && strcmp(s->w[0], rows[i].name) == 0)
