@@ -166,15 +166,17 @@ static const struct dialect *dialect_of_words(struct launch_context *t,
     const struct dialect_input in = {
         .source = DIALECT_COMMAND, .root = &c->options, .command = c, .context = t
     };
-    const struct dialect *d = dialect_of(&in);
+    const struct dialect *d = dialect_of(&in), *own = NULL;
     struct launch_named named;
-    if (d || !launch_names_document(c, &named))
+    if ((d && !d->reads_program) || !launch_names_document(c, &named))
         return d;
     const struct value *root =
         launch_open_document(t->l, c, named.text, named.word->line);
-    if (!root)
+    if (root)
+        own = dialect_of_named(root); /* before what the program's text says */
+    else if (!d)
         *lost = (struct lost_document) { named.text, named.word->line };
-    return root ? dialect_of_named(root) : NULL;
+    return own ? own : d;
 }
 
 /* The last that is reached; else the last that may be. */
@@ -346,6 +348,7 @@ static void take_command(struct launch_context *t, struct launch_command *c)
                                       .root = &c->options,
                                       .command = c };
     c->dialect->read(t, &in);
+    launch_take_visible(t, c);
 }
 
 static void take_notes(struct launch *l, const struct shell *s,

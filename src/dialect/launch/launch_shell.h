@@ -15,8 +15,9 @@ struct launch_command {
     const struct shell_command *command;
     const struct dialect *dialect; /* of its options */
     int32_t script;                /* of its words: "pretrain_gpt.py" */
-    bool unknown; /* it starts a training by options that no dialect has */
-    bool starts;  /* that "script" starts all GPUs by itself */
+    bool unknown;  /* it starts a training by options that no dialect has */
+    bool starts;   /* that "script" starts all GPUs by itself */
+    bool numbered; /* its starter passes CUDA_VISIBLE_DEVICES over */
     struct raw_shell directives; /* of the lines #SBATCH */
     /* "--num-layers" and so on: true without a value, a string, a list, unknown; the
      * last of several that are the same */
@@ -55,7 +56,14 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
                                 const char *text);
 
 /* Instances and the GPUs of each, as the words before the script say. */
-void launch_take_starter(struct launch_context *t, const struct launch_command *c);
+void launch_take_starter(struct launch_context *t, struct launch_command *c);
+
+/* The hosts and the GPUs of each in deepspeed's "HOST:0,1@HOST:0,1"; 0 of each: all.
+ * False: hosts are unlike, or one has none. */
+bool launch_devices_of(const char *text, int64_t *hosts, int64_t *each);
+
+/* Those of CUDA_VISIBLE_DEVICES, where nothing else says how many GPUs there are. */
+void launch_take_visible(struct launch_context *t, const struct launch_command *c);
 
 /* Whether a word is a starter's name: torchrun, torch.distributed.launch. */
 bool launch_is_starter(const char *word);

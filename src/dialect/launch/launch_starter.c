@@ -133,6 +133,8 @@ static const char *const colossalai_hosts[] = { "--hostfile", "--host", "-H", NU
 static const char *const deepspeed_nodes[] = { "--num-nodes", NULL };
 static const char *const deepspeed_gpus[] = { "--num-gpus", NULL };
 static const char *const deepspeed_hosts[] = { "--hostfile", "-H", NULL };
+static const char *const deepspeed_devices[] = { "--include", "-i", "--exclude", "-e",
+                                                 NULL };
 static const char *const mpi_ranks[] = { "-np", "-n", "--np", NULL };
 static const char *const mpi_each[] = { "-N", "--npernode", "-npernode", "-ppn", NULL };
 static const char *const mpi_export[] = { "-x", NULL };
@@ -202,15 +204,41 @@ void launch_take_directives(struct launch_context *t, const struct launch_comman
         take_count(t, gpus_at, &g);
 }
 
+/* deepspeed --include "HOST:0,1@HOST:0,1" (launcher/runner.py, DeepSpeed 0.16). */
+static bool take_included(struct launch_context *t, const struct given *g)
+{
+    int64_t hosts, each;
+    if (!g->name)
+        return false;
+    if (g->word->why)
+        launch_add_unresolved(t, gpus_at, g->word->line, "%s: %s, and nothing is run",
+                              g->name, g->word->why);
+    else if (strstr(g->name, "ex") || strcmp(g->name, "-e") == 0 ||
+             !launch_devices_of(g->value, &hosts, &each))
+        launch_add_unresolved(t, gpus_at, g->word->line,
+                              "%s: how many GPUs of each host \"%.60s\" leaves is not "
+                              "known",
+                              g->name, g->value);
+    else {
+        set_number(t, count_at, g, hosts);
+        if (each)
+            set_number(t, gpus_at, g, each);
+        return true;
+    }
+    return false;
+}
+
 /* Without a number, all GPUs of the hosts in its file, or of the one where it runs. */
 static void take_deepspeed(struct launch_context *t, const struct launch_command *c,
                            const struct line *l)
 {
+    struct given in = find(l->w, l->at, l->end, deepspeed_devices);
     struct given n = find(l->w, l->at, l->end, deepspeed_nodes),
                  g = find(l->w, l->at, l->end, deepspeed_gpus),
                  h = find(l->w, l->at, l->end, deepspeed_hosts);
     struct given slurm = find(c->directives.v, 0, c->directives.n, node_names);
-    if (!take_count(t, count_at, &n) && !take_count(t, count_at, &slurm)) {
+    if (!take_count(t, count_at, &n) && !take_included(t, &in) &&
+        !take_count(t, count_at, &slurm)) {
         if (h.name)
             launch_add_unresolved(t, count_at, h.word->line,
                                   "%s: how many hosts \"%.40s\" names is not known",
@@ -373,15 +401,15 @@ static void take_alone(struct launch_context *t, const struct launch_command *c,
 
 /* clang-format off */
 static const struct starter {
-    const char *names[4]; /* of programs and modules; none of the last row, which has no starter */
+    const char *names[6]; /* of programs and modules; none of the last row, which has no starter */
     /* instances, and the GPUs of each */
     void (*take)(struct launch_context *t, const struct launch_command *c, const struct line *l);
     void (*exports)(struct launch_context *t, const struct line *l); /* NULL: it hands on none */
-    const char *const *counted[4]; /* its options that do something */
+    const char *const *counted[5]; /* its options that do something; NULL ends them */
 } starters[] = {
-    { { "torchrun", "torch.distributed.run", "torch.distributed.launch", "tune" }, take_torchrun, NULL,
+    { { "torchrun", "torch.distributed.run", "torch.distributed.launch", "tune", "hyperpodrun" }, take_torchrun, NULL,
       { torchrun_nodes, torchrun_gpus } },
-    { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts } },
+    { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts, deepspeed_devices } },
     { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },
     { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_export } },
     { { "srun" }, take_srun, take_srun_exports, { node_names, task_names, srun_export } },
@@ -395,7 +423,7 @@ static const struct starter *starter_named(const char *word)
 {
     const struct starter *s = starters;
     for (; s->names[0]; s++)
-        for (int i = 0; i < 4 && s->names[i]; i++)
+        for (int i = 0; s->names[i]; i++)
             if (strcmp(s->names[i], word) == 0)
                 return s;
     return s;
@@ -428,7 +456,7 @@ static const struct starter *starter_of(const struct launch_command *c, struct l
 static bool is_counted(const char *const *const *lists, const char *word)
 {
     size_t n = strcspn(word, "=");
-    for (int i = 0; i < 4 && lists[i]; i++)
+    for (int i = 0; lists[i]; i++)
         for (const char *const *name = lists[i]; *name; name++)
             if (**name == '*' || same_name(word, n, *name))
                 return true;
@@ -463,6 +491,17 @@ static void note_rest(struct launch_context *t, const struct launch_command *c,
     note_others(t, c->directives.v, 0, c->directives.n, "#SBATCH", slurm);
 }
 
+/* deepspeed passes CUDA_VISIBLE_DEVICES over where its options name hosts or GPUs. */
+static bool has_numbers(const struct line *l)
+{
+    static const char *const *const lists[] = { deepspeed_nodes, deepspeed_gpus,
+                                                deepspeed_hosts, deepspeed_devices };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        if (find(l->w, l->at, l->end, lists[i]).name)
+            return true;
+    return false;
+}
+
 bool launch_has_starter(const struct launch_command *c)
 {
     struct line l;
@@ -470,11 +509,12 @@ bool launch_has_starter(const struct launch_command *c)
     return s->names[0] && !s->exports;
 }
 
-void launch_take_starter(struct launch_context *t, const struct launch_command *c)
+void launch_take_starter(struct launch_context *t, struct launch_command *c)
 {
     struct line l;
     const struct starter *starter = starter_of(c, &l);
     starter->take(t, c, &l);
+    c->numbered = starter->take == take_deepspeed && has_numbers(&l);
     if (starter->exports)
         starter->exports(t, &l);
     note_rest(t, c, &l, starter);
