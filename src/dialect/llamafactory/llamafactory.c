@@ -201,6 +201,30 @@ static void take_command(struct launch_context *t, const struct launch_command *
         trainer_refuse(t, &it, "training of a reward model");
 }
 
+/* llamafactory-cli starts torchrun by variables; without NPROC_PER_NODE on all GPUs that
+ * it sees (launcher.py, 0.9.4). */
+static void take_processes(struct launch_context *t, const struct launch_command *c)
+{
+    static const struct {
+        const char *name, *pointer, *usual;
+    } counts[] = { { "NNODES", "/cluster/count", "NNODES' default" },
+                   { "NPROC_PER_NODE", "/cluster/gpus_per_instance", NULL } };
+    for (size_t i = 0; i < 2 && c->starts; i++) {
+        const struct shell_binding *b = launch_variable(c, counts[i].name);
+        int64_t line = b ? b->line : c->command->line, n = 1;
+        const char *text = b ? b->value : NULL;
+        struct value v = { .kind = VALUE_STRING, .line = line, .text = text };
+        const struct value_item it = { b ? b->name : counts[i].usual, line, &v };
+        if (launch_has(t, counts[i].pointer) || (!b && !counts[i].usual))
+            continue;
+        if (!b || (text && launch_whole(&v, &n) && n > 0))
+            launch_set(t, counts[i].pointer, json_integer((json_int_t)n), &it);
+        else
+            launch_add_unresolved(t, counts[i].pointer, line,
+                                  "%s: its value is not known", counts[i].name);
+    }
+}
+
 void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
 {
     struct trainer_kind kind = { .own = rows,
@@ -214,8 +238,10 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
     t->l->title = "LLaMA-Factory's arguments";
     t->l->what = "the file";
     t->l->line = in->command ? in->command->command->line : 1;
-    if (in->command)
+    if (in->command) {
         take_command(t, in->command);
+        take_processes(t, in->command);
+    }
     if (llamafactory_v1_is(given)) {
         llamafactory_v1_read(t, given);
         return;
