@@ -2,6 +2,7 @@
 
 #include "base/names.h"
 #include "base/strbuf.h"
+#include "dialect/source/manifest_hyperpod.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -58,10 +59,10 @@ bool manifest_is(const struct value *document)
 /* How likely a container is the one that trains, by its words. */
 static int rank_of(const struct value *container)
 {
-    static const char *const starters[] = { "torchrun",   "torch.distributed",
-                                            "deepspeed",  "accelerate",
-                                            "mpirun",     "mpiexec",
-                                            "horovodrun", NULL };
+    static const char *const starters[] = {
+        "torchrun", "hyperpodrun", "torch.distributed", "deepspeed", "accelerate",
+        "mpirun",   "mpiexec",     "horovodrun",        NULL
+    };
     static const char *const keys[] = { "command", "args" };
     int rank = -1;
     for (size_t k = 0; k < 2; k++) {
@@ -261,12 +262,37 @@ static void take(struct manifest *m, struct arena *arena, const struct walk *w,
     strbuf_release(&s.b);
 }
 
+/* A job of HyperPod's own, as if it were a manifest. */
+static bool take_hyperpod(struct manifest *m, struct arena *arena,
+                          const struct value *document)
+{
+    struct manifest_job job;
+    struct walk w = { .m = m };
+    if (!manifest_hyperpod(&job, arena, document))
+        return false;
+    w.best = (struct found) { .container = job.container,
+                              .line = job.container->line,
+                              .pods = count_of(job.pods),
+                              .gpus = count_of(job.gpus) };
+    if (job.pods && !asked(&w.best.pods))
+        w.best.pods.open = "";
+    take(m, arena, &w, document);
+    m->kind = job.kind;
+    if (text_of(job.instance)) {
+        m->instance = job.instance->text;
+        m->instance_line = job.instance->line;
+    }
+    return true;
+}
+
 void manifest_read(struct manifest *m, struct arena *arena,
                    struct value *const *documents, int64_t n)
 {
     struct walk best = { .m = m };
     const struct value *of = NULL;
     *m = (struct manifest) { .kind = NULL };
+    if (n > 0 && take_hyperpod(m, arena, documents[0]))
+        return;
     for (int64_t i = 0; i < n; i++) {
         struct walk w = { .m = m };
         if (!manifest_is(documents[i]))

@@ -3,7 +3,8 @@
  *
  * Any kind is read that has containers (PyTorchJob, MPIJob, Job, JobSet, Pod,
  * StatefulSet) or a trainer (TrainJob): "replicas", "parallelism" or "numNodes" around
- * them say how many, their limits how many GPUs each has. */
+ * them say how many, their limits how many GPUs each has. HyperPod's own files of a job
+ * are read as if they were one (manifest_hyperpod.h). */
 #ifndef DIALECT_SOURCE_MANIFEST_H
 #define DIALECT_SOURCE_MANIFEST_H
 
