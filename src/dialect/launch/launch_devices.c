@@ -22,8 +22,7 @@ bool launch_devices_of(const char *text, int64_t *hosts, int64_t *each)
         const char *end = strchr(host, '@');
         size_t n = end ? (size_t)(end - host) : strlen(host);
         const char *colon = memchr(host, ':', n);
-        int64_t slots =
-            colon ? count_of(colon + 1, n - (size_t)(colon + 1 - host)) : 0;
+        int64_t slots = colon ? count_of(colon + 1, n - (size_t)(colon + 1 - host)) : 0;
         same = n > 0 && (*hosts == 0 || slots == *each) && !(colon && slots == 0);
         *each = slots;
         ++*hosts;
@@ -36,8 +35,7 @@ void launch_take_visible(struct launch_context *t, const struct launch_command *
 {
     static const char name[] = "CUDA_VISIBLE_DEVICES";
     const struct shell_binding *b = launch_variable(c, name);
-    if (!b || c->numbered || launch_has(t, gpus_at) ||
-        launch_is_unresolved(t, gpus_at))
+    if (!b || c->numbered || launch_has(t, gpus_at) || launch_is_unresolved(t, gpus_at))
         return;
     int64_t n = b->value ? count_of(b->value, strlen(b->value)) : 0;
     struct value v = { .kind = VALUE_INT, .line = b->line, .integer = n };

@@ -166,17 +166,15 @@ static const struct dialect *dialect_of_words(struct launch_context *t,
     const struct dialect_input in = {
         .source = DIALECT_COMMAND, .root = &c->options, .command = c, .context = t
     };
-    const struct dialect *d = dialect_of(&in), *own = NULL;
+    const struct dialect *d = dialect_of(&in);
     struct launch_named named;
-    if ((d && !d->reads_program) || !launch_names_document(c, &named))
+    if (d || !launch_names_document(c, &named))
         return d;
     const struct value *root =
         launch_open_document(t->l, c, named.text, named.word->line);
-    if (root)
-        own = dialect_of_named(root); /* before what the program's text says */
-    else if (!d)
+    if (!root)
         *lost = (struct lost_document) { named.text, named.word->line };
-    return own ? own : d;
+    return root ? dialect_of_named(root) : NULL;
 }
 
 /* The last that is reached; else the last that may be. */

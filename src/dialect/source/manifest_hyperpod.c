@@ -43,7 +43,8 @@ static void add(struct arena *arena, struct value *list, const char *word, int64
 }
 
 /* Items of a list, each a dictionary of one option, or a word. */
-static void add_arguments(struct arena *arena, struct value *list, const struct value *v)
+static void add_arguments(struct arena *arena, struct value *list,
+                          const struct value *v)
 {
     for (int32_t i = 0; v && i < v->n; i++) {
         const struct value_item *it = &v->items[i];

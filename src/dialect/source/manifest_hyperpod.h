@@ -6,9 +6,10 @@
 #include "dialect/source/value.h"
 
 struct manifest_job {
-    const char *kind;                           /* NULL: it is none */
-    const struct value *container;              /* its command, args and env */
-    const struct value *pods, *gpus, *instance; /* as they are written; NULL: not said */
+    const char *kind;              /* NULL: it is none */
+    const struct value *container; /* its command, args and env */
+    const struct value *pods, *gpus,
+        *instance; /* as they are written; NULL: not said */
 };
 
 /* False: the document is none. */
