@@ -38,13 +38,16 @@ void sim_event_init(struct sim_event *ev, const struct sim_event_type *type)
 }
 
 /* (time, sequence) as one number: which of two entries is earlier cannot be predicted,
- * and this way it is compared without a branch. Times are never negative. */
+ * and this way it is compared without a branch. Times below 0 come first. */
+static inline unsigned __int128 key_of(const struct sim_heap_entry *e)
+{
+    return (unsigned __int128)((uint64_t)e->t_ps ^ (UINT64_C(1) << 63)) << 64 | e->seq;
+}
+
 static inline bool earlier(const struct sim_heap_entry *a,
                            const struct sim_heap_entry *b)
 {
-    unsigned __int128 key_a = (unsigned __int128)(uint64_t)a->t_ps << 64 | a->seq;
-    unsigned __int128 key_b = (unsigned __int128)(uint64_t)b->t_ps << 64 | b->seq;
-    return key_a < key_b;
+    return key_of(a) < key_of(b);
 }
 
 static inline void put(struct sim_heap_entry *heap, uint32_t place,
@@ -136,7 +139,7 @@ void sim_at_last(struct sim *sim, struct sim_event *ev)
 
 void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps)
 {
-    assert(delay_ps >= 0 && delay_ps <= INT64_MAX - sim->now_ps);
+    assert(delay_ps >= 0 && (sim->now_ps < 0 || delay_ps <= INT64_MAX - sim->now_ps));
     sim_at(sim, ev, sim->now_ps + delay_ps);
 }
 

@@ -44,7 +44,7 @@ struct sim_event {
 struct sim_heap_entry; /* {t_ps, seq, event}, private to sim.c */
 
 struct sim {
-    int64_t now_ps;
+    int64_t now_ps;   /* from 0 on; its owner may have it begin below */
     uint64_t n_fired; /* events fired so far */
     uint64_t seq;     /* of the next event scheduled */
     struct sim_heap_entry *heap;

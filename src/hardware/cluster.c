@@ -2,6 +2,7 @@
 
 #include "hardware/domain.h"
 #include "hardware/instance_own.h"
+#include "hardware/sites.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +23,7 @@ struct cluster_raw {
     const char *fabric;
     struct cfg quality;
     struct fabric_tiers_raw tiers;
+    struct cfg sites;
 };
 
 /* The keys of a group; at the top level the same keys describe the only one. */
@@ -37,6 +39,7 @@ static const struct cfg_field cluster_fields[] = {
     CFG_STRING("fabric", struct cluster_raw, fabric),
     CFG_CHILD("quality", struct cluster_raw, quality),
     FABRIC_TIER_KEYS(struct cluster_raw, tiers.),
+    CFG_CHILD("fabric_hosts", struct cluster_raw, sites),
     CFG_END,
 };
 
@@ -307,7 +310,8 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
         rc = add_groups(c, loader, raw.groups);
     if (rc || choose_fabric(c, loader, object, raw.fabric))
         return -1;
-    if (change_tiers(c, loader, object))
+    if (change_tiers(c, loader, object) ||
+        (cfg_present(raw.sites) && sites_read(c, loader, raw.sites)))
         return -1;
     return change_quality(c, loader, raw.quality);
 }

@@ -8,6 +8,7 @@
  *     instance, wiring, cluster        instances, their wires, groups of them
  *     instance_own                     a known instance with changes
  *     domain                           hosts that NVLink joins to one instance
+ *     sites                            which hosts of a fabric clusters are
  *     net, net_shape, net_route        the cluster as directed links; routes
  *     import*, nccl_tree, smi_matrix   instances from NCCL's XML and nvidia-smi topo -m
  *     instance_write                   instance files written */
@@ -26,13 +27,18 @@ struct cluster_group {
     int32_t gpus_per_instance; /* processes: the first so many GPUs are used */
 };
 
+struct fabric_sites;
+
 struct cluster {
     int32_t n_groups;
     struct cluster_group groups[CLUSTER_GROUPS_MAX];
-    const struct fabric *fabric; /* between instances */
-    bool sagemaker;              /* "ml." was written: SageMaker's prices */
-    int64_t n_instances, n_gpus; /* over all groups */
-    int64_t n_hosts;             /* instances as they are rented and started */
+    const struct fabric *fabric;       /* between instances */
+    const int32_t *sites;              /* [n_hosts] of the fabric (hardware/sites.h);
+                                          NULL: the first, in order */
+    const struct fabric_sites *shared; /* with other jobs; NULL: with none */
+    bool sagemaker;                    /* "ml." was written: SageMaker's prices */
+    int64_t n_instances, n_gpus;       /* over all groups */
+    int64_t n_hosts;                   /* instances as they are rented and started */
 };
 
 /* The group as hosts: what is rented, started and has a CPU of its own. */

@@ -119,10 +119,6 @@ const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
  * leave what it has. 0, or -1 after reporting. */
 int fabric_read_tiers(struct fabric *f, struct cfg object);
 
-/* Whether some way up is narrower than what comes from below, above switches of a
- * cluster of so many hosts. */
-bool fabric_tiers_act(const struct fabric *f, int64_t hosts);
-
 /* Whether it joins GPUs of one node, rather than nodes. */
 bool fabric_is_inside(const struct fabric *f);
 

@@ -57,14 +57,3 @@ int fabric_read_tiers(struct fabric *f, struct cfg object)
                          "the hosts of a leaf: [{\"hosts\": 32}])");
     return 0;
 }
-
-bool fabric_tiers_act(const struct fabric *f, int64_t hosts)
-{
-    bool narrow = false;
-    if (!f || f->tiers.n == 0)
-        return false;
-    for (int32_t i = 0; i < f->tiers.n; i++)
-        narrow |= f->tiers.of[i].oversubscription > 1;
-    narrow |= f->oversubscription > 1;
-    return narrow && (hosts > f->tiers.of[0].hosts || f->tiers.rails) && hosts > 1;
-}

@@ -1,6 +1,7 @@
 #include "hardware/net_shape.h"
 
 #include "base/xmalloc.h"
+#include "hardware/sites.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -89,7 +90,9 @@ static struct net_link core_link(const struct cluster *c)
 {
     double line_Bps = 0;
 
-    for (int32_t i = 0; i < c->n_groups; i++)
+    for (int64_t i = 0; c->shared && i < c->shared->n; i++)
+        line_Bps += instance_network_Bps(c->shared->hosts[i]);
+    for (int32_t i = 0; i < c->n_groups && !c->shared; i++)
         line_Bps +=
             (double)c->groups[i].count * instance_network_Bps(c->groups[i].instance);
     line_Bps /= c->fabric->oversubscription;
@@ -106,8 +109,8 @@ static struct net_link core_link(const struct cluster *c)
 static struct net *make(const struct cluster *c, bool folded, int32_t n_classes,
                         const int32_t *class_of, struct err *err)
 {
-    const bool has_core =
-        c->fabric && c->fabric->oversubscription > 1 && c->n_instances > 1;
+    const bool has_core = c->fabric && c->fabric->oversubscription > 1 &&
+                          c->n_instances > 1 && sites_meet_core(c);
     struct net *net = xcalloc(1, sizeof(*net));
 
     net->cluster = *c;
@@ -127,8 +130,7 @@ static struct net *make(const struct cluster *c, bool folded, int32_t n_classes,
                 " links, too many to simulate one by one (at "
                 "most %d; %s)",
                 (int64_t)c->n_instances, (int64_t)n_links, NET_LINKS_MAX,
-                fabric_tiers_act(c->fabric, c->n_hosts) ? "leave out \"tiers\""
-                                                        : "leave out --unfold");
+                sites_tiers_act(c) ? "leave out \"tiers\"" : "leave out --unfold");
         net_free(net);
         return NULL;
     }
@@ -146,7 +148,7 @@ static struct net *make(const struct cluster *c, bool folded, int32_t n_classes,
 
 struct net *net_new(const struct cluster *c, bool folded, struct err *err)
 {
-    return make(c, folded && !fabric_tiers_act(c->fabric, c->n_hosts), 1, NULL, err);
+    return make(c, folded && !sites_tiers_act(c), 1, NULL, err);
 }
 
 struct net *net_new_classes(const struct cluster *c, int32_t n_classes,

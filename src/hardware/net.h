@@ -45,7 +45,7 @@ struct net; /* private; borrows the cluster's instances and fabric */
 /* Largest unfolded net: links beyond NET_LINKS_MAX are refused through err. */
 enum { NET_LINKS_MAX = 1 << 24 };
 
-/* Where tiers of switches act (fabric_tiers_act), folded or not: every instance is
+/* Where tiers of switches act (sites_tiers_act), folded or not: every instance is
  * there. */
 struct net *net_new(const struct cluster *c, bool folded, struct err *err);
 

@@ -124,7 +124,7 @@ static int pxn_gpu(const struct net *net, int64_t instance, int gpu, int32_t rai
         return gpu;
     for (int g = 0; g < inst->n_gpus; g++) {
         const struct net_port p = net_tiers_port(c, instance, g);
-        if (p.host == own.host && p.rail == rail && instance_nvlinks(inst, gpu, g) > 0)
+        if (p.site == own.site && p.rail == rail && instance_nvlinks(inst, gpu, g) > 0)
             return g;
     }
     return gpu;

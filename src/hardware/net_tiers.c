@@ -1,13 +1,14 @@
 #include "hardware/net_tiers.h"
 
 #include "hardware/domain.h"
+#include "hardware/sites.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 static int32_t most_nics(const struct cluster *c)
 {
-    int32_t most = 1;
+    int32_t most = c->shared ? c->shared->rails : 1;
     for (int32_t i = 0; i < c->n_groups; i++) {
         int32_t n = domain_host(c->groups[i].instance)->n_nics;
         most = n > most ? n : most;
@@ -20,14 +21,15 @@ int64_t net_tiers_plan(struct net_tiers *t, const struct cluster *c, int32_t fir
     const struct fabric *f = c->fabric;
     int64_t links = 0;
     *t = (struct net_tiers) { .n = 0 };
-    if (!fabric_tiers_act(f, c->n_hosts))
+    if (!sites_tiers_act(c))
         return 0;
     t->n = f->tiers.n;
     t->rails = f->tiers.rails ? most_nics(c) : 1;
     for (int32_t i = 0; i < t->n; i++) {
         const int64_t hosts = f->tiers.of[i].hosts;
+        const int64_t all = c->shared ? c->shared->n : sites_end(c);
         t->first[i] = (int32_t)(first + links < NET_LINKS_MAX ? first + links : 0);
-        t->switches[i] = (c->n_hosts + hosts - 1) / hosts * (i == 0 ? t->rails : 1);
+        t->switches[i] = (all + hosts - 1) / hosts * (i == 0 ? t->rails : 1);
         links += 2 * t->switches[i];
     }
     return links;
@@ -36,7 +38,7 @@ int64_t net_tiers_plan(struct net_tiers *t, const struct cluster *c, int32_t fir
 static int32_t switch_of(const struct net_tiers *t, const struct cluster *c,
                          int32_t tier, struct net_port at)
 {
-    int64_t unit = at.host / c->fabric->tiers.of[tier].hosts;
+    int64_t unit = at.site / c->fabric->tiers.of[tier].hosts;
     return (int32_t)(tier == 0 ? unit * t->rails + at.rail % t->rails : unit);
 }
 
@@ -54,6 +56,14 @@ static void add_nic(const struct net_tiers *t, const struct cluster *c,
     }
 }
 
+/* What the NICs of a host send goes up from its site. */
+static void add_host(const struct net_tiers *t, const struct cluster *c, int64_t site,
+                     const struct instance *host, struct net_link *links)
+{
+    for (int32_t n = 0; n < host->n_nics; n++)
+        add_nic(t, c, (struct net_port) { site, n }, host->nics[n].line_Bps, links);
+}
+
 void net_tiers_make(const struct net_tiers *t, const struct cluster *c,
                     struct net_link *links)
 {
@@ -63,12 +73,12 @@ void net_tiers_make(const struct net_tiers *t, const struct cluster *c,
             links[t->first[i] + k] = (struct net_link) {
                 .kind = NET_TIER, .copy = -1, .from = -1, .to = -1
             };
-    for (int32_t g = 0; g < c->n_groups && t->n > 0; g++) {
+    for (int64_t k = 0; t->n > 0 && c->shared && k < c->shared->n; k++)
+        add_host(t, c, k, c->shared->hosts[k], links);
+    for (int32_t g = 0; g < c->n_groups && t->n > 0 && !c->shared; g++) {
         const struct cluster_group hosts = cluster_hosts(&c->groups[g]);
         for (int64_t k = 0; k < hosts.count; k++, host++)
-            for (int32_t n = 0; n < hosts.instance->n_nics; n++)
-                add_nic(t, c, (struct net_port) { host, n },
-                        hosts.instance->nics[n].line_Bps, links);
+            add_host(t, c, sites_of(c, host), hosts.instance, links);
     }
 }
 
@@ -82,8 +92,8 @@ struct net_port net_tiers_port(const struct cluster *c, int64_t instance, int gp
     }
     const int32_t nics = g->instance->n_nics / g->instance->n_hosts;
     const int32_t nic = instance_nic_of_gpu(g->instance, gpu);
-    return (struct net_port) { before + instance * g->instance->n_hosts + nic / nics,
-                               nic % nics };
+    const int64_t host = before + instance * g->instance->n_hosts + nic / nics;
+    return (struct net_port) { sites_of(c, host), nic % nics };
 }
 
 int net_tiers_route(const struct net_tiers *t, const struct cluster *c,

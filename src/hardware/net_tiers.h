@@ -22,9 +22,9 @@ int64_t net_tiers_plan(struct net_tiers *t, const struct cluster *c, int32_t fir
 void net_tiers_make(const struct net_tiers *t, const struct cluster *c,
                     struct net_link *links);
 
-/* A NIC of a cluster, by the host that has it. */
+/* A NIC of a cluster, by the site of the host that has it. */
 struct net_port {
-    int64_t host;
+    int64_t site;
     int32_t rail; /* its number among the host's NICs */
 };
 

@@ -292,12 +292,31 @@ static void print_use(FILE *out, const struct simulate_result *r)
             r->folded ? "equal ranks folded" : "every rank", (uint64_t)r->events);
 }
 
+static void print_background(FILE *out, const struct background_result *b)
+{
+    char range[UNITS_RANGE_MAX], alone[UNITS_TEXT_MAX], text[600];
+    if (b->n == 0)
+        return;
+    units_time_range_text(range, b->range_s, b->alone_s);
+    snprintf(text, sizeof(text),
+             "%.1f %% of the step (%s alone; %s by when their steps begin)",
+             100 * b->share, units_time_text(alone, b->alone_s), range);
+    report_wrap(out, "  other jobs  ", "              ", text);
+    for (int32_t i = 0; i < b->n; i++) {
+        const struct background_job *j = &b->jobs[i];
+        snprintf(text, sizeof(text), "%s: steps of %s alone", j->name,
+                 units_time_text(alone, j->alone_s));
+        report_wrap(out, "              ", "                ", text);
+    }
+}
+
 void report_step_text(FILE *out, const struct scenario *s,
                       const struct simulate_result *r,
                       const struct campaign_result *beyond)
 {
     print_title(out, s, r);
     print_speed(out, r);
+    print_background(out, &r->background);
     print_parts(out, r);
     print_memory(out, &r->memory);
     print_cost(out, &r->cost);

@@ -36,15 +36,28 @@ void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net
         capacity[i] = links[i].payload_Bps;
     *w = (struct coll_world) { .sim = sim, .net = net, .fidelity = fidelity };
     arena_init(&w->runs);
-    flow_net_init(&w->flow, sim, n, capacity);
+    flow_net_init(&w->own, sim, n, capacity);
+    w->flow = &w->own;
     if (fidelity == FIDELITY_CHUNK)
         w->chunk = chunk_net_new(sim, net);
     free(capacity);
 }
 
+void run_world_join(struct coll_world *w, struct sim *sim, const struct net *net,
+                    struct flow_net *flow, const int32_t *link_of)
+{
+    *w = (struct coll_world) { .sim = sim,
+                               .net = net,
+                               .fidelity = FIDELITY_FLOW,
+                               .flow = flow,
+                               .link_of = link_of };
+    arena_init(&w->runs);
+}
+
 void run_world_release(struct coll_world *w)
 {
-    flow_net_release(&w->flow);
+    if (w->flow == &w->own)
+        flow_net_release(&w->own);
     for (int i = 0; w->known && i < 1 << w->known_log2; i++)
         VEC_RELEASE(&w->known[i].uses);
     free(w->known);
@@ -91,10 +104,23 @@ static int32_t link_like(const struct coll_world *w, int32_t link)
     return w->like ? w->like[link] : link;
 }
 
+static int32_t flow_link(const struct coll_world *w, int32_t link)
+{
+    const int32_t like = link_like(w, link);
+    return w->link_of ? w->link_of[like] : like;
+}
+
+/* Switches carry what several NICs of a group send. */
+static bool is_switch(const struct net_link *l)
+{
+    return l->kind == NET_TIER || l->kind == NET_CORE;
+}
+
 /* Links share rates of progress, so progress is counted in bytes of one group on its
- * slowest link: two groups on one link get half of it each, however few of an
- * operation's bytes pass it; and n groups that run in lock step, as one activity, n
- * times the share of one, as they have one by one. */
+ * slowest link but for switches: two groups on one link get half of it each, however few
+ * of an operation's bytes pass it; on a switch each NIC gets as much as another; and n
+ * groups that run in lock step, as one activity, n times the share of one, as they have
+ * one by one. */
 static void make_activity(struct coll_activity *a, const struct coll_world *w,
                           const struct coll_phase *p)
 {
@@ -103,7 +129,8 @@ static void make_activity(struct coll_activity *a, const struct coll_world *w,
     double paced_s = steps_s(p);
     for (int32_t i = 0; i < p->n_uses; i++) {
         double weight = p->own ? p->own[i] : p->uses[i].weight;
-        double busy = weight / net_links(net)[p->uses[i].link].payload_Bps;
+        const struct net_link *l = &net_links(net)[p->uses[i].link];
+        double busy = is_switch(l) ? 0 : weight / l->payload_Bps;
         if (busy > slowest && !isinf(busy)) {
             slowest = busy;
             scale = weight;
@@ -120,7 +147,7 @@ static void make_activity(struct coll_activity *a, const struct coll_world *w,
     a->uses.n = 0;
     for (int32_t i = 0; i < p->n_uses; i++)
         if (link_like(w, p->uses[i].link) == p->uses[i].link)
-            VEC_PUSH(&a->uses, ((struct flow_use) { p->uses[i].link,
+            VEC_PUSH(&a->uses, ((struct flow_use) { flow_link(w, p->uses[i].link),
                                                     p->uses[i].weight / scale }));
 }
 
@@ -165,7 +192,7 @@ static void start_flow(struct coll_world *w, const struct coll_phase *p,
                        struct coll_run *run)
 {
     const struct coll_activity *a = activity_of(w, p);
-    flow_start(&w->flow, run->factor * a->size, paced_ps(run->factor, a->latency_ps),
+    flow_start(w->flow, run->factor * a->size, paced_ps(run->factor, a->latency_ps),
                a->cap, (int32_t)a->uses.n, a->uses.v, next_phase, run);
 }
 
@@ -232,16 +259,16 @@ void run_coll_start(struct coll_world *w, const struct coll_plan *plan,
 
 double run_world_link_busy_s(struct coll_world *w, int32_t link)
 {
-    double busy = flow_link_busy_s(&w->flow, link_like(w, link));
+    double busy = flow_link_busy_s(w->flow, flow_link(w, link));
     return w->chunk ? busy + chunk_link_busy_s(w->chunk, link) : busy;
 }
 
 double run_world_link_B(struct coll_world *w, int32_t link)
 {
-    return flow_link_units(&w->flow, link_like(w, link));
+    return flow_link_units(w->flow, flow_link(w, link));
 }
 
 bool run_world_is_busy(const struct coll_world *w)
 {
-    return flow_net_is_busy(&w->flow) || (w->chunk && chunk_is_busy(w->chunk));
+    return flow_net_is_busy(w->flow) || (w->chunk && chunk_is_busy(w->chunk));
 }

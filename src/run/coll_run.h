@@ -28,7 +28,9 @@ struct coll_world {
     struct sim *sim;
     const struct net *net;
     enum fidelity fidelity;
-    struct flow_net flow;    /* point-to-point transfers may use it at any fidelity */
+    struct flow_net *flow; /* its own, or that of several worlds */
+    struct flow_net own;
+    const int32_t *link_of;  /* [links] number in the flow net; NULL: the same */
     struct chunk_net *chunk; /* NULL unless the fidelity is chunk */
     struct coll_activity
         *known; /* [1 << known_log2] by hash of the phase; NULL: none */
@@ -40,6 +42,11 @@ struct coll_world {
 
 void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
                     enum fidelity fidelity);
+
+/* The same at flow fidelity, in a fluid network that other worlds use, too: link_of
+ * says which of its links each of the net's is. Both are borrowed. */
+void run_world_join(struct coll_world *w, struct sim *sim, const struct net *net,
+                    struct flow_net *flow, const int32_t *link_of);
 
 /* Everything started must have ended, or the sim must not fire any more. */
 void run_world_release(struct coll_world *w);

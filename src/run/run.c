@@ -3,6 +3,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <string.h>
 
 bool run_is_over(struct run *run, int64_t t_ps)
 {
@@ -62,7 +63,7 @@ void run_change_pace(struct rank *r, int32_t n_comm)
 {
     struct stream_state *l = &r->streams[STREAM_COMPUTE];
     bool changes = (r->n_comm > 0) != (n_comm > 0) && l->state == PHASE_RUNNING;
-    int64_t now = r->run->sim.now_ps;
+    int64_t now = r->run->sim->now_ps;
     if (changes) {
         int64_t whole = duration_ps(r, l->head);
         if (whole > 0)
@@ -73,13 +74,13 @@ void run_change_pace(struct rank *r, int32_t n_comm)
     if (changes && !run_is_over(r->run, now)) {
         int64_t whole = duration_ps(r, l->head);
         l->paced_ps = now;
-        sim_at(&r->run->sim, &l->event, now + (int64_t)ceil(l->left * (double)whole));
+        sim_at(r->run->sim, &l->event, now + (int64_t)ceil(l->left * (double)whole));
     }
 }
 
 void run_change_moving(struct rank *r, int32_t by)
 {
-    int64_t now = r->run->sim.now_ps;
+    int64_t now = r->run->sim->now_ps;
     if (r->n_moving == 0)
         r->moving_ps = now;
     r->n_moving += by;
@@ -108,7 +109,7 @@ static void delimit(struct rank *r, int32_t ended)
 static void account_kernel(struct rank *r, const struct stream_state *l,
                            const struct task *t)
 {
-    int64_t now = r->run->sim.now_ps, took = now - l->begun_ps;
+    int64_t now = r->run->sim->now_ps, took = now - l->begun_ps;
     struct account *a = &r->account;
     if (t->pass >= 0) {
         const struct pass_cost *pass = &r->program->passes.v[t->pass];
@@ -140,7 +141,7 @@ static void account_kernel(struct rank *r, const struct stream_state *l,
 void run_finish(struct rank *r, struct stream_state *l)
 {
     int32_t index = l->head;
-    int64_t now = r->run->sim.now_ps;
+    int64_t now = r->run->sim->now_ps;
     r->done_ps[index] = now;
     r->run->n_done++;
     if (r->run->request->observer)
@@ -153,12 +154,14 @@ void run_finish(struct rank *r, struct stream_state *l)
         run_issue(r);
     }
     next_task(l);
+    if (r->run->main && r->run->n_done == r->run->n_tasks)
+        run_others_ended(r->run);
 }
 
 static void start(struct rank *r, struct stream_state *l)
 {
     const struct task *t = &r->program->tasks.v[l->head];
-    int64_t now = r->run->sim.now_ps;
+    int64_t now = r->run->sim->now_ps;
     if (run_is_over(r->run, now))
         return;
     l->state = PHASE_RUNNING;
@@ -172,7 +175,7 @@ static void start(struct rank *r, struct stream_state *l)
         return;
     if (l->stream == STREAM_COMPUTE)
         run_account_idle(r, t, l->head);
-    sim_at(&r->run->sim, &l->event, now + duration_ps(r, l->head));
+    sim_at(r->run->sim, &l->event, now + duration_ps(r, l->head));
 }
 
 static bool waits_for(const struct rank *r, int32_t task)
@@ -187,9 +190,9 @@ static void try_stream(struct rank *r, struct stream_state *l)
     const struct task *t = &r->program->tasks.v[l->head];
     if (waits_for(r, t->after[0]) || waits_for(r, t->after[1]))
         return;
-    if (r->issue_ps[l->head] > r->run->sim.now_ps) {
+    if (r->issue_ps[l->head] > r->run->sim->now_ps) {
         l->state = PHASE_WAITING;
-        sim_at(&r->run->sim, &l->event, r->issue_ps[l->head]);
+        sim_at(r->run->sim, &l->event, r->issue_ps[l->head]);
     } else {
         start(r, l);
     }
@@ -232,6 +235,26 @@ static int32_t *link_tasks(const struct program *p)
     return links;
 }
 
+/* To the first task of each stream. */
+static void rank_rewind(struct rank *r)
+{
+    const int64_t n = r->program->tasks.n;
+    for (int64_t k = 0; k < n; k++)
+        r->done_ps[k] = RUN_NEVER;
+    r->n_issued = 0;
+    r->awaits = -1;
+    r->n_used = 0;
+    for (int s = 0; s < STREAM_N; s++) {
+        struct stream_state *l = &r->streams[s];
+        l->head = (int32_t)n + s;
+        next_task(l);
+        if (l->state != PHASE_ENDED)
+            r->used[r->n_used++] = l->stream;
+    }
+    memset(r->is_odd, 0, sizeof(r->is_odd));
+    r->intervals.n = 0;
+}
+
 static void rank_init(struct rank *r, struct run *run, int64_t i)
 {
     const struct run_request *q = run->request;
@@ -241,7 +264,6 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
     run->n_tasks += n;
     r->program = p;
     r->number = q->ranks[i];
-    r->awaits = -1;
     const struct run_factors *f = q->factors;
     r->kernel_factors = f && f->kernel ? f->kernel[i] : NULL;
     r->host_factors = f && f->host ? f->host[i] : NULL;
@@ -249,18 +271,13 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
     r->next = shared ? run->ranks[i - 1].next : link_tasks(p);
     r->issue_ps = xcalloc(2 * (size_t)n + 1, sizeof(int64_t));
     r->done_ps = r->issue_ps + n;
-    for (int64_t k = 0; k < n; k++)
-        r->done_ps[k] = RUN_NEVER;
     for (int s = 0; s < STREAM_N; s++) {
         struct stream_state *l = &r->streams[s];
         l->rank = r;
         l->stream = (enum stream)s;
-        l->head = (int32_t)n + s;
         sim_event_init(&l->event, &stream_event);
-        next_task(l);
-        if (l->state != PHASE_ENDED)
-            r->used[r->n_used++] = l->stream;
     }
+    rank_rewind(r);
 }
 
 /* In a folded run the programs' plans are all that run, but for fusions'. */
@@ -277,7 +294,7 @@ static void announce_plans(struct run *run)
     VEC_RELEASE(&plans);
 }
 
-static void run_release(struct run *run)
+void run_close(struct run *run)
 {
     const struct program *const *programs = run->request->programs;
     for (int64_t i = 0; i < run->n_ranks; i++) {
@@ -292,7 +309,6 @@ static void run_release(struct run *run)
     free(run->links_from_s);
     free(run->links_to_s);
     run_world_release(&run->world);
-    sim_release(&run->sim);
 }
 
 static void count_tasks(const void *of, int64_t *done, int64_t *total)
@@ -302,28 +318,63 @@ static void count_tasks(const void *of, int64_t *done, int64_t *total)
     *total = run->n_tasks;
 }
 
+void run_open(struct run *run)
+{
+    run->n_ranks = run->request->n_ranks;
+    run->ranks = xcalloc((size_t)run->n_ranks, sizeof(*run->ranks));
+    run_fusions_init(run);
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        rank_init(&run->ranks[i], run, i);
+    run_comms_init(run);
+}
+
+void run_rewind(struct run *run)
+{
+    run->n_done = 0;
+    run_fusions_release(run);
+    run_fusions_init(run);
+    run_comms_reset(run);
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        rank_rewind(&run->ranks[i]);
+}
+
+void run_begin(struct run *run)
+{
+    const int64_t now = run->sim->now_ps;
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        struct rank *r = &run->ranks[i];
+        r->host_ps = r->idle_ps = r->account.now_ps = now;
+        run_issue(r);
+    }
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        run_try_streams(&run->ranks[i]);
+}
+
 int run_programs(const struct run_request *request, struct run_result *r,
                  struct err *err)
 {
-    struct run run = { .request = request, .n_ranks = request->n_ranks, .err = err };
-    sim_init(&run.sim, &run);
-    run_world_init(&run.world, &run.sim, request->plans.net, request->network);
-    run.ranks = xcalloc((size_t)run.n_ranks, sizeof(*run.ranks));
-    run_fusions_init(&run);
-    for (int64_t i = 0; i < run.n_ranks; i++)
-        rank_init(&run.ranks[i], &run, i);
-    run_comms_init(&run);
-    announce_plans(&run);
+    struct sim sim;
+    struct others *others = NULL;
+    struct run run = { .request = request, .sim = &sim, .err = err };
+    sim_init(&sim, &run);
+    if (request->n_others > 0)
+        others = run_others_open(&run);
+    else
+        run_world_init(&run.world, &sim, request->plans.net, request->network);
+    run_open(&run);
+    if (!others)
+        announce_plans(&run);
     if (request->observer)
         run_observe_begin(&run);
-    for (int64_t i = 0; i < run.n_ranks; i++)
-        run_issue(&run.ranks[i]);
-    for (int64_t i = 0; i < run.n_ranks; i++)
-        run_try_streams(&run.ranks[i]);
-    watch_run(&run.sim, &request->watch, count_tasks, &run);
+    if (!others)
+        run_begin(&run);
+    watch_run(&sim, &request->watch, count_tasks, &run);
     int rc = run_read_result(&run, r);
     if (request->observer)
         run_observe_end(&run);
-    run_release(&run);
+    run_close(&run);
+    if (others)
+        run_others_close(others);
+    sim_release(&sim);
     return rc;
 }

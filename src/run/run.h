@@ -9,6 +9,7 @@
  *         which ranks meet, where they are, the plan of their collective
  *     run*:
  *         the run; waits (run_wait); periodic pipelines (run_steady)
+ *     run_others               other jobs whose flows meet those of the run
  *     coll_run, chunk, fusion  collectives at three fidelities; Horovod's cycles
  *     observe, run_observe     what observers of a run are given */
 #ifndef RUN_RUN_H
@@ -32,6 +33,15 @@ struct run_factors {
     void *arg; /* of collective */
 };
 
+struct run_request;
+
+/* Another job that runs at the same time on the same fabric: its steps follow each
+ * other, the first of them begun that long before the step of interest. */
+struct run_other {
+    const struct run_request *request; /* without others, observer, factors and watch */
+    int64_t lead_ps;
+};
+
 /* What is run: ranks[i] of the job runs programs[i] (entries may be the same program;
  * in a folded run a rank represents all equal to it). */
 struct run_request {
@@ -44,6 +54,8 @@ struct run_request {
     const struct observer *observer;   /* NULL: none */
     const struct run_factors *factors; /* NULL: none */
     struct watch watch;                /* of tasks done */
+    const struct run_other *others;    /* at flow fidelity; NULL: none */
+    int32_t n_others;
 };
 
 struct run_result {

@@ -33,7 +33,7 @@ static void take_mailbox(struct rank *r, struct mailbox **of_first)
     int64_t first = r->number - layout_index(l, r->number).p * l->stride_p;
     if (!of_first[first]) {
         struct mailbox *b = xcalloc(1, sizeof(*b));
-        int32_t n = r->program->n_messages;
+        int32_t n = b->n_messages = r->program->n_messages;
         b->messages = xmalloc((size_t)n * sizeof(*b->messages));
         for (int32_t i = 0; i < n; i++)
             b->messages[i] = (struct message) { .arrived_ps = RUN_NEVER };
@@ -58,6 +58,20 @@ void run_comms_init(struct run *run)
             take_mailbox(r, mailboxes);
     }
     free(mailboxes);
+}
+
+void run_comms_reset(struct run *run)
+{
+    struct communicator *c, *next;
+    HASH_ITER(hh, run->communicators, c, next)
+    {
+        c->n_started = 0;
+        for (int q = 0; q < RUN_QUEUES; q++)
+            c->queues[q][0].streams.n = c->queues[q][1].streams.n = 0;
+    }
+    for (int64_t i = 0; i < run->owned.n; i++)
+        for (int32_t k = 0; k < run->owned.v[i]->n_messages; k++)
+            run->owned.v[i]->messages[k] = (struct message) { .arrived_ps = RUN_NEVER };
 }
 
 void run_comms_release(struct run *run)
@@ -121,7 +135,7 @@ static void deliver(struct rank *r, const struct task *t)
     struct message *m = run_message(r, t->sends);
     m->sender = r;
     m->ready_ps = t->after[0] >= 0 ? r->done_ps[t->after[0]] : 0;
-    m->arrived_ps = r->run->sim.now_ps;
+    m->arrived_ps = r->run->sim->now_ps;
     if (!m->waiter)
         return;
     run_issue(m->waiter);
@@ -200,7 +214,7 @@ void run_rendezvous(struct rank *r, struct stream_state *l)
         return;
     const struct coll_plan *plan = plan_for(r, comm);
     for (int64_t i = 0; i < m->streams.n; i++) {
-        m->streams.v[i]->met_ps = run->sim.now_ps;
+        m->streams.v[i]->met_ps = run->sim->now_ps;
         run_account_rendezvous(m->streams.v[i]->rank, m->streams.v[i], r);
         if (is_data(l->stream))
             run_change_moving(m->streams.v[i]->rank, 1);

@@ -20,7 +20,7 @@ static void send_buffer(void *arg, const struct coll_plan *plan)
     struct fusion_state *f = arg;
     f->takes_sms = plan->sm_frac > 0;
     f->plan = plan;
-    f->begun_ps = f->run->sim.now_ps;
+    f->begun_ps = f->run->sim->now_ps;
     for (int64_t i = 0; i < f->run->n_ranks; i++) {
         struct rank *r = &f->run->ranks[i];
         run_change_moving(r, 1);
@@ -54,8 +54,8 @@ void run_fusions_init(struct run *run)
         struct fusion_state *f = xcalloc(1, sizeof(*f));
         f->run = run;
         f->task = p->fusions.v[i]->task;
-        f->coordinator = fusion_coordinator_new(
-            p->fusions.v[i], &run->sim, run->n_ranks, send_buffer, fusion_done, f);
+        f->coordinator = fusion_coordinator_new(p->fusions.v[i], run->sim, run->n_ranks,
+                                                send_buffer, fusion_done, f);
         VEC_PUSH(&run->fusion_states, f);
     }
 }

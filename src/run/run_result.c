@@ -176,6 +176,6 @@ int run_read_result(struct run *run, struct run_result *out)
     out->steady = run_is_steady(run);
     out->critical = critical;
     out->wire_B = run->wire_B;
-    out->events = run->sim.n_fired;
+    out->events = run->sim->n_fired;
     return 0;
 }

@@ -5,6 +5,7 @@
  *   run_fusion.c  fusions of gradients
  *   run_wait.c    what waits are counted as
  *   run_observe.c what observers get
+ *   run_others.c  other jobs on the same fabric
  *   run_steady.c  whether ranks have come to their period
  *   run_result.c  accounts of ranks, and what is read from them
  */
@@ -132,11 +133,12 @@ struct message {
 /* The messages of one pipeline. */
 struct mailbox {
     struct message *messages;
+    int32_t n_messages;
 };
 
 struct run {
     const struct run_request *request;
-    struct sim sim;
+    struct sim *sim;
     struct coll_world world;
     int64_t n_ranks;
     struct rank *ranks;
@@ -151,9 +153,16 @@ struct run {
     /* [links] busy when the first rank's repeated stretch begins, ends; NULL: none */
     double *links_from_s, *links_to_s;
     struct run_links *links; /* for observers of their use; NULL: there are none */
+    struct sim_event start;  /* of a step, where there are several jobs */
+    const struct run *main;  /* of another job's: that of the step of interest */
 };
 
-/* run.c */
+/* run.c: makes the ranks of a request, whose sim and world are there; begins a step, now;
+ * makes ready for another; frees all but the sim. */
+void run_open(struct run *run);
+void run_begin(struct run *run);
+void run_rewind(struct run *run);
+void run_close(struct run *run);
 void run_issue(struct rank *r);
 void run_try_streams(struct rank *r);
 void run_finish(struct rank *r, struct stream_state *l);
@@ -187,6 +196,16 @@ void run_comms_init(struct run *run);
 void run_comms_release(struct run *run);
 void run_rendezvous(struct rank *r, struct stream_state *l);
 struct message *run_message(struct rank *r, int32_t number);
+
+/* ... and forgets what came, for another step. */
+void run_comms_reset(struct run *run);
+
+/* run_others.c: the jobs of a request together, in a fluid network that they share. A
+ * run of another job has ended a step. */
+struct others;
+struct others *run_others_open(struct run *main);
+void run_others_ended(struct run *run);
+void run_others_close(struct others *o);
 
 /* run_fusion.c */
 void run_fusions_init(struct run *run);

@@ -3,6 +3,7 @@
 #include "scenario/heed.h"
 #include "model/pattern.h"
 
+#include "hardware/sites.h"
 #include "model/graphs.h"
 #include "model/saved.h"
 #include "scenario/libraries.h"
@@ -240,7 +241,12 @@ static bool hosts(const struct scenario *s)
 
 static bool tiers(const struct scenario *s)
 {
-    return nodes(s) && fabric_tiers_act(s->cluster.fabric, s->cluster.n_hosts);
+    return nodes(s) && sites_tiers_act(&s->cluster);
+}
+
+static bool meets(const struct scenario *s)
+{
+    return s->background.acts;
 }
 
 /* NICs carry what storage holds, too. */
@@ -423,6 +429,9 @@ static const struct row {
     { "/cluster/oversubscription", nodes, "there is one instance, or one NVLink domain" },
     { "/cluster/tiers", tiers, "no way up is oversubscribed, or one leaf has all" },
     { "/cluster/rails", tiers, "no way up is oversubscribed, or one leaf has all" },
+    { "/cluster/fabric_hosts", tiers, "no way up is oversubscribed, or one leaf has all" },
+    { "/background", meets,
+      "no way that this job and another use is oversubscribed" },
     { "/cluster/nics", reached, "there is one instance" },
     { "/cluster/network_bandwidth", reached, "there is one instance" },
     { "/cluster/nvlink_domain", hosts, "there is one instance" },

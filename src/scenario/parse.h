@@ -58,7 +58,8 @@ struct parse_context {
     struct scenario *s;
     struct cfg_loader *loader;
     const char *name;
-    struct cfg root, cluster, model, training, software, distribution, parallelism;
+    struct cfg root, cluster, model, training, software, distribution, parallelism,
+        background;
     struct scenario_sections sections;
     struct raw_training words;
     struct parse_written written;
@@ -95,6 +96,9 @@ int parse_unsure(struct parse_context *r, struct cfg c, enum diag_code code,
 /* Whether the script trains with TensorFlow, as far as /training/framework says so,
  * which a launch script's TensorFlow estimator sets. */
 bool parse_is_tensorflow(const struct parse_context *r);
+
+/* Jobs of "background", after the scenario itself; -1 after reporting. */
+int background_read(struct parse_context *r);
 
 /* Each returns -1 after reporting. The order: software_versions, distribution_read
  * (scenario/distribution/), parallelism_read, training_read, parallelism_framework,

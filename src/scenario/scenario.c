@@ -30,6 +30,7 @@ static const struct cfg_field scenario_fields[] = {
     CFG_CHILD("storage", struct parse_context, sections.storage),
     CFG_CHILD("input", struct parse_context, sections.input),
     CFG_CHILD("job", struct parse_context, sections.job),
+    CFG_CHILD("background", struct parse_context, background),
     CFG_END,
 };
 
@@ -141,6 +142,8 @@ static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct c
         rc = -1;
     if (rc == 0)
         rc = check_operators(&r);
+    if (rc == 0)
+        rc = background_read(&r);
     if (rc == 0)
         heed_note(&r);
     s->name = r.name ? r.name : rc == 0 ? default_name(&r) : "";

@@ -16,6 +16,7 @@
  *         rules that join sections; keys that nothing heeds; size of a replay
  *     distribution/: SageMaker's dictionary; sagemaker: where its libraries run
  *     nccl_environment: NCCL's variables
+ *     background: other jobs on the same fabric
  *     assumed: defaults that were taken */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
@@ -42,6 +43,13 @@ struct scenario_sections {
     struct cfg storage, input, job, uncertainty;
 };
 
+/* Other jobs on the fabric (scenario/background.c). */
+struct background {
+    struct scenario *jobs; /* [n] */
+    int32_t n;
+    bool acts; /* flows of several jobs can meet on it */
+};
+
 struct scenario {
     const char *name;
     struct cluster cluster;
@@ -55,6 +63,7 @@ struct scenario {
                            reported */
     int32_t n_notes;
     struct assumptions assumed; /* what the file leaves open, as it was decided */
+    struct background background;
 };
 
 /* Reads a scenario from the root of a document. All memory lives in the loader. Every

@@ -258,6 +258,41 @@ static const struct contract_member simulation_rows[] = {
 static const struct contract_object simulation = { "simulation", simulation_rows };
 /* clang-format on */
 
+/* clang-format off */
+static const struct contract_member background_job_rows[] = {
+    CONTRACT_AT("scenario", TEXT, background_job, name, "The name of its scenario."),
+    CONTRACT_AT("alone_s", REAL, background_job, alone_s, "Its step with the fabric to itself."),
+    CONTRACT_END,
+};
+static const struct contract_object background_job = { "background_job", background_job_rows };
+/* clang-format on */
+
+static json_t *background_range(const void *background)
+{
+    const struct background_result *b = background;
+    return json_pack("[f, f]", b->range_s[0], b->range_s[1]);
+}
+
+static json_t *background_jobs(const void *background)
+{
+    const struct background_result *b = background;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < b->n; i++)
+        json_array_append_new(list, contract_json(&background_job, &b->jobs[i]));
+    return list;
+}
+
+/* clang-format off */
+static const struct contract_member background_rows[] = {
+    CONTRACT_AT("alone_s", REAL, background_result, alone_s, "The step with the fabric to itself."),
+    CONTRACT_AT("share", REAL, background_result, share, "Of the step, what the other jobs add."),
+    CONTRACT_MADE("range_s", LIST, background_range, "Of the step, by when theirs began.", .items = CONTRACT_REAL),
+    CONTRACT_MADE("jobs", LIST, background_jobs, "The other jobs.", .of = &background_job),
+    CONTRACT_END,
+};
+static const struct contract_object background_contract = { "background", background_rows };
+/* clang-format on */
+
 /* How products read fewer than 16 bits. */
 struct low_bits {
     const char *title, *format;
@@ -322,6 +357,13 @@ static json_t *recipe(const void *step)
     return contract_json(&recipe_contract, &x);
 }
 
+/* NULL: no other job meets it. */
+static json_t *background(const void *step)
+{
+    const struct background_result *b = &((const struct step *)step)->r.background;
+    return b->n > 0 ? contract_json(&background_contract, b) : NULL;
+}
+
 /* clang-format off */
 #define NUMBER(key, text) CONTRACT_AT(#key, REAL, step, r.key, text, KNOWN)
 #define LACKS .flags = CONTRACT_MAY_LACK
@@ -348,6 +390,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("layer", OBJECT, step, r.layer, "One layer on one GPU.", .of = &layer),
     CONTRACT_AT("resources", OBJECT, step, r.by, "What the step's time rests on, the pipeline's bubble shared out.", .of = &resources_contract),
     CONTRACT_MADE("recipe", OBJECT, recipe, "How products read fewer than 16 bits; only where they do.", LACKS, .of = &recipe_contract),
+    CONTRACT_MADE("background", OBJECT, background, "What other jobs on the fabric do to the step; only where they meet it.", LACKS, .of = &background_contract),
     CONTRACT_AT("simulation", OBJECT, step, r, "How the step was simulated.", .of = &simulation),
     CONTRACT_END,
 };

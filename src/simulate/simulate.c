@@ -4,6 +4,7 @@
 #include "config/cache.h"
 #include "run/run.h"
 #include "scenario/libraries.h"
+#include "simulate/background.h"
 #include "simulate/communicators.h"
 #include "simulate/interpretations.h"
 #include "step/reps.h"
@@ -215,13 +216,15 @@ static void read_all(struct simulate_result *r, struct arena *arena,
 /* The representative ranks of a step and its run, in which microbatches of a pipeline
  * that go on as those before them are left out, if that is so. To be released in any
  * case. */
-static int replay(struct run_result *run, struct reps *reps, struct arena *arena,
-                  const struct scenario *s, const struct simulate_options *options,
-                  struct err *err)
+static int replay(struct run_result *run, struct background_result *among,
+                  struct reps *reps, struct arena *arena, const struct scenario *s,
+                  const struct simulate_options *options, struct err *err)
 {
-    const bool whole = options->whole || options->detail || options->observer;
+    const bool meets = s->background.acts;
+    const bool whole = options->whole || options->detail || options->observer || meets;
     struct reps_options how = { .unfold = options->unfold,
-                                .detail = options->detail,
+                                .detail = options->detail || meets,
+                                .whole = meets,
                                 .marks = options->observer != NULL };
     for (int attempt = 0;; attempt++) {
         how.microbatches = whole ? 0 : reps_shorter(s, attempt);
@@ -234,6 +237,8 @@ static int replay(struct run_result *run, struct reps *reps, struct arena *arena
                                        .ranks = reps->ranks,
                                        .observer = options->observer,
                                        .watch = options->watch };
+        if (meets)
+            return background_replay(run, among, arena, s, &request, err);
         int rc = run_programs(&request, run, err);
         if (rc < 0 || run->steady)
             return rc;
@@ -274,7 +279,7 @@ int simulate(struct simulate_result *r, struct arena *arena, const struct scenar
     struct reps reps;
     struct run_result run;
     *r = (struct simulate_result) { .network = options->network };
-    int rc = replay(&run, &reps, arena, s, options, err);
+    int rc = replay(&run, &r->background, &reps, arena, s, options, err);
     r->folded = reps.net && net_is_folded(reps.net);
     if (rc == 0)
         read_all(r, arena, s, &reps, &run, options);

@@ -3,6 +3,7 @@
  *
  * Files of this folder:
  *     simulate, interpretations: a scenario in, a result out; keys of two meanings
+ *     background: other jobs on the same fabric
  *     communicators: what NCCL holds of the memory
  *     resources: what the step's time rests on
  *     fit: what would make a job fit
@@ -86,6 +87,21 @@ struct simulate_options {
     struct simulate_memo *memo;      /* NULL: none */
 };
 
+/* Another job on the fabric. */
+struct background_job {
+    const char *name;
+    double alone_s; /* of its step, with the fabric to itself */
+};
+
+/* What other jobs on the fabric do to the step. */
+struct background_result {
+    double alone_s;    /* the step without them */
+    double share;      /* of the step that is theirs: 1 - alone / with them */
+    double range_s[2]; /* of the step, by when theirs begin */
+    struct background_job *jobs;
+    int32_t n; /* 0: there are none, or nothing meets */
+};
+
 struct simulate_result {
     double step_time_s, samples_per_s, tokens_per_s;
     double real_tokens_per_s; /* without padding; 0: there is none */
@@ -104,7 +120,8 @@ struct simulate_result {
     double executed_flops; /* of one rank of each stage together */
     bool folded;
     int32_t n_warnings;
-    struct diag *warnings;    /* in the arena */
+    struct diag *warnings; /* in the arena */
+    struct background_result background;
     struct interval interval; /* by judge, which is called after simulate */
     double range_s[2];        /* of the step time; likewise */
 };

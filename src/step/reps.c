@@ -1,5 +1,6 @@
 #include "step/reps.h"
 
+#include "hardware/sites.h"
 #include "scenario/libraries.h"
 #include "step/model_group.h"
 #include "step/schedule.h"
@@ -27,7 +28,7 @@ static const struct gpu *gpu_of(const struct scenario *s, int64_t rank)
 static bool folds(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
-    if (fabric_tiers_act(s->cluster.fabric, s->cluster.n_hosts))
+    if (sites_tiers_act(&s->cluster))
         return false;
     return cluster_is_uniform(&s->cluster) ||
            (p->pipeline == 1 && p->tensor == 1 && p->context == 1 && p->expert == 1 &&
@@ -63,7 +64,7 @@ static int make_nets(struct reps *reps, const struct scenario *s, bool unfold,
             err, "%" PRId64 " ranks are too many to simulate each (%s, or at most %d)",
             (int64_t)c->n_gpus,
             folds(s) ? "leave --unfold out"
-            : fabric_tiers_act(c->fabric, c->n_hosts)
+            : sites_tiers_act(c)
                 ? "leave out \"tiers\", whose switches are unlike for each"
                 : "write a cluster of one group, which is folded",
             UNFOLDED_RANKS_MAX);
@@ -206,6 +207,7 @@ int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
         .stages_alike = stages_lie_alike(&reps->groups),
         .measured = &measured,
         .detail = options->detail,
+        .whole = options->whole,
         .marks = options->marks,
         .microbatches = s->training.microbatches,
     };

@@ -209,7 +209,8 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
 {
     const struct training *t = &b->stage->s->training;
     int64_t n = order ? t->accumulation : t->accumulation * t->microbatches;
-    int64_t replayed = n > REPLAYED_MICROBATCHES ? REPLAYED_MICROBATCHES : n;
+    int64_t most = b->stage->request->whole ? n : REPLAYED_MICROBATCHES;
+    int64_t replayed = n > most ? most : n;
     struct program *p = &b->step->program;
     for (int64_t i = 0; i < replayed; i++) {
         b->pass.first = i == 0;

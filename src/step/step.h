@@ -55,6 +55,7 @@ struct step_request {
     bool stages_alike; /* the groups of all stages lie alike in the folded net */
     struct measured_stage **measured; /* the list so far, in the arena */
     bool detail;                      /* no pass is one task */
+    bool whole;                       /* all accumulated microbatches are written */
     bool marks;                       /* the program says what memory its tasks hold */
     int64_t microbatches; /* of a pipeline's step that its stages' lists hold */
     int64_t left_out;     /* periods of them that the step has beyond these */
