@@ -3,6 +3,7 @@
 #ifndef CMD_COLLECTIVE_EXPLAIN_H
 #define CMD_COLLECTIVE_EXPLAIN_H
 
+#include "base/vec.h"
 #include "cost/collective.h"
 
 struct collective_row {
@@ -15,12 +16,18 @@ struct collective_row {
 void collective_explain(const struct net *net, const struct collective_row *row,
                         const struct collective_row *before);
 
+/* What one table of one source measured. */
+struct collective_table {
+    char *name; /* with the version of NCCL where the source says it */
+    VEC(double) size_B;
+    VEC(double) busbw_Bps;
+};
+
 struct collective_points {
     const char *cluster; /* as on the command line */
     enum coll_op op;
-    int64_t n_ranks, n_gpus; /* in all, of each instance */
-    int64_t n;
-    double *size_B, *busbw_Bps; /* released by collective_points_release */
+    int64_t n_ranks, n_gpus;             /* in all, of each instance */
+    VEC(struct collective_table) tables; /* released by collective_points_release */
 };
 
 /* Measured points of validate/data for that cluster, operation and number of GPUs. */

@@ -2,21 +2,21 @@
  * collectives on the same machines. */
 #include "cmd/collective_explain.h"
 
-#include "base/vec.h"
+#include "base/strbuf.h"
+#include "base/xmalloc.h"
 #include "config/datadir.h"
 #include "hardware/instance.h"
 #include "report/figure_collective.h"
+#include "validation/column.h"
 #include "validation/mapping.h"
 #include "validation/value.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-typedef VEC(double) doubles;
 
 struct finder {
     struct collective_points *want;
     const struct mapping *m;
-    doubles size_B, busbw_Bps;
 };
 
 /* "ml.p4d.24xlarge:1" and "p4d.24xlarge" are one cluster. */
@@ -40,7 +40,41 @@ static bool is_wanted(const struct collective_points *want, json_t *job)
            (!gpus || (int64_t)json_number_value(gpus) == want->n_gpus);
 }
 
-static void add_measured(struct finder *f, double size_B, struct value_row row)
+/* "p4d_2n_allreduce_dlami", "ring 2, NCCL 2.4"; the caller frees it. */
+static char *table_name(const struct finder *f, json_t *job, struct value_row row)
+{
+    const char *nccl = json_string_value(json_object_get(job, "nccl"));
+    struct err err = { 0 };
+    struct strbuf b;
+    strbuf_init(&b);
+    if (!f->m->table || column_fill(f->m->table, row, &b, &err))
+        strbuf_addstr(&b, f->m->name);
+    bool is_id = strchr(strbuf_get(&b), '_') != NULL; /* says what it is by itself */
+    for (char *c = b.s; c && *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    if (nccl && !strstr(strbuf_get(&b), "nccl"))
+        strbuf_printf(&b, ", NCCL %s", nccl);
+    if (!is_id)
+        strbuf_printf(&b, " (%s)", f->m->name);
+    char *name = xstrdup(strbuf_get(&b));
+    strbuf_release(&b);
+    return name;
+}
+
+/* The table of that name, a new one where there is none; takes the name. */
+static struct collective_table *table_get(struct collective_points *p, char *name)
+{
+    for (int64_t i = 0; i < p->tables.n; i++)
+        if (strcmp(p->tables.v[i].name, name) == 0) {
+            free(name);
+            return &p->tables.v[i];
+        }
+    VEC_PUSH(&p->tables, ((struct collective_table) { .name = name }));
+    return &p->tables.v[p->tables.n - 1];
+}
+
+static void add_measured(struct finder *f, json_t *job, double size_B,
+                         struct value_row row)
 {
     const struct mapping_variant *v = &f->m->variants[0];
     for (int32_t i = 0; i < v->n_measured; i++) {
@@ -54,8 +88,10 @@ static void add_measured(struct finder *f, double size_B, struct value_row row)
         bool is_time = strcmp(v->measured[i].name, "time_s") == 0;
         bool is_bus = strcmp(v->measured[i].name, "busbw_Bps") == 0;
         if (is_time || is_bus) {
-            VEC_PUSH(&f->size_B, size_B);
-            VEC_PUSH(&f->busbw_Bps, is_bus ? x : size_B / x * factor);
+            struct collective_table *table =
+                table_get(f->want, table_name(f, job, row));
+            VEC_PUSH(&table->size_B, size_B);
+            VEC_PUSH(&table->busbw_Bps, is_bus ? x : size_B / x * factor);
         }
     }
 }
@@ -70,7 +106,7 @@ static void search(struct finder *f, struct mapping *m)
                           ? mapping_resolve(m->subject, row, &err)
                           : NULL;
         if (job && is_wanted(f->want, job))
-            add_measured(f, json_number_value(json_object_get(job, "bytes")), row);
+            add_measured(f, job, json_number_value(json_object_get(job, "bytes")), row);
         json_decref(job);
     }
 }
@@ -93,35 +129,45 @@ void collective_points_find(struct collective_points *p)
         cfg_loader_release(&loader);
     }
     arena_release(&arena);
-    p->n = f.size_B.n;
-    p->size_B = f.size_B.v;
-    p->busbw_Bps = f.busbw_Bps.v;
 }
 
 void collective_points_release(struct collective_points *p)
 {
-    free(p->size_B);
-    free(p->busbw_Bps);
+    for (int64_t i = 0; i < p->tables.n; i++) {
+        free(p->tables.v[i].name);
+        VEC_RELEASE(&p->tables.v[i].size_B);
+        VEC_RELEASE(&p->tables.v[i].busbw_Bps);
+    }
+    VEC_RELEASE(&p->tables);
 }
 
 int collective_figure_write(const struct collective_figure *f, struct err *err)
 {
-    doubles size = { 0 }, busbw = { 0 };
+    struct collective_table simulated = { 0 };
+    VEC(struct collective_curve) curves = { 0 };
     for (int64_t i = 0; i < f->n_rows; i++) {
-        VEC_PUSH(&size, f->rows[i].size_B);
-        VEC_PUSH(&busbw, f->rows[i].busbw_Bps);
+        VEC_PUSH(&simulated.size_B, f->rows[i].size_B);
+        VEC_PUSH(&simulated.busbw_Bps, f->rows[i].busbw_Bps);
     }
-    const struct collective_curve curves[] = {
-        { "simulated", (size_t)size.n, size.v, busbw.v, false },
-        { NULL, (size_t)f->measured->n, f->measured->size_B, f->measured->busbw_Bps,
-          true },
+    VEC_PUSH(&curves, ((struct collective_curve) {
+                          "simulated", (size_t)simulated.size_B.n, simulated.size_B.v,
+                          simulated.busbw_Bps.v, false }));
+    for (int64_t i = 0; i < f->measured->tables.n; i++) {
+        const struct collective_table *t = &f->measured->tables.v[i];
+        VEC_PUSH(&curves,
+                 ((struct collective_curve) { t->name, (size_t)t->size_B.n, t->size_B.v,
+                                              t->busbw_Bps.v, true }));
+    }
+    const struct figure_collective figure = {
+        .title = f->title,
+        .subtitle = f->subtitle,
+        .curves = curves.v,
+        .n_curves = (size_t)curves.n,
+        .bus_factor = coll_bus_factor(f->measured->op, f->measured->n_ranks),
     };
-    const struct figure_collective figure = { .title = f->title,
-                                              .subtitle = f->subtitle,
-                                              .curves = curves,
-                                              .n_curves = f->measured->n ? 2 : 1 };
     int rc = figure_collective_write(&figure, f->path, err);
-    VEC_RELEASE(&size);
-    VEC_RELEASE(&busbw);
+    VEC_RELEASE(&curves);
+    VEC_RELEASE(&simulated.size_B);
+    VEC_RELEASE(&simulated.busbw_Bps);
     return rc;
 }

@@ -12,7 +12,7 @@ static const struct axis_step usd[]     = { { "USD", 1 }, { NULL, 0 } };
 static const struct axis_step bytes[]   = { { "B", 1 }, { "KiB", 1024.0 }, { "MiB", 1048576.0 },
                                        { "GiB", 1073741824.0 }, { "TiB", 1099511627776.0 },
                                        { NULL, 0 } };
-static const struct axis_step seconds[] = { { "ns", 1e-9 }, { "us", 1e-6 }, { "ms", 1e-3 },
+static const struct axis_step seconds[] = { { "ns", 1e-9 }, { "µs", 1e-6 }, { "ms", 1e-3 },
                                        { "s", 1 }, { "min", 60 },
                                        { "h", 3600 }, { "d", 86400 },
                                        { NULL, 0 } };

@@ -191,6 +191,8 @@ void chart_draw(const struct chart *chart, struct draw *d)
 
     frame_init(&f, chart->title, chart->subtitle, &chart->x, &y);
     f.provenance = chart->provenance;
+    f.left_room = chart->left_room;
+    f.legend.below = chart->legend_below;
     include_series(chart, &f);
     if (chart->identity > 0) {
         axis_view_include(&f.x, f.y.lo);

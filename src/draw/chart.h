@@ -65,6 +65,8 @@ struct chart {
     double identity; /* > 0: the line y = x with a band of that fraction; axes alike */
     const char *identity_name; /* of the band in the legend; NULL: not there */
     double width, height;      /* 0: the defaults */
+    double left_room;          /* at least, for panels whose axes are to be in line */
+    bool legend_below;         /* never at the right */
 };
 
 int chart_write(const struct chart *chart, const char *path, struct err *err);

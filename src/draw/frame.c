@@ -140,6 +140,7 @@ void frame_layout(struct frame *f, double width, double height)
         left = fmax(left, EDGE + (axis_has_title(&f->y) ? LABEL_H : 0) + f->y.depth +
                               TICK + GAP);
         left = fmax(left, EDGE + overhang(f, true));
+        left = fmax(left, f->left_room);
         right = fmax(pass ? right : EDGE + 4, EDGE + overhang(f, false));
         bottom = EDGE + TICK + GAP + f->x.depth + (axis_has_title(&f->x) ? LABEL_H : 0);
     }

@@ -13,6 +13,7 @@ struct frame {
     struct axis_view x, y;
     struct legend legend;
     double right_room; /* kept free at the right of the data, for a colour bar */
+    double left_room;  /* the data begins there at least */
     bool y_down;       /* the y axis begins at the top (lanes, rows) */
     bool no_grid;
     struct draw_box plot; /* where the data is */

@@ -1,9 +1,16 @@
 #include "report/figure_collective.h"
 
-#include "base/xmalloc.h"
+#include "base/arena.h"
+#include "draw/panel.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+enum { TIMES_HEIGHT = 190, LEFT_ROOM = 96 };
+
+static bool has_times(const struct figure_collective *f)
+{
+    return f->bus_factor > 0;
+}
 
 /* The colour of a measured curve: that of the computed one of its name, else its
  * own. */
@@ -17,49 +24,102 @@ static size_t colour_of(const struct figure_collective *f, size_t i)
 }
 
 /* Measured points are named apart where a computed curve has the same name. */
-static char *name_of(const struct figure_collective *f, size_t i)
+static const char *name_of(struct arena *arena, const struct figure_collective *f,
+                           size_t i)
 {
     const struct collective_curve *c = &f->curves[i];
 
     if (!c->measured)
-        return c->name ? xstrdup(c->name) : NULL;
-    return c->name ? xasprintf("%s, measured", c->name) : xstrdup("measured");
+        return c->name;
+    if (!c->name)
+        return "measured";
+    return colour_of(f, i) == i ? c->name
+                                : arena_printf(arena, "%s, measured", c->name);
 }
 
-void figure_collective_draw(const struct figure_collective *f, struct draw *d)
+/* One size is a point, and has no line. */
+static struct series series_of(struct arena *arena, const struct figure_collective *f,
+                               size_t i, const double *y)
 {
-    struct series *series = xcalloc(f->n_curves + 1, sizeof(*series));
-    char **names = xcalloc(f->n_curves + 1, sizeof(*names));
+    const struct collective_curve *c = &f->curves[i];
+
+    return (struct series) { .name = name_of(arena, f, i),
+                             .kind =
+                                 c->measured || c->n == 1 ? SERIES_POINTS : SERIES_LINE,
+                             .n = c->n,
+                             .x = c->size_B,
+                             .y = y,
+                             .no_markers = true,
+                             .colour = colour_of(f, i) + 1 };
+}
+
+static void draw_bandwidths(struct arena *arena, const struct figure_collective *f,
+                            struct draw *d)
+{
+    struct series *series = ARENA_ARRAY(arena, f->n_curves + 1, struct series);
     struct chart chart = {
         .title = f->title,
         .subtitle = f->subtitle,
         .x = { "message size", AXIS_LOG2, AXIS_BYTES },
-        .y = { "bus bandwidth", AXIS_LINEAR, AXIS_BYTES_PER_S, .from_zero = true },
+        .y = { "bus bandwidth", AXIS_LOG10, AXIS_BYTES_PER_S },
         .series = series,
         .n_series = f->n_curves,
+        .left_room = LEFT_ROOM,
+        .legend_below = has_times(f),
     };
 
-    for (size_t i = 0; i < f->n_curves; i++) {
-        const struct collective_curve *c = &f->curves[i];
-        names[i] = name_of(f, i);
-        series[i] = (struct series) { .name = names[i],
-                                      .kind = c->measured ? SERIES_POINTS : SERIES_LINE,
-                                      .n = c->n,
-                                      .x = c->size_B,
-                                      .y = c->busbw_Bps,
-                                      .no_markers = true,
-                                      .colour = colour_of(f, i) + 1 };
-    }
+    for (size_t i = 0; i < f->n_curves; i++)
+        series[i] = series_of(arena, f, i, f->curves[i].busbw_Bps);
     if (f->limit_Bps > 0)
         series[chart.n_series++] = (struct series) { .name = "limit of the links",
                                                      .kind = SERIES_LIMIT,
                                                      .n = 1,
                                                      .y = &f->limit_Bps };
     chart_draw(&chart, d);
-    for (size_t i = 0; i < f->n_curves; i++)
-        free(names[i]);
-    free(names);
-    free(series);
+}
+
+static void draw_times(struct arena *arena, const struct figure_collective *f,
+                       struct draw *d)
+{
+    struct series *series = ARENA_ARRAY(arena, f->n_curves, struct series);
+    const struct chart chart = {
+        .x = { "message size", AXIS_LOG2, AXIS_BYTES },
+        .y = { "time", AXIS_LOG10, AXIS_SECONDS },
+        .series = series,
+        .n_series = f->n_curves,
+        .left_room = LEFT_ROOM,
+        .legend_below = has_times(f),
+    };
+
+    for (size_t i = 0; i < f->n_curves; i++) {
+        const struct collective_curve *c = &f->curves[i];
+        double *time_s = ARENA_ARRAY(arena, c->n + 1, double);
+        for (size_t k = 0; k < c->n; k++)
+            time_s[k] = c->size_B[k] * f->bus_factor / c->busbw_Bps[k];
+        series[i] = series_of(arena, f, i, time_s);
+        series[i].name = NULL; /* as above */
+    }
+    chart_draw(&chart, d);
+}
+
+void figure_collective_draw(const struct figure_collective *f, struct draw *d)
+{
+    struct arena arena;
+    struct panel p;
+    double times = has_times(f) ? TIMES_HEIGHT : 0;
+
+    arena_init(&arena);
+    panel_open(&p, d, (struct draw_box) { 0, 0, d->width, d->height - times },
+               d->prefix);
+    draw_bandwidths(&arena, f, &p.canvas);
+    panel_close(&p);
+    if (has_times(f)) {
+        panel_open(&p, d, (struct draw_box) { 0, d->height - times, d->width, times },
+                   "time-");
+        draw_times(&arena, f, &p.canvas);
+        panel_close(&p);
+    }
+    arena_release(&arena);
 }
 
 int figure_collective_write(const struct figure_collective *f, const char *path,
@@ -67,7 +127,8 @@ int figure_collective_write(const struct figure_collective *f, const char *path,
 {
     struct draw d;
 
-    if (draw_open(&d, path, CHART_WIDTH, CHART_HEIGHT, err))
+    if (draw_open(&d, path, CHART_WIDTH,
+                  CHART_HEIGHT + (has_times(f) ? TIMES_HEIGHT : 0), err))
         return -1;
     figure_collective_draw(f, &d);
     return draw_close(&d, err);

@@ -1,5 +1,5 @@
 /* Bus bandwidth against message size, as nccl-tests users plot it, with measured points
- * drawn in where there are any. */
+ * drawn in where there are any, a marker for each source, and times below. */
 #ifndef REPORT_FIGURE_COLLECTIVE_H
 #define REPORT_FIGURE_COLLECTIVE_H
 
@@ -17,7 +17,8 @@ struct figure_collective {
     const char *subtitle;
     const struct collective_curve *curves;
     size_t n_curves;
-    double limit_Bps; /* what the links allow, drawn as a line; 0: none */
+    double limit_Bps;  /* what the links allow, drawn as a line; 0: none */
+    double bus_factor; /* bus bandwidth over bytes by time; 0: no times are drawn */
 };
 
 int figure_collective_write(const struct figure_collective *f, const char *path,

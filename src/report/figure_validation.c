@@ -3,16 +3,28 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "draw/chart.h"
+#include "draw/panel.h"
+#include "draw/whiskers.h"
 
 #include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { NAMED_MAX = 12, SCATTER_H = 540, RESIDUALS_H = 180, LEFT_ROOM = 90 };
+
+#define ERROR_SHOWN 0.4    /* whiskers beyond go on at the edge */
+#define RESIDUAL_SHOWN 0.5 /* larger errors are drawn at it */
 
 /* The rows of one source in one quantity. */
 struct points {
     const char *source, *quantity;
     VEC(double) measured;
     VEC(double) predicted;
+    VEC(bool) outlier; /* not counted: the table's own filters say why */
+    VEC(const char *) names;
 };
 
 struct all_points {
@@ -47,6 +59,8 @@ static void collect_row(struct all_points *all, const char *source, const json_t
         struct points *points = points_get(all, source, key);
         VEC_PUSH(&points->measured, m);
         VEC_PUSH(&points->predicted, p);
+        VEC_PUSH(&points->outlier, json_is_true(json_object_get(row, "outlier")));
+        VEC_PUSH(&points->names, json_string_value(json_object_get(row, "name")));
     }
 }
 
@@ -88,6 +102,8 @@ static void release(struct all_points *all)
     for (int64_t i = 0; i < all->list.n; i++) {
         VEC_RELEASE(&all->list.v[i].measured);
         VEC_RELEASE(&all->list.v[i].predicted);
+        VEC_RELEASE(&all->list.v[i].outlier);
+        VEC_RELEASE(&all->list.v[i].names);
     }
     VEC_RELEASE(&all->list);
     arena_release(&all->names);
@@ -105,15 +121,18 @@ static struct axis quantity_axis(const char *label, const char *quantity)
     return a;
 }
 
-static int write_scatter(const struct points *p, const char *path, struct err *err)
+/* Predicted against measured; few points have their names. */
+static void draw_scatter(const struct points *p, struct draw *d)
 {
-    struct series s = {
+    const struct series s = {
         .kind = SERIES_POINTS,
         .n = (size_t)p->measured.n,
         .x = p->measured.v,
         .y = p->predicted.v,
+        .faded = p->outlier.v,
+        .labels = p->measured.n <= NAMED_MAX ? p->names.v : NULL,
     };
-    struct chart c = {
+    const struct chart c = {
         .title = p->source,
         .subtitle = "How near is each prediction to its measurement?",
         .x = quantity_axis("measured", p->quantity),
@@ -122,20 +141,79 @@ static int write_scatter(const struct points *p, const char *path, struct err *e
         .n_series = 1,
         .identity = 0.1,
         .identity_name = "within 10 %",
-        .height = 560,
+        .left_room = LEFT_ROOM,
     };
-    return chart_write(&c, path, err);
+    chart_draw(&c, d);
+}
+
+/* The errors, with signs, over the same axis. */
+static void draw_residuals(struct arena *arena, const struct points *p, struct draw *d)
+{
+    size_t n = (size_t)p->measured.n;
+    double *error = ARENA_ARRAY(arena, n + 1, double);
+    for (size_t i = 0; i < n; i++)
+        error[i] = fmax(fmin(p->predicted.v[i] / p->measured.v[i] - 1, RESIDUAL_SHOWN),
+                        -RESIDUAL_SHOWN);
+    static const double ends[] = { -0.1, 0.1 };
+    const double range[] = { gsl_stats_min(p->measured.v, 1, n),
+                             gsl_stats_max(p->measured.v, 1, n) },
+                 low[] = { ends[0], ends[0] }, high[] = { ends[1], ends[1] };
+    const struct series series[] = {
+        { .kind = SERIES_BAND, .n = 2, .x = range, .y = low, .y2 = high, .colour = 7 },
+        { .kind = SERIES_POINTS,
+          .n = n,
+          .x = p->measured.v,
+          .y = error,
+          .faded = p->outlier.v,
+          .meaning = MEANING_COMPUTE },
+    };
+    const struct chart c = {
+        .x = quantity_axis("measured", p->quantity),
+        .y = { .label = "error", .unit = AXIS_FRACTION },
+        .series = series,
+        .n_series = 2,
+        .left_room = LEFT_ROOM,
+    };
+    chart_draw(&c, d);
+}
+
+static int write_scatter(const struct points *p, const char *path, struct err *err)
+{
+    struct arena arena;
+    struct panel panel;
+    struct draw d;
+    if (draw_open(&d, path, CHART_WIDTH, SCATTER_H + RESIDUALS_H, err))
+        return -1;
+    arena_init(&arena);
+    panel_open(&panel, &d, (struct draw_box) { 0, 0, CHART_WIDTH, SCATTER_H }, "");
+    draw_scatter(p, &panel.canvas);
+    panel_close(&panel);
+    panel_open(&panel, &d, (struct draw_box) { 0, SCATTER_H, CHART_WIDTH, RESIDUALS_H },
+               "error-");
+    draw_residuals(&arena, p, &panel.canvas);
+    panel_close(&panel);
+    arena_release(&arena);
+    return draw_close(&d, err);
+}
+
+/* Sorted sizes of the errors of rows that count; returns how many. */
+static int64_t sorted_errors(const struct points *p, double *e)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->measured.n; i++)
+        if (!p->outlier.v[i])
+            e[n++] = fabs(p->predicted.v[i] / p->measured.v[i] - 1);
+    gsl_sort(e, 1, (size_t)n);
+    return n;
 }
 
 /* Sorted sizes of the errors, and the share of rows up to each. */
 static struct series error_curve(struct arena *arena, const struct points *p,
                                  const char *name)
 {
-    int64_t n = p->measured.n;
-    double *x = ARENA_ARRAY(arena, n, double), *y = ARENA_ARRAY(arena, n, double);
-    for (int64_t i = 0; i < n; i++)
-        x[i] = fabs(p->predicted.v[i] / p->measured.v[i] - 1);
-    gsl_sort(x, 1, (size_t)n);
+    double *x = ARENA_ARRAY(arena, p->measured.n + 1, double);
+    double *y = ARENA_ARRAY(arena, p->measured.n + 1, double);
+    int64_t n = sorted_errors(p, x);
     for (int64_t i = 0; i < n; i++)
         y[i] = (double)(i + 1) / (double)n;
     return (struct series) { .name = name,
@@ -173,6 +251,72 @@ static int write_curves(const struct all_points *all, const char *path, struct e
     return rc;
 }
 
+/* A row each: the median of the errors and what nine of ten stay below. */
+static struct whisker whisker_of(struct arena *arena, const struct points *p,
+                                 bool several)
+{
+    double *e = ARENA_ARRAY(arena, p->measured.n + 1, double);
+    int64_t n = sorted_errors(p, e);
+    return (struct whisker) {
+        .name =
+            several ? arena_printf(arena, "%s: %s", p->source, p->quantity) : p->source,
+        .note = arena_printf(arena, "%" PRId64, n),
+        .dot = n ? gsl_stats_median_from_sorted_data(e, 1, (size_t)n) : (double)NAN,
+        .end =
+            n ? gsl_stats_quantile_from_sorted_data(e, 1, (size_t)n, 0.9) : (double)NAN,
+    };
+}
+
+static int by_dot(const void *a, const void *b)
+{
+    const struct whisker *p = a, *q = b;
+    if (p->dot < q->dot || p->dot > q->dot)
+        return p->dot < q->dot ? -1 : 1;
+    return strcmp(p->name, q->name);
+}
+
+/* Whether rows of a source are of several quantities. */
+static bool has_several(const struct all_points *all, const struct points *p)
+{
+    int n = 0;
+    for (int64_t i = 0; i < all->list.n; i++)
+        n += all->list.v[i].source == p->source;
+    return n > 1;
+}
+
+static int write_whiskers(const struct all_points *all, const char *path,
+                          struct err *err)
+{
+    struct arena arena;
+    struct draw d;
+    arena_init(&arena);
+    size_t n = (size_t)all->list.n;
+    struct whisker *rows = ARENA_ARRAY(&arena, n, struct whisker);
+    for (size_t i = 0; i < n; i++)
+        rows[i] =
+            whisker_of(&arena, &all->list.v[i], has_several(all, &all->list.v[i]));
+    qsort(rows, n, sizeof(*rows), by_dot);
+    const struct whiskers w = {
+        .title = "Errors of prediction by source",
+        .subtitle = "How far are predictions from measurements? At the right: rows",
+        .rows = rows,
+        .n_rows = n,
+        .dot_name = "median of |predicted / measured - 1|",
+        .end_name = "nine of ten rows are below",
+        .value = { .label = "error",
+                   .unit = AXIS_FRACTION,
+                   .from_zero = true,
+                   .max = ERROR_SHOWN },
+    };
+    int rc = draw_open(&d, path, CHART_WIDTH, whiskers_height(&w), err);
+    if (rc == 0) {
+        whiskers_draw(&w, &d);
+        rc = draw_close(&d, err);
+    }
+    arena_release(&arena);
+    return rc;
+}
+
 int figure_validation_write(const json_t *sources, const char *path, struct err *err)
 {
     struct all_points all = { 0 };
@@ -183,8 +327,10 @@ int figure_validation_write(const json_t *sources, const char *path, struct err 
         rc = err_set(err, "%s: there is no row to draw", path);
     else if (all.list.n == 1)
         rc = write_scatter(&all.list.v[0], path, err);
-    else
+    else if (all.title)
         rc = write_curves(&all, path, err);
+    else
+        rc = write_whiskers(&all, path, err);
     release(&all);
     return rc;
 }

@@ -7,6 +7,7 @@
 #include "draw/heatmap.h"
 #include "draw/meaning.h"
 #include "draw/timeline.h"
+#include "draw/whiskers.h"
 
 #include "draw_bench.h"
 
@@ -226,6 +227,38 @@ static void test_breakdowns(void)
     free(g);
 }
 
+static void test_whiskers(void)
+{
+    struct whisker *rows = xcalloc(POINTS_MAX, sizeof(*rows));
+    struct generated *g = xcalloc(1, sizeof(*g));
+
+    for (size_t i = 0; i < POINTS_MAX; i++) {
+        snprintf(g->text[i], TEXT_MAX, "a source with a long name, the number %zu", i);
+        rows[i] =
+            (struct whisker) { .name = g->text[i],
+                               .note = i % 2 ? "16697" : NULL,
+                               .dot = 0.01 * (double)(i % 30),
+                               .end = i % 7 ? 0.03 * (double)(i % 30) : (double)NAN };
+    }
+    for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+        const struct whiskers w = { .title = "t",
+                                    .subtitle = "s",
+                                    .rows = rows,
+                                    .n_rows = (size_t)sizes[k],
+                                    .dot_name = "median",
+                                    .end_name = "nine of ten",
+                                    .value = { "error", .unit = AXIS_FRACTION,
+                                               .from_zero = true, .max = 0.4 } };
+        struct record r;
+        struct draw d;
+        open_record(&d, &r, CHART_WIDTH, whiskers_height(&w));
+        whiskers_draw(&w, &d);
+        check_record(&r, CHART_WIDTH, whiskers_height(&w));
+    }
+    free(rows);
+    free(g);
+}
+
 /* How far two colours are apart as printed in grey, of 255. */
 static double grey_apart(uint32_t a, uint32_t b)
 {
@@ -364,7 +397,7 @@ static void test_ticks(void)
         { AXIS(AXIS_LOG2, AXIS_BYTES), 1024, 16777216, 300, "1 KiB / 32 KiB / 1 MiB" },
         { AXIS(AXIS_LOG2, AXIS_PLAIN), 8, 256, 400, "8 / 16 / 32 / 64 / 128 / 256" },
         { AXIS(AXIS_LOG10, AXIS_SECONDS), 1e-6, 1, 300,
-          "1 us / 10 us / 100 us / 1 ms / 10 ms / 100 ms / 1 s" },
+          "1 µs / 10 µs / 100 µs / 1 ms / 10 ms / 100 ms / 1 s" },
         { AXIS(AXIS_LOG10, AXIS_BYTES_PER_S), 1e9, 1e11, 300,
           "1 / 2 / 5 / 10 / 20 / 50 / 100" },
     };
@@ -450,6 +483,7 @@ void test_draw_register(void)
     CU_add_test(suite, "timelines", test_timelines);
     CU_add_test(suite, "a timeline of many boxes", test_dense_timeline);
     CU_add_test(suite, "breakdowns", test_breakdowns);
+    CU_add_test(suite, "whiskers", test_whiskers);
     CU_add_test(suite, "meanings", test_meanings);
     CU_add_test(suite, "totals and limits", test_totals);
     CU_add_test(suite, "front", test_front);

@@ -236,6 +236,37 @@ static void test_collective(void)
     check_record(&r, CHART_WIDTH, CHART_HEIGHT);
 }
 
+/* Times are a panel of their own below, whose ids are its own; both are drawn on the
+ * page. */
+static void test_panels(void)
+{
+    static const double size_B[] = { 1024, 1048576, 1073741824 },
+                        bw[] = { 1e6, 1e9, 8e10 };
+    static const char *const want[] = { "title",     "plot",          "series-1",
+                                        "time-plot", "time-series-1", NULL };
+    const struct collective_curve curves[] = { { "simulated", 3, size_B, bw, false },
+                                               { "source", 3, size_B, bw, true } };
+    const struct figure_collective f = {
+        .title = "t", .curves = curves, .n_curves = 2, .bus_factor = 1.75
+    };
+    struct err err = { 0 };
+    struct strbuf svg;
+    struct record r;
+    struct draw d;
+
+    open_record(&d, &r, CHART_WIDTH, 640);
+    figure_collective_draw(&f, &d);
+    CU_ASSERT_EQUAL(n_overlaps(&r), 0);
+    CU_ASSERT_EQUAL(n_outside(&r, CHART_WIDTH, 640), 0);
+    record_release(&r);
+    strbuf_init(&svg);
+    draw_open_on(&d, &draw_svg_methods, NULL, NULL, CHART_WIDTH, 640);
+    figure_collective_draw(&f, &d);
+    CU_ASSERT_EQUAL(draw_close_text(&d, &svg, &err), 0);
+    check_svg(&svg, want);
+    strbuf_release(&svg);
+}
+
 void test_svg_register(void)
 {
     CU_pSuite suite = CU_add_suite("svg", NULL, NULL);
@@ -245,4 +276,5 @@ void test_svg_register(void)
     CU_add_test(suite, "names of files", test_names_of_files);
     CU_add_test(suite, "topology", test_topology);
     CU_add_test(suite, "collective", test_collective);
+    CU_add_test(suite, "panels", test_panels);
 }
