@@ -675,7 +675,7 @@ static void test_mutations(void)
         "c\"; "
         "fi\ncat <<EOT > f.$J\n{ \"a\": $N }\nEOT\ncase $N in 4|8) C=`d` ;; *) C=e ;; "
         "esac\nf() { run \"$@\"; }\nfor i in 1 2; do f $i; done\nsrun bash -c \"g $C "
-        "${A[@]}\" 2>&1 | tee h\n";
+        "${A[@]}\" 2>&1 | tee h\nnohup \"\" '' sh\n";
     static const char *const pieces[] = { "$",  "${", "$((", "\"", "'",  "(",  ")",
                                           "\n", ";",  "`",   "<<", "fi", "\\", "#" };
     for (size_t at = 0; at < sizeof(seed) - 1; at++)

@@ -264,8 +264,10 @@ static void run_text(struct shell_machine *m, const struct shell_texts *w, int32
 
 static bool ends_sh(const struct shell_text *t)
 {
+    if (t->n <= 3)
+        return false;
     struct shell_text end = { .v = t->v + t->n - 3, .n = 3 };
-    return t->n > 3 && shell_is(&end, ".sh");
+    return shell_is(&end, ".sh");
 }
 
 /* The script among the words of a command that starts one: `bash -x FILE`, ./FILE.sh,
