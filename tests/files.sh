@@ -217,5 +217,15 @@ for table in missing torn empty foreign; do
     grep -q 'applicability.json' said || failed=$((failed + 1))
 done
 
+# a file that cannot be read ends a search: it takes no library out of it
+cp "$data/validate/applicability.json" folder/validate/applicability.json
+for profile in fsdp-eager pytorch-ddp deepspeed-zero3; do
+    mv "folder/models/frameworks/$profile.json" kept
+    mkfifo "folder/models/frameworks/$profile.json"
+    SMSIM_DATA=$dir/folder try 3 "$profile.json: is a pipe" plan --model bert-large-uncased --instance p3.8xlarge \
+        --count 1 --global-batch 16 --sequence-length 128
+    mv kept "folder/models/frameworks/$profile.json"
+done
+
 echo "files: $passed passed, $failed failed"
 [ "$failed" = 0 ]

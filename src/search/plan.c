@@ -28,6 +28,8 @@ static void count_entry(struct plan_outcome *out, struct arena *arena,
     out->unfit += e->result.known && !e->result.fits;
     if (!e->result.known && !out->refusal)
         out->refusal = arena_strdup(arena, e->result.why);
+    if (e->result.unread && !out->unread)
+        out->unread = arena_strdup(arena, e->result.why);
 }
 
 /* Counts the new entries, and keeps the first of each standing, so that memory does not
@@ -210,5 +212,7 @@ int plan_search(struct plan_outcome *out, struct arena *arena,
     plan_risk_judge(out, o);
     VEC_RELEASE(&run.all);
     scored_release(&scored);
+    if (out->unread)
+        return err_set(err, "%s", out->unread);
     return out->evaluated == 0 && out->complete ? plan_empty(job, err) : 0;
 }

@@ -91,6 +91,7 @@ struct plan_outcome {
     int64_t feasible;                  /* those whose memory bound fits */
     int64_t simulated, refused, unfit; /* of the simulated: not possible; too large */
     const char *refusal;               /* the first, of the order of points; NULL */
+    const char *unread;                /* why a file could not be read; NULL */
     int64_t near;   /* not simulated, though they may be among those listed */
     int32_t n_sure; /* ranks from the first on that nothing else can take */
     struct plan_missed missed;
@@ -112,7 +113,7 @@ struct plan_outcome {
 
 /* Searches the job's space; o->listed ranks are those of simulating everything, or the
  * outcome says how many are (n_sure). Entries live in the arena. Fails when the space is empty,
- * saying which value leaves nothing. */
+ * saying which value leaves nothing, and when a file cannot be read meanwhile. */
 int plan_search(struct plan_outcome *out, struct arena *arena,
                 const struct plan_job *job, const struct plan_options *o,
                 struct err *err);

@@ -189,9 +189,23 @@ static void probe(struct plan_job *job, int stack)
                                           : "it cannot be read";
 }
 
+/* A file that cannot be read takes no library out of the search: it ends it. */
+static int check_read(struct plan_job *job, const struct plan_stack *stack)
+{
+    if (stack->loader.inputs.n_unread == 0)
+        return 0;
+    const struct diag *d = diags_get(&stack->loader.diags, DIAG_ERROR, 0);
+    diags_error(&job->loader->diags, DIAG_UNREADABLE, "%s",
+                d ? diag_text(&job->loader->arena, d) : "a file cannot be read");
+    return -1;
+}
+
 static int keep_usable(struct plan_job *job)
 {
     struct space *s = &job->space;
+    for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++)
+        if (check_read(job, &job->stacks[s->values[SPACE_LIBRARY][i]]))
+            return -1;
     int32_t n = 0;
     for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++)
         if (job->stacks[s->values[SPACE_LIBRARY][i]].usable)

@@ -316,6 +316,8 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
     }
     if (rc)
         say_why(r, &loader.diags, &err);
+    r->unread = rc && (loader.inputs.n_unread > 0 ||
+                       (loader.shared && loader.shared->inputs.n_unread > 0));
     cfg_loader_release(&loader);
 }
 

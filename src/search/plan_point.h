@@ -7,7 +7,8 @@
 
 /* What the simulator says of a point. */
 struct plan_result {
-    bool known; /* it could be simulated */
+    bool known;  /* it could be simulated */
+    bool unread; /* it could not, as a file could not be read */
     bool fits;
     bool near_limit; /* of memory: within its error */
     double step_time_s, samples_per_s, tokens_per_s, mfu, hfu;
