@@ -37,10 +37,11 @@ CUDA_CF   = -std=c++17 -Wall -Wextra -Wno-unknown-pragmas -fno-strict-aliasing $
             -Itests/cuda -Ivalidate/measure -MMD -MP
 CHECK_STEP := $(BUILD)/emulated/cuda/check_step.o
 
+comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library
+.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -153,6 +154,34 @@ deb: all man lib                ## a Debian package, in build/
 
 static: $(BUILD)/src/main.o $(OBJ) man ## a tarball with a static program that runs on any Linux, in build/
 	$(Q)sh package/static.sh $(BUILD) $(VERSION) $(CC) $(BUILD)/src/main.o $(OBJ)
+
+FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+SECONDS  ?= 10
+SEED     ?= 1
+fuzz:                           ## each reader on mutated files, whole scenarios: SECONDS=10 each; GUIDED=1: clang's libFuzzer
+	$(Q)$(MAKE) --no-print-directory $(if $(GUIDED),BUILD=build/libfuzzer CC=clang FUZZ_CF=-fsanitize=fuzzer \
+	    SANITIZE='-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -fno-sanitize-recover=all',\
+	    BUILD=build/asan FUZZ_CF=-DFUZZ_ALONE SANITIZE='-fsanitize=address$(comma)undefined -fno-sanitize-recover=all') \
+	    CFLAGS='-O1 -g' fuzzers
+	$(Q)sh tests/fuzz.sh $(if $(GUIDED),build/libfuzzer,build/asan) $(SECONDS) $(SEED) $(if $(GUIDED),libfuzzer)
+
+faults: $(BUILD)/smsim          ## commands whose opens, renames, mallocs and writes fail one after the other
+	$(Q)bash tests/faults.sh $(BUILD)/smsim $(N)
+
+N        ?= 40
+FOLDERS  ?= cost step memory search engine
+GCOV_OBJ  = $(patsubst %.c,build/gcov/%.o,$(wildcard $(FOLDERS:%=src/%/*.c)))
+mutate: all $(BUILD)/unit       ## which of N=40 small faults of FOLDERS the tests notice; SEED=1
+	$(Q)$(MAKE) --no-print-directory BUILD=build/gcov CFLAGS='-O0 -g --coverage' $(GCOV_OBJ)
+	$(Q)$(CC) --coverage -o build/gcov/unit $(TEST_OBJ) $(GCOV_OBJ) \
+	    $(filter-out $(GCOV_OBJ:build/gcov/%=$(BUILD)/%),$(OBJ)) $(ALL_LD) -lcunit
+	$(Q)python3 tests/mutate.py $(N) --seed $(SEED) --folders $(subst $(eval ) ,$(comma),$(FOLDERS)) $(MUTATE)
+
+fuzzers: $(FUZZERS:%=$(BUILD)/%)
+
+$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz_alone.h $(OBJ)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CF)) $(FUZZ_CF) -o $@ $< $(OBJ) $(ALL_LD)
 
 clean:                          ## remove what was built
 	$(Q)rm -rf build

@@ -50,7 +50,8 @@ static void fuzz_keep(const char *file, const char *text, size_t n)
 }
 
 /* The program's main: [SECONDS [SEED]]. */
-static int fuzz_alone(const struct fuzz_alone *f, int argc, char **argv)
+__attribute__((unused)) static int fuzz_alone(const struct fuzz_alone *f, int argc,
+                                              char **argv)
 {
     long seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 10, runs = 0;
     time_t end = time(NULL) + seconds;
