@@ -1,5 +1,7 @@
 #include "doctor/evidence.h"
 
+#include "doctor/variables.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +13,6 @@ static const double certain = 8, strong = 5, hint = 2.5;
 static int64_t rdma_of(const struct logs_nccl *n)
 {
     return n->via[LOGS_NET_OFI] + n->via[LOGS_NET_IB] + n->via[LOGS_NET_OTHER];
-}
-
-static bool is_off(const struct logs_nccl *n, const char *name)
-{
-    const char *value = logs_nccl_variable(n, name);
-    return value && strcmp(value, "0") == 0;
-}
-
-static bool is_on(const struct logs_nccl *n, const char *name)
-{
-    const char *value = logs_nccl_variable(n, name);
-    return value && strcmp(value, "1") == 0;
 }
 
 double evidence_tcp(const struct doctor_view *v, const char **why)
@@ -40,7 +30,7 @@ double evidence_tcp(const struct doctor_view *v, const char **why)
         *why = "NCCL does not use sockets";
         return -certain;
     }
-    return 0;
+    return variable_evidence(v, "tcp", why);
 }
 
 double evidence_no_gpudirect(const struct doctor_view *v, const char **why)
@@ -55,14 +45,18 @@ double evidence_no_gpudirect(const struct doctor_view *v, const char **why)
         *why = "NCCL's connections say GDRDMA";
         return -certain;
     }
-    return n->via[LOGS_NET_SOCKET] ? -hint : 0;
+    double variable = variable_evidence(v, "no-gpudirect", why);
+    return variable > 0 ? variable : n->via[LOGS_NET_SOCKET] ? -hint : 0;
 }
 
 double evidence_few_nics(const struct doctor_view *v, const char **why)
 {
     const struct logs_nccl *n = &v->logs->nccl;
-    if (n->nics == 0 || v->healthy->facts.nics == 0)
+    if (v->healthy->facts.nics == 0)
         return 0;
+    if (n->nics == 0)
+        return v->healthy->facts.nics > 1 ? variable_evidence(v, "slow-network", why)
+                                          : 0;
     if (n->nics < v->healthy->facts.nics) {
         *why = "NCCL found fewer NICs than the instance has";
         return strong;
@@ -71,36 +65,34 @@ double evidence_few_nics(const struct doctor_view *v, const char **why)
     return -hint;
 }
 
-/* A variable that NCCL did not say is set is not set, where it says any of itself. */
-static double unless_set(const struct logs_nccl *n)
+/* A variable that no line names is not set, where NCCL says any of itself. */
+static double by_variable(const struct doctor_view *v, const char *hypothesis,
+                          const char **why)
 {
-    return n->n_lines ? -strong : -1;
+    double e = variable_evidence(v, hypothesis, why);
+    if (e > 0)
+        return e;
+    return v->logs->nccl.n_lines ? -strong : -1;
 }
 
 double evidence_few_channels(const struct doctor_view *v, const char **why)
 {
-    static const char *const names[] = { "NCCL_MAX_NCHANNELS", "NCCL_MAX_CTAS",
-                                         "NCCL_MAX_NRINGS" };
-    const struct logs_nccl *n = &v->logs->nccl;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = logs_nccl_variable(n, names[i]);
-        long most = value ? strtol(value, NULL, 10) : 0;
-        if (most < 1 || most > 4)
-            continue;
-        *why = "NCCL says that a variable holds it to 4 channels or fewer";
-        return strong;
-    }
-    return unless_set(n);
+    return by_variable(v, "few-channels", why);
 }
 
 double evidence_protocol(const struct doctor_view *v, const char **why)
 {
-    const char *value = logs_nccl_variable(&v->logs->nccl, "NCCL_PROTO");
-    if (value && strcmp(value, "LL") == 0) {
-        *why = "NCCL says that NCCL_PROTO=LL is set";
-        return certain;
-    }
-    return unless_set(&v->logs->nccl);
+    return by_variable(v, "nccl-protocol", why);
+}
+
+double evidence_algorithm(const struct doctor_view *v, const char **why)
+{
+    return by_variable(v, "nccl-algorithm", why);
+}
+
+double evidence_small_buffers(const struct doctor_view *v, const char **why)
+{
+    return by_variable(v, "small-buffers", why);
 }
 
 /* The version that NCCL says, else the one in a trace. */
@@ -131,10 +123,14 @@ double evidence_old_nccl(const struct doctor_view *v, const char **why)
 
 double evidence_pcie(const struct doctor_view *v, const char **why)
 {
+    static const double many = 100;
     const struct logs_smi *s = &v->logs->smi;
-    bool known = false;
+    bool known = false, repeats = false, slower = false;
     for (int32_t i = 0; i < s->n; i++) {
         const struct logs_gpu *g = &s->gpus[i];
+        repeats = repeats || g->replays - g->first_replays > many;
+        slower = slower ||
+                 (g->generation > 0 && g->n_busy && g->generation < g->max_generation);
         if (g->width <= 0 || g->max_width <= 0)
             continue;
         known = true;
@@ -142,6 +138,14 @@ double evidence_pcie(const struct doctor_view *v, const char **why)
             continue;
         *why = "nvidia-smi says that PCIe of a GPU has fewer lanes than it could";
         return certain;
+    }
+    if (slower) {
+        *why = "PCIe of a GPU runs at an older generation than it could";
+        return strong;
+    }
+    if (repeats) {
+        *why = "PCIe of a GPU repeats transfers: a bad contact or cable";
+        return strong;
     }
     if (known)
         *why = "nvidia-smi says that PCIe has all its lanes";
@@ -151,7 +155,7 @@ double evidence_pcie(const struct doctor_view *v, const char **why)
 double evidence_no_nvls(const struct doctor_view *v, const char **why)
 {
     const struct logs_nccl *n = &v->logs->nccl;
-    if (n->no_nvls || is_off(n, "NCCL_NVLS_ENABLE")) {
+    if (n->no_nvls) {
         *why = "NCCL says that NVLink SHARP is not available";
         return strong;
     }
@@ -159,13 +163,16 @@ double evidence_no_nvls(const struct doctor_view *v, const char **why)
         *why = "NCCL says that NVLink SHARP is available";
         return -strong;
     }
-    return 0;
+    return variable_evidence(v, "nvls-off", why);
 }
 
 double evidence_no_nvlink(const struct doctor_view *v, const char **why)
 {
     const struct logs_nccl *n = &v->logs->nccl;
-    if (is_on(n, "NCCL_P2P_DISABLE") || v->logs->notices.of[NOTICE_NO_P2P].n ||
+    double variable = variable_evidence(v, "no-nvlink", why);
+    if (variable > 0)
+        return variable;
+    if (v->logs->notices.of[NOTICE_NO_P2P].n ||
         (n->via[LOGS_SHM] && n->via[LOGS_P2P] == 0)) {
         *why = "GPUs of a node are not connected by P2P";
         return certain;
@@ -198,9 +205,9 @@ static struct clocks clocks_of(const struct logs_smi *s)
     struct clocks c = { .n = 0 };
     for (int32_t i = 0; i < s->n; i++) {
         const struct logs_gpu *g = &s->gpus[i];
-        if (g->n_busy == 0 || g->clock <= 0)
+        if (g->n_clock == 0 || g->clock <= 0)
             continue;
-        mhz[c.n++] = g->clock / (double)g->n_busy;
+        mhz[c.n++] = g->clock / (double)g->n_clock;
         c.has_reasons = c.has_reasons || g->has_throttles;
         c.n_throttled += (double)(g->n_power + g->n_heat) > often * (double)g->n_busy;
     }
@@ -275,6 +282,24 @@ double evidence_slow_gpu(const struct doctor_view *v, const char **why)
         return -hint;
     }
     return 0;
+}
+
+double evidence_ecc(const struct doctor_view *v, const char **why)
+{
+    const struct logs_smi *s = &v->logs->smi;
+    bool known = false;
+    for (int32_t i = 0; i < s->n; i++) {
+        known = known || s->gpus[i].has_ecc;
+        if (s->gpus[i].ecc <= 0)
+            continue;
+        *why = "a GPU counts uncorrected ECC errors";
+        return strong;
+    }
+    if (v->logs->notices.of[NOTICE_XID].n) {
+        *why = "the driver reported a GPU error (Xid)";
+        return strong;
+    }
+    return known ? -strong : -hint;
 }
 
 /* Stages differ for good where GPUs have the same clocks. */
@@ -411,7 +436,9 @@ double evidence_tf32(const struct doctor_view *v, const char **why)
 /* Late launches are the host's, unless it waits for data. */
 double evidence_host(const struct doctor_view *v, const char **why)
 {
-    double late = 0, step = 0;
+    double late = 0, step = 0, variable = variable_evidence(v, "host-bound", why);
+    if (variable > 0)
+        return variable;
     for (int64_t i = 0; i < v->logs->traces.n; i++) {
         const struct kineto_rank *r = &v->logs->traces.v[i];
         late += r->n_kept ? r->mean.host_s - r->mean.loading_s : 0;
@@ -425,6 +452,14 @@ double evidence_host(const struct doctor_view *v, const char **why)
     }
     *why = "in the trace, kernels are launched in time";
     return -hint;
+}
+
+double evidence_padding(const struct doctor_view *v, const char **why)
+{
+    if (v->logs->notices.of[NOTICE_PADDING].n == 0)
+        return -1;
+    *why = "the log says that sequences are padded to the longest";
+    return hint;
 }
 
 double evidence_batch(const struct doctor_view *v, const char **why)

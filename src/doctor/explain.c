@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEST = 4, TRIED_MAX = 32, CLASS_MAX = 16 };
+enum { BEST = 4, TRIED_MAX = 40, CLASS_MAX = 16 };
 
 /* The normal quantile of 90 %: the range holds 80 % of runs. */
 static const double quantile_90 = 1.2816;

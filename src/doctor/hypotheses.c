@@ -96,6 +96,28 @@ static void change_batch(json_t *tree, const struct doctor_facts *f, double stre
     put(tree, "/training/gradient_accumulation_steps", json_null());
 }
 
+/* What a variable holds NCCL to, by strength: what is likely in logs of threads. */
+static void change_protocol(json_t *tree, const struct doctor_facts *f, double strength)
+{
+    (void)f;
+    put(tree, "/software/environment/NCCL_PROTO",
+        json_string(strength < 2 ? "LL" : "Simple"));
+}
+
+static void change_algorithm(json_t *tree, const struct doctor_facts *f,
+                             double strength)
+{
+    (void)f;
+    put(tree, "/software/environment/NCCL_ALGO",
+        json_string(strength < 2 ? "Ring" : "Tree"));
+}
+
+static void change_length(json_t *tree, const struct doctor_facts *f, double strength)
+{
+    put(tree, "/training/sequence_length",
+        json_integer((json_int_t)((double)f->sequence * strength)));
+}
+
 /* The rows ----------------------------------------------------------------------------- */
 
 /* Priors are judgements: what closed threads of NCCL, aws-ofi-nccl, Megatron-LM and
@@ -118,9 +140,15 @@ const struct hypothesis hypotheses[] = {
     { "few-channels", "a variable holds NCCL to few channels", DOCTOR_NETWORK, 0.005,
       DOCTOR_BY_SCENARIO, { 0.5, 0.25 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_few_channels,
       "unset NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS and NCCL_NTHREADS" },
-    { "nccl-protocol", "a variable holds NCCL to the LL protocol", DOCTOR_NETWORK, 0.005,
-      DOCTOR_BY_SCENARIO, { 0 }, NULL, { { "/software/environment/NCCL_PROTO", "\"LL\"" } }, NULL, evidence_protocol,
-      "unset NCCL_PROTO: LL moves half of what is sent" },
+    { "small-buffers", "a variable makes NCCL's buffers small", DOCTOR_NETWORK, 0.002,
+      DOCTOR_BY_SCENARIO, { 0.75, 0.5 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_small_buffers,
+      "unset NCCL_BUFFSIZE: 4 MiB is the default" },
+    { "nccl-protocol", "a variable holds NCCL to one protocol", DOCTOR_NETWORK, 0.005,
+      DOCTOR_BY_SCENARIO, { 1, 2 }, NULL, { { NULL } }, change_protocol, evidence_protocol,
+      "unset NCCL_PROTO: LL moves half of what is sent, and Simple is slow for small messages" },
+    { "nccl-algorithm", "a variable holds NCCL to one algorithm", DOCTOR_NETWORK, 0.002,
+      DOCTOR_BY_SCENARIO, { 1, 2 }, NULL, { { NULL } }, change_algorithm, evidence_algorithm,
+      "unset NCCL_ALGO: rings are slow over many nodes, and trees for large messages on few" },
     { "old-nccl", "NCCL is of before 2.12", DOCTOR_NETWORK, 0.005,
       DOCTOR_BY_SCENARIO, { 0 }, over_nodes, { { "/software/nccl", "\"2.10.3\"" } }, NULL, evidence_old_nccl,
       "NCCL_DEBUG=VERSION; a newer image, or PyTorch built with a newer NCCL" },
@@ -139,6 +167,9 @@ const struct hypothesis hypotheses[] = {
     { "slow-gpu", "one GPU or node is slower, and all others wait for it", DOCTOR_GPU, 0.05,
       DOCTOR_BY_OTHERS, { 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3 }, NULL, { { NULL } }, NULL, evidence_slow_gpu,
       "compare clocks of all GPUs (nvidia-smi), or run one product on each; exchange the node" },
+    { "ecc", "a GPU repairs or repeats after errors of its memory, and all others wait for it", DOCTOR_GPU, 0.005,
+      DOCTOR_BY_OTHERS, { 1.1, 1.2, 1.35, 1.5, 2, 3 }, NULL, { { NULL } }, NULL, evidence_ecc,
+      "nvidia-smi -q -d ECC,ROW_REMAPPER; dmesg for Xid 48, 63, 64, 94 and 95. Reset the GPU, or exchange the node" },
     { "data-loader", "the step waits for data", DOCTOR_WAIT, 0.05,
       DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8 }, NULL, { { NULL } }, NULL, evidence_loader,
       "train with one batch over and over: if steps become faster, it is the data. More workers, prefetching, a faster file system" },
@@ -172,6 +203,9 @@ const struct hypothesis hypotheses[] = {
     { "other-batch", "the global batch is another", DOCTOR_JOB, 0.03,
       DOCTOR_BY_SCENARIO, { 0.25, 0.5, 2, 4 }, NULL, { { NULL } }, change_batch, evidence_batch,
       "check micro-batch x accumulation x data-parallel ranks in what the trainer prints" },
+    { "padding", "sequences are padded: they are longer than described", DOCTOR_JOB, 0.01,
+      DOCTOR_BY_SCENARIO, { 1.25, 1.5, 2, 3, 4 }, NULL, { { NULL } }, change_length, evidence_padding,
+      "print the shape of a batch, and how many of its tokens are not padding; pack samples, or group them by length" },
     { "no-overlap", "gradients are reduced after backward, not during it", DOCTOR_JOB, 0.03,
       DOCTOR_BY_SCENARIO, { 0 }, over_nodes, { { "/parallelism/overlap", "false" } }, NULL, NULL,
       "check --overlap-grad-reduce, overlap_comm or no_sync in the configuration" },

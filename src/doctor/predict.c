@@ -13,6 +13,7 @@ static struct doctor_facts facts_of(const struct scenario *s)
         .gpus_per_node = g->gpus_per_instance,
         .micro_batch = s->training.micro_batch_size,
         .global_batch = s->training.global_batch_size,
+        .sequence = s->training.sequence_length,
         .sm_arch = scenario_sm_arch(s),
         .pipeline = s->parallel.pipeline,
         .inside = (int)g->instance->inside->kind,

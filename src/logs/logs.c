@@ -85,19 +85,22 @@ void logs_line(struct logs *l, char *text, size_t length)
     file->n_lines++;
     if (line_clean(text, length) == 0)
         return;
+    logs_variables_read(&l->variables, text);
     if (logs_nccl_read(&l->nccl, text) || logs_timers_read(&l->timers, text))
         return;
     l->events |=
         logs_notices_read(&l->notices, text, file->n_lines, (int32_t)(l->files.n - 1));
     int64_t rank = line_rank(text);
     if (!logs_read_format(l, text, rank) && !logs_read_progress(l, text, rank))
-        logs_smi_read(&l->smi, text);
+        if (!logs_dcgm_read(&l->smi, text))
+            logs_smi_read(&l->smi, text);
 }
 
 void logs_end(struct logs *l)
 {
     logs_add(l, &l->open, -1);
     l->open.format = -1;
+    logs_dcgm_end(&l->smi);
 }
 
 static void take_line(void *arg, char *line, size_t length, bool cut)
@@ -161,6 +164,7 @@ int logs_read(struct logs *l, const char *file, struct err *err)
     bool whole = true, database = nsight_is_file(file);
     VEC_PUSH(&l->files, ((struct logs_file) { .name = file }));
     l->smi.n_columns = 0;
+    l->smi.entities = false;
     l->timers.listing = l->packed = false;
     if (database && nsight_read(file, add_trace, l, err))
         return -1;

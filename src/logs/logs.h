@@ -14,7 +14,8 @@
  *     timers          lines of Megatron's and DeepSpeed's timers
  *     notices         lines that say what happened: checkpoints, evaluation, warnings
  *     nccl            what NCCL says of itself
- *     smi             tables of nvidia-smi
+ *     variables       of the environment
+ *     smi, dcgm       tables of nvidia-smi, and of DCGM
  *     steady          steps set apart, and the distribution of the others */
 #ifndef LOGS_LOGS_H
 #define LOGS_LOGS_H
@@ -26,6 +27,7 @@
 #include "logs/notices.h"
 #include "logs/smi.h"
 #include "logs/timers.h"
+#include "logs/variables.h"
 
 enum { LOGS_LINE_MAX = 1 << 14, LOGS_FORMATS_MAX = 32 };
 
@@ -86,6 +88,7 @@ struct logs {
     struct logs_timers timers;
     struct logs_notices notices;
     struct logs_nccl nccl;
+    struct logs_variables variables;
     struct logs_smi smi;
     VEC(struct kineto_rank) traces; /* of a rank each */
     struct kineto *trace;           /* that is read; NULL */

@@ -19,14 +19,6 @@ static const struct {
     { "via SHM", LOGS_SHM },
 };
 
-const char *logs_nccl_variable(const struct logs_nccl *n, const char *name)
-{
-    for (int32_t i = 0; i < n->n_environment; i++)
-        if (strcmp(n->environment[i][0], name) == 0)
-            return n->environment[i][1];
-    return NULL;
-}
-
 /* The characters of a word; a dot at its end is the sentence's. */
 static size_t word_length(const char *at)
 {
@@ -50,25 +42,6 @@ static void keep_most(int64_t *most, const char *line, const char *after)
     double v;
     if (line_value(line, after, false, &v) == 0 && v > (double)*most && v < 1e7)
         *most = (int64_t)v;
-}
-
-/* "NCCL_IB_DISABLE set by environment to 0." */
-static void read_variable(struct logs_nccl *n, const char *line)
-{
-    static const char middle[] = " set by environment to ";
-    const char *at = strstr(line, middle), *name = at;
-    if (!at || n->n_environment == LOGS_ENVIRONMENT_MAX)
-        return;
-    while (name > line && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
-        name--;
-    char kept[LOGS_NCCL_TEXT];
-    line_keep(kept, sizeof(kept), name, (size_t)(at - name));
-    if (name == at || logs_nccl_variable(n, kept))
-        return;
-    const char *value = at + sizeof(middle) - 1;
-    memcpy(n->environment[n->n_environment][0], kept, sizeof(kept));
-    line_keep(n->environment[n->n_environment++][1], LOGS_NCCL_TEXT, value,
-              word_length(value));
 }
 
 /* A connection is said by both of its ends: the sender's line is counted. */
@@ -143,7 +116,6 @@ bool logs_nccl_read(struct logs_nccl *n, const char *line)
             n->channels = (int64_t)v;
     }
     count_hcas(n, line);
-    read_variable(n, line);
     read_connection(n, line);
     read_support(n, line);
     return true;

@@ -16,7 +16,7 @@ enum logs_transport {
     LOGS_TRANSPORTS
 };
 
-enum { LOGS_NCCL_TEXT = 48, LOGS_ENVIRONMENT_MAX = 32 };
+enum { LOGS_NCCL_TEXT = 48 };
 
 struct logs_nccl {
     int64_t n_lines, n_warnings;
@@ -32,14 +32,9 @@ struct logs_nccl {
     int64_t channels;      /* of collectives; 0: not said */
     int64_t ranks, nodes;  /* of the largest communicator; 0: not said */
     int64_t nics;          /* that libfabric or verbs found; 0: not said */
-    int32_t n_environment; /* variables that NCCL says are set */
-    char environment[LOGS_ENVIRONMENT_MAX][2][LOGS_NCCL_TEXT]; /* name, value */
 };
 
 /* True where the line is NCCL's. */
 bool logs_nccl_read(struct logs_nccl *n, const char *line);
-
-/* The value of a variable; NULL: NCCL does not say that it is set. */
-const char *logs_nccl_variable(const struct logs_nccl *n, const char *name);
 
 #endif

@@ -48,6 +48,12 @@ static const struct {
     { "suggested max number of worker", NOTICE_FEW_WORKERS },
     { "does not have many workers", NOTICE_FEW_WORKERS }, /* Lightning */
     { "NVRM: Xid", NOTICE_XID },
+    { "pad_to_max_length=True", NOTICE_PADDING },        /* arguments as the Trainer's scripts print them */
+    { "pad_to_max_length': True", NOTICE_PADDING },
+    { "pad_to_sequence_len: true", NOTICE_PADDING },     /* axolotl's configuration */
+    { "pad_to_sequence_len\": true", NOTICE_PADDING },
+    { "padding='max_length'", NOTICE_PADDING },
+    { "\"padding\": \"max_length\"", NOTICE_PADDING },
 };
 
 static const char *const texts[NOTICES] = {
@@ -65,6 +71,7 @@ static const char *const texts[NOTICES] = {
     [NOTICE_TIMEOUT] = "a collective timed out",
     [NOTICE_FEW_WORKERS] = "PyTorch warns of the number of data-loader workers",
     [NOTICE_XID] = "the driver reported a GPU error (Xid)",
+    [NOTICE_PADDING] = "sequences are padded to the longest",
 };
 /* clang-format on */
 

@@ -26,6 +26,7 @@ enum logs_notice {
     NOTICE_TIMEOUT,
     NOTICE_FEW_WORKERS,
     NOTICE_XID,
+    NOTICE_PADDING,
     NOTICES
 };
 

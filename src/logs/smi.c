@@ -31,6 +31,18 @@ static const struct {
     { "ecc.errors.uncorrected.volatile.total", SMI_ECC },
     { "clocks_throttle_reasons.active", SMI_THROTTLES },
     { "clocks_event_reasons.active", SMI_THROTTLES },
+    { "clocks_throttle_reasons.sw_power_cap", SMI_CAPPED },
+    { "clocks_throttle_reasons.hw_power_brake_slowdown", SMI_CAPPED },
+    { "clocks_throttle_reasons.sw_thermal_slowdown", SMI_HOT },
+    { "clocks_throttle_reasons.hw_thermal_slowdown", SMI_HOT },
+    { "clocks_event_reasons.sw_power_cap", SMI_CAPPED },
+    { "clocks_event_reasons.hw_power_brake_slowdown", SMI_CAPPED },
+    { "clocks_event_reasons.sw_thermal_slowdown", SMI_HOT },
+    { "clocks_event_reasons.hw_thermal_slowdown", SMI_HOT },
+    { "pci.bus_id", SMI_ID },
+    { "gpu_bus_id", SMI_ID },
+    { "uuid", SMI_ID },
+    { "gpu_uuid", SMI_ID },
     { "hostname", SMI_HOST },
     { "host", SMI_HOST },
 };
@@ -80,12 +92,15 @@ static bool read_header(struct logs_smi *s, const char *line)
     if (known < 2)
         return false;
     memcpy(s->columns, columns, sizeof(columns));
+    s->entities = false;
     s->n_columns = n;
     return true;
 }
 
-static struct logs_gpu *gpu_of(struct logs_smi *s, const char *host, int64_t index)
+struct logs_gpu *logs_smi_gpu(struct logs_smi *s, const struct logs_smi_sample *x)
 {
+    int64_t index = x->has[SMI_INDEX] ? (int64_t)x->v[SMI_INDEX] : 0;
+    const char *host = x->has[SMI_INDEX] || !x->id[0] ? x->host : x->id;
     for (int32_t i = 0; i < s->n; i++)
         if (s->gpus[i].index == index && strcmp(s->gpus[i].host, host) == 0)
             return &s->gpus[i];
@@ -99,24 +114,24 @@ static struct logs_gpu *gpu_of(struct logs_smi *s, const char *host, int64_t ind
     return g;
 }
 
-struct sample {
-    bool has[SMI_COLUMNS];
-    double v[SMI_COLUMNS];
-    char host[LOGS_SMI_HOST];
-};
-
-static void read_word(struct sample *x, int column, const char *word, size_t length)
+/* Several columns may be of one reason. */
+static void read_word(struct logs_smi_sample *x, int column, const char *word,
+                      size_t length)
 {
     char text[LOGS_SMI_HOST];
     char *end;
     if (column < 0)
         return;
     line_keep(text, sizeof(text), word, length);
-    if (column == SMI_HOST) {
-        memcpy(x->host, text, sizeof(text));
+    if (column == SMI_HOST || column == SMI_ID) {
+        memcpy(column == SMI_ID ? x->id : x->host, text, sizeof(text));
     } else if (column == SMI_THROTTLES) {
         x->v[column] = (double)strtoull(text, &end, 16);
         x->has[column] = strncmp(text, "0x", 2) == 0 && end > text + 2;
+    } else if (column == SMI_CAPPED || column == SMI_HOT) {
+        bool active = strcmp(text, "Active") == 0;
+        x->has[column] = x->has[column] || active || strcmp(text, "Not Active") == 0;
+        x->v[column] = active ? 1 : x->v[column];
     } else {
         double v;
         x->has[column] = line_number(text, false, &v, NULL) == 0 && v >= 0 && v < 1e9;
@@ -124,13 +139,14 @@ static void read_word(struct sample *x, int column, const char *word, size_t len
     }
 }
 
-static void keep_most(double *most, const struct sample *x, enum logs_smi_column c)
+static void keep_most(double *most, const struct logs_smi_sample *x,
+                      enum logs_smi_column c)
 {
     if (x->has[c] && x->v[c] > *most)
         *most = x->v[c];
 }
 
-static void add_sample(struct logs_gpu *g, const struct sample *x)
+void logs_smi_add(struct logs_gpu *g, const struct logs_smi_sample *x)
 {
     g->n++;
     keep_most(&g->max_clock, x, SMI_MAX_CLOCK);
@@ -141,27 +157,35 @@ static void add_sample(struct logs_gpu *g, const struct sample *x)
     keep_most(&g->generation, x, SMI_GENERATION);
     keep_most(&g->max_generation, x, SMI_MAX_GENERATION);
     keep_most(&g->ecc, x, SMI_ECC);
+    g->has_ecc = g->has_ecc || x->has[SMI_ECC];
+    if (x->has[SMI_REPLAYS] && !g->has_replays)
+        g->first_replays = x->v[SMI_REPLAYS];
+    g->has_replays = g->has_replays || x->has[SMI_REPLAYS];
+    keep_most(&g->replays, x, SMI_REPLAYS);
     if (x->has[SMI_BUSY] && x->v[SMI_BUSY] < 50)
         return;
     g->n_busy++;
+    g->n_clock += x->has[SMI_CLOCK];
+    g->n_draw += x->has[SMI_POWER];
     g->clock += x->v[SMI_CLOCK];
     g->power += x->v[SMI_POWER];
     g->temperature += x->v[SMI_TEMPERATURE];
     uint64_t reasons = x->has[SMI_THROTTLES] && x->v[SMI_THROTTLES] < 0x1p32
                            ? (uint64_t)x->v[SMI_THROTTLES]
                            : 0;
-    g->has_throttles = g->has_throttles || x->has[SMI_THROTTLES];
-    g->n_power += (reasons & THROTTLE_POWER) != 0;
-    g->n_heat += (reasons & THROTTLE_HEAT) != 0;
+    g->has_throttles = g->has_throttles || x->has[SMI_THROTTLES] ||
+                       x->has[SMI_CAPPED] || x->has[SMI_HOT];
+    g->n_power += (reasons & THROTTLE_POWER) != 0 || x->v[SMI_CAPPED] > 0;
+    g->n_heat += (reasons & THROTTLE_HEAT) != 0 || x->v[SMI_HOT] > 0;
 }
 
 bool logs_smi_read(struct logs_smi *s, const char *line)
 {
     if (strchr(line, ',') && strchr(line, '.') && read_header(s, line))
         return true;
-    if (s->n_columns == 0 || !strchr(line, ','))
+    if (s->n_columns == 0 || s->entities || !strchr(line, ','))
         return false;
-    struct sample x = { .has = { false } };
+    struct logs_smi_sample x = { .has = { false } };
     const char *at = line, *word;
     size_t length;
     int32_t n = 0;
@@ -170,9 +194,8 @@ bool logs_smi_read(struct logs_smi *s, const char *line)
             read_word(&x, s->columns[n], word, length);
     if (n != s->n_columns)
         return false;
-    struct logs_gpu *g =
-        gpu_of(s, x.host, x.has[SMI_INDEX] ? (int64_t)x.v[SMI_INDEX] : 0);
+    struct logs_gpu *g = logs_smi_gpu(s, &x);
     if (g)
-        add_sample(g, &x);
+        logs_smi_add(g, &x);
     return true;
 }

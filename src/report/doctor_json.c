@@ -1,5 +1,7 @@
 #include "report/doctor.h"
 
+#include "doctor/variables.h"
+
 #include <math.h>
 
 #define KNOWN .flags = CONTRACT_MAY_NULL
@@ -237,6 +239,35 @@ static json_t *of_nccl(const void *x)
     return n->n_lines ? contract_json(&nccl, &view) : NULL;
 }
 
+struct variable_view {
+    const char *name, *value, *effect;
+};
+
+/* clang-format off */
+static const struct contract_member variable_rows[] = {
+    CONTRACT_AT("name", TEXT, variable_view, name, "Of the environment."),
+    CONTRACT_AT("value", TEXT, variable_view, value, "As a log has it."),
+    CONTRACT_AT("hurts", TEXT, variable_view, effect, "What it does to a run.", KNOWN),
+    CONTRACT_END,
+};
+/* clang-format on */
+static const struct contract_object variable = { "doctor_variable", variable_rows };
+
+static json_t *of_variables(const void *x)
+{
+    const struct doctor *d = ((const struct report_doctor *)x)->d;
+    const struct logs_variables *v = &d->logs->variables;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < v->n; i++) {
+        const struct variable_effect *e =
+            variable_effect_of(&v->of[i], &d->healthy.facts);
+        const struct variable_view view = { v->of[i].name, v->of[i].value,
+                                            e ? e->text : NULL };
+        json_array_append_new(list, contract_json(&variable, &view));
+    }
+    return list;
+}
+
 static json_t *of_notices(const void *x)
 {
     const struct logs *l = ((const struct report_doctor *)x)->d->logs;
@@ -343,6 +374,7 @@ static const struct contract_member rows[] = {
     CONTRACT_MADE("traces", LIST, of_traces, "Traces of PyTorch's profiler, of a rank each.", .of = &report_doctor_trace),
     CONTRACT_MADE("traced_shares", OBJECT, of_traced, "Of the steps of all traces, mean; null: no trace marks steps.", .of = &shares, KNOWN),
     CONTRACT_MADE("predicted_shares", OBJECT, of_untraced, "Likewise, of the job as it is described.", .of = &shares),
+    CONTRACT_MADE("variables", LIST, of_variables, "Variables of the environment that the logs name.", .of = &variable),
     CONTRACT_MADE("gpus", LIST, of_gpus, "What nvidia-smi says, GPU by GPU.", .of = &gpu),
     CONTRACT_MADE("notices", MAP, of_notices, "Lines of note, by what they mean, and how often each occurred.", .items = CONTRACT_INT64),
     CONTRACT_MADE("files", LIST, of_files, "What was read.", .of = &file),

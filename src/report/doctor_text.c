@@ -1,5 +1,7 @@
 #include "report/doctor.h"
 
+#include "doctor/variables.h"
+
 #include "base/plain.h"
 #include "base/units.h"
 #include "report/report.h"
@@ -89,7 +91,7 @@ static void print_files(FILE *out, const struct doctor *d)
     if (l->nccl.n_lines)
         fprintf(out, "    lines of NCCL: %" PRId64 "\n", l->nccl.n_lines);
     if (l->smi.n)
-        fprintf(out, "    GPUs of nvidia-smi: %d\n", l->smi.n);
+        fprintf(out, "    GPUs of nvidia-smi or DCGM: %d\n", l->smi.n);
     if (l->stride > 1)
         fprintf(out, "    of %" PRId64 " records, one in %" PRId64 " was kept\n",
                 l->n_seen, l->stride);
@@ -238,10 +240,22 @@ static void print_nccl(FILE *out, const struct logs_nccl *n)
     if (n->nvls || n->no_nvls)
         fprintf(out, "    NVLink SHARP: on %" PRId64 " GPUs, not on %" PRId64 "\n",
                 n->nvls, n->no_nvls);
-    for (int32_t i = 0; i < n->n_environment; i++)
-        fprintf(out, "    %s=%s\n", n->environment[i][0], n->environment[i][1]);
     if (n->n_warnings)
         fprintf(out, "    warnings: %" PRId64 "\n", n->n_warnings);
+}
+
+static void print_variables(FILE *out, const struct doctor *d)
+{
+    const struct logs_variables *v = &d->logs->variables;
+    if (v->n)
+        fprintf(out, "\n  variables of the environment\n");
+    for (int32_t i = 0; i < v->n; i++) {
+        const struct variable_effect *e =
+            variable_effect_of(&v->of[i], &d->healthy.facts);
+        fprintf(out, "    %s=%s\n", v->of[i].name, v->of[i].value);
+        if (e)
+            fprintf(out, "      hurts: %s\n", e->text);
+    }
 }
 
 static void print_gpus(FILE *out, const struct logs_smi *s)
@@ -257,11 +271,16 @@ static void print_gpus(FILE *out, const struct logs_smi *s)
         double n = g->n_busy ? (double)g->n_busy : 1;
         fprintf(out,
                 "    %-8.8s%3" PRId64 "%6" PRId64 "  %5.0f   %5.0f %5.0f     %5.0f",
-                g->host, g->index, g->n_busy, g->clock / n, g->max_clock, g->power / n,
-                g->limit);
+                g->host, g->index, g->n_busy, g->clock / fmax((double)g->n_clock, 1),
+                g->max_clock, g->power / fmax((double)g->n_draw, 1), g->limit);
         fprintf(out, "  %16.0f %%  %3.0f %%  x%.0f of x%.0f\n",
                 100 * (double)g->n_power / n, 100 * (double)g->n_heat / n, g->width,
                 g->max_width);
+        if (g->ecc > 0)
+            fprintf(out, "      uncorrected ECC errors: %.0f\n", g->ecc);
+        if (g->replays > g->first_replays)
+            fprintf(out, "      PCIe transfers repeated meanwhile: %.0f\n",
+                    g->replays - g->first_replays);
     }
 }
 
@@ -275,6 +294,7 @@ void report_doctor_text(FILE *out, const struct report_doctor *r)
     report_doctor_traces(out, d);
     print_timers(out, &d->logs->timers);
     print_nccl(out, &d->logs->nccl);
+    print_variables(out, d);
     print_gpus(out, &d->logs->smi);
     print_notices(out, d->logs);
     print_files(out, d);

@@ -43,8 +43,8 @@ static void check(const struct logs *l)
     }
     require_plain(l->nccl.version);
     require_plain(l->nccl.network);
-    for (int32_t i = 0; i < l->nccl.n_environment; i++)
-        require_plain(l->nccl.environment[i][1]);
+    for (int32_t i = 0; i < l->variables.n; i++)
+        require_plain(l->variables.of[i].value);
     for (int32_t i = 0; i < l->smi.n; i++) {
         require_plain(l->smi.gpus[i].host);
         require(isfinite(l->smi.gpus[i].clock));

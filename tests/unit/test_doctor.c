@@ -174,6 +174,107 @@ static void test_rows(void)
     CU_ASSERT_TRUE(sum < 0.7);
 }
 
+/* A variable that a log names raises the hypothesis that says what it does, of the fabric
+ * that it acts on. */
+static void test_variables(void)
+{
+    static const struct {
+        const char *line, *hypothesis, *fabric;
+        bool raises;
+    } cases[] = {
+        { "NCCL_NET=Socket", "tcp", NULL, true },
+        { "NCCL_IB_DISABLE=1", "tcp", NULL, false }, /* EFA is no verbs of NCCL's */
+        { "NCCL_IB_DISABLE=1", "tcp", "infiniband-ndr400", true },
+        { "NCCL_IB_DISABLE=0", "tcp", "infiniband-ndr400", false },
+        { "NCCL_IB_HCA=mlx5", "slow-network", "infiniband-ndr400", false },
+        { "NCCL_IB_HCA=mlx5_0", "slow-network", "infiniband-ndr400", true },
+        { "NCCL_NET_GDR_LEVEL=LOC", "no-gpudirect", NULL, true },
+        { "FI_EFA_USE_DEVICE_RDMA=0", "no-gpudirect", NULL, true },
+        { "NCCL_MAX_NCHANNELS=2", "few-channels", NULL, true },
+        { "NCCL_MAX_NCHANNELS=16", "few-channels", NULL, false },
+        { "NCCL_BUFFSIZE=1048576", "small-buffers", NULL, true },
+        { "NCCL_BUFFSIZE=8388608", "small-buffers", NULL, false },
+        { "NCCL_PROTO=LL", "nccl-protocol", NULL, true },
+        { "NCCL_PROTO=^LL128", "nccl-protocol", NULL, false },
+        { "NCCL_ALGO=Tree", "nccl-algorithm", NULL, true },
+        { "NCCL_ALGO=Ring,Tree", "nccl-algorithm", NULL, false },
+        { "NCCL_P2P_DISABLE=1", "no-nvlink", NULL, true },
+        { "NCCL_NVLS_ENABLE=0", "nvls-off", NULL, true },
+        { "CUDA_LAUNCH_BLOCKING=1", "host-bound", NULL, true },
+    };
+    struct cfg_loader files;
+    cfg_loader_init(&files);
+    struct cfg job =
+        cfg_parse(&files, "job.json", fault_jobs[6], strlen(fault_jobs[6]));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct err err = { 0 };
+        struct doctor_prediction p;
+        struct logs l;
+        const struct logs_steady none = { .n = 0 };
+        const struct doctor_view v = { &l, NULL, &none, &p };
+        const struct hypothesis *h = hypotheses;
+        const char *why = NULL;
+        CU_ASSERT_EQUAL_FATAL(doctor_predict(&p, &files, job.json, &err), 0);
+        if (cases[i].fabric)
+            p.facts.outside = FABRIC_INFINIBAND;
+        logs_init(&l);
+        logs_variables_read(&l.variables, cases[i].line);
+        while (strcmp(h->name, cases[i].hypothesis) != 0)
+            h++;
+        double e = h->evidence(&v, &why);
+        CU_ASSERT_EQUAL(e > 1, cases[i].raises);
+        if ((e > 1) != cases[i].raises)
+            printf("%s: %g\n", cases[i].line, e);
+        CU_ASSERT_TRUE(!cases[i].raises || why);
+        logs_release(&l);
+    }
+    cfg_loader_release(&files);
+}
+
+/* Memory errors, repeated transfers and an older PCIe are seen of the GPU that has them. */
+static void test_hardware_evidence(void)
+{
+    static const char *const header = "#Entity SMCLK GPUTL PCILG PCIMG RPCTR EDVTL";
+    static const struct {
+        const char *row, *hypothesis;
+    } cases[] = {
+        { "GPU 3 1980 99 4 5 0 0", "pcie-width" },
+        { "GPU 3 1980 99 5 5 900 0", "pcie-width" },
+        { "GPU 3 1980 99 5 5 0 2", "ecc" },
+        { "GPU 3 1200 99 5 5 0 0", "slow-gpu" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct logs l;
+        struct doctor_prediction p = { .step_s = 1 };
+        const struct logs_steady none = { .n = 0 };
+        const struct doctor_view v = { &l, NULL, &none, &p };
+        char line[128];
+        const char *why = NULL;
+        logs_init(&l);
+        strcpy(line, header);
+        logs_dcgm_read(&l.smi, line);
+        for (int round = 0; round < 4; round++)
+            for (int g = 0; g < 8; g++) {
+                snprintf(line, sizeof(line), "GPU %d 1980 99 5 5 0 0", g);
+                logs_dcgm_read(&l.smi,
+                               g == 3 && (round || i != 1) ? cases[i].row : line);
+            }
+        for (const struct hypothesis *h = hypotheses; h < hypotheses + n_hypotheses;
+             h++) {
+            bool of_these = strcmp(h->name, "pcie-width") == 0 ||
+                            strcmp(h->name, "ecc") == 0 ||
+                            strcmp(h->name, "slow-gpu") == 0;
+            if (!of_these)
+                continue;
+            bool raised = h->evidence(&v, &why) > 1;
+            CU_ASSERT_EQUAL(raised, strcmp(h->name, cases[i].hypothesis) == 0);
+            if (raised != (strcmp(h->name, cases[i].hypothesis) == 0))
+                printf("%s of %s\n", h->name, cases[i].row);
+        }
+        logs_release(&l);
+    }
+}
+
 void test_doctor_register(void)
 {
     CU_pSuite s = CU_add_suite("doctor", NULL, NULL);
@@ -183,4 +284,6 @@ void test_doctor_register(void)
     CU_add_test(s, "nothing known", test_unknown);
     CU_add_test(s, "classes", test_classes);
     CU_add_test(s, "rows of the table", test_rows);
+    CU_add_test(s, "variables", test_variables);
+    CU_add_test(s, "hardware", test_hardware_evidence);
 }

@@ -345,7 +345,7 @@ static void test_nccl(void)
     CU_ASSERT_STRING_EQUAL(n->plugin, "1.9.1-aws");
     CU_ASSERT_STRING_EQUAL(n->network, "Libfabric");
     CU_ASSERT_STRING_EQUAL(n->provider, "efa");
-    CU_ASSERT_STRING_EQUAL(logs_nccl_variable(n, "NCCL_IB_DISABLE"), "0");
+    CU_ASSERT_STRING_EQUAL(logs_variable(&l.variables, "NCCL_IB_DISABLE"), "0");
     CU_ASSERT_EQUAL(n->nics, 16);
     CU_ASSERT_EQUAL(n->ranks, 16);
     CU_ASSERT_EQUAL(n->nodes, 2);
@@ -381,6 +381,125 @@ static void test_smi(void)
     CU_ASSERT_EQUAL(l.smi.gpus[1].n_power, 1);
     CU_ASSERT_EQUAL(l.smi.gpus[1].width, 8);
     CU_ASSERT_EQUAL(l.smi.gpus[0].n_power, 0);
+    logs_release(&l);
+}
+
+/* Without an index, rows are of the GPU with their bus; reasons may have columns of their own. */
+static void test_smi_reasons(void)
+{
+    struct logs l;
+    logs_init(&l);
+    feed(&l,
+         "pci.bus_id, clocks.sm [MHz], utilization.gpu [%], "
+         "clocks_event_reasons.sw_power_cap, clocks_event_reasons.hw_thermal_slowdown\n"
+         "00000000:07:00.0, 1410 MHz, 99 %, Not Active, Not Active\n"
+         "00000000:0B:00.0, 900 MHz, 99 %, Active, Not Active\n"
+         "00000000:0B:00.0, [N/A], 99 %, Not Active, Active\n");
+    CU_ASSERT_EQUAL_FATAL(l.smi.n, 2);
+    CU_ASSERT_EQUAL(l.smi.gpus[0].n_power + l.smi.gpus[0].n_heat, 0);
+    CU_ASSERT_TRUE(l.smi.gpus[0].has_throttles);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].n_power, 1);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].n_heat, 1);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].n_busy, 2);
+    CU_ASSERT_EQUAL(l.smi.gpus[1].n_clock, 1); /* one has no clock */
+    logs_release(&l);
+}
+
+/* dcgmi dmon, two rounds of eight GPUs; its header comes anew. */
+static void test_dmon(void)
+{
+    struct logs l;
+    char row[128];
+    logs_init(&l);
+    for (int round = 0; round < 2; round++) {
+        feed(&l,
+             "#Entity   SMCLK   FBTTL  POWER     GPUTL  PCILW  PCIMW  RPCTR  EDVTL  "
+             "DVCCTR\nID\n");
+        for (int i = 0; i < 8; i++) {
+            snprintf(row, sizeof(row),
+                     "GPU %d   %d   81559   %s   %d   %d   16   %d   %d   %d\n", i,
+                     i == 3 ? 1200 : 1980, i == 3 ? "N/A" : "650.5",
+                     i == 7 && round ? 3 : 99, i == 3 ? 8 : 16,
+                     5 + 500 * round * (i == 3), i == 5, i == 3 ? 4 : 0);
+            feed(&l, row);
+        }
+    }
+    feed(&l, "GPU 9   cut\n");
+    CU_ASSERT_EQUAL_FATAL(l.smi.n, 8);
+    const struct logs_gpu *slow = &l.smi.gpus[3], *well = &l.smi.gpus[0];
+    CU_ASSERT_EQUAL(well->clock / (double)well->n_clock, 1980);
+    CU_ASSERT_EQUAL(well->power / (double)well->n_draw, 650.5);
+    CU_ASSERT_EQUAL(well->replays - well->first_replays, 0);
+    CU_ASSERT_EQUAL(slow->clock / (double)slow->n_clock, 1200);
+    CU_ASSERT_EQUAL(slow->n_draw, 0);
+    CU_ASSERT_EQUAL(slow->n_power, 2);
+    CU_ASSERT_TRUE(slow->width == 8 && slow->max_width == 16);
+    CU_ASSERT_EQUAL(slow->replays - slow->first_replays, 500);
+    CU_ASSERT_EQUAL(l.smi.gpus[5].ecc, 1);
+    CU_ASSERT_EQUAL(l.smi.gpus[7].n_busy, 1);
+    logs_release(&l);
+}
+
+/* dcgm-exporter answers a quantity a line; the next answer begins where one comes anew. */
+static void test_exporter(void)
+{
+    struct logs l;
+    char row[256];
+    logs_init(&l);
+    for (int round = 0; round < 3; round++)
+        for (int host = 0; host < 2; host++)
+            for (int q = 0; q < 3; q++)
+                for (int i = 0; i < 8; i++) {
+                    static const char *const names[] = { "SM_CLOCK", "GPU_UTIL",
+                                                         "PCIE_REPLAY_COUNTER" };
+                    int v = q == 0 ? 1900 + i : q == 1 ? 99 : 7 + round;
+                    snprintf(
+                        row, sizeof(row),
+                        "DCGM_FI_DEV_%s{gpu=\"%d\",UUID=\"GPU-%d\",modelName=\"NVIDIA "
+                        "H100\",Hostname=\"n%d\"} %d\n",
+                        names[q], i, i, host, v);
+                    logs_dcgm_read(&l.smi, row);
+                }
+    logs_dcgm_end(&l.smi);
+    CU_ASSERT_EQUAL_FATAL(l.smi.n, 16);
+    for (int i = 0; i < 16; i++) {
+        const struct logs_gpu *g = &l.smi.gpus[i];
+        CU_ASSERT_STRING_EQUAL(g->host, i < 8 ? "n0" : "n1");
+        CU_ASSERT_EQUAL(g->n, 3);
+        CU_ASSERT_EQUAL(g->clock, 3 * (1900 + i % 8));
+        CU_ASSERT_EQUAL(g->replays - g->first_replays, 2);
+    }
+    logs_release(&l);
+}
+
+static void test_variables(void)
+{
+    static const char *const wants[][2] = {
+        { "NCCL_ALGO", "Ring" },         { "NCCL_IB_DISABLE", "1" },
+        { "NCCL_BUFFSIZE", "1048576" },  { "FI_PROVIDER", "efa" },
+        { "NCCL_PROTO", "Simple" },      { "NCCL_IB_HCA", "mlx5_0:1" },
+        { "NCCL_P2P_DISABLE", "1" },     { "NCCL_NET_GDR_LEVEL", "?[2J" },
+        { "CUDA_LAUNCH_BLOCKING", "1" },
+    };
+    struct logs l;
+    logs_init(&l);
+    feed(&l,
+         "+ export NCCL_ALGO=Ring\n"
+         "mpirun -x NCCL_IB_DISABLE=1 -x NCCL_BUFFSIZE=1048576 -x LD_LIBRARY_PATH -x "
+         "FI_PROVIDER=\"efa\" -x MY_NCCL_NET=1 ./train\n"
+         "n0:1:2 [0] NCCL INFO NCCL_PROTO set by environment to Simple.\n"
+         "n0:1:2 [0] NCCL INFO NCCL_IB_HCA set to mlx5_0:1\n"
+         "{'NCCL_P2P_DISABLE': '1', 'X': 2}\nNCCL_ALGO=Tree\n"
+         "NCCL_NET_GDR_LEVEL=\x1b\x1b[2J\nCUDA_LAUNCH_BLOCKING=1 python x.py\n");
+    CU_ASSERT_EQUAL(l.variables.n, (int32_t)(sizeof(wants) / sizeof(wants[0])));
+    for (size_t i = 0; i < sizeof(wants) / sizeof(wants[0]); i++) {
+        const char *value = logs_variable(&l.variables, wants[i][0]);
+        CU_ASSERT_PTR_NOT_NULL(value);
+        if (value && strcmp(wants[i][0], "NCCL_NET_GDR_LEVEL") != 0)
+            CU_ASSERT_STRING_EQUAL(value, wants[i][1]);
+        if (value)
+            CU_ASSERT_PTR_NULL(strchr(value, '\x1b'));
+    }
     logs_release(&l);
 }
 
@@ -433,5 +552,9 @@ void test_training_logs_register(void)
     CU_add_test(s, "timers", test_timers);
     CU_add_test(s, "NCCL", test_nccl);
     CU_add_test(s, "nvidia-smi", test_smi);
+    CU_add_test(s, "tables with reasons", test_smi_reasons);
+    CU_add_test(s, "dcgmi dmon", test_dmon);
+    CU_add_test(s, "dcgm-exporter", test_exporter);
+    CU_add_test(s, "variables", test_variables);
     CU_add_test(s, "files", test_files);
 }
