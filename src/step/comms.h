@@ -16,7 +16,7 @@ int32_t comms_add_tokens(struct builder *b, enum channel channel, enum coll_op o
                          struct err *err);
 
 /* Kernels will overlap with that collective: they have at most the SMs and the memory
- * bandwidth that it leaves. Before pass_time_blocks, which reads it. */
+ * bandwidth that it leaves. Before block_times_make, which reads it. */
 void comms_overlapped(struct builder *b, const struct coll_plan *plan);
 
 /* What the collective takes alone: on the folded net, which counts all groups. */

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "run/run.h"
+#include "step/block_times.h"
 #include "step/issue.h"
 #include "step/offload_modules.h"
 #include "step/pass.h"
@@ -269,6 +270,10 @@ static int measure_block(const struct builder *b, int32_t block, struct err *err
     stage.s = &plain;
     stage.fw = &fw;
     stage.chunks = &chunk;
+    stage.times = ARENA_ARRAY(stage.arena, stage.list.n_blocks + 1, struct block_times);
+    for (int32_t i = 0; i < stage.list.n_blocks; i++)
+        stage.times[i] = b->stage->times[i];
+    block_times_host(&stage);
     layer.stage = &stage;
     layer.step = &step;
     layer.shard.units = NULL;
@@ -304,7 +309,7 @@ int measure_layer(struct builder *b, struct err *err)
             return -1;
         for (int k = 0; k < 2; k++)
             b->step->kernels_s[k] = b->measured.stage->kernels_s[k];
-        pass_time_kinds(b->stage, i, b->step->kinds_s);
+        block_times_kinds(b->stage, i, b->step->kinds_s);
         return 0;
     }
     return 0;

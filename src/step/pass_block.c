@@ -4,6 +4,7 @@
 
 #include "model/graphs.h"
 #include "step/block_comms.h"
+#include "step/block_times.h"
 #include "step/buckets.h"
 #include "step/exchange.h"
 #include "step/issue.h"
@@ -15,67 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-static double dispatch_s(const struct stage *stage, const struct op *op)
-{
-    double each = op->backward ? stage->fw->host.dispatch_backward_s
-                               : stage->fw->host.dispatch_forward_s;
-    return each * op->dispatches + op->loops * stage->fw->experts.dispatch_s +
-           op->eager * stage->fw->experts.router_dispatch_s;
-}
-
-/* Times ---------------------------------------------------------------------------- */
-
-static void time_ops(const struct stage *stage, struct kernel_share shared,
-                     const struct op *ops, int32_t n, double *times[2])
-{
-    for (int side = 0; side < 2; side++) {
-        times[side] = ARENA_ARRAY(stage->arena, n, double);
-        struct kernel_share share = side ? shared : kernel_alone;
-        for (int32_t i = 0; i < n; i++)
-            times[side][i] =
-                kernel_framework_s(stage->gpu, stage->fw, stage->half, &ops[i], share);
-    }
-}
-
-void pass_time_blocks(struct stage *stage, struct kernel_share shared)
-{
-    stage->times = ARENA_ARRAY(stage->arena, stage->list.n_blocks, struct block_times);
-    for (int32_t i = 0; i < stage->list.n_blocks; i++) {
-        const struct op_block *block = &stage->list.blocks[i];
-        time_ops(stage, shared, block->forward, block->n_forward,
-                 stage->times[i].forward_s);
-        time_ops(stage, shared, block->backward, block->n_backward,
-                 stage->times[i].backward_s);
-    }
-}
-
-void pass_time_kinds(const struct stage *stage, int32_t block,
-                     double kinds_s[OP_STREAM + 1])
-{
-    const struct op_block *b = &stage->list.blocks[block];
-    const struct block_times *t = &stage->times[block];
-    for (int k = 0; k <= OP_STREAM; k++)
-        kinds_s[k] = 0;
-    for (int32_t i = 0; i < b->n_forward; i++)
-        kinds_s[b->forward[i].kind] += t->forward_s[0][i];
-    for (int32_t i = 0; i < b->n_backward; i++)
-        kinds_s[b->backward[i].kind] += t->backward_s[0][i];
-}
-
 /* Operators ------------------------------------------------------------------------ */
-
-/* Whether it makes the gradient of a weight. */
-static bool is_weight_op(const struct op *op)
-{
-    static const char *const endings[] = { "_wgrad", "_grad_cast", "_bias" };
-    size_t n = strlen(op->name);
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        size_t k = strlen(endings[i]);
-        if (n > k && strcmp(op->name + n - k, endings[i]) == 0)
-            return true;
-    }
-    return false;
-}
 
 /* The order in which operators of a block are issued. */
 static int32_t turn(const struct block_comms *c, bool backward, int32_t i)
@@ -92,29 +33,6 @@ static void await_experts(struct builder *b, int32_t op)
     b->next.experts = -1;
 }
 
-/* What the host takes of a block over its operators' own times. */
-static double host_factor(const struct stage *stage, int32_t block)
-{
-    const struct parallelism *p = &stage->s->parallel;
-    bool pairs = p->dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
-    return stage->list.blocks[block].routes ? framework_experts_host(stage->fw, pairs)
-                                            : 1;
-}
-
-/* The host's time for an operator, in a graph or by itself. */
-static double host_s(const struct stage *stage, int32_t block, bool backward,
-                     int32_t at)
-{
-    const struct op_block *b = &stage->list.blocks[block];
-    uint32_t graphs = stage->s->training.graphs;
-    double call_s = backward ? stage->fw->host.dispatch_backward_s
-                             : stage->fw->host.dispatch_forward_s;
-    return op_graph_captures(b, backward, at, graphs)
-               ? op_graph_host_s(b, backward, at, graphs, call_s)
-               : host_factor(stage, block) *
-                     dispatch_s(stage, backward ? &b->backward[at] : &b->forward[at]);
-}
-
 static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
 {
     const struct op_block *list = &b->stage->list.blocks[block];
@@ -122,7 +40,7 @@ static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
     const struct op *op = backward ? &list->backward[at] : &list->forward[at];
     double alone_s = backward ? t->backward_s[0][at] : t->forward_s[0][at],
            shared_s = backward ? t->backward_s[1][at] : t->forward_s[1][at];
-    bool weight = is_weight_op(op);
+    bool weight = t->is_weight[backward][at];
     if (b->next.overlapped >= 0 && !weight) {
         issue_wait(b, b->next.overlapped);
         b->next.overlapped = -1;
@@ -131,7 +49,7 @@ static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
         issue_wait(b, b->next.gathered);
         b->next.gathered = -1;
     }
-    double times_s[] = { host_s(b->stage, block, backward, at), alone_s, shared_s };
+    double times_s[] = { t->host_s[backward][at], alone_s, shared_s };
     int32_t before = b->last_kernel;
     if (b->next.ring)
         exchange_pieces(b, b->next.ring, op, times_s);
@@ -151,12 +69,14 @@ static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
 static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                        int32_t at, bool after, struct host_spent *spent)
 {
+    const struct block_comms *c = &b->stage->comms[block];
+    if (c->n[op->backward] == 0)
+        return;
     bool captured = op_graph_captures(&b->stage->list.blocks[block], op->backward, at,
                                       b->stage->s->training.graphs);
-    double calls = captured ? 0 : host_factor(b->stage, block);
+    double calls = captured ? 0 : block_times_host_factor(b->stage, block);
     double issue_s = calls * block_comms_host_s(b->stage);
     double staged_s = calls * block_comms_staged_s(b->stage);
-    const struct block_comms *c = &b->stage->comms[block];
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];
         if (k->op != at || k->after != after)
@@ -266,7 +186,7 @@ void pass_forward_block(struct builder *b, int32_t index)
         emit_comms(b, index, op, i, true, &spent);
         if (b->pass.part != CATEGORY_RECOMPUTE)
             offload_modules_store(b, index, i);
-        spent.host_s += host_s(b->stage, index, false, i);
+        spent.host_s += t->host_s[false][i];
         spent.gpu_s += t->forward_s[0][i];
     }
     pass_leave_scope(b);
@@ -348,10 +268,10 @@ void pass_backward_op(struct builder *b, int32_t block, int32_t op)
 }
 
 /* Whether the backward pass at hand has the operator. */
-static bool runs(const struct builder *b, const struct op *op)
+static bool runs(const struct builder *b, int32_t block, int32_t op)
 {
-    return is_weight_op(op) ? pass_makes_weights(b->pass.kind)
-                            : pass_makes_input(b->pass.kind);
+    return b->stage->times[block].is_weight[true][op] ? pass_makes_weights(b->pass.kind)
+                                                      : pass_makes_input(b->pass.kind);
 }
 
 /* The gradient of a product's output, which its weights' pass reads: the size of what
@@ -396,7 +316,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     for (int32_t at = 0; at < block->n_backward; at++) {
         int32_t i = turn(&b->stage->comms[index], true, at);
         const struct op *op = &block->backward[i];
-        if (!runs(b, op)) {
+        if (!runs(b, index, i)) {
             if (pass_over(b, block, op, err) < 0)
                 return -1;
             continue;
@@ -410,7 +330,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
         if (!left)
             emit_op(b, index, true, i);
         emit_comms(b, index, op, i, true, &spent);
-        pass_free_kept(b, block, i);
+        pass_free_kept(b, index, i);
         if (b->pass.kind == PASS_WEIGHT)
             ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, awaited_B(block, op));
         offload_modules_load(b, index, i);
@@ -421,7 +341,7 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
             return -1;
         if (left)
             continue;
-        spent.host_s += host_s(b->stage, index, true, i);
+        spent.host_s += t->host_s[true][i];
         spent.gpu_s += t->backward_s[0][i];
     }
     if (pass_makes_weights(b->pass.kind))

@@ -4,20 +4,6 @@
 
 #include "step/builder.h"
 
-/* Kernel times of one block, with the GPU alone [0] and overlapped with a collective
- * [1]. */
-struct block_times {
-    double *forward_s[2], *backward_s[2];
-};
-
-/* Kernel times of all blocks, alone and overlapped with collectives that leave so much
- * of the GPU. */
-void pass_time_blocks(struct stage *stage, struct kernel_share shared);
-
-/* What the kernels of a block take alone, by enum op_kind. */
-void pass_time_kinds(const struct stage *stage, int32_t block,
-                     double kinds_s[OP_STREAM + 1]);
-
 /* Writes a forward or backward of the block. */
 void pass_forward_block(struct builder *b, int32_t block);
 int pass_backward_block(struct builder *b, int32_t block, struct err *err);

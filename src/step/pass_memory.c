@@ -3,6 +3,7 @@
 #include "step/pass_memory.h"
 
 #include "step/block_comms.h"
+#include "step/block_times.h"
 #include "step/recompute.h"
 #include "step/replicas.h"
 
@@ -187,20 +188,16 @@ void pass_allocate(struct builder *b, const struct op *op)
     b->tensors.transient_B = transient_B;
 }
 
-void pass_free_kept(struct builder *b, const struct op_block *block, int32_t backward)
+void pass_free_kept(struct builder *b, int32_t block, int32_t backward)
 {
-    enum ledger_kind usual =
-        b->pass.keep == KEEP_WORKSPACE ? LEDGER_HELD : LEDGER_ACTIVATIONS;
-    for (int32_t i = 0; i < block->n_forward; i++)
-        for (int32_t j = 0; j < block->forward[i].n_outs; j++)
-            if (block->forward[i].outs[j].kept_until == backward)
-                ledger_free(&b->step->ledger,
-                            recompute_saves(b->stage, block, i) ? LEDGER_ACTIVATIONS
-                            : usual == LEDGER_ACTIVATIONS &&
-                                    recompute_drops(b->stage, block, i, j)
-                                ? LEDGER_HELD
-                                : usual,
-                            block->forward[i].outs[j].size_B);
+    const struct block_times *t = &b->stage->times[block];
+    bool again = b->pass.keep == KEEP_WORKSPACE;
+    for (int32_t i = t->kept_starts[backward]; i < t->kept_starts[backward + 1]; i++) {
+        const struct kept_tensor *k = &t->kept[i];
+        ledger_free(&b->step->ledger,
+                    !k->saved && (again || k->drops) ? LEDGER_HELD : LEDGER_ACTIVATIONS,
+                    k->size_B);
+    }
 }
 
 int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block)

@@ -18,8 +18,8 @@ bool pass_has_dummy(const struct stage *stage, const struct op_block *block,
                     const struct op_param *p);
 int64_t pass_dummies_B(const struct stage *stage);
 
-/* Frees what forward kept for this operator of backward. */
-void pass_free_kept(struct builder *b, const struct op_block *block, int32_t backward);
+/* Frees what forward kept for this operator of the block's backward. */
+void pass_free_kept(struct builder *b, int32_t block, int32_t backward);
 
 /* Autocast's 16-bit copies of a block's weights, made in forward and dropped in
  * backward (a sharded unit is gathered in 16 bits). */

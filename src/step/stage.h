@@ -49,7 +49,7 @@ struct deferred {
     int32_t gather; /* of its input, which a tensor group has in parts; -1: none */
 };
 
-struct block_times;   /* pass_block.h */
+struct block_times;   /* block_times.h */
 struct block_comms;   /* block_comms.h */
 struct units;         /* shard_units.h */
 struct param_buckets; /* param_gather.c */

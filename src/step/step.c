@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "model/graphs.h"
+#include "step/block_times.h"
 #include "step/buckets.h"
 #include "step/comms.h"
 #include "step/deferred.h"
@@ -151,7 +152,7 @@ static int plan(struct stage *stage, struct builder *b, struct err *err)
         return -1;
     if (param_gather_plan(stage, b, err) < 0)
         return -1;
-    pass_time_blocks(stage, b->shared);
+    block_times_make(stage, b->shared);
     return 0;
 }
 
