@@ -59,11 +59,16 @@ static void *take(struct arena *a, size_t bytes)
     return p;
 }
 
-void *arena_alloc(struct arena *a, size_t n, size_t size)
+void *arena_raw(struct arena *a, size_t n, size_t size)
 {
     if (size && n > (SIZE_MAX / 2) / size)
         n = SIZE_MAX / 2 / size; /* add_block's xmalloc ends the program */
-    return memset(take(a, n * size), 0, n * size);
+    return take(a, n * size);
+}
+
+void *arena_alloc(struct arena *a, size_t n, size_t size)
+{
+    return memset(arena_raw(a, n, size), 0, n * size);
 }
 
 char *arena_strdup(struct arena *a, const char *s)

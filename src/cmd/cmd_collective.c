@@ -304,7 +304,8 @@ static int run_size(struct request *w, double size_B)
                                     .size_B = size_B,
                                     .groups = &w->group,
                                     .n_groups = 1,
-                                    .nccl = w->args->nccl };
+                                    .nccl = w->args->nccl,
+                                    .explains = true };
     struct collective_row *row = VEC_ADD(&w->rows);
     struct coll_world world;
     struct sim sim;

@@ -177,17 +177,18 @@ bool cfg_is_number(struct cfg c)
 
 const char *document_path(struct cfg_doc *doc, const char *parent, const char *key)
 {
-    struct strbuf b;
-    strbuf_init(&b);
-    strbuf_printf(&b, "%s/", parent);
-    for (; *key; key++) {
-        if (*key == '~' || *key == '/')
-            strbuf_addstr(&b, *key == '~' ? "~0" : "~1");
-        else
-            strbuf_addch(&b, *key);
+    size_t n = strlen(parent), more = 1;
+    for (const char *k = key; *k; k++)
+        more += 1 + (*k == '~' || *k == '/');
+    char *path = ARENA_RAW(&doc->loader->arena, n + more + 1, char), *to = path + n;
+    memcpy(path, parent, n);
+    for (*to++ = '/'; *key; key++) {
+        bool escaped = *key == '~' || *key == '/';
+        *to++ = escaped ? '~' : *key;
+        if (escaped)
+            *to++ = *key == '~' ? '0' : '1';
     }
-    const char *path = arena_strndup(&doc->loader->arena, strbuf_get(&b), b.len);
-    strbuf_release(&b);
+    *to = '\0';
     return path;
 }
 

@@ -129,21 +129,24 @@ static const struct coll_algo *tuner_choice(struct planner *p)
     double least = INFINITY;
     int protocol = -1;
     struct strbuf text = { 0 };
-    strbuf_printf(&text, "NCCL %s expects", nccl_version_name(p->nccl));
+    bool explains = p->request->explains;
+    if (explains)
+        strbuf_printf(&text, "NCCL %s expects", nccl_version_name(p->nccl));
     for (const struct coll_algo *a = coll_algos; a->plan; a++)
         for (int i = 0; i < FABRIC_PROTO_N; i++) {
             double s = expected_s(p, a, i);
             if (isinf(s))
                 continue;
-            strbuf_printf(&text, "%s %s %s %.1f us", best ? "," : "", a->label,
-                          names_of(fabric_protocol_names, i), s * 1e6);
+            if (explains)
+                strbuf_printf(&text, "%s %s %s %.1f us", best ? "," : "", a->label,
+                              names_of(fabric_protocol_names, i), s * 1e6);
             if (s < least) {
                 best = a;
                 least = s;
                 protocol = i;
             }
         }
-    const char *why = arena_printf(p->arena, "%s", strbuf_get(&text));
+    const char *why = arena_strdup(p->arena, strbuf_get(&text));
     strbuf_release(&text);
     return best ? picked(p, best, protocol, why) : NULL;
 }

@@ -207,8 +207,9 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
     coll_believed(p, job, &c);
     forced = nccl_fixed_protocol(p->nccl, &c, COLL_RING);
     if (forced >= 0 && is_enabled(p, g, forced) && !coll_protocol_left_out(p, forced)) {
-        *why = arena_printf(p->arena, "NCCL %s chooses by the bytes of a rank",
-                            nccl_version_name(p->nccl));
+        if (p->request->explains)
+            *why = arena_printf(p->arena, "NCCL %s chooses by the bytes of a rank",
+                                nccl_version_name(p->nccl));
         return forced;
     }
     for (int i = 0; i < FABRIC_PROTO_N; i++) {
@@ -219,8 +220,9 @@ int coll_choose_protocol(struct planner *p, const struct ring_job *job,
     }
     if (isinf(seconds[best]))
         return err_set(p->err, "%s has no protocol enabled", coll_fabric(p, g)->name);
-    *why = arena_printf(p->arena, "NCCL %s expects %.1f us of a ring",
-                        nccl_version_name(p->nccl), seconds[best] * 1e6);
+    if (p->request->explains)
+        *why = arena_printf(p->arena, "NCCL %s expects %.1f us of a ring",
+                            nccl_version_name(p->nccl), seconds[best] * 1e6);
     return best;
 }
 

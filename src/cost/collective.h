@@ -111,6 +111,7 @@ struct coll_request {
     const char *nccl; /* version whose choices are followed; NULL: the fabric's */
     bool int8;        /* elements that an NVSwitch cannot add up */
     struct nccl_limits limits; /* of what NCCL chooses from */
+    bool explains;             /* the plan says why it is chosen */
     bool graph_launch;         /* launch cost not charged (within a running step) */
     const struct coll_library *library; /* NULL: coll_library_defaults */
     const struct coll_tokens *tokens;   /* COLL_TOKENS; size_B is one copy of all */
@@ -185,7 +186,8 @@ struct coll_plan {
     double sm_frac;            /* share of the GPU's SMs its kernels occupy */
     double memory_Bps;         /* traffic of one GPU's memory while it runs alone */
     double wire_B;             /* bytes over all links together, all ranks */
-    const char *why;           /* the choice in one line, for --explain */
+    const char *why; /* the choice in one line, where `explains` asked; else it
+                                  may be NULL */
 };
 
 /* Plans a collective on a net (folded or not); memory in the arena. Fails for groups

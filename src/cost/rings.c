@@ -7,15 +7,18 @@
 /* A mesh of 8 GPUs has at most 7!/2 = 2520 cycles. */
 enum { CYCLES_MAX = 2520, SEARCH_MAX = 1 << 20 };
 
+/* Only instances whose GPUs are wired to each other are searched. */
 struct cycle {
-    uint8_t at[INSTANCE_GPUS_MAX]; /* indices into the subset */
+    uint8_t at[INSTANCE_HOST_GPUS_MAX]; /* indices into the subset */
 };
 
 struct search {
     int32_t n;
-    int32_t links[INSTANCE_GPUS_MAX][INSTANCE_GPUS_MAX]; /* of the subset, free ones */
+    /* Of the subset, free ones. */
+    int32_t links[INSTANCE_HOST_GPUS_MAX][INSTANCE_HOST_GPUS_MAX];
+    uint32_t wired[INSTANCE_HOST_GPUS_MAX]; /* bits: where a free link leads */
     struct cycle now;
-    bool used[INSTANCE_GPUS_MAX];
+    uint32_t used; /* bits of the subset */
     VEC(struct cycle) cycles;
     int32_t n_picked, n_best, bound; /* of the packing */
     int32_t picked[RINGS_MAX], best[RINGS_MAX];
@@ -30,9 +33,12 @@ static void search_init(struct search *s, const struct instance *inst,
     memset(s, 0, sizeof(*s));
     s->n = n;
     s->budget = SEARCH_MAX;
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j < n; j++)
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t j = 0; j < n; j++) {
             s->links[i][j] = i == j ? 0 : inst->nvlinks[gpus[i]][gpus[j]];
+            s->wired[i] |= (uint32_t)(s->links[i][j] > 0) << j;
+        }
+    }
 }
 
 /* All cycles from GPU 0 of the subset, each in one direction, in lexical order. */
@@ -46,13 +52,12 @@ static void list_cycles(struct search *s, int32_t depth)
             VEC_PUSH(&s->cycles, s->now);
         return;
     }
-    for (int32_t next = 1; next < s->n; next++) {
-        if (s->used[next] || s->links[last][next] == 0)
-            continue;
-        s->used[next] = true;
+    for (uint32_t left = s->wired[last] & ~s->used; left; left &= left - 1) {
+        int32_t next = __builtin_ctz(left);
+        s->used |= 1u << next;
         s->now.at[depth] = (uint8_t)next;
         list_cycles(s, depth + 1);
-        s->used[next] = false;
+        s->used &= ~(1u << next);
     }
 }
 
@@ -127,7 +132,7 @@ static void lay_wires(const struct instance *inst, const uint8_t *gpus, int32_t 
             add_plain(out, gpus, RINGS_WIRE);
         return;
     }
-    s.used[0] = true;
+    s.used = 1; /* GPU 0 */
     s.bound = cycles_bound(&s);
     if (s.bound > 0)
         list_cycles(&s, 1);
@@ -166,13 +171,13 @@ static void try_paths(struct search *s, int32_t depth)
     int32_t least = s->least;
     for (int32_t next = 0; next < s->n; next++) {
         int32_t links = depth ? s->links[s->now.at[depth - 1]][next] : INT32_MAX;
-        if (s->used[next] || links == 0)
+        if (s->used >> next & 1 || links == 0)
             continue;
-        s->used[next] = true;
+        s->used |= 1u << next;
         s->least = links < least ? links : least;
         s->now.at[depth] = (uint8_t)next;
         try_paths(s, depth + 1);
-        s->used[next] = false;
+        s->used &= ~(1u << next);
         s->least = least;
     }
 }

@@ -372,11 +372,11 @@ void build_block(struct build *b, struct op_block *block, const char *name,
 {
     *block =
         (struct op_block) { .name = name, .repeat = repeat, .tokens = op_tokens(b->s) };
-    block->forward = ARENA_ARRAY(b->arena, build_room(b, FORWARD_MAX), struct op);
-    block->backward = ARENA_ARRAY(b->arena, build_room(b, BACKWARD_MAX), struct op);
-    block->params = ARENA_ARRAY(b->arena, build_room(b, PARAMS_MAX), struct op_param);
+    block->forward = ARENA_RAW(b->arena, build_room(b, FORWARD_MAX), struct op);
+    block->backward = ARENA_RAW(b->arena, build_room(b, BACKWARD_MAX), struct op);
+    block->params = ARENA_RAW(b->arena, build_room(b, PARAMS_MAX), struct op_param);
     b->until =
-        ARENA_ARRAY(b->arena, build_room(b, FORWARD_MAX) * OP_OUTS_MAX, const char *);
+        ARENA_RAW(b->arena, build_room(b, FORWARD_MAX) * OP_OUTS_MAX, const char *);
     b->block = block;
     emit_steps(b, forward, false);
     emit_steps(b, backward, true);

@@ -450,10 +450,12 @@ static struct cfg find(struct cfg root, const char *pointer)
 {
     char key[64];
     while (*pointer == '/' && cfg_is_object(root)) {
-        size_t n = strcspn(pointer + 1, "/");
-        snprintf(key, sizeof(key), "%.*s", (int)n, pointer + 1);
+        size_t n = 0;
+        for (pointer++; pointer[n] && pointer[n] != '/' && n + 1 < sizeof(key); n++)
+            key[n] = pointer[n];
+        key[n] = '\0';
         root = cfg_get(root, key);
-        pointer += n + 1;
+        pointer += n;
     }
     return *pointer ? (struct cfg) { 0 } : root;
 }
@@ -464,8 +466,10 @@ void heed_note(struct parse_context *r)
     const char *noted = "";
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct row *row = &rows[i];
+        if (row->needs(s) || strcmp(noted, row->field) == 0)
+            continue;
         struct cfg c = find(r->root, row->field);
-        if (!cfg_present(c) || row->needs(s) || strcmp(noted, row->field) == 0)
+        if (!cfg_present(c))
             continue;
         parse_note(r, c, row->otherwise);
         noted = row->field;

@@ -105,6 +105,61 @@ void block_times_host(struct stage *stage)
         }
 }
 
+/* Local variables ------------------------------------------------------------------ */
+
+static bool is_one_of(const char *name, const char *const *names, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether what the operator makes is a local variable of attention's function, which
+ * dies when that returns, after its output product. The chain over scores has one
+ * name: each of its steps frees the one before, but for the product that it begins
+ * with. */
+static bool is_local(const struct op_block *block, int32_t at)
+{
+    static const char *const chain[] = { "scale",      "mask",
+                                         "softmax",    "probs_dropout",
+                                         "probs_cast", "relative_bias_add",
+                                         "scores_cast" };
+    enum { N_CHAIN = sizeof(chain) / sizeof(chain[0]) };
+    const struct op *op = &block->forward[at];
+    bool returns = false;
+    if (op->module != OP_ATTENTION || at + 1 >= block->n_forward)
+        return false;
+    for (int32_t i = at + 1; i < block->n_forward && !returns; i++)
+        returns = strcmp(block->forward[i].name, "out") == 0;
+    const char *next = block->forward[at + 1].name;
+    bool begins = strcmp(op->name, "scores") == 0 && strcmp(next, "softmax") == 0;
+    return returns && (begins || !is_one_of(next, chain, N_CHAIN));
+}
+
+static uint32_t drops_of(const struct stage *stage, const struct op_block *block,
+                         int32_t at)
+{
+    uint32_t bits = 0;
+    for (int32_t j = 0; j < block->forward[at].n_outs; j++)
+        bits |= (uint32_t)recompute_drops(stage, block, at, j) << j;
+    return bits;
+}
+
+static void note_scopes(struct stage *stage, int32_t index)
+{
+    const struct op_block *b = &stage->list.blocks[index];
+    struct op_scope *scopes = ARENA_ARRAY(stage->arena, b->n_forward, struct op_scope);
+    for (int32_t at = 0; at < b->n_forward; at++)
+        scopes[at] = (struct op_scope) {
+            .begins = at > 0 && strcmp(b->forward[at - 1].name, "out") == 0,
+            .local = is_local(b, at),
+            .saves = recompute_saves(stage, b, at),
+            .drops = drops_of(stage, b, at),
+        };
+    stage->times[index].scopes = scopes;
+}
+
 /* What forward keeps --------------------------------------------------------------- */
 
 /* How a tensor is booked that forward keeps for backward; what a module drops is made
@@ -149,6 +204,7 @@ void block_times_make(struct stage *stage, struct kernel_share shared)
         time_ops(stage, shared, block->backward, block->n_backward,
                  stage->times[i].backward_s);
         note_weights(stage, i);
+        note_scopes(stage, i);
         index_kept(stage, i);
     }
     block_times_host(stage);

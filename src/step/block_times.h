@@ -11,12 +11,21 @@ struct kept_tensor {
     bool drops; /* its module drops it, and makes it again */
 };
 
+/* A forward operator among the local variables of attention's function. */
+struct op_scope {
+    bool begins;    /* the function has returned */
+    bool local;     /* what it makes is one */
+    bool saves;     /* it is kept whatever is recomputed */
+    uint32_t drops; /* bits: of what it makes, that its module drops */
+};
+
 /* Lists of forward [0] and backward [1] operators, but for kernels' times, which are of
  * the GPU alone [0] and overlapped with a collective [1]. */
 struct block_times {
     double *forward_s[2], *backward_s[2];
-    double *host_s[2];  /* in a graph or by itself */
-    bool *is_weight[2]; /* makes the gradient of a weight */
+    double *host_s[2];       /* in a graph or by itself */
+    bool *is_weight[2];      /* makes the gradient of a weight */
+    struct op_scope *scopes; /* [forward] */
     struct kept_tensor *kept;
     int32_t *kept_starts; /* [backward + 1] of the last operator to need them */
 };

@@ -181,7 +181,7 @@ void pass_forward_block(struct builder *b, int32_t index)
         if (b->pass.part == CATEGORY_RECOMPUTE && recompute_saves(b->stage, block, i))
             continue;
         emit_comms(b, index, op, i, false, &spent);
-        pass_scope(b, block, i);
+        pass_scope(b, index, i);
         emit_op(b, index, false, i);
         emit_comms(b, index, op, i, true, &spent);
         if (b->pass.part != CATEGORY_RECOMPUTE)
@@ -208,12 +208,12 @@ static void run_again(struct builder *b, int32_t index, const int32_t *users,
         int32_t region = recompute_region(b->stage, block, i);
         if (region < 0 || users[region] != at)
             continue;
-        pass_scope_again(b, block, i);
+        pass_scope_again(b, index, i);
         emit_comms(b, index, &block->forward[i], i, false, &spent);
         emit_op(b, index, false, i);
         emit_comms(b, index, &block->forward[i], i, true, &spent);
     }
-    pass_scope_again(b, block, -1);
+    pass_scope_again(b, index, -1);
     b->pass.part = part;
 }
 

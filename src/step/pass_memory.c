@@ -32,36 +32,6 @@ static enum keep keep_out(const struct builder *b, const struct op *op, enum kee
 
 /* Local variables ------------------------------------------------------------------ */
 
-static bool is_one_of(const char *name, const char *const *names, int32_t n)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-/* Whether what the operator makes is a local variable of attention's function, which
- * dies when that returns, after its output product. The chain over scores has one
- * name: each of its steps frees the one before, but for the product that it begins
- * with. */
-static bool is_local(const struct op_block *block, int32_t at)
-{
-    static const char *const chain[] = { "scale",      "mask",
-                                         "softmax",    "probs_dropout",
-                                         "probs_cast", "relative_bias_add",
-                                         "scores_cast" };
-    enum { N_CHAIN = sizeof(chain) / sizeof(chain[0]) };
-    const struct op *op = &block->forward[at];
-    bool returns = false;
-    if (op->module != OP_ATTENTION || at + 1 >= block->n_forward)
-        return false;
-    for (int32_t i = at + 1; i < block->n_forward && !returns; i++)
-        returns = strcmp(block->forward[i].name, "out") == 0;
-    const char *next = block->forward[at + 1].name;
-    bool begins = strcmp(op->name, "scores") == 0 && strcmp(next, "softmax") == 0;
-    return returns && (begins || !is_one_of(next, chain, N_CHAIN));
-}
-
 void pass_leave_scope(struct builder *b)
 {
     while (b->tensors.n_locals > 0)
@@ -71,28 +41,20 @@ void pass_leave_scope(struct builder *b)
     b->tensors.drops = 0;
 }
 
-static uint32_t drops_of(const struct stage *stage, const struct op_block *block,
-                         int32_t at)
-{
-    uint32_t bits = 0;
-    for (int32_t j = 0; j < block->forward[at].n_outs; j++)
-        bits |= (uint32_t)recompute_drops(stage, block, at, j) << j;
-    return bits;
-}
-
-void pass_scope_again(struct builder *b, const struct op_block *block, int32_t at)
+void pass_scope_again(struct builder *b, int32_t block, int32_t at)
 {
     b->tensors.again = at >= 0;
-    b->tensors.drops = at >= 0 ? drops_of(b->stage, block, at) : 0;
+    b->tensors.drops = at >= 0 ? b->stage->times[block].scopes[at].drops : 0;
 }
 
-void pass_scope(struct builder *b, const struct op_block *block, int32_t at)
+void pass_scope(struct builder *b, int32_t block, int32_t at)
 {
-    if (at > 0 && strcmp(block->forward[at - 1].name, "out") == 0)
+    const struct op_scope *scope = &b->stage->times[block].scopes[at];
+    if (scope->begins)
         pass_leave_scope(b);
-    b->tensors.makes_local = is_local(block, at);
-    b->tensors.saves = recompute_saves(b->stage, block, at);
-    b->tensors.drops = drops_of(b->stage, block, at);
+    b->tensors.makes_local = scope->local;
+    b->tensors.saves = scope->saves;
+    b->tensors.drops = scope->drops;
     b->tensors.skips_input = at == 0 && b->pass.from_checkpoint;
 }
 

@@ -28,8 +28,8 @@ int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block)
 /* Before a forward operator of the block; after the last: local variables live until
  * their function returns. */
 /* The forward operator that is run once more for its module's backward; -1: no more. */
-void pass_scope_again(struct builder *b, const struct op_block *block, int32_t at);
-void pass_scope(struct builder *b, const struct op_block *block, int32_t at);
+void pass_scope_again(struct builder *b, int32_t block, int32_t at);
+void pass_scope(struct builder *b, int32_t block, int32_t at);
 void pass_leave_scope(struct builder *b);
 
 /* What the forward block's scatters within the tensor group have read comes back when

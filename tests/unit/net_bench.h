@@ -40,9 +40,12 @@ static inline void bench_release(struct bench *b)
 static inline struct coll_request bench_request(const struct bench *b, enum coll_op op,
                                                 double size)
 {
-    return (struct coll_request) {
-        .op = op, .protocol = -1, .size_B = size, .groups = &b->world, .n_groups = 1
-    };
+    return (struct coll_request) { .op = op,
+                                   .protocol = -1,
+                                   .size_B = size,
+                                   .groups = &b->world,
+                                   .n_groups = 1,
+                                   .explains = true };
 }
 
 /* Of every instance, the GPUs in the mask alone. */
