@@ -41,7 +41,7 @@ comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults
+.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -58,7 +58,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden terminal sweeps files capture strangers device installed library $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden terminal sweeps files capture strangers device installed library everywhere $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -167,6 +167,27 @@ fuzz:                           ## each reader on mutated files, whole scenarios
 
 faults: $(BUILD)/smsim          ## commands whose opens, renames, mallocs and writes fail one after the other
 	$(Q)bash tests/faults.sh $(BUILD)/smsim $(N)
+
+threads:                        ## libsmsim in several threads under TSan
+	$(Q)$(MAKE) --no-print-directory BUILD=build/tsan CFLAGS='-O1 -g' SANITIZE=-fsanitize=thread build/tsan/threads
+	$(Q)TSAN_OPTIONS=halt_on_error=1 SMSIM_DATA=$(CURDIR) build/tsan/threads
+
+$(BUILD)/threads: tests/threads.c $(BUILD)/libsmsim.a
+	$(call say,LD,$@)
+	$(Q)$(CC) -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) $(CFLAGS) -Isrc/lib -o $@ $^ $(ALL_LD)
+
+everywhere: $(BUILD)/smsim      ## the same bytes with any number of threads, locale, time zone and folder
+	$(Q)sh tests/everywhere.sh $(BUILD)/smsim
+
+CPPCHECK  = --enable=warning,portability --inline-suppr --quiet --error-exitcode=1 --std=c11 --suppressions-list=tests/cppcheck.txt
+check-deep: all                 ## what takes an hour: other compilers, threads, faults, analysers
+	$(Q)$(MAKE) --no-print-directory BUILD=build/gcc-O0 CFLAGS=-O0 build/gcc-O0/smsim
+	$(Q)$(MAKE) --no-print-directory BUILD=build/gcc-O3 CFLAGS=-O3 build/gcc-O3/smsim
+	$(Q)! command -v clang >/dev/null || $(MAKE) --no-print-directory BUILD=build/clang CC=clang build/clang/smsim
+	$(Q)sh tests/everywhere.sh $(BUILD)/smsim $$(ls build/gcc-O0/smsim build/gcc-O3/smsim build/clang/smsim 2>/dev/null)
+	$(Q)$(MAKE) --no-print-directory threads faults fuzz static N=200 SECONDS=60
+	$(Q)! command -v cppcheck >/dev/null || cppcheck $(CPPCHECK) -Isrc -j2 src
+	$(Q)! command -v clang-tidy >/dev/null || clang-tidy --quiet $(SRC) -- $(filter-out -MMD -MP,$(ALL_CF)) -DSMSIM_DATA_DIR='""'
 
 N        ?= 40
 FOLDERS  ?= cost step memory search engine

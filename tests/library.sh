@@ -67,10 +67,8 @@ grep -q '^  GPU' "$dir/out" || complain "choose names no cause: $(cat "$dir/out"
 [ "$(wc -l <"$dir/err")" = 1 ] && grep -q 'is not in scenarios/' "$dir/err" || complain "of a job that is none: $(cat "$dir/err")"
 (ulimit -v 60000 && exec "$dir/step" llama2-70b-smp2-16xp5.48xlarge /cluster/count=2048 --unfold >"$dir/out" 2>"$dir/err")
 [ $? -le 1 ] || complain "without memory the process ends: $(head -n 3 "$dir/err")"
-# numbers have points in any locale
-LC_ALL=de_DE.UTF-8 "$dir/step" $job >"$dir/out2" 2>&1
-"$dir/step" $job >"$dir/out" 2>&1
-cmp -s "$dir/out" "$dir/out2" || complain "another locale gives other numbers"
+# a locale whose numbers have commas, for the package's test
+localedef -i de_DE -f UTF-8 "$dir/de_DE.UTF-8" >/dev/null 2>&1 && LOCPATH=$dir && export LOCPATH
 
 python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || command -v python3)
 if [ -z "$python" ]; then

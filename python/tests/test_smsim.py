@@ -3,6 +3,7 @@
 
 import copy
 import json
+import locale
 import os
 import subprocess
 import sys
@@ -138,6 +139,21 @@ class Threads(unittest.TestCase):
         with ThreadPoolExecutor(4) as pool:
             together = list(pool.map(smsim.simulate, sources))
         self.assertEqual(alone, together)
+
+
+class Locale(unittest.TestCase):
+    def test_commas(self):
+        plain = smsim.simulate(GPT), smsim.plan(**Plan.QUESTION), smsim.Job(BERT).scenario
+        try:
+            locale.setlocale(locale.LC_ALL, "de_DE.UTF-8")
+        except locale.Error:
+            self.skipTest("there is no German locale")
+        try:
+            self.assertEqual(locale.localeconv()["decimal_point"], ",")
+            self.assertEqual((smsim.simulate(GPT), smsim.plan(**Plan.QUESTION), smsim.Job(BERT).scenario), plain)
+            self.assertEqual(locale.localeconv()["decimal_point"], ",")
+        finally:
+            locale.setlocale(locale.LC_ALL, "C")
 
 
 class Package(unittest.TestCase):
