@@ -41,7 +41,7 @@ comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep
+.PHONY: all demo test unit golden terminal readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -167,6 +167,10 @@ fuzz:                           ## each reader on mutated files, whole scenarios
 
 faults: $(BUILD)/smsim          ## commands whose opens, renames, mallocs and writes fail one after the other
 	$(Q)bash tests/faults.sh $(BUILD)/smsim $(N)
+
+coverage:                       ## lines and branches by folder that goldens and unit tests run
+	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g --coverage' golden files unit
+	$(Q)sh tests/coverage.sh build/coverage
 
 threads:                        ## libsmsim in several threads under TSan
 	$(Q)$(MAKE) --no-print-directory BUILD=build/tsan CFLAGS='-O1 -g' SANITIZE=-fsanitize=thread build/tsan/threads

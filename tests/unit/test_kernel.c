@@ -405,6 +405,51 @@ static void test_operators(void)
                            1e-15);
 }
 
+/* Equation (9) with tiles and columns counted by hand: up to 64 keys are half a tile's
+ * work, a head is computed as the next 32 columns, and above 192 as 256; a causal row of
+ * tiles ends at its diagonal. */
+static void test_flash_by_hand(void)
+{
+    static const struct {
+        int64_t m, n, head_dim;
+        bool causal;
+        double rows, columns, pairs, width;
+    } cases[] = {
+        { 4096, 64, 64, false, 32, 1, 16, 64 },
+        { 4096, 65, 64, false, 32, 1, 32, 64 },
+        { 4096, 128, 64, false, 32, 1, 32, 64 },
+        { 4096, 129, 64, false, 32, 2, 64, 64 },
+        { 1024, 1024, 80, false, 8, 8, 64, 96 },
+        { 1024, 1024, 96, false, 8, 8, 64, 96 },
+        { 1024, 1024, 192, false, 8, 8, 64, 192 },
+        { 1024, 1024, 193, false, 8, 8, 64, 256 },
+        { 1024, 1024, 256, false, 8, 8, 64, 256 },
+        { 1024, 1024, 257, false, 8, 8, 64, 288 },
+        { 1024, 1024, 128, true, 8, 8, 36, 128 },
+        { 512, 1024, 128, true, 4, 8, 26, 128 },
+        { 1024, 512, 128, true, 8, 4, 32, 128 },
+    };
+    const struct gpu g = a100();
+    const double heads = 512;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        for (int backward = 0; backward < 2; backward++) {
+            double frac = backward ? 0.514 : 0.61;
+            double pair_s = 4.0 * 128 * 128 * cases[i].width * (backward ? 2.5 : 1) /
+                            (frac * 312e12 / 108);
+            double busiest = heads * cases[i].pairs / 108 +
+                             (cases[i].causal ? 0.485 * cases[i].columns : 0);
+            double moved_B = 2 * heads * (double)cases[i].head_dim * 2 *
+                             (double)(cases[i].m + cases[i].n) * (backward ? 2 : 1);
+            double want_s = 6.1e-6 + pair_s * fmax(busiest, cases[i].columns) +
+                            moved_B / (0.576 * 2039e9) +
+                            0.8e-6 * heads * cases[i].rows / 108;
+            double got_s = kernel_flash_s(
+                &g, DTYPE_BF16, cases[i].m, cases[i].n, cases[i].head_dim,
+                (int64_t)heads, cases[i].causal, backward, false, kernel_alone);
+            CU_ASSERT_DOUBLE_EQUAL(got_s / want_s, 1, 1e-12);
+        }
+}
+
 void test_kernel_register(void)
 {
     CU_pSuite suite = CU_add_suite("kernel", NULL, NULL);
@@ -422,6 +467,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_streams);
     CU_ADD_TEST(suite, test_flash);
     CU_ADD_TEST(suite, test_flash_sustained);
+    CU_ADD_TEST(suite, test_flash_by_hand);
     CU_ADD_TEST(suite, test_alignment);
     CU_ADD_TEST(suite, test_operators);
 }
