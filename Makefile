@@ -5,7 +5,7 @@ BUILD    ?= build
 VERSION  := $(shell sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/version.h)
 PREFIX   ?= /usr/local
 DATA_DIR ?= $(CURDIR)#         where the data are if they are not near the program
-PKGS     := jansson gsl cairo expat libfyaml zlib sqlite3
+PKGS     := jansson gsl cairo expat libfyaml zlib sqlite3 libmicrohttpd
 export PKGS
 CFLAGS   ?= -O2 -g
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wdouble-promotion
@@ -152,8 +152,8 @@ library: lib $(BUILD)/smsim     ## its examples and its package of Python
 deb: all man lib                ## a Debian package, in build/
 	$(Q)sh package/deb.sh $(BUILD) $(VERSION)
 
-static: $(BUILD)/src/main.o $(OBJ) man ## a tarball with a static program that runs on any Linux, in build/
-	$(Q)sh package/static.sh $(BUILD) $(VERSION) $(CC) $(BUILD)/src/main.o $(OBJ)
+static: $(BUILD)/src/main.o $(OBJ) $(BUILD)/serve_none.o man ## a tarball with a static program that runs on any Linux, in build/
+	$(Q)PKGS='$(filter-out libmicrohttpd,$(PKGS))' sh package/static.sh $(BUILD) $(VERSION) $(CC) $(BUILD)/src/main.o $(filter-out %/serve/serve.o,$(OBJ)) $(BUILD)/serve_none.o
 
 FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 SECONDS  ?= 10
@@ -278,6 +278,10 @@ $(BUILD)/capture.o $(BUILD)/page.o: $(BUILD)/%.o: $(BUILD)/%.c
 	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
 
 $(BUILD)/src/config/datadir.o: WARN += -DSMSIM_DATA_DIR='"$(DATA_DIR)"'
+
+$(BUILD)/serve_none.o: src/serve/serve.c
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CF) -DSMSIM_NO_SERVE -c -o $@ $<
 
 $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)

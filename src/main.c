@@ -34,6 +34,7 @@ static const struct command {
     { "plan", cmd_plan, "the best degrees, placement and library for a job, and why" },
     { "compare", cmd_compare, "what makes two jobs differ, cause by cause" },
     { "doctor", cmd_doctor, "whether a run is as fast as it should be, by its logs" },
+    { "serve", cmd_serve, "a page in the browser that does these" },
     { "pilot", cmd_pilot, "which measurement would help most to choose a plan" },
     { "sweep", cmd_sweep, "a job at every point of a grid: tables and figures" },
     { "validate", cmd_validate, "predictions against published measurements" },

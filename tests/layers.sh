@@ -34,9 +34,10 @@ validation   simulate risk
 trace        step
 report       draw trace compare doctor search sweep calibrate validation
 page         report
+serve        base
 schema       report dialect
 lib          report dialect
-cmd          schema report dialect page
+cmd          schema report dialect page serve
 ROWS
 }
 status=0

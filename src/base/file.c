@@ -3,6 +3,7 @@
 #include "base/file.h"
 
 #include "base/ending.h"
+#include "base/fence.h"
 #include "base/xmalloc.h"
 
 #include <dirent.h>
@@ -105,11 +106,20 @@ char *file_read(const char *path, size_t max_B, size_t *len, struct err *err)
 {
     if (strcmp(path, "-") == 0)
         return read_stream(stdin, "standard input", max_B, len, err);
+    if (!fence_allows(path)) {
+        err_set_file(err, path, "is outside of what may be read here");
+        return NULL;
+    }
     FILE *in = open_regular(path, err);
     char *text = in ? read_stream(in, path, max_B, len, err) : NULL;
     if (in)
         fclose(in);
     return text;
+}
+
+bool file_is_there(const char *path)
+{
+    return fence_allows(path) && access(path, F_OK) == 0;
 }
 
 static int cannot_write(const char *path, struct err *err)

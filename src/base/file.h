@@ -12,6 +12,9 @@
  * descriptor that the process was given (/dev/fd/N) may be a pipe. */
 char *file_read(const char *path, size_t max_B, size_t *len, struct err *err);
 
+/* Whether there is something of that name, as far as it may be read (base/fence.h). */
+bool file_is_there(const char *path);
+
 /* Whether two paths lead to one regular file. */
 bool file_same(const char *a, const char *b);
 

@@ -37,6 +37,7 @@ int cmd_capture(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_model(int argc, char **argv);
 int cmd_schema(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
 
 /* Prints what a key of a file means: its pointer or its name; the exit code. Where
  * there is no such key, the nearest of keys and commands is named. */

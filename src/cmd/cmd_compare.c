@@ -1,5 +1,6 @@
 /* smsim compare: what makes jobs differ, cause by cause. */
 #include "base/err.h"
+#include "base/fence.h"
 #include "base/names.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -70,7 +71,7 @@ static bool is_result(const char *name)
     static const char schema[] = "urn:smsim:simulate:";
     json_error_t unused;
     size_t n = strlen(name);
-    json_t *tree = n > 5 && strcmp(name + n - 5, ".json") == 0
+    json_t *tree = n > 5 && strcmp(name + n - 5, ".json") == 0 && fence_allows(name)
                        ? json_load_file(name, 0, &unused)
                        : NULL;
     const char *is = json_string_value(json_object_get(tree, "schema"));

@@ -2,6 +2,7 @@
 
 #include "config/datadir.h"
 
+#include "base/file.h"
 #include "base/vec.h"
 
 #include <dirent.h>
@@ -148,7 +149,7 @@ struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *
 {
     struct arena *arena = &loader->arena;
     const char *file = datadir_file(arena, dir, name);
-    if (access(file, F_OK) == 0)
+    if (file_is_there(file))
         return cfg_load(loader, file);
     loader->inputs.n_unread++;
     const char *why = strerror(errno);

@@ -1,5 +1,7 @@
 #include "hardware/instance.h"
 
+#include "base/file.h"
+
 #include "config/cache.h"
 #include "config/datadir.h"
 #include "hardware/domain.h"
@@ -184,7 +186,7 @@ static const void *make_instance(struct cfg_loader *loader, const char *name,
                                  struct cfg where)
 {
     const char *path = datadir_file(&loader->arena, "topologies/instances", name);
-    const char *why = access(path, F_OK) ? absent_reason(loader, name) : NULL;
+    const char *why = !file_is_there(path) ? absent_reason(loader, name) : NULL;
     if (why) {
         cfg_error_at(loader, where, DIAG_UNSUPPORTED, "%s is not simulated: %s", name,
                      why);

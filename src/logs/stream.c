@@ -1,5 +1,6 @@
 #include "logs/stream.h"
 
+#include "base/fence.h"
 #include "base/file.h"
 #include "base/xmalloc.h"
 
@@ -52,6 +53,10 @@ static void split(struct splitter *s, const char *text, size_t length)
 static gzFile open_file(const char *file, struct err *err)
 {
     bool is_input = strcmp(file, "-") == 0;
+    if (!is_input && !fence_allows(file)) {
+        err_set(err, "%s: is outside of what may be read here", file);
+        return NULL;
+    }
     int fd = is_input ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_NONBLOCK);
     struct stat st;
     if (fd < 0 || fstat(fd, &st)) {

@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include "base/file.h"
 #include "base/strbuf.h"
 #include "config/cache.h"
 #include "config/datadir.h"
@@ -433,9 +434,9 @@ static struct cfg load_named(struct cfg_loader *loader, const char *name,
 {
     const char *file = datadir_file(&loader->arena, "models", name);
     const char *inside = arena_printf(&loader->arena, "%s/config.json", name);
-    if (access(file, F_OK) == 0 && access(inside, F_OK) != 0)
+    if (file_is_there(file) && !file_is_there(inside))
         return datadir_load(loader, "models", name, where);
-    if (access(inside, F_OK) == 0)
+    if (file_is_there(inside))
         return datadir_load(loader, "models", inside, where);
     if (hub_is_id(name) || hub_knows(loader, name))
         return hub_load(loader, name, where);

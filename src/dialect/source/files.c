@@ -1,5 +1,7 @@
 #include "dialect/source/files.h"
 
+#include "base/fence.h"
+
 #include <string.h>
 #include <sys/stat.h>
 
@@ -24,7 +26,7 @@ const struct source_file *source_files_find(const struct source_file *files, int
 static bool is_file(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    return fence_allows(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 const char *source_files_next_to(struct arena *arena, const char *source,

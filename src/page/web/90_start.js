@@ -1,6 +1,6 @@
 /* Which page the data are of. */
 function pageOf(d) {
-  const pages = { simulate: pageOfSimulate };
+  const pages = { simulate: pageOfSimulate, plan: pageOfPlan, compare: pageOfCompare };
   return pages[d.kind](d);
 }
 function showPage(d, into) {

@@ -1,0 +1,90 @@
+/* The controls: forms that write the state, and ask again. */
+let LISTS = {}, due = 0, shown = null; /* shown: the scenario of the last answer */
+function changed() {
+  keepState();
+  clearTimeout(due);
+  due = setTimeout(run, 250);
+}
+function valueAt(tree, pointer) {
+  for (const k of pointer.split("/").slice(1)) tree = tree && typeof tree === "object" ? tree[k] : undefined;
+  return tree === undefined || tree === null || typeof tree === "object" ? "" : String(tree);
+}
+function field(name, id, input) { return el("div", { class: "field" }, el("label", { for: id }, name), input); }
+/* A box for text with suggestions, a number, or a choice; empty: as the file has it. */
+function control(name, id, type, value, set, hintText) {
+  let input;
+  const on = { input: (e) => { set(e.target.value); changed(); } };
+  if (type === "number") input = el("input", { id, type: "number", min: 1, step: "any", inputmode: "numeric", placeholder: hintText || "", on });
+  else if (type === "text") input = el("input", { id, type: "text", placeholder: hintText || "", autocomplete: "off", spellcheck: "false", on });
+  else if (type === "lines") input = el("textarea", { id, rows: 2, placeholder: hintText || "", spellcheck: "false", on });
+  else if (type === "models" || type === "instances") input = el("input", { id, type: "text", list: "list-" + type, placeholder: hintText || "", autocomplete: "off", spellcheck: "false", on });
+  else input = el("select", { id, on: { change: on.input } }, el("option", { value: "" }, hintText ? "(" + hintText + ")" : "(as it is)"), LISTS[type].map((n) => el("option", { value: n }, n)));
+  input.value = value || "";
+  return field(name, id, input);
+}
+function startOptions(d) {
+  const group = (label, names) => names.length ? el("optgroup", { label }, names.map((n) => el("option", { value: n }, n))) : null;
+  return [el("option", { value: "blank" }, "a new job"), el("option", { value: "paste" }, "a file that you paste"),
+    typeof d.job === "object" ? el("option", { value: "object" }, "a plan") : null, group("your files", LISTS.files), group("shipped scenarios", LISTS.scenarios)];
+}
+function designForm(k) {
+  const d = S[k], id = (x) => k + x.replace(/\W/g, "-");
+  const start = el("select", { id: id("start"), on: { change: (e) => {
+    if (e.target.value !== "object") { d.job = e.target.value; d.sets = {}; d.more = ""; }
+    changed(); drawControls();
+  } } }, startOptions(d));
+  start.value = typeof d.job === "object" ? "object" : d.job;
+  const paste = d.job === "paste" ? [
+    control("File's name", id("name"), "text", d.paste.name, (v) => { d.paste.name = v; }, "train.sh"),
+    field("Its text: read, never run", id("text"), el("textarea", { id: id("text"), rows: 9, class: "code", spellcheck: "false", placeholder: "#!/bin/bash\ntorchrun pretrain_gpt.py ...", on: { input: (e) => { d.paste.text = e.target.value; changed(); } } }, d.paste.text))] : null;
+  const groups = { job: "Job", degrees: "Degrees", batch: "Batch and precision" };
+  return el("form", { on: { submit: (e) => { e.preventDefault(); run(); } }, "aria-label": "design " + k.toUpperCase() },
+    field("Start from", id("start"), start), paste,
+    Object.keys(groups).map((g) => el("fieldset", null, el("legend", null, groups[g]), el("div", { class: "grid" },
+      CONTROLS.filter((c) => c[3] === g).map((c) => control(c[0], id(c[1]), c[2], d.sets[c[1]], (v) => { d.sets[c[1]] = v; }, S.on === k && shown ? valueAt(shown, c[1]) : ""))))),
+    el("details", { open: d.more ? true : null }, el("summary", null, "Any other key"),
+      field("One POINTER=VALUE a line", id("more"), el("textarea", { id: id("more"), rows: 3, class: "code", spellcheck: "false", placeholder: "/parallelism/virtual_stages=2", on: { input: (e) => { d.more = e.target.value; changed(); } } }, d.more))),
+    el("button", { type: "button", on: { click: () => { S[k] = { ...design(), job: d.job, paste: d.paste }; changed(); drawControls(); } } }, "undo all changes"));
+}
+function planForm() {
+  return el("form", { on: { submit: (e) => { e.preventDefault(); clearTimeout(due); run(true); } }, "aria-label": "search" },
+    el("p", { class: "soft small" }, "Searches degrees, placement and library for design A's model and batch."),
+    el("div", { class: "grid" }, PLAN_CONTROLS.map((c) => control(c[0], "plan-" + c[1], c[2], S.plan[c[1]], (v) => { S.plan[c[1]] = v; }, c[3] || (c[1] === "instance" || c[1] === "count" ? "as in the design" : "")))),
+    el("button", { type: "submit", class: "primary" }, "Search"));
+}
+function drawControls() {
+  const box = document.getElementById("controls"), focus = document.activeElement && document.activeElement.id;
+  const tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "what to do" }, [["simulate", "Simulate"], ["plan", "Plan"], ["compare", "Compare"]].map(([v, name]) =>
+    el("button", { type: "button", role: "tab", id: "tab-" + v, "aria-selected": String(S.view === v), tabindex: S.view === v ? 0 : -1, on: { click: () => go(v), keydown: (e) => tabKey(e, v) } }, name)));
+  const sides = S.view === "compare" ? el("div", { class: "tabs small", role: "group", "aria-label": "design" }, ["a", "b"].map((k) =>
+    el("button", { type: "button", id: "side-" + k, "aria-selected": String(S.on === k), on: { click: () => { S.on = k; shown = null; drawControls(); } } }, "Design " + k.toUpperCase()))) : null;
+  box.replaceChildren(tabs, sides || "", S.view === "plan" ? planForm() : "",
+    S.view === "plan" ? el("details", { open: true }, el("summary", null, "Design A"), designForm("a")) : designForm(S.view === "compare" ? S.on : "a"));
+  if (focus && document.getElementById(focus)) document.getElementById(focus).focus();
+}
+function tabKey(e, v) {
+  const all = ["simulate", "plan", "compare"], i = all.indexOf(v), to = e.key === "ArrowRight" ? i + 1 : e.key === "ArrowLeft" ? i - 1 : -1;
+  if (to < 0 && e.key !== "ArrowLeft" || !/^Arrow(Left|Right)$/.test(e.key)) return;
+  const next = all[(to + all.length) % all.length];
+  go(next);
+  document.getElementById("tab-" + next).focus();
+  e.preventDefault();
+}
+function go(view) {
+  S.view = view;
+  S.on = "a";
+  if (view === "compare" && !S.b) { S.b = JSON.parse(JSON.stringify(S.a)); S.on = "b"; }
+  keepState();
+  drawControls();
+  run();
+}
+/* Empty boxes show what the job has. */
+function hints(scenario, k) {
+  shown = scenario;
+  for (const c of CONTROLS) {
+    const e = document.getElementById(k + c[1].replace(/\W/g, "-")), v = valueAt(scenario, c[1]);
+    if (!e) continue;
+    if (e.tagName === "SELECT") e.options[0].textContent = v ? "(" + v + ")" : "(as it is)";
+    else e.placeholder = v;
+  }
+}
