@@ -7,6 +7,7 @@
 #include "cmd/script.h"
 #include "compare/difference.h"
 #include "draw/draw.h"
+#include "logs/steady.h"
 #include "report/difference.h"
 #include "report/report.h"
 
@@ -15,7 +16,7 @@
 enum { SIDES_MAX = 8 };
 
 struct arguments {
-    struct option_list sets, to;
+    struct option_list sets, to, logs, to_logs;
     const char *json, *plot;
     int by;
 };
@@ -28,6 +29,10 @@ static const struct option options[] = {
       .value = "POINTER=VALUE", .help = "change all of the jobs: /cluster/count=4" },
     { .name = "--to", .type = OPTION_LIST, .at = AT(to),
       .value = "POINTER=VALUE", .help = "with one job: compare it with itself so changed" },
+    { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
+      .value = "FILE", .help = "a log of the first job's run: start from its measured step; may be repeated" },
+    { .name = "--to-log", .type = OPTION_LIST, .at = AT(to_logs),
+      .value = "FILE", .help = "a log of the other's: end at its measured step" },
     { .name = "--by", .type = OPTION_ENUM, .at = AT(by), .value = "UNIT",
       .help = "time of a step (default), a sample or a token", .names = difference_by_names },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json),
@@ -50,6 +55,7 @@ static const struct usage usage = {
                "first.\n\n"
                "  smsim compare bert-large-squad-2xp3.16xlarge bert-large-squad-2xp4d.24xlarge\n"
                "  smsim compare my.json --to /training/precision=bf16 --to /cluster/count=8\n"
+               "  smsim compare my.json --log train.log --to /cluster/count=8\n"
                "  smsim compare old/launch.py new/launch.py --by token --plot difference.svg\n",
     .options = options,
     .min_positional = 1,
@@ -63,6 +69,7 @@ struct side {
     struct cfg_loader loader;
     json_t *tree; /* NULL: of a result */
     struct difference_numbers numbers;
+    const struct option_list *logs; /* of its run; NULL: none */
 };
 
 /* Whether a file is a result of simulate --json, by its schema. */
@@ -145,6 +152,34 @@ static int compare_numbers(struct difference *d, struct side *a, struct side *b,
     return 0;
 }
 
+/* The time of a step in the logs of a side's run: the median of steady steps. A rate
+ * becomes a time by the job's batch. */
+static int measure(double *step_s, const struct side *side,
+                   const struct difference_numbers *n, struct err *err)
+{
+    const struct logs_step does = { n->samples_per_s * n->step_s,
+                                    n->tokens_per_s * n->step_s, (double)n->gpus };
+    struct logs l;
+    int rc = 0;
+    *step_s = 0;
+    if (!side->logs || side->logs->n == 0)
+        return 0;
+    logs_init(&l);
+    for (int32_t i = 0; i < side->logs->n && rc == 0; i++)
+        rc = logs_read(&l, side->logs->values[i], err);
+    if (rc == 0) {
+        const struct logs_steady s = logs_steady_find(&l, &does);
+        *step_s = s.n ? s.median_s : 0;
+        if (s.n == 0)
+            rc = err_set(err,
+                         "%s: no time of a step is in it (docs/doctor.md lists "
+                         "what is read)",
+                         side->logs->values[0]);
+    }
+    logs_release(&l);
+    return rc;
+}
+
 static int compare(struct side *a, struct side *b, const struct arguments *args,
                    json_t *pairs, bool last, struct err *err)
 {
@@ -153,9 +188,13 @@ static int compare(struct side *a, struct side *b, const struct arguments *args,
     int rc = a->tree && b->tree ? difference_make(&d, &a->loader.arena, &a->loader,
                                                   a->tree, b->tree, err)
                                 : compare_numbers(&d, a, b, err);
+    struct difference_view view = {
+        a->name, b->name, (enum difference_by)args->by, &d, { 0, 0 }
+    };
+    if (rc == 0)
+        rc = measure(&view.measured_s[0], a, &d.a, err) ||
+             measure(&view.measured_s[1], b, &d.b, err);
     if (rc == 0) {
-        const struct difference_view view = { a->name, b->name,
-                                              (enum difference_by)args->by, &d };
         if (text && json_array_size(pairs))
             fputc('\n', stdout);
         if (text)
@@ -191,6 +230,8 @@ static const char *misplaced(const struct arguments *a, const struct option_list
         return "with what? (name another job, or give --to POINTER=VALUE)";
     if (names->n > 1 && a->to.n)
         return "--to: goes with one job";
+    if (names->n > 2 && a->to_logs.n)
+        return "--to-log: goes with two jobs";
     return NULL;
 }
 
@@ -218,6 +259,8 @@ int cmd_compare(int argc, char **argv)
         n++;
     }
     status = EXIT_DONE;
+    sides[0].logs = &args.logs;
+    sides[1].logs = &args.to_logs;
     for (int32_t i = 0; i < n && failed < 0; i++)
         cmd_warn(&sides[i].loader);
     if (failed < 0 && compare_all(sides, n, &args, &err))

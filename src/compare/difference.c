@@ -27,6 +27,7 @@ int difference_of_result(struct difference_numbers *n, json_t *result, struct er
         .capacity_B = number(result, "/memory/capacity_bytes"),
         .usd_per_h = number(result, "/cost/usd_per_hour"),
         .usd_per_step = number(result, "/cost/usd_per_step"),
+        .gpus = json_integer_value(pointer_get(result, "/gpus")),
         .fits = json_is_true(pointer_get(result, "/memory/fits")),
     };
     for (int i = 0; i < CATEGORY_N; i++) {

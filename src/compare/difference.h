@@ -24,6 +24,7 @@ struct difference_numbers {
     double step_s, samples_per_s, tokens_per_s;
     double peak_B, capacity_B;
     double usd_per_h, usd_per_step; /* NAN: no price is known */
+    int64_t gpus;                   /* of the cluster; 0: an old result */
     bool fits;
     double parts_s[CATEGORY_N];
 };

@@ -17,6 +17,7 @@ struct difference_view {
     const char *a, *b;
     enum difference_by by;
     const struct difference *d;
+    double measured_s[2]; /* of a step of each, by logs of its run; 0: no log */
 };
 
 /* The waterfall, whose printed parts sum to the printed difference; both breakdowns;
@@ -33,6 +34,9 @@ extern const struct contract report_differences_contract;
 /* Seconds of a step, of a thousand samples or of a million tokens. */
 double report_difference_time(const struct difference_numbers *n,
                               enum difference_by by);
+
+/* Likewise, of what was measured of a side (0: a, 1: b), which has a log. */
+double report_difference_measured(const struct difference_view *v, int side);
 
 /* The waterfall as a figure. */
 int figure_difference_write(const struct difference_view *v, const char *path,

@@ -87,6 +87,22 @@ static json_t *numbers_a(const void *view)
     return contract_json(&numbers, &((const struct difference_view *)view)->d->a);
 }
 
+/* null: no log. */
+static json_t *measured_of(const struct difference_view *v, int side)
+{
+    return v->measured_s[side] > 0 ? json_real(v->measured_s[side]) : NULL;
+}
+
+static json_t *measured_a(const void *view)
+{
+    return measured_of(view, 0);
+}
+
+static json_t *measured_b(const void *view)
+{
+    return measured_of(view, 1);
+}
+
 static json_t *numbers_b(const void *view)
 {
     return contract_json(&numbers, &((const struct difference_view *)view)->d->b);
@@ -98,6 +114,8 @@ static const struct contract_member pair_rows[] = {
     CONTRACT_AT("b", TEXT, difference_view, b, "The other."),
     CONTRACT_MADE("from", OBJECT, numbers_a, "Of the first.", .of = &numbers),
     CONTRACT_MADE("to", OBJECT, numbers_b, "Of the other.", .of = &numbers),
+    CONTRACT_MADE("from_measured_s", REAL, measured_a, "Of a step of the first, by the median of its log's steady steps; null: no log.", KNOWN),
+    CONTRACT_MADE("to_measured_s", REAL, measured_b, "Likewise of the other.", KNOWN),
     CONTRACT_MADE("causes", LIST, causes, "In the order in which they were changed; none where a side is a result.", .of = &cause),
     CONTRACT_END,
 };

@@ -32,6 +32,12 @@ double report_difference_time(const struct difference_numbers *n, enum differenc
     }
 }
 
+double report_difference_measured(const struct difference_view *v, int side)
+{
+    const struct difference_numbers *n = side ? &v->d->b : &v->d->a;
+    return report_difference_time(n, v->by) * v->measured_s[side] / n->step_s;
+}
+
 static const char *of_what(enum difference_by by)
 {
     static const char *const texts[] = { [DIFFERENCE_STEP] = "a step",
@@ -95,6 +101,8 @@ static struct columns columns_of(const struct difference_view *v)
     const struct difference *d = v->d;
     double time = fmax(report_difference_time(&d->a, v->by),
                        report_difference_time(&d->b, v->by));
+    for (int side = 0; side < 2; side++)
+        time = fmax(time, report_difference_measured(v, side));
     struct columns c = { .has_cost =
                              isfinite(d->a.usd_per_h) && isfinite(d->b.usd_per_h),
                          .usd_per_h = d->a.usd_per_h };
@@ -183,6 +191,41 @@ static void print_cause(FILE *out, const struct difference_view *v, struct colum
     fprintf(out, "%s\n", n->fits ? "" : " unfit");
 }
 
+/* A measured end of the walk, and what the prediction of its job is off by. */
+static void print_measured(FILE *out, const struct difference_view *v, struct scale s,
+                           int side)
+{
+    const struct difference_numbers *n = side ? &v->d->b : &v->d->a;
+    double measured = rounded(report_difference_measured(v, side), s),
+           predicted = rounded(report_difference_time(n, v->by), s);
+    char *name = xasprintf("%s, measured", side ? v->b : v->a);
+    if (side) {
+        fprintf(out, "    %-*s", NAME - 2, "measured - predicted");
+        print_rounded(out, measured - predicted, s, true, 10);
+        fputc('\n', out);
+    }
+    bool is_long = strlen(name) > NAME;
+    if (is_long)
+        report_wrap(out, "  ", "    ", name);
+    fprintf(out, "  %-*s", NAME, is_long ? "" : name);
+    print_rounded(out, measured, s, false, 10);
+    fputc('\n', out);
+    if (!side) {
+        fprintf(out, "    %-*s", NAME - 2, "predicted - measured");
+        print_rounded(out, predicted - measured, s, true, 10);
+        fputc('\n', out);
+    }
+    free(name);
+}
+
+/* The time of a side: measured where it has a log. */
+static double best_time(const struct difference_view *v, int side)
+{
+    return v->measured_s[side] > 0
+               ? report_difference_measured(v, side)
+               : report_difference_time(side ? &v->d->b : &v->d->a, v->by);
+}
+
 /* Steps of other sizes are not the same work. */
 static void print_work(FILE *out, const struct difference_view *v)
 {
@@ -203,15 +246,23 @@ static void print_waterfall(FILE *out, const struct difference_view *v)
     fprintf(out, "  %-*s%10s%18s%9s%s\n", NAME, head, c.time.unit,
             v->by == DIFFERENCE_STEP && d->n_causes ? "in other orders" : "",
             c.memory.unit, c.has_cost ? "    USD/h" : "");
+    if (v->measured_s[0] > 0)
+        print_measured(out, v, c.time, 0);
     print_end(out, v, &c, v->a, &d->a);
     for (int32_t i = 0; i < d->n_causes; i++) {
         print_cause(out, v, &c, &d->causes[i], before);
         before = &d->causes[i].after;
     }
     print_end(out, v, &c, v->b, &d->b);
-    double ratio =
-        report_difference_time(&d->b, v->by) / report_difference_time(&d->a, v->by);
-    char *line = xasprintf("%s takes %.3g times as long as %s", v->b, ratio, v->a);
+    if (v->measured_s[1] > 0)
+        print_measured(out, v, c.time, 1);
+    double ratio = best_time(v, 1) / best_time(v, 0);
+    bool mixed = (v->measured_s[0] > 0) != (v->measured_s[1] > 0);
+    char *line = xasprintf("%s%s takes %.3g times as long as %s%s", v->b,
+                           !mixed                 ? ""
+                           : v->measured_s[1] > 0 ? ", measured,"
+                                                  : ", predicted,",
+                           ratio, v->a, v->measured_s[0] > 0 ? ", measured" : "");
     report_wrap(out, "  ", "    ", line);
     free(line);
     print_work(out, v);

@@ -77,6 +77,8 @@ void report_pilot_text(FILE *out, const struct report_pilot *r)
         out,
         "\n  regret expected of plan %d, the best choice now: %.2f %% of its time\n",
         (int)choice + 1, 100 * now);
+    fprintf(out,
+            "  it includes what no measurement removes: equal runs of a plan differ\n");
     if (p->n && p->of[p->n - 1].done)
         fprintf(out, "  draws that agree with what was measured: %.0f%s\n",
                 pilot_draws(p->draws),

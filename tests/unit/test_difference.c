@@ -9,6 +9,76 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The numbers of the first column of time, of lines up to "changed takes": those with a
+ * sign are parts, the others ends. */
+static int32_t times_of(char *text, double *ends, double *parts, int32_t *n_parts)
+{
+    enum { FROM = 28, WIDTH = 10, MOST = 8 };
+    int32_t n_ends = 0;
+    *n_parts = 0;
+    for (char *line = strtok(text, "\n"); line && !strstr(line, "changed takes");
+         line = strtok(NULL, "\n")) {
+        char number[WIDTH + 1] = "", *end;
+        if (strlen(line) >= FROM + WIDTH)
+            memcpy(number, line + FROM, WIDTH);
+        double v = strtod(number, &end);
+        if (end == number || n_ends == MOST || *n_parts == MOST)
+            continue;
+        if (strpbrk(number, "+-"))
+            parts[(*n_parts)++] = v;
+        else
+            ends[n_ends++] = v;
+    }
+    return n_ends;
+}
+
+/* A measured first job of 61.3 s and other of 17.7 s: four ends, of which each differs
+ * from the one before by the parts between, as they are printed. */
+static void test_measured(void)
+{
+    struct difference_cause cause = {
+        .name = "GPU",
+        .after = { .step_s = 16.3456,
+                   .samples_per_s = 9,
+                   .tokens_per_s = 9,
+                   .fits = true },
+        .alone_s = (double)NAN,
+        .without_s = (double)NAN,
+    };
+    const struct difference d = {
+        .a = { .step_s = 60.4567, .samples_per_s = 9, .tokens_per_s = 9, .fits = true },
+        .b = cause.after,
+        .n_causes = 1,
+        .causes = &cause,
+    };
+    const struct difference_view v = {
+        "one", "changed", DIFFERENCE_STEP, &d, { 61.3333, 17.7777 }
+    };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    double ends[8], parts[8], sum = 0;
+    int32_t n_parts;
+    report_difference_text(out, &v);
+    fclose(out);
+    CU_ASSERT_EQUAL_FATAL(times_of(text, ends, parts, &n_parts), 4);
+    CU_ASSERT_EQUAL_FATAL(n_parts, 3);
+    for (int32_t i = 0; i < n_parts; i++)
+        sum += parts[i];
+    CU_ASSERT_DOUBLE_EQUAL(ends[0], 61.33, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(ends[3], 17.78, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0] + sum, ends[3], 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(ends[0] + parts[0], ends[1], 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(ends[2] + parts[2], ends[3], 1e-9);
+    json_t *tree = report_difference_json(&v);
+    CU_ASSERT_DOUBLE_EQUAL(json_real_value(json_object_get(tree, "from_measured_s")),
+                           61.3333, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(json_real_value(json_object_get(tree, "to_measured_s")),
+                           17.7777, 1e-9);
+    json_decref(tree);
+    free(text);
+}
+
 void test_difference_register(void);
 
 static json_t *parse(const char *text)
@@ -58,7 +128,7 @@ static double time_in(const char *line)
  * second, to the last digit. */
 static void check_printed(const struct difference *d, enum difference_by by)
 {
-    const struct difference_view v = { "A", "B", by, d };
+    const struct difference_view v = { "A", "B", by, d, { 0, 0 } };
     char *text = NULL, *line;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -197,6 +267,7 @@ static void test_one_cause(void)
 void test_difference_register(void)
 {
     CU_pSuite s = CU_add_suite("difference", NULL, NULL);
+    CU_add_test(s, "measured ends sum to the last digit", test_measured);
     CU_add_test(s, "shipped scenarios: causes sum to the difference", test_shipped);
     CU_add_test(s, "causes are found, split and joined", test_causes);
     CU_add_test(s, "one cause is the same in all orders", test_one_cause);
