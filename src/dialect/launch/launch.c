@@ -157,6 +157,7 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
     begin(l, loader, file);
     l->gpus = given->gpus;
     l->arch = given->arch;
+    l->count = given->count;
     bool document = launch_is_document(file);
     if (document && given->estimator)
         no_estimators(l);

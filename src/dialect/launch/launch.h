@@ -76,11 +76,11 @@ struct launch_lengths {
 struct launch {
     struct cfg_loader *loader;
     const char *file;
-    const char *where;  /* files that it names are next to this one */
-    int64_t gpus, arch; /* as of struct launch_given */
-    const char *title;  /* "estimator = PyTorch(...): read, not run" */
-    const char *what;   /* "the script" */
-    int64_t line;       /* of that */
+    const char *where;         /* files that it names are next to this one */
+    int64_t gpus, arch, count; /* as of struct launch_given */
+    const char *title;         /* "estimator = PyTorch(...): read, not run" */
+    const char *what;          /* "the script" */
+    int64_t line;              /* of that */
     /* copies of a model that is sharded: so many on all GPUs, or one an instance (-1);
      * 0: the degree of sharding is known, or not of this */
     int64_t shard_copies;

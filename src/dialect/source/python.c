@@ -48,11 +48,29 @@ static void pack_names(struct python *p)
     p->names.n = n;
 }
 
+/* What torchrun sets for each rank of a program (torch/distributed/run.py). */
+static void bind_ranks(struct python_parser *r, struct value *environment)
+{
+    static const char name[] = "WORLD_SIZE";
+    const struct value *given = r->wanted->given;
+    int64_t ranks = r->wanted->gpu.world, line = given && given->line ? given->line : 1;
+    if (!given || ranks == 0 || ranks == 1)
+        return;
+    python_put(r, environment, name, line,
+               ranks > 1
+                   ? python_text(r, -line, arena_printf(r->p->arena, "%" PRId64, ranks))
+                   : python_unknown(r, -line,
+                                    "%s is the number of ranks (--set "
+                                    "/cluster/instance=NAME and /cluster/count=N)",
+                                    name));
+}
+
 static void read_all(struct python_parser *r)
 {
     python_bind(r, "__name__", python_text(r, 0, "__main__"));
     struct value *environment = python_new(r, VALUE_DICT, 1);
     environment->gap = 1; /* others are set outside */
+    bind_ranks(r, environment);
     python_bind(r, PYTHON_ENVIRONMENT, environment);
     if (r->wanted->words)
         python_bind(r, "sys.argv", python_copy(r, r->wanted->words));

@@ -361,7 +361,7 @@ static struct value *device_count(struct python_parser *r, const struct argument
 
 static struct value *world_size(struct python_parser *r, const struct arguments *a)
 {
-    if (r->wanted->gpu.world)
+    if (r->wanted->gpu.world > 0)
         return python_int(r, a->line, r->wanted->gpu.world);
     return python_unknown(r, a->line,
                           "get_world_size() is the number of GPUs (--set "

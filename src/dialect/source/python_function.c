@@ -97,8 +97,22 @@ void python_define(struct python_parser *r, int64_t column)
 
 /* Parameters ----------------------------------------------------------------------- */
 
-/* What a parameter is: an argument by its name or place, its default, or nobody
- * says. */
+/* Whether a library calls a function of the text with the command's words by their names:
+ * fire.Fire(train) (fire 0.7), typer.run(train). */
+static bool is_started(struct python_parser *r)
+{
+    static const char *const names[] = { "fire", "Fire", "typer" };
+    for (size_t i = 0; r->wanted->given && i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct value *v = python_find(r, names[i]);
+        if (v && v->kind == VALUE_UNKNOWN && v->text &&
+            (strncmp(v->text, "fire", 4) == 0 || strcmp(v->text, "typer") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* What a parameter is: an argument by its name or place, what the command gives, its
+ * default, or nobody says. */
 static struct value *argument(struct python_parser *r, const struct python_function *f,
                               const struct value *arguments, const char *name, int at,
                               struct value *otherwise)
@@ -108,6 +122,9 @@ static struct value *argument(struct python_parser *r, const struct python_funct
         it = value_get(arguments, arena_printf(r->p->arena, "%d", at));
     if (it)
         return it->value;
+    struct value *given = !arguments && is_started(r) ? python_given(r, name) : NULL;
+    if (given)
+        return given;
     if (otherwise && !(arguments && arguments->gap))
         return otherwise;
     const struct value *known = !arguments && r->wanted->argument

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
@@ -35,15 +36,33 @@ const char *user_script_text(struct launch_context *t, const char *name)
     return text;
 }
 
+/* The ranks that the starter gives the program: -1: they are not known; 0: it is started
+ * alone. */
+static int64_t ranks_of(const struct launch_context *t)
+{
+    static const char at[] = "/cluster/gpus_per_instance";
+    const json_t *n = pointer_get(t->tree, "/cluster/count"),
+                 *each = pointer_get(t->tree, at);
+    bool alone = !t->command && !launch_has(t, "/distribution");
+    int64_t count = t->l->count          ? t->l->count
+                    : json_is_integer(n) ? json_integer_value(n)
+                                         : 0,
+            gpus = json_is_integer(each)         ? json_integer_value(each)
+                   : launch_is_unresolved(t, at) ? 0
+                                                 : t->l->gpus;
+    bool bounded = count > 0 && count < INT16_MAX && gpus > 0 && gpus < INT16_MAX;
+    return alone ? 0 : bounded ? count * gpus : -1;
+}
+
 static int read_text(struct python *p, struct arena *arena, const struct launch *l,
-                     const struct user_script_start *s)
+                     const struct user_script_start *s, int64_t ranks)
 {
     const struct python_wanted wanted = {
         .calls = user_script_calls,
         .same = user_script_same,
         .given = s->given,
         .words = s->words,
-        .gpu = { l->gpus, l->arch },
+        .gpu = { l->gpus, l->arch, ranks },
     };
     struct err err = { 0 };
     return python_read(p, arena, s->text, strlen(s->text), &wanted, &err);
@@ -56,7 +75,7 @@ static bool is_program(struct arena *arena, const struct launch *l, const char *
     const struct user_script_start s = { .text = text, .given = &nothing };
     struct user_script g;
     struct python p;
-    bool is_one = read_text(&p, arena, l, &s) == 0;
+    bool is_one = read_text(&p, arena, l, &s, 0) == 0;
     if (is_one) {
         user_script_gather(&g, arena, &p);
         is_one = user_script_trains(&g);
@@ -205,7 +224,7 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
                       const struct user_script_start *s)
 {
     struct python p;
-    if (read_text(&p, t->arena, t->l, s)) {
+    if (read_text(&p, t->arena, t->l, s, ranks_of(t))) {
         python_release(&p);
         return false;
     }
