@@ -124,6 +124,10 @@ const struct dialect *dialect_of_named(const struct value *root);
 /* The row whose own programs are given the document; NULL: none. */
 const struct dialect *dialect_of_own(const struct value *root);
 
+/* The row of commands alone that has options ("--num-layers") of whatever program; NULL:
+ * none has. */
+const struct dialect *dialect_of_options(const struct value *options);
+
 /* The row that --emit calls so, by its number from 1; NULL: none. */
 const struct dialect *dialect_emitted(int number);
 

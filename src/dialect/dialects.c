@@ -215,6 +215,15 @@ const struct dialect *dialect_of_own(const struct value *root)
     return NULL;
 }
 
+const struct dialect *dialect_of_options(const struct value *options)
+{
+    const struct dialect_input in = { .source = DIALECT_COMMAND, .root = options };
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->sources == DIALECT_COMMAND && !d->starts && d->recognises(&in))
+            return d;
+    return NULL;
+}
+
 const struct dialect *dialect_of_any(void)
 {
     const struct dialect *d = dialects;

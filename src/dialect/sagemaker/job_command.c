@@ -4,6 +4,7 @@
  * modules/train/container_drivers/scripts/environment.py, basic_script_driver.py). */
 #include "dialect/sagemaker/sagemaker.h"
 
+#include "base/names.h"
 #include "base/strbuf.h"
 #include "config/pointer.h"
 #include "dialect/launch/entry_points.h"
@@ -124,6 +125,49 @@ static const char *words_of_hyper(struct launch_context *t)
     return out;
 }
 
+/* Hyperparameters of another dialect's program --------------------------------------- */
+
+/* A value as a word in quotes; true of a flag as none. NULL: it is not known. */
+static const char *quoted(struct launch_context *t, const char *option,
+                          const struct value *v)
+{
+    static const char *const yes[] = { "true", "True", "1", "", NULL };
+    const char *text = v->kind == VALUE_NONE ? "" : text_of(t, v);
+    if (!text || strpbrk(text, "'\n"))
+        return NULL;
+    if (dialect_is_flag(option) && names_listed(yes, text))
+        return "";
+    return arena_printf(t->arena, " '%s'", text);
+}
+
+/* The command that starts the entry with them, where it is a program of Megatron's and a
+ * dialect has their names: pretrain_gpt.py with num-layers and hidden-size. NULL. */
+static const char *command_of_hyper(struct launch_context *t, const char *entry)
+{
+    struct value *options = value_new(t->arena, VALUE_DICT, t->call->line, 0);
+    const char *words = "";
+    if (!launch_entry_of(t, entry).model)
+        return NULL; /* others have such names, too */
+    for (int i = 0; i < t->n_hyper; i++) {
+        const struct value *v = t->hyper[i];
+        if (v->kind != VALUE_DICT || v->gap)
+            return NULL;
+        for (int32_t k = 0; k < v->n; k++) {
+            char *key = arena_printf(t->arena, "--%s", v->items[k].key);
+            for (char *s = key; *s; s++)
+                *s = *s == '_' ? '-' : *s;
+            const char *word = quoted(t, key, v->items[k].value);
+            value_add(t->arena, options, key, v->items[k].line, v->items[k].value);
+            words = words && word ? arena_printf(t->arena, "%s %s%s", words, key, word)
+                                  : NULL;
+        }
+    }
+    return words && dialect_of_options(options)
+               ? arena_printf(t->arena, "torchrun --nproc_per_node=gpu %s%s", entry,
+                              words)
+               : NULL;
+}
+
 /* All ------------------------------------------------------------------------------ */
 
 static bool find_command(struct launch_context *t, struct job_command *c)
@@ -140,6 +184,11 @@ static bool find_command(struct launch_context *t, struct job_command *c)
         c->entry = true;
         c->text = arena_printf(t->arena, "bash %s%s", entry->value->text,
                                words ? words : " \"$@\"");
+    }
+    if (!c->text && entry && entry->value->kind == VALUE_STRING) {
+        c->it = entry;
+        c->entry = true;
+        c->text = command_of_hyper(t, entry->value->text);
     }
     if (!c->text)
         return false;
