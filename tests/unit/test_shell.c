@@ -289,6 +289,8 @@ static const struct {
     { "declare -A m=([p]=1)\nif f; then m[p]=2; fi\na ${m[p]}", "f; a|?$m" },
     { "x=(b c d)\ni=1\na ${x[$i]} ${x[$((i+1))]} ${x[i+1]}", "a|c|d|d" },
     /* what commands print of their words */
+    { "d=0,1,2; a $(echo $d | awk -F',' '{print NF}') $(which swift) sft",
+      "a|3|swift|sft" },
     { "x=d/e.sh; a $(basename $x .sh) $(dirname $x) `basename $x` $(echo b $x)",
       "a|e|d|e.sh|b|d/e.sh" },
     { "a $(seq 2 4) $(expr 3 \\* 4) $(echo \"8 * 4\" | bc)", "a|2|3|4|12|32" },

@@ -189,6 +189,18 @@ static void test_degrees(void)
             "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_siz"
             "e\":8,\"task\":\"causal-lm\"}}",
             "tp_plan: the model is divided over all processes" } },
+        /* InternVL's adapters, next to what it freezes by name */
+        { "train.sh",
+          { "torchrun --nproc_per_node 8 internvl_chat_finetune.py --bf16 True \\\n"
+            "  --model_name_or_path gpt2-xl --per_device_train_batch_size 2 \\\n"
+            "  --max_seq_length 1024 --grad_checkpoint True --use_llm_lora 16 \\\n"
+            "  --freeze_llm True --freeze_mlp True --freeze_backbone True\n",
+            "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\","
+            "\"training\":{\"activation_checkpointing\":\"full\",\"lora\":{\"alpha\":"
+            "32.0,\"dropout\":0.05,\"rank\":16,\"target_modules\":\"all-linear\"},"
+            "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":"
+            "1024}}",
+            NULL } },
         /* experts that are one tensor */
         { "lora.yaml",
           { "base_model: Qwen/Qwen3-30B-A3B\nsequence_len: 2048\nadapter: lora\n"

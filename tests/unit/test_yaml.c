@@ -109,7 +109,9 @@ static const struct {
       "{a:?\"${b}\" refers to itself,b:?\"${b}\" refers to itself}" },
     { "a: $x ${ b\n", "{a:$x ${ b}" },
     /* errors */
-    { "a: 1\nb: 2\na: 3\n", "! 3:1: this mapping has two keys \"a\"" },
+    { "a: {x: 1}\nb: 2\na: {x: 3, x: 4}\n", "{a:{x:4},b:2} # 3: x: line 3 gives it, "
+                                            "too; the last counts # 3: a: line 1 gives "
+                                            "it, too; the last counts" },
     { "a:\n\tb: 1\n",
       "! 2:1: it is no YAML: tab character may not be used as indentation" },
     { "x: y: z\n",

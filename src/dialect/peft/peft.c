@@ -14,6 +14,12 @@ enum answer { OPEN, NO, YES, REFUSED };
 /* A script of one's own, in which any word of adapters asks for them. */
 static const struct peft_kind script = { .from = "PEFT's" };
 
+/* InternVL's internvl/train/internvl_chat_finetune.py and modeling_internvl_chat.py
+ * (wrap_llm_lora): --use_llm_lora is the rank, next to all that is frozen. */
+static const struct peft_kind internvl = {
+    .alpha_ranks = 2, .dropout = 0.05, .targets = "all-linear", .from = "InternVL's"
+};
+
 /* Words ---------------------------------------------------------------------------- */
 
 static const struct value_item *word_in(const struct value *dict, const char *name)
@@ -340,10 +346,25 @@ static void ask_frozen(struct peft *p)
 
 /* All of it ------------------------------------------------------------------------ */
 
+/* Whether the words are InternVL's: what they freeze then is frozen by the adapters. */
+static bool is_internvl(struct launch_context *t)
+{
+    static const char *const frozen[] = { "freeze_llm", "freeze_backbone", "freeze_mlp",
+                                          NULL };
+    const struct value_item *rank = launch_hyper(t, "use_llm_lora");
+    if (!rank || launch_is_off(rank->value))
+        return false;
+    for (const char *const *f = frozen; *f; f++)
+        launch_hear(t, launch_hyper(t, *f));
+    return true;
+}
+
 bool peft_take(struct launch_context *t, const struct peft_kind *kind)
 {
     struct value none = { .kind = VALUE_NONE, .line = t->l->line };
     const struct value_item usual = { "finetuning_type", none.line, &none };
+    if (!kind && is_internvl(t))
+        kind = &internvl;
     struct peft p = { .t = t, .kind = kind ? kind : &script };
     enum answer is = answer(&p);
     bool said = is != OPEN;

@@ -83,6 +83,13 @@ static const char *directory_of(struct stage *s)
     return s->m->in->file ? s->m->directory : NULL;
 }
 
+/* which NAME, command -v NAME: a program is known by its name. */
+static const char *program_of(struct stage *s)
+{
+    bool plain = s->n == 2 || (s->n == 3 && s->w[1][0] == '-');
+    return plain && s->w[s->n - 1][0] != '-' ? s->w[s->n - 1] : NULL;
+}
+
 /* Text ----------------------------------------------------------------------------- */
 
 static const char *echo(struct stage *s)
@@ -308,7 +315,8 @@ static const char *run_stage(struct stage *s)
         { "tr", translate },       { "cut", cut },
         { "head", first_lines },   { "expr", expression },
         { "bc", basic },           { "seq", sequence },
-        { "awk", count_fields },
+        { "awk", count_fields },   { "which", program_of },
+        { "command", program_of },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (s->n && strcmp(s->w[0], rows[i].name) == 0)

@@ -233,6 +233,20 @@ static const char *read_key(struct reader *r, struct head *at, bool *plain, bool
     return key;
 }
 
+/* A key that is there already: the last counts (PyYAML 6, constructor.py,
+ * construct_mapping). */
+static void replace_member(struct reader *r, struct value *map, const char *key,
+                           int64_t line, struct value *v)
+{
+    const struct value_item *old = value_get(map, key);
+    VEC_PUSH(&r->y->notes,
+             ((struct value_note) {
+                 line, arena_printf(r->arena,
+                                    "%.60s: line %lld gives it, too; the last counts",
+                                    key, (long long)old->line) }));
+    map->items[old - map->items] = (struct value_item) { key, line, v };
+}
+
 static bool read_members(struct reader *r, struct value *map, const struct head *at)
 {
     struct head place = *at;
@@ -249,7 +263,7 @@ static bool read_members(struct reader *r, struct value *map, const struct head 
         if (plain && strcmp(key, "<<") == 0)
             VEC_PUSH(&merged, v);
         else if (value_get(map, key))
-            fail(r, &place, "this mapping has two keys \"", key);
+            replace_member(r, map, key, place.line, v);
         else if (map->n == YAML_KEYS_MAX)
             fail(r, &place, "more than 2000 keys in one mapping", NULL);
         else
