@@ -337,7 +337,7 @@ static int32_t resolve(const struct build *b, const struct op *maker, const char
         find_backward(block, until, bar ? (size_t)(bar - until) : strlen(until));
     if (i < 0 && bar)
         i = resolve(b, maker, bar + 1);
-    if (i < 0 && b->s->lora.rank > 0)
+    if (i < 0 && (b->s->lora.rank > 0 || b->s->lora.whole))
         return build_needs_input(b, maker, until);
     assert(i >= 0 && "a tensor is kept for an operator that the block lacks");
     return i;

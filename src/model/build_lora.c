@@ -52,6 +52,8 @@ bool build_trains(const struct build *b, enum module part)
 {
     const struct lora *l = &b->s->lora;
     bool tied = model_ties_head(b->m);
+    if (l->whole)
+        return part == MODULE_CONTRAST;
     if (l->rank == 0 || part == MODULE_CLASSES || /* not of the base model */
         part == MODULE_CONTRAST)                  /* no weights */
         return true;
@@ -97,7 +99,7 @@ void build_freeze(struct build *b, enum module part, struct op_param *param)
         [LORA_BASE_FP32] = 4, [LORA_BASE_FP16] = 2, [LORA_BASE_BF16] = 2,
         [LORA_BASE_NF4] = 0,  [LORA_BASE_INT8] = 0,
     };
-    if (b->s->lora.rank == 0 || build_trains(b, part))
+    if (build_trains(b, part))
         return;
     param->frozen = true;
     param->stored_B = stored_B[b->s->lora.base];

@@ -119,6 +119,8 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     bool pair = m->ends.head == MODEL_HEAD_CONTRAST;
     if (!pair)
         crops.lora.targets = crops.lora.trained = 0; /* frozen whole */
+    bool adapters = s->lora.rank > 0 && !pair;
+    crops.lora.whole = s->lora.frozen & LORA_FREEZES_VISION;
     crops.predicted = crops.decoder = crops.memory = crops.vocab_padding = 0;
     if (build_init(&b, arena, &t->model, &crops, err) < 0)
         return -1;
@@ -131,11 +133,16 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     }
     if (t->pooled)
         build_pool(&b, block++);
+    struct op_block *projectors = block;
+    crops.lora.whole = s->lora.frozen & LORA_FREEZES_PROJECTOR;
     for (int64_t i = 0; i < t->inner; i++)
         build_projector(&b, block++, "vision_projector", t, t->widths[0]);
     if (t->n_products > 0)
         build_projector(&b, block++, "projector", t, t->norm);
-    for (int32_t i = 1; s->lora.rank > 0 && !pair && i <= build_tower_blocks(m); i++)
-        forward_only(&block[-i]);
+    bool vision = adapters || s->lora.frozen & LORA_FREEZES_VISION,
+         all = adapters || (vision && s->lora.frozen & LORA_FREEZES_PROJECTOR);
+    for (struct op_block *at = block - build_tower_blocks(m); at < block; at++)
+        if (at < projectors ? vision : all)
+            forward_only(at);
     return 0;
 }

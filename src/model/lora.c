@@ -223,6 +223,16 @@ uint32_t lora_trained_of(const char *word)
     return find(trained, n, dot ? dot + 1 : word);
 }
 
+static const struct word frozen[] = {
+    { "vision_tower", LORA_FREEZES_VISION },
+    { "projector", LORA_FREEZES_PROJECTOR },
+};
+
+uint32_t lora_frozen_of(const char *word)
+{
+    return find(frozen, sizeof(frozen) / sizeof(frozen[0]), word);
+}
+
 /* The i-th bit of the set that a word of the table names alone. */
 static const char *word_at(const struct word *words, size_t n, uint32_t set, int32_t i)
 {
@@ -244,6 +254,11 @@ const char *lora_target_word(uint32_t set, int32_t i)
 const char *lora_trained_word(uint32_t set, int32_t i)
 {
     return word_at(trained, sizeof(trained) / sizeof(trained[0]), set, i);
+}
+
+const char *lora_frozen_word(uint32_t set, int32_t i)
+{
+    return word_at(frozen, sizeof(frozen) / sizeof(frozen[0]), set, i);
 }
 
 bool lora_is_quantized(const struct lora *l)

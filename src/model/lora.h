@@ -68,11 +68,19 @@ enum lora_trained {
     LORA_TRAINS_NORMS = 1 << 2,
 };
 
+/* Parts of a model that are not trained, without adapters: bits of a set. */
+enum lora_frozen {
+    LORA_FREEZES_VISION = 1 << 0, /* the tower that reads pictures */
+    LORA_FREEZES_PROJECTOR = 1 << 1,
+};
+
 struct lora {
     int64_t rank;     /* 0: no adapters, all parameters are trained */
     double dropout;   /* of the adapters' inputs */
     uint32_t targets; /* of enum lora_target */
     uint32_t trained; /* of enum lora_trained */
+    uint32_t frozen;  /* of enum lora_frozen; all else is trained */
+    bool whole;       /* of a part of the list: nothing of it is trained */
     enum lora_base base;
     bool double_quantization; /* NF4: its scales in 8 bits, 256 to a scale */
     bool fused;    /* the library's own modules fuse q, k and v, and so do adapters */
@@ -95,9 +103,13 @@ const char *lora_target_name(int32_t i);
 /* What modules_to_save may name; 0: none. */
 uint32_t lora_trained_of(const char *word);
 
+/* What a word of /training/frozen names; 0: none. */
+uint32_t lora_frozen_of(const char *word);
+
 /* The i-th of the words that together name a set; NULL: no more. */
 const char *lora_target_word(uint32_t set, int32_t i);
 const char *lora_trained_word(uint32_t set, int32_t i);
+const char *lora_frozen_word(uint32_t set, int32_t i);
 
 /* Bytes of a frozen element that bitsandbytes quantizes (MODEL.md, 2.5). */
 double lora_quantized_B(const struct lora *l);

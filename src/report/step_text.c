@@ -33,12 +33,29 @@ static void print_degree(FILE *out, const char *name, int64_t degree)
         fprintf(out, ", %s %" PRId64, name, (int64_t)degree);
 }
 
+static void print_frozen(FILE *out, const struct lora *l,
+                         const struct simulate_result *r)
+{
+    const char *word;
+    fprintf(out, "trained %s of %s parameters (%.3g %%): frozen ",
+            units_count_text(UNITS_BUF, (double)r->trained_parameters),
+            units_count_text(UNITS_BUF, (double)r->parameters),
+            100 * (double)r->trained_parameters / (double)r->parameters);
+    for (int32_t i = 0; (word = lora_frozen_word(l->frozen, i)); i++)
+        fprintf(out, "%s%s", i ? ", " : "", word);
+    fputc('\n', out);
+}
+
 static void print_lora(FILE *out, const struct scenario *s,
                        const struct simulate_result *r)
 {
     const struct lora *l = &s->training.lora;
     if (!r->trained_parameters)
         return;
+    if (l->rank == 0) {
+        print_frozen(out, l, r);
+        return;
+    }
     fprintf(out,
             "trained %s of %s parameters (%.3g %%): adapters of rank %" PRId64
             ", base %s\n",

@@ -129,6 +129,21 @@ int lora_read(struct parse_context *r)
     return 0;
 }
 
+/* Parts that are not trained, without adapters. */
+int lora_read_frozen(struct parse_context *r)
+{
+    struct cfg c = r->words.frozen;
+    uint32_t set = 0;
+    if (!cfg_present(c))
+        return 0;
+    if (read_names(c, lora_frozen_of, "(write \"vision_tower\" or \"projector\")",
+                   &set))
+        return -1;
+    if (!r->s->training.lora.rank)
+        r->s->training.lora.frozen = set;
+    return 0;
+}
+
 /* A model that is loaded in 16 bits has a residual stream of 16 bits, whatever
  * autocast does; quantized, its norms and embeddings stay in the parameters' type
  * (MODEL.md, 2.5). */

@@ -10,8 +10,8 @@
 /* The training section as written, before defaults and arithmetic. */
 struct raw_training {
     struct training t;
-    struct cfg checkpointing, muon, graphs, lora, sequence, layers_16bit, states,
-        formats;
+    struct cfg checkpointing, muon, graphs, lora, frozen, sequence, layers_16bit,
+        states, formats;
     int task; /* a row of the table of tasks; -1: none */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;
@@ -138,6 +138,7 @@ int graphs_read(struct training *t, struct cfg c);
 /* The section "lora" of training, after the precision is known; the precision in which
  * the frozen model's own operators run under it. */
 int lora_read(struct parse_context *r);
+int lora_read_frozen(struct parse_context *r);
 enum op_precision lora_list_precision(const struct training *t);
 
 /* What GPUs compute in, layers in 16 bits, formats of optimizer states; part of

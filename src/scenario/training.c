@@ -60,6 +60,7 @@ static const struct cfg_field training_fields[] = {
     CFG_CHILD("activation_checkpointing", W, checkpointing),
     CFG_CHILD("cuda_graphs", W, graphs),
     CFG_CHILD("lora", W, lora),
+    CFG_CHILD("frozen", W, frozen),
     CFG_REAL("gradient_clipping", W, t.gradient_clipping, 0, 1e9),
     CFG_ENUM("attention", W, t.attention_word, attention_words),
     CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
@@ -289,7 +290,7 @@ int training_read(struct parse_context *r)
     if (checkpointing_read(&r->s->training, w->checkpointing) ||
         graphs_read(&r->s->training, w->graphs) || apply_script(r))
         rc = -1;
-    if (lora_read(r) | muon_read(&r->s->training, w->muon))
+    if (lora_read(r) | lora_read_frozen(r) | muon_read(&r->s->training, w->muon))
         rc = -1;
     if (w->t.samples && !w->has_epochs)
         r->s->training.epochs = 1;

@@ -196,6 +196,70 @@ static void test_list(void)
     list_is("{'model_type': 'qwen3_vl', " TEXT_PART ", " STACKED_PART "}", 9, 16, 4);
 }
 
+/* Of a tower and its projector that are not trained: parameters, operators and what is
+ * kept. */
+static void test_frozen(void)
+{
+    static const struct {
+        uint32_t frozen;
+        bool vision, projector; /* trained */
+    } cases[] = {
+        { 0, true, true },
+        { LORA_FREEZES_VISION, false, true },
+        { LORA_FREEZES_PROJECTOR, true, false },
+        { LORA_FREEZES_VISION | LORA_FREEZES_PROJECTOR, false, false },
+    };
+    struct cfg_loader loader;
+    struct model m;
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader,
+                                    "{'model_type': 'llava', " TEXT_PART
+                                    ", " VISION_PART "}"),
+                          0);
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct op_list list;
+        struct arena arena;
+        struct err err = { 0 };
+        struct op_settings s = { .batch = 2,
+                                 .sequence = 128,
+                                 .precision = OP_AMP_BF16,
+                                 .attention = OP_ATTENTION_FLASH,
+                                 .framework = &op_eager,
+                                 .tensor = 1,
+                                 .lora.frozen = cases[c].frozen };
+        int64_t wanted = 0;
+        arena_init(&arena);
+        CU_ASSERT_EQUAL_FATAL(op_list_make(&list, &arena, &m, &s, &err), 0);
+        for (int32_t i = 0; i < list.n_blocks; i++) {
+            const struct op_block *b = &list.blocks[i];
+            bool tower = strncmp(b->name, "vision", 6) == 0,
+                 projector = strcmp(b->name, "projector") == 0,
+                 trained = tower       ? cases[c].vision
+                           : projector ? cases[c].projector
+                                       : true,
+                 below = tower ? cases[c].vision
+                               : !projector || cases[c].projector || cases[c].vision;
+            int32_t kept = 0, wgrads = 0;
+            for (int32_t j = 0; j < b->n_params; j++) {
+                CU_ASSERT_EQUAL(b->params[j].frozen, !trained);
+                wanted += trained ? b->repeat * b->params[j].elements : 0;
+            }
+            for (int32_t j = 0; j < b->n_forward; j++)
+                for (int32_t k = 0; k < b->forward[j].n_outs; k++)
+                    kept += b->forward[j].outs[k].kept_until >= 0;
+            for (int32_t j = 0; j < b->n_backward; j++)
+                wgrads += strstr(b->backward[j].name, "_wgrad") != NULL;
+            CU_ASSERT_EQUAL(b->n_backward > 0, below);
+            CU_ASSERT(below || kept == 0);
+            if (tower || projector)
+                CU_ASSERT_EQUAL(wgrads > 0, trained && strcmp(b->name, "vision_norm"));
+        }
+        CU_ASSERT_EQUAL(op_list_trained(&list), wanted);
+        CU_ASSERT_EQUAL(op_list_parameters(&list), model_parameters(&m));
+        arena_release(&arena);
+    }
+    cfg_loader_release(&loader);
+}
+
 static void test_refused(void)
 {
     static const struct {
@@ -237,5 +301,6 @@ void test_vision_register(void)
     CU_add_test(s, "pictures", test_pictures);
     CU_add_test(s, "projectors of inner layers", test_inner_projectors);
     CU_add_test(s, "list", test_list);
+    CU_add_test(s, "frozen towers", test_frozen);
     CU_add_test(s, "refused", test_refused);
 }

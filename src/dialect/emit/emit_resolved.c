@@ -283,6 +283,16 @@ static json_t *lora(const struct scenario *s)
     return o;
 }
 
+static json_t *frozen(const struct scenario *s)
+{
+    const struct lora *l = &s->training.lora;
+    const char *word;
+    json_t *list = l->frozen ? json_array() : json_null();
+    for (int32_t i = 0; (word = lora_frozen_word(l->frozen, i)); i++)
+        json_array_append_new(list, json_string(word));
+    return list;
+}
+
 static json_t *offloaded(const struct scenario *s)
 {
     json_t *list = s->parallel.offload_modules ? json_array() : json_null();
@@ -347,6 +357,7 @@ const struct emit_field emit_fields[] = {
     { "/training/activation_checkpointing", EMIT_DETAIL, checkpointing },
     { "/training/cuda_graphs", EMIT_DETAIL, graphs },
     { "/training/lora", EMIT_DETAIL, lora },
+    { "/training/frozen", EMIT_DETAIL, frozen },
     { "/training/attention", EMIT_DETAIL, attention },
     { "/training/vocab_padding", EMIT_DETAIL, padding },
     { "/training/predicted_positions", EMIT_DETAIL, predicted },

@@ -84,8 +84,11 @@ struct launch {
     /* copies of a model that is sharded: so many on all GPUs, or one an instance (-1);
      * 0: the degree of sharding is known, or not of this */
     int64_t shard_copies;
-    const char *tower; /* the argument that freezes a vision tower by default; NULL */
-    int64_t spot_line; /* where spot instances are asked for; 0: they are not */
+    /* arguments that freeze a vision tower and its projector in a full training, given
+     * or by default; NULL: none */
+    const char *tower, *projector;
+    int64_t frozen_line; /* where one of them is given; 0: they are by default */
+    int64_t spot_line;   /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;
     VEC(struct launch_unresolved) unresolved;
     VEC(struct launch_origin) origins;

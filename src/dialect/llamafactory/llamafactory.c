@@ -250,7 +250,9 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
         kind.packing = NULL;
     if (llamafactory_core_is(given))
         llamafactory_take_core(t, given);
-    trainer_tower_frozen(t, given, "freeze_vision_tower");
+    /* hparams/model_args.py and finetuning_args.py: both are true */
+    trainer_frozen_parts(t, given, "freeze_vision_tower",
+                         "freeze_multi_modal_projector");
     trainer_read_arguments(t, given, &kind);
     if (accelerate)
         accelerate_settle(t, accelerate);

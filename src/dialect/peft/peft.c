@@ -328,6 +328,9 @@ static void ask_frozen(struct peft *p)
         "freeze_base",
         "freeze_base_model",
         "freeze_encoder",
+        "freeze_parameters",
+        "freeze_parameters_ratio",
+        "freeze_parameters_regex",
         NULL,
     };
     for (const char *const *w = words; *w; w++) {

@@ -170,7 +170,7 @@ static const struct dialect_option rows[] = {
 };
 static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("padding_free"), ROW_UNSIMULATED("use_galore"), ROW_UNSIMULATED("galore_*"), ROW_UNSIMULATED("experts_impl"),
-    ROW_UNSIMULATED("freeze_parameters*"), ROW_UNSIMULATED("trainable_parameters*"), ROW_UNSIMULATED("freeze_vit"), ROW_UNSIMULATED("freeze_aligner"),
+    ROW_UNSIMULATED("freeze_parameters*"), ROW_UNSIMULATED("trainable_parameters*"), 
     ROW_UNSIMULATED("zero_hpz_partition_size"), ROW_UNSIMULATED("vit_gradient_checkpointing"), ROW_UNSIMULATED("tuner_backend"), ROW_UNSIMULATED("optimizer"),
     ROW_UNSIMULATED("lisa_*"), ROW_UNSIMULATED("llamapro_*"), ROW_UNSIMULATED("reft_*"), ROW_UNSIMULATED("teacher_*"), ROW_UNSIMULATED("init_weights"),
     ROW_UNSIMULATED("use_flash_ckpt"), ROW_UNSIMULATED("lora_ga_*"), ROW_UNSIMULATED("target_regex"),
@@ -375,7 +375,7 @@ void swift_read(struct launch_context *t, const struct dialect_input *in)
     }
     if (c)
         take_command(t, c, given);
-    trainer_tower_frozen(t, all, "freeze_vit");
+    trainer_frozen_parts(t, all, "freeze_vit", "freeze_aligner");
     trainer_read_arguments(t, all, &kind);
     take_accumulation(t, all);
 }

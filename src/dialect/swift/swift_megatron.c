@@ -194,7 +194,7 @@ void swift_megatron_read(struct launch_context *t, const struct launch_command *
     launch_take_rows(t, rows, NULL);
     trainer_default(t, "/training/task", json_string("causal-lm"),
                     "task_type' default");
-    trainer_tower_frozen(t, all, "freeze_vit");
+    trainer_frozen_parts(t, all, "freeze_vit", "freeze_aligner");
     megatron_take_job(t, &as);
     peft_settle(t);
     note_lengths(t, all);

@@ -216,6 +216,7 @@ static const struct dialect_word attentions[] = {
 };
 #define SAMPLES "/training/samples"
 /* Of several rows of a field, the first that the script gives. */
+#define FROZEN_PART(NAME, PART) ROW(NAME, "/training/frozen", .take = trainer_take_frozen, .value = PART)
 const struct dialect_option trainer_rows[] = {
     ROW("vision_tower", "/model", .take = take_tower),
     ROW("mm_vision_tower", "/model", .take = take_tower),
@@ -255,6 +256,11 @@ const struct dialect_option trainer_rows[] = {
     ROW("target_max_len", "/training/sequence_length", .take = take_two_lengths),
     ROW("model_max_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_seq_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    FROZEN_PART("freeze_vision_tower", "vision_tower"), FROZEN_PART("freeze_vit", "vision_tower"), FROZEN_PART("freeze_vision_encoder", "vision_tower"),
+    FROZEN_PART("freeze_vision_model", "vision_tower"), FROZEN_PART("tune_mm_vision", "vision_tower"), FROZEN_PART("tune_vision_tower", "vision_tower"),
+    FROZEN_PART("fix_vit", "vision_tower"), FROZEN_PART("freeze_merger", "projector"), FROZEN_PART("freeze_aligner", "projector"),
+    FROZEN_PART("freeze_multi_modal_projector", "projector"), FROZEN_PART("freeze_projector", "projector"), FROZEN_PART("freeze_mlp", "projector"),
+    FROZEN_PART("freeze_mm_mlp_adapter", "projector"), FROZEN_PART("tune_mm_mlp", "projector"),
     ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype, .give = peft_give_dtype),
     ROW("dtype", "/training/master_weights", .take = trainer_take_dtype),
     ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE, .written = true),
@@ -323,7 +329,7 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     ROW("mm_tunable_parts", NULL, .class = DIALECT_REFUSED, .off = off_where_language, .why = FROZEN_WHY),
     PREFIX("pre_seq_len"), PREFIX("num_virtual_tokens"), PREFIX("num_prefix_tokens"), PREFIX("use_prefix"), PREFIX("use_ptuning"),
     PAIRS("query_max_len"), PAIRS("passage_max_len"), PAIRS("train_group_size"), PAIRS("negatives_cross_device"),
-    ROW_UNSIMULATED("fix_vit"), ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
+    ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
     ROW_END,
 };
 const struct dialect_table trainer_tables[] = {

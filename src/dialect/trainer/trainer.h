@@ -61,10 +61,13 @@ int64_t trainer_gpus_of(const json_t *cluster);
 /* hybrid_shard over an instance that --set gives. */
 void trainer_settle_hybrid(struct launch *l, struct cfg root);
 
-/* A framework's switch that freezes the tower of a model with pictures unless it is given;
- * what a full training of such a model is, is known with the model (trainer_tower.c). */
-void trainer_tower_frozen(struct launch_context *t, const struct value *dict,
-                          const char *key);
+/* A framework's switches that freeze the tower of a model with pictures, and its
+ * projector, unless they are false; rows of those that do where they are given. Whether
+ * the model has them is known with the model (trainer_tower.c). */
+void trainer_frozen_parts(struct launch_context *t, const struct value *dict,
+                          const char *tower, const char *projector);
+void trainer_take_frozen(struct launch_context *t, const struct dialect_option *row,
+                         const struct value_item *it);
 void trainer_settle_tower(struct launch *l, struct cfg root);
 
 /* Of a model that has no decoder after an encoder, sources and targets are one

@@ -1,17 +1,44 @@
 /* What only the model decides, which --set may give: whether it has a vision tower, that
- * is frozen unless a switch says otherwise (full training is simulated as training of
- * all), and whether sources and targets are one sequence. */
+ * is frozen, by a switch or unless one says otherwise, and whether sources and targets are one sequence. */
 #include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
 #include "model/model.h"
 
 #include <string.h>
 
-void trainer_tower_frozen(struct launch_context *t, const struct value *dict,
-                          const char *key)
+/* Of a part that a switch freezes unless it is false. */
+static const char *by_default(struct launch_context *t, const struct value *dict,
+                              const char *key)
 {
-    if (!value_get(dict, key))
-        t->l->tower = key;
+    const struct value_item *it = value_get(dict, key);
+    if (it)
+        launch_hear(t, it);
+    if (it && launch_true(it->value))
+        t->l->frozen_line = it->line;
+    return !it || launch_true(it->value) ? key : NULL;
+}
+
+void trainer_frozen_parts(struct launch_context *t, const struct value *dict,
+                          const char *tower, const char *projector)
+{
+    t->l->tower = by_default(t, dict, tower);
+    t->l->projector = by_default(t, dict, projector);
+}
+
+void trainer_take_frozen(struct launch_context *t, const struct dialect_option *row,
+                         const struct value_item *it)
+{
+    bool frees =
+        strncmp(row->name, "tune", 4) == 0 || strncmp(row->name, "unfreeze", 8) == 0;
+    if (it->value->kind == VALUE_UNKNOWN)
+        launch_leave_out(t, it, "Boolean");
+    if (it->value->kind == VALUE_UNKNOWN || launch_true(it->value) == frees)
+        return;
+    t->l->frozen_line = it->line;
+    if (strcmp(row->value, "projector") == 0)
+        t->l->projector = it->key;
+    else
+        t->l->tower = it->key;
 }
 
 /* The scenario's model; whether it can be read. */
@@ -35,11 +62,33 @@ static bool has_tower(struct cfg root)
 
 void trainer_settle_tower(struct launch *l, struct cfg root)
 {
-    if (l->tower && !pointer_get(root.json, "/training/lora") && has_tower(root))
-        launch_note(l, l->line, DIAG_NOT_SIMULATED,
-                    "%s: its default freezes the vision tower, which is simulated as "
-                    "trained",
-                    l->tower);
+    static const char frozen_at[] = "/training/frozen";
+    struct err err = { 0 };
+    const char *both = l->tower && l->projector ? ", " : "",
+               *tower = l->tower ? l->tower : "",
+               *projector = l->projector ? l->projector : "";
+    int64_t line = l->frozen_line ? l->frozen_line : l->line;
+    if ((!l->tower && !l->projector) || pointer_get(root.json, "/training/lora") ||
+        pointer_get(root.json, frozen_at))
+        return;
+    if (!has_tower(root)) {
+        if (l->frozen_line)
+            launch_note(l, line, DIAG_WITHOUT_EFFECT,
+                        "%s%s%s: without effect here: the model has no vision tower",
+                        tower, both, projector);
+        return;
+    }
+    json_t *list = json_array();
+    if (l->tower)
+        json_array_append_new(list, json_string("vision_tower"));
+    if (l->projector)
+        json_array_append_new(list, json_string("projector"));
+    pointer_set(root.json, frozen_at, list, &err);
+    launch_note(l, line, DIAG_ASSUMED, "%s%s%s%s: the %s not trained", tower, both,
+                projector, l->frozen_line ? "" : " by default",
+                !l->projector ? "vision tower is"
+                : l->tower    ? "vision tower and the projector are"
+                              : "projector is");
 }
 
 void trainer_settle_lengths(struct launch *l, struct cfg root)
