@@ -196,15 +196,25 @@ int units_parse(const char *text, enum unit_kind kind, double *value, const char
     return 0;
 }
 
+/* To the nearest integer, to even ones in the middle; of what is an integer already,
+ * itself. No call: steps round millions of times. */
+static double nearest(double x)
+{
+    static const double shift = 0x1.8p52, exact = 0x1p51;
+    if (fabs(x) >= exact)
+        return nearbyint(x);
+    return (x + shift) - shift;
+}
+
 int64_t units_ps(double seconds)
 {
     assert(!isnan(seconds));
     if (seconds == 0) /* most of what is asked for */
         return 0;
     const double most = 4611686018427387904.0; /* 2^62 */
-    double ps = seconds * 1e12, whole = nearbyint(ps);
-    if (fabs(ps - whole) > 4 * DBL_EPSILON * fabs(ps))
-        whole = ceil(ps);
+    double ps = seconds * 1e12, whole = nearest(ps);
+    if (whole < ps && ps - whole > 4 * DBL_EPSILON * fabs(ps))
+        whole += 1; /* its ceiling: ps has a fraction */
     return (int64_t)(whole > most ? most : whole < -most ? -most : whole);
 }
 

@@ -179,7 +179,7 @@ const char *document_path(struct cfg_doc *doc, const char *parent, const char *k
 {
     size_t n = strlen(parent), more = 1;
     for (const char *k = key; *k; k++)
-        more += 1 + (*k == '~' || *k == '/');
+        more += *k == '~' || *k == '/' ? 2 : 1;
     char *path = ARENA_RAW(&doc->loader->arena, n + more + 1, char), *to = path + n;
     memcpy(path, parent, n);
     for (*to++ = '/'; *key; key++) {

@@ -210,7 +210,8 @@ double coll_phase_rate(const struct coll_phase *phase, const struct net *net)
     double rate = phase->cap_Bps;
     for (int32_t i = 0; i < phase->n_uses; i++) {
         const struct flow_use *use = &phase->uses[i];
-        rate = fmin(rate, net_links(net)[use->link].payload_Bps / use->weight);
+        double most = net_links(net)[use->link].payload_Bps / use->weight;
+        rate = most < rate ? most : rate;
     }
     return rate;
 }

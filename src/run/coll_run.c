@@ -83,11 +83,6 @@ static void finish(struct coll_run *run)
 
 static void next_phase(struct sim *sim, void *arg);
 
-static int64_t paced_ps(double factor, int64_t ps)
-{
-    return (int64_t)fmin(ceil(factor * (double)ps), (double)SIM_LONGEST_PS);
-}
-
 /* The steps of a ring leave its links idle between messages, where others' messages go:
  * what they take lowers the ring's own pace, and is no time before the bytes. */
 static double steps_s(const struct coll_phase *p)
@@ -192,7 +187,7 @@ static void start_flow(struct coll_world *w, const struct coll_phase *p,
                        struct coll_run *run)
 {
     const struct coll_activity *a = activity_of(w, p);
-    flow_start(w->flow, run->factor * a->size, paced_ps(run->factor, a->latency_ps),
+    flow_start(w->flow, run->factor * a->size, run_times_ps(run->factor, a->latency_ps),
                a->cap, (int32_t)a->uses.n, a->uses.v, next_phase, run);
 }
 
@@ -230,7 +225,7 @@ static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *ne
         double bytes_s = coll_phase_time_s(p, net) - p->latency_s;
         t_ps += units_ps(p->latency_s) + units_ps(fmax(bytes_s, 0));
     }
-    return paced_ps(factor, t_ps);
+    return run_times_ps(factor, t_ps);
 }
 
 void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,

@@ -40,6 +40,17 @@ struct coll_world {
     int32_t *like; /* [links] one that does the same throughout; NULL: each itself */
 };
 
+/* A duration at another pace, rounded up; at most as long as the clock. No call: every
+ * task of a draw asks. */
+static inline int64_t run_times_ps(double factor, int64_t ps)
+{
+    double x = factor * (double)ps;
+    if (!(x < (double)SIM_LONGEST_PS))
+        return SIM_LONGEST_PS;
+    int64_t whole = (int64_t)x;
+    return whole + ((double)whole < x);
+}
+
 void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net,
                     enum fidelity fidelity);
 

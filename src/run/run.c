@@ -116,6 +116,8 @@ static void account_kernel(struct rank *r, const struct stream_state *l,
         const double *by = r->kernel_factors;
         int64_t counted = 0;
         for (int i = 0; i < CATEGORY_N; i++) {
+            if (pass->parts_ps[i] == 0) /* most */
+                continue;
             int64_t part_ps = run_paced_ps(by, l->head, pass->parts_ps[i]);
             counted += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : part_ps;
             a->parts_ps[i] += part_ps;

@@ -176,9 +176,7 @@ bool run_is_over(struct run *run, int64_t t_ps);
 /* A duration at the pace of a task: factors[task], 1 where there are none. */
 static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t ps)
 {
-    if (!factors)
-        return ps;
-    return (int64_t)fmin(ceil(factors[task] * (double)ps), (double)SIM_LONGEST_PS);
+    return factors ? run_times_ps(factors[task], ps) : ps;
 }
 
 /* Starts the plan of the nth collective of a group at its pace. */

@@ -48,6 +48,21 @@ cat >"$dir/gpt3.json" <<'END'
   "parallelism": { "tensor": 8, "pipeline": 8, "virtual_stages": 3, "schedule": "interleaved" } }
 END
 /usr/bin/time -f %U true 2>/dev/null || exit 0
+# 65,536 GPUs, and 16 times the data parallelism: as long
+llama() {
+    cat <<END
+{ "model": "llama-3.1-405b", "cluster": { "instance": "p5.48xlarge", "count": $1 },
+  "training": { "sequence_length": 8192, "micro_batch_size": 1, "microbatches": 32,
+                "precision": "bf16", "activation_checkpointing": "full" },
+  "parallelism": { "tensor": 8, "pipeline": 16, "schedule": "1f1b",
+                   "sharding": { "strategy": "optimizer" } } }
+END
+}
+llama 8192 >"$dir/llama-65536.json"
+llama 131072 >"$dir/llama-1048576.json"
+cpu bert_large_16_gpus 50 simulate "$scenario"
+cpu llama_405b_65536_gpus 5 simulate "$dir/llama-65536.json"
+cpu llama_405b_1048576_gpus 5 simulate "$dir/llama-1048576.json"
 cpu gpt3_175b_512_gpus 20 simulate "$dir/gpt3.json"
 cpu gpt3_175b_512_gpus_20_draws 2 simulate "$dir/gpt3.json" \
     --set '/uncertainty={"compute_jitter":{"cv":0.03},"samples":20}'
