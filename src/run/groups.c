@@ -325,6 +325,33 @@ static int64_t first_run(const struct groups *g, const struct ranks *r)
     return last - first + 1;
 }
 
+/* The one span of ranks at equal distances of whole instances, which is what they come to
+ * one by one; false: they lie otherwise. */
+static bool lay_even(const struct groups *g, const struct ranks *r,
+                     struct coll_group *out)
+{
+    const struct cluster *c = g->cluster;
+    int64_t n = ranks_count(r), second, stride, first;
+    int32_t gpu, other;
+    if (c->n_groups != 1 || r->n_dims != 1 || n < 2 ||
+        r->strides[0] % c->groups[0].gpus_per_instance != 0)
+        return false;
+    groups_place(g, ranks_member(r, 0), &first, &gpu);
+    groups_place(g, ranks_member(r, 1), &second, &other);
+    stride = second - first;
+    for (int64_t i = 1; i < n && g->class_of; i++)
+        if (g->class_of[first + i * stride] != g->class_of[first])
+            return false;
+    if (stride <= 0 || gpu != other)
+        return false;
+    *out = (struct coll_group) { .n_spans = 1 };
+    out->spans[0] = (struct coll_span) {
+        .first = first, .n_instances = n, .stride = stride, .n_gpus = 1
+    };
+    out->spans[0].gpus[0] = (uint8_t)gpu;
+    return true;
+}
+
 /* `lanes` 1: spans as they come. */
 static int lay_spans(const struct groups *g, const struct ranks *r,
                      struct coll_group *out, int64_t lanes, bool classes)
@@ -356,7 +383,8 @@ static int lay_spans(const struct groups *g, const struct ranks *r,
 int groups_spans(const struct groups *g, const struct ranks *r, struct coll_group *out,
                  struct err *err)
 {
-    if (lay_spans(g, r, out, 1, true) == 0 || lay_spans(g, r, out, 1, false) == 0)
+    if (lay_even(g, r, out) || lay_spans(g, r, out, 1, true) == 0 ||
+        lay_spans(g, r, out, 1, false) == 0)
         return 0;
     int64_t lanes = first_run(g, r);
     if (lanes > 1 && (lay_spans(g, r, out, lanes, true) == 0 ||

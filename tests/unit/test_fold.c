@@ -2,6 +2,8 @@
  * whether one rank of a stage is simulated or each. */
 #include "step_bench.h"
 
+#include "run/groups.h"
+
 void test_fold_register(void);
 
 enum { DRAWS = 1500, LEAST = 500 };
@@ -115,8 +117,59 @@ static void test_folded_jobs(void)
     CU_ASSERT(ran >= LEAST);
 }
 
+/* Whether the members of a group are those of its span, in order; of several spans, which
+ * may take turns, as many. */
+static bool spans_are_ranks(const struct groups *g, enum channel channel, int64_t rank)
+{
+    struct err err = { 0 };
+    struct coll_group group;
+    struct ranks ranks = groups_of(g, channel, rank);
+    int64_t n = 0;
+    bool same = groups_spans(g, &ranks, &group, &err) == 0;
+    for (int32_t k = 0; same && k < group.n_spans; k++) {
+        const struct coll_span *s = &group.spans[k];
+        for (int64_t i = 0; i < s->n_instances * s->n_gpus; i++) {
+            int64_t instance, at = s->first + i / s->n_gpus * s->stride;
+            int32_t gpu;
+            groups_place(g, ranks_member(&ranks, n++), &instance, &gpu);
+            if (group.n_spans > 1)
+                continue;
+            same = same && instance == at && gpu == s->gpus[i % s->n_gpus] &&
+                   (!g->class_of || g->class_of[at] == g->class_of[s->first]);
+        }
+    }
+    return same && n == ranks_count(&ranks);
+}
+
+/* Groups within instances, over some and over all of them, in every placement. */
+static void test_spans(void)
+{
+    static const enum channel channels[] = { CHANNEL_DATA, CHANNEL_TENSOR };
+    for (size_t i = 0; i < 6 * 4 * 4; i++) {
+        char text[600];
+        struct cfg_loader loader;
+        struct scenario s;
+        struct groups g;
+        cfg_loader_init(&loader);
+        snprintf(text, sizeof(text),
+                 HEAD "'parallelism':{'tensor':%d,'pipeline':%d,'placement':'%s'}}",
+                 "p4d.24xlarge", 24u, "", 1 << i % 4, 1 << i / 4 % 4,
+                 placements[i / 16]);
+        if (scenario_read(&s, &loader, cfg_parse(&loader, "job", text, strlen(text))) ==
+            0) {
+            groups_init(&g, &loader.arena, &s.cluster, &s.parallel);
+            for (size_t k = 0; k < 2; k++)
+                for (int64_t rank = 0; rank < 192; rank += 37)
+                    CU_ASSERT(spans_are_ranks(&g, channels[k], rank));
+        } else
+            CU_FAIL("not read");
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_fold_register(void)
 {
     CU_pSuite s = CU_add_suite("fold", NULL, NULL);
     CU_add_test(s, "folded jobs are unfolded jobs", test_folded_jobs);
+    CU_add_test(s, "spans hold the ranks of their group in order", test_spans);
 }
