@@ -438,6 +438,8 @@ static void test_starters(void)
         { "#SBATCH --nodes=6\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node 8 ",
           "6", "8" },
         { "python ", "1", "1" },
+        { "WORLD_SIZE=$OMPI_COMM_WORLD_SIZE\npython ", "?", "-" },
+        { "WORLD_SIZE=1\npython ", "1", "1" },
         { "CUDA_DEVICE_MAX_CONNECTIONS=1 nohup torchrun --nproc_per_node 2 ", "1",
           "2" },
     };

@@ -392,9 +392,17 @@ static void take_srun_exports(struct launch_context *t, const struct line *l)
 static void take_alone(struct launch_context *t, const struct launch_command *c,
                        const struct line *l)
 {
+    const struct shell_binding *ranks = launch_variable(c, "WORLD_SIZE");
     (void)l;
     if (c->starts)
         return;
+    if (ranks && !ranks->value && !is_of_job(t, count_at)) {
+        launch_add_unresolved(
+            t, count_at, ranks->line,
+            "WORLD_SIZE: what starts this script for each rank is not "
+            "in it");
+        return;
+    }
     take_one(t, count_at, "no starter", c->command->line);
     take_one(t, gpus_at, "no starter", c->command->line);
 }
