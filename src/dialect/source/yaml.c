@@ -361,6 +361,19 @@ static const char *apart(struct arena *arena, const char *text, size_t len)
     return found ? out : NULL;
 }
 
+/* A line that is a directive of Go's templates alone, which is no YAML: its offset; -1:
+ * none is. */
+static int64_t template_of(const char *text)
+{
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        line += strspn(line, " ");
+        if (strncmp(line, "{{", 2) == 0)
+            return line - text;
+    }
+    return -1;
+}
+
 int yaml_read(struct yaml *y, struct arena *arena, const char *text, size_t len,
               struct err *err)
 {
@@ -397,6 +410,15 @@ int yaml_read(struct yaml *y, struct arena *arena, const char *text, size_t len,
     fy_parser_destroy(r.parser);
     fy_diag_destroy(r.diag);
     VEC_RELEASE(&r.anchors);
+    int64_t template = err->set ? template_of(text) : -1;
+    if (template >= 0) {
+        struct place at = place_of(text, (size_t) template);
+        *err = (struct err) { 0 };
+        err_set_at(
+            err, (int)at.line, (int)at.column,
+            "it is a template of Helm's, whose {{ }} is not filled in (give what "
+            "`helm template` prints)");
+    }
     return err->set ? -1 : 0;
 }
 
