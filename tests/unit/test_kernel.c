@@ -450,6 +450,30 @@ static void test_flash_by_hand(void)
         }
 }
 
+/* A scan (MODEL.md, 3.20) takes the longer of its arithmetic and its bytes, each at its
+ * share of the peak, on the SMs that it has. */
+static void test_scan(void)
+{
+    const struct gpu g = a100();
+    const struct kernel_share half = { 0.5, 1 };
+    double clock = g.gemm[DTYPE_BF16].sustained;
+    double rate = 0.12 * (clock > 0 ? clock : 1) * 312e12, Bps = 0.17 * 2039e9;
+    struct op op = { .kind = OP_SCAN, .dtype = DTYPE_BF16, .launches = 2 };
+    op.flops = 1e12; /* arithmetic is longer */
+    op.read_B = 3e8;
+    op.write_B = 1e8;
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&g, &op, 1, kernel_alone),
+                           2 * 2.9e-6 + 1e12 / rate, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&g, &op, 1, half),
+                           2 * 2.9e-6 + 1e12 / (rate / 2), 1e-12);
+    op.flops = 1e9; /* bytes are */
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&g, &op, 1, kernel_alone),
+                           2 * 2.9e-6 + 4e8 / Bps, 1e-12);
+    op.launches = 0; /* one at least */
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&g, &op, 1, kernel_alone), 2.9e-6 + 4e8 / Bps,
+                           1e-12);
+}
+
 void test_kernel_register(void)
 {
     CU_pSuite suite = CU_add_suite("kernel", NULL, NULL);
@@ -470,4 +494,5 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_flash_by_hand);
     CU_ADD_TEST(suite, test_alignment);
     CU_ADD_TEST(suite, test_operators);
+    CU_ADD_TEST(suite, test_scan);
 }
