@@ -216,7 +216,7 @@ $(BUILD)/smsim: $(BUILD)/src/main.o $(OBJ)
 	$(Q)$(CC) -o $@ $^ $(ALL_LD)
 
 # libsmsim: the program without its commands; nothing but smsim.h's names is seen of it
-LIB_OBJ   = $(filter-out $(BUILD)/src/cmd/% $(BUILD)/src/schema/% $(BUILD)/src/page/%,$(filter $(BUILD)/src/%,$(OBJ)))
+LIB_OBJ   = $(filter-out $(BUILD)/src/cmd/% $(BUILD)/src/schema/% $(BUILD)/src/page/% $(BUILD)/src/serve/%,$(filter $(BUILD)/src/%,$(OBJ)))
 
 $(BUILD)/libsmsim.so: $(LIB_OBJ) src/lib/smsim.map
 	$(call say,LD,$@)
