@@ -5,6 +5,10 @@ set -eu
 apt_packages="gcc libc6-dev pkg-config libjansson-dev libgsl-dev libcairo2-dev libexpat1-dev libfyaml-dev zlib1g-dev libsqlite3-dev libmicrohttpd-dev libcunit1-dev uthash-dev"
 dnf_packages="gcc glibc-devel pkgconf-pkg-config jansson-devel gsl-devel cairo-devel expat-devel libfyaml-devel zlib-devel sqlite-devel libmicrohttpd-devel CUnit-devel uthash-devel"
 
+if [ -n "${BROWSER:-}" ]; then # make browser
+    apt_packages="$apt_packages chromium chromium-driver python3"
+    dnf_packages="$dnf_packages chromium chromedriver python3"
+fi
 if [ -n "${MPI:-}" ]; then # make MPI=1
     apt_packages="$apt_packages libopenmpi-dev openmpi-bin"
     dnf_packages="$dnf_packages openmpi-devel"
@@ -12,6 +16,7 @@ fi
 
 have_all() {
     command -v "${CC:-cc}" >/dev/null && command -v pkg-config >/dev/null &&
+        { [ -z "${BROWSER:-}" ] || command -v chromedriver >/dev/null; } &&
         pkg-config --exists jansson gsl cairo expat libfyaml zlib sqlite3 libmicrohttpd ${MPI:+ompi-c} &&
         printf "#include <CUnit/Basic.h>\n#include <uthash.h>\n" | "${CC:-cc}" -E - >/dev/null 2>&1
 }

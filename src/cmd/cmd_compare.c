@@ -8,6 +8,7 @@
 #include "compare/difference.h"
 #include "draw/draw.h"
 #include "logs/steady.h"
+#include "page/page.h"
 #include "report/difference.h"
 #include "report/report.h"
 
@@ -17,7 +18,7 @@ enum { SIDES_MAX = 8 };
 
 struct arguments {
     struct option_list sets, to, logs, to_logs;
-    const char *json, *plot;
+    const char *json, *plot, *html;
     int by;
 };
 
@@ -39,6 +40,8 @@ static const struct option options[] = {
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE", .help = "draw the way from the first to the last (.svg, .png, .pdf)" },
+    { .name = "--html", .type = OPTION_OUT, .at = AT(html), .value = "FILE",
+      .help = "write all of it as one page; a .json gets its data alone" },
     { .name = NULL },
 };
 
@@ -180,11 +183,16 @@ static int measure(double *step_s, const struct side *side,
     return rc;
 }
 
+static bool is_out(const char *file)
+{
+    return file && strcmp(file, "-") == 0;
+}
+
 static int compare(struct side *a, struct side *b, const struct arguments *args,
                    json_t *pairs, bool last, struct err *err)
 {
     struct difference d = { .own = NULL };
-    bool text = !args->json || strcmp(args->json, "-") != 0;
+    bool text = !is_out(args->json) && !is_out(args->html);
     int rc = a->tree && b->tree ? difference_make(&d, &a->loader.arena, &a->loader,
                                                   a->tree, b->tree, err)
                                 : compare_numbers(&d, a, b, err);
@@ -207,6 +215,14 @@ static int compare(struct side *a, struct side *b, const struct arguments *args,
     return rc;
 }
 
+static int write_page(json_t *tree, const struct arguments *args, struct err *err)
+{
+    json_t *data = page_data("compare", "What makes them differ", tree);
+    json_object_set_new(data, "by",
+                        json_string(names_of(difference_by_names, args->by)));
+    return page_write(data, args->html, err);
+}
+
 static int compare_all(struct side *sides, int32_t n, const struct arguments *args,
                        struct err *err)
 {
@@ -219,6 +235,8 @@ static int compare_all(struct side *sides, int32_t n, const struct arguments *ar
     json_decref(pairs);
     if (rc == 0 && args->json)
         rc = report_json_write(tree, args->json, err);
+    if (rc == 0 && args->html)
+        rc = write_page(tree, args, err);
     json_decref(tree);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
 #include "draw/draw.h"
+#include "page/page.h"
 #include "report/plan_report.h"
 #include "report/report.h"
 #include "search/plan_given.h"
@@ -21,7 +22,7 @@
 
 struct arguments {
     struct option_list sets, fixes, allows, prices;
-    const char *model, *instances, *count, *json, *plot, *estimator;
+    const char *model, *instances, *count, *json, *plot, *html, *estimator;
     int64_t batch, sequence, top, draws, seed;
     double tokens, max_cost, deadline;
     int objective, stacks, emit, risk;
@@ -86,6 +87,8 @@ static const struct option options[] = {
       .help = "write the plans as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot), .value = "FILE",
       .help = "draw time against cost, or memory, as .svg, .png or .pdf" },
+    { .name = "--html", .type = OPTION_OUT, .at = AT(html), .value = "FILE",
+      .help = "write the plans and their front as one page; a .json gets its data alone" },
     { .name = "--timing", .type = OPTION_FLAG, .at = AT(timing),
       .help = "say how long planning took" },
     { .name = NULL },
@@ -161,6 +164,12 @@ static bool writes_out(const char *file)
     return file && strcmp(file, "-") == 0;
 }
 
+/* Whether standard output is a file of the command's. */
+static bool takes_out(const struct arguments *a)
+{
+    return writes_out(a->json) || writes_out(a->plot) || writes_out(a->html);
+}
+
 static int check_arguments(const struct arguments *a, const struct option_list *words,
                            struct err *err)
 {
@@ -174,8 +183,10 @@ static int check_arguments(const struct arguments *a, const struct option_list *
         return wrong("--estimator is of launch scripts");
     if (writes_out(a->json) && writes_out(a->plot))
         return wrong("--json and --plot cannot both be standard output");
-    if (a->emit && (writes_out(a->json) || writes_out(a->plot)))
-        return wrong("--emit prints on standard output: give --json or --plot a file");
+    if (a->emit && takes_out(a))
+        return wrong(
+            "--emit prints on standard output: give --json, --plot or --html a "
+            "file");
     if (a->plot && draw_check_name(a->plot, err)) {
         fprintf(stderr, "smsim plan: --plot %s\n", err->text);
         return EXIT_USAGE;
@@ -231,7 +242,7 @@ static int load_script(struct plan_job *job, struct cfg_loader *loader,
                        const struct arguments *a, const char *name,
                        struct plan_request *r)
 {
-    bool quiet = a->emit || writes_out(a->json) || writes_out(a->plot);
+    bool quiet = a->emit || takes_out(a);
     const struct script_options how = {
         .sets = &a->sets,
         .estimator = a->estimator,
@@ -322,22 +333,33 @@ static int emit(const struct plan_report *r, const struct arguments *a)
     return EXIT_UNFIT;
 }
 
+/* The result as JSON, and as a page. */
+static int write_trees(const struct plan_report *r, const struct arguments *a,
+                       struct err *err)
+{
+    if (!a->json && !a->html)
+        return 0;
+    json_t *tree = report_plan_json(r);
+    char *title = xasprintf("Plans for %s", r->job->model.label);
+    int rc = a->json ? report_json_write(tree, a->json, err) : 0;
+    if (rc == 0 && a->html)
+        rc = page_write(page_data("plan", title, tree), a->html, err);
+    json_decref(tree);
+    free(title);
+    return rc;
+}
+
 static int print(const struct plan_report *r, const struct arguments *a,
                  struct err *err)
 {
     const struct plan_outcome *o = r->outcome;
     if (a->plot && o->n_entries && figure_plan_write(r, a->plot, err))
         return -1;
-    if (a->json) {
-        json_t *tree = report_plan_json(r);
-        int rc = report_json_write(tree, a->json, err);
-        json_decref(tree);
-        if (rc)
-            return -1;
-    }
+    if (write_trees(r, a, err))
+        return -1;
     if (a->plot && !o->n_entries)
         fprintf(stderr, "smsim plan: --plot %s: there is no plan to draw\n", a->plot);
-    bool quiet = writes_out(a->json) || writes_out(a->plot);
+    bool quiet = takes_out(a);
     if (a->emit && o->n_entries) {
         report_assumed(stderr, "assumed: ", &r->job->assumed);
         return emit(r, a);
@@ -369,7 +391,7 @@ static int search(const struct plan_job *job, const struct plan_options *o,
     if (printed)
         return printed;
     if (a->timing)
-        fprintf(a->emit || writes_out(a->json) || writes_out(a->plot) ? stderr : stdout,
+        fprintf(a->emit || takes_out(a) ? stderr : stdout,
                 "\nplanned in %.3f s of wall-clock time\n", clock_s() - start_s);
     if (!out.complete)
         return EXIT_STOPPED;

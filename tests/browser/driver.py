@@ -109,7 +109,7 @@ class Browser:
 
     def printed(self):
         """The page as PDF."""
-        return base64.b64decode(self.at("POST", "/print", {})) if False else base64.b64decode(self.cdp("Page.printToPDF", printBackground=True)["data"])
+        return base64.b64decode(self.cdp("Page.printToPDF", printBackground=True)["data"])
 
     def close(self):
         with contextlib.suppress(Exception):

@@ -57,6 +57,6 @@ function compareCards(c) {
 }
 function signed(v) { return known(v) ? Math.abs(v) < 1e-9 ? "0 s" : (v < 0 ? "\u2212" : "+") + time(Math.abs(v)) : "\u2013"; }
 function pageOfCompare(d) {
-  return [head(d.title || "What makes them differ", null), d.result.comparisons.map((c) => [d.result.comparisons.length > 1 ? el("h2", null, c.a + " and " + c.b) : null, compareCards(c)]),
+  return [head(d.title || "What makes them differ", null), d.result.comparisons.map((c) => ({ ...c, by: d.by })).map((c) => [d.result.comparisons.length > 1 ? el("h2", null, c.a + " and " + c.b) : null, compareCards(c)]),
     el("div", { class: "cards", style: { "margin-top": "16px" } }, card("All numbers", null, { id: "inputs" }, folded("The result as JSON", () => JSON.stringify(d.result, null, 2), "result")))];
 }

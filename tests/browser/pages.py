@@ -1,0 +1,246 @@
+"""smsim's pages in a headless Chromium: what they show is what the command line gives; controls, keyboard, phone, dark,
+print. Usage: pages.py SMSIM [DIR of screenshots]. Exits with 0 and says so where there is no browser."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from driver import Browser, is_there  # noqa: E402
+
+SMSIM = os.path.abspath(sys.argv[1])
+SHOTS = sys.argv[2] if len(sys.argv) > 2 else None
+BERT, P4D, GPT3 = "bert-large-squad-2xp3.16xlarge", "bert-large-squad-2xp4d.24xlarge", "gpt3-175b-64xp4d.24xlarge"
+done = []
+
+
+def smsim(*arguments):
+    return subprocess.run([SMSIM, *arguments], capture_output=True, text=True, check=False).stdout
+
+
+def result(*arguments):
+    return json.loads(smsim(*arguments, "--json", "-"))
+
+
+def test(function):
+    done.append(function)
+    return function
+
+
+def shot(b, name):
+    if SHOTS:
+        b.picture(os.path.join(SHOTS, name + ".png"))
+
+
+def same(got, wanted, what):
+    if got != wanted:
+        raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
+
+
+def fits_width(b, what):
+    same(b.run("return document.documentElement.scrollWidth <= innerWidth"), True, what + " is as wide as the window")
+
+
+def static(b, folder, name, *arguments):
+    path = os.path.join(folder, name + ".html")
+    smsim(*arguments, "--html", path)
+    b.open("file://" + path)
+    return path
+
+
+@test
+def pages_in_every_size(b, folder, _):
+    """simulate, plan and compare: no error, no overflow at 1280 and 390 pixels, light and dark."""
+    jobs = {"step": ("simulate", GPT3), "plan": ("plan", "--model", "gpt2-xl", "--instance", "p4d.24xlarge", "--count", "1..2", "--global-batch",
+                                                  "64", "--sequence-length", "1024"), "compare": ("compare", BERT, P4D)}
+    for name, arguments in jobs.items():
+        for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
+            b.size(width, 900, dark)
+            path = static(b, folder, name, *arguments)
+            fits_width(b, f"{name} at {width}")
+            shot(b, f"{name}-{width}{'-dark' if dark else ''}")
+            paper = b.run("return getComputedStyle(document.body).backgroundColor")
+            same(sum(int(v) for v in paper[4:-1].split(",")) < 200, dark, f"{name}: a dark page")
+        same(os.path.getsize(path) < 1_000_000, True, f"{name} below 1 MB")
+
+
+@test
+def numbers_of_a_step(b, folder, _):
+    """Tiles, verdict and stage table have the result's numbers."""
+    b.size(1280, 900)
+    static(b, folder, "bert", "simulate", BERT)
+    r = result("simulate", BERT)
+    tiles = b.text(".tiles")
+    for wanted in (f"{r['step_time_s'] * 1e3:.0f}", f"{100 * r['mfu']:.1f}", f"{r['memory']['peak_bytes'] / 2**30:.3g}"):
+        same(wanted in tiles, True, f"{wanted} in the tiles")
+    share = 100 * r["breakdown_s"]["data_comm_exposed"] / r["step_time_s"]
+    same(f"{share:.0f} % waits for gradients" in b.text(".verdict"), True, "the verdict")
+
+
+@test
+def timeline_by_keyboard(b, folder, _):
+    """Zoom, move and all of it by keys; the legend hides kinds."""
+    b.size(1280, 900)
+    static(b, folder, "gpt3", "simulate", GPT3)
+    picture = "return document.querySelector('canvas').toDataURL()"
+    whole = b.run(picture)
+    b.run("document.querySelector('canvas').focus()")
+    b.keys("+", "+", "Right")
+    zoomed = b.run(picture)
+    same(zoomed != whole, True, "keys zoom")
+    b.keys("0")
+    b.run("document.activeElement.blur()")
+    same(b.run(picture) == whole, True, "0 shows all")
+    b.click("#timeline .legend button")
+    same(b.run("return document.querySelector('#timeline .legend button').getAttribute('aria-pressed')"), "false", "a kind is hidden")
+    same(b.run(picture) != whole, True, "the picture lacks it")
+
+
+@test
+def tables_sort(b, folder, _):
+    """The stage table sorts by a press, and back."""
+    b.size(1280, 900)
+    static(b, folder, "gpt3", "simulate", GPT3)
+    first = "return document.querySelector('#stages tbody td').textContent"
+    b.run("document.querySelectorAll('#stages th button')[1].click()")
+    same(b.run(first), "0", "the fullest stage first")
+    b.run("document.querySelectorAll('#stages th button')[1].click()")
+    same(b.run(first), "14", "the emptiest first")
+
+
+@test
+def print_is_light(b, folder, _):
+    """Paper is white, also from a dark theme."""
+    b.size(794, 1123, dark=True, media="print")
+    static(b, folder, "bert", "simulate", BERT)
+    b.run("dispatchEvent(new Event('beforeprint'))")
+    same(b.run("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)", "paper")
+    same(b.printed()[:5], b"%PDF-", "a PDF")
+
+
+@test
+def markup_is_text(b, folder, _):
+    """Names with markup in them are shown, and start nothing."""
+    b.size(1280, 900)
+    evil = "<img src=x onerror=\"document.title='owned'\"></script><script>document.title='owned'</script>"
+    page = os.path.join(folder, "plain.json")
+    smsim("simulate", BERT, "--html", page)
+    with open(page) as f:
+        job = json.load(f)["scenario"]
+    job["name"] = job["comment"] = evil
+    with open(os.path.join(folder, "evil.json"), "w") as f:
+        json.dump(job, f)
+    static(b, folder, "evil", "simulate", os.path.join(folder, "evil.json"))
+    b.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    b.until("return document.querySelector('#scenario pre').textContent.includes('onerror')", "the scenario is shown")
+    same("owned" in b.run("return document.title"), False, "markup of a name")
+    same(b.run("return document.images.length"), 0, "images")
+
+
+def settled(b):
+    b.until("return document.body.getAttribute('aria-busy') === 'false' && !!document.querySelector('#result .card')", "an answer")
+
+
+@test
+def live_is_the_command_line(b, _, address):
+    """A control changes the job; the numbers are those of the command line that the page shows."""
+    b.size(1280, 900)
+    b.open(address + "#v=simulate&a=" + BERT)
+    settled(b)
+    b.type("#a-cluster-count", "4")
+    b.until("return (document.querySelector('#command-line') || {}).textContent.includes('/cluster/count=4')", "the command line")
+    settled(b)
+    b.run("document.querySelector('details#result').open = true")
+    b.until("return document.querySelector('details#result pre').textContent.length > 10", "the result as JSON")
+    shown = json.loads(b.run("return document.querySelector('details#result pre').textContent"))
+    same(shown, result("simulate", BERT, "--set", "/cluster/count=4"), "the result")
+    same("a.set=%2Fcluster%2Fcount%3D4" in b.run("return location.hash"), True, "the state in the address")
+    same(address.split("/")[-2] in b.run("return location.hash"), False, "the token in the state")
+    shot(b, "serve")
+
+
+@test
+def live_pastes(b, _, address):
+    """A pasted script is read; a file that it names is not."""
+    b.size(1280, 900)
+    text = ("#!/bin/bash\n#SBATCH --nodes=2\nsource /etc/passwd\ntorchrun --nproc_per_node 8 --nnodes 2 pretrain_gpt.py --num-layers 24 --hidden-size 1024 "
+            "--num-attention-heads 16 --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 4 --global-batch-size 64 --fp16 --train-iters 100\n")
+    b.open(address + "#v=simulate&a=paste&a.name=train.sh&a.set=/cluster/instance%3Dp4d.24xlarge")
+    b.type("#atext", text)
+    settled(b)
+    b.until("return document.querySelector('#result').textContent.includes('2 x p4d.24xlarge')", "the script's job")
+    same("root:" in b.run("return document.body.textContent"), False, "a file of the disk")
+
+
+@test
+def live_says_what_is_wrong(b, _, address):
+    """A value that is wrong is named with its key, and the page goes on."""
+    b.size(1280, 900)
+    b.open(address + "#v=simulate&a=" + BERT + "&a.set=/training/precision%3Dfp99")
+    b.until("return !!document.querySelector('#failure')", "what is wrong")
+    same("/training/precision" in b.text("#failure"), True, "the key")
+
+
+@test
+def live_compares(b, _, address):
+    """Two designs: the waterfall's ends are both step times."""
+    b.size(1280, 900)
+    b.open(address + f"#v=compare&a={BERT}&b={P4D}")
+    b.until("return !!document.querySelector('#waterfall svg')", "the waterfall")
+    text = b.run("return document.querySelector('#waterfall').textContent")
+    for job in (BERT, P4D):
+        same(f"{result('simulate', job)['step_time_s'] * 1e3:.0f} ms" in text, True, f"{job} in the waterfall")
+    shot(b, "serve-compare")
+
+
+@test
+def live_plans(b, _, address):
+    """A search gives the plans of the command line; one opens as a design."""
+    b.size(1280, 900)
+    b.open(address + "#v=plan&a=blank&p.count=1..2")
+    b.click("button.primary")
+    b.until("return !!document.querySelector('#plans tbody tr')", "plans", 60)
+    shot(b, "serve-plan")
+    b.run("document.querySelector('#plans tbody button').click()")
+    b.until("return !!document.querySelector('#timeline')", "the plan as a design")
+
+
+@test
+def live_by_keyboard_on_a_phone(b, _, address):
+    """Arrows change the view; a phone shows all of it."""
+    b.size(390, 844, dark=True)
+    b.open(address)
+    settled(b)
+    fits_width(b, "the live page")
+    shot(b, "serve-phone")
+    b.run("document.querySelector('#tab-simulate').focus()")
+    b.keys("Right")
+    same(b.run("return document.querySelector('#tab-plan').getAttribute('aria-selected')"), "true", "the arrow key")
+
+
+def main():
+    if not is_there():
+        print("browser: there is no Chromium with its driver: not run (BROWSER=1 make deps installs it)")
+        return 0
+    failed = 0
+    server = subprocess.Popen([SMSIM, "serve"], stdout=subprocess.PIPE, text=True)
+    address = server.stdout.readline().strip()
+    browser = Browser()
+    with tempfile.TemporaryDirectory() as folder:
+        for function in done:
+            try:
+                function(browser, folder, address)
+                bad = [m for m in browser.errors() if "400 (Bad Request)" not in m]
+                same(bad, [], "errors of the page")
+            except Exception as error:  # pylint: disable=broad-except
+                failed += 1
+                print(f"browser: {function.__name__}: {error}")
+    browser.close()
+    server.terminate()
+    failed += server.wait(timeout=10) != 0
+    print(f"browser: {len(done)} tests, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
