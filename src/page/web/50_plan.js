@@ -49,6 +49,7 @@ function planFront(d, choose) {
 function planTable(d, choose) {
   const has = (f) => d.plans.some(f);
   const columns = [{ name: "#", value: (p) => p.rank, text: true },
+    ...(choose ? [{ name: "", text: true, show: (p) => el("button", { type: "button", "aria-label": "open plan " + p.rank, on: { click: () => choose(p) } }, "open") }] : []),
     { name: "cluster", text: true, value: (p) => p.count + " x " + p.instance }, { name: "plan", text: true, value: planWords },
     { name: "micro-batch", value: (p) => p.micro_batch_size * 1e6 + p.microbatches, show: planBatch },
     { name: "checkpointing", text: true, value: (p) => p.activation_checkpointing },
@@ -60,8 +61,11 @@ function planTable(d, choose) {
   if (has((p) => known(p.usd_per_million_samples))) columns.push({ name: "USD/M samples", value: (p) => p.usd_per_million_samples, show: (p) => number(p.usd_per_million_samples, 4) });
   if (has((p) => known(p.usd_per_job))) columns.push({ name: "USD the job", value: (p) => p.usd_per_job, show: (p) => number(p.usd_per_job, 4) }, { name: "hours", value: (p) => p.hours_per_job, show: (p) => number(p.hours_per_job, 3) });
   if (has((p) => p.risk && known(p.risk.best))) columns.push({ name: "best in", down: true, value: (p) => p.risk.best, show: (p) => percent(p.risk.best, 0) }, { name: "regret", value: (p) => p.risk.regret, show: (p) => percent(p.risk.regret) });
-  if (choose) columns.push({ name: "", show: (p) => el("button", { type: "button", on: { click: () => choose(p) } }, "open") });
-  return table(columns, d.plans, { label: "plans", chosen: (p) => p.rank === 1 });
+  const front = new Set((d.front_time_cost || []).concat(d.front_time_memory || [])), box = el("div");
+  const few = d.plans.filter((p) => p.rank <= 12 || front.has(p.rank)), draw = (rows) => table(columns, rows, { label: "plans", chosen: (p) => p.rank === 1 });
+  if (few.length === d.plans.length) return draw(few);
+  const more = el("button", { type: "button", class: "noprint", on: { click: () => box.replaceChildren(draw(d.plans)) } }, "all " + d.plans.length);
+  return add(box, [draw(few), el("p", { class: "soft small" }, "The best, and those of the fronts. ", more)]);
 }
 function planCards(r, choose) {
   const best = r.plans[0], out = [];
