@@ -17,8 +17,9 @@ function planFront(d, choose) {
   const front = new Set(byCost ? d.front_time_cost : d.front_time_memory), y = (p) => byCost ? p.usd_per_million_samples : p.peak_bytes;
   if (plans.length < 2) return null;
   const xs = plans.map((p) => p.step_time_s), ys = plans.map(y), best = Math.min(...xs), low = Math.min(...ys);
-  const x1 = Math.min(Math.max(...xs), best * 3), y1 = Math.min(Math.max(...ys), low * 3);
-  const shown = plans.filter((p) => (p.step_time_s <= x1 && y(p) <= y1) || front.has(p.rank)), sizes = [...new Set(plans.map((p) => p.count))].sort((a, b) => a - b);
+  const onFront = plans.filter((p) => front.has(p.rank) && p.step_time_s <= best * 2);
+  const x1 = Math.max(best * 1.25, ...onFront.map((p) => p.step_time_s)), y1 = Math.max(low * 1.25, ...onFront.map(y));
+  const shown = plans.filter((p) => p.step_time_s <= x1 && y(p) <= y1), sizes = [...new Set(plans.map((p) => p.count))].sort((a, b) => a - b);
   const hues = ["forward", "gradient-comm", "optimizer", "backward", "tensor-comm", "pipeline-comm", "offload"];
   const hue = (p) => colour(hues[sizes.indexOf(p.count) % hues.length]);
   const ax = timeAxis(Math.max(...shown.map((p) => p.step_time_s)) * 1.05, best * .95), ly = Math.min(...shown.map(y)) * .95, hy = Math.max(...shown.map(y)) * 1.05;
