@@ -70,15 +70,10 @@ show validation-choices.svg "$question" "smsim validate --plot-choices validatio
 
 draw step-bert-large-p3.16xlarge.svg "What happens in a step of BERT-large on two p3.16xlarge?" \
     simulate bert-large-squad-2xp3.16xlarge-ddp
-for schedule in gpipe 1f1b zb-h1; do
-    draw "schedule-$schedule.svg" "Where are the bubbles of $schedule?" \
-        simulate gpt-neox-20b-12xp4d.24xlarge --set /training/global_batch_size=384 \
-        --set "/parallelism/schedule=$schedule"
-done
-draw schedule-interleaved.svg "And with two chunks of layers on each stage?" \
+plot=--plot-schedules
+draw schedules.svg "Which schedule leaves the GPUs idle least, and which fit?" \
     simulate gpt-neox-20b-12xp4d.24xlarge --set /training/global_batch_size=384 \
-    --set /parallelism/library=megatron --set /parallelism/virtual_stages=2 \
-    --set /parallelism/schedule=interleaved
+    --set /parallelism/library=megatron
 plot=--plot-memory
 draw step-memory-bert-large.svg "What fills the memory of a V100 in a step of BERT-large?" \
     simulate bert-large-squad-2xp3.16xlarge-ddp

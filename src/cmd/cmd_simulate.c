@@ -4,6 +4,7 @@
 #include "campaign/campaign.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/schedules.h"
 #include "cmd/script.h"
 #include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
@@ -25,7 +26,7 @@ struct arguments {
     int network, emit;
     bool unfold, timing;
     const char *json, *estimator, *trace, *chakra;
-    const char *plots[STEP_FIGURES], *plot_job, *html;
+    const char *plots[STEP_FIGURES], *plot_job, *plot_schedules, *html;
     struct cfg scenario; /* as it was read */
     int64_t trace_ranks;
     struct campaign campaign;
@@ -60,6 +61,9 @@ static const struct option options[] = {
     { .name = "--plot-usage", .without = "--emit", .type = OPTION_OUT, PLOT_AT(STEP_USAGE),
       .value = "FILE",
       .help = "draw how busy GPU, host, network and NVLink are over time" },
+    { .name = "--plot-schedules", .without = "--emit", .type = OPTION_OUT,
+      .at = AT(plot_schedules), .value = "FILE",
+      .help = "draw the step under each schedule that its library has" },
     { .name = "--plot-job", .without = "--emit", .type = OPTION_OUT,
       .at = AT(plot_job), .value = "FILE",
       .help = "draw the phases of the whole job, and what is billed" },
@@ -224,6 +228,8 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
         rc = draw(figures, s, r, args, err);
     if (args->plot_job && rc == 0)
         rc = figure_job_write(s, &args->beyond.job, args->plot_job, err);
+    if (args->plot_schedules && rc == 0)
+        rc = schedules_plot(args->scenario, args->plot_schedules, stderr, err);
     figure_step_free(figures);
     return rc;
 }

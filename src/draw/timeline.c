@@ -209,6 +209,8 @@ static void draw_tracks(struct tracks *l, size_t rows)
     l->row_h = l->f->plot.h / (double)rows;
     l->cover = xcalloc(l->columns * (l->t->n_kinds + 1), sizeof(*l->cover));
     draw_group(l->d, "tracks", "tracks", &l->f->plot);
+    if (l->t->hatched)
+        draw_hatch(l->d, l->f->plot, PALETTE_HATCH);
     for (size_t row = 0; row < rows; row++) {
         size_t track = row * l->every;
         draw_track(l, row, index + first[track], first[track + 1] - first[track]);
@@ -239,7 +241,7 @@ static void prepare(const struct timeline *t, struct frame *f)
         assert(t->boxes[i].track < t->n_tracks && t->boxes[i].kind < t->n_kinds);
         axis_view_include(&f->x, t->boxes[i].end_s);
     }
-    for (size_t k = 0; k < t->n_kinds; k++)
+    for (size_t k = 0; k < t->n_kinds && !t->no_legend; k++)
         legend_add(&f->legend, (struct legend_item) { .name = t->kinds[k],
                                                       .key = LEGEND_BOX,
                                                       .colour = kind_colour(t, k) });
@@ -263,6 +265,7 @@ void timeline_draw(const struct timeline *t, struct draw *d)
 
     frame_init(&f, t->title, note ? note : t->subtitle, &x, &y);
     f.provenance = t->provenance;
+    f.legend.below = t->legend_below;
     prepare(t, &f);
     frame_layout(&f, d->width, d->height);
     frame_draw(&f, d);

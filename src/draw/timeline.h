@@ -27,6 +27,8 @@ struct timeline {
     const struct timeline_box *boxes;
     size_t n_boxes;
     double end_s; /* of the time axis; 0: of the last box */
+    bool hatched; /* empty time is, in place of white */
+    bool legend_below, no_legend;
 };
 
 enum { TIMELINE_KINDS_MAX = 32 };

@@ -3,6 +3,7 @@
 #define REPORT_FIGURE_STEP_DATA_H
 
 #include "base/vec.h"
+#include "draw/timeline.h"
 #include "report/figure_step.h"
 
 enum span_kind {
@@ -71,6 +72,9 @@ void figure_step_use(struct step_usage *u, const struct step_figures *f);
 /* Draws on a canvas of that size; width and height come from step_*_size. */
 void figure_step_timeline(const struct step_figures *f, const struct scenario *s,
                           struct draw *d);
+/* The lanes of the stages of a pipeline alone, into a timeline that has its titles, its
+ * end and where its legend is. */
+void figure_step_lanes(const struct step_figures *f, struct timeline t, struct draw *d);
 double figure_step_timeline_height(const struct step_figures *f);
 void figure_step_memory(const struct step_figures *f, const struct scenario *s,
                         const struct simulate_result *r, struct draw *d);

@@ -1,4 +1,6 @@
 /* Memory over one step, and at the fullest moment of each stage. */
+#include "base/units.h"
+#include "base/xmalloc.h"
 #include "draw/chart.h"
 #include "report/figure_meaning.h"
 #include "report/figure_step_data.h"
@@ -31,7 +33,7 @@ static int64_t total_B(const struct level *l)
 static size_t choose_levels(const struct step_figures *f, int32_t track,
                             int64_t *chosen)
 {
-    enum { STRETCHES = 300 };
+    enum { STRETCHES = 100 };
     int64_t n_all = 0, end_ps = 1, stretch = -1;
     size_t n = 0;
     for (int64_t i = 0; i < f->levels.n; i++) {
@@ -66,7 +68,7 @@ static size_t take_levels(const struct step_figures *f, int32_t track, int64_t p
             most = total_B(&f->levels.v[chosen[i]]);
     for (size_t i = 0; i < n; i++) {
         const struct level *l = &f->levels.v[chosen[i]];
-        x[i] = (double)l->at_ps * 1e-12;
+        x[i] = i ? (double)l->at_ps * 1e-12 : 0; /* from the step's begin on */
         for (int k = 0; k < LEDGER_KINDS; k++)
             y[k][i] = (double)l->held_B[k];
         y[FRAMEWORK][i] = (double)(peak_B - most);
@@ -100,6 +102,35 @@ static void describe(struct series series[SERIES], size_t n, const double *x,
     };
 }
 
+/* The fullest moment and the kind that takes most of it; the caller frees the text,
+ * which is the annotation's. */
+static char *describe_peak(struct annotation *peak, size_t n, const double *x,
+                           double *const y[STACKED])
+{
+    size_t at = 0;
+    double most = 0, all = 0;
+    int kind = 0;
+    char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX];
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int k = 0; k < STACKED; k++)
+            sum += y[k][i];
+        if (sum > all) {
+            all = sum;
+            at = i;
+        }
+    }
+    for (int k = 0; k < LEDGER_KINDS && n > 0; k++)
+        if (y[k][at] > most) {
+            most = y[k][at];
+            kind = k;
+        }
+    char *text = xasprintf("peak %s: %s %s", units_bytes_text(a, all),
+                           ledger_kind_names[kind], units_bytes_text(b, most));
+    *peak = (struct annotation) { .x = n ? x[at] : 0, .y = all, .text = text };
+    return text;
+}
+
 void figure_step_memory(const struct step_figures *f, const struct scenario *s,
                         const struct simulate_result *r, struct draw *d)
 {
@@ -119,6 +150,8 @@ void figure_step_memory(const struct step_figures *f, const struct scenario *s,
         y[k] = block + most * (size_t)(k + 1);
     size_t n = take_levels(f, track, r->memory.stages[stage].peak_B, x, y);
     describe(series, n, x, y, &capacity);
+    struct annotation peak;
+    char *peak_text = describe_peak(&peak, n, x, y);
     const struct chart c = {
         .title = title,
         .provenance = source,
@@ -130,8 +163,11 @@ void figure_step_memory(const struct step_figures *f, const struct scenario *s,
         .y = { .label = "memory", .unit = AXIS_BYTES, .from_zero = true },
         .series = series,
         .n_series = SERIES,
+        .annotations = &peak,
+        .n_annotations = n > 0,
     };
     chart_draw(&c, d);
+    free(peak_text);
     free(block);
     free(source);
     free(title);

@@ -217,7 +217,7 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s)
     bool dense =
         s->training.microbatches * s->parallel.stages.virtual_stages > CHART_WIDTH / 6;
     return xasprintf(
-        "%s, %" PRId64 " microbatches. White: bubbles%s%s",
+        "%s, %" PRId64 " microbatches. Hatched: bubbles%s%s",
         names_of(parallelism_schedule_names, (int)s->parallel.stages.schedule),
         (int64_t)s->training.microbatches, dense ? "; heights: shares of the time" : "",
         omitted);
@@ -240,15 +240,13 @@ double figure_step_timeline_height(const struct step_figures *f)
     return fmin(fmax(height, HEIGHT_MIN), HEIGHT_MAX);
 }
 
-void figure_step_timeline(const struct step_figures *f, const struct scenario *s,
+/* Draws what was seen into a timeline that has its titles. */
+static void draw_timeline(const struct step_figures *f, struct timeline t,
                           struct draw *d)
 {
     struct drawing x = { .f = f };
-    char *title = figure_step_title("A training step", s), *question = subtitle(f, s);
-    char *source = figure_step_provenance(s, false);
     const char *streams[SPAN_STREAMS];
     char **stages = xcalloc((size_t)f->n_tracks + 1, sizeof(*stages));
-    struct timeline t = { .title = title, .subtitle = question, .provenance = source };
     if (is_pipeline(f))
         add_stages(&x);
     else
@@ -271,9 +269,28 @@ void figure_step_timeline(const struct step_figures *f, const struct scenario *s
     VEC_RELEASE(&x.numbers);
     VEC_RELEASE(&x.boxes);
     free(stages);
+}
+
+void figure_step_timeline(const struct step_figures *f, const struct scenario *s,
+                          struct draw *d)
+{
+    char *title = figure_step_title("A training step", s), *question = subtitle(f, s);
+    char *source = figure_step_provenance(s, false);
+    draw_timeline(f,
+                  (struct timeline) { .title = title,
+                                      .subtitle = question,
+                                      .provenance = source,
+                                      .hatched = is_pipeline(f) },
+                  d);
     free(source);
     free(title);
     free(question);
+}
+
+void figure_step_lanes(const struct step_figures *f, struct timeline t, struct draw *d)
+{
+    t.hatched = true;
+    draw_timeline(f, t, d);
 }
 
 /* The names of the contract, with blanks. */

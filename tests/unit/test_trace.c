@@ -2,6 +2,7 @@
  * order and whose arrows are paired; figures have the tracks they should. */
 #include "base/file.h"
 #include "page/step.h"
+#include "report/figure_schedules.h"
 #include "report/figure_step.h"
 #include "simulate/simulate.h"
 #include "trace/trace.h"
@@ -342,6 +343,50 @@ static void test_figures(void)
     cfg_loader_release(&j.loader);
 }
 
+/* Two schedules of one pipeline, over one axis. */
+static void test_schedules(void)
+{
+    static const char *const changes[] = {
+        "/training/microbatches=8 /parallelism/pipeline=4 "
+        "/parallelism/library=megatron /parallelism/schedule=1f1b",
+        "/training/microbatches=8 /parallelism/pipeline=4 "
+        "/parallelism/library=megatron /parallelism/schedule=interleaved "
+        "/parallelism/virtual_stages=2",
+    };
+    static const char *const want[] = {
+        "id=\"s0-track-3\"", "id=\"s1-track-3\"",
+        ">1f1b: ",           ">interleaved (2 chunks a stage): ",
+        "class=\"hatch\"",   ">forward<"
+    };
+    struct job pipelines[2];
+    struct step_figures *figures[2];
+    struct schedule_step steps[2];
+    struct err err = { 0 };
+    char dir[] = "/tmp/smsim-schedules-XXXXXX", path[64];
+    size_t length;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+    snprintf(path, sizeof(path), "%s/s.svg", dir);
+    for (int i = 0; i < 2; i++) {
+        load(&pipelines[i], changes[i]);
+        figures[i] = figure_step_new(NULL);
+        run(&pipelines[i], figure_step_observer(figures[i]));
+        steps[i] =
+            (struct schedule_step) { figures[i], &pipelines[i].s, &pipelines[i].r };
+    }
+    CU_ASSERT_EQUAL(figure_schedules_write(steps, 2, path, &err), 0);
+    char *text = file_read(path, 1 << 24, &length, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, want[i]));
+    free(text);
+    remove(path);
+    rmdir(dir);
+    for (int i = 0; i < 2; i++) {
+        figure_step_free(figures[i]);
+        cfg_loader_release(&pipelines[i].loader);
+    }
+}
+
 /* The quantities of a stream of a page, as page/step.h describes them; how many. */
 static size_t quantities(const char *text, int64_t *out)
 {
@@ -413,5 +458,6 @@ void test_trace_register(void)
     CU_add_test(s, "use of links in repeated stretches", test_links_of_repeats);
     CU_add_test(s, "observers change nothing", test_observed);
     CU_add_test(s, "figures of a step", test_figures);
+    CU_add_test(s, "schedules over one axis", test_schedules);
     CU_add_test(s, "page of a step", test_page);
 }
