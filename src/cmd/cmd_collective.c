@@ -77,13 +77,13 @@ static const struct option options[] = {
       .help = "simulate every instance" },
     { .name = "--explain", .without = "--log", .type = OPTION_FLAG, .at = AT(explain),
       .help = "say what was chosen, and where the time goes" },
-    { .name = "--plot", .without = "--log", .type = OPTION_OUT, .at = AT(plot),
+    { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE",
       .help = "bus bandwidth against size, with what was measured (.svg, .png, .pdf)" },
     { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
       .value = "FILE",
       .help = "a log of nccl-tests: judge its sizes instead; may be repeated" },
-    { .name = "--json", .without = "--log", .type = OPTION_OUT, .at = AT(json),
+    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
       .value = "FILE", .help = "results as JSON (\"-\": standard output)" },
     { .name = NULL },
 };
@@ -446,9 +446,11 @@ static void warn_of_unheeded(const struct request *w)
 /* Logs are judged on all GPUs of the cluster. */
 static int run_logs(struct request *w, int64_t *slower)
 {
-    int rc =
-        prepare(w) || collective_log(w->loader, &w->cluster, (enum coll_op)w->args->op,
-                                     w->args->nccl, &w->args->logs, slower, w->err);
+    const struct arguments *a = w->args;
+    const struct collective_logs q = { a->cluster, &w->cluster, (enum coll_op)a->op,
+                                       a->nccl,    a->json,     a->plot,
+                                       &a->logs };
+    int rc = prepare(w) || collective_log(w->loader, &q, slower, w->err);
     cmd_warn(w->loader);
     return rc ? -1 : 0;
 }

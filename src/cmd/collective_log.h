@@ -6,10 +6,19 @@
 #include "cost/collective.h"
 #include "hardware/cluster.h"
 
-/* Prints size by size what was measured and predicted, a verdict, and what fits. *slower
- * is how many sizes are slower than normal; -1 after reporting, or with err set. */
-int collective_log(struct cfg_loader *loader, const struct cluster *c, enum coll_op op,
-                   const char *nccl, const struct option_list *logs, int64_t *slower,
-                   struct err *err);
+/* What is asked of logs. */
+struct collective_logs {
+    const char *cluster; /* as on the command line */
+    const struct cluster *c;
+    enum coll_op op;
+    const char *nccl, *json, *plot; /* NULL: not asked for */
+    const struct option_list *logs;
+};
+
+/* Prints size by size what was measured and predicted, a verdict, and what fits; or writes
+ * it. *slower is how many sizes are slower than normal; -1 after reporting, or with err
+ * set. */
+int collective_log(struct cfg_loader *loader, const struct collective_logs *q,
+                   int64_t *slower, struct err *err);
 
 #endif

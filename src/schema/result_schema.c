@@ -1,4 +1,5 @@
 /* What commands write, as JSON Schemas. */
+#include "report/bandwidth.h"
 #include "report/check.h"
 #include "report/collective.h"
 #include "report/compare.h"
@@ -14,19 +15,13 @@
 #include <string.h>
 
 const struct contract *const result_contracts[] = {
-    &report_check_contract,
-    &report_collective_contract,
-    &report_differences_contract,
-    &report_doctor_contract,
-    &report_failure_contract,
-    &report_compare_contract,
-    &report_model_contract,
-    &report_pilot_contract,
-    &report_plan_contract,
-    &report_simulate_contract,
-    &sweep_point_contract,
-    &report_validate_contract,
-    NULL,
+    &report_bandwidth_contract,  &report_check_contract,
+    &report_collective_contract, &report_differences_contract,
+    &report_doctor_contract,     &report_failure_contract,
+    &report_compare_contract,    &report_model_contract,
+    &report_pilot_contract,      &report_plan_contract,
+    &report_simulate_contract,   &sweep_point_contract,
+    &report_validate_contract,   NULL,
 };
 
 size_t result_name(const struct contract *c, const char **name)
