@@ -52,6 +52,18 @@ static double narrowest(const struct net *net, const int32_t *links, int n)
     return min;
 }
 
+/* The narrowest of a PCIe route: ports, their switches' uplinks, sockets. */
+static double pcie_Bps(const struct instance *inst, int a, int b)
+{
+    const bool below_one =
+        inst->gpu_pcie[a] >= 0 && inst->gpu_pcie[a] == inst->gpu_pcie[b];
+    double least = inst->pcie_Bps;
+    if (!below_one && inst->gpu_pcie[a] >= 0)
+        least = fmin(least, inst->pcie_uplink_Bps);
+    return inst->gpu_numa[a] == inst->gpu_numa[b] ? least
+                                                  : fmin(least, inst->socket_Bps);
+}
+
 /* What a pair of one node should have: its NVLinks, else at most a PCIe port. */
 static void check_pair(const struct net *net, const struct instance *inst, int a, int b)
 {
@@ -64,11 +76,7 @@ static void check_pair(const struct net *net, const struct instance *inst, int a
     if (wired > 0)
         CU_ASSERT_DOUBLE_EQUAL(got, wired, 1);
     if (wired <= 0)
-        CU_ASSERT_DOUBLE_EQUAL(got,
-                               inst->gpu_numa[a] == inst->gpu_numa[b]
-                                   ? inst->pcie_Bps
-                                   : fmin(inst->pcie_Bps, inst->socket_Bps),
-                               1);
+        CU_ASSERT_DOUBLE_EQUAL(got, pcie_Bps(inst, a, b), 1);
 }
 
 static void test_routes_inside(void)
