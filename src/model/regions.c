@@ -129,3 +129,13 @@ int32_t op_region_user(const struct op_block *b, int32_t instance, uint32_t regi
     }
     return first;
 }
+
+bool op_region_acts(const struct op_list *list, enum op_region region)
+{
+    const uint32_t regions = 1u << region;
+    for (int32_t i = 0; i < list->n_blocks; i++)
+        for (int32_t k = 0; k < OP_REGION_INSTANCES; k++)
+            if (op_region_user(&list->blocks[i], k, regions) >= 0)
+                return true;
+    return false;
+}

@@ -32,4 +32,7 @@ bool op_region_drops(const struct op_block *b, int32_t at, int32_t j, uint32_t r
 /* The backward operator before which the instance is run again; -1: it drops nothing. */
 int32_t op_region_user(const struct op_block *b, int32_t instance, uint32_t regions);
 
+/* Whether some block has the region, and keeps something that is made again. */
+bool op_region_acts(const struct op_list *list, enum op_region region);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/strbuf.h"
 #include "model/expert_load.h"
+#include "model/regions.h"
 #include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
@@ -100,8 +101,21 @@ static int read_sections(struct parse_context *r)
     return software_read(r) ? -1 : rc;
 }
 
+/* Modules to compute again that no layer has, or that keep nothing for backward. */
+static void note_modules(struct parse_context *r, const struct op_list *list)
+{
+    struct cfg at = cfg_get(cfg_get(r->training, "activation_checkpointing"), "modules");
+    for (int64_t i = 0; i < cfg_len(at); i++) {
+        int region;
+        const struct cfg word = cfg_at(at, i);
+        if (cfg_enum(word, op_region_names, &region) == 0 &&
+            !op_region_acts(list, (enum op_region)region))
+            parse_note(r, word, "no layer has it, or it keeps nothing for backward");
+    }
+}
+
 /* What the model's operators need of the sizes, sums that overflow among them. */
-static int check_operators(const struct parse_context *r)
+static int check_operators(struct parse_context *r)
 {
     struct arena arena;
     struct err err = { 0 };
@@ -109,6 +123,8 @@ static int check_operators(const struct parse_context *r)
     struct op_settings settings = scenario_op_settings(r->s);
     arena_init(&arena);
     int rc = op_list_make(&list, &arena, &r->s->model, &settings, &err);
+    if (rc == 0)
+        note_modules(r, &list);
     arena_release(&arena);
     return rc ? cfg_error(r->training, DIAG_OUT_OF_RANGE, "%s", err.text) : 0;
 }

@@ -154,9 +154,37 @@ static void test_block(void)
     }
 }
 
+/* Modules that no layer has are said by name; those that are there are not. */
+static void test_modules_absent(void)
+{
+    static const struct {
+        const char *text, *modules;
+        int32_t notes;
+    } cases[] = {
+        { dense, "\"mla_up_proj\",\"mlp\",\"moe_act\"", 2 },
+        { experts, "\"mla_up_proj\",\"moe_act\",\"layernorm\"", 0 },
+        { experts, "\"mlp\"", 1 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct job j;
+        char changes[200];
+        int32_t notes = 0;
+        snprintf(changes, sizeof(changes),
+                 "/training/activation_checkpointing={\"modules\":[%s]}",
+                 cases[i].modules);
+        bench_scenario(&j.loader, &j.s, cases[i].text, "", changes);
+        for (int32_t k = 0; k < j.s.n_notes; k++)
+            notes += strstr(j.s.notes[k].pointer ? j.s.notes[k].pointer : "",
+                            "/modules/") != NULL;
+        CU_ASSERT_EQUAL(notes, cases[i].notes);
+        job_unload(&j);
+    }
+}
+
 void test_recompute_register(void)
 {
     CU_pSuite s = CU_add_suite("recompute", NULL, NULL);
     CU_add_test(s, "modules of layers are computed again", test_modules);
+    CU_add_test(s, "modules that no layer has", test_modules_absent);
     CU_add_test(s, "the first layers of chunks are computed again", test_block);
 }
