@@ -143,6 +143,7 @@ static const char *const refused[] = {
     "gpt_static_inference.py",
     "train_rl.py",
     "run_dpo.py",
+    "llava/train/train_dpo.py",
     "reward_modeling.py",
     "ppo.py",
     "run_ppo.py",
