@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *cluster, *gpus, *fabric, *nccl, *bytes, *json, *plot;
+    const char *cluster, *gpus, *fabric, *quality, *nccl, *bytes, *json, *plot;
     struct option_list logs;
     int op, algorithm, protocol, network, backend;
     bool unfold, explain;
@@ -60,6 +60,8 @@ static const struct option options[] = {
       .value = "MIN:MAX:FACTOR", .help = "sizes, 8:1GiB:2 by default; or one size" },
     { .name = "--fabric", .type = OPTION_STRING, .at = AT(fabric),
       .value = "F", .help = "network between the instances" },
+    { .name = "--quality", .type = OPTION_STRING, .at = AT(quality),
+      .value = "Q", .help = "what groups over nodes get of it: clean (default), typical, or the share of runs that have it better" },
     { .name = "--nccl", .type = OPTION_STRING, .at = AT(nccl),
       .value = "V", .help = "version of NCCL whose choices are followed" },
     { .name = "--backend", .without = "--log", .type = OPTION_ENUM, .at = AT(backend),
@@ -226,6 +228,16 @@ static int set_fabric(struct request *w, const char *name)
     return 0;
 }
 
+static int set_quality(struct request *w, const char *text)
+{
+    char *end;
+    double share = strtod(text, &end);
+    bool is_share = end != text && *end == '\0' && isfinite(share);
+    struct cfg value = cfg_from_tree(w->loader, "--quality",
+                                     is_share ? json_real(share) : json_string(text));
+    return cluster_set_quality(&w->cluster, w->loader, value);
+}
+
 static void warn_of_version(struct request *w)
 {
     const char *v = w->args->nccl;
@@ -242,6 +254,9 @@ static int prepare(struct request *w)
         cluster_parse(&w->cluster, w->loader, w->args->cluster))
         return -1;
     if (w->args->fabric && set_fabric(w, w->args->fabric))
+        return -1;
+    if (w->args->quality && w->cluster.n_instances > 1 &&
+        set_quality(w, w->args->quality))
         return -1;
     w->group = coll_group_world(&w->cluster);
     if (w->args->gpus && read_gpus(w->args->gpus, &w->cluster, &w->group, w->err))
@@ -351,6 +366,11 @@ static const char *redop(int op)
                : "none";
 }
 
+static bool has_network(const struct request *w)
+{
+    return w->cluster.n_instances > 1 && w->cluster.fabric;
+}
+
 static void print_rows(const struct request *w)
 {
     int op = w->args->op;
@@ -358,6 +378,8 @@ static void print_rows(const struct request *w)
     bool parted = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER ||
                   op == COLL_ALLTOALL || op == COLL_SCATTER;
     double parts = parted ? (double)w->rows.v[0].plan.n_ranks : 1;
+    if (has_network(w))
+        printf("# network: %s\n", w->cluster.fabric->state.text);
     printf("#       size         count      type   redop    root     time   algbw   "
            "busbw\n");
     printf("#        (B)    (elements)                               (us)  (GB/s)  "
@@ -377,6 +399,7 @@ static int write_json(const struct request *w)
 {
     const struct report_collective x = {
         .cluster = w->args->cluster,
+        .quality = has_network(w) ? w->cluster.fabric->state.text : NULL,
         .op = w->args->op,
         .algorithm = w->args->algorithm,
         .network = w->args->network,
@@ -432,6 +455,9 @@ static void warn_of_unheeded(const struct request *w)
     if (a->fabric && w->cluster.n_instances == 1)
         diags_warn(&w->loader->diags, DIAG_WITHOUT_EFFECT,
                    "--fabric: does nothing on one instance");
+    if (a->quality && w->cluster.n_instances == 1)
+        diags_warn(&w->loader->diags, DIAG_WITHOUT_EFFECT,
+                   "--quality: does nothing on one instance");
     bool nccl = done != COLL_SMDDP && done != COLL_SERVERS;
     if (a->nccl && !nccl)
         diags_warn(&w->loader->diags, DIAG_WITHOUT_EFFECT,

@@ -7,6 +7,7 @@
 #include "simulate/result_json.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* One job ------------------------------------------------------------------------- */
@@ -30,6 +31,8 @@ int difference_of_result(struct difference_numbers *n, json_t *result, struct er
         .gpus = json_integer_value(pointer_get(result, "/gpus")),
         .fits = json_is_true(pointer_get(result, "/memory/fits")),
     };
+    const char *quality = json_string_value(pointer_get(result, "/quality"));
+    snprintf(n->quality, sizeof(n->quality), "%s", quality ? quality : "");
     for (int i = 0; i < CATEGORY_N; i++) {
         json_t *parts = pointer_get(result, "/breakdown_s");
         n->parts_s[i] =

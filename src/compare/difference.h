@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "config/cfg.h"
+#include "hardware/fabric_quality.h"
 #include "run/breakdown.h"
 
 /* What is compared of a job. */
@@ -26,6 +27,7 @@ struct difference_numbers {
     double usd_per_h, usd_per_step; /* NAN: no price is known */
     int64_t gpus;                   /* of the cluster; 0: an old result */
     bool fits;
+    char quality[FABRIC_QUALITY_TEXT]; /* of the network; "" of one node, or not said */
     double parts_s[CATEGORY_N];
 };
 

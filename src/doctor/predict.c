@@ -3,6 +3,7 @@
 #include "campaign/campaign.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct doctor_facts facts_of(const struct scenario *s)
@@ -69,6 +70,8 @@ static int simulate_tree(struct doctor_prediction *p, struct cfg_loader *loader,
         return -1;
     take(p, &r);
     p->facts = facts_of(&s);
+    snprintf(p->quality, sizeof(p->quality), "%s",
+             s.fabric ? s.fabric->state.text : "");
     return 0;
 }
 

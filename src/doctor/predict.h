@@ -25,6 +25,7 @@ struct doctor_prediction {
     double samples, tokens, gpus;               /* of a step; of the cluster */
     double usd_per_h;                           /* NAN: no price is known */
     double mfu;
+    char quality[FABRIC_QUALITY_TEXT]; /* of the network; "" of one node */
     double parts_s[CATEGORY_N];
 };
 

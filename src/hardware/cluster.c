@@ -268,9 +268,7 @@ static int change_tiers(struct cluster *c, struct cfg_loader *loader, struct cfg
     return fabric_read_tiers(own_fabric(c, loader), object);
 }
 
-/* The fabric as groups over the cluster's nodes get it. */
-static int change_quality(struct cluster *c, struct cfg_loader *loader,
-                          struct cfg value)
+int cluster_set_quality(struct cluster *c, struct cfg_loader *loader, struct cfg value)
 {
     if (!cfg_present(value))
         return 0;
@@ -313,7 +311,7 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
     if (change_tiers(c, loader, object) ||
         (cfg_present(raw.sites) && sites_read(c, loader, raw.sites)))
         return -1;
-    return change_quality(c, loader, raw.quality);
+    return cluster_set_quality(c, loader, raw.quality);
 }
 
 const struct instance *cluster_instance(struct cfg_loader *loader, struct cfg object)

@@ -54,6 +54,10 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
  * (hardware/instance_own.h). NULL after reporting. */
 const struct instance *cluster_instance(struct cfg_loader *loader, struct cfg object);
 
+/* Brings the fabric to a quality, as groups over the cluster's nodes get it
+ * (hardware/fabric_quality.h); absent: as it is. 0, or -1 after reporting. */
+int cluster_set_quality(struct cluster *c, struct cfg_loader *loader, struct cfg value);
+
 /* Reads the command line's "p4d.24xlarge:2" ("ml." allowed, ":1" by default). */
 int cluster_parse(struct cluster *c, struct cfg_loader *loader, const char *spec);
 

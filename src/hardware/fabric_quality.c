@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct cfg_field quality_fields[] = {
@@ -53,15 +54,15 @@ static void slow_down(struct fabric *f, double by)
 }
 
 /* The share of runs that a value names; NAN: all waits are clean. */
-static int read_share(struct cfg value, double *share, const char **text)
+static int read_share(struct cfg value, double *share, char text[FABRIC_QUALITY_TEXT])
 {
     *share = (double)NAN;
-    *text = "clean";
+    snprintf(text, FABRIC_QUALITY_TEXT, "clean");
     if (!cfg_present(value))
         return 0;
     if (json_is_number(value.json)) {
         *share = json_number_value(value.json);
-        *text = "a share of the runs";
+        snprintf(text, FABRIC_QUALITY_TEXT, "%.6g", *share);
         return *share > 0 && *share < 1
                    ? 0
                    : cfg_error(value, DIAG_OUT_OF_RANGE,
@@ -76,14 +77,14 @@ static int read_share(struct cfg value, double *share, const char **text)
                          "should be \"clean\", \"typical\" or the share of runs that "
                          "have it better (0.9)");
     *share = 0.5;
-    *text = "typical";
+    snprintf(text, FABRIC_QUALITY_TEXT, "typical");
     return 0;
 }
 
 int fabric_set_quality(struct fabric *f, struct cfg value, int64_t nodes)
 {
     double share;
-    if (read_share(value, &share, &f->state.text))
+    if (read_share(value, &share, f->state.text))
         return -1;
     f->state.factor = 1;
     if (isnan(share))

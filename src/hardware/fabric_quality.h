@@ -25,9 +25,10 @@ struct fabric_quality {
 };
 
 /* The quality that a cluster names. */
+enum { FABRIC_QUALITY_TEXT = 16 };
 struct fabric_state {
-    const char *text; /* "clean", "typical", "0.9" */
-    double factor;    /* on waits between nodes */
+    char text[FABRIC_QUALITY_TEXT]; /* "clean", "typical", "0.9" */
+    double factor;                  /* on waits between nodes */
 };
 
 /* Reads the object; nothing where it is absent. 0, or -1 after reporting. */

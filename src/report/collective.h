@@ -13,8 +13,8 @@ struct report_collective_row {
 json_t *report_collective_row_json(const struct report_collective_row *r);
 
 struct report_collective {
-    const char *cluster;
-    int op, algorithm, network; /* enum coll_op, coll_algorithm, fidelity */
+    const char *cluster, *quality; /* quality: NULL of one node */
+    int op, algorithm, network;    /* enum coll_op, coll_algorithm, fidelity */
     int64_t ranks;
     json_t *rows, *warnings; /* rows: of report_collective_row_json */
 };

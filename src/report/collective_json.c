@@ -17,6 +17,7 @@ static const struct contract_object row = { "row", row_rows };
 
 static const struct contract_member rows[] = {
     CONTRACT_AT("cluster", TEXT, report_collective, cluster, "The instances, as --cluster has them."),
+    CONTRACT_AT("quality", TEXT, report_collective, quality, "What groups over nodes get of the network, as a scenario's has it; null of one node.", .flags = CONTRACT_MAY_NULL),
     CONTRACT_AT("op", NAME, report_collective, op, "The operation.", .names = coll_op_names),
     CONTRACT_AT("algorithm", NAME, report_collective, algorithm, "What --algorithm asked for; auto without it.", .names = coll_algorithm_names),
     CONTRACT_AT("network", NAME, report_collective, network, "The fidelity of the network.", .names = fidelity_names),

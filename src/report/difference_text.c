@@ -236,6 +236,16 @@ static void print_work(FILE *out, const struct difference_view *v)
                 work);
 }
 
+/* What groups over nodes get of the network. */
+static void print_quality(FILE *out, const struct difference *d)
+{
+    const char *a = d->a.quality, *b = d->b.quality;
+    if (a[0] && b[0] && strcmp(a, b) != 0)
+        fprintf(out, "  network: %s, and %s\n", a, b);
+    else if (a[0] || b[0])
+        fprintf(out, "  network: %s\n", a[0] ? a : b);
+}
+
 static void print_waterfall(FILE *out, const struct difference_view *v)
 {
     const struct difference *d = v->d;
@@ -266,6 +276,7 @@ static void print_waterfall(FILE *out, const struct difference_view *v)
     report_wrap(out, "  ", "    ", line);
     free(line);
     print_work(out, v);
+    print_quality(out, d);
 }
 
 /* Breakdowns ----------------------------------------------------------------------- */

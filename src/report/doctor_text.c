@@ -33,9 +33,9 @@ static void print_verdict(FILE *out, const struct report_doctor *r)
     const struct doctor_prediction *p = &d->healthy;
     fprintf(out, "  ");
     print_plain(out, r->job);
-    fprintf(out, "\n    predicted   %s a step, %s to %s\n",
-            units_time_text(a, p->step_s), units_time_text(b, p->range_s[0]),
-            units_time_text(c, p->range_s[1]));
+    fprintf(out, "\n    predicted   %s a step, %s to %s", units_time_text(a, p->step_s),
+            units_time_text(b, p->range_s[0]), units_time_text(c, p->range_s[1]));
+    fprintf(out, p->quality[0] ? " (network: %s)\n" : "%s\n", p->quality);
     if (d->verdict == DOCTOR_NO_TIME) {
         fprintf(out, "    measured    the logs have no time of a step\n");
         return;

@@ -72,6 +72,7 @@ void report_pilot_text(FILE *out, const struct report_pilot *r)
     int32_t choice;
     const struct plan_pilot *p = r->pilot;
     double now = pilot_regret(p->draws, &choice);
+    report_assumed(out, "assumed: ", &r->job->assumed);
     print_plans(out, r);
     fprintf(
         out,

@@ -6,6 +6,7 @@
 
 #include "base/xmalloc.h"
 #include "report/report.h"
+#include "search/plan_assumed.h"
 #include "search/plan_front.h"
 #include "search/space_users.h"
 
@@ -62,6 +63,17 @@ static void print_counts(FILE *out, const struct plan_report *r)
                 "partial: stopped before the end; what follows is the best so far\n");
 }
 
+/* Of the network, as the job names it; what is assumed of it is printed above. */
+static void print_quality(FILE *out, const struct plan_job *job)
+{
+    const json_t *q = plan_quality(job);
+    if (json_is_string(q))
+        fprintf(out, "network: %s\n", json_string_value(q));
+    else if (json_is_number(q))
+        fprintf(out, "network: %.6g of the runs have it better\n",
+                json_number_value(q));
+}
+
 static void print_head(FILE *out, const struct plan_report *r)
 {
     const struct space *s = &r->job->space;
@@ -71,6 +83,7 @@ static void print_head(FILE *out, const struct plan_report *r)
             : r->options->objective == PLAN_MEMORY ? "memory"
                                                    : "time");
     report_assumed(out, "assumed: ", &r->job->assumed);
+    print_quality(out, r->job);
     print_counts(out, r);
 }
 

@@ -85,6 +85,19 @@ static void print_recipe(FILE *out, const struct training *t)
             t->quantized_parameters ? "quantized" : "in 16 bits or more");
 }
 
+/* What is assumed of it is printed with what else is. */
+static void print_quality(FILE *out, const struct scenario *s)
+{
+    const struct fabric *f = s->fabric;
+    if (!f || assumptions_has(&s->assumed, "/cluster/quality"))
+        return;
+    fprintf(out, "network: %s", f->state.text);
+    if (f->state.factor > 1)
+        fprintf(out, ", waits between nodes %.3g times the clean ones",
+                f->state.factor);
+    fputc('\n', out);
+}
+
 static void print_title(FILE *out, const struct scenario *s,
                         const struct simulate_result *r)
 {
@@ -113,6 +126,7 @@ static void print_title(FILE *out, const struct scenario *s,
     fputc('\n', out);
     print_recipe(out, t);
     print_lora(out, s, r);
+    print_quality(out, s);
     report_assumed(out, "assumed: ", &s->assumed);
     fputc('\n', out);
 }

@@ -26,6 +26,14 @@ void assumptions_add(struct assumptions *a, struct arena *arena, const char *poi
     *row_of(a, arena, pointer) = (struct assumption) { pointer, value, why };
 }
 
+bool assumptions_has(const struct assumptions *a, const char *pointer)
+{
+    for (int32_t i = 0; i < a->n; i++)
+        if (strcmp(a->v[i].pointer, pointer) == 0)
+            return true;
+    return false;
+}
+
 void assumptions_text(struct strbuf *out, const struct assumptions *a)
 {
     for (int32_t i = 0; i < a->n; i++) {

@@ -15,6 +15,7 @@
 #include "base/strbuf.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct assumption {
@@ -32,6 +33,8 @@ struct assumptions {
  * live as long as the arena. */
 void assumptions_add(struct assumptions *a, struct arena *arena, const char *pointer,
                      const char *value, const char *why);
+
+bool assumptions_has(const struct assumptions *a, const char *pointer);
 
 /* "/training/precision=fp32, /training/attention=flash (torchtitan's own)"; nothing
  * where there are none. */

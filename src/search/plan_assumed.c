@@ -79,6 +79,26 @@ static void add(struct plan_job *job, const struct assumption *row)
     strbuf_release(&text);
 }
 
+const json_t *plan_quality(const struct plan_job *job)
+{
+    const json_t *cluster =
+        job->cluster ? job->cluster : json_object_get(job->base, "cluster");
+    return json_object_get(cluster, "quality");
+}
+
+/* What groups over nodes get of the network, of plans on several (plan_point.c). */
+static void add_quality(struct plan_job *job)
+{
+    const struct space *s = &job->space;
+    bool several = false;
+    for (int32_t i = 0; i < s->n[SPACE_COUNT]; i++)
+        several |= s->values[SPACE_COUNT][i] > 1;
+    if (several && !plan_quality(job) &&
+        !assumptions_has(&job->assumed, "/cluster/quality"))
+        assumptions_add(&job->assumed, &job->loader->arena, "/cluster/quality", "clean",
+                        "");
+}
+
 void plan_assumed(struct plan_job *job)
 {
     const struct space *s = &job->space;
@@ -89,4 +109,5 @@ void plan_assumed(struct plan_job *job)
             if (!is_chosen(a->v[k].pointer))
                 add(job, &a->v[k]);
     }
+    add_quality(job);
 }

@@ -9,4 +9,7 @@
  * differ. After the stacks were probed. */
 void plan_assumed(struct plan_job *job);
 
+/* The quality of the network that the job names; NULL: it names none. */
+const json_t *plan_quality(const struct plan_job *job);
+
 #endif

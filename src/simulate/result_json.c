@@ -330,6 +330,12 @@ static json_t *provenance(const void *step)
     return contract_json(&provenance_contract, ((const struct step *)step)->s);
 }
 
+static json_t *quality(const void *step)
+{
+    const struct fabric *f = ((const struct step *)step)->s->fabric;
+    return f ? json_string(f->state.text) : NULL;
+}
+
 static json_t *assumed(const void *step)
 {
     return assumptions_json(&((const struct step *)step)->s->assumed);
@@ -384,6 +390,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("cost", OBJECT, step, r.cost, "Cost at the price of price_date.", .of = &cost_contract),
     CONTRACT_AT("range", OBJECT, step, r, "The range of the step time by measured errors of the jobs nearest to it.", .of = &range_contract),
     CONTRACT_MADE("provenance", OBJECT, provenance, "Where the numbers of the data files are from: an array has one for each group of instances.", .of = &provenance_contract),
+    CONTRACT_MADE("quality", TEXT, quality, "What groups over nodes get of the network: clean, typical, or the share of runs that have it better; null of one node.", KNOWN),
     CONTRACT_AT("utilization", OBJECT, step, r, "Share of the time in which each resource is busy.", .of = &utilization),
     CONTRACT_MADE("warnings", LIST, warnings, "What was warned of.", .of = &diag_contract),
     CONTRACT_MADE("assumed", LIST, assumed, "What the input leaves open, as it was decided.", .of = &assumption_contract),

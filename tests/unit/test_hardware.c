@@ -440,11 +440,11 @@ static void test_quality(void)
         const char *quality, *text;
     } cases[] = { { 8, "", "clean" },
                   { 8, ", 'quality': 'clean'", "clean" },
-                  { 8, ", 'quality': 0.01", "a share of the runs" },
+                  { 8, ", 'quality': 0.01", "0.01" },
                   { 2, ", 'quality': 'typical'", "typical" },
-                  { 8, ", 'quality': 0.5", "a share of the runs" },
+                  { 8, ", 'quality': 0.5", "0.5" },
                   { 64, ", 'quality': 'typical'", "typical" },
-                  { 64, ", 'quality': 0.9", "a share of the runs" } };
+                  { 64, ", 'quality': 0.9", "0.9" } };
     double before = 1, step_s = 0, efficiency = 0;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct cfg_loader loader;
