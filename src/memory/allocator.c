@@ -108,6 +108,7 @@ static void list(struct allocator_block *b)
     b->link = (struct allocator_link) { smaller, larger };
     larger->smaller = smaller->larger = &b->link;
     b->bin = bin;
+    pool->n_whole += is_whole_segment(b);
 }
 
 static void unlist(struct allocator_block *b)
@@ -116,6 +117,7 @@ static void unlist(struct allocator_block *b)
     struct allocator_link *larger = b->link.larger, *smaller = b->link.smaller;
     larger->smaller = smaller;
     smaller->larger = larger;
+    pool->n_whole -= is_whole_segment(b);
     if (larger == smaller) /* the bin's own: it was the only one */
         pool->filled[(uint32_t)b->bin / 64] &=
             ~((uint64_t)(larger == &pool->bins[b->bin]) << b->bin % 64);
@@ -189,8 +191,8 @@ static void merge(struct allocator *a, struct allocator_block *b)
 
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
-    int32_t bin = 0;
-    for (; (bin = next_bin(pool, bin)) < ALLOCATOR_BINS; bin++) {
+    for (int32_t bin = 0; pool->n_whole > 0; bin++) {
+        bin = next_bin(pool, bin);
         struct allocator_link *head = &pool->bins[bin], *next;
         for (struct allocator_link *at = head->larger; at != head; at = next) {
             struct allocator_block *b = block_of(at);
@@ -273,6 +275,7 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
 
 static void pool_init(struct allocator_pool *pool)
 {
+    pool->n_whole = 0;
     for (int i = 0; i < ALLOCATOR_BINS; i++)
         pool->bins[i] = (struct allocator_link) { &pool->bins[i], &pool->bins[i] };
     memset(pool->filled, 0, sizeof(pool->filled));

@@ -41,6 +41,7 @@ struct allocator_link {
 };
 
 struct allocator_pool {
+    int64_t n_whole;                      /* free blocks that are segments */
     uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks */
     struct allocator_link bins[ALLOCATOR_BINS];
 };
