@@ -74,7 +74,7 @@ library() {
         echo "Name: smsim"
         echo "Description: time, memory and cost of distributed training"
         echo "Version: $(sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/version.h)"
-        echo "Requires.private: $PKGS"
+        echo "Requires.private: $(echo "$PKGS" | sed "s/ *libmicrohttpd//")"
         echo "Libs: -L\${libdir} -lsmsim"
         echo "Libs.private: -fopenmp -lm -lpthread"
         echo "Cflags: -I\${includedir}"
