@@ -56,8 +56,10 @@ static bool is_separator(const char *at)
 /* The length of an exponent at a text. */
 static size_t exponent_length(const char *at)
 {
+    if (*at != 'e' && *at != 'E')
+        return 0;
     size_t sign = at[1] == '+' || at[1] == '-';
-    if ((*at != 'e' && *at != 'E') || !isdigit((unsigned char)at[1 + sign]))
+    if (!isdigit((unsigned char)at[1 + sign]))
         return 0;
     return 1 + sign + strspn(at + 1 + sign, "0123456789");
 }
