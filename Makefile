@@ -41,7 +41,7 @@ comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit golden terminal browser readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
+.PHONY: all demo test unit suites golden terminal browser readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -62,6 +62,9 @@ test: deps                      ## build and run all tests
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
+
+suites: $(BUILD)/unit $(BUILD)/smsim ## the same, each suite by itself, on all processors
+	$(Q)SMSIM=$(BUILD)/smsim sh tests/suites.sh $(BUILD)/unit
 
 golden: $(BUILD)/smsim          ## what commands print, and what they say of bad files
 	$(Q)sh tests/golden.sh $(BUILD)/smsim
@@ -136,7 +139,7 @@ format-check:                   ## say what `make format` would change
 check-sanitized:                ## the suite under ASan and UBSan
 	$(Q)LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
 	    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
-	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden unit
+	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden suites
 
 installed: $(BUILD)/smsim lib     ## make install into a folder, its commands from elsewhere, make uninstall
 	$(Q)sh tests/installed.sh $(BUILD)

@@ -1,11 +1,12 @@
 /* All unit tests: each suite is listed once, here; words name those to run. Prints failures, then CUnit's
  * summary; exits with 1 when a test failed. GSL's aborting handler is off, as in
- * main. */
+ * main. --list prints the suites' names. */
 #include <CUnit/Basic.h>
 #include <gsl/gsl_errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* clang-format off */
 #define SUITES(X) \
@@ -41,6 +42,13 @@ static bool run(int n, char **names)
     return failed || CU_get_number_of_failures() > 0;
 }
 
+static bool list(void)
+{
+    for (CU_pSuite s = CU_get_registry()->pSuite; s; s = s->pNext)
+        puts(s->pName);
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     gsl_set_error_handler_off();
@@ -53,7 +61,8 @@ int main(int argc, char **argv)
     bool failed = CU_get_error() != CUE_SUCCESS;
     if (failed)
         fprintf(stderr, "CUnit: %s\n", CU_get_error_msg());
-    failed |= run(argc - 1, argv + 1);
+    failed |=
+        argc == 2 && strcmp(argv[1], "--list") == 0 ? list() : run(argc - 1, argv + 1);
     CU_cleanup_registry();
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
