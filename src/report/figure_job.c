@@ -68,12 +68,3 @@ int figure_job_write(const struct scenario *s, const struct job_result *r,
     draw_job(s, r, &d);
     return draw_close(&d, err);
 }
-
-int figure_job_svg(const struct scenario *s, const struct job_result *r,
-                   const char *prefix, struct strbuf *out, struct err *err)
-{
-    struct draw d;
-    draw_open_on(&d, &draw_svg_methods, NULL, prefix, CHART_WIDTH, HEIGHT);
-    draw_job(s, r, &d);
-    return draw_close_text(&d, out, err);
-}

@@ -9,8 +9,4 @@
 int figure_job_write(const struct scenario *s, const struct job_result *r,
                      const char *path, struct err *err);
 
-/* The same as SVG text for a page; `prefix` of its ids. */
-int figure_job_svg(const struct scenario *s, const struct job_result *r,
-                   const char *prefix, struct strbuf *out, struct err *err);
-
 #endif

@@ -294,13 +294,3 @@ int figure_step_write(const struct step_figures *f, enum step_figure which,
     draw_one(f, which, s, r, &d);
     return draw_close(&d, err);
 }
-
-int figure_step_svg(const struct step_figures *f, enum step_figure which,
-                    const struct scenario *s, const struct simulate_result *r,
-                    const char *prefix, struct strbuf *out, struct err *err)
-{
-    struct draw d;
-    draw_open_on(&d, &draw_svg_methods, NULL, prefix, CHART_WIDTH, height_of(f, which));
-    draw_one(f, which, s, r, &d);
-    return draw_close_text(&d, out, err);
-}

@@ -35,9 +35,4 @@ int figure_step_write(const struct step_figures *f, enum step_figure which,
                       const struct scenario *s, const struct simulate_result *r,
                       const char *path, struct err *err);
 
-/* The same as SVG text for a page; `prefix` of its ids. */
-int figure_step_svg(const struct step_figures *f, enum step_figure which,
-                    const struct scenario *s, const struct simulate_result *r,
-                    const char *prefix, struct strbuf *out, struct err *err);
-
 #endif

@@ -1,10 +1,14 @@
 #include "draw_bench.h"
 
+#include "base/file.h"
 #include "draw/palette.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool has_class(const char *cls, const char *want)
 {
@@ -205,4 +209,23 @@ void open_record(struct draw *d, struct record *r, double width, double height)
 {
     *r = (struct record) { 0 };
     draw_open_on(d, &recorder, r, NULL, width, height);
+}
+
+void figure_path(char path[FIGURE_PATH_MAX])
+{
+    strcpy(path, "/tmp/smsim-figure-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
+    strcat(path, "/figure.svg");
+}
+
+char *figure_text(char path[FIGURE_PATH_MAX])
+{
+    struct err err = { 0 };
+    size_t length;
+    char *text = file_read(path, 1 << 26, &length, &err);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    remove(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+    return text;
 }

@@ -27,6 +27,12 @@ void open_record(struct draw *d, struct record *r, double width, double height);
 void check_record(struct record *r, double width, double height);
 void record_release(struct record *r);
 
+/* A path for a figure, in a folder of its own; what was written there, both removed. The
+ * caller frees the text. */
+enum { FIGURE_PATH_MAX = 64 };
+void figure_path(char path[FIGURE_PATH_MAX]);
+char *figure_text(char path[FIGURE_PATH_MAX]);
+
 int n_overlaps(const struct record *r); /* pairs of texts that share pixels */
 int n_outside(const struct record *r, double width, double height);
 

@@ -1,12 +1,13 @@
 /* Plans: the counter against brute force, what is kept of a stream against sorting, the
  * memory bound and the default search against simulating everything, threads, prices,
  * and scenarios that simulate to the time of their plan. */
-#include "base/file.h"
 #include "report/plan_report.h"
 #include "search/plan.h"
 #include "search/plan_best.h"
 #include "search/plan_score.h"
 #include "search/score.h"
+
+#include "draw_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <omp.h>
@@ -329,22 +330,17 @@ static void test_figure(void)
     struct plan_outcome out;
     struct err err = { 0 };
     struct planned x;
-    size_t length;
-    char dir[] = "/tmp/smsim-plan-XXXXXX", path[64];
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
-    snprintf(path, sizeof(path), "%s/plan.svg", dir);
+    char path[FIGURE_PATH_MAX];
+    figure_path(path);
     open_job(&x, &words);
     CU_ASSERT_EQUAL_FATAL(x.rc, 0);
     CU_ASSERT_EQUAL_FATAL(plan_search(&out, &x.loader.arena, &x.job, &o, &err), 0);
     const struct plan_report r = { .job = &x.job, .options = &o, .outcome = &out };
     CU_ASSERT_EQUAL(figure_plan_write(&r, path, &err), 0);
-    char *text = file_read(path, 1 << 20, &length, &err);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    char *text = figure_text(path);
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(text, want[i]));
     free(text);
-    remove(path);
-    rmdir(dir);
     close_job(&x);
 }
 

@@ -7,6 +7,7 @@
 #include "simulate/simulate.h"
 #include "trace/trace.h"
 
+#include "draw_bench.h"
 #include "scenario_bench.h"
 
 #include <CUnit/CUnit.h>
@@ -277,6 +278,16 @@ static void test_links_of_repeats(void)
     CU_ASSERT_DOUBLE_EQUAL(busy_s[1], 2 * busy_s[0], 0.2 * busy_s[0]);
 }
 
+static char *svg_of(const struct job *j, const struct step_figures *f,
+                    enum step_figure which)
+{
+    char path[FIGURE_PATH_MAX];
+    struct err err = { 0 };
+    figure_path(path);
+    CU_ASSERT_EQUAL(figure_step_write(f, which, &j->s, &j->r, path, &err), 0);
+    return figure_text(path);
+}
+
 /* Who watches changes nothing, in whatever company. */
 static void test_observed(void)
 {
@@ -291,16 +302,11 @@ static void test_observed(void)
     CU_ASSERT_EQUAL(alone.memory.peak_B, j.r.memory.peak_B);
     CU_ASSERT_EQUAL(alone.events, j.r.events);
     for (int i = 0; i < STEP_FIGURES; i++) {
-        struct strbuf a, b;
-        struct err err = { 0 };
-        strbuf_init(&a);
-        strbuf_init(&b);
-        enum step_figure which = (enum step_figure)i;
-        CU_ASSERT_EQUAL(figure_step_svg(outer, which, &j.s, &j.r, "x-", &a, &err), 0);
-        CU_ASSERT_EQUAL(figure_step_svg(inner, which, &j.s, &j.r, "x-", &b, &err), 0);
-        CU_ASSERT_STRING_EQUAL(strbuf_get(&a), strbuf_get(&b));
-        strbuf_release(&a);
-        strbuf_release(&b);
+        char *a = svg_of(&j, outer, (enum step_figure)i);
+        char *b = svg_of(&j, inner, (enum step_figure)i);
+        CU_ASSERT_STRING_EQUAL(a, b);
+        free(a);
+        free(b);
     }
     figure_step_free(outer);
     figure_step_free(inner);
@@ -309,14 +315,11 @@ static void test_observed(void)
 
 static bool shows(struct job *j, enum step_figure which, const char *text)
 {
-    struct err err = { 0 };
-    struct strbuf svg;
     struct step_figures *f = figure_step_new(NULL);
-    strbuf_init(&svg);
     run(j, figure_step_observer(f));
-    CU_ASSERT_EQUAL(figure_step_svg(f, which, &j->s, &j->r, NULL, &svg, &err), 0);
-    bool found = strstr(strbuf_get(&svg), text) != NULL;
-    strbuf_release(&svg);
+    char *svg = svg_of(j, f, which);
+    bool found = strstr(svg, text) != NULL;
+    free(svg);
     figure_step_free(f);
     return found;
 }
@@ -362,10 +365,8 @@ static void test_schedules(void)
     struct step_figures *figures[2];
     struct schedule_step steps[2];
     struct err err = { 0 };
-    char dir[] = "/tmp/smsim-schedules-XXXXXX", path[64];
-    size_t length;
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
-    snprintf(path, sizeof(path), "%s/s.svg", dir);
+    char path[FIGURE_PATH_MAX];
+    figure_path(path);
     for (int i = 0; i < 2; i++) {
         load(&pipelines[i], changes[i]);
         figures[i] = figure_step_new(NULL);
@@ -374,13 +375,10 @@ static void test_schedules(void)
             (struct schedule_step) { figures[i], &pipelines[i].s, &pipelines[i].r };
     }
     CU_ASSERT_EQUAL(figure_schedules_write(steps, 2, path, &err), 0);
-    char *text = file_read(path, 1 << 24, &length, &err);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    char *text = figure_text(path);
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(text, want[i]));
     free(text);
-    remove(path);
-    rmdir(dir);
     for (int i = 0; i < 2; i++) {
         figure_step_free(figures[i]);
         cfg_loader_release(&pipelines[i].loader);
