@@ -261,17 +261,18 @@ static const struct written {
     "\"gradient_accumulation_steps\":" steps ",\"micro_batch_size\":2,"              \
     "\"precision\":\"bf16\",\"sequence_length\":" length rest
 
+/* scripts/train.py on two nodes with a batch of 16 */
+#define BATCH_16                                                                 \
+    CLUSTER(",\"gpus_per_instance\":8")                                          \
+    "\"model\":\"gpt2-xl\",\"training\":{\"activation_checkpointing\":\"full\"," \
+    "\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,\"precision\":"    \
+    "\"amp_bf16\",\"sequence_length\":2048,\"task\":\"causal-lm\"}}"
+
 static const struct program_case started[] = {
     { "torchrun --nnodes=2 --nproc_per_node=8 scripts/train.py --batch-size 16 --bf16 "
       "\\\n"
       "    --max_len 2048\n",
-      CLUSTER(",\"gpus_per_instance\":8") "\"model\":\"gpt2-xl\",\"training\":{"
-                                          "\"activation_checkpointing\":\"full\","
-                                          "\"gradient_accumulation_steps\":2,\"micro_"
-                                          "batch_size\":8,\"precision\":"
-                                          "\"amp_bf16\",\"sequence_length\":2048,"
-                                          "\"task\":\"causal-lm\"}}",
-      "gradient_accumulation_steps (19)" },
+      BATCH_16, "gradient_accumulation_steps (19)" },
     { "accelerate launch --config_file fsdp.yaml sft.py --max_seq_length 4096 \\\n"
       "    --model_name mistralai/Mistral-7B-v0.1 --per_device_train_batch_size 2\n",
       SFT("\"attention\":\"flash_attention_2\",\"gradient_accumulation_steps\":4,"
@@ -327,13 +328,7 @@ static const struct program_case started[] = {
     { "torchrun --nnodes=2 --nproc_per_node=8 -m scripts.train --batch-size 16 --bf16 "
       "\\\n"
       "    --max_len 2048\n",
-      CLUSTER(",\"gpus_per_instance\":8") "\"model\":\"gpt2-xl\",\"training\":{"
-                                          "\"activation_checkpointing\":\"full\","
-                                          "\"gradient_accumulation_steps\":2,\"micro_"
-                                          "batch_size\":8,\"precision\":"
-                                          "\"amp_bf16\",\"sequence_length\":2048,"
-                                          "\"task\":\"causal-lm\"}}",
-      "gradient_accumulation_steps (19)" },
+      BATCH_16, "gradient_accumulation_steps (19)" },
     /* programs of axolotl's and LLaMA-Factory's, by what they are given; arguments of the
      * script that nobody gave */
     { "bsz=4\nwhile (( \"$#\" )); do case \"$1\" in --bsz) bsz=\"$2\"; shift 2;; esac; "
