@@ -31,51 +31,22 @@ struct table {
     const char *columns[COLUMNS][2];
 };
 
+/* The columns of what runs on a stream of a GPU, by where its name is. */
+#define ON_STREAM(...)                                                      \
+    {                                                                       \
+        { "start" }, { "end" }, { "globalPid" }, { __VA_ARGS__ }, { NULL }, \
+            { "correlationId" }, { "deviceId" },                            \
+        {                                                                   \
+            "streamId"                                                      \
+        }                                                                   \
+    }
+
 static const struct table tables[] = {
-    { "CUPTI_ACTIVITY_KIND_KERNEL",
-      "kernel",
-      "kernel",
-      { { "start" },
-        { "end" },
-        { "globalPid" },
-        { "demangledName", "shortName" },
-        { NULL },
-        { "correlationId" },
-        { "deviceId" },
-        { "streamId" } } },
-    { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-      "kernel",
-      "CUDA graph",
-      { { "start" },
-        { "end" },
-        { "globalPid" },
-        { NULL },
-        { NULL },
-        { "correlationId" },
-        { "deviceId" },
-        { "streamId" } } },
-    { "CUPTI_ACTIVITY_KIND_MEMCPY",
-      "gpu_memcpy",
-      "Memcpy",
-      { { "start" },
-        { "end" },
-        { "globalPid" },
-        { NULL },
-        { NULL },
-        { "correlationId" },
-        { "deviceId" },
-        { "streamId" } } },
-    { "CUPTI_ACTIVITY_KIND_MEMSET",
-      "gpu_memset",
-      "Memset",
-      { { "start" },
-        { "end" },
-        { "globalPid" },
-        { NULL },
-        { NULL },
-        { "correlationId" },
-        { "deviceId" },
-        { "streamId" } } },
+    { "CUPTI_ACTIVITY_KIND_KERNEL", "kernel", "kernel",
+      ON_STREAM("demangledName", "shortName") },
+    { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "kernel", "CUDA graph", ON_STREAM(NULL) },
+    { "CUPTI_ACTIVITY_KIND_MEMCPY", "gpu_memcpy", "Memcpy", ON_STREAM(NULL) },
+    { "CUPTI_ACTIVITY_KIND_MEMSET", "gpu_memset", "Memset", ON_STREAM(NULL) },
     { "CUPTI_ACTIVITY_KIND_RUNTIME",
       "cuda_runtime",
       "",
