@@ -148,27 +148,11 @@ static json_t *track_json(const struct lanes *x, int32_t track, int64_t unit_ps)
 /* In the order of enum span_kind. */
 static json_t *kinds_json(void)
 {
-    static const struct {
-        const char *name;
-        enum meaning meaning;
-    } kinds[SPAN_KINDS] = {
-        [SPAN_FORWARD] = { "forward", MEANING_FORWARD },
-        [SPAN_BACKWARD] = { "backward", MEANING_BACKWARD },
-        [SPAN_GRADIENTS] = { "gradient communication", MEANING_GRADIENT_COMM },
-        [SPAN_OPTIMIZER] = { "optimizer", MEANING_OPTIMIZER },
-        [SPAN_RECOMPUTE] = { "recomputation", MEANING_RECOMPUTE },
-        [SPAN_TENSOR] = { "tensor communication", MEANING_TENSOR_COMM },
-        [SPAN_MESSAGE] = { "pipeline messages", MEANING_PIPELINE_COMM },
-        [SPAN_WEIGHT] = { "weight gradients", MEANING_WEIGHT_GRADIENT },
-        [SPAN_GATHER] = { "parameter gathers", MEANING_PARAMETER_GATHER },
-        [SPAN_COPY] = { "copies", MEANING_COPY },
-        [SPAN_HOST] = { "host", MEANING_HOST },
-    };
     json_t *list = json_array();
     for (int i = 0; i < SPAN_KINDS; i++)
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s}", "name", kinds[i].name, "meaning",
-                                        page_meaning_name(kinds[i].meaning)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s}", "name", figure_span_kinds[i].name, "meaning",
+                            page_meaning_name(figure_span_kinds[i].meaning)));
     return list;
 }
 

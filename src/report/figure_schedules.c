@@ -1,6 +1,7 @@
 #include "report/figure_schedules.h"
 
 #include "base/arena.h"
+#include "base/units.h"
 #include "draw/chart.h"
 #include "draw/panel.h"
 #include "report/figure_step_data.h"
@@ -32,11 +33,12 @@ static const char *head_of(struct arena *arena, const struct schedule_step *step
                              ? arena_printf(arena, " (%" PRId64 " chunks a stage)",
                                             (int64_t)stages->virtual_stages)
                              : "";
-    double peak_GiB =
-        (double)step->r->memory.stages[step->r->memory.fullest].peak_B / 1073741824.0;
-    return arena_printf(arena, "%s%s: %.4g s, GPUs idle %.0f %%, %.3g GiB%s", name,
-                        chunks, step->r->step_time_s,
-                        100 * idle_share(step->figures, step->r->step_time_s), peak_GiB,
+    char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX];
+    int64_t peak_B = step->r->memory.stages[step->r->memory.fullest].peak_B;
+    return arena_printf(arena, "%s%s: %s, GPUs idle %.0f %%, %s%s", name, chunks,
+                        units_time_text(time, step->r->step_time_s),
+                        100 * idle_share(step->figures, step->r->step_time_s),
+                        units_bytes_text(memory, (double)peak_B),
                         step->r->memory.fits ? "" : ", does not fit");
 }
 
@@ -65,6 +67,7 @@ int figure_schedules_write(const struct schedule_step *steps, size_t n,
                                               .provenance = first ? source : NULL,
                                               .subtitle = head_of(&arena, &steps[i]),
                                               .end_s = end_s,
+                                              .hatched = true,
                                               .no_legend = !last,
                                               .legend_below = true },
                           &p.canvas);

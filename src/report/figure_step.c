@@ -8,6 +8,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+const struct span_kind_row figure_span_kinds[SPAN_KINDS] = {
+    [SPAN_FORWARD] = { "forward", MEANING_FORWARD },
+    [SPAN_BACKWARD] = { "backward", MEANING_BACKWARD },
+    [SPAN_GRADIENTS] = { "gradient communication", MEANING_GRADIENT_COMM },
+    [SPAN_OPTIMIZER] = { "optimizer", MEANING_OPTIMIZER },
+    [SPAN_RECOMPUTE] = { "recomputation", MEANING_RECOMPUTE },
+    [SPAN_TENSOR] = { "tensor communication", MEANING_TENSOR_COMM },
+    [SPAN_MESSAGE] = { "pipeline messages", MEANING_PIPELINE_COMM },
+    [SPAN_WEIGHT] = { "weight gradients", MEANING_WEIGHT_GRADIENT },
+    [SPAN_GATHER] = { "parameter gathers", MEANING_PARAMETER_GATHER },
+    [SPAN_COPY] = { "copies", MEANING_COPY },
+    [SPAN_HOST] = { "host", MEANING_HOST },
+};
+
 /* Watching ------------------------------------------------------------------------- */
 
 static void on_begin(void *arg, const struct observed_run *run)

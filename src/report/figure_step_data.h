@@ -21,6 +21,13 @@ enum span_kind {
     SPAN_KINDS
 };
 
+/* What figures and pages call them, and their colours. */
+struct span_kind_row {
+    const char *name;
+    enum meaning meaning;
+};
+extern const struct span_kind_row figure_span_kinds[SPAN_KINDS];
+
 enum { SPAN_STREAM_HOST = STREAM_N, SPAN_STREAM_BUFFERS, SPAN_STREAMS };
 
 struct span {
@@ -72,8 +79,8 @@ void figure_step_use(struct step_usage *u, const struct step_figures *f);
 /* Draws on a canvas of that size; width and height come from step_*_size. */
 void figure_step_timeline(const struct step_figures *f, const struct scenario *s,
                           struct draw *d);
-/* The lanes of the stages of a pipeline alone, into a timeline that has its titles, its
- * end and where its legend is. */
+/* Draws what was seen into a timeline that has its titles; its end and its legend may be
+ * given. */
 void figure_step_lanes(const struct step_figures *f, struct timeline t, struct draw *d);
 double figure_step_timeline_height(const struct step_figures *f);
 void figure_step_memory(const struct step_figures *f, const struct scenario *s,

@@ -9,23 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static const struct {
-    const char *name;
-    enum meaning meaning;
-} kinds[SPAN_KINDS] = {
-    [SPAN_FORWARD] = { "forward", MEANING_FORWARD },
-    [SPAN_BACKWARD] = { "backward", MEANING_BACKWARD },
-    [SPAN_GRADIENTS] = { "gradient communication", MEANING_GRADIENT_COMM },
-    [SPAN_OPTIMIZER] = { "optimizer", MEANING_OPTIMIZER },
-    [SPAN_RECOMPUTE] = { "recompute", MEANING_RECOMPUTE },
-    [SPAN_TENSOR] = { "tensor communication", MEANING_TENSOR_COMM },
-    [SPAN_MESSAGE] = { "messages", MEANING_PIPELINE_COMM },
-    [SPAN_WEIGHT] = { "weight gradients", MEANING_WEIGHT_GRADIENT },
-    [SPAN_GATHER] = { "parameter gathers", MEANING_PARAMETER_GATHER },
-    [SPAN_COPY] = { "copies", MEANING_COPY },
-    [SPAN_HOST] = { "host issues", MEANING_HOST },
-};
-
 struct drawing {
     const struct step_figures *f;
     VEC(struct timeline_box) boxes;
@@ -70,9 +53,9 @@ static void choose_kinds(struct drawing *x)
         seen[k] = sum_s[k] > 0 && (most_s[k] > pixel_s / 2 || sum_s[k] > 8 * pixel_s ||
                                    !is_pipeline(x->f));
         at[k] = x->n_kinds;
-        x->meanings[x->n_kinds] = kinds[k].meaning;
+        x->meanings[x->n_kinds] = figure_span_kinds[k].meaning;
         if (seen[k])
-            x->kinds[x->n_kinds++] = kinds[k].name;
+            x->kinds[x->n_kinds++] = figure_span_kinds[k].name;
     }
     for (int64_t i = 0; i < x->boxes.n; i++) {
         struct timeline_box b = x->boxes.v[i];
@@ -240,9 +223,7 @@ double figure_step_timeline_height(const struct step_figures *f)
     return fmin(fmax(height, HEIGHT_MIN), HEIGHT_MAX);
 }
 
-/* Draws what was seen into a timeline that has its titles. */
-static void draw_timeline(const struct step_figures *f, struct timeline t,
-                          struct draw *d)
+void figure_step_lanes(const struct step_figures *f, struct timeline t, struct draw *d)
 {
     struct drawing x = { .f = f };
     const char *streams[SPAN_STREAMS];
@@ -276,21 +257,15 @@ void figure_step_timeline(const struct step_figures *f, const struct scenario *s
 {
     char *title = figure_step_title("A training step", s), *question = subtitle(f, s);
     char *source = figure_step_provenance(s, false);
-    draw_timeline(f,
-                  (struct timeline) { .title = title,
-                                      .subtitle = question,
-                                      .provenance = source,
-                                      .hatched = is_pipeline(f) },
-                  d);
+    figure_step_lanes(f,
+                      (struct timeline) { .title = title,
+                                          .subtitle = question,
+                                          .provenance = source,
+                                          .hatched = is_pipeline(f) },
+                      d);
     free(source);
     free(title);
     free(question);
-}
-
-void figure_step_lanes(const struct step_figures *f, struct timeline t, struct draw *d)
-{
-    t.hatched = true;
-    draw_timeline(f, t, d);
 }
 
 /* The names of the contract, with blanks. */
