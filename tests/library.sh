@@ -1,6 +1,6 @@
 #!/bin/sh
 # libsmsim: its examples, shared and static, against the program; what it exports; its
-# package of Python, by Debian's python3 where that is. $1 is build, $2 the C compiler.
+# package of Python and the notebook, by Debian's python3 where that is. $1 is build, $2 the C compiler.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=$(realpath "${1:-build}")
@@ -77,6 +77,9 @@ elif [ -z "${SANITIZE:-}" ]; then
     SMSIM="$build/smsim" SMSIM_LIBRARY="$build/libsmsim.so.0" PYTHONDONTWRITEBYTECODE=1 \
         "$python" -W error -m unittest discover -s python/tests >"$dir/out" 2>&1 || complain "$(cat "$dir/out")"
     grep -q '^Ran [1-9]' "$dir/out" || complain "no test of Python was run"
+    SMSIM_LIBRARY="$build/libsmsim.so.0" PYTHONDONTWRITEBYTECODE=1 \
+        "$python" -W error tests/notebook.py docs/notebook.ipynb >"$dir/out" 2>&1 ||
+        complain "$(cat "$dir/out") (UPDATE=1 make library writes it anew)"
 fi
 echo "library: $failed failed"
 [ "$failed" = 0 ]
