@@ -99,12 +99,12 @@ static int guard(struct logs *l, const struct arguments *args,
 
 /* The logs of a job: as they are, or once they are enough. */
 static int follow(struct logs *l, const struct arguments *args,
-                  struct cfg_loader *loader, const json_t *job, struct err *err)
+                  struct doctor_predictor *by, const json_t *job, struct err *err)
 {
     struct doctor_prediction p;
     if (args->guard_s <= 0)
         return 0;
-    return doctor_predict(&p, loader, job, err) ? -1 : guard(l, args, &p, err);
+    return doctor_predict(&p, by, job, err) ? -1 : guard(l, args, &p, err);
 }
 
 static int print(const struct report_doctor *r, const char *json, struct err *err)
@@ -142,6 +142,7 @@ int cmd_doctor(int argc, char **argv)
     struct arguments args = { .json = NULL };
     struct option_list names;
     struct cfg_loader loader;
+    struct doctor_predictor by;
     struct scenario s;
     struct cfg root;
     struct logs logs;
@@ -157,15 +158,16 @@ int cmd_doctor(int argc, char **argv)
     }
     const struct script_options how = { .sets = &args.sets };
     cfg_loader_init(&loader);
+    doctor_predictor_init(&by, &loader);
     logs_init(&logs);
     bool failed = (args.guard_s <= 0 && read_logs(&logs, &args.logs, &err)) ||
                   script_scenario(&s, &root, &loader, job, &how) ||
-                  follow(&logs, &args, &loader, root.json, &err);
+                  follow(&logs, &args, &by, root.json, &err);
     if (!failed) {
         cmd_warn(&loader);
         const struct report_doctor r = { job, &d };
-        failed = doctor_judge(&d, &loader, root.json, &logs, &err) ||
-                 print(&r, args.json, &err);
+        failed =
+            doctor_judge(&d, &by, root.json, &logs, &err) || print(&r, args.json, &err);
     }
     if (failed)
         status = cmd_fail_json(&loader, err.set ? &err : NULL, "doctor", args.json);
@@ -173,6 +175,7 @@ int cmd_doctor(int argc, char **argv)
         status = d.verdict == DOCTOR_NORMAL ? EXIT_DONE : EXIT_UNFIT;
     if (!failed)
         cfg_loader_release(&loader);
+    doctor_predictor_release(&by);
     logs_release(&logs);
     return status;
 }

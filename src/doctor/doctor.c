@@ -42,11 +42,11 @@ static bool traced_shares(struct doctor_shares *s, const struct logs *logs)
     return true;
 }
 
-int doctor_judge(struct doctor *d, struct cfg_loader *files, const json_t *job,
+int doctor_judge(struct doctor *d, struct doctor_predictor *by, const json_t *job,
                  const struct logs *logs, struct err *err)
 {
     *d = (struct doctor) { .logs = logs, .ratio = (double)NAN };
-    if (doctor_predict(&d->healthy, files, job, err))
+    if (doctor_predict(&d->healthy, by, job, err))
         return -1;
     const struct doctor_prediction *p = &d->healthy;
     const struct logs_step does = { p->samples, p->tokens, p->gpus };
@@ -62,6 +62,6 @@ int doctor_judge(struct doctor *d, struct cfg_loader *files, const json_t *job,
     const struct doctor_view view = { logs, d->has_trace ? &d->traced : NULL,
                                       &d->steady, p };
     if (d->steady.n)
-        doctor_explain(&d->causes, files, job, &view);
+        doctor_explain(&d->causes, by, job, &view);
     return 0;
 }

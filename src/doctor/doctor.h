@@ -40,7 +40,7 @@ struct doctor {
 };
 
 /* Judges logs that were read by a job. -1 with err set where it cannot be simulated. */
-int doctor_judge(struct doctor *d, struct cfg_loader *files, const json_t *job,
+int doctor_judge(struct doctor *d, struct doctor_predictor *by, const json_t *job,
                  const struct logs *logs, struct err *err);
 
 #endif

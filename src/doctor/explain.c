@@ -27,7 +27,7 @@ struct tried {
 };
 
 struct explaining {
-    struct cfg_loader *files;
+    struct doctor_predictor *by;
     const json_t *job;
     const struct doctor_view *view;
     struct doctor_causes *causes;
@@ -103,7 +103,7 @@ static bool predict(struct explaining *w, struct doctor_prediction *p, json_t *t
 {
     struct err unused = { 0 };
     w->causes->n_simulated++;
-    int rc = doctor_predict(p, w->files, tree, &unused);
+    int rc = doctor_predict(p, w->by, tree, &unused);
     json_decref(tree);
     return rc == 0;
 }
@@ -379,10 +379,10 @@ static void classify(struct doctor_causes *c, const struct doctor_view *v)
     qsort(c->classes, (size_t)c->n_classes, sizeof(c->classes[0]), class_more_probable);
 }
 
-void doctor_explain(struct doctor_causes *c, struct cfg_loader *files,
+void doctor_explain(struct doctor_causes *c, struct doctor_predictor *by,
                     const json_t *job, const struct doctor_view *v)
 {
-    struct explaining w = { files, job, v, c, NULL, 0 };
+    struct explaining w = { by, job, v, c, NULL, 0 };
     w.tried = xmalloc((TRIED_MAX + 1) * sizeof(*w.tried));
     *c = (struct doctor_causes) { .n = 0 };
     for (int32_t i = 0; i < n_hypotheses; i++)

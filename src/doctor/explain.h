@@ -55,7 +55,7 @@ struct doctor_causes {
 
 /* Needs a measured time. Simulates some 30 to 150 jobs that differ; those that cannot be
  * are no error. */
-void doctor_explain(struct doctor_causes *c, struct cfg_loader *files,
+void doctor_explain(struct doctor_causes *c, struct doctor_predictor *by,
                     const json_t *job, const struct doctor_view *v);
 
 #endif

@@ -1,9 +1,12 @@
 #include "doctor/predict.h"
 
+#include "base/hash.h"
+#include "base/xmalloc.h"
 #include "campaign/campaign.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct doctor_facts facts_of(const struct scenario *s)
@@ -75,13 +78,59 @@ static int simulate_tree(struct doctor_prediction *p, struct cfg_loader *loader,
     return 0;
 }
 
-int doctor_predict(struct doctor_prediction *p, struct cfg_loader *files,
-                   const json_t *tree, struct err *err)
+/* Each tree once ------------------------------------------------------------------- */
+
+struct doctor_known {
+    char *text; /* of the tree, keys in order */
+    struct doctor_prediction p;
+    struct err err; /* set: it cannot be simulated */
+    UT_hash_handle hh;
+};
+
+void doctor_predictor_init(struct doctor_predictor *by, struct cfg_loader *files)
+{
+    *by = (struct doctor_predictor) { .files = files };
+}
+
+void doctor_predictor_release(struct doctor_predictor *by)
+{
+    struct doctor_known *k = by->known;
+    HASH_CLEAR(hh, by->known);
+    while (k) {
+        struct doctor_known *next = k->hh.next;
+        free(k->text);
+        free(k);
+        k = next;
+    }
+}
+
+static void simulate_alone(struct doctor_known *k, struct cfg_loader *files,
+                           const json_t *tree)
 {
     struct cfg_loader own;
     cfg_loader_init(&own);
     own.shared = files;
-    int rc = simulate_tree(p, &own, tree, err);
+    if (simulate_tree(&k->p, &own, tree, &k->err))
+        err_set(&k->err, "the job cannot be simulated");
     cfg_loader_release(&own);
-    return rc;
+}
+
+int doctor_predict(struct doctor_prediction *p, struct doctor_predictor *by,
+                   const json_t *tree, struct err *err)
+{
+    char *text = json_dumps(tree, JSON_COMPACT | JSON_SORT_KEYS);
+    struct doctor_known *k;
+    HASH_FIND(hh, by->known, text, strlen(text), k);
+    if (k) {
+        free(text);
+    } else {
+        k = xcalloc(1, sizeof(*k));
+        k->text = text;
+        simulate_alone(k, by->files, tree);
+        HASH_ADD_KEYPTR(hh, by->known, k->text, strlen(k->text), k);
+    }
+    *p = k->p;
+    if (k->err.set)
+        *err = err->set ? *err : k->err;
+    return k->err.set ? -1 : 0;
 }

@@ -39,9 +39,19 @@ struct doctor_shares {
 
 struct doctor_shares doctor_shares_of(const struct doctor_prediction *p);
 
-/* Simulates a scenario's tree; files come from the loader. -1 with err set where it
- * cannot be simulated. */
-int doctor_predict(struct doctor_prediction *p, struct cfg_loader *files,
+/* Simulations of one run of the program, each of which is made once: a job that is asked
+ * for again is looked up by its tree. About 1.5 KiB and the tree's text are kept of each. */
+struct doctor_predictor {
+    struct cfg_loader *files;   /* borrowed */
+    struct doctor_known *known; /* by the tree's text */
+};
+
+void doctor_predictor_init(struct doctor_predictor *by, struct cfg_loader *files);
+void doctor_predictor_release(struct doctor_predictor *by);
+
+/* What the simulation of a scenario's tree says; files come from the loader. -1 with err
+ * set where it cannot be simulated. */
+int doctor_predict(struct doctor_prediction *p, struct doctor_predictor *by,
                    const json_t *tree, struct err *err);
 
 #endif

@@ -27,17 +27,19 @@ static int answer_of(const struct doctor *d)
 
 static void run_job(struct cfg_loader *files, const json_t *job, int seeds)
 {
+    struct doctor_predictor by;
+    doctor_predictor_init(&by, files);
     struct chance chance = { 12345 };
     for (int f = 0; f < N_FAULTS; f++)
         for (int s = 0; s < seeds; s++) {
             struct faulty_run r;
-            if (!fault_run(&r, files, job, &faults[f], &chance))
+            if (!fault_run(&r, &by, job, &faults[f], &chance))
                 continue;
             for (int with = 0; with < N_FAULT_LOGS; with++) {
                 struct tally *t = &tallies[with][f];
                 struct doctor *d = xmalloc(sizeof(*d));
                 struct logs l;
-                fault_diagnose(d, &l, files, job, &r, &faults[f], (enum fault_logs)with,
+                fault_diagnose(d, &l, &by, job, &r, &faults[f], (enum fault_logs)with,
                                &chance);
                 if (d->causes.n) {
                     int place = fault_place(d, &faults[f]);
@@ -51,6 +53,7 @@ static void run_job(struct cfg_loader *files, const json_t *job, int seeds)
                 free(d);
             }
         }
+    doctor_predictor_release(&by);
 }
 
 static const char *answer_name(int i)
@@ -127,14 +130,17 @@ static void time_one(struct cfg_loader *files)
     struct chance chance = { 1 };
     struct faulty_run r;
     struct doctor *d = xmalloc(sizeof(*d));
+    struct doctor_predictor by;
     struct logs l;
     struct cfg job = cfg_parse(files, "job.json", fault_jobs[6], strlen(fault_jobs[6]));
-    fault_run(&r, files, job.json, &faults[1], &chance);
+    doctor_predictor_init(&by, files);
+    fault_run(&r, &by, job.json, &faults[1], &chance);
     double start_s = clock_s();
-    fault_diagnose(d, &l, files, job.json, &r, &faults[1], WITH_ALL, &chance);
+    fault_diagnose(d, &l, &by, job.json, &r, &faults[1], WITH_ALL, &chance);
     printf("one diagnosis: %.0f ms, %d jobs simulated\n", (clock_s() - start_s) * 1e3,
            (int)d->causes.n_simulated);
     logs_release(&l);
+    doctor_predictor_release(&by);
     free(d);
 }
 

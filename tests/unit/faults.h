@@ -169,8 +169,8 @@ static double moved_step(const struct doctor_prediction *p, struct chance *c,
 
 /* The run of a job with a fault; false: it has no such fault, or none that shows (10 %
  * of the time or of the memory). */
-static bool fault_run(struct faulty_run *r, struct cfg_loader *files, const json_t *job,
-                      const struct fault *f, struct chance *c)
+static bool fault_run(struct faulty_run *r, struct doctor_predictor *by,
+                      const json_t *job, const struct fault *f, struct chance *c)
 {
     struct err err = { 0 };
     struct doctor_prediction p;
@@ -181,8 +181,8 @@ static bool fault_run(struct faulty_run *r, struct cfg_loader *files, const json
     for (int i = 0; i < 2 && f->keys[i][0]; i++)
         pointer_set(tree, f->keys[i][0],
                     json_loads(f->keys[i][1], JSON_DECODE_ANY, NULL), &err);
-    bool ran = doctor_predict(&r->healthy, files, job, &err) == 0 &&
-               doctor_predict(&p, files, tree, &err) == 0;
+    bool ran = doctor_predict(&r->healthy, by, job, &err) == 0 &&
+               doctor_predict(&p, by, tree, &err) == 0;
     json_decref(tree);
     if (!ran || (f->family[0] == 'n' && r->healthy.facts.outside < 0))
         return false;
@@ -320,10 +320,10 @@ static void write_timers(struct strbuf *out, const struct faulty_run *r,
 }
 
 /* The diagnosis of what a run writes. */
-static void fault_diagnose(struct doctor *d, struct logs *l, struct cfg_loader *files,
-                           const json_t *job, const struct faulty_run *r,
-                           const struct fault *f, enum fault_logs with,
-                           struct chance *c)
+static void fault_diagnose(struct doctor *d, struct logs *l,
+                           struct doctor_predictor *by, const json_t *job,
+                           const struct faulty_run *r, const struct fault *f,
+                           enum fault_logs with, struct chance *c)
 {
     struct strbuf text;
     struct err err = { 0 };
@@ -358,7 +358,7 @@ static void fault_diagnose(struct doctor *d, struct logs *l, struct cfg_loader *
         write_trace(&text, r, c);
         take_trace(l, text.s);
     }
-    if (doctor_judge(d, files, job, l, &err))
+    if (doctor_judge(d, by, job, l, &err))
         d->causes.n = 0;
     strbuf_release(&text);
 }

@@ -9,6 +9,7 @@ void test_doctor_register(void);
 /* A diagnosis of a job's fault with all logs; false: the job has no such fault. */
 struct diagnosis {
     struct cfg_loader files;
+    struct doctor_predictor by;
     struct logs logs;
     struct doctor d;
 };
@@ -20,21 +21,24 @@ static struct diagnosis *diagnose(const char *job, const struct fault *f,
     struct chance chance = { 99 };
     struct faulty_run r;
     cfg_loader_init(&x->files);
+    doctor_predictor_init(&x->by, &x->files);
     struct cfg root = cfg_parse(&x->files, "job.json", job, strlen(job));
     CU_ASSERT_PTR_NOT_NULL_FATAL(root.json);
-    if (!fault_run(&r, &x->files, root.json, f, &chance)) {
+    if (!fault_run(&r, &x->by, root.json, f, &chance)) {
+        doctor_predictor_release(&x->by);
         cfg_loader_release(&x->files);
         free(x);
         return NULL;
     }
     r.step_s *= slower;
-    fault_diagnose(&x->d, &x->logs, &x->files, root.json, &r, f, with, &chance);
+    fault_diagnose(&x->d, &x->logs, &x->by, root.json, &r, f, with, &chance);
     return x;
 }
 
 static void release(struct diagnosis *x)
 {
     logs_release(&x->logs);
+    doctor_predictor_release(&x->by);
     cfg_loader_release(&x->files);
     free(x);
 }
@@ -203,7 +207,9 @@ static void test_variables(void)
         { "CUDA_LAUNCH_BLOCKING=1", "host-bound", NULL, true },
     };
     struct cfg_loader files;
+    struct doctor_predictor by;
     cfg_loader_init(&files);
+    doctor_predictor_init(&by, &files);
     struct cfg job =
         cfg_parse(&files, "job.json", fault_jobs[6], strlen(fault_jobs[6]));
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -214,7 +220,7 @@ static void test_variables(void)
         const struct doctor_view v = { &l, NULL, &none, &p };
         const struct hypothesis *h = hypotheses;
         const char *why = NULL;
-        CU_ASSERT_EQUAL_FATAL(doctor_predict(&p, &files, job.json, &err), 0);
+        CU_ASSERT_EQUAL_FATAL(doctor_predict(&p, &by, job.json, &err), 0);
         if (cases[i].fabric)
             p.facts.outside = FABRIC_INFINIBAND;
         logs_init(&l);
@@ -228,6 +234,7 @@ static void test_variables(void)
         CU_ASSERT_TRUE(!cases[i].raises || why);
         logs_release(&l);
     }
+    doctor_predictor_release(&by);
     cfg_loader_release(&files);
 }
 
