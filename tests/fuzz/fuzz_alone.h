@@ -68,7 +68,7 @@ __attribute__((unused)) static int fuzz_alone(const struct fuzz_alone *f, int ar
         fuzz_keep(f->last, text, n);
         f->target((const uint8_t *)text, n);
     }
-    printf("%ld runs\n", runs);
+    fprintf(stderr, "%ld runs\n", runs);
     return 0;
 }
 
