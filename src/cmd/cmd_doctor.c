@@ -4,6 +4,8 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "doctor/doctor.h"
+#include "page/doctor.h"
+#include "page/page.h"
 #include "report/doctor.h"
 #include "report/report.h"
 
@@ -13,7 +15,7 @@
 
 struct arguments {
     struct option_list sets, logs;
-    const char *json;
+    const char *json, *html;
     double guard_s; /* 0: the logs are read once */
 };
 
@@ -32,6 +34,8 @@ static const struct option options[] = {
       .value = "POINTER=VALUE", .help = "change the job: /cluster/count=4" },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json),
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
+    { .name = "--html", .type = OPTION_OUT, .at = AT(html),
+      .value = "FILE", .help = "one page with the result inside, for any browser" },
     { .name = NULL },
 };
 
@@ -58,6 +62,11 @@ static const struct usage usage = {
     .max_positional = 1,
 };
 /* clang-format on */
+
+static bool is_out(const char *path)
+{
+    return path && strcmp(path, "-") == 0;
+}
 
 static int read_logs(struct logs *l, const struct option_list *files, struct err *err)
 {
@@ -91,8 +100,8 @@ static int guard(struct logs *l, const struct arguments *args,
         bool slow = n >= GUARD_SLOW && s.median_s > p->range_s[1];
         if (n < GUARD_ENOUGH && !slow)
             continue;
-        bool json = args->json && strcmp(args->json, "-") == 0;
-        fprintf(json ? stderr : stdout, "guard: %" PRId64 " steady steps\n\n", n);
+        fprintf(is_out(args->json) || is_out(args->html) ? stderr : stdout,
+                "guard: %" PRId64 " steady steps\n\n", n);
         return 0;
     }
 }
@@ -107,14 +116,17 @@ static int follow(struct logs *l, const struct arguments *args,
     return doctor_predict(&p, by, job, err) ? -1 : guard(l, args, &p, err);
 }
 
-static int print(const struct report_doctor *r, const char *json, struct err *err)
+static int print(const struct report_doctor *r, const struct arguments *args,
+                 struct err *err)
 {
-    if (!json || strcmp(json, "-") != 0)
+    if (!is_out(args->json) && !is_out(args->html))
         report_doctor_text(stdout, r);
-    if (!json)
+    if (!args->json && !args->html)
         return 0;
     json_t *tree = contract_result(&report_doctor_contract, r);
-    int rc = report_json_write(tree, json, err);
+    int rc = args->json ? report_json_write(tree, args->json, err) : 0;
+    if (rc == 0 && args->html)
+        rc = page_write(page_doctor(r, tree), args->html, err);
     json_decref(tree);
     return rc;
 }
@@ -167,7 +179,7 @@ int cmd_doctor(int argc, char **argv)
         cmd_warn(&loader);
         const struct report_doctor r = { job, &d };
         failed =
-            doctor_judge(&d, &by, root.json, &logs, &err) || print(&r, args.json, &err);
+            doctor_judge(&d, &by, root.json, &logs, &err) || print(&r, &args, &err);
     }
     if (failed)
         status = cmd_fail_json(&loader, err.set ? &err : NULL, "doctor", args.json);

@@ -208,33 +208,56 @@ static void collect(struct logs_steady *out, struct series *s, const struct logs
     }
 }
 
-struct logs_steady logs_steady_find(const struct logs *l, const struct logs_step *does)
+/* The records that are used, with their kinds; released by release_series. */
+static struct series series_of(struct logs_steady *out, const struct logs *l,
+                               const struct logs_step *does)
 {
-    struct logs_steady out = { .format = best_format(l),
-                               .tflops = (double)NAN,
-                               .loading_s = (double)NAN };
     size_t n = (size_t)l->records.n + 1;
     struct series s = { .of = xmalloc(n * sizeof(*s.of)),
                         .time_s = xmalloc(n * sizeof(*s.time_s)),
                         .kind = xmalloc(n * sizeof(*s.kind)) };
-    if (out.format >= 0)
-        collect(&out, &s, l, does);
-    out.n = s.n;
-    bool mean = out.format >= 0 && logs_format_basis(out.format) == LOGS_MEAN;
+    if (out->format >= 0)
+        collect(out, &s, l, does);
+    out->n = s.n;
+    bool mean = out->format >= 0 && logs_format_basis(out->format) == LOGS_MEAN;
     if (mean && s.n > 1) { /* the last has all */
         s.of[0] = s.of[s.n - 1];
         s.time_s[0] = s.time_s[s.n - 1];
         s.n = 1;
     }
-    out.few = s.n < FEW;
+    out->few = s.n < FEW;
     if (s.n >= FEW)
         set_apart(&s);
+    return s;
+}
+
+static void release_series(struct series *s)
+{
+    free(s->of);
+    free(s->time_s);
+    free(s->kind);
+}
+
+struct logs_steady logs_steady_find(const struct logs *l, const struct logs_step *does)
+{
+    struct logs_steady out = { .format = best_format(l),
+                               .tflops = (double)NAN,
+                               .loading_s = (double)NAN };
+    struct series s = series_of(&out, l, does);
     if (s.n) {
         distribute(&out, &s);
         count(&out, &s);
     }
-    free(s.of);
-    free(s.time_s);
-    free(s.kind);
+    release_series(&s);
     return out;
+}
+
+void logs_steady_visit(const struct logs *l, const struct logs_step *does,
+                       logs_steady_fn *each, void *arg)
+{
+    struct logs_steady out = { .format = best_format(l) };
+    struct series s = series_of(&out, l, does);
+    for (int64_t i = 0; i < s.n; i++)
+        each(arg, s.of[i], s.time_s[i], s.kind[i]);
+    release_series(&s);
 }

@@ -53,4 +53,10 @@ struct logs_steady {
 
 struct logs_steady logs_steady_find(const struct logs *l, const struct logs_step *does);
 
+/* Each record that is used, in order, with its time and kind. */
+typedef void logs_steady_fn(void *arg, const struct logs_record *r, double time_s,
+                            enum logs_kind kind);
+void logs_steady_visit(const struct logs *l, const struct logs_step *does,
+                       logs_steady_fn *each, void *arg);
+
 #endif

@@ -17,6 +17,9 @@ void report_doctor_text(FILE *out, const struct report_doctor *r);
 void report_doctor_traces(FILE *out, const struct doctor *d);
 json_t *report_doctor_traces_json(const struct logs *l);
 extern const struct contract_object report_doctor_trace;
+/* Families of causes for people, and the logs that would separate their members. */
+extern const char *const report_family_texts[DOCTOR_FAMILIES];
+extern const char *const report_family_logs[DOCTOR_FAMILIES];
 /* The part of it that explains. */
 void report_doctor_causes(FILE *out, const struct doctor_causes *c);
 extern const struct contract report_doctor_contract;

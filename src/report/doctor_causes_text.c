@@ -11,7 +11,7 @@ enum { CLASSES_SHOWN = 5, MEMBERS_SHOWN = 4, LINE = 400 };
 
 static const double least_shown = 0.01;
 
-static const char *const family_texts[DOCTOR_FAMILIES] = {
+const char *const report_family_texts[DOCTOR_FAMILIES] = {
     [DOCTOR_NETWORK] = "the network between nodes",
     [DOCTOR_INSIDE] = "connections inside a node",
     [DOCTOR_GPU] = "slow GPUs",
@@ -20,7 +20,7 @@ static const char *const family_texts[DOCTOR_FAMILIES] = {
 };
 
 /* What a family needs to be separated. */
-static const char *const family_logs[DOCTOR_FAMILIES] = {
+const char *const report_family_logs[DOCTOR_FAMILIES] = {
     [DOCTOR_NETWORK] = "a log with NCCL_DEBUG=INFO",
     [DOCTOR_INSIDE] = "a log with NCCL_DEBUG=INFO",
     [DOCTOR_GPU] = "clocks and throttle reasons of nvidia-smi",
@@ -93,8 +93,8 @@ static void print_class(FILE *out, const struct doctor_causes *c,
         print_details(out, first);
         return;
     }
-    snprintf(text, sizeof(text), "%s (to separate these: %s)", family_texts[k->family],
-             family_logs[k->family]);
+    snprintf(text, sizeof(text), "%s (to separate these: %s)",
+             report_family_texts[k->family], report_family_logs[k->family]);
     print_line(out, "    ", k->posterior, text);
     for (int32_t i = 0; i < k->n && i < MEMBERS_SHOWN; i++) {
         const struct doctor_cause *x = &c->of[k->causes[i]];
