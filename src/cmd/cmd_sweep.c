@@ -2,6 +2,8 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "page/page.h"
+#include "page/sweep.h"
 #include "report/report.h"
 #include "report/sweep_figure.h"
 #include "report/sweep_table.h"
@@ -9,10 +11,11 @@
 #include "sweep/sweep_mpi.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
 struct arguments {
-    const char *out, *shard;
+    const char *name, *out, *shard, *html;
     int64_t jobs;
     bool resume;
 };
@@ -30,6 +33,8 @@ static const struct option options[] = {
     { .name = "--shard", .type = OPTION_STRING, .at = AT(shard),
       .value = "I/N",
       .help = "only every N-th point from the I-th on, for job arrays" },
+    { .name = "--html", .type = OPTION_OUT, .at = AT(html), .without = "--shard",
+      .value = "FILE", .help = "one page with points and figures inside, for any browser" },
     { .name = NULL },
 };
 
@@ -95,6 +100,7 @@ struct sweep_job {
     struct sweep_figures *figures;
     struct sweep_journal journal;
     struct sweep_shard shard;
+    struct page_sweep page;
 };
 
 static int load(struct sweep_job *w, const char *name)
@@ -115,40 +121,57 @@ static void release(struct sweep_job *w)
 
 static void add_record(void *arg, int64_t point, json_t *record)
 {
-    figure_sweep_add(arg, point, record);
+    struct sweep_job *w = arg;
+    figure_sweep_add(w->figures, point, record);
+    if (w->page.sweep)
+        page_sweep_add(&w->page, record);
 }
 
 /* What the points leave open. */
-static void print_assumed(struct sweep_job *w)
+static void print_assumed(FILE *out, struct sweep_job *w)
 {
     struct assumptions assumed = { 0 };
     sweep_assumed(&assumed, &w->sweep, &w->loader.arena);
-    report_assumed(stdout, "assumed: ", &assumed);
+    report_assumed(out, "assumed: ", &assumed);
 }
 
-/* Tables, figures and the summary; the exit code, or -1. */
-static int write_all(struct sweep_job *w, const char *dir, struct err *err)
+static void print_all(struct sweep_job *w, const struct arguments *args,
+                      const struct sweep_summary *sum)
+{
+    const char *dir = args->out;
+    FILE *out = args->html && strcmp(args->html, "-") == 0 ? stderr : stdout;
+    report_sweep_text(out, &w->sweep, sum);
+    print_assumed(out, w);
+    fprintf(out, "%s/points.csv\n%s/points.jsonl\n", dir, dir);
+    figure_sweep_list(w->figures, out, dir);
+}
+
+/* Tables, figures, the page and the summary; the exit code, or -1. */
+static int write_all(struct sweep_job *w, const struct arguments *args, struct err *err)
 {
     struct sweep_summary sum;
-    int rc =
-        report_sweep_write(&w->sweep, &w->journal, &sum, add_record, w->figures, err);
+    if (args->html)
+        page_sweep_init(&w->page, &w->sweep);
+    int rc = report_sweep_write(&w->sweep, &w->journal, &sum, add_record, w, err);
     if (rc == 0)
-        rc = figure_sweep_write(w->figures, dir, err);
+        rc = figure_sweep_write(w->figures, args->out, err);
+    if (rc == 0 && args->html)
+        rc = page_write(
+            page_sweep_data(&w->page, args->name, args->out, w->figures, &sum),
+            args->html, err);
+    page_sweep_release(&w->page);
     if (rc == 0) {
-        report_sweep_text(stdout, &w->sweep, &sum);
-        print_assumed(w);
-        printf("%s/points.csv\n%s/points.jsonl\n", dir, dir);
-        figure_sweep_list(w->figures, stdout, dir);
+        print_all(w, args, &sum);
         rc = sum.n_failed ? EXIT_UNFIT : EXIT_DONE;
     }
     sweep_summary_release(&sum);
     return rc;
 }
 
-static int finish(struct sweep_job *w, const char *dir, struct err *err)
+static int finish(struct sweep_job *w, const struct arguments *args, struct err *err)
 {
     if (w->shard.count == 1)
-        return write_all(w, dir, err);
+        return write_all(w, args, err);
     int64_t n = 0, failed = 0;
     for (int64_t i = 0; i < w->sweep.n_points; i++) {
         if (!sweep_shard_has(w->shard, i))
@@ -196,7 +219,7 @@ static int run(struct sweep_job *w, const struct sweep_ranks *ranks,
     };
     rc = sweep_mpi_run(ranks, &r, err);
     if (first && rc == 0)
-        rc = finish(w, args->out, err);
+        rc = finish(w, args, err);
     if (first)
         sweep_journal_close(&w->journal);
     return rc;
@@ -211,6 +234,7 @@ static int sweep(const struct sweep_ranks *ranks, int argc, char **argv)
     int status = options_parse(&usage, argc, argv, &args, &words);
     if (status != OPTIONS_GO_ON)
         return status;
+    args.name = words.values[0];
     status = read_arguments(&args, &w.shard);
     if (status)
         return status;

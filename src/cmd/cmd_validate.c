@@ -8,6 +8,7 @@
 #include "cmd/validate_measured.h"
 #include "config/datadir.h"
 #include "draw/draw.h"
+#include "page/page.h"
 #include "report/choices.h"
 #include "report/figure_choices.h"
 #include "report/figure_validation.h"
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *data, *json, *plot, *plot_choices, *domains, *rival;
+    const char *data, *json, *html, *plot, *plot_choices, *domains, *rival;
     bool rows, brief, arena, timing;
     bool measured, device, fp16;
     const char *gpu, *instance, *out, *model;
@@ -39,6 +40,8 @@ static const struct option options[] = {
       .help = "one line a source and quantity" },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json),
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
+    { .name = "--html", .type = OPTION_OUT, .at = AT(html),
+      .value = "FILE", .help = "one page with all rows inside, for any browser" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE", .help = "draw predicted against measured (.svg, .png, .pdf)" },
     { .name = "--plot-choices", .type = OPTION_OUT, .at = AT(plot_choices),
@@ -173,8 +176,11 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
 
 static bool shows_text(const struct arguments *args)
 {
-    return (!args->json || strcmp(args->json, "-") != 0) &&
-           (!args->domains || strcmp(args->domains, "-") != 0);
+    const char *outs[] = { args->json, args->domains, args->html };
+    for (int i = 0; i < 3; i++)
+        if (outs[i] && strcmp(outs[i], "-") == 0)
+            return false;
+    return true;
 }
 
 static int validate_all(const struct option_list *names, const struct arguments *args,
@@ -304,6 +310,9 @@ static int write_files(struct results *all, const struct arguments *args)
     json_decref(x.choices);
     json_decref(x.ranges);
     int rc = args->json ? report_json_write(tree, args->json, &err) : 0;
+    if (!rc && args->html)
+        rc = page_write(page_data("validate", "Predicted and measured", tree),
+                        args->html, &err);
     json_decref(tree);
     if (!rc && args->domains) {
         tree = applicability_cells(&all->rows);
@@ -336,6 +345,7 @@ static const char *misplaced(const struct arguments *a, const struct option_list
         { "--data: goes with tables alone", steps && a->data },
         { "--rows: goes with tables alone", steps && a->rows },
         { "--brief: goes with tables alone", steps && a->brief },
+        { "--html: goes with tables alone", steps && a->html },
         { "--applicability: goes with tables alone", steps && a->domains },
         { "--plot-choices: goes with several tables, and without --arena",
           a->plot_choices && (steps || a->arena || names->n == 1) },

@@ -58,17 +58,25 @@ static void put_value(FILE *out, const json_t *v)
     free(text);
 }
 
+const char *report_sweep_label(const struct sweep_field *f, const json_t *v)
+{
+    for (size_t i = 0; f->labels && i < json_array_size(f->values); i++)
+        if (json_equal(json_array_get(f->values, i), v))
+            return f->labels[i];
+    return NULL;
+}
+
 /* The value of an axis; one that is an object or an array goes by its label. */
 static void put_axis(FILE *out, const struct sweep_field *f, const json_t *v)
 {
     bool composed = json_is_object(v) || json_is_array(v);
-    for (size_t i = 0; composed && f->labels && i < json_array_size(f->values); i++)
-        if (json_equal(json_array_get(f->values, i), v)) {
-            fputc(',', out);
-            put_cell(out, f->labels[i]);
-            return;
-        }
-    put_value(out, v);
+    const char *label = composed ? report_sweep_label(f, v) : NULL;
+    if (!label) {
+        put_value(out, v);
+        return;
+    }
+    fputc(',', out);
+    put_cell(out, label);
 }
 
 static void put_header(FILE *out, const struct sweep *s)

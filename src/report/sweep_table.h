@@ -29,6 +29,9 @@ int report_sweep_write(const struct sweep *s, const struct sweep_journal *j,
                        struct err *err);
 void sweep_summary_release(struct sweep_summary *sum);
 
+/* What figures call the value of an axis; NULL: it has no label. */
+const char *report_sweep_label(const struct sweep_field *f, const json_t *v);
+
 void report_sweep_text(FILE *out, const struct sweep *s,
                        const struct sweep_summary *sum);
 

@@ -11,6 +11,10 @@ from driver import Browser, is_there  # noqa: E402
 
 SMSIM = os.path.abspath(sys.argv[1])
 SHOTS = sys.argv[2] if len(sys.argv) > 2 else None
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LOGS = [os.path.join(ROOT, "tests/walk/logs", n) for n in ("llama2-70b.log", "nccl-socket.log", "smi-hot.csv", "trace.json")]
+LLAMA = "llama2-70b-smp2-16xp5.48xlarge"
+DOCTOR = ("doctor", LLAMA, "--log", LOGS[0], "--log", LOGS[1], "--log", LOGS[2])
 BERT, P4D, GPT3 = "bert-large-squad-2xp3.16xlarge", "bert-large-squad-2xp4d.24xlarge", "gpt3-175b-64xp4d.24xlarge"
 done = []
 
@@ -51,9 +55,11 @@ def static(b, folder, name, *arguments):
 
 @test
 def pages_in_every_size(b, folder, _):
-    """simulate, plan and compare: no error, no overflow at 1280 and 390 pixels, light and dark."""
+    """Every command's page: no error, no overflow at 1280 and 390 pixels, light and dark."""
     jobs = {"step": ("simulate", GPT3), "plan": ("plan", "--model", "gpt2-xl", "--instance", "p4d.24xlarge", "--count", "1..2", "--global-batch",
-                                                  "64", "--sequence-length", "1024"), "compare": ("compare", BERT, P4D)}
+                                                  "64", "--sequence-length", "1024"), "compare": ("compare", BERT, P4D), "doctor": DOCTOR,
+            "doctor-trace": ("doctor", LLAMA, "--log", LOGS[3]), "validate": ("validate", "nvidia_bert_large_training", "korthikanti2022_memory"),
+            "sweep": ("sweep", "bert-large-scaling", "--resume", "--out", os.path.join(folder, "sweep"))}
     for name, arguments in jobs.items():
         for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
             b.size(width, 900, dark)
@@ -107,6 +113,46 @@ def tables_sort(b, folder, _):
     same(b.run(first), "0", "the fullest stage first")
     b.run("document.querySelectorAll('#stages th button')[1].click()")
     same(b.run(first), "14", "the emptiest first")
+
+
+@test
+def doctor_says_why(b, folder, _):
+    """The verdict, the cause and each step are the result's."""
+    b.size(1280, 900)
+    static(b, folder, "doctor", *DOCTOR)
+    r = result(*DOCTOR)
+    same(f"{r['ratio']:.3g} times as long" in b.text(".verdict"), True, "the ratio")
+    same(f"{100 * r['causes'][0]['posterior']:.0f} %" in b.text("#causes"), True, "the first cause")
+    same("Install the network plugin" in b.text("#causes"), True, "its mend")
+    same(b.run("return document.querySelectorAll('#records circle').length"), r["measured"]["records"], "a point each record")
+    same(b.run("return document.querySelectorAll('#gpus tbody tr').length"), 8, "GPUs")
+
+
+@test
+def validate_row_by_row(b, folder, _):
+    """A point and a row each; another source by its name."""
+    b.size(1280, 900)
+    names = ("nvidia_bert_large_training", "korthikanti2022_memory")
+    static(b, folder, "validate", "validate", *names)
+    sources = result("validate", *names)["sources"]
+    same(b.run("return document.querySelectorAll('#rows circle').length"), sources[0]["metrics"]["samples_per_s"]["n"], "a point each row")
+    b.run("document.querySelectorAll('#sources .link')[1].click()")
+    b.until("return document.querySelector('#source').selectedOptions[0].textContent.startsWith('korthikanti2022_memory')", "the second source")
+    same(b.run("return document.querySelectorAll('#rows circle').length"), next(iter(sources[1]["metrics"].values()))["n"], "its points")
+
+
+@test
+def sweep_by_any_two(b, folder, _):
+    """A point each, figures inside, another quantity by a choice, all points by a press."""
+    b.size(1280, 900)
+    static(b, folder, "sweep", "sweep", "bert-large-scaling", "--out", os.path.join(folder, "again"))
+    same(b.run("return document.querySelectorAll('#explore circle').length"), 54, "points")
+    same(b.run("return [...document.images].every((i) => i.complete && i.naturalWidth > 300) && document.images.length"), 2, "figures")
+    b.run("const s = document.querySelector('#sweep-y'); s.value = [...s.options].find((o) => o.textContent === 'peak memory per GPU' || o.textContent === 'step time').value;"
+          "s.dispatchEvent(new Event('change'))")
+    b.until("return /step time|peak memory/.test(document.querySelector('#explore .chart').textContent)", "the other quantity")
+    b.run("[...document.querySelectorAll('#points button')].pop().click()")
+    same(b.run("return document.querySelectorAll('#points tbody tr').length"), 54, "all points")
 
 
 @test

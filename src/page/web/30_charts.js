@@ -45,7 +45,7 @@ function chart(options, draw) {
     const s = svg("svg", { width: w, height: h, viewBox: "0 0 " + w + " " + h, role: "img", "aria-label": o.label, style: "display:block;max-width:100%" });
     const X = scale(o.x, L, w - R), Y = scale(o.y, h - B, T);
     for (const v of ticks(o.x, Math.max(2, (w - L - R) / 90)))
-      add(s, [svg("text", { x: X(v), y: h - B + 17, "text-anchor": "middle" }, o.x.show(v)), svg("line", { x1: X(v), x2: X(v), y1: T, y2: h - B, stroke: css("--grid") })]);
+      add(s, [svg("text", X(v) + 3.6 * o.x.show(v).length > w ? { x: w, y: h - B + 17, "text-anchor": "end" } : { x: X(v), y: h - B + 17, "text-anchor": "middle" }, o.x.show(v)), svg("line", { x1: X(v), x2: X(v), y1: T, y2: h - B, stroke: css("--grid") })]);
     for (const v of ticks(o.y, Math.max(2, (h - T - B) / 44)))
       add(s, [svg("text", { x: L - 7, y: Y(v) + 4, "text-anchor": "end" }, o.y.show(v)), svg("line", { x1: L, x2: w - R, y1: Y(v), y2: Y(v), stroke: css("--grid") })]);
     if (o.xlabel) add(s, [svg("text", { x: (L + w - R) / 2, y: h - 6, "text-anchor": "middle" }, o.xlabel)]);

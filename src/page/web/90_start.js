@@ -1,6 +1,7 @@
 /* Which page the data are of. */
 function pageOf(d) {
-  const pages = { simulate: pageOfSimulate, plan: pageOfPlan, compare: pageOfCompare };
+  const pages = { simulate: pageOfSimulate, plan: pageOfPlan, compare: pageOfCompare,
+    doctor: pageOfDoctor, validate: pageOfValidate, sweep: pageOfSweep };
   return pages[d.kind](d);
 }
 function showPage(d, into) {
