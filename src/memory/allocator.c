@@ -46,19 +46,36 @@ static int32_t bin_of(int64_t size_B)
     return (octave << ALLOCATOR_STEPS_LOG2) + (int32_t)(n >> octave);
 }
 
+_Static_assert(ALLOCATOR_BINS / 64 <= 32, "one bit of `any` for each word");
+
 /* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. */
 static int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
 {
-    int32_t word = bin / 64;
+    uint32_t word = (uint32_t)bin / 64;
     if (bin == ALLOCATOR_BINS)
         return bin;
     uint64_t filled = pool->filled[word] & (~UINT64_C(0) << bin % 64);
-    while (filled == 0) {
-        if (++word == ALLOCATOR_BINS / 64)
+    if (filled == 0) {
+        uint32_t later = pool->any & ~UINT32_C(1) << word;
+        if (later == 0)
             return ALLOCATOR_BINS;
+        word = (uint32_t)__builtin_ctz(later);
         filled = pool->filled[word];
     }
-    return word * 64 + __builtin_ctzll(filled);
+    return (int32_t)word * 64 + __builtin_ctzll(filled);
+}
+
+static void fill_bin(struct allocator_pool *pool, int32_t bin)
+{
+    pool->filled[(uint32_t)bin / 64] |= UINT64_C(1) << bin % 64;
+    pool->any |= UINT32_C(1) << bin / 64;
+}
+
+static void empty_bin(struct allocator_pool *pool, int32_t bin)
+{
+    uint64_t *filled = &pool->filled[(uint32_t)bin / 64];
+    *filled &= ~(UINT64_C(1) << bin % 64);
+    pool->any &= ~((uint32_t)(*filled == 0) << bin / 64);
 }
 
 static struct allocator_block *block_of(struct allocator_link *link)
@@ -101,7 +118,7 @@ static void list(struct allocator_block *b)
     int32_t bin = bin_of(b->size_B);
     struct allocator_link *head = &pool->bins[bin], *larger = head, *smaller;
     if (head->larger == head)
-        pool->filled[(uint32_t)bin / 64] |= UINT64_C(1) << bin % 64;
+        fill_bin(pool, bin);
     else
         larger = place_of(head, b);
     smaller = larger->smaller;
@@ -118,24 +135,61 @@ static void unlist(struct allocator_block *b)
     larger->smaller = smaller;
     smaller->larger = larger;
     pool->n_whole -= is_whole_segment(b);
-    if (larger == smaller) /* the bin's own: it was the only one */
-        pool->filled[(uint32_t)b->bin / 64] &=
-            ~((uint64_t)(larger == &pool->bins[b->bin]) << b->bin % 64);
+    if (larger == smaller && larger == &pool->bins[b->bin])
+        empty_bin(pool, b->bin); /* it was the only one */
 }
 
-/* The smallest free block that is large enough, of equals the lowest; NULL: none. */
-static struct allocator_block *best_fit(struct allocator_pool *pool, int64_t size_B)
+/* The smallest block of the bins that is large enough, of equals the lowest; NULL:
+ * none. */
+static struct allocator_block *best_listed(const struct allocator_ask *ask)
 {
-    int32_t own = bin_of(size_B), bin = next_bin(pool, own);
-    if (bin == own) { /* some of its blocks are smaller */
+    struct allocator_pool *pool = ask->pool;
+    int32_t bin = next_bin(pool, ask->bin);
+    if (bin == ask->bin) { /* some of its blocks are smaller */
         struct allocator_link *head = &pool->bins[bin], *at = head->larger;
-        while (at != head && block_of(at)->size_B < size_B)
+        while (at != head && block_of(at)->size_B < ask->size_B)
             at = at->larger;
         if (at != head)
             return block_of(at);
-        bin = next_bin(pool, own + 1);
+        bin = next_bin(pool, bin + 1);
     }
     return bin < ALLOCATOR_BINS ? block_of(pool->bins[bin].larger) : NULL;
+}
+
+/* Free blocks of bins, and the latest ----------------------------------------------- */
+
+static void list_latest(struct allocator_pool *pool)
+{
+    if (pool->latest)
+        list(pool->latest);
+    pool->latest = NULL;
+}
+
+static void add_free(struct allocator_block *b)
+{
+    list_latest(b->pool);
+    b->pool->latest = b;
+}
+
+static void remove_free(struct allocator_block *b)
+{
+    if (b->pool->latest == b)
+        b->pool->latest = NULL;
+    else
+        unlist(b);
+}
+
+/* Removes the smallest that is large enough, of equals the lowest; NULL: none. */
+static struct allocator_block *best_fit(const struct allocator_ask *ask)
+{
+    struct allocator_block *b = best_listed(ask), *latest = ask->pool->latest;
+    if (latest && latest->size_B >= ask->size_B && (!b || precedes(&latest->link, b))) {
+        ask->pool->latest = NULL;
+        return latest;
+    }
+    if (b)
+        unlist(b);
+    return b;
 }
 
 /* Blocks --------------------------------------------------------------------------- */
@@ -173,7 +227,7 @@ static void split(struct allocator *a, struct allocator_block *b, int64_t size_B
         b->after->before = left;
     b->after = left;
     b->size_B = size_B;
-    list(left);
+    add_free(left);
 }
 
 /* Joins the following block to it. */
@@ -191,6 +245,7 @@ static void merge(struct allocator *a, struct allocator_block *b)
 
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
+    list_latest(pool);
     for (int32_t bin = 0; pool->n_whole > 0; bin++) {
         bin = next_bin(pool, bin);
         struct allocator_link *head = &pool->bins[bin], *next;
@@ -240,19 +295,23 @@ static struct allocator_block *new_segment(struct allocator *a,
 
 /* Interface ------------------------------------------------------------------------ */
 
-struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B,
-                                        enum allocator_stream stream)
+struct allocator_ask allocator_ask(struct allocator *a, int64_t size_B,
+                                   enum allocator_stream stream)
 {
     assert(size_B > 0);
     size_B = rounded(size_B, ROUND_B);
     bool small = size_B <= SMALL_B;
-    struct allocator_pool *pool = small ? &a->small[stream] : &a->large[stream];
-    struct allocator_block *b = best_fit(pool, size_B);
-    if (b)
-        unlist(b);
-    else
-        b = new_segment(a, pool, size_B);
-    split(a, b, size_B, small);
+    return (struct allocator_ask) { small ? &a->small[stream] : &a->large[stream],
+                                    size_B, bin_of(size_B), small };
+}
+
+struct allocator_block *allocator_take(struct allocator *a,
+                                       const struct allocator_ask *ask)
+{
+    struct allocator_block *b = best_fit(ask);
+    if (!b)
+        b = new_segment(a, ask->pool, ask->size_B);
+    split(a, b, ask->size_B, ask->small);
     b->used = true;
     return b;
 }
@@ -262,22 +321,24 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
     assert(b->used);
     b->used = false;
     if (!b->after->used) {
-        unlist(b->after);
+        remove_free(b->after);
         merge(a, b);
     }
     if (!b->before->used) {
         b = b->before;
-        unlist(b);
+        remove_free(b);
         merge(a, b);
     }
-    list(b);
+    add_free(b);
 }
 
 static void pool_init(struct allocator_pool *pool)
 {
+    pool->latest = NULL;
     pool->n_whole = 0;
     for (int i = 0; i < ALLOCATOR_BINS; i++)
         pool->bins[i] = (struct allocator_link) { &pool->bins[i], &pool->bins[i] };
+    pool->any = 0;
     memset(pool->filled, 0, sizeof(pool->filled));
 }
 

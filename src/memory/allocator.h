@@ -12,8 +12,9 @@
  * are free as a whole are given back (release_cached_blocks).
  *
  * Free blocks are in bins (as in Masmano et al.: TLSF, ECRTS 2004), each in order, so
- * that finding the smallest that fits is O(1) but for those of nearly its size. Blocks
- * stay the allocator's; a handle is good until it is freed. */
+ * that finding the smallest that fits is O(1) but for those of nearly its size. The one
+ * that became free last is in none yet: it is often the next to be taken. Blocks stay
+ * the allocator's; a handle is good until it is freed. */
 #ifndef MEMORY_ALLOCATOR_H
 #define MEMORY_ALLOCATOR_H
 
@@ -41,7 +42,9 @@ struct allocator_link {
 };
 
 struct allocator_pool {
-    int64_t n_whole;                      /* free blocks that are segments */
+    struct allocator_block *latest;       /* became free last, in no bin; NULL: none */
+    int64_t n_whole;                      /* free blocks of bins that are segments */
+    uint32_t any;                         /* bits: words of `filled` that are not 0 */
     uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks */
     struct allocator_link bins[ALLOCATOR_BINS];
 };
@@ -65,10 +68,22 @@ void allocator_init(struct allocator *a, int64_t capacity_B);
 /* Blocks in use go too. */
 void allocator_release(struct allocator *a);
 
-/* A block of at least size_B > 0 bytes. Never fails: beyond the capacity, reserved_B
- * says by how much. */
-struct allocator_block *allocator_alloc(struct allocator *a, int64_t size_B,
-                                        enum allocator_stream stream);
+/* What is asked for again and again: a rounded size, and where its blocks may be. */
+struct allocator_ask {
+    struct allocator_pool *pool;
+    int64_t size_B;
+    int32_t bin;
+    bool small;
+};
+
+/* For size_B > 0 bytes. */
+struct allocator_ask allocator_ask(struct allocator *a, int64_t size_B,
+                                   enum allocator_stream stream);
+
+/* A block of at least that size. Never fails: beyond the capacity, reserved_B says by
+ * how much. */
+struct allocator_block *allocator_take(struct allocator *a,
+                                       const struct allocator_ask *ask);
 void allocator_free(struct allocator *a, struct allocator_block *block);
 
 #endif

@@ -15,27 +15,29 @@ struct shelf_key {
     int32_t microbatch;
 };
 
+enum act { ACT_WORKSPACE, ACT_MADE, ACT_SHELVED };
+
 /* Blocks in use of one kind, microbatch and size; the last allocated is the first
  * freed. */
 struct shelf {
     struct shelf_key key;
-    int64_t kept; /* blocks from before the step */
-    int64_t gone; /* that were free before their release came */
-    VEC(struct allocator_block *) blocks;
+    enum act act;
+    struct allocator_ask ask;
+    int64_t kept;                         /* blocks from before the step */
+    int64_t gone;                         /* that were free before their release came */
+    VEC(struct allocator_block *) blocks; /* but for those of workspace */
+    int32_t number;                       /* from 1 */
     UT_hash_handle hh;
+};
+
+struct known_shelf {
+    struct shelf_key key; /* size 0: none */
+    int32_t number;
 };
 
 struct piece {
     int64_t size_B;
     struct allocator_block *block;
-};
-
-/* An event as the replay takes it. */
-struct act {
-    enum { ACT_NONE, ACT_WORKSPACE, ACT_MADE, ACT_SHELVED } what;
-    enum allocator_stream stream;
-    int64_t size_B; /* below 0: a release */
-    struct shelf *shelf;
 };
 
 enum { RECENT_LOG2 = 7 };
@@ -47,9 +49,10 @@ struct replay {
     int64_t kept_B;    /* those that did */
     int64_t n_to_come; /* their releases */
     const struct ledger_event *events;
-    struct act *acts;                       /* [events] */
-    struct shelf *shelves;                  /* by key */
-    struct shelf *recent[1 << RECENT_LOG2]; /* found last, by a hash of the key */
+    int32_t *acts; /* [events] the shelf's number; below 0: a release; 0: none */
+    struct shelf *shelves;                       /* by key */
+    VEC(struct shelf *) by_number;               /* from 0 */
+    struct known_shelf recent[1 << RECENT_LOG2]; /* found last, by a hash of the key */
     VEC(struct piece) workspace; /* in order of allocation, from `oldest` on in use */
     int64_t oldest;
 };
@@ -66,109 +69,121 @@ static bool same_key(struct shelf_key x, struct shelf_key y)
     return x.size_B == y.size_B && x.kind == y.kind && x.microbatch == y.microbatch;
 }
 
+static enum act act_of(enum ledger_kind kind)
+{
+    return kind == LEDGER_WORKSPACE ? ACT_WORKSPACE
+           : kind == LEDGER_MADE    ? ACT_MADE
+                                    : ACT_SHELVED;
+}
+
+static struct shelf *new_shelf(struct replay *r, struct shelf_key key)
+{
+    struct shelf *s = xcalloc(1, sizeof(*s));
+    bool gathered = key.kind == LEDGER_BUFFERS; /* FSDP's, and what it scatters */
+    enum allocator_stream stream =
+        r->how.streams && gathered ? ALLOCATOR_OVERLAPPED : ALLOCATOR_COMPUTE;
+    s->key = key;
+    s->act = act_of((enum ledger_kind)key.kind);
+    s->ask = allocator_ask(r->allocator, key.size_B, stream);
+    VEC_PUSH(&r->by_number, s);
+    s->number = (int32_t)r->by_number.n;
+    HASH_ADD(hh, r->shelves, key, sizeof(key), s);
+    return s;
+}
+
 static struct shelf *find_shelf(struct replay *r, struct shelf_key key)
 {
     struct shelf *s;
     HASH_FIND(hh, r->shelves, &key, sizeof(key), s);
-    if (!s) {
-        s = xcalloc(1, sizeof(*s));
-        s->key = key;
-        HASH_ADD(hh, r->shelves, key, sizeof(key), s);
-    }
-    return s;
+    return s ? s : new_shelf(r, key);
 }
 
 /* Layers ask for the same shelves again and again. */
-static struct shelf *shelf_of(struct replay *r, const struct ledger_event *e)
+static int32_t number_of(struct replay *r, const struct ledger_event *e)
 {
-    struct shelf_key key = { size_of(e), (int32_t)e->kind, e->microbatch };
+    const struct shelf_key key = { size_of(e), (int32_t)e->kind, e->microbatch };
     uint64_t word = (uint64_t)key.size_B + ((uint64_t)key.microbatch << 5) +
                     ((uint64_t)key.kind << 2);
-    struct shelf **recent =
+    struct known_shelf *recent =
         &r->recent[word * UINT64_C(0x9E3779B97F4A7C15) >> (64 - RECENT_LOG2)];
-    if (!*recent || !same_key((*recent)->key, key))
-        *recent = find_shelf(r, key);
-    return *recent;
-}
-
-static struct act act_of(struct replay *r, const struct ledger_event *e)
-{
-    struct act act = { ACT_SHELVED, ALLOCATOR_COMPUTE, e->size_B, NULL };
-    if (e->size_B == 0 || (e->kind == LEDGER_LATE && !r->how.late))
-        act.what = ACT_NONE;
-    else if (e->kind == LEDGER_WORKSPACE)
-        act.what = ACT_WORKSPACE;
-    else
-        act.shelf = shelf_of(r, e);
-    if (act.what == ACT_SHELVED && e->kind == LEDGER_MADE)
-        act.what = ACT_MADE;
-    if (r->how.streams &&
-        e->kind == LEDGER_BUFFERS) /* what FSDP gathers and scatters */
-        act.stream = ALLOCATOR_OVERLAPPED;
-    return act;
+    if (!same_key(recent->key, key))
+        *recent = (struct known_shelf) { key, find_shelf(r, key)->number };
+    return recent->number;
 }
 
 static void compile(struct replay *r, int64_t n)
 {
+    const int unplayed = r->how.late ? LEDGER_LATE + 1 : LEDGER_LATE;
     r->acts = xmalloc(((size_t)n + 1) * sizeof(*r->acts));
-    for (int64_t i = 0; i < n; i++)
-        r->acts[i] = act_of(r, &r->events[i]);
+    for (int64_t i = 0; i < n; i++) {
+        const struct ledger_event *e = &r->events[i];
+        bool none = e->size_B == 0 || (int)e->kind == unplayed;
+        int32_t number = none ? 0 : number_of(r, e);
+        r->acts[i] = e->size_B > 0 ? number : -number;
+    }
 }
 
 /* Acts ----------------------------------------------------------------------------- */
 
 /* Workspace dies in the order in which it was made; a release may be of several. */
-static void play_workspace(struct replay *r, int64_t size_B)
+static void release_workspace(struct replay *r, int64_t size_B)
 {
-    if (size_B > 0)
-        VEC_PUSH(&r->workspace,
-                 ((struct piece) { size_B, allocator_alloc(r->allocator, size_B,
-                                                           ALLOCATOR_COMPUTE) }));
-    while (size_B < 0 && r->oldest < r->workspace.n) {
+    while (size_B > 0 && r->oldest < r->workspace.n) {
         struct piece *p = &r->workspace.v[r->oldest++];
         allocator_free(r->allocator, p->block);
-        size_B += p->size_B;
+        size_B -= p->size_B;
     }
 }
 
 static void clear_workspace(struct replay *r)
 {
-    play_workspace(r, INT64_MIN);
+    release_workspace(r, INT64_MAX);
     r->workspace.n = r->oldest = 0;
 }
 
-/* A gradient that the first step makes, or its release: it stays. */
-static bool keeps_made(struct replay *r, const struct act *act)
+/* Whether a gradient that the first step makes stays. */
+static bool keeps_made(struct replay *r, const struct shelf *s)
 {
-    if (act->size_B < 0)
-        return r->n_to_come > 0 && r->n_to_come--;
-    if (r->kept_B + act->size_B > r->to_keep_B)
+    if (r->kept_B + s->key.size_B > r->to_keep_B)
         return false;
-    allocator_alloc(r->allocator, act->size_B, act->stream);
-    r->kept_B += act->size_B;
+    allocator_take(r->allocator, &s->ask);
+    r->kept_B += s->key.size_B;
     r->n_to_come++;
     return true;
 }
 
-static void play(struct replay *r, const struct act *act)
+static inline void take(struct replay *r, struct shelf *s)
 {
-    struct shelf *s = act->shelf;
-    if (act->what == ACT_NONE)
+    if (s->act == ACT_MADE && keeps_made(r, s))
         return;
-    if (act->what == ACT_WORKSPACE) {
-        play_workspace(r, act->size_B);
-        return;
-    }
-    if (act->what == ACT_MADE && keeps_made(r, act))
-        return;
-    if (act->size_B > 0) { /* first: a full GPU changes the shelves (await_gpu) */
-        struct allocator_block *made =
-            allocator_alloc(r->allocator, act->size_B, act->stream);
-        VEC_PUSH(&s->blocks, made);
-    } else if (s->gone > 0)
+    struct allocator_block *made = allocator_take(r->allocator, &s->ask);
+    if (s->act == ACT_WORKSPACE)
+        VEC_PUSH(&r->workspace, ((struct piece) { s->key.size_B, made }));
+    else
+        VEC_PUSH(&s->blocks,
+                 made); /* now: a full GPU changes the shelves (await_gpu) */
+}
+
+static inline void release(struct replay *r, struct shelf *s)
+{
+    if (s->act == ACT_WORKSPACE)
+        release_workspace(r, s->key.size_B);
+    else if (s->act == ACT_MADE && r->n_to_come > 0)
+        r->n_to_come--;
+    else if (s->gone > 0)
         s->gone--;
     else if (s->blocks.n > 0)
         allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
+}
+
+static void play(struct replay *r, const int32_t *acts, int64_t n)
+{
+    struct shelf *const *by_number = r->by_number.v - 1;
+    for (int64_t i = 0; i < n; i++)
+        if (acts[i] > 0)
+            take(r, by_number[acts[i]]);
+        else if (acts[i] < 0)
+            release(r, by_number[-acts[i]]);
 }
 
 /* The GPU is full: what it had not passed is free. */
@@ -200,7 +215,7 @@ static void play_state(struct replay *r, int64_t n, bool made_in_step)
         if (made)
             there_B -= e->size_B;
         else
-            play(r, &r->acts[i]);
+            play(r, &r->acts[i], 1);
     }
 }
 
@@ -228,12 +243,11 @@ static void play_step(struct replay *r, int64_t begin, int64_t n)
 {
     for (struct shelf *s = r->shelves; s; s = s->hh.next)
         s->kept = s->blocks.n;
-    for (int64_t i = begin; i < n; i++)
-        play(r, &r->acts[i]);
+    play(r, &r->acts[begin], n - begin);
     clear(r);
 }
 
-static void release(struct replay *r)
+static void end(struct replay *r)
 {
     struct shelf *s, *next;
     HASH_ITER(hh, r->shelves, s, next)
@@ -242,6 +256,7 @@ static void release(struct replay *r)
         VEC_RELEASE(&s->blocks);
         free(s);
     }
+    VEC_RELEASE(&r->by_number);
     VEC_RELEASE(&r->workspace);
     allocator_release(r->allocator);
     free(r->acts);
@@ -268,7 +283,7 @@ static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
     }
     int64_t peak_B = allocator.peak_B;
     *was_full = allocator.was_full;
-    release(&r);
+    end(&r);
     return peak_B;
 }
 

@@ -23,6 +23,13 @@ static int64_t peak_B(const struct ledger_event *events, int64_t n, int64_t begi
 
 enum { MIB = 1 << 20, BLOCKS_MAX = 8 };
 
+static struct allocator_block *take(struct allocator *a, int64_t size_B,
+                                    enum allocator_stream stream)
+{
+    const struct allocator_ask ask = allocator_ask(a, size_B, stream);
+    return allocator_take(a, &ask);
+}
+
 /* Positive: allocate; negative: free the block that many places from the start (from
  * 1). */
 static void test_segments(void)
@@ -60,7 +67,7 @@ static void test_segments(void)
         for (int j = 0; j < BLOCKS_MAX; j++) {
             int64_t size = cases[i].sizes[j];
             if (size > 0) {
-                blocks[j] = allocator_alloc(&a, size, ALLOCATOR_COMPUTE);
+                blocks[j] = take(&a, size, ALLOCATOR_COMPUTE);
             } else if (size < 0) {
                 allocator_free(&a, blocks[-size - 1]);
                 blocks[-size - 1] = NULL;
@@ -153,7 +160,7 @@ static void test_against_search(void)
             give_piece(&p, at + 1);
             blocks[at] = NULL;
         } else {
-            blocks[at] = allocator_alloc(&a, size_B, ALLOCATOR_COMPUTE);
+            blocks[at] = take(&a, size_B, ALLOCATOR_COMPUTE);
             take_piece(&p, size_B, at + 1);
         }
         wrong += a.reserved_B != p.reserved_B;
@@ -167,13 +174,13 @@ static void test_full(void)
 {
     struct allocator a;
     allocator_init(&a, 100 * MIB);
-    allocator_free(&a, allocator_alloc(&a, 60 * MIB, ALLOCATOR_COMPUTE));
+    allocator_free(&a, take(&a, 60 * MIB, ALLOCATOR_COMPUTE));
     struct allocator_block *b =
-        allocator_alloc(&a, 70 * MIB, ALLOCATOR_COMPUTE); /* 60 are given back */
+        take(&a, 70 * MIB, ALLOCATOR_COMPUTE); /* 60 are given back */
     CU_ASSERT_EQUAL(a.reserved_B, 70 * MIB);
     CU_ASSERT_EQUAL(a.peak_B, 70 * MIB);
     struct allocator_block *c =
-        allocator_alloc(&a, 40 * MIB, ALLOCATOR_COMPUTE); /* does not fit */
+        take(&a, 40 * MIB, ALLOCATOR_COMPUTE); /* does not fit */
     CU_ASSERT_EQUAL(a.reserved_B, 110 * MIB);
     allocator_free(&a, b);
     allocator_free(&a, c);

@@ -150,19 +150,22 @@ static void test_full_allocator(void)
     enum { SEGMENTS = 40000 };
     const int64_t MiB = 1 << 20;
     struct allocator *a = calloc(1, sizeof(*a));
+    const struct allocator_ask ask = allocator_ask(a, 9 * MiB, ALLOCATOR_COMPUTE),
+                               next = allocator_ask(a, 40 * MiB, ALLOCATOR_COMPUTE),
+                               last = allocator_ask(a, 50 * MiB, ALLOCATOR_COMPUTE);
     struct allocator_block **held = calloc(2 * SEGMENTS, sizeof(*held));
     allocator_init(a, 1);
     for (int i = 0; i < 2 * SEGMENTS; i++)
-        held[i] = allocator_alloc(a, 9 * MiB, ALLOCATOR_COMPUTE);
+        held[i] = allocator_take(a, &ask);
     for (int i = 0; i < SEGMENTS; i++)
         allocator_free(a, held[2 * i]);
     int64_t before_B = a->reserved_B;
     CU_ASSERT_EQUAL(before_B, 20 * MiB * SEGMENTS);
     clock_t from = clock();
     for (int i = 0; i < SEGMENTS; i++) {
-        struct allocator_block *b = allocator_alloc(a, 40 * MiB, ALLOCATOR_COMPUTE);
+        struct allocator_block *b = allocator_take(a, &next);
         allocator_free(a, b);
-        b = allocator_alloc(a, 50 * MiB, ALLOCATOR_COMPUTE);
+        b = allocator_take(a, &last);
         allocator_free(a, b);
     }
     CU_ASSERT_TRUE(spent_s(from) < 1);
