@@ -57,7 +57,7 @@ const struct dialect dialects[] = {
       .summary = "NVIDIA NeMo's and Megatron-Bridge's configurations and recipes, and those of SageMaker HyperPod in their form",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT,
       .looks = "NeMo's keys (trainer.num_nodes, model.micro_batch_size ...)",
-      .calls = nemo_calls, .objects = nemo_objects,
+      .calls = nemo_calls, .same = nemo_same, .objects = nemo_objects,
       .programs = (const char *const[]) { "nemo", NULL }, .starts = true,
       .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables,
       .kinds = (const struct dialect_kind_tables[]) {

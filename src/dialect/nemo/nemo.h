@@ -13,6 +13,7 @@
  *     nemo_stack       precision, recomputation, what is sharded and overlaps
  *     nemo_peft        adapters
  *     recipe           recipes of NeMo 2 and Megatron-Bridge, as Python has them
+ *     recipe_helper    a function of NeMo's scripts that writes into them
  *     recipe_data      what recipes set that a file names
  *     recipe_command   commands that start them
  *     core, core_rows  their words, which are Megatron-Core's
@@ -26,6 +27,8 @@
 
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_config.h"
+
+struct python;
 
 enum nemo_part {
     NEMO_MODEL, /* sizes and degrees */
@@ -97,7 +100,14 @@ bool nemo_refuse(const struct nemo *n);
 /* recipe.c: DIALECT_CALLS. */
 bool nemo_recipe_recognises(const struct dialect_input *in);
 void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in);
-extern const char *const nemo_calls[], *const nemo_objects[];
+extern const char *const nemo_calls[], *const nemo_same[], *const nemo_objects[];
+
+/* recipe_helper.c: what set_primary_perf_configs() of NeMo's scripts writes over a
+ * recipe; `own` is what the script sets itself. */
+struct value *nemo_helped(struct launch_context *t, const struct python *p,
+                          struct value *flat, const struct value *own);
+/* Asks for what such a call writes where its arguments are not known. */
+void nemo_ask_helped(struct launch_context *t, const struct python *p);
 
 /* core.c: reads a flat configuration of Megatron-Core's words; `title` is shown. */
 void core_read(struct launch_context *t, const struct value *flat, const char *title);

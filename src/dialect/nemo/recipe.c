@@ -11,8 +11,6 @@
 
 enum { PATH_MAX_B = 300, DEPTH_MAX = 12 };
 
-const char *const nemo_calls[] = { "set_primary_perf_configs",
-                                   "get_perf_optimized_parallelism", NULL };
 const char *const nemo_objects[] = {
     "nemo_run.Config",
     "nemo_run.Partial",
@@ -328,27 +326,6 @@ static void assume_gpus(struct launch_context *t, const char *recipe)
                   json_integer((json_int_t)(n > 8 ? 8 : n)), "the recipe's name");
 }
 
-/* Helpers whose tables are the script's own change what they are given. */
-static void ask_changed(struct launch_context *t, const struct python *p)
-{
-    static const char *const asked[] = { "/parallelism/tensor", "/parallelism/pipeline",
-                                         "/training/micro_batch_size",
-                                         "/training/global_batch_size" };
-    for (int64_t i = 0; i < p->calls.n; i++) {
-        const struct python_call *c = &p->calls.v[i];
-        if (strcmp(python_last_part(c->function), nemo_calls[0]) != 0)
-            continue;
-        for (size_t j = 0; j < sizeof(asked) / sizeof(asked[0]); j++) {
-            json_t *in = json_object_get(t->tree, j < 2 ? "parallelism" : "training");
-            json_object_del(in, strrchr(asked[j], '/') + 1);
-            launch_add_unresolved(t, asked[j], c->line,
-                                  "%s() sets it by a table that is not read",
-                                  nemo_calls[0]);
-        }
-        return;
-    }
-}
-
 /* A callback that is appended says what overlaps. */
 static void add_callbacks(struct launch_context *t, const struct python *p,
                           struct value *flat)
@@ -440,7 +417,7 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
         if (!facts)
             return;
         nemo_overlay(t->arena, facts, flat);
-        flat = facts;
+        flat = nemo_helped(t, in->python, facts, flat);
         title = k == BRIDGE ? "a recipe of Megatron-Bridge" : title;
         if (k == BRIDGE)
             assume_gpus(t, call.recipe);
@@ -448,5 +425,5 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
     if (k != OWN)
         add_callbacks(t, in->python, flat);
     core_read(t, flat, title);
-    ask_changed(t, in->python);
+    nemo_ask_helped(t, in->python);
 }
