@@ -53,8 +53,13 @@ static int indivisible(struct cfg at, const struct batch *x, int64_t known)
     struct strbuf b;
     strbuf_init(&b);
     product_text(&b, x, known);
-    int64_t below = x->global / known * known;
-    if (below > 0)
+    int64_t below = x->global / known * known, one = known / x->data;
+    if (below == 0 && x->global % one == 0)
+        cfg_error(at, DIAG_OUT_OF_RANGE,
+                  "%" PRId64 " is less than %s (write %" PRId64
+                  ", or give GPUs for data %" PRId64 ")",
+                  x->global, strbuf_get(&b), known, x->global / one);
+    else if (below > 0)
         cfg_error(at, DIAG_NOT_DIVISIBLE,
                   "%" PRId64 " is no multiple of %s (write %" PRId64 " or %" PRId64 ")",
                   x->global, strbuf_get(&b), below, below + known);

@@ -49,15 +49,36 @@ static struct cfg worst_degree(const struct parse_context *r)
     return degree_at(r, "context", "context_parallel_degree", NULL);
 }
 
+/* The counts of instances next to the cluster's whose GPUs the product divides. */
+static void counts_text(struct strbuf *b, const struct cluster *c, int64_t product)
+{
+    struct cluster_group g = cluster_hosts(&c->groups[0]);
+    int64_t each = product, gpus = g.gpus_per_instance;
+    for (int64_t rest = gpus; rest != 0;) { /* their greatest common divisor */
+        int64_t next = each % rest;
+        each = rest;
+        rest = next;
+    }
+    each = product / each;
+    int64_t below = g.count / each * each;
+    if (c->n_groups > 1)
+        return;
+    if (below > 0)
+        strbuf_printf(b, "%" PRId64 " or ", below);
+    strbuf_printf(b, "%" PRId64 " instances fit, or change a degree", below + each);
+}
+
 static int indivisible(const struct parse_context *r, int64_t product, int64_t world)
 {
-    struct strbuf b;
+    struct strbuf b, fits;
     strbuf_init(&b);
+    strbuf_init(&fits);
     degrees_text(&b, &r->s->parallel, product);
-    cfg_error(worst_degree(r), DIAG_NOT_DIVISIBLE,
-              "%s %s the %" PRId64 " GPUs (their product has to divide the world)",
+    counts_text(&fits, &r->s->cluster, product);
+    cfg_error(worst_degree(r), DIAG_NOT_DIVISIBLE, "%s %s the %" PRId64 " GPUs (%s)",
               strbuf_get(&b), product > world ? "is more than" : "does not divide",
-              world);
+              world, fits.len ? strbuf_get(&fits) : "change a degree or the count");
+    strbuf_release(&fits);
     strbuf_release(&b);
     return -1;
 }

@@ -505,9 +505,9 @@ static void test_states(void)
 /* clang-format off */
 static const struct { const char *change, *error; } refusals[] = {
     { "/parallelism/tensor=3",
-      "tensor 3 does not divide the 16 GPUs (their product has to divide the world)" },
+      "tensor 3 does not divide the 16 GPUs (3 instances fit, or change a degree)" },
     { "/parallelism/pipeline=32",
-      "pipeline 32 is more than the 16 GPUs (their product has to divide the world)" },
+      "pipeline 32 is more than the 16 GPUs (4 instances fit, or change a degree)" },
     { "/parallelism/virtual_stages=2",
       "one pipeline stage has no virtual stages (leave it at 1)" },
     { "/parallelism/expert=2",
