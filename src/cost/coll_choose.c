@@ -82,7 +82,7 @@ static const struct coll_algo *plugin_choice(struct planner *p)
     const struct coll_request *q = p->request;
     const char *refusal = NULL;
     int id;
-    if (p->plan->n_nodes < 2)
+    if (p->plan->n_nodes < 2 || !nccl_asks_plugin(p->nccl))
         return NULL;
     const struct fabric_choice *c =
         fabric_choice_of(&p->cluster->fabric->choices, names_of(coll_op_names, q->op),

@@ -93,8 +93,13 @@ static const struct nccl_version versions[] = {
       NVLS(-1, 0, 0), ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 20, 20 }, 235,
       { 1.9, 1.9 }, 0, 0, 0,
       { 22, 20, 20, 40 }, { 0, 0 } },
-    { 21805, "2.18", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 4, 6, 14),
-      NVLS(23, 0, 19), ll_max_2_12, { 0.5, 0.5 }, { 20, 20, 36.7, 36.7 }, INFINITY,
+    /* 2.18.3's to 2.18.6's; 2.18.1 is taken for these */
+    { 21801, "2.18", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 4, 6, 14),
+      NVLS(23, 0, 19), ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 36.7, 36.7 }, INFINITY,
+      { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY,
+      { 20, 20, 20, 40 }, { 150, 75 } },
+    { 21901, "2.19", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 28, 28, 28),
+      NVLS(0, 23, 14), ll_max_2_12, { 0.25, 1 / 3.0 }, { 20, 20, 36.7, 36.7 }, INFINITY,
       { 1.9, 1.4 }, 0, 5 / 6.0, P2P_LL_EARLY,
       { 20, 20, 20, 40 }, { 150, 75 } },
     { 22105, "2.21", RING(6.6, 14, 0.6, 14),     TREE(6.8, 14, 0,    0.6, 28, 28, 28),
@@ -161,6 +166,12 @@ const struct nccl_version *nccl_version_get(const char *version)
 const char *nccl_version_name(const struct nccl_version *v)
 {
     return v->name;
+}
+
+bool nccl_asks_plugin(const struct nccl_version *v)
+{
+    enum { FIRST = 21901 };
+    return v->number >= FIRST;
 }
 
 static int arch_row(int64_t sm_arch)

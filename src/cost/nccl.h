@@ -15,6 +15,9 @@ const struct nccl_version *nccl_version_get(const char *version);
 /* "2.12", the release whose constants they are. */
 const char *nccl_version_name(const struct nccl_version *v);
 
+/* Whether it asks a network plugin's tuner (nccl_tuner.h, from 2.19.1 on). */
+bool nccl_asks_plugin(const struct nccl_version *v);
+
 /* What the version's search believes of one NVLink. */
 double nccl_link_Bps(const struct nccl_version *v, int64_t sm_arch);
 

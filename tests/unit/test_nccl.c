@@ -45,6 +45,29 @@ static void test_plugin_choice(void)
     }
 }
 
+/* Versions before 2.19.1 have no place for a plugin's tuner. */
+static void test_plugin_unasked(void)
+{
+    static const struct {
+        const char *nccl;
+        bool asked;
+    } rows[] = { { "2.18", false },   { "2.18.1", false }, { "2.18.6", false },
+                 { "2.19.1", true },  { "2.19", true },    { "2.20.5", true },
+                 { "2.12.12", false } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct bench b;
+        struct coll_plan plan;
+        bench_init(&b, "p5.48xlarge:8", true);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 4 << 20);
+        q.nccl = rows[i].nccl;
+        q.explains = true;
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        CU_ASSERT_EQUAL(strstr(plan.why, "the tuner of efa") != NULL, rows[i].asked);
+        CU_ASSERT_EQUAL(strstr(plan.why, "expects") != NULL, !rows[i].asked);
+        bench_release(&b);
+    }
+}
+
 /* NCCL's crossovers, as kinks in measured times show them. */
 static void test_choice(void)
 {
@@ -204,6 +227,8 @@ static void test_versions(void)
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.4.8")), "2.4");
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.11")), "2.10");
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.12.12-1")), "2.12");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.18.1")), "2.18");
+    CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get("2.20.5")), "2.19");
     CU_ASSERT_STRING_EQUAL(nccl_version_name(nccl_version_get(NULL)), "2.30");
     CU_ASSERT_PTR_NULL(nccl_version_get("newest"));
     CU_ASSERT_PTR_NULL(nccl_version_get("2"));
@@ -249,6 +274,7 @@ void test_nccl_register(void)
 {
     CU_pSuite s = CU_add_suite("nccl", NULL, NULL);
     CU_add_test(s, "the plugin's choice", test_plugin_choice);
+    CU_add_test(s, "plugins that no version asks", test_plugin_unasked);
     CU_add_test(s, "choice of protocol", test_choice);
     CU_add_test(s, "2.4's choice of protocol", test_choice_of_2_4);
     CU_add_test(s, "choice on Blackwell", test_choice_on_blackwell);
