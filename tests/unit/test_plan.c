@@ -1,13 +1,12 @@
-/* Plans: the counter against brute force, what is kept of a stream against sorting, the
- * memory bound and the default search against simulating everything, threads, prices,
+/* Plans: the memory bound and the default search against simulating everything, threads,
  * and scenarios that simulate to the time of their plan. */
 #include "report/plan_report.h"
 #include "search/plan.h"
-#include "search/plan_best.h"
 #include "search/plan_score.h"
 #include "search/score.h"
 
 #include "draw_bench.h"
+#include "plan_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <omp.h>
@@ -18,134 +17,6 @@
 void test_plan_register(void);
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
-
-/* --- a job from words ------------------------------------------------------------- */
-
-enum { WORDS = 6 };
-
-struct raw_job {
-    const char *model, *instances, *count;
-    int64_t batch, sequence;
-    int stacks;
-    const char *allows[WORDS];
-};
-
-struct planned {
-    struct cfg_loader loader;
-    struct plan_job job;
-    int rc;
-};
-
-static struct raw_plan count_words(const char *const *v)
-{
-    struct raw_plan w = { 0, v };
-    while (w.n < WORDS && v[w.n])
-        w.n++;
-    return w;
-}
-
-/* With one value of the scenario set; NULL: none. */
-static void open_job_with(struct planned *x, const struct raw_job *w, const char *set)
-{
-    const struct plan_request r = { .model = w->model,
-                                    .instances = w->instances,
-                                    .count = w->count,
-                                    .global_batch = w->batch,
-                                    .sequence = w->sequence,
-                                    .stacks = w->stacks,
-                                    .sets = { set ? 1 : 0, &set },
-                                    .allows = count_words(w->allows) };
-    cfg_loader_init(&x->loader);
-    x->rc = plan_job_init(&x->job, &x->loader, &r);
-}
-
-static void open_job(struct planned *x, const struct raw_job *w)
-{
-    open_job_with(x, w, NULL);
-}
-
-static void close_job(struct planned *x)
-{
-    plan_job_release(&x->job);
-    cfg_loader_release(&x->loader);
-}
-
-/* --- the counter ------------------------------------------------------------------ */
-
-/* Next number of mixed radix; false after the last. */
-static bool count_up(const struct space *s, struct space_point *p)
-{
-    for (int f = SPACE_N - 1; f >= 0; f--) {
-        if (++p->at[f] < s->n[f])
-            return true;
-        p->at[f] = 0;
-    }
-    return false;
-}
-
-static void test_counter(void)
-{
-    static const struct raw_job words = {
-        .model = "gpt2",
-        .instances = "p3.8xlarge",
-        .count = "1..2",
-        .batch = 16,
-        .sequence = 128,
-        .allows = { "micro_batch_size=1,2", "pipeline=1,2,4", "virtual_stages=1,3",
-                    "bucket_size=25MiB", "tensor=1,2,4" },
-    };
-    struct planned x;
-    open_job(&x, &words);
-    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
-    const struct space *s = &x.job.space;
-    int64_t counted = 0, brute = 0;
-    struct space_point last = { 0 }, p = { 0 };
-    for (int64_t i = 0; i < space_slices(s); i++) {
-        struct space_iter it;
-        space_iter_init(&it, s, i);
-        while (space_next(&it)) {
-            if (counted++)
-                CU_ASSERT_EQUAL(space_compare(&last, &it.p), -1);
-            last = it.p;
-        }
-    }
-    do {
-        struct space_point q = p;
-        brute += space_fill(s, &q);
-    } while (count_up(s, &p));
-    CU_ASSERT_EQUAL(counted, brute);
-    CU_ASSERT(counted > 50);
-    close_job(&x);
-}
-
-/* --- what is kept ----------------------------------------------------------------- */
-
-static int by_order(const void *a, const void *b)
-{
-    return candidate_compare(a, b);
-}
-
-static void test_best(void)
-{
-    enum { N = 500, KEPT = 37 };
-    static struct candidate all[N];
-    struct best b = { .most = KEPT }, c = { .most = KEPT };
-    uint32_t random = 12345;
-    for (int i = 0; i < N; i++) {
-        random = random * 1664525u + 1013904223u;
-        all[i] = (struct candidate) { .value = (double)(random >> 24) };
-        all[i].at[0] = (uint16_t)i;
-        best_offer(i % 3 ? &b : &c, &all[i]);
-    }
-    best_merge(&b, &c);
-    best_sort(&b);
-    qsort(all, N, sizeof(*all), by_order);
-    CU_ASSERT_EQUAL(b.n, KEPT);
-    for (int i = 0; i < KEPT; i++)
-        CU_ASSERT_EQUAL(candidate_compare(&b.v[i], &all[i]), 0);
-    best_release(&b);
-    best_release(&c);
-}
 
 /* --- searches --------------------------------------------------------------------- */
 
@@ -391,39 +262,6 @@ static void test_scenarios(void)
     }
 }
 
-/* --- prices ----------------------------------------------------------------------- */
-
-static void test_prices(void)
-{
-    static const struct {
-        const char *instances, *price;
-        bool noted;
-        double usd; /* of the first */
-    } cases[] = {
-        { "p4d.24xlarge", NULL, false, 21.957642 },
-        { "p4d.24xlarge,p5.48xlarge", NULL, false, 21.957642 },
-        { "p4d.24xlarge", "p4d.24xlarge=10", false, 10 },
-        { "p4d.24xlarge", "p4d.24xlarge=12.5USD/h", false, 12.5 },
-        { "p4d.24xlarge,p5.48xlarge", "p4d.24xlarge=10", true, 10 },
-        { "p4d.24xlarge,ml.p4d.24xlarge", NULL, true, 21.957642 },
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const char *prices[] = { cases[i].price };
-        const struct plan_request r = { .model = "gpt2",
-                                        .instances = cases[i].instances,
-                                        .global_batch = 64,
-                                        .sequence = 128,
-                                        .prices = { cases[i].price ? 1 : 0, prices } };
-        struct planned x;
-        cfg_loader_init(&x.loader);
-        CU_ASSERT_EQUAL(plan_job_init(&x.job, &x.loader, &r), 0);
-        CU_ASSERT_EQUAL(x.job.price_note != NULL, cases[i].noted);
-        CU_ASSERT_DOUBLE_EQUAL(x.job.space.instances[0].usd_per_hour, cases[i].usd,
-                               1e-9);
-        close_job(&x);
-    }
-}
-
 /* Scores have the profiles of what is simulated: DeepSpeed's of full sharding, a split
  * model's of Megatron-DeepSpeed, a named one throughout. */
 static void test_profiles(void)
@@ -455,41 +293,6 @@ static void test_profiles(void)
         for (int k = 0; k < 4; k++)
             CU_ASSERT_STRING_EQUAL(stack->profiles[k / 2][k % 2]->name,
                                    cases[i].profiles[k / 2][k % 2]);
-        close_job(&x);
-    }
-}
-
-/* --- what cannot be --------------------------------------------------------------- */
-
-static void test_empty(void)
-{
-    static const struct {
-        const char *allow, *message;
-    } cases[] = {
-        { "tensor=5",
-          "no plan is left: tensor=5 leaves none (1 would): the rule of tensor "
-          "is that it divides the GPUs, 12 attention heads, 12 key-value heads "
-          "and the feed-forward width 3072, and the library has it" },
-        { "micro_batch_size=7",
-          "no plan is left: micro_batch_size=7 leaves none (1 would): the rule of "
-          "micro_batch_size is that times the data-parallel degree it divides 16 "
-          "sequences "
-          "a step" },
-        { "data=3",
-          "no plan is left: data=3 leaves none (0 would): the rule of data is "
-          "that it is what the other degrees leave of the GPUs" },
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct raw_job words = { "gpt2", "p3.8xlarge",      "1", 16, 128,
-                                       0,      { cases[i].allow } };
-        struct planned x;
-        struct plan_outcome out;
-        struct err err = { 0 };
-        const struct plan_options o = { .simulate_most = 5 };
-        open_job(&x, &words);
-        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
-        CU_ASSERT_EQUAL(plan_search(&out, &x.loader.arena, &x.job, &o, &err), -1);
-        CU_ASSERT_STRING_EQUAL(err.text, cases[i].message);
         close_job(&x);
     }
 }
@@ -641,11 +444,7 @@ static void test_whole(void)
 void test_plan_register(void)
 {
     CU_pSuite suite = CU_add_suite("plan", NULL, NULL);
-    CU_add_test(suite, "the counter visits what brute force finds", test_counter);
-    CU_add_test(suite, "the best of a stream", test_best);
-    CU_add_test(suite, "prices and their dates", test_prices);
     CU_add_test(suite, "scores have the profiles of what is simulated", test_profiles);
-    CU_add_test(suite, "why a space is empty", test_empty);
     CU_add_test(suite, "the bound rejects nothing that fits", test_bound);
     CU_add_test(suite, "the default search equals the exhaustive", test_exhaustive);
     CU_add_test(suite, "the figure", test_figure);
