@@ -178,23 +178,25 @@ static double op_flash_s(const struct gpu *gpu, const struct op *op,
 
 /* A kernel of a state's scan. No measurement of one is public with its sizes: Triton's
  * kernels for Mamba-2 are said to be bound by memory and latency (pytorch.org/blog,
- * "Accelerating Mamba2 with kernel fusion", 2026). Half of the memory's rate, and of the
- * arithmetic what Triton's fused attention has, leave hybrids 15 to 37 % too fast; both
- * shares are a third of that, which fits the rows of Nemotron 3 Nano in half of the
- * groups of megatron_bridge_performance, on H100 and GB300 alike (MODEL.md, 3.20). */
-static const double scan_hbm_frac = 0.17;
+ * "Accelerating Mamba2 with kernel fusion", 2026). So each SM is taken to move so many
+ * bytes a clock. That is fitted to the rows of Nemotron 3 Nano in half of the groups of
+ * megatron_bridge_performance, on H100 and GB300: a share of the memory's rate does not
+ * fit both (MODEL.md, 3.20). */
+static const double scan_sm_B = 3.3;
 static const double scan_flops_frac = 0.12;
 
 static double op_scan_s(const struct gpu *gpu, const struct op *op,
                         struct kernel_share share)
 {
-    double sms = sms_left(gpu, share) / (double)gpu->n_sms;
+    double sms = sms_left(gpu, share);
     double clock =
         gpu->gemm[op->dtype].sustained > 0 ? gpu->gemm[op->dtype].sustained : 1;
-    double flops = scan_flops_frac * clock * gpu->peak_flops[op->dtype] * sms;
-    double bytes = scan_hbm_frac * gpu->hbm_Bps * share.memory;
+    double flops =
+        scan_flops_frac * clock * gpu->peak_flops[op->dtype] * sms / (double)gpu->n_sms;
+    double Bps = fmin(scan_sm_B * gpu_clock_Hz(gpu) * sms,
+                      gpu->stream_frac * gpu->hbm_Bps * share.memory);
     return fmax(1, op->launches) * gpu->kernel_s +
-           fmax(flops > 0 ? op->flops / flops : 0, (op->read_B + op->write_B) / bytes);
+           fmax(flops > 0 ? op->flops / flops : 0, (op->read_B + op->write_B) / Bps);
 }
 
 double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,

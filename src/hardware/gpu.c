@@ -282,3 +282,11 @@ const struct gpu *gpu_get(struct cfg_loader *loader, const char *name, struct cf
 {
     return cache_get(loader, "gpu", name, where, make_gpu);
 }
+
+/* CUDA C++ Programming Guide, arithmetic instructions: 64 multiply-adds a cycle up to
+ * 8.0, 128 from 8.6 on. */
+double gpu_clock_Hz(const struct gpu *gpu)
+{
+    double lanes = gpu->sm_arch <= 80 ? 64 : 128;
+    return gpu->peak_flops[DTYPE_FP32] / (2 * lanes * (double)gpu->n_sms);
+}

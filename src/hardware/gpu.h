@@ -72,4 +72,7 @@ struct gpu {
 const struct gpu *gpu_get(struct cfg_loader *loader, const char *name,
                           struct cfg where);
 
+/* The SMs' clock: the peak of fp32 over what one does in a cycle. */
+double gpu_clock_Hz(const struct gpu *gpu);
+
 #endif

@@ -259,10 +259,13 @@ static void test_latent_experts(void)
  * leave of the GPU. */
 static void test_kernel(void)
 {
-    struct gpu gpu = { .n_sms = 100,
+    struct gpu gpu = { .sm_arch = 90,
+                       .n_sms = 100,
                        .hbm_Bps = 1e12,
+                       .stream_frac = 0.8,
                        .kernel_s = 1e-6,
                        .peak_flops[DTYPE_BF16] = 1e14,
+                       .peak_flops[DTYPE_FP32] = 2.56e13, /* at 1 GHz */
                        .gemm[DTYPE_BF16].sustained = 1 };
     struct op op = { .kind = OP_SCAN,
                      .dtype = DTYPE_BF16,
@@ -270,14 +273,15 @@ static void test_kernel(void)
                      .flops = 1e9,
                      .read_B = 1e9,
                      .write_B = 1e9 };
-    struct kernel_share half = { 1, 0.5 };
+    struct kernel_share fifth = { 1, 0.2 };
     double memory = kernel_op_s(&gpu, &op, 1, kernel_alone);
-    CU_ASSERT_DOUBLE_EQUAL(memory, 1e-6 + 2e9 / 0.17e12, 1e-9);
-    CU_ASSERT(kernel_op_s(&gpu, &op, 1, half) > 1.9 * memory);
+    CU_ASSERT_DOUBLE_EQUAL(memory, 1e-6 + 2e9 / 0.33e12, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&gpu, &op, 1, fifth), 1e-6 + 2e9 / 0.16e12,
+                           1e-9);
     op.flops = 1e12;
     double arithmetic = kernel_op_s(&gpu, &op, 1, kernel_alone);
     CU_ASSERT(arithmetic > 5 * memory);
-    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&gpu, &op, 1, half), arithmetic, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&gpu, &op, 1, fifth), arithmetic, 1e-12);
 }
 
 static void test_graphs(void)
