@@ -191,9 +191,15 @@ static double unquantized_B(const struct build *b, enum module part,
     return b->width[WIDTH_NARROW] + (norm == RECIPE_NORM_WRITES_16BIT ? search_B : 0);
 }
 
+/* Of each expert, from one loop in C++: the search for its largest value, and the cast
+ * (transformer_engine 2.11 pytorch/csrc/extensions/cast.cpp, split_quantize and
+ * multi_tensor_quantize_impl). */
+enum { FP8_CALLS = 2 };
+
 /* A tensor as its products read it, by the recipe (recipe.h). */
-static void emit_quantize(struct build *b, enum module part, const char *what,
-                          double elements, double read_B, double copies, bool backward)
+static struct op *emit_quantize(struct build *b, enum module part, const char *what,
+                                double elements, double read_B, double copies,
+                                bool backward)
 {
     const struct op_recipe *r = recipe_of(b, part);
     struct op *op = build_op(b, build_name(b, part, what), OP_STREAM, backward);
@@ -204,10 +210,26 @@ static void emit_quantize(struct build *b, enum module part, const char *what,
     op->read_B = read_B * elements;
     op->write_B = copies * dtype_element_B(r->format) * elements;
     op->launches = read_B > b->width[WIDTH_NARROW] ? 2 : 1;
-    op->dispatches = 0;           /* in the product's node */
-    if (l->expert && kernels > 0) /* without a largest value to find, the cast alone */
-        op->loops = op->launches =
-            (int32_t)(l->batch * (r->search_B > 0 ? kernels : 1));
+    op->dispatches = 0; /* in the product's node */
+    if (l->expert &&
+        kernels > 0) { /* without a largest value to find, the cast alone */
+        int64_t calls = r->search_B > 0 ? FP8_CALLS : 1;
+        op->loops = (int32_t)(l->batch * calls);
+        op->launches = (int32_t)(l->batch * (r->search_B > 0 ? kernels : 1));
+    }
+    return op;
+}
+
+/* An input's second copy is for the gradient of the weight: Transformer Engine does not
+ * make it where none follows, in forward that is run again (module/grouped_linear.py,
+ * columnwise). */
+static void emit_quantized_input(struct build *b, enum module part, double elements,
+                                 double read_B)
+{
+    double copies = copies_of(b, part);
+    struct op *op =
+        emit_quantize(b, part, "_input_fp8", elements, read_B, copies, false);
+    op->ungraded = (op->read_B + op->write_B / copies) / (op->read_B + op->write_B);
 }
 
 /* What is there quantized in one order alone is transposed. */
@@ -276,8 +298,8 @@ static void emit_quantized_operands(struct build *b, enum module part,
     if (norm == RECIPE_NORM_QUANTIZES || shares_input(b, part) ||
         is_fused(b, part, false))
         return;
-    emit_quantize(b, part, "_input_fp8", inputs * gathered_share(b, part, false),
-                  unquantized_B(b, part, norm), copies_of(b, part), false);
+    emit_quantized_input(b, part, inputs * gathered_share(b, part, false),
+                         unquantized_B(b, part, norm));
     bool kept = part == MODULE_OUT && build_trains(b, part);
     if (kept && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
         build_out(b, &b->block->forward[b->block->n_forward - 1],

@@ -59,7 +59,8 @@ struct op {
     double slower;  /* times as long as the sizes say; 0: once */
     double flops;
     double read_B, write_B; /* global memory traffic, each operand once */
-    int32_t launches;       /* kernels */
+    double ungraded;    /* share of its time where no gradient follows; 0: all of it */
+    int32_t launches;   /* kernels */
     int32_t dispatches; /* operators the host issues (an autograd node counts one) */
     int32_t loops;      /* kernels of single experts that these issue one by one */
     int32_t eager;      /* small kernels of the router, an operator each */

@@ -155,6 +155,7 @@ static void note_scopes(struct stage *stage, int32_t index)
             .begins = at > 0 && strcmp(b->forward[at - 1].name, "out") == 0,
             .local = is_local(b, at),
             .saves = recompute_saves(stage, b, at),
+            .again = recompute_runs_again(stage, b, at),
             .drops = drops_of(stage, b, at),
         };
     stage->times[index].scopes = scopes;

@@ -16,6 +16,7 @@ struct op_scope {
     bool begins;    /* the function has returned */
     bool local;     /* what it makes is one */
     bool saves;     /* it is kept whatever is recomputed */
+    bool again;     /* its module is run again in backward */
     uint32_t drops; /* bits: of what it makes, that its module drops */
 };
 

@@ -33,13 +33,26 @@ static void await_experts(struct builder *b, int32_t op)
     b->next.experts = -1;
 }
 
+/* The share of an operator's time that a forward takes which is run again later, so
+ * that no gradient follows it. */
+static double ungraded(const struct builder *b, int32_t block, bool backward,
+                       int32_t at)
+{
+    const struct op *op = &b->stage->list.blocks[block].forward[at];
+    bool again =
+        !backward && b->pass.part != CATEGORY_RECOMPUTE &&
+        (b->pass.keep == KEEP_NOTHING || b->stage->times[block].scopes[at].again);
+    return again && op->ungraded > 0 ? op->ungraded : 1;
+}
+
 static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
 {
     const struct op_block *list = &b->stage->list.blocks[block];
     const struct block_times *t = &b->stage->times[block];
     const struct op *op = backward ? &list->backward[at] : &list->forward[at];
-    double alone_s = backward ? t->backward_s[0][at] : t->forward_s[0][at],
-           shared_s = backward ? t->backward_s[1][at] : t->forward_s[1][at];
+    double share = ungraded(b, block, backward, at);
+    double alone_s = share * (backward ? t->backward_s[0][at] : t->forward_s[0][at]),
+           shared_s = share * (backward ? t->backward_s[1][at] : t->forward_s[1][at]);
     bool weight = t->is_weight[backward][at];
     if (b->next.overlapped >= 0 && !weight) {
         issue_wait(b, b->next.overlapped);
@@ -187,7 +200,7 @@ void pass_forward_block(struct builder *b, int32_t index)
         if (b->pass.part != CATEGORY_RECOMPUTE)
             offload_modules_store(b, index, i);
         spent.host_s += t->host_s[false][i];
-        spent.gpu_s += t->forward_s[0][i];
+        spent.gpu_s += ungraded(b, index, false, i) * t->forward_s[0][i];
     }
     pass_leave_scope(b);
     pass_hold_late(b, index, &spent);

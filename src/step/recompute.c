@@ -20,6 +20,13 @@ bool recompute_drops(const struct stage *stage, const struct op_block *block,
     return op_region_drops(block, at, out, stage->s->training.recompute_modules);
 }
 
+bool recompute_runs_again(const struct stage *stage, const struct op_block *block,
+                          int32_t at)
+{
+    int32_t region = recompute_region(stage, block, at);
+    return region >= 0 && recompute_region_user(stage, block, region) >= 0;
+}
+
 bool recompute_saves(const struct stage *stage, const struct op_block *block,
                      int32_t at)
 {

@@ -16,6 +16,10 @@ int32_t recompute_region_user(const struct stage *stage, const struct op_block *
 bool recompute_drops(const struct stage *stage, const struct op_block *block,
                      int32_t at, int32_t out);
 
+/* Whether a forward operator is in a module that is. */
+bool recompute_runs_again(const struct stage *stage, const struct op_block *block,
+                          int32_t at);
+
 /* What checkpoints by operators keep, and do not compute again. */
 bool recompute_saves(const struct stage *stage, const struct op_block *block,
                      int32_t at);
