@@ -85,20 +85,16 @@ static int make_mixed(struct op_list *list, struct arena *arena, const struct mo
     build_head(&ends, head);
     list->n_ends = 1 + build_tail(&ends, head);
     list->n_blocks += list->n_ends - 1;
-    return check_parameters(list, err);
+    return 0;
 }
 
-/* The list where all layers are alike in precision. */
-static int make_alike(struct op_list *list, struct arena *arena, const struct model *m,
-                      const struct op_settings *s, struct err *err)
+static int make_list(struct op_list *list, struct arena *arena, const struct model *m,
+                     const struct op_settings *s, struct err *err)
 {
     struct build b, dense;
     struct op_settings decoder = *s;
-    *list = (struct op_list) { .n_blocks = 0 };
     if (m->diffusion.stack)
-        return build_diffusion(list, arena, m, s, err) < 0
-                   ? -1
-                   : check_parameters(list, err);
+        return build_diffusion(list, arena, m, s, err);
     if (m->pattern)
         return make_mixed(list, arena, m, s, err);
     struct model *first = ARENA_NEW(arena, struct model);
@@ -136,6 +132,17 @@ static int make_alike(struct op_list *list, struct arena *arena, const struct mo
     build_head(&b, block);
     list->n_ends = 1 + build_tail(&b, block);
     list->n_blocks += list->n_ends - 1;
+    return 0;
+}
+
+/* The list where all layers are alike in precision. Blocks of one kind share their
+ * operators: these are marked more than once, alike. */
+static int make_alike(struct op_list *list, struct arena *arena, const struct model *m,
+                      const struct op_settings *s, struct err *err)
+{
+    *list = (struct op_list) { .n_blocks = 0 };
+    if (make_list(list, arena, m, s, err) < 0)
+        return -1;
     for (int32_t i = 0; i < list->n_blocks; i++)
         op_regions_mark(&list->blocks[i]);
     return check_parameters(list, err);

@@ -59,7 +59,7 @@ static bool is_moe_act(const struct op_block *b, const struct op *op)
 /* Transformer Engine's first product of a dense MLP has its norm inside. */
 static bool is_dense_mlp(const struct op_block *b, const struct op *op)
 {
-    return is_mlp(op) && op_block_is_layer(b) && !b->routes;
+    return is_mlp(op) && !b->routes;
 }
 
 static bool is_latent(const struct op_block *b, const struct op *op)
@@ -86,7 +86,7 @@ static bool (*const members[])(const struct op_block *b, const struct op *op) = 
 
 void op_regions_mark(struct op_block *b)
 {
-    for (int32_t i = 0; i < b->n_forward; i++)
+    for (int32_t i = 0; op_block_is_layer(b) && i < b->n_forward; i++)
         for (int32_t r = 0; r < OP_REGIONS; r++)
             b->forward[i].regions |= (uint32_t)members[r](b, &b->forward[i]) << r;
 }

@@ -18,7 +18,7 @@ enum op_region {
 };
 extern const struct name_value op_region_names[];
 
-/* Sets the regions of a block's forward operators. */
+/* Sets the regions of a layer's forward operators; other blocks have none. */
 void op_regions_mark(struct op_block *b);
 
 /* The instance of a region among those asked for (bits 1 << region) that a forward

@@ -29,8 +29,39 @@ static const char dense[] =
     "                   'sequence_parallel': true,"
     "                   'sharding': { 'strategy': 'optimizer' } } }";
 
+/* Nemotron 3 Nano, and FLUX.1-dev at 1024 x 1024 pixels with 512 tokens of text. */
+static const char hybrid[] =
+    "{ 'model': { 'model_type': 'nemotron_h', 'num_hidden_layers': 52,"
+    "             'hybrid_override_pattern': "
+    "               'MEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEM*EMEMEMEM*EMEMEMEME',"
+    "             'hidden_size': 2688, 'num_attention_heads': 32, 'head_dim': 128,"
+    "             'num_key_value_heads': 2, 'mamba_num_heads': 64, 'n_groups': 8,"
+    "             'mamba_head_dim': 64, 'ssm_state_size': 128, 'chunk_size': 128,"
+    "             'intermediate_size': 1856, 'moe_intermediate_size': 1856,"
+    "             'n_routed_experts': 128, 'num_experts_per_tok': 6,"
+    "             'n_shared_experts': 1, 'moe_shared_expert_intermediate_size': 3712,"
+    "             'vocab_size': 131072, 'tie_word_embeddings': false },"
+    "  'cluster': { 'instance': 'dgx-h100', 'count': 2 },"
+    "  'training': { 'sequence_length': 8192, 'micro_batch_size': 1,"
+    "                'microbatches': 4, 'precision': 'bf16', 'attention': 'flash' },"
+    "  'parallelism': { 'library': 'megatron', 'expert': 8,"
+    "                   'sharding': { 'strategy': 'optimizer' } } }";
+static const char pictures[] =
+    "{ 'model': { '_class_name': 'FluxTransformer2DModel', 'attention_head_dim': 128,"
+    "             'guidance_embeds': true, 'in_channels': 64, 'patch_size': 1,"
+    "             'joint_attention_dim': 4096, 'num_attention_heads': 24,"
+    "             'num_layers': 19, 'num_single_layers': 38,"
+    "             'pooled_projection_dim': 768 },"
+    "  'cluster': { 'instance': 'p5en.48xlarge', 'count': 2 },"
+    "  'training': { 'sequence_length': 4608,"
+    "                'micro_batch_size': 1, 'microbatches': 4, 'precision': 'bf16',"
+    "                'attention': 'flash' },"
+    "  'parallelism': { 'library': 'fsdp', 'sharding': { 'strategy': 'full' } } }";
+
 struct ran {
-    double flops;             /* of all stages */
+    double flops; /* of all stages */
+    double step_s, compute_s;
+    int64_t peak_B;
     int64_t kept_B;           /* of a layer */
     double again_s, exchange; /* time of what is run again; collectives in it */
 };
@@ -46,6 +77,9 @@ static struct ran run(const char *text, const char *changes)
     validation_job_run(&j, &r);
     out.again_s = r.parts_s[CATEGORY_RECOMPUTE];
     out.kept_B = r.layer.activations_B;
+    out.peak_B = r.memory.peak_B;
+    out.step_s = r.step_time_s;
+    out.compute_s = r.parts_s[CATEGORY_COMPUTE];
     job_reps(&j, &how, &reps);
     for (int32_t k = 0; k < reps.n_steps; k++) {
         const struct program *p = &reps.steps[k].program;
@@ -129,6 +163,60 @@ static void test_modules(void)
     }
 }
 
+/* Layers of several kinds, and those of pictures and text: each module is run again in
+ * the layers that have it, the step is longer by what that takes, and less is kept. */
+static void test_kinds(void)
+{
+    static const struct {
+        const char *text, *words;
+        uint32_t regions;
+    } cases[] = {
+        { hybrid, "\"moe\",\"layernorm\"", 1 << OP_REGION_MOE | 1 << OP_REGION_NORMS },
+        { hybrid, "\"moe_act\"", 1 << OP_REGION_MOE_ACT },
+        { hybrid, "\"shared_experts\"", 1 << OP_REGION_SHARED },
+        { hybrid, "\"core_attn\"", 1 << OP_REGION_CORE },
+        { pictures, "\"core_attn\"", 1 << OP_REGION_CORE },
+        { pictures, "\"mlp\"", 1 << OP_REGION_MLP },
+    };
+    struct ran plain[2] = { run(hybrid, ""), run(pictures, "") };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct ran *before = &plain[cases[i].text == pictures];
+        char changes[256];
+        double flops;
+        int64_t kept_B;
+        snprintf(changes, sizeof(changes),
+                 "/training/activation_checkpointing={\"modules\":[%s]}",
+                 cases[i].words);
+        struct ran after = run(cases[i].text, changes);
+        sum_region(cases[i].text, cases[i].regions, &flops, &kept_B);
+        CU_ASSERT(kept_B > 0);
+        CU_ASSERT_DOUBLE_EQUAL(after.flops - before->flops, flops * 4,
+                               1e-9 * before->flops);
+        CU_ASSERT(after.again_s > 0 && before->again_s <= 0);
+        CU_ASSERT(after.step_s > before->step_s);
+        CU_ASSERT(after.peak_B < before->peak_B);
+    }
+}
+
+/* A forward that is run again quantizes its inputs in one order alone, as no gradient of
+ * a weight follows it; in 16 bits there is nothing to save. */
+static void test_ungraded(void)
+{
+    static const char *const again[] = {
+        "/training/activation_checkpointing={\"modules\":[\"moe\"]}",
+        "/training/activation_checkpointing=\"full\"",
+    };
+    const char *fp8 = "/training/precision=\"fp8_current\"";
+    double wide_s = run(hybrid, "").compute_s, narrow_s = run(hybrid, fp8).compute_s;
+    for (int i = 0; i < 2; i++) {
+        char changes[256];
+        snprintf(changes, sizeof(changes), "%s %s", again[i], fp8);
+        double saved = 1 - run(hybrid, changes).compute_s / narrow_s;
+        CU_ASSERT(saved > 0.002 && saved < 0.03);
+        CU_ASSERT_DOUBLE_EQUAL(run(hybrid, again[i]).compute_s, wide_s, 1e-3 * wide_s);
+    }
+}
+
 /* The first n layers of each chunk, whatever the chunks are. */
 static void test_block(void)
 {
@@ -185,6 +273,8 @@ void test_recompute_register(void)
 {
     CU_pSuite s = CU_add_suite("recompute", NULL, NULL);
     CU_add_test(s, "modules of layers are computed again", test_modules);
+    CU_add_test(s, "modules of layers of several kinds", test_kinds);
+    CU_add_test(s, "casts of a forward that is run again", test_ungraded);
     CU_add_test(s, "modules that no layer has", test_modules_absent);
     CU_add_test(s, "the first layers of chunks are computed again", test_block);
 }
