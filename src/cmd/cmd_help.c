@@ -100,7 +100,9 @@ static int print_dialects(void)
     for (const struct dialect *d = dialects; d->name; d++)
         printf("%-12s %-12s %s%s\n", d->name, d->emit.name ? d->emit.name : "-",
                d->summary,
-               d->sources & DIALECT_CALLS     ? " (Python)"
+               d->sources & DIALECT_CALLS ? " (Python)"
+               : d->sources == (DIALECT_COMMAND | DIALECT_DOCUMENT)
+                   ? " (shell scripts, documents)"
                : d->sources & DIALECT_COMMAND ? " (shell scripts)"
                : d->sources                   ? " (documents)"
                                               : "");

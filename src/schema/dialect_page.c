@@ -6,7 +6,9 @@
 
 static const char *sources_of(const struct dialect *d)
 {
-    return d->sources & DIALECT_CALLS     ? "calls in a Python script"
+    return d->sources & DIALECT_CALLS ? "calls in a Python script"
+           : d->sources == (DIALECT_COMMAND | DIALECT_DOCUMENT)
+               ? "options of a command in a shell script and keys of a document"
            : d->sources & DIALECT_COMMAND ? "options of a command in a shell script"
                                           : "keys of a document";
 }

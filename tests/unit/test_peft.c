@@ -126,8 +126,9 @@ static void test_axolotl(void)
     check_all("a.yaml", cases, COUNT(cases));
 }
 
-#define FACTORY \
-    "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: sft\ncutoff_len: 2048\n"
+#define FACTORY                                                  \
+    "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: sft\n" \
+    "cutoff_len: 2048\ndo_train: true\n"
 
 static void test_llamafactory(void)
 {

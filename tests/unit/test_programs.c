@@ -242,9 +242,10 @@ static const struct written {
                        "max_seq_length: 2048\ndataset_mixer: {a: 1.0}\n" },
     { "ax.yml", "base_model: mistralai/Mistral-7B-v0.1\nsequence_len: 4096\n"
                 "micro_batch_size: 2\nbf16: true\nsample_packing: true\n" },
-    { "lf.yaml", "model_name_or_path: mistralai/Mistral-7B-v0.1\nstage: sft\n"
-                 "finetuning_type: full\ncutoff_len: 2048\nbf16: true\n"
-                 "per_device_train_batch_size: 2\n" },
+    { "lf.yaml",
+      "model_name_or_path: mistralai/Mistral-7B-v0.1\nstage: sft\ndo_train: true\n"
+      "finetuning_type: full\ncutoff_len: 2048\nbf16: true\n"
+      "per_device_train_batch_size: 2\n" },
 };
 
 #define CLUSTER(gpus) "{\"cluster\":{\"count\":2" gpus "},"

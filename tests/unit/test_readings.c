@@ -187,7 +187,23 @@ static const struct reading chat[] = {
     "\"lora\":{\"alpha\":32.0,\"dropout\":0.05,\"rank\":" rank "," \
     "\"target_modules\":[\"c_attn\"]},"
 
+/* the nodes of a job of SLURM, by its lines or its program */
+#define NODES                                                                      \
+    "#!/bin/bash\n#SBATCH -N 4\nn=$(scontrol show hostnames "                      \
+    "\"$SLURM_JOB_NODELIST\" | wc -l)\nif [ $n -gt 1 ]; then\n"                    \
+    "  header=\"srun torchrun --nnodes=$n --nproc-per-node=8 run_clm.py\"\n"       \
+    "else\n  header=\"torchrun --nproc-per-node=8 run_clm.py\"\nfi\n"              \
+    "$header --model_name_or_path gpt2 --per_device_train_batch_size $((64 / n)) " \
+    "--block_size 512 --do_train\n"
+
 static const struct reading programs[] = {
+    { "nodes.sh", NODES,
+      "{\"cluster\":{\"count\":4,\"gpus_per_instance\":8},\"model\":\"gpt2\","
+      "\"training\":{\"micro_batch_size\":16,\"sequence_length\":512,\"task\":"
+      "\"causal-lm\"}}",
+      NULL },
+    { "nodes.sh", "$LAUNCHER --model_name_or_path gpt2 --bf16\n", "",
+      "what this command starts is not known: $LAUNCHER is not set in the script" },
     { "a.sh",
       WRITES("from trl import get_peft_config", "get_peft_config(model_args)") "\n",
       WRITTEN(""), NULL },
@@ -303,15 +319,65 @@ static const struct reading swift[] = {
 
 /* Documents ------------------------------------------------------------------------ */
 
-#define FACTORY                                                        \
-    "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n" \
-    "cutoff_len: 512\nper_device_train_batch_size: 2\nbf16: true\npacking: true\n"
+#define FACTORY                                                                    \
+    "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n"             \
+    "cutoff_len: 512\nper_device_train_batch_size: 2\nbf16: true\npacking: true\n" \
+    "do_train: true\n"
 #define FACTORY_TREE(sharding, precision)                                       \
     "{\"cluster\":{},\"model\":\"gpt2-xl\"," sharding                           \
     "\"training\":{\"activation_checkpointing\":\"full\",\"micro_batch_size\":" \
     "2," precision "\"sequence_length\":512,\"task\":\"causal-lm\"}}"
 
+/* LLaMA-Factory's programs before it had commands, and others with its words */
+#define BASH                                                                 \
+    "deepspeed --num_gpus 8 src/train_bash.py --do_train --finetuning_type " \
+    "lora --model_name_or_path gpt2-xl --lora_target c_attn "                \
+    "--per_device_train_batch_size 4 "
+#define BASH_TREE(precision, length)                                            \
+    "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2-xl\"," \
+    "\"training\":{\"activation_checkpointing\":\"full\",\"lora\":{\"alpha\":"  \
+    "16.0,\"base\":\"" precision "\",\"rank\":8,\"target_modules\":["           \
+    "\"c_attn\"]},\"micro_batch_size\":4,\"precision\":\"amp_" precision        \
+    "\",\"sequence_length\":" length ",\"task\":\"causal-lm\"}}"
+
 static const struct reading documents[] = {
+    { "bash.sh", BASH "--stage sft --fp16\n", BASH_TREE("fp16", "1024"), NULL },
+    { "bash.sh", BASH "--stage sft --cutoff_len 512\n", BASH_TREE("bf16", "512"),
+      NULL },
+    { "bash.sh",
+      "my-train --stage rm --do_train --finetuning_type lora --model_name_or_path gpt2 "
+      "--per_device_train_batch_size 1\n",
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"activation_"
+      "checkpointing\":\"full\",\"lora\":{\"alpha\":16.0,\"base\":\"bf16\",\"rank\":8,"
+      "\"target_modules\":\"all-linear\"},\"micro_batch_size\":1,\"precision\":"
+      "\"amp_bf16\",\"sequence_length\":2048}}",
+      "stage: rm is not simulated" },
+    { "own.sh",
+      "my-cli sft --model_name_or_path gpt2 --per_device_train_batch_size 2 "
+      "--model_max_length 512 --bf16 True\n",
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":2,"
+      "\"precision\":\"amp_bf16\",\"sequence_length\":512,\"task\":\"causal-lm\"}}",
+      "my-cli: whether it starts a process for each GPU is not known" },
+    { "own.sh",
+      "my-cli dpo --model_name_or_path gpt2 --per_device_train_batch_size 2 "
+      "--model_max_length 512\n",
+      "", "dpo trains on pairs" },
+    { "off.yaml",
+      "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n"
+      "cutoff_len: 512\nbf16: true\n",
+      "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"activation_"
+      "checkpointing\":\"full\",\"micro_batch_size\":8,\"precision\":\"amp_bf16\","
+      "\"sequence_length\":512}}",
+      "do_train: without it nothing is trained" },
+    { "off.yaml",
+      "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n"
+      "cutoff_len: 512\nbf16: true\ndo_train: true\ntokenized_path: saves/a\n",
+      "{\"cluster\":{},\"model\":\"gpt2-xl\",\"training\":{\"activation_"
+      "checkpointing\":\"full\",\"micro_batch_size\":8,\"precision\":\"amp_bf16\","
+      "\"sequence_length\":512}}",
+      "tokenized_path: the run that writes it trains nothing" },
+    { "on.yaml", FACTORY "tokenized_path: saves/a\n",
+      FACTORY_TREE("", "\"precision\":\"amp_bf16\","), "it is taken to be there" },
     { "fp8.yaml", FACTORY "fsdp: full_shard auto_wrap\nfp8: true\nfp8_backend: te\n",
       FACTORY_TREE(FSDP("full"), "\"precision\":\"fp8\","), NULL },
     { "fp8.yaml", FACTORY "fsdp: full_shard auto_wrap\nfp8: true\n",

@@ -80,6 +80,26 @@ static int32_t script_of(const struct shell_command *c)
     return value;
 }
 
+/* A program of one's own, by the Trainer's options that it is given: the last word before
+ * them ("my-cli sft --model_name_or_path ..."); -1: none. */
+static int32_t named_of(const struct shell_command *c)
+{
+    static const char *const marks[] = { "model_name_or_path",
+                                         "per_device_train_batch_size" };
+    int32_t first = 0, found = 0;
+    while (first < c->n && !launch_is_option(&c->words[first]))
+        first++;
+    for (int32_t i = 0; i < first; i++)
+        if (launch_is_starter(c->words[i].text) || c->words[i].why ||
+            strncmp(launch_last_part(c->words[i].text), "python", 6) == 0 ||
+            launch_is_shell(c->words[i].text))
+            return -1;
+    for (int32_t i = first; i < c->n; i++)
+        for (int k = 0; k < 2 && launch_is_option(&c->words[i]); k++)
+            found |= launch_same_word(c->words[i].text + 2, marks[k]) << k;
+    return !is_plain(c) && found == 3 ? first - 1 : -1;
+}
+
 /* A program of a dialect that is asked to train, among the words; -1: none. */
 static int32_t program_of(const struct shell_command *c, const struct dialect **d)
 {
@@ -189,6 +209,8 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         const struct dialect *d = NULL;
         int32_t program = program_of(command, &d),
                 script = program >= 0 ? program : script_of(command);
+        bool named = script < 0;
+        script = named ? named_of(command) : script;
         struct launch_words o = { .t = t };
         bool worse = c->command && !c->command->unless && command->unless;
         int32_t decides = deciding(command, program, script);
@@ -207,6 +229,7 @@ static bool choose(struct launch_context *t, struct launch_command *c,
         if (!d)
             continue;
         c->starts = program >= 0 || d->starts;
+        c->named = named;
         found++;
         *best = o;
         c->command = command;
@@ -279,10 +302,29 @@ static void report_notes(const struct launch *l, const struct shell *s)
             "%s", s->notes.v[i].text);
 }
 
+/* A command with options, of which not even the program is known. */
+static const struct shell_word *unknown_program(const struct shell *s)
+{
+    for (int64_t i = s->commands.n; i-- > 0;) {
+        const struct shell_command *c = &s->commands.v[i];
+        if (!is_plain(c) && c->words[0].why && c->n > 1 &&
+            launch_is_option(&c->words[1]))
+            return &c->words[0];
+    }
+    return NULL;
+}
+
 static void no_command(const struct launch *l, const struct shell *s)
 {
     struct diags *d = &l->loader->diags;
+    const struct shell_word *w = unknown_program(s);
     struct strbuf looks;
+    if (w) {
+        diags_add(d, diag_at_line(DIAG_ERROR, DIAG_UNRESOLVED, l->file, w->line),
+                  "what this command starts is not known: %s", w->why);
+        report_notes(l, s);
+        return;
+    }
     strbuf_init(&looks);
     dialect_looks(&looks, DIALECT_COMMAND, " or ");
     diags_add(d, diag_at_line(DIAG_ERROR, DIAG_UNKNOWN_FORMAT, l->file, 0),
@@ -427,6 +469,14 @@ bool launch_take_started(struct launch_context *t, const struct launch_started *
     return taken;
 }
 
+/* How many nodes a job of SLURM has; 0: not known. */
+static int64_t nodes_of(const struct raw_shell *directives,
+                        const struct launch_given *given)
+{
+    int64_t nodes = launch_slurm_nodes(directives);
+    return nodes ? nodes : given->count;
+}
+
 /* What the caller gives is kept; what SLURM sets, the script may change. */
 static int32_t all_given(struct launch *l, const struct raw_shell *directives,
                          const struct launch_given *given, struct shell_given *out)
@@ -491,6 +541,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         .file = l->file,
         .gpus = given->gpus,
         .cpus = given->cpus,
+        .nodes = nodes_of(&c.directives, given),
         .files = l->notebook ? l->notebook->files.v : NULL,
         .n_files = l->notebook ? l->notebook->files.n : 0,
     };

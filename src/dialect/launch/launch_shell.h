@@ -16,6 +16,7 @@ struct launch_command {
     const struct dialect *dialect; /* of its options */
     int32_t script;                /* of its words: "pretrain_gpt.py" */
     bool unknown;  /* it starts a training by options that no dialect has */
+    bool named;    /* that is no file, and whether it starts all GPUs is not known */
     bool starts;   /* that "script" starts all GPUs by itself */
     bool numbered; /* its starter passes CUDA_VISIBLE_DEVICES over */
     struct raw_shell directives; /* of the lines #SBATCH */
@@ -81,6 +82,9 @@ void launch_take_directives(struct launch_context *t, const struct launch_comman
 /* What SLURM sets of its own accord, as the directives say; at most `most`. */
 int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *directives,
                                struct shell_given *out, int32_t most);
+
+/* The nodes that the directives ask for; 0: they do not say. */
+int64_t launch_slurm_nodes(const struct raw_shell *directives);
 
 const struct value_item *launch_option(const struct launch_command *c,
                                        const char *name);

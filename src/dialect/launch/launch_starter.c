@@ -101,6 +101,13 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
     return n;
 }
 
+int64_t launch_slurm_nodes(const struct raw_shell *directives)
+{
+    struct given g = find(directives->v, 0, directives->n, node_names);
+    int64_t n;
+    return g.name && number_of(g.value, &n) ? n : 0;
+}
+
 /* Starters ------------------------------------------------------------------------- */
 
 /* Words before a script: its own command's, or those of the command whose text that
@@ -396,6 +403,13 @@ static void take_alone(struct launch_context *t, const struct launch_command *c,
     (void)l;
     if (c->starts)
         return;
+    if (c->named) {
+        launch_add_unresolved(t, gpus_at, c->command->line,
+                              "%.60s: whether it starts a process for each GPU is not "
+                              "known; 1 is one GPU",
+                              launch_last_part(c->command->words[0].text));
+        return;
+    }
     if (ranks && !ranks->value && !is_of_job(t, count_at)) {
         launch_add_unresolved(
             t, count_at, ranks->line,

@@ -110,6 +110,10 @@ static const struct dialect_option rows[] = {
     ROW("disable_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "none"),
     ROW_END,
 };
+static const struct dialect_option asked[] = { /* ask_training */
+    ROW_ACTS("do_train", "/training/task"), ROW_ACTS("tokenized_path", "/training/task"),
+    ROW_END,
+};
 static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("use_unsloth*"), ROW_UNSIMULATED("enable_liger_kernel"), ROW_UNSIMULATED("use_galore"), ROW_UNSIMULATED("galore_*"),
     ROW_UNSIMULATED("use_apollo"), ROW_UNSIMULATED("apollo_*"), ROW_UNSIMULATED("use_badam"), ROW_UNSIMULATED("badam_*"), ROW_UNSIMULATED("use_muon"),
@@ -121,7 +125,7 @@ static const struct dialect_option unsimulated[] = {
 };
 static const struct dialect_option idle[] = {
     ROW_IDLE("template"), ROW_IDLE("dataset*"), ROW_IDLE("max_samples"), ROW_IDLE("plot_loss"), ROW_IDLE("packing"), ROW_IDLE("neat_packing"), ROW_IDLE("val_size"),
-    ROW_IDLE("tokenized_path"), ROW_IDLE("mask_history"), ROW_IDLE("train_on_prompt"), ROW_IDLE("mix_strategy"), ROW_IDLE("interleave_probs"), ROW_IDLE("buffer_size"),
+    ROW_IDLE("mask_history"), ROW_IDLE("train_on_prompt"), ROW_IDLE("mix_strategy"), ROW_IDLE("interleave_probs"), ROW_IDLE("buffer_size"),
     ROW_IDLE("image_*"), ROW_IDLE("video_*"), ROW_IDLE("audio_*"), ROW_IDLE("media_dir"), ROW_IDLE("pref_*"), ROW_IDLE("rope_scaling"), ROW_IDLE("resize_vocab"),
     ROW_IDLE("use_reentrant_gc"), ROW_IDLE("enable_thinking"), ROW_IDLE("use_swanlab"), ROW_IDLE("swanlab_*"), ROW_IDLE("tool_format"), ROW_IDLE("default_system"),
     ROW_IDLE("predict_with_generate"), ROW_IDLE("use_fast_tokenizer"), ROW_IDLE("new_special_tokens"), ROW_IDLE("add_special_tokens"), ROW_IDLE("split_special_tokens"),
@@ -132,6 +136,7 @@ static const struct dialect_option idle[] = {
 };
 const struct dialect_table llamafactory_tables[] = {
     { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", asked, DIALECT_UNKNOWN_WARNED },
     { "", llamafactory_core_rows, DIALECT_UNKNOWN_WARNED },
     { "", unsimulated, DIALECT_UNKNOWN_WARNED },
     { "", trainer_rows, DIALECT_UNKNOWN_WARNED },
@@ -147,6 +152,12 @@ static const struct trainer_default defaults[] = {
     { "/training/activation_checkpointing", "full", "disable_gradient_checkpointing' default" },
     { NULL, NULL, NULL },
 };
+/* Until train_bash.py went (May 2024; hparams/data_args.py, since September 2023). */
+static const struct trainer_default older[] = {
+    { "/training/sequence_length", "1024", "cutoff_len's default of train_bash.py" },
+    { "/training/activation_checkpointing", "full", "disable_gradient_checkpointing' default" },
+    { NULL, NULL, NULL },
+};
 /* hparams/finetuning_args.py and model_args.py */
 static const struct peft_kind adapters = {
     .asks = "finetuning_type", .usual = true, .rank = 8, .alpha_ranks = 2, .targets = "all-linear",
@@ -157,6 +168,9 @@ static const struct peft_kind adapters = {
 bool llamafactory_recognises(const struct dialect_input *in)
 {
     const struct value *v = in->root;
+    if (in->source == DIALECT_COMMAND) /* of whatever program */
+        return value_get(v, "--stage") && value_get(v, "--finetuning-type") &&
+               value_get(v, "--model-name-or-path");
     if (llamafactory_v1_is(v))
         return true;
     bool own = value_get(v, "finetuning_type") || value_get(v, "cutoff_len") ||
@@ -225,6 +239,66 @@ static void take_processes(struct launch_context *t, const struct launch_command
     }
 }
 
+/* What a run of its trains ------------------------------------------------------------ */
+
+/* Without do_train nothing is (train/sft/workflow.py). A run with a tokenized_path that is
+ * not there yet writes it and ends (data/loader.py): without any word of a training, that
+ * is what the file is for. */
+static void ask_training(struct launch_context *t, const struct value *v)
+{
+    static const char *const words[] = { "per_device_train_batch_size", "learning_rate",
+                                         "num_train_epochs", "max_steps", NULL };
+    static const char task[] = "/training/task";
+    const struct value_item *on = value_get(v, "do_train"),
+                            *path = value_get(v, "tokenized_path");
+    bool any = false;
+    for (const char *const *w = words; *w; w++)
+        any |= value_get(v, *w) != NULL;
+    bool writes = path && path->value->kind != VALUE_NONE && !any;
+    launch_hear(t, on);
+    launch_hear(t, path);
+    if (!on || !launch_true(on->value))
+        launch_add_unresolved(
+            t, task, on ? on->line : t->l->line,
+            "do_train: without it nothing is trained; causal-lm is the "
+            "training that the rest describes");
+    else if (writes)
+        launch_add_unresolved(
+            t, task, path->line,
+            "tokenized_path: the run that writes it trains nothing, and "
+            "no word is of a training; causal-lm is the run after it");
+    else if (path && path->value->kind != VALUE_NONE)
+        launch_note(t->l, path->line, DIAG_ASSUMED,
+                    "tokenized_path: it is taken to be there; the run that writes it "
+                    "trains nothing");
+}
+
+/* model/patcher.py: weights without a type of training are in the checkpoint's, bf16 where
+ * the GPU has it; what is trained is cast to fp32 (model/adapter.py). */
+static void take_type(struct launch_context *t)
+{
+    static const struct dialect_option row =
+        ROW_ACTS("compute_dtype", "/training/precision");
+    struct value v = { .kind = VALUE_NONE, .line = t->l->line };
+    const struct value_item it = { "compute_dtype's default, the checkpoint's", v.line,
+                                   &v };
+    if (t->adapters && !launch_has(t, row.pointer) &&
+        !launch_is_unresolved(t, row.pointer))
+        peft_take_half(t, &row, &it, "bf16");
+}
+
+static bool is_older(const struct launch_command *c)
+{
+    const char *program = c ? c->command->words[c->script].text : "";
+    return strcmp(launch_last_part(program), "train_bash.py") == 0;
+}
+
+void llamafactory_settle(struct launch *l, struct cfg root)
+{
+    trainer_settle_tower(l, root);
+    trainer_settle_lengths(l, root);
+}
+
 void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
 {
     struct trainer_kind kind = { .own = rows,
@@ -246,14 +320,18 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
         llamafactory_v1_read(t, given);
         return;
     }
+    ask_training(t, given);
     if (packs(given))
         kind.packing = NULL;
+    if (is_older(in->command))
+        kind.defaults = older;
     if (llamafactory_core_is(given))
         llamafactory_take_core(t, given);
     /* hparams/model_args.py and finetuning_args.py: both are true */
     trainer_frozen_parts(t, given, "freeze_vision_tower",
                          "freeze_multi_modal_projector");
     trainer_read_arguments(t, given, &kind);
+    take_type(t);
     if (accelerate)
         accelerate_settle(t, accelerate);
 }

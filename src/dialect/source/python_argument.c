@@ -161,8 +161,8 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
 }
 
 /* The one member of a dictionary that a name begins, as argparse completes it
- * (argparse.py, allow_abbrev); `word`: only within its last word. NULL: none, or
- * several. */
+ * (argparse.py, allow_abbrev); `word`: only within its last word, or to "_or_path". NULL:
+ * none, or several. */
 static const char *completed(const struct value *dict, const char *name, bool word)
 {
     size_t n = strlen(name);
@@ -171,7 +171,8 @@ static const char *completed(const struct value *dict, const char *name, bool wo
         return NULL;
     for (int32_t i = 0; i < dict->n; i++) {
         const char *key = dict->items[i].key;
-        if (strncmp(key, name, n) != 0 || (word && (key[n] == '_' || n < 3)))
+        if (strncmp(key, name, n) != 0 || (word && n < 3) ||
+            (word && key[n] == '_' && strcmp(key + n, "_or_path") != 0))
             continue;
         if (found)
             return NULL;

@@ -256,6 +256,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("target_max_len", "/training/sequence_length", .take = take_two_lengths),
     ROW("model_max_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_seq_len", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("per_device_max_tokens", "/training/sequence_length", .kind = DIALECT_WHOLE),
     FROZEN_PART("freeze_vision_tower", "vision_tower"), FROZEN_PART("freeze_vit", "vision_tower"), FROZEN_PART("freeze_vision_encoder", "vision_tower"),
     FROZEN_PART("freeze_vision_model", "vision_tower"), FROZEN_PART("tune_mm_vision", "vision_tower"), FROZEN_PART("tune_vision_tower", "vision_tower"),
     FROZEN_PART("fix_vit", "vision_tower"), FROZEN_PART("freeze_merger", "projector"), FROZEN_PART("freeze_aligner", "projector"),
