@@ -55,8 +55,8 @@ static const struct usage usage = {
                "  smsim doctor my.json --log rank0.pt.trace.json.gz --log rank1.pt.trace.json.gz\n\n"
                "--guard follows a run: it ends once 10 steady steps are slower than the range, "
                "or 50\nwere seen.\n\n"
-               "Exit code 1 says that the run is slower or faster than that range, or that "
-               "the logs\nhave no time of a step.\n",
+               "Exit code 1 says that the run is slower or faster than 95 % of runs would "
+               "be, or that\nthe logs have no time of a step.\n",
     .options = options,
     .min_positional = 1,
     .max_positional = 1,
@@ -97,7 +97,7 @@ static int guard(struct logs *l, const struct arguments *args,
                 return -1;
         struct logs_steady s = logs_steady_find(l, &does);
         int64_t n = s.n ? s.parts[LOGS_STEADY].n : 0;
-        bool slow = n >= GUARD_SLOW && s.median_s > p->range_s[1];
+        bool slow = n >= GUARD_SLOW && s.median_s > p->normal_s[1];
         if (n < GUARD_ENOUGH && !slow)
             continue;
         fprintf(is_out(args->json) || is_out(args->html) ? stderr : stdout,

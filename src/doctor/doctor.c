@@ -15,9 +15,9 @@ static enum doctor_verdict verdict_of(const struct doctor *d)
     double t = d->steady.median_s;
     if (d->steady.n == 0)
         return DOCTOR_NO_TIME;
-    if (t > d->healthy.range_s[1])
+    if (t > d->healthy.normal_s[1])
         return DOCTOR_SLOWER;
-    return t < d->healthy.range_s[0] ? DOCTOR_FASTER : DOCTOR_NORMAL;
+    return t < d->healthy.normal_s[0] ? DOCTOR_FASTER : DOCTOR_NORMAL;
 }
 
 /* Shares of the steps of all traces; false: no trace marks steps. */

@@ -5,7 +5,10 @@
  *     predict     one simulation of a job, or of a job that differs
  *     hypotheses  what may make a run differ, a row each
  *     evidence    what logs say of them in words
- *     explain     how probable each is
+ *     signature   what is measured, and how probable it is by a prediction
+ *     explain     how probable each is; tried: its state
+ *     pairs       two at once
+ *     separate    which of them these logs cannot separate
  *     doctor      the measured run against it
  *     bandwidth   logs of nccl-tests against the prediction */
 #ifndef DOCTOR_DOCTOR_H
@@ -20,7 +23,7 @@
 
 enum doctor_verdict {
     DOCTOR_NO_TIME, /* the logs have no time of a step */
-    DOCTOR_NORMAL,  /* within the range */
+    DOCTOR_NORMAL,  /* within the range of 95 % of runs */
     DOCTOR_SLOWER,
     DOCTOR_FASTER,
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const double certain = 8, strong = 5, hint = 2.5;
+const double evidence_decides = 4;
 
 /* NCCL ----------------------------------------------------------------------------- */
 
@@ -473,22 +474,4 @@ double evidence_batch(const struct doctor_view *v, const char **why)
     }
     *why = "the log's global batch is the job's";
     return -certain;
-}
-
-bool evidence_separates(const struct doctor_view *v, enum doctor_family family)
-{
-    const struct logs_nccl *n = &v->logs->nccl;
-    switch (family) {
-    case DOCTOR_NETWORK:
-        return n->network[0] || rdma_of(n) || n->via[LOGS_NET_SOCKET];
-    case DOCTOR_INSIDE:
-        return n->via[LOGS_P2P] || n->via[LOGS_SHM] || n->nvls || n->no_nvls;
-    case DOCTOR_GPU:
-        return clocks_of(&v->logs->smi).n > 0;
-    case DOCTOR_WAIT:
-        return isfinite(loading_share(v)) ||
-               v->logs->notices.of[NOTICE_CACHE_FLUSH].n > 0;
-    default:
-        return true;
-    }
 }

@@ -31,7 +31,7 @@ double evidence_tf32(const struct doctor_view *v, const char **why);
 double evidence_unfused(const struct doctor_view *v, const char **why);
 double evidence_batch(const struct doctor_view *v, const char **why);
 
-/* Whether the logs have what separates the hypotheses of a family. */
-bool evidence_separates(const struct doctor_view *v, enum doctor_family family);
+/* From this on, of either sign, the logs separate a hypothesis from all others. */
+extern const double evidence_decides;
 
 #endif

@@ -3,18 +3,17 @@
  *   posterior ~ prior x likelihood of the step's time x likelihood of memory
  *             x likelihood of the shares of a trace x evidence
  *
- * The logarithm of a time is normal around the prediction with the hypothesis; its
- * deviation is that of the stated range (80 % of runs), at least 4 %. Memory is
- * likewise, where the logs say what was allocated (else, reserved). The shares of a step
- * that compute and that wait are normal around the predicted with a deviation of 0.08,
- * where the logs have a trace. Strengths of a
- * hypothesis are equally probable. Evidence is what logs say in words (evidence.h).
+ * The likelihoods are those of signature.h. Strengths of a hypothesis are equally
+ * probable. Evidence is what logs say in words (evidence.h).
  *
  * Against them: that the run is as described, with the rest of the priors; and that
  * nothing known explains it, with a prior of 0.04, any time from a third to 30 times the
- * predicted, any memory, and any shares. Pairs of the four best are tried, too, with the product of
- * their priors. A hypothesis is left out where its job cannot be simulated, or takes the
- * same time and memory as the job itself (0.5 %). */
+ * predicted, any memory, and any shares. Pairs have the product of their priors; the 24
+ * most probable are kept. A hypothesis is left out where its job cannot be simulated, or
+ * takes the same time and memory as the job itself (0.5 %).
+ *
+ * Hypotheses that these logs cannot separate are one class, which is known from their
+ * signatures before the run is looked at (separate.c). */
 #ifndef DOCTOR_EXPLAIN_H
 #define DOCTOR_EXPLAIN_H
 
@@ -26,6 +25,7 @@ enum doctor_kind { DOCTOR_HEALTHY, DOCTOR_UNKNOWN, DOCTOR_KNOWN };
 struct doctor_cause {
     enum doctor_kind kind;
     const struct hypothesis *of[2]; /* the second NULL: one; both: none */
+    int32_t class[2];               /* of each, the same of one */
     double strength[2];             /* the most probable */
     double step_s, allocated_B;     /* predicted with it, at that; NAN: unknown */
     double posterior, evidence;
@@ -34,16 +34,17 @@ struct doctor_cause {
     double usd_per_day; /* NAN: no price is known */
 };
 
-/* Hypotheses of a family that these logs do not separate: one class. */
-struct doctor_class {
-    enum doctor_family family;
-    bool apart;       /* one cause alone, which the logs separate from its family */
-    double posterior; /* sum of its causes */
-    int32_t n;
-    int32_t causes[16]; /* indices */
-};
+enum { DOCTOR_CAUSES_MAX = 80 };
 
-enum { DOCTOR_CAUSES_MAX = 64 };
+/* Causes that these logs do not separate. */
+struct doctor_class {
+    enum doctor_family family; /* of the most probable */
+    int32_t of[2];             /* classes of one hypothesis, or of a pair's two */
+    bool apart;                /* one cause alone */
+    double posterior;          /* sum of its causes */
+    int32_t n;
+    int32_t causes[DOCTOR_CAUSES_MAX]; /* indices, the most probable first */
+};
 
 struct doctor_causes {
     int32_t n; /* the most probable first; 0: there is no time to explain */

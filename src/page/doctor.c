@@ -12,9 +12,11 @@ static json_t *hypotheses_json(void)
 {
     json_t *all = json_object();
     for (int32_t i = 0; i < n_hypotheses; i++)
-        json_object_set_new(all, hypotheses[i].name,
-                            json_pack("{s:s, s:s}", "text", hypotheses[i].text, "check",
-                                      hypotheses[i].check ? hypotheses[i].check : ""));
+        json_object_set_new(
+            all, hypotheses[i].name,
+            json_pack("{s:s, s:s, s:s}", "text", hypotheses[i].text, "check",
+                      hypotheses[i].check ? hypotheses[i].check : "", "family",
+                      names_of(doctor_family_names, (int)hypotheses[i].family)));
     return all;
 }
 

@@ -6,8 +6,9 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
-enum { CLASSES_SHOWN = 5, MEMBERS_SHOWN = 4, LINE = 400 };
+enum { CLASSES_SHOWN = 5, MEMBERS_SHOWN = 6, LINE = 400 };
 
 static const double least_shown = 0.01;
 
@@ -25,7 +26,7 @@ const char *const report_family_logs[DOCTOR_FAMILIES] = {
     [DOCTOR_INSIDE] = "a log with NCCL_DEBUG=INFO",
     [DOCTOR_GPU] = "clocks and throttle reasons of nvidia-smi",
     [DOCTOR_WAIT] = "timers of data loading, or a trace",
-    [DOCTOR_JOB] = "more logs",
+    [DOCTOR_JOB] = "memory that the trainer reports, or a trace",
 };
 
 static void name_cause(char *out, size_t size, const struct doctor_cause *c)
@@ -82,24 +83,49 @@ static void print_details(FILE *out, const struct doctor_cause *c)
         report_wrap(out, "           check: ", "                  ", c->of[i]->check);
 }
 
+/* Families of what a class' causes are, each once, with what separates them. */
+static void name_class(char *out, size_t size, const struct doctor_causes *c,
+                       const struct doctor_class *k)
+{
+    char logs[LINE] = "";
+    unsigned seen = 0;
+    size_t at = 0, logs_at = 0;
+    for (int32_t i = 0; i < k->n; i++) {
+        const struct doctor_cause *x = &c->of[k->causes[i]];
+        for (int s = 0; s < 2 && x->of[s] && x->posterior >= least_shown; s++) {
+            enum doctor_family f = x->of[s]->family;
+            if (seen >> f & 1)
+                continue;
+            const char *join = seen ? "; " : "";
+            seen |= 1u << f;
+            at += (size_t)snprintf(out + at, size - at, "%s%s", join,
+                                   report_family_texts[f]);
+            if (!strstr(logs, report_family_logs[f]))
+                logs_at += (size_t)snprintf(logs + logs_at, sizeof(logs) - logs_at,
+                                            "%s%s", join, report_family_logs[f]);
+        }
+    }
+    snprintf(out + at, size - at, " (to separate these: %s)", logs);
+}
+
 static void print_class(FILE *out, const struct doctor_causes *c,
                         const struct doctor_class *k)
 {
-    char text[LINE];
+    char text[2 * LINE];
     const struct doctor_cause *first = &c->of[k->causes[0]];
-    if (k->apart || k->n == 1) {
+    int32_t shown = 0;
+    while (shown < k->n && c->of[k->causes[shown]].posterior >= least_shown)
+        shown++;
+    if (shown <= 1) {
         name_cause(text, sizeof(text), first);
         print_line(out, "    ", k->posterior, text);
         print_details(out, first);
         return;
     }
-    snprintf(text, sizeof(text), "%s (to separate these: %s)",
-             report_family_texts[k->family], report_family_logs[k->family]);
+    name_class(text, sizeof(text), c, k);
     print_line(out, "    ", k->posterior, text);
-    for (int32_t i = 0; i < k->n && i < MEMBERS_SHOWN; i++) {
+    for (int32_t i = 0; i < shown && i < MEMBERS_SHOWN; i++) {
         const struct doctor_cause *x = &c->of[k->causes[i]];
-        if (x->posterior < least_shown)
-            continue;
         name_cause(text, sizeof(text), x);
         print_line(out, "      ", x->posterior, text);
         if (i == 0)

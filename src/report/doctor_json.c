@@ -9,8 +9,10 @@
 /* clang-format off */
 static const struct contract_member prediction_rows[] = {
     CONTRACT_AT("step_time_s", REAL, doctor_prediction, step_s, "Time of one training step."),
-    CONTRACT_AT("least_s", REAL, doctor_prediction, range_s[0], "The range's end that is faster."),
-    CONTRACT_AT("most_s", REAL, doctor_prediction, range_s[1], "The range's end that is slower."),
+    CONTRACT_AT("least_s", REAL, doctor_prediction, range_s[0], "The end that is faster, of the range of 80 % of runs."),
+    CONTRACT_AT("most_s", REAL, doctor_prediction, range_s[1], "The end that is slower."),
+    CONTRACT_AT("normal_least_s", REAL, doctor_prediction, normal_s[0], "Likewise of 95 % of runs: a run beyond is not normal."),
+    CONTRACT_AT("normal_most_s", REAL, doctor_prediction, normal_s[1], "Likewise."),
     CONTRACT_AT("peak_bytes", REAL, doctor_prediction, peak_B, "On the fullest GPU, as nvidia-smi shows it."),
     CONTRACT_AT("allocated_bytes", REAL, doctor_prediction, allocated_B, "As PyTorch's allocator counts."),
     CONTRACT_AT("reserved_bytes", REAL, doctor_prediction, reserved_B, "Likewise."),
@@ -345,8 +347,8 @@ static json_t *class_causes(const void *class)
 
 /* clang-format off */
 static const struct contract_member class_rows[] = {
-    CONTRACT_AT("family", NAME, doctor_class, family, "What its causes are about.", .names = doctor_family_names),
-    CONTRACT_AT("separate", BOOL, doctor_class, apart, "Whether the logs separate its cause from its family."),
+    CONTRACT_AT("family", NAME, doctor_class, family, "What its most probable cause is about.", .names = doctor_family_names),
+    CONTRACT_AT("separate", BOOL, doctor_class, apart, "Whether the logs separate its cause from all others."),
     CONTRACT_AT("posterior", REAL, doctor_class, posterior, "Sum of its causes."),
     CONTRACT_MADE("causes", LIST, class_causes, "Places in the list of causes, from 0.", .items = CONTRACT_INT64),
     CONTRACT_END,
@@ -363,12 +365,12 @@ static json_t *of_classes(const void *x)
 /* clang-format off */
 static const struct contract_member rows[] = {
     CONTRACT_AT("job", TEXT, report_doctor, job, "The job that was named."),
-    CONTRACT_MADE("verdict", TEXT, of_verdict, "\"normal\": the median of steady steps is within the range of the prediction; \"slower\", \"faster\", or \"no_step_time\"."),
+    CONTRACT_MADE("verdict", TEXT, of_verdict, "\"normal\": the median of steady steps is within the range of 95 % of runs; \"slower\", \"faster\", or \"no_step_time\"."),
     CONTRACT_MADE("ratio", REAL, of_ratio, "The measured time of a step over the predicted.", KNOWN),
     CONTRACT_MADE("prediction", OBJECT, of_healthy, "The job as it is described.", .of = &prediction),
     CONTRACT_MADE("measured", OBJECT, of_measured, "Steps of the logs.", .of = &measured),
     CONTRACT_MADE("causes", LIST, of_causes, "What explains the time, the most probable first; none where there is no time.", .of = &cause),
-    CONTRACT_MADE("classes", LIST, of_classes, "Causes that the logs do not separate are one class; likewise.", .of = &class),
+    CONTRACT_MADE("classes", LIST, of_classes, "Causes that logs of these kinds do not separate are one class; likewise.", .of = &class),
     CONTRACT_MADE("timers", LIST, of_timers, "Timers of the logs.", .of = &timer),
     CONTRACT_MADE("nccl", OBJECT, of_nccl, "What NCCL says; null: no line of it.", .of = &nccl, KNOWN),
     CONTRACT_MADE("traces", LIST, of_traces, "Traces of PyTorch's profiler, of a rank each.", .of = &report_doctor_trace),

@@ -28,7 +28,8 @@ static void print_plain(FILE *out, const char *text)
 
 static void print_verdict(FILE *out, const struct report_doctor *r)
 {
-    char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX], c[UNITS_TEXT_MAX], m[UNITS_TEXT_MAX];
+    char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX], c[UNITS_TEXT_MAX], m[UNITS_TEXT_MAX],
+        e[UNITS_TEXT_MAX];
     const struct doctor *d = r->d;
     const struct doctor_prediction *p = &d->healthy;
     fprintf(out, "  ");
@@ -36,6 +37,8 @@ static void print_verdict(FILE *out, const struct report_doctor *r)
     fprintf(out, "\n    predicted   %s a step, %s to %s", units_time_text(a, p->step_s),
             units_time_text(b, p->range_s[0]), units_time_text(c, p->range_s[1]));
     fprintf(out, p->quality[0] ? " (network: %s)\n" : "%s\n", p->quality);
+    fprintf(out, "    normal      %s to %s, 95 %% of runs\n",
+            units_time_text(b, p->normal_s[0]), units_time_text(e, p->normal_s[1]));
     if (d->verdict == DOCTOR_NO_TIME) {
         fprintf(out, "    measured    the logs have no time of a step\n");
         return;

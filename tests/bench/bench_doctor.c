@@ -8,14 +8,23 @@
 
 #include <stdlib.h>
 
-enum { NAMES = 40, UNKNOWN = NAMES - 2, HEALTHY = NAMES - 1 };
+enum { NAMES = 40, UNKNOWN = NAMES - 2, HEALTHY = NAMES - 1, HEALTHY_DRAWS = 10 };
 
 struct tally {
     int n, first, three, normal;
+    int own_first, own_three; /* the cause itself, not its class */
+    int pair_first;           /* two causes are the first answer */
+    double members, tried;    /* hypotheses of the right class; all */
     int answers[NAMES];
 };
 
 static struct tally tallies[N_FAULT_LOGS][N_FAULTS];
+
+/* Two at once. */
+struct pair_tally {
+    int n, both_three, one_first, both_own;
+};
+static struct pair_tally pair_tallies[N_FAULT_LOGS][N_FAULTS][N_FAULTS];
 
 static int answer_of(const struct doctor *d)
 {
@@ -25,34 +34,86 @@ static int answer_of(const struct doctor *d)
     return (int)(c->of[0] - hypotheses);
 }
 
-static void run_job(struct cfg_loader *files, const json_t *job, int seeds)
+static void count_class(struct tally *t, const struct doctor *d, const struct fault *f)
+{
+    int32_t class = fault_class(d, f);
+    for (int32_t i = 0; i < d->causes.n; i++) {
+        const struct doctor_cause *c = &d->causes.of[i];
+        if (c->kind != DOCTOR_KNOWN || c->of[1])
+            continue;
+        t->tried++;
+        t->members += c->class[0] == class;
+    }
+}
+
+static void count(struct tally *t, const struct doctor *d, const struct fault *f)
+{
+    int place = fault_place(d, f), own = fault_own_place(d, f);
+    t->n++;
+    t->first += place == 1;
+    t->three += place >= 1 && place <= 3;
+    t->own_first += own == 1;
+    t->own_three += own >= 1 && own <= 3;
+    t->normal += d->verdict == DOCTOR_NORMAL;
+    t->pair_first += d->causes.of[d->causes.classes[0].causes[0]].of[1] != NULL;
+    t->answers[answer_of(d)]++;
+    count_class(t, d, f);
+}
+
+static void count_pair(struct pair_tally *t, const struct doctor *d,
+                       const struct faulty *f)
+{
+    int place[2] = { fault_place(d, f->of[0]), fault_place(d, f->of[1]) };
+    int own[2] = { fault_own_place(d, f->of[0]), fault_own_place(d, f->of[1]) };
+    t->n++;
+    t->both_three += place[0] && place[0] <= 3 && place[1] && place[1] <= 3;
+    t->both_own += own[0] && own[0] <= 3 && own[1] && own[1] <= 3;
+    t->one_first += place[0] == 1 || place[1] == 1;
+}
+
+/* One run of faults, by each kind of logs. */
+static void run_faults(struct doctor_predictor *by, const json_t *job, int a, int b,
+                       struct chance *chance)
+{
+    const struct faulty f = { { &faults[a], b >= 0 ? &faults[b] : NULL } };
+    struct faulty_run r;
+    if (!fault_run(&r, by, job, &f, chance))
+        return;
+    for (int with = 0; with < N_FAULT_LOGS; with++) {
+        struct doctor *d = xmalloc(sizeof(*d));
+        struct logs l;
+        fault_diagnose(d, &l, by, job, &r, &f, (enum fault_logs)with, chance);
+        if (d->causes.n && b < 0)
+            count(&tallies[with][a], d, &faults[a]);
+        if (d->causes.n && b >= 0)
+            count_pair(&pair_tallies[with][a][b], d, &f);
+        logs_release(&l);
+        free(d);
+    }
+}
+
+/* Of one family, the slower of two is what is seen; of one fault, one strength. */
+static bool may_be_both(int a, int b)
+{
+    const struct fault *x = &faults[a], *y = &faults[b];
+    bool again = (a > 0 && strcmp(faults[a - 1].name, x->name) == 0) ||
+                 strcmp(faults[b - 1].name, y->name) == 0;
+    bool one_family = strcmp(x->family, y->family) == 0 && x->family[0] != 'j';
+    return !again && !one_family && x->kind != FAULT_NONE;
+}
+
+static void run_job(struct cfg_loader *files, const json_t *job, int seeds,
+                    struct chance *chance)
 {
     struct doctor_predictor by;
     doctor_predictor_init(&by, files);
-    struct chance chance = { 12345 };
     for (int f = 0; f < N_FAULTS; f++)
-        for (int s = 0; s < seeds; s++) {
-            struct faulty_run r;
-            if (!fault_run(&r, &by, job, &faults[f], &chance))
-                continue;
-            for (int with = 0; with < N_FAULT_LOGS; with++) {
-                struct tally *t = &tallies[with][f];
-                struct doctor *d = xmalloc(sizeof(*d));
-                struct logs l;
-                fault_diagnose(d, &l, &by, job, &r, &faults[f], (enum fault_logs)with,
-                               &chance);
-                if (d->causes.n) {
-                    int place = fault_place(d, &faults[f]);
-                    t->n++;
-                    t->first += place == 1;
-                    t->three += place >= 1 && place <= 3;
-                    t->normal += d->verdict == DOCTOR_NORMAL;
-                    t->answers[answer_of(d)]++;
-                }
-                logs_release(&l);
-                free(d);
-            }
-        }
+        for (int s = 0; s < (f ? seeds : HEALTHY_DRAWS * seeds); s++)
+            run_faults(&by, job, f, -1, chance);
+    for (int a = 0; a < N_FAULTS; a++)
+        for (int b = a + 1; b < N_FAULTS; b++)
+            for (int s = 0; s < seeds && may_be_both(a, b); s++)
+                run_faults(&by, job, a, b, chance);
     doctor_predictor_release(&by);
 }
 
@@ -66,6 +127,7 @@ static const char *answer_name(int i)
 static void print_fault(int f)
 {
     const struct tally *all = &tallies[WITH_ALL][f];
+    int shown = 0;
     char strength[24] = "";
     if (faults[f].by > 0)
         snprintf(strength, sizeof(strength), " %g", faults[f].by);
@@ -79,48 +141,114 @@ static void print_fault(int f)
         const struct tally *t = &tallies[with][f];
         printf(" %.0f, %.0f |", 100.0 * t->first / t->n, 100.0 * t->three / t->n);
     }
-    for (int shown = 0, i = 0; i < NAMES; i++)
+    for (int i = 0; i < NAMES; i++)
         if (all->answers[i] * 20 >= all->n)
             printf("%s %s %.0f", shown++ ? "," : "", answer_name(i),
                    100.0 * all->answers[i] / all->n);
     printf(" |\n");
 }
 
+static const char *const logs_names[] = { "times", "times and memory", "and a trace",
+                                          "all logs" };
+
+static void add_tally(struct tally *sum, const struct tally *t)
+{
+    sum->n += t->n;
+    sum->first += t->first;
+    sum->three += t->three;
+    sum->own_first += t->own_first;
+    sum->own_three += t->own_three;
+    sum->normal += t->normal;
+    sum->pair_first += t->pair_first;
+    sum->members += t->members;
+    sum->tried += t->tried;
+}
+
 static void print_sums(void)
 {
+    printf("| logs | class first | among three | cause itself first | among three | a "
+           "pair "
+           "first | hypotheses of the class, of all | faults called normal | healthy "
+           "called normal | healthy: as described first "
+           "|\n|---|---|---|---|---|---|---|---|"
+           "---|---|\n");
     for (int with = 0; with < N_FAULT_LOGS; with++) {
-        static const char *const names[] = { "times", "times and memory", "and a trace",
-                                             "all logs" };
         struct tally sum = { 0 };
-        for (int f = 1; f < N_FAULTS; f++) {
-            sum.n += tallies[with][f].n;
-            sum.first += tallies[with][f].first;
-            sum.three += tallies[with][f].three;
-        }
         const struct tally *h = &tallies[with][0];
-        printf("%s: first %.0f %%, among three %.0f %% of %d; healthy called normal "
-               "%.0f %% of %d, \"as described\" first %.0f %%\n",
-               names[with], 100.0 * sum.first / sum.n, 100.0 * sum.three / sum.n, sum.n,
-               100.0 * h->normal / h->n, h->n, 100.0 * h->first / h->n);
+        for (int f = 1; f < N_FAULTS; f++)
+            add_tally(&sum, &tallies[with][f]);
+        double n = sum.n / 100.0;
+        printf("| %s | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f of %.1f | %.0f | %.0f | "
+               "%.0f |\n",
+               logs_names[with], sum.first / n, sum.three / n, sum.own_first / n,
+               sum.own_three / n, sum.pair_first / n, sum.members / sum.n,
+               sum.tried / sum.n, sum.normal / n, 100.0 * h->normal / h->n,
+               100.0 * h->first / h->n);
     }
+}
+
+static double percent(int part, int n)
+{
+    return n ? 100.0 * part / n : 0;
+}
+
+/* Rows of pairs that some kind of logs finds in fewer than 80 %. */
+static void print_pair(int a, int b)
+{
+    int n = pair_tallies[0][a][b].n, least = n;
+    for (int with = 0; with < N_FAULT_LOGS; with++)
+        if (pair_tallies[with][a][b].both_three < least)
+            least = pair_tallies[with][a][b].both_three;
+    if (least >= 0.8 * n)
+        return;
+    printf("| %s, %s | %d |", faults[a].name, faults[b].name, n);
+    for (int with = 0; with < N_FAULT_LOGS; with++)
+        printf(" %.0f |", percent(pair_tallies[with][a][b].both_three, n));
+    printf("\n");
+}
+
+static void print_pairs(void)
+{
+    struct pair_tally sum[N_FAULT_LOGS] = { { 0 } };
+    printf("\n| two at once | runs | times | with memory | and a trace | all logs |\n"
+           "|---|---|---|---|---|---|\n");
+    for (int a = 0; a < N_FAULTS; a++)
+        for (int b = 0; b < N_FAULTS; b++) {
+            print_pair(a, b);
+            for (int with = 0; with < N_FAULT_LOGS; with++) {
+                const struct pair_tally *t = &pair_tallies[with][a][b];
+                sum[with].n += t->n;
+                sum[with].both_three += t->both_three;
+                sum[with].both_own += t->both_own;
+                sum[with].one_first += t->one_first;
+            }
+        }
+    for (int with = 0; with < N_FAULT_LOGS; with++)
+        printf(
+            "%s: both among three %.0f %%, both themselves %.0f %%, one of them first "
+            "%.0f %% of %d\n",
+            logs_names[with], percent(sum[with].both_three, sum[with].n),
+            percent(sum[with].both_own, sum[with].n),
+            percent(sum[with].one_first, sum[with].n), sum[with].n);
 }
 
 /* Over the shipped scenarios, and those of faults.h; the number of jobs. */
 static int run_all(struct cfg_loader *files, int seeds)
 {
     const char **name = datadir_list(&files->arena, "scenarios");
+    struct chance chance = { 12345 };
     int jobs = 0;
     for (; *name; name++) {
         struct cfg job = datadir_load(files, "scenarios", *name, (struct cfg) { 0 });
         if (job.json) {
-            run_job(files, job.json, seeds);
+            run_job(files, job.json, seeds, &chance);
             jobs++;
         }
     }
     for (int i = 0; i < N_FAULT_JOBS; i++, jobs++) {
         struct cfg job =
             cfg_parse(files, "job.json", fault_jobs[i], strlen(fault_jobs[i]));
-        run_job(files, job.json, seeds);
+        run_job(files, job.json, seeds, &chance);
     }
     return jobs;
 }
@@ -134,9 +262,10 @@ static void time_one(struct cfg_loader *files)
     struct logs l;
     struct cfg job = cfg_parse(files, "job.json", fault_jobs[6], strlen(fault_jobs[6]));
     doctor_predictor_init(&by, files);
-    fault_run(&r, &by, job.json, &faults[1], &chance);
+    const struct faulty one = { { &faults[1], NULL } };
+    fault_run(&r, &by, job.json, &one, &chance);
     double start_s = clock_s();
-    fault_diagnose(d, &l, &by, job.json, &r, &faults[1], WITH_ALL, &chance);
+    fault_diagnose(d, &l, &by, job.json, &r, &one, WITH_ALL, &chance);
     printf("one diagnosis: %.0f ms, %d jobs simulated\n", (clock_s() - start_s) * 1e3,
            (int)d->causes.n_simulated);
     logs_release(&l);
@@ -160,6 +289,7 @@ int main(int argc, char **argv)
         print_fault(f);
     printf("\n");
     print_sums();
+    print_pairs();
     cfg_loader_release(&files);
     return 0;
 }

@@ -151,7 +151,7 @@ static double moved_step(const struct doctor_prediction *p, struct chance *c,
     const double *t = p->parts_s;
     *computes_s =
         kernels * (t[CATEGORY_COMPUTE] + t[CATEGORY_RECOMPUTE] + t[CATEGORY_OPTIMIZER]);
-    *waits_s = t[CATEGORY_OTHER];
+    *waits_s = t[CATEGORY_OTHER] + t[CATEGORY_INPUT_WAIT] + t[CATEGORY_OFFLOAD_EXPOSED];
     for (int i = 0; i < CATEGORY_N; i++) {
         bool hidden = i == CATEGORY_DATA_COMM_HIDDEN;
         bool is_kernel = i == CATEGORY_COMPUTE || i == CATEGORY_RECOMPUTE ||
@@ -167,41 +167,98 @@ static double moved_step(const struct doctor_prediction *p, struct chance *c,
     return step_s * all;
 }
 
-/* The run of a job with a fault; false: it has no such fault, or none that shows (10 %
- * of the time or of the memory). */
+/* A fault, or two at once; the second is NULL of one. */
+struct faulty {
+    const struct fault *of[2];
+};
+
+static const struct fault *fault_that(const struct faulty *f, enum fault_trace leaves)
+{
+    for (int i = 0; i < 2; i++)
+        if (f->of[i] && f->of[i]->trace == leaves)
+            return f->of[i];
+    return NULL;
+}
+
+static void change_keys(json_t *tree, const struct faulty *f)
+{
+    struct err err = { 0 };
+    if (fault_that(f, TRACE_FEW_NICS) || fault_that(f, TRACE_SOCKETS) ||
+        fault_that(f, TRACE_NO_GDR))
+        json_object_del(json_object_get(tree, "cluster"), "fabric");
+    for (int k = 0; k < 2 && f->of[k]; k++)
+        for (int i = 0; i < 2 && f->of[k]->keys[i][0]; i++)
+            pointer_set(tree, f->of[k]->keys[i][0],
+                        json_loads(f->of[k]->keys[i][1], JSON_DECODE_ANY, NULL), &err);
+}
+
+static void change_parts(struct doctor_prediction *p, const struct fault *f)
+{
+    double kernels = p->parts_s[CATEGORY_COMPUTE] + p->parts_s[CATEGORY_RECOMPUTE];
+    if (f->kind == FAULT_KERNELS) {
+        p->step_s += (f->by - 1) * kernels;
+        p->parts_s[CATEGORY_COMPUTE] += (f->by - 1) * kernels;
+    }
+    if (f->kind == FAULT_WAITS) {
+        p->parts_s[CATEGORY_OTHER] += f->by * p->step_s;
+        p->step_s *= 1 + f->by;
+    }
+}
+
+/* What a job does with faults in it, as it is simulated; false: it has no such fault. */
+static bool fault_simulate(struct doctor_prediction *p, struct doctor_predictor *by,
+                           const json_t *job, const struct faulty *f)
+{
+    struct err err = { 0 };
+    json_t *tree = json_deep_copy(job);
+    change_keys(tree, f);
+    bool ran = doctor_predict(p, by, tree, &err) == 0;
+    json_decref(tree);
+    for (int k = 0; ran && k < 2 && f->of[k]; k++) {
+        ran = f->of[k]->family[0] != 'n' || p->facts.outside >= 0;
+        change_parts(p, f->of[k]);
+    }
+    return ran;
+}
+
+/* Whether a run differs from another by 10 % of the time or of the memory. */
+static bool fault_shows(const struct doctor_prediction *with,
+                        const struct doctor_prediction *without)
+{
+    return with->step_s / without->step_s - 1 >= 0.1 ||
+           fabs(with->allocated_B / without->allocated_B - 1) >= 0.1;
+}
+
+/* Each fault shows: alone, and of two in addition to the other. */
+static bool all_show(const struct doctor_prediction *p, struct doctor_predictor *by,
+                     const json_t *job, const struct faulty *f,
+                     const struct doctor_prediction *healthy)
+{
+    for (int k = 0; k < 2 && f->of[k]; k++) {
+        struct doctor_prediction one;
+        const struct faulty alone = { { f->of[k], NULL } };
+        bool ran = fault_simulate(&one, by, job, &alone);
+        if (!ran || (f->of[k]->kind != FAULT_NONE && !fault_shows(&one, healthy)) ||
+            (f->of[1] && !fault_shows(p, &one)))
+            return false;
+    }
+    return true;
+}
+
+/* The run of a job with faults; false: it has no such fault, or one that does not
+ * show. */
 static bool fault_run(struct faulty_run *r, struct doctor_predictor *by,
-                      const json_t *job, const struct fault *f, struct chance *c)
+                      const json_t *job, const struct faulty *f, struct chance *c)
 {
     struct err err = { 0 };
     struct doctor_prediction p;
-    json_t *tree = json_deep_copy(job);
-    if (f->trace == TRACE_FEW_NICS || f->trace == TRACE_SOCKETS ||
-        f->trace == TRACE_NO_GDR)
-        json_object_del(json_object_get(tree, "cluster"), "fabric");
-    for (int i = 0; i < 2 && f->keys[i][0]; i++)
-        pointer_set(tree, f->keys[i][0],
-                    json_loads(f->keys[i][1], JSON_DECODE_ANY, NULL), &err);
-    bool ran = doctor_predict(&r->healthy, by, job, &err) == 0 &&
-               doctor_predict(&p, by, tree, &err) == 0;
-    json_decref(tree);
-    if (!ran || (f->family[0] == 'n' && r->healthy.facts.outside < 0))
-        return false;
-    if (f->kind == FAULT_KERNELS) {
-        double kernels = p.parts_s[CATEGORY_COMPUTE] + p.parts_s[CATEGORY_RECOMPUTE];
-        p.step_s += (f->by - 1) * kernels;
-        p.parts_s[CATEGORY_COMPUTE] += (f->by - 1) * kernels;
-    }
-    if (f->kind == FAULT_WAITS) {
-        p.parts_s[CATEGORY_OTHER] += f->by * p.step_s;
-        p.step_s *= 1 + f->by;
-    }
-    double slower = p.step_s / r->healthy.step_s - 1,
-           larger = p.allocated_B / r->healthy.allocated_B - 1;
-    if (f->kind != FAULT_NONE && slower < 0.1 && fabs(larger) < 0.1)
+    if (doctor_predict(&r->healthy, by, job, &err) || !fault_simulate(&p, by, job, f) ||
+        !all_show(&p, by, job, f, &r->healthy))
         return false;
     r->step_s = moved_step(&p, c, &r->computes_s, &r->waits_s);
-    if (f->trace == TRACE_ONE_SLOW)
-        r->computes_s /= f->by;
+    const struct fault *one = fault_that(f, TRACE_ONE_SLOW);
+    if (one)
+        r->computes_s /= one->by;
     r->allocated_B = p.allocated_B * exp(0.05 * chance_normal(c));
     return true;
 }
@@ -229,14 +286,14 @@ static void write_steps(struct strbuf *out, const struct faulty_run *r,
 }
 
 static void write_nccl(struct strbuf *out, const struct faulty_run *r,
-                       enum fault_trace trace)
+                       const struct faulty *of)
 {
     const struct doctor_facts *f = &r->healthy.facts;
-    const char *net = trace == TRACE_SOCKETS     ? "Socket"
-                      : f->outside == FABRIC_EFA ? "Libfabric"
-                      : f->outside == FABRIC_TCP ? "Socket"
-                                                 : "IB";
-    bool gdr = strcmp(net, "Socket") != 0 && trace != TRACE_NO_GDR;
+    const char *net = fault_that(of, TRACE_SOCKETS) ? "Socket"
+                      : f->outside == FABRIC_EFA    ? "Libfabric"
+                      : f->outside == FABRIC_TCP    ? "Socket"
+                                                    : "IB";
+    bool gdr = strcmp(net, "Socket") != 0 && !fault_that(of, TRACE_NO_GDR);
     strbuf_addstr(out, "NCCL version 2.21.5+cuda12.4\n");
     for (int i = 0; i < 8; i++) {
         strbuf_printf(out, "n0:%d:%d [%d] NCCL INFO Channel %02d/0 : %d[%d] -> %d[%d] ",
@@ -249,11 +306,12 @@ static void write_nccl(struct strbuf *out, const struct faulty_run *r,
                 "via NET/%s/0%s\n",
                 i + 10, i + 90, i, i, net, gdr ? "/GDRDMA" : "");
     }
-    if (f->outside == FABRIC_EFA && trace != TRACE_SOCKETS)
-        strbuf_printf(out,
-                      "n0:1:2 [0] NCCL INFO NET/OFI Selected Provider is efa (found %d "
-                      "nics)\n",
-                      (int)(trace == TRACE_FEW_NICS ? (f->nics + 1) / 2 : f->nics));
+    if (f->outside == FABRIC_EFA && !fault_that(of, TRACE_SOCKETS))
+        strbuf_printf(
+            out,
+            "n0:1:2 [0] NCCL INFO NET/OFI Selected Provider is efa (found %d "
+            "nics)\n",
+            (int)(fault_that(of, TRACE_FEW_NICS) ? (f->nics + 1) / 2 : f->nics));
 }
 
 /* A trace of three steps: kernels, a collective and a gap, one after the other. */
@@ -295,24 +353,26 @@ static void take_trace(struct logs *l, const char *text)
     VEC_PUSH(&l->traces, rank);
 }
 
-static void write_smi(struct strbuf *out, enum fault_trace trace)
+static void write_smi(struct strbuf *out, const struct faulty *f)
 {
     strbuf_addstr(out, "index, clocks.current.sm [MHz], clocks.max.sm [MHz], "
                        "utilization.gpu [%], clocks_throttle_reasons.active, "
                        "pcie.link.width.current, pcie.link.width.max\n");
     for (int k = 0; k < 8; k++)
         for (int g = 0; g < 8; g++) {
-            bool slow = trace == TRACE_ALL_SLOW || (trace == TRACE_ONE_SLOW && g == 3);
-            int lanes = trace == TRACE_NARROW && g == 5 ? 8 : 16;
+            bool slow = fault_that(f, TRACE_ALL_SLOW) ||
+                        (fault_that(f, TRACE_ONE_SLOW) && g == 3);
+            int lanes = fault_that(f, TRACE_NARROW) && g == 5 ? 8 : 16;
             strbuf_printf(out, "%d, %d MHz, 1980 MHz, 99 %%, 0x%016x, %d, 16\n", g,
                           (slow ? 1100 : 1700) + 5 * k, slow ? 4 : 0, lanes);
         }
 }
 
 static void write_timers(struct strbuf *out, const struct faulty_run *r,
-                         enum fault_trace trace, double by)
+                         const struct faulty *of)
 {
-    double loading = trace == TRACE_LOADING ? by / (1 + by) : 0.004;
+    const struct fault *f = fault_that(of, TRACE_LOADING);
+    double loading = f ? f->by / (1 + f->by) : 0.004;
     strbuf_printf(out,
                   "(min, max) time across ranks (ms):\n    batch-generator "
                   "................: (%.2f, %.2f)\n",
@@ -322,7 +382,7 @@ static void write_timers(struct strbuf *out, const struct faulty_run *r,
 /* The diagnosis of what a run writes. */
 static void fault_diagnose(struct doctor *d, struct logs *l,
                            struct doctor_predictor *by, const json_t *job,
-                           const struct faulty_run *r, const struct fault *f,
+                           const struct faulty_run *r, const struct faulty *f,
                            enum fault_logs with, struct chance *c)
 {
     struct strbuf text;
@@ -336,12 +396,12 @@ static void fault_diagnose(struct doctor *d, struct logs *l,
             r->allocated_B / 0x1p20);
     write_steps(&text, r, c);
     if (with == WITH_ALL) {
-        if (f->trace == TRACE_PROTOCOL)
+        if (fault_that(f, TRACE_PROTOCOL))
             strbuf_addstr(&text, "n0:10:90 [0] NCCL INFO NCCL_PROTO set by environment "
                                  "to LL\n");
-        write_nccl(&text, r, f->trace);
-        write_smi(&text, f->trace);
-        write_timers(&text, r, f->trace, f->by);
+        write_nccl(&text, r, f);
+        write_smi(&text, f);
+        write_timers(&text, r, f);
     }
     logs_init(l);
     VEC_PUSH(&l->files, ((struct logs_file) { .name = "run.log" }));
@@ -365,25 +425,46 @@ static void fault_diagnose(struct doctor *d, struct logs *l,
 
 /* What is right -------------------------------------------------------------------- */
 
-static bool cause_is(const struct doctor_cause *c, const struct fault *f)
+/* The class of a fault's hypothesis; -1: it was not tried. */
+static int32_t fault_class(const struct doctor *d, const struct fault *f)
 {
-    if (f->kind == FAULT_NONE)
-        return c->kind == DOCTOR_HEALTHY;
-    for (int i = 0; i < 2; i++)
-        if (c->of[i] && strcmp(c->of[i]->name, f->name) == 0)
-            return true;
-    return false;
+    for (int32_t i = 0; i < d->causes.n; i++) {
+        const struct doctor_cause *c = &d->causes.of[i];
+        if (c->kind == DOCTOR_KNOWN && !c->of[1] &&
+            strcmp(c->of[0]->name, f->name) == 0)
+            return c->class[0];
+    }
+    return -1;
 }
 
-/* The place of the right class among all, from 1; 0: it is in none. */
+static bool class_names(const struct doctor *d, const struct doctor_class *k,
+                        const struct fault *f)
+{
+    if (f->kind == FAULT_NONE)
+        return d->causes.of[k->causes[0]].kind == DOCTOR_HEALTHY;
+    int32_t class = fault_class(d, f);
+    return class >= 0 && (k->of[0] == class || (k->of[0] >= 0 && k->of[1] == class));
+}
+
+/* The place of the first class that names the fault, from 1; 0: none does. A class of
+ * two faults names both. */
 static int fault_place(const struct doctor *d, const struct fault *f)
 {
-    for (int32_t i = 0; i < d->causes.n_classes; i++) {
-        const struct doctor_class *k = &d->causes.classes[i];
-        for (int32_t m = 0; m < k->n; m++)
-            if (cause_is(&d->causes.of[k->causes[m]], f))
+    for (int32_t i = 0; i < d->causes.n_classes; i++)
+        if (class_names(d, &d->causes.classes[i], f))
+            return i + 1;
+    return 0;
+}
+
+/* The place of the first cause that names the fault itself, from 1; 0: none does. */
+static int fault_own_place(const struct doctor *d, const struct fault *f)
+{
+    for (int32_t i = 0; i < d->causes.n; i++)
+        for (int k = 0; k < 2; k++) {
+            const struct hypothesis *h = d->causes.of[i].of[k];
+            if (h && strcmp(h->name, f->name) == 0)
                 return i + 1;
-    }
+        }
     return 0;
 }
 

@@ -55,10 +55,11 @@ function causesCard(d) {
   const r = d.result, shown = r.classes.filter((k, i) => i === 0 || k.posterior >= .01).slice(0, 6);
   if (!shown.length) return null;
   return card("What explains it", "How probable each cause is, by time, memory and what the logs say; " + r.causes.length + " were simulated or judged.", { id: "causes" }, el("ol", { class: "causes" }, shown.map((k) => {
-    const first = r.causes[k.causes[0]], alone = k.separate || k.causes.length === 1, f = d.families[k.family];
-    return el("li", null, el("div", { class: "cause" }, el("b", { class: "num" }, percent(k.posterior, 0)), el("span", null, alone ? causeName(d, first) : f.text)), causeBar(k.posterior),
-      alone ? causeDetails(d, first) : [el("p", { class: "small soft" }, "The logs do not tell these apart; " + f.logs + " would."),
-        el("ul", { class: "plain small" }, k.causes.map((i) => r.causes[i]).filter((c) => c.posterior >= .01).slice(0, 5).map((c) => el("li", null, percent(c.posterior, 0) + "  " + causeName(d, c)))), causeDetails(d, first)]);
+    const first = r.causes[k.causes[0]], members = k.causes.map((i) => r.causes[i]).filter((c) => c.posterior >= .01), alone = members.length <= 1;
+    const of = [...new Set(members.flatMap((c) => c.hypotheses).map((h) => d.hypotheses[h].family))].map((x) => d.families[x]);
+    return el("li", null, el("div", { class: "cause" }, el("b", { class: "num" }, percent(k.posterior, 0)), el("span", null, alone ? causeName(d, first) : of.map((f) => f.text).join("; "))), causeBar(k.posterior),
+      alone ? causeDetails(d, first) : [el("p", { class: "small soft" }, "The logs do not separate these. What would: " + [...new Set(of.map((f) => f.logs))].join("; ") + "."),
+        el("ul", { class: "plain small" }, members.slice(0, 6).map((c) => el("li", null, percent(c.posterior, 0) + "  " + causeName(d, c)))), causeDetails(d, first)]);
   })));
 }
 function doctorTiles(r) {
