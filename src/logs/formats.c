@@ -166,6 +166,8 @@ static const struct line_row rows[] = {
     { DEEPSPEED, ALONE, { "CurrSamplesPerSec=" }, NULL,
       { VALUE("global_step=", STEP), VALUE("CurrSamplesPerSec=", SAMPLES_RATE),
         SCALED("MaxMemAllocated=", ALLOCATED, GB) } },
+    { DEEPSPEED, ALONE, { "iter time (s):", "samples/sec:" }, NULL, /* runtime/pipe/engine.py */
+      { VALUE("steps:", STEP), VALUE("iter time (s):", TIME) } },
     { DEEPSPEED_MEAN, ALONE, { "SamplesPerSec=" }, "CurrSamplesPerSec=",
       { VALUE("RunningAvgSamplesPerSec=", SAMPLES_RATE), VALUE("SamplesPerSec=", SAMPLES_RATE),
         SCALED("MaxMemAllocated=", ALLOCATED, GB) } },

@@ -108,6 +108,11 @@ static const struct format_case {
       "global_step=10, RunningAvgSamplesPerSec=83.4, CurrSamplesPerSec=84.2, "
       "MemAllocated=0.26GB, MaxMemAllocated=9.02GB\n",
       1, 64 / 84.2, 0, 9.02 * 0x1p30, 0 },
+    { "DeepSpeed's throughput", /* of its pipelines */
+      "steps: 2 loss: 12.6157 iter time (s): 2.673 samples/sec: 95.775\n"
+      "[Rank 0] (after 1 iterations) memory (MB) | allocated: 882.568359375 | max "
+      "allocated: 13808.224609375 | reserved: 14718.0 | max reserved: 14718.0\n",
+      1, 2.673, 0, 13808.224609375 * 0x1p20, 14718.0 * 0x1p20 },
     { "DeepSpeed's mean throughput",
       "[2022-03-11 02:06:58,985] [INFO] [timer.py:189:stop] 0/40, "
       "SamplesPerSec=83.48609168106144, MemAllocated=0.26GB, MaxMemAllocated=9.02GB\n",
