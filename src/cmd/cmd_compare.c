@@ -49,8 +49,8 @@ static const struct usage usage = {
     .command = "compare",
     .arguments = "A [B]... [OPTION]...",
     .summary = "What makes jobs differ in time, memory and price. Each is whatever "
-               "simulate takes, or\na result of simulate --json, of which only totals and "
-               "parts are compared.",
+               "simulate takes, or\na result of simulate --json or doctor --json, of which only "
+               "totals and parts are\ncompared; of doctor's, with the measured step.",
     .details = "One cause after the other is changed from A's to B's, and every job on the "
                "way is\nsimulated, so that the causes sum to the difference. \"In other "
                "orders\" is the least\nand the most of what a cause adds there, to A "
@@ -73,30 +73,35 @@ struct side {
     json_t *tree; /* NULL: of a result */
     struct difference_numbers numbers;
     const struct option_list *logs; /* of its run; NULL: none */
+    double measured_s;              /* of a result of doctor; 0: none */
 };
 
-/* Whether a file is a result of simulate --json, by its schema. */
-static bool is_result(const char *name)
+/* Whether a file is a result of `command --json`, by its schema. */
+static bool is_result(const char *name, const char *command)
 {
-    static const char schema[] = "urn:smsim:simulate:";
+    char schema[64];
+    int length = snprintf(schema, sizeof(schema), "urn:smsim:%s:", command);
     json_error_t unused;
     size_t n = strlen(name);
     json_t *tree = n > 5 && strcmp(name + n - 5, ".json") == 0 && fence_allows(name)
                        ? json_load_file(name, 0, &unused)
                        : NULL;
     const char *is = json_string_value(json_object_get(tree, "schema"));
-    bool result = is && strncmp(is, schema, sizeof(schema) - 1) == 0;
+    bool result = is && strncmp(is, schema, (size_t)length) == 0;
     json_decref(tree);
     return result;
 }
 
-static int read_result(struct side *side)
+static int read_result(struct side *side, bool doctor)
 {
     struct cfg root = cfg_load(&side->loader, side->name);
     if (!root.json)
         return -1;
     struct err why = { 0 };
-    if (difference_of_result(&side->numbers, root.json, &why) == 0)
+    int rc = doctor ? difference_of_doctor(&side->numbers, &side->measured_s, root.json,
+                                           &why)
+                    : difference_of_result(&side->numbers, root.json, &why);
+    if (rc == 0)
         return 0;
     return cfg_error(root, DIAG_WRONG_TYPE, "%s (write it anew)", why.text);
 }
@@ -109,10 +114,11 @@ static int read_side(struct side *side, const char *name, const struct arguments
     struct cfg root;
     cfg_loader_init(&side->loader);
     side->name = name;
-    if (is_result(name))
+    bool doctor = is_result(name, "doctor");
+    if (doctor || is_result(name, "simulate"))
         return args->sets.n
                    ? err_set(err, "--set: %s is a result, which has no keys", name)
-                   : read_result(side);
+                   : read_result(side, doctor);
     if (script_scenario(&s, &root, &side->loader, name, &how))
         return -1;
     side->tree = json_deep_copy(root.json);
@@ -164,7 +170,7 @@ static int measure(double *step_s, const struct side *side,
                                     n->tokens_per_s * n->step_s, (double)n->gpus };
     struct logs l;
     int rc = 0;
-    *step_s = 0;
+    *step_s = side->measured_s;
     if (!side->logs || side->logs->n == 0)
         return 0;
     logs_init(&l);

@@ -18,6 +18,13 @@ static double number(json_t *result, const char *pointer)
     return json_is_number(v) ? json_number_value(v) : (double)NAN;
 }
 
+static void take_parts(struct difference_numbers *n, json_t *parts)
+{
+    for (int i = 0; i < CATEGORY_N; i++)
+        n->parts_s[i] =
+            json_number_value(json_object_get(parts, names_of(category_names, i)));
+}
+
 int difference_of_result(struct difference_numbers *n, json_t *result, struct err *err)
 {
     *n = (struct difference_numbers) {
@@ -33,13 +40,35 @@ int difference_of_result(struct difference_numbers *n, json_t *result, struct er
     };
     const char *quality = json_string_value(pointer_get(result, "/quality"));
     snprintf(n->quality, sizeof(n->quality), "%s", quality ? quality : "");
-    for (int i = 0; i < CATEGORY_N; i++) {
-        json_t *parts = pointer_get(result, "/breakdown_s");
-        n->parts_s[i] =
-            json_number_value(json_object_get(parts, names_of(category_names, i)));
-    }
+    take_parts(n, pointer_get(result, "/breakdown_s"));
     if (!(n->step_s > 0) || !(n->peak_B >= 0))
         return err_set(err, "is no result of smsim simulate --json");
+    return 0;
+}
+
+int difference_of_doctor(struct difference_numbers *n, double *measured_s,
+                         json_t *result, struct err *err)
+{
+    double step_s = number(result, "/prediction/step_time_s"),
+           usd_per_h = number(result, "/prediction/usd_per_hour"),
+           measured = number(result, "/measured/median_s");
+    *n = (struct difference_numbers) {
+        .step_s = step_s,
+        .samples_per_s = number(result, "/prediction/samples") / step_s,
+        .tokens_per_s = number(result, "/prediction/tokens") / step_s,
+        .peak_B = number(result, "/prediction/peak_bytes"),
+        .capacity_B = number(result, "/prediction/capacity_bytes"),
+        .usd_per_h = usd_per_h,
+        .usd_per_step = usd_per_h * step_s / 3600,
+        .gpus = json_integer_value(pointer_get(result, "/prediction/gpus")),
+    };
+    n->fits = !(n->peak_B > n->capacity_B);
+    const char *quality = json_string_value(pointer_get(result, "/prediction/network"));
+    snprintf(n->quality, sizeof(n->quality), "%s", quality ? quality : "");
+    take_parts(n, pointer_get(result, "/prediction/breakdown_s"));
+    *measured_s = measured > 0 ? measured : 0;
+    if (!(n->step_s > 0) || !(n->peak_B >= 0) || n->gpus <= 0)
+        return err_set(err, "is no result of smsim doctor --json");
     return 0;
 }
 

@@ -57,6 +57,11 @@ struct difference {
 /* The numbers of a result of `simulate --json`; -1 with err set where it is none. */
 int difference_of_result(struct difference_numbers *n, json_t *result, struct err *err);
 
+/* The prediction of a result of `doctor --json`, and the time of a step that it measured;
+ * 0: its logs have none. -1 with err set where it is no such result. */
+int difference_of_doctor(struct difference_numbers *n, double *measured_s,
+                         json_t *result, struct err *err);
+
 /* A scenario's, simulated; its files come from the loader, to which errors go. */
 int difference_of_scenario(struct difference_numbers *n, struct cfg_loader *loader,
                            const json_t *tree, struct err *err);

@@ -50,7 +50,7 @@ static void take(struct doctor_prediction *p, const struct simulate_result *r)
         .reserved_B = (double)r->memory.reserved_B,
         .samples = r->samples_per_s * r->step_time_s,
         .tokens = r->tokens_per_s * r->step_time_s,
-        .gpus = (double)r->gpus,
+        .gpus = r->gpus,
         .usd_per_h = r->cost.has_price ? r->cost.usd_per_hour : (double)NAN,
         .mfu = r->mfu,
     };

@@ -23,7 +23,8 @@ struct doctor_prediction {
     double normal_s[2];        /* likewise of 95 % */
     double peak_B, peak_range_B[2], capacity_B; /* as nvidia-smi shows it */
     double allocated_B, reserved_B;             /* as PyTorch's allocator counts */
-    double samples, tokens, gpus;               /* of a step; of the cluster */
+    double samples, tokens;                     /* of a step */
+    int64_t gpus;                               /* of the cluster */
     double usd_per_h;                           /* NAN: no price is known */
     double mfu;
     char quality[FABRIC_QUALITY_TEXT]; /* of the network; "" of one node */

@@ -6,6 +6,11 @@
 
 #define KNOWN .flags = CONTRACT_MAY_NULL
 
+static json_t *prediction_network(const void *p)
+{
+    return json_string(((const struct doctor_prediction *)p)->quality);
+}
+
 /* clang-format off */
 static const struct contract_member prediction_rows[] = {
     CONTRACT_AT("step_time_s", REAL, doctor_prediction, step_s, "Time of one training step."),
@@ -16,6 +21,9 @@ static const struct contract_member prediction_rows[] = {
     CONTRACT_AT("peak_bytes", REAL, doctor_prediction, peak_B, "On the fullest GPU, as nvidia-smi shows it."),
     CONTRACT_AT("allocated_bytes", REAL, doctor_prediction, allocated_B, "As PyTorch's allocator counts."),
     CONTRACT_AT("reserved_bytes", REAL, doctor_prediction, reserved_B, "Likewise."),
+    CONTRACT_AT("capacity_bytes", REAL, doctor_prediction, capacity_B, "Of a GPU."),
+    CONTRACT_AT("gpus", INT64, doctor_prediction, gpus, "Of the cluster."),
+    CONTRACT_MADE("network", TEXT, prediction_network, "Its condition; empty of one node."),
     CONTRACT_AT("samples", REAL, doctor_prediction, samples, "Sequences of one step."),
     CONTRACT_AT("tokens", REAL, doctor_prediction, tokens, "Tokens of one step."),
     CONTRACT_AT("usd_per_hour", REAL, doctor_prediction, usd_per_h, "Of all instances.", KNOWN),
