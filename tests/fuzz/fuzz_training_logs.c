@@ -45,9 +45,17 @@ static void check(const struct logs *l)
     require_plain(l->nccl.network);
     for (int32_t i = 0; i < l->variables.n; i++)
         require_plain(l->variables.of[i].value);
+    for (int32_t i = 0; i < l->variables.n; i++)
+        require_plain(l->variables.of[i].name);
+    require_plain(l->nccl.provider);
+    require_plain(l->nccl.plugin);
+    require(s.n == 0 || isnan(s.loading_s) || s.loading_s >= 0);
+    require(isfinite(l->global_batch) && l->global_batch >= 0);
     for (int32_t i = 0; i < l->smi.n; i++) {
         require_plain(l->smi.gpus[i].host);
-        require(isfinite(l->smi.gpus[i].clock));
+        require(isfinite(l->smi.gpus[i].clock) && isfinite(l->smi.gpus[i].power));
+        require(isfinite(l->smi.gpus[i].width) && isfinite(l->smi.gpus[i].generation));
+        require(isfinite(l->smi.gpus[i].replays) && isfinite(l->smi.gpus[i].ecc));
     }
 }
 
@@ -91,6 +99,17 @@ static const char *const seeds[] = {
     "NET/IB/0/GDRDMA\nh:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0\n",
     "index, clocks.sm [MHz], power.draw [W], clocks_throttle_reasons.active\n0, 1410 "
     "MHz, 390.12 W, 0x04\n1, 1410 MHz, [N/A], 0x0\n",
+    "#Entity SMCLK PMAXC POWER GPUTL DVCCTR PCILG PCIMG PCIEW RPCTR EDVTL\nGPU 0 1980 "
+    "1980 "
+    "680.1 99 0 5 5 16 0 0\nGPU 1 1200 1980 700.2 98 4 4 5 8 900 2\n",
+    "DCGM_FI_DEV_SM_CLOCK{gpu=\"0\",Hostname=\"a\"} 1980\nDCGM_FI_DEV_ECC_DBE_VOL_TOTAL"
+    "{gpu=\"0\",Hostname=\"a\"} 1\n",
+    "steps: 2 loss: 12.6157 iter time (s): 2.673 samples/sec: 95.775\n[timer.py] "
+    "epoch=0/micro_step=80/global_step=10, RunningAvgSamplesPerSec=83.4, "
+    "CurrSamplesPerSec=84.2, MaxMemAllocated=9.02GB\nCUDA_LAUNCH_BLOCKING=1\n",
+    "completed step: 9, seconds: 5.667, TFLOP/s/device: 134.924\n{'memory(GiB)': "
+    "76.72, "
+    "'train_speed(iter/s)': 0.194334, 'global_step/max_steps': '300/4491'}\n",
     "{'train_runtime': 512.6, 'train_samples_per_second': 12.485, "
     "'train_steps_per_second': 0.195}\nstep: 4 loss: 7 memory: 66.91GiB(37.51%)  tps: "
     "10,050  tflops: 314.71\n",
