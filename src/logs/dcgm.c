@@ -45,23 +45,43 @@ static void keep(struct logs_smi_sample *x, int column, const char *at)
     x->v[column] = v;
 }
 
-/* dcgmi dmon ----------------------------------------------------------------------- */
+/* dcgmi dmon and nvidia-smi dmon ----------------------------------------------------- */
 
-/* "#Entity   SMCLK   POWER"; columns of other fields are passed over. */
+/* Columns of nvidia-smi dmon (nvidia-smi(1), "dmon"). */
+static const struct {
+    const char *brief;
+    enum logs_smi_column column;
+} monitor_names[] = {
+    { "gpu", SMI_INDEX }, { "pwr", SMI_POWER },  { "gtemp", SMI_TEMPERATURE },
+    { "sm", SMI_BUSY },   { "pclk", SMI_CLOCK }, { "fb", SMI_MEMORY },
+};
+
+enum { MONITOR_NAMES = sizeof(monitor_names) / sizeof(monitor_names[0]) };
+
+static int8_t column_of(const char *at, size_t n)
+{
+    for (int i = 0; i < NAMES; i++)
+        if (is_word(at, n, names[i].brief))
+            return (int8_t)names[i].column;
+    for (int i = 0; i < MONITOR_NAMES; i++)
+        if (is_word(at, n, monitor_names[i].brief))
+            return (int8_t)monitor_names[i].column;
+    return -1;
+}
+
+/* "#Entity   SMCLK   POWER", or "# gpu    pwr  gtemp     sm   pclk", before which there
+ * may be a date and a time; columns of other fields are passed over. */
 static bool read_header(struct logs_smi *s, const char *line)
 {
     static const char begin[] = "#Entity";
-    if (strncmp(line, begin, sizeof(begin) - 1) != 0)
+    bool dcgm = strncmp(line, begin, sizeof(begin) - 1) == 0;
+    if (!dcgm && (line[0] != '#' || !strstr(line, " gpu ")))
         return false;
-    const char *at = line + sizeof(begin) - 1;
+    const char *at = line + (dcgm ? sizeof(begin) - 1 : 1);
     int32_t n = 0;
     for (at += strspn(at, " "); *at && n < LOGS_SMI_WORDS; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
-        s->columns[n] = -1;
-        for (int i = 0; i < NAMES; i++)
-            if (is_word(at, length, names[i].brief))
-                s->columns[n] = (int8_t)names[i].column;
-        n++;
+        s->columns[n++] = column_of(at, length);
         at += length;
     }
     s->n_columns = n;
@@ -69,15 +89,19 @@ static bool read_header(struct logs_smi *s, const char *line)
     return true;
 }
 
-/* "GPU 0   1980   650.120   N/A" */
+/* "GPU 0   1980   650.120   N/A", or "0   650   61   99   1980" where the index is a
+ * column. */
 static bool read_row(struct logs_smi *s, const char *line)
 {
     struct logs_smi_sample x = { .has = { false } };
     const char *at = line + strspn(line, " ");
-    if (!s->entities || strncmp(at, "GPU ", 4) != 0 || !isdigit((unsigned char)at[4]))
+    bool named = strncmp(at, "GPU ", 4) == 0 && isdigit((unsigned char)at[4]);
+    if (!s->entities || (!named && !isdigit((unsigned char)*at)))
         return false;
-    keep(&x, SMI_INDEX, at + 4);
-    at += 4 + strcspn(at + 4, " ");
+    if (named) {
+        keep(&x, SMI_INDEX, at + 4);
+        at += 4 + strcspn(at + 4, " ");
+    }
     for (int32_t n = 0; n < s->n_columns; n++) {
         at += strspn(at, " ");
         if (!*at)
@@ -85,6 +109,8 @@ static bool read_row(struct logs_smi *s, const char *line)
         keep(&x, s->columns[n], at);
         at += strcspn(at, " ");
     }
+    if (!x.has[SMI_INDEX] || (!named && at[strspn(at, " ")]))
+        return false;
     struct logs_gpu *g = logs_smi_gpu(s, &x);
     if (g)
         logs_smi_add(g, &x);

@@ -209,6 +209,11 @@ static const struct {
     { "Max_CA", "Max_CA", true, GB },
     { "Peak reserved:", "Peak reserved:", true, MB }, /* nanotron's log_memory */
     { "Peak allocated", "Peak allocated", false, MB },
+    { "memory/max_", "memory/max_allocated (GiB)", false,
+      GB }, /* axolotl, utils/bench.py */
+    { "memory/max_", "memory/max_mem_allocated(gib)", false, GB },
+    { "memory/device_", "memory/device_reserved (GiB)", true, GB },
+    { "memory/device_", "memory/device_mem_reserved(gib)", true, GB },
 };
 
 static void keep_most(double *most, double v)

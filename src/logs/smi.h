@@ -1,4 +1,4 @@
-/* Tables of `nvidia-smi --query-gpu=... --format=csv` and of `dcgmi dmon`, with their
+/* Tables of `nvidia-smi --query-gpu=... --format=csv` of `nvidia-smi dmon` and of `dcgmi dmon`, with their
  * header, and what dcgm-exporter answers (dcgm.c), GPU by GPU. Samples of an idle GPU
  * (utilization below a half) are left out of means. */
 #ifndef LOGS_SMI_H
@@ -59,8 +59,8 @@ struct logs_gpu {
 };
 
 struct logs_smi {
-    bool entities;                  /* the header at hand is of dcgmi dmon */
-    int32_t n_columns;              /* of the header at hand; 0: none was seen */
+    bool entities;     /* the header at hand is of dcgmi or nvidia-smi dmon */
+    int32_t n_columns; /* of the header at hand; 0: none was seen */
     int8_t columns[LOGS_SMI_WORDS]; /* enum logs_smi_column, -1: another */
     int32_t n;
     struct logs_gpu *gpus;

@@ -131,6 +131,13 @@ static const struct format_case {
       "76.72, 'train_speed(iter/s)': 0.194334, 'epoch': 0.2, 'global_step/max_steps': "
       "'300/4491', 'percentage': '6.68%'}\n",
       1, 1 / 0.194334, 0, 0, 76.72 * 0x1p30 },
+    { "the Trainer's summary", /* axolotl: numbers are texts */
+      "{'loss': '0.7157', 'memory/max_active (GiB)': '2.98', 'memory/max_allocated "
+      "(GiB)': "
+      "'2.98', 'memory/device_reserved (GiB)': '4.12', 'epoch': '0.1333'}\n"
+      "{'train_runtime': '55.71', 'train_samples_per_second': '3.303', "
+      "'train_steps_per_second': '0.413', 'train_loss': '0.06318'}\n",
+      1, 1 / 0.413, 0, 2.98 * 0x1p30, 4.12 * 0x1p30 },
     { "the Trainer's summary",
       "{'train_runtime': 512.6, 'train_samples_per_second': 12.485, "
       "'train_steps_per_second': 0.195, 'train_loss': 1.2, 'epoch': 1.0}\n",
@@ -445,6 +452,35 @@ static void test_dmon(void)
     logs_release(&l);
 }
 
+/* nvidia-smi dmon, with and without a date, over two rounds of eight GPUs. */
+static void test_nvidia_dmon(void)
+{
+    struct logs l;
+    char row[128];
+    logs_init(&l);
+    for (int round = 0; round < 2; round++) {
+        feed(&l,
+             round ? "#Date       Time        gpu    pwr  gtemp     sm    mem   pclk\n"
+                     "#YYYYMMDD   HH:MM:SS    Idx      W      C      %      %    MHz\n"
+                   : "# gpu    pwr  gtemp     sm    mem   pclk\n"
+                     "# Idx      W      C      %      %    MHz\n");
+        for (int i = 0; i < 8; i++) {
+            snprintf(row, sizeof(row), "%s    %d    %d     61     99      -   %d\n",
+                     round ? " 20240501   10:00:00 " : "", i, i == 3 ? 410 : 680,
+                     i == 3 ? 1100 : 1980);
+            feed(&l, row);
+        }
+    }
+    feed(&l, "    9    680     61\n");
+    CU_ASSERT_EQUAL_FATAL(l.smi.n, 8);
+    const struct logs_gpu *slow = &l.smi.gpus[3], *well = &l.smi.gpus[0];
+    CU_ASSERT_EQUAL(well->n_busy, 2);
+    CU_ASSERT_EQUAL(well->clock / (double)well->n_clock, 1980);
+    CU_ASSERT_EQUAL(slow->clock / (double)slow->n_clock, 1100);
+    CU_ASSERT_EQUAL(slow->power / (double)slow->n_draw, 410);
+    logs_release(&l);
+}
+
 /* dcgm-exporter answers a quantity a line; the next answer begins where one comes anew. */
 static void test_exporter(void)
 {
@@ -559,6 +595,7 @@ void test_training_logs_register(void)
     CU_add_test(s, "nvidia-smi", test_smi);
     CU_add_test(s, "tables with reasons", test_smi_reasons);
     CU_add_test(s, "dcgmi dmon", test_dmon);
+    CU_add_test(s, "nvidia-smi dmon", test_nvidia_dmon);
     CU_add_test(s, "dcgm-exporter", test_exporter);
     CU_add_test(s, "variables", test_variables);
     CU_add_test(s, "files", test_files);
