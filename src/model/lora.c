@@ -226,6 +226,7 @@ uint32_t lora_trained_of(const char *word)
 static const struct word frozen[] = {
     { "vision_tower", LORA_FREEZES_VISION },
     { "projector", LORA_FREEZES_PROJECTOR },
+    { "language_model", LORA_FREEZES_LANGUAGE },
 };
 
 uint32_t lora_frozen_of(const char *word)

@@ -72,6 +72,8 @@ enum lora_trained {
 enum lora_frozen {
     LORA_FREEZES_VISION = 1 << 0, /* the tower that reads pictures */
     LORA_FREEZES_PROJECTOR = 1 << 1,
+    LORA_FREEZES_LANGUAGE = 1 << 2, /* all after the pictures: words, layers, head */
+    LORA_FREEZES_ALL = 7,
 };
 
 struct lora {

@@ -208,7 +208,11 @@ int op_list_make(struct op_list *list, struct arena *arena, const struct model *
                  const struct op_settings *s, struct err *err)
 {
     struct op_list wide;
-    struct op_settings *in_16bit = ARENA_NEW(arena, struct op_settings);
+    struct op_settings *in_16bit = ARENA_NEW(arena, struct op_settings),
+                       *own = ARENA_NEW(arena, struct op_settings);
+    *own = *s;
+    own->lora.whole |= m->tower && s->lora.frozen & LORA_FREEZES_LANGUAGE;
+    s = own; /* towers have their own (build_tower) */
     if (make_alike(list, arena, m, s, err) < 0)
         return -1;
     if (!op_recipe_of(s->precision) || s->first_16bit + s->last_16bit == 0)

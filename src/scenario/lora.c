@@ -136,9 +136,12 @@ int lora_read_frozen(struct parse_context *r)
     uint32_t set = 0;
     if (!cfg_present(c))
         return 0;
-    if (read_names(c, lora_frozen_of, "(write \"vision_tower\" or \"projector\")",
+    if (read_names(c, lora_frozen_of,
+                   "(write \"vision_tower\", \"projector\" or \"language_model\")",
                    &set))
         return -1;
+    if (set == LORA_FREEZES_ALL)
+        return cfg_error(c, DIAG_REQUIRES, "nothing is trained (leave one part out)");
     if (!r->s->training.lora.rank)
         r->s->training.lora.frozen = set;
     return 0;

@@ -239,12 +239,11 @@ static void test_refused_words(void)
         { "--num_virtual_tokens 20", true },
         { "--query_max_len 512", true },
         { "--negatives_cross_device", true },
-        { "--mm_tunable_parts mm_mlp_adapter", true },
+        { "--freeze_backbone True", true },
         { "--mm_tunable_parts mm_vision_tower,mm_mlp_adapter,mm_language_model",
           false },
         { "--tune_type_llm frozen", true },
         { "--tune_type_llm full", false },
-        { "--tune_mm_mlp_adapter True", true },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[400];

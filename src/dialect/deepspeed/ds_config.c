@@ -1,6 +1,7 @@
 /* DeepSpeed's configuration as a file, and its values that are "auto". */
 #include "config/pointer.h"
 #include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/launch_override.h"
 #include "dialect/source/files.h"
 #include "model/model.h"
 
@@ -170,6 +171,8 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         return;
     }
     const char *file = v->kind == VALUE_STRING ? deepspeed_find(t, v->text) : NULL;
+    if (!file && v->kind == VALUE_STRING) /* by its name alone */
+        file = launch_path_next_to(t->l, v->text, v->line);
     struct value *read = file ? deepspeed_load(t->l->loader, file) : NULL;
     const struct value *known =
         !read && v->kind == VALUE_STRING ? shipped_of(t, v->text, v->line) : NULL;

@@ -86,7 +86,8 @@ struct launch {
     int64_t shard_copies;
     /* arguments that freeze a vision tower and its projector in a full training, given
      * or by default; NULL: none */
-    const char *tower, *projector;
+    const char *tower, *projector, *language;
+    const char *freed;   /* an argument that has the tower trained; NULL: none */
     int64_t frozen_line; /* where one of them is given; 0: they are by default */
     int64_t spot_line;   /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;

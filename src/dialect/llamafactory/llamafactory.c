@@ -293,12 +293,6 @@ static bool is_older(const struct launch_command *c)
     return strcmp(launch_last_part(program), "train_bash.py") == 0;
 }
 
-void llamafactory_settle(struct launch *l, struct cfg root)
-{
-    trainer_settle_tower(l, root);
-    trainer_settle_lengths(l, root);
-}
-
 void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
 {
     struct trainer_kind kind = { .own = rows,

@@ -13,7 +13,6 @@
 
 bool llamafactory_recognises(const struct dialect_input *in);
 void llamafactory_read(struct launch_context *t, const struct dialect_input *in);
-void llamafactory_settle(struct launch *l, struct cfg root);
 extern const struct dialect_table llamafactory_tables[], llamafactory_v1_tables[];
 extern const struct dialect_option llamafactory_core_rows[];
 

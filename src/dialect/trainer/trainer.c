@@ -147,6 +147,8 @@ static void take_tower(struct launch_context *t, const struct dialect_option *ro
     if (it->value->kind == VALUE_NONE || launch_is_off(it->value))
         return;
     launch_hear(t, it);
+    if (it->value->kind == VALUE_STRING && trainer_take_pair(t, row, it))
+        return;
     launch_add_unresolved(t, row->pointer, it->value->line,
                           "%s: a tower of images is before the language model, and is "
                           "no part of its name (a config.json with vision_config has "
@@ -178,17 +180,6 @@ static void take_plan(struct launch_context *t, const struct dialect_option *row
                           "%s: the model is divided over all processes, unless a mesh "
                           "says over how many",
                           it->key);
-}
-
-static bool off_where_true(const struct value *v)
-{
-    return launch_true(v) || v->kind == VALUE_NONE;
-}
-
-/* LLaVA-NeXT's llava/train/train.py: what is not named is frozen. */
-static bool off_where_language(const struct value *v)
-{
-    return v->kind != VALUE_STRING || strstr(v->text, "mm_language_model") != NULL;
 }
 
 /* clang-format off */
@@ -262,6 +253,10 @@ const struct dialect_option trainer_rows[] = {
     FROZEN_PART("fix_vit", "vision_tower"), FROZEN_PART("freeze_merger", "projector"), FROZEN_PART("freeze_aligner", "projector"),
     FROZEN_PART("freeze_multi_modal_projector", "projector"), FROZEN_PART("freeze_projector", "projector"), FROZEN_PART("freeze_mlp", "projector"),
     FROZEN_PART("freeze_mm_mlp_adapter", "projector"), FROZEN_PART("tune_mm_mlp", "projector"),
+    FROZEN_PART("freeze_llm", "language_model"), FROZEN_PART("freeze_language_model", "language_model"),
+    FROZEN_PART("tune_mm_llm", "language_model"), FROZEN_PART("tune_language_model", "language_model"),
+    ROW("tune_mm_mlp_adapter", "/training/frozen", .take = trainer_take_only), ROW("pretrain_mm_mlp_adapter_only", "/training/frozen", .take = trainer_take_only),
+    ROW("only_tune_mm_mlp_adapter", "/training/frozen", .take = trainer_take_only), ROW("mm_tunable_parts", "/training/frozen", .take = trainer_take_tunable),
     ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype, .give = peft_give_dtype),
     ROW("dtype", "/training/master_weights", .take = trainer_take_dtype),
     ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE, .written = true),
@@ -323,11 +318,7 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("padding_free"), ROW_UNSIMULATED("sharded_ddp"), ROW_UNSIMULATED("use_ipex"),
     ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("use_cpu"), ROW_UNSIMULATED("no_cuda"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
     ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("tune_*"), ROW_UNSIMULATED("finetune_vision_layers"), ROW_UNSIMULATED("finetune_audio_layers"),
-    FROZEN("freeze_backbone"), FROZEN("freeze_llm"), FROZEN("freeze_language_model"), FROZEN("freeze_model"),
-    FROZEN("tune_mm_mlp_adapter"), FROZEN("pretrain_mm_mlp_adapter_only"), FROZEN("only_tune_mm_mlp_adapter"),
-    ROW("tune_mm_llm", NULL, .class = DIALECT_REFUSED, .off = off_where_true, .why = FROZEN_WHY),
-    ROW("tune_language_model", NULL, .class = DIALECT_REFUSED, .off = off_where_true, .why = FROZEN_WHY),
-    ROW("mm_tunable_parts", NULL, .class = DIALECT_REFUSED, .off = off_where_language, .why = FROZEN_WHY),
+    FROZEN("freeze_backbone"), FROZEN("freeze_model"),
     PREFIX("pre_seq_len"), PREFIX("num_virtual_tokens"), PREFIX("num_prefix_tokens"), PREFIX("use_prefix"), PREFIX("use_ptuning"),
     PAIRS("query_max_len"), PAIRS("passage_max_len"), PAIRS("train_group_size"), PAIRS("negatives_cross_device"),
     ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),

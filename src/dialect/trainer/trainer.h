@@ -68,11 +68,23 @@ void trainer_frozen_parts(struct launch_context *t, const struct value *dict,
                           const char *tower, const char *projector);
 void trainer_take_frozen(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it);
+/* Words that leave the projector alone to train, and lists of what is trained. */
+void trainer_take_only(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it);
+void trainer_take_tunable(struct launch_context *t, const struct dialect_option *row,
+                          const struct value_item *it);
+
+/* The model that a tower's name and a language model's make; false: none is known. */
+bool trainer_take_pair(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it);
 void trainer_settle_tower(struct launch *l, struct cfg root);
 
 /* Of a model that has no decoder after an encoder, sources and targets are one
  * sequence. */
 void trainer_settle_lengths(struct launch *l, struct cfg root);
+
+/* Both. */
+void trainer_settle_parts(struct launch *l, struct cfg root);
 
 /* hybrid_shard's degree, and what CPUOffload moves. */
 void trainer_take_hybrid(struct launch_context *t, const struct value_item *it);

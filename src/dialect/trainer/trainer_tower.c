@@ -1,5 +1,6 @@
 /* What only the model decides, which --set may give: whether it has a vision tower, that
  * is frozen, by a switch or unless one says otherwise, and whether sources and targets are one sequence. */
+#include "base/strbuf.h"
 #include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
 #include "model/model.h"
@@ -32,13 +33,53 @@ void trainer_take_frozen(struct launch_context *t, const struct dialect_option *
         strncmp(row->name, "tune", 4) == 0 || strncmp(row->name, "unfreeze", 8) == 0;
     if (it->value->kind == VALUE_UNKNOWN)
         launch_leave_out(t, it, "Boolean");
-    if (it->value->kind == VALUE_UNKNOWN || launch_true(it->value) == frees)
+    if (it->value->kind == VALUE_UNKNOWN)
         return;
+    if (launch_true(it->value) == frees) {
+        bool tower = strcmp(row->value, "vision_tower") == 0;
+        if (tower && !t->l->freed)
+            t->l->freed = it->key;
+        launch_hear(t, tower ? it : NULL);
+        return;
+    }
+    launch_hear(t, it);
     t->l->frozen_line = it->line;
     if (strcmp(row->value, "projector") == 0)
         t->l->projector = it->key;
+    else if (strcmp(row->value, "language_model") == 0)
+        t->l->language = it->key;
     else
         t->l->tower = it->key;
+}
+
+void trainer_take_only(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it)
+{
+    (void)row;
+    if (it->value->kind == VALUE_UNKNOWN)
+        launch_leave_out(t, it, "Boolean");
+    else if (launch_true(it->value)) {
+        launch_hear(t, it);
+        t->l->frozen_line = it->line;
+        t->l->tower = t->l->language = it->key;
+    }
+}
+
+/* LLaVA-NeXT's llava/train/train.py: what is not named is frozen. */
+void trainer_take_tunable(struct launch_context *t, const struct dialect_option *row,
+                          const struct value_item *it)
+{
+    const char *list = it->value->kind == VALUE_STRING ? it->value->text : NULL;
+    (void)row;
+    if (it->value->kind == VALUE_UNKNOWN)
+        launch_leave_out(t, it, "list of parts");
+    if (!list)
+        return;
+    launch_hear(t, it);
+    t->l->frozen_line = it->line;
+    t->l->tower = strstr(list, "mm_vision_tower") ? NULL : it->key;
+    t->l->projector = strstr(list, "mm_mlp_adapter") ? NULL : it->key;
+    t->l->language = strstr(list, "mm_language_model") ? NULL : it->key;
 }
 
 /* The scenario's model; whether it can be read. */
@@ -60,35 +101,63 @@ static bool has_tower(struct cfg root)
     return has;
 }
 
+/* Adapters freeze all but themselves. */
+static void note_freed(struct launch *l, struct cfg root)
+{
+    if (l->freed && has_tower(root))
+        launch_note(l, l->line, DIAG_NOT_SIMULATED,
+                    "%s: that the vision tower is trained next to adapters is not "
+                    "simulated: it is taken to be frozen",
+                    l->freed);
+    l->freed = NULL; /* once */
+}
+
 void trainer_settle_tower(struct launch *l, struct cfg root)
 {
     static const char frozen_at[] = "/training/frozen";
+    const char *keys[] = { l->tower, l->projector, l->language };
+    static const char *const parts[] = { "vision_tower", "projector",
+                                         "language_model" };
     struct err err = { 0 };
-    const char *both = l->tower && l->projector ? ", " : "",
-               *tower = l->tower ? l->tower : "",
-               *projector = l->projector ? l->projector : "";
     int64_t line = l->frozen_line ? l->frozen_line : l->line;
-    if ((!l->tower && !l->projector) || pointer_get(root.json, "/training/lora") ||
+    if (launch_is_set(root, "/training/lora"))
+        note_freed(l, root);
+    if ((!l->tower && !l->projector && !l->language) ||
+        !launch_is_set(root, "/model") || pointer_get(root.json, "/training/lora") ||
         pointer_get(root.json, frozen_at))
         return;
-    if (!has_tower(root)) {
-        if (l->frozen_line)
-            launch_note(l, line, DIAG_WITHOUT_EFFECT,
-                        "%s%s%s: without effect here: the model has no vision tower",
-                        tower, both, projector);
-        return;
-    }
+    bool has = has_tower(root);
     json_t *list = json_array();
-    if (l->tower)
-        json_array_append_new(list, json_string("vision_tower"));
-    if (l->projector)
-        json_array_append_new(list, json_string("projector"));
-    pointer_set(root.json, frozen_at, list, &err);
-    launch_note(l, line, DIAG_ASSUMED, "%s%s%s%s: the %s not trained", tower, both,
-                projector, l->frozen_line ? "" : " by default",
-                !l->projector ? "vision tower is"
-                : l->tower    ? "vision tower and the projector are"
-                              : "projector is");
+    struct strbuf names, what;
+    strbuf_init(&names);
+    strbuf_init(&what);
+    for (int i = 0; i < 3; i++) {
+        if (!keys[i])
+            continue;
+        json_array_append_new(list, json_string(parts[i]));
+        strbuf_printf(&what, "%s%s", what.len ? ", " : "", parts[i]);
+        if (!strstr(strbuf_get(&names), keys[i]))
+            strbuf_printf(&names, "%s%s", names.len ? ", " : "", keys[i]);
+    }
+    if (has) {
+        pointer_set(root.json, frozen_at, list, &err);
+        launch_note(l, line, DIAG_ASSUMED, "%s%s: not trained: %s", strbuf_get(&names),
+                    l->frozen_line ? "" : " by default", strbuf_get(&what));
+    } else {
+        json_decref(list);
+        if (l->language) {
+            diags_add(&l->loader->diags, launch_diag(l, DIAG_NOT_SIMULATED, line, 0),
+                      "%s: the language model is frozen, and the model has no vision "
+                      "tower before it that is trained",
+                      l->language);
+            l->tower = l->projector = l->language = NULL; /* once */
+        } else if (l->frozen_line)
+            launch_note(l, line, DIAG_WITHOUT_EFFECT,
+                        "%s: without effect here: the model has no vision tower",
+                        strbuf_get(&names));
+    }
+    strbuf_release(&names);
+    strbuf_release(&what);
 }
 
 void trainer_settle_lengths(struct launch *l, struct cfg root)
@@ -119,4 +188,10 @@ void trainer_settle_lengths(struct launch *l, struct cfg root)
         "of max_source_length %lld and max_target_length %lld (give --set "
         "/training/sequence_length=N for another)",
         (long long)a, (long long)b);
+}
+
+void trainer_settle_parts(struct launch *l, struct cfg root)
+{
+    trainer_settle_tower(l, root);
+    trainer_settle_lengths(l, root);
 }
