@@ -53,9 +53,26 @@ static void take_notes(struct launch *l, const struct document *d)
                     d->yaml.documents.n);
 }
 
+/* What Weights & Biases keeps of a run (wandb/sdk/wandb_config.py): all arguments, the
+ * library's and the model's, with their defaults. */
+static bool is_logged(struct launch *l, const struct value *root)
+{
+    const struct value_item *it = value_get(root, "_wandb");
+    it = it ? it : value_get(root, "wandb_version");
+    if (it)
+        diags_add(
+            &l->loader->diags, launch_diag(l, DIAG_UNKNOWN_FORMAT, it->line, 0),
+            "%s: this is what Weights & Biases kept of a run (give its script, or "
+            "the file of arguments that it was started with)",
+            it->key);
+    return it != NULL;
+}
+
 static json_t *take_dialect(struct launch *l, const struct document *d)
 {
     struct launch_context t = { .tree = NULL };
+    if (is_logged(l, d->root))
+        return NULL;
     const struct dialect *dialect = dialect_of_document(d->root);
     const struct dialect_input in = { .source = DIALECT_DOCUMENT, .root = d->root };
     if (!dialect) {
