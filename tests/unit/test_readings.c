@@ -202,6 +202,14 @@ static const struct reading programs[] = {
       "\"training\":{\"micro_batch_size\":16,\"sequence_length\":512,\"task\":"
       "\"causal-lm\"}}",
       NULL },
+    { "own.sh",
+      "torchrun --nproc_per_node 8 train_sft.py --model_name_or_path gpt2 "
+      "--per_device_train_batch_size 1 --block_size 1024 --seq_parallel_size 4 "
+      "--bf16\n",
+      "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2\","
+      "\"parallelism\":{\"context\":4},\"training\":{\"micro_batch_size\":1,"
+      "\"precision\":\"amp_bf16\",\"sequence_length\":1024,\"task\":\"causal-lm\"}}",
+      NULL },
     { "nodes.sh", "$LAUNCHER --model_name_or_path gpt2 --bf16\n", "",
       "what this command starts is not known: $LAUNCHER is not set in the script" },
     { "a.sh",

@@ -229,6 +229,10 @@ const struct dialect_option trainer_rows[] = {
     ROW("parallelism_config", "/parallelism/tensor", .take = take_degrees),
     ROW("tp_size", "/parallelism/tensor", .kind = DIALECT_DEGREE),
     ROW("tp_plan", "/parallelism/tensor", .take = take_plan),
+    ROW("seq_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
+    ROW("sequence_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
+    ROW("sequence_parallel_degree", "/parallelism/context", .kind = DIALECT_DEGREE),
+    ROW("context_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
     ROW("ddp_bucket_cap_mb", "/parallelism/bucket_size", .take = take_bucket, .give = trainer_give_bucket),
     ROW("max_grad_norm", "/training/gradient_clipping", .kind = DIALECT_NORM, .give = trainer_give_norm),
     ROW("per_device_train_batch_size", "/training/micro_batch_size", .take = take_batch, .kind = DIALECT_WHOLE, .written = true),
@@ -321,7 +325,7 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     FROZEN("freeze_backbone"), FROZEN("freeze_model"),
     PREFIX("pre_seq_len"), PREFIX("num_virtual_tokens"), PREFIX("num_prefix_tokens"), PREFIX("use_prefix"), PREFIX("use_ptuning"),
     PAIRS("query_max_len"), PAIRS("passage_max_len"), PAIRS("train_group_size"), PAIRS("negatives_cross_device"),
-    ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
+    ROW_UNSIMULATED("sequence_parallel_mode"), ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
     ROW_END,
 };
 const struct dialect_table trainer_tables[] = {
