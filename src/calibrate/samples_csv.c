@@ -4,6 +4,7 @@
 
 #include "config/csv.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -350,9 +351,11 @@ int samples_load_csv(struct samples *s, const char *file,
             file);
         return -1;
     }
-    int64_t device = column(&t.csv, device_columns);
+    int64_t device = column(&t.csv, device_columns), unnamed = 0;
     for (t.row = 0; t.row < t.csv.n_rows; t.row++) {
-        int wanted = device < 0 || !*cell(&t, device) ? 1
+        bool blank = device >= 0 && !*cell(&t, device);
+        unnamed += blank;
+        int wanted = device < 0 || blank ? !(blank && s->filter)
                      : read_row == read_product || read_row == read_attention_of ||
                              read_row == read_transfer || read_row == read_experts
                          ? samples_wants(s, cell(&t, device))
@@ -360,5 +363,10 @@ int samples_load_csv(struct samples *s, const char *file,
         if (wanted < 0 || (wanted && read_row(&t)))
             return -1;
     }
+    if (unnamed && unnamed < t.csv.n_rows)
+        VEC_PUSH(&s->notes,
+                 arena_printf(&s->loader->arena,
+                              "%s: %" PRId64 " rows name no device: %s", file, unnamed,
+                              s->filter ? "left out" : "taken for that of the others"));
     return 0;
 }

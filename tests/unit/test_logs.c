@@ -234,6 +234,20 @@ static void test_devices(void)
     unload(&l);
 }
 
+/* silicon_nccl has rows of Hopper that name no device: they are none of B200's. */
+static void test_unnamed(void)
+{
+    static const struct samples_hints b200 = { .device = "NVIDIA B200", .op = -1 };
+    struct loaded l;
+    load_as(&l, "../../validate/data/silicon_nccl.csv", &b200);
+    CU_ASSERT_EQUAL_FATAL(l.rc, 0);
+    CU_ASSERT_EQUAL(l.samples.colls.n, 355);
+    CU_ASSERT_EQUAL_FATAL(l.samples.notes.n, 1);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(l.samples.notes.v[0], "90 rows name no device: left out"));
+    unload(&l);
+}
+
 void test_logs_register(void)
 {
     CU_pSuite suite = CU_add_suite("logs", NULL, NULL);
@@ -244,4 +258,5 @@ void test_logs_register(void)
     CU_add_test(suite, "what the caller knows of logs", test_hints);
     CU_add_test(suite, "nodes that nothing gives", test_place);
     CU_add_test(suite, "devices", test_devices);
+    CU_add_test(suite, "rows that name no device", test_unnamed);
 }
