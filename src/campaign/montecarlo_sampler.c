@@ -79,10 +79,6 @@ int sampler_init(struct sampler *p, const struct uncertainty *u,
     const struct reps_options how = { .unfold = unfold };
     *p = (struct sampler) { .u = u, .s = s, .network = network };
     arena_init(&p->arena);
-    if (s->background.acts)
-        return err_set(err,
-                       "jitter and stragglers are not drawn next to other jobs (leave "
-                       "/uncertainty or /background out)");
     if (reps_build(&p->reps, &p->arena, s, &how, err))
         return -1;
     p->unfolded = !net_is_folded(p->reps.net);

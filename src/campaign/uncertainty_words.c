@@ -193,6 +193,18 @@ static int read_failures(struct failures *to, struct cfg at, bool job_saves)
     return 0;
 }
 
+/* Draws replay the step of one job. */
+static int check_alone(const struct raw_section *w, const struct scenario *s)
+{
+    const struct cfg drawn[] = { w->compute, w->host, w->link, w->stragglers };
+    for (size_t i = 0; s->background.acts && i < sizeof(drawn) / sizeof(drawn[0]); i++)
+        if (cfg_present(drawn[i]))
+            return cfg_error(drawn[i], DIAG_CONTRADICTION,
+                             "is not drawn next to other jobs (leave it or /background "
+                             "out)");
+    return 0;
+}
+
 int uncertainty_read(struct uncertainty *u, const struct scenario *s, struct cfg at,
                      bool job_saves)
 {
@@ -213,5 +225,6 @@ int uncertainty_read(struct uncertainty *u, const struct scenario *s, struct cfg
     rc |= read_jitter(&u->link, w.link, link_fields);
     rc |= read_stragglers(&u->stragglers, s, w.stragglers);
     rc |= read_failures(&u->failures, w.failures, job_saves);
+    rc |= check_alone(&w, s);
     return rc ? -1 : 0;
 }

@@ -442,6 +442,40 @@ static void test_goodput_words(void)
     }
 }
 
+#define WORK                                                                    \
+    "'model':'llama3-8b','training':{'sequence_length':2048,"                   \
+    "'micro_batch_size':1,'precision':'bf16'},'parallelism':{'library':'fsdp'," \
+    "'sharding':{'strategy':'full'}},'cluster':{'instance':'dgx-h100','count':4"
+
+/* Next to other jobs that it meets, draws are refused by the key; failures are not. */
+static void test_background(void)
+{
+    static const struct {
+        const char *tier, *drawn, *says;
+    } cases[] = {
+        { "16", "'compute_jitter':{'cv':0.05}", "/uncertainty/compute_jitter: is not" },
+        { "16", "'stragglers':{'count':1,'slowdown':2}",
+          "/uncertainty/stragglers: is" },
+        { "16", "'failures':{'mtbf_hours':50000,'checkpoint_time_s':60}", NULL },
+        { "1", "'compute_jitter':{'cv':0.05}", NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct loaded l;
+        char text[2000];
+        snprintf(text, sizeof(text),
+                 "{ " WORK ",'fabric_hosts':'0-1,4-5','tiers':[{'hosts':4,"
+                 "'oversubscription':%s}]},'uncertainty':{'samples':4,%s},"
+                 "'background':[{ " WORK ",'fabric_hosts':'2-3,6-7'}}] }",
+                 cases[i].tier, cases[i].drawn);
+        bench_campaign(&l, text, "");
+        CU_ASSERT_EQUAL(l.loader.diags.n_errors, cases[i].says != NULL);
+        if (cases[i].says && l.loader.diags.n_errors)
+            CU_ASSERT_PTR_NOT_NULL(
+                strstr(diags_error_text(&l.loader.diags, 0), cases[i].says));
+        unload(&l);
+    }
+}
+
 void test_uncertainty_register(void)
 {
     CU_pSuite s = CU_add_suite("uncertainty", NULL, NULL);
@@ -461,4 +495,5 @@ void test_uncertainty_register(void)
     CU_add_test(s, "the optimal interval", test_optimum);
     CU_add_test(s, "no failures, and too many", test_extremes);
     CU_add_test(s, "goodput of a scenario", test_goodput_words);
+    CU_add_test(s, "not next to other jobs", test_background);
 }
