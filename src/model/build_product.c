@@ -14,6 +14,8 @@ static enum op_formatted formatted_of(const struct build *b, enum module part)
         return OP_FORMAT_LATENT;
     if (part >= MODULE_STATE_IN && part <= MODULE_STATE_STEP)
         return OP_FORMAT_STATE_IN;
+    if (part == MODULE_LOGITS)
+        return OP_FORMAT_HEAD;
     return part == MODULE_OUT         ? OP_FORMAT_OUT
            : part == MODULE_STATE_OUT ? OP_FORMAT_STATE_OUT
                                       : OP_FORMATS;
@@ -30,7 +32,8 @@ void build_set_formats(struct build *b)
 {
     for (int i = MODULE_NONE + 1; i < MODULE_LINEARS; i++) {
         struct linear *l = &b->linears[i];
-        if (dtype_is_quantized(l->dtype))
+        bool own = b->s->formats.of[OP_FORMAT_HEAD] > 0 && i == MODULE_LOGITS;
+        if (dtype_is_quantized(l->dtype) || own)
             l->dtype = op_compute_dtype(build_precision(b, (enum module)i));
     }
 }
@@ -53,7 +56,7 @@ static void own_linear(struct build *b, enum module part, const struct linear *l
         weight->expert = l->expert;
         weight->hidden =
             b->module == OP_ATTENTION || b->module == OP_MLP || part == MODULE_MTP;
-        weight->quantized = dtype_is_quantized(l->dtype);
+        weight->quantized = dtype_is_quantized(l->dtype) && part != MODULE_LOGITS;
         build_freeze(b, part, weight);
     }
     if (l->bias) {

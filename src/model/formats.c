@@ -11,6 +11,7 @@ const struct name_value op_formatted_names[] = {
     { "moe_latent", OP_FORMAT_LATENT },
     { "mamba_in", OP_FORMAT_STATE_IN },
     { "mamba_out", OP_FORMAT_STATE_OUT },
+    { "head", OP_FORMAT_HEAD },
     { "mtp", OP_FORMAT_MTP },
     { NULL, 0 },
 };

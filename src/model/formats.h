@@ -18,6 +18,7 @@ enum op_formatted {
     OP_FORMAT_LATENT,    /* around experts that read latent columns */
     OP_FORMAT_STATE_IN,  /* first product of mixers that keep a state, */
     OP_FORMAT_STATE_OUT, /* and the last */
+    OP_FORMAT_HEAD,      /* the logits' product, in 16 bits unless named */
     OP_FORMAT_MTP,       /* all of what predicts further tokens */
     OP_FORMATS
 };

@@ -142,6 +142,23 @@ static void test_identities(void)
     same_step(hybrid, ALL("mxfp8"), "/training/precision=\"mxfp8\"");
 }
 
+/* The logits' product has 16 bits unless it is named: then its three products are
+ * faster, and its weights are held as before. */
+static void test_head(void)
+{
+    struct job j[2];
+    struct simulate_result r[2];
+    run("/training/precision=\"mxfp8\"", &j[0], &r[0]);
+    run("/training/precision=\"mxfp8\" /training/module_precision={\"head\":\"mxfp8\"}",
+        &j[1], &r[1]);
+    double saved_s = r[0].parts_s[CATEGORY_COMPUTE] - r[1].parts_s[CATEGORY_COMPUTE];
+    CU_ASSERT(saved_s > 0.002 * r[0].step_time_s && saved_s < 0.3 * r[0].step_time_s);
+    CU_ASSERT_EQUAL(r[0].memory.stages[0].parameters_B,
+                    r[1].memory.stages[0].parameters_B);
+    job_unload(&j[0]);
+    job_unload(&j[1]);
+}
+
 /* A module is run twice and has one set of parameters, gradients and states. */
 static void test_repeated(void)
 {
@@ -228,6 +245,7 @@ void test_formats_register(void)
     CU_add_test(s, "products of modules", test_products);
     CU_add_test(s, "one format for all modules", test_identities);
     CU_add_test(s, "modules that are repeated", test_repeated);
+    CU_add_test(s, "the head in 8 bits", test_head);
     CU_add_test(s, "ranks, passes and operators agree", test_fidelities);
     CU_add_test(s, "what is refused", test_rules);
 }
