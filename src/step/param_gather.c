@@ -16,6 +16,8 @@
 #include "step/issue.h"
 #include "step/replicas.h"
 
+#include <math.h>
+
 /* Parameters of consecutive blocks that are gathered together. */
 struct param_bucket {
     enum replica_group held_by;
@@ -190,24 +192,31 @@ static int64_t tensors_of(const struct stage *stage, enum replica_group h)
     return n;
 }
 
+/* Kernels of a stream that are launched and have not begun, before the host waits
+ * (forums.developer.nvidia.com, "CUDA stream are blocked when luanch lots of kernels"). */
+enum { LAUNCHES_AHEAD = 1000 };
+
 /* Lists: each rank's pieces are joined to a buffer, which the gather fills, and which is
  * copied out tensor by tensor: one copy for each tensor and rank, that the host launches.
  * Each number is read and written three times: joined, out of what NCCL has filled, and
- * to its place (PyTorch's all_gather of lists, nanotron's all_gather_coalesced). */
+ * to its place (PyTorch's all_gather of lists, nanotron's all_gather_coalesced). A stream
+ * holds some thousand launches; those beyond wait until the gather has ended. */
 static void copy_lists(struct builder *b, enum replica_group h, double elements)
 {
     const struct parallelism *p = &b->stage->s->parallel;
     double width = dtype_bytes(op_parameter_dtype(b->stage->s->training.precision));
     double pieces = (double)tensors_of(b->stage, h) * replicas_shards(b->stage, h);
+    double ahead = fmin(pieces, LAUNCHES_AHEAD), part_s = b->stage->fw->shard.part_s;
     if (!library_has(library_of(p)->gathers_lists, (int)p->shard.strategy))
         return;
     ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)(2 * elements * width));
     issue_wait(b, (int32_t)b->step->program.tasks.n - 1);
-    issue_stream(b, CATEGORY_DATA_COMM_EXPOSED, pieces * b->stage->fw->shard.part_s,
-                 6 * elements * width);
+    issue_stream(b, CATEGORY_DATA_COMM_EXPOSED, ahead * part_s, 6 * elements * width);
     issue_label(b, "copy lists of parts");
     issue_mark_memory(b);
     ledger_free(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)(2 * elements * width));
+    issue_host_pause(b, (pieces - ahead) * part_s);
+    issue_label(b, "copy lists of parts");
 }
 
 /* After the update: all that the same ranks hold at once. */

@@ -72,9 +72,13 @@ static void test_launch_jitter(void)
     CU_ASSERT_DOUBLE_EQUAL(full_s / none_s, 1 + 1. / 3, 0.02);
 }
 
-/* The step of a job on two nodes after changes to it; without what a library's host
- * takes for collectives of pipelines over nodes, where `staged` is false. */
-static double changed_s(const char *const *changes, int n, bool staged)
+/* What is changed of a library's host; below 0: nothing. */
+struct host_times {
+    double staged_s, part_s;
+};
+
+/* The step of a job on two nodes after changes to it and to its library's host. */
+static double changed_s(const char *const *changes, int n, struct host_times host)
 {
     struct cfg_loader loader;
     struct scenario s;
@@ -93,12 +97,29 @@ static double changed_s(const char *const *changes, int n, bool staged)
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
     CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
     struct framework fw = *s.training.framework;
-    fw.host.dispatch_staged_s = staged ? fw.host.dispatch_staged_s : 0;
+    fw.host.dispatch_staged_s =
+        host.staged_s < 0 ? fw.host.dispatch_staged_s : host.staged_s;
+    fw.shard.part_s = host.part_s < 0 ? fw.shard.part_s : host.part_s;
     s.training.framework = &fw;
     CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &options, &err), 0);
     double time_s = r.step_time_s;
     cfg_loader_release(&loader);
     return time_s;
+}
+
+/* Updated parameters that come as lists: a copy for each of 32 layers' 7 tensors and three
+ * more from each of 128 ranks. A thousand of these are launched during the gather. */
+static void test_lists(void)
+{
+    static const char *const changes[] = { "/cluster/count=16",
+                                           "/parallelism/sharding={\"strategy\":"
+                                           "\"optimizer\"}" };
+    const double part_s = 8e-6, pieces = (32 * 7 + 3) * 128, ahead = 1000;
+    double once_s = changed_s(changes, 2, (struct host_times) { -1, part_s }),
+           twice_s = changed_s(changes, 2, (struct host_times) { -1, 2 * part_s }),
+           shipped_s = changed_s(changes, 2, (struct host_times) { -1, -1 });
+    CU_ASSERT_DOUBLE_EQUAL(shipped_s, once_s, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(twice_s - once_s, (pieces - ahead) * part_s, ahead * part_s);
 }
 
 /* Eight stages with sixteen microbatches: two messages come and two go with each, and the
@@ -108,7 +129,7 @@ static double piped_s(const char *framework)
     const char *const changes[] = { framework, "/parallelism/tensor=2",
                                     "/parallelism/pipeline=8",
                                     "/parallelism/schedule=1f1b" };
-    return changed_s(changes, 4, true);
+    return changed_s(changes, 4, (struct host_times) { -1, -1 });
 }
 
 static void test_stage_messages(void)
@@ -126,7 +147,7 @@ static double staged_s(const char *const changes[2], bool staged)
     const char *const all[] = { "/parallelism/placement=PDT", "/parallelism/tensor=4",
                                 "/parallelism/sequence_parallel=true", changes[0],
                                 changes[1] };
-    return changed_s(all, 5, staged);
+    return changed_s(all, 5, (struct host_times) { staged ? -1 : 0, -1 });
 }
 
 /* It is spent where the stages of a pipeline are on several nodes alone: sixteen layers a
@@ -151,5 +172,6 @@ void test_host_register(void)
     CU_add_test(suite, "graphs leave the host out of passes", test_graphs);
     CU_add_test(suite, "looks for messages of a pipeline", test_stage_messages);
     CU_add_test(suite, "tensor groups of pipelines over nodes", test_stages_over_nodes);
+    CU_add_test(suite, "copies of lists", test_lists);
     CU_add_test(suite, "launch jitter with the backward after it", test_launch_jitter);
 }
