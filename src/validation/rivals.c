@@ -5,6 +5,7 @@
 #include "config/csv.h"
 #include "config/datadir.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,16 +178,38 @@ static int64_t take_outcome(struct named *names, int64_t n, const char *name)
     return -1;
 }
 
+/* Rows of the simulator that the table has not, by the first of them. */
+static void warn_elsewhere(const struct rival *r, struct cfg_loader *loader,
+                           const struct mapping_run *run, const struct predictions *p,
+                           int64_t first)
+{
+    bool all = r->n_elsewhere == p->csv.n_rows;
+    if (r->n_elsewhere == 0 || (r->version[0] && !all))
+        return; /* of a part of the table the shipped files have more */
+    struct diag at =
+        diag_at_line(DIAG_WARNING, DIAG_UNKNOWN_NAME, p->csv.file, p->csv.lines[first]);
+    diags_add(&loader->diags, at,
+              "\"%s\" is no row of %s that is left%s%s%s; %" PRId64 " of %" PRId64
+              " rows are none (rows are named as `smsim validate %s --rows` has them)",
+              csv_cell(&p->csv, first, p->row), run->mapping->name,
+              all && run->n_outcomes ? ", whose first is \"" : "",
+              all && run->n_outcomes ? run->outcomes[0].name : "",
+              all && run->n_outcomes ? "\"" : "", r->n_elsewhere, p->csv.n_rows,
+              run->mapping->name);
+}
+
 static void join(struct rival *r, struct cfg_loader *loader, struct arena *arena,
                  const struct mapping_run *run, const struct predictions *p)
 {
     struct named *names = names_sorted(arena, run);
+    int64_t first = -1;
     begin_run(r, arena, run);
     for (int64_t i = 0; i < p->csv.n_rows; i++) {
         double seconds = number(p, loader, i, p->seconds),
                bytes = number(p, loader, i, p->bytes);
         int64_t at = take_outcome(names, run->n_outcomes, csv_cell(&p->csv, i, p->row));
         r->n_elsewhere += at < 0;
+        first = at < 0 && first < 0 ? i : first;
         bool says = isfinite(seconds) || isfinite(bytes);
         if (at < 0 || !says || run->outcomes[at].error ||
             !(run->outcomes[at].step_s > 0))
@@ -196,6 +219,7 @@ static void join(struct rival *r, struct cfg_loader *loader, struct arena *arena
     }
     for (int64_t i = 0; i < run->n_outcomes; i++)
         r->run.n_failed += r->run.outcomes[i].error != NULL;
+    warn_elsewhere(r, loader, run, p, first);
 }
 
 /* Ours of the rows that it predicts. */

@@ -87,6 +87,10 @@ static void test_join(void)
                           0);
     CU_ASSERT_EQUAL_FATAL(r.n, 1);
     CU_ASSERT_EQUAL(r.v->n_elsewhere, 2); /* a third tp2 and one that is not there */
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(diags_warning_text(&loader.diags, 0),
+               ":7: \"tp2\" is no row of a table that is left; 2 of 7 rows are none"));
     const struct summary_metric *rate = metric(&r.v->summary, "tokens_per_s"),
                                 *memory = metric(&r.v->summary, "/memory/peak_bytes");
     CU_ASSERT_PTR_NOT_NULL_FATAL(rate);
@@ -104,6 +108,31 @@ static void test_join(void)
     CU_ASSERT_DOUBLE_EQUAL(r.v->summary.rankings->regret, 1, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(r.v->summary.rankings->regret_top3, 0, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(outcomes[0].quantities[0].predicted, 1e5, 1e-6); /* as was */
+    cfg_loader_release(&loader);
+}
+
+/* Of a file whose rows have other names, the first is named, and what was looked for. */
+static void test_elsewhere(void)
+{
+    struct mapping_outcome outcomes[] = { outcome("tp1", 10, NULL),
+                                          outcome("tp2", 8, NULL) };
+    struct mapping mapping = { .name = "a table",
+                               .n_variants = 1,
+                               .variants = &variant };
+    const struct mapping_run run = {
+        .mapping = &mapping, .n_rows = 2, .n_outcomes = 2, .outcomes = outcomes
+    };
+    struct cfg_loader loader;
+    struct rivals r = { 0 };
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL(add(&r, &loader, &run, "row,seconds\ntp=1,10\ntp=2,5\n"), 0);
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(diags_warning_text(&loader.diags, 0),
+               ":2: \"tp=1\" is no row of a table that is left, whose "
+               "first is \"tp1\"; 2 of 2 rows are none"));
+    CU_ASSERT_EQUAL(add(&r, &loader, &run, "row,seconds\ntp2,10\ntp1,5\n"), 0);
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1);
     cfg_loader_release(&loader);
 }
 
@@ -139,5 +168,6 @@ void test_rivals_register(void)
 {
     CU_pSuite s = CU_add_suite("rivals", NULL, NULL);
     CU_add_test(s, "predictions of others are joined and ranked", test_join);
+    CU_add_test(s, "rows of other names are warned of", test_elsewhere);
     CU_add_test(s, "wrong tables are refused by line", test_wrong);
 }
