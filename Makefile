@@ -41,7 +41,7 @@ comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit suites golden terminal browser readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
+.PHONY: all demo test unit suites golden terminal exhaustive browser readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -58,7 +58,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden terminal browser sweeps files capture strangers device installed library everywhere $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden terminal exhaustive browser sweeps files capture strangers device installed library everywhere $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -72,6 +72,9 @@ golden: $(BUILD)/smsim          ## what commands print, and what they say of bad
 
 terminal: $(BUILD)/smsim        ## width and colour on a terminal
 	$(Q)sh tests/terminal.sh $(BUILD)/smsim
+
+exhaustive: $(BUILD)/smsim      ## plans that are listed against simulating everything
+	$(Q)sh tests/exhaustive.sh $(BUILD)/smsim
 
 readme: $(BUILD)/smsim          ## README.md and docs/ against what the program prints
 	$(Q)SLOW=1 sh tests/readme.sh $(BUILD)/smsim
