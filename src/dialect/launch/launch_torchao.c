@@ -13,8 +13,9 @@ const char *launch_torchao_precision(struct launch_context *t,
         return "fp8_current";
     if (strncasecmp(word, "rowwise", strlen("rowwise")) == 0) {
         launch_note(t->l, it->line, DIAG_NOT_SIMULATED,
-                    "%s: scales of rows are simulated as one of the tensor: casts for "
-                    "each direction and slower products are not",
+                    "%s: scales of rows are simulated as one of the tensor, which is "
+                    "faster: on 8 H100s Llama-3 8B gained 12 %% over bf16 with rows, "
+                    "25 %% with one (torchtitan, 2025)",
                     it->key);
         return "fp8_current";
     }

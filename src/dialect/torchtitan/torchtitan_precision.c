@@ -1,5 +1,6 @@
 /* torchtitan's formats: parameters, gradients, and converters of products (torchtitan/
  * components/quantization, v0.1 to v0.2.2: float8.py, mx.py). */
+#include "base/names.h"
 #include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_torchao.h"
 #include "dialect/torchtitan/torchtitan.h"
@@ -78,6 +79,38 @@ static const char *converted(struct launch_context *t, const struct value *c,
     return word;
 }
 
+static const struct name_value dtypes[] = { { "bfloat16", 16 },
+                                            { "float32", 32 },
+                                            { NULL, 0 } };
+
+/* How many bits a key's format has; asks for the field where it is another. */
+static int bits_of(struct launch_context *t, const struct value *c, const char *key,
+                   const char *pointer, int otherwise)
+{
+    const struct value_item *it = value_get(c, key);
+    int bits = otherwise;
+    launch_hear(t, it);
+    if (it && (it->value->kind != VALUE_STRING ||
+               names_find(dtypes, it->value->text, &bits) != 0))
+        launch_unresolved_item(t, pointer, it, "format that is simulated");
+    return bits;
+}
+
+/* training.dtype is what parameters are held in, and with them the optimizer's states
+ * (torchtitan/config/configs.py); whether it is 16 bits. */
+static bool take_held(struct launch_context *t, const struct value *c, bool wide)
+{
+    static const char held[] = "/training/master_weights";
+    int bits = bits_of(t, c, "training.dtype", held, 32);
+    if (bits == 16 && wide)
+        launch_add_unresolved(t, held, value_get(c, "training.dtype")->line,
+                              "training.dtype: parameters in 16 bits that are computed "
+                              "in fp32 are not simulated");
+    else if (bits == 16)
+        launch_set(t, held, json_false(), value_get(c, "training.dtype"));
+    return bits == 16;
+}
+
 /* fully_shard casts parameters to bf16; DDP autocasts. */
 void torchtitan_take_precision(struct launch_context *t, const struct value *c)
 {
@@ -87,8 +120,10 @@ void torchtitan_take_precision(struct launch_context *t, const struct value *c)
                        "float32") == 0,
          shards = launch_has(t, "/parallelism/sharding/strategy");
     const char *word = converted(t, c, &by);
+    bool narrow = take_held(t, c, wide);
     launch_hear(t, by.old);
-    launch_hear(t, value_get(c, "training.mixed_precision_reduce"));
+    int reduced = bits_of(t, c, "training.mixed_precision_reduce",
+                          "/training/gradient_dtype", 32);
     if (by.others)
         launch_add_unresolved(t, at, by.all->line,
                               "model.converters: NVFP4 of torchao is not simulated");
@@ -101,14 +136,15 @@ void torchtitan_take_precision(struct launch_context *t, const struct value *c)
         word = "amp_fp8";
     }
     launch_settle_item(t, at,
-                       json_string(wide     ? "fp32"
-                                   : word   ? word
-                                   : shards ? "bf16"
-                                            : "amp_bf16"),
+                       json_string(wide               ? "fp32"
+                                   : word             ? word
+                                   : shards || narrow ? "bf16"
+                                                      : "amp_bf16"),
                        word ? by.all ? by.all : by.old : it,
                        "mixed_precision_param's default");
     if (!wide)
-        launch_settle_item(t, "/training/gradient_dtype", json_string("fp32"),
+        launch_settle_item(t, "/training/gradient_dtype",
+                           json_string(reduced == 16 ? "bf16" : "fp32"),
                            value_get(c, "training.mixed_precision_reduce"),
                            "mixed_precision_reduce's default");
 }
