@@ -22,6 +22,11 @@ static const struct dialect_word attentions[] = {
     { "flash_attention_2", "flash" }, { "llama3_ring_attention", "flash" }, { "ring_flash_triton", "flash" }, { "sdpa", "sdpa" }, { "eager", "unfused" }, { NULL, NULL },
 };
 
+/* Before nanotron was public ("brrr"), attention's core or all of a layer. */
+static const struct dialect_word granularities[] = {
+    { "selective", "selective" }, { "SELECTIVE", "selective" }, { "full", "full" }, { "FULL", "full" }, { NULL, NULL },
+};
+
 static bool off_true(const struct value *v)
 {
     return v->kind == VALUE_NONE || launch_true(v);
@@ -37,6 +42,7 @@ static const struct dialect_option rows[] = {
     ROW("parallelism.pp", WIDE "pipeline", .kind = DIALECT_DEGREE),
     ROW("parallelism.context_parallel_size", WIDE "context", .kind = DIALECT_DEGREE),
     ROW("parallelism.recompute_layer", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
+    ROW("parallelism.recompute_granularity", "/training/activation_checkpointing", .kind = DIALECT_WORD, .words = granularities, .wanted = "granularity that is known"),
     ROW("model.model_config._attn_implementation", "/training/attention", .kind = DIALECT_WORD, .words = attentions, .wanted = "attention that is simulated"),
     ROW_END,
 };
@@ -64,6 +70,10 @@ static const struct dialect_option others[] = {
     ROW_UNSIMULATED("model.model_config.z_loss_enabled"), ROW_UNSIMULATED("model.model_config.moe_config.token_dispatcher_type"), ROW_UNSIMULATED("doremi.*"),
     ROW_IDLE("model.init_method.*"), ROW_IDLE("model.model_config.*"), ROW_IDLE("optimizer.adam_*"), ROW_IDLE("optimizer.weight_decay*"), ROW_IDLE("optimizer.learning_rate_scheduler*"), ROW_IDLE("optimizer.optimizer_factory.*"), ROW_IDLE("tokens.val_check_interval"), ROW_IDLE("tokens.limit_*"), ROW_IDLE("general.*"), ROW_IDLE("checkpoints*"), ROW_IDLE("data_stages"), ROW_IDLE("data*"), ROW_IDLE("logging*"),
     ROW_IDLE("metrics_logging*"), ROW_IDLE("tokenizer*"), ROW_IDLE("profiler*"), ROW_IDLE("profile*"), ROW_IDLE("lighteval*"), ROW_IDLE("s3_upload*"), ROW_IDLE("general"), ROW_IDLE("learning_rate_scheduler*"),
+    /* "brrr": the model's sizes, which /model has */
+    ROW_IDLE("model.n_*"), ROW_IDLE("model.hidden_size"), ROW_IDLE("model.num_*"), ROW_IDLE("model.vocab_size"), ROW_IDLE("model.max_position_embeddings"), ROW_IDLE("model.resid_pdrop"), ROW_IDLE("model.attn_pdrop"), ROW_IDLE("model.embd_pdrop"), ROW_IDLE("model.layer_norm_epsilon"),
+    ROW_IDLE("model.scale_attn_weights"), ROW_IDLE("model.activation_function"), ROW_IDLE("model.attention_softmax_in_fp32"), ROW_IDLE("model.pad_key_length"), ROW_IDLE("model.hf_*"), ROW_IDLE("model.seed"), ROW_IDLE("model.tokenizer_*"), ROW_IDLE("brrr_data*"), ROW_IDLE("optimizer.learning_rate"), ROW_IDLE("optimizer.no_load_optim"),
+    ROW("parallelism.tp_column_linear_async_communication", NULL, .class = DIALECT_UNSIMULATED),
     ROW_IDLE("experiment_logger*"), ROW_IDLE("slurm*"), ROW_IDLE("kill_switch_path"), ROW_IDLE("model.model_config.moe_config.*"),
     ROW_END,
 };
@@ -293,13 +303,18 @@ static void note_stages(struct launch_context *t, const struct value *c)
 
 /* All of it ------------------------------------------------------------------------ */
 
+/* The model's sizes lay in "model" before nanotron was public ("brrr", 2023), whose GPT-2
+ * had as many heads of keys and values as its code said. */
+static const char own_model[] = "n_layer";
+
 bool nanotron_recognises(const struct dialect_input *in)
 {
     const struct value_item *wide = value_get(in->root, "parallelism"),
                             *model = value_get(in->root, "model");
     return in->source == DIALECT_DOCUMENT && wide && value_get(wide->value, "dp") &&
            value_get(wide->value, "tp") && value_get(wide->value, "pp") && model &&
-           value_get(model->value, "model_config");
+           (value_get(model->value, "model_config") ||
+            value_get(model->value, own_model));
 }
 
 /* Keys of the model that made it, or left it open. */
@@ -323,7 +338,12 @@ static void read_configuration(struct launch_context *t, const struct value *v)
     const struct value_item *model = value_get(v, "model"),
                             *config = value_get(model->value, "model_config");
     launch_take_rows(t, rows, c);
-    if (config->value->kind == VALUE_DICT)
+    if (!config)
+        launch_add_unresolved(t, "/model", value_get(model->value, own_model)->line,
+                              "model.%s: it is a GPT-2 whose heads of keys and values "
+                              "no key says; a config.json of equal sizes would do",
+                              own_model);
+    else if (config->value->kind == VALUE_DICT)
         nanotron_take_model(t, config);
     hear_model(t, c);
     take_batch(t, c);

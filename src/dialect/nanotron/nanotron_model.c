@@ -131,6 +131,18 @@ static json_t *starcoder(struct launch_context *t, const struct value *m)
     return v;
 }
 
+/* A layer norm's epsilon and dropouts are words of GPT's kin in forks, whose MLPs are not
+ * gated and whose positions and biases no key says. */
+static const struct value_item *of_gpt(const struct value *m)
+{
+    static const char *const words[] = { "layer_norm_epsilon", "activation_function",
+                                         "attn_pdrop", "scale_attn_weights", NULL };
+    for (const char *const *w = words; *w; w++)
+        if (value_get(m, *w) && !value_get(m, "hidden_act"))
+            return value_get(m, *w);
+    return NULL;
+}
+
 void nanotron_take_model(struct launch_context *t, const struct value_item *config)
 {
     static const char *const other[] = { "is_mamba_config", "is_llamoe_config", NULL };
@@ -142,8 +154,8 @@ void nanotron_take_model(struct launch_context *t, const struct value_item *conf
     if (is_on(m, "is_starcoder2_config")) {
         v = starcoder(t, m);
     } else if (is_on(m, "is_llama_config") || is_on(m, "is_qwen2_config") ||
-               (value_get(m, "intermediate_size") &&
-                !value_get(m, "is_llama_config"))) {
+               (value_get(m, "intermediate_size") && !value_get(m, "is_llama_config") &&
+                !of_gpt(m))) {
         const struct value_item *act = value_get(m, "hidden_act");
         if (act && strcmp(launch_word(m, "hidden_act", "silu"), "silu") != 0)
             launch_note(t->l, act->line, DIAG_APPROXIMATE,
@@ -151,6 +163,10 @@ void nanotron_take_model(struct launch_context *t, const struct value_item *conf
         v = decoder(t, m);
         choose_family(t, v, m);
         take_experts(t, v, m);
+    } else if (of_gpt(m)) {
+        ask(t, of_gpt(m),
+            "it is a word of no Llama: which model of the GPT family it "
+            "is, is not said");
     } else {
         ask(t, config, "it is no model of nanotron that is known");
     }
