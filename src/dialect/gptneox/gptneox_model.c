@@ -29,11 +29,44 @@ static const struct value_item *given(const struct value *c, const char *key)
 
 /* The MLP -------------------------------------------------------------------------- */
 
+/* StableLM's fork has a word for it, and the activation is the gate's alone. */
+static bool is_stable(const struct value *c)
+{
+    return strcmp(launch_word(c, "mlp_type", ""), "gated") == 0;
+}
+
 static bool is_gated(const struct value *c)
 {
     static const char *const words[] = { "swiglu",   "geglu", "reglu",
                                          "bilinear", "glu",   NULL };
-    return names_listed(words, launch_word(c, "activation", "gelu"));
+    return is_stable(c) || names_listed(words, launch_word(c, "activation", "gelu"));
+}
+
+/* The activation, in gpt-neox's words, and types of MLPs that are known. */
+static void take_type(struct launch_context *t, const struct value *c)
+{
+    static const char at[] = "/model/activation";
+    static const char *const known[] = { "regular", "llama", "gated", NULL };
+    const struct value_item *type = given(c, "mlp_type"),
+                            *activation = given(c, "activation"),
+                            *from = activation ? activation : type;
+    const char *word = launch_word(c, "activation", "gelu");
+    bool stable = is_stable(c), swish = strcmp(word, "silu") == 0;
+    launch_hear(t, activation);
+    launch_hear(t, stable ? type : NULL);
+    if (type && !names_listed(known, launch_word(c, "mlp_type", "")))
+        launch_unresolved_item(t, "/model/ffn_hidden_size", type, "type of MLP");
+    if (activation && activation->value->kind != VALUE_STRING)
+        launch_unresolved_item(t, at, activation, "name of an activation");
+    else if (stable && !swish && strcmp(word, "gelu") != 0)
+        launch_unresolved_item(t, at, type,
+                               "MLP whose gate is simulated (of silu, gelu)");
+    else if (from && (stable || activation))
+        launch_set(t, at,
+                   json_string(!stable ? word
+                               : swish ? "swiglu"
+                                       : "geglu"),
+                   from);
 }
 
 /* Rounded up to a multiple. */
@@ -87,6 +120,8 @@ static void take_width(struct launch_context *t, const struct value *c)
         return;
     if (experts)
         width = n ? n : up(4 * hidden, 256);
+    else if (is_stable(c))
+        width = up(n ? n : hidden * 8 / 3, whole(c, "mlp_multiple_of", 1));
     else if (older)
         width = older_width(n, hidden);
     if (gated && size && !multiple && !experts)
@@ -258,6 +293,20 @@ static void take_positions(struct launch_context *t, const struct value *c)
                     "simulated");
 }
 
+/* StableLM's fork: a word for one head of keys and values. */
+static void take_heads(struct launch_context *t, const struct value *c)
+{
+    static const char *const known[] = { "multihead", "groupedquery", "multiquery",
+                                         NULL };
+    const struct value_item *it = given(c, "attention_head_type");
+    launch_hear(t, it);
+    if (it && !names_listed(known, launch_word(c, "attention_head_type", "")))
+        launch_unresolved_item(t, "/model/num_kv_heads", it, "type that is known");
+    else if (strcmp(launch_word(c, "attention_head_type", ""), "multiquery") == 0 &&
+             !given(c, "num_kv_heads"))
+        launch_set(t, "/model/num_kv_heads", json_integer(1), it);
+}
+
 void gptneox_take_model(struct launch_context *t, const struct value *c)
 {
     const struct value_item *layers = given(c, "num_layers"),
@@ -274,6 +323,8 @@ void gptneox_take_model(struct launch_context *t, const struct value *c)
         launch_hear(t, top);
     }
     take_positions(t, c);
+    take_heads(t, c);
+    take_type(t, c);
     take_width(t, c);
     take_vocabulary(t, c);
 }
