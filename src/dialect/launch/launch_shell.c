@@ -103,9 +103,26 @@ static int32_t named_of(const struct shell_command *c)
 /* A program of a dialect that is asked to train, among the words; -1: none. */
 static int32_t program_of(const struct shell_command *c, const struct dialect **d)
 {
-    static const char *const trains[] = { "train", "sft",  "dpo",    "kto", "orpo",
-                                          "grpo",  "rloo", "reward", "ppo", "llm",
-                                          "rm",    "pt",   "rlhf",   NULL };
+    static const char *const trains[] = { "train",
+                                          "sft",
+                                          "dpo",
+                                          "kto",
+                                          "orpo",
+                                          "grpo",
+                                          "rloo",
+                                          "reward",
+                                          "ppo",
+                                          "llm",
+                                          "rm",
+                                          "pt",
+                                          "rlhf",
+                                          "pretrain",
+                                          "finetune",
+                                          "finetune_lora",
+                                          "finetune_full",
+                                          "finetune_adapter",
+                                          "finetune_adapter_v2",
+                                          NULL };
     for (int32_t i = 0; i < c->n && !is_plain(c); i++) {
         const char *name = launch_last_part(c->words[i].text);
         *d = dialect_of_program(name);
@@ -318,19 +335,16 @@ static void no_command(const struct launch *l, const struct shell *s)
 {
     struct diags *d = &l->loader->diags;
     const struct shell_word *w = unknown_program(s);
-    struct strbuf looks;
     if (w) {
         diags_add(d, diag_at_line(DIAG_ERROR, DIAG_UNRESOLVED, l->file, w->line),
                   "what this command starts is not known: %s", w->why);
         report_notes(l, s);
         return;
     }
-    strbuf_init(&looks);
-    dialect_looks(&looks, DIALECT_COMMAND, " or ");
     diags_add(d, diag_at_line(DIAG_ERROR, DIAG_UNKNOWN_FORMAT, l->file, 0),
-              "no command starts a training script (NAME.py) with %s",
-              strbuf_get(&looks));
-    strbuf_release(&looks);
+              "no command starts a training of a framework that is read (smsim help "
+              "dialects lists them; smsim capture -- COMMAND records what a script "
+              "starts)");
     report_notes(l, s);
 }
 
@@ -372,8 +386,10 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     struct launch *l = t->l;
     const char *script = launch_last_part(c->command->words[c->script].text);
     if (!l->title) { /* a job that starts it has its own */
-        l->title = arena_printf(t->arena, "%s %s ...: read, not run",
-                                launch_last_part(c->command->words[0].text), script);
+        const char *first = launch_last_part(c->command->words[0].text);
+        bool same = strcmp(first, script) == 0;
+        l->title = arena_printf(t->arena, "%s%s%s ...: read, not run", first,
+                                same ? "" : " ", same ? "" : script);
         l->line = c->command->line;
     }
     struct value v = { .line = c->command->line };

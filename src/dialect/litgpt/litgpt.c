@@ -17,6 +17,7 @@ static const struct dialect_option rows[] = {
     ROW("train.global_batch_size", "/training/global_batch_size", .kind = DIALECT_SIZE),
     ROW("train.micro_batch_size", "/training/micro_batch_size", .kind = DIALECT_SIZE),
     ROW("train.max_seq_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
+    ROW("train.epochs", "/training/epochs", .kind = DIALECT_POSITIVE),
     ROW("train.max_steps", "/training/steps", .kind = DIALECT_POSITIVE),
     ROW("train.max_norm", "/training/gradient_clipping", .kind = DIALECT_NORM),
     ROW_END,
@@ -28,16 +29,16 @@ static const struct dialect_option adapter_rows[] = {
     ROW_END,
 };
 static const struct dialect_option joint[] = {
-    ROW_ACTS("checkpoint_dir", "/model"), ROW_ACTS("model_name", "/model"), ROW_ACTS("model_config", "/model"), ROW_ACTS("devices", "/cluster/gpus_per_instance"),
+    ROW_ACTS("checkpoint_dir", "/model"), ROW_ACTS("model_name", "/model"), ROW_ACTS("model_config", "/model"), ROW_ACTS("model_config.*", "/model"), ROW_ACTS("devices", "/cluster/gpus_per_instance"),
     ROW_ACTS("precision", "/training/precision"), ROW_ACTS("quantize", "/training/lora/base"), ROW_ACTS("lora_query", "/training/lora/target_modules"),
     ROW_ACTS("lora_key", "/training/lora/target_modules"), ROW_ACTS("lora_value", "/training/lora/target_modules"), ROW_ACTS("lora_projection", "/training/lora/target_modules"),
     ROW_ACTS("lora_mlp", "/training/lora/target_modules"), ROW_ACTS("lora_head", "/training/lora/target_modules"), ROW_ACTS("optimizer*", "/training/optimizer"),
-    ROW_ACTS("train.epochs", "/training/epochs"), ROW_ACTS("initial_checkpoint_dir", NULL),
+    ROW_ACTS("train.tie_embeddings", "/model"), ROW_ACTS("train.max_tokens", "/training/steps"), ROW_ACTS("initial_checkpoint_dir", NULL),
     ROW_END,
 };
 static const struct dialect_option others[] = {
-    ROW_UNSIMULATED("train.tie_embeddings"), ROW_IDLE("model_config.*"), ROW_IDLE("optimizer.init_args*"), ROW_IDLE("data*"), ROW_IDLE("eval*"), ROW_IDLE("log*"), ROW_IDLE("train.save_interval"),
-    ROW_IDLE("train.log_interval"), ROW_IDLE("train.lr_*"), ROW_IDLE("train.min_lr"), ROW_IDLE("train.max_tokens"), ROW_IDLE("train.max_time"), ROW_IDLE("train.lr_warmup_fraction"),
+    ROW_IDLE("optimizer.init_args*"), ROW_IDLE("data*"), ROW_IDLE("eval*"), ROW_IDLE("log*"), ROW_IDLE("train.save_interval"),
+    ROW_IDLE("train.log_interval"), ROW_IDLE("train.lr_*"), ROW_IDLE("train.min_lr"), ROW_IDLE("train.max_time"), ROW_IDLE("train.lr_warmup_fraction"),
     ROW_IDLE("out_dir"), ROW_IDLE("seed"), ROW_IDLE("logger_name"), ROW_IDLE("tokenizer_dir"), ROW_IDLE("resume"), ROW_IDLE("access_token"), ROW_IDLE("fast_init"),
     ROW_END,
 };
@@ -46,41 +47,6 @@ const struct dialect_table litgpt_tables[] = {
     { "", others, DIALECT_UNKNOWN_WARNED }, { NULL, NULL, DIALECT_UNKNOWN_WARNED },
 };
 /* clang-format on */
-
-/* "checkpoints/meta-llama/Llama-2-7b-hf" is a model's id in a folder; of pre-training a
- * name of litgpt's own. */
-static void take_model(struct launch_context *t, const struct value *c)
-{
-    static const struct dialect_option row = ROW("checkpoint_dir", "/model");
-    const struct value_item *it = launch_find(t, c, "checkpoint_dir"),
-                            *name = launch_find(t, c, "model_name"),
-                            *own = launch_find(t, c, "model_config");
-    const struct value_item *from = it ? it : name;
-    const char *text = from && from->value->text ? from->value->text : "";
-    struct cfg known = launch_flavor(t, "litgpt", text);
-    const char *id = NULL;
-    if (it) {
-        const char *slash = strrchr(text, '/');
-        while (slash && slash > text && slash[-1] != '/')
-            slash--;
-        id = slash ? slash : text;
-    } else if (cfg_is_object(known) && !own) {
-        launch_set(t, "/model", json_deep_copy(known.json), from);
-        return;
-    } else if (known.json && !own && cfg_string(known, &id) != 0) {
-        id = NULL;
-    }
-    if (!id) {
-        launch_add_unresolved(t, "/model", from ? from->line : 1,
-                              "%s: %.60s is no model of litgpt that is known; its "
-                              "config.json would do",
-                              own ? "model_config" : "model_name", text);
-        return;
-    }
-    struct value v = { .kind = VALUE_STRING, .line = from->line, .text = id };
-    const struct value_item as = { from->key, from->line, &v };
-    trainer_take_model(t, &row, &as);
-}
 
 /* "true" keeps parameters, and so optimizer states, in 16 bits; "mixed" autocasts. */
 static void take_precision(struct launch_context *t, const struct value *c)
@@ -150,6 +116,10 @@ static void take_adapters(struct launch_context *t, const struct value *c)
     size_t n = sizeof(parts) / sizeof(parts[0]), on = 0;
     json_t *list = json_array();
     launch_take_rows(t, adapter_rows, c);
+    launch_assume(t, "/training/lora/rank", json_integer(8), "lora_r's default");
+    launch_assume(t, "/training/lora/alpha", json_integer(16), "lora_alpha's default");
+    launch_assume(t, "/training/lora/dropout", json_real(0.05),
+                  "lora_dropout's default");
     for (size_t i = 0; i < n; i++) {
         if (!is_on(t, c, parts[i].key, parts[i].usual))
             continue;
@@ -168,14 +138,16 @@ static void take_adapters(struct launch_context *t, const struct value *c)
     take_quantized(t, c);
 }
 
-/* "auto" is all GPUs of the instance, and 1 the default. */
-static void take_devices(struct launch_context *t, const struct value *c)
+/* "auto" is all GPUs of the instance; it is the default of pre-training, and 1 that of
+ * fine-tuning. */
+static void take_devices(struct launch_context *t, const struct value *c,
+                         bool pretrains)
 {
     static const char at[] = "/cluster/gpus_per_instance";
     const struct value_item *it = launch_find(t, c, "devices");
     const char *word = launch_word(c, "devices", "");
     int64_t n = 1;
-    if (it && (strcmp(word, "auto") == 0 || strcmp(word, "-1") == 0))
+    if (it ? strcmp(word, "auto") == 0 || strcmp(word, "-1") == 0 : pretrains)
         return;
     if (it && (!launch_whole(it->value, &n) || n < 1))
         launch_unresolved_item(t, at, it, "number of GPUs");
@@ -225,6 +197,29 @@ static void take_optimizer(struct launch_context *t, const struct value *c)
                            "optimizer's default");
 }
 
+/* max_tokens of pre-training, as steps of the batch. */
+static void take_tokens(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *it = launch_find(t, c, "train.max_tokens");
+    int64_t tokens, batch = launch_number(t, "/training/global_batch_size", 0),
+                    length = launch_number(t, "/training/sequence_length", 0), each;
+    if (it && !launch_has(t, "/training/steps") && launch_whole(it->value, &tokens) &&
+        !__builtin_mul_overflow(batch, length, &each) && each > 0 && tokens >= each)
+        launch_set(t, "/training/steps", json_integer((json_int_t)(tokens / each)), it);
+}
+
+/* Defaults of the functions setup (litgpt/pretrain.py, litgpt/finetune). */
+static void assume_batch(struct launch_context *t, bool pretrains)
+{
+    launch_assume(t, "/training/global_batch_size", json_integer(pretrains ? 512 : 16),
+                  "train.global_batch_size's default");
+    launch_assume(t, "/training/micro_batch_size", json_integer(pretrains ? 4 : 1),
+                  "train.micro_batch_size's default");
+    if (pretrains)
+        launch_assume(t, "/training/gradient_clipping", json_real(1),
+                      "train.max_norm's default");
+}
+
 /* All of it ------------------------------------------------------------------------ */
 
 bool litgpt_recognises(const struct dialect_input *in)
@@ -239,23 +234,35 @@ bool litgpt_recognises(const struct dialect_input *in)
 
 void litgpt_read(struct launch_context *t, const struct dialect_input *in)
 {
-    const struct value *c = launch_flatten(t->arena, in->root);
+    bool adapts = false;
+    const struct value *root =
+        in->command ? litgpt_arguments(t, in->command, &adapts) : in->root;
+    if (!root)
+        return;
+    const struct value *c = launch_flatten(t->arena, root);
     bool pretrains = value_get(c, "model_name") && !value_get(c, "checkpoint_dir");
-    launch_config_title(t, "litgpt's configuration");
+    int64_t line = in->command ? in->command->command->line : 1;
+    if (!in->command)
+        launch_config_title(t, "litgpt's configuration");
     launch_take_rows(t, rows, c);
     launch_assume(t, "/cluster/count", json_integer(1), "num_nodes' default");
-    take_devices(t, c);
-    take_model(t, c);
-    if (value_get(c, "lora_r"))
+    take_devices(t, c, pretrains);
+    litgpt_take_model(t, c);
+    if (adapts || value_get(c, "lora_r"))
         take_adapters(t, c);
     take_precision(t, c);
     take_strategy(t, c, pretrains);
     take_optimizer(t, c);
+    if (in->command)
+        assume_batch(t, pretrains);
+    if (pretrains)
+        take_tokens(t, c);
     launch_assume(t, "/training/task", json_string("causal-lm"), "litgpt's models");
     if (!pretrains && launch_has(t, "/training/sequence_length"))
-        launch_note(t->l, 1, DIAG_ASSUMED,
+        launch_note(t->l, line, DIAG_ASSUMED,
                     "max_seq_length cuts texts, and shorter ones are not padded to it: "
                     "each is taken to be of that length (give --set "
                     "/training/sequence_length=N for a shorter mean)");
-    dialect_report(t, litgpt_tables, "", c, (struct dialect_place) { 1, "", "", true });
+    dialect_report(t, litgpt_tables, "", c,
+                   (struct dialect_place) { line, "", "", true });
 }

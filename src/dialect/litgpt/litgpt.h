@@ -13,4 +13,13 @@ bool litgpt_recognises(const struct dialect_input *in);
 void litgpt_read(struct launch_context *t, const struct dialect_input *in);
 extern const struct dialect_table litgpt_tables[];
 
+/* litgpt_model.c: the model that a flat configuration names or describes. */
+void litgpt_take_model(struct launch_context *t, const struct value *c);
+
+/* litgpt_command.c: what "litgpt finetune_lora ..." is given; NULL after refusing it.
+ * `adapts`: it trains adapters. */
+struct launch_command;
+const struct value *litgpt_arguments(struct launch_context *t,
+                                     const struct launch_command *c, bool *adapts);
+
 #endif
