@@ -106,9 +106,8 @@ static void place_words(struct launch_context *t, struct user_script *g,
         *it = (struct value_item) { it->key, v->line, v };
     }
     if (own.len)
-        launch_note(t->l, s->line, DIAG_ASSUMED,
-                    "%.80s has of its own, by its lines: %s", launch_last_part(s->name),
-                    strbuf_get(&own));
+        launch_note(t->l, s->line, DIAG_ASSUMED, "values of %.80s, by line: %s",
+                    launch_last_part(s->name), strbuf_get(&own));
     strbuf_release(&own);
 }
 
@@ -166,8 +165,7 @@ static void add_options(struct launch_context *t, struct user_script *g,
             g->words->items[it - g->words->items] = *o;
     }
     if (others.len)
-        launch_note(t->l, s->line, DIAG_ASSUMED,
-                    "%.80s makes of these what its text says: %s",
+        launch_note(t->l, s->line, DIAG_ASSUMED, "%.80s decides by its own text: %s",
                     launch_last_part(s->name), strbuf_get(&others));
     strbuf_release(&others);
 }
