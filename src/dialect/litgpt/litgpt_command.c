@@ -24,8 +24,7 @@ static struct value *file_of(struct launch_context *t, const struct launch_comma
 {
     const struct value_item *it = launch_option(c, "--config");
     const char *name = it && it->value->kind == VALUE_STRING ? it->value->text : NULL;
-    struct value *root =
-        name ? launch_open_document(t->l, c, name, it->line) : NULL;
+    struct value *root = name ? launch_open_document(t->l, c, name, it->line) : NULL;
     if (it && !root)
         launch_lost(t->l, name ? name : "--config", it->line,
                     "was not found (put it next to the script)");

@@ -31,14 +31,30 @@ static bool is_on(const struct value *m, const char *key, bool otherwise)
 static const struct value_item *other_key(const struct value *m)
 {
     static const char *const known[] = {
-        "name",         "hf_config",         "block_size",
-        "n_layer",      "n_embd",            "vocab_size",
-        "n_head",       "padding_multiple",  "padded_vocab_size",
-        "head_size",    "norm_class_name",   "norm_eps",
-        "bias",         "parallel_residual", "n_query_groups",
-        "rope_base",    "mlp_class_name",    "intermediate_size",
-        "rotary_percentage", "rope_condense_ratio", "rope_n_elem",
-        "scale_embeddings",  "lm_head_bias", NULL,
+        "name",
+        "hf_config",
+        "block_size",
+        "n_layer",
+        "n_embd",
+        "vocab_size",
+        "n_head",
+        "padding_multiple",
+        "padded_vocab_size",
+        "head_size",
+        "norm_class_name",
+        "norm_eps",
+        "bias",
+        "parallel_residual",
+        "n_query_groups",
+        "rope_base",
+        "mlp_class_name",
+        "intermediate_size",
+        "rotary_percentage",
+        "rope_condense_ratio",
+        "rope_n_elem",
+        "scale_embeddings",
+        "lm_head_bias",
+        NULL,
     };
     for (int32_t i = 0; i < m->n; i++)
         if (!names_listed(known, m->items[i].key) && !launch_is_off(m->items[i].value))
@@ -61,14 +77,14 @@ static json_t *of_sizes(const struct value *m)
     words = size(m, "padded_vocab_size", (words + multiple - 1) / multiple * multiple);
     if ((!llama && !neox) || (llama && !value_get(m, "intermediate_size")))
         return NULL;
-    json_t *v = json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "model_type",
-        llama ? "llama" : "gpt_neox", "hidden_size", (json_int_t)width,
-        "num_hidden_layers", (json_int_t)size(m, "n_layer", 16), "num_attention_heads",
-        (json_int_t)heads, "intermediate_size",
-        (json_int_t)size(m, "intermediate_size", 4 * width), "vocab_size",
-        (json_int_t)words, "max_position_embeddings",
-        (json_int_t)size(m, "block_size", 4096), "tie_word_embeddings", 0);
+    json_t *v =
+        json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "model_type",
+                  llama ? "llama" : "gpt_neox", "hidden_size", (json_int_t)width,
+                  "num_hidden_layers", (json_int_t)size(m, "n_layer", 16),
+                  "num_attention_heads", (json_int_t)heads, "intermediate_size",
+                  (json_int_t)size(m, "intermediate_size", 4 * width), "vocab_size",
+                  (json_int_t)words, "max_position_embeddings",
+                  (json_int_t)size(m, "block_size", 4096), "tie_word_embeddings", 0);
     if (neox)
         json_object_set_new(v, "use_parallel_residual",
                             json_boolean(is_on(m, "parallel_residual", true)));
@@ -91,10 +107,11 @@ static void take_sizes(struct launch_context *t, const struct value_item *own,
     if (v)
         launch_set(t, model_at, v, own);
     else
-        launch_add_unresolved(t, model_at, own->line,
-                              "model_config: it is no Llama's and no GPT-NeoX's%s%.40s; "
-                              "a config.json of equal sizes would do",
-                              other ? ", by " : "", other ? other->key : "");
+        launch_add_unresolved(
+            t, model_at, own->line,
+            "model_config: it is no Llama's and no GPT-NeoX's%s%.40s; "
+            "a config.json of equal sizes would do",
+            other ? ", by " : "", other ? other->key : "");
 }
 
 /* Names ---------------------------------------------------------------------------- */
@@ -156,9 +173,8 @@ static void assume_length(struct launch_context *t)
 void litgpt_take_model(struct launch_context *t, const struct value *c)
 {
     const struct value_item *it = launch_find(t, c, "checkpoint_dir"),
-                            *name = launch_find(t, c, "model_name"),
-                            *own = NULL, *tied = launch_find(t, c,
-                                                             "train.tie_embeddings");
+                            *name = launch_find(t, c, "model_name"), *own = NULL,
+                            *tied = launch_find(t, c, "train.tie_embeddings");
     struct value *sizes = value_new(t->arena, VALUE_DICT, 1, 0);
     for (int32_t i = 0; i < c->n; i++) {
         const struct value_item *m = &c->items[i];
