@@ -55,7 +55,7 @@ static void take_partition(struct launch_context *t, const struct dialect_option
 /* clang-format off */
 #define WIDE "/parallelism/"
 static const struct dialect_word optimizers[] = {
-    { "adam", "adam" }, { "adamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { "muon", "muon" }, { "dist_muon", "muon" }, { NULL, NULL },
+    { "adam", "adam" }, { "adamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { "muon", "muon" }, { "dist_muon", "muon" }, { "ademamix", "ademamix" }, { "lion", "lion" }, { NULL, NULL },
 };
 static const struct dialect_word muon_modes[] = {
     { "duplicated", "duplicated" }, { "distributed", "distributed" }, { "blockwise", "blockwise" }, { NULL, NULL },

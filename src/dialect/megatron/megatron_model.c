@@ -160,6 +160,7 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--moe-router-topk", "/model/moe_router_topk", .kind = DIALECT_SIZE, .written = true),
     ROW("--topk", "/model/moe_router_topk", .kind = DIALECT_SIZE),
     ROW("--normalization", "/model/normalization", .kind = DIALECT_TEXT, .written = true),
+    ROW("--RMSNorm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
     ROW("--use-rotary-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "rope"),
     ROW("--use-alibi-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "alibi"),
     ROW("--position-embedding-type", POSITION, .kind = DIALECT_TEXT, .written = true),

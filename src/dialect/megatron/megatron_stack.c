@@ -106,10 +106,19 @@ static void take_bucket(struct launch_context *t, const struct launch_command *c
 
 void megatron_take_overlaps(struct launch_context *t, const struct launch_command *c)
 {
+    static const char *const sharded[] = { "--use-distributed-optimizer",
+                                           "--overlapped-distributed-optimizer", NULL },
+                             *const reduced[] = { "--overlap-grad-reduce",
+                                                  "--overlapped-distributed-optimizer",
+                                                  NULL },
+                             *const gathered[] = { "--overlap-param-gather",
+                                                   "--overlapped-distributed-optimizer",
+                                                   NULL };
+    /* Megatron-LLaMA's overlaps both */
     const struct value_item *owners = launch_option(c, "--optimizer"),
-                            *given = launch_option(c, "--use-distributed-optimizer"),
-                            *sums = launch_option(c, "--overlap-grad-reduce"),
-                            *gathers = launch_option(c, "--overlap-param-gather"),
+                            *given = launch_any_option(c, sharded),
+                            *sums = launch_any_option(c, reduced),
+                            *gathers = launch_any_option(c, gathered),
                             *pieces = launch_option(c, "--tp-comm-overlap");
     /* "dist_muon" is muon with it (arguments.py, core_v0.19.0) */
     bool layers = owners && owners->value->kind == VALUE_STRING &&
