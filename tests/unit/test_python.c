@@ -318,6 +318,78 @@ static void test_work(void)
     check(texts[0], "?the loop of line 2 changes it");
 }
 
+/* Modules --------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *text;
+} modules[] = {
+    { "sizes", "BATCH = 4\nNAMES = ['a', 'b']\n_hidden = 1\ndef f(x): return x\n" },
+    { "pack.models", "from pack.kinds import KIND\nID = 'org/' + KIND\nopen_ = f()\n" },
+    { "pack.kinds", "KIND = 'x-7b'\n" },
+    { "around", "from around import A\nA = 1\n" }, /* imports itself */
+    { "broken", "A = (\n" },
+};
+
+static const char *module_text(const void *of, struct arena *arena, const char *module,
+                               const char **path)
+{
+    (void)of;
+    *path = arena_printf(arena, "%s.py", module);
+    for (size_t i = 0; i < COUNT(modules); i++)
+        if (strcmp(modules[i].name, module) == 0)
+            return modules[i].text;
+    return NULL;
+}
+
+static void check_module(const char *text, const char *expected)
+{
+    int left = 30;
+    const struct python_modules all = { .text = module_text, .left = &left };
+    const struct python_wanted wanted = { .calls = calls,
+                                          .same = same,
+                                          .modules = &all };
+    struct arena arena;
+    struct python p;
+    struct err err = { 0 };
+    struct strbuf b;
+    arena_init(&arena);
+    strbuf_init(&b);
+    CU_ASSERT_EQUAL(python_read(&p, &arena, text, strlen(text), &wanted, &err), 0);
+    value_show(&b, python_name(&p, "x"));
+    if (strcmp(strbuf_get(&b), expected) != 0)
+        printf("\n%s\ngives    %.400s\ninstead  %s\n", text, strbuf_get(&b), expected);
+    CU_ASSERT_STRING_EQUAL(strbuf_get(&b), expected);
+    strbuf_release(&b);
+    python_release(&p);
+    arena_release(&arena);
+}
+
+static void test_modules(void)
+{
+    static const struct row rows[] = {
+        { "from sizes import BATCH as b\nx = b * 2\n", "8" },
+        { "import sizes\nx = sizes.NAMES\n", "[a,b]" },
+        { "import sizes as s\nx = s.BATCH\n", "4" },
+        { "from sizes import *\nx = BATCH\n", "4" },
+        { "from .sizes import BATCH\nx = BATCH\n", "4" },
+        { "from . import sizes\nx = sizes.BATCH\n", "4" },
+        { "from pack import models\nx = models.ID\n", "org/x-7b" },
+        { "from pack.models import ID\nx = ID\n", "org/x-7b" },
+        { "from pack.models import ID\nID = 1\nx = ID\n", "1" },
+        { "from sizes import NAMES\nNAMES.append('c')\nif y:\n  NAMES.append('d')\n"
+          "x = NAMES[0]\n",
+          "?it is an element that is not known" },
+        { "from around import A\nx = A\n", "1" },
+        { "from sizes import f\nx = f\n", "?it is imported" },
+        { "from sizes import NONE\nx = NONE\n", "?it is imported" },
+        { "from pack.models import open_\nx = open_\n", "?it is imported" },
+        { "from broken import A\nx = A\n", "?it is imported" },
+        { "from torch import B\nx = B\n", "?it is imported" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++)
+        check_module(rows[i].text, rows[i].expected);
+}
+
 void test_python_register(void)
 {
     CU_pSuite s = CU_add_suite("python", NULL, NULL);
@@ -328,4 +400,5 @@ void test_python_register(void)
     CU_add_test(s, "branches", test_branches);
     CU_add_test(s, "what is not understood", test_void);
     CU_add_test(s, "work", test_work);
+    CU_add_test(s, "modules", test_modules);
 }

@@ -5,6 +5,7 @@
 #include "config/pointer.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_document.h"
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/document.h"
 #include "dialect/source/notebook.h"
@@ -79,6 +80,8 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
     if (l->notebook)
         wanted.calls = launch_wanted_of_cells(arena, wanted.calls);
     wanted.gpu = (struct python_gpu) { l->gpus, l->arch, l->gpus * given->count };
+    struct launch_imports imports;
+    wanted.modules = launch_imports(&imports, l, NULL);
     struct python p;
     struct err err = { 0 };
     struct launch_context t = { .tree = NULL };

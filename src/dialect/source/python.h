@@ -86,6 +86,16 @@ struct python_gpu {
     int64_t world;       /* of all instances */
 };
 
+/* Modules of the user's own, next to the text. */
+struct python_modules {
+    /* The text of "a.b" and its path; NULL: there is none. */
+    const char *(*text)(const void *of, struct arena *arena, const char *module,
+                        const char **path);
+    const void *of;
+    int *left; /* so many more may be read, in all */
+    int deep;  /* imports around the text */
+};
+
 /* What to look for; lists end with NULL. */
 struct python_wanted {
     const char *const *calls; /* names of functions, without what precedes the dot */
@@ -107,6 +117,7 @@ struct python_wanted {
     const struct value *(*argument)(const struct python *p, const char *name,
                                     int64_t line);
     struct python_gpu gpu;
+    const struct python_modules *modules; /* NULL: imports are names alone */
 };
 
 /* Reads NUL-terminated UTF-8 text of len bytes. -1 beyond the limits. */

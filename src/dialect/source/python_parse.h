@@ -12,6 +12,7 @@
  *     python_token.c                    tokens under way
  *     python_branch.c                   what depends on a condition that is not known
  *     python_argument.c                 argparse, and parsers of dataclasses
+ *     python_module.c                   modules of the user's own
  *     python_value.c, python_operator.c, python_method.c, python_builtin.c,
  *     python_text.c                     values, what is done with them */
 #ifndef DIALECT_SOURCE_PYTHON_PARSE_H
@@ -294,6 +295,15 @@ const char *python_by_percent(struct python_parser *r, const char *text,
 /* A value's items as a list: of a dictionary its keys, of a text its characters; NULL:
  * they are not known. */
 struct value *python_items(struct python_parser *r, const struct value *v);
+
+/* What an import names: all names of a module (name NULL), bare or as "as.NAME"; or one. */
+struct python_import {
+    const char *module, *name, *as;
+    int64_t line;
+};
+
+/* Binds what a module of the user's own has of it; false: there is no such module. */
+bool python_import(struct python_parser *r, const struct python_import *in);
 
 /* Branches ------------------------------------------------------------------------- */
 

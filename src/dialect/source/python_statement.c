@@ -272,6 +272,19 @@ static bool read_assignment(struct python_parser *r)
 
 /* Other statements ----------------------------------------------------------------- */
 
+/* What a module of the user's own binds: NAME of `from`, or all of a module. */
+static void import_own(struct python_parser *r, const char *from, const char *path,
+                       const char *name, int64_t line)
+{
+    bool relative = from && strcmp(from, ".") == 0;
+    const char *module =
+        !from || relative ? path : arena_printf(r->p->arena, "%s.%s", from, path);
+    const struct python_import all = { module, NULL, name, line };
+    const struct python_import one = { from, path, name, line };
+    if (!python_import(r, &all) && from && !relative)
+        python_import(r, &one);
+}
+
 /* from a.b import C as D, E, and import F: what D, E and F name, when they are called. */
 static void read_imports(struct python_parser *r, const char *from)
 {
@@ -290,14 +303,19 @@ static void read_imports(struct python_parser *r, const char *from)
             v->text = from ? arena_printf(r->p->arena, "%s.%s", from, path) : path;
             python_bind(r, name, v);
         }
+        import_own(r, from, path, name, line);
         if (!python_at(r, ","))
             break;
         python_advance(r);
     }
     if (bracket)
         python_close(r, ")");
-    else if (python_at(r, "*"))
+    else if (python_at(r, "*")) {
+        const struct python_import all = { from, NULL, NULL, r->t.line };
+        if (from)
+            python_import(r, &all);
         python_advance(r);
+    }
 }
 
 static void read_import(struct python_parser *r)

@@ -7,6 +7,7 @@
 #include "config/pointer.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/source/files.h"
@@ -57,12 +58,14 @@ static int64_t ranks_of(const struct launch_context *t)
 static int read_text(struct python *p, struct arena *arena, const struct launch *l,
                      const struct user_script_start *s, int64_t ranks)
 {
+    struct launch_imports imports;
     const struct python_wanted wanted = {
         .calls = user_script_calls,
         .same = user_script_same,
         .given = s->given,
         .words = s->words,
         .gpu = { l->gpus, l->arch, ranks },
+        .modules = launch_imports(&imports, l, s->name),
     };
     struct err err = { 0 };
     return python_read(p, arena, s->text, strlen(s->text), &wanted, &err);

@@ -1,0 +1,56 @@
+#include "dialect/launch/launch_imports.h"
+
+#include "base/file.h"
+#include "dialect/source/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODULES_MAX = 30, MODULE_MAX_B = 1 << 18 };
+
+/* A module by one part is in the folder of what imports it; one in a package may be in a
+ * folder above, as sys.path has the repository's root. */
+static const char *find(struct arena *arena, const char *where, const char *name)
+{
+    const char *path = source_files_next_to(arena, where, name);
+    return path && !strchr(name, '/') && strstr(path, "../") &&
+                   !strstr(where, "../")
+               ? NULL
+               : path;
+}
+
+static const char *read_module(const void *of, struct arena *arena, const char *module,
+                               const char **path)
+{
+    const struct launch_imports *m = of;
+    char *name = arena_printf(arena, "%s.py", module);
+    for (char *p = name; p < name + strlen(module); p++)
+        *p = *p == '.' ? '/' : *p;
+    const struct source_file *own = launch_own_file(m->l, name);
+    *path = name;
+    if (own && strcmp(own->name, name) == 0)
+        return own->text;
+    const char *slash = m->program ? strrchr(m->program, '/') : NULL;
+    const char *of_program =
+        slash ? arena_printf(arena, "%.*s%s", (int)(slash - m->program + 1), m->program,
+                             name)
+              : NULL;
+    const char *file = of_program ? source_files_next_to(arena, m->l->where, of_program) : NULL;
+    struct err err = { 0 };
+    size_t len;
+    file = file ? file : find(arena, m->l->where, name);
+    char *read = file ? file_read(file, MODULE_MAX_B, &len, &err) : NULL;
+    const char *text = read ? arena_strdup(arena, read) : NULL;
+    free(read);
+    return text;
+}
+
+const struct python_modules *launch_imports(struct launch_imports *m,
+                                            const struct launch *l,
+                                            const char *program)
+{
+    *m = (struct launch_imports) { .l = l, .program = program, .left = MODULES_MAX };
+    m->modules =
+        (struct python_modules) { .text = read_module, .of = m, .left = &m->left };
+    return &m->modules;
+}

@@ -1,0 +1,20 @@
+/* Modules of Python that a text imports, and that are next to it. */
+#ifndef DIALECT_LAUNCH_LAUNCH_IMPORTS_H
+#define DIALECT_LAUNCH_LAUNCH_IMPORTS_H
+
+#include "dialect/launch/launch.h"
+#include "dialect/source/python.h"
+
+struct launch_imports {
+    const struct launch *l;
+    const char *program; /* its path as it is named, or NULL: the file itself */
+    int left;
+    struct python_modules modules;
+};
+
+/* `m` outlives the reading that it is for. */
+const struct python_modules *launch_imports(struct launch_imports *m,
+                                            const struct launch *l,
+                                            const char *program);
+
+#endif

@@ -1,0 +1,95 @@
+/* Modules of the user's own: `from config import MODEL`, `import config`. Their text is
+ * read as this one is, and what it binds to what is known is bound here; functions and
+ * classes of modules are left as names that are imported. */
+#include "dialect/source/python_parse.h"
+
+#include <string.h>
+
+enum { MODULE_DEPTH_MAX = 3 };
+
+/* A value of another text, with the line at which it is imported. */
+static struct value *import_value(struct python_parser *r, const struct value *v,
+                                  int64_t line, int deep)
+{
+    if (deep > PYTHON_DEPTH_MAX)
+        return python_unknown(r, line, "it holds itself");
+    struct value *made = python_new(r, v->kind, line);
+    made->integer = v->integer;
+    made->real = v->real;
+    made->text = v->text;
+    made->why = v->why;
+    made->gap = v->gap ? line : 0;
+    for (int32_t i = 0; i < v->n && !r->limit; i++) {
+        struct value *item = import_value(r, v->items[i].value, line, deep + 1);
+        if (v->kind == VALUE_DICT)
+            python_put(r, made, v->items[i].key, line, item);
+        else
+            python_append(r, made, item);
+    }
+    return made;
+}
+
+static bool is_data(const struct python_name *n)
+{
+    return n->value->kind != VALUE_UNKNOWN && strncmp(n->name, "__", 2) != 0 &&
+           !strchr(n->name, '.');
+}
+
+/* The module's names: all of them with what precedes them, or one as another name. */
+static int64_t bind_names(struct python_parser *r, const struct python *p,
+                          const struct python_import *in)
+{
+    int64_t n = 0;
+    for (int64_t i = 0; i < p->names.n && !r->limit; i++) {
+        const struct python_name *x = &p->names.v[i];
+        if (!is_data(x) || (in->name && strcmp(x->name, in->name) != 0))
+            continue;
+        const char *as = in->name     ? in->as
+                         : in->as ? arena_printf(r->p->arena, "%s.%s", in->as, x->name)
+                                  : x->name;
+        python_bind(r, as, import_value(r, x->value, in->line, 0));
+        n++;
+    }
+    return n;
+}
+
+/* Says once which file is read. */
+static void note(struct python_parser *r, const struct python_import *in,
+                 const char *path, const struct python *p)
+{
+    bool asks = false;
+    for (int64_t i = 0; i < p->notes.n; i++)
+        asks |= strstr(p->notes.v[i].text, "environment") != NULL;
+    const char *said =
+        arena_printf(r->p->arena, "%.80s is read: what it binds is taken%s", path,
+                     asks ? ", its environment's variables by their defaults" : "");
+    for (int64_t i = 0; i < r->p->notes.n; i++)
+        if (strcmp(r->p->notes.v[i].text, said) == 0)
+            return;
+    python_note(r, in->line, "%s", said);
+}
+
+bool python_import(struct python_parser *r, const struct python_import *in)
+{
+    const struct python_modules *m = r->wanted->modules;
+    const char *path = NULL;
+    if (!m || *m->left <= 0 || m->deep >= MODULE_DEPTH_MAX)
+        return false;
+    const char *text = m->text(m->of, r->p->arena, in->module, &path);
+    if (!text)
+        return false;
+    static const char *const none[] = { NULL };
+    struct python_modules inner = *m;
+    struct python_wanted wanted = { .calls = none, .same = none, .modules = &inner };
+    struct python p;
+    struct err err = { 0 };
+    inner.deep++;
+    --*m->left;
+    int64_t n = 0;
+    if (python_read(&p, r->p->arena, text, strlen(text), &wanted, &err) == 0)
+        n = bind_names(r, &p, in);
+    if (n > 0)
+        note(r, in, path, &p);
+    python_release(&p);
+    return true;
+}

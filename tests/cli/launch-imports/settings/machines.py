@@ -1,0 +1,7 @@
+PRECISION = "bf16"
+INSTANCE = "ml.p4d.24xlarge"
+COUNT = 2
+
+
+def role_of(name):
+    return "arn:aws:iam::123456789012:role/" + name

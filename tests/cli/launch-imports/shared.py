@@ -1,0 +1,3 @@
+import os
+
+PYTORCH = os.environ.get("PYTORCH_VERSION", "2.5.1")
