@@ -167,8 +167,7 @@ static int read_instance(struct instance_raw *raw, struct cfg_loader *loader,
     return read_prices(inst, raw->prices);
 }
 
-/* Why an instance type that no file describes is not simulated; NULL: it is not known. */
-static const char *absent_reason(struct cfg_loader *loader, const char *name)
+const char *instance_absent(struct cfg_loader *loader, const char *name)
 {
     struct cfg file =
         datadir_load(loader, "topologies", "absent", (struct cfg) { .path = "" });
@@ -186,7 +185,7 @@ static const void *make_instance(struct cfg_loader *loader, const char *name,
                                  struct cfg where)
 {
     const char *path = datadir_file(&loader->arena, "topologies/instances", name);
-    const char *why = !file_is_there(path) ? absent_reason(loader, name) : NULL;
+    const char *why = !file_is_there(path) ? instance_absent(loader, name) : NULL;
     if (why) {
         cfg_error_at(loader, where, DIAG_UNSUPPORTED, "%s is not simulated: %s", name,
                      why);

@@ -88,6 +88,10 @@ struct instance {
 };
 
 /* Whether a name is SageMaker's ("ml.p4d.24xlarge"); the name without its "ml.". */
+/* Why an instance type or accelerator that no file describes is not simulated; NULL: it is
+ * not known. */
+const char *instance_absent(struct cfg_loader *loader, const char *name);
+
 bool instance_is_sagemaker(const char *name);
 const char *instance_plain_name(const char *name);
 

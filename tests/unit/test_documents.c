@@ -209,6 +209,40 @@ static const struct {
       "j.yaml:6: the container asks for amd.com/gpu, which is not simulated (give a "
       "job on "
       "NVIDIA's GPUs)" },
+    { HEAD("RayJob") "spec:\n  entrypoint: torchrun " MEGATRON
+                     " --lr 1\n  rayClusterSpec:\n    workerGroupSpecs:\n    - "
+                     "replicas: 6\n      template: {spec: {containers: [{name: w, "
+                     "resources: {limits: {nvidia.com/gpu: 8}}}]}}\n",
+      "/cluster/count", "6" },
+    { HEAD(
+          "Job") "spec:\n  template:\n    spec:\n      nodeSelector: "
+                 "{node.kubernetes.io/instance-type: trn1.32xlarge}\n      containers: "
+                 "[{command: [bash, -c, 'torchrun " MEGATRON "']}]\n",
+      "/cluster/count",
+      "j.yaml:8: trn1.32xlarge is not simulated: AWS Trainium: smsim knows NVIDIA's "
+      "GPUs "
+      "alone (give --set /cluster/instance=NAME)" },
+    { "num_nodes: 3\nresources: {accelerators: 'A100:8'}\nrun: |\n  torchrun "
+      "--nnodes=$SKYPILOT_NUM_NODES "
+      "--nproc_per_node=${SKYPILOT_NUM_GPUS_PER_NODE} " MEGATRON "\n",
+      "/cluster/gpus_per_instance", "8" },
+    { "resources: {accelerators: {'tpu-v5e-8': 1}}\nrun: python train.py\n",
+      "/cluster/count",
+      "j.yaml:2: tpu-v5e-8 is not simulated: TPU: smsim knows NVIDIA's GPUs alone "
+      "(give "
+      "--set /cluster/instance=NAME)" },
+    { "type: task\nnodes: 2\ncommands:\n- torchrun --nnodes=$DSTACK_NODES_NUM "
+      "--nproc-per-node=$DSTACK_GPUS_PER_NODE " MEGATRON
+      " ${{ run.args }}\nresources: {gpu: {name: H100, count: 4}}\n",
+      "/cluster/gpus_per_instance", "4" },
+    { "type: task\nnodes: 2\ncommands:\n- torchrun --nnodes=$DSTACK_NODES_NUM " MEGATRON
+      "\nresources: {gpu: '1..8'}\n",
+      "/cluster/count", "2" },
+    { "type: task\ncommands: [python train.py]\nresources: {gpu: MI300X}\n",
+      "/cluster/count",
+      "j.yaml:2: MI300X is not simulated: AMD Instinct: smsim knows NVIDIA's GPUs "
+      "alone "
+      "(give --set /cluster/instance=NAME)" },
     { HEAD("Pod") "spec:\n  containers:\n  - image: x\n", "/cluster/count",
       "j.yaml:6: the container of this Pod has no command (give its training script "
       "instead)" },
@@ -258,6 +292,11 @@ static void test_documents(void)
         "a.toml", "a = \n", "/cluster/count",
         "a.toml:1:5: a value is missing here (give a number, a string in quotes, true "
         "or false)");
+    check("a.yaml", "kind: Job\nmetadata:\n  name: {{ .Values.name }}\n",
+          "/cluster/count",
+          "a.yaml:3:9: it is a template of Helm's, whose {{ }} is not filled in (give "
+          "what "
+          "`helm template` prints)");
     check("a.yaml", "# nothing\n", "/cluster/count",
           "a.yaml:1:1: the file has no values");
     check("ds.yaml",

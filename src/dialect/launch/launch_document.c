@@ -6,6 +6,7 @@
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/document.h"
 #include "dialect/source/manifest.h"
+#include "hardware/instance.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -184,6 +185,23 @@ static int32_t variables_of(struct arena *arena, const struct manifest *m,
     return n;
 }
 
+/* Instances and accelerators that are known and not simulated, unless others are given. */
+static bool refuse_absent(struct launch *l, const struct manifest *m)
+{
+    const char *const names[] = { m->instance, m->device };
+    for (size_t i = 0; i < 2 && !l->gpus; i++) {
+        const char *plain = names[i] ? instance_plain_name(names[i]) : NULL,
+                   *why = plain ? instance_absent(l->loader, plain) : NULL;
+        if (!why)
+            continue;
+        diags_add(&l->loader->diags, launch_diag(l, DIAG_UNSUPPORTED, m->line, 0),
+                  "%.60s is not simulated: %s (give --set /cluster/instance=NAME)",
+                  plain, why);
+        return true;
+    }
+    return false;
+}
+
 static json_t *take_manifest(struct launch *l, const struct manifest *m,
                              const struct launch_given *given)
 {
@@ -196,6 +214,8 @@ static json_t *take_manifest(struct launch *l, const struct manifest *m,
                   m->other);
         return NULL;
     }
+    if (refuse_absent(l, m))
+        return NULL;
     if (!m->shell) {
         diags_add(&l->loader->diags, launch_diag(l, DIAG_UNRESOLVED, m->line, 0),
                   "the container of this %s has no command (give its training script "

@@ -101,6 +101,7 @@ static void take_devices(struct found *f, const struct value *resources)
 
 struct walk {
     struct manifest *m;
+    struct arena *arena;
     struct found best;
     struct manifest_count pods; /* with GPUs, of the whole document */
 };
@@ -135,6 +136,21 @@ static void meet(struct walk *w, const struct value *container,
     w->best.other = other;
 }
 
+/* A RayJob's entrypoint, as a container that runs it. */
+static void meet_entrypoint(struct walk *w, const struct value *entry)
+{
+    static const char *const starter[] = { "bash", "-c" };
+    struct value *c = value_new(w->arena, VALUE_DICT, entry->line, 0),
+                 *words = value_new(w->arena, VALUE_LIST, entry->line, 0);
+    for (int i = 0; i < 2; i++)
+        value_add(w->arena, words, NULL, entry->line,
+                  value_new_string(w->arena, starter[i], entry->line, 0));
+    value_add(w->arena, words, NULL, entry->line,
+              value_new_string(w->arena, entry->text, entry->line, 0));
+    value_add(w->arena, c, "command", entry->line, words);
+    meet(w, c, (struct manifest_count) { .n = 1 });
+}
+
 static void walk(struct walk *w, const struct value *v, struct manifest_count pods,
                  int depth)
 {
@@ -152,7 +168,10 @@ static void walk(struct walk *w, const struct value *v, struct manifest_count po
             w->m->instance = member(v, types[i])->text;
             w->m->instance_line = member(v, types[i])->line;
         }
-    const struct value *list = member(v, "containers"), *trainer = member(v, "trainer");
+    const struct value *list = member(v, "containers"), *trainer = member(v, "trainer"),
+                       *entry = member(v, "entrypoint");
+    if (text_of(entry))
+        meet_entrypoint(w, entry);
     for (int32_t i = 0; list && list->kind == VALUE_LIST && i < list->n; i++)
         meet(w, list->items[i].value, pods);
     if (trainer && trainer->kind == VALUE_DICT) {
@@ -262,13 +281,14 @@ static void take(struct manifest *m, struct arena *arena, const struct walk *w,
     strbuf_release(&s.b);
 }
 
-/* A job of HyperPod's own, as if it were a manifest. */
-static bool take_hyperpod(struct manifest *m, struct arena *arena,
-                          const struct value *document)
+/* A job of HyperPod's own or a cloud's task, as if it were a manifest. */
+static bool take_job(struct manifest *m, struct arena *arena,
+                     const struct value *document)
 {
     struct manifest_job job;
     struct walk w = { .m = m };
-    if (!manifest_hyperpod(&job, arena, document))
+    if (!manifest_hyperpod(&job, arena, document) &&
+        !manifest_cloud(&job, arena, document))
         return false;
     w.best = (struct found) { .container = job.container,
                               .line = job.container->line,
@@ -278,6 +298,7 @@ static bool take_hyperpod(struct manifest *m, struct arena *arena,
         w.best.pods.open = "";
     take(m, arena, &w, document);
     m->kind = job.kind;
+    m->device = text_of(job.device);
     if (text_of(job.instance)) {
         m->instance = job.instance->text;
         m->instance_line = job.instance->line;
@@ -288,13 +309,13 @@ static bool take_hyperpod(struct manifest *m, struct arena *arena,
 void manifest_read(struct manifest *m, struct arena *arena,
                    struct value *const *documents, int64_t n)
 {
-    struct walk best = { .m = m };
+    struct walk best = { .m = m, .arena = arena };
     const struct value *of = NULL;
     *m = (struct manifest) { .kind = NULL };
-    if (n > 0 && take_hyperpod(m, arena, documents[0]))
+    if (n > 0 && take_job(m, arena, documents[0]))
         return;
     for (int64_t i = 0; i < n; i++) {
-        struct walk w = { .m = m };
+        struct walk w = { .m = m, .arena = arena };
         if (!manifest_is(documents[i]))
             continue;
         walk(&w, documents[i], (struct manifest_count) { .n = 1 }, 0);

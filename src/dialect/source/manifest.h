@@ -31,6 +31,7 @@ struct manifest {
     struct manifest_count pods; /* those with GPUs */
     struct manifest_count gpus; /* of each; without either: none are asked for */
     const char *other;          /* "amd.com/gpu": other devices, or NULL */
+    const char *device;         /* "H100:8", as a task names it, or NULL */
     const char *instance;       /* of the node selector, or NULL */
     int64_t instance_line;
     VEC(struct manifest_variable) variables;

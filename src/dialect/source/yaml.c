@@ -361,15 +361,21 @@ static const char *apart(struct arena *arena, const char *text, size_t len)
     return found ? out : NULL;
 }
 
-/* A line that is a directive of Go's templates alone, which is no YAML: its offset; -1:
- * none is. */
+/* A directive of Go's templates, which is no YAML: a line that is one alone, or one that
+ * names what Helm has. Its offset; -1: none is. */
 static int64_t template_of(const char *text)
 {
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        line += strspn(line, " ");
-        if (strncmp(line, "{{", 2) == 0)
-            return line - text;
+    static const char *const own[] = { ".Values", ".Release", ".Chart", "include",
+                                       "-" };
+    for (const char *s = strstr(text, "{{"); s; s = strstr(s + 2, "{{")) {
+        const char *line = s, *word = s + 2 + strspn(s + 2, " ");
+        while (line > text && line[-1] == ' ')
+            line--;
+        bool named = line == text || line[-1] == '\n';
+        for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+            named |= strncmp(word, own[i], strlen(own[i])) == 0;
+        if (named)
+            return s - text;
     }
     return -1;
 }
