@@ -29,6 +29,21 @@ static bool is_file(const char *path)
     return fence_allows(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* A name in a container's image, where the repository is at a path of its own: the longest
+ * end of it, of two parts or more, that is here. */
+static const char *in_image(struct arena *arena, const char *source, const char *name)
+{
+    for (const char *tail = name + 1; tail && strchr(tail, '/');) {
+        const char *path = *tail == '/' || strncmp(tail, "..", 2) == 0
+                               ? NULL
+                               : source_files_next_to(arena, source, tail);
+        if (path)
+            return path;
+        tail = strchr(tail, '/') + 1;
+    }
+    return NULL;
+}
+
 const char *source_files_next_to(struct arena *arena, const char *source,
                                  const char *name)
 {
@@ -36,7 +51,9 @@ const char *source_files_next_to(struct arena *arena, const char *source,
     int n = slash ? (int)(slash - source + 1) : 0;
     while (strncmp(name, "./", 2) == 0)
         name += 2;
-    if (*name == '/' || !*name)
+    if (*name == '/')
+        return in_image(arena, source, name);
+    if (!*name)
         return NULL;
     const char *up = "";
     for (int i = 0; i <= SOURCE_FILES_UP; i++) {
