@@ -216,6 +216,18 @@ const char *hub_refused(struct cfg_loader *loader, const char *id)
     return NULL;
 }
 
+const char *hub_refusal(struct cfg_loader *loader, const char *id)
+{
+    const char *family = hub_refused(loader, id),
+               *why = family ? family_refusal(family) : NULL;
+    return family
+               ? arena_printf(&loader->arena,
+                              "\"%.80s\" is of family \"%s\", which is not modelled: "
+                              "%s",
+                              id, family, why ? why : "nothing is known of it")
+               : NULL;
+}
+
 /* Its config.json ------------------------------------------------------------------ */
 
 static const char *nearest(struct cfg_loader *loader, const char *id)
@@ -233,12 +245,9 @@ static const char *nearest(struct cfg_loader *loader, const char *id)
 
 static void unknown(struct cfg_loader *loader, const char *id, struct cfg where)
 {
-    const char *family = hub_refused(loader, id);
-    if (family) {
-        const char *why = family_refusal(family);
-        cfg_error_at(loader, where, DIAG_NOT_SIMULATED,
-                     "\"%s\" is of family \"%s\", which is not modelled: %s", id,
-                     family, why ? why : "nothing is known of it");
+    const char *refusal = hub_refusal(loader, id);
+    if (refusal) {
+        cfg_error_at(loader, where, DIAG_NOT_SIMULATED, "%s", refusal);
         return;
     }
     const char *near = nearest(loader, id);

@@ -32,6 +32,9 @@ bool hub_find(struct hub_id *found, struct cfg_loader *loader, const char *id);
  * the same rules; NULL: it has none. */
 const char *hub_refused(struct cfg_loader *loader, const char *id);
 
+/* Why an id of such a family is refused, as a sentence; NULL: it is of none. */
+const char *hub_refusal(struct cfg_loader *loader, const char *id);
+
 /* The config.json of an id. Where the table has none, an error at `where` suggests the
  * nearest, and the value is absent. What the id says that the sizes do not (weights of
  * 4 bits, an unknown organisation) is warned of. */

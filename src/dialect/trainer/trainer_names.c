@@ -70,8 +70,12 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
         return;
     }
     const char *model = trainer_model_named(t, it->value->text);
+    const char *refusal = model ? NULL : hub_refusal(t->l->loader, it->value->text);
     if (model)
         launch_set(t, row->pointer, json_string(model), it);
+    else if (refusal)
+        launch_add_unresolved(t, row->pointer, it->value->line, "%s: %s", it->key,
+                              refusal);
     else
         launch_add_unresolved(
             t, row->pointer, it->value->line,

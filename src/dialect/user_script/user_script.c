@@ -58,15 +58,24 @@ static bool ends(const char *word, const char *pattern)
            strcmp(word + n - m, tail) == 0;
 }
 
-/* Diffusers' models are no stack of layers that is known (diffusers 0.35,
- * models/unets, models/autoencoders). */
+/* Diffusers' U-Nets are no stack of layers that is known (diffusers 0.35, models/unets,
+ * models/autoencoders); its transformers are, and their scripts are loops of their own. */
 static bool refuse_diffusion(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_DIFFUSION];
-    if (c)
-        launch_refuse_entry(t->l, class_of(t->arena, c),
-                            "is a model of diffusion (U-Nets and autoencoders)",
-                            g->line ? g->line : c->line);
+    const char *class = c ? class_of(t->arena, c) : "";
+    int64_t line = g->line ? g->line : c ? c->line : 0;
+    if (ends(class, "Transformer2DModel"))
+        diags_add(
+            &t->l->loader->diags,
+            diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, t->l->file, line),
+            "%.60s: scripts that train a diffusion transformer are not read (give a "
+            "scenario with its id as the model, such as "
+            "\"black-forest-labs/FLUX.1-dev\")",
+            class);
+    else if (c)
+        launch_refuse_entry(t->l, class,
+                            "is a model of diffusion (U-Nets and autoencoders)", line);
     return c != NULL;
 }
 
