@@ -3,6 +3,7 @@
 #include "config/datadir.h"
 
 #include "base/file.h"
+#include "base/names.h"
 #include "base/vec.h"
 
 #include <dirent.h>
@@ -127,9 +128,26 @@ int datadir_check(struct arena *arena, const char *dir, struct err *err)
     return 0;
 }
 
+/* Whether each part of a name, between "-", is in another: "A100-80GB" in
+ * "A100-SXM4-80GB". */
+static bool has_parts(struct arena *arena, const char *of, const char *name)
+{
+    char *parts = arena_strdup(arena, name), *state = NULL;
+    int n = 0;
+    for (char *p = strtok_r(parts, "-_ ", &state); p; p = strtok_r(NULL, "-_ ", &state))
+        if (strcasestr(of, p))
+            n++;
+        else
+            return false;
+    return n > 0;
+}
+
 /* "did you mean ...?", or where names come from when none is near. */
 static const char *hint(struct arena *arena, const char *dir, const char *name)
 {
+    static const char *const listed[] = { "gpus",   "instances",  "fabrics",
+                                          "models", "frameworks", "scenarios",
+                                          "sweeps", NULL };
     const char **list = datadir_list(arena, dir);
     size_t n = 0;
     while (list[n])
@@ -137,11 +155,17 @@ static const char *hint(struct arena *arena, const char *dir, const char *name)
     struct name_value *names = ARENA_ARRAY(arena, n + 1, struct name_value);
     for (size_t i = 0; i < n; i++)
         names[i].name = list[i];
-    const char *near = names_nearest(names, name);
+    const char *near = names_nearest(names, name), *kind = strrchr(dir, '/');
+    for (size_t i = 0; i < n && !near; i++)
+        near = has_parts(arena, list[i], name) ? list[i] : NULL;
     if (near)
         return arena_printf(arena, "did you mean \"%s\"?", near);
-    return arena_printf(arena, "write a name from %s/%s, or the path of a file",
-                        datadir_root(arena), dir);
+    kind = kind ? kind + 1 : dir;
+    return names_listed(listed, kind)
+               ? arena_printf(arena, "smsim list %s shows them; or give a file's path",
+                              kind)
+               : arena_printf(arena, "write a name from %s/%s, or the path of a file",
+                              datadir_root(arena), dir);
 }
 
 struct cfg datadir_load(struct cfg_loader *loader, const char *dir, const char *name,

@@ -1,8 +1,10 @@
 #include "hardware/gpu.h"
 
+#include "base/file.h"
 #include "config/cache.h"
 #include "config/datadir.h"
 #include "hardware/gpu_rule.h"
+#include "hardware/instance.h"
 #include "hardware/product.h"
 
 #include <math.h>
@@ -268,6 +270,13 @@ static int read_gpu(struct cfg_loader *loader, struct gpu_raw *raw, struct cfg f
 static const void *make_gpu(struct cfg_loader *loader, const char *name,
                             struct cfg where)
 {
+    const char *path = datadir_file(&loader->arena, "topologies/gpus", name),
+               *why = !file_is_there(path) ? instance_absent(loader, name) : NULL;
+    if (why) {
+        cfg_error_at(loader, where, DIAG_UNSUPPORTED, "%s is not simulated: %s", name,
+                     why);
+        return NULL;
+    }
     struct gpu_raw *raw = ARENA_NEW(&loader->arena, struct gpu_raw);
     struct cfg file = datadir_load(loader, "topologies/gpus", name, where);
 

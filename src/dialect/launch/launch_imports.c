@@ -13,8 +13,7 @@ enum { MODULES_MAX = 30, MODULE_MAX_B = 1 << 18 };
 static const char *find(struct arena *arena, const char *where, const char *name)
 {
     const char *path = source_files_next_to(arena, where, name);
-    return path && !strchr(name, '/') && strstr(path, "../") &&
-                   !strstr(where, "../")
+    return path && !strchr(name, '/') && strstr(path, "../") && !strstr(where, "../")
                ? NULL
                : path;
 }
@@ -35,7 +34,8 @@ static const char *read_module(const void *of, struct arena *arena, const char *
         slash ? arena_printf(arena, "%.*s%s", (int)(slash - m->program + 1), m->program,
                              name)
               : NULL;
-    const char *file = of_program ? source_files_next_to(arena, m->l->where, of_program) : NULL;
+    const char *file =
+        of_program ? source_files_next_to(arena, m->l->where, of_program) : NULL;
     struct err err = { 0 };
     size_t len;
     file = file ? file : find(arena, m->l->where, name);
@@ -46,8 +46,7 @@ static const char *read_module(const void *of, struct arena *arena, const char *
 }
 
 const struct python_modules *launch_imports(struct launch_imports *m,
-                                            const struct launch *l,
-                                            const char *program)
+                                            const struct launch *l, const char *program)
 {
     *m = (struct launch_imports) { .l = l, .program = program, .left = MODULES_MAX };
     m->modules =

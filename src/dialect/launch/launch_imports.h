@@ -13,8 +13,7 @@ struct launch_imports {
 };
 
 /* `m` outlives the reading that it is for. */
-const struct python_modules *launch_imports(struct launch_imports *m,
-                                            const struct launch *l,
-                                            const char *program);
+const struct python_modules *
+launch_imports(struct launch_imports *m, const struct launch *l, const char *program);
 
 #endif

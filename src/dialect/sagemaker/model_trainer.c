@@ -26,6 +26,7 @@ static const struct {
     { "stopping_condition", "max_runtime_in_seconds", "max_run", false },
     { "stopping_condition", "max_wait_time_in_seconds", "max_wait", false },
     { "checkpoint_config", "s3_uri", "checkpoint_s3_uri", false },
+    { "checkpoint_config", "local_path", "checkpoint_local_path", false },
     { "networking", "enable_inter_container_traffic_encryption", "encrypt_inter_container_traffic", false },
     { "networking", "enable_network_isolation", "enable_network_isolation", false },
     { "distributed", "process_count_per_node", "process_count_per_node", false },

@@ -65,9 +65,9 @@ static const struct value *device_of(struct arena *arena, const struct value *v)
 static void set(struct arena *arena, struct value *env, const char *name,
                 const struct value *v, int64_t line)
 {
-    const char *text = !v                      ? NULL
-                       : v->kind == VALUE_INT  ? arena_printf(arena, "%" PRId64,
-                                                              v->integer)
+    const char *text = !v ? NULL
+                       : v->kind == VALUE_INT
+                           ? arena_printf(arena, "%" PRId64, v->integer)
                        : v->kind == VALUE_REAL ? arena_printf(arena, "%.15g", v->real)
                                                : text_of(v);
     if (!text)
@@ -119,7 +119,8 @@ static void fill(struct arena *arena, struct manifest_job *job, const char *text
 static bool take_skypilot(struct manifest_job *job, struct arena *arena,
                           const struct value *root)
 {
-    static const struct own own = { "SKYPILOT_NUM_NODES", "SKYPILOT_NUM_GPUS_PER_NODE" };
+    static const struct own own = { "SKYPILOT_NUM_NODES",
+                                    "SKYPILOT_NUM_GPUS_PER_NODE" };
     const struct value *run = member(root, "run"),
                        *resources = member(root, "resources");
     if (!command_of(run) || !resources || resources->kind != VALUE_DICT)

@@ -44,7 +44,7 @@ static int64_t bind_names(struct python_parser *r, const struct python *p,
         const struct python_name *x = &p->names.v[i];
         if (!is_data(x) || (in->name && strcmp(x->name, in->name) != 0))
             continue;
-        const char *as = in->name     ? in->as
+        const char *as = in->name ? in->as
                          : in->as ? arena_printf(r->p->arena, "%s.%s", in->as, x->name)
                                   : x->name;
         python_bind(r, as, import_value(r, x->value, in->line, 0));

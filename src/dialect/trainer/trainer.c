@@ -295,6 +295,7 @@ const struct dialect_option trainer_rows[] = {
 /* Arguments of training (transformers/training_args.py), of its example scripts and of
  * TRL's and PEFT's, by what a step makes of them. Scripts have others of their own. */
 const struct dialect_option trainer_idle_rows[] = {
+    ROW_IDLE("tokenizer_name_or_path"), ROW_IDLE("processor_name_or_path"),
     ROW_IDLE("output_dir"), ROW_IDLE("overwrite_*"), ROW_IDLE("do_*"), ROW_IDLE("seed"), ROW_IDLE("data_seed"),
     ROW_IDLE("learning_rate"), ROW_IDLE("lr_*"), ROW_IDLE("warmup_*"), ROW_IDLE("weight_decay"), ROW_IDLE("adam_*"),
     ROW_IDLE("logging_*"), ROW_IDLE("log_*"), ROW_IDLE("report_to"), ROW_IDLE("run_name"), ROW_IDLE("disable_tqdm"),
