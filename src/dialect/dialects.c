@@ -42,7 +42,7 @@ const struct dialect dialects[] = {
       .summary = "estimators of SageMaker's Python SDK, with the Trainer's hyperparameters",
       .sources = DIALECT_CALLS,
       .looks = "call of Estimator, PyTorch, HuggingFace, TensorFlow or ModelTrainer, and no distribution dictionary",
-      .calls = sagemaker_calls, .same = sagemaker_same,
+      .calls = sagemaker_calls, .same = sagemaker_same, .objects = sagemaker_objects,
       .recognises = sagemaker_recognises, .read = sagemaker_read, .tables = sagemaker_tables,
       .emit = { .name = "sagemaker", .write = emit_sagemaker, .sagemaker = true, .file = "emitted.py",
                 .first = "", .comment = "# ",

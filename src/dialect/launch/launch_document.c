@@ -115,12 +115,7 @@ static void take_count(struct launch_context *t, const char *pointer, int64_t n,
     struct launch *l = t->l;
     if (n == 0 || !is_assumed(l, pointer))
         return;
-    for (int64_t i = l->resolved.n; i-- > 0;)
-        if (strcmp(l->resolved.v[i].pointer, pointer) == 0) {
-            memmove(&l->resolved.v[i], &l->resolved.v[i + 1],
-                    (size_t)(l->resolved.n - i - 1) * sizeof(l->resolved.v[0]));
-            l->resolved.n--;
-        }
+    launch_forget(t, pointer);
     for (int64_t i = l->unresolved.n; i-- > 0;)
         if (strcmp(l->unresolved.v[i].pointer, pointer) == 0) {
             memmove(&l->unresolved.v[i], &l->unresolved.v[i + 1],

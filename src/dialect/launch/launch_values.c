@@ -42,6 +42,17 @@ void launch_set(struct launch_context *t, const char *pointer, json_t *value,
         VEC_PUSH(&t->l->resolved, fact);
 }
 
+void launch_forget(struct launch_context *t, const char *pointer)
+{
+    struct launch *l = t->l;
+    for (int64_t i = l->resolved.n; i-- > 0;)
+        if (strcmp(l->resolved.v[i].pointer, pointer) == 0) {
+            memmove(&l->resolved.v[i], &l->resolved.v[i + 1],
+                    (size_t)(l->resolved.n - i - 1) * sizeof(l->resolved.v[0]));
+            l->resolved.n--;
+        }
+}
+
 void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_t line,
                            const char *fmt, ...)
 {

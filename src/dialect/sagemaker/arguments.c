@@ -92,10 +92,49 @@ static const char *version_after(struct arena *arena, const char *image,
     return n == 0 || n > 20 ? NULL : arena_strndup(arena, at + strlen(mark), n);
 }
 
+/* Of image_uris.retrieve(framework, region, version, ...), and of get_image_uri(region,
+ * name) before it (SageMaker Python SDK 1.x). */
+static void take_retrieved(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    const struct value *of = it->value;
+    bool old = strstr(of->text, "get_image_uri") != NULL;
+    const struct value_item *named = value_get(of, old ? "repo_name" : "framework"),
+                            *first = value_get(of, old ? "1" : "0"),
+                            *version = value_get(of, "version"),
+                            *base = value_get(of, "base_framework_version");
+    const struct value *name = named ? named->value : first ? first->value : NULL;
+    version = version ? version : value_get(of, "2");
+    const char *which = name && name->kind == VALUE_STRING ? name->text : "",
+               *number = version && version->value->kind == VALUE_STRING
+                             ? version->value->text
+                             : NULL,
+               *torch =
+                   base && base->value->kind == VALUE_STRING ? base->value->text : NULL;
+    if (names_listed(sagemaker_algorithms, which))
+        diags_add(
+            &t->l->loader->diags, launch_diag(t->l, DIAG_UNSUPPORTED, name->line, 0),
+            "\"%s\" is an algorithm of SageMaker's, which is not simulated (give a "
+            "file that trains a transformer)",
+            which);
+    else if (strcmp(which, "pytorch") == 0 && number)
+        launch_set(t, row->pointer, json_string(number), it);
+    else if (strcmp(which, "huggingface") == 0 && torch &&
+             strncmp(torch, "pytorch", 7) == 0) {
+        launch_set(t, row->pointer, json_string(torch + 7), it);
+        if (number)
+            launch_set(t, "/software/transformers", json_string(number), it);
+    }
+}
+
 /* "…/pytorch-training:1.13.1-gpu-py39", "…:2.1.0-transformers4.36.0-gpu-py310". */
 static void take_image(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
+    if (it->value->kind == VALUE_DICT && it->value->text) {
+        take_retrieved(t, row, it);
+        return;
+    }
     const char *image = it->value->text ? it->value->text : "";
     const char *torch = version_after(t->arena, image, "pytorch-training:");
     const char *transformers = version_after(t->arena, image, "-transformers");

@@ -27,6 +27,13 @@ const char *const sagemaker_same[] = {
     "json_encode_hyperparameters", "dumps", "deepcopy", "Compute", "SourceCode", "Torchrun", "MPI", "SMP",
     "StoppingCondition", "CheckpointConfig", "Networking", "InstanceGroup", NULL,
 };
+const char *const sagemaker_objects[] = { "*image_uris.retrieve", "*get_image_uri", NULL };
+const char *const sagemaker_algorithms[] = {
+    "xgboost", "linear-learner", "kmeans", "knn", "pca", "lda", "ntm", "factorization-machines",
+    "randomcutforest", "random-cut-forest", "forecasting-deepar", "deepar", "blazingtext", "object2vec", "ipinsights",
+    "seq2seq", "image-classification", "image-classification-neo", "object-detection", "semantic-segmentation",
+    "sklearn", "sparkml-serving", "chainer", "mxnet", "autogluon", "catboost", "lightgbm", NULL,
+};
 /* Where each positional argument goes (SageMaker Python SDK 2.2xx, estimator.py and the
  * classes of its frameworks). */
 static const struct { const char *class, *names[6]; } positional[] = {

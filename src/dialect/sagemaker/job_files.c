@@ -46,6 +46,53 @@ const char *sagemaker_text(struct launch_context *t, const char *name, int64_t *
     return text;
 }
 
+/* Requirements ----------------------------------------------------------------------- */
+
+/* The version that a line pins, "transformers==4.57.1"; NULL: it is another line. */
+static const char *pinned(struct arena *arena, const char *line, const char *package)
+{
+    static const char digits[] = "0123456789.";
+    size_t n = strlen(package);
+    line += strspn(line, " \t");
+    if (strncmp(line, package, n) != 0)
+        return NULL;
+    line += n;
+    if (*line == '[')
+        line += strcspn(line, "]\n") + (line[strcspn(line, "]\n")] == ']');
+    line += strspn(line, " \t");
+    size_t m = strncmp(line, "==", 2) == 0
+                   ? strspn(line + 2 + strspn(line + 2, " "), digits)
+                   : 0;
+    return m ? arena_strndup(arena, line + 2 + strspn(line + 2, " "), m) : NULL;
+}
+
+void sagemaker_take_requirements(struct launch_context *t)
+{
+    static const char pointer[] = "/software/transformers";
+    const struct value *given = t->call->arguments;
+    const struct value_item *named = value_get(given, "requirements"),
+                            *dir = value_get(given, "source_dir");
+    bool is_text = named && named->value->kind == VALUE_STRING;
+    const char *name = is_text ? named->value->text : "requirements.txt";
+    const char *version = NULL;
+    int64_t line;
+    const char *text = named || dir ? sagemaker_text(t, name, &line) : NULL;
+    for (const char *s = text; s && !version; s = strchr(s, '\n')) {
+        s += *s == '\n';
+        version = pinned(t->arena, s, "transformers");
+    }
+    if (!version)
+        return;
+    launch_hear(t, named);
+    launch_forget(t, pointer);
+    struct value v = { .kind = VALUE_STRING,
+                       .line = is_text ? named->value->line : t->call->line,
+                       .text = version };
+    const struct value_item from = { arena_strdup(t->arena, last_part(name)), v.line,
+                                     &v };
+    launch_set(t, pointer, json_string(version), &from);
+}
+
 /* A file of hyperparameters ---------------------------------------------------------- */
 
 /* Read apart first: what is wrong with it does not end the reading of the job. */

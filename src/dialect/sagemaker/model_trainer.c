@@ -23,6 +23,7 @@ static const struct {
     { "source_code", "source_dir", "source_dir", false },
     { "source_code", "entry_script", "entry_point", true },
     { "source_code", "command", "command", false },
+    { "source_code", "requirements", "requirements", false },
     { "stopping_condition", "max_runtime_in_seconds", "max_run", false },
     { "stopping_condition", "max_wait_time_in_seconds", "max_wait", false },
     { "checkpoint_config", "s3_uri", "checkpoint_s3_uri", false },

@@ -127,6 +127,7 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
         launch_note(t->l, given->gap, DIAG_LEFT_OUT,
                     "the script leaves arguments out here");
     launch_take_rows(t, sagemaker_arguments, given);
+    sagemaker_take_requirements(t);
     take_class(t);
     warn_servers(t);
     read_smp(t);

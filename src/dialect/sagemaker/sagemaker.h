@@ -18,7 +18,10 @@
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
 
-extern const char *const sagemaker_calls[], *const sagemaker_same[];
+extern const char *const sagemaker_calls[], *const sagemaker_same[],
+                                                *const sagemaker_objects[];
+/* Algorithms whose containers are SageMaker's own, and train no transformer. */
+extern const char *const sagemaker_algorithms[];
 
 bool sagemaker_recognises(const struct dialect_input *in);
 void sagemaker_read(struct launch_context *t, const struct dialect_input *in);
@@ -39,6 +42,10 @@ extern const struct dialect_table sagemaker_tables[];
 /* Whether hyperparameters are those of AWS's own scripts under SMP, and what they say. */
 bool sagemaker_is_smp_script(const struct launch_context *t);
 void sagemaker_take_smp_script(struct launch_context *t);
+
+/* The version of transformers that requirements.txt pins, which the container installs
+ * over its own. */
+void sagemaker_take_requirements(struct launch_context *t);
 
 /* Hyperparameters in a file that they name. */
 void sagemaker_take_files(struct launch_context *t);
