@@ -77,14 +77,41 @@ static int assume_targets(struct parse_context *r, struct raw_lora *w)
     return 0;
 }
 
+/* Latent queries are two products, q_a_proj and q_b_proj: "q_proj" is the name of neither,
+ * and PEFT leaves both as they are. */
+static void drop_query(struct parse_context *r, struct raw_lora *w)
+{
+    const struct model *m = &r->s->model;
+    bool list = cfg_is_array(w->targets), other = false;
+    struct cfg plain = { 0 };
+    for (int64_t i = 0; i < (list ? cfg_len(w->targets) : 1); i++) {
+        struct cfg at = list ? cfg_at(w->targets, i) : w->targets;
+        const char *word, *dot;
+        if (cfg_string(at, &word) || !(lora_target_of(word) & LORA_QUERY))
+            continue;
+        dot = strrchr(word, '.');
+        if (strcmp(dot ? dot + 1 : word, "q_proj") == 0)
+            plain = at;
+        else
+            other = true;
+    }
+    if (!m->attention.latent_q || !cfg_present(plain) || other)
+        return;
+    w->l.targets &= ~(uint32_t)LORA_QUERY;
+    parse_note(r, plain, "queries of this model come of q_a_proj and q_b_proj");
+}
+
 static int read_targets(struct parse_context *r, struct raw_lora *w)
 {
-    if (cfg_present(w->targets))
-        return read_names(w->targets, lora_target_of,
-                          "(write names such as \"q_proj\", \"c_attn\" or "
-                          "\"linear_qkv\", or \"all-linear\")",
-                          &w->l.targets);
-    return assume_targets(r, w);
+    if (!cfg_present(w->targets))
+        return assume_targets(r, w);
+    if (read_names(w->targets, lora_target_of,
+                   "(write names such as \"q_proj\", \"c_attn\" or "
+                   "\"linear_qkv\", or \"all-linear\")",
+                   &w->l.targets))
+        return -1;
+    drop_query(r, w);
+    return 0;
 }
 
 static void assume_base(struct parse_context *r, const struct raw_lora *w)
