@@ -30,7 +30,10 @@ const struct family *family_next(const struct family *family)
 #define PICTURES "it reads pictures or sound with convolutions or windows of its own"
 #define LANGUAGE "smsim reads its language model's part (text_config) alone, as a file"
 #define DIFFER "its layers differ"
-#define SHARED "its layers share keys, values or embeddings"
+#define SHARED \
+    "its layers share keys, values or embeddings (gemma3 is the nearest that is)"
+#define DISENTANGLED "its attention is disentangled (roberta is the nearest that is)"
+#define SPARSE "its attention is sparse (roberta is the nearest that is)"
 #define HEADS "heads of its layers differ in size or number"
 #define UNET                                                                           \
     "it is a U-Net of convolutions, whose kernels have no published times: SD3's and " \
@@ -39,13 +42,17 @@ const struct family *family_next(const struct family *family)
 static const struct {
     const char *name, *why;
 } refused[] = {
-    { "albert", "its layers share one set of weights" },
-    { "deberta", "its attention is disentangled" },
-    { "deberta-v2", "its attention is disentangled" },
-    { "xlnet", "it attends to two streams" },
-    { "longformer", "its attention is sparse" },
-    { "big_bird", "its attention is sparse" },
-    { "reformer", "its attention is sparse" },
+    { "albert", "its layers share one set of weights (bert's take the same time)" },
+    { "deberta", DISENTANGLED },
+    { "deberta-v2", DISENTANGLED },
+    { "xlnet", "it attends to two streams (bert is the nearest that is)" },
+    { "longformer", SPARSE },
+    { "big_bird", SPARSE },
+    { "reformer", SPARSE },
+    { "longt5", "its encoder attends to blocks (t5 is the nearest that is)" },
+    { "umt5",
+      "each layer has relative positions of its own (mt5 is the nearest that is)" },
+    { "chronos2", "it attends to series in groups (t5 is the nearest that is)" },
     { "rwkv", STATE },
     { "rwkv7", STATE },
     { "retnet", STATE },
@@ -63,8 +70,15 @@ static const struct {
     { "gemma3n", SHARED },
     { "gemma4", SHARED },
     { "gemma4_text", SHARED },
-    { "mllama", "its vision tower is read by layers of cross-attention" },
+    { "mllama",
+      "its vision tower is read by layers of cross-attention (llava_next is the "
+      "nearest that is)" },
     { "swin", PICTURES },
+    { "swinv2", PICTURES },
+    { "dinov3_vit",
+      "its patches have rotary positions (dinov2 is the nearest that is)" },
+    { "sam2", PICTURES },
+    { "parakeet_ctc", PICTURES },
     { "convnext", PICTURES },
     { "resnet", PICTURES },
     { "sam", PICTURES },

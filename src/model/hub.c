@@ -253,9 +253,9 @@ static void unknown(struct cfg_loader *loader, const char *id, struct cfg where)
     const char *near = nearest(loader, id);
     const char *text = arena_printf(
         &loader->arena,
-        "no file or folder \"%s\", and models/hub/ids.json has no such id (%s%s%s give "
+        "no file or folder \"%s\", and models/hub/ids.json has no such id (%s%s%sgive "
         "the path of its config.json)",
-        id, near ? "did you mean \"" : "", near ? near : "", near ? "\"? Else" : "");
+        id, near ? "did you mean \"" : "", near ? near : "", near ? "\"? Else " : "");
     cfg_error_at(loader, where, DIAG_UNKNOWN_NAME, "%s", text);
 }
 
