@@ -13,7 +13,7 @@ PKG_CF   := $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
 PKG_LD   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 ALL_CF    = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) $(CFLAGS) $(SANITIZE) -fopenmp -fPIC \
             -fvisibility=hidden -Isrc -MMD -MP $(PKG_CF)
-ALL_LD    = $(SANITIZE) -fopenmp $(PKG_LD) -lm
+ALL_LD    = -Wl,--as-needed $(SANITIZE) -fopenmp $(PKG_LD) -lm -ldl
 ifdef MPI # sweeps over the ranks of mpirun: make MPI=1
 ALL_CF   += -DSMSIM_MPI $(shell pkg-config --cflags ompi-c)
 ALL_LD   += $(shell pkg-config --libs ompi-c)
@@ -161,8 +161,9 @@ library: lib $(BUILD)/smsim     ## its examples and its package of Python
 deb: all man lib                ## a Debian package, in build/
 	$(Q)sh package/deb.sh $(BUILD) $(VERSION)
 
-static: $(BUILD)/src/main.o $(OBJ) $(BUILD)/serve_none.o man ## a tarball with a static program that runs on any Linux, in build/
-	$(Q)PKGS='$(filter-out libmicrohttpd,$(PKGS))' sh package/static.sh $(BUILD) $(VERSION) $(CC) $(BUILD)/src/main.o $(filter-out %/serve/serve.o,$(OBJ)) $(BUILD)/serve_none.o
+STATIC_OBJ = $(BUILD)/src/main.o $(filter-out %/serve/serve.o %/draw_cairo.o %/nsight.o,$(OBJ)) $(addprefix $(BUILD)/,serve_none.o static_draw_cairo.o static_nsight.o)
+static: $(STATIC_OBJ) man       ## a tarball with a static program that runs on any Linux, in build/
+	$(Q)PKGS='$(filter-out libmicrohttpd,$(PKGS))' sh package/static.sh $(BUILD) $(VERSION) $(CC) $(STATIC_OBJ)
 
 FUZZERS  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 SECONDS  ?= 10
@@ -287,6 +288,19 @@ $(BUILD)/capture.o $(BUILD)/page.o: $(BUILD)/%.o: $(BUILD)/%.c
 	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
 
 $(BUILD)/src/config/datadir.o: WARN += -DSMSIM_DATA_DIR='"$(DATA_DIR)"'
+
+# libraries that are loaded when they are needed (base/late.h), by their sonames
+soname = '"$(shell objdump -p "$$($(CC) -print-file-name=lib$(1).so)" | awk '$$1 == "SONAME" { print $$2 }')"'
+$(BUILD)/src/draw/draw_cairo.o: WARN += -DSMSIM_CAIRO=$(call soname,cairo)
+$(BUILD)/src/kineto/nsight.o: WARN += -DSMSIM_SQLITE=$(call soname,sqlite3)
+$(BUILD)/src/serve/serve.o: WARN += -DSMSIM_MICROHTTPD=$(call soname,microhttpd)
+
+$(BUILD)/static_%.o: WARN += -DSMSIM_STATIC -DSMSIM_CAIRO='""' -DSMSIM_SQLITE='""'
+$(BUILD)/static_draw_cairo.o: src/draw/draw_cairo.c
+$(BUILD)/static_nsight.o: src/kineto/nsight.c
+$(BUILD)/static_draw_cairo.o $(BUILD)/static_nsight.o:
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
 
 $(BUILD)/serve_none.o: src/serve/serve.c
 	$(call say,CC,$@)

@@ -39,9 +39,12 @@ cp package/lintian-overrides "$root/usr/share/lintian/overrides/smsim"
 chmod 644 "$root/usr/share/lintian/overrides/smsim" "$doc/copyright"
 
 printf 'Source: smsim\n\nPackage: smsim\nArchitecture: any\n' >"$work/debian/control"
-objects=$(cd "$work" && find root/usr -name smsim -type f -perm -u+x -o -name 'libsmsim.so.*' -type f)
+# libraries that are loaded when they are needed (base/late.h): an object that names them
+"${CC:-cc}" -shared -o "$work/root/late.so" -Wl,--no-as-needed $(pkg-config --libs-only-L --libs-only-l cairo sqlite3 libmicrohttpd)
+objects=$(cd "$work" && echo root/late.so && find root/usr -name smsim -type f -perm -u+x -o -name 'libsmsim.so.*' -type f)
 # shellcheck disable=SC2086 # several
 depends=$(cd "$work" && dpkg-shlibdeps -O $objects 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+rm "$root/late.so"
 if [ -e "$root"/usr/lib/*/libsmsim.so ]; then
     echo "activate-noawait ldconfig" >"$root/DEBIAN/triggers"
     soname=$(cd "$root"/usr/lib/*/ && ls libsmsim.so.? | sed 's/libsmsim.so.//')

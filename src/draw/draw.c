@@ -27,9 +27,10 @@ static const struct draw_methods *methods_of(const char *path)
 
 int draw_check_name(const char *path, struct err *err)
 {
-    if (methods_of(path))
-        return 0;
-    return err_set(err, "%s: a figure's name ends in .svg, .png or .pdf", path);
+    const struct draw_methods *methods = methods_of(path);
+    if (!methods)
+        return err_set(err, "%s: a figure's name ends in .svg, .png or .pdf", path);
+    return methods->ready ? methods->ready(err) : 0;
 }
 
 void draw_open_on(struct draw *d, const struct draw_methods *methods, void *back,

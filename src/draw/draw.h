@@ -87,6 +87,8 @@ struct draw;
  * level DRAW_BASELINE; points are finite. */
 struct draw_methods {
     const char *ending; /* ".svg" */
+    int (*ready)(
+        struct err *err); /* whether its library is there; NULL: it needs none */
     void (*begin)(struct draw *d);
     void (*rect)(struct draw *d, struct draw_box box, const struct draw_style *style);
     void (*circle)(struct draw *d, struct draw_point centre, double radius,

@@ -1,14 +1,45 @@
 /* The cairo back ends: PNG at twice the nominal resolution, and PDF. */
 #include "draw/draw.h"
 
+#include "base/late.h"
 #include "base/xmalloc.h"
 
+#include <assert.h>
 #include <cairo-pdf.h>
 #include <cairo.h>
 #include <math.h>
 #include <stdlib.h>
+#include <threads.h>
 
 enum { PNG_SCALE = 2 };
+
+/* clang-format off */
+#define FUNCTIONS(F)                                                                \
+    F(arc) F(clip) F(close_path) F(create) F(curve_to) F(destroy) F(fill_preserve)  \
+    F(image_surface_create) F(line_to) F(move_to) F(new_path) F(new_sub_path)       \
+    F(paint) F(pdf_surface_create_for_stream) F(pdf_surface_set_metadata)           \
+    F(rectangle) F(restore) F(rotate) F(save) F(scale) F(select_font_face)          \
+    F(set_dash) F(set_font_size) F(set_line_join) F(set_line_width)                 \
+    F(set_source_rgb) F(set_source_rgba) F(show_text) F(status) F(status_to_string) \
+    F(stroke_preserve) F(surface_destroy) F(surface_finish) F(surface_status)       \
+    F(surface_write_to_png_stream) F(text_extents) F(translate)
+/* clang-format on */
+#define MEMBER(name) LATE_MEMBER(cairo_##name, name)
+#define PLACE(name) LATE_PLACE(cairo_##name, &cairo.name)
+
+static struct {
+    FUNCTIONS(MEMBER)
+} cairo; /* written once, by load() */
+
+static const char *missing; /* what the system says of a library that is not there */
+static once_flag loaded = ONCE_FLAG_INIT;
+
+static void load(void)
+{
+    static const struct late_function functions[] = { FUNCTIONS(PLACE) };
+    missing =
+        late_load(SMSIM_CAIRO, functions, sizeof(functions) / sizeof(functions[0]));
+}
 
 struct canvas {
     cairo_surface_t *surface;
@@ -24,38 +55,52 @@ static cairo_status_t collect(void *closure, const unsigned char *data, unsigned
 
 static void begin(struct draw *d, struct canvas *c)
 {
-    c->cr = cairo_create(c->surface);
-    cairo_set_line_join(c->cr, CAIRO_LINE_JOIN_ROUND);
+    c->cr = cairo.create(c->surface);
+    cairo.set_line_join(c->cr, CAIRO_LINE_JOIN_ROUND);
     d->back = c;
+}
+
+static int ready(struct err *err)
+{
+    call_once(&loaded, load);
+    return missing ? err_set(err, "figures but .svg need cairo: %s", missing) : 0;
+}
+
+static struct canvas *new_canvas(void)
+{
+    struct canvas *c = xcalloc(1, sizeof(*c));
+
+    call_once(&loaded, load);
+    assert(!missing);
+    strbuf_init(&c->bytes);
+    return c;
 }
 
 static void png_begin(struct draw *d)
 {
-    struct canvas *c = xcalloc(1, sizeof(*c));
+    struct canvas *c = new_canvas();
 
-    strbuf_init(&c->bytes);
     c->surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(d->width * PNG_SCALE),
+        cairo.image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(d->width * PNG_SCALE),
                                    (int)ceil(d->height * PNG_SCALE));
     begin(d, c);
-    cairo_scale(c->cr, PNG_SCALE, PNG_SCALE);
-    cairo_set_source_rgb(c->cr, 1, 1, 1);
-    cairo_paint(c->cr);
+    cairo.scale(c->cr, PNG_SCALE, PNG_SCALE);
+    cairo.set_source_rgb(c->cr, 1, 1, 1);
+    cairo.paint(c->cr);
 }
 
 static void pdf_begin(struct draw *d)
 {
-    struct canvas *c = xcalloc(1, sizeof(*c));
+    struct canvas *c = new_canvas();
 
-    strbuf_init(&c->bytes);
     /* a point is 4/3 of a pixel: the page has the figure's nominal size */
-    c->surface = cairo_pdf_surface_create_for_stream(collect, &c->bytes,
+    c->surface = cairo.pdf_surface_create_for_stream(collect, &c->bytes,
                                                      d->width * 0.75, d->height * 0.75);
     /* no clock in the output */
-    cairo_pdf_surface_set_metadata(c->surface, CAIRO_PDF_METADATA_CREATE_DATE,
+    cairo.pdf_surface_set_metadata(c->surface, CAIRO_PDF_METADATA_CREATE_DATE,
                                    "2000-01-01T00:00:00Z");
     begin(d, c);
-    cairo_scale(c->cr, 0.75, 0.75);
+    cairo.scale(c->cr, 0.75, 0.75);
 }
 
 static cairo_t *cr_of(const struct draw *d)
@@ -65,7 +110,7 @@ static cairo_t *cr_of(const struct draw *d)
 
 static void set_colour(cairo_t *cr, uint32_t c)
 {
-    cairo_set_source_rgba(cr, (c >> 16 & 0xff) / 255.0, (c >> 8 & 0xff) / 255.0,
+    cairo.set_source_rgba(cr, (c >> 16 & 0xff) / 255.0, (c >> 8 & 0xff) / 255.0,
                           (c & 0xff) / 255.0, (c >> 24) / 255.0);
 }
 
@@ -77,29 +122,29 @@ static void paint(cairo_t *cr, const struct draw_style *style)
 
     if (style->fill >> 24) {
         set_colour(cr, style->fill);
-        cairo_fill_preserve(cr);
+        cairo.fill_preserve(cr);
     }
     if (style->stroke >> 24) {
         set_colour(cr, style->stroke);
-        cairo_set_line_width(cr, width);
+        cairo.set_line_width(cr, width);
         for (size_t i = 0; i < n; i++)
             dash[i] *= fmax(width, 1);
-        cairo_set_dash(cr, dash, (int)n, 0);
-        cairo_stroke_preserve(cr);
+        cairo.set_dash(cr, dash, (int)n, 0);
+        cairo.stroke_preserve(cr);
     }
-    cairo_new_path(cr);
+    cairo.new_path(cr);
 }
 
 static void rounded(cairo_t *cr, struct draw_box b, double r)
 {
     const double quarter = acos(-1.0) / 2;
 
-    cairo_new_sub_path(cr);
-    cairo_arc(cr, b.x + b.w - r, b.y + r, r, -quarter, 0);
-    cairo_arc(cr, b.x + b.w - r, b.y + b.h - r, r, 0, quarter);
-    cairo_arc(cr, b.x + r, b.y + b.h - r, r, quarter, 2 * quarter);
-    cairo_arc(cr, b.x + r, b.y + r, r, 2 * quarter, 3 * quarter);
-    cairo_close_path(cr);
+    cairo.new_sub_path(cr);
+    cairo.arc(cr, b.x + b.w - r, b.y + r, r, -quarter, 0);
+    cairo.arc(cr, b.x + b.w - r, b.y + b.h - r, r, 0, quarter);
+    cairo.arc(cr, b.x + r, b.y + b.h - r, r, quarter, 2 * quarter);
+    cairo.arc(cr, b.x + r, b.y + r, r, 2 * quarter, 3 * quarter);
+    cairo.close_path(cr);
 }
 
 static void cairo_rect(struct draw *d, struct draw_box box,
@@ -108,15 +153,15 @@ static void cairo_rect(struct draw *d, struct draw_box box,
     if (style->radius > 0)
         rounded(cr_of(d), box, fmin(style->radius, fmin(box.w, box.h) / 2));
     else
-        cairo_rectangle(cr_of(d), box.x, box.y, box.w, box.h);
+        cairo.rectangle(cr_of(d), box.x, box.y, box.w, box.h);
     paint(cr_of(d), style);
 }
 
 static void cairo_circle(struct draw *d, struct draw_point centre, double radius,
                          const struct draw_style *style)
 {
-    cairo_new_sub_path(cr_of(d));
-    cairo_arc(cr_of(d), centre.x, centre.y, radius, 0, 2 * acos(-1.0));
+    cairo.new_sub_path(cr_of(d));
+    cairo.arc(cr_of(d), centre.x, centre.y, radius, 0, 2 * acos(-1.0));
     paint(cr_of(d), style);
 }
 
@@ -124,17 +169,17 @@ static void cairo_points(struct draw *d, const struct draw_point *p, size_t n,
                          bool closed, const struct draw_style *style)
 {
     for (size_t i = 0; i < n; i++)
-        cairo_line_to(cr_of(d), p[i].x, p[i].y);
+        cairo.line_to(cr_of(d), p[i].x, p[i].y);
     if (closed)
-        cairo_close_path(cr_of(d));
+        cairo.close_path(cr_of(d));
     paint(cr_of(d), style);
 }
 
 static void cairo_bezier(struct draw *d, const struct draw_point p[4],
                          const struct draw_style *style)
 {
-    cairo_move_to(cr_of(d), p[0].x, p[0].y);
-    cairo_curve_to(cr_of(d), p[1].x, p[1].y, p[2].x, p[2].y, p[3].x, p[3].y);
+    cairo.move_to(cr_of(d), p[0].x, p[0].y);
+    cairo.curve_to(cr_of(d), p[1].x, p[1].y, p[2].x, p[2].y, p[3].x, p[3].y);
     paint(cr_of(d), style);
 }
 
@@ -149,22 +194,22 @@ static void cairo_label(struct draw *d, struct draw_point at, const char *s,
     double want = draw_text_width(s, style->size, style->bold);
     cairo_text_extents_t got;
 
-    cairo_save(cr);
-    cairo_select_font_face(cr, "Helvetica", CAIRO_FONT_SLANT_NORMAL,
+    cairo.save(cr);
+    cairo.select_font_face(cr, "Helvetica", CAIRO_FONT_SLANT_NORMAL,
                            style->bold ? CAIRO_FONT_WEIGHT_BOLD
                                        : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(cr, style->size);
-    cairo_text_extents(cr, s, &got);
-    cairo_translate(cr, at.x, at.y);
-    cairo_rotate(cr, style->rotate * (acos(-1.0) / 180));
-    cairo_translate(cr, start[style->anchor] * want, 0);
+    cairo.set_font_size(cr, style->size);
+    cairo.text_extents(cr, s, &got);
+    cairo.translate(cr, at.x, at.y);
+    cairo.rotate(cr, style->rotate * (acos(-1.0) / 180));
+    cairo.translate(cr, start[style->anchor] * want, 0);
     if (got.x_advance > 0 && want > 0)
-        cairo_scale(cr, want / got.x_advance, 1);
+        cairo.scale(cr, want / got.x_advance, 1);
     set_colour(cr, style->colour);
-    cairo_move_to(cr, 0, 0);
-    cairo_show_text(cr, s);
-    cairo_restore(cr);
-    cairo_new_path(cr);
+    cairo.move_to(cr, 0, 0);
+    cairo.show_text(cr, s);
+    cairo.restore(cr);
+    cairo.new_path(cr);
 }
 
 static void cairo_enter(struct draw *d, const char *id, const char *cls,
@@ -172,32 +217,32 @@ static void cairo_enter(struct draw *d, const char *id, const char *cls,
 {
     (void)id;
     (void)cls;
-    cairo_save(cr_of(d));
+    cairo.save(cr_of(d));
     if (clip) {
-        cairo_rectangle(cr_of(d), clip->x, clip->y, clip->w, clip->h);
-        cairo_clip(cr_of(d));
+        cairo.rectangle(cr_of(d), clip->x, clip->y, clip->w, clip->h);
+        cairo.clip(cr_of(d));
     }
 }
 
 static void cairo_leave(struct draw *d)
 {
-    cairo_restore(cr_of(d));
+    cairo.restore(cr_of(d));
 }
 
 static int finish(struct draw *d, struct strbuf *out, struct err *err, bool png)
 {
     struct canvas *c = d->back;
-    cairo_status_t status = cairo_status(c->cr);
+    cairo_status_t status = cairo.status(c->cr);
 
     if (status == CAIRO_STATUS_SUCCESS && png)
-        status = cairo_surface_write_to_png_stream(c->surface, collect, &c->bytes);
-    cairo_surface_finish(c->surface);
+        status = cairo.surface_write_to_png_stream(c->surface, collect, &c->bytes);
+    cairo.surface_finish(c->surface);
     if (status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_status(c->surface);
+        status = cairo.surface_status(c->surface);
     if (status != CAIRO_STATUS_SUCCESS)
         return err_set(err, "%s: the figure cannot be drawn: %s",
                        d->to_file ? d->file.path : "figure",
-                       cairo_status_to_string(status));
+                       cairo.status_to_string(status));
     strbuf_add(out, strbuf_get(&c->bytes), c->bytes.len);
     return 0;
 }
@@ -216,16 +261,16 @@ static void release(struct draw *d)
 {
     struct canvas *c = d->back;
 
-    cairo_destroy(c->cr);
-    cairo_surface_destroy(c->surface);
+    cairo.destroy(c->cr);
+    cairo.surface_destroy(c->surface);
     strbuf_release(&c->bytes);
     free(c);
     d->back = NULL;
 }
 
-#define CAIRO_METHODS                                                 \
-    .rect = cairo_rect, .circle = cairo_circle, .path = cairo_points, \
-    .curve = cairo_bezier, .text = cairo_label, .group = cairo_enter, \
+#define CAIRO_METHODS                                                                 \
+    .ready = ready, .rect = cairo_rect, .circle = cairo_circle, .path = cairo_points, \
+    .curve = cairo_bezier, .text = cairo_label, .group = cairo_enter,                 \
     .group_end = cairo_leave, .release = release
 
 const struct draw_methods draw_png_methods = {

@@ -1,5 +1,6 @@
 #include "kineto/nsight.h"
 
+#include "base/late.h"
 #include "base/strbuf.h"
 #include "kineto/gather.h"
 
@@ -9,6 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <threads.h>
+
+/* clang-format off */
+#define FUNCTIONS(F)                                                                 \
+    F(bind_text) F(close) F(column_int64) F(column_text) F(column_type) F(db_config) \
+    F(errmsg) F(exec) F(finalize) F(limit) F(open_v2) F(prepare_v2)                  \
+    F(progress_handler) F(step) F(table_column_metadata)
+/* clang-format on */
+#define MEMBER(name) LATE_MEMBER(sqlite3_##name, name)
+#define PLACE(name) LATE_PLACE(sqlite3_##name, &sqlite.name)
+
+static struct {
+    FUNCTIONS(MEMBER)
+} sqlite; /* written once, by load() */
+
+static const char *missing; /* what the system says of a library that is not there */
+static once_flag loaded = ONCE_FLAG_INIT;
+
+static void load(void)
+{
+    static const struct late_function functions[] = { FUNCTIONS(PLACE) };
+    missing =
+        late_load(SMSIM_SQLITE, functions, sizeof(functions) / sizeof(functions[0]));
+}
 
 enum { TEXT_MAX_B = 1 << 24, VARIABLES = 8, TICK = 1 << 16, STEPS_A_ROW = 256 };
 
@@ -110,7 +135,7 @@ bool nsight_is_file(const char *file)
 static int fail(const struct nsight *s)
 {
     char why[128];
-    gather_keep(why, sizeof(why), sqlite3_errmsg(s->db));
+    gather_keep(why, sizeof(why), sqlite.errmsg(s->db));
     return err_set(s->err, "%s: cannot be read as an export of Nsight Systems: %s",
                    s->file, why);
 }
@@ -140,11 +165,11 @@ static void restrain(sqlite3 *db)
                                SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
                                SQLITE_DBCONFIG_TRUSTED_SCHEMA };
     for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
-        sqlite3_db_config(db, off[i], 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, TEXT_MAX_B);
-    sqlite3_limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, VARIABLES);
-    sqlite3_exec(db, bounds, NULL, NULL, NULL);
+        sqlite.db_config(db, off[i], 0, NULL);
+    sqlite.db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite.limit(db, SQLITE_LIMIT_LENGTH, TEXT_MAX_B);
+    sqlite.limit(db, SQLITE_LIMIT_VARIABLE_NUMBER, VARIABLES);
+    sqlite.exec(db, bounds, NULL, NULL, NULL);
 }
 
 /* Stops a query that does not end in time: one that looks names up without a key. */
@@ -163,14 +188,14 @@ static int open_file(struct nsight *s)
     s->rows_max = 1 + st.st_size / 4;
     strbuf_init(&uri);
     uri_of(&uri, s->file);
-    int rc = sqlite3_open_v2(
+    int rc = sqlite.open_v2(
         strbuf_get(&uri), &s->db,
         SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     strbuf_release(&uri);
     if (rc != SQLITE_OK)
         return fail(s);
     restrain(s->db);
-    sqlite3_progress_handler(s->db, TICK, tick, s);
+    sqlite.progress_handler(s->db, TICK, tick, s);
     s->ticks = STEPS_A_ROW;
     return 0;
 }
@@ -187,18 +212,18 @@ static bool has_table(const struct nsight *s, const char *name)
         "SELECT 1 FROM sqlite_master WHERE type='table' AND "
         "name=?1 AND sql NOT LIKE 'CREATE VIRTUAL%' AND NOT EXISTS "
         "(SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden > 1)";
-    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK) {
-        sqlite3_bind_text(q, 1, name, -1, SQLITE_STATIC);
-        has = sqlite3_step(q) == SQLITE_ROW;
+    if (sqlite.prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK) {
+        sqlite.bind_text(q, 1, name, -1, SQLITE_STATIC);
+        has = sqlite.step(q) == SQLITE_ROW;
     }
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     return has;
 }
 
 static bool has_column(const struct nsight *s, const char *table, const char *column)
 {
-    return column && sqlite3_table_column_metadata(s->db, NULL, table, column, NULL,
-                                                   NULL, NULL, NULL, NULL) == SQLITE_OK;
+    return column && sqlite.table_column_metadata(s->db, NULL, table, column, NULL,
+                                                  NULL, NULL, NULL, NULL) == SQLITE_OK;
 }
 
 /* The column of a table that is used; NULL: it has none. */
@@ -233,7 +258,7 @@ static int prepare(const struct nsight *s, const struct table *t, sqlite3_stmt *
     for (int c = 0; c < COLUMNS; c++)
         add_column(&sql, s, t, c, strings);
     strbuf_printf(&sql, " FROM \"%s\" AS t", t->name);
-    int rc = sqlite3_prepare_v2(s->db, strbuf_get(&sql), -1, q, NULL);
+    int rc = sqlite.prepare_v2(s->db, strbuf_get(&sql), -1, q, NULL);
     strbuf_release(&sql);
     return rc == SQLITE_OK ? 0 : fail(s);
 }
@@ -242,8 +267,8 @@ static int prepare(const struct nsight *s, const struct table *t, sqlite3_stmt *
 
 static int64_t number_of(sqlite3_stmt *q, int c, int64_t otherwise)
 {
-    return sqlite3_column_type(q, c) == SQLITE_INTEGER ? sqlite3_column_int64(q, c)
-                                                       : otherwise;
+    return sqlite.column_type(q, c) == SQLITE_INTEGER ? sqlite.column_int64(q, c)
+                                                      : otherwise;
 }
 
 /* A thread's id is its process's in all but the lower 24 bits. */
@@ -258,8 +283,8 @@ static void name_event(struct gather_event *e, sqlite3_stmt *q, const char *othe
     const char *text = otherwise;
     static const int columns[] = { COLUMN_TEXT, COLUMN_NAME };
     for (int i = 0; i < 2; i++)
-        if (sqlite3_column_type(q, columns[i]) == SQLITE_TEXT)
-            text = (const char *)sqlite3_column_text(q, columns[i]);
+        if (sqlite.column_type(q, columns[i]) == SQLITE_TEXT)
+            text = (const char *)sqlite.column_text(q, columns[i]);
     gather_keep(e->name, sizeof(e->name), text ? text : otherwise);
     e->name_length = strlen(e->name);
 }
@@ -302,7 +327,7 @@ static int each_row(struct nsight *s, const struct table *t,
         return -1;
     s->has_process = column_of(s, t, COLUMN_PROCESS) != NULL;
     s->ticks = 1 + STEPS_A_ROW * s->rows_max / TICK;
-    while ((rc = sqlite3_step(q)) == SQLITE_ROW && n++ < s->rows_max)
+    while ((rc = sqlite.step(q)) == SQLITE_ROW && n++ < s->rows_max)
         row(s, t, q, arg);
     int result = 0;
     if (rc == SQLITE_ROW)
@@ -313,7 +338,7 @@ static int each_row(struct nsight *s, const struct table *t,
                          s->file, t->name);
     else if (rc != SQLITE_DONE)
         result = fail(s);
-    sqlite3_finalize(q);
+    sqlite.finalize(q);
     s->ticks = STEPS_A_ROW;
     return result;
 }
@@ -361,11 +386,11 @@ static void name_gpu(const struct nsight *s, struct gather *g)
     sqlite3_stmt *q = NULL;
     static const char sql[] = "SELECT name FROM TARGET_INFO_GPU LIMIT 1";
     if (has_table(s, "TARGET_INFO_GPU") &&
-        sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK &&
-        sqlite3_step(q) == SQLITE_ROW && sqlite3_column_type(q, 0) == SQLITE_TEXT)
+        sqlite.prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK &&
+        sqlite.step(q) == SQLITE_ROW && sqlite.column_type(q, 0) == SQLITE_TEXT)
         gather_keep(g->device, sizeof(g->device),
-                    (const char *)sqlite3_column_text(q, 0));
-    sqlite3_finalize(q);
+                    (const char *)sqlite.column_text(q, 0));
+    sqlite.finalize(q);
 }
 
 static int read_process(struct nsight *s, int32_t i, nsight_take take, void *arg)
@@ -391,7 +416,7 @@ static int read_process(struct nsight *s, int32_t i, nsight_take take, void *arg
 
 static int read_all(struct nsight *s, nsight_take take, void *arg)
 {
-    if (sqlite3_exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL))
+    if (sqlite.exec(s->db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL))
         return fail(s);
     if (!has_table(s, tables[0].name) && !has_table(s, tables[1].name))
         return err_set(s->err,
@@ -413,9 +438,12 @@ static int read_all(struct nsight *s, nsight_take take, void *arg)
 int nsight_read(const char *file, nsight_take take, void *arg, struct err *err)
 {
     struct nsight s = { .file = file, .err = err };
+    call_once(&loaded, load);
+    if (missing)
+        return err_set(err, "%s: a database needs sqlite3: %s", file, missing);
     int rc = open_file(&s);
     if (rc == 0)
         rc = read_all(&s, take, arg);
-    sqlite3_close(s.db);
+    sqlite.close(s.db);
     return rc;
 }

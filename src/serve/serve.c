@@ -14,6 +14,7 @@ int serve_run(const struct serve_how *how, struct err *err)
 #else
 
 #include "base/clock.h"
+#include "base/late.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "serve/check.h"
@@ -26,9 +27,34 @@ int serve_run(const struct serve_how *how, struct err *err)
 #include <string.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <threads.h>
 #include <unistd.h>
 
 enum state { READING, RUNNING, ANSWERED };
+
+/* clang-format off */
+#define FUNCTIONS(F)                                                          \
+    F(add_response_header) F(create_response_from_buffer) F(destroy_response) \
+    F(get_connection_info) F(get_daemon_info) F(get_fdset2) F(get_timeout)    \
+    F(lookup_connection_value) F(queue_response) F(resume_connection)         \
+    F(run_from_select) F(start_daemon) F(stop_daemon) F(suspend_connection)
+/* clang-format on */
+#define MEMBER(name) LATE_MEMBER(MHD_##name, name)
+#define PLACE(name) LATE_PLACE(MHD_##name, &mhd.name)
+
+static struct {
+    FUNCTIONS(MEMBER)
+} mhd; /* written once, by load() */
+
+static const char *missing; /* what the system says of a library that is not there */
+static once_flag loaded = ONCE_FLAG_INIT;
+
+static void load(void)
+{
+    static const struct late_function functions[] = { FUNCTIONS(PLACE) };
+    missing = late_load(SMSIM_MICROHTTPD, functions,
+                        sizeof(functions) / sizeof(functions[0]));
+}
 
 /* A request and its answer. */
 struct exchange {
@@ -75,19 +101,19 @@ static void add_headers(struct MHD_Response *r, const char *type)
         { "Connection", "close" },
     };
     for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-        MHD_add_response_header(r, headers[i][0], headers[i][1]);
+        mhd.add_response_header(r, headers[i][0], headers[i][1]);
 }
 
 static enum MHD_Result send_text(struct MHD_Connection *c, int status, const char *type,
                                  const char *text, size_t len)
 {
-    struct MHD_Response *r = MHD_create_response_from_buffer(
+    struct MHD_Response *r = mhd.create_response_from_buffer(
         len, (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
     if (!r)
         return MHD_NO;
     add_headers(r, type);
-    enum MHD_Result rc = MHD_queue_response(c, (unsigned)status, r);
-    MHD_destroy_response(r);
+    enum MHD_Result rc = mhd.queue_response(c, (unsigned)status, r);
+    mhd.destroy_response(r);
     return rc;
 }
 
@@ -115,7 +141,7 @@ static struct link *link_of(struct server *v, int fd)
 static int fd_of(struct MHD_Connection *c)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+        mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info ? info->connect_fd : -1;
 }
 
@@ -163,18 +189,18 @@ static enum MHD_Result start_command(struct server *v, struct exchange *x)
     }
     x->state = RUNNING;
     l->exchange = x;
-    MHD_suspend_connection(x->connection);
+    mhd.suspend_connection(x->connection);
     return MHD_YES;
 }
 
 static struct serve_headers headers_of(struct MHD_Connection *c)
 {
     return (struct serve_headers) {
-        .host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Host"),
-        .origin = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Origin"),
-        .site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site"),
-        .type = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type"),
-        .length = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length"),
+        .host = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Host"),
+        .origin = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Origin"),
+        .site = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site"),
+        .type = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Content-Type"),
+        .length = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Content-Length"),
     };
 }
 
@@ -294,7 +320,7 @@ static void look_at_child(struct link *l)
     }
     l->exchange = NULL;
     l->until_s = clock_s() + SERVE_SLOW_S;
-    MHD_resume_connection(x->connection);
+    mhd.resume_connection(x->connection);
 }
 
 static void look_at_links(struct server *v)
@@ -319,7 +345,7 @@ static int turn(struct server *v, struct err *err)
     FD_ZERO(&in);
     FD_ZERO(&out);
     FD_ZERO(&other);
-    if (MHD_get_fdset(v->daemon, &in, &out, &other, &most) != MHD_YES)
+    if (mhd.get_fdset2(v->daemon, &in, &out, &other, &most, FD_SETSIZE) != MHD_YES)
         return err_set(err, "the server's sockets are lost");
     for (int i = 0; i < SERVE_LINKS; i++) {
         const struct exchange *x = v->links[i].exchange;
@@ -328,7 +354,7 @@ static int turn(struct server *v, struct err *err)
         FD_SET(x->child.fd, &in);
         most = x->child.fd > most ? x->child.fd : most;
     }
-    if (MHD_get_timeout(v->daemon, &due_ms) == MHD_YES && due_ms * 1000 < MOST_US)
+    if (mhd.get_timeout(v->daemon, &due_ms) == MHD_YES && due_ms * 1000 < MOST_US)
         wait.tv_usec = (suseconds_t)(due_ms * 1000);
     if (select(most + 1, &in, &out, &other, &wait) < 0) {
         if (errno != EINTR)
@@ -336,7 +362,7 @@ static int turn(struct server *v, struct err *err)
         return 0;
     }
     look_at_links(v);
-    MHD_run_from_select(v->daemon, &in, &out, &other);
+    mhd.run_from_select(v->daemon, &in, &out, &other);
     return 0;
 }
 
@@ -351,7 +377,7 @@ static int open_daemon(struct server *v, struct err *err)
                               .sin_port = htons((uint16_t)v->how->port),
                               .sin_addr = { htonl(INADDR_LOOPBACK) } };
     v->daemon =
-        MHD_start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        mhd.start_daemon(MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
                          on_request, v, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,
                          MHD_OPTION_SOCK_ADDR, &at, MHD_OPTION_CONNECTION_LIMIT,
                          (unsigned)SERVE_LINKS, MHD_OPTION_CONNECTION_TIMEOUT,
@@ -363,7 +389,7 @@ static int open_daemon(struct server *v, struct err *err)
                        "served: %s (give another --port)",
                        (json_int_t)v->how->port, strerror(errno));
     const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(v->daemon, MHD_DAEMON_INFO_BIND_PORT);
+        mhd.get_daemon_info(v->daemon, MHD_DAEMON_INFO_BIND_PORT);
     v->port = info ? info->port : (uint16_t)v->how->port;
     return 0;
 }
@@ -386,10 +412,10 @@ static void close_server(struct server *v)
         serve_child_stop(&x->child);
         v->links[i].exchange = NULL;
         x->reply.text = xstrdup("{}");
-        MHD_resume_connection(x->connection);
+        mhd.resume_connection(x->connection);
     }
     if (v->daemon)
-        MHD_stop_daemon(v->daemon);
+        mhd.stop_daemon(v->daemon);
     if (v->root)
         rmdir(v->root);
     free(v->root);
@@ -397,6 +423,9 @@ static void close_server(struct server *v)
 
 int serve_run(const struct serve_how *how, struct err *err)
 {
+    call_once(&loaded, load);
+    if (missing)
+        return err_set(err, "the server needs libmicrohttpd: %s", missing);
     struct server *v = xcalloc(1, sizeof(*v));
     v->how = how;
     int rc = make_root(v, err);
