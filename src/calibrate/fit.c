@@ -275,35 +275,49 @@ static bool is_bounded(const struct fit_param *p)
 }
 
 /* Whether the data want a parameter at its bound, not at its start: their likelihood
- * distinguishes the two at 95 %, beyond a tenth of a percent of every residual. */
-static bool wants_bound(const struct fit *fit, int32_t i)
+ * distinguishes the two at 95 %, beyond a tenth of a percent of every residual. `other`
+ * becomes the fit with the start, which succeeded if they do not. */
+static bool wants_bound(const struct fit *fit, int32_t i, struct fit *other)
 {
-    struct fit other = *fit;
     struct err none = { 0 };
-    other.params[i].fixed = true;
-    if (fit_run(&other, &none))
+    *other = *fit;
+    other->params[i].fixed = true;
+    if (fit_run(other, &none))
         return true;
-    double gain = log((other.loss + least_loss) / (fit->loss + least_loss));
+    double gain = log((other->loss + least_loss) / (fit->loss + least_loss));
     return (double)fit->n * gain > normal_95 * normal_95;
+}
+
+/* What the data identify least; NULL: they identify all well enough. */
+static struct fit_param *worst_of(struct fit *fit, double share)
+{
+    struct fit_param *worst = NULL;
+    for (int32_t i = 0; i < fit->n_params; i++) {
+        struct fit_param *p = &fit->params[i];
+        bool unreported = !(p->half <= share * p->value);
+        if (!p->fixed && (is_bounded(p) || unreported) &&
+            (!worst || p->half / p->value > worst->half / worst->value))
+            worst = p;
+    }
+    return worst;
 }
 
 int fit_run_known(struct fit *fit, double share, struct err *err)
 {
+    bool is_run = false;
     for (;;) {
-        struct fit_param *worst = NULL;
-        if (fit_run(fit, err))
+        struct fit other;
+        if (!is_run && fit_run(fit, err))
             return -1;
-        for (int32_t i = 0; i < fit->n_params; i++) {
-            struct fit_param *p = &fit->params[i];
-            bool unreported = !(p->half <= share * p->value);
-            if (!p->fixed && (is_bounded(p) || unreported) &&
-                (!worst || p->half / p->value > worst->half / worst->value))
-                worst = p;
-        }
+        struct fit_param *worst = worst_of(fit, share);
         if (!worst)
             return 0;
+        bool asked = is_bounded(worst);
         worst->bounded =
-            is_bounded(worst) && wants_bound(fit, (int32_t)(worst - fit->params));
+            asked && wants_bound(fit, (int32_t)(worst - fit->params), &other);
+        is_run = asked && !worst->bounded;
+        if (is_run)
+            *fit = other;
         if (worst->bounded)
             worst->start =
                 place_of(worst, worst->value) < 0.5 ? worst->min : worst->max;

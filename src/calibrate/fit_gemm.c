@@ -181,20 +181,24 @@ static int fit_gemms(struct calibration *c, struct gpu *gpu, struct gemms *g,
     struct gpu_gemm base = gpu->gemm[g->dtype];
     struct gpu before = *gpu;
     bool identified = g->n >= WAVES_LEAST, fractional = base.partial_waves > 0;
-    struct fit fit = gemm_fit(g);
-    if (fit_run_known(&fit, calibration_unreported, err))
+    struct gemms other = *g;
+    other.gpu.gemm[g->dtype].partial_waves = !fractional;
+    struct fit fit = gemm_fit(g), turned = gemm_fit(&other);
+    struct err errs[2] = { { 0 } };
+#pragma omp parallel sections
+    {
+        fit_run_known(&fit, calibration_unreported, &errs[0]);
+#pragma omp section
+        if (identified)
+            fit_run_known(&turned, calibration_unreported, &errs[1]);
+    }
+    if (errs[0].set || errs[1].set) {
+        *err = errs[errs[0].set ? 0 : 1];
         return -1;
-    if (identified) {
-        struct gemms other = *g;
-        other.gpu.gemm[g->dtype] = base;
-        other.gpu.gemm[g->dtype].partial_waves = !fractional;
-        struct fit turned = gemm_fit(&other);
-        if (fit_run_known(&turned, calibration_unreported, err))
-            return -1;
-        if (turned.loss < waves_better * fit.loss) {
-            fit = turned;
-            fractional = !fractional;
-        }
+    }
+    if (identified && turned.loss < waves_better * fit.loss) {
+        fit = turned;
+        fractional = !fractional;
     }
     double values[GEMM_TERMS];
     for (int i = 0; i < GEMM_TERMS; i++)
