@@ -146,16 +146,11 @@ static int plan_own(const struct plans *p, const struct comm *comm,
     return 0;
 }
 
-int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,
-               const struct coll_plan **out, struct err *err)
+/* Of groups in lock step, the first of which is the rank's. */
+static int plan_groups(const struct plans *p, const struct comm *comm,
+                       const struct coll_group *groups, int32_t n,
+                       struct coll_plan *plan, struct err *err)
 {
-    struct coll_group *groups;
-    int32_t n;
-    struct coll_plan *plan = ARENA_NEW(p->arena, struct coll_plan);
-    if (groups_concurrent(p->groups, p->arena, p->net, comm->channel, rank, &groups, &n,
-                          err))
-        return -1;
-    *out = plan;
     if (comm->channel == CHANNEL_NEXT || comm->channel == CHANNEL_BACK)
         return plan_message(p, comm, groups, n, plan, err);
     struct coll_request q = request_of(comm, groups, n);
@@ -168,4 +163,21 @@ int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,
     }
     plans_share_nics(p->net, plan, comm->network_frac);
     return 0;
+}
+
+int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,
+               const struct coll_plan **out, struct err *err)
+{
+    struct coll_group *groups; /* larger than what is planned from them */
+    struct arena scratch;
+    int32_t n;
+    struct coll_plan *plan = ARENA_NEW(p->arena, struct coll_plan);
+    arena_init(&scratch);
+    int rc = groups_concurrent(p->groups, &scratch, p->net, comm->channel, rank,
+                               &groups, &n, err);
+    if (rc == 0)
+        rc = plan_groups(p, comm, groups, n, plan, err);
+    arena_release(&scratch);
+    *out = plan;
+    return rc;
 }
