@@ -69,4 +69,5 @@ cpu gpt3_175b_512_gpus_20_draws 2 simulate "$dir/gpt3.json" \
 cpu gpt3_175b_16384_gpus_unfolded 1 simulate "$dir/gpt3.json" --unfold \
     --set /cluster/count=2048 --set /training/microbatches=16 \
     --set /parallelism/virtual_stages=1 --set /parallelism/schedule=1f1b
+cpu calibrate_9106_products 1 calibrate validate/data/aiconfigurator_gemm_bf16_a100.csv --out "$dir/a100.json"
 cpu validate 1 validate --brief

@@ -1,5 +1,6 @@
 /* Figures as files: ids that pages and tests find in the SVG, the same bytes twice,
  * names of files; the figures of clusters and collectives. */
+#include "base/late.h"
 #include "base/vec.h"
 #include "base/xmalloc.h"
 #include "config/datadir.h"
@@ -267,6 +268,27 @@ static void test_panels(void)
     strbuf_release(&svg);
 }
 
+/* A library that is loaded when it is needed: there, not there, without a function. */
+static void test_late(void)
+{
+    static const struct {
+        const char *library, *function, *why; /* NULL: all is well */
+    } cases[] = {
+        { "libm.so.6", "cos", NULL },
+        { "libm.so.6", "no_such_function", "no_such_function" },
+        { "libnone.so.7", "cos", "libnone.so.7" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        late_address at = NULL;
+        const struct late_function f = { cases[i].function, &at, NULL };
+        char *why = late_load(cases[i].library, &f, 1);
+        CU_ASSERT_EQUAL(why == NULL, cases[i].why == NULL);
+        CU_ASSERT(why ? strstr(why, cases[i].why) != NULL
+                      : ((double (*)(double))at)(0) == 1);
+        free(why);
+    }
+}
+
 void test_svg_register(void)
 {
     CU_pSuite suite = CU_add_suite("svg", NULL, NULL);
@@ -277,4 +299,5 @@ void test_svg_register(void)
     CU_add_test(suite, "topology", test_topology);
     CU_add_test(suite, "collective", test_collective);
     CU_add_test(suite, "panels", test_panels);
+    CU_add_test(suite, "libraries that are loaded late", test_late);
 }
