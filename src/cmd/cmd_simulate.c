@@ -71,7 +71,7 @@ static const struct option options[] = {
       .value = "FILE", .help = "write all of it as one page; a .json gets its data alone" },
     { .name = "--trace", .without = "--emit", .type = OPTION_OUT, .at = AT(trace),
       .value = "FILE",
-      .help = "write what happened when, for Perfetto (ui.perfetto.dev)" },
+      .help = "write what happened when, for Perfetto (.json or .json.gz)" },
     { .name = "--trace-ranks", .without = "--emit", .type = OPTION_INT,
       .at = AT(trace_ranks), .with = "--trace", .value = "N",
       .help = "simulated ranks in the trace (64)", .min = 1, .max = 1 << 20 },

@@ -23,7 +23,9 @@ const struct name_value category_names[] = {
 
 void program_init(struct program *p)
 {
-    *p = (struct program) { .repeat = { .from = -1, .to = -1 }, .tag.number = -1 };
+    *p = (struct program) { .repeat = { .from = -1, .to = -1 },
+                            .tag.number = -1,
+                            .chunk = -1 };
 }
 
 void program_release(struct program *p)
@@ -42,6 +44,7 @@ void program_release(struct program *p)
 static int32_t add(struct program *p, struct task t)
 {
     t.tag = p->tag;
+    t.chunk = p->chunk;
     t.mark = -1;
     VEC_PUSH(&p->tasks, t);
     return (int32_t)(p->tasks.n - 1);

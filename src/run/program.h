@@ -92,6 +92,7 @@ struct task {
     int32_t receives; /* message that it and the host wait for; -1: none */
     int32_t sends;    /* message that it delivers; -1: none */
     int32_t mark;     /* of memory (index of marks); -1: none */
+    int32_t chunk;    /* of a stage that has several, from 0; -1: it has one */
     struct tag tag;
     int64_t host_ps;   /* the host's time to issue it */
     int64_t alone_ps;  /* with the GPU to itself; of kernels and copies */
@@ -132,7 +133,8 @@ struct program {
     VEC(struct fusion *) fusions; /* owned; of programs that all ranks have alike */
     int32_t n_messages;           /* numbers that a pipeline's messages have */
     struct repeat repeat;
-    struct tag tag; /* that tasks get as they are added */
+    struct tag tag; /* that tasks get as they are added, and their chunk */
+    int32_t chunk;
     VEC(struct ledger_mark)
     marks; /* the first: before the step; none unless asked for */
 };

@@ -30,6 +30,7 @@ void issue_mark_memory(struct builder *b)
 void issue_tag(struct builder *b, enum work work, int64_t number)
 {
     b->step->program.tag = (struct tag) { .work = work, .number = (int32_t)number };
+    b->step->program.chunk = -1;
 }
 
 void issue_label(struct builder *b, const char *label)

@@ -129,6 +129,7 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
 {
     bool backward = ref.kind != PASS_FORWARD;
     issue_tag(b, work_of[ref.kind], ref.microbatch);
+    b->step->program.chunk = last_chunk(b->stage) > 0 ? ref.chunk : -1;
     int64_t comes_from = backward ? at->stage + 1 : at->stage - 1;
     bool comes = ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last;
     if (comes && !stays(b->stage, comes_from, at->stage)) {

@@ -1,11 +1,11 @@
 /* A step as Chrome trace events (JSON), which Perfetto and chrome://tracing open: a
- * process an instance, threads for the host and the streams of each GPU, arrows from
- * send to receive, counters for the memory of each GPU, how busy it and its host are,
- * and the use of an instance's links.
+ * process a rank, threads for its host and streams; passes with their kernels, or the
+ * parts of a measured pass, as slices within slices; arrows of messages between stages
+ * and of gradients; counters for memory and for what is busy.
  *
  * Written as the run goes on, with one small buffer, so that its length costs no
- * memory. Times are microseconds with six decimals: whole picoseconds. A pass that was
- * measured once is one event. Two equal runs give the same bytes.
+ * memory; a name that ends in ".gz" gets gzip. Times are microseconds with three
+ * decimals: whole nanoseconds, as readers keep them. Two equal runs give the same bytes.
  *
  * Files of this folder:
  *     trace*   Chrome trace events

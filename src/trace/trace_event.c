@@ -5,52 +5,94 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t thread_of(const struct shown *s, int thread)
+/* A rank is a process; numbers of processes and threads are above 0, which readers take
+ * for the system's own. */
+static int64_t process_of(const struct shown *s)
 {
-    return s->r.gpu * THREADS + thread + 1;
+    return s->r.number + 1;
 }
 
-static void metadata(struct trace *t, int64_t pid, int64_t tid, const char *what,
-                     const char *name, int64_t index)
+static int64_t thread_of(const struct shown *s, int thread)
+{
+    return s->index * THREADS + thread + 1;
+}
+
+void trace_event(struct trace *t, const struct shown *s, char phase, int thread,
+                 int64_t at_ps)
+{
+    trace_json_event(&t->json, phase, process_of(s), thread_of(s, thread), at_ps);
+}
+
+/* Names ------------------------------------------------------------------------------ */
+
+/* With `text` NULL a number of "sort_index". */
+static void metadata(struct trace *t, const struct shown *s, int64_t tid,
+                     const char *what, const char *key, const char *text,
+                     int64_t number)
 {
     struct trace_json *j = &t->json;
-    trace_json_event(j, 'M', pid, tid, 0);
+    trace_json_event(j, 'M', process_of(s), tid, 0);
     trace_json_text(j, ",\"name\":\"");
     trace_json_text(j, what);
-    trace_json_text(j,
-                    name ? "\",\"args\":{\"name\":" : "\",\"args\":{\"sort_index\":");
-    if (name)
-        trace_json_string(j, name);
+    trace_json_text(j, "\",\"args\":{\"");
+    trace_json_text(j, key);
+    trace_json_text(j, "\":");
+    if (text)
+        trace_json_string(j, text);
     else
-        trace_json_int(j, index);
+        trace_json_int(j, number);
     trace_json_text(j, "}}");
 }
 
 static void name_thread(struct trace *t, const struct shown *s, int thread,
                         const char *what)
 {
-    char name[128];
     int64_t tid = thread_of(s, thread);
-    snprintf(name, sizeof(name), "GPU %d %s (rank %" PRId64 ")", (int)s->r.gpu, what,
-             (int64_t)s->r.number);
-    metadata(t, s->r.instance, tid, "thread_name", name, 0);
-    metadata(t, s->r.instance, tid, "thread_sort_index", NULL, tid);
+    metadata(t, s, tid, "thread_name", "name", what, 0);
+    metadata(t, s, tid, "thread_sort_index", "sort_index", NULL, tid);
 }
 
-void trace_name_rank(struct trace *t, const struct shown *s, bool new_process)
+/* "stage 3, rank 24 (represents 64 ranks)" */
+static void name_process(struct trace *t, const struct shown *s)
+{
+    const struct layout *l = &t->groups.layout;
+    int64_t all = t->n_numbers / (l->pipeline > 0 ? l->pipeline : 1);
+    int64_t simulated = t->of_stage[s->r.stage];
+    char name[160];
+    int n = l->pipeline > 1 ? snprintf(name, sizeof(name), "stage %" PRId64 ", ",
+                                       (int64_t)s->r.stage)
+                            : 0;
+    n += snprintf(name + n, sizeof(name) - (size_t)n, "rank %" PRId64,
+                  (int64_t)s->r.number);
+    if (simulated == 1 && all > 1)
+        snprintf(name + n, sizeof(name) - (size_t)n, " (represents %" PRId64 " ranks)",
+                 all);
+    else if (simulated < all)
+        snprintf(name + n, sizeof(name) - (size_t)n,
+                 " (one of %" PRId64 " that represent %" PRId64 " ranks)", simulated,
+                 all);
+    metadata(t, s, thread_of(s, THREAD_HOST), "process_name", "name", name, 0);
+    metadata(t, s, thread_of(s, THREAD_HOST), "process_sort_index", "sort_index", NULL,
+             s->index);
+}
+
+static void label_process(struct trace *t, const struct shown *s)
+{
+    char label[160];
+    int64_t left = s->r.instance;
+    const struct cluster_group *g = t->groups.cluster->groups;
+    for (; left >= g->count; g++)
+        left -= g->count;
+    snprintf(label, sizeof(label), "GPU %d of instance %" PRId64 ", %s", (int)s->r.gpu,
+             (int64_t)s->r.instance, g->instance->name);
+    metadata(t, s, thread_of(s, THREAD_HOST), "process_labels", "labels", label, 0);
+}
+
+void trace_name_rank(struct trace *t, const struct shown *s)
 {
     bool used[STREAM_N] = { false };
-    char name[160];
-    if (new_process) {
-        int64_t left = s->r.instance;
-        const struct cluster_group *g = t->groups.cluster->groups;
-        for (; left >= g->count; g++)
-            left -= g->count;
-        snprintf(name, sizeof(name), "instance %" PRId64 ": %s", (int64_t)s->r.instance,
-                 g->instance->name);
-        metadata(t, s->r.instance, 0, "process_name", name, 0);
-        metadata(t, s->r.instance, 0, "process_sort_index", NULL, s->r.instance);
-    }
+    name_process(t, s);
+    label_process(t, s);
     for (int64_t i = 0; i < s->r.program->tasks.n; i++)
         used[s->r.program->tasks.v[i].stream] = true;
     name_thread(t, s, THREAD_HOST, "host");
@@ -61,27 +103,7 @@ void trace_name_rank(struct trace *t, const struct shown *s, bool new_process)
         name_thread(t, s, THREAD_BUFFERS, "fused buffers");
 }
 
-void trace_memory(struct trace *t, struct shown *s, int64_t at_ps,
-                  const int64_t held_B[LEDGER_KINDS])
-{
-    struct trace_json *j = &t->json;
-    if (memcmp(s->held_B, held_B, sizeof(s->held_B)) == 0)
-        return;
-    memcpy(s->held_B, held_B, sizeof(s->held_B));
-    trace_json_event(j, 'C', s->r.instance, 0, at_ps);
-    trace_json_text(j, ",\"name\":\"memory of GPU ");
-    trace_json_int(j, s->r.gpu);
-    trace_json_text(j, " (bytes, stage ");
-    trace_json_int(j, s->r.stage);
-    trace_json_text(j, ")\",\"args\":{");
-    for (int i = 0; i < LEDGER_KINDS; i++) {
-        trace_json_text(j, i ? ",\"" : "\"");
-        trace_json_text(j, ledger_kind_names[i]);
-        trace_json_text(j, "\":");
-        trace_json_int(j, held_B[i]);
-    }
-    trace_json_text(j, "}}");
-}
+/* Tasks ------------------------------------------------------------------------------ */
 
 static void arguments(struct trace *t, const struct shown *s,
                       const struct observed_task *seen)
@@ -95,22 +117,29 @@ static void arguments(struct trace *t, const struct shown *s,
                                                          : ",\"microbatch\":");
         trace_json_int(j, task->tag.number);
     }
+    if (task->chunk >= 0) {
+        trace_json_text(j, ",\"chunk\":");
+        trace_json_int(j, task->chunk);
+    }
     if (seen->met_ps > seen->begun_ps) {
         trace_json_text(j, ",\"waited_us\":");
-        trace_json_us(j, seen->met_ps - seen->begun_ps);
+        trace_json_span_us(j, seen->begun_ps, seen->met_ps);
     }
     if (task->pass >= 0)
         trace_json_text(j, ",\"measured\":\"once, in isolation\"");
     trace_json_text(j, "}}");
 }
 
-void trace_complete(struct trace *t, const struct shown *s, int thread,
+bool trace_complete(struct trace *t, const struct shown *s, int thread,
                     const struct observed_task *seen, const char *name)
 {
+    const int64_t ps_per_ns = 1000;
     struct trace_json *j = &t->json;
-    trace_json_event(j, 'X', s->r.instance, thread_of(s, thread), seen->begun_ps);
+    if (seen->ended_ps / ps_per_ns <= seen->begun_ps / ps_per_ns)
+        return false;
+    trace_event(t, s, 'X', thread, seen->begun_ps);
     trace_json_text(j, ",\"dur\":");
-    trace_json_us(j, seen->ended_ps - seen->begun_ps);
+    trace_json_span_us(j, seen->begun_ps, seen->ended_ps);
     trace_json_text(j, ",\"name\":\"");
     trace_json_text(j, name);
     trace_json_text(j, "\",\"cat\":\"");
@@ -119,15 +148,22 @@ void trace_complete(struct trace *t, const struct shown *s, int thread,
                            : names_of(category_names, (int)seen->task->part));
     trace_json_text(j, "\"");
     arguments(t, s, seen);
+    return true;
 }
 
+/* Arrows ----------------------------------------------------------------------------- */
+
 static void arrow(struct trace *t, const struct shown *s, char phase, int thread,
-                  int64_t message, int64_t at_ps)
+                  const char *what, int64_t id, int64_t at_ps)
 {
     struct trace_json *j = &t->json;
-    trace_json_event(j, phase, s->r.instance, thread_of(s, thread), at_ps);
-    trace_json_text(j, ",\"name\":\"message\",\"cat\":\"message\",\"id\":");
-    trace_json_int(j, s->shown * t->n_messages + message);
+    trace_event(t, s, phase, thread, at_ps);
+    trace_json_text(j, ",\"name\":\"");
+    trace_json_text(j, what);
+    trace_json_text(j, "\",\"cat\":\"");
+    trace_json_text(j, what);
+    trace_json_text(j, "\",\"id\":");
+    trace_json_int(j, id);
     trace_json_text(j, phase == 'f' ? ",\"bp\":\"e\"}" : "}");
 }
 
@@ -150,7 +186,7 @@ void trace_sends(struct trace *t, const struct shown *s,
     if (!peer_is_shown(t, s, c->channel))
         return;
     t->sent[bit / 8] |= (uint8_t)(1u << (bit % 8));
-    arrow(t, s, 's', THREAD_STREAMS + (int)seen->task->stream, seen->task->sends,
+    arrow(t, s, 's', THREAD_STREAMS + (int)seen->task->stream, "message", bit,
           seen->begun_ps);
 }
 
@@ -165,8 +201,27 @@ void trace_receives(struct trace *t, struct shown *s, const struct observed_task
     if (s->flow < 0 || task->stream != STREAM_COMPUTE ||
         seen->ended_ps == seen->begun_ps)
         return;
-    arrow(t, s, 'f', THREAD_STREAMS + STREAM_COMPUTE, s->flow, seen->begun_ps);
+    arrow(t, s, 'f', THREAD_STREAMS + STREAM_COMPUTE, "message",
+          s->shown * t->n_messages + s->flow, seen->begun_ps);
     s->flow = -1;
+}
+
+void trace_gradients(struct trace *t, struct shown *s, const struct observed_task *seen)
+{
+    const struct task *task = seen->task;
+    int32_t index = observed_index(s->r.program, task);
+    int thread = THREAD_STREAMS + (int)task->stream;
+    for (int k = 0; k < 2; k++) {
+        int32_t e = trace_edges_find(s->edges, task->after[k], index);
+        if (e < 0 || !(s->begun[e / 8] & (1u << (e % 8))))
+            continue;
+        s->begun[e / 8] &= (uint8_t) ~(1u << (e % 8));
+        arrow(t, s, 'f', thread, "gradients", s->first_edge + e, seen->begun_ps);
+    }
+    for (int32_t e = s->edges->first[index]; e < s->edges->first[index + 1]; e++) {
+        s->begun[e / 8] |= (uint8_t)(1u << (e % 8));
+        arrow(t, s, 's', thread, "gradients", s->first_edge + e, seen->begun_ps);
+    }
 }
 
 void trace_repeats(struct trace *t, struct shown *s, const struct observed_task *seen)
@@ -180,13 +235,69 @@ void trace_repeats(struct trace *t, struct shown *s, const struct observed_task 
         s->period_ps = seen->ended_ps;
         return;
     }
-    trace_json_event(j, 'i', s->r.instance,
-                     thread_of(s, THREAD_STREAMS + (int)seen->task->stream),
-                     seen->ended_ps);
+    trace_event(t, s, 'i', THREAD_STREAMS + (int)seen->task->stream, seen->ended_ps);
     trace_json_text(j, ",\"s\":\"t\",\"name\":\"");
     trace_json_int(j, r->extra);
     trace_json_text(j, " more accumulation steps like the last one are not shown\","
                        "\"args\":{\"each_us\":");
-    trace_json_us(j, seen->ended_ps - s->period_ps);
+    trace_json_span_us(j, s->period_ps, seen->ended_ps);
     trace_json_text(j, "}}");
+}
+
+/* Counters --------------------------------------------------------------------------- */
+
+static void counter(struct trace *t, const struct shown *s, int64_t at_ps,
+                    const char *name)
+{
+    trace_event(t, s, 'C', THREAD_HOST, at_ps);
+    trace_json_text(&t->json, ",\"name\":\"");
+    trace_json_text(&t->json, name);
+    trace_json_text(&t->json, "\",\"args\":{\"");
+}
+
+static void count_shares(struct trace *t, const struct shown *s, const char *name,
+                         const struct trace_shares *x)
+{
+    int64_t before = 0;
+    for (int32_t i = 0; i <= x->n; i++) {
+        int64_t percent = i < x->n ? trace_shares_percent(x, i) : 0;
+        if (percent == before)
+            continue;
+        counter(t, s, i * x->stretch_ps, name);
+        trace_json_text(&t->json, "busy\":");
+        trace_json_int(&t->json, percent);
+        trace_json_text(&t->json, "}}");
+        before = percent;
+    }
+}
+
+static void count_levels(struct trace *t, const struct shown *s)
+{
+    const struct trace_levels *l = &s->memory;
+    for (int32_t i = 0; i < l->n; i++) {
+        if (i > 0 && memcmp(l->held_B[i], l->held_B[i - 1], sizeof(*l->held_B)) == 0)
+            continue;
+        counter(t, s, i * l->stretch_ps, "memory (bytes)");
+        for (int k = 0; k < LEDGER_KINDS; k++) {
+            trace_json_text(&t->json, k ? ",\"" : "");
+            trace_json_text(&t->json, ledger_kind_names[k]);
+            trace_json_text(&t->json, "\":");
+            trace_json_int(&t->json, l->held_B[i][k]);
+        }
+        trace_json_text(&t->json, "}}");
+    }
+}
+
+void trace_count(struct trace *t)
+{
+    for (int64_t i = 0; i < t->n; i++) {
+        count_shares(t, &t->shown[i], "GPU busy (percent)", &t->shown[i].gpu);
+        count_shares(t, &t->shown[i], "host busy (percent)", &t->shown[i].host);
+        count_levels(t, &t->shown[i]);
+    }
+    for (int64_t i = 0; i < t->n_links; i++) {
+        const struct shown *s = &t->shown[t->links[i].rank];
+        count_shares(t, s, "busiest network card (percent)", &t->links[i].nic);
+        count_shares(t, s, "busiest NVLink (percent)", &t->links[i].nvlink);
+    }
 }

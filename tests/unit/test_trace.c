@@ -1,6 +1,7 @@
 /* Traces and figures of a step: whatever the job, a trace is JSON whose threads are in
  * order and whose arrows are paired; figures have the tracks they should. */
 #include "base/file.h"
+#include "base/xmalloc.h"
 #include "page/step.h"
 #include "report/figure_schedules.h"
 #include "report/figure_step.h"
@@ -9,6 +10,7 @@
 
 #include "draw_bench.h"
 #include "scenario_bench.h"
+#include "trace_rules.h"
 
 #include <CUnit/CUnit.h>
 #include <jansson.h>
@@ -40,127 +42,55 @@ static void run(struct job *j, const struct observer *observer)
                           0);
 }
 
-/* The text of the job's trace; the caller frees it. */
-static char *trace_of(struct job *j, int64_t n_ranks)
+/* The bytes of the job's trace in a file of that ending; the caller frees them. */
+static char *trace_as(struct job *j, int64_t n_ranks, const char *ending, size_t *len)
 {
-    char path[] = "/tmp/smsim-trace-XXXXXX";
+    char path[] = "/tmp/smsim-trace-XXXXXX", *name;
     int fd = mkstemp(path);
-    size_t len;
     struct err err = { 0 };
     CU_ASSERT_FATAL(fd >= 0);
     close(fd);
-    struct trace *t = trace_new(path, n_ranks, &err);
+    name = xasprintf("%s%s", path, ending);
+    struct trace *t = trace_new(name, n_ranks, &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t);
     run(j, trace_observer(t));
     CU_ASSERT_EQUAL_FATAL(trace_close(t, &err), 0);
-    char *text = file_read(path, 1 << 28, &len, &err);
+    char *text = file_read(name, 1 << 28, len, &err);
+    unlink(name);
     unlink(path);
+    free(name);
     CU_ASSERT_PTR_NOT_NULL_FATAL(text);
     return text;
 }
 
-enum { PIDS = 4, TIDS = 256, FLOWS = 4096 };
-
-struct seen {
-    int64_t complete, counters, instants, sent, received, processes;
-    double end_us[PIDS][TIDS]; /* of the thread's last event */
-    double sent_us[FLOWS];     /* 0: not yet */
-    bool received_once[FLOWS];
-    double last_us;
-};
-
-static double number(json_t *e, const char *key)
+static char *trace_of(struct job *j, int64_t n_ranks)
 {
-    json_t *v = json_object_get(e, key);
-    CU_ASSERT_FATAL(json_is_number(v));
-    return json_number_value(v);
-}
-
-static void see_arrow(struct seen *x, json_t *e, bool begins)
-{
-    size_t id = (size_t)number(e, "id");
-    CU_ASSERT_FATAL(id < FLOWS);
-    if (begins) {
-        CU_ASSERT_EQUAL(x->sent_us[id], 0);
-        x->sent_us[id] = number(e, "ts");
-        x->sent++;
-        return;
-    }
-    CU_ASSERT(x->sent_us[id] > 0 && number(e, "ts") >= x->sent_us[id]);
-    CU_ASSERT_FALSE(x->received_once[id]);
-    CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(e, "bp")), "e");
-    x->received_once[id] = true;
-    x->received++;
-}
-
-static void see_complete(struct seen *x, json_t *e)
-{
-    const double rounding_us = 1e-4; /* of decimal fractions as doubles */
-    size_t pid = (size_t)number(e, "pid"), tid = (size_t)number(e, "tid");
-    double from = number(e, "ts"), dur = number(e, "dur");
-    CU_ASSERT_FATAL(pid < PIDS && tid < TIDS);
-    CU_ASSERT(dur > 0);
-    CU_ASSERT(from >= x->end_us[pid][tid] - rounding_us);
-    CU_ASSERT(json_is_string(json_object_get(e, "name")));
-    x->end_us[pid][tid] = from + dur;
-    x->last_us = from + dur > x->last_us ? from + dur : x->last_us;
-    x->complete++;
-}
-
-static void see_counter(struct seen *x, json_t *e)
-{
-    const char *key;
-    json_t *v;
-    CU_ASSERT(json_object_size(json_object_get(e, "args")) > 0);
-    json_object_foreach(json_object_get(e, "args"), key, v)
-        CU_ASSERT(json_number_value(v) >= 0);
-    x->counters++;
-}
-
-static void see(struct seen *x, const char *text)
-{
-    json_error_t error;
-    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error), *e;
-    size_t i;
-    memset(x, 0, sizeof(*x));
-    CU_ASSERT_PTR_NOT_NULL_FATAL(root);
-    json_array_foreach(json_object_get(root, "traceEvents"), i, e)
-    {
-        char phase = json_string_value(json_object_get(e, "ph"))[0];
-        if (phase == 'X')
-            see_complete(x, e);
-        else if (phase == 'C')
-            see_counter(x, e);
-        else if (phase == 's' || phase == 'f')
-            see_arrow(x, e, phase == 's');
-        x->instants += phase == 'i';
-        x->processes +=
-            strcmp(json_string_value(json_object_get(e, "name")), "process_name") == 0;
-    }
-    json_decref(root);
+    size_t len;
+    return trace_as(j, n_ranks, ".json", &len);
 }
 
 static const struct {
     const char *changes;
     int64_t messages, processes;
-    bool repeats, detail, unfold;
+    bool gradients, repeats, detail, unfold;
 } jobs[] = {
-    { "/training/microbatches=1", 0, .processes = 1 },
-    { "/training/gradient_accumulation_steps=9", 0, .processes = 1, .repeats = true },
+    { "/training/microbatches=1", 0, .processes = 1, .gradients = true },
+    { "/training/gradient_accumulation_steps=9", 0, .processes = 1, .gradients = true,
+      .repeats = true },
     { "/parallelism/library=\"horovod\"", 0, .processes = 1 },
-    { "/training/microbatches=8 /parallelism/pipeline=4", 2 * 3 * 8, .processes = 1 },
-    { "/training/microbatches=8 /parallelism/pipeline=4", 2 * 3 * 8, 1,
-      .detail = true },
-    { "/training/microbatches=4 /parallelism/pipeline=2", 8 * 2 * 4, 2,
-      .unfold = true },
+    { "/training/microbatches=8 /parallelism/pipeline=4", 2 * 3 * 8, .processes = 4,
+      .gradients = true },
+    { "/training/microbatches=8 /parallelism/pipeline=4", 2 * 3 * 8, .processes = 4,
+      .gradients = true, .detail = true },
+    { "/training/microbatches=4 /parallelism/pipeline=2", 8 * 2 * 4, .processes = 16,
+      .gradients = true, .unfold = true },
     { "/training/microbatches=8 /parallelism/pipeline=4 /parallelism/virtual_stages=2 "
       "/parallelism/schedule=\"interleaved\"",
-      2 * 7 * 8, .processes = 1 },
+      2 * 7 * 8, .processes = 4, .gradients = true },
 };
 
 static void test_traces(void)
 {
-    struct seen *x = calloc(1, sizeof(*x));
     for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
         struct job j;
         load(&j, jobs[i].changes);
@@ -168,43 +98,82 @@ static void test_traces(void)
         j.options.unfold = jobs[i].unfold;
         char *text = trace_of(&j, 64), *again = trace_of(&j, 64);
         CU_ASSERT_STRING_EQUAL(text, again);
-        see(x, text);
-        CU_ASSERT(x->complete > 0 && x->counters > 0);
-        CU_ASSERT_EQUAL(x->sent, jobs[i].messages);
-        CU_ASSERT_EQUAL(x->received, jobs[i].messages);
-        CU_ASSERT(x->processes >= jobs[i].processes);
-        CU_ASSERT_EQUAL(x->instants > 0, jobs[i].repeats);
-        CU_ASSERT(x->last_us <= j.r.step_time_s * 1e6 + 1e-3);
+        struct trace_seen x = trace_rules(text);
+        CU_ASSERT(x.slices > 0 && x.counters > 0 && x.nested > 0);
+        CU_ASSERT_EQUAL(x.messages, jobs[i].messages);
+        CU_ASSERT_EQUAL(x.processes, jobs[i].processes);
+        CU_ASSERT_EQUAL(x.gradients > 0, jobs[i].gradients);
+        CU_ASSERT_EQUAL(x.instants > 0, jobs[i].repeats);
+        CU_ASSERT(x.last_us <= j.r.step_time_s * 1e6 + 1e-3);
         if (!jobs[i].repeats)
-            CU_ASSERT(x->last_us > j.r.step_time_s * 0.9e6);
+            CU_ASSERT(x.last_us > j.r.step_time_s * 0.9e6);
         free(text);
         free(again);
         cfg_loader_release(&j.loader);
     }
-    free(x);
 }
 
 /* Fewer ranks: no arrow points at what is not shown. */
 static void test_ranks(void)
 {
-    struct seen *x = calloc(1, sizeof(*x));
     struct job j;
     load(&j, "/training/microbatches=4 /parallelism/pipeline=4");
     char *one = trace_of(&j, 1), *two = trace_of(&j, 2);
-    see(x, one);
-    CU_ASSERT_EQUAL(x->sent, 0);
-    CU_ASSERT_EQUAL(x->received, 0);
-    see(x, two);
-    CU_ASSERT_EQUAL(x->sent, 2 * 4);
-    CU_ASSERT_EQUAL(x->received, 2 * 4);
+    CU_ASSERT_EQUAL(trace_rules(one).messages, 0);
+    CU_ASSERT_EQUAL(trace_rules(two).messages, 2 * 4);
     free(one);
     free(two);
     cfg_loader_release(&j.loader);
-    free(x);
+}
+
+/* What people look for: who a track represents, and of what a slice is. */
+static void test_words(void)
+{
+    struct job j;
+    load(&j, "/training/microbatches=8 /parallelism/pipeline=2 /parallelism/tensor=2 "
+             "/parallelism/virtual_stages=2 /parallelism/schedule=\"interleaved\" "
+             "/training/activation_checkpointing=\"full\"");
+    char *text = trace_of(&j, 64);
+    json_t *root = json_loads(text, 0, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(root);
+    CU_ASSERT_STRING_EQUAL(json_string_value(trace_arg(root, "process_name", "name")),
+                           "stage 0, rank 0 (represents 8 ranks)");
+    CU_ASSERT_EQUAL(trace_named(root, "recomputation"), 2 * 2 * 8);
+    CU_ASSERT(trace_named(root, "tensor communication") >= 2 * 2 * 8);
+    CU_ASSERT_EQUAL(json_integer_value(trace_arg(root, "forward 3", "microbatch")), 3);
+    CU_ASSERT(json_is_integer(trace_arg(root, "forward 3", "chunk")));
+    json_decref(root);
+    free(text);
+    cfg_loader_release(&j.loader);
+}
+
+/* A longer step has no more counters, and names that end in .gz get gzip. */
+static void test_sizes(void)
+{
+    enum { COUNTERS = 4 * (3 * 512 + 1) + 2 * (512 + 1) };
+    struct job j;
+    size_t plain, packed;
+    load(&j, "/training/microbatches=256 /parallelism/pipeline=4");
+    char *text = trace_as(&j, 64, ".json", &plain);
+    char *gzip = trace_as(&j, 64, ".json.gz", &packed);
+    CU_ASSERT(trace_rules(text).counters <= COUNTERS);
+    CU_ASSERT_EQUAL((unsigned char)gzip[0], 0x1f);
+    CU_ASSERT_EQUAL((unsigned char)gzip[1], 0x8b);
+    CU_ASSERT(packed * 8 < plain);
+    free(text);
+    free(gzip);
+    cfg_loader_release(&j.loader);
 }
 
 /* Milliseconds that the counter says a GPU's kernels took, of a trace that ends
  * then. */
+static double number(json_t *e, const char *key)
+{
+    json_t *v = json_object_get(e, key);
+    CU_ASSERT_FATAL(json_is_number(v));
+    return json_number_value(v);
+}
+
 static double counted_busy_ms(const char *text, double end_ms)
 {
     json_t *root = json_loads(text, 0, NULL), *e;
@@ -214,7 +183,7 @@ static double counted_busy_ms(const char *text, double end_ms)
     json_array_foreach(json_object_get(root, "traceEvents"), i, e)
     {
         const char *name = json_string_value(json_object_get(e, "name"));
-        if (strcmp(name, "kernels of GPU 0 busy (percent)") != 0)
+        if (!name || strcmp(name, "GPU busy (percent)") != 0)
             continue;
         double now_ms = number(e, "ts") / 1000;
         sum_ms += share * (now_ms - since_ms);
@@ -451,6 +420,8 @@ void test_trace_register(void)
     CU_pSuite s = CU_add_suite("trace", NULL, NULL);
     CU_add_test(s, "events of traces", test_traces);
     CU_add_test(s, "ranks of traces", test_ranks);
+    CU_add_test(s, "words of traces", test_words);
+    CU_add_test(s, "sizes of traces", test_sizes);
     CU_add_test(s, "counters of busy GPUs", test_busy);
     CU_add_test(s, "use of links in measured passes", test_links_of_passes);
     CU_add_test(s, "use of links in repeated stretches", test_links_of_repeats);
