@@ -39,7 +39,7 @@ static const struct usage usage = {
     .summary = "A page in the browser that simulates, plans and compares while you change "
                "things. It\nis served to this machine alone, at the address that is "
                "printed.",
-    .details = "Each FILE is a scenario or a launch script that the page offers. No other "
+    .details = "Each FILE is a scenario, a launch script or a log that the page offers. No other "
                "file of yours\nis read, and none is written. Ctrl-C ends it.\n\n"
                "  smsim serve\n"
                "  smsim serve my.json train.sh --port 8080\n"
@@ -78,6 +78,7 @@ static const struct serve_command commands[] = {
     { "emit", "simulate", cmd_simulate, SERVE_WORDS, 1, 1, .options = emit_options },
     { "plan", "plan", cmd_plan, SERVE_RESULT, 0, 1, .options = plan_options },
     { "compare", "compare", cmd_compare, SERVE_RESULT, 1, 2, .options = compare_options },
+    { "doctor", "doctor", cmd_doctor, SERVE_RESULT, 1, 1, .page = true, .logs = true, .options = no_options },
     { "model", "model", cmd_model, SERVE_RESULT, 0, 0, .word = true, .options = model_options },
     { "list", "list", cmd_list, SERVE_WORDS, 0, 0, .word = true, .options = no_options },
     { NULL },

@@ -58,7 +58,7 @@ static int write_pasted(const char *dir, const struct serve_pasted *p, struct er
 
 static int make_dir(struct serve_child *c, const char *root, struct err *err)
 {
-    char *out = NULL, *second = NULL;
+    char *out = NULL, *second = NULL, *logs = NULL;
     c->dir = xasprintf("%s/XXXXXX", root);
     if (!mkdtemp(c->dir)) {
         err_set(err, "no folder for the request: %s", strerror(errno));
@@ -68,13 +68,15 @@ static int make_dir(struct serve_child *c, const char *root, struct err *err)
     }
     out = xasprintf("%s/out", c->dir);
     second = xasprintf("%s/b", c->dir);
-    int rc = mkdir(out, 0700) || mkdir(second, 0700)
+    logs = xasprintf("%s/log", c->dir);
+    int rc = mkdir(out, 0700) || mkdir(second, 0700) || mkdir(logs, 0700)
                  ? err_set(err, "no folder for the request: %s", strerror(errno))
                  : 0;
     for (int32_t i = 0; i < c->request->n_pasted && rc == 0; i++)
         rc = write_pasted(c->dir, &c->request->pasted[i], err);
     free(out);
     free(second);
+    free(logs);
     return rc;
 }
 

@@ -183,6 +183,55 @@ static int add_jobs(struct serve_request *r, const struct serve_file *files,
     return 0;
 }
 
+/* Logs ------------------------------------------------------------------------------- */
+
+static int paste_log(struct serve_request *r, const json_t *log, struct err *err)
+{
+    const char *name = json_string_value(json_object_get(log, "name"));
+    const json_t *v = json_object_get(log, "text");
+    const char *text = json_string_value(v);
+    struct serve_pasted *p = &r->pasted[r->n_pasted];
+    if (!name || !is_name(name) || !text)
+        return err_set(err, "a log should have \"text\", and a \"name\" of letters, "
+                            "digits, \".\", \"_\" and \"-\" alone, such as train.log");
+    if (strlen(text) != json_string_length(v))
+        return err_set(err, "%s: the text has a NUL", name);
+    p->path = xasprintf("log/%s", name);
+    p->text = xstrdup(text);
+    for (int32_t i = 0; i < r->n_pasted; i++)
+        if (strcmp(r->pasted[i].path, p->path) == 0)
+            err_set(err, "two logs are named %s", name);
+    r->n_pasted++;
+    return err->set ? -1 : add_word(r, xasprintf("--log=%s", p->path), err);
+}
+
+static int add_log(struct serve_request *r, const struct serve_file *files,
+                   const json_t *log, struct err *err)
+{
+    const char *name = json_string_value(log);
+    if (!name)
+        return paste_log(r, log, err);
+    for (const struct serve_file *f = files; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return add_word(r, xasprintf("--log=%s", f->path), err);
+    return err_set(err, "\"%.60s\" is no file that smsim serve was started with", name);
+}
+
+static int add_logs(struct serve_request *r, const struct serve_file *files,
+                    const json_t *body, struct err *err)
+{
+    const json_t *logs = json_object_get(body, "logs"), *log;
+    size_t i;
+    if (!r->command->logs)
+        return 0;
+    if (!json_is_array(logs) || json_array_size(logs) == 0 ||
+        json_array_size(logs) > SERVE_LOGS_MAX)
+        return err_set(err, "%s needs \"logs\", an array of 1 to %d", r->command->name,
+                       SERVE_LOGS_MAX);
+    json_array_foreach(logs, i, log) if (add_log(r, files, log, err)) return -1;
+    return 0;
+}
+
 /* The request ------------------------------------------------------------------------ */
 
 static int check_keys(const struct serve_command *c, json_t *body, struct err *err)
@@ -196,6 +245,8 @@ static int check_keys(const struct serve_command *c, json_t *body, struct err *e
         if (strcmp(key, "word") == 0 && c->word)
             continue;
         if (strcmp(key, "page") == 0 && json_is_boolean(v))
+            continue;
+        if (strcmp(key, "logs") == 0 && c->logs)
             continue;
         if (strcmp(key, "job") != 0 && strcmp(key, "to") != 0 &&
             strcmp(key, "set") != 0 && strcmp(key, "options") != 0)
@@ -236,6 +287,8 @@ int serve_request_read(struct serve_request *r, const struct serve_command *comm
         rc = check_keys(command, tree, err);
     if (rc == 0)
         rc = add_positional(r, files, tree, err);
+    if (rc == 0)
+        rc = add_logs(r, files, tree, err);
     if (rc == 0 && sets)
         rc = add_option(r, &set, sets, err);
     if (rc == 0)

@@ -1,11 +1,12 @@
 /* A request of smsim serve: the body of a POST as the command line that does the same.
  *
  *     { "job": JOB, "to": JOB, "set": ["/cluster/count=4"], "options": { "top": 20 },
- *       "page": true }
+ *       "logs": [LOG, ...], "page": true }
  *
  * A JOB is a name (of a shipped scenario, or of a file that the server was started
  * with), a scenario (an object), or a text that was pasted: { "name": "train.sh",
- * "text": "..." }. Which options there are is a table of the command's. Nothing of the
+ * "text": "..." }. A LOG is a text that was pasted, or the name of a file that the server
+ * was started with. Which options there are is a table of the command's. Nothing of the
  * request becomes the name of a file outside the request's own folder. */
 #ifndef SERVE_REQUEST_H
 #define SERVE_REQUEST_H
@@ -22,6 +23,7 @@ enum {
     SERVE_TEXT_MAX = 4096, /* bytes of a value */
     SERVE_NAME_MAX = 64,   /* bytes of a file's name */
     SERVE_JOBS_MAX = 2,
+    SERVE_LOGS_MAX = 8,
 };
 
 enum serve_option_type { SERVE_TEXT, SERVE_TEXTS, SERVE_NUMBER, SERVE_FLAG };
@@ -45,6 +47,7 @@ struct serve_command {
     int jobs_min, jobs_max;
     bool word; /* takes "word", a positional argument that is no file */
     bool page; /* has --html, which gives the page's data */
+    bool logs; /* takes "logs", each a --log */
     const struct serve_option *options;
 };
 
@@ -61,9 +64,9 @@ struct serve_request {
     char *argv[SERVE_WORDS_MAX + 1];
     int32_t n_pasted;
     struct serve_pasted {
-        char *path; /* in the request's folder: "train.sh", "b/job.json" */
+        char *path; /* in the request's folder: "train.sh", "b/job.json", "log/a.log" */
         char *text;
-    } pasted[SERVE_JOBS_MAX];
+    } pasted[SERVE_JOBS_MAX + SERVE_LOGS_MAX];
 };
 
 /* Reads the body of a request for that command. `files` ends with a NULL name. Released

@@ -237,7 +237,38 @@ def live_compares(b, _, address):
     text = b.run("return document.querySelector('#waterfall').textContent")
     for job in (BERT, P4D):
         same(f"{result('simulate', job)['step_time_s'] * 1e3:.0f} ms" in text, True, f"{job} in the waterfall")
+    for side, job in (("a", BERT), ("b", P4D)):
+        page = b.text(f"#side-page-{side}")
+        same(f"{result('simulate', job)['step_time_s'] * 1e3:.0f}" in page and "What happens when" in page, True, f"the page of {job}")
+    same(b.run("const n = [...document.querySelectorAll('[id]')].map((e) => e.id); return n.length - new Set(n).size"), 0, "ids that occur twice")
     shot(b, "serve-compare")
+
+
+@test
+def live_redraws(b, _, address):
+    """What was drawn for one width is drawn again for another."""
+    b.size(1280, 900)
+    b.open(address + "#v=simulate&a=" + BERT)
+    settled(b)
+    wide = b.run("return document.querySelector('#timeline canvas').width")
+    b.size(390, 844)
+    b.until(f"return document.querySelector('#timeline canvas').width < {wide}", "a narrower timeline")
+    fits_width(b, "the live page, made narrower")
+
+
+@test
+def live_doctor(b, _, address):
+    """A pasted log is held against the job: the result is the command line's."""
+    b.size(1280, 900)
+    b.open(address + "#v=doctor&a=" + LLAMA)
+    with open(LOGS[0], encoding="utf-8") as f:
+        b.run("document.querySelector('#log-text').value = arguments[0]", f.read())
+    b.click("button.primary")
+    b.until("return !!document.querySelector('#causes')", "causes", 60)
+    r = result("doctor", LLAMA, "--log", LOGS[0])
+    same(f"{r['ratio']:.3g} times as long" in b.text(".verdict"), True, "the ratio")
+    same("--log=log/train.log" in b.text("#command-line"), True, "the command line")
+    shot(b, "serve-doctor")
 
 
 @test

@@ -76,6 +76,7 @@ static const struct serve_command commands[] = {
     { "crash", "crash", crash, SERVE_WORDS, 0, 0, .options = some },
     { "leave", "leave", leave, SERVE_WORDS, 0, 0, .options = some },
     { "reads", "reads", reads, SERVE_WORDS, 1, 1, .options = some },
+    { "logs", "logs", reads, SERVE_WORDS, 1, 1, .logs = true, .options = some },
     { NULL },
 };
 
@@ -84,6 +85,42 @@ static const struct serve_file files[] = { { "mine.sh", "/srv/jobs/mine.sh" },
                                            { NULL, NULL } };
 
 /* Bodies ----------------------------------------------------------------------------- */
+
+static void test_logs(void)
+{
+    static const struct {
+        const char *body, *words, *why;
+    } rows[] = {
+        { "{\"job\":\"a\",\"logs\":[{\"name\":\"t.log\",\"text\":\"x\"},\"mine.sh\"]}",
+          "smsim logs a --log=log/t.log --log=/srv/jobs/mine.sh", NULL },
+        { "{\"job\":\"a\"}", NULL, "needs \"logs\"" },
+        { "{\"job\":\"a\",\"logs\":[]}", NULL, "needs \"logs\"" },
+        { "{\"job\":\"a\",\"logs\":[1,2,3,4,5,6,7,8,9]}", NULL, "needs \"logs\"" },
+        { "{\"job\":\"a\",\"logs\":[7]}", NULL, "a log should have" },
+        { "{\"job\":\"a\",\"logs\":[\"/etc/passwd\"]}", NULL, "is no file" },
+        { "{\"job\":\"a\",\"logs\":[{\"name\":\"../t\",\"text\":\"x\"}]}", NULL,
+          "a log should have" },
+        { "{\"job\":\"a\",\"logs\":[{\"name\":\"t\",\"text\":\"x\"},{\"name\":\"t\","
+          "\"text\":\"y\"}]}",
+          NULL, "two logs are named t" },
+    };
+    const struct serve_command *c = commands;
+    while (!c->logs)
+        c++;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct serve_request r;
+        struct err err = { 0 };
+        int rc =
+            serve_request_read(&r, c, files, rows[i].body, strlen(rows[i].body), &err);
+        char *words = serve_request_words(&r);
+        CU_ASSERT_EQUAL(rc, rows[i].words ? 0 : -1);
+        if (rows[i].words)
+            CU_ASSERT_STRING_EQUAL(words, rows[i].words);
+        CU_ASSERT_TRUE(!rows[i].why || strstr(err.text, rows[i].why));
+        free(words);
+        serve_request_release(&r);
+    }
+}
 
 static void test_bodies(void)
 {
@@ -131,6 +168,7 @@ static void test_bodies(void)
         { "{\"page\":1}", NULL, "takes no \"page\"" },
         { "{\"set\":\"/a=1\"}", NULL, "array of texts" },
         { "{\"other\":1}", NULL, "takes no \"other\"" },
+        { "{\"logs\":[]}", NULL, "takes no \"logs\"" },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct serve_request r;
@@ -479,6 +517,7 @@ void test_serve_register(void)
 {
     CU_pSuite s = CU_add_suite("serve", NULL, NULL);
     CU_add_test(s, "bodies as command lines", test_bodies);
+    CU_add_test(s, "logs of requests", test_logs);
     CU_add_test(s, "bounds of bodies", test_bounds);
     CU_add_test(s, "headers", test_headers);
     CU_add_test(s, "tokens", test_token);

@@ -112,10 +112,17 @@ function css(name) { return getComputedStyle(document.documentElement).getProper
 const redraws = []; /* what is drawn again when width, theme or paper change */
 function drawn(parent, draw) {
   const again = () => { if (parent.isConnected) draw(); };
+  again.parent = parent;
   redraws.push(again);
   requestAnimationFrame(again);
 }
 function redraw() { for (const f of redraws) f(); }
+/* After what was shown is replaced: what is gone is not drawn again. */
+function forget() {
+  const kept = redraws.filter((f) => f.parent.isConnected);
+  redraws.length = 0;
+  redraws.push(...kept);
+}
 
 function card(title, sub, props, ...kids) {
   const id = "h-" + title.toLowerCase().replace(/[^a-z]+/g, "-");

@@ -1,6 +1,7 @@
 /* smsim serve: the state of the view, which lives in the address's fragment. */
 const BLANK = { model: "gpt2-xl", cluster: { instance: "p4d.24xlarge", count: 1 },
   training: { sequence_length: 1024, global_batch_size: 64, micro_batch_size: 4, precision: "bf16" }, parallelism: { library: "ddp" } };
+const VIEWS = [["simulate", "Simulate"], ["plan", "Plan"], ["compare", "Compare"], ["doctor", "Doctor"]];
 const PASTE_IN_ADDRESS = 6000; /* characters; a longer text stays out of it */
 const CONTROLS = [ /* name, pointer, list or type, group */
   ["Model", "/model", "models", "job"], ["Instance", "/cluster/instance", "instances", "job"], ["Instances", "/cluster/count", "number", "job"],
@@ -20,6 +21,7 @@ const PLAN_CONTROLS = [["Instances", "instance", "text", "p4d.24xlarge,p5.48xlar
 /* A design: what it starts from, and what is set. */
 function design() { return { job: "blank", paste: { name: "train.sh", text: "" }, sets: {}, more: "" }; }
 let S = { view: "simulate", on: "a", a: design(), b: null, plan: {} };
+let logs = []; /* { name, text }, or names of files of the server; too large for the address */
 
 function jobOf(d) {
   return d.job === "blank" ? BLANK : d.job === "paste" ? { name: d.paste.name || "train.sh", text: d.paste.text } : d.job;
@@ -42,7 +44,7 @@ function toFragment(s) {
   return "#" + q.toString();
 }
 function fromFragment(text) {
-  const q = new URLSearchParams(text.replace(/^#/, "")), views = ["simulate", "plan", "compare"];
+  const q = new URLSearchParams(text.replace(/^#/, "")), views = VIEWS.map((v) => v[0]);
   const s = { view: views.includes(q.get("v")) ? q.get("v") : "simulate", on: "a", a: design(), b: null, plan: {} };
   for (const k of ["a", "b"]) {
     if (!q.has(k)) continue;

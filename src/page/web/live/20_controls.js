@@ -52,18 +52,39 @@ function planForm() {
     el("div", { class: "grid" }, PLAN_CONTROLS.map((c) => control(c[0], "plan-" + c[1], c[2], S.plan[c[1]], (v) => { S.plan[c[1]] = v; }, c[3] || (c[1] === "instance" || c[1] === "count" ? "as in the design" : "")))),
     el("button", { type: "submit", class: "primary" }, "Search"));
 }
+/* Logs: files of this machine are read here and sent as texts, as what is pasted is. */
+const LOGS_BYTES = 900000;
+function doctorForm() {
+  const list = el("ul", { class: "plain small", id: "logs" }), name = el("input", { id: "log-name", type: "text", value: "train.log", autocomplete: "off", spellcheck: "false" });
+  const text = el("textarea", { id: "log-text", rows: 8, class: "code", spellcheck: "false", placeholder: "iteration 10/ 1000 | elapsed time per iteration (ms): 1234.5 | ..." });
+  const draw = () => list.replaceChildren(...logs.map((l, i) => el("li", null, typeof l === "string" ? l : l.name + ", " + number(l.text.length, 7) + " characters ", " ",
+    el("button", { type: "button", "aria-label": "leave out " + (l.name || l), on: { click: () => { logs.splice(i, 1); draw(); } } }, "\u00d7"))));
+  const put = (l) => { logs = logs.filter((x) => (x.name || x) !== (l.name || l)).concat([l]); draw(); };
+  const files = el("input", { id: "log-files", type: "file", multiple: true, on: { change: async (e) => {
+    for (const f of e.target.files) put({ name: f.name.replace(/[^A-Za-z0-9._-]/g, "-").replace(/^[-.]+/, "") || "log", text: (await f.text()).replace(/\0/g, "") });
+  } } });
+  draw();
+  return el("form", { "aria-label": "logs", on: { submit: (e) => {
+    e.preventDefault();
+    if (text.value.trim()) { put({ name: name.value || "train.log", text: text.value }); text.value = ""; }
+    run(true);
+  } } }, el("p", { class: "soft small" }, "Is a run as fast as it should be? Logs of the trainer, of NCCL with NCCL_DEBUG=INFO, CSV of nvidia-smi, traces of PyTorch's profiler as text; 0.9 MB together. Larger ones: name them when you start smsim serve."),
+    LISTS.files.length ? field("Of your files", "log-known", el("select", { id: "log-known", on: { change: (e) => { if (e.target.value) put(e.target.value); e.target.value = ""; } } }, el("option", { value: "" }, "add \u2026"), LISTS.files.map((n) => el("option", { value: n }, n)))) : "",
+    field("Files of this machine", "log-files", files), field("Or paste: its name", "log-name", name), field("Its text", "log-text", text), list,
+    el("button", { type: "submit", class: "primary" }, "Diagnose"));
+}
 function drawControls() {
   const box = document.getElementById("controls"), focus = document.activeElement && document.activeElement.id;
-  const tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "what to do" }, [["simulate", "Simulate"], ["plan", "Plan"], ["compare", "Compare"]].map(([v, name]) =>
+  const tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "what to do" }, VIEWS.map(([v, name]) =>
     el("button", { type: "button", role: "tab", id: "tab-" + v, "aria-selected": String(S.view === v), tabindex: S.view === v ? 0 : -1, on: { click: () => go(v), keydown: (e) => tabKey(e, v) } }, name)));
   const sides = S.view === "compare" ? el("div", { class: "tabs small", role: "group", "aria-label": "design" }, ["a", "b"].map((k) =>
     el("button", { type: "button", id: "side-" + k, "aria-selected": String(S.on === k), on: { click: () => { S.on = k; shown = null; drawControls(); } } }, "Design " + k.toUpperCase()))) : null;
-  box.replaceChildren(tabs, sides || "", S.view === "plan" ? planForm() : "",
-    S.view === "plan" ? el("details", { open: true }, el("summary", null, "Design A"), designForm("a")) : designForm(S.view === "compare" ? S.on : "a"));
+  box.replaceChildren(tabs, sides || "", S.view === "plan" ? planForm() : S.view === "doctor" ? doctorForm() : "",
+    S.view === "plan" || S.view === "doctor" ? el("details", { open: true }, el("summary", null, S.view === "plan" ? "Design A" : "The job as it was meant"), designForm("a")) : designForm(S.view === "compare" ? S.on : "a"));
   if (focus && document.getElementById(focus)) document.getElementById(focus).focus();
 }
 function tabKey(e, v) {
-  const all = ["simulate", "plan", "compare"], i = all.indexOf(v), to = e.key === "ArrowRight" ? i + 1 : e.key === "ArrowLeft" ? i - 1 : -1;
+  const all = VIEWS.map((x) => x[0]), i = all.indexOf(v), to = e.key === "ArrowRight" ? i + 1 : e.key === "ArrowLeft" ? i - 1 : -1;
   if (to < 0 && e.key !== "ArrowLeft" || !/^Arrow(Left|Right)$/.test(e.key)) return;
   const next = all[(to + all.length) % all.length];
   go(next);

@@ -1,12 +1,13 @@
 /* What is asked, and what is shown of the answers. */
 function run(search) {
   if (S.view === "plan") return runPlan(search === true);
+  if (S.view === "doctor") return runDoctor(search === true);
   return S.view === "compare" ? runCompare() : runStep();
 }
 function show(d, kids) {
   D.title = d.title || "smsim";
-  redraws.length = 0;
   document.getElementById("result").replaceChildren(...[kids].flat(9).filter((x) => x));
+  forget();
 }
 function commandCard(printed, extra) {
   return card("The same elsewhere", "On the command line, or as a file of a framework.", { id: "same" }, printed ? [el("pre", { id: "command-line" }, printed.command_line), copyButton(() => printed.command_line)] : null, extra,
@@ -62,6 +63,37 @@ function runPlan(search) {
     show(d, [head("Plans", null), planCards(d.result, open), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard(d.printed))]);
   });
 }
+function runDoctor(asked) {
+  if (!asked) {
+    show({}, [head("Is it as fast as it should be?", null), el("p", { class: "soft" }, "Add logs of the run, say which job it was, and press Diagnose.")]);
+    return null;
+  }
+  return latest(async (signal) => {
+    if (!logs.length) throw { errors: [{ text: "there is no log: paste one, or choose a file" }] };
+    if (logs.reduce((s, l) => s + (l.text ? l.text.length : 0), 0) > LOGS_BYTES) throw { errors: [{ text: "the logs are too large to be pasted", mend: "start smsim serve with their names, or cut them" }] };
+    status("reading\u2026");
+    const d = await ask("doctor", { job: jobOf(S.a), set: setsOf(S.a), logs, page: true }, signal);
+    d.palette = D.palette;
+    d.title = "Is it as fast as it should be?";
+    show(d, [head(d.title, typeof S.a.job === "string" && S.a.job !== "blank" && S.a.job !== "paste" ? S.a.job : "design A"), doctorCards(d), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard(d.printed))]);
+  });
+}
+/* A whole page of each design, next to each other; what has a name gets another in the second. */
+function pair(pages) {
+  return el("div", { class: "pair", id: "pair" }, pages.map((d, i) => {
+    const side = el("div", { class: "side", id: "side-page-" + "ab"[i] }, pageOfSimulate({ ...d, title: "Design " + "AB"[i] + ": " + d.title }).flat(9).filter((x) => x));
+    for (const e of side.querySelectorAll("[id]")) e.id += "-" + "ab"[i];
+    for (const e of side.querySelectorAll("[aria-labelledby]")) e.setAttribute("aria-labelledby", e.getAttribute("aria-labelledby") + "-" + "ab"[i]);
+    return side;
+  }));
+}
+async function both(signal) {
+  return Promise.all([S.a, S.b].map(async (x) => {
+    const d = await ask("simulate", { job: jobOf(x), set: setsOf(x), page: true }, signal);
+    d.palette = D.palette;
+    return d;
+  }));
+}
 function runCompare() {
   return latest(async (signal) => {
     const sets = [setsOf(S.a), setsOf(S.b)], same = JSON.stringify(jobOf(S.a)) === JSON.stringify(jobOf(S.b));
@@ -72,9 +104,9 @@ function runCompare() {
       show({}, [head("What makes them differ", null), el("p", { class: "soft" }, "Both designs are the same: change something of design B.")]);
       return;
     }
-    const d = await ask("compare", body, signal), c = d.result.comparisons[0];
+    const [d, pages] = await Promise.all([ask("compare", body, signal), both(signal)]), c = d.result.comparisons[0];
     c.a = "design A"; c.b = "design B";
-    show(d, [head("What makes them differ", "Design A and design B"), compareCards(c), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard((same && !sets[0].length) || (!sets[0].length && !sets[1].length) ? d.printed : null))]);
+    show(d, [head("What makes them differ", "Design A and design B"), compareCards(c), pair(pages), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard((same && !sets[0].length) || (!sets[0].length && !sets[1].length) ? d.printed : null))]);
   });
 }
 /* A design with what is set in it, as a scenario. */
