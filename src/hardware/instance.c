@@ -152,9 +152,11 @@ static int read_instance(struct instance_raw *raw, struct cfg_loader *loader,
 
     inst->n_hosts = 1;
     inst->host_memory_Bps = 100e9;
-    inst->socket_Bps = 20.8e9; /* one UPI link of 10.4 GT/s; QPI 9.6 is like it */
     if (cfg_read(file, instance_fields, raw) || read_parts(raw, loader, file))
         return -1;
+    inst->socket_assumed = inst->socket_Bps <= 0;
+    if (inst->socket_assumed)
+        inst->socket_Bps = 20.8e9; /* one UPI link of 10.4 GT/s; QPI 9.6 is like it */
     if (wiring_read_nvlink(inst, file, raw->nvlink) ||
         wiring_read_pcie(inst, raw->pcie) || wiring_read_nics(inst, raw->nics) ||
         cfg_read(raw->host_copy, copy_fields, inst))

@@ -79,6 +79,7 @@ struct instance {
     double host_pinned_Bps, host_pageable_Bps; /* copy rate of one GPU, one direction */
     double host_memory_Bps; /* of the whole host, for CPU reductions */
     double socket_Bps;      /* between two NUMA nodes, one direction */
+    bool socket_assumed;    /* the file does not say it */
     double storage_Bps;     /* local or network disk; 0: unknown */
     int32_t n_prices, n_offers;
     struct instance_price prices[INSTANCE_PRICES_MAX]; /* on demand */

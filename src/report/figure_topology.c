@@ -1,5 +1,6 @@
 #include "report/figure_topology.h"
 
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "base/vec.h"
 #include "draw/legend.h"
@@ -15,7 +16,7 @@ enum {
     EDGE = 16,
     TITLE_H = 34,
     GAP = 26,
-    NETWORK_H = 34,
+    NETWORK_H = 42,
     NETWORK_GAP = 34,
     FOLD = 5,
     WIDE = 500
@@ -125,11 +126,25 @@ static const char *line_rate(char buf[UNITS_TEXT_MAX], double Bps)
     return buf;
 }
 
+/* "4 x 100 Gb/s" of a card with several ports. */
+static const char *ports_text(char *buf, size_t size, const struct instance_nic *nic)
+{
+    char rate[UNITS_TEXT_MAX];
+    int32_t ports = nic->rails > 1 ? nic->rails : 1;
+
+    line_rate(rate, nic->line_Bps / ports);
+    if (ports > 1)
+        snprintf(buf, size, "%d x %s", ports, rate);
+    else
+        snprintf(buf, size, "%s", rate);
+    return buf;
+}
+
 static void draw_gpus_and_nics(const struct shown *s, struct draw *d, const char *name)
 {
     const struct figure_topology_layout *l = &s->layout;
     const struct instance *inst = l->instance;
-    char id[48], upper[48], lower[UNITS_TEXT_MAX];
+    char id[48], upper[48], lower[2 * UNITS_TEXT_MAX];
 
     for (int32_t g = 0; g < inst->n_gpus; g++) {
         bool used = g < s->group.gpus_per_instance;
@@ -144,7 +159,7 @@ static void draw_gpus_and_nics(const struct shown *s, struct draw *d, const char
         snprintf(id, sizeof(id), "%s-nic%d", name, n);
         snprintf(upper, sizeof(upper), "NIC %d", n);
         part(d, id, "nic", l->nic[n], 0xfffbdcc4, TOPOLOGY_NETWORK, upper,
-             line_rate(lower, inst->nics[n].line_Bps));
+             ports_text(lower, sizeof(lower), &inst->nics[n]));
     }
 }
 
@@ -226,7 +241,7 @@ static void draw_frame(const struct shown *s, struct draw *d, const char *name)
                                 .radius = 6 };
     char *text, *fit;
 
-    for (int k = s->count > 1 ? 2 : 0; k > 0; k--)
+    for (int k = s->count > 2 ? 2 : s->count > 1 ? 1 : 0; k > 0; k--)
         draw_rect(
             d, (struct draw_box) { box.x + k * FOLD, box.y + k * FOLD, box.w, box.h },
             &style);
@@ -275,30 +290,62 @@ static void draw_instance(const struct shown *s, struct draw *d, double network_
         snprintf(tip, sizeof(tip), "%s each way",
                  line_rate(rate, l->instance->nics[n].line_Bps));
         draw_line(d, x, l->nic[n].y + l->nic[n].h, x, network_y,
-                  &(struct draw_style) { .id = id,
-                                         .cls = "link network",
-                                         .tip = tip,
-                                         .stroke = TOPOLOGY_NETWORK,
-                                         .width = 2 });
+                  &(struct draw_style) {
+                      .id = id,
+                      .cls = "link network",
+                      .tip = tip,
+                      .stroke = TOPOLOGY_NETWORK,
+                      .width = figure_topology_width(l->instance->nics[n].line_Bps) });
     }
     draw_numa_labels(l, d);
     draw_gpus_and_nics(s, d, name);
     draw_group_end(d);
 }
 
+/* ", leaves of 32 instances with a switch for each rail" */
+static void add_tiers(struct strbuf *b, const struct fabric *f)
+{
+    for (int32_t i = 0; i < f->tiers.n; i++) {
+        strbuf_printf(b, ", %s of %" PRId64 " instances", i ? "then groups" : "leaves",
+                      (int64_t)f->tiers.of[i].hosts);
+        if (f->tiers.of[i].oversubscription > 1)
+            strbuf_printf(b, " (%.3g to 1)", f->tiers.of[i].oversubscription);
+    }
+    if (f->tiers.n > 0 && f->tiers.rails)
+        strbuf_addstr(b, ", a switch for each rail");
+    if (f->oversubscription > 1)
+        strbuf_printf(b, ", oversubscribed %.3g to 1", f->oversubscription);
+}
+
+/* "efa: 32 x 100 Gb/s = 3200 Gb/s an instance", its tiers, and how far that is from what
+ * joins GPUs inside. */
 static void draw_network(const struct cluster *c, struct draw *d, struct draw_box box)
 {
-    char rate[UNITS_TEXT_MAX], text[256];
-    size_t n;
+    const struct instance *inst = cluster_hosts(&c->groups[0]).instance;
+    const struct gpu *gpu = inst->gpu;
+    char rate[UNITS_TEXT_MAX], inside[UNITS_TEXT_MAX], outside[UNITS_TEXT_MAX],
+        share[128];
+    double Bps = instance_network_Bps(inst);
+    int32_t each = inst->nics[0].rails > 1 ? inst->nics[0].rails : 1;
+    int32_t ports = each * inst->n_nics;
+    struct strbuf b;
 
-    snprintf(
-        text, sizeof(text), "%s: %s an instance", c->fabric->name,
-        line_rate(rate, instance_network_Bps(cluster_hosts(&c->groups[0]).instance)));
-    n = strlen(text);
-    if (c->fabric->oversubscription > 1)
-        snprintf(text + n, sizeof(text) - n, ", oversubscribed %.3g to 1",
-                 c->fabric->oversubscription);
-    part(d, "network", "network", box, 0xfffbdcc4, TOPOLOGY_NETWORK, text, NULL);
+    strbuf_init(&b);
+    strbuf_printf(&b, "%s: ", c->fabric->name);
+    if (ports > 1)
+        strbuf_printf(&b, "%d x %s = ", (int)ports,
+                      line_rate(rate, inst->nics[0].line_Bps / each));
+    strbuf_printf(&b, "%s an instance", line_rate(rate, Bps));
+    add_tiers(&b, c->fabric);
+    units_rate_text(outside, Bps / inst->n_gpus);
+    units_rate_text(inside, inst->inside->kind == FABRIC_NVSWITCH
+                                ? (double)gpu->nvlink_links * gpu->nvlink_Bps
+                                : inst->pcie_Bps);
+    snprintf(share, sizeof(share), "a GPU's share: %s inside, %s to other instances",
+             inside, outside);
+    part(d, "network", "network", box, 0xfffbdcc4, TOPOLOGY_NETWORK, strbuf_get(&b),
+         inst->n_gpus > 1 ? share : NULL);
+    strbuf_release(&b);
 }
 
 static void draw_title(const struct cluster *c, struct draw *d)
@@ -325,7 +372,7 @@ void figure_topology_size(const struct cluster *c, double *width, double *height
 
     lay_out(c, &shown);
     figure_topology_legend(shown.v[0].layout.instance, &legend, names);
-    *width = fmax(right_of(&shown) + EDGE, 420);
+    *width = fmax(right_of(&shown) + EDGE, 470);
     legend_measure(&legend, *width - 2 * EDGE, *width);
     *height = bottom_of(&shown) + (has_network(c) ? NETWORK_GAP + NETWORK_H : 0) + 14 +
               legend.box.h + EDGE;

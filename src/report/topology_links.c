@@ -3,11 +3,19 @@
 #include "base/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
-static double nvlink_width(int64_t links)
+double figure_topology_width(double Bps)
 {
-    return links <= 1 ? 1.3 : 1.3 + 2.0 * (double)(links - 1);
+    const double unit_Bps = 20e9, thinnest = 0.8, thickest = 8;
+
+    return fmin(fmax(1.2 * sqrt(Bps / unit_Bps), thinnest), thickest);
+}
+
+static double nvlink_width(const struct instance *inst, int64_t links)
+{
+    return figure_topology_width((double)links * inst->gpu->nvlink_Bps);
 }
 
 /* Where on GPU a's upper edge the arc to GPU b ends: arcs of one GPU do not cross, as
@@ -62,7 +70,7 @@ static void draw_arc(const struct figure_topology_layout *l, struct draw *d,
                                       .cls = "link nvlink",
                                       .tip = tip,
                                       .stroke = TOPOLOGY_NVLINK,
-                                      .width = nvlink_width(links) });
+                                      .width = nvlink_width(inst, links) });
 }
 
 static void straight(struct draw *d, const char *id, const char *cls, const char *tip,
@@ -91,20 +99,21 @@ static void draw_nvlinks(const struct figure_topology_layout *l, struct draw *d,
                  (double)inst->gpu->nvlink_links * inst->gpu->nvlink_Bps);
         straight(d, id, "link nvlink", tip,
                  (struct draw_point) { x, l->nvswitch.y + l->nvswitch.h },
-                 (struct draw_point) { x, l->gpu[a].y }, TOPOLOGY_NVLINK, 4);
+                 (struct draw_point) { x, l->gpu[a].y }, TOPOLOGY_NVLINK,
+                 nvlink_width(inst, inst->gpu->nvlink_links));
     }
 }
 
 /* A link straight down, from the upper box to the lower one, at the narrower's
  * middle. */
-static void draw_down(struct draw *d, const char *id, const char *tip,
+static void draw_down(struct draw *d, const char *id, const char *tip, double width,
                       struct draw_box upper, struct draw_box lower)
 {
     struct draw_box narrow = upper.w < lower.w ? upper : lower;
     double x = narrow.x + narrow.w / 2;
 
     straight(d, id, "link pcie", tip, (struct draw_point) { x, upper.y + upper.h },
-             (struct draw_point) { x, lower.y }, TOPOLOGY_PCIE, 2);
+             (struct draw_point) { x, lower.y }, TOPOLOGY_PCIE, width);
 }
 
 static void bar_name(const struct topology_group *g, char *buf, size_t size)
@@ -113,6 +122,42 @@ static void bar_name(const struct topology_group *g, char *buf, size_t size)
         snprintf(buf, size, "pcie%d", g->pcie);
     else
         snprintf(buf, size, "root%d", g->numa);
+}
+
+/* What no file gives is thin and dashed: it is no bandwidth. */
+static double socket_width(const struct instance *inst)
+{
+    return inst->socket_assumed ? 1 : figure_topology_width(inst->socket_Bps);
+}
+
+static void socket_text(char *buf, size_t size, const struct instance *inst)
+{
+    char rate[UNITS_TEXT_MAX];
+
+    units_rate_text(rate, inst->socket_Bps);
+    snprintf(buf, size,
+             inst->socket_assumed ? "socket link, rate not known (%s assumed)"
+                                  : "socket link, %s each way",
+             rate);
+}
+
+static void draw_socket(const struct figure_topology_layout *l, struct draw *d,
+                        const char *name, int32_t n)
+{
+    const struct instance *inst = l->instance;
+    struct draw_box a = l->numa[n - 1], b = l->numa[n];
+    char id[80], tip[96];
+
+    snprintf(id, sizeof(id), "%s-link-numa%d-numa%d", name, n - 1, n);
+    socket_text(tip, sizeof(tip), inst);
+    draw_line(
+        d, a.x + a.w, a.y + a.h - 12, b.x, b.y + b.h - 12,
+        &(struct draw_style) { .id = id,
+                               .cls = "link socket",
+                               .tip = tip,
+                               .stroke = TOPOLOGY_PCIE,
+                               .dash = inst->socket_assumed ? DRAW_DOTTED : DRAW_SOLID,
+                               .width = socket_width(inst) });
 }
 
 void figure_topology_links(const struct figure_topology_layout *l, struct draw *d,
@@ -127,24 +172,16 @@ void figure_topology_links(const struct figure_topology_layout *l, struct draw *
         const struct topology_group *g = &l->groups[l->gpu_group[a]];
         bar_name(g, bar, sizeof(bar));
         snprintf(id, sizeof(id), "%s-link-gpu%d-%s", name, a, bar);
-        draw_down(d, id, tip, l->gpu[a], g->bar);
+        draw_down(d, id, tip, figure_topology_width(inst->pcie_Bps), l->gpu[a], g->bar);
     }
     for (int32_t n = 0; n < inst->n_nics; n++) {
         const struct topology_group *g = &l->groups[l->nic_group[n]];
         bar_name(g, bar, sizeof(bar));
         snprintf(id, sizeof(id), "%s-link-nic%d-%s", name, n, bar);
-        draw_down(d, id, tip, g->bar, l->nic[n]);
+        draw_down(d, id, tip, figure_topology_width(inst->pcie_Bps), g->bar, l->nic[n]);
     }
-    for (int32_t n = 1; n < inst->n_numa; n++) {
-        struct draw_box a = l->numa[n - 1], b = l->numa[n];
-        char rate[UNITS_TEXT_MAX];
-        snprintf(id, sizeof(id), "%s-link-numa%d-numa%d", name, n - 1, n);
-        snprintf(tip, sizeof(tip), "socket link, %s each way",
-                 units_rate_text(rate, inst->socket_Bps));
-        straight(d, id, "link socket", tip,
-                 (struct draw_point) { a.x + a.w, a.y + a.h - 12 },
-                 (struct draw_point) { b.x, b.y + b.h - 12 }, TOPOLOGY_PCIE, 4);
-    }
+    for (int32_t n = 1; n < inst->n_numa; n++)
+        draw_socket(l, d, name, n);
 }
 
 static bool has_pairs(const struct instance *inst, int links)
@@ -156,35 +193,51 @@ static bool has_pairs(const struct instance *inst, int links)
     return false;
 }
 
+static void add_key(struct legend *legend, const char *name, uint32_t colour,
+                    double width, enum draw_dash dash)
+{
+    legend_add(legend, (struct legend_item) { .name = name,
+                                              .key = LEGEND_LINE,
+                                              .colour = colour,
+                                              .dash = dash,
+                                              .width = width });
+}
+
 void figure_topology_legend(const struct instance *inst, struct legend *legend,
                             char names[TOPOLOGY_LEGEND_MAX][64])
 {
     char rate[UNITS_TEXT_MAX];
     int used = 0;
 
-    for (int n = 1; n <= UINT8_MAX && used < TOPOLOGY_LEGEND_MAX - 2; n++) {
+    for (int n = 1; n <= UINT8_MAX && used < TOPOLOGY_LEGEND_MAX - 4; n++) {
         if (!has_pairs(inst, n))
             continue;
         units_rate_text(rate, n * inst->gpu->nvlink_Bps);
         snprintf(names[used], sizeof(names[used]), "%d NVLink%s, %s each way", n,
                  n > 1 ? "s" : "", rate);
-        legend_add(legend, (struct legend_item) { .name = names[used++],
-                                                  .key = LEGEND_LINE,
-                                                  .colour = TOPOLOGY_NVLINK,
-                                                  .width = nvlink_width(n) });
+        add_key(legend, names[used++], TOPOLOGY_NVLINK, nvlink_width(inst, n),
+                DRAW_SOLID);
+    }
+    if (inst->inside->kind == FABRIC_NVSWITCH) {
+        units_rate_text(rate, (double)inst->gpu->nvlink_links * inst->gpu->nvlink_Bps);
+        snprintf(names[used], sizeof(names[used]), "%d NVLinks, %s each way",
+                 (int)inst->gpu->nvlink_links, rate);
+        add_key(legend, names[used++], TOPOLOGY_NVLINK,
+                nvlink_width(inst, inst->gpu->nvlink_links), DRAW_SOLID);
     }
     units_rate_text(rate, inst->pcie_Bps);
     snprintf(names[used], sizeof(names[used]), "PCIe, %s each way", rate);
-    legend_add(legend, (struct legend_item) { .name = names[used++],
-                                              .key = LEGEND_LINE,
-                                              .colour = TOPOLOGY_PCIE,
-                                              .width = 2 });
+    add_key(legend, names[used++], TOPOLOGY_PCIE, figure_topology_width(inst->pcie_Bps),
+            DRAW_SOLID);
+    if (inst->n_nics > 0) {
+        units_rate_text(rate, inst->nics[0].line_Bps);
+        snprintf(names[used], sizeof(names[used]), "network, %s each way", rate);
+        add_key(legend, names[used++], TOPOLOGY_NETWORK,
+                figure_topology_width(inst->nics[0].line_Bps), DRAW_SOLID);
+    }
     if (inst->n_numa < 2 || inst->socket_Bps <= 0)
         return;
-    units_rate_text(rate, inst->socket_Bps);
-    snprintf(names[used], sizeof(names[used]), "socket to socket, %s each way", rate);
-    legend_add(legend, (struct legend_item) { .name = names[used],
-                                              .key = LEGEND_LINE,
-                                              .colour = TOPOLOGY_PCIE,
-                                              .width = 4 });
+    socket_text(names[used], sizeof(names[used]), inst);
+    add_key(legend, names[used], TOPOLOGY_PCIE, socket_width(inst),
+            inst->socket_assumed ? DRAW_DOTTED : DRAW_SOLID);
 }

@@ -7,6 +7,7 @@
 #include "draw/chart.h"
 #include "report/figure_collective.h"
 #include "report/figure_topology.h"
+#include "report/topology_links.h"
 
 #include "draw_bench.h"
 
@@ -184,6 +185,40 @@ static void check_topology(const char *spec, const char *const *want)
     cfg_loader_release(&loader);
 }
 
+/* Widths are of bandwidths alone, in one order for all kinds of links. */
+static void test_widths(void)
+{
+    const double rates_Bps[] = { 3e9, 15.8e9, 25e9, 50e9, 63e9, 225e9, 450e9, 900e9 };
+    for (size_t i = 1; i < sizeof(rates_Bps) / sizeof(*rates_Bps); i++)
+        CU_ASSERT(figure_topology_width(rates_Bps[i]) >
+                  figure_topology_width(rates_Bps[i - 1]));
+}
+
+static bool topology_has(const char *spec, const char *text)
+{
+    struct cfg_loader loader;
+    struct strbuf svg;
+    struct cluster c;
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, &loader, spec), 0);
+    topology_text(&svg, &c);
+    bool has = strstr(strbuf_get(&svg), text) != NULL;
+    strbuf_release(&svg);
+    cfg_loader_release(&loader);
+    return has;
+}
+
+/* What people count in it: cards, ports, and rates that no file gives. */
+static void test_topology_words(void)
+{
+    CU_ASSERT(topology_has("p5.48xlarge:2", "32 x 100 Gb/s = 3200 Gb/s an instance"));
+    CU_ASSERT(topology_has("p5.48xlarge:2", "4 x 100 Gb/s"));
+    CU_ASSERT(topology_has("p5.48xlarge:2", "450 GB/s inside, 50 GB/s to other"));
+    CU_ASSERT(topology_has("p3.16xlarge:1", "rate not known (20.8 GB/s assumed)"));
+    CU_ASSERT_FALSE(topology_has("g7e.48xlarge:1", "rate not known"));
+    CU_ASSERT(topology_has("dgx-b300:64", "leaves of 32 instances, a switch for each"));
+}
+
 static void test_topology(void)
 {
     static const char *const none[] = { NULL };
@@ -297,6 +332,8 @@ void test_svg_register(void)
     CU_add_test(suite, "the same twice", test_twice);
     CU_add_test(suite, "names of files", test_names_of_files);
     CU_add_test(suite, "topology", test_topology);
+    CU_add_test(suite, "words of topologies", test_topology_words);
+    CU_add_test(suite, "widths of links", test_widths);
     CU_add_test(suite, "collective", test_collective);
     CU_add_test(suite, "panels", test_panels);
     CU_add_test(suite, "libraries that are loaded late", test_late);
