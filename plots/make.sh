@@ -15,12 +15,26 @@ cat >"$index" <<'END'
 # Gallery
 
 Figures that smsim computes; `make plots` draws them again, and writes this page. Everything
-here is simulated. How far simulations are from measurements: `smsim validate`.
+here is simulated. How far simulations are from measurements: `smsim validate`. Each figure has its question, what it
+shows, the command that draws it, and the file that says of what. A sweep writes its points to `DIR/points.csv`.
 END
 
-# show FILE QUESTION COMMAND
+# show FILE QUESTION COMMAND DATA: with the sentence that plots/answers.txt has of it
 show() {
-    printf '\n## %s\n\n![%s](%s)\n\n    %s\n' "$2" "$2" "$1" "$3" >>"$index"
+    answer=$(sed -n "s/^$1 | //p" plots/answers.txt)
+    [ -n "$answer" ] || { echo "plots/answers.txt: $1 has no answer" >&2 && exit 1; }
+    printf '\n## %s\n\n%s\n\n![%s](%s)\n\n    %s\n\nData: [%s](../%s)\n' "$2" "$answer" "$2" "$1" "$3" "$4" "$4" >>"$index"
+}
+
+# data ARGUMENT...: the file of the repository that a command is about
+data() {
+    for word; do
+        for file in "scenarios/$word.json" "validate/cases/$word.json" "topologies/instances/${word%%:*}.json"; do
+            [ -f "$file" ] && echo "$file" && return
+        done
+    done
+    echo "this command reads no file: $*" >&2
+    exit 1
 }
 
 for sweep in scenarios/sweeps/*.json; do
@@ -29,7 +43,7 @@ for sweep in scenarios/sweeps/*.json; do
     sed -n "s|^$work/$name/\([^ ]*\.svg\)  \(.*\)|\1 \2|p" "$work/$name.text" |
         while read -r file question; do
             cp "$work/$name/$file" plots/
-            show "$file" "$question" "smsim sweep $name --out DIR"
+            show "$file" "$question" "smsim sweep $name --out DIR" "$sweep"
         done
     tail -n +2 "$work/$name.text" | grep '^warning: ' >&2 || true
 done
@@ -42,7 +56,7 @@ draw() {
     question=$2
     shift 2
     "$smsim" "$@" $plot "plots/$file" >"$work/text" || [ $? = 1 ]
-    show "$file" "$question" "smsim $* $plot $file"
+    show "$file" "$question" "smsim $* $plot $file" "$(data "$@")"
 }
 
 draw topology-p3.16xlarge.svg "How are the GPUs of a p3.16xlarge wired?" \
@@ -66,7 +80,7 @@ draw validation-megatron.svg "How far are simulated steps of Megatron's models f
 
 question="Of plans stated to be the best with a probability, how many were?"
 "$smsim" validate --brief --plot-choices plots/validation-choices.svg >/dev/null
-show validation-choices.svg "$question" "smsim validate --plot-choices validation-choices.svg"
+show validation-choices.svg "$question" "smsim validate --plot-choices validation-choices.svg" validate/cases
 
 draw step-bert-large-p3.16xlarge.svg "What happens in a step of BERT-large on two p3.16xlarge?" \
     simulate bert-large-squad-2xp3.16xlarge-ddp
