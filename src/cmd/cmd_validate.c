@@ -103,14 +103,6 @@ static const struct usage usage = {
 };
 /* clang-format on */
 
-static void show_progress(void *arg, int64_t done, int64_t total)
-{
-    if (done == total)
-        fprintf(stderr, "\r\033[K");
-    else if (done % 16 == 0)
-        fprintf(stderr, "\r%s: %" PRId64 "/%" PRId64, (const char *)arg, done, total);
-}
-
 /* What all mappings together come to. */
 struct results {
     json_t *sources, *warnings;
@@ -136,15 +128,15 @@ static int validate_one(const char *name, const struct arguments *args, bool tex
     struct mapping mapping;
     struct mapping_run run;
     struct summary summary;
-    mapping_progress_fn *progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+    struct cmd_progress shown = cmd_progress_of(name, 0.5);
+    mapping_progress_fn *progress = isatty(STDERR_FILENO) ? cmd_progress_show : NULL;
     cfg_loader_init(&loader);
     if (mapping_load(&mapping, &loader, name, args->data)) {
         mapping_release(&mapping);
         return cmd_fail_json(&loader, NULL, "validate", args->json);
     }
-    char *label = arena_strdup(&loader.arena, name);
     clock_t begin = clock();
-    mapping_run(&run, &loader.arena, &mapping, progress, label);
+    mapping_run(&run, &loader.arena, &mapping, progress, &shown);
     double cpu_s = (double)(clock() - begin) / CLOCKS_PER_SEC;
     summary_make(&summary, &loader.arena, &run);
     if (text && json_array_size(all->sources) && !args->brief)

@@ -126,12 +126,14 @@ static bool same_ways(const struct collective_row *a, const struct collective_ro
 void collective_explain(const struct net *net, const struct collective_row *row,
                         const struct collective_row *before)
 {
+    char total_text[UNITS_TEXT_MAX];
     const struct coll_plan *plan = &row->plan;
-    printf("# %.0f B: %s, %s, %d channels, %.0f %% of the SMs, %.4g B over all links: "
+    printf("# %.0f B: %s, %s, %d channels, %.0f %% of the SMs, %s over all links: "
            "%s\n",
            row->size_B, names_of(coll_algorithm_names, (int)plan->algorithm),
            plan->n_phases ? names_of(fabric_protocol_names, plan->protocol) : "nothing",
-           plan->n_channels, 100 * plan->sm_frac, plan->wire_B, plan->why);
+           plan->n_channels, 100 * plan->sm_frac,
+           units_bytes_text(total_text, plan->wire_B), plan->why);
     for (int32_t i = 0; i < plan->n_phases; i++) {
         const struct coll_phase *p = &plan->phases[i];
         double total = coll_phase_time_s(p, net);

@@ -256,7 +256,7 @@ static json_t *alternatives(const void *report)
 
 /* clang-format off */
 static const struct contract_member why_rows[] = {
-    CONTRACT_MADE("bottleneck", NAME, bottleneck, "The largest category of the breakdown.", .names = category_names),
+    CONTRACT_MADE("bottleneck", NAME, bottleneck, "The largest category of the breakdown but for computing, which it is where no other takes a tenth.", .names = category_names),
     CONTRACT_MADE("sensitivities", LIST, sensitivities, "What more of a resource would give.", .of = &sensitivity),
     CONTRACT_MADE("alternatives", LIST, alternatives, "The best plan with another value of one field.", .of = &alternative),
     CONTRACT_END,

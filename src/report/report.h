@@ -31,6 +31,10 @@ extern const struct contract report_simulate_contract;
 json_t *report_step_json(const struct scenario *s, const struct simulate_result *r,
                          const struct campaign_result *beyond);
 
+/* The verdict on it in one line: "fits with 4 GiB left; 591 ms a step (500-716), of which
+ * 71 % waits for gradients". */
+void report_verdict_text(FILE *out, const struct simulate_result *r);
+
 /* "assumed: ...": what the scenario leaves open, as it was decided; nothing where it
  * says all. The further lines are indented. */
 void report_assumed(FILE *out, const char *first, const struct assumptions *a);

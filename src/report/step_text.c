@@ -345,6 +345,7 @@ void report_step_text(FILE *out, const struct scenario *s,
                       const struct simulate_result *r,
                       const struct campaign_result *beyond)
 {
+    report_verdict_text(out, r);
     print_title(out, s, r);
     print_speed(out, r);
     print_background(out, &r->background);

@@ -149,11 +149,9 @@ void plan_why(struct plan_why *w, const struct plan_job *job,
               const struct plan_options *o, const struct plan_outcome *out)
 {
     const struct plan_entry *best = &out->entries[0];
-    *w = (struct plan_why) { .memory = -1, .bottleneck = CATEGORY_OTHER };
-    for (int i = CATEGORY_COMPUTE + 1; i < CATEGORY_N; i++)
-        if (i != CATEGORY_DATA_COMM_HIDDEN &&
-            best->result.parts_s[i] > best->result.parts_s[w->bottleneck])
-            w->bottleneck = (enum category)i;
+    *w = (struct plan_why) { .memory = -1,
+                             .bottleneck = simulate_binding(best->result.parts_s,
+                                                            best->result.step_time_s) };
     find_alternatives(w, job, best);
     int32_t n = w->n_alternatives + PLAN_SENSITIVITIES, done = 0;
 #pragma omp parallel for schedule(dynamic, 1)

@@ -144,4 +144,8 @@ void simulate_wait(struct simulate_result *r, const struct scenario *s,
 void simulate_warn(struct simulate_result *r, struct arena *arena, enum diag_code code,
                    const char *text);
 
+/* What of a step binds: the largest part but for computing, which binds where no other
+ * part takes a tenth. Hidden communication is no part. */
+enum category simulate_binding(const double parts_s[CATEGORY_N], double step_s);
+
 #endif

@@ -1,0 +1,54 @@
+/* The verdict on a step in one line: whether it fits, how long it takes, and what
+ * binds. */
+#include "base/terminal.h"
+#include "base/units.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* What a part does to a step: "71 % waits for gradients". */
+static const char *const part_verbs[CATEGORY_N] = {
+    [CATEGORY_COMPUTE] = "computes",
+    [CATEGORY_RECOMPUTE] = "recomputes activations",
+    [CATEGORY_TENSOR_COMM] = "waits for tensor-parallel communication",
+    [CATEGORY_PIPELINE_COMM] = "waits for pipeline messages",
+    [CATEGORY_PIPELINE_BUBBLE] = "is pipeline bubble",
+    [CATEGORY_CONTEXT_COMM] = "waits for context-parallel communication",
+    [CATEGORY_EXPERT_COMM] = "waits for experts' tokens",
+    [CATEGORY_DATA_COMM_EXPOSED] = "waits for gradients",
+    [CATEGORY_OPTIMIZER] = "updates parameters",
+    [CATEGORY_OFFLOAD_EXPOSED] = "waits for offloaded states",
+    [CATEGORY_INPUT_WAIT] = "waits for input",
+    [CATEGORY_OTHER] = "waits for the host",
+};
+
+/* "fits with 4 GiB left" */
+static void fit_text(char *out, size_t size, const struct memory_result *m)
+{
+    int64_t left_B = m->capacity_B - m->peak_B;
+    char text[UNITS_TEXT_MAX];
+    units_bytes_text(text, fabs((double)left_B));
+    if (m->fits)
+        snprintf(out, size,
+                 m->near_limit ? "may not fit: %s left" : "fits with %s left", text);
+    else
+        snprintf(out, size,
+                 m->near_limit ? "does not fit by %s, within the error"
+                               : "does not fit: %s too much",
+                 text);
+}
+
+void report_verdict_text(FILE *out, const struct simulate_result *r)
+{
+    char fit[96], time[UNITS_TEXT_MAX], range[UNITS_RANGE_MAX], line[320];
+    enum category part = simulate_binding(r->parts_s, r->step_time_s);
+    fit_text(fit, sizeof(fit), &r->memory);
+    units_time_range_text(range, r->range_s, r->step_time_s);
+    snprintf(line, sizeof(line), "%s; %s a step (%s), of which %.0f %% %s", fit,
+             units_time_text(time, r->step_time_s), range,
+             100 * r->parts_s[part] / r->step_time_s, part_verbs[part]);
+    fputs(terminal_style(out, r->memory.fits ? TERMINAL_STRONG : TERMINAL_WRONG), out);
+    report_wrap(out, "", "    ", line);
+    fputs(terminal_style(out, TERMINAL_PLAIN), out);
+}
