@@ -17,6 +17,7 @@
 #include "dialect/nemo/nemo.h"
 #include "dialect/olmo/olmo.h"
 #include "dialect/olmocore/olmocore.h"
+#include "dialect/openrlhf/openrlhf.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/source/python.h"
 #include "dialect/swift/swift.h"
@@ -136,6 +137,10 @@ const struct dialect dialects[] = {
       .summary = "Accelerate's configuration",
       .sources = DIALECT_DOCUMENT, .looks = "Accelerate's keys (distributed_type ...)",
       .recognises = accelerate_recognises, .read = accelerate_read, .tables = accelerate_tables },
+    { .name = "openrlhf",
+      .summary = "options of OpenRLHF's supervised training, train_sft",
+      .sources = DIALECT_COMMAND, .looks = "OpenRLHF's (--pretrain, --micro_train_batch_size ...)",
+      .recognises = openrlhf_recognises, .read = openrlhf_read, .tables = openrlhf_tables },
     { .name = "llamarecipes",
       .summary = "options of llama-recipes' finetuning.py",
       .sources = DIALECT_COMMAND, .looks = "llama-recipes' (--enable_fsdp, --model_name ...)",

@@ -25,7 +25,7 @@ static const struct dialect_option root_keys[] = {
     ROW_IDLE("gradient_predivide_factor"), ROW_IDLE("tensorboard"),
     ROW_IDLE("wandb"), ROW_IDLE("comet"), ROW_IDLE("csv_monitor"),
     ROW_IDLE("flops_profiler"), ROW_IDLE("comms_logger"), ROW_IDLE("aio"),
-    ROW_IDLE("checkpoint"), ROW_IDLE("data_types"), ROW_IDLE("seed"),
+    ROW_IDLE("checkpoint"), ROW_UNSIMULATED("data_types"), ROW_IDLE("seed"),
     ROW_IDLE("zero_allow_untested_optimizer"), ROW_IDLE("disable_allgather"),
     ROW_IDLE("zero_force_ds_cpu_optimizer"), ROW_IDLE("dataloader_drop_last"),
     ROW_IDLE("use_data_before_expert_parallelism"), ROW_IDLE("comment"),

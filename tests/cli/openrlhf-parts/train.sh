@@ -1,0 +1,15 @@
+deepspeed --num_gpus 8 --module openrlhf.cli.train_sft \
+    --model.model_name_or_path Qwen/Qwen2.5-7B \
+    --data.dataset answers.jsonl \
+    --data.max_len 16384 \
+    --train.batch_size 64 \
+    --train.micro_batch_size 1 \
+    --ds.zero_stage 3 \
+    --ds.adam_offload \
+    --ds.ring_attn_size 2 \
+    --ds.packing_samples \
+    --ds.use_liger_kernel \
+    --model.gradient_checkpointing_enable \
+    --adam.lr 5e-6 \
+    --ckpt.output_dir out \
+    --unheard.of 3
