@@ -381,7 +381,7 @@ static const struct contract_member rows[] = {
     CONTRACT_AT("real_tokens_per_s", REAL, step, r.real_tokens_per_s, "Tokens without padding; only where sequences of unequal length are padded.", LACKS),
     NUMBER(model_flops_per_gpu_s, "The model's FLOPs per second and GPU, without recomputation."),
     NUMBER(mfu, "Model FLOPs over the GPUs' dense peak."),
-    NUMBER(hfu, "All FLOPs, recomputation included, over the GPUs' dense peak."),
+    NUMBER(hfu, "All FLOPs that run, over the GPUs' dense peak: recomputation included, what fused causal attention skips not."),
     CONTRACT_AT("gpus", INT64, step, r.gpus, "GPUs of the cluster."),
     CONTRACT_AT("parameters", COUNT, step, r.parameters, "Parameters, adapters too; only where some are frozen.", LACKS),
     CONTRACT_AT("trained_parameters", COUNT, step, r.trained_parameters, "Parameters that are trained; only where others are frozen.", LACKS),
