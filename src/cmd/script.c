@@ -29,6 +29,27 @@ static void add_place(struct strbuf *out, const struct launch *l, int64_t line)
         strbuf_printf(out, "line %" PRId64, line);
 }
 
+/* What the file asks for and is not simulated under a heading of its own; or the rest. */
+static void print_notes(FILE *out, const struct launch *l, bool unsimulated)
+{
+    bool any = false;
+    struct strbuf line;
+    strbuf_init(&line);
+    for (int64_t i = 0; i < l->notes.n; i++) {
+        const struct diag *note = &l->notes.v[i];
+        if ((note->code == DIAG_NOT_SIMULATED) != unsimulated)
+            continue;
+        if (unsimulated && !any)
+            fprintf(out, "  not simulated, though it may change time or memory:\n");
+        any = true;
+        strbuf_addstr(&line, unsimulated ? "    " : "  note: ");
+        add_place(&line, l, note->line);
+        strbuf_addstr(&line, ": ");
+        diag_write(&line, note);
+        end_line(out, &line);
+    }
+}
+
 void script_print(FILE *out, const struct launch *l)
 {
     struct strbuf line;
@@ -53,13 +74,8 @@ void script_print(FILE *out, const struct launch *l)
                       f->replaced ? "; --set has another" : "");
         end_line(out, &line);
     }
-    for (int64_t i = 0; i < l->notes.n; i++) {
-        strbuf_addstr(&line, "  note: ");
-        add_place(&line, l, l->notes.v[i].line);
-        strbuf_addstr(&line, ": ");
-        diag_write(&line, &l->notes.v[i]);
-        end_line(out, &line);
-    }
+    print_notes(out, l, true);
+    print_notes(out, l, false);
 }
 
 void script_notes(json_t *list, const struct launch *l)
