@@ -178,7 +178,7 @@ static inline void release(struct replay *r, struct shelf *s)
 
 static void play(struct replay *r, const int32_t *acts, int64_t n)
 {
-    struct shelf *const *by_number = r->by_number.v - 1;
+    struct shelf *const *by_number = n > 0 ? r->by_number.v - 1 : NULL;
     for (int64_t i = 0; i < n; i++)
         if (acts[i] > 0)
             take(r, by_number[acts[i]]);

@@ -307,9 +307,9 @@ static void walk_dialect(const json_t *row, const char *dir)
     snprintf(w.file, sizeof(w.file), "%s/%s", dir, w.name);
     write_file(w.file, json_object_get(row, "base"));
     read_file(&w.before, w.file, json_object_get(row, "sets"));
-    CU_ASSERT_FALSE(w.before.failed);
     if (w.before.failed)
         json_dumpf(w.before.said, stderr, JSON_INDENT(1));
+    CU_ASSERT_FALSE_FATAL(w.before.failed);
     json_object_foreach(json_object_get(row, "tables"), table, place)
         walk_table(&w, table, json_string_value(place));
     json_array_foreach(json_object_get(row, "unknown"), i, place)

@@ -372,7 +372,7 @@ static const struct program_case jobs[] = {
     /* the script makes something of the job's hyperparameters */
     { ESTIMATOR("entry_point='train.py', " HYPER),
       JOB("\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,"),
-      "makes of these what its text says: model_id, batch_size, max_len" },
+      "decides by its own text: model_id, batch_size, max_len" },
     /* what a tuner varies is not known, whatever the estimator has */
     { ESTIMATOR(
           "entry_point='train.py', " HYPER) "HyperparameterTuner(est, 'loss', "
