@@ -311,6 +311,24 @@ static void test_hyperparameters(void)
           "is "
           "training without)",
           NULL },
+        { "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n"
+          "from peft import LoraConfig, get_peft_model\n"
+          "def linear_names(model, without=[]):\n"
+          "    names = []\n"
+          "    for name, module in model.named_modules():\n"
+          "        if any(word in name for word in without):\n"
+          "            continue\n"
+          "        names.append(name)\n"
+          "    return names\n"
+          "model = AutoModelForCausalLM.from_pretrained('Qwen/Qwen2.5-7B')\n"
+          "model = get_peft_model(model, LoraConfig(r=64, "
+          "target_modules=linear_names(model, without=['lm_head'])))\n"
+          "args = TrainingArguments('o', per_device_train_batch_size=2, bf16=True)\n"
+          "Trainer(model, args).train()\n",
+          "lora_target_modules: which names line 8 adds is not known; \"all-linear\" "
+          "is "
+          "all products but the head's",
+          NULL },
     };
     check_all("a.py", cases, COUNT(cases));
 }

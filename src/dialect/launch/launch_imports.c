@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "dialect/source/files.h"
+#include "dialect/source/yaml.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +46,47 @@ static const char *read_module(const void *of, struct arena *arena, const char *
     return text;
 }
 
+/* A name from the program's own folder, or from the folders that the file is in. */
+static const char *find_document(struct arena *arena, const struct launch_imports *m,
+                                 const char *name)
+{
+    const char *slash = m->program ? strrchr(m->program, '/') : NULL;
+    const char *path = source_files_next_to(arena, m->l->where, name);
+    if (path || !slash)
+        return path;
+    return source_files_next_to(
+        arena, m->l->where,
+        arena_printf(arena, "%.*s%s", (int)(slash - m->program + 1), m->program, name));
+}
+
+static const struct value *read_document(const void *of, struct arena *arena,
+                                         const char *name, const char **path)
+{
+    const struct launch_imports *m = of;
+    const struct source_file *own = launch_own_file(m->l, name);
+    struct err err = { 0 };
+    struct yaml y = { 0 };
+    size_t len = 0;
+    const struct value *root = NULL;
+    const char *file = own ? NULL : find_document(arena, m, name);
+    char *read = file ? file_read(file, MODULE_MAX_B, &len, &err) : NULL;
+    const char *text = own ? own->text : read;
+    *path = file ? file : name;
+    if (text && !yaml_read(&y, arena, text, strlen(text), &err) && y.documents.n) {
+        yaml_interpolate(&y, y.documents.v[0]);
+        root = y.documents.v[0];
+    }
+    yaml_release(&y);
+    free(read);
+    return root;
+}
+
 const struct python_modules *launch_imports(struct launch_imports *m,
                                             const struct launch *l, const char *program)
 {
     *m = (struct launch_imports) { .l = l, .program = program, .left = MODULES_MAX };
-    m->modules =
-        (struct python_modules) { .text = read_module, .of = m, .left = &m->left };
+    m->modules = (struct python_modules) {
+        .text = read_module, .document = read_document, .of = m, .left = &m->left
+    };
     return &m->modules;
 }

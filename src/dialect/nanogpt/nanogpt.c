@@ -227,8 +227,8 @@ static bool is_program(const struct python *p)
 /* A file of config/: some of the names, and no others. */
 static bool is_configuration(const struct python *p)
 {
-    static const char *const own[] = { "__name__", PYTHON_ENVIRONMENT, "sys.argv",
-                                       NULL };
+    static const char *const own[] = { "__name__", "__file__", PYTHON_ENVIRONMENT,
+                                       "sys.argv", NULL };
     int64_t known = 0, foreign = 0;
     for (int64_t i = 0; i < p->names.n; i++)
         known += is_known(p->names.v[i].name);

@@ -263,6 +263,18 @@ static const struct value_item *with_parameters(struct peft *p,
     return it;
 }
 
+/* Names that the text collects in a way that is not known, as over named_modules(). */
+static bool ask_collected(struct peft *p, const struct value_item *it)
+{
+    if (!it || it->value->kind != VALUE_LIST || !it->value->gap)
+        return false;
+    launch_add_unresolved(p->t, PEFT_TARGETS, it->value->line,
+                          "%s: which names line %" PRId64 " adds is not known; "
+                          "\"all-linear\" is all products but the head's",
+                          it->key, it->value->gap);
+    return true;
+}
+
 static void take_targets(struct peft *p)
 {
     const struct value_item *linear = launch_hyper(p->t, "lora_target_linear"),
@@ -273,6 +285,8 @@ static void take_targets(struct peft *p)
     if (linear && launch_true(linear->value)) {
         launch_set(p->t, PEFT_TARGETS, json_string("all-linear"), linear);
         launch_hear(p->t, launch_hyper(p->t, "lora_target_modules"));
+    } else if (ask_collected(p, it)) {
+        return;
     } else if (it && !(it->value->kind == VALUE_LIST && it->value->n == 0)) {
         launch_set(p->t, PEFT_TARGETS,
                    peft_modules(p->t, PEFT_TARGETS, it, lora_target_of), it);

@@ -68,6 +68,7 @@ static void bind_ranks(struct python_parser *r, struct value *environment)
 static void read_all(struct python_parser *r)
 {
     python_bind(r, "__name__", python_text(r, 0, "__main__"));
+    python_bind(r, "__file__", python_text(r, 0, "./__file__"));
     struct value *environment = python_new(r, VALUE_DICT, 1);
     environment->gap = 1; /* others are set outside */
     bind_ranks(r, environment);

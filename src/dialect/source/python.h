@@ -4,7 +4,7 @@
  * Read are literals, f-strings, names, arithmetic, comparisons and choices of what is
  * known, comprehensions and loops over lists, dictionaries and ranges, methods of
  * dictionaries, lists and text, the plain functions (int, len, max, range, json.loads,
- * os.path.join), functions of the text itself, called with what is known, and classes
+ * os.path.join), paths and the documents that they name (yaml.safe_load), functions of the text itself, called with what is known, and classes
  * of fields. os.environ.get gives what the text itself has set, else its default, as
  * argparse's arguments do theirs, with a note.
  * What of branches is taken, where that is not known, leaves what differs between them
@@ -91,6 +91,9 @@ struct python_modules {
     /* The text of "a.b" and its path; NULL: there is none. */
     const char *(*text)(const void *of, struct arena *arena, const char *module,
                         const char **path);
+    /* A document (YAML, JSON) by its name, and its path; NULL: there is none. */
+    const struct value *(*document)(const void *of, struct arena *arena,
+                                    const char *name, const char **path);
     const void *of;
     int *left; /* so many more may be read, in all */
     int deep;  /* imports around the text */

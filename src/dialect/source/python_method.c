@@ -122,6 +122,9 @@ struct value *python_method(struct python_parser *r, struct value *x,
                             int64_t line)
 {
     static const char *const harmless[] = { "index", "count", NULL };
+    struct value *file = python_file_method(r, x, method, line);
+    if (file)
+        return file;
     if (x->kind != VALUE_DICT && x->kind != VALUE_LIST)
         return python_text_method(r, x, method, arguments, line);
     if (python_is_field_parser(x) && strncmp(method, "parse", 5) == 0)

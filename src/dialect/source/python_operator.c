@@ -165,6 +165,9 @@ struct value *python_calculate(struct python_parser *r, const char *op,
 {
     int64_t n = 0;
     struct value *v = of_others(r, op, a, b);
+    if (!v && strcmp(op, "/") == 0 && a->kind == VALUE_STRING &&
+        b->kind == VALUE_STRING)
+        v = python_path_join(r, a, b);
     if (v)
         return v;
     if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)

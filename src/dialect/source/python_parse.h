@@ -13,6 +13,7 @@
  *     python_branch.c                   what depends on a condition that is not known
  *     python_argument.c                 argparse, and parsers of dataclasses
  *     python_module.c                   modules of the user's own
+ *     python_file.c                     paths, and the documents that they name
  *     python_value.c, python_operator.c, python_method.c, python_builtin.c,
  *     python_text.c                     values, what is done with them */
 #ifndef DIALECT_SOURCE_PYTHON_PARSE_H
@@ -264,6 +265,18 @@ struct value *python_text_method(struct python_parser *r, const struct value *x,
 /* The value of a function of Python's own or of its library; NULL: it is none. */
 struct value *python_builtin(struct python_parser *r, const char *function,
                              struct value *arguments, int64_t line);
+/* Of the text's own files: open(), yaml.safe_load() and os.path's; NULL: it is none. */
+struct value *python_file_call(struct python_parser *r, const char *function,
+                               const struct value *arguments, int64_t line);
+/* Methods of an open file and of a path; NULL: it is none. */
+struct value *python_file_method(struct python_parser *r, struct value *x,
+                                 const char *method, int64_t line);
+/* path.parent; NULL: it is none. */
+struct value *python_path_part(struct python_parser *r, const struct value *v,
+                               const char *attribute, int64_t line);
+/* a / b of two texts. */
+struct value *python_path_join(struct python_parser *r, const struct value *a,
+                               const struct value *b);
 /* Whether a path is one of PyTorch's types of numbers, which are their own names. */
 bool python_is_dtype(const char *path);
 /* parser.add_argument("--lr", default=1e-4) and args = parser.parse_args(). */

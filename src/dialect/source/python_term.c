@@ -205,6 +205,17 @@ static struct value *read_constant(struct python_parser *r)
     return NULL;
 }
 
+/* "parent.parent" of a path. */
+static struct value *python_path_parts(struct python_parser *r, struct value *v,
+                                       const char *path, int64_t line)
+{
+    for (size_t n; *path && v; path += n + (path[n] == '.')) {
+        n = strcspn(path, ".");
+        v = python_path_part(r, v, arena_strndup(r->p->arena, path, n), line);
+    }
+    return v ? v : python_unknown(r, line, "%.60s is an attribute", path);
+}
+
 /* The value of a dotted name: bound so, or a member of what its beginning is bound
  * to. */
 static struct value *value_at(struct python_parser *r, const char *path, int64_t line)
@@ -216,6 +227,8 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
         v = python_find(r, arena_strndup(r->p->arena, path, n));
         if (v && v->kind == VALUE_DICT)
             return python_element(r, v, python_text(r, line, path + n + 1));
+        if (v && v->kind == VALUE_STRING)
+            return python_path_parts(r, v, path + n + 1, line);
         if (v && v->kind == VALUE_UNKNOWN && v->text &&
             strcmp(v->why, "it is imported"))
             return python_unknown(r, line, "%s", v->why);
@@ -325,6 +338,9 @@ static struct value *read_postfix(struct python_parser *r, struct value *v)
     if (name && !python_at(r, "(")) {
         if (v->kind == VALUE_DICT && value_get(v, name))
             return value_get(v, name)->value;
+        struct value *part = python_path_part(r, v, name, line);
+        if (part)
+            return part;
         struct value *u =
             python_unknown(r, line, "%s", v->why ? v->why : "it is an attribute");
         u->text = v->kind == VALUE_STRING || v->kind == VALUE_UNKNOWN ? v->text : NULL;
