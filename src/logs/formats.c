@@ -182,6 +182,8 @@ static const struct line_row rows[] = {
     { COMPOSER, JOINS, { "Train memory/peak_" }, NULL,
       { SCALED("memory/peak_reserved_mem:", RESERVED, 1e9),
         SCALED("memory/peak_allocated_mem:", ALLOCATED, 1e9) } },
+    { COMPOSER, JOINS, { "Train memory/reserved_mem:" }, NULL, /* before Composer 0.16 */
+      { SCALED("memory/reserved_mem:", RESERVED, 1e9) } },
     { SWIFT, ALONE, { "train_speed(iter/s)" }, NULL,
       { VALUE("global_step/max_steps", STEP), VALUE("train_speed(iter/s)", STEPS_RATE),
         SCALED("memory(GiB)", RESERVED, GB) } },

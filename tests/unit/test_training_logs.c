@@ -126,6 +126,10 @@ static const struct format_case {
       "throughput/batches_per_sec: 0.1250\n\t Train throughput/samples_per_sec: 40.1\n"
       "\t Train throughput/device/flops_per_sec: 120000000000000.0\n",
       1, 8, 120, 0, 14.6740e9 },
+    { "Composer's batches", /* before 0.16: what is reserved after a batch */
+      "[batch=12/200]:\n\t Train memory/allocated_mem: 6.8051\n\t Train "
+      "memory/reserved_mem: 14.6740\n\t Train throughput/batches_per_sec: 0.1250\n",
+      1, 8, 0, 0, 14.6740e9 },
     { "ms-swift's mean speed",
       "2025-05-21T03:50:42.01Z {'loss': 0.42228584, 'grad_norm': 5.19, 'memory(GiB)': "
       "76.72, 'train_speed(iter/s)': 0.194334, 'epoch': 0.2, 'global_step/max_steps': "
