@@ -54,7 +54,7 @@ static const struct option options[] = {
     { .name = "--op", .type = OPTION_ENUM, .at = AT(op),
       .value = "OP", .names = coll_op_names,
       .help = "all_reduce, all_gather, reduce_scatter, alltoall, ..." },
-    { .name = "--gpus", .without = "--log", .type = OPTION_STRING, .at = AT(gpus),
+    { .name = "--gpus", .type = OPTION_STRING, .at = AT(gpus),
       .value = "0,1,2", .help = "GPUs of each instance that take part (all)" },
     { .name = "--bytes", .without = "--log", .type = OPTION_STRING, .at = AT(bytes),
       .value = "MIN:MAX:FACTOR", .help = "sizes, 8:1GiB:2 by default; or one size" },
@@ -469,13 +469,16 @@ static void warn_of_unheeded(const struct request *w)
                    names_of(coll_algorithm_names, (int)done));
 }
 
-/* Logs are judged on all GPUs of the cluster. */
 static int run_logs(struct request *w, int64_t *slower)
 {
     const struct arguments *a = w->args;
-    const struct collective_logs q = { a->cluster, &w->cluster, (enum coll_op)a->op,
-                                       a->nccl,    a->json,     a->plot,
-                                       &a->logs };
+    const struct collective_logs q = {
+        .cluster = a->cluster,
+        .ask = { &w->cluster, &w->group, (enum coll_op)a->op, a->nccl },
+        .json = a->json,
+        .plot = a->plot,
+        .logs = &a->logs,
+    };
     int rc = prepare(w) || collective_log(w->loader, &q, slower, w->err);
     cmd_warn(w->loader);
     return rc ? -1 : 0;

@@ -137,8 +137,8 @@ static int said_by_collective(double *said, struct piloting *w,
              samples_load(&samples, file, &hints);
     if (rc == 0)
         samples_place(&samples, cluster.groups[0].gpus_per_instance);
-    rc = rc || bandwidth_judge(&b, &w->loader, &cluster, COLL_ALL_REDUCE, NULL,
-                               &samples, &w->err);
+    const struct bandwidth_ask ask = { .cluster = &cluster, .op = COLL_ALL_REDUCE };
+    rc = rc || bandwidth_judge(&b, &w->loader, &ask, &samples, &w->err);
     for (int64_t i = 0; i < b.rows.n && n < 256; i++)
         if (b.rows.v[i].size_B >= 1 << 20)
             ratios[n++] = log(b.rows.v[i].measured_s / b.rows.v[i].predicted_s);

@@ -33,13 +33,22 @@ static void print_rows(const struct report_bandwidth *x)
                b->n_other);
 }
 
+static void print_fit(const struct bandwidth_fit *f)
+{
+    printf("#   %3.0f %%  %s", 100 * f->posterior, f->text);
+    if (isnan(f->error))
+        printf(": run ib_write_bw or fi_pingpong between pairs of nodes, and read "
+               "NCCL_DEBUG=INFO\n");
+    else
+        printf(": off by %.0f %%\n", 100 * (exp(f->error) - 1));
+}
+
 static void print_fits(const struct bandwidth *b)
 {
     printf("# what fits the sizes from 1 MiB, by posterior\n");
     for (int32_t i = 0; i < b->n_fits; i++)
         if (i == 0 || b->fits[i].posterior >= 0.01)
-            printf("#   %3.0f %%  %s: off by %.0f %%\n", 100 * b->fits[i].posterior,
-                   b->fits[i].text, 100 * (exp(b->fits[i].error) - 1));
+            print_fit(&b->fits[i]);
 }
 
 /* Published points near a row's size, of a table. */
@@ -83,17 +92,17 @@ static int give(struct cfg_loader *loader, const struct collective_logs *q,
                 const struct bandwidth *b, struct err *err)
 {
     struct collective_points p = { .cluster = q->cluster,
-                                   .op = q->op,
-                                   .n_ranks = q->c->n_gpus,
-                                   .n_gpus = q->c->groups[0].gpus_per_instance };
+                                   .op = q->ask.op,
+                                   .n_ranks = coll_group_ranks(q->ask.group),
+                                   .n_gpus = q->ask.group->spans[0].n_gpus };
     collective_points_find(&p);
     int64_t *published = ARENA_ARRAY(&loader->arena, (size_t)b->rows.n * 2, int64_t);
     int64_t *below = published + b->rows.n;
     memset(published, 0, 2 * (size_t)b->rows.n * sizeof(*published));
     place(b, &p, published, below);
     struct report_bandwidth x = { q->cluster,
-                                  (int)q->op,
-                                  q->c->n_gpus,
+                                  (int)q->ask.op,
+                                  p.n_ranks,
                                   b,
                                   published,
                                   below,
@@ -116,7 +125,7 @@ static int give(struct cfg_loader *loader, const struct collective_logs *q,
 int collective_log(struct cfg_loader *loader, const struct collective_logs *q,
                    int64_t *slower, struct err *err)
 {
-    const struct samples_hints hints = { .op = (int)q->op };
+    const struct samples_hints hints = { .op = (int)q->ask.op };
     struct samples samples;
     struct bandwidth b;
     int rc = 0;
@@ -124,8 +133,8 @@ int collective_log(struct cfg_loader *loader, const struct collective_logs *q,
     for (int32_t i = 0; i < q->logs->n && rc == 0; i++)
         rc = samples_load(&samples, q->logs->values[i], &hints);
     if (rc == 0) {
-        samples_place(&samples, q->c->groups[0].gpus_per_instance);
-        rc = bandwidth_judge(&b, loader, q->c, q->op, q->nccl, &samples, err);
+        samples_place(&samples, q->ask.group->spans[0].n_gpus);
+        rc = bandwidth_judge(&b, loader, &q->ask, &samples, err);
         if (rc == 0) {
             *slower = b.n_slower;
             rc = give(loader, q, &b, err);

@@ -3,15 +3,13 @@
 #define CMD_COLLECTIVE_LOG_H
 
 #include "cmd/options.h"
-#include "cost/collective.h"
-#include "hardware/cluster.h"
+#include "doctor/bandwidth.h"
 
 /* What is asked of logs. */
 struct collective_logs {
     const char *cluster; /* as on the command line */
-    const struct cluster *c;
-    enum coll_op op;
-    const char *nccl, *json, *plot; /* NULL: not asked for */
+    struct bandwidth_ask ask;
+    const char *json, *plot; /* NULL: not asked for */
     const struct option_list *logs;
 };
 

@@ -29,21 +29,34 @@ static double factor_of(double size_B)
 static const struct shape {
     const char *text;
     const char *fabric; /* in place of the cluster's; NULL: that */
+    const char *inside; /* likewise, of the node's */
     double nics;        /* of the NICs' rate */
     double prior;
 } shapes[] = {
-    { "as described", NULL, 1, 0.6 },
-    { "sockets in place of RDMA", "ena-tcp-25g", 1, 0.12 },
-    { "no GPUDirect RDMA", "efa-2024-nogdr", 1, 0.08 },
-    { "half of the NICs, or a shared network", NULL, 0.5, 0.08 },
-    { "a quarter of the NICs", NULL, 0.25, 0.06 },
-    { "an eighth of the NICs", NULL, 0.125, 0.06 },
+    { "as described", NULL, NULL, 1, 0.6 },
+    { "sockets in place of RDMA", "ena-tcp-25g", NULL, 1, 0.12 },
+    { "no GPUDirect RDMA", "efa-2024-nogdr", NULL, 1, 0.08 },
+    { "half of the NICs, or a shared network", NULL, NULL, 0.5, 0.08 },
+    { "a quarter of the NICs", NULL, NULL, 0.25, 0.06 },
+    { "an eighth of the NICs", NULL, NULL, 0.125, 0.06 },
+    { "GPUs of a node through the host, not NVLink", NULL, "pcie-gen4-host", 1, 0.06 },
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
-_Static_assert((int)SHAPES <= (int)BANDWIDTH_FITS, "one fit a shape");
+_Static_assert((int)SHAPES < (int)BANDWIDTH_FITS, "one fit a shape, and the unknown");
 
-static bool applies(const struct shape *s, const struct cluster *c)
+/* Nothing known: as probable as a shape whose times are off by a factor of 1.6. */
+static const struct {
+    const char *text;
+    double prior, error;
+} unknown = { "nothing known", 0.04, 0.47 };
+
+static bool applies(const struct shape *s, const struct bandwidth_ask *a)
 {
+    const struct cluster *c = a->cluster;
+    enum fabric_kind inside = c->groups[0].instance->inside->kind;
+    if (s->inside)
+        return a->group->spans[0].n_gpus > 1 &&
+               (inside == FABRIC_NVSWITCH || inside == FABRIC_NVLINK);
     if (c->n_instances == 1)
         return !s->fabric && s->nics >= 1;
     if (s->fabric && strstr(s->fabric, "nogdr"))
@@ -51,19 +64,25 @@ static bool applies(const struct shape *s, const struct cluster *c)
     return !s->fabric || (c->fabric && c->fabric->kind != FABRIC_TCP);
 }
 
+static const struct fabric *named(struct cfg_loader *loader, const char *name)
+{
+    return fabric_get(loader, name, cfg_from_tree(loader, "--log", json_string(name)));
+}
+
 /* The cluster with a shape; instances are copied into the arena. */
 static int change(struct cluster *to, struct cfg_loader *loader,
                   const struct cluster *from, const struct shape *s)
 {
+    const struct fabric *inside = s->inside ? named(loader, s->inside) : NULL;
     *to = *from;
-    if (s->fabric) {
-        to->fabric = fabric_get(loader, s->fabric,
-                                cfg_from_tree(loader, "--log", json_string(s->fabric)));
-        return to->fabric ? 0 : -1;
-    }
+    if (s->fabric)
+        to->fabric = named(loader, s->fabric);
+    if ((s->fabric && !to->fabric) || (s->inside && !inside))
+        return -1;
     for (int32_t g = 0; g < to->n_groups; g++) {
         struct instance *copy = ARENA_NEW(&loader->arena, struct instance);
         *copy = *from->groups[g].instance;
+        copy->inside = inside ? inside : copy->inside;
         for (int32_t i = 0; i < copy->n_nics; i++)
             copy->nics[i].line_Bps *= s->nics;
         to->groups[g].instance = copy;
@@ -73,7 +92,7 @@ static int change(struct cluster *to, struct cfg_loader *loader,
 
 /* Times of all rows' sizes on a cluster. */
 static int predict(double *time_s, const struct bandwidth *b, const struct cluster *c,
-                   enum coll_op op, const char *nccl, struct err *err)
+                   const struct bandwidth_ask *a, struct err *err)
 {
     struct arena arena;
     struct net *net = net_new(c, true, err);
@@ -81,15 +100,14 @@ static int predict(double *time_s, const struct bandwidth *b, const struct clust
     if (rc)
         return rc;
     arena_init(&arena);
-    struct coll_group group = coll_group_world(c);
     for (int64_t i = 0; i < b->rows.n && rc == 0; i++) {
-        const struct coll_request request = { .op = op,
+        const struct coll_request request = { .op = a->op,
                                               .algorithm = COLL_AUTO,
                                               .protocol = -1,
                                               .size_B = b->rows.v[i].size_B,
-                                              .groups = &group,
+                                              .groups = a->group,
                                               .n_groups = 1,
-                                              .nccl = nccl };
+                                              .nccl = a->nccl };
         struct coll_plan plan;
         rc = coll_plan_make(&plan, &arena, net, &request, err);
         if (rc == 0)
@@ -100,13 +118,13 @@ static int predict(double *time_s, const struct bandwidth *b, const struct clust
     return rc;
 }
 
-static void collect(struct bandwidth *b, const struct cluster *c, enum coll_op op,
+static void collect(struct bandwidth *b, const struct bandwidth_ask *a,
                     const struct samples *samples)
 {
     for (int64_t i = 0; i < samples->colls.n; i++) {
         const struct sample_coll *k = &samples->colls.v[i];
-        bool nodes = k->n_nodes == 0 || k->n_nodes == c->n_instances;
-        if (k->op != op || k->n_ranks != c->n_gpus || !nodes) {
+        bool nodes = k->n_nodes == 0 || k->n_nodes == a->cluster->n_instances;
+        if (k->op != a->op || k->n_ranks != coll_group_ranks(a->group) || !nodes) {
             b->n_other++;
             continue;
         }
@@ -151,6 +169,8 @@ static void weigh(struct bandwidth *b, const double *priors)
     for (int32_t i = 0; i < b->n_fits; i++) {
         double e = b->fits[i].error / sd;
         b->fits[i].posterior = priors[i] * exp(-0.5 * independent * fmin(e * e, 400));
+        if (b->fits[i].text == unknown.text)
+            b->fits[i].error = (double)NAN;
         sum += b->fits[i].posterior;
     }
     for (int32_t i = 0; i < b->n_fits; i++)
@@ -164,42 +184,52 @@ static void weigh(struct bandwidth *b, const double *priors)
         }
 }
 
-static int fit(struct bandwidth *b, struct cfg_loader *loader, const struct cluster *c,
-               enum coll_op op, const char *nccl, double *time_s, struct err *err)
+static void add_fit(struct bandwidth *b, double *priors, const char *text, double prior,
+                    double error)
 {
-    double priors[SHAPES];
+    priors[b->n_fits] = prior;
+    b->fits[b->n_fits++] = (struct bandwidth_fit) { .text = text, .error = error };
+}
+
+static int fit(struct bandwidth *b, struct cfg_loader *loader,
+               const struct bandwidth_ask *a, double *time_s, struct err *err)
+{
+    double priors[BANDWIDTH_FITS],
+        bus = coll_bus_factor(a->op, coll_group_ranks(a->group));
     for (int i = 0; i < SHAPES; i++) {
         struct cluster changed;
-        if (!applies(&shapes[i], c))
+        if (!applies(&shapes[i], a))
             continue;
-        if (change(&changed, loader, c, &shapes[i]) ||
-            predict(time_s, b, &changed, op, nccl, err))
+        if (change(&changed, loader, a->cluster, &shapes[i]) ||
+            predict(time_s, b, &changed, a, err))
             return -1;
         if (i == 0)
             for (int64_t k = 0; k < b->rows.n; k++)
-                judge_row(b, &b->rows.v[k], time_s[k], coll_bus_factor(op, c->n_gpus));
-        priors[b->n_fits] = shapes[i].prior;
-        b->fits[b->n_fits++] = (struct bandwidth_fit) { .text = shapes[i].text,
-                                                        .error = error_of(b, time_s) };
+                judge_row(b, &b->rows.v[k], time_s[k], bus);
+        add_fit(b, priors, shapes[i].text, shapes[i].prior, error_of(b, time_s));
     }
+    add_fit(b, priors, unknown.text, unknown.prior, unknown.error);
     weigh(b, priors);
     return 0;
 }
 
 int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
-                    const struct cluster *c, enum coll_op op, const char *nccl,
-                    const struct samples *samples, struct err *err)
+                    const struct bandwidth_ask *ask, const struct samples *samples,
+                    struct err *err)
 {
+    const struct coll_group world = coll_group_world(ask->cluster);
+    struct bandwidth_ask a = *ask;
+    a.group = a.group ? a.group : &world;
     memset(b, 0, sizeof(*b));
-    collect(b, c, op, samples);
+    collect(b, &a, samples);
     if (b->rows.n == 0)
         return err_set(err,
                        "--log: no row is of this operation on %" PRId64
                        " GPUs (%" PRId64
                        " rows are of others: change --op or --cluster)",
-                       c->n_gpus, b->n_other);
+                       coll_group_ranks(a.group), b->n_other);
     double *time_s = xmalloc((size_t)b->rows.n * sizeof(*time_s));
-    int rc = fit(b, loader, c, op, nccl, time_s, err);
+    int rc = fit(b, loader, &a, time_s, err);
     free(time_s);
     return rc;
 }

@@ -23,10 +23,18 @@ struct bandwidth_row {
  * ratio's logarithm over sizes from 1 MiB, or over all where none is as large. */
 struct bandwidth_fit {
     const char *text;
-    double error, posterior;
+    double error, posterior; /* error NAN: nothing known explains them */
 };
 
 enum { BANDWIDTH_FITS = 8 };
+
+/* What logs are held against. */
+struct bandwidth_ask {
+    const struct cluster *cluster;
+    const struct coll_group *group; /* that took part; NULL: all GPUs */
+    enum coll_op op;
+    const char *nccl; /* version; NULL: the fabric's */
+};
 
 struct bandwidth {
     VEC(struct bandwidth_row) rows;
@@ -36,11 +44,11 @@ struct bandwidth {
     struct bandwidth_fit fits[BANDWIDTH_FITS];
 };
 
-/* Of the samples' collectives of one operation over all GPUs of a cluster. -1 after
- * reporting to the loader or with err set. */
+/* Of the samples' collectives of that operation and number of ranks. -1 after reporting
+ * to the loader or with err set. */
 int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
-                    const struct cluster *c, enum coll_op op, const char *nccl,
-                    const struct samples *samples, struct err *err);
+                    const struct bandwidth_ask *ask, const struct samples *samples,
+                    struct err *err);
 void bandwidth_release(struct bandwidth *b);
 
 #endif

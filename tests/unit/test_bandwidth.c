@@ -65,20 +65,55 @@ static void test_shapes(void)
         struct bandwidth b;
         struct cluster c;
         struct err err = { 0 };
+        const struct bandwidth_ask ask = { .cluster = &c, .op = COLL_ALL_REDUCE },
+                                   other = { .cluster = &c, .op = COLL_ALLTOALL };
         cfg_loader_init(&loader);
         samples_init(&s, &loader, &hints);
         measure(&s, cases[i].spec, cases[i].fabric, cases[i].nics, cases[i].slower);
         CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, &loader, cases[i].spec), 0);
-        CU_ASSERT_EQUAL_FATAL(
-            bandwidth_judge(&b, &loader, &c, COLL_ALL_REDUCE, NULL, &s, &err), 0);
+        CU_ASSERT_EQUAL_FATAL(bandwidth_judge(&b, &loader, &ask, &s, &err), 0);
         CU_ASSERT_EQUAL(b.rows.n, 11);
         CU_ASSERT_EQUAL(b.n_slower == 0, cases[i].normal);
         CU_ASSERT_PTR_NOT_NULL(strstr(b.fits[0].text, cases[i].first));
         if (!strstr(b.fits[0].text, cases[i].first))
             printf("%zu: %s\n", i, b.fits[0].text);
         bandwidth_release(&b);
-        CU_ASSERT_EQUAL(bandwidth_judge(&b, &loader, &c, COLL_ALLTOALL, NULL, &s, &err),
-                        -1);
+        CU_ASSERT_EQUAL(bandwidth_judge(&b, &loader, &other, &s, &err), -1);
+        bandwidth_release(&b);
+        samples_release(&s);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* Times that no shape has, and one GPU of each node. */
+static void test_unknown(void)
+{
+    static const char *const texts[] = { "nothing known", "as described" };
+    for (int i = 0; i < 2; i++) {
+        struct cfg_loader loader;
+        struct samples s;
+        struct samples_hints hints = { .op = -1 };
+        struct bandwidth b;
+        struct cluster c;
+        struct err err = { 0 };
+        struct coll_group one;
+        cfg_loader_init(&loader);
+        samples_init(&s, &loader, &hints);
+        CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, &loader, "p4d.24xlarge:3"), 0);
+        one = coll_group_world(&c);
+        one.spans[0].n_gpus = i ? 1 : one.spans[0].n_gpus;
+        for (int k = 0; k < 2; k++) { /* fast at 16 MiB, and at a crawl from there */
+            struct sample_coll row = { .op = COLL_ALL_REDUCE,
+                                       .n_ranks = i ? 3 : 24,
+                                       .bytes = k ? 0x1p29 : 0x1p24,
+                                       .time_s = i ? (k ? 0.064 : 2.3e-3)
+                                                   : (k ? 0.8 : 1.5e-3) };
+            VEC_PUSH(&s.colls, row);
+        }
+        const struct bandwidth_ask ask = { &c, &one, COLL_ALL_REDUCE, NULL };
+        CU_ASSERT_EQUAL_FATAL(bandwidth_judge(&b, &loader, &ask, &s, &err), 0);
+        CU_ASSERT_STRING_EQUAL(b.fits[0].text, texts[i]);
+        CU_ASSERT_EQUAL(isnan(b.fits[0].error) != 0, i == 0);
         bandwidth_release(&b);
         samples_release(&s);
         cfg_loader_release(&loader);
@@ -89,4 +124,5 @@ void test_bandwidth_register(void)
 {
     CU_pSuite s = CU_add_suite("bandwidth", NULL, NULL);
     CU_add_test(s, "shapes", test_shapes);
+    CU_add_test(s, "unknown", test_unknown);
 }
