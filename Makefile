@@ -41,7 +41,7 @@ comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit suites golden terminal exhaustive browser readme sweeps files capture strangers device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
+.PHONY: all demo test unit suites golden terminal exhaustive browser readme sweeps files capture strangers questions device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -58,7 +58,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden terminal exhaustive browser sweeps files capture strangers device installed library everywhere $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory golden terminal exhaustive browser sweeps files capture strangers questions device installed library everywhere $(if $(shell command -v $(CXX)),emulated) unit
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit
@@ -90,6 +90,9 @@ capture: $(BUILD)/smsim         ## smsim capture: what scripts would start
 
 strangers: $(BUILD)/smsim       ## files of others, to a plan and back
 	$(Q)sh tests/strangers.sh $(BUILD)/smsim
+
+questions: $(BUILD)/smsim       ## what the doctor says of runs of others
+	$(Q)sh tests/questions.sh $(BUILD)/smsim
 
 browser: $(BUILD)/smsim         ## the pages in a headless Chromium, where there is one
 	$(Q)! command -v python3 >/dev/null || python3 tests/browser/pages.py $(BUILD)/smsim
