@@ -110,6 +110,12 @@ void user_script_take_model(struct launch_context *t, const struct user_script *
     const struct value_item from = { python_last_part(c->function), line, &v };
     bool loads = strcmp(from.key, "from_pretrained") == 0;
     json_t *config = base_of(t, c, loads ? id : NULL);
+    if (!config && loads && id && id->value->kind == VALUE_STRING) {
+        const struct dialect_option row = { .name = from.key, .pointer = "/model" };
+        v.text = id->value->text; /* says why it is not known */
+        trainer_take_model(t, &row, &from);
+        return;
+    }
     if (!config) {
         launch_add_unresolved(t, "/model", line,
                               "%.60s(...): which configuration it is, is not known",
