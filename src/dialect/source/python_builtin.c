@@ -321,6 +321,31 @@ static struct value *environment(struct python_parser *r, const struct arguments
     return other;
 }
 
+/* ParameterInteger(name="Count", default_value=2) of a pipeline of SageMaker's
+ * (sagemaker-python-sdk 2.2x and 3.x, workflow/parameters.py): what a start that gives no
+ * other is given. */
+static struct value *pipeline_parameter(struct python_parser *r,
+                                        const struct arguments *a)
+{
+    const struct value_item *named = value_get(a->all, "name"),
+                            *other = value_get(a->all, "default_value");
+    const struct value *id = named ? named->value : a->first;
+    const char *name = id && id->kind == VALUE_STRING ? id->text : "a parameter";
+    struct value *v = other ? other->value : a->second;
+    if (!v || v->kind == VALUE_NONE)
+        return python_unknown(r, a->line,
+                              "%.60s is a parameter of the pipeline, which its start "
+                              "gives",
+                              name);
+    const char *shown = python_string(r, v);
+    if (shown)
+        python_note(r, a->line,
+                    "%.60s, a parameter of the pipeline, is taken to be %.60s, its "
+                    "default",
+                    name, shown);
+    return v;
+}
+
 static struct value *path_join(struct python_parser *r, const struct arguments *a)
 {
     struct strbuf b;
@@ -488,6 +513,10 @@ struct value *python_builtin(struct python_parser *r, const char *function,
         { "getattr", attribute },
         { "field", field },
         { "dataclasses.field", field },
+        { "*ParameterString", pipeline_parameter },
+        { "*ParameterInteger", pipeline_parameter },
+        { "*ParameterFloat", pipeline_parameter },
+        { "*ParameterBoolean", pipeline_parameter },
     };
     struct arguments a = { .all = arguments, .line = line };
     const struct value_item *it = value_get(arguments, "0");
@@ -497,7 +526,9 @@ struct value *python_builtin(struct python_parser *r, const char *function,
     it = value_get(arguments, "2");
     a.third = it ? it->value : NULL;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        if (strcmp(rows[i].name, function) == 0)
+        if (strcmp(rows[i].name, function) == 0 ||
+            (*rows[i].name == '*' &&
+             strcmp(rows[i].name + 1, python_last_part(function)) == 0))
             return rows[i].call(r, &a);
     return NULL;
 }
