@@ -102,6 +102,8 @@ static const struct {
     { TRAINER, "run_summarization.py", "t5-3b", "/training/task", "seq2seq" },
     { TRAINER, "scripts/train.py", "gpt2-xl", "/training/task", "-" },
     { TRAINER, "our_program.py", "gpt2-xl", "/training/task", "?" },
+    { TRAINER, "train_using_s3_data.py", "gpt2-xl", "/training/task", "-" },
+    { TRAINER, "train_and_evaluate.py", "gpt2-xl", "/training/task", "-" },
     { ESTIMATOR, "run_squad.py", "bert-large-uncased", "/training/task",
       "question-answering" },
     { ESTIMATOR, "train.py", "gpt2-xl", "/training/task", "-" },
