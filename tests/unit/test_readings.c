@@ -74,6 +74,22 @@ static const struct reading accelerate[] = {
       "{\"cluster\":{\"gpus_per_instance\":8},\"training\":{\"precision\":"
       "\"amp_bf16\"}}",
       "distributed_type is MULTI_GPU, for which it is without effect" },
+    /* a job of SageMaker's, which SMDDP runs */
+    { "sagemaker.yaml",
+      "compute_environment: AMAZON_SAGEMAKER\ndistributed_type: DATA_PARALLEL\n"
+      "ec2_instance_type: ml.p4d.24xlarge\nnum_machines: 2\nmixed_precision: fp16\n"
+      "pytorch_version: 1.13.1\ntransformers_version: 4.26.0\nprofile: me\n"
+      "iam_role_name: role\nregion: us-east-1\npy_version: py39\nuse_cpu: false\n",
+      "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"distribution\":{"
+      "\"smdistributed\":{\"dataparallel\":{\"enabled\":true}}},\"software\":{"
+      "\"pytorch\":\"1.13.1\",\"transformers\":\"4.26.0\"},\"training\":{"
+      "\"precision\":\"amp_fp16\"}}",
+      NULL },
+    { "sagemaker.yaml",
+      "compute_environment: AMAZON_SAGEMAKER\ndistributed_type: MODEL_PARALLEL\n"
+      "ec2_instance_type: ml.p4d.24xlarge\nnum_machines: 2\n",
+      "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"training\":{}}",
+      "MODEL_PARALLEL is not simulated" },
     /* one process, whatever num_processes is */
     { "single.yaml",
       "distributed_type: 'NO'\nmixed_precision: bf16\nnum_processes: 8\n",

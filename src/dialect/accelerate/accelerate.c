@@ -171,6 +171,8 @@ static void take_sharding(struct launch_context *t, const struct value *config)
     }
 }
 
+/* DATA_PARALLEL is of SageMaker's jobs, which Accelerate starts by SMDDP (accelerate 1.x,
+ * utils/launch.py, prepare_sagemager_args_inputs; it has no MODEL_PARALLEL yet). */
 static void take_type(struct launch_context *t, const struct dialect_option *row,
                       const struct value_item *it)
 {
@@ -180,6 +182,13 @@ static void take_type(struct launch_context *t, const struct dialect_option *row
     (void)row;
     if (it->value->kind == VALUE_BOOL) /* NO, as YAML 1.1 reads it */
         return;
+    if (strcmp(word, "DATA_PARALLEL") == 0) {
+        launch_set(
+            t, "/distribution",
+            json_pack("{s:{s:{s:b}}}", "smdistributed", "dataparallel", "enabled", 1),
+            it);
+        return;
+    }
     if (!names_listed(simulated, word))
         trainer_refuse(t, it, *word ? word : "this");
 }
@@ -267,6 +276,9 @@ void accelerate_take_degrees(struct launch_context *t, const struct dialect_opti
 static const struct dialect_option rows[] = {
     ROW("distributed_type", "/training/task", .take = take_type),
     ROW("use_cpu", "/training/task", .take = take_cpu),
+    ROW("ec2_instance_type", "/cluster/instance", .kind = DIALECT_TEXT, .wanted = "string"),
+    ROW("pytorch_version", "/software/pytorch", .kind = DIALECT_TEXT, .wanted = "string"),
+    ROW("transformers_version", "/software/transformers", .kind = DIALECT_TEXT, .wanted = "string"),
     ROW("num_machines", "/cluster/count", .kind = DIALECT_SIZE),
     ROW("num_processes", "/cluster/gpus_per_instance", .take = take_processes),
     ROW("tp_config", "/parallelism/tensor", .take = take_tensor),
@@ -281,6 +293,9 @@ static const struct dialect_option others[] = {
     ROW_IDLE("compute_environment"), ROW_IDLE("debug"), ROW_IDLE("downcast_bf16"), ROW_IDLE("enable_cpu_affinity"), ROW_IDLE("gpu_ids"), ROW_IDLE("machine_rank"),
     ROW_IDLE("main_process_ip"), ROW_IDLE("main_process_port"), ROW_IDLE("main_training_function"), ROW_IDLE("rdzv_*"), ROW_IDLE("same_network"), ROW_IDLE("tpu_*"),
     ROW_IDLE("multi_gpu"), ROW_IDLE("num_cpu_threads_per_process"), ROW_IDLE("max_restarts"), ROW_IDLE("command_file"), ROW_IDLE("commands"), ROW_IDLE("deepspeed_hostfile"),
+    /* of SageMaker's jobs (commands/config/config_args.py, SageMakerConfig) */
+    ROW_IDLE("base_job_name"), ROW_IDLE("iam_role_name"), ROW_IDLE("image_uri"), ROW_IDLE("profile"), ROW_IDLE("region"), ROW_IDLE("py_version"),
+    ROW_IDLE("sagemaker_inputs_file"), ROW_IDLE("sagemaker_metrics_file"), ROW_UNSIMULATED("additional_args"),
     ROW_END,
 };
 static const struct dialect_option deepspeed_rows[] = {
