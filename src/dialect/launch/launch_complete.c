@@ -1,7 +1,10 @@
 /* What a file leaves open, after --set; and the places of what was reported. */
+#include "base/file.h"
+#include "config/datadir.h"
 #include "config/pointer.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/launch_context.h"
+#include "hardware/instance.h"
 #include "model/model.h"
 
 #include <inttypes.h>
@@ -134,11 +137,34 @@ static void ask(struct launch *l, const struct need *n)
                   n->pointer, n->example);
 }
 
+/* An instance of the file's that is known and not simulated is said before anything is
+ * asked for. */
+static bool refuses_instance(struct launch *l, struct cfg root)
+{
+    static const char pointer[] = "/cluster/instance";
+    const char *name = json_string_value(pointer_get(root.json, pointer));
+    const char *plain = name ? instance_plain_name(name) : "";
+    const char *path = datadir_file(&l->loader->arena, "topologies/instances", plain);
+    const char *why = file_is_there(path) ? NULL : instance_absent(l->loader, plain);
+    for (int64_t i = 0; why && i < l->resolved.n; i++) {
+        const struct launch_resolved *f = &l->resolved.v[i];
+        struct diag at = launch_diag(l, DIAG_UNSUPPORTED, f->line, 0);
+        at.pointer = pointer;
+        if (strcmp(f->pointer, pointer) != 0 || f->replaced)
+            continue;
+        diags_add(&l->loader->diags, at, "%s is not simulated: %s", plain, why);
+        return true;
+    }
+    return false;
+}
+
 int launch_complete(struct launch *l, struct cfg root)
 {
     struct diags *d = &l->loader->diags;
     int64_t errors = d->n_errors;
     mark_replaced(l, root);
+    if (refuses_instance(l, root))
+        return -1;
     launch_settle_job(l, root);
     settle_lengths(l, root);
     for (const struct dialect *known = dialects; known->name; known++)

@@ -1,4 +1,5 @@
-/* GPUs by their numbers: CUDA_VISIBLE_DEVICES, and deepspeed's --include. */
+/* GPUs by their numbers: CUDA_VISIBLE_DEVICES, and deepspeed's --include; devices that are
+ * no GPUs of CUDA, by the variables of their software. */
 #include "dialect/launch/launch_shell.h"
 
 #include <string.h>
@@ -45,4 +46,36 @@ void launch_take_visible(struct launch_context *t, const struct launch_command *
     else if (!b->value)
         launch_add_unresolved(t, gpus_at, b->line,
                               "%s: how many GPUs it leaves is not known", name);
+}
+
+void launch_take_device(struct launch_context *t, const struct shell_binding *b)
+{
+    /* AWS Neuron SDK 2.2x (torch-neuronx), Intel Gaudi's SynapseAI, PyTorch/XLA, ROCm */
+    static const struct {
+        const char *begins, *of;
+        bool refused;
+    } devices[] = {
+        { "NEURON_", "AWS Trainium", true },
+        { "HABANA_", "Intel Gaudi", true },
+        { "PT_HPU_", "Intel Gaudi", true },
+        { "TPU_", "TPUs", true },
+        { "HIP_VISIBLE_DEVICES", "AMD's GPUs", false },
+        { "ROCR_VISIBLE_DEVICES", "AMD's GPUs", false },
+        { "MIOPEN_", "AMD's GPUs", false },
+    };
+    struct diag at = launch_diag(t->l, DIAG_UNSUPPORTED, b->line, 0);
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+        if (strncmp(b->name, devices[i].begins, strlen(devices[i].begins)) != 0)
+            continue;
+        if (devices[i].refused && t->l->loader->diags.n_errors == 0)
+            diags_add(&t->l->loader->diags, at,
+                      "%.60s: the script trains on %s, whose software is not simulated "
+                      "(give a job on NVIDIA's GPUs)",
+                      b->name, devices[i].of);
+        else if (!devices[i].refused)
+            launch_note(t->l, b->line, DIAG_NOT_SIMULATED,
+                        "%.60s: the script is for %s; NVIDIA's of /cluster/instance "
+                        "are simulated",
+                        b->name, devices[i].of);
+    }
 }

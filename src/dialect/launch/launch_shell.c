@@ -354,6 +354,7 @@ static void take_variable(struct launch_context *t, const struct shell_binding *
 {
     struct value v = { .kind = VALUE_STRING, .line = b->line };
     const struct value_item from = { b->name, b->line, &v };
+    launch_take_device(t, b);
     if (!environment_knows(b->name))
         return;
     if (!b->value) {

@@ -66,6 +66,9 @@ bool launch_devices_of(const char *text, int64_t *hosts, int64_t *each);
 /* Those of CUDA_VISIBLE_DEVICES, where nothing else says how many GPUs there are. */
 void launch_take_visible(struct launch_context *t, const struct launch_command *c);
 
+/* A variable of other devices' software: refused, or said. */
+void launch_take_device(struct launch_context *t, const struct shell_binding *b);
+
 /* Whether a word is a starter's name: torchrun, torch.distributed.launch. */
 bool launch_is_starter(const char *word);
 
