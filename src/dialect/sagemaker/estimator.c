@@ -27,7 +27,7 @@ const char *const sagemaker_same[] = {
     "json_encode_hyperparameters", "dumps", "deepcopy", "Compute", "SourceCode", "Torchrun", "MPI", "SMP",
     "StoppingCondition", "CheckpointConfig", "Networking", "InstanceGroup", NULL,
 };
-const char *const sagemaker_objects[] = { "*image_uris.retrieve", "*get_image_uri", NULL };
+const char *const sagemaker_objects[] = { "*image_uris.retrieve", "*get_image_uri", "*model_uris.retrieve", NULL };
 const char *const sagemaker_algorithms[] = {
     "xgboost", "linear-learner", "kmeans", "knn", "pca", "lda", "ntm", "factorization-machines",
     "randomcutforest", "random-cut-forest", "forecasting-deepar", "deepar", "blazingtext", "object2vec", "ipinsights",

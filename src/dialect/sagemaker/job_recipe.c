@@ -1,5 +1,5 @@
-/* Jobs whose script is SageMaker's own: recipes of HyperPod (training_recipe=, as
- * sagemaker-python-sdk 2.23x and 3.x take them), and JumpStart's models by their ids. */
+/* Jobs whose script is SageMaker's own by recipes of HyperPod (training_recipe=, as
+ * sagemaker-python-sdk 2.23x and 3.x take them). */
 #include "dialect/sagemaker/sagemaker.h"
 
 #include "base/names.h"
@@ -108,72 +108,4 @@ bool sagemaker_take_recipe(struct launch_context *t)
     l->what = what;
     l->line = line;
     return true;
-}
-
-/* JumpStart ------------------------------------------------------------------------ */
-
-static bool is_jumpstart(const struct launch_context *t)
-{
-    return strcmp(python_last_part(t->call->function), "JumpStartEstimator") == 0 ||
-           strstr(t->call->function, "jumpstart") != NULL;
-}
-
-/* The checkpoint that an id of JumpStart's is, in models/launch/names.json; NULL. */
-static const char *checkpoint_of(struct launch_context *t, const char *id)
-{
-    struct cfg names = launch_names(t, "jumpstart");
-    const char *model = NULL;
-    size_t longest = 0;
-    for (void *it = cfg_first(names); it; it = cfg_next(names, it)) {
-        const char *key = cfg_key(it);
-        size_t n = strlen(key);
-        bool open = n && key[n - 1] == '*';
-        bool fits = open ? strncmp(key, id, n - 1) == 0 : strcmp(key, id) == 0;
-        if (fits && n > longest && cfg_string(cfg_member(names, it), &model) == 0)
-            longest = n;
-    }
-    return model;
-}
-
-void sagemaker_take_jumpstart(struct launch_context *t,
-                              const struct dialect_option *row,
-                              const struct value_item *it)
-{
-    const char *id = it->value->kind == VALUE_STRING ? it->value->text : NULL;
-    const char *model = id ? checkpoint_of(t, id) : NULL;
-    if (!is_jumpstart(t))
-        return;
-    if (model) {
-        struct value v = *it->value;
-        v.text = model;
-        const struct value_item of = { it->key, it->line, &v };
-        trainer_take_model(t, row, &of);
-    } else if (id) {
-        launch_add_unresolved(t, row->pointer, it->value->line,
-                              "%s: \"%.80s\" is JumpStart's, and of no model that is "
-                              "known by it",
-                              it->key, id);
-    } else {
-        launch_unresolved_item(t, row->pointer, it, "string");
-    }
-}
-
-/* What its own scripts decide, where no hyperparameter does. */
-void sagemaker_settle_jumpstart(struct launch_context *t)
-{
-    static const char *const open[] = { "/parallelism/library", "/training/precision",
-                                        PEFT_LORA };
-    const struct value_item *sharded = launch_hyper(t, "enable_fsdp");
-    if (!is_jumpstart(t))
-        return;
-    if (sharded && launch_true(sharded->value)) {
-        launch_set(t, open[0], json_string("fsdp"), sharded);
-        launch_set(t, "/parallelism/sharding/strategy", json_string("full"), sharded);
-        launch_hear(t, sharded);
-    }
-    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
-        if (!launch_has(t, open[i]) && !launch_is_unresolved(t, open[i]))
-            launch_add_unresolved(t, open[i], t->call->line,
-                                  "JumpStart's own script decides it, and no "
-                                  "hyperparameter says it");
 }

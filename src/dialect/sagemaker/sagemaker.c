@@ -64,6 +64,24 @@ static void warn_servers(struct launch_context *t)
                   class);
 }
 
+/* JumpStartEstimator and ModelTrainer have one instance by default (SageMaker Python SDK
+ * 2.2x, jumpstart/factory/estimator.py; 3.x, train/defaults.py). */
+static void settle_count(struct launch_context *t)
+{
+    static const char pointer[] = "/cluster/count";
+    const char *function = t->call->function;
+    bool one = strcmp(python_last_part(function), "JumpStartEstimator") == 0 ||
+               strstr(function, "ModelTrainer");
+    struct value v = { .kind = VALUE_INT, .line = t->call->line, .integer = 1 };
+    const struct value_item from = { "the SDK's default", t->call->line, &v };
+    /* a recipe says how many nodes it wants */
+    one = one && !value_get(t->call->arguments, "training_recipe");
+    if (one && !launch_has(t, pointer) && !launch_is_unresolved(t, pointer) &&
+        !launch_has(t, "/cluster/groups") &&
+        !launch_is_unresolved(t, "/cluster/groups"))
+        launch_set(t, pointer, json_integer(1), &from);
+}
+
 /* Without a dictionary the containers start one process on each instance
  * (sagemaker-training-toolkit, entry_point.py). */
 static void note_processes(struct launch_context *t)
@@ -139,6 +157,7 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
         take_hyper(t);
     user_script_take_tokenised(t, in->python, t->call->line);
     sagemaker_settle_jumpstart(t);
+    settle_count(t);
     if (!value_get(given, "training_recipe"))
         note_processes(t);
     env = env ? env : value_get(given, "environment");

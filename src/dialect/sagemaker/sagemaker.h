@@ -63,7 +63,11 @@ struct sagemaker_entry {
 };
 /* A recipe of HyperPod in place of a script; whether it names one. */
 bool sagemaker_take_recipe(struct launch_context *t);
-/* The model of JumpStart's id; after all, what else of its job is open. */
+/* jumpstart.c: the model of JumpStart's id, and of the id that model_uris.retrieve is asked
+ * for; after all, what else of its job is open. */
+void sagemaker_take_model_uri(struct launch_context *t,
+                              const struct dialect_option *row,
+                              const struct value_item *it);
 void sagemaker_take_jumpstart(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it);
