@@ -246,6 +246,28 @@ static const struct written {
       "model_name_or_path: mistralai/Mistral-7B-v0.1\nstage: sft\ndo_train: true\n"
       "finetuning_type: full\ncutoff_len: 2048\nbf16: true\n"
       "per_device_train_batch_size: 2\n" },
+    { "quant.py",
+      "from dataclasses import dataclass, field\n"
+      "from transformers import (AutoModelForCausalLM, BitsAndBytesConfig, Trainer,\n"
+      "    TrainingArguments, HfArgumentParser)\n"
+      "@dataclass\nclass Options:\n"
+      "    model_id: str = field(default='meta-llama/Llama-3.1-8B')\n"
+      "    load_in_4bit: bool = field(default=True)\n"
+      "class Builder:\n"
+      "    def __init__(self, options):\n        self.options = options\n"
+      "    def quantization(self):\n"
+      "        if self.options.load_in_4bit:\n"
+      "            return BitsAndBytesConfig(load_in_4bit=True,\n"
+      "                bnb_4bit_use_double_quant=True, bnb_4bit_quant_type='nf4')\n"
+      "    def keywords(self):\n"
+      "        return {'quantization_config': self.quantization()}\n"
+      "def main():\n"
+      "    parser = HfArgumentParser((Options, TrainingArguments))\n"
+      "    options, args = parser.parse_args_into_dataclasses()\n"
+      "    model = AutoModelForCausalLM.from_pretrained(options.model_id,\n"
+      "        **Builder(options).keywords())\n"
+      "    Trainer(model=model, args=args).train()\n"
+      "main()\n" },
 };
 
 #define CLUSTER(gpus) "{\"cluster\":{\"count\":2" gpus "},"
@@ -269,7 +291,21 @@ static const struct written {
     "\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,\"precision\":"    \
     "\"amp_bf16\",\"sequence_length\":2048,\"task\":\"causal-lm\"}}"
 
+/* quant.py, whose model is given what no call is known to give */
+#define LOOSE(lora)                                                               \
+    CLUSTER(",\"gpus_per_instance\":8")                                           \
+    "\"model\":\"meta-llama/Llama-3.1-8B\",\"training\":{" lora                   \
+    "\"micro_batch_size\":2,\"precision\":\"amp_bf16\",\"sequence_length\":1024," \
+    "\"task\":\"causal-lm\"}}"
+#define QUANT(options)                                             \
+    "torchrun --nnodes=2 --nproc_per_node=8 quant.py --bf16 true " \
+    "--per_device_train_batch_size 2 --max_seq_length 1024 " options "\n"
+#define NF4 "\"lora\":{\"base\":\"nf4\",\"double_quantization\":true,\"rank\":16},"
+
 static const struct program_case started[] = {
+    { QUANT("--lora_r 16"), LOOSE(NF4), "which modules have adapters" },
+    { QUANT("--lora_r 16 --load_in_4bit true"), LOOSE(NF4), NULL },
+    { QUANT("--load_in_4bit false"), LOOSE(""), NULL },
     { "torchrun --nnodes=2 --nproc_per_node=8 scripts/train.py --batch-size 16 --bf16 "
       "\\\n"
       "    --max_len 2048\n",
@@ -445,6 +481,58 @@ static const struct program_case jobs[] = {
       "\"parallelism\":{\"library\":\"fsdp\",\"sharding\":{\"strategy\":\"full\"}},"
       "\"training\":{\"epochs\":2,\"micro_batch_size\":2,\"sequence_length\":1024}}",
       "JumpStart's own script decides it" },
+    { "est = JumpStartEstimator(model_id='huggingface-text2text-flan-t5-base',\n"
+      "    instance_type='ml.g5.12xlarge')\n",
+      "{\"cluster\":{\"count\":1,\"instance\":\"ml.g5.12xlarge\"},\"model\":\"google/"
+      "flan-t5-base\",\"training\":{}}",
+      NULL },
+    { "est = JumpStartEstimator(model_id='pytorch-ic-mobilenet-v2')\n",
+      "{\"cluster\":{\"count\":1},\"training\":{}}",
+      "of JumpStart is a network of convolutions" },
+    { "from sagemaker import model_uris\n"
+      "id, v = 'huggingface-eqa-bert-base-cased', '*'\n"
+      "uri = model_uris.retrieve(model_id=id, model_version=v, "
+      "model_scope='training')\n"
+      "est = Estimator(model_uri=uri, instance_type='ml.p3.2xlarge', "
+      "instance_count=1)\n",
+      "{\"cluster\":{\"count\":1,\"instance\":\"ml.p3.2xlarge\"},\"model\":\"bert-base-"
+      "cased\",\"training\":{}}",
+      "JumpStart's own script decides it" },
+    { "from sagemaker import model_uris\n"
+      "uri = model_uris.retrieve('lightgbm-regression-model', '*', 'training')\n"
+      "est = Estimator(model_uri=uri, instance_type='ml.m5.large', instance_count=1)\n",
+      "{\"cluster\":{\"count\":1,\"instance\":\"ml.m5.large\"},\"training\":{}}",
+      "of JumpStart trains trees" },
+    /* ModelTrainer has one instance by default; a recipe may want more */
+    { "from sagemaker.modules.train import ModelTrainer\n"
+      "t = ModelTrainer(training_image='i', compute=Compute(\n"
+      "    instance_type='ml.g5.48xlarge'), hyperparameters={'model_id': 'gpt2'})\n",
+      "{\"cluster\":{\"count\":1,\"instance\":\"ml.g5.48xlarge\"},\"model\":\"gpt2\","
+      "\"training\":{}}",
+      NULL },
+    { "from sagemaker.modules.train import ModelTrainer\n"
+      "t = ModelTrainer.from_recipe(training_recipe='training/llama/other',\n"
+      "    compute=Compute(instance_type='ml.g5.48xlarge'))\n",
+      "{\"cluster\":{\"instance\":\"ml.g5.48xlarge\"},\"training\":{}}", NULL },
+    /* parameters of a pipeline are their defaults, by name or by place */
+    { "from sagemaker.workflow.parameters import ParameterInteger, ParameterString\n"
+      "from sagemaker.pytorch import PyTorch\n"
+      "kind = ParameterString(name='Kind', default_value='ml.p4d.24xlarge')\n"
+      "est = PyTorch(entry_point='train.py', framework_version='2.1',\n"
+      "    instance_type=kind, instance_count=ParameterInteger('Count', 2),\n"
+      "    " HYPER ")\n",
+      JOB("\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,"),
+      "Kind, a parameter of the pipeline, is taken to be ml.p4d.24xlarge" },
+    { "from sagemaker.workflow.parameters import ParameterString\n"
+      "from sagemaker.pytorch import PyTorch\n"
+      "est = PyTorch(entry_point='train.py', framework_version='2.1',\n"
+      "    instance_type=ParameterString(name='Kind'), instance_count=2, " HYPER ")\n",
+      "{\"cluster\":{\"count\":2},\"model\":\"gpt2\",\"software\":{\"pytorch\":\"2.1\"}"
+      ","
+      "\"training\":{\"activation_checkpointing\":\"full\","
+      "\"gradient_accumulation_steps\":2,\"micro_batch_size\":8,\"sequence_length\":"
+      "1024,\"task\":\"causal-lm\"}}",
+      "Kind is a parameter of the pipeline, which its start gives" },
 };
 
 static void put_file(const char *dir, const char *name, const char *text, char *path,

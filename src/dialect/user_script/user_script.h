@@ -57,6 +57,7 @@ struct user_script {
     const struct python *python;
     const struct python_call *parts[SCRIPT_PARTS]; /* NULL: there is none */
     const struct python_call *lost; /* LoraConfig(...) that nothing is given; NULL */
+    bool loose_base;                /* the model is given more than is known */
     int n_trainers;
     struct value *words; /* of the rows: "per_device_train_batch_size", "lora_r" */
     struct python text;  /* of user_script_load alone */

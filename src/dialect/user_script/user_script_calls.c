@@ -135,7 +135,9 @@ static void choose_all(struct user_script *g)
         g->lost = adapters, g->parts[SCRIPT_ADAPTERS] = NULL;
     const struct value *quantised =
         user_script_given(g->parts[SCRIPT_MODEL], "quantization_config", "");
-    if (quantised)
+    const struct python_call *model = g->parts[SCRIPT_MODEL];
+    g->loose_base = !quantised && model && model->arguments->gap;
+    if (quantised || g->loose_base)
         choose(g, SCRIPT_QUANTISATION, quantised);
     choose(g, SCRIPT_METHOD, NULL);
     choose(g, SCRIPT_PREPARED, NULL);
@@ -310,6 +312,38 @@ static void put_steps(struct user_script *g, struct arena *arena)
                         true);
 }
 
+/* The default of an argument in a class of fields; NULL: there is none. */
+static struct value *field_of(const struct python *p, const char *key)
+{
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct value *v = p->names.v[i].value;
+        const struct value_item *it =
+            v && v->kind == VALUE_DICT ? value_get(v, key) : NULL;
+        if (it && it->value->kind != VALUE_UNKNOWN)
+            return it->value;
+    }
+    return NULL;
+}
+
+/* BitsAndBytesConfig(...) that the model may be given among arguments that are not known:
+ * by the program's own switch of that name, else it is asked for. */
+static void put_loose_base(struct user_script *g, struct arena *arena)
+{
+    static const char *const switches[] = { "load_in_4bit", "load_in_8bit" };
+    const struct python_call *c = g->parts[SCRIPT_QUANTISATION];
+    for (int i = 0; g->loose_base && c && i < 2; i++) {
+        const struct value *on = user_script_given(c, switches[i], "");
+        struct value *own = field_of(g->python, switches[i]);
+        if (on && !launch_is_off(on))
+            user_script_put(g, arena, switches[i], c->line,
+                            own ? own
+                                : value_new_unknown(arena, c->line, 0,
+                                                    "BitsAndBytesConfig(...) goes to "
+                                                    "no call that is known"),
+                            false);
+    }
+}
+
 /* What calls do that no argument says. */
 static void put_switches(struct user_script *g, struct arena *arena)
 {
@@ -344,6 +378,7 @@ void user_script_gather(struct user_script *g, struct arena *arena,
     if (model && model->kind == VALUE_STRING)
         user_script_put(g, arena, "model_name_or_path", model->line,
                         (struct value *)(uintptr_t)model, false);
+    put_loose_base(g, arena);
     for (int part = 0; part < SCRIPT_PARTS; part++)
         put_part(g, arena, (enum user_script_part)part);
     put_inner(g, arena, "model_init_kwargs");

@@ -156,6 +156,7 @@ static void add_options(struct launch_context *t, struct user_script *g,
         const struct value_item *o = &given->items[i],
                                 *it = value_get(g->words, o->key);
         const struct value_item *folder = local_model(g, o);
+        bool base = g->loose_base && it && strncmp(o->key, "load_in_", 8) == 0;
         if (folder) { /* what the text has downloaded there is what it was asked for */
             g->words->items[folder - g->words->items] =
                 (struct value_item) { folder->key, o->line, o->value };
@@ -164,7 +165,7 @@ static void add_options(struct launch_context *t, struct user_script *g,
                 strbuf_printf(&others, "%s%.60s", others.len ? ", " : "", o->key);
         } else if (!it)
             value_add(t->arena, g->words, o->key, o->line, o->value);
-        else if (it->value->kind == VALUE_UNKNOWN)
+        else if (base || it->value->kind == VALUE_UNKNOWN)
             g->words->items[it - g->words->items] = *o;
     }
     if (others.len)
