@@ -26,6 +26,7 @@
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
 #include "dialect/user_script/user_script.h"
+#include "dialect/verl/verl.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -78,6 +79,11 @@ const struct dialect dialects[] = {
       .looks = "OLMo-core's objects (TransformerTrainModuleConfig ...)",
       .calls = olmocore_calls, .objects = olmocore_objects, .argument = olmocore_argument,
       .recognises = olmocore_recognises, .read = olmocore_read, .tables = olmocore_tables },
+    { .name = "verl",
+      .summary = "commands of verl's supervised fine-tuning",
+      .sources = DIALECT_COMMAND,
+      .looks = "verl's words (model.partial_pretrain=...)",
+      .recognises = verl_recognises, .read = verl_read, .tables = verl_tables },
     { .name = "nanogpt",
       .summary = "nanoGPT's train.py, its configurations and its commands",
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,

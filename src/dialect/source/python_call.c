@@ -72,6 +72,14 @@ static const char *resolved(struct python_parser *r, const char *path)
     return imported ? arena_printf(r->p->arena, "%s%s", v->text, path + n) : path;
 }
 
+/* A trainer that the text defines itself, of no other: its name alone is a library's. */
+static bool is_own_trainer(struct python_parser *r, const char *path)
+{
+    const struct python_function *f = python_function(r, path);
+    size_t n = strlen(path);
+    return f && f->fields && !f->base && n >= 7 && strcmp(path + n - 7, "Trainer") == 0;
+}
+
 /* The value before the last dot of a path, or NULL. */
 static struct value *object_of(struct python_parser *r, const char *path)
 {
@@ -177,7 +185,8 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
 {
     bool outermost = r->lex.brackets == 0;
     const char *function = resolved(r, path), *outer = r->calling;
-    bool wanted = names_listed(r->wanted->calls, python_last_part(function)) ||
+    bool wanted = (names_listed(r->wanted->calls, python_last_part(function)) &&
+                   !is_own_trainer(r, path)) ||
                   is_object(r, function);
     int64_t at = -1;
     if (wanted)

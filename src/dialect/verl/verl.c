@@ -1,0 +1,281 @@
+#include "dialect/verl/verl.h"
+
+#include "base/names.h"
+#include "dialect/launch/launch_config.h"
+#include "dialect/launch/launch_override.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/trainer/trainer.h"
+
+#include <string.h>
+
+#define WIDE "/parallelism/"
+#define MICRO "/training/micro_batch_size"
+
+static bool without_padding(const struct value *v)
+{
+    return v->kind == VALUE_STRING && strcmp(v->text, "no_padding") == 0;
+}
+
+/* clang-format off */
+static const struct dialect_word attentions[] = {
+    { "sdpa", "sdpa" }, { "flash_attention_2", "flash_attention_2" }, { "flash_attention_3", "flash_attention_3" }, { "eager", "eager" }, { NULL, NULL },
+};
+static const struct dialect_word optimizers[] = { { "AdamW", "adam" }, { "Adam", "adam" }, { NULL, NULL } };
+static const struct dialect_option rows[] = {
+    ROW("model.partial_pretrain", "/model", .take = trainer_take_model),
+    ROW("model.path", "/model", .take = trainer_take_model),
+    ROW("model.enable_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
+    ROW("model.enable_activation_offload", WIDE "offload_activations", .kind = DIALECT_SWITCH),
+    ROW("model.override_config.attn_implementation", "/training/attention", .kind = DIALECT_WORD, .words = attentions, .wanted = "attention that is simulated"),
+    ROW("data.max_length", "/training/sequence_length", .kind = DIALECT_SIZE),
+    ROW("data.train_batch_size", "/training/global_batch_size", .kind = DIALECT_SIZE),
+    ROW("ulysses_sequence_parallel_size", WIDE "context", .kind = DIALECT_DEGREE),
+    ROW("engine.ulysses_sequence_parallel_size", WIDE "context", .kind = DIALECT_DEGREE),
+    ROW("optim.clip_grad", "/training/gradient_clipping", .kind = DIALECT_NORM),
+    ROW("optim.optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated"),
+    ROW("trainer.total_training_steps", "/training/steps", .kind = DIALECT_SIZE),
+    ROW_END,
+};
+static const struct dialect_option adapter_rows[] = {
+    ROW("model.lora_rank", "/training/lora/rank", .kind = DIALECT_SIZE),
+    ROW("model.lora_alpha", "/training/lora/alpha", .kind = DIALECT_NORM),
+    ROW_END,
+};
+static const struct dialect_option joint[] = {
+    ROW_ACTS("model.target_modules", "/training/lora/target_modules"), ROW_ACTS("data.micro_batch_size_per_gpu", MICRO), ROW_ACTS("data.micro_batch_size", MICRO),
+    ROW_ACTS("data.max_token_len_per_gpu", MICRO), ROW_ACTS("data.use_dynamic_bsz", MICRO), ROW_ACTS("engine", WIDE "library"), ROW_ACTS("model.strategy", WIDE "library"), ROW_ACTS("engine.strategy", WIDE "library"),
+    ROW_ACTS("model.fsdp_config.model_dtype", "/training/master_weights"), ROW_ACTS("engine.model_dtype", "/training/master_weights"), ROW_ACTS("engine.dtype", "/training/precision"),
+    ROW_ACTS("model.fsdp_config.cpu_offload", WIDE "sharding/offload"), ROW_ACTS("model.fsdp_config.offload_params", WIDE "sharding/offload"), ROW_ACTS("engine.offload_policy", WIDE "sharding/offload"),
+    ROW_ACTS("engine.reshard_after_forward", WIDE "sharding/strategy"), ROW_ACTS("engine.fsdp_size", WIDE "sharding/degree"),
+    ROW("data.pad_mode", NULL, .class = DIALECT_UNSIMULATED, .off = without_padding),
+    ROW_END,
+};
+static const struct dialect_option others[] = {
+    ROW_UNSIMULATED("model.use_liger"), ROW_UNSIMULATED("model.use_fused_kernels"), ROW_UNSIMULATED("model.tiled_mlp.enabled"), ROW_UNSIMULATED("model.exclude_modules"),
+    ROW_UNSIMULATED("model.lora_adapter_path"), ROW_UNSIMULATED("model.fsdp_config.wrap_policy.min_num_params"), ROW_UNSIMULATED("engine.param_offload"), ROW_UNSIMULATED("engine.optimizer_offload"),
+    ROW_UNSIMULATED("engine.use_torch_compile"), ROW_UNSIMULATED("engine.forward_prefetch"), ROW_UNSIMULATED("engine.entropy_*"), ROW_UNSIMULATED("data.balance_dp_token"), ROW_UNSIMULATED("data.custom_cls.path"),
+    ROW_IDLE("data.*"), ROW_IDLE("model.*"), ROW_IDLE("optim*"), ROW_IDLE("trainer.*"), ROW_IDLE("checkpoint*"), ROW_IDLE("use_remove_padding"), ROW_IDLE("engine.*"), ROW_IDLE("profiler*"), ROW_IDLE("hydra*"),
+    ROW_END,
+};
+const struct dialect_table verl_tables[] = {
+    { "", rows, DIALECT_UNKNOWN_WARNED }, { "", adapter_rows, DIALECT_UNKNOWN_WARNED }, { "", joint, DIALECT_UNKNOWN_WARNED },
+    { "", others, DIALECT_UNKNOWN_WARNED }, { NULL, NULL, DIALECT_UNKNOWN_WARNED },
+};
+/* clang-format on */
+
+/* Whether a word after the script sets that key: "key=...", "+key=...". */
+static const struct shell_word *word_of(const struct launch_command *c, const char *key)
+{
+    size_t n = strlen(key);
+    for (int32_t i = c->script + 1; i < c->command->n; i++) {
+        const char *s = c->command->words[i].text;
+        s += strspn(s, "+");
+        if (strncmp(s, key, n) == 0 && s[n] == '=')
+            return &c->command->words[i];
+    }
+    return NULL;
+}
+
+/* Its own programs, and those of others that have its words. */
+bool verl_recognises(const struct dialect_input *in)
+{
+    static const char *const programs[] = { "fsdp_sft_trainer.py", "sft_trainer.py",
+                                            "sft_trainer_ray.py", NULL };
+    const struct launch_command *c = in->command;
+    if (in->source != DIALECT_COMMAND || !c)
+        return false;
+    const char *name = launch_last_part(c->command->words[c->script].text);
+    bool data = word_of(c, "data.train_files") || word_of(c, "data.train_batch_size");
+    return data && (word_of(c, "model.partial_pretrain") ||
+                    (word_of(c, "model.path") && names_listed(programs, name)));
+}
+
+/* What both trainers say with words of their own. */
+struct verl {
+    struct launch_context *t;
+    const struct value *c; /* flat */
+    bool engine;           /* sft_trainer.py's, with sections of engines */
+};
+
+static bool is_on(const struct verl *v, const char *path, bool usual)
+{
+    const struct value_item *it = launch_find(v->t, v->c, path);
+    return it ? launch_true(it->value) : usual;
+}
+
+/* So many sequences that tokens fit, of those that a rank has. */
+static int64_t within(const struct verl *v, int64_t n)
+{
+    const struct launch_context *t = v->t;
+    int64_t ranks = launch_number(t, "/cluster/count", 1) *
+                    launch_number(t, "/cluster/gpus_per_instance", 8) /
+                    launch_number(t, WIDE "context", 1),
+            step = launch_number(t, "/training/global_batch_size", 0),
+            own = ranks > 0 && step % ranks == 0 ? step / ranks : 0;
+    while (n > 1 && own > 0 && own % n != 0)
+        n--;
+    return n;
+}
+
+/* sft_trainer.py takes batches by tokens unless use_dynamic_bsz is false. */
+static void take_batch(const struct verl *v)
+{
+    bool dynamic = is_on(v, "data.use_dynamic_bsz", v->engine);
+    const struct value_item *it =
+                                launch_find(v->t, v->c,
+                                            dynamic ? "data.max_token_len_per_gpu"
+                                                    : "data.micro_batch_size_per_gpu"),
+                            *all = launch_find(v->t, v->c, "data.micro_batch_size");
+    int64_t n = dynamic ? 8192 : 4,
+            length = launch_number(v->t, "/training/sequence_length", 0);
+    launch_find(v->t, v->c, "data.micro_batch_size_per_gpu");
+    launch_find(v->t, v->c, "data.max_token_len_per_gpu");
+    if (it && (!launch_whole(it->value, &n) || n < 1)) {
+        launch_unresolved_item(v->t, MICRO, it, "whole number of at least 1");
+        return;
+    }
+    if (!it && !dynamic && all && all->value->kind != VALUE_NONE) {
+        launch_add_unresolved(
+            v->t, MICRO, all->line,
+            "%s: it is of all ranks together, in releases that have it", all->key);
+        return;
+    }
+    if (dynamic && length > 0)
+        n = within(v, n / length > 0 ? n / length : 1);
+    if (it)
+        launch_set(v->t, MICRO, json_integer((json_int_t)n), it);
+    else
+        launch_assume(v->t, MICRO, json_integer((json_int_t)n),
+                      dynamic ? "max_token_len_per_gpu's default of 8192"
+                              : "micro_batch_size_per_gpu's default");
+    launch_note(v->t->l, it ? it->line : v->t->l->line, DIAG_ASSUMED,
+                "data: each sequence is taken to be of the full length (give --set "
+                "/training/sequence_length=N for a shorter mean)");
+}
+
+/* Parameters, and so Adam's states, are of model_dtype; products in bf16, gradients
+ * reduced in fp32. */
+static void take_precision(const struct verl *v)
+{
+    const char *at = v->engine ? "engine.model_dtype" : "model.fsdp_config.model_dtype";
+    const struct value_item *held = launch_find(v->t, v->c, at),
+                            *dtype = launch_find(v->t, v->c, "engine.dtype");
+    const char *own = launch_word(v->c, at, "fp32"),
+               *word = launch_word(v->c, "engine.dtype", "bfloat16");
+    if (dtype && strcmp(word, "bfloat16") != 0 && strcmp(word, "bf16") != 0) {
+        launch_unresolved_item(v->t, "/training/precision", dtype, "bfloat16");
+        return;
+    }
+    launch_assume(v->t, "/training/precision", json_string("bf16"),
+                  "verl's param_dtype");
+    launch_assume(v->t, "/training/gradient_dtype", json_string("fp32"),
+                  "verl's reduce_dtype");
+    if (strcmp(own, "bf16") == 0 || strcmp(own, "bfloat16") == 0)
+        launch_set(v->t, "/training/master_weights", json_false(), held);
+}
+
+static void take_sharding(const struct verl *v)
+{
+    const struct value_item *size = launch_find(v->t, v->c, "engine.fsdp_size"),
+                            *again =
+                                launch_find(v->t, v->c, "engine.reshard_after_forward");
+    bool moved = v->engine ? is_on(v, "engine.offload_policy", false)
+                           : is_on(v, "model.fsdp_config.cpu_offload", false) &&
+                                 is_on(v, "model.fsdp_config.offload_params", false);
+    bool kept = again && !launch_true(again->value);
+    int64_t n = -1;
+    launch_find(v->t, v->c, "model.strategy");
+    launch_find(v->t, v->c, "engine.strategy");
+    launch_assume(v->t, WIDE "library", json_string("fsdp"), "verl's FSDP");
+    launch_assume(v->t, WIDE "sharding/strategy",
+                  json_string(kept ? "gradients" : "full"),
+                  kept ? again->key : "verl's FSDP");
+    if (size && !launch_whole(size->value, &n))
+        launch_unresolved_item(v->t, WIDE "sharding/degree", size, "whole number");
+    else if (size && n > 0)
+        launch_set(v->t, WIDE "sharding/degree", json_integer((json_int_t)n), size);
+    if (moved)
+        launch_assume(v->t, WIDE "sharding/offload", json_string("parameters"),
+                      v->engine ? "offload_policy" : "offload_params");
+    if (launch_has(v->t, WIDE "context"))
+        launch_assume(v->t, WIDE "context_comm", json_string("alltoall"), "Ulysses");
+}
+
+static void take_adapters(const struct verl *v)
+{
+    static const char at[] = "/training/lora/target_modules";
+    const struct value_item *rank = value_get(v->c, "model.lora_rank"),
+                            *to = launch_find(v->t, v->c, "model.target_modules");
+    if (!rank || launch_is_off(rank->value))
+        return;
+    launch_take_rows(v->t, adapter_rows, v->c);
+    const char *held = launch_word(
+        v->c, v->engine ? "engine.model_dtype" : "model.fsdp_config.model_dtype",
+        "fp32");
+    if (strcmp(held, "fp32") == 0)
+        launch_note(
+            v->t->l, rank->line, DIAG_APPROXIMATE,
+            "%s: verl keeps the frozen weights in fp32 (model_dtype); 16 bits are "
+            "simulated",
+            rank->key);
+    launch_assume(v->t, "/training/lora/alpha", json_real(16), "lora_alpha's default");
+    if (to && to->value->kind == VALUE_STRING &&
+        strcmp(to->value->text, "all-linear") != 0)
+        launch_unresolved_item(v->t, at, to, "list of modules, or all-linear");
+    else if (to)
+        launch_set(v->t, at, launch_json(v->t, to->value, at), to);
+    launch_assume(v->t, at, json_string("all-linear"), "target_modules' default");
+}
+
+static void take_defaults(struct launch_context *t)
+{
+    launch_assume(t, "/training/optimizer", json_string("adam"), "verl's AdamW");
+    launch_assume(t, "/training/sequence_length", json_integer(1024),
+                  "max_length's default");
+    launch_assume(t, "/training/global_batch_size", json_integer(256),
+                  "train_batch_size' default");
+    launch_assume(t, "/training/activation_checkpointing", json_string("full"),
+                  "enable_gradient_checkpointing's default");
+    launch_assume(t, "/training/gradient_clipping", json_real(1),
+                  "clip_grad's default");
+    launch_assume(t, "/training/attention", json_string("flash_attention_2"), "verl's");
+    launch_assume(t, "/training/task", json_string("causal-lm"), "verl's trainer");
+}
+
+static bool is_megatron(struct launch_context *t, const struct launch_command *c)
+{
+    static const char *const keys[] = { "engine", "model_engine", NULL };
+    for (const char *const *k = keys; *k; k++) {
+        const struct shell_word *w = word_of(c, *k);
+        const char *value = w ? strchr(w->text, '=') + 1 : "";
+        if (!w || strncmp(value, "fsdp", 4) == 0)
+            continue;
+        diags_add(&t->l->loader->diags,
+                  launch_diag(t->l, DIAG_NOT_SIMULATED, w->line, 0),
+                  "%s=%.40s: verl's engines but FSDP are not read", *k, value);
+        return true;
+    }
+    return false;
+}
+
+void verl_read(struct launch_context *t, const struct dialect_input *in)
+{
+    const struct launch_command *c = in->command;
+    struct value *root = value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    t->l->title = "verl's supervised fine-tuning";
+    t->l->line = c->command->line;
+    if (is_megatron(t, c))
+        return;
+    launch_take_overrides(t->arena, root, c);
+    launch_interpolate(t->l, root);
+    const struct value *flat = launch_flatten(t->arena, root);
+    const struct verl v = { t, flat, value_get(flat, "model.path") != NULL };
+    launch_take_rows(t, rows, flat);
+    take_defaults(t);
+    take_adapters(&v);
+    take_batch(&v);
+    take_precision(&v);
+    take_sharding(&v);
+    dialect_report(t, verl_tables, "", flat,
+                   (struct dialect_place) { c->command->line, "", "", true });
+}
