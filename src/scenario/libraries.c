@@ -10,10 +10,11 @@ const struct name_value library_names[] = {
     { "ddp", LIBRARY_DDP }, { "fsdp", LIBRARY_FSDP }, { "deepspeed", LIBRARY_DEEPSPEED },
     { "megatron", LIBRARY_MEGATRON }, { "smp", LIBRARY_SMP },
     { "horovod", LIBRARY_HOROVOD }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
-    { "nanotron", LIBRARY_NANOTRON }, { NULL, 0 },
+    { "nanotron", LIBRARY_NANOTRON }, { "megatron-fsdp", LIBRARY_MEGATRON_FSDP },
+    { NULL, 0 },
 };
 enum {
-    WORD_SMP_V2 = LIBRARY_NANOTRON + 1,
+    WORD_SMP_V2 = LIBRARY_MEGATRON_FSDP + 1,
     WORD_SMDDP
 };
 const struct name_value library_words[] = {
@@ -21,7 +22,8 @@ const struct name_value library_words[] = {
     { "megatron", LIBRARY_MEGATRON }, { "smp", LIBRARY_SMP }, { "smp-v1", LIBRARY_SMP },
     { "smp-v2", WORD_SMP_V2 }, { "horovod", LIBRARY_HOROVOD },
     { "smddp", WORD_SMDDP }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
-    { "nanotron", LIBRARY_NANOTRON }, { NULL, 0 },
+    { "nanotron", LIBRARY_NANOTRON }, { "megatron-fsdp", LIBRARY_MEGATRON_FSDP },
+    { NULL, 0 },
 };
 const struct name_value backend_names[] = {
     { "nccl", BACKEND_NCCL }, { "smddp", BACKEND_SMDDP }, { NULL, 0 },
@@ -97,7 +99,9 @@ const struct library_row library_fsdp = {
                  BIT(SCHEDULE_LOOPED_BFS) | BIT(SCHEDULE_ZB_INTERLEAVED) |
                  BIT(SCHEDULE_ZB_V) | BIT(SCHEDULE_DUALPIPE_V),
     .offloads = BIT(OFFLOAD_NONE) | BIT(OFFLOAD_PARAMETERS),
-    .offloads_layers = true, /* Transformer Engine's, as Megatron-FSDP has it */
+    .offloads_layers = true, /* Transformer Engine's */
+    .expert_tensor = true,   /* torchtitan: expert_tensor_parallel_degree */
+    .dispatchers = BIT(DISPATCHER_DEEPEP) | BIT(DISPATCHER_HYBRIDEP), /* likewise */
 };
 
 /* SMP v2 trains with FSDP and needs PyTorch 2; its dictionary says what is sharded. */
@@ -194,6 +198,43 @@ const struct library_row library_megatron = {
     .dispatchers = ALL_BITS, /* allgather, alltoall, flex (0.12: DeepEP; 0.15: Hybrid-EP):
                                 megatron/core/transformer/moe/token_dispatcher.py */
     .sequence_parallel = true,
+    .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
+};
+
+/* megatron/core/distributed/fsdp, from core 0.14 on, "optim_grads_params": a layer is a
+ * unit that is gathered and reduced as FSDP's, on streams of its own; models, experts,
+ * graphs and optimizers are Megatron's. Groups smaller than all ranks are instances of
+ * the distributed optimizer (HSDP). */
+const struct library_row library_megatron_fsdp = {
+    .library = LIBRARY_MEGATRON_FSDP,
+    .title = "Megatron-FSDP",
+    .name = "megatron-fsdp",
+    .profiles = { { PROFILE_ALWAYS, "megatron-core" } },
+    .sharding = SHARDING_FULL,
+    .shardings = BIT(SHARDING_FULL),
+    .pipeline_shardings = BIT(SHARDING_FULL),
+    .part_shards = true,
+    .shardings_mend = "\"megatron\" has the optimizer's",
+    .shards = { .in_flight = 2 },
+    .own_models = true,
+    .reduces_units = true,
+    .streams = true,
+    .fp32_weights = true,
+    .vocabulary_multiple = 128,
+    .mtp = true,
+    .offloads_modules = true,
+    .offloads_layers = true, /* Transformer Engine's */
+    .graphs = true,
+    .tensor = true,
+    .pipeline = true,
+    .context = true,
+    .expert = true,
+    .expert_tensor = true,
+    .dispatchers = ALL_BITS,
+    .sequence_parallel = true,
+    .fills_once = true,
+    .waits_for_sends = true,
+    .interleaves_all_first = true,
     .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
 };
 
@@ -319,6 +360,7 @@ static const struct library_row *const rows[] = {
     [LIBRARY_HOROVOD] = &library_horovod,
     [LIBRARY_PARAMETER_SERVER] = &library_parameter_server,
     [LIBRARY_NANOTRON] = &library_nanotron,
+    [LIBRARY_MEGATRON_FSDP] = &library_megatron_fsdp,
     [WORD_SMP_V2] = &library_smp_v2,
     [WORD_SMDDP] = &library_smddp,
 };

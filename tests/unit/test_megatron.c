@@ -184,6 +184,8 @@ static const struct {
     { "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
       "--overlap-grad-reduce",
       "/parallelism/overlap", "-" },
+    { "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params",
+      "/parallelism/library", "\"megatron-fsdp\"" },
     { "--use-megatron-fsdp --data-parallel-sharding-strategy optim",
       "/parallelism/sharding/strategy", "\"optimizer\"" },
     { "--use-megatron-fsdp --data-parallel-sharding-strategy optim_grads",

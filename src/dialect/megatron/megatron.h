@@ -133,6 +133,8 @@ struct megatron_fsdp {
 };
 bool megatron_take_shards(struct launch_context *t, const struct megatron_fsdp *given);
 bool megatron_take_fsdp(struct launch_context *t, const struct launch_command *c);
+bool megatron_is_fsdp(
+    const struct launch_context *t); /* decided: PyTorch's or its own */
 void megatron_take_instances(struct launch_context *t, const struct launch_command *c);
 
 /* Recomputation of whole layers, that `it` asks for, by a method (block, or uniform as

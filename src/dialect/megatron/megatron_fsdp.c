@@ -2,6 +2,8 @@
  * megatron/training/arguments.py, megatron/core/distributed/fsdp); replicas of shards. */
 #include "dialect/megatron/megatron.h"
 
+#include "config/pointer.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -42,9 +44,17 @@ void megatron_take_instances(struct launch_context *t, const struct launch_comma
     launch_hear(t, it);
 }
 
-static void take_full(struct launch_context *t, const struct value_item *it)
+bool megatron_is_fsdp(const struct launch_context *t)
 {
-    launch_decide(t, WIDE "library", json_string("fsdp"), it, "");
+    const char *library = json_string_value(pointer_get(t->tree, WIDE "library"));
+    return library &&
+           (strcmp(library, "fsdp") == 0 || strcmp(library, "megatron-fsdp") == 0);
+}
+
+static void take_full(struct launch_context *t, const struct value_item *it,
+                      const char *library)
+{
+    launch_decide(t, WIDE "library", json_string(library), it, "");
     launch_decide(t, WIDE "sharding/strategy", json_string("full"), it, "");
 }
 
@@ -54,24 +64,22 @@ bool megatron_take_shards(struct launch_context *t, const struct megatron_fsdp *
     const char *word = how && how->value->text ? how->value->text : "no_shard";
     bool own = is_on(given->own);
     if (own && strcmp(word, "optim_grads_params") == 0)
-        take_full(t, how);
+        take_full(t, how, "megatron-fsdp");
     else if (own && strcmp(word, "optim") == 0)
         launch_decide(t, WIDE "sharding/strategy", json_string("optimizer"), how, "");
     else if (own && how && strcmp(word, "no_shard") != 0)
         launch_add_unresolved(
             t, WIDE "sharding/strategy", how->line,
             "%s: %.40s is not simulated under Megatron; \"optimizer\" "
-            "shards less, \"full\" of library fsdp more",
+            "shards less, \"full\" of library megatron-fsdp more",
             how->key, word);
     else if (is_on(given->torch))
-        take_full(t, given->torch);
+        take_full(t, given->torch, "fsdp");
     if (own)
         launch_hear(t, how);
     launch_hear(t, given->own);
     launch_hear(t, given->torch);
-    const char *library = json_string_value(
-        json_object_get(json_object_get(t->tree, "parallelism"), "library"));
-    bool full = library && strcmp(library, "fsdp") == 0;
+    bool full = megatron_is_fsdp(t);
     if (full && is_on(given->keeps))
         launch_decide(t, WIDE "sharding/reshard_after_forward", json_false(),
                       given->keeps, "");

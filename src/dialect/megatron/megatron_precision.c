@@ -65,9 +65,7 @@ static void take_quantized(struct launch_context *t, const struct launch_command
 
 void megatron_take_gathers(struct launch_context *t, const struct value_item *it)
 {
-    const char *library =
-        json_string_value(pointer_get(t->tree, "/parallelism/library"));
-    if (!library || strcmp(library, "fsdp") != 0)
+    if (!megatron_is_fsdp(t))
         launch_decide(t, "/training/quantized_parameters", json_true(), it,
                       "param_gather of the precision's function");
     else if (it)

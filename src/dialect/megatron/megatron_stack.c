@@ -127,14 +127,12 @@ void megatron_take_overlaps(struct launch_context *t, const struct launch_comman
     const char *framework =
         json_string_value(pointer_get(t->tree, "/training/framework"));
     bool core = framework && strcmp(framework, "megatron-core") == 0;
-    const char *library =
-        json_string_value(pointer_get(t->tree, "/parallelism/library"));
     if (shards)
         launch_decide(t, "/parallelism/sharding/strategy", json_string("optimizer"),
                       shards, "");
     launch_hear(t, shards);
     megatron_take_instances(t, c);
-    if (library && strcmp(library, "fsdp") == 0) { /* it overlaps unit by unit */
+    if (megatron_is_fsdp(t)) { /* it overlaps unit by unit */
         launch_hear(t, sums);
         launch_hear(t, gathers);
         launch_hear(t, pieces);
