@@ -40,6 +40,8 @@ simulate $job/bert-large-squad-job-2xp3.16xlarge.json --json - --set /uncertaint
 simulate $job/launch/bert-large-squad-smddp.py --json - --set /training/sequence_length=384
 plan --model bert-large-uncased --instance p3.8xlarge --count 1..2 --global-batch 64 --sequence-length 384 --json -
 plan $job/gpt-neox-20b-12xp4d.24xlarge.json --fix library=megatron --top 3
+simulate $job/gpt3-175b-64xp4d.24xlarge.json --unfold --json - --set /training/microbatches=16
+simulate $job/gpt2-xl-smp-2x4-p3.16xlarge.json --unfold --json -
 compare $job/bert-large-squad-2xp3.16xlarge.json $job/bert-large-squad-2xp4d.24xlarge.json --json -
 collective --cluster p4d.24xlarge:4 --op all_reduce --json -
 model Qwen/Qwen3-30B-A3B --json -

@@ -152,18 +152,54 @@ struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
 
 /* Links ---------------------------------------------------------------------------- */
 
-void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
-                   const double *capacity)
+static void init_state(struct flow_net *net, struct sim *sim)
 {
     struct flow_state *st = xcalloc(1, sizeof(*st));
     *net = (struct flow_net) { sim, st };
     st->sim = sim;
     arena_init(&st->flows);
     sim_event_init(&st->solve, &flow_solve_event);
+}
+
+void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
+                   const double *capacity)
+{
+    init_state(net, sim);
+    struct flow_state *st = net->state;
     st->n_links = n_links;
     st->link = xcalloc((size_t)n_links, sizeof(*st->link));
     for (int32_t l = 0; l < n_links; l++)
         st->link[l].capacity = capacity[l];
+}
+
+void flow_net_split(struct flow_net *net, struct sim *sim, const struct flow_net *of)
+{
+    init_state(net, sim);
+    net->state->n_links = of->state->n_links;
+    net->state->link = of->state->link;
+    net->state->borrows_links = true;
+}
+
+/* The list begins with the last to start: ids go on in the order of starts. */
+void flow_net_join(struct flow_net *net, struct flow_net *with)
+{
+    struct flow_state *st = net->state, *from = with->state;
+    struct flow *last = from->first;
+    assert(from->link == st->link && from->changed.n == 0 && from->alone.n == 0);
+    st->n_solves = from->n_solves > st->n_solves ? from->n_solves : st->n_solves;
+    while (last && last->next)
+        last = last->next;
+    for (struct flow *f = last; f; f = f->prev) {
+        f->state = st;
+        f->id = st->n_started++;
+    }
+    if (!last)
+        return;
+    last->next = st->first;
+    if (st->first)
+        st->first->prev = last;
+    st->first = from->first;
+    from->first = NULL;
 }
 
 void flow_net_release(struct flow_net *net)
@@ -184,7 +220,8 @@ void flow_net_release(struct flow_net *net)
     VEC_RELEASE(&st->alone);
     maxmin_release(&st->maxmin);
     arena_release(&st->flows);
-    free(st->link);
+    if (!st->borrows_links)
+        free(st->link);
     free(st);
     net->state = NULL;
 }

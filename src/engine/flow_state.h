@@ -66,6 +66,7 @@ struct flow_state {
     struct sim_event solve;      /* last of an instant that changed something */
     int32_t n_links;
     struct link *link;
+    bool borrows_links; /* of the network that it was split from */
     struct flow *first;
     uint64_t n_started, n_solves;
     VEC(int32_t) changed;     /* links where something started, ended or changed */

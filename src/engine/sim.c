@@ -174,6 +174,54 @@ void sim_run(struct sim *sim)
         fire_first(sim);
 }
 
+bool sim_run_until(struct sim *sim, const bool *stop, int64_t n)
+{
+    for (; n > 0 && sim->n_pending > 0 && !*stop; n--)
+        fire_first(sim);
+    if (n == 0)
+        return true;
+    while (sim->n_pending > 0 && sim->heap[0].t_ps == sim->now_ps)
+        fire_first(sim);
+    return false;
+}
+
+/* By time, then by sim: `seq` is the place in the list of all. */
+static int by_time(const void *a, const void *b)
+{
+    const struct sim_heap_entry *x = a, *y = b;
+    return earlier(x, y) ? -1 : earlier(y, x);
+}
+
+static int by_seq(const void *a, const void *b)
+{
+    const struct sim_heap_entry *x = a, *y = b;
+    return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+void sim_join(struct sim *sim, struct sim *const *from, int32_t n)
+{
+    uint64_t count = 0, at = 0;
+    for (int32_t i = 0; i < n; i++)
+        count += from[i]->n_pending;
+    struct sim_heap_entry *all = xcalloc(count, sizeof(*all));
+    for (int32_t i = 0; i < n; i++) {
+        struct sim *s = from[i];
+        if (s->n_pending > 0)
+            qsort(s->heap, s->n_pending, sizeof(*s->heap), by_seq);
+        for (uint32_t k = 0; k < s->n_pending; k++, at++) {
+            assert(s->heap[k].seq < LAST_SEQ);
+            all[at] = (struct sim_heap_entry) { s->heap[k].t_ps, at, s->heap[k].event };
+            all[at].event->slot = 0;
+        }
+        s->n_pending = 0;
+    }
+    if (count > 0)
+        qsort(all, count, sizeof(*all), by_time);
+    for (uint64_t k = 0; k < count; k++)
+        sim_at(sim, all[k].event, all[k].t_ps);
+    free(all);
+}
+
 bool sim_run_some(struct sim *sim, int64_t n)
 {
     for (; n > 0 && sim->n_pending > 0; n--)

@@ -12,7 +12,8 @@
  * not move while an event is pending. Schedule, cancel and re-time are O(log n) in the
  * number of pending events (4-ary heap, keys stored in the heap).
  *
- * One sim serves one thread; parallelism is over simulations.
+ * One sim serves one thread. Parallelism is over simulations, and over parts of one that
+ * have a sim each until they meet (sim_join).
  *
  * Files of this folder:
  *     sim, watch                clock and event queue; who is notified how far a run is
@@ -77,6 +78,14 @@ void sim_run(struct sim *sim);
 
 /* Fires at most n of them; false when none is left. */
 bool sim_run_some(struct sim *sim, int64_t n);
+
+/* Fires events until none is left, the instant in which *stop becomes true (or has been
+ * before the first) is over, or n have fired: then true. */
+bool sim_run_until(struct sim *sim, const bool *stop, int64_t n);
+
+/* Moves what is pending in the sims into this one, whose clock is not later than that. Of
+ * one instant those of the first sim come first; none of them may be sim_at_last's. */
+void sim_join(struct sim *sim, struct sim *const *from, int32_t n);
 
 #define SIM_OWNER(ev, type, member) ((type *)((char *)(ev)-offsetof(type, member)))
 

@@ -54,9 +54,26 @@ void run_world_join(struct coll_world *w, struct sim *sim, const struct net *net
     arena_init(&w->runs);
 }
 
+void run_world_split(struct coll_world *part, struct sim *sim,
+                     const struct coll_world *of)
+{
+    *part =
+        (struct coll_world) { .sim = sim, .net = of->net, .fidelity = of->fidelity };
+    arena_init(&part->runs);
+    flow_net_split(&part->own, sim, of->flow);
+    part->flow = &part->own;
+}
+
+void run_world_meet(struct coll_world *part, struct coll_world *of)
+{
+    flow_net_join(of->flow, part->flow);
+    part->sim = of->sim;
+    part->flow = of->flow;
+}
+
 void run_world_release(struct coll_world *w)
 {
-    if (w->flow == &w->own)
+    if (w->own.state)
         flow_net_release(&w->own);
     for (int i = 0; w->known && i < 1 << w->known_log2; i++)
         VEC_RELEASE(&w->known[i].uses);

@@ -5,12 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-bool run_is_over(struct run *run, int64_t t_ps)
+bool run_is_over(struct island *island, int64_t t_ps)
 {
     if (t_ps <= SIM_LONGEST_PS)
         return false;
-    run->failed = true;
-    err_set(run->err, "the step takes longer than %.0f days, where the clock ends",
+    island->failed = true;
+    err_set(island->err, "the step takes longer than %.0f days, where the clock ends",
             units_s(SIM_LONGEST_PS) / UNITS_DAY_S);
     return true;
 }
@@ -32,7 +32,7 @@ void run_issue(struct rank *r)
         int64_t host_ps = run_paced_ps(r->host_factors, r->n_issued, t->host_ps);
         r->host_ps += host_ps;
         r->host_busy_ps += host_ps;
-        if (run_is_over(r->run, r->host_ps))
+        if (run_is_over(r->island, r->host_ps))
             return;
         if (t->sync)
             r->awaits = r->n_issued;
@@ -63,7 +63,7 @@ void run_change_pace(struct rank *r, int32_t n_comm)
 {
     struct stream_state *l = &r->streams[STREAM_COMPUTE];
     bool changes = (r->n_comm > 0) != (n_comm > 0) && l->state == PHASE_RUNNING;
-    int64_t now = r->run->sim->now_ps;
+    int64_t now = r->island->sim->now_ps;
     if (changes) {
         int64_t whole = duration_ps(r, l->head);
         if (whole > 0)
@@ -71,16 +71,16 @@ void run_change_pace(struct rank *r, int32_t n_comm)
         l->left = fmax(l->left, 0);
     }
     r->n_comm = n_comm;
-    if (changes && !run_is_over(r->run, now)) {
+    if (changes && !run_is_over(r->island, now)) {
         int64_t whole = duration_ps(r, l->head);
         l->paced_ps = now;
-        sim_at(r->run->sim, &l->event, now + (int64_t)ceil(l->left * (double)whole));
+        sim_at(r->island->sim, &l->event, now + (int64_t)ceil(l->left * (double)whole));
     }
 }
 
 void run_change_moving(struct rank *r, int32_t by)
 {
-    int64_t now = r->run->sim->now_ps;
+    int64_t now = r->island->sim->now_ps;
     if (r->n_moving == 0)
         r->moving_ps = now;
     r->n_moving += by;
@@ -92,16 +92,16 @@ void run_change_moving(struct rank *r, int32_t by)
 static void delimit(struct rank *r, int32_t ended)
 {
     const struct repeat *repeat = &r->program->repeat;
-    bool leads = r == r->run->ranks;
+    bool leads = r == r->island->ranks[0];
     if (ended == repeat->from) {
         r->from = r->account;
         if (leads)
-            r->run->links_from_s = run_links_busy(r->run);
+            run_islands_links_busy(r->island, r->run->links_from_s);
     }
     if (ended == repeat->to) {
         r->to = r->account;
         if (leads)
-            r->run->links_to_s = run_links_busy(r->run);
+            run_islands_links_busy(r->island, r->run->links_to_s);
     }
 }
 
@@ -109,7 +109,7 @@ static void delimit(struct rank *r, int32_t ended)
 static void account_kernel(struct rank *r, const struct stream_state *l,
                            const struct task *t)
 {
-    int64_t now = r->run->sim->now_ps, took = now - l->begun_ps;
+    int64_t now = r->island->sim->now_ps, took = now - l->begun_ps;
     struct account *a = &r->account;
     if (t->pass >= 0) {
         const struct pass_cost *pass = &r->program->passes.v[t->pass];
@@ -143,9 +143,9 @@ static void account_kernel(struct rank *r, const struct stream_state *l,
 void run_finish(struct rank *r, struct stream_state *l)
 {
     int32_t index = l->head;
-    int64_t now = r->run->sim->now_ps;
+    int64_t now = r->island->sim->now_ps;
     r->done_ps[index] = now;
-    r->run->n_done++;
+    r->island->n_done++;
     if (r->run->request->observer)
         run_observe_task(r, l);
     if (l->stream == STREAM_COMPUTE)
@@ -156,15 +156,15 @@ void run_finish(struct rank *r, struct stream_state *l)
         run_issue(r);
     }
     next_task(l);
-    if (r->run->main && r->run->n_done == r->run->n_tasks)
+    if (r->run->main && r->island->n_done == r->run->n_tasks)
         run_others_ended(r->run);
 }
 
 static void start(struct rank *r, struct stream_state *l)
 {
     const struct task *t = &r->program->tasks.v[l->head];
-    int64_t now = r->run->sim->now_ps;
-    if (run_is_over(r->run, now))
+    int64_t now = r->island->sim->now_ps;
+    if (run_is_over(r->island, now))
         return;
     l->state = PHASE_RUNNING;
     l->begun_ps = l->paced_ps = now;
@@ -177,7 +177,7 @@ static void start(struct rank *r, struct stream_state *l)
         return;
     if (l->stream == STREAM_COMPUTE)
         run_account_idle(r, t, l->head);
-    sim_at(r->run->sim, &l->event, now + duration_ps(r, l->head));
+    sim_at(r->island->sim, &l->event, now + duration_ps(r, l->head));
 }
 
 static bool waits_for(const struct rank *r, int32_t task)
@@ -192,9 +192,9 @@ static void try_stream(struct rank *r, struct stream_state *l)
     const struct task *t = &r->program->tasks.v[l->head];
     if (waits_for(r, t->after[0]) || waits_for(r, t->after[1]))
         return;
-    if (r->issue_ps[l->head] > r->run->sim->now_ps) {
+    if (r->issue_ps[l->head] > r->island->sim->now_ps) {
         l->state = PHASE_WAITING;
-        sim_at(r->run->sim, &l->event, r->issue_ps[l->head]);
+        sim_at(r->island->sim, &l->event, r->issue_ps[l->head]);
     } else {
         start(r, l);
     }
@@ -310,17 +310,30 @@ void run_close(struct run *run)
     free(run->ranks);
     free(run->links_from_s);
     free(run->links_to_s);
-    run_world_release(&run->world);
+    run_world_release(&run->world); /* before the islands', whose flows it may hold */
+    run_islands_release(run);
 }
 
 static void count_tasks(const void *of, int64_t *done, int64_t *total)
 {
     const struct run *run = of;
-    *done = run->n_done;
+    *done = run_n_done(run);
     *total = run->n_tasks;
 }
 
-void run_open(struct run *run)
+/* Where a stretch repeats. */
+static void allocate_links_busy(struct run *run)
+{
+    size_t n = (size_t)net_n_links(run->request->plans.net) + 1;
+    for (int64_t i = 0; i < run->n_ranks && !run->links_from_s; i++) {
+        if (run->request->programs[i]->repeat.from < 0)
+            continue;
+        run->links_from_s = xcalloc(n, sizeof(*run->links_from_s));
+        run->links_to_s = xcalloc(n, sizeof(*run->links_to_s));
+    }
+}
+
+void run_open(struct run *run, bool alone)
 {
     run->n_ranks = run->request->n_ranks;
     run->ranks = xcalloc((size_t)run->n_ranks, sizeof(*run->ranks));
@@ -328,11 +341,13 @@ void run_open(struct run *run)
     for (int64_t i = 0; i < run->n_ranks; i++)
         rank_init(&run->ranks[i], run, i);
     run_comms_init(run);
+    run_islands_find(run, alone);
+    allocate_links_busy(run);
 }
 
 void run_rewind(struct run *run)
 {
-    run->n_done = 0;
+    run->islands[0].n_done = 0;
     run_fusions_release(run);
     run_fusions_init(run);
     run_comms_reset(run);
@@ -340,16 +355,48 @@ void run_rewind(struct run *run)
         rank_rewind(&run->ranks[i]);
 }
 
-void run_begin(struct run *run)
+void run_begin(struct island *island)
 {
-    const int64_t now = run->sim->now_ps;
-    for (int64_t i = 0; i < run->n_ranks; i++) {
-        struct rank *r = &run->ranks[i];
+    const int64_t now = island->sim->now_ps;
+    for (int64_t i = 0; i < island->n_ranks; i++) {
+        struct rank *r = island->ranks[i];
         r->host_ps = r->idle_ps = r->account.now_ps = now;
         run_issue(r);
     }
-    for (int64_t i = 0; i < run->n_ranks; i++)
-        run_try_streams(&run->ranks[i]);
+    for (int64_t i = 0; i < island->n_ranks; i++)
+        run_try_streams(island->ranks[i]);
+}
+
+/* While islands are apart: *done of all so far. */
+static void notify(struct run *run, struct island *island, int64_t *done)
+{
+    const struct watch *watch = &run->request->watch;
+    if (!watch->notify || run->n_islands == 1)
+        return;
+#pragma omp critical(islands)
+    {
+        *done += island->n_done - island->n_noted;
+        island->n_noted = island->n_done;
+        if (*done < run->n_tasks)
+            watch->notify(watch->arg, *done, run->n_tasks);
+    }
+}
+
+/* Until all islands have met. */
+static void begin_all(struct run *run)
+{
+    enum { EVENTS = 64 }; /* as watch_run has it */
+    const int64_t most = run->request->watch.notify ? EVENTS : INT64_MAX;
+    int64_t done = 0;
+#pragma omp parallel for schedule(dynamic, 1) if (run->n_islands > 1)
+    for (int32_t i = 0; i < run->n_islands; i++) {
+        run_begin(&run->islands[i]);
+        for (bool more = true; more;) {
+            more = run_islands_go(&run->islands[i], most);
+            notify(run, &run->islands[i], &done);
+        }
+    }
+    run_islands_meet(run);
 }
 
 int run_programs(const struct run_request *request, struct run_result *r,
@@ -363,13 +410,13 @@ int run_programs(const struct run_request *request, struct run_result *r,
         others = run_others_open(&run);
     else
         run_world_init(&run.world, &sim, request->plans.net, request->network);
-    run_open(&run);
+    run_open(&run, !others);
     if (!others)
         announce_plans(&run);
     if (request->observer)
         run_observe_begin(&run);
     if (!others)
-        run_begin(&run);
+        begin_all(&run);
     watch_run(&sim, &request->watch, count_tasks, &run);
     int rc = run_read_result(&run, r);
     if (request->observer)

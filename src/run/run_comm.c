@@ -4,7 +4,7 @@
 
 /* The group's communicator; a new one where it has none. */
 static struct communicator *communicator_of(struct run *run, const struct ranks *group,
-                                            enum channel channel)
+                                            enum channel channel, int64_t index)
 {
     uint64_t key = (uint64_t)group->first * CHANNEL_N + (uint64_t)channel;
     struct communicator *c;
@@ -14,6 +14,7 @@ static struct communicator *communicator_of(struct run *run, const struct ranks 
     c = xcalloc(1, sizeof(*c));
     c->key = key;
     c->first = group->first;
+    c->founder = index;
     HASH_ADD(hh, run->communicators, key, sizeof(c->key), c);
     return c;
 }
@@ -22,7 +23,7 @@ static void take_part(struct rank *r, enum channel channel)
 {
     struct run *run = r->run;
     struct ranks group = groups_of(run->request->plans.groups, channel, r->number);
-    r->comms[channel] = communicator_of(run, &group, channel);
+    r->comms[channel] = communicator_of(run, &group, channel, r - run->ranks);
     r->comms[channel]->n_members++;
 }
 
@@ -38,6 +39,7 @@ static void take_mailbox(struct rank *r, struct mailbox **of_first)
         for (int32_t i = 0; i < n; i++)
             b->messages[i] = (struct message) { .arrived_ps = RUN_NEVER };
         VEC_PUSH(&r->run->owned, b);
+        b->founder = r - r->run->ranks;
         of_first[first] = b;
     }
     r->mailbox = of_first[first];
@@ -117,7 +119,8 @@ static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm)
         if (same_request(&c->plans.v[i], comm))
             return c->plans.v[i].plan;
     struct comm own = *comm;
-    if (plans_make(plans, comm, r->number, &own.plan, run->err) < 0)
+    const struct plans to = { r->island->arena, plans->net, plans->groups };
+    if (plans_make(&to, comm, r->number, &own.plan, r->island->err) < 0)
         return NULL;
     VEC_PUSH(&c->plans, own);
     return own.plan;
@@ -135,7 +138,7 @@ static void deliver(struct rank *r, const struct task *t)
     struct message *m = run_message(r, t->sends);
     m->sender = r;
     m->ready_ps = t->after[0] >= 0 ? r->done_ps[t->after[0]] : 0;
-    m->arrived_ps = r->run->sim->now_ps;
+    m->arrived_ps = r->island->sim->now_ps;
     if (!m->waiter)
         return;
     run_issue(m->waiter);
@@ -200,8 +203,13 @@ static struct rendezvous *rendezvous_of(struct rank *r, enum channel channel,
 
 void run_rendezvous(struct rank *r, struct stream_state *l)
 {
-    struct run *run = r->run;
+    struct island *island = r->island;
     const struct comm *comm = &r->program->comms.v[r->program->tasks.v[l->head].comm];
+    struct communicator *c = r->comms[comm->channel];
+    if (c->spans && run_is_apart(island)) {
+        run_islands_hold(r, l);
+        return;
+    }
     struct rendezvous *m = rendezvous_of(r, comm->channel, l->stream);
     m->takes_sms = comm->plan->sm_frac > 0;
     if (runs_concurrently(l->stream) && m->takes_sms) {
@@ -210,33 +218,33 @@ void run_rendezvous(struct rank *r, struct stream_state *l)
     }
     VEC_PUSH(&m->streams, l);
     run_account_coming(r, l);
-    if (m->streams.n < r->comms[comm->channel]->n_members)
+    if (m->streams.n < c->n_members)
         return;
     const struct coll_plan *plan = plan_for(r, comm);
     for (int64_t i = 0; i < m->streams.n; i++) {
-        m->streams.v[i]->met_ps = run->sim->now_ps;
+        m->streams.v[i]->met_ps = island->sim->now_ps;
         run_account_rendezvous(m->streams.v[i]->rank, m->streams.v[i], r);
         if (is_data(l->stream))
             run_change_moving(m->streams.v[i]->rank, 1);
     }
     if (!plan) {
-        run->failed = true;
+        island->failed = true;
         return;
     }
-    run->wire_B += plan->wire_B;
-    if (run->request->observer)
+    island->wire_B += plan->wire_B;
+    if (r->run->request->observer)
         run_observe_links(r);
-    struct communicator *c = r->comms[comm->channel];
-    run_collective(run, plan, comm->channel, c->first, c->n_started++, end_rendezvous,
-                   m);
+    run_collective(island, plan, comm->channel, c->first, c->n_started++,
+                   end_rendezvous, m);
 }
 
-void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,
-                    int64_t first, int32_t nth, flow_done_fn *done, void *arg)
+void run_collective(struct island *island, const struct coll_plan *plan,
+                    enum channel channel, int64_t first, int32_t nth,
+                    flow_done_fn *done, void *arg)
 {
-    const struct run_factors *f = run->request->factors;
+    const struct run_factors *f = island->run->request->factors;
     double factor = 1;
     if (f && f->collective)
         factor = f->collective(f->arg, plan, channel, first, nth);
-    run_coll_start_paced(&run->world, plan, factor, done, arg);
+    run_coll_start_paced(island->world, plan, factor, done, arg);
 }

@@ -86,7 +86,7 @@ void run_observe_task(struct rank *r, const struct stream_state *l)
         .rank = r - r->run->ranks,
         .task = t,
         .begun_ps = l->begun_ps,
-        .ended_ps = r->run->sim->now_ps,
+        .ended_ps = r->island->sim->now_ps,
         .met_ps = t->comm >= 0 ? l->met_ps : l->begun_ps,
     };
     NOTIFY(r->run, task, o->arg, &seen);
@@ -111,7 +111,7 @@ void run_observe_buffer(struct rank *r, const struct fusion_state *f)
         .rank = r - r->run->ranks,
         .task = &r->program->tasks.v[f->task],
         .begun_ps = f->begun_ps,
-        .ended_ps = r->run->sim->now_ps,
+        .ended_ps = r->island->sim->now_ps,
         .met_ps = f->begun_ps,
     };
     NOTIFY(r->run, buffer, o->arg, &seen, f->plan);

@@ -55,11 +55,12 @@ static void fire_start(struct sim *sim, struct sim_event *ev)
 {
     struct run *run = SIM_OWNER(ev, struct run, start);
     (void)sim;
-    if (run->main && (run->main->n_done == run->main->n_tasks || run->main->failed))
+    if (run->main &&
+        (run_n_done(run->main) == run->main->n_tasks || run_has_failed(run->main)))
         return;
-    if (run->n_done > 0)
+    if (run_n_done(run) > 0)
         run_rewind(run);
-    run_begin(run);
+    run_begin(&run->islands[0]);
 }
 
 static const struct sim_event_type start_type = { "step", fire_start };
@@ -69,7 +70,7 @@ void run_others_ended(struct run *run)
     int64_t end_ps = run->sim->now_ps;
     for (int64_t i = 0; i < run->n_ranks; i++)
         end_ps = run->ranks[i].host_ps > end_ps ? run->ranks[i].host_ps : end_ps;
-    if (!run_is_over(run, end_ps))
+    if (!run_is_over(&run->islands[0], end_ps))
         sim_at(run->sim, &run->start, end_ps);
 }
 
@@ -82,7 +83,7 @@ static void open_other(struct others *o, struct run *main, int32_t i)
     };
     run_world_join(&run->world, run->sim, run->request->plans.net, &o->flow,
                    o->link_of[i + 1]);
-    run_open(run);
+    run_open(run, false);
     sim_event_init(&run->start, &start_type);
     sim_at(run->sim, &run->start, -other->lead_ps);
 }

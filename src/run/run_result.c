@@ -56,15 +56,6 @@ static void unroll(const struct rank *r, struct account *a)
         a->parts_ps[i] += rep->extra * (r->to.parts_ps[i] - r->from.parts_ps[i]);
 }
 
-double *run_links_busy(struct run *run)
-{
-    int32_t n = net_n_links(run->request->plans.net);
-    double *busy_s = xcalloc((size_t)n, sizeof(*busy_s));
-    for (int32_t i = 0; i < n; i++)
-        busy_s[i] = run_world_link_busy_s(&run->world, i);
-    return busy_s;
-}
-
 /* What the net saw of a link, repeats counted. */
 static double link_busy_s(struct run *run, int32_t link)
 {
@@ -158,7 +149,7 @@ int run_read_result(struct run *run, struct run_result *out)
 {
     int64_t last = -1, critical = 0;
     *out = (struct run_result) { 0 };
-    if (run->failed)
+    if (run_has_failed(run))
         return -1;
     for (int64_t i = 0; i < run->n_ranks; i++) {
         int64_t end = close_rank(&run->ranks[i]);
@@ -169,13 +160,16 @@ int run_read_result(struct run *run, struct run_result *out)
             critical = i;
         }
     }
-    if (run_is_over(run, unrolled_ps(&run->ranks[critical])))
+    if (run_is_over(run->ranks[critical].island, unrolled_ps(&run->ranks[critical])))
         return -1;
     read_critical(run, &run->ranks[critical], out);
     read_traffic(run, out);
     out->steady = run_is_steady(run);
     out->critical = critical;
-    out->wire_B = run->wire_B;
     out->events = run->sim->n_fired;
+    for (int32_t i = 0; i < run->n_islands; i++) {
+        out->wire_B += run->islands[i].wire_B;
+        out->events += run->islands[i].own_sim.n_fired;
+    }
     return 0;
 }

@@ -6,6 +6,7 @@
  *   run_wait.c    what waits are counted as
  *   run_observe.c what observers get
  *   run_others.c  other jobs on the same fabric
+ *   run_islands.c ranks that run apart from others until all meet
  *   run_steady.c  whether ranks have come to their period
  *   run_result.c  accounts of ranks, and what is read from them
  */
@@ -66,6 +67,7 @@ struct busy_interval {
 
 struct rank {
     struct run *run;
+    struct island *island;
     const struct program *program;
     const int32_t *next; /* [tasks] the next task of the same stream; tasks.n: none */
     const double *kernel_factors, *host_factors; /* [tasks] NULL: 1 */
@@ -93,6 +95,27 @@ struct rank {
     struct mailbox *mailbox;
 };
 
+/* Ranks that meet no others until one of them comes to a collective of several islands.
+ * Until then an island has a clock, a fluid network and a thread of its own; after that
+ * all have those of the run (run_islands.c). Most runs are one island. */
+struct island {
+    struct run *run;
+    struct sim *sim, own_sim;
+    struct coll_world *world, own_world;
+    struct arena *arena, own_arena; /* of plans */
+    struct err *err, own_err;
+    struct rank **ranks; /* [n_ranks], in their order */
+    int64_t n_ranks;
+    int64_t n_done;  /* tasks, ... */
+    int64_t n_noted; /* ... of which the watch knows */
+    double wire_B;
+    bool failed;
+    bool waits; /* a rank has come to a collective of several islands: those, ... */
+    VEC(struct stream_state *) held; /* ... now */
+    const int32_t *links;            /* of its instances; NULL: all of the net */
+    int32_t n_links;
+};
+
 /* A collective that its ranks come to; it starts when the last has come. */
 struct rendezvous {
     VEC(struct stream_state *) streams; /* that have come */
@@ -114,6 +137,8 @@ struct fusion_state {
 struct communicator {
     uint64_t key; /* channel and first rank */
     int64_t first;
+    int64_t founder; /* index of the first that is simulated */
+    bool spans;      /* several islands */
     int64_t n_members;
     int32_t n_started; /* collectives */
     /* Of each queue the collective that ends, and the next, to which ranks may come
@@ -134,6 +159,7 @@ struct message {
 struct mailbox {
     struct message *messages;
     int32_t n_messages;
+    int64_t founder; /* index of the first rank that is simulated */
 };
 
 struct run {
@@ -142,25 +168,28 @@ struct run {
     struct coll_world world;
     int64_t n_ranks;
     struct rank *ranks;
-    int64_t n_done, n_tasks;            /* of all ranks */
+    int32_t n_islands;
+    struct island *islands;
+    struct rank **by_island;            /* [n_ranks] the islands' */
+    int32_t *links_by_island;           /* [links] likewise; NULL: there is one */
+    int64_t n_tasks;                    /* of all ranks */
     struct communicator *communicators; /* by key */
     VEC(struct mailbox *) owned;
     VEC(struct fusion_state *)
     fusion_states; /* of the programs, which have them alike */
-    double wire_B;
     struct err *err;
-    bool failed;
-    /* [links] busy when the first rank's repeated stretch begins, ends; NULL: none */
+    /* [links] busy when the repeated stretch of its island's first rank begins, ends;
+     * NULL: none */
     double *links_from_s, *links_to_s;
     struct run_links *links; /* for observers of their use; NULL: there are none */
     struct sim_event start;  /* of a step, where there are several jobs */
     const struct run *main;  /* of another job's: that of the step of interest */
 };
 
-/* run.c: makes the ranks of a request, whose sim and world are there; begins a step, now;
- * makes ready for another; frees all but the sim. */
-void run_open(struct run *run);
-void run_begin(struct run *run);
+/* run.c: makes the ranks of a request, whose sim and world are there, alone or one of
+ * several jobs; begins a step, now; makes ready for another; frees all but the sim. */
+void run_open(struct run *run, bool alone);
+void run_begin(struct island *island);
 void run_rewind(struct run *run);
 void run_close(struct run *run);
 void run_issue(struct rank *r);
@@ -170,8 +199,8 @@ void run_change_pace(struct rank *r, int32_t n_comm);
 void run_change_moving(struct rank *r,
                        int32_t by); /* a collective begins (1), ends (-1) */
 
-/* Whether t_ps lies after the end of the clock; the run has failed then. */
-bool run_is_over(struct run *run, int64_t t_ps);
+/* Whether t_ps lies after the end of the clock; the island has failed then. */
+bool run_is_over(struct island *island, int64_t t_ps);
 
 /* A duration at the pace of a task: factors[task], 1 where there are none. */
 static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t ps)
@@ -180,11 +209,32 @@ static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t 
 }
 
 /* Starts the plan of the nth collective of a group at its pace. */
-void run_collective(struct run *run, const struct coll_plan *plan, enum channel channel,
-                    int64_t first, int32_t nth, flow_done_fn *done, void *arg);
+void run_collective(struct island *island, const struct coll_plan *plan,
+                    enum channel channel, int64_t first, int32_t nth,
+                    flow_done_fn *done, void *arg);
 
-/* run_result.c: how long each link has worked, which is freed with the run. */
-double *run_links_busy(struct run *run);
+/* run_islands.c: finds the islands, whose communicators are there, of a run alone or one
+ * of several jobs. Each goes, once begun, until it is over or waits, or n events have
+ * fired (then true); then all meet, if none has failed. */
+void run_islands_find(struct run *run, bool alone);
+bool run_islands_go(struct island *island, int64_t n);
+void run_islands_meet(struct run *run);
+void run_islands_release(struct run *run);
+
+/* A stream comes to a collective of several islands: it comes again when they meet. */
+void run_islands_hold(struct rank *r, struct stream_state *l);
+
+/* How long each of the island's links has worked, into busy_s[links]. */
+void run_islands_links_busy(struct island *island, double *busy_s);
+
+/* Of all islands. */
+int64_t run_n_done(const struct run *run);
+bool run_has_failed(const struct run *run);
+
+static inline bool run_is_apart(const struct island *island)
+{
+    return island->sim != island->run->sim;
+}
 
 /* run_steady.c: run_result.steady, of a run that has ended. */
 bool run_is_steady(const struct run *run);

@@ -60,7 +60,7 @@ static void add_interval(struct rank *r, enum category seen, int64_t until_ps)
 
 void run_account_busy(struct rank *r, const struct task *t)
 {
-    add_interval(r, as_seen(t, t->part), r->run->sim->now_ps);
+    add_interval(r, as_seen(t, t->part), r->island->sim->now_ps);
 }
 
 /* The task before on the stream; -1: none. */
@@ -92,8 +92,8 @@ void run_account_coming(struct rank *r, struct stream_state *l)
         return;
     int32_t before = task_before(p, l->head);
     struct wait_state *e = &l->wait_state;
-    *e =
-        (struct wait_state) { .came_ps = r->run->sim->now_ps, .after = CATEGORY_OTHER };
+    *e = (struct wait_state) { .came_ps = r->island->sim->now_ps,
+                               .after = CATEGORY_OTHER };
     if (before >= 0) {
         e->after_ps = r->done_ps[before];
         e->after = p->tasks.v[before].part;
@@ -184,7 +184,7 @@ static int32_t late_for(const struct rank *r, const struct task *t, int32_t inde
 
 void run_account_idle(struct rank *r, const struct task *t, int32_t index)
 {
-    int64_t now = r->run->sim->now_ps;
+    int64_t now = r->island->sim->now_ps;
     struct wait w = { r, r->idle_ps };
     if (now == w.from_ps)
         return;

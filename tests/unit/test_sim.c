@@ -212,12 +212,65 @@ static void test_cancel_when_idle_and_release_when_pending(void)
     CU_ASSERT_FALSE(sim_is_pending(ev));
 }
 
+/* Ties go by sim, then by order of scheduling; an event that fires is in one sim. */
+static void test_join(void)
+{
+    static const int64_t t_ps[] = { 30, 10, 20, 20, 10, 40, 20, 30, 20 };
+    static const int order[] = { 1, 4, 2, 3, 6, 8, 0, 7, 5 };
+    static struct record record[4];
+    struct sim sim[4], *from[] = { &sim[0], &sim[1], &sim[2] };
+    for (int i = 0; i < 4; i++)
+        record_init(&record[i], &sim[i]);
+    for (int i = 0; i < 9; i++)
+        sim_at(&sim[i / 3], &record[3].numbered[i].event, t_ps[i]);
+    sim_join(&sim[3], from, 3);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(sim[i].n_pending, 0);
+    sim_cancel(&sim[3], &record[3].numbered[3].event);
+    sim_at(&sim[3], &record[3].numbered[3].event, 20); /* after those of 20 */
+    sim_run(&sim[3]);
+    CU_ASSERT_EQUAL_FATAL(record[3].n, 9);
+    for (int i = 0; i < 9; i++) {
+        int moved = i >= 3 && i < 5 ? order[i + 1] : i == 5 ? 3 : order[i];
+        CU_ASSERT_EQUAL(record[3].order[i], moved);
+        CU_ASSERT_EQUAL(record[3].t_ps[i], t_ps[moved]);
+    }
+    for (int i = 0; i < 4; i++)
+        sim_release(&sim[i]);
+}
+
+/* The instant in which the stop comes is finished, and no other begun. */
+static void test_run_until_stop(void)
+{
+    static struct record record;
+    struct sim sim;
+    bool stop = false;
+    record_init(&record, &sim);
+    for (int i = 0; i < 6; i++)
+        sim_at(&sim, &record.numbered[i].event, i / 2);
+    CU_ASSERT_TRUE(sim_run_until(&sim, &stop, 3));
+    CU_ASSERT_EQUAL(record.n, 3);
+    CU_ASSERT_FALSE(sim_run_until(&sim, &stop, 10));
+    CU_ASSERT_EQUAL(record.n, 6);
+    for (int i = 0; i < 6; i++)
+        sim_at(&sim, &record.numbered[i].event, 10 + i / 2);
+    sim_run_some(&sim, 1);
+    stop = true;
+    CU_ASSERT_FALSE(sim_run_until(&sim, &stop, 10));
+    CU_ASSERT_EQUAL(record.n, 8);
+    CU_ASSERT_EQUAL(sim.now_ps, 10);
+    CU_ASSERT_EQUAL(sim.n_pending, 4);
+    sim_release(&sim);
+}
+
 void test_sim_register(void)
 {
     CU_pSuite suite = CU_add_suite("sim", NULL, NULL);
     CU_ADD_TEST(suite, test_against_sorted_list);
     CU_ADD_TEST(suite, test_ties_in_order_of_scheduling);
     CU_ADD_TEST(suite, test_last_of_an_instant);
+    CU_ADD_TEST(suite, test_join);
+    CU_ADD_TEST(suite, test_run_until_stop);
     CU_ADD_TEST(suite, test_clock);
     CU_ADD_TEST(suite, test_cancel_when_idle_and_release_when_pending);
 }
