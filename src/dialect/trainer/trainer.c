@@ -156,6 +156,19 @@ static void take_tower(struct launch_context *t, const struct dialect_option *ro
                           it->key);
 }
 
+/* run_clm.py makes a model of other sizes: "n_embd=7168,n_layer=40". */
+static void take_overrides(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    if (it->value->kind == VALUE_NONE)
+        return;
+    launch_hear(t, it);
+    launch_add_unresolved(t, row->pointer, it->value->line,
+                          "%s: sizes of the model are other than its name's (a "
+                          "config.json with them would do)",
+                          it->key);
+}
+
 /* "{"tp_size": 2}" of a command is the dictionary of a document. */
 static void take_degrees(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
@@ -216,6 +229,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("image_tower", "/model", .take = take_tower),
     ROW("video_tower", "/model", .take = take_tower),
     ROW("speech_encoder", "/model", .take = take_tower),
+    ROW("config_overrides", "/model", .take = take_overrides),
     ROW("model_name_or_path", "/model", .take = trainer_take_model, .give = trainer_give_model),
     ROW("model_name", "/model", .take = trainer_take_model),
     ROW("model_id", "/model", .take = trainer_take_model),
@@ -295,7 +309,7 @@ const struct dialect_option trainer_rows[] = {
 /* Arguments of training (transformers/training_args.py), of its example scripts and of
  * TRL's and PEFT's, by what a step makes of them. Scripts have others of their own. */
 const struct dialect_option trainer_idle_rows[] = {
-    ROW_IDLE("tokenizer_name_or_path"), ROW_IDLE("processor_name_or_path"),
+    ROW_IDLE("config"), ROW_IDLE("tokenizer_name_or_path"), ROW_IDLE("processor_name_or_path"),
     ROW_IDLE("output_dir"), ROW_IDLE("overwrite_*"), ROW_IDLE("do_*"), ROW_IDLE("seed"), ROW_IDLE("data_seed"),
     ROW_IDLE("learning_rate"), ROW_IDLE("lr_*"), ROW_IDLE("warmup_*"), ROW_IDLE("weight_decay"), ROW_IDLE("adam_*"),
     ROW_IDLE("logging_*"), ROW_IDLE("log_*"), ROW_IDLE("report_to"), ROW_IDLE("run_name"), ROW_IDLE("disable_tqdm"),
