@@ -361,6 +361,35 @@ double evidence_loader(const struct doctor_view *v, const char **why)
     return 0;
 }
 
+/* Stalls that no line explains: steps beyond 1.5 of the median. */
+double evidence_storage(const struct doctor_view *v, const char **why)
+{
+    static const double often = 0.03;
+    const struct logs_steady *s = v->steady;
+    double stalls = (double)s->parts[LOGS_STALL].n, n = (double)s->n;
+    if (n < 20 || logs_format_basis(s->format) != LOGS_INTERVAL)
+        return 0;
+    if (stalls < often * n)
+        return stalls > 0 ? 0 : -1;
+    *why = "of 30 steps one or more stalls, and no line says why";
+    return hint;
+}
+
+/* How far steady steps are apart. */
+double evidence_noisy(const struct doctor_view *v, const char **why)
+{
+    static const double wide = 1.25, narrow = 1.05;
+    const struct logs_steady *s = v->steady;
+    double spread = s->p90_s / s->p10_s;
+    if (s->parts[LOGS_STEADY].n < 10 || logs_format_basis(s->format) != LOGS_INTERVAL)
+        return 0;
+    if (spread > wide) {
+        *why = "a tenth of the steady steps takes 1.25 times as long as another tenth";
+        return hint;
+    }
+    return spread < narrow ? -hint : 0;
+}
+
 double evidence_allocator(const struct doctor_view *v, const char **why)
 {
     if (v->logs->notices.of[NOTICE_CACHE_FLUSH].n == 0)

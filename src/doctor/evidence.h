@@ -24,6 +24,8 @@ double evidence_no_nvlink(const struct doctor_view *v, const char **why);
 double evidence_throttled(const struct doctor_view *v, const char **why);
 double evidence_slow_gpu(const struct doctor_view *v, const char **why);
 double evidence_loader(const struct doctor_view *v, const char **why);
+double evidence_storage(const struct doctor_view *v, const char **why);
+double evidence_noisy(const struct doctor_view *v, const char **why);
 double evidence_allocator(const struct doctor_view *v, const char **why);
 double evidence_host(const struct doctor_view *v, const char **why);
 double evidence_fp32(const struct doctor_view *v, const char **why);

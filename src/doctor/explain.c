@@ -122,16 +122,22 @@ static void add_singles(struct explaining *w)
 
 /* All together --------------------------------------------------------------------- */
 
+/* Of a ratio: even over its logarithm within the limits, and less by as much as it is
+ * beyond them. */
+static double unknown_density(double ratio)
+{
+    double even = 1 / log(unknown_most / unknown_least);
+    return even * fmin(fmin(unknown_most / ratio, ratio / unknown_least), 1);
+}
+
 /* Of anything: a density over the logarithm of the ratio; of memory, half of what is
  * predicted of the job, and half of anything within a factor of ten. */
 static double unknown_likelihood(const struct explaining *w,
                                  const struct doctor_signature *job)
 {
     static const double any_shares = 2; /* of the half of a square */
-    double ratio = w->view->steady->median_s / w->view->healthy->step_s;
-    double density = ratio > unknown_least && ratio < unknown_most
-                         ? 1 / log(unknown_most / unknown_least)
-                         : 0;
+    double density =
+        unknown_density(w->view->steady->median_s / w->view->healthy->step_s);
     if (w->view->traced)
         density *= any_shares;
     if (!isnan(w->measured.at[AXIS_MEMORY]))

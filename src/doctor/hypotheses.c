@@ -23,9 +23,9 @@ static bool over_rdma(const struct doctor_facts *f)
     return f->outside >= 0 && f->outside != FABRIC_TCP;
 }
 
-static bool over_efa(const struct doctor_facts *f)
+static bool has_tensor_groups(const struct doctor_facts *f)
 {
-    return f->outside == FABRIC_EFA;
+    return f->outside >= 0 && f->tensor > 1;
 }
 
 static bool has_nvswitch(const struct doctor_facts *f)
@@ -96,6 +96,18 @@ static void change_batch(json_t *tree, const struct doctor_facts *f, double stre
     put(tree, "/training/gradient_accumulation_steps", json_null());
 }
 
+/* Through host memory: EFA as fitted, others at half of their rate (NVIDIA/nccl 465:
+ * 6 GB/s of 12 on 100 Gb/s InfiniBand). */
+static void change_gpudirect(json_t *tree, const struct doctor_facts *f,
+                             double strength)
+{
+    (void)strength;
+    if (f->outside == FABRIC_EFA)
+        put(tree, "/cluster/fabric", json_string("efa-2024-nogdr"));
+    else
+        put(tree, "/cluster/network_bandwidth", json_string("x0.5"));
+}
+
 /* What a variable holds NCCL to, by strength: what is likely in logs of threads. */
 static void change_protocol(json_t *tree, const struct doctor_facts *f, double strength)
 {
@@ -129,11 +141,17 @@ const struct hypothesis hypotheses[] = {
       DOCTOR_BY_SCENARIO, { 0 }, over_rdma, { { "/cluster/fabric", "\"ena-tcp-25g\"" } }, NULL, evidence_tcp,
       "NCCL_DEBUG=INFO: \"via NET/Socket\". Install the network plugin (aws-ofi-nccl), open the security group to itself, pass the devices into the container" },
     { "no-gpudirect", "GPUDirect RDMA is off: transfers go through host memory", DOCTOR_NETWORK, 0.03,
-      DOCTOR_BY_SCENARIO, { 0 }, over_efa, { { "/cluster/fabric", "\"efa-2024-nogdr\"" } }, NULL, evidence_no_gpudirect,
+      DOCTOR_BY_SCENARIO, { 0 }, over_rdma, { { NULL } }, change_gpudirect, evidence_no_gpudirect,
       "NCCL_DEBUG=INFO: connections without \"GDRDMA\". FI_EFA_USE_DEVICE_RDMA=1 with old plugins; load the peer-memory or dma-buf driver" },
-    { "slow-network", "the network has fewer NICs than it should, or is shared", DOCTOR_NETWORK, 0.06,
+    { "slow-network", "the network has fewer NICs than it should, or is shared", DOCTOR_NETWORK, 0.05,
       DOCTOR_BY_SCENARIO, { 0.75, 0.5, 0.25, 0.125, 0.0625 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_few_nics,
       "run all_reduce_perf of nccl-tests on these nodes; count the NICs that NCCL finds; check NCCL_IB_HCA and the placement group" },
+    { "noisy-neighbours", "other jobs share the network, and steps differ", DOCTOR_NETWORK, 0.01,
+      DOCTOR_BY_SCENARIO, { 0.75, 0.5, 0.25 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_noisy,
+      "compare times of the day; run all_reduce_perf again and again: it varies. Nodes of one leaf switch, or a placement group" },
+    { "placement", "tensor-parallel groups are spread over nodes", DOCTOR_NETWORK, 0.005,
+      DOCTOR_BY_SCENARIO, { 0 }, has_tensor_groups, { { "/parallelism/placement", "\"spread\"" } }, NULL, NULL,
+      "print the ranks of a tensor-parallel group and their hosts; check the order of hosts in the hostfile, and CUDA_VISIBLE_DEVICES" },
     { "pcie-width", "PCIe of a GPU or NIC runs with fewer lanes", DOCTOR_NETWORK, 0.005,
       DOCTOR_BY_SCENARIO, { 0.5, 0.25 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_pcie,
       "nvidia-smi --query-gpu=index,pcie.link.width.current,pcie.link.width.max --format=csv during steps; lspci -vv of the NICs. Reseat the card, or exchange the node" },
@@ -170,11 +188,14 @@ const struct hypothesis hypotheses[] = {
     { "ecc", "a GPU repairs or repeats after errors of its memory, and all others wait for it", DOCTOR_GPU, 0.005,
       DOCTOR_BY_OTHERS, { 1.1, 1.2, 1.35, 1.5, 2, 3 }, NULL, { { NULL } }, NULL, evidence_ecc,
       "nvidia-smi -q -d ECC,ROW_REMAPPER; dmesg for Xid 48, 63, 64, 94 and 95. Reset the GPU, or exchange the node" },
-    { "data-loader", "the step waits for data", DOCTOR_WAIT, 0.05,
-      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8 }, NULL, { { NULL } }, NULL, evidence_loader,
+    { "data-loader", "the step waits for data", DOCTOR_WAIT, 0.04,
+      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8, 16, 32 }, NULL, { { NULL } }, NULL, evidence_loader,
       "train with one batch over and over: if steps become faster, it is the data. More workers, prefetching, a faster file system" },
+    { "storage", "the step waits for storage, some steps more than others", DOCTOR_WAIT, 0.01,
+      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4 }, NULL, { { NULL } }, NULL, evidence_storage,
+      "read the data set alone, as fast as it goes (dd, or the loader without a model); a local disk, FSx for Lustre, larger shards" },
     { "host-bound", "the GPU waits for the host: launches, synchronisation, logging", DOCTOR_WAIT, 0.05,
-      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8 }, NULL, { { NULL } }, NULL, evidence_host,
+      DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2, 4, 8, 16, 32 }, NULL, { { NULL } }, NULL, evidence_host,
       "take a trace with PyTorch's profiler: gaps between kernels. CUDA graphs, torch.compile, fewer calls of item()" },
     { "allocator", "memory is nearly full: the allocator flushes its cache", DOCTOR_WAIT, 0.02,
       DOCTOR_BY_WAIT, { 0.1, 0.2, 0.4, 0.7, 1, 2 }, NULL, { { NULL } }, NULL, evidence_allocator,
@@ -201,7 +222,7 @@ const struct hypothesis hypotheses[] = {
       DOCTOR_BY_SCENARIO, { 2 }, NULL, { { NULL } }, change_micro, NULL,
       "check the micro-batch and the accumulation in what the trainer prints" },
     { "other-batch", "the global batch is another", DOCTOR_JOB, 0.03,
-      DOCTOR_BY_SCENARIO, { 0.25, 0.5, 2, 4 }, NULL, { { NULL } }, change_batch, evidence_batch,
+      DOCTOR_BY_SCENARIO, { 0.25, 0.5, 2, 3, 4, 5, 8 }, NULL, { { NULL } }, change_batch, evidence_batch,
       "check micro-batch x accumulation x data-parallel ranks in what the trainer prints" },
     { "padding", "sequences are padded: they are longer than described", DOCTOR_JOB, 0.01,
       DOCTOR_BY_SCENARIO, { 1.25, 1.5, 2, 3, 4 }, NULL, { { NULL } }, change_length, evidence_padding,
@@ -212,6 +233,9 @@ const struct hypothesis hypotheses[] = {
     { "small-buckets", "gradients are reduced in small buckets", DOCTOR_JOB, 0.01,
       DOCTOR_BY_SCENARIO, { 0 }, over_nodes, { { "/parallelism/bucket_size", "\"1MiB\"" } }, NULL, NULL,
       "check bucket_cap_mb or reduce_bucket_size" },
+    { "large-buckets", "gradients are reduced in buckets too large to overlap", DOCTOR_JOB, 0.005,
+      DOCTOR_BY_SCENARIO, { 0 }, over_nodes, { { "/parallelism/bucket_size", "\"4GiB\"" } }, NULL, NULL,
+      "check bucket_cap_mb, reduce_bucket_size or --ddp-bucket-size" },
 };
 /* clang-format on */
 

@@ -35,7 +35,7 @@ struct doctor_view {
     const struct doctor_prediction *healthy;
 };
 
-enum { HYPOTHESIS_STRENGTHS = 8, HYPOTHESIS_CHANGES = 3 };
+enum { HYPOTHESIS_STRENGTHS = 10, HYPOTHESIS_CHANGES = 3 };
 
 struct hypothesis {
     const char *name; /* of results */

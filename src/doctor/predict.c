@@ -20,6 +20,7 @@ static struct doctor_facts facts_of(const struct scenario *s)
         .sequence = s->training.sequence_length,
         .sm_arch = scenario_sm_arch(s),
         .pipeline = s->parallel.pipeline,
+        .tensor = s->parallel.tensor,
         .inside = (int)g->instance->inside->kind,
         .outside = s->fabric ? (int)s->fabric->kind : -1,
         .attention = s->training.attention,

@@ -10,7 +10,7 @@
 /* What a job is, as far as hypotheses ask. */
 struct doctor_facts {
     int64_t nodes, gpus_per_node, nics; /* nics: physical ports of an instance */
-    int64_t micro_batch, global_batch, sequence, sm_arch, pipeline;
+    int64_t micro_batch, global_batch, sequence, sm_arch, pipeline, tensor;
     int inside, outside; /* enum fabric_kind; outside -1: one node */
     enum op_attention attention;
     enum op_precision precision;

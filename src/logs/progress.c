@@ -8,10 +8,11 @@
 
 /* Words before the percentage of bars that are none of training. */
 static const char *const others[] = {
-    "Map",     "Load",   "load",   "Token",    "token",   "Eval",    "eval", "Valid",
-    "valid",   "Sanity", "Filter", "Download", "Generat", "Sav",     "Pack", "Predict",
-    "Test",    "Fetch",  "Prepar", "Extract",  "Group",   "Convert", "Run",  "Comput",
-    "Quantiz", "Shard",  "Build",  "Process",  "Adding",  "Drop",
+    "Map",     "Load",    "load",   "Token",   "token",    "Eval",        "eval",
+    "Valid",   "valid",   "Sanity", "Filter",  "Download", "Generat",     "Sav",
+    "Pack",    "Predict", "Test",   "Fetch",   "Prepar",   "Extract",     "Group",
+    "Convert", "Run",     "Comput", "Quantiz", "Shard",    "Build",       "Process",
+    "Adding",  "Drop",    "val_",   "Writing", "Upload",   "train_small",
 };
 
 static bool is_training(const char *line, const char *percent)

@@ -15,7 +15,7 @@ const char *const logs_kind_names[LOGS_KINDS] = {
 
 static const double warm_factor = 1.2, event_factor = 1.1, stall_factor = 1.5;
 
-enum { FEW = 4, ENOUGH = 3 };
+enum { FEW = 4, ENOUGH = 3, DRIFT_OF = 5 };
 
 /* A step's time; NAN: its rate is of something that is not known. */
 static double time_of(const struct logs_record *r, const struct logs_step *does)
@@ -139,6 +139,16 @@ static double median_of(double *v, int64_t n)
     return quantile(v, n, 0.5);
 }
 
+/* How much slower the last third of so many times is than the first; each is sorted. */
+static double drift_of(double *v, int64_t n)
+{
+    int64_t third = n / 3;
+    if (third < DRIFT_OF)
+        return (double)NAN;
+    double last = median_of(v + n - third, third);
+    return last / median_of(v, third);
+}
+
 /* The distribution of what is steady. */
 static void distribute(struct logs_steady *out, const struct series *s)
 {
@@ -149,6 +159,7 @@ static void distribute(struct logs_steady *out, const struct series *s)
             v[n++] = s->time_s[i];
             sum += s->time_s[i];
         }
+    out->drift = drift_of(v, n);
     qsort(v, (size_t)n, sizeof(*v), by_value);
     out->median_s = quantile(v, n, 0.5);
     out->p10_s = quantile(v, n, 0.1);
@@ -242,7 +253,8 @@ struct logs_steady logs_steady_find(const struct logs *l, const struct logs_step
 {
     struct logs_steady out = { .format = best_format(l),
                                .tflops = (double)NAN,
-                               .loading_s = (double)NAN };
+                               .loading_s = (double)NAN,
+                               .drift = (double)NAN };
     struct series s = series_of(&out, l, does);
     if (s.n) {
         distribute(&out, &s);

@@ -46,6 +46,7 @@ struct logs_steady {
     bool few;          /* too few to set any apart */
     struct logs_part parts[LOGS_KINDS];
     double median_s, p10_s, p90_s, mean_s; /* of steady steps */
+    double drift;     /* last third's median over the first's; NAN: too few */
     double total_s;   /* of all records that have numbers of steps */
     double tflops;    /* median of steady ones, as the trainer counts; NAN: not said */
     double loading_s; /* likewise, of a step's wait for data */

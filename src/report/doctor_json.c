@@ -99,6 +99,7 @@ static const struct contract_member measured_rows[] = {
     CONTRACT_AT("p10_s", REAL, measured, s.p10_s, "Likewise.", KNOWN),
     CONTRACT_AT("p90_s", REAL, measured, s.p90_s, "Likewise.", KNOWN),
     CONTRACT_AT("mean_s", REAL, measured, s.mean_s, "Likewise.", KNOWN),
+    CONTRACT_AT("drift", REAL, measured, s.drift, "Median of the last third of steady steps over that of the first; null where they are few.", KNOWN),
     CONTRACT_AT("trainer_tflops", REAL, measured, s.tflops, "TFLOP/s per GPU as the trainer counts.", KNOWN),
     CONTRACT_AT("loading_s", REAL, measured, s.loading_s, "A step's wait for data.", KNOWN),
     CONTRACT_AT("allocated_bytes", REAL, measured, allocated_B, "The most that PyTorch had allocated; null: not in the logs.", KNOWN),
@@ -128,7 +129,7 @@ static json_t *of_measured(const void *x)
     if (m.s.n)
         m.format = logs_format_name(m.s.format);
     else
-        m.s.median_s = m.s.p10_s = m.s.p90_s = m.s.mean_s = (double)NAN;
+        m.s.median_s = m.s.p10_s = m.s.p90_s = m.s.mean_s = m.s.drift = (double)NAN;
     return contract_json(&measured, &m);
 }
 

@@ -12,6 +12,8 @@
 
 enum { SHOWN = 60 };
 
+static const double drift_told = 0.03;
+
 /* A name of a file, or a text of a log, as a terminal may show it. */
 static void print_plain(FILE *out, const char *text)
 {
@@ -144,6 +146,10 @@ static void print_steps(FILE *out, const struct doctor *d)
     fprintf(out, "    steady steps: median %s, p10 %s, p90 %s\n",
             units_time_text(t, s->median_s), units_time_text(u, s->p10_s),
             units_time_text(v, s->p90_s));
+    if (fabs(s->drift - 1) > drift_told)
+        fprintf(out,
+                "    the last third of them takes %.3g times as long as the first\n",
+                s->drift);
     if (isfinite(s->tflops))
         fprintf(out, "    as the trainer counts: %.4g TFLOP/s per GPU\n", s->tflops);
     print_basis(out, s);

@@ -176,11 +176,47 @@ static void test_healthy(void)
 /* Slower than anything known, with nothing in the logs that says why. */
 static void test_unknown(void)
 {
-    struct diagnosis *x = diagnose(fault_jobs[0], &faults[0], WITH_ALL, 25);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(x);
-    CU_ASSERT_EQUAL(x->d.verdict, DOCTOR_SLOWER);
-    CU_ASSERT_EQUAL(first_of(x)->kind, DOCTOR_UNKNOWN);
-    release(x);
+    static const double slower[] = { 25, 400 };
+    for (int i = 0; i < 2; i++) {
+        struct diagnosis *x = diagnose(fault_jobs[0], &faults[0], WITH_ALL, slower[i]);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+        CU_ASSERT_EQUAL(x->d.verdict, DOCTOR_SLOWER);
+        CU_ASSERT_EQUAL(first_of(x)->kind, DOCTOR_UNKNOWN);
+        release(x);
+    }
+}
+
+/* Steps that differ are a sign of others on the network, stalls of the storage. */
+static void test_spread(void)
+{
+    static const struct {
+        const char *name;
+        double p90_s;
+        int64_t stalls;
+        int sign;
+    } cases[] = {
+        { "noisy-neighbours", 1.4, 0, 1 },   { "noisy-neighbours", 1.1, 0, 0 },
+        { "noisy-neighbours", 1.01, 0, -1 }, { "storage", 1.01, 6, 1 },
+        { "storage", 1.01, 0, -1 },          { "storage", 1.01, 1, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct logs l;
+        logs_init(&l);
+        struct logs_steady s = { .n = 100, .p10_s = 1, .p90_s = cases[i].p90_s };
+        s.parts[LOGS_STEADY].n = 90;
+        s.parts[LOGS_STALL].n = cases[i].stalls;
+        const struct doctor_prediction p = { .step_s = 1 };
+        const struct doctor_view v = { &l, NULL, &s, &p };
+        for (int32_t k = 0; k < n_hypotheses; k++) {
+            const char *why = NULL;
+            if (strcmp(hypotheses[k].name, cases[i].name) != 0)
+                continue;
+            double e = hypotheses[k].evidence(&v, &why);
+            CU_ASSERT_EQUAL((e > 0) - (e < 0), cases[i].sign);
+            CU_ASSERT_EQUAL(why != NULL, cases[i].sign > 0);
+        }
+        logs_release(&l);
+    }
 }
 
 /* Times alone hardly separate hypotheses: they are one large class, of more families than
@@ -341,6 +377,7 @@ void test_doctor_register(void)
     CU_add_test(s, "faults are found", test_faults);
     CU_add_test(s, "healthy runs", test_healthy);
     CU_add_test(s, "nothing known", test_unknown);
+    CU_add_test(s, "steps that differ", test_spread);
     CU_add_test(s, "classes", test_classes);
     CU_add_test(s, "rows of the table", test_rows);
     CU_add_test(s, "variables", test_variables);

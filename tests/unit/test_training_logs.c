@@ -229,6 +229,7 @@ static void test_refused(void)
         "iteration 1/10 | elapsed time per iteration (ms):\n",
         "validate step: 20  loss:  6.1384  memory: 49.66GiB(52.28%)  tps: 5,856\n",
         "Evaluating:  50%|##   | 1/2 [00:03<00:03,  3.11s/it]\n",
+        "train_small:  32%|###  | 31745/100000 [01:51<00:19, 3538.83it/s]\n",
         "an iteration of the elapsed time\n",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -288,6 +289,22 @@ static void test_steady(void)
     CU_ASSERT_DOUBLE_EQUAL(s.p90_s, 1.004, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(s.parts[LOGS_AT_CHECKPOINT].lost_s, 2 * (8 - 1.002), 1e-9);
     logs_release(&l);
+}
+
+/* Steps that become slower: the last third over the first. */
+static void test_drift(void)
+{
+    for (int grows = 0; grows <= 1; grows++) {
+        struct logs l;
+        logs_init(&l);
+        feed(&l, "\n");
+        for (int i = 1; i <= 61; i++)
+            iteration(&l, i, 1000 + (grows ? 5.0 * i : i % 3));
+        logs_end(&l);
+        struct logs_steady s = logs_steady_find(&l, &does);
+        CU_ASSERT_DOUBLE_EQUAL(s.drift, grows ? 1.19 : 1, 0.01);
+        logs_release(&l);
+    }
 }
 
 /* Of several kinds of times, the one of intervals is used; and a rate whose unit the
@@ -593,6 +610,7 @@ void test_training_logs_register(void)
     CU_add_test(s, "prefixes of launchers", test_prefixes);
     CU_add_test(s, "what is no step", test_refused);
     CU_add_test(s, "steps set apart", test_steady);
+    CU_add_test(s, "drift", test_drift);
     CU_add_test(s, "the best times are used", test_chosen);
     CU_add_test(s, "timers", test_timers);
     CU_add_test(s, "NCCL", test_nccl);
