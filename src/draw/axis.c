@@ -116,9 +116,8 @@ void axis_view_fix(struct axis_view *view)
     }
     unit = axis_unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)));
     view->worth = unit->worth;
-    view->unit = is_log(axis) && view->hi / view->lo > 1024.5 && axis_has_steps(axis)
-                     ? NULL
-                     : unit->name;
+    bool own = is_log(axis) && view->hi / view->lo > 1024.5 && axis_has_steps(axis);
+    view->unit = own || axis_is_clock(axis, view->lo, view->hi) ? NULL : unit->name;
 }
 
 double axis_at(const struct axis_view *view, double value)
@@ -204,6 +203,28 @@ static void log10_ticks(struct axis_view *view, int stride, bool fine)
         }
 }
 
+/* Durations that people call round: seconds by 1, 2, 5, then 10 and 30, minutes alike. */
+static const struct duration {
+    double worth;
+    const char *text;
+    int rank; /* the highest stay where there is little room */
+} durations[] = { { 1, "1 s", 2 },        { 2, "2 s", 0 },        { 5, "5 s", 0 },
+                  { 10, "10 s", 1 },      { 30, "30 s", 0 },      { 60, "1 min", 2 },
+                  { 120, "2 min", 0 },    { 300, "5 min", 0 },    { 600, "10 min", 1 },
+                  { 1800, "30 min", 0 },  { 3600, "1 h", 2 },     { 7200, "2 h", 0 },
+                  { 18000, "5 h", 0 },    { 43200, "12 h", 1 },   { 86400, "1 d", 2 },
+                  { 172800, "2 d", 0 },   { 432000, "5 d", 0 },   { 864000, "10 d", 1 },
+                  { 2592000, "30 d", 2 }, { 8640000, "100 d", 1 } };
+
+static void duration_ticks(struct axis_view *view, int rank)
+{
+    for (size_t i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+        const struct duration *t = &durations[i];
+        if (t->worth >= view->lo * (1 - 1e-9) && t->worth <= view->hi * (1 + 1e-9))
+            add_tick(view, t->worth, t->rank >= rank ? xstrdup(t->text) : NULL);
+    }
+}
+
 /* Whether labels keep apart along the axis, at the view's rotation. */
 static bool labels_fit(const struct axis_view *view)
 {
@@ -243,11 +264,25 @@ static int after(const struct axis_view *view, int stride)
     return stride == 1 ? 2 : stride == 2 ? 5 : 2 * stride;
 }
 
+/* Whether there was room for at least two durations. */
+static bool place_durations(struct axis_view *view)
+{
+    for (int rank = 0; rank <= 2; rank++) {
+        drop_ticks(view);
+        duration_ticks(view, rank);
+        if (labels_fit(view))
+            return n_labels(view) >= 2;
+    }
+    return false;
+}
+
 static void number_ticks(struct axis_view *view)
 {
     double pixels = fabs(view->to - view->from);
     int most = (int)fmax(2, pixels / (view->upright ? 38 : 62));
 
+    if (axis_is_clock(view->axis, view->lo, view->hi) && place_durations(view))
+        return;
     for (int stride = 1; is_log(view->axis) && stride <= 80;
          stride = after(view, stride))
         for (int fine = scale_of(view->axis) == AXIS_LOG10 && stride == 1; fine >= 0;

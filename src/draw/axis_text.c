@@ -45,6 +45,13 @@ const struct axis_step *axis_unit_of(const struct axis *axis, double magnitude)
     return s;
 }
 
+bool axis_is_clock(const struct axis *axis, double lo, double hi)
+{
+    bool log = axis->scale == AXIS_LOG2 || axis->scale == AXIS_LOG10;
+
+    return axis->unit == AXIS_SECONDS && log && lo >= 0.5 && hi >= 120;
+}
+
 bool axis_has_steps(const struct axis *axis)
 {
     return units[axis->unit][1].name != NULL;

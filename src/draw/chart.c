@@ -1,6 +1,7 @@
 #include "draw/chart.h"
 
 #include "draw/chart_marks.h"
+#include "draw/chart_names.h"
 #include "draw/palette.h"
 
 #include <math.h>
@@ -142,12 +143,13 @@ static void count_slots(struct marks *m)
     m->n_slots += stacked;
 }
 
-static void draw_series(const struct chart *chart, struct frame *f, struct draw *d)
+static void draw_series(const struct chart *chart, struct frame *f, struct draw *d,
+                        bool named)
 {
     struct marks m = { .chart = chart, .frame = f, .d = d };
 
     count_slots(&m);
-    m.labelled = chart->n_annotations > 0;
+    m.labelled = named || chart->n_annotations > 0;
     for (size_t k = 0; k < chart->n_series; k++) {
         m.labelled |= chart->series[k].labels != NULL;
         m.n_marked +=
@@ -161,6 +163,8 @@ static void draw_series(const struct chart *chart, struct frame *f, struct draw 
     draw_annotations(chart, f, d);
     for (size_t k = 0; k < chart->n_series; k++)
         marks_labels(&m, k);
+    if (named)
+        chart_names_draw(&m);
     free(m.areas.base);
     free(m.bars.base);
 }
@@ -187,6 +191,7 @@ static struct axis y_axis_of(const struct chart *chart)
 void chart_draw(const struct chart *chart, struct draw *d)
 {
     struct axis y = y_axis_of(chart);
+    bool named = chart_names_suit(chart, d->height);
     struct frame f;
 
     frame_init(&f, chart->title, chart->subtitle, &chart->x, &y);
@@ -200,14 +205,17 @@ void chart_draw(const struct chart *chart, struct draw *d)
         axis_view_include(&f.y, f.x.lo);
         axis_view_include(&f.y, f.x.hi);
     }
-    fill_legend(chart, &f.legend);
+    if (named)
+        f.right_room = chart_names_room(chart);
+    else
+        fill_legend(chart, &f.legend);
     frame_layout(&f, d->width, d->height);
     if (chart->identity > 0)
         make_square(&f);
     frame_draw(&f, d);
     if (chart->identity > 0)
         draw_identity(&f, d, chart->identity);
-    draw_series(chart, &f, d);
+    draw_series(chart, &f, d, named);
     if (!has_values(chart))
         draw_text(d, f.plot.x + f.plot.w / 2, f.plot.y + f.plot.h / 2, "no data",
                   &(struct draw_text) { .id = "no-data",

@@ -11,7 +11,10 @@
  *                        true }, .series = series, .n_series = 2 };
  *     return chart_write(&c, "scaling.svg", err);
  *
- * Ids in SVG: title, subtitle, plot, x-axis, y-axis, legend, series-0, series-1, ... */
+ * Lines have their names at their ends; other series are named in a legend.
+ *
+ * Ids in SVG: title, subtitle, plot, x-axis, y-axis, legend or names, series-0,
+ * series-1, ... */
 #ifndef DRAW_CHART_H
 #define DRAW_CHART_H
 

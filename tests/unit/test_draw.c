@@ -357,6 +357,48 @@ static void test_totals(void)
     strbuf_release(&svg);
 }
 
+/* Lines are named where they end, apart from each other and from the data; points and
+ * bars among them bring the legend back. */
+static void test_names(void)
+{
+    static const double x[] = { 1, 2, 4, 8 },
+                        near[3][4] = { { 10, 20, 30, 40 },
+                                       { 10, 20, 30, 40.2 },
+                                       { 10, 20, 30, 40.4 } },
+                        early[] = { 5, 60 }, limit = 50;
+    struct series series[] = {
+        { .name = "one", .n = 4, .x = x, .y = near[0] },
+        { .name = "two", .n = 4, .x = x, .y = near[1] },
+        { .name = "three", .n = 4, .x = x, .y = near[2] },
+        { .name = "ends early", .n = 2, .x = x, .y = early },
+        { .name = "limit", .kind = SERIES_LIMIT, .n = 1, .y = &limit },
+    };
+    const struct chart c = { .title = "t",
+                             .x = { "GPUs", AXIS_LOG2 },
+                             .y = { "throughput", .from_zero = true },
+                             .series = series,
+                             .n_series = 5 };
+    struct record r = { 0 };
+    struct strbuf svg;
+    struct draw d;
+
+    svg_of(&svg, &c);
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), "id=\"names\""));
+    CU_ASSERT_PTR_NULL(strstr(strbuf_get(&svg), "id=\"legend\""));
+    for (size_t i = 0; i < 5; i++)
+        CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), series[i].name));
+    strbuf_release(&svg);
+    open_record(&d, &r, CHART_WIDTH, CHART_HEIGHT);
+    chart_draw(&c, &d);
+    CU_ASSERT_EQUAL(n_overlaps(&r), 0);
+    CU_ASSERT_EQUAL(n_outside(&r, CHART_WIDTH, CHART_HEIGHT), 0);
+    record_release(&r);
+    series[1].kind = SERIES_POINTS;
+    svg_of(&svg, &c);
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), "id=\"legend\""));
+    strbuf_release(&svg);
+}
+
 /* Labels of the ticks of an axis below a figure. */
 static void ticks_of(struct strbuf *out, const struct axis *axis, double lo, double hi,
                      double pixels)
@@ -400,6 +442,7 @@ static void test_ticks(void)
           "1 µs / 10 µs / 100 µs / 1 ms / 10 ms / 100 ms / 1 s" },
         { AXIS(AXIS_LOG10, AXIS_BYTES_PER_S), 1e9, 1e11, 300,
           "1 / 2 / 5 / 10 / 20 / 50 / 100" },
+        { AXIS(AXIS_LOG2, AXIS_SECONDS), 10, 4000, 300, "10 s / 1 min / 10 min / 1 h" },
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -476,6 +519,7 @@ void test_draw_register(void)
 {
     CU_pSuite suite = CU_add_suite("draw", NULL, NULL);
 
+    CU_add_test(suite, "names of lines at their ends", test_names);
     CU_add_test(suite, "texts", test_texts);
     CU_add_test(suite, "ticks", test_ticks);
     CU_add_test(suite, "generated charts", test_generated_charts);

@@ -1,0 +1,155 @@
+#include "draw/chart_names.h"
+
+#include "base/xmalloc.h"
+#include "draw/palette.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { NAME_FONT = 12, NAME_PITCH = 15, NAME_GAP = 14, LINES_MAX = 12 };
+
+#define ROOM_MAX 0.32   /* of the width */
+#define HEIGHT_MAX 0.55 /* of the height: what title and axis leave at least */
+#define EARLY_PX 24     /* an end that far from the data's edge has its name there */
+
+/* A name at the right of the data. */
+struct end {
+    double line_y, text_y;
+    const char *name;
+    uint32_t colour;
+};
+
+static bool is_line(const struct series *s)
+{
+    return s->kind == SERIES_LINE || s->kind == SERIES_BAND;
+}
+
+/* The last value of a series that can be drawn; its middle where it is a band. */
+static struct draw_point last_of(const struct frame *f, const struct series *s)
+{
+    struct draw_point at = { NAN, NAN };
+
+    for (size_t i = s->n; i-- > 0 && !isfinite(at.y);) {
+        at = frame_at(f, series_x(s, i), s->y[i]);
+        if (s->y2 && isfinite(at.y))
+            at.y = (at.y + frame_at(f, series_x(s, i), s->y2[i]).y) / 2;
+    }
+    return at;
+}
+
+bool chart_names_suit(const struct chart *chart, double height)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < chart->n_series; k++) {
+        const struct series *s = &chart->series[k];
+        if (s->kind == SERIES_LIMIT)
+            continue;
+        if (!is_line(s) || !s->name || s->n == 0)
+            return false;
+        n++;
+    }
+    return n > 0 && n <= LINES_MAX && chart->x.scale != AXIS_CATEGORY &&
+           !chart->legend_below && !(chart->identity > 0) &&
+           (double)n * NAME_PITCH <= height * HEIGHT_MAX &&
+           chart_names_room(chart) <=
+               ROOM_MAX * (chart->width > 0 ? chart->width : CHART_WIDTH);
+}
+
+double chart_names_room(const struct chart *chart)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < chart->n_series; k++)
+        if (chart->series[k].name && chart->series[k].kind != SERIES_LIMIT)
+            most = fmax(most, draw_text_width(chart->series[k].name, NAME_FONT, false));
+    return NAME_GAP + most;
+}
+
+/* Dark enough to read on white. */
+static uint32_t ink_of(uint32_t colour)
+{
+    return palette_mix(colour, PALETTE_INK, 0.3);
+}
+
+/* Inside the data, where there is room; at a limit's left, over or under the line. */
+static bool name_inside(struct marks *m, struct draw_point at, const char *name,
+                        uint32_t colour)
+{
+    const struct draw_text style = { .cls = "series-name",
+                                     .size = NAME_FONT,
+                                     .colour = ink_of(colour) };
+
+    return frame_label(m->frame, m->d, at, 8, name, &style);
+}
+
+static void name_limit(struct marks *m, const struct series *s)
+{
+    double y = frame_at(m->frame, m->frame->x.lo, s->n ? s->y[0] : (double)NAN).y;
+    double half = draw_text_width(s->name, NAME_FONT, false) / 2 + 6;
+    struct draw_box p = m->frame->plot;
+
+    for (double x = p.x + half; isfinite(y) && x < p.x + p.w - half; x += half / 2)
+        if (name_inside(m, (struct draw_point) { x, y + 2 }, s->name, PALETTE_INK))
+            return;
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const struct end *p = a, *q = b;
+
+    return (p->line_y > q->line_y) - (p->line_y < q->line_y);
+}
+
+/* Keeps names apart and within the data's height, each as near its line as that lets
+ * it. */
+static void spread(struct end *ends, size_t n, struct draw_box plot)
+{
+    double low = plot.y + plot.h - NAME_PITCH / 2.0;
+
+    qsort(ends, n, sizeof(*ends), by_line);
+    for (size_t i = 0; i < n; i++) {
+        double least = i ? ends[i - 1].text_y + NAME_PITCH : plot.y + NAME_PITCH / 2.0;
+        ends[i].text_y = fmax(ends[i].line_y, least);
+    }
+    for (size_t i = n; i-- > 0; low = ends[i].text_y - NAME_PITCH)
+        ends[i].text_y = fmin(ends[i].text_y, low);
+}
+
+static void draw_end(struct marks *m, const struct end *e)
+{
+    double edge = m->frame->plot.x + m->frame->plot.w;
+
+    draw_line(m->d, edge + 1, e->line_y, edge + NAME_GAP - 4, e->text_y,
+              &(struct draw_style) { .cls = "leader", .stroke = e->colour });
+    draw_text(m->d, edge + NAME_GAP, e->text_y, e->name,
+              &(struct draw_text) { .cls = "series-name",
+                                    .size = NAME_FONT,
+                                    .level = DRAW_CENTRE,
+                                    .colour = ink_of(e->colour) });
+}
+
+void chart_names_draw(struct marks *m)
+{
+    const struct chart *c = m->chart;
+    struct end *ends = xcalloc(c->n_series + 1, sizeof(*ends));
+    double edge = m->frame->plot.x + m->frame->plot.w;
+    size_t n = 0;
+
+    draw_group(m->d, "names", "names", NULL);
+    for (size_t k = 0; k < c->n_series; k++) {
+        const struct series *s = &c->series[k];
+        uint32_t colour = series_colour(s, k);
+        struct draw_point at = last_of(m->frame, s);
+        if (s->kind == SERIES_LIMIT)
+            name_limit(m, s);
+        else if (isfinite(at.y) && !((edge - at.x > EARLY_PX || s->n == 1) &&
+                                     name_inside(m, at, s->name, colour)))
+            ends[n++] = (struct end) { at.y, at.y, s->name, colour };
+    }
+    spread(ends, n, m->frame->plot);
+    for (size_t i = 0; i < n; i++)
+        draw_end(m, &ends[i]);
+    draw_group_end(m->d);
+    free(ends);
+}

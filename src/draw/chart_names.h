@@ -1,0 +1,19 @@
+/* Names of lines at their right ends, in place of a legend: the reader does not match
+ * dashes. Private to the charts. */
+#ifndef DRAW_CHART_NAMES_H
+#define DRAW_CHART_NAMES_H
+
+#include "draw/chart_marks.h"
+
+/* Whether a chart of that height has only lines (bands and limits among them) that all
+ * have a name, and few enough of them. */
+bool chart_names_suit(const struct chart *chart, double height);
+
+/* Pixels that the names take at the right of the data. */
+double chart_names_room(const struct chart *chart);
+
+/* Draws them: next to the data where a line goes to its end, within the data where it
+ * ends before. */
+void chart_names_draw(struct marks *m);
+
+#endif
