@@ -429,19 +429,19 @@ static int write_json(const struct request *w)
 
 static int write_plot(const struct request *w)
 {
-    const char *op = names_of(coll_op_names, w->args->op);
-    char title[256];
     struct collective_points points = { .cluster = w->args->cluster,
                                         .op = (enum coll_op)w->args->op,
                                         .n_ranks = w->rows.v[0].plan.n_ranks,
                                         .n_gpus = w->group.spans[0].n_gpus };
     collective_points_find(&points);
-    snprintf(title, sizeof(title), "%s on %s", op, w->args->cluster);
-    const struct collective_figure figure = { .title = title,
-                                              .path = w->args->plot,
-                                              .rows = w->rows.v,
-                                              .n_rows = w->rows.n,
-                                              .measured = &points };
+    const struct collective_figure figure = {
+        .path = w->args->plot,
+        .fabric = has_network(w) ? w->cluster.fabric : NULL,
+        .nccl = w->args->nccl,
+        .rows = w->rows.v,
+        .n_rows = w->rows.n,
+        .measured = &points,
+    };
     int rc = collective_figure_write(&figure, w->err);
     collective_points_release(&points);
     return rc;

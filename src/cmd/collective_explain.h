@@ -36,7 +36,9 @@ void collective_points_release(struct collective_points *p);
 
 /* Bus bandwidth against size. */
 struct collective_figure {
-    const char *title, *subtitle, *path;
+    const char *path;
+    const struct fabric *fabric; /* NULL: within a node */
+    const char *nccl;            /* its version; NULL: the fabric's */
     const struct collective_row *rows;
     int64_t n_rows;
     const struct collective_points *measured;

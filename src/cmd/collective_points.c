@@ -7,10 +7,12 @@
 #include "config/datadir.h"
 #include "hardware/instance.h"
 #include "report/figure_collective.h"
+#include "report/written.h"
 #include "validation/column.h"
 #include "validation/mapping.h"
 #include "validation/value.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +42,7 @@ static bool is_wanted(const struct collective_points *want, json_t *job)
            (!gpus || (int64_t)json_number_value(gpus) == want->n_gpus);
 }
 
-/* "p4d_2n_allreduce_dlami", "ring 2, NCCL 2.4"; the caller frees it. */
+/* "p4d_2n_allreduce_dlami", "tree, 2 nodes, NCCL 2.4"; the caller frees it. */
 static char *table_name(const struct finder *f, json_t *job, struct value_row row)
 {
     const char *nccl = json_string_value(json_object_get(job, "nccl"));
@@ -54,8 +56,10 @@ static char *table_name(const struct finder *f, json_t *job, struct value_row ro
         *c = *c == '_' ? ' ' : *c;
     if (nccl && !strstr(strbuf_get(&b), "nccl"))
         strbuf_printf(&b, ", NCCL %s", nccl);
-    if (!is_id)
-        strbuf_printf(&b, " (%s)", f->m->name);
+    if (!is_id) /* its publisher, else the table */
+        strbuf_printf(&b, " (%.*s)",
+                      (int)strcspn(f->m->source ? f->m->source : f->m->name, ",:@"),
+                      f->m->source ? f->m->source : f->m->name);
     char *name = xstrdup(strbuf_get(&b));
     strbuf_release(&b);
     return name;
@@ -141,6 +145,30 @@ void collective_points_release(struct collective_points *p)
     VEC_RELEASE(&p->tables);
 }
 
+/* "All-reduce on 2 x p4d.24xlarge". */
+static const char *title(struct arena *arena, const struct collective_points *p)
+{
+    const char *name = p->cluster, *colon = strrchr(name, ':');
+    char *op = written_collective(names_of(coll_op_names, (int)p->op));
+    const char *text = colon ? arena_printf(arena, "%s on %s x %.*s", op, colon + 1,
+                                            (int)(colon - name), name)
+                             : arena_printf(arena, "%s on %s", op, name);
+    free(op);
+    return text;
+}
+
+/* What the curve is of: the GPUs, and over several nodes the network. */
+static const char *provenance(struct arena *arena, const struct collective_figure *f)
+{
+    const struct fabric *fabric = f->fabric;
+    const char *nccl = f->nccl ? f->nccl : fabric ? fabric->nccl : NULL;
+
+    return arena_printf(arena, "Simulated: %" PRId64 " GPUs%s%s%s%s",
+                        f->measured->n_ranks, fabric ? " over " : "",
+                        fabric ? fabric->name : "", nccl ? ", NCCL " : "",
+                        nccl ? nccl : "");
+}
+
 int collective_figure_write(const struct collective_figure *f, struct err *err)
 {
     struct collective_table simulated = { 0 };
@@ -158,14 +186,18 @@ int collective_figure_write(const struct collective_figure *f, struct err *err)
                  ((struct collective_curve) { t->name, (size_t)t->size_B.n, t->size_B.v,
                                               t->busbw_Bps.v, true }));
     }
+    struct arena arena;
+    arena_init(&arena);
     const struct figure_collective figure = {
-        .title = f->title,
-        .subtitle = f->subtitle,
+        .title = title(&arena, f->measured),
+        .subtitle = "What bandwidth, and what time, does a message of each size reach?",
+        .provenance = provenance(&arena, f),
         .curves = curves.v,
         .n_curves = (size_t)curves.n,
         .bus_factor = coll_bus_factor(f->measured->op, f->measured->n_ranks),
     };
     int rc = figure_collective_write(&figure, f->path, err);
+    arena_release(&arena);
     VEC_RELEASE(&curves);
     VEC_RELEASE(&simulated.size_B);
     VEC_RELEASE(&simulated.busbw_Bps);

@@ -1,4 +1,5 @@
 #include "report/bandwidth.h"
+#include "report/written.h"
 
 #include "base/xmalloc.h"
 #include "config/diag.h"
@@ -95,7 +96,8 @@ int figure_bandwidth_write(const struct report_bandwidth *r,
     curves[1] = (struct collective_curve) { "the log", n, x, log, true };
     for (size_t i = 0; i < n_published; i++)
         curves[i + 2] = published[i];
-    char *title = xasprintf("%s on %s", names_of(coll_op_names, r->op), r->cluster);
+    char *op = written_collective(names_of(coll_op_names, r->op));
+    char *title = xasprintf("%s on %s", op, r->cluster);
     const struct figure_collective figure = {
         .title = title,
         .subtitle = "Is this bandwidth normal?",
@@ -104,6 +106,7 @@ int figure_bandwidth_write(const struct report_bandwidth *r,
     };
     int rc = figure_collective_write(&figure, path, err);
     free(title);
+    free(op);
     free(curves);
     free(x);
     return rc;

@@ -60,6 +60,7 @@ static void draw_bandwidths(struct arena *arena, const struct figure_collective 
     struct chart chart = {
         .title = f->title,
         .subtitle = f->subtitle,
+        .provenance = f->provenance,
         .x = { "message size", AXIS_LOG2, AXIS_BYTES },
         .y = { "bus bandwidth", AXIS_LOG10, AXIS_BYTES_PER_S },
         .series = series,

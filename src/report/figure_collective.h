@@ -13,8 +13,8 @@ struct collective_curve {
 };
 
 struct figure_collective {
-    const char *title; /* "all_reduce on 2 x p4d.24xlarge" */
-    const char *subtitle;
+    const char *title;                 /* "All-reduce on 2 x p4d.24xlarge" */
+    const char *subtitle, *provenance; /* NULL: none */
     const struct collective_curve *curves;
     size_t n_curves;
     double limit_Bps;  /* what the links allow, drawn as a line; 0: none */

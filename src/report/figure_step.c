@@ -4,6 +4,7 @@
 #include "draw/chart.h"
 #include "report/figure_step_data.h"
 #include "report/provenance.h"
+#include "report/written.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -251,9 +252,12 @@ char *figure_step_title(const char *what, const struct scenario *s)
 {
     const struct cluster_group hosts = cluster_hosts(&s->cluster.groups[0]),
                                *g = &hosts;
-    return xasprintf("%s of %s on %" PRId64 " x %s%s", what, s->model.label,
-                     (int64_t)g->count, g->instance->name,
-                     s->cluster.n_groups > 1 ? " and others" : "");
+    char *model = written_model(s->model.label);
+    char *title =
+        xasprintf("%s of %s on %" PRId64 " x %s%s", what, model, (int64_t)g->count,
+                  g->instance->name, s->cluster.n_groups > 1 ? " and others" : "");
+    free(model);
+    return title;
 }
 
 char *figure_step_provenance(const struct scenario *s, bool priced)

@@ -21,6 +21,7 @@ enum { NAMED_MAX = 12, SCATTER_H = 540, RESIDUALS_H = 180, LEFT_ROOM = 90 };
 /* The rows of one source in one quantity. */
 struct points {
     const char *source, *quantity;
+    const char *citation; /* of the source; NULL: of another simulator's predictions */
     VEC(double) measured;
     VEC(double) predicted;
     VEC(bool) outlier; /* not counted: the table's own filters say why */
@@ -89,7 +90,11 @@ static void collect(struct all_points *all, const json_t *sources)
         const json_t *rivals = json_object_get(source, "rivals");
         bool alone = rivals && json_array_size(sources) == 1; /* the title says which */
         all->title = alone ? name : NULL;
+        int64_t before = all->list.n;
         collect_rows(all, rivals ? side(all, alone, name, "smsim") : name, source);
+        for (int64_t k = before; k < all->list.n; k++)
+            all->list.v[k].citation =
+                json_string_value(json_object_get(source, "source"));
         json_array_foreach(rivals, j, rival) collect_rows(
             all,
             side(all, alone, name, json_string_value(json_object_get(rival, "name"))),
@@ -122,8 +127,10 @@ static struct axis quantity_axis(const char *label, const char *quantity)
 }
 
 /* Predicted against measured; few points have their names. */
-static void draw_scatter(const struct points *p, struct draw *d)
+static void draw_scatter(struct arena *arena, const struct points *p, struct draw *d)
 {
+    const char *of = arena_printf(arena, "Simulated against measured: %zu rows of %s",
+                                  (size_t)p->measured.n, p->source);
     const struct series s = {
         .kind = SERIES_POINTS,
         .n = (size_t)p->measured.n,
@@ -133,8 +140,9 @@ static void draw_scatter(const struct points *p, struct draw *d)
         .labels = p->measured.n <= NAMED_MAX ? p->names.v : NULL,
     };
     const struct chart c = {
-        .title = p->source,
+        .title = p->citation ? p->citation : p->source,
         .subtitle = "How near is each prediction to its measurement?",
+        .provenance = of,
         .x = quantity_axis("measured", p->quantity),
         .y = quantity_axis("predicted", p->quantity),
         .series = &s,
@@ -186,7 +194,7 @@ static int write_scatter(const struct points *p, const char *path, struct err *e
         return -1;
     arena_init(&arena);
     panel_open(&panel, &d, (struct draw_box) { 0, 0, CHART_WIDTH, SCATTER_H }, "");
-    draw_scatter(p, &panel.canvas);
+    draw_scatter(&arena, p, &panel.canvas);
     panel_close(&panel);
     panel_open(&panel, &d, (struct draw_box) { 0, SCATTER_H, CHART_WIDTH, RESIDUALS_H },
                "error-");

@@ -173,7 +173,7 @@ static struct axis y_axis(const struct sweep_figure *f, struct arena *arena,
     y.scale = f->y_scale != SCALE_AUTO || log
                   ? scale_for(f->y_scale, least, most, y.unit == AXIS_BYTES)
                   : AXIS_LINEAR;
-    y.from_zero = y.scale == AXIS_LINEAR;
+    y.from_zero = y.scale == AXIS_LINEAR && f->kind != FIGURE_BAND;
     return y;
 }
 
@@ -190,6 +190,7 @@ static enum series_kind series_kind(const struct sweep_figure *f)
     case FIGURE_FRONT:
         return SERIES_POINTS;
     case FIGURE_LINE:
+    case FIGURE_BAND:
     case FIGURE_HEATMAP:
         break;
     }
@@ -260,6 +261,31 @@ static void fade_beaten(struct line *lines, struct series *series, size_t n,
     }
 }
 
+/* Three lines each, the lower edge, what is within and the upper edge, as a band with a
+ * line in it. */
+static size_t fold_bands(const struct sweep_figure *f, struct arena *arena,
+                         struct series *series, size_t n)
+{
+    size_t out = 0;
+    for (size_t k = 0; k + 2 < n; k += 3) {
+        struct series low = series[k], mid = series[k + 1], high = series[k + 2];
+        size_t shared = low.n < high.n ? low.n : high.n;
+        const char *of = figure_quantity_label(arena, f->y.v[0].name),
+                   *to = figure_quantity_label(arena, f->y.v[2].name);
+        low.kind = SERIES_BAND;
+        low.n = shared;
+        low.y2 = high.y;
+        low.name = arena_printf(arena, "%s to %s", of, to);
+        low.colour = mid.colour = 1 + k / 3;
+        if (f->series.n > 0)
+            low.name =
+                NULL; /* the line says which; the question says what the band is */
+        series[out++] = low;
+        series[out++] = mid;
+    }
+    return out;
+}
+
 static int write_chart(const struct sweep_figure *f, struct arena *arena,
                        const char *path, struct err *err)
 {
@@ -290,6 +316,8 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
         add_front(&c, &series[n], f, front, front + f->data.n, labels);
         fade_beaten(lines, series, n, &series[n]);
     }
+    if (f->kind == FIGURE_BAND)
+        c.n_series = fold_bands(f, arena, series, n);
     if (f->limit.name && isfinite(f->limit_at))
         series[c.n_series++] =
             (struct series) { .name = figure_quantity_label(arena, f->limit.name),

@@ -5,6 +5,7 @@
 #include "report/figure_meaning.h"
 #include "report/provenance.h"
 #include "report/sweep_figure_data.h"
+#include "report/written.h"
 #include "sweep/sweep_assumed.h"
 
 #include <math.h>
@@ -12,13 +13,10 @@
 #include <string.h>
 
 static const struct name_value kind_names[] = {
-    { "line", FIGURE_LINE },
-    { "points", FIGURE_POINTS },
-    { "bars", FIGURE_BARS },
-    { "stacked_bars", FIGURE_STACKED_BARS },
-    { "front", FIGURE_FRONT },
-    { "heatmap", FIGURE_HEATMAP },
-    { NULL, 0 },
+    { "line", FIGURE_LINE },       { "points", FIGURE_POINTS },
+    { "bars", FIGURE_BARS },       { "stacked_bars", FIGURE_STACKED_BARS },
+    { "front", FIGURE_FRONT },     { "band", FIGURE_BAND },
+    { "heatmap", FIGURE_HEATMAP }, { NULL, 0 },
 };
 static const struct name_value pick_names[] = {
     { "best", PICK_BEST }, { "least", PICK_LEAST }, { "most", PICK_MOST }, { NULL, 0 }
@@ -115,6 +113,10 @@ static int check_figure(const struct sweep_figure *f, const struct figure_raw *r
                    : cfg_error(raw->value, DIAG_REFUSED_KEY, "is for heatmaps alone");
     if (heatmap && f->y.n > 1)
         return cfg_error(raw->y, DIAG_WRONG_TYPE, "should be one name in a heatmap");
+    if (f->kind == FIGURE_BAND && f->y.n != 3)
+        return cfg_error(plot, DIAG_WRONG_TYPE,
+                         "a band needs three names in \"y\": its lower edge, the "
+                         "line in it, its upper edge");
     if (f->kind == FIGURE_STACKED_BARS && cfg_present(raw->series))
         return cfg_error(raw->series, DIAG_CONTRADICTION,
                          "the bars are stacked of \"y\", a list (leave it "
@@ -205,6 +207,14 @@ static json_t *get(const struct source *from, const struct sweep_ref *ref)
                            : sweep_result_get(from->results, ref->name);
 }
 
+static const char *arena_written(struct arena *arena, const char *model)
+{
+    char *text = written_model(model);
+    const char *kept = arena_strdup(arena, text);
+    free(text);
+    return kept;
+}
+
 /* A value as text: its axis' label, itself, or JSON. */
 static const char *text_of(const struct source *from, const struct sweep_ref *ref)
 {
@@ -216,7 +226,9 @@ static const char *text_of(const struct source *from, const struct sweep_ref *re
         if (json_equal(json_array_get(f->values, i), v))
             return f->labels[i];
     if (json_is_string(v))
-        return json_string_value(v);
+        return strcmp(ref->name, "/model") == 0
+                   ? arena_written(arena, json_string_value(v))
+                   : json_string_value(v);
     char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(4));
     const char *kept = arena_strdup(arena, text ? text : "?");
     free(text);
@@ -236,6 +248,13 @@ static const char *key_of(const struct source *from, const struct sweep_ref *ref
     const char *label = figure_quantity_label(arena, ref->name);
     size_t n = strlen(label);
     bool plural = n > 0 && label[n - 1] == 's';
+    double number = json_number_value(get(from, ref));
+    char grouped[AXIS_TEXT_MAX];
+    if (number >= 1000 && number < 1e6)
+        text =
+            arena_strdup(arena, axis_value_text(grouped, &(struct axis) { 0 }, number));
+    if (plural && !of && number >= 1 && number <= 1)
+        return arena_printf(arena, "%s %.*s", text, (int)n - 1, label);
     return of || plural ? arena_printf(arena, "%s %s", text, of ? of : label)
                         : arena_printf(arena, "%s %s", label, text);
 }

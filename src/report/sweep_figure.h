@@ -4,8 +4,8 @@
  *       "x": "gpus", "y": "samples_per_s", "series": "/cluster/instance" }
  *
  * kind      line | points | bars | stacked_bars | front (points, and the line of those
- *           that no other beats in both x and y) | heatmap (x and y in rows and
- *           columns)
+ *           that no other beats in both x and y) | band (a line between two edges) |
+ *           heatmap (x and y in rows and columns)
  * x, y      the path of an axis or the name of a result; "y" may be a list of results
  * series    one or several of them: a line for each of their values, coloured by the
  *           first; by default all is one series

@@ -12,6 +12,7 @@ enum sweep_figure_kind {
     FIGURE_BARS,
     FIGURE_STACKED_BARS,
     FIGURE_FRONT,
+    FIGURE_BAND,
     FIGURE_HEATMAP
 };
 enum sweep_pick { PICK_BEST, PICK_LEAST, PICK_MOST };

@@ -54,6 +54,9 @@ static const struct sweep_quantity quantities[] = {
     { "/training/micro_batch_size", "batch per GPU",           AXIS_PLAIN,      "sequences", false, 1 },
     { "/training/global_batch_size", "global batch",           AXIS_PLAIN,      "sequences", false, 1 },
     { "/training/sequence_length", "sequence length",          AXIS_PLAIN,      "tokens", false, 1 },
+    { "/parallelism/sharding/degree", "GPUs that share states", AXIS_PLAIN,     NULL, false, 1 },
+    { "/model/n_layer",            "layers",                   AXIS_PLAIN,      NULL, false, 1 },
+    { "/model/num_hidden_layers",  "layers",                   AXIS_PLAIN,      NULL, false, 1 },
     { NULL },
 };
 /* clang-format on */

@@ -156,6 +156,10 @@ static const struct {
     { "{ \"base\": {}, \"axes\": [], \"plots\": [ { \"file\": \"b.svg\", \"kind\": "
       "\"heatmap\", \"x\": \"gpus\", \"y\": \"mfu\" } ] }",
       ":1:38: /plots/0: a heatmap needs a \"value\"" },
+    { "{ \"base\": {}, \"axes\": [], \"plots\": [ { \"file\": \"b.svg\", \"kind\": "
+      "\"band\", \"x\": \"gpus\", \"y\": [\"mfu\", \"hfu\"] } ] }",
+      ":1:38: /plots/0: a band needs three names in \"y\": its lower edge, the line in "
+      "it, its upper edge" },
 };
 
 static void test_bad_files(void)
@@ -388,12 +392,14 @@ static void test_figures(void)
                        "\"x\": \"gpus\", \"y\": \"mfu\", \"series\": "
                        "\"/training/micro_batch_size\" }, { \"file\": \"b.svg\", "
                        "\"kind\": \"heatmap\", \"x\": \"/cluster/count\", \"y\": "
-                       "\"/training/micro_batch_size\", \"value\": \"hfu\" } ]"));
+                       "\"/training/micro_batch_size\", \"value\": \"hfu\" }, { "
+                       "\"file\": \"c.svg\", \"kind\": \"band\", \"x\": \"gpus\", "
+                       "\"y\": [\"mfu\", \"hfu\", \"tokens_per_s\"] } ]"));
     CU_ASSERT_EQUAL_FATAL(x.rc, 0);
-    json_t *record =
-        json_pack("{s:{s:i, s:i}, s:{s:i, s:f, s:f, s:b}}", "axes", "/cluster/count", 1,
-                  "/training/micro_batch_size", 2, "results", "gpus", 8, "mfu", 0.5,
-                  "hfu", 0.6, "/memory/fits", 1);
+    json_t *record = json_pack("{s:{s:i, s:i}, s:{s:i, s:f, s:f, s:f, s:b}}", "axes",
+                               "/cluster/count", 1, "/training/micro_batch_size", 2,
+                               "results", "gpus", 8, "mfu", 0.5, "hfu", 0.6,
+                               "tokens_per_s", 0.7, "/memory/fits", 1);
     figure_sweep_add(x.figures, 1, record);
     json_t *unfit =
         json_pack("{s:{s:i, s:i}, s:{s:i, s:f, s:f, s:b}}", "axes", "/cluster/count", 2,
@@ -408,6 +414,12 @@ static void test_figures(void)
     CU_ASSERT_EQUAL(count(heatmap, "\"cell-0-0\""), 1);
     CU_ASSERT_EQUAL(count(heatmap, ">does not fit<"), 1);
     CU_ASSERT(count(heatmap, "class=\"hatch\"") > 3);
+    char *band = read_all(x.dir, "c.svg");
+    CU_ASSERT_EQUAL(count(band, "class=\"band\""), 0); /* of one point */
+    CU_ASSERT_EQUAL(count(band, "\"series-1\""), 1);
+    CU_ASSERT_EQUAL(count(band, "\"series-2\""), 0);
+    CU_ASSERT_EQUAL(count(band, " to throughput<"), 1);
+    free(band);
     /* what all points have in common, and not what an axis sets */
     CU_ASSERT_EQUAL(count(line, ">Simulated: ddp over nccl (pytorch-ddp), amp_fp16<"),
                     1);

@@ -1,0 +1,12 @@
+/* Names as people write them, for titles of figures. */
+#ifndef REPORT_WRITTEN_H
+#define REPORT_WRITTEN_H
+
+/* "BERT-large" of bert-large-uncased, "GPT-3 175B" of gpt3-175b; a name whose words are
+ * not known stays as it is. The caller frees it. */
+char *written_model(const char *name);
+
+/* "All-reduce" of all_reduce. The caller frees it. */
+char *written_collective(const char *name);
+
+#endif
