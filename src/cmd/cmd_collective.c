@@ -23,6 +23,7 @@
 
 struct arguments {
     const char *cluster, *gpus, *fabric, *quality, *nccl, *bytes, *json, *plot;
+    struct draw_size size;
     struct option_list logs;
     int op, algorithm, protocol, network, backend;
     bool unfold, explain;
@@ -82,6 +83,7 @@ static const struct option options[] = {
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE",
       .help = "bus bandwidth against size, with what was measured (.svg, .png, .pdf)" },
+    OPTION_FIGURE_SIZE(AT(size), "--plot"),
     { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
       .value = "FILE",
       .help = "a log of nccl-tests: judge its sizes instead; may be repeated" },
@@ -435,7 +437,7 @@ static int write_plot(const struct request *w)
                                         .n_gpus = w->group.spans[0].n_gpus };
     collective_points_find(&points);
     const struct collective_figure figure = {
-        .path = w->args->plot,
+        .to = { w->args->plot, w->args->size },
         .fabric = has_network(w) ? w->cluster.fabric : NULL,
         .nccl = w->args->nccl,
         .rows = w->rows.v,
@@ -476,7 +478,7 @@ static int run_logs(struct request *w, int64_t *slower)
         .cluster = a->cluster,
         .ask = { &w->cluster, &w->group, (enum coll_op)a->op, a->nccl },
         .json = a->json,
-        .plot = a->plot,
+        .plot = { a->plot, a->size },
         .logs = &a->logs,
     };
     int rc = prepare(w) || collective_log(w->loader, &q, slower, w->err);

@@ -19,6 +19,7 @@ enum { SIDES_MAX = 8 };
 struct arguments {
     struct option_list sets, to, logs, to_logs;
     const char *json, *plot, *html;
+    struct draw_size size;
     int by;
 };
 
@@ -40,6 +41,7 @@ static const struct option options[] = {
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE", .help = "draw the way from the first to the last (.svg, .png, .pdf)" },
+    OPTION_FIGURE_SIZE(AT(size), "--plot"),
     { .name = "--html", .type = OPTION_OUT, .at = AT(html), .value = "FILE",
       .help = "write all of it as one page; a .json gets its data alone" },
     { .name = NULL },
@@ -215,7 +217,8 @@ static int compare(struct side *a, struct side *b, const struct arguments *args,
             report_difference_text(stdout, &view);
         json_array_append_new(pairs, report_difference_json(&view));
         if (args->plot && last)
-            rc = figure_difference_write(&view, args->plot, err);
+            rc = figure_difference_write(
+                &view, &(struct draw_to) { args->plot, args->size }, err);
     }
     difference_release(&d);
     return rc;

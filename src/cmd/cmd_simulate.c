@@ -27,7 +27,8 @@ struct arguments {
     bool unfold, timing;
     const char *json, *estimator, *trace, *chakra;
     const char *plots[STEP_FIGURES], *plot_job, *plot_schedules, *html;
-    struct cfg scenario; /* as it was read */
+    struct draw_size size; /* of figures */
+    struct cfg scenario;   /* as it was read */
     int64_t trace_ranks;
     struct campaign campaign;
     struct campaign_result beyond;
@@ -67,6 +68,7 @@ static const struct option options[] = {
     { .name = "--plot-job", .without = "--emit", .type = OPTION_OUT,
       .at = AT(plot_job), .value = "FILE",
       .help = "draw the phases of the whole job, and what is billed" },
+    OPTION_FIGURE_SIZE(AT(size), "--plot*"),
     { .name = "--html", .without = "--emit", .type = OPTION_OUT, .at = AT(html),
       .value = "FILE", .help = "write all of it as one page; a .json gets its data alone" },
     { .name = "--trace", .without = "--emit", .type = OPTION_OUT, .at = AT(trace),
@@ -162,7 +164,8 @@ static int draw(const struct step_figures *f, const struct scenario *s,
 {
     for (int i = 0; i < STEP_FIGURES; i++)
         if (args->plots[i] &&
-            figure_step_write(f, (enum step_figure)i, s, r, args->plots[i], err))
+            figure_step_write(f, (enum step_figure)i, s, r,
+                              &(struct draw_to) { args->plots[i], args->size }, err))
             return -1;
     return args->html
                ? page_write(page_step(f, s, r, &args->beyond, args->scenario.json),
@@ -227,9 +230,12 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
     if (figures && rc == 0)
         rc = draw(figures, s, r, args, err);
     if (args->plot_job && rc == 0)
-        rc = figure_job_write(s, &args->beyond.job, args->plot_job, err);
+        rc = figure_job_write(s, &args->beyond.job,
+                              &(struct draw_to) { args->plot_job, args->size }, err);
     if (args->plot_schedules && rc == 0)
-        rc = schedules_plot(args->scenario, args->plot_schedules, stderr, err);
+        rc = schedules_plot(args->scenario,
+                            &(struct draw_to) { args->plot_schedules, args->size },
+                            stderr, err);
     figure_step_free(figures);
     return rc;
 }

@@ -18,6 +18,7 @@
 
 static const struct option options[] = {
     OUT("--plot", plot, "FILE", "draw the cluster too: .svg, .png or .pdf"),
+    OPTION_FIGURE_SIZE(offsetof(struct topology_args, size), "--plot"),
     WORD("--import-nccl-xml", nccl_xml, "FILE", "make an instance of NCCL_TOPO_DUMP_FILE"),
     WORD("--import-nvidia-smi", nvidia_smi, "FILE", "make one of `nvidia-smi topo -m`"),
     OUT("--out", out, "FILE", "write the instance there; standard output by default"),
@@ -264,7 +265,7 @@ static void print_cluster(const struct net *net)
         print_group(net, i, &c->groups[i]);
 }
 
-static int show(const char *spec, const char *plot)
+static int show(const char *spec, const struct draw_to *plot)
 {
     struct cfg_loader loader;
     struct cluster cluster;
@@ -276,7 +277,7 @@ static int show(const char *spec, const char *plot)
 
     struct net *net = net_new(&cluster, true, &err);
 
-    if (!net || (plot && figure_topology_write(&cluster, plot, &err))) {
+    if (!net || (plot->path && figure_topology_write(&cluster, plot, &err))) {
         net_free(net);
         return cmd_fail(&loader, &err);
     }
@@ -319,5 +320,6 @@ int cmd_topology(int argc, char **argv)
         fprintf(stderr, "smsim topology: %s (see smsim topology --help)\n", what);
         return EXIT_USAGE;
     }
-    return words.n == 1 ? show(words.values[0], args.plot) : cmd_topology_import(&args);
+    const struct draw_to plot = { args.plot, args.size };
+    return words.n == 1 ? show(words.values[0], &plot) : cmd_topology_import(&args);
 }

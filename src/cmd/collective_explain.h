@@ -5,6 +5,7 @@
 
 #include "base/vec.h"
 #include "cost/collective.h"
+#include "draw/draw.h"
 
 struct collective_row {
     double size_B, time_s, algbw_Bps, busbw_Bps;
@@ -36,7 +37,7 @@ void collective_points_release(struct collective_points *p);
 
 /* Bus bandwidth against size. */
 struct collective_figure {
-    const char *path;
+    struct draw_to to;
     const struct fabric *fabric; /* NULL: within a node */
     const char *nccl;            /* its version; NULL: the fabric's */
     const struct collective_row *rows;

@@ -74,7 +74,7 @@ static void place(const struct bandwidth *b, const struct collective_points *p,
 
 /* The figure: each published table is a curve of points. */
 static int draw(const struct report_bandwidth *x, const struct collective_points *p,
-                const char *path, struct err *err)
+                const struct draw_to *to, struct err *err)
 {
     size_t n = (size_t)p->tables.n;
     struct collective_curve *curves = xmalloc((n + 1) * sizeof(*curves));
@@ -83,7 +83,7 @@ static int draw(const struct report_bandwidth *x, const struct collective_points
         curves[i] = (struct collective_curve) { t->name, (size_t)t->size_B.n,
                                                 t->size_B.v, t->busbw_Bps.v, true };
     }
-    int rc = figure_bandwidth_write(x, curves, n, path, err);
+    int rc = figure_bandwidth_write(x, curves, n, to, err);
     free(curves);
     return rc;
 }
@@ -111,7 +111,7 @@ static int give(struct cfg_loader *loader, const struct collective_logs *q,
         print_rows(&x);
         print_fits(b);
     }
-    int rc = q->plot ? draw(&x, &p, q->plot, err) : 0;
+    int rc = q->plot.path ? draw(&x, &p, &q->plot, err) : 0;
     if (rc == 0 && q->json) {
         json_t *tree = contract_result(&report_bandwidth_contract, &x);
         rc = report_json_write(tree, q->json, err);

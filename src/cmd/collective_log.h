@@ -4,12 +4,14 @@
 
 #include "cmd/options.h"
 #include "doctor/bandwidth.h"
+#include "draw/draw.h"
 
 /* What is asked of logs. */
 struct collective_logs {
     const char *cluster; /* as on the command line */
     struct bandwidth_ask ask;
-    const char *json, *plot; /* NULL: not asked for */
+    const char *json;    /* NULL: not asked for */
+    struct draw_to plot; /* its path likewise */
     const struct option_list *logs;
 };
 

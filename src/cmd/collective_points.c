@@ -196,7 +196,7 @@ int collective_figure_write(const struct collective_figure *f, struct err *err)
         .n_curves = (size_t)curves.n,
         .bus_factor = coll_bus_factor(f->measured->op, f->measured->n_ranks),
     };
-    int rc = figure_collective_write(&figure, f->path, err);
+    int rc = figure_collective_write(&figure, &f->to, err);
     arena_release(&arena);
     VEC_RELEASE(&curves);
     VEC_RELEASE(&simulated.size_B);

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "draw/draw.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -132,6 +133,7 @@ static int store(const struct usage *u, const struct option *o, const char *text
 {
     void *at = (char *)args + o->at;
     struct option_list *list = at;
+    struct err err = { 0 };
     switch (o->type) {
     case OPTION_FLAG:
         *(bool *)at = true;
@@ -148,6 +150,9 @@ static int store(const struct usage *u, const struct option *o, const char *text
         return OPTIONS_GO_ON;
     case OPTION_ENUM:
         return store_enum(u, o, text, at);
+    case OPTION_SIZE:
+        return draw_size_parse(text, at, &err) ? wrong(u, o->name, err.text)
+                                               : OPTIONS_GO_ON;
     case OPTION_INT:
     case OPTION_REAL:
         return store_number(u, o, text, at);
@@ -155,12 +160,15 @@ static int store(const struct usage *u, const struct option *o, const char *text
     return OPTIONS_WRONG;
 }
 
+/* "--plot*" is any option that begins so. */
 static bool is_given(int argc, char **argv, const char *name, int *times)
 {
-    size_t n = strlen(name);
+    size_t n = strcspn(name, "*");
+    bool any = name[n] == '*';
     *times = 0;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        *times += strncmp(argv[i], name, n) == 0 && (!argv[i][n] || argv[i][n] == '=');
+        *times +=
+            strncmp(argv[i], name, n) == 0 && (any || !argv[i][n] || argv[i][n] == '=');
     return *times > 0;
 }
 
@@ -176,7 +184,8 @@ static int check_given(const struct usage *u, int argc, char **argv)
             fprintf(stderr, "warning: %s: is given %d times; the last counts\n",
                     o->name, times);
         if (o->with && !is_given(argc, argv, o->with, &unused)) {
-            snprintf(what, sizeof(what), "does nothing without %s", o->with);
+            snprintf(what, sizeof(what), "does nothing without %.*s",
+                     (int)strcspn(o->with, "*"), o->with);
             return wrong(u, o->name, what);
         }
         if (o->without && is_given(argc, argv, o->without, &unused)) {

@@ -16,6 +16,7 @@ enum option_type {
     OPTION_INT,     /* int64_t within min..max */
     OPTION_REAL,    /* double within min..max */
     OPTION_ENUM,    /* int, by names */
+    OPTION_SIZE,    /* struct draw_size: of a figure */
     OPTION_LIST,    /* struct option_list: may be given several times */
 };
 
@@ -36,7 +37,8 @@ struct option {
     const struct name_value *names;
     /* in place of names, for those of another table: fills at most `most` rows */
     void (*list)(struct name_value *out, int most);
-    const char *with;    /* the option without which it does nothing; NULL: none */
+    const char *with;    /* the option without which it does nothing, or "--plot*": any
+                          * that begins so; NULL: none */
     const char *without; /* likewise, the option with which it does nothing */
 };
 
@@ -48,6 +50,16 @@ struct usage {
     const struct option *options;
     int min_positional, max_positional;
 };
+
+/* The row of --size, after those of figures; WITH is the option that it goes with,
+ * NULL where it always acts. */
+#define OPTION_FIGURE_SIZE(AT_MEMBER, WITH)                                      \
+    {                                                                            \
+        .name = "--size", .type = OPTION_SIZE, .at = AT_MEMBER, .value = "SIZE", \
+        .with = WITH,                                                            \
+        .help = "of figures: column (3.5 inch), slide (1280x720) or "            \
+                "WxH in pixels"                                                  \
+    }
 
 /* What reading a command line came to; all but the first are exit codes. */
 enum { OPTIONS_GO_ON = -1, OPTIONS_HELPED, OPTIONS_WRONG = 2, OPTIONS_NO_OUT = 3 };

@@ -71,7 +71,8 @@ static void release(struct run *x)
     cfg_loader_release(&x->loader);
 }
 
-int schedules_plot(struct cfg scenario, const char *path, FILE *log, struct err *err)
+int schedules_plot(struct cfg scenario, const struct draw_to *to, FILE *log,
+                   struct err *err)
 {
     struct run *runs = xcalloc(SCHEDULES_MAX, sizeof(*runs));
     struct schedule_step steps[SCHEDULES_MAX];
@@ -79,7 +80,7 @@ int schedules_plot(struct cfg scenario, const char *path, FILE *log, struct err 
                                      "virtual_stages");
     int64_t chunks = json_is_integer(stages) ? json_integer_value(stages) : 1;
     size_t n = 0, n_runs = 0;
-    int rc = draw_check_name(path, err);
+    int rc = draw_check_name(to->path, err);
     for (const struct name_value *v = parallelism_schedule_names; v->name && rc == 0;
          v++) {
         struct run *x = &runs[n_runs++];
@@ -90,11 +91,11 @@ int schedules_plot(struct cfg scenario, const char *path, FILE *log, struct err 
             steps[n++] = (struct schedule_step) { x->figures, &x->s, &x->r };
     }
     if (rc == 0)
-        rc = n ? figure_schedules_write(steps, n, path, err)
+        rc = n ? figure_schedules_write(steps, n, to, err)
                : err_set(err,
                          "%s: there is no pipeline whose schedules could be drawn "
                          "(/parallelism/pipeline is 2 or more)",
-                         path);
+                         to->path);
     for (size_t i = 0; i < n_runs; i++)
         release(&runs[i]);
     free(runs);

@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "config/cfg.h"
+#include "draw/draw.h"
 
 #include <stdio.h>
 
@@ -11,6 +12,7 @@
  * chunks a stage where one is of chunks and the scenario has none, and draws the steps
  * that can be. Those that cannot are said with the reason, on `log`. Fails where none
  * can be, or without a pipeline. */
-int schedules_plot(struct cfg scenario, const char *path, FILE *log, struct err *err);
+int schedules_plot(struct cfg scenario, const struct draw_to *to, FILE *log,
+                   struct err *err);
 
 #endif

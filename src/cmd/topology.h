@@ -2,6 +2,7 @@
 #ifndef CMD_TOPOLOGY_H
 #define CMD_TOPOLOGY_H
 
+#include "draw/draw.h"
 #include "hardware/import.h"
 
 struct topology_args {
@@ -9,6 +10,7 @@ struct topology_args {
     const char *out;                   /* NULL: standard output */
     const char *nic_rate;
     const char *plot; /* a figure of an instance; NULL: none */
+    struct draw_size size;
     struct raw_import words;
 };
 

@@ -182,8 +182,8 @@ static int show(struct showing *w)
     int rc = 0;
     if (!q->json || strcmp(q->json, "-") != 0)
         report_compare_text(stdout, &w->report);
-    if (q->plot)
-        rc = figure_compare_write(&w->report, q->plot, &w->err);
+    if (q->plot.path)
+        rc = figure_compare_write(&w->report, &q->plot, &w->err);
     if (rc == 0 && q->json) {
         json_t *tree = report_compare_json(&w->report, &w->loader.diags);
         rc = report_json_write(tree, q->json, &w->err);

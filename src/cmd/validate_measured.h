@@ -4,13 +4,15 @@
 #define CMD_VALIDATE_MEASURED_H
 
 #include "cmd/options.h"
+#include "draw/draw.h"
 
 #include <stdbool.h>
 
 struct measured_request {
     const char *gpu;      /* a name, or a profile's file; NULL: by the device's name */
     const char *instance; /* machine; NULL: one that has this GPU */
-    const char *json, *plot;
+    const char *json;
+    struct draw_to plot; /* its path NULL: not asked for */
 };
 
 /* Reads the files, predicts each step in them, shows both. An exit code: EXIT_UNFIT

@@ -191,7 +191,7 @@ static struct axis y_axis_of(const struct chart *chart)
 void chart_draw(const struct chart *chart, struct draw *d)
 {
     struct axis y = y_axis_of(chart);
-    bool named = chart_names_suit(chart, d->height);
+    bool named = chart_names_suit(chart, d->width, d->height);
     struct frame f;
 
     frame_init(&f, chart->title, chart->subtitle, &chart->x, &y);
@@ -226,11 +226,11 @@ void chart_draw(const struct chart *chart, struct draw *d)
     frame_release(&f);
 }
 
-int chart_write(const struct chart *chart, const char *path, struct err *err)
+int chart_write(const struct chart *chart, const struct draw_to *to, struct err *err)
 {
     struct draw d;
 
-    if (draw_open(&d, path, chart->width > 0 ? chart->width : CHART_WIDTH,
+    if (draw_open(&d, to, chart->width > 0 ? chart->width : CHART_WIDTH,
                   chart->height > 0 ? chart->height : CHART_HEIGHT, err))
         return -1;
     chart_draw(chart, &d);

@@ -72,7 +72,7 @@ struct chart {
     bool legend_below;         /* never at the right */
 };
 
-int chart_write(const struct chart *chart, const char *path, struct err *err);
+int chart_write(const struct chart *chart, const struct draw_to *to, struct err *err);
 void chart_draw(const struct chart *chart, struct draw *d);
 
 /* The points that no other beats in both x and y (less is better, or more), by rising

@@ -8,7 +8,7 @@
 
 enum { NAME_FONT = 12, NAME_PITCH = 15, NAME_GAP = 14, LINES_MAX = 12 };
 
-#define ROOM_MAX 0.32   /* of the width */
+#define ROOM_MAX 0.42   /* of the width */
 #define HEIGHT_MAX 0.55 /* of the height: what title and axis leave at least */
 #define EARLY_PX 24     /* an end that far from the data's edge has its name there */
 
@@ -37,7 +37,7 @@ static struct draw_point last_of(const struct frame *f, const struct series *s)
     return at;
 }
 
-bool chart_names_suit(const struct chart *chart, double height)
+bool chart_names_suit(const struct chart *chart, double width, double height)
 {
     size_t n = 0;
 
@@ -52,8 +52,7 @@ bool chart_names_suit(const struct chart *chart, double height)
     return n > 0 && n <= LINES_MAX && chart->x.scale != AXIS_CATEGORY &&
            !chart->legend_below && !(chart->identity > 0) &&
            (double)n * NAME_PITCH <= height * HEIGHT_MAX &&
-           chart_names_room(chart) <=
-               ROOM_MAX * (chart->width > 0 ? chart->width : CHART_WIDTH);
+           chart_names_room(chart) <= ROOM_MAX * width;
 }
 
 double chart_names_room(const struct chart *chart)

@@ -5,9 +5,9 @@
 
 #include "draw/chart_marks.h"
 
-/* Whether a chart of that height has only lines (bands and limits among them) that all
+/* Whether a chart of that size has only lines (bands and limits among them) that all
  * have a name, and few enough of them. */
-bool chart_names_suit(const struct chart *chart, double height);
+bool chart_names_suit(const struct chart *chart, double width, double height);
 
 /* Pixels that the names take at the right of the data. */
 double chart_names_room(const struct chart *chart);

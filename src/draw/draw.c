@@ -5,6 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COLUMN = 336, SIDE_MIN = 160, SIDE_MAX = 8000 }; /* pixels */
+
+#define COLUMN_SCALE (28.0 / 30) /* texts of 10 pixels are of 7 points */
+#define UPRIGHT 1.1              /* height by width */
+#define SIZES \
+    "\"%.40s\" is no size (write column, slide, or 800x500, of 160 to 8000 pixels)"
+
 static const struct draw_methods *const by_ending[] = {
     &draw_svg_methods,
     &draw_png_methods,
@@ -33,6 +40,17 @@ int draw_check_name(const char *path, struct err *err)
     return methods->ready ? methods->ready(err) : 0;
 }
 
+static void open_scaled(struct draw *d, const struct draw_methods *methods,
+                        double width, double height, double scale)
+{
+    *d = (struct draw) { .methods = methods,
+                         .width = width,
+                         .height = height,
+                         .scale = scale,
+                         .prefix = "" };
+    methods->begin(d);
+}
+
 void draw_open_on(struct draw *d, const struct draw_methods *methods, void *back,
                   const char *prefix, double width, double height)
 {
@@ -40,20 +58,76 @@ void draw_open_on(struct draw *d, const struct draw_methods *methods, void *back
                          .back = back,
                          .width = width,
                          .height = height,
+                         .scale = 1,
                          .prefix = prefix ? prefix : "" };
     methods->begin(d);
 }
 
-int draw_open(struct draw *d, const char *path, double width, double height,
-              struct err *err)
+static int open_file(struct draw *d, const struct draw_to *to, double width,
+                     double height, double scale, struct err *err)
 {
     struct file_out file;
 
-    if (draw_check_name(path, err) || file_out_open(&file, path, err))
+    if (draw_check_name(to->path, err) || file_out_open(&file, to->path, err))
         return -1;
-    draw_open_on(d, methods_of(path), NULL, NULL, width, height);
+    open_scaled(d, methods_of(to->path), width, height, scale);
     d->file = file;
     d->to_file = true;
+    return 0;
+}
+
+/* A narrower figure is lower, but less so, and hardly higher than wide: its text is as
+ * large as ever. */
+static double height_for(double height, double width, double own_width)
+{
+    return fmax(height * sqrt(width / own_width), fmin(height, UPRIGHT * width));
+}
+
+int draw_open(struct draw *d, const struct draw_to *to, double width, double height,
+              struct err *err)
+{
+    double scale = to->size.scale > 0 ? to->size.scale : 1;
+
+    if (!(to->size.width > 0))
+        return open_file(d, to, width, height, scale, err);
+    return open_file(d, to, to->size.width / scale,
+                     to->size.height > 0
+                         ? to->size.height / scale
+                         : height_for(height, to->size.width / scale, width),
+                     scale, err);
+}
+
+int draw_open_fixed(struct draw *d, const struct draw_to *to, double width,
+                    double height, struct err *err)
+{
+    double scale = to->size.width > 0 ? to->size.width / width : 1;
+
+    if (to->size.height > 0)
+        scale = fmin(scale, to->size.height / height);
+    return open_file(d, to, width, height, scale, err);
+}
+
+int draw_size_parse(const char *text, struct draw_size *size, struct err *err)
+{
+    static const struct {
+        const char *name;
+        struct draw_size size;
+    } named[] = { { "column", { COLUMN, 0, COLUMN_SCALE } },
+                  { "slide", { 1280, 720, 1.6 } } };
+    char *end;
+
+    for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+        if (strcmp(text, named[i].name) == 0) {
+            *size = named[i].size;
+            return 0;
+        }
+    *size = (struct draw_size) { .width = strtod(text, &end) };
+    if (end == text || *end != 'x' || !(size->width >= SIDE_MIN) ||
+        size->width > SIDE_MAX)
+        return err_set(err, SIZES, text);
+    size->height = strtod(text = end + 1, &end);
+    if (end == text || *end || !(size->height >= SIDE_MIN) || size->height > SIDE_MAX)
+        return err_set(err, SIZES, text);
     return 0;
 }
 

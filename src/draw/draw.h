@@ -8,7 +8,7 @@
  * Output is deterministic to the byte.
  *
  *     struct draw d;
- *     if (draw_open(&d, "a.svg", 720, 450, err))
+ *     if (draw_open(&d, &(struct draw_to) { "a.svg" }, 720, 450, err))
  *         return -1;
  *     draw_rect(&d, box, &(struct draw_style) { .id = "gpu0", .fill = 0xff0072b2 });
  *     return draw_close(&d, err);
@@ -106,20 +106,40 @@ struct draw_methods {
     void (*release)(struct draw *d);
 };
 
+/* How large a figure is to be on paper or screen; all 0: as large as its kind is. */
+struct draw_size {
+    double width, height; /* pixels of 1/96 inch; height 0: by what is drawn */
+    double scale;         /* of everything that is drawn; 0 counts as 1 */
+};
+
+/* Where a figure goes. */
+struct draw_to {
+    const char *path; /* ends in .svg, .png or .pdf; "-" is SVG on standard output */
+    struct draw_size size;
+};
+
 struct draw {
     const struct draw_methods *methods;
-    void *back; /* the back end's own */
-    double width, height;
-    const char *prefix; /* of every id, so that several figures fit one page */
+    void *back;           /* the back end's own */
+    double width, height; /* of what is laid out */
+    double scale;         /* pixels on paper for one of these */
+    const char *prefix;   /* of every id, so that several figures fit one page */
     struct file_out file;
     bool to_file;
 };
 
-/* Opens a canvas that becomes `path`, which ends in .svg, .png or .pdf ("-" is SVG on
- * standard output). After success draw_close follows; the file appears when that
- * succeeds, else not at all. */
-int draw_open(struct draw *d, const char *path, double width, double height,
+/* "column" (3.5 inch, no text below 7 pt), "slide" (1280x720), or WxH in pixels. */
+int draw_size_parse(const char *text, struct draw_size *size, struct err *err);
+
+/* Opens a canvas that becomes a file. Width and height are what the figure takes where
+ * no size was asked for; after success they are in `d`. draw_close follows; the file
+ * appears when that succeeds, else not at all. */
+int draw_open(struct draw *d, const struct draw_to *to, double width, double height,
               struct err *err);
+
+/* The same for a figure that has one layout: it is scaled to the size asked for. */
+int draw_open_fixed(struct draw *d, const struct draw_to *to, double width,
+                    double height, struct err *err);
 int draw_close(struct draw *d, struct err *err);
 
 /* A canvas on any back end, and into text: for figures inside a page, and for tests.
@@ -160,6 +180,13 @@ double draw_text_width(const char *s, double size, bool bold);
 
 /* `s` cut to that width, ending in "..." where cut; the caller frees it. */
 char *draw_text_fit(const char *s, double size, bool bold, double width);
+
+enum { DRAW_LINES_MAX = 3 };
+
+/* `s` in as few lines of that width as hold it, at most DRAW_LINES_MAX, the last cut
+ * where need be; returns how many. The caller frees them. */
+size_t draw_text_lines(const char *s, double size, bool bold, double width,
+                       char *lines[DRAW_LINES_MAX]);
 
 /* `s` as valid UTF-8 on one line (what is not becomes U+FFFD or a blank); the caller
  * frees it. */

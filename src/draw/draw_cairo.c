@@ -79,12 +79,12 @@ static struct canvas *new_canvas(void)
 static void png_begin(struct draw *d)
 {
     struct canvas *c = new_canvas();
+    double scale = PNG_SCALE * d->scale;
 
-    c->surface =
-        cairo.image_surface_create(CAIRO_FORMAT_RGB24, (int)ceil(d->width * PNG_SCALE),
-                                   (int)ceil(d->height * PNG_SCALE));
+    c->surface = cairo.image_surface_create(
+        CAIRO_FORMAT_RGB24, (int)ceil(d->width * scale), (int)ceil(d->height * scale));
     begin(d, c);
-    cairo.scale(c->cr, PNG_SCALE, PNG_SCALE);
+    cairo.scale(c->cr, scale, scale);
     cairo.set_source_rgb(c->cr, 1, 1, 1);
     cairo.paint(c->cr);
 }
@@ -92,15 +92,16 @@ static void png_begin(struct draw *d)
 static void pdf_begin(struct draw *d)
 {
     struct canvas *c = new_canvas();
+    double scale = 0.75 * d->scale;
 
     /* a point is 4/3 of a pixel: the page has the figure's nominal size */
-    c->surface = cairo.pdf_surface_create_for_stream(collect, &c->bytes,
-                                                     d->width * 0.75, d->height * 0.75);
+    c->surface = cairo.pdf_surface_create_for_stream(
+        collect, &c->bytes, d->width * scale, d->height * scale);
     /* no clock in the output */
     cairo.pdf_surface_set_metadata(c->surface, CAIRO_PDF_METADATA_CREATE_DATE,
                                    "2000-01-01T00:00:00Z");
     begin(d, c);
-    cairo.scale(c->cr, 0.75, 0.75);
+    cairo.scale(c->cr, scale, scale);
 }
 
 static cairo_t *cr_of(const struct draw *d)

@@ -276,8 +276,8 @@ static int svg_finish(struct draw *d, struct strbuf *out, struct err *err)
 
     (void)err;
     strbuf_addstr(out, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
-    attr(out, "width", d->width);
-    attr(out, "height", d->height);
+    attr(out, "width", d->width * d->scale);
+    attr(out, "height", d->height * d->scale);
     strbuf_addstr(out, " viewBox=\"0 0 ");
     num(out, d->width);
     strbuf_addch(out, ' ');

@@ -4,6 +4,7 @@
 #include "base/xmalloc.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Advance widths in thousandths of the font size, characters 32 to 126: Adobe's
@@ -126,4 +127,42 @@ char *draw_text_fit(const char *s, double size, bool bold, double width)
     if (room >= 0)
         strcat(text, "...");
     return text;
+}
+
+/* How many bytes of whole words fit; at least one word. */
+static size_t fitting(const char *s, double size, bool bold, double width)
+{
+    size_t best = 0;
+
+    for (size_t n = strcspn(s, " ");;
+         n += strspn(s + n, " "), n += strcspn(s + n, " ")) {
+        char *head = xstrndup(s, n);
+        bool fits = draw_text_width(head, size, bold) <= width;
+        free(head);
+        if (!fits)
+            return best ? best : n;
+        best = n;
+        if (!s[n])
+            return best;
+    }
+}
+
+size_t draw_text_lines(const char *s, double size, bool bold, double width,
+                       char *lines[DRAW_LINES_MAX])
+{
+    char *clean = draw_text_clean(s);
+    const char *at = clean + strspn(clean, " ");
+    size_t n = 0;
+
+    while (*at && n < DRAW_LINES_MAX) {
+        size_t fit =
+            n + 1 == DRAW_LINES_MAX ? strlen(at) : fitting(at, size, bold, width);
+        char *line = xstrndup(at, fit);
+        lines[n++] = draw_text_fit(line, size, bold, width);
+        free(line);
+        at += fit;
+        at += strspn(at, " ");
+    }
+    free(clean);
+    return n;
 }

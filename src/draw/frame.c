@@ -43,11 +43,43 @@ static bool has_text(const char *s)
     return s && *s;
 }
 
-static double top_room(const struct frame *f)
+/* What is above the data, in its order. */
+enum { HEAD_TITLE, HEAD_SUBTITLE, HEAD_PROVENANCE, HEADS };
+
+static const struct head {
+    const char *id;
+    double font, line;
+    bool bold;
+    uint32_t colour;
+} heads[HEADS] = {
+    [HEAD_TITLE] = { "title", TITLE_FONT, TITLE_H, true, PALETTE_INK },
+    [HEAD_SUBTITLE] = { "subtitle", SUB_FONT, SUB_H, false, PALETTE_SOFT },
+    [HEAD_PROVENANCE] = { "provenance", SOURCE_FONT, SOURCE_H, false, PALETTE_SOFT },
+};
+
+/* Lays the heads out from `y` on, and draws them where there is a canvas; returns where
+ * they end. */
+static double lay_heads(const struct frame *f, struct draw *d, double y, double width)
 {
-    return EDGE + (has_text(f->title) ? TITLE_H : 0) +
-           (has_text(f->subtitle) ? SUB_H : 0) +
-           (has_text(f->provenance) ? SOURCE_H : 0) + 6;
+    const char *const texts[HEADS] = { f->title, f->subtitle, f->provenance };
+
+    for (size_t i = 0; i < HEADS; i++) {
+        const struct head *h = &heads[i];
+        char *lines[DRAW_LINES_MAX];
+        size_t n = has_text(texts[i]) ? draw_text_lines(texts[i], h->font, h->bold,
+                                                        width - 2 * EDGE, lines)
+                                      : 0;
+        for (size_t k = 0; k < n; y += h->line, free(lines[k++]))
+            if (d)
+                draw_text(d, EDGE, y, lines[k],
+                          &(struct draw_text) { .id = k ? NULL : h->id,
+                                                .cls = h->id,
+                                                .size = h->font,
+                                                .level = DRAW_TOP,
+                                                .bold = h->bold,
+                                                .colour = h->colour });
+    }
+    return y;
 }
 
 static double inset_at(const struct axis_view *v, bool low)
@@ -120,7 +152,8 @@ static void place_legend(struct frame *f, double width, double height)
 
 void frame_layout(struct frame *f, double width, double height)
 {
-    double top = top_room(f), left = 60, bottom = 50, right = EDGE + 4;
+    double top = lay_heads(f, NULL, EDGE, width) + 6, left = 60, bottom = 50,
+           right = EDGE + 4;
 
     axis_view_fix(&f->x);
     axis_view_fix(&f->y);
@@ -165,38 +198,6 @@ static void fitted(struct draw *d, double x, double y, const char *s, double wid
 
     draw_text(d, x, y, text, style);
     free(text);
-}
-
-static void draw_titles(const struct frame *f, struct draw *d)
-{
-    double y = EDGE, width = d->width - 2 * EDGE;
-
-    if (has_text(f->title)) {
-        fitted(d, EDGE, y, f->title, width,
-               &(struct draw_text) { .id = "title",
-                                     .cls = "title",
-                                     .size = TITLE_FONT,
-                                     .level = DRAW_TOP,
-                                     .bold = true,
-                                     .colour = PALETTE_INK });
-        y += TITLE_H;
-    }
-    if (has_text(f->subtitle)) {
-        fitted(d, EDGE, y, f->subtitle, width,
-               &(struct draw_text) { .id = "subtitle",
-                                     .cls = "subtitle",
-                                     .size = SUB_FONT,
-                                     .level = DRAW_TOP,
-                                     .colour = PALETTE_SOFT });
-        y += SUB_H;
-    }
-    if (has_text(f->provenance))
-        fitted(d, EDGE, y, f->provenance, width,
-               &(struct draw_text) { .id = "provenance",
-                                     .cls = "provenance",
-                                     .size = SOURCE_FONT,
-                                     .level = DRAW_TOP,
-                                     .colour = PALETTE_SOFT });
 }
 
 static void draw_grid(const struct frame *f, struct draw *d)
@@ -281,7 +282,7 @@ void frame_draw(const struct frame *f, struct draw *d)
 {
     draw_rect(d, (struct draw_box) { 0, 0, d->width, d->height },
               &(struct draw_style) { .id = "background", .fill = PALETTE_WHITE });
-    draw_titles(f, d);
+    lay_heads(f, d, EDGE, d->width);
     if (!f->no_grid)
         draw_grid(f, d);
     draw_x_axis(f, d);

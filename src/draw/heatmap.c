@@ -176,11 +176,11 @@ void heatmap_draw(const struct heatmap *map, struct draw *d)
     frame_release(&f);
 }
 
-int heatmap_write(const struct heatmap *map, const char *path, struct err *err)
+int heatmap_write(const struct heatmap *map, const struct draw_to *to, struct err *err)
 {
     struct draw d;
 
-    if (draw_open(&d, path, CHART_WIDTH, CHART_HEIGHT, err))
+    if (draw_open(&d, to, CHART_WIDTH, CHART_HEIGHT, err))
         return -1;
     heatmap_draw(map, &d);
     return draw_close(&d, err);

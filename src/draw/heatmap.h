@@ -16,7 +16,7 @@ struct heatmap {
     const char *hatched_name; /* what they mean: "does not fit" */
 };
 
-int heatmap_write(const struct heatmap *map, const char *path, struct err *err);
+int heatmap_write(const struct heatmap *map, const struct draw_to *to, struct err *err);
 void heatmap_draw(const struct heatmap *map, struct draw *d);
 
 #endif

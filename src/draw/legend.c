@@ -6,9 +6,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KEY_W = 26, KEY_GAP = 7, COLUMN_GAP = 16, ROWS_BELOW_MAX = 6 };
+enum { KEY_W = 26, KEY_GAP = 7, COLUMN_GAP = 16, DATA_H = 200 /* with its axis */ };
 
-#define SHARE_BELOW_MAX 0.27 /* of the figure's height */
+/* What a legend below the data takes at most; in a narrow figure, which has room for
+ * few columns, more. */
+static const struct below {
+    double narrower_than, share, name; /* of the height, of the width */
+    double rows;
+} below[] = { { 500, 0.5, 0.85, 10 }, { INFINITY, 0.27, 0.45, 6 } };
+
+static const struct below *below_of(double width)
+{
+    return width < below[0].narrower_than ? &below[0] : &below[1];
+}
 
 void legend_release(struct legend *legend)
 {
@@ -35,10 +45,12 @@ void legend_measure(struct legend *legend, double width, double height)
     size_t n = (size_t)legend->items.n, places;
     double name_w = ceil(widest_name(legend)) + 1, right_max = width * 0.3, most;
 
+    const struct below *most_below = below_of(width);
+
     legend->box = (struct draw_box) { 0 };
     if (n == 0)
         return;
-    legend->column_w = KEY_W + KEY_GAP + fmin(name_w, width * 0.45);
+    legend->column_w = KEY_W + KEY_GAP + fmin(name_w, width * most_below->name);
     legend->right = !legend->below && legend->column_w <= right_max && n >= 2 &&
                     (double)n * LEGEND_ROW <= height * 0.72;
     if (legend->right) {
@@ -48,7 +60,8 @@ void legend_measure(struct legend *legend, double width, double height)
         double columns = floor((width + COLUMN_GAP) / (legend->column_w + COLUMN_GAP));
         legend->columns = columns > 1 ? (size_t)columns : 1;
         legend->rows = (n + legend->columns - 1) / legend->columns;
-        most = fmin(ROWS_BELOW_MAX, floor(height * SHARE_BELOW_MAX / LEGEND_ROW));
+        most = fmin(most_below->rows, floor(height * most_below->share / LEGEND_ROW));
+        most = fmin(most, floor((height - DATA_H) / LEGEND_ROW));
         most = fmax(most, 1);
         if ((double)legend->rows > most)
             legend->rows = (size_t)most;

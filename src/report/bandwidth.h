@@ -5,6 +5,7 @@
 
 #include "config/contract.h"
 #include "doctor/bandwidth.h"
+#include "draw/draw.h"
 #include "report/figure_collective.h"
 
 struct report_bandwidth {
@@ -22,6 +23,6 @@ extern const struct contract report_bandwidth_contract;
 /* The log over the prediction, with so many curves of published points. */
 int figure_bandwidth_write(const struct report_bandwidth *r,
                            const struct collective_curve *published, size_t n_published,
-                           const char *path, struct err *err);
+                           const struct draw_to *to, struct err *err);
 
 #endif

@@ -82,7 +82,7 @@ const struct contract report_bandwidth_contract = {
 
 int figure_bandwidth_write(const struct report_bandwidth *r,
                            const struct collective_curve *published, size_t n_published,
-                           const char *path, struct err *err)
+                           const struct draw_to *to, struct err *err)
 {
     size_t n = (size_t)r->b->rows.n;
     double *x = xmalloc(3 * (n + 1) * sizeof(*x)), *simulated = x + n, *log = x + 2 * n;
@@ -104,7 +104,7 @@ int figure_bandwidth_write(const struct report_bandwidth *r,
         .curves = curves,
         .n_curves = n_published + 2,
     };
-    int rc = figure_collective_write(&figure, path, err);
+    int rc = figure_collective_write(&figure, to, err);
     free(title);
     free(op);
     free(curves);

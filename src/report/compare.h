@@ -3,6 +3,7 @@
 #ifndef REPORT_COMPARE_H
 #define REPORT_COMPARE_H
 
+#include "draw/draw.h"
 #include "validation/compare.h"
 
 /* A table a step: operators, then passes, update, communication, step, memory. */
@@ -13,7 +14,7 @@ json_t *report_compare_json(const struct comparisons *all,
                             const struct diags *warnings);
 
 /* Predicted against measured times of operators and steps. */
-int figure_compare_write(const struct comparisons *all, const char *path,
+int figure_compare_write(const struct comparisons *all, const struct draw_to *to,
                          struct err *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "compare/difference.h"
 #include "config/contract.h"
+#include "draw/draw.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ double report_difference_time(const struct difference_numbers *n,
 double report_difference_measured(const struct difference_view *v, int side);
 
 /* The waterfall as a figure. */
-int figure_difference_write(const struct difference_view *v, const char *path,
+int figure_difference_write(const struct difference_view *v, const struct draw_to *to,
                             struct err *err);
 
 #endif

@@ -31,14 +31,14 @@ static struct reliability *collect(struct reliability *r, const struct choices_s
     return r;
 }
 
-int figure_choices_write(const struct choices_report *report, const char *path,
+int figure_choices_write(const struct choices_report *report, const struct draw_to *to,
                          struct err *err)
 {
     static const double ends[] = { 0, 1 };
     struct reliability r;
     collect(&r, &report->all);
     if (r.n == 0)
-        return err_set(err, "%s: no job has alternatives", path);
+        return err_set(err, "%s: no job has alternatives", to->path);
     const struct series series[] = {
         { .name = "90 % interval",
           .kind = SERIES_BAND,
@@ -71,5 +71,5 @@ int figure_choices_write(const struct choices_report *report, const char *path,
         .n_series = sizeof(series) / sizeof(series[0]),
         .height = 560,
     };
-    return chart_write(&c, path, err);
+    return chart_write(&c, to, err);
 }

@@ -5,9 +5,10 @@
 #include "report/choices.h"
 
 #include "base/err.h"
+#include "draw/draw.h"
 
 /* Reliability of all jobs, with intervals of 90 %. 0, or -1. */
-int figure_choices_write(const struct choices_report *r, const char *path,
+int figure_choices_write(const struct choices_report *r, const struct draw_to *to,
                          struct err *err);
 
 #endif

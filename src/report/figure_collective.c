@@ -107,7 +107,8 @@ void figure_collective_draw(const struct figure_collective *f, struct draw *d)
 {
     struct arena arena;
     struct panel p;
-    double times = has_times(f) ? TIMES_HEIGHT : 0;
+    double times =
+        has_times(f) ? d->height * TIMES_HEIGHT / (CHART_HEIGHT + TIMES_HEIGHT) : 0;
 
     arena_init(&arena);
     panel_open(&p, d, (struct draw_box) { 0, 0, d->width, d->height - times },
@@ -123,13 +124,13 @@ void figure_collective_draw(const struct figure_collective *f, struct draw *d)
     arena_release(&arena);
 }
 
-int figure_collective_write(const struct figure_collective *f, const char *path,
+int figure_collective_write(const struct figure_collective *f, const struct draw_to *to,
                             struct err *err)
 {
     struct draw d;
 
-    if (draw_open(&d, path, CHART_WIDTH,
-                  CHART_HEIGHT + (has_times(f) ? TIMES_HEIGHT : 0), err))
+    if (draw_open(&d, to, CHART_WIDTH, CHART_HEIGHT + (has_times(f) ? TIMES_HEIGHT : 0),
+                  err))
         return -1;
     figure_collective_draw(f, &d);
     return draw_close(&d, err);

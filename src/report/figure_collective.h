@@ -21,7 +21,7 @@ struct figure_collective {
     double bus_factor; /* bus bandwidth over bytes by time; 0: no times are drawn */
 };
 
-int figure_collective_write(const struct figure_collective *f, const char *path,
+int figure_collective_write(const struct figure_collective *f, const struct draw_to *to,
                             struct err *err);
 void figure_collective_draw(const struct figure_collective *f, struct draw *d);
 

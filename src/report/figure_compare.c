@@ -29,7 +29,7 @@ static void collect(struct points p[SERIES_N], const struct comparisons *all)
 }
 
 static int write_chart(const struct points p[SERIES_N], const struct comparisons *all,
-                       const char *path, struct err *err)
+                       const struct draw_to *to, struct err *err)
 {
     static const char *const names[] = { "forward operators", "backward operators",
                                          "whole steps" };
@@ -44,7 +44,7 @@ static int write_chart(const struct points p[SERIES_N], const struct comparisons
                                             .y = p[i].predicted.v,
                                             .colour = (size_t)i + 1 };
     if (n == 0)
-        return err_set(err, "%s: there is nothing to draw", path);
+        return err_set(err, "%s: there is nothing to draw", to->path);
     struct chart c = {
         .title = all->device ? all->device : all->gpu,
         .subtitle = "How near is each operator's predicted time to the measured one?",
@@ -56,15 +56,15 @@ static int write_chart(const struct points p[SERIES_N], const struct comparisons
         .identity_name = "within 10 %",
         .height = 560,
     };
-    return chart_write(&c, path, err);
+    return chart_write(&c, to, err);
 }
 
-int figure_compare_write(const struct comparisons *all, const char *path,
+int figure_compare_write(const struct comparisons *all, const struct draw_to *to,
                          struct err *err)
 {
     struct points p[SERIES_N] = { 0 };
     collect(p, all);
-    int rc = write_chart(p, all, path, err);
+    int rc = write_chart(p, all, to, err);
     for (int i = 0; i < SERIES_N; i++) {
         VEC_RELEASE(&p[i].measured);
         VEC_RELEASE(&p[i].predicted);

@@ -27,7 +27,7 @@ static bool is_shown(const struct difference *d, int part)
     return any && part != CATEGORY_DATA_COMM_HIDDEN;
 }
 
-int figure_difference_write(const struct difference_view *v, const char *path,
+int figure_difference_write(const struct difference_view *v, const struct draw_to *to,
                             struct err *err)
 {
     static const char *const labels[] = { [DIFFERENCE_STEP] = "time of a step",
@@ -87,7 +87,7 @@ int figure_difference_write(const struct difference_view *v, const char *path,
         .value = { .label = labels[v->by], .unit = AXIS_SECONDS, .from_zero = true },
     };
     struct draw draw;
-    int rc = draw_open(&draw, path, CHART_WIDTH, 170 + 34 * (double)(n + extra), err);
+    int rc = draw_open(&draw, to, CHART_WIDTH, 170 + 34 * (double)(n + extra), err);
     if (rc == 0) {
         breakdown_draw(&b, &draw);
         rc = draw_close(&draw, err);

@@ -55,15 +55,15 @@ static void draw_job(const struct scenario *s, const struct job_result *r,
 }
 
 int figure_job_write(const struct scenario *s, const struct job_result *r,
-                     const char *path, struct err *err)
+                     const struct draw_to *to, struct err *err)
 {
     struct draw d;
     if (!r->given)
         return err_set(err,
                        "%s: the scenario has no job to draw (give it a \"job\" "
                        "section)",
-                       path);
-    if (draw_open(&d, path, CHART_WIDTH, HEIGHT, err))
+                       to->path);
+    if (draw_open(&d, to, CHART_WIDTH, HEIGHT, err))
         return -1;
     draw_job(s, r, &d);
     return draw_close(&d, err);

@@ -7,6 +7,6 @@
 
 /* Draws it into a file; an error where the scenario has no job. */
 int figure_job_write(const struct scenario *s, const struct job_result *r,
-                     const char *path, struct err *err);
+                     const struct draw_to *to, struct err *err);
 
 #endif

@@ -43,7 +43,7 @@ static const char *head_of(struct arena *arena, const struct schedule_step *step
 }
 
 int figure_schedules_write(const struct schedule_step *steps, size_t n,
-                           const char *path, struct err *err)
+                           const struct draw_to *to, struct err *err)
 {
     struct arena arena;
     struct draw d;
@@ -51,8 +51,10 @@ int figure_schedules_write(const struct schedule_step *steps, size_t n,
            y = 0;
     for (size_t i = 0; i < n; i++)
         end_s = fmax(end_s, steps[i].r->step_time_s);
-    if (draw_open(&d, path, CHART_WIDTH, HEAD_H + lanes * (double)n + LEGEND_H, err))
+    double nominal = HEAD_H + lanes * (double)n + LEGEND_H;
+    if (draw_open(&d, to, CHART_WIDTH, nominal, err))
         return -1;
+    lanes += (d.height - nominal) / (double)n;
     arena_init(&arena);
     char *title = figure_step_title("Schedules of a step", steps[0].s);
     char *source = figure_step_provenance(steps[0].s, false);
@@ -60,7 +62,7 @@ int figure_schedules_write(const struct schedule_step *steps, size_t n,
         bool first = i == 0, last = i + 1 == n;
         double h = lanes + (first ? HEAD_H : 0) + (last ? LEGEND_H : 0);
         struct panel p;
-        panel_open(&p, &d, (struct draw_box) { 0, y, CHART_WIDTH, h },
+        panel_open(&p, &d, (struct draw_box) { 0, y, d.width, h },
                    arena_printf(&arena, "s%zu-", i));
         figure_step_lanes(steps[i].figures,
                           (struct timeline) { .title = first ? title : NULL,

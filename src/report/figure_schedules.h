@@ -2,6 +2,7 @@
 #ifndef REPORT_FIGURE_SCHEDULES_H
 #define REPORT_FIGURE_SCHEDULES_H
 
+#include "draw/draw.h"
 #include "report/figure_step.h"
 
 /* One schedule's step, watched while it was simulated. */
@@ -13,6 +14,6 @@ struct schedule_step {
 
 /* All are of the same stages. Ids have the schedule's number: s0-track-0. */
 int figure_schedules_write(const struct schedule_step *steps, size_t n,
-                           const char *path, struct err *err);
+                           const struct draw_to *to, struct err *err);
 
 #endif

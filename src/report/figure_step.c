@@ -304,10 +304,10 @@ static double height_of(const struct step_figures *f, enum step_figure which)
 
 int figure_step_write(const struct step_figures *f, enum step_figure which,
                       const struct scenario *s, const struct simulate_result *r,
-                      const char *path, struct err *err)
+                      const struct draw_to *to, struct err *err)
 {
     struct draw d;
-    if (draw_open(&d, path, CHART_WIDTH, height_of(f, which), err))
+    if (draw_open(&d, to, CHART_WIDTH, height_of(f, which), err))
         return -1;
     draw_one(f, which, s, r, &d);
     return draw_close(&d, err);

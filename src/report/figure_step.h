@@ -33,6 +33,6 @@ void figure_step_free(struct step_figures *f);
 /* Draws one, of the step that was watched, into a file. */
 int figure_step_write(const struct step_figures *f, enum step_figure which,
                       const struct scenario *s, const struct simulate_result *r,
-                      const char *path, struct err *err);
+                      const struct draw_to *to, struct err *err);
 
 #endif

@@ -408,13 +408,14 @@ void figure_topology_draw(const struct cluster *c, struct draw *d)
     VEC_RELEASE(&shown);
 }
 
-int figure_topology_write(const struct cluster *c, const char *path, struct err *err)
+int figure_topology_write(const struct cluster *c, const struct draw_to *to,
+                          struct err *err)
 {
     double width, height;
     struct draw d;
 
     figure_topology_size(c, &width, &height);
-    if (draw_open(&d, path, width, height, err))
+    if (draw_open_fixed(&d, to, width, height, err))
         return -1;
     figure_topology_draw(c, &d);
     return draw_close(&d, err);

@@ -15,7 +15,8 @@
 #include "draw/draw.h"
 #include "hardware/cluster.h"
 
-int figure_topology_write(const struct cluster *c, const char *path, struct err *err);
+int figure_topology_write(const struct cluster *c, const struct draw_to *to,
+                          struct err *err);
 
 /* The size the figure needs, and the figure on a canvas of that size. */
 void figure_topology_size(const struct cluster *c, double *width, double *height);

@@ -185,19 +185,21 @@ static void draw_residuals(struct arena *arena, const struct points *p, struct d
     chart_draw(&c, d);
 }
 
-static int write_scatter(const struct points *p, const char *path, struct err *err)
+static int write_scatter(const struct points *p, const struct draw_to *to,
+                         struct err *err)
 {
     struct arena arena;
     struct panel panel;
     struct draw d;
-    if (draw_open(&d, path, CHART_WIDTH, SCATTER_H + RESIDUALS_H, err))
+    if (draw_open(&d, to, CHART_WIDTH, SCATTER_H + RESIDUALS_H, err))
         return -1;
+    double scatter = d.height * SCATTER_H / (SCATTER_H + RESIDUALS_H);
     arena_init(&arena);
-    panel_open(&panel, &d, (struct draw_box) { 0, 0, CHART_WIDTH, SCATTER_H }, "");
+    panel_open(&panel, &d, (struct draw_box) { 0, 0, d.width, scatter }, "");
     draw_scatter(&arena, p, &panel.canvas);
     panel_close(&panel);
-    panel_open(&panel, &d, (struct draw_box) { 0, SCATTER_H, CHART_WIDTH, RESIDUALS_H },
-               "error-");
+    panel_open(&panel, &d,
+               (struct draw_box) { 0, scatter, d.width, d.height - scatter }, "error-");
     draw_residuals(&arena, p, &panel.canvas);
     panel_close(&panel);
     arena_release(&arena);
@@ -232,7 +234,8 @@ static struct series error_curve(struct arena *arena, const struct points *p,
                              .no_markers = true };
 }
 
-static int write_curves(const struct all_points *all, const char *path, struct err *err)
+static int write_curves(const struct all_points *all, const struct draw_to *to,
+                        struct err *err)
 {
     struct arena arena;
     arena_init(&arena);
@@ -254,7 +257,7 @@ static int write_curves(const struct all_points *all, const char *path, struct e
         .n_series = (size_t)n,
         .width = 960,
     };
-    int rc = chart_write(&c, path, err);
+    int rc = chart_write(&c, to, err);
     arena_release(&arena);
     return rc;
 }
@@ -292,7 +295,7 @@ static bool has_several(const struct all_points *all, const struct points *p)
     return n > 1;
 }
 
-static int write_whiskers(const struct all_points *all, const char *path,
+static int write_whiskers(const struct all_points *all, const struct draw_to *to,
                           struct err *err)
 {
     struct arena arena;
@@ -316,7 +319,7 @@ static int write_whiskers(const struct all_points *all, const char *path,
                    .from_zero = true,
                    .max = ERROR_SHOWN },
     };
-    int rc = draw_open(&d, path, CHART_WIDTH, whiskers_height(&w), err);
+    int rc = draw_open(&d, to, CHART_WIDTH, whiskers_height(&w), err);
     if (rc == 0) {
         whiskers_draw(&w, &d);
         rc = draw_close(&d, err);
@@ -325,20 +328,21 @@ static int write_whiskers(const struct all_points *all, const char *path,
     return rc;
 }
 
-int figure_validation_write(const json_t *sources, const char *path, struct err *err)
+int figure_validation_write(const json_t *sources, const struct draw_to *to,
+                            struct err *err)
 {
     struct all_points all = { 0 };
     arena_init(&all.names);
     collect(&all, sources);
     int rc;
     if (all.list.n == 0)
-        rc = err_set(err, "%s: there is no row to draw", path);
+        rc = err_set(err, "%s: there is no row to draw", to->path);
     else if (all.list.n == 1)
-        rc = write_scatter(&all.list.v[0], path, err);
+        rc = write_scatter(&all.list.v[0], to, err);
     else if (all.title)
-        rc = write_curves(&all, path, err);
+        rc = write_curves(&all, to, err);
     else
-        rc = write_whiskers(&all, path, err);
+        rc = write_whiskers(&all, to, err);
     release(&all);
     return rc;
 }

@@ -6,10 +6,12 @@
 #define REPORT_FIGURE_VALIDATION_H
 
 #include "base/err.h"
+#include "draw/draw.h"
 
 #include <jansson.h>
 
 /* sources: array of sources with their rows. Fails when no row has both values. */
-int figure_validation_write(const json_t *sources, const char *path, struct err *err);
+int figure_validation_write(const json_t *sources, const struct draw_to *to,
+                            struct err *err);
 
 #endif

@@ -200,7 +200,7 @@ static const char *subtitle(struct plan_points *p)
                         p->cut ? " Not shown: slower than 2.5 times the fastest" : "");
 }
 
-static int write_chart(struct plan_points *p, const char *path, struct err *err)
+static int write_chart(struct plan_points *p, const struct draw_to *to, struct err *err)
 {
     bool cost = p->axis == PLAN_AXIS_COST;
     const struct plan_report *r = p->r;
@@ -236,14 +236,15 @@ static int write_chart(struct plan_points *p, const char *path, struct err *err)
                                                  .n = 1,
                                                  .y = &capacity,
                                                  .beyond = "does not fit" };
-    return chart_write(&c, path, err);
+    return chart_write(&c, to, err);
 }
 
-int figure_plan_write(const struct plan_report *r, const char *path, struct err *err)
+int figure_plan_write(const struct plan_report *r, const struct draw_to *to,
+                      struct err *err)
 {
     const struct plan_outcome *o = r->outcome;
     if (o->n_entries == 0)
-        return err_set(err, "%s: there is no plan to draw", path);
+        return err_set(err, "%s: there is no plan to draw", to->path);
     struct plan_points p = { .r = r };
     arena_init(&p.arena);
     p.axis = prices_differ(o) ? PLAN_AXIS_COST : PLAN_AXIS_MEMORY;
@@ -251,7 +252,7 @@ int figure_plan_write(const struct plan_report *r, const char *path, struct err 
     p.n_front = plan_front(p.front, r->job, o, p.axis);
     find_sizes(&p);
     crop(&p);
-    int rc = write_chart(&p, path, err);
+    int rc = write_chart(&p, to, err);
     arena_release(&p.arena);
     return rc;
 }

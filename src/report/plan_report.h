@@ -2,6 +2,7 @@
 #ifndef REPORT_PLAN_REPORT_H
 #define REPORT_PLAN_REPORT_H
 
+#include "draw/draw.h"
 #include "search/plan_remedy.h"
 #include "search/plan_why.h"
 
@@ -25,6 +26,7 @@ json_t *report_plan_json(const struct plan_report *r);
 
 /* Time against cost where clusters differ in price, else against memory: all simulated
  * plans, and the front. Fails when there is no plan. */
-int figure_plan_write(const struct plan_report *r, const char *path, struct err *err);
+int figure_plan_write(const struct plan_report *r, const struct draw_to *to,
+                      struct err *err);
 
 #endif

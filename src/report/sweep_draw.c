@@ -287,7 +287,7 @@ static size_t fold_bands(const struct sweep_figure *f, struct arena *arena,
 }
 
 static int write_chart(const struct sweep_figure *f, struct arena *arena,
-                       const char *path, struct err *err)
+                       const struct draw_to *to, struct err *err)
 {
     size_t n = (size_t)f->series_names.n;
     struct line *lines = make_lines(f, n);
@@ -326,7 +326,7 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
                               .y = &f->limit_at,
                               .beyond =
                                   is_capacity(f->limit.name) ? "does not fit" : NULL };
-    int rc = chart_write(&c, path, err);
+    int rc = chart_write(&c, to, err);
     free(labels);
     free(front);
     free(series);
@@ -335,7 +335,7 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
 }
 
 static int write_heatmap(const struct sweep_figure *f, struct arena *arena,
-                         const char *path, struct err *err)
+                         const struct draw_to *to, struct err *err)
 {
     size_t columns = (size_t)f->x_names.n, rows = (size_t)f->y_names.n;
     double *values = xcalloc(rows * columns + 1, sizeof(*values));
@@ -370,15 +370,15 @@ static int write_heatmap(const struct sweep_figure *f, struct arena *arena,
     map.x.n_categories = columns;
     map.y.categories = f->y_names.v;
     map.y.n_categories = rows;
-    int rc = heatmap_write(&map, path, err);
+    int rc = heatmap_write(&map, to, err);
     free(hatched);
     free(values);
     return rc;
 }
 
 int figure_sweep_write_one(const struct sweep_figure *f, struct arena *arena,
-                           const char *path, struct err *err)
+                           const struct draw_to *to, struct err *err)
 {
-    return f->kind == FIGURE_HEATMAP ? write_heatmap(f, arena, path, err)
-                                     : write_chart(f, arena, path, err);
+    return f->kind == FIGURE_HEATMAP ? write_heatmap(f, arena, to, err)
+                                     : write_chart(f, arena, to, err);
 }

@@ -379,7 +379,8 @@ static bool is_priced(const struct sweep_figure *f)
     return any || (f->value.name && strstr(f->value.name, "usd"));
 }
 
-int figure_sweep_write(const struct sweep_figures *f, const char *dir, struct err *err)
+int figure_sweep_write(const struct sweep_figures *f, const char *dir,
+                       struct draw_size size, struct err *err)
 {
     int rc = 0;
     struct provenance p;
@@ -390,7 +391,8 @@ int figure_sweep_write(const struct sweep_figures *f, const char *dir, struct er
         f->v[i].provenance = provenance_text(&p, is_priced(&f->v[i]));
     for (int32_t i = 0; i < f->n && rc == 0; i++) {
         char *path = xasprintf("%s/%s", dir, f->v[i].file);
-        rc = figure_sweep_write_one(&f->v[i], f->sweep->arena, path, err);
+        const struct draw_to to = { path, size };
+        rc = figure_sweep_write_one(&f->v[i], f->sweep->arena, &to, err);
         free(path);
     }
     return rc;

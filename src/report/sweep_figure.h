@@ -24,6 +24,7 @@
 #define REPORT_SWEEP_FIGURE_H
 
 #include "base/err.h"
+#include "draw/draw.h"
 #include "sweep/sweep.h"
 
 #include <stdio.h>
@@ -40,7 +41,8 @@ int figure_sweep_read(struct sweep_figures *f);
 void figure_sweep_add(struct sweep_figures *f, int64_t point, json_t *record);
 
 /* Draws all of them into the directory. */
-int figure_sweep_write(const struct sweep_figures *f, const char *dir, struct err *err);
+int figure_sweep_write(const struct sweep_figures *f, const char *dir,
+                       struct draw_size size, struct err *err);
 
 /* One line each: file, question. */
 void figure_sweep_list(const struct sweep_figures *f, FILE *out, const char *dir);

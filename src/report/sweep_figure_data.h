@@ -83,6 +83,6 @@ struct sweep_quantity figure_quantity_of(const char *name);
 const char *figure_quantity_label(struct arena *arena, const char *name);
 
 int figure_sweep_write_one(const struct sweep_figure *f, struct arena *arena,
-                           const char *path, struct err *err);
+                           const struct draw_to *to, struct err *err);
 
 #endif

@@ -87,7 +87,9 @@ static void test_generated_charts(void)
     struct generated *g = xcalloc(1, sizeof(*g));
 
     for (uint32_t seed = 0; seed < 200; seed++) {
-        double width = seed % 3 ? CHART_WIDTH : 480,
+        double width = seed % 3   ? CHART_WIDTH
+                       : seed % 2 ? 480
+                                  : 360,
                height = seed % 5 ? CHART_HEIGHT : 320;
         struct record r;
         struct draw d;

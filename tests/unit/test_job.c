@@ -183,7 +183,8 @@ static void test_job_figure(void)
     struct err err = { 0 };
     struct job_result r = run(&l, &step, WHOLE "/job/keep_alive=\"1h\"");
     figure_path(path);
-    CU_ASSERT_EQUAL_FATAL(figure_job_write(&l.s, &r, path, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(
+        figure_job_write(&l.s, &r, &(struct draw_to) { .path = path }, &err), 0);
     char *svg = figure_text(path);
     for (int i = 0; i < JOB_PHASES; i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(svg, report_phase_text((enum job_phase)i)));
@@ -191,7 +192,8 @@ static void test_job_figure(void)
     CU_ASSERT_PTR_NULL(strstr(svg, "bar-2"));
     free(svg);
     r.given = false;
-    CU_ASSERT_EQUAL(figure_job_write(&l.s, &r, "none.svg", &err), -1);
+    CU_ASSERT_EQUAL(
+        figure_job_write(&l.s, &r, &(struct draw_to) { .path = "none.svg" }, &err), -1);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "\"job\" section"));
     unload(&l);
 }

@@ -202,12 +202,13 @@ static void test_figure(void)
     struct err err = { 0 };
     struct planned x;
     char path[FIGURE_PATH_MAX];
+    const struct draw_to to = { .path = path };
     figure_path(path);
     open_job(&x, &words);
     CU_ASSERT_EQUAL_FATAL(x.rc, 0);
     CU_ASSERT_EQUAL_FATAL(plan_search(&out, &x.loader.arena, &x.job, &o, &err), 0);
     const struct plan_report r = { .job = &x.job, .options = &o, .outcome = &out };
-    CU_ASSERT_EQUAL(figure_plan_write(&r, path, &err), 0);
+    CU_ASSERT_EQUAL(figure_plan_write(&r, &to, &err), 0);
     char *text = figure_text(path);
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(text, want[i]));

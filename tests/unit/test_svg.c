@@ -136,16 +136,62 @@ static void test_names_of_files(void)
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct err err = { 0 };
-        CU_ASSERT_EQUAL(chart_write(&c, bad[i], &err), -1);
+        CU_ASSERT_EQUAL(chart_write(&c, &(struct draw_to) { .path = bad[i] }, &err),
+                        -1);
         CU_ASSERT(strstr(err.text, ".svg, .png or .pdf") != NULL);
         CU_ASSERT(access(bad[i], F_OK) != 0);
     }
     for (int pass = 0; pass < 2; pass++) {
         struct err err = { 0 };
-        const char *path =
-            pass ? "/nonexistent-smsim/a.png" : "/nonexistent-smsim/a.svg";
-        CU_ASSERT_EQUAL(chart_write(&c, path, &err), -1);
+        const struct draw_to to = { .path = pass ? "/nonexistent-smsim/a.png"
+                                                 : "/nonexistent-smsim/a.svg" };
+        CU_ASSERT_EQUAL(chart_write(&c, &to, &err), -1);
         CU_ASSERT(err.set);
+    }
+}
+
+/* Sizes by name or in pixels: what is laid out, and how large it is on paper. */
+static void test_sizes(void)
+{
+    static const struct {
+        const char *text;
+        double width, height, scale; /* of the layout; width 0: refused */
+    } cases[] = {
+        { "column", 360, 396, 28.0 / 30 },
+        { "slide", 800, 450, 1.6 },
+        { "900x300", 900, 300, 1 },
+        { "160x8000", 160, 8000, 1 },
+        { "159x300", 0, 0, 0 },
+        { "900x8001", 0, 0, 0 },
+        { "900", 0, 0, 0 },
+        { "900x", 0, 0, 0 },
+        { "900x300px", 0, 0, 0 },
+        { "nanx300", 0, 0, 0 },
+        { "infx300", 0, 0, 0 },
+        { "", 0, 0, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct err err = { 0 };
+        char path[FIGURE_PATH_MAX], *text, want[64];
+        struct draw_to to = { .path = path };
+        struct draw d;
+        int rc = draw_size_parse(cases[i].text, &to.size, &err);
+        CU_ASSERT_EQUAL(rc, cases[i].width > 0 ? 0 : -1);
+        if (rc) {
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "column, slide"));
+            continue;
+        }
+        figure_path(path);
+        CU_ASSERT_EQUAL_FATAL(draw_open(&d, &to, 720, 450, &err), 0);
+        CU_ASSERT_DOUBLE_EQUAL(d.width, cases[i].width, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(d.height, cases[i].height, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(d.scale, cases[i].scale, 1e-9);
+        CU_ASSERT_EQUAL(draw_close(&d, &err), 0);
+        text = figure_text(path);
+        snprintf(want, sizeof(want), " width=\"%g\"", cases[i].width * cases[i].scale);
+        CU_ASSERT_PTR_NOT_NULL(strstr(text, want));
+        free(text);
     }
 }
 
@@ -328,6 +374,7 @@ void test_svg_register(void)
 {
     CU_pSuite suite = CU_add_suite("svg", NULL, NULL);
 
+    CU_add_test(suite, "sizes", test_sizes);
     CU_add_test(suite, "ids", test_svg);
     CU_add_test(suite, "the same twice", test_twice);
     CU_add_test(suite, "names of files", test_names_of_files);

@@ -253,7 +253,9 @@ static char *svg_of(const struct job *j, const struct step_figures *f,
     char path[FIGURE_PATH_MAX];
     struct err err = { 0 };
     figure_path(path);
-    CU_ASSERT_EQUAL(figure_step_write(f, which, &j->s, &j->r, path, &err), 0);
+    CU_ASSERT_EQUAL(figure_step_write(f, which, &j->s, &j->r,
+                                      &(struct draw_to) { .path = path }, &err),
+                    0);
     return figure_text(path);
 }
 
@@ -343,7 +345,8 @@ static void test_schedules(void)
         steps[i] =
             (struct schedule_step) { figures[i], &pipelines[i].s, &pipelines[i].r };
     }
-    CU_ASSERT_EQUAL(figure_schedules_write(steps, 2, path, &err), 0);
+    CU_ASSERT_EQUAL(
+        figure_schedules_write(steps, 2, &(struct draw_to) { .path = path }, &err), 0);
     char *text = figure_text(path);
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(text, want[i]));
