@@ -164,7 +164,7 @@ library: lib $(BUILD)/smsim     ## its examples and its package of Python
 deb: all man lib                ## a Debian package, in build/
 	$(Q)sh package/deb.sh $(BUILD) $(VERSION)
 
-STATIC_OBJ = $(BUILD)/src/main.o $(filter-out %/serve/serve.o %/draw_cairo.o %/nsight.o,$(OBJ)) $(addprefix $(BUILD)/,serve_none.o static_draw_cairo.o static_nsight.o)
+STATIC_OBJ = $(BUILD)/src/main.o $(filter-out %/serve/serve.o %/draw_cairo.o %/draw_pango.o %/nsight.o,$(OBJ)) $(addprefix $(BUILD)/,serve_none.o static_draw_cairo.o static_draw_pango.o static_nsight.o)
 static: $(STATIC_OBJ) man       ## a tarball with a static program that runs on any Linux, in build/
 	$(Q)PKGS='$(filter-out libmicrohttpd,$(PKGS))' sh package/static.sh $(BUILD) $(VERSION) $(CC) $(STATIC_OBJ)
 
@@ -294,14 +294,17 @@ $(BUILD)/src/config/datadir.o: WARN += -DSMSIM_DATA_DIR='"$(DATA_DIR)"'
 
 # libraries that are loaded when they are needed (base/late.h), by their sonames
 soname = '"$(shell objdump -p "$$($(CC) -print-file-name=lib$(1).so)" | awk '$$1 == "SONAME" { print $$2 }')"'
+$(BUILD)/src/draw/draw_pango.o: WARN += -DSMSIM_PANGO=$(call soname,pangocairo-1.0) \
+    $(patsubst -I%,-isystem %,$(shell pkg-config --cflags pangocairo 2>/dev/null))
 $(BUILD)/src/draw/draw_cairo.o: WARN += -DSMSIM_CAIRO=$(call soname,cairo)
 $(BUILD)/src/kineto/nsight.o: WARN += -DSMSIM_SQLITE=$(call soname,sqlite3)
 $(BUILD)/src/serve/serve.o: WARN += -DSMSIM_MICROHTTPD=$(call soname,microhttpd)
 
 $(BUILD)/static_%.o: WARN += -DSMSIM_STATIC -DSMSIM_CAIRO='""' -DSMSIM_SQLITE='""'
 $(BUILD)/static_draw_cairo.o: src/draw/draw_cairo.c
+$(BUILD)/static_draw_pango.o: src/draw/draw_pango.c
 $(BUILD)/static_nsight.o: src/kineto/nsight.c
-$(BUILD)/static_draw_cairo.o $(BUILD)/static_nsight.o:
+$(BUILD)/static_draw_cairo.o $(BUILD)/static_draw_pango.o $(BUILD)/static_nsight.o:
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CF) -c -o $@ $<
 

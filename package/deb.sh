@@ -40,7 +40,7 @@ chmod 644 "$root/usr/share/lintian/overrides/smsim" "$doc/copyright"
 
 printf 'Source: smsim\n\nPackage: smsim\nArchitecture: any\n' >"$work/debian/control"
 # libraries that are loaded when they are needed (base/late.h): an object that names them
-"${CC:-cc}" -shared -o "$work/root/late.so" -Wl,--no-as-needed $(pkg-config --libs-only-L --libs-only-l cairo sqlite3 libmicrohttpd)
+"${CC:-cc}" -shared -o "$work/root/late.so" -Wl,--no-as-needed $(pkg-config --libs-only-L --libs-only-l pangocairo sqlite3 libmicrohttpd)
 objects=$(cd "$work" && echo root/late.so && find root/usr -name smsim -type f -perm -u+x -o -name 'libsmsim.so.*' -type f)
 # shellcheck disable=SC2086 # several
 depends=$(cd "$work" && dpkg-shlibdeps -O $objects 2>/dev/null | sed -n 's/^shlibs:Depends=//p')

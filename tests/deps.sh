@@ -2,8 +2,8 @@
 # Installs what the build needs and lacks, with the system's package manager; where that
 # cannot be, prints the exact command. Does nothing when all is there.
 set -eu
-apt_packages="gcc libc6-dev pkg-config libjansson-dev libgsl-dev libcairo2-dev libexpat1-dev libfyaml-dev zlib1g-dev libsqlite3-dev libmicrohttpd-dev libcunit1-dev uthash-dev"
-dnf_packages="gcc glibc-devel pkgconf-pkg-config jansson-devel gsl-devel cairo-devel expat-devel libfyaml-devel zlib-devel sqlite-devel libmicrohttpd-devel CUnit-devel uthash-devel"
+apt_packages="gcc libc6-dev pkg-config libjansson-dev libgsl-dev libcairo2-dev libpango1.0-dev libexpat1-dev libfyaml-dev zlib1g-dev libsqlite3-dev libmicrohttpd-dev libcunit1-dev uthash-dev"
+dnf_packages="gcc glibc-devel pkgconf-pkg-config jansson-devel gsl-devel cairo-devel pango-devel expat-devel libfyaml-devel zlib-devel sqlite-devel libmicrohttpd-devel CUnit-devel uthash-devel"
 
 if [ -n "${BROWSER:-}" ]; then # make browser
     apt_packages="$apt_packages chromium chromium-driver python3"
@@ -17,7 +17,7 @@ fi
 have_all() {
     command -v "${CC:-cc}" >/dev/null && command -v pkg-config >/dev/null &&
         { [ -z "${BROWSER:-}" ] || command -v chromedriver >/dev/null; } &&
-        pkg-config --exists jansson gsl cairo expat libfyaml zlib sqlite3 libmicrohttpd ${MPI:+ompi-c} &&
+        pkg-config --exists jansson gsl cairo pangocairo expat libfyaml zlib sqlite3 libmicrohttpd ${MPI:+ompi-c} &&
         printf "#include <CUnit/Basic.h>\n#include <uthash.h>\n" | "${CC:-cc}" -E - >/dev/null 2>&1
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/late.h"
 #include "base/xmalloc.h"
+#include "draw/draw_pango.h"
 
 #include <assert.h>
 #include <cairo-pdf.h>
@@ -184,6 +185,24 @@ static void cairo_bezier(struct draw *d, const struct draw_point p[4],
     paint(cr_of(d), style);
 }
 
+/* By cairo alone: in one font, whatever the script. Shows it at the origin, or only says
+ * how wide it is. */
+static double plain_line(cairo_t *cr, const char *s, const struct draw_text *style,
+                         bool show)
+{
+    cairo_text_extents_t got;
+
+    cairo.select_font_face(cr, "Helvetica", CAIRO_FONT_SLANT_NORMAL,
+                           style->bold ? CAIRO_FONT_WEIGHT_BOLD
+                                       : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo.set_font_size(cr, style->size);
+    cairo.text_extents(cr, s, &got);
+    cairo.move_to(cr, 0, 0);
+    if (show)
+        cairo.show_text(cr, s);
+    return got.x_advance;
+}
+
 /* Glyphs are narrowed or widened to the width the layout counted with. */
 static void cairo_label(struct draw *d, struct draw_point at, const char *s,
                         const struct draw_text *style)
@@ -192,23 +211,25 @@ static void cairo_label(struct draw *d, struct draw_point at, const char *s,
         [DRAW_START] = 0, [DRAW_MIDDLE] = -0.5, [DRAW_END] = -1
     };
     cairo_t *cr = cr_of(d);
-    double want = draw_text_width(s, style->size, style->bold);
-    cairo_text_extents_t got;
+    double want = draw_text_width(s, style->size, style->bold), got;
+    struct pango_line *line;
 
     cairo.save(cr);
-    cairo.select_font_face(cr, "Helvetica", CAIRO_FONT_SLANT_NORMAL,
-                           style->bold ? CAIRO_FONT_WEIGHT_BOLD
-                                       : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo.set_font_size(cr, style->size);
-    cairo.text_extents(cr, s, &got);
     cairo.translate(cr, at.x, at.y);
     cairo.rotate(cr, style->rotate * (acos(-1.0) / 180));
     cairo.translate(cr, start[style->anchor] * want, 0);
-    if (got.x_advance > 0 && want > 0)
-        cairo.scale(cr, want / got.x_advance, 1);
+    line = pango_line_new(cr, s, style->size, style->bold);
+    got = line ? pango_line_width(line) : plain_line(cr, s, style, false);
+    if (got > 0 && want > 0)
+        cairo.scale(cr, want / got, 1);
     set_colour(cr, style->colour);
-    cairo.move_to(cr, 0, 0);
-    cairo.show_text(cr, s);
+    if (line) {
+        cairo.move_to(cr, 0, -pango_line_rise(line));
+        pango_line_show(line);
+    } else {
+        plain_line(cr, s, style, true);
+    }
+    pango_line_free(line);
     cairo.restore(cr);
     cairo.new_path(cr);
 }
