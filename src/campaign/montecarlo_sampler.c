@@ -203,7 +203,8 @@ int sampler_draw(struct sampler *p, int64_t draw, double *time_s, struct err *er
                                          p->u->host.cv > 0 ? p->host_factors : NULL,
                                          p->u->link.cv > 0 ? link_factor : NULL, p };
     arena_init(&plans);
-    const struct run_request q = { .plans = { &plans, p->reps.net, &p->reps.groups },
+    const struct run_request q = { .plans = { &plans, p->reps.net, &p->reps.groups,
+                                              NULL },
                                    .network = p->network,
                                    .n_ranks = p->reps.n_ranks,
                                    .programs = p->reps.programs,

@@ -1,5 +1,8 @@
 #include "run/plans.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 void plans_share_nics(const struct net *net, struct coll_plan *plan, double frac)
 {
     const struct net_link *links = net_links(net);
@@ -106,28 +109,89 @@ static void pace(const struct net *net, const struct coll_phase *joint,
     own->cap_Bps = joint->size_B / (paced_s + alone_s);
 }
 
-/* The group's own load, with the terms of the `n` groups together (`all`). An algorithm
- * that is asked for by name may take another protocol than one that is chosen, with
- * other overheads on the links: the loads are brought to those of `all`. */
-static int plan_own(const struct plans *p, const struct comm *comm,
-                    const struct coll_group *groups, int32_t n,
-                    const struct coll_plan *all, struct coll_plan *plan,
-                    struct err *err)
+/* Groups together: as they are asked for, and with what was chosen asked for by name. */
+struct plans_joint {
+    struct comm comm;
+    int32_t n;
+    int64_t *places; /* [n] of the groups' first GPUs, in order */
+    struct coll_plan all, same;
+};
+
+bool plans_same_request(const struct comm *a, const struct comm *b)
 {
-    struct coll_request q = request_of(comm, groups, n);
-    struct coll_plan same;
+    const struct coll_request *x = &a->request, *y = &b->request;
+    return x->op == y->op && x->algorithm == y->algorithm &&
+           x->protocol == y->protocol && x->size_B == y->size_B &&
+           a->network_frac == b->network_frac && coll_tokens_same(x->tokens, y->tokens);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int plan_joint(const struct plans *p, const struct coll_group *groups,
+                      struct plans_joint *j, struct err *err)
+{
+    struct coll_request q = request_of(&j->comm, groups, j->n);
+    if (coll_plan_make(&j->all, p->arena, p->net, &q, err) < 0)
+        return -1;
+    q.algorithm = j->all.algorithm;
+    q.protocol = j->all.protocol;
+    return coll_plan_make(&j->same, p->arena, p->net, &q, err);
+}
+
+static bool is_same_joint(const struct plans_joint *a, const struct plans_joint *b)
+{
+    return a->n == b->n && a->comm.channel == b->comm.channel &&
+           plans_same_request(&a->comm, &b->comm) &&
+           memcmp(a->places, b->places, (size_t)a->n * sizeof(*a->places)) == 0;
+}
+
+/* Whichever of them is first, where they lie alike. NULL after an error. */
+static const struct plans_joint *joint_of(const struct plans *p,
+                                          const struct comm *comm,
+                                          const struct coll_group *groups, int32_t n,
+                                          struct err *err)
+{
+    struct plans_joint *j = ARENA_NEW(p->arena, struct plans_joint);
+    const bool alike = p->memo && cluster_is_uniform(p->groups->cluster) &&
+                       groups_lie_alike(p->groups);
+    *j = (struct plans_joint) { .comm = *comm, .n = n };
+    j->places = ARENA_ARRAY(p->arena, n, int64_t);
+    for (int32_t i = 0; i < n; i++)
+        j->places[i] =
+            groups[i].spans[0].first * INSTANCE_GPUS_MAX + groups[i].spans[0].gpus[0];
+    qsort(j->places, (size_t)n, sizeof(*j->places), by_number);
+    for (int64_t i = 0; alike && i < p->memo->known.n; i++)
+        if (is_same_joint(p->memo->known.v[i], j))
+            return p->memo->known.v[i];
+    if (plan_joint(p, groups, j, err) < 0)
+        return NULL;
+    if (alike)
+        VEC_PUSH(&p->memo->known, j);
+    return j;
+}
+
+/* The group's own load, with the terms of the groups together. An algorithm that is
+ * asked for by name may take another protocol than one that is chosen, with other
+ * overheads on the links: the loads are brought to those of `all`. */
+static int plan_own(const struct plans *p, const struct comm *comm,
+                    const struct coll_group *own_group, const struct plans_joint *j,
+                    struct coll_plan *plan, struct err *err)
+{
+    struct coll_request q = request_of(comm, own_group, 1);
+    const struct coll_plan *all = &j->all, *same = &j->same;
     q.algorithm = all->algorithm;
     q.protocol = all->protocol;
-    if (coll_plan_make(&same, p->arena, p->net, &q, err) < 0)
-        return -1;
-    q.n_groups = 1;
     if (coll_plan_make(plan, p->arena, p->net, &q, err) < 0)
         return -1;
     for (int32_t i = 0; i < plan->n_phases && plan->n_phases == all->n_phases; i++) {
         struct coll_phase *own = &plan->phases[i], joint = all->phases[i];
         double scale = 1;
-        if (joint.n_uses > 0 && same.phases[i].n_uses > 0)
-            scale = joint.uses[0].weight / same.phases[i].uses[0].weight;
+        if (joint.n_uses > 0 && same->phases[i].n_uses > 0)
+            scale = joint.uses[0].weight / same->phases[i].uses[0].weight;
         for (int32_t k = 0; k < own->n_uses; k++) {
             own->uses[k].weight *= scale;
             if (own->own)
@@ -153,12 +217,13 @@ static int plan_groups(const struct plans *p, const struct comm *comm,
 {
     if (comm->channel == CHANNEL_NEXT || comm->channel == CHANNEL_BACK)
         return plan_message(p, comm, groups, n, plan, err);
-    struct coll_request q = request_of(comm, groups, n);
-    if (coll_plan_make(plan, p->arena, p->net, &q, err) < 0)
-        return -1;
     if (!net_is_folded(p->net) && n > 1) {
-        struct coll_plan all = *plan;
-        if (plan_own(p, comm, groups, n, &all, plan, err) < 0)
+        const struct plans_joint *joint = joint_of(p, comm, groups, n, err);
+        if (!joint || plan_own(p, comm, groups, joint, plan, err) < 0)
+            return -1;
+    } else {
+        struct coll_request q = request_of(comm, groups, n);
+        if (coll_plan_make(plan, p->arena, p->net, &q, err) < 0)
             return -1;
     }
     plans_share_nics(p->net, plan, comm->network_frac);

@@ -10,12 +10,22 @@
 
 #include "run/groups.h"
 
+/* Plans of all groups in lock step together, which each of them asks for. */
+struct plans_joint;
+struct plans_memo {
+    VEC(struct plans_joint *) known; /* in the arena of the plans; the list is owned */
+};
+
 /* What plans are made of and for. */
 struct plans {
     struct arena *arena;
     const struct net *net;
     const struct groups *groups;
+    struct plans_memo *memo; /* NULL: none */
 };
+
+/* Whether two comms of a scenario ask for the same. */
+bool plans_same_request(const struct comm *a, const struct comm *b);
 
 /* Plans the request of `comm` (its plan is not looked at) for the group of `rank`. */
 int plans_make(const struct plans *p, const struct comm *comm, int64_t rank,

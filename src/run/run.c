@@ -310,6 +310,7 @@ void run_close(struct run *run)
     free(run->ranks);
     free(run->links_from_s);
     free(run->links_to_s);
+    VEC_RELEASE(&run->memo.known);
     run_world_release(&run->world); /* before the islands', whose flows it may hold */
     run_islands_release(run);
 }

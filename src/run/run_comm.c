@@ -98,14 +98,6 @@ void run_comms_release(struct run *run)
 
 /* Plans ---------------------------------------------------------------------------- */
 
-static bool same_request(const struct comm *a, const struct comm *b)
-{
-    const struct coll_request *x = &a->request, *y = &b->request;
-    return x->op == y->op && x->algorithm == y->algorithm &&
-           x->protocol == y->protocol && x->size_B == y->size_B &&
-           a->network_frac == b->network_frac && coll_tokens_same(x->tokens, y->tokens);
-}
-
 /* The program's own plan where the run is folded or all groups run alike; else that of
  * the rank's group. NULL after an error. */
 static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm)
@@ -116,10 +108,11 @@ static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm)
     if (net_is_folded(plans->net) || !comm->has_request)
         return comm->plan;
     for (int64_t i = 0; i < c->plans.n; i++)
-        if (same_request(&c->plans.v[i], comm))
+        if (plans_same_request(&c->plans.v[i], comm))
             return c->plans.v[i].plan;
     struct comm own = *comm;
-    const struct plans to = { r->island->arena, plans->net, plans->groups };
+    const struct plans to = { r->island->arena, plans->net, plans->groups,
+                              run_is_apart(r->island) ? &r->island->memo : &run->memo };
     if (plans_make(&to, comm, r->number, &own.plan, r->island->err) < 0)
         return NULL;
     VEC_PUSH(&c->plans, own);

@@ -208,6 +208,7 @@ void run_islands_release(struct run *run)
         sim_release(&island->own_sim);
         arena_release(&island->own_arena);
         VEC_RELEASE(&island->held);
+        VEC_RELEASE(&island->memo.known);
     }
     free(run->islands);
     free(run->by_island);

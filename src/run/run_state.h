@@ -103,6 +103,7 @@ struct island {
     struct sim *sim, own_sim;
     struct coll_world *world, own_world;
     struct arena *arena, own_arena; /* of plans */
+    struct plans_memo memo;         /* of those that are made apart */
     struct err *err, own_err;
     struct rank **ranks; /* [n_ranks], in their order */
     int64_t n_ranks;
@@ -177,6 +178,7 @@ struct run {
     VEC(struct mailbox *) owned;
     VEC(struct fusion_state *)
     fusion_states; /* of the programs, which have them alike */
+    struct plans_memo memo;
     struct err *err;
     /* [links] busy when the repeated stretch of its island's first rank begins, ends;
      * NULL: none */
