@@ -61,7 +61,7 @@ static int64_t duration_ps(const struct rank *r, int32_t head)
  * GPU. */
 void run_change_pace(struct rank *r, int32_t n_comm)
 {
-    struct stream_state *l = &r->streams[STREAM_COMPUTE];
+    struct stream_state *l = r->streams;
     bool changes = (r->n_comm > 0) != (n_comm > 0) && l->state == PHASE_RUNNING;
     int64_t now = r->island->sim->now_ps;
     if (changes) {
@@ -202,8 +202,8 @@ static void try_stream(struct rank *r, struct stream_state *l)
 
 void run_try_streams(struct rank *r)
 {
-    for (int32_t i = 0; i < r->n_used; i++)
-        try_stream(r, &r->streams[r->used[i]]);
+    for (int32_t i = 0; i < r->n_streams; i++)
+        try_stream(r, &r->streams[i]);
 }
 
 static void fire_stream(struct sim *sim, struct sim_event *ev)
@@ -245,16 +245,28 @@ static void rank_rewind(struct rank *r)
         r->done_ps[k] = RUN_NEVER;
     r->n_issued = 0;
     r->awaits = -1;
-    r->n_used = 0;
-    for (int s = 0; s < STREAM_N; s++) {
-        struct stream_state *l = &r->streams[s];
-        l->head = (int32_t)n + s;
-        next_task(l);
-        if (l->state != PHASE_ENDED)
-            r->used[r->n_used++] = l->stream;
+    for (int32_t i = 0; i < r->n_streams; i++) {
+        r->streams[i].head = (int32_t)n + (int32_t)r->streams[i].stream;
+        next_task(&r->streams[i]);
     }
     memset(r->is_odd, 0, sizeof(r->is_odd));
     r->intervals.n = 0;
+}
+
+/* Of those that its program has tasks on, and of computing. */
+static void make_streams(struct rank *r)
+{
+    const int32_t n = (int32_t)r->program->tasks.n;
+    for (int s = 0; s < STREAM_N; s++)
+        r->n_streams += s == STREAM_COMPUTE || r->next[n + s] < n;
+    r->streams = ARENA_ARRAY(&r->run->arena, r->n_streams, struct stream_state);
+    for (int s = 0, i = 0; s < STREAM_N; s++) {
+        if (s != STREAM_COMPUTE && r->next[n + s] == n)
+            continue;
+        r->streams[i] = (struct stream_state) { .rank = r, .stream = (enum stream)s };
+        sim_event_init(&r->streams[i].event, &stream_event);
+        r->stream_at[s] = (uint8_t)i++;
+    }
 }
 
 static void rank_init(struct rank *r, struct run *run, int64_t i)
@@ -271,14 +283,9 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
     r->host_factors = f && f->host ? f->host[i] : NULL;
     bool shared = i > 0 && q->programs[i - 1] == p;
     r->next = shared ? run->ranks[i - 1].next : link_tasks(p);
-    r->issue_ps = xcalloc(2 * (size_t)n + 1, sizeof(int64_t));
+    r->issue_ps = ARENA_RAW(&run->arena, 2 * n + 1, int64_t);
     r->done_ps = r->issue_ps + n;
-    for (int s = 0; s < STREAM_N; s++) {
-        struct stream_state *l = &r->streams[s];
-        l->rank = r;
-        l->stream = (enum stream)s;
-        sim_event_init(&l->event, &stream_event);
-    }
+    make_streams(r);
     rank_rewind(r);
 }
 
@@ -302,7 +309,6 @@ void run_close(struct run *run)
     for (int64_t i = 0; i < run->n_ranks; i++) {
         if (i + 1 == run->n_ranks || programs[i + 1] != programs[i])
             free((void *)run->ranks[i].next);
-        free(run->ranks[i].issue_ps);
         VEC_RELEASE(&run->ranks[i].intervals);
     }
     run_comms_release(run);
@@ -313,6 +319,7 @@ void run_close(struct run *run)
     VEC_RELEASE(&run->memo.known);
     run_world_release(&run->world); /* before the islands', whose flows it may hold */
     run_islands_release(run);
+    arena_release(&run->arena);
 }
 
 static void count_tasks(const void *of, int64_t *done, int64_t *total)
@@ -336,6 +343,7 @@ static void allocate_links_busy(struct run *run)
 
 void run_open(struct run *run, bool alone)
 {
+    arena_init(&run->arena);
     run->n_ranks = run->request->n_ranks;
     run->ranks = xcalloc((size_t)run->n_ranks, sizeof(*run->ranks));
     run_fusions_init(run);

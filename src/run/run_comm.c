@@ -2,28 +2,57 @@
 
 /* Communicators -------------------------------------------------------------------- */
 
-/* The group's communicator; a new one where it has none. */
-static struct communicator *communicator_of(struct run *run, const struct ranks *group,
-                                            enum channel channel, int64_t index)
+/* Streams on which a channel has collectives, a bit for each, in all programs. */
+static void find_queues(const struct run *run, uint32_t streams[CHANNEL_N])
 {
-    uint64_t key = (uint64_t)group->first * CHANNEL_N + (uint64_t)channel;
-    struct communicator *c;
-    HASH_FIND(hh, run->communicators, &key, sizeof(key), c);
-    if (c)
-        return c;
-    c = xcalloc(1, sizeof(*c));
-    c->key = key;
-    c->first = group->first;
-    c->founder = index;
-    HASH_ADD(hh, run->communicators, key, sizeof(c->key), c);
+    const struct program *const *programs = run->request->programs;
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        const struct program *p = programs[i];
+        for (int64_t k = 0; k < p->tasks.n && (i == 0 || p != programs[i - 1]); k++)
+            if (p->tasks.v[k].comm >= 0)
+                streams[p->comms.v[p->tasks.v[k].comm].channel] |=
+                    UINT32_C(1) << p->tasks.v[k].stream;
+    }
+}
+
+static struct communicator *new_communicator(struct rank *r, int64_t first,
+                                             uint32_t streams)
+{
+    const int32_t n = __builtin_popcount(streams);
+    struct communicator *c = arena_alloc(
+        &r->run->arena, 1, sizeof(*c) + (size_t)n * 2 * sizeof(struct rendezvous));
+    c->first = first;
+    c->founder = r - r->run->ranks;
+    for (int s = 0; s < STREAM_N; s++)
+        if (streams >> s & 1)
+            c->queue_of[s] = (uint8_t)c->n_queues++;
+    VEC_PUSH(&r->run->communicators, c);
     return c;
 }
 
-static void take_part(struct rank *r, enum channel channel)
+/* That of the rank's group; a new one where it has none. Of messages each rank is a
+ * group. */
+static struct communicator *communicator_of(struct rank *r, enum channel channel,
+                                            uint32_t streams)
 {
     struct run *run = r->run;
-    struct ranks group = groups_of(run->request->plans.groups, channel, r->number);
-    r->comms[channel] = communicator_of(run, &group, channel, r - run->ranks);
+    if (channel == CHANNEL_NEXT || channel == CHANNEL_BACK)
+        return new_communicator(r, r->number, streams);
+    int64_t first = groups_of(run->request->plans.groups, channel, r->number).first;
+    uint64_t key = (uint64_t)first * CHANNEL_N + (uint64_t)channel;
+    struct communicator *c;
+    HASH_FIND(hh, run->by_key, &key, sizeof(key), c);
+    if (c)
+        return c;
+    c = new_communicator(r, first, streams);
+    c->key = key;
+    HASH_ADD(hh, run->by_key, key, sizeof(c->key), c);
+    return c;
+}
+
+static void take_part(struct rank *r, enum channel channel, uint32_t streams)
+{
+    r->comms[channel] = communicator_of(r, channel, streams);
     r->comms[channel]->n_members++;
 }
 
@@ -49,11 +78,14 @@ void run_comms_init(struct run *run)
 {
     int64_t world = run->request->plans.groups->cluster->n_gpus;
     struct mailbox **mailboxes = NULL;
+    uint32_t streams[CHANNEL_N] = { 0 };
+    find_queues(run, streams);
     for (int64_t i = 0; i < run->n_ranks; i++) {
         struct rank *r = &run->ranks[i];
         for (int64_t k = 0; k < r->program->comms.n; k++)
             if (!r->comms[r->program->comms.v[k].channel])
-                take_part(r, r->program->comms.v[k].channel);
+                take_part(r, r->program->comms.v[k].channel,
+                          streams[r->program->comms.v[k].channel]);
         if (r->program->n_messages > 0 && !mailboxes)
             mailboxes = xcalloc((size_t)world, sizeof(struct mailbox *));
         if (r->program->n_messages > 0)
@@ -64,11 +96,10 @@ void run_comms_init(struct run *run)
 
 void run_comms_reset(struct run *run)
 {
-    struct communicator *c, *next;
-    HASH_ITER(hh, run->communicators, c, next)
-    {
+    for (int64_t i = 0; i < run->communicators.n; i++) {
+        struct communicator *c = run->communicators.v[i];
         c->n_started = 0;
-        for (int q = 0; q < RUN_QUEUES; q++)
+        for (int32_t q = 0; q < c->n_queues; q++)
             c->queues[q][0].streams.n = c->queues[q][1].streams.n = 0;
     }
     for (int64_t i = 0; i < run->owned.n; i++)
@@ -78,17 +109,16 @@ void run_comms_reset(struct run *run)
 
 void run_comms_release(struct run *run)
 {
-    struct communicator *c, *next;
-    HASH_ITER(hh, run->communicators, c, next)
-    {
-        HASH_DELETE(hh, run->communicators, c);
-        for (int q = 0; q < RUN_QUEUES; q++) {
+    HASH_CLEAR(hh, run->by_key);
+    for (int64_t i = 0; i < run->communicators.n; i++) {
+        struct communicator *c = run->communicators.v[i];
+        for (int32_t q = 0; q < c->n_queues; q++) {
             VEC_RELEASE(&c->queues[q][0].streams);
             VEC_RELEASE(&c->queues[q][1].streams);
         }
         VEC_RELEASE(&c->plans);
-        free(c);
     }
+    VEC_RELEASE(&run->communicators);
     for (int64_t i = 0; i < run->owned.n; i++) {
         free(run->owned.v[i]->messages);
         free(run->owned.v[i]);
@@ -189,9 +219,10 @@ static struct rendezvous *rendezvous_of(struct rank *r, enum channel channel,
                                         enum stream s)
 {
     struct communicator *c = r->comms[channel];
-    bool odd = r->is_odd[channel][s];
-    r->is_odd[channel][s] = c->n_members > 1 && !odd;
-    return &c->queues[s][odd];
+    int odd = r->is_odd[channel] >> s & 1;
+    if (c->n_members > 1)
+        r->is_odd[channel] ^= UINT32_C(1) << s;
+    return &c->queues[c->queue_of[s]][odd];
 }
 
 void run_rendezvous(struct rank *r, struct stream_state *l)

@@ -40,7 +40,7 @@ static void fusion_done(void *arg)
     struct fusion_state *f = arg;
     struct run *run = f->run;
     for (int64_t i = 0; i < run->n_ranks; i++) {
-        struct stream_state *l = &run->ranks[i].streams[STREAM_COMM];
+        struct stream_state *l = run_stream(&run->ranks[i], STREAM_COMM);
         if (l->head == f->task && l->state == PHASE_RUNNING)
             run_finish(&run->ranks[i], l);
     }

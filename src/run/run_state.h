@@ -22,10 +22,6 @@
 
 #define RUN_NEVER INT64_MAX
 
-/* Collectives of a group come one after the other on each stream (gathers of sharded
- * parameters overlap with scatters of gradients). */
-enum { RUN_QUEUES = STREAM_N };
-
 enum stream_phase { PHASE_BLOCKED, PHASE_WAITING, PHASE_RUNNING, PHASE_ENDED };
 
 /* A stream's last collective with other stages. */
@@ -75,12 +71,13 @@ struct rank {
     int64_t host_ps;                             /* when the host is free again */
     int64_t host_busy_ps;
     int32_t n_issued;
-    int32_t awaits;    /* task whose end the host waits for; -1: none */
-    int64_t *issue_ps; /* [tasks] when the host had issued each */
-    int64_t *done_ps;  /* [tasks] RUN_NEVER until it has ended */
-    struct stream_state streams[STREAM_N];
-    int32_t n_used;
-    enum stream used[STREAM_N]; /* streams that the program has tasks on, in order */
+    int32_t awaits;               /* task whose end the host waits for; -1: none */
+    int64_t *issue_ps;            /* [tasks] when the host had issued each */
+    int64_t *done_ps;             /* [tasks] RUN_NEVER until it has ended */
+    struct stream_state *streams; /* [n_streams] on which the program has tasks, in the
+                                     order of enum stream; computing is the first */
+    int32_t n_streams;
+    uint8_t stream_at[STREAM_N]; /* places in `streams` of those */
     int32_t n_comm; /* collectives that take part of its GPU at the moment */
     enum category
         slowed_by;     /* part of the collective that came last: a kernel's delay */
@@ -91,7 +88,8 @@ struct rank {
     VEC(struct busy_interval)
     intervals; /* without gaps; none where there are no stages */
     struct communicator *comms[CHANNEL_N];
-    bool is_odd[CHANNEL_N][RUN_QUEUES]; /* the number of collectives joined so far */
+    uint32_t is_odd[CHANNEL_N]; /* a bit for each stream: the number of collectives
+                                   joined so far */
     struct mailbox *mailbox;
 };
 
@@ -134,19 +132,22 @@ struct fusion_state {
     bool takes_sms;
 };
 
-/* The simulated ranks of one group. */
+/* The simulated ranks of one group. Their collectives come one after the other on each
+ * stream (gathers of sharded parameters overlap with scatters of gradients). */
 struct communicator {
     uint64_t key; /* channel and first rank */
     int64_t first;
     int64_t founder; /* index of the first that is simulated */
     bool spans;      /* several islands */
     int64_t n_members;
-    int32_t n_started; /* collectives */
-    /* Of each queue the collective that ends, and the next, to which ranks may come
-     * before all have left that: by sequence number, even and odd. */
-    struct rendezvous queues[RUN_QUEUES][2];
+    int32_t n_started;      /* collectives */
     VEC(struct comm) plans; /* made for it, unfolded */
     UT_hash_handle hh;
+    /* Of each queue the collective that ends, and the next, to which ranks may come
+     * before all have left that: by sequence number, even and odd. */
+    uint8_t queue_of[STREAM_N]; /* by stream: places in `queues` */
+    int32_t n_queues;
+    struct rendezvous queues[][2];
 };
 
 struct message {
@@ -171,10 +172,12 @@ struct run {
     struct rank *ranks;
     int32_t n_islands;
     struct island *islands;
-    struct rank **by_island;            /* [n_ranks] the islands' */
-    int32_t *links_by_island;           /* [links] likewise; NULL: there is one */
-    int64_t n_tasks;                    /* of all ranks */
-    struct communicator *communicators; /* by key */
+    struct rank **by_island;     /* [n_ranks] the islands' */
+    int32_t *links_by_island;    /* [links] likewise; NULL: there is one */
+    int64_t n_tasks;             /* of all ranks */
+    struct arena arena;          /* of ranks' streams and communicators */
+    struct communicator *by_key; /* those of groups */
+    VEC(struct communicator *) communicators;
     VEC(struct mailbox *) owned;
     VEC(struct fusion_state *)
     fusion_states; /* of the programs, which have them alike */
@@ -208,6 +211,12 @@ bool run_is_over(struct island *island, int64_t t_ps);
 static inline int64_t run_paced_ps(const double *factors, int32_t task, int64_t ps)
 {
     return factors ? run_times_ps(factors[task], ps) : ps;
+}
+
+/* A stream that the rank's program has tasks on. */
+static inline struct stream_state *run_stream(struct rank *r, enum stream s)
+{
+    return &r->streams[r->stream_at[s]];
 }
 
 /* Starts the plan of the nth collective of a group at its pace. */

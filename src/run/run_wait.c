@@ -76,7 +76,7 @@ static int32_t task_before(const struct program *p, int32_t task)
 /* Whether the compute stream is idle until the task has ended. */
 static bool is_awaited(const struct rank *r, int32_t task)
 {
-    const struct stream_state *compute = &r->streams[STREAM_COMPUTE];
+    const struct stream_state *compute = r->streams;
     if (compute->state == PHASE_RUNNING || compute->state == PHASE_ENDED)
         return false;
     const struct task *next = &r->program->tasks.v[compute->head];
@@ -201,6 +201,6 @@ void run_account_idle(struct rank *r, const struct task *t, int32_t index)
         book(&w, CATEGORY_OTHER, as_seen(t, CATEGORY_OTHER),
              at_most(r->issue_ps[late], now));
     if (met)
-        book_wait_state(&w, &r->streams[by->stream].wait_state, now);
+        book_wait_state(&w, &run_stream(r, by->stream)->wait_state, now);
     book(&w, by->part, met ? by->part : as_seen(t, by->part), now);
 }
