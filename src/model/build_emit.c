@@ -1,6 +1,7 @@
 #include "model/build_emit.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -204,15 +205,31 @@ static double kept_quantized_B(const struct build *b, const char *until)
     return 0;
 }
 
+/* How many times the mean the fullest rank holds of a tensor: rows of experts (MODEL.md,
+ * R11.6). */
+static double load_of(const struct build *b, const struct term *term)
+{
+    bool rows = term->sym == SYM_M || term->sym == SYM_F;
+    return rows && b->flags & HAS_EXPERTS ? fmax(1, b->s->expert_imbalance) : 1;
+}
+
+/* What an operator makes, on the fullest rank. */
+static double made_B(const struct build *b, const struct op *op, const struct row *row)
+{
+    if (row->made.n > 0)
+        return build_bytes(b, row->made) * load_of(b, &row->made);
+    return op->write_B * fmax(op->slower, load_of(b, &row->write[0]));
+}
+
 void build_outs(struct build *b, struct op *op, const struct row *row)
 {
-    double rest = row->made.n > 0 ? build_bytes(b, row->made) : op->write_B;
+    double rest = made_B(b, op, row);
     for (size_t i = 0; i < sizeof(row->keep) / sizeof(row->keep[0]); i++) {
         const struct keep *k = &row->keep[i];
         const char *until = until_name(b, k->until);
         if (!until || !build_has(b, k->when, k->unless))
             continue;
-        double size = build_bytes(b, k->term);
+        double size = build_bytes(b, k->term) * load_of(b, &k->term);
         double quantized_B = kept_quantized_B(b, until);
         if (quantized_B > 0)
             size *= quantized_B / b->width[k->term.width];

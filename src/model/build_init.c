@@ -283,8 +283,9 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_KN] = norm_weights(m->attention.k_norm, m->attention.head_dim, t);
     e[SYM_SINKS] = m->attention.sinks ? heads : 0;
     build_state_sizes(b, e, tokens, t);
+    double load = fmax(1, b->s->expert_imbalance);
     for (int i = 0; i < SYM_N; i++)
-        if (e[i] > BUILD_ELEMENTS_MAX)
+        if (e[i] * load > BUILD_ELEMENTS_MAX)
             return err_set(b->err,
                            "tensors of more than 2^50 elements: batch, sequence "
                            "length or model size is absurd");

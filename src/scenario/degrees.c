@@ -153,6 +153,12 @@ static int read_expert_degree(const struct parse_context *r)
                          "%" PRId64 " does not divide the %" PRId64 " experts of %s "
                          "(write one of its divisors)",
                          p->expert, experts, r->s->model.name);
+    if (p->expert > 1 && p->expert_imbalance > (double)p->expert)
+        return cfg_error(cfg_get(r->parallelism, "expert_load"), DIAG_OUT_OF_RANGE,
+                         "the fullest of %" PRId64 " ranks has at most %" PRId64
+                         " times the mean, all that there is (write a number from 1 to "
+                         "%" PRId64 ")",
+                         p->expert, p->expert, p->expert);
     if (!parallelism_folds_experts(p) && ranks % p->expert != 0)
         return cfg_error(at, DIAG_NOT_DIVISIBLE,
                          "%" PRId64 " does not divide the %" PRId64

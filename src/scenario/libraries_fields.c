@@ -65,6 +65,26 @@ static bool has_expert(row *l)
     return l->expert;
 }
 
+static bool has_graphs(row *l)
+{
+    return l->graphs;
+}
+
+static bool has_mtp(row *l)
+{
+    return l->mtp;
+}
+
+static bool offloads_modules(row *l)
+{
+    return l->offloads_modules;
+}
+
+static bool offloads_layers(row *l)
+{
+    return l->offloads_layers;
+}
+
 static bool has_smddp(row *l)
 {
     return l->smddp;
@@ -221,6 +241,12 @@ static const struct field {
     { P "expert_load", has_expert, NULL },
     { P "expert_capacity", has_expert, NULL },
     { P "expert_padding", has_expert, NULL },
+    { P "mtp_part", has_mtp, NULL },
+    { P "offload_modules", offloads_modules, NULL },
+    { P "offload_layers", offloads_layers, NULL },
+    { "/training/mtp_layers", has_mtp, NULL },
+    { "/training/mtp_repeated", has_mtp, NULL },
+    { "/training/cuda_graphs", has_graphs, NULL },
     { P "backend", has_smddp, NULL },
     { P "bucket_size", has_bucket, usual_bucket },
     { P "gradient_as_bucket_view", has_copies, NULL },

@@ -385,6 +385,28 @@ static void test_load(void)
         1e-12);
 }
 
+/* What is kept of experts' rows, on the fullest rank: a passed row and what is inside
+ * grow with its load, the stream does not. */
+static void test_load_memory(void)
+{
+    const char *const names[] = { "dispatch", "expert_sort", "up", "combine" };
+    const double grows[] = { 2, 2, 2, 1 };
+    for (int i = 0; i < 4; i++) {
+        int64_t made[2];
+        for (int full = 0; full < 2; full++) {
+            struct layer l;
+            layer_load(&l, full ? "expert=8 expert_load=2" : "expert=8");
+            const struct op *op = op_of(&l, names[i], false);
+            made[full] = 0;
+            for (int k = 0; k < op->n_outs; k++)
+                made[full] += op->outs[k].size_B;
+            layer_unload(&l);
+        }
+        CU_ASSERT_FATAL(made[0] > 0);
+        CU_ASSERT_DOUBLE_EQUAL((double)made[1] / (double)made[0], grows[i], 1e-9);
+    }
+}
+
 /* A step, with the host's reads or without; 16 microbatches are folded. */
 static struct simulate_result step(const char *changes, double read_s)
 {
@@ -509,6 +531,7 @@ void test_moe_register(void)
     CU_add_test(suite, "casts of experts one by one", test_casts);
     CU_add_test(suite, "capacities", test_capacity);
     CU_add_test(suite, "loads", test_load);
+    CU_add_test(suite, "loads in memory", test_load_memory);
     CU_add_test(suite, "the host reads counts", test_reads);
     CU_add_test(suite, "the host reads counts in stages", test_stages);
     CU_add_test(suite, "loads and capacities that are refused", test_refused);
