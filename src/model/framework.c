@@ -175,6 +175,7 @@ static const struct cfg_field fields[] = {
     CFG_CHILD("optimizers", T, optimizers),
     CFG_CHILD("provenance", T, provenance),
     CFG_PROVENANCE(T, fw.provenance_kind),
+    CFG_BOOL("unmeasured", T, fw.unmeasured),
     CFG_END,
 };
 

@@ -254,6 +254,7 @@ struct framework {
     const char *library; /* default "library" of parallelism: "ddp", "horovod", ... */
     const char *backend; /* default "backend": "nccl", "smddp" */
     enum provenance_kind provenance_kind;
+    bool unmeasured;        /* no step of it served a fit or a test */
     const char *provenance; /* "group: where its numbers are from", a line a group */
 };
 

@@ -11,10 +11,10 @@ const struct name_value library_names[] = {
     { "megatron", LIBRARY_MEGATRON }, { "smp", LIBRARY_SMP },
     { "horovod", LIBRARY_HOROVOD }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
     { "nanotron", LIBRARY_NANOTRON }, { "megatron-fsdp", LIBRARY_MEGATRON_FSDP },
-    { NULL, 0 },
+    { "internevo", LIBRARY_INTERNEVO }, { NULL, 0 },
 };
 enum {
-    WORD_SMP_V2 = LIBRARY_MEGATRON_FSDP + 1,
+    WORD_SMP_V2 = LIBRARY_INTERNEVO + 1,
     WORD_SMDDP
 };
 const struct name_value library_words[] = {
@@ -23,7 +23,7 @@ const struct name_value library_words[] = {
     { "smp-v2", WORD_SMP_V2 }, { "horovod", LIBRARY_HOROVOD },
     { "smddp", WORD_SMDDP }, { "parameter-server", LIBRARY_PARAMETER_SERVER },
     { "nanotron", LIBRARY_NANOTRON }, { "megatron-fsdp", LIBRARY_MEGATRON_FSDP },
-    { NULL, 0 },
+    { "internevo", LIBRARY_INTERNEVO }, { NULL, 0 },
 };
 const struct name_value backend_names[] = {
     { "nccl", BACKEND_NCCL }, { "smddp", BACKEND_SMDDP }, { NULL, 0 },
@@ -351,6 +351,35 @@ const struct library_row library_nanotron = {
     .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_GPIPE),
 };
 
+/* InternLM/InternEvo @c628a8c, internlm/solver/optimizer/hybrid_zero_optim.py: buckets of
+ * reduce_bucket_size elements are flattened, all-reduced on every rank and copied back
+ * (reduce_rank is None); each rank of zero1 updates whole tensors and broadcasts them.
+ * Pipelines: internlm/core/scheduler/pipeline_scheduler.py. */
+const struct library_row library_internevo = {
+    .library = LIBRARY_INTERNEVO,
+    .title = "InternEvo",
+    .name = "internevo",
+    .profiles = { { PROFILE_ALWAYS, "internevo" } },
+    .bucket = { .elements = 512 * MIB },
+    .vocabulary_multiple = 1,
+    .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER),
+    .pipeline_shardings = ALL_BITS,
+    .shardings_mend = fsdp_and_deepspeed,
+    .own_models = true,
+    .fp32_weights = true,
+    .states_at_start = true,
+    .copies_gradients = true,
+    .sums_whole = BIT(SHARDING_OPTIMIZER),
+    .part_shards = true,
+    .fills_once = true,
+    .waits_for_sends = true,
+    .interleaves_all_first = true,
+    .tensor = true,
+    .pipeline = true,
+    .sequence_parallel = true,
+    .schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
+};
+
 static const struct library_row *const rows[] = {
     [LIBRARY_DDP] = &library_ddp,
     [LIBRARY_FSDP] = &library_fsdp,
@@ -361,6 +390,7 @@ static const struct library_row *const rows[] = {
     [LIBRARY_PARAMETER_SERVER] = &library_parameter_server,
     [LIBRARY_NANOTRON] = &library_nanotron,
     [LIBRARY_MEGATRON_FSDP] = &library_megatron_fsdp,
+    [LIBRARY_INTERNEVO] = &library_internevo,
     [WORD_SMP_V2] = &library_smp_v2,
     [WORD_SMDDP] = &library_smddp,
 };

@@ -24,7 +24,8 @@ enum library {
     LIBRARY_HOROVOD,
     LIBRARY_PARAMETER_SERVER,
     LIBRARY_NANOTRON,
-    LIBRARY_MEGATRON_FSDP
+    LIBRARY_MEGATRON_FSDP,
+    LIBRARY_INTERNEVO
 };
 enum backend { BACKEND_NCCL, BACKEND_SMDDP };
 extern const struct name_value library_names[], backend_names[];
@@ -179,7 +180,7 @@ const struct library_row *library_of_word(int word);
 extern const struct library_row library_ddp, library_smddp, library_fsdp,
     library_smp_v2, library_deepspeed, library_megatron, library_smp,
     library_smp_schedules, library_horovod, library_parameter_server, library_nanotron,
-    library_megatron_fsdp;
+    library_megatron_fsdp, library_internevo;
 
 /* The row of a job: ddp over SMDDP and the generations of SMP have rows of their own. */
 const struct library_row *library_of(const struct parallelism *p);

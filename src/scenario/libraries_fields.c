@@ -11,10 +11,10 @@ typedef const struct library_row row;
 
 /* The rows that a scenario can name, in the order of library_words. */
 static row *const listed[] = {
-    &library_ddp,           &library_smddp,    &library_fsdp,
-    &library_smp_v2,        &library_megatron, &library_deepspeed,
-    &library_smp,           &library_horovod,  &library_parameter_server,
-    &library_megatron_fsdp,
+    &library_ddp,           &library_smddp,     &library_fsdp,
+    &library_smp_v2,        &library_megatron,  &library_deepspeed,
+    &library_smp,           &library_horovod,   &library_parameter_server,
+    &library_megatron_fsdp, &library_internevo,
 };
 enum { LISTED = sizeof(listed) / sizeof(listed[0]) };
 

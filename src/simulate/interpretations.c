@@ -119,6 +119,13 @@ int32_t interpretations_note(struct diag *out, struct arena *arena,
             "inferred: NCCL gathers sharded parameters between nodes first, then "
             "inside, as DeepSpeed's MiCS does; AWS describes the other order, in "
             "which each GPU of a node sends the same bytes between nodes");
+    if (s->training.framework->unmeasured)
+        add(out, &n, DIAG_INFERRED,
+            arena_printf(
+                arena,
+                "inferred: times of \"%s\" are counted from its code and taken "
+                "from its kin; no step of it was measured",
+                s->training.framework->name));
     for (int m = OP_ATTENTION; m <= OP_MLP; m++)
         add(out, &n, DIAG_LIBRARY_RULE, whole_note(arena, s, (enum op_module)m));
     return n;

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "scenario/scenario.h"
 
-enum { INTERPRETATIONS_MAX = 6 };
+enum { INTERPRETATIONS_MAX = 7 };
 
 /* Writes at most INTERPRETATIONS_MAX warnings, yields their number. Each builds the step of
  * the other interpretation, which is not run. */
