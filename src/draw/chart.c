@@ -157,6 +157,7 @@ static void draw_series(const struct chart *chart, struct frame *f, struct draw 
     }
     for (size_t k = 0; k < chart->n_series; k++)
         marks_fill(&m, k);
+    chart_edges_draw(&m);
     for (size_t k = 0; k < chart->n_series; k++)
         marks_line(&m, k);
     marks_totals(&m);
@@ -197,7 +198,8 @@ void chart_draw(const struct chart *chart, struct draw *d)
     frame_init(&f, chart->title, chart->subtitle, &chart->x, &y);
     f.provenance = chart->provenance;
     f.left_room = chart->left_room;
-    f.legend.below = chart->legend_below;
+    f.right_room = chart_edges_room(chart);
+    f.legend.below = chart->legend_below || f.right_room > 0;
     include_series(chart, &f);
     if (chart->identity > 0) {
         axis_view_include(&f.x, f.y.lo);

@@ -42,6 +42,8 @@ struct series {
     const double *x; /* NULL: 0, 1, 2, ... */
     const double *y, *y2;
     const char *const *labels; /* of points, drawn where there is room; NULL: none */
+    bool labels_at_edge;       /* they are listed at the right of the data, with a line
+                                * to their points */
     bool stepped;              /* an area whose values hold until the next x */
     bool no_markers;
     const bool *hollow;           /* points drawn as outlines; NULL: none */

@@ -236,7 +236,8 @@ void marks_labels(struct marks *m, size_t index)
                                .size = 11,
                                .colour = PALETTE_SOFT };
 
-    for (size_t i = 0; s->labels && i < s->n && i < LABELS_MAX; i++) {
+    for (size_t i = 0; s->labels && !s->labels_at_edge && i < s->n && i < LABELS_MAX;
+         i++) {
         struct draw_point at = frame_at(m->frame, series_x(s, i), s->y[i]);
         if (s->labels[i] && isfinite(at.x) && isfinite(at.y) &&
             frame_inside(m->frame, at))

@@ -55,6 +55,24 @@ bool chart_names_suit(const struct chart *chart, double width, double height)
            chart_names_room(chart) <= ROOM_MAX * width;
 }
 
+static bool has_edge_labels(const struct series *s)
+{
+    return s->labels && s->labels_at_edge;
+}
+
+double chart_edges_room(const struct chart *chart)
+{
+    double most = 0;
+
+    for (size_t k = 0; k < chart->n_series; k++)
+        for (size_t i = 0; has_edge_labels(&chart->series[k]) && i < chart->series[k].n;
+             i++)
+            if (chart->series[k].labels[i])
+                most = fmax(most, NAME_GAP + draw_text_width(chart->series[k].labels[i],
+                                                             NAME_FONT, false));
+    return most;
+}
+
 double chart_names_room(const struct chart *chart)
 {
     double most = 0;
@@ -151,4 +169,40 @@ void chart_names_draw(struct marks *m)
         draw_end(m, &ends[i]);
     draw_group_end(m->d);
     free(ends);
+}
+
+/* A line from the point to the edge of the data, which the name continues. */
+static void draw_way(struct marks *m, struct draw_point at)
+{
+    draw_line(m->d, at.x + 7, at.y, m->frame->plot.x + m->frame->plot.w, at.y,
+              &(struct draw_style) {
+                  .cls = "leader", .stroke = PALETTE_FRAME, .dash = DRAW_DOTTED });
+}
+
+static void draw_edge(struct marks *m, const struct series *s, uint32_t colour)
+{
+    struct end *ends = xcalloc(s->n + 1, sizeof(*ends));
+    size_t n = 0, most = (size_t)(m->frame->plot.h / NAME_PITCH);
+
+    for (size_t i = 0; i < s->n && n < most; i++) {
+        struct draw_point at = frame_at(m->frame, series_x(s, i), s->y[i]);
+        if (!s->labels[i] || !isfinite(at.y) || !frame_inside(m->frame, at))
+            continue;
+        draw_way(m, at);
+        ends[n++] = (struct end) { at.y, at.y, s->labels[i], colour };
+    }
+    spread(ends, n, m->frame->plot);
+    for (size_t i = 0; i < n; i++)
+        draw_end(m, &ends[i]);
+    free(ends);
+}
+
+void chart_edges_draw(struct marks *m)
+{
+    for (size_t k = 0; k < m->chart->n_series; k++)
+        if (has_edge_labels(&m->chart->series[k])) {
+            draw_group(m->d, "edge-labels", "names", NULL);
+            draw_edge(m, &m->chart->series[k], series_colour(&m->chart->series[k], k));
+            draw_group_end(m->d);
+        }
 }

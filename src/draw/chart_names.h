@@ -16,4 +16,8 @@ double chart_names_room(const struct chart *chart);
  * ends before. */
 void chart_names_draw(struct marks *m);
 
+/* Labels that are listed at the right of the data: the room they take, and they. */
+double chart_edges_room(const struct chart *chart);
+void chart_edges_draw(struct marks *m);
+
 #endif

@@ -5,15 +5,20 @@
 #include "base/strbuf.h"
 #include "draw/chart.h"
 #include "report/plan_report.h"
+#include "report/written.h"
 #include "search/plan_front.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { SIZES_MAX = 7, FRONT_COLOUR = 7, LABELLED_MAX = 8 };
+enum { SIZES_MAX = 7, FRONT_COLOUR = 7, LABELLED_MAX = 12 };
 
-#define SLOWEST_SHOWN 2.5 /* times the fastest step */
+/* Steps that are shown, in times of the fastest: cheap plans are worth a longer wait
+ * than small ones. */
+static const double slowest_shown[] = {
+    [PLAN_AXIS_COST] = 2.5, [PLAN_AXIS_MEMORY] = 1.6
+};
 
 struct plan_points {
     struct arena arena;
@@ -89,9 +94,9 @@ static void crop(struct plan_points *p)
         most = fmax(most, value_of(p, e));
         least = fmin(least, value_of(p, e));
     }
-    p->cut = slowest > SLOWEST_SHOWN * fastest;
-    p->right =
-        p->cut ? SLOWEST_SHOWN * fastest : fmax(slowest * 1.15, fastest * beyond);
+    p->cut = slowest > slowest_shown[p->axis] * fastest;
+    p->right = p->cut ? slowest_shown[p->axis] * fastest
+                      : fmax(slowest * 1.15, fastest * beyond);
     p->left = fastest * 0.9;
     p->top = most * beyond;
     p->bottom = p->axis == PLAN_AXIS_COST ? 0.85 * least : 0;
@@ -183,6 +188,7 @@ static struct series front_series(struct plan_points *p)
                              .x_low = low,
                              .x_high = high,
                              .labels = labels,
+                             .labels_at_edge = true,
                              .colour = FRONT_COLOUR };
 }
 
@@ -192,12 +198,14 @@ static const char *subtitle(struct plan_points *p)
     bool open = false;
     for (int32_t i = 0; i < o->n_tried; i++)
         open |= is_drawn(&o->tried[i]) && o->tried[i].result.near_limit;
-    return arena_printf(&p->arena, "%s%s%s",
-                        p->axis == PLAN_AXIS_COST
-                            ? "What does a faster step cost?"
-                            : "How much memory does a faster step need?",
-                        open ? " Hollow: may not fit." : "",
-                        p->cut ? " Not shown: slower than 2.5 times the fastest" : "");
+    return arena_printf(
+        &p->arena, "%s%s%s",
+        p->axis == PLAN_AXIS_COST ? "What does a faster step cost?"
+                                  : "How much memory does a faster step need?",
+        open ? " Hollow: may not fit." : "",
+        p->cut ? arena_printf(&p->arena, " Not shown: slower than %g times the fastest",
+                              slowest_shown[p->axis])
+               : "");
 }
 
 static int write_chart(struct plan_points *p, const struct draw_to *to, struct err *err)
@@ -206,9 +214,10 @@ static int write_chart(struct plan_points *p, const struct draw_to *to, struct e
     const struct plan_report *r = p->r;
     struct series series[SIZES_MAX + 2];
     double capacity = (double)r->outcome->entries[0].result.capacity_B;
+    char *model = written_model(r->job->space.model->label);
     struct chart c = {
         .title = arena_printf(&p->arena, "Plans for %s, %" PRId64 " sequences a step",
-                              r->job->space.model->label, r->job->space.global_batch),
+                              model, r->job->space.global_batch),
         .subtitle = subtitle(p),
         .provenance =
             arena_printf(&p->arena, "Simulated: %s%s%s",
@@ -236,7 +245,9 @@ static int write_chart(struct plan_points *p, const struct draw_to *to, struct e
                                                  .n = 1,
                                                  .y = &capacity,
                                                  .beyond = "does not fit" };
-    return chart_write(&c, to, err);
+    int rc = chart_write(&c, to, err);
+    free(model);
+    return rc;
 }
 
 int figure_plan_write(const struct plan_report *r, const struct draw_to *to,
