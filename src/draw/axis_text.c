@@ -119,5 +119,7 @@ char *axis_tick_text(const struct axis_view *view, double value, int decimals)
     char buf[AXIS_TEXT_MAX];
 
     plain_text(buf, v, decimals);
+    if (!(fabs(value) > 0))
+        return xstrdup(buf);
     return view->unit ? xstrdup(buf) : xasprintf("%s %s", buf, own->name);
 }

@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRACK_MIN = 5, AROUND = 150 }; /* pixels: of a track, and of what is no track */
+enum {
+    TRACK_MIN = 5,
+    AROUND = 150,
+    BREAK_W = 12
+}; /* pixels: of a track, of what is no
+                                                     * track, of a break */
 
 enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense tracks: columns, steps of shares */
 
@@ -20,8 +25,15 @@ static uint32_t kind_colour(const struct timeline *t, size_t kind)
     return meant ? meant : palette_at(kind);
 }
 
+/* The time axis in two parts, where it leaves something out; else the first is all. */
+struct broken {
+    bool is;
+    struct axis_view part[2];
+};
+
 struct tracks {
     const struct timeline *t;
+    struct broken *x;
     struct frame *f;
     struct draw *d;
     size_t every;   /* track every * i is drawn in row i */
@@ -29,6 +41,36 @@ struct tracks {
     double row_h;
     float *cover; /* (columns, kinds): share of a pixel that narrow boxes fill */
 };
+
+/* Where a time is; NAN within what is left out. */
+static double time_at(const struct tracks *l, double time_s)
+{
+    if (!l->x->is)
+        return axis_at(&l->f->x, time_s);
+    if (time_s > l->t->skip_from_s && time_s < l->t->skip_to_s)
+        return NAN;
+    return axis_at(&l->x->part[time_s >= l->t->skip_to_s], time_s);
+}
+
+/* Both ends of a box, cut at a break; false: it is left out. */
+static bool box_at(const struct tracks *l, const struct timeline_box *b, double *x0,
+                   double *x1)
+{
+    double from = l->t->skip_from_s, to = l->t->skip_to_s, start = b->start_s,
+           end = b->end_s;
+
+    if (l->x->is && start < to && end > from) {
+        if (start >= from && end <= to)
+            return false;
+        if (start < from)
+            end = from; /* what goes on after the break is seldom seen, and not drawn */
+        else
+            start = to;
+    }
+    *x0 = time_at(l, start);
+    *x1 = time_at(l, end);
+    return true;
+}
 
 static void track_box(const struct tracks *l, size_t row, double x, double w,
                       uint32_t fill, const char *text)
@@ -165,8 +207,8 @@ static void draw_track(const struct tracks *l, size_t row, const size_t *index,
     memset(l->cover, 0, l->columns * l->t->n_kinds * sizeof(*l->cover));
     for (size_t i = 0; i < n; i++) {
         const struct timeline_box *b = &l->t->boxes[index[i]];
-        double x0 = axis_at(&l->f->x, b->start_s), x1 = axis_at(&l->f->x, b->end_s);
-        if (x1 - x0 < 1)
+        double x0, x1;
+        if (box_at(l, b, &x0, &x1) && x1 - x0 < 1)
             add_cover(l, x0, x1, b->kind);
     }
     snprintf(id, sizeof(id), "track-%zu", row * l->every);
@@ -177,8 +219,8 @@ static void draw_track(const struct tracks *l, size_t row, const size_t *index,
         draw_covered(l, row);
     for (size_t i = 0; i < n; i++) {
         const struct timeline_box *b = &l->t->boxes[index[i]];
-        double x0 = axis_at(&l->f->x, b->start_s), x1 = axis_at(&l->f->x, b->end_s);
-        if (x1 - x0 >= 1)
+        double x0, x1;
+        if (box_at(l, b, &x0, &x1) && x1 - x0 >= 1)
             track_box(l, row, x0, x1 - x0, kind_colour(l->t, b->kind), b->text);
     }
     draw_group_end(l->d);
@@ -248,6 +290,60 @@ static void prepare(const struct timeline *t, struct frame *f)
     f->y_down = true;
 }
 
+/* One part of a broken axis, on its pixels; its ticks, each with its unit, go to the
+ * frame's. */
+static void lay_part(struct broken *x, int which, const struct axis *axis, double lo,
+                     double hi, double from, double to, struct frame *f)
+{
+    struct axis_view *v = &x->part[which];
+
+    axis_view_init(v, axis);
+    axis_view_include(v, lo);
+    axis_view_include(v, hi);
+    axis_view_fix(v);
+    v->unit = NULL;
+    axis_view_layout(v, from, to, false, 0);
+    for (int64_t i = 0; i < v->ticks.n; i++)
+        VEC_PUSH(&f->x.ticks, v->ticks.v[i]);
+    v->ticks.n = 0; /* the frame frees their texts */
+}
+
+/* The axis of the frame becomes one of two parts of the same scale. */
+static void break_axis(const struct timeline *t, struct broken *x, struct frame *f,
+                       const struct axis *axis)
+{
+    double from = t->skip_from_s, to = t->skip_to_s, lo = f->x.lo, hi = f->x.hi;
+    double shown = from - lo + hi - to, w = f->plot.w - BREAK_W;
+
+    x->is = to > from && from > lo && hi > to;
+    if (!x->is)
+        return;
+    for (int64_t i = 0; i < f->x.ticks.n; i++)
+        free(f->x.ticks.v[i].text);
+    f->x.ticks.n = 0;
+    f->x.unit = NULL;
+    lay_part(x, 0, axis, lo, from, f->plot.x, f->plot.x + w * (from - lo) / shown, f);
+    lay_part(x, 1, axis, to, hi, f->plot.x + f->plot.w - w * (hi - to) / shown,
+             f->plot.x + f->plot.w, f);
+}
+
+/* Two slanted lines across the data. */
+static void draw_break(const struct tracks *l)
+{
+    double x = l->x->part[0].to, top = l->f->plot.y, low = top + l->f->plot.h;
+
+    if (!l->x->is)
+        return;
+    draw_group(l->d, "break", "break", &l->f->plot);
+    draw_rect(l->d, (struct draw_box) { x, top, BREAK_W, low - top },
+              &(struct draw_style) { .fill = PALETTE_WHITE });
+    for (int i = 0; i < 2; i++)
+        draw_line(l->d, x + i * BREAK_W, low, x + i * BREAK_W, top,
+                  &(struct draw_style) {
+                      .stroke = PALETTE_SOFT, .dash = DRAW_DASHED, .width = 1.2 });
+    draw_group_end(l->d);
+}
+
 void timeline_draw(const struct timeline *t, struct draw *d)
 {
     double room = fmax(1, (d->height - AROUND) / TRACK_MIN);
@@ -261,16 +357,21 @@ void timeline_draw(const struct timeline *t, struct draw *d)
                                  t->subtitle ? t->subtitle : "", t->subtitle ? " " : "",
                                  y.n_categories, t->n_tracks);
     struct frame f;
-    struct tracks l = { .t = t, .f = &f, .d = d, .every = every };
+    struct broken broken = { 0 };
+    struct tracks l = { .t = t, .x = &broken, .f = &f, .d = d, .every = every };
 
     frame_init(&f, t->title, note ? note : t->subtitle, &x, &y);
     f.provenance = t->provenance;
     f.legend.below = t->legend_below;
     prepare(t, &f);
     frame_layout(&f, d->width, d->height);
+    break_axis(t, &broken, &f, &x);
     frame_draw(&f, d);
     if (t->n_tracks)
         draw_tracks(&l, y.n_categories);
+    draw_break(&l);
+    for (int i = 0; i < 2 && broken.is; i++)
+        axis_view_release(&broken.part[i]);
     frame_release(&f);
     free(names);
     free(note);

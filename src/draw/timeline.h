@@ -27,7 +27,10 @@ struct timeline {
     const struct timeline_box *boxes;
     size_t n_boxes;
     double end_s; /* of the time axis; 0: of the last box */
-    bool hatched; /* empty time is, in place of white */
+    double skip_from_s,
+        skip_to_s; /* what the axis leaves out, at a visible break; equal:
+                                    * nothing */
+    bool hatched;  /* empty time is, in place of white */
     bool legend_below, no_legend;
 };
 

@@ -185,9 +185,51 @@ static size_t add_streams(struct drawing *x, const char *names[SPAN_STREAMS])
     return n;
 }
 
+/* What a dense pipeline's axis leaves out: from when the first stage has done as many
+ * backward passes as it takes to see a period, to its last forward passes. False: all is
+ * shown. */
+static bool find_break(const struct step_figures *f, int64_t microbatches,
+                       double *from_s, double *to_s)
+{
+    const int32_t shown = 3; /* periods, before and after */
+    double end_s = 0;
+    *from_s = 0;
+    *to_s = INFINITY;
+    for (int64_t i = 0; i < f->spans.n; i++) {
+        const struct span *s = &f->spans.v[i];
+        end_s = fmax(end_s, (double)s->ended_ps * 1e-12);
+        if (s->track != 0 || s->stream != STREAM_COMPUTE || s->number < 0)
+            continue;
+        if (s->kind == SPAN_BACKWARD && s->number < shown)
+            *from_s = fmax(*from_s, (double)s->ended_ps * 1e-12);
+        if (s->kind == SPAN_FORWARD && s->number >= microbatches - shown)
+            *to_s = fmin(*to_s, (double)s->begun_ps * 1e-12);
+    }
+    return *from_s > 0 && *to_s - *from_s > 0.3 * end_s;
+}
+
+/* The share of the step in which a stage does nothing, as its name says it. */
+static char *stage_text(const struct drawing *x, int32_t track, double end_s)
+{
+    double busy_s = 0;
+    for (int64_t i = 0; i < x->boxes.n; i++)
+        if (x->boxes.v[i].track == (size_t)track)
+            busy_s += x->boxes.v[i].end_s - x->boxes.v[i].start_s;
+    return xasprintf("stage %" PRId64 ", idle %.0f %%",
+                     (int64_t)x->f->tracks[track].stage,
+                     end_s > 0 ? 100 * (1 - fmin(busy_s / end_s, 1)) : 0);
+}
+
 /* The figure ----------------------------------------------------------------------- */
 
-static char *subtitle(const struct step_figures *f, const struct scenario *s)
+static bool is_dense(const struct scenario *s)
+{
+    return s->training.microbatches * s->parallel.stages.virtual_stages >
+           CHART_WIDTH / 6;
+}
+
+static char *subtitle(const struct step_figures *f, const struct scenario *s,
+                      bool broken)
 {
     char omitted[96] = "";
     if (f->n_tracks > 0 && f->tracks[0].extra > 0)
@@ -197,12 +239,13 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s)
     if (!is_pipeline(f))
         return xasprintf("What does the first rank do, and when? White: nothing%s",
                          omitted);
-    bool dense =
-        s->training.microbatches * s->parallel.stages.virtual_stages > CHART_WIDTH / 6;
     return xasprintf(
         "%s, %" PRId64 " microbatches. Hatched: bubbles%s%s",
         names_of(parallelism_schedule_names, (int)s->parallel.stages.schedule),
-        (int64_t)s->training.microbatches, dense ? "; heights: shares of the time" : "",
+        (int64_t)s->training.microbatches,
+        broken        ? "; all periods but the first and last few are left out"
+        : is_dense(s) ? "; heights: shares of the time"
+                      : "",
         omitted);
 }
 
@@ -232,9 +275,12 @@ void figure_step_lanes(const struct step_figures *f, struct timeline t, struct d
         add_stages(&x);
     else
         t.n_tracks = add_streams(&x, streams);
-    choose_kinds(&x);
+    double end_s = t.end_s;
+    for (int64_t i = 0; i < x.boxes.n; i++)
+        end_s = fmax(end_s, x.boxes.v[i].end_s);
     for (int32_t i = 0; i < f->n_tracks; i++)
-        stages[i] = xasprintf("stage %" PRId64, (int64_t)f->tracks[i].stage);
+        stages[i] = stage_text(&x, i, end_s);
+    choose_kinds(&x);
     t.tracks = is_pipeline(f) ? (const char *const *)stages : streams;
     t.n_tracks = is_pipeline(f) ? (size_t)f->n_tracks : t.n_tracks;
     t.kinds = x.kinds;
@@ -255,12 +301,18 @@ void figure_step_lanes(const struct step_figures *f, struct timeline t, struct d
 void figure_step_timeline(const struct step_figures *f, const struct scenario *s,
                           struct draw *d)
 {
-    char *title = figure_step_title("A training step", s), *question = subtitle(f, s);
+    double from_s = 0, to_s = 0;
+    bool broken = is_pipeline(f) && is_dense(s) &&
+                  find_break(f, s->training.microbatches, &from_s, &to_s);
+    char *title = figure_step_title("A training step", s),
+         *question = subtitle(f, s, broken);
     char *source = figure_step_provenance(s, false);
     figure_step_lanes(f,
                       (struct timeline) { .title = title,
                                           .subtitle = question,
                                           .provenance = source,
+                                          .skip_from_s = broken ? from_s : 0,
+                                          .skip_to_s = broken ? to_s : 0,
                                           .hatched = is_pipeline(f) },
                       d);
     free(source);

@@ -198,6 +198,44 @@ static void test_timelines(void)
     free(g);
 }
 
+/* What the axis leaves out is not drawn; the parts have one scale, and ticks with their
+ * units. */
+static void test_broken_time(void)
+{
+    static const char *const tracks[] = { "stage 0" }, *const kinds[] = { "forward" };
+    const struct timeline_box boxes[] = {
+        { 0, 0, 0, 1, "0" },    { 0, 0, 9.5, 10.5, "cut" }, { 0, 0, 50, 51, "out" },
+        { 0, 0, 91, 92, "91" }, { 0, 0, 99, 100, "99" },
+    };
+    struct timeline t = { .title = "t",
+                          .tracks = tracks,
+                          .n_tracks = 1,
+                          .kinds = kinds,
+                          .n_kinds = 1,
+                          .boxes = boxes,
+                          .n_boxes = 5,
+                          .skip_from_s = 10,
+                          .skip_to_s = 90 };
+
+    for (int broken = 1; broken >= 0; broken--) {
+        struct err err = { 0 };
+        struct strbuf svg;
+        struct draw d;
+        strbuf_init(&svg);
+        draw_open_on(&d, &draw_svg_methods, NULL, NULL, 720, 260);
+        t.skip_to_s = broken ? 90 : t.skip_from_s;
+        timeline_draw(&t, &d);
+        CU_ASSERT_EQUAL(draw_close_text(&d, &svg, &err), 0);
+        const char *s = strbuf_get(&svg);
+        CU_ASSERT_EQUAL(strstr(s, "id=\"break\"") != NULL, broken);
+        CU_ASSERT_EQUAL(strstr(s, ">90 s<") != NULL, broken);
+        CU_ASSERT_EQUAL(strstr(s, ">0 s<") != NULL, false);
+        CU_ASSERT_EQUAL(strstr(s, ">99<") != NULL, broken); /* else too narrow */
+        CU_ASSERT_PTR_NULL(strstr(s, ">out<"));
+        strbuf_release(&svg);
+    }
+}
+
 static void test_breakdowns(void)
 {
     static const char *const parts[] = { "compute", "communication", "bubble",
@@ -521,6 +559,7 @@ void test_draw_register(void)
 {
     CU_pSuite suite = CU_add_suite("draw", NULL, NULL);
 
+    CU_add_test(suite, "time with a break", test_broken_time);
     CU_add_test(suite, "names of lines at their ends", test_names);
     CU_add_test(suite, "texts", test_texts);
     CU_add_test(suite, "ticks", test_ticks);
