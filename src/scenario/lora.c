@@ -151,7 +151,9 @@ int lora_read(struct parse_context *r)
         parse_note(r, cfg_get(c, "alpha"), "it scales the adapters' results");
     bool pair = r->has_model && r->s->model.ends.head == MODEL_HEAD_CONTRAST;
     if (r->has_model && r->s->model.tower && !pair)
-        parse_say(r, c, DIAG_ASSUMED, "the vision tower is frozen whole");
+        parse_say(r, c, DIAG_ASSUMED,
+                  "the vision tower is taken to be frozen whole: adapters in it are "
+                  "not simulated");
     r->s->training.lora = w.l;
     return 0;
 }

@@ -96,7 +96,8 @@ static const char pytorch_first[] = "1.13.1", pytorch_second[] = "2.2.0";
  * (trust_remote_code), which calls PyTorch's where it is 2 or newer; models of images have
  * it where their language models do (*_ATTENTION_CLASSES of modeling_qwen2_vl.py,
  * modeling_olmoe.py, modeling_phimoe.py; those built on LlamaPreTrainedModel and
- * MixtralPreTrainedModel inherit it). Without it: T5 (pull
+ * MixtralPreTrainedModel inherit it; Qwen3.5's is Qwen3NextPreTrainedModel, Nemotron-H's
+ * JambaPreTrainedModel: modular_qwen3_5.py, modular_nemotron_h.py). Without it: T5 (pull
  * requests 31167, 42453: open; 47014 of July 2026), GPT-J, GPT-Neo, BLOOM, MPT,
  * ELECTRA, DeBERTa; Gemma 2 (eager since 4.45) and GPT-OSS (sinks). */
 static const struct {
@@ -132,7 +133,9 @@ static const struct {
     { "glm4_moe", "4.54" }, { "lfm2", "4.54" }, { "seed_oss", "4.56" },
     { "hunyuan_v1_dense", "4.56" }, { "hunyuan_v1_moe", "4.56" },
     { "olmo3", "4.57" }, { "qwen3_vl", "4.57" }, { "qwen3_vl_moe", "4.57" },
-    { "minimax_m2", "4.57" },
+    { "minimax_m2", "4.57" }, { "llama4_text", "4.51" }, { "smolvlm", "4.50" },
+    { "qwen3_5", "5" }, { "qwen3_5_moe", "5" }, { "qwen3_5_text", "5" },
+    { "qwen3_5_moe_text", "5" }, { "nemotron_h", "5" },
     { "chatglm", "4.36" }, { "baichuan", "4.36" }, { "qwen", "4.36" },
     { "internlm2", "4.36" }, { "internlm3", "4.36" }, { "exaone", "4.36" },
     { "mimo", "4.36" },

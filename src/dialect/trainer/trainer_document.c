@@ -206,11 +206,13 @@ void trainer_refuse(struct launch_context *t, const struct value_item *it,
 void trainer_ask_reference(struct launch_context *t, const struct value_item *it,
                            const char *what)
 {
-    launch_add_unresolved(
-        t, "/training/task", it->value->line,
-        "%s: %s runs a reference model and pairs of answers, which are not simulated; "
-        "/training/task=causal-lm is the policy's own step",
-        it->key, what);
+    static const char *const alone[] = { "orpo", "simpo", "cpo", NULL };
+    launch_add_unresolved(t, "/training/task", it->value->line,
+                          "%s: %s %spairs of answers, which are not simulated; "
+                          "/training/task=causal-lm is the policy's own step",
+                          it->key, what,
+                          names_listed(alone, what) ? "trains on "
+                                                    : "runs a reference model and ");
 }
 
 /* The weights' type, as from_pretrained has it. What shards keeps fp32 weights of its
