@@ -6,6 +6,7 @@
 #include "cmd/options.h"
 #include "cmd/schedules.h"
 #include "cmd/script.h"
+#include "cmd/simulate_replay.h"
 #include "dialect/dialect.h"
 #include "dialect/emit/emit.h"
 #include "page/page.h"
@@ -25,7 +26,7 @@ struct arguments {
     struct option_list sets;
     int network, emit;
     bool unfold, timing;
-    const char *json, *estimator, *trace, *chakra;
+    const char *json, *estimator, *trace, *chakra, *trace_in;
     const char *plots[STEP_FIGURES], *plot_job, *plot_schedules, *html;
     struct draw_size size; /* of figures */
     struct cfg scenario;   /* as it was read */
@@ -80,6 +81,9 @@ static const struct option options[] = {
     { .name = "--chakra", .without = "--emit", .type = OPTION_OUT_DIR, .at = AT(chakra),
       .value = "DIR",
       .help = "write every rank's Chakra execution trace, for ASTRA-sim" },
+    { .name = "--trace-in", .without = "--emit", .type = OPTION_STRING,
+      .at = AT(trace_in), .value = "DIR",
+      .help = "replay Chakra traces of all ranks on the scenario's cluster instead" },
     { .name = "--emit", .type = OPTION_ENUM, .at = AT(emit), .value = "DIALECT",
       .list = dialect_emit_names,
       .help = "write it as %s instead" },
@@ -272,6 +276,44 @@ static int emit(struct cfg_loader *loader, const struct scenario *s,
     return rc ? EXIT_UNFIT : EXIT_DONE;
 }
 
+/* An option that does nothing where traces are replayed; NULL. */
+static const char *unheeded_by_replay(const struct arguments *a)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } options_of[] = {
+        { a->json, "--json" },
+        { a->trace, "--trace" },
+        { a->chakra, "--chakra" },
+        { a->plot_job, "--plot-job" },
+        { a->plot_schedules, "--plot-schedules" },
+        { a->unfold, "--unfold" },
+        { a->timing, "--timing" },
+        { a->network != FIDELITY_FLOW, "--network" },
+        { plots_any(a), "--plot and --html" },
+    };
+    for (size_t i = 0; i < sizeof(options_of) / sizeof(options_of[0]); i++)
+        if (options_of[i].given)
+            return options_of[i].name;
+    return NULL;
+}
+
+/* Traces in place of the scenario's step. */
+static int replay(struct cfg_loader *loader, const struct scenario *s,
+                  const struct arguments *args)
+{
+    struct err err = { 0 };
+    const char *unheeded = unheeded_by_replay(args);
+    if (unheeded)
+        err_set(&err, "--trace-in: %s does nothing with it", unheeded);
+    if (unheeded || simulate_replay(loader, s, args->trace_in, &err))
+        return cmd_fail_json(loader, &err, "simulate", NULL);
+    cmd_warn(loader);
+    cfg_loader_release(loader);
+    return EXIT_DONE;
+}
+
 int cmd_simulate(int argc, char **argv)
 {
     struct arguments args = { .network = FIDELITY_FLOW, .trace_ranks = TRACE_RANKS };
@@ -290,6 +332,8 @@ int cmd_simulate(int argc, char **argv)
         return cmd_fail_json(&loader, NULL, "simulate", args.json);
     if (args.emit)
         return emit(&loader, &s, &args);
+    if (args.trace_in)
+        return replay(&loader, &s, &args);
     if (run(&r, &loader, &s, &args, &err) || export_chakra(&loader, &s, &args, &err))
         return cmd_fail_json(&loader, &err, "simulate", args.json);
     if (print(&s, &r, &args, clock_s() - start_s, &err))
