@@ -82,7 +82,7 @@ for reader in $readers; do
         alone files "$reader" "$seconds" "$seed" $(seeds "$reader")
     fi
 done
-for target in sources launch kineto training_logs nsight serve journal words step; do
+for target in sources launch kineto training_logs nsight chakra serve journal words step; do
     if [ "$how" = libfuzzer ]; then
         guided $target $target
     else

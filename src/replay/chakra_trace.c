@@ -247,20 +247,29 @@ static int read_messages(struct reading *r, struct bytes b)
     return first ? err_set(r->err, "%s: is empty", r->file) : resolve(r);
 }
 
-static int read_rank(struct chakra_trace *t, const char *file, int32_t rank,
-                     struct err *err)
+int chakra_trace_add(struct chakra_trace *t, const char *file, const char *bytes,
+                     size_t n, struct err *err)
 {
-    size_t len;
-    char *text = file_read(file, CHAKRA_FILE_MAX, &len, err);
-    struct reading r = { .t = t, .file = file, .rank = rank, .err = err };
-    if (!text)
-        return -1;
-    const unsigned char *at = (const unsigned char *)text;
-    int rc = read_messages(&r, (struct bytes) { at, at + len });
+    struct reading r = {
+        .t = t, .file = file, .rank = (int32_t)t->n_ranks, .err = err
+    };
+    const unsigned char *at = (const unsigned char *)bytes;
+    int rc = read_messages(&r, (struct bytes) { at, at + n });
+    t->n_ranks++;
     HASH_CLEAR(hh, r.known);
     VEC_RELEASE(&r.ids);
     VEC_RELEASE(&r.deps);
-    free(text);
+    return rc;
+}
+
+static int read_rank(struct chakra_trace *t, const char *file, struct err *err)
+{
+    size_t n;
+    char *bytes = file_read(file, CHAKRA_FILE_MAX, &n, err);
+    if (!bytes)
+        return -1;
+    int rc = chakra_trace_add(t, file, bytes, n, err);
+    free(bytes);
     return rc;
 }
 
@@ -316,6 +325,39 @@ static char *file_of(const char *folder, int name, int32_t rank)
     return NULL;
 }
 
+static bool is_member(const struct chakra_group *g, int32_t rank)
+{
+    for (int64_t i = 0; i < g->ranks.n; i++)
+        if (g->ranks.v[i] == rank)
+            return true;
+    return false;
+}
+
+static bool is_rank(const struct chakra_trace *t, int32_t rank)
+{
+    return rank >= 0 && rank < t->n_ranks;
+}
+
+/* Nodes meet ranks that there are, and are of those. */
+int chakra_trace_check(const struct chakra_trace *t, struct err *err)
+{
+    for (int64_t i = 0; i < t->nodes.n; i++) {
+        const struct chakra_node *n = &t->nodes.v[i];
+        bool message = n->kind == CHAKRA_NODE_SEND || n->kind == CHAKRA_NODE_RECV;
+        int32_t own = n->kind == CHAKRA_NODE_SEND ? n->from : n->to;
+        if (message && (!is_rank(t, n->from) || !is_rank(t, n->to) || own != n->rank))
+            return err_set(err,
+                           "rank %d of the trace: a message from %d to %d is none of "
+                           "its own",
+                           n->rank, n->from, n->to);
+        if (n->kind == CHAKRA_NODE_COLLECTIVE && n->group >= 0 &&
+            !is_member(&t->groups.v[n->group], n->rank))
+            return err_set(err, "rank %d of the trace is not of communicator \"%s\"",
+                           n->rank, t->names.v[n->group]);
+    }
+    return 0;
+}
+
 static int check_groups(const struct chakra_trace *t, const char *folder,
                         struct err *err)
 {
@@ -340,13 +382,12 @@ int chakra_trace_load(struct chakra_trace *t, struct cfg_loader *loader,
     if (rc == 0 && !file)
         return err_set(err, "%s: has no step.0.et (Chakra traces, one a rank)", folder);
     while (rc == 0 && file) {
-        rc = read_rank(t, file, (int32_t)t->n_ranks, err);
+        rc = read_rank(t, file, err);
         free(file);
-        t->n_ranks++;
         file = file_of(folder, name, (int32_t)t->n_ranks);
     }
     free(file);
-    return rc ? rc : check_groups(t, folder, err);
+    return rc || check_groups(t, folder, err) || chakra_trace_check(t, err) ? -1 : 0;
 }
 
 void chakra_trace_release(struct chakra_trace *t)

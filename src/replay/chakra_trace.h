@@ -51,6 +51,11 @@ struct chakra_trace {
  * none, an unknown communicator. */
 int chakra_trace_load(struct chakra_trace *t, struct cfg_loader *loader,
                       const char *folder, struct err *err);
+/* Parts of it: the next rank's file, and whether nodes meet ranks that there are. */
+int chakra_trace_add(struct chakra_trace *t, const char *file, const char *bytes,
+                     size_t n, struct err *err);
+int chakra_trace_check(const struct chakra_trace *t, struct err *err);
+
 void chakra_trace_release(struct chakra_trace *t);
 
 #endif
