@@ -134,12 +134,10 @@ static void take_batch(const struct verl *v)
         launch_unresolved_item(v->t, MICRO, it, "whole number of at least 1");
         return;
     }
-    if (!it && !dynamic && all && all->value->kind != VALUE_NONE) {
-        launch_add_unresolved(
-            v->t, MICRO, all->line,
-            "%s: it is of all ranks together, in releases that have it", all->key);
-        return;
-    }
+    if (!it && all)
+        launch_note(v->t->l, all->line, DIAG_ASSUMED,
+                    "%s: it is not used (verl 0.5); micro_batch_size_per_gpu is",
+                    all->key);
     if (dynamic && length > 0)
         n = within(v, n / length > 0 ? n / length : 1);
     if (it)

@@ -9,7 +9,7 @@ torchrun --standalone --nnodes=1 --nproc_per_node=8 \
     data.prompt_key=question \
     +data.response_dict_keys=['answer'] \
     data.train_batch_size=128 \
-    data.micro_batch_size_per_gpu=2 \
+    data.micro_batch_size=2 \
     data.max_length=4096 \
     model.partial_pretrain=Qwen/Qwen2.5-7B-Instruct \
     model.lora_rank=32 \
