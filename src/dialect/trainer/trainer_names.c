@@ -47,9 +47,27 @@ static bool is_shipped(struct launch_context *t, const char *name)
     return *all != NULL;
 }
 
-const char *trainer_model_named(struct launch_context *t, const char *text)
+/* "gpt/two" of ".../models--gpt--two/snapshots/4a": the folders of the Hub's cache are
+ * named after ids (huggingface_hub, file_download.py, repo_folder_name). */
+static const char *cached_id(struct launch_context *t, const char *text)
 {
-    const char *name = plain_name(t, text, false);
+    static const char mark[] = "models--";
+    const char *at = strstr(text, mark);
+    if (!at || (at != text && at[-1] != '/'))
+        return text;
+    at += strlen(mark);
+    size_t n = strcspn(at, "/");
+    char *id = arena_strndup(t->arena, at, n), *dashes = strstr(id, "--");
+    if (!dashes)
+        return id;
+    *dashes = '/';
+    memmove(dashes + 1, dashes + 2, strlen(dashes + 2) + 1);
+    return id;
+}
+
+const char *trainer_model_named(struct launch_context *t, const char *path)
+{
+    const char *text = cached_id(t, path), *name = plain_name(t, text, false);
     struct cfg known = look_up(t, "models", name);
     const char *model = NULL;
     struct hub_id id;
