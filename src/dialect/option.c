@@ -188,7 +188,7 @@ struct report {
     const struct dialect_table *tables;
     const char *path;
     struct dialect_place at;
-    struct launch_idle idle;
+    struct launch_idle idle, open;
 };
 
 static void add_idle(struct report *r, const struct value_item *it)
@@ -205,7 +205,12 @@ static void report_unknown(struct report *r, const struct value_item *it,
     bool wrong = how == DIALECT_UNKNOWN_NEAR_WRONG || how == DIALECT_UNKNOWN_WRONG;
     struct launch *l = r->t->l;
     bool comment = it->key[0] == '_' || it->key[0] == '#' || it->key[0] == '/';
-    if (how == DIALECT_UNKNOWN_IDLE || comment || (!near && !each)) {
+    if (how == DIALECT_UNKNOWN_OPEN && !comment && !launch_is_off(it->value)) {
+        launch_idle_add(&r->open, "%s%s", r->at.section, it->key);
+        return;
+    }
+    if (how == DIALECT_UNKNOWN_OPEN || how == DIALECT_UNKNOWN_IDLE || comment ||
+        (!near && !each)) {
         add_idle(r, it);
         return;
     }
@@ -255,6 +260,8 @@ void dialect_report(struct launch_context *t, const struct dialect_table *tables
     while (first->path && strcmp(first->path, path) != 0)
         first++;
     launch_idle_init(&r.idle, t->l, at.line, at.prefix);
+    launch_idle_init(&r.open, t->l, at.line, at.prefix);
+    r.open.open = true;
     for (int32_t i = 0; dict->kind == VALUE_DICT && i < dict->n; i++) {
         const struct value_item *it = &dict->items[i];
         const struct dialect_option *o = dialect_option_of(tables, path, it->key);
@@ -269,4 +276,5 @@ void dialect_report(struct launch_context *t, const struct dialect_table *tables
             report_unknown(&r, it, first->unknown);
     }
     launch_idle_end(&r.idle);
+    launch_idle_end(&r.open);
 }

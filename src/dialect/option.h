@@ -89,6 +89,7 @@ struct dialect_option {
 /* What is said of keys that no row has. */
 enum dialect_unknown {
     DIALECT_UNKNOWN_IDLE,        /* named as without effect: scripts have their own */
+    DIALECT_UNKNOWN_OPEN,        /* named: what a script makes of it is not known */
     DIALECT_UNKNOWN_NEAR_WARNED, /* a warning where a known name is near, else so */
     DIALECT_UNKNOWN_NEAR_WRONG,  /* an error there, else so */
     DIALECT_UNKNOWN_WARNED,      /* a warning of each */

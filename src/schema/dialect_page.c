@@ -58,6 +58,7 @@ static const char *unknown_of(const struct dialect_table *tables)
 {
     static const char *const said[] = {
         [DIALECT_UNKNOWN_IDLE] = "is named as without effect",
+        [DIALECT_UNKNOWN_OPEN] = "is named as what may change time or memory",
         [DIALECT_UNKNOWN_NEAR_WARNED] =
             "is warned of where it is near a known one, else named as without effect",
         [DIALECT_UNKNOWN_NEAR_WRONG] =

@@ -404,6 +404,10 @@ static const struct program_case started[] = {
     "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"activation_checkpointing\":"  \
     "\"full\"," training "\"sequence_length\":1024,\"task\":\"causal-lm\"}}"
 
+#define GPT2                                                                          \
+    "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"model\":\"gpt2\"," \
+    "\"software\":{\"pytorch\":\"2.1\"},\"training\":{}}"
+
 static const struct program_case jobs[] = {
     /* the script makes something of the job's hyperparameters */
     { ESTIMATOR("entry_point='train.py', " HYPER),
@@ -514,6 +518,24 @@ static const struct program_case jobs[] = {
       "t = ModelTrainer.from_recipe(training_recipe='training/llama/other',\n"
       "    compute=Compute(instance_type='ml.g5.48xlarge'))\n",
       "{\"cluster\":{\"instance\":\"ml.g5.48xlarge\"},\"training\":{}}", NULL },
+    /* of a script that is not there: other methods, its own degrees, its own words */
+    { ESTIMATOR("entry_point='mine.py', hyperparameters={'model_id': 'gpt2',\n"
+                "    'num-generations': 8}"),
+      GPT2, "training on answers that the model generates" },
+    { ESTIMATOR("entry_point='mine.py', hyperparameters={'model_id': 'gpt2',\n"
+                "    'teacher-model': 'gpt2-xl'}"),
+      GPT2, "trains with a second, frozen model (distillation)" },
+    { ESTIMATOR("entry_point='mine.py', hyperparameters={'model_id': 'gpt2',\n"
+                "    'tensor-parallel-degree': 4}"),
+      GPT2, "--tensor_parallel_degree 4 is mine.py's own" },
+    { ESTIMATOR(
+          "entry_point='mine.py', hyperparameters={'method': 'dpo', 'grad_accum': "
+          "4,\n    'model_id': '/opt/models--gpt2-xl/snapshots/4a'}"),
+      "{\"cluster\":{\"count\":2,\"instance\":\"ml.p4d.24xlarge\"},\"model\":\"gpt2-"
+      "xl\","
+      "\"software\":{\"pytorch\":\"2.1\"},\"training\":{\"gradient_accumulation_"
+      "steps\":4}}",
+      "what the script makes of these is not known: method" },
     /* parameters of a pipeline are their defaults, by name or by place */
     { "from sagemaker.workflow.parameters import ParameterInteger, ParameterString\n"
       "from sagemaker.pytorch import PyTorch\n"

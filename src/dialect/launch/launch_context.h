@@ -46,6 +46,7 @@ struct launch_idle {
     int64_t line;
     const char *prefix;
     struct strbuf names;
+    bool open; /* whether they have an effect is not known */
 };
 void launch_idle_init(struct launch_idle *idle, struct launch *l, int64_t line,
                       const char *prefix);

@@ -19,7 +19,11 @@ void launch_idle_init(struct launch_idle *idle, struct launch *l, int64_t line,
 
 static void write_note(struct launch_idle *idle)
 {
-    if (idle->names.len)
+    if (idle->names.len && idle->open)
+        launch_note(idle->l, idle->line, DIAG_NOT_SIMULATED,
+                    "%swhat the script makes of these is not known: %s", idle->prefix,
+                    strbuf_get(&idle->names));
+    else if (idle->names.len)
         launch_note(idle->l, idle->line, DIAG_WITHOUT_EFFECT,
                     "%swithout effect here: %s", idle->prefix,
                     strbuf_get(&idle->names));

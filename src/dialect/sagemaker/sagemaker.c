@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "config/pointer.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
@@ -130,6 +131,13 @@ static void take_hyper(struct launch_context *t)
         sagemaker_take_smp_script(t);
     trainer_take(t);
     sagemaker_take_entry(t, &entry);
+    bool smp = json_is_true(
+        pointer_get(t->tree, "/distribution/smdistributed/modelparallel/enabled"));
+    if (!smp && !sagemaker_is_smp_script(t))
+        user_script_take_job_own(t,
+                                 entry.name && entry.name->value->kind == VALUE_STRING
+                                     ? launch_last_part(entry.name->value->text)
+                                     : "the script");
 }
 
 void sagemaker_read(struct launch_context *t, const struct dialect_input *in)

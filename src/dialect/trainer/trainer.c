@@ -278,6 +278,14 @@ const struct dialect_option trainer_rows[] = {
     ROW("torch_dtype", "/training/master_weights", .take = trainer_take_dtype, .give = peft_give_dtype),
     ROW("dtype", "/training/master_weights", .take = trainer_take_dtype),
     ROW("gradient_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE, .written = true),
+    ROW("gradient_accumulation", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
+    ROW("gradient_accumulation_step", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
+    ROW("grad_accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
+    ROW("grad_accum_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
+    ROW("grad_accum", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
+    ROW("accumulation_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
+    ROW("accum_steps", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
+    ROW("accumulate_grad_batches", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
     ROW("fp16", "/training/precision", .take = take_precision, .give = trainer_give_fp16),
     ROW("bf16", "/training/precision", .take = take_precision, .give = trainer_give_bf16),
     ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full", .written = true),
@@ -325,8 +333,19 @@ const struct dialect_option trainer_idle_rows[] = {
     ROW_IDLE("average_tokens_across_devices"), ROW_IDLE("include_*"), ROW_IDLE("packing_strategy"), ROW_IDLE("dataloader_*"),
     ROW_IDLE("prediction_loss_only"), ROW_IDLE("neftune_noise_alpha"), ROW_IDLE("skip_memory_metrics"), ROW_IDLE("ddp_backend"),
     ROW_IDLE("project"), ROW_IDLE("wandb_*"), ROW_IDLE("token"), ROW_IDLE("use_auth_token"), ROW_IDLE("streaming"),
+    /* what scripts of SageMaker's jobs call their folders, data, rates and rules of ending */
+    ROW_IDLE("lr"), ROW_IDLE("warmup"), ROW_IDLE("checkpoint_dir"), ROW_IDLE("checkpoints"), ROW_IDLE("checkpoint_path"), ROW_IDLE("model_dir"), ROW_IDLE("train_dir"),
+    ROW_IDLE("test_dir"), ROW_IDLE("training_dir"), ROW_IDLE("train_data*"), ROW_IDLE("train_dataset*"), ROW_IDLE("val_*"), ROW_IDLE("test_data*"), ROW_IDLE("sagemaker_*"),
+    ROW_IDLE("s3_*"), ROW_IDLE("region"), ROW_IDLE("num_labels"), ROW_IDLE("early_stopping*"), ROW_IDLE("hf_token"), ROW_IDLE("huggingface_token"), ROW_IDLE("mlflow_*"),
+    ROW_IDLE("experiment_name"), ROW_IDLE("user_id"), ROW_IDLE("random_state"), ROW_IDLE("beta1"), ROW_IDLE("beta2"), ROW_IDLE("optimizer_momentum"), ROW_IDLE("momentum"),
+    ROW_IDLE("train"), ROW_IDLE("validation"), ROW_IDLE("test"), ROW_IDLE("text_column*"), ROW_IDLE("tokenizer_name"), ROW_IDLE("tokenizer_id"), ROW_IDLE("dropout"),
+    ROW_IDLE("doc_stride"), ROW_IDLE("version"),
     ROW_END,
 };
+#define REFUSED(NAME, WHY) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = WHY)
+#define ROLLOUTS "training on answers that the model generates (PPO, GRPO, RLOO) is not simulated (supervised fine-tuning is)"
+#define ANSWERS "training on answers that are generated or compared (GRPO, DPO and their kin) is not simulated (supervised fine-tuning is)"
+#define REWARD "training of a reward model is not simulated (supervised fine-tuning is)"
 #define FROZEN_WHY "parts before a frozen language model are trained, which is not simulated"
 #define FROZEN(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = FROZEN_WHY)
 #define PAIRS(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "contrastive training on queries and passages is not simulated (pre-training and supervised fine-tuning are)")
@@ -341,13 +360,17 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     PREFIX("pre_seq_len"), PREFIX("num_virtual_tokens"), PREFIX("num_prefix_tokens"), PREFIX("use_prefix"), PREFIX("use_ptuning"),
     PAIRS("query_max_len"), PAIRS("passage_max_len"), PAIRS("train_group_size"), PAIRS("negatives_cross_device"),
     ROW_UNSIMULATED("sequence_parallel_mode"), ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
+    /* TRL's of other methods, which scripts name alike */
+    REFUSED("num_generations", ROLLOUTS), REFUSED("max_completion_length", ANSWERS), REFUSED("reward_funcs", ROLLOUTS),
+    REFUSED("num_ppo_epochs", ROLLOUTS), REFUSED("reward_model_path", ROLLOUTS), REFUSED("kl_coef", ROLLOUTS), REFUSED("use_vllm", ROLLOUTS),
+    REFUSED("reward_model_name_or_path", ROLLOUTS), REFUSED("center_rewards_coefficient", REWARD),
     ROW_END,
 };
 const struct dialect_table trainer_tables[] = {
-    { "", trainer_rows, DIALECT_UNKNOWN_IDLE },
-    { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_IDLE },
-    { "", trainer_idle_rows, DIALECT_UNKNOWN_IDLE },
-    { "", peft_rows, DIALECT_UNKNOWN_IDLE },
+    { "", trainer_rows, DIALECT_UNKNOWN_OPEN },
+    { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_OPEN },
+    { "", trainer_idle_rows, DIALECT_UNKNOWN_OPEN },
+    { "", peft_rows, DIALECT_UNKNOWN_OPEN },
     { "fsdp_config", trainer_fsdp_config_rows, DIALECT_UNKNOWN_IDLE },
     { NULL, NULL, DIALECT_UNKNOWN_IDLE },
 };

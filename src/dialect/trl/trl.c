@@ -17,10 +17,6 @@ static void take_beta(struct launch_context *t, const struct dialect_option *row
 }
 
 /* clang-format off */
-#define REFUSED(NAME, WHY) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = WHY)
-#define ROLLOUTS "training on answers that the model generates (PPO, GRPO, RLOO) is not simulated (supervised fine-tuning is)"
-#define ANSWERS "training on answers that are generated or compared (GRPO, DPO and their kin) is not simulated (supervised fine-tuning is)"
-#define REWARD "training of a reward model is not simulated (supervised fine-tuning is)"
 static const struct dialect_option rows[] = {
     ROW("beta", "/training/task", .take = take_beta),
     ROW("max_prompt_length", "/training/task", .take = take_beta),
@@ -28,9 +24,6 @@ static const struct dialect_option rows[] = {
     ROW_END,
 };
 static const struct dialect_option others[] = {
-    REFUSED("num_generations", ROLLOUTS), REFUSED("max_completion_length", ANSWERS), REFUSED("reward_funcs", ROLLOUTS),
-    REFUSED("num_ppo_epochs", ROLLOUTS), REFUSED("reward_model_path", ROLLOUTS), REFUSED("kl_coef", ROLLOUTS), REFUSED("use_vllm", ROLLOUTS),
-    REFUSED("reward_model_name_or_path", ROLLOUTS), REFUSED("center_rewards_coefficient", REWARD),
     ROW_UNSIMULATED("loss_type"), ROW_UNSIMULATED("precompute_ref_log_probs"), ROW_UNSIMULATED("use_liger_loss"), ROW_UNSIMULATED("ref_model*"),
     ROW_IDLE("packing"), ROW_IDLE("padding_free"), ROW_IDLE("eval_packing"), ROW_IDLE("vllm_*"), ROW_IDLE("reward_weights"), ROW_IDLE("reward_scale*"),
     ROW_IDLE("wandb_*"), ROW_IDLE("benchmarks"), ROW_IDLE("callbacks"), ROW_IDLE("system_prompt"), ROW_IDLE("text_column"), ROW_IDLE("completion_only_loss"),

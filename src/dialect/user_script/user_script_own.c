@@ -90,6 +90,24 @@ void user_script_take_own(struct launch_context *t, const struct user_script *g,
     take_all(t, g->python->parsed, program, g->line);
 }
 
+bool user_script_take_job_own(struct launch_context *t, const char *program)
+{
+    struct value *all = value_new(t->arena, VALUE_DICT, t->call->line, 0);
+    for (int i = 0; i < t->n_hyper; i++)
+        for (int32_t k = 0; t->hyper[i]->kind == VALUE_DICT && k < t->hyper[i]->n;
+             k++) {
+            const struct value_item *it = &t->hyper[i]->items[k];
+            char *key = arena_strdup(t->arena, it->key);
+            for (char *c = key; *c; c++)
+                *c = *c == '-' ? '_' : *c;
+            value_add(t->arena, all, key, it->line, it->value);
+        }
+    if (user_script_refuses_options(t, all, program))
+        return true;
+    take_all(t, all, program, t->call->line);
+    return false;
+}
+
 /* A model that is bound to a name of a second: teacher_model = X.from_pretrained(...). */
 static const struct python_call *bound_second(const struct python *p, const char **why)
 {
