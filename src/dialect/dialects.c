@@ -162,8 +162,8 @@ const struct dialect dialects[] = {
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER,
                                                    "/parallelism/sharding/degree", NULL } } },
     { .name = "torchtitan",
-      .summary = "torchtitan's configuration (TOML) and commands",
-      .sources = DIALECT_DOCUMENT, .commands = true,
+      .summary = "torchtitan's configuration (TOML, and registries in Python) and commands",
+      .sources = DIALECT_CALLS | DIALECT_DOCUMENT, .commands = true, .calls = torchtitan_calls,
       .programs = (const char *const[]) { "torchtitan.train", "run_train.sh", NULL },
       .looks = "torchtitan's sections",
       .recognises = torchtitan_recognises, .read = torchtitan_read, .tables = torchtitan_tables },
@@ -201,12 +201,22 @@ const struct dialect dialects[] = {
 };
 /* clang-format on */
 
-const struct dialect *dialect_of(const struct dialect_input *in)
+static const struct dialect *recognised(const struct dialect_input *in)
 {
     for (const struct dialect *d = dialects; d->name; d++)
         if (d->sources & in->source && d->recognises(in))
             return d;
     return NULL;
+}
+
+/* What a file is does not depend on the name that --estimator gives; a file that is
+ * nothing else has an estimator of that name, or says which there are. */
+const struct dialect *dialect_of(const struct dialect_input *in)
+{
+    struct dialect_input unnamed = *in;
+    unnamed.estimator = NULL;
+    const struct dialect *d = recognised(&unnamed);
+    return d ? d : recognised(in);
 }
 
 const struct dialect *dialect_of_named(const struct value *root)

@@ -38,9 +38,8 @@ static int32_t module_of(const struct shell_command *c)
             return -1;
         starts |= runs_modules(text);
         const char *name = c->words[i + 1].text;
-        if (starts && asks && is_module(&c->words[i + 1]) && !launch_is_starter(name) &&
-            !dialect_of_program(name))
-            return i + 1;
+        if (starts && asks && is_module(&c->words[i + 1]) && !launch_is_starter(name))
+            return dialect_of_program(name) ? -1 : i + 1;
     }
     return -1;
 }

@@ -350,6 +350,8 @@ static void take_framework(struct launch_context *t, const struct value *c)
 
 bool torchtitan_recognises(const struct dialect_input *in)
 {
+    if (in->source == DIALECT_CALLS)
+        return torchtitan_is_registry(in->python);
     if (in->source != DIALECT_DOCUMENT)
         return false;
     static const char *const marks[] = {
@@ -365,8 +367,11 @@ bool torchtitan_recognises(const struct dialect_input *in)
 
 void torchtitan_read(struct launch_context *t, const struct dialect_input *in)
 {
-    const struct value *root =
-        in->command ? torchtitan_arguments(t, in->command) : in->root;
+    const struct value *root = in->command  ? torchtitan_arguments(t, in->command)
+                               : in->python ? torchtitan_own_registry(t, in->estimator)
+                                            : in->root;
+    if (!root)
+        return;
     const struct value *c = launch_flatten(t->arena, root);
     if (!in->command)
         launch_config_title(t, "torchtitan's configuration");

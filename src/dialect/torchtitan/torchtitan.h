@@ -27,6 +27,15 @@ void torchtitan_take_precision(struct launch_context *t, const struct value *c);
 /* Whether a list has a word, or a text that holds it; NULL has none. */
 bool torchtitan_has_word(const struct value_item *it, const char *word);
 
+/* torchtitan_registry.c: configurations of a registry in Python. The one by its name in a
+ * module next to the script, all lines `line`; NULL: there is none. Whether a text is such
+ * a registry; its configuration of that name, NULL after reporting. */
+extern const char *const torchtitan_calls[];
+struct value *torchtitan_registry(struct launch_context *t, const char *module,
+                                  const char *name, int64_t line);
+bool torchtitan_is_registry(const struct python *p);
+struct value *torchtitan_own_registry(struct launch_context *t, const char *name);
+
 bool torchtitan_recognises(const struct dialect_input *in);
 void torchtitan_read(struct launch_context *t, const struct dialect_input *in);
 

@@ -49,16 +49,30 @@ static struct value *of_registry(struct launch_context *t,
     if (!given && !(b && b->value))
         return NULL;
     name = given ? name : b->value;
+    const struct value_item *of = launch_option(c, "--module");
+    const struct shell_binding *m = launch_variable(c, "MODULE");
+    const char *module;
+    if (!is_known_word(of, &module))
+        module = m && m->value ? m->value : "llama3";
+    int64_t at = given ? it->line : b->line;
+    struct value *own = torchtitan_registry(t, module, name, at);
+    if (own)
+        return own;
     struct cfg all =
         datadir_load(t->l->loader, "models/launch", "torchtitan", (struct cfg) { 0 });
-    int64_t line = given ? it->line : b->line;
     struct cfg row = cfg_get(cfg_get(all, "configs"), name);
-    struct value *root = value_new(t->arena, VALUE_DICT, line, 0);
+    struct value *root = value_new(t->arena, VALUE_DICT, at, 0);
     if (!row.json)
-        launch_lost(t->l, name, line,
-                    "is no configuration of torchtitan's registry that is known (give "
-                    "its values in TOML)");
-    launch_override_members(t->arena, root, row, line);
+        launch_lost(t->l, name, at,
+                    "is no configuration of torchtitan's registry that is known (put "
+                    "its config_registry.py next to the script, or give its values in "
+                    "TOML)");
+    else
+        launch_note(t->l, at, DIAG_ASSUMED,
+                    "%.60s: as torchtitan's registry of August 2026 has it, since no "
+                    "config_registry.py is next to the script",
+                    name);
+    launch_override_members(t->arena, root, row, at);
     return root;
 }
 
