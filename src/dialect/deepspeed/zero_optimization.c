@@ -116,11 +116,13 @@ static void take_sizes(const struct deepspeed *c)
     }
 }
 
-/* "cpu", "nvme" or "none"; the old switches are true or false. */
+/* "cpu", "nvme" or "none"; "auto" is for Accelerate to fill, whose default is none
+ * (accelerate/utils/dataclasses.py, v0.20 to v1.10); the old switches are true or
+ * false. */
 static bool offloads(const struct deepspeed *c, const struct value_item *it)
 {
     static const struct name_value devices[] = {
-        { "none", 0 }, { "cpu", 1 }, { "nvme", 2 }, { NULL, 0 }
+        { "none", 0 }, { "cpu", 1 }, { "nvme", 2 }, { "auto", 3 }, { NULL, 0 }
     };
     int where = 0;
     if (!it || it->value->kind == VALUE_NONE)
@@ -139,7 +141,12 @@ static bool offloads(const struct deepspeed *c, const struct value_item *it)
                     "%s%s: host memory is taken for the NVMe disk, whose transfers are "
                     "not simulated",
                     c->prefix, it->key);
-    return where > 0;
+    if (where == 3)
+        launch_note(c->t->l, it->value->line, DIAG_ASSUMED,
+                    "%s%s: the device \"auto\" is none unless Accelerate's "
+                    "configuration gives one",
+                    c->prefix, it->key);
+    return where == 1 || where == 2;
 }
 
 static void take_offload(const struct deepspeed *c)

@@ -17,7 +17,7 @@ const struct dialect_option megatron_refused_rows[] = {
     ROW("--rl-*", NULL, .class = DIALECT_REFUSED, .why = "rollouts of reinforcement learning are not simulated"),
     ROW("--grpo-*", NULL, .class = DIALECT_REFUSED, .why = "rollouts of reinforcement learning are not simulated"),
     ROW("--langrl-*", NULL, .class = DIALECT_REFUSED, .why = "rollouts of reinforcement learning are not simulated"),
-    ROW("--hybrid-*", NULL, .class = DIALECT_REFUSED, .why = "layers dealt out by ratios are not simulated (give --hybrid-layer-pattern)"),
+    ROW("--hybrid-*", NULL, .class = DIALECT_REFUSED, .why = "this choice of layers of several kinds is not simulated (give --hybrid-layer-pattern)"),
     ROW("--mamba-*", NULL, .class = DIALECT_REFUSED, .why = "this choice of state-space layers (Mamba) is not simulated"),
     ROW("--linear-attention-freq", NULL, .class = DIALECT_REFUSED, .why = "linear attention is not simulated"),
     ROW("--experimental-attention-variant", NULL, .class = DIALECT_REFUSED, .why = "linear and sparse attention are not simulated"),

@@ -18,7 +18,10 @@ enum { REGISTRY_MAX_B = 1 << 20, NAMES_SHOWN = 12 };
 const char *const torchtitan_calls[] = { "model_registry", NULL };
 
 static const char *const objects[] = {
-    "torchtitan.*.[A-Z]*", "*model_registry", "*default_[a-z]*", NULL,
+    "torchtitan.*.[A-Z]*",
+    "*model_registry",
+    "*default_[a-z]*",
+    NULL,
 };
 
 /* Text ------------------------------------------------------------------------------ */
@@ -137,8 +140,7 @@ static void take_model(struct launch_context *t, struct value *out,
     const struct value_item *flavor = value_get(v, "0"),
                             *converters = value_get(v, "converters");
     flavor = flavor ? flavor : value_get(v, "flavor");
-    if (!is_of(v, "model_registry") || !flavor ||
-        flavor->value->kind != VALUE_STRING) {
+    if (!is_of(v, "model_registry") || !flavor || flavor->value->kind != VALUE_STRING) {
         launch_add_unresolved(t, "/model", it->line,
                               "model_spec: it is no flavor of model_registry() that is "
                               "known; its config.json would do");
@@ -177,8 +179,9 @@ static void take_checkpointing(struct launch_context *t, struct value *out,
     else if (is_of(v, "MemoryBudgetAC"))
         put_word(t, out, mode, "memory_budget", it->line);
     else if (!old && !selective)
-        launch_add_unresolved(t, at, it->line, "activation_checkpoint: it is no "
-                                               "configuration that is known");
+        launch_add_unresolved(t, at, it->line,
+                              "activation_checkpoint: it is no "
+                              "configuration that is known");
     for (int32_t i = 0; (old || selective) && i < v->n; i++)
         put(t, out,
             arena_printf(t->arena, "activation_checkpoint.%.60s", v->items[i].key),
@@ -220,8 +223,7 @@ static void take_section(struct launch_context *t, struct value *out,
     for (int32_t i = 0; it->value->kind == VALUE_DICT && i < it->value->n; i++)
         if (!isdigit((unsigned char)*it->value->items[i].key))
             put(t, out,
-                arena_printf(t->arena, "%s.%.60s", it->key,
-                             it->value->items[i].key),
+                arena_printf(t->arena, "%s.%.60s", it->key, it->value->items[i].key),
                 &it->value->items[i]);
 }
 
@@ -282,13 +284,13 @@ static struct value *evaluate(struct launch_context *t, const char *text,
     struct python_wanted wanted = { .calls = (const char *const[]) { NULL },
                                     .same = (const char *const[]) { NULL },
                                     .objects = objects };
-    const char *called = arena_printf(t->arena, "%s\n\n%s = %s()\n", text, result, name);
+    const char *called =
+        arena_printf(t->arena, "%s\n\n%s = %s()\n", text, result, name);
     struct python p;
     struct err err = { 0 };
     struct value *out = NULL;
     const char *configs = read_file(
-        t->arena,
-        source_files_next_to(t->arena, path, "torchtitan/config/configs.py"));
+        t->arena, source_files_next_to(t->arena, path, "torchtitan/config/configs.py"));
     if (python_read(&p, t->arena, called, strlen(called), &wanted, &err) == 0) {
         const struct value *v = python_name(&p, result);
         if (is_trainer(v))
@@ -307,8 +309,7 @@ static struct value *moved(struct launch_context *t, const struct value *v,
     struct value *root = value_new(t->arena, VALUE_DICT, line, 0);
     for (int32_t i = 0; copy && i < copy->n; i++) {
         value_move_to(copy->items[i].value, line);
-        launch_override_value(t->arena, root, copy->items[i].key,
-                              copy->items[i].value);
+        launch_override_value(t->arena, root, copy->items[i].key, copy->items[i].value);
     }
     return copy ? root : NULL;
 }
@@ -316,9 +317,10 @@ static struct value *moved(struct launch_context *t, const struct value *v,
 /* "torchtitan.experiments.x", "x" or "graph_trainer.x": next to the script. */
 static const char *registry_path(struct launch_context *t, const char *module)
 {
-    static const char *const folders[] = { "torchtitan/models/%s/config_registry.py",
-                                           "torchtitan/experiments/%s/config_registry.py",
-                                           "%s/config_registry.py", "%s.py" };
+    static const char *const folders[] = {
+        "torchtitan/models/%s/config_registry.py",
+        "torchtitan/experiments/%s/config_registry.py", "%s/config_registry.py", "%s.py"
+    };
     char *name = arena_strdup(t->arena, module);
     for (char *s = name; *s; s++)
         *s = *s == '.' ? '/' : *s;
@@ -327,8 +329,8 @@ static const char *registry_path(struct launch_context *t, const char *module)
         const char *percent = strstr(folders[i], "%s");
         path = source_files_next_to(t->arena, t->l->where,
                                     arena_printf(t->arena, "%.*s%s%s",
-                                                 (int)(percent - folders[i]), folders[i],
-                                                 name, percent + 2));
+                                                 (int)(percent - folders[i]),
+                                                 folders[i], name, percent + 2));
     }
     return path;
 }
