@@ -380,12 +380,14 @@ static void take_task(struct launch_context *t, const struct launch_command *c,
 
 void colossalai_read(struct launch_context *t, const struct dialect_input *in)
 {
-    const struct value *c = colossalai_words(t, in->command);
+    struct value *c = colossalai_words(t, in->command);
     const char *path = in->command->command->words[in->command->script].text;
-    const struct colossalai_program *program = program_of(path, c);
+    struct colossalai_program it_is = *program_of(path, c);
+    const struct colossalai_program *program = &it_is;
     const struct value_item *it = value_get(c, "plugin");
     const char *word = launch_word(c, "plugin", program->plugin ? program->plugin : "");
     const struct colossalai_plugin *p = colossalai_plugin(word);
+    it_is.inside &= !colossalai_read_program(t, in->command, c, p, program->batch);
     take_task(t, in->command, program);
     launch_take_rows(t, colossalai_rows, c);
     take_model(t, c, program);

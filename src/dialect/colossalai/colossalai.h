@@ -8,7 +8,8 @@
  * Files of this folder:
  *     colossalai         programs and plugins: model, degrees, batches
  *     colossalai_words   options as rows; words of a command
- *     colossalai_class   plugins that a script makes */
+ *     colossalai_class   plugins that a script makes
+ *     colossalai_program the plugin that a command's program makes */
 #ifndef DIALECT_COLOSSALAI_COLOSSALAI_H
 #define DIALECT_COLOSSALAI_COLOSSALAI_H
 

@@ -27,8 +27,9 @@ static const struct {
 
 /* The arguments by the rows' names, and the batch of the loader; of several of a name the
  * one that is on. */
-static struct value *words_of_call(struct launch_context *t, const struct value *given,
-                                   const struct value *batch, int64_t line)
+struct value *colossalai_words_of_call(struct launch_context *t,
+                                       const struct value *given,
+                                       const struct value *batch, int64_t line)
 {
     struct value *c = value_new(t->arena, VALUE_DICT, line, 0);
     for (int32_t i = 0; i < given->n; i++) {
@@ -72,12 +73,18 @@ bool colossalai_has_class(const char *class)
     return false;
 }
 
+enum colossalai_kind colossalai_kind_of(const char *class)
+{
+    const struct value none = { .kind = VALUE_DICT };
+    return plugin_of_class(&none, class)->kind;
+}
+
 void colossalai_take_call(struct launch_context *t, const struct value *given,
                           const struct value *batch, int64_t line)
 {
     static const char *const stages[] = { "zero_stage", NULL };
     const struct colossalai_program none = { .name = "" };
-    struct value *c = words_of_call(t, given, batch, line);
+    struct value *c = colossalai_words_of_call(t, given, batch, line);
     const struct colossalai_plugin *p = plugin_of_class(c, given->text);
     struct value v = { .kind = VALUE_NONE, .line = line };
     const struct value_item from = { given->text, line, &v };

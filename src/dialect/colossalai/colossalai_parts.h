@@ -53,4 +53,17 @@ void colossalai_take_plugin(struct launch_context *t, const struct value *c,
 void colossalai_take_batch(struct launch_context *t, const struct value *c,
                            const struct colossalai_program *program, bool hybrid);
 
+/* The arguments of a class by the rows' names, with the batch of the loader (or NULL); the
+ * kind of a class that colossalai_has_class(). */
+struct value *colossalai_words_of_call(struct launch_context *t,
+                                       const struct value *given,
+                                       const struct value *batch, int64_t line);
+enum colossalai_kind colossalai_kind_of(const char *class);
+
+/* What the program's text makes of the plugin's options, in their place; `batch`: where no
+ * option says it. false: its text is not there, or does not say which plugin it makes. */
+bool colossalai_read_program(struct launch_context *t, const struct launch_command *c,
+                             struct value *words,
+                             const struct colossalai_plugin *plugin, int64_t batch);
+
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MODULES_MAX = 30, MODULE_MAX_B = 1 << 18 };
+enum { MODULES_MAX = 30, MODULE_MAX_B = 1 << 18, PROGRAM_MAX_B = 1 << 20 };
 
 /* A module by one part is in the folder of what imports it; one in a package may be in a
  * folder above, as sys.path has the repository's root. */
@@ -89,4 +89,22 @@ const struct python_modules *launch_imports(struct launch_imports *m,
         .text = read_module, .document = read_document, .of = m, .left = &m->left
     };
     return &m->modules;
+}
+
+const char *launch_program_text(const struct launch *l, struct arena *arena,
+                                const char *name)
+{
+    const struct source_file *own = launch_own_file(l, name);
+    const char *path = own ? NULL : source_files_next_to(arena, l->where, name);
+    const char *slash = strrchr(name, '/');
+    struct err err = { 0 };
+    size_t len;
+    if (own)
+        return own->text;
+    if (!path && slash) /* as scripts name files from where they are started */
+        path = source_files_next_to(arena, l->where, slash + 1);
+    char *read = path ? file_read(path, PROGRAM_MAX_B, &len, &err) : NULL;
+    const char *text = read ? arena_strdup(arena, read) : NULL;
+    free(read);
+    return text;
 }

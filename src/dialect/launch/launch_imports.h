@@ -16,4 +16,8 @@ struct launch_imports {
 const struct python_modules *
 launch_imports(struct launch_imports *m, const struct launch *l, const char *program);
 
+/* The text of a program by its name: one that the source writes, or next to it; NULL. */
+const char *launch_program_text(const struct launch *l, struct arena *arena,
+                                const char *name);
+
 #endif

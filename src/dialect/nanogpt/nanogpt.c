@@ -2,6 +2,7 @@
 
 #include "base/names.h"
 #include "dialect/launch/launch_config.h"
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/python.h"
 #include "dialect/user_script/user_script.h"
@@ -337,11 +338,14 @@ static bool recognises_command(const struct dialect_input *in)
     if (!in->context || !c ||
         strcmp(launch_last_part(w[c->script].text), "train.py") != 0)
         return false;
-    const char *text = user_script_text(in->context, w[c->script].text);
+    const char *text =
+        launch_program_text(in->context->l, in->context->arena, w[c->script].text);
     if (text)
         return text_is(in->context->arena, text, is_program);
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
-        text = is_file(w[i].text) ? user_script_text(in->context, w[i].text) : NULL;
+        text = is_file(w[i].text)
+                   ? launch_program_text(in->context->l, in->context->arena, w[i].text)
+                   : NULL;
         if (text && text_is(in->context->arena, text, is_configuration))
             return true;
     }
@@ -362,12 +366,13 @@ static void read_command(struct launch_context *t, const struct launch_command *
     int64_t line = c->command->line;
     struct value *all = value_new(t->arena, VALUE_DICT, line, 0);
     const struct shell_word *lost = NULL;
-    const char *own = user_script_text(t, w[c->script].text);
+    const char *own = launch_program_text(t->l, t->arena, w[c->script].text);
     put_defaults(t, all, line);
     if (own)
         put_text(t, all, own, line);
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
-        const char *text = is_file(w[i].text) ? user_script_text(t, w[i].text) : NULL;
+        const char *text =
+            is_file(w[i].text) ? launch_program_text(t->l, t->arena, w[i].text) : NULL;
         if (text)
             put_text(t, all, text, w[i].line);
         else if (is_file(w[i].text))

@@ -83,9 +83,6 @@ void user_script_release(struct user_script *g);
  * false: it does not. */
 bool user_script_refuses(struct launch_context *t, const struct user_script_start *s);
 
-/* The text of a program by its name: one that the source writes, or next to it; NULL. */
-const char *user_script_text(struct launch_context *t, const char *name);
-
 /* Functions whose calls are wanted of the reader; NULL ends them. */
 extern const char *const user_script_calls[], *const user_script_same[];
 

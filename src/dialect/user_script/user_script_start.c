@@ -18,24 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPIED_MAX = 20000, SCRIPT_MAX_B = 1 << 20 };
-
-const char *user_script_text(struct launch_context *t, const char *name)
-{
-    const struct source_file *own = launch_own_file(t->l, name);
-    const char *path = own ? NULL : source_files_next_to(t->arena, t->l->where, name);
-    const char *slash = strrchr(name, '/');
-    struct err err = { 0 };
-    size_t len;
-    if (own)
-        return own->text;
-    if (!path && slash) /* as scripts name files from where they are started */
-        path = source_files_next_to(t->arena, t->l->where, slash + 1);
-    char *read = path ? file_read(path, SCRIPT_MAX_B, &len, &err) : NULL;
-    const char *text = read ? arena_strdup(t->arena, read) : NULL;
-    free(read);
-    return text;
-}
+enum { COPIED_MAX = 20000 };
 
 /* The ranks that the starter gives the program: -1: they are not known; 0: it is started
  * alone. */
@@ -282,7 +265,7 @@ bool user_script_recognises_command(const struct dialect_input *in)
     if (!in->context || !in->command)
         return false;
     const char *name = in->command->command->words[in->command->script].text;
-    const char *text = user_script_text(in->context, name);
+    const char *text = launch_program_text(in->context->l, in->context->arena, name);
     return (text && is_program(in->context->arena, in->context->l, text)) ||
            has_document(in) || is_of_trl(name, text);
 }
@@ -318,7 +301,7 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
     const struct value *given = trainer_command_arguments(t, c);
     const struct user_script_start start = {
         .name = c->command->words[c->script].text,
-        .text = user_script_text(t, c->command->words[c->script].text),
+        .text = launch_program_text(t->l, t->arena, c->command->words[c->script].text),
         .line = c->command->words[c->script].line,
         .given = given,
         .words = words_of(t, c),

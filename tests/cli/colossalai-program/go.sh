@@ -1,0 +1,4 @@
+colossalai run --nproc_per_node 8 finetune.py \
+    --plugin hybrid_parallel --model_type gpt2 --target_f1 0.6 \
+    --tp_size 2 \
+    --batch_size 16
