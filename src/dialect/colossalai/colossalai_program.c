@@ -7,8 +7,12 @@
 #include <string.h>
 
 static const char *const calls[] = {
-    "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin",
-    "GeminiPlugin",         "TorchDDPPlugin",          "TorchFSDPPlugin",
+    "HybridParallelPlugin",
+    "MoeHybridParallelPlugin",
+    "LowLevelZeroPlugin",
+    "GeminiPlugin",
+    "TorchDDPPlugin",
+    "TorchFSDPPlugin",
     NULL,
 };
 
@@ -63,8 +67,8 @@ static void leave_out(struct value *c, const char *name)
 /* Of an option of the command and an argument of the call: what the text knows goes
  * before, what it does not is what the command says, and what the plugin is not given
  * does nothing. */
-static void join_one(struct launch_context *t, struct value *c, const struct value *made,
-                     int which)
+static void join_one(struct launch_context *t, struct value *c,
+                     const struct value *made, int which)
 {
     const char *name = own[which].name, *other = own[which].other;
     const struct value_item *of_text = value_get(made, name),
@@ -117,8 +121,8 @@ static void place(struct value *given, int64_t line)
 }
 
 bool colossalai_read_program(struct launch_context *t, const struct launch_command *c,
-                             struct value *words, const struct colossalai_plugin *plugin,
-                             int64_t batch)
+                             struct value *words,
+                             const struct colossalai_plugin *plugin, int64_t batch)
 {
     const char *path = c->command->words[c->script].text,
                *text = launch_program_text(t->l, t->arena, path);
@@ -145,9 +149,9 @@ bool colossalai_read_program(struct launch_context *t, const struct launch_comma
             place(given, line);
             join(t, words, colossalai_words_of_call(t, given, NULL, line), batch, line);
         }
-        launch_note(t->l, line, DIAG_ASSUMED, "%.60s is read: its %.40s(...) at line %d",
-                    launch_last_part(path), python_last_part(call->function),
-                    (int)call->line);
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "%.60s is read: its %.40s(...) at line %d", launch_last_part(path),
+                    python_last_part(call->function), (int)call->line);
     }
     python_release(&p);
     return call != NULL;
