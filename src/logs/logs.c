@@ -90,6 +90,7 @@ void logs_line(struct logs *l, char *text, size_t length)
         return;
     l->events |=
         logs_notices_read(&l->notices, text, file->n_lines, (int32_t)(l->files.n - 1));
+    logs_read_total(l, text);
     int64_t rank = line_rank(text);
     if (!logs_read_format(l, text, rank) && !logs_read_progress(l, text, rank))
         if (!logs_dcgm_read(&l->smi, text))

@@ -83,6 +83,7 @@ struct logs {
     unsigned events;                /* since the last record */
     double allocated_B, reserved_B; /* the most that was said; 0: nothing */
     double global_batch;            /* the last that was said; 0: nothing */
+    int64_t total_steps;            /* likewise, of the trainer's bar */
     double tokens_batch;            /* likewise, in tokens */
     struct logs_record open;        /* of several lines; format -1: none */
     struct logs_timers timers;
@@ -122,6 +123,7 @@ void logs_add(struct logs *l, struct logs_record *record, int64_t rank);
 /* Parts of logs_line: true where the line is of that kind. */
 bool logs_read_format(struct logs *l, const char *line, int64_t rank);
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank);
+void logs_read_total(struct logs *l, const char *line);
 int32_t logs_progress_format(void);
 int32_t logs_trace_format(void);
 

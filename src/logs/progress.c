@@ -50,6 +50,16 @@ static bool read_before(const char *line, const char *unit, double *v)
     return line_number(at, false, v, &end) == 0 && end == unit && *v > 0;
 }
 
+/* transformers, trainer.py: how many steps the bar of training has. */
+void logs_read_total(struct logs *l, const char *line)
+{
+    static const char said[] = "Total optimization steps =";
+    const char *at = strstr(line, said);
+    double n;
+    if (at && line_number(at + strlen(said), false, &n, NULL) == 0 && n >= 1)
+        l->total_steps = (int64_t)n;
+}
+
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
 {
     const char *per_step = strstr(line, "s/it"), *per_second = strstr(line, "it/s"),

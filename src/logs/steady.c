@@ -58,10 +58,15 @@ static int32_t best_format(const struct logs *l)
     return best;
 }
 
-/* The number of steps of the bar that has most records. */
+/* The number of steps of training's bar: what the trainer says, else that of the bar that
+ * has most records. */
 static int64_t longest_bar(const struct logs *l)
 {
     int64_t best = -1, most = 0;
+    for (int64_t i = 0; i < l->records.n && l->total_steps > 0; i++)
+        if (l->records.v[i].format == logs_progress_format() &&
+            l->records.v[i].of_steps == l->total_steps)
+            return l->total_steps;
     for (int64_t i = 0; i < l->records.n; i++) {
         int64_t of = l->records.v[i].of_steps, n = 0;
         if (l->records.v[i].format != logs_progress_format() || of == best)

@@ -2,7 +2,8 @@
  *
  * Of all kinds of records in the logs, one is used: of those with three or more (else of
  * all), the kind with the best basis, and of these the first of the table of formats.
- * Of progress lines, those of the longest bar.
+ * Of progress lines, those of the bar with the steps that the trainer says, else of the
+ * longest.
  *
  *   warm-up     records at the begin slower than 1.2 of the median of the later half,
  *               and the first in any case, where there are four or more

@@ -307,6 +307,24 @@ static void test_drift(void)
     }
 }
 
+/* Of bars without a name, the one with the trainer's steps, though another has more. */
+static void test_bars(void)
+{
+    static const char *const said[] = { "\n", "  Total optimization steps = 1,008\n" };
+    for (int i = 0; i < 2; i++) {
+        struct logs l;
+        logs_init(&l);
+        feed(&l, said[i]);
+        feed(&l, " 50%|##  | 504/1008 [00:50<00:50,  21.5s/it]\n"
+                 " 12%|#   | 2/17 [00:00<00:03,  5.0it/s]\n"
+                 " 18%|#   | 3/17 [00:00<00:02,  5.0it/s]\n"
+                 " 24%|#   | 4/17 [00:00<00:02,  5.0it/s]\n");
+        struct logs_steady s = logs_steady_find(&l, &does);
+        CU_ASSERT_DOUBLE_EQUAL(s.median_s, i ? 21.5 : 0.2, 1e-9);
+        logs_release(&l);
+    }
+}
+
 /* Of several kinds of times, the one of intervals is used; and a rate whose unit the
  * job lacks gives no time. */
 static void test_chosen(void)
@@ -611,6 +629,7 @@ void test_training_logs_register(void)
     CU_add_test(s, "what is no step", test_refused);
     CU_add_test(s, "steps set apart", test_steady);
     CU_add_test(s, "drift", test_drift);
+    CU_add_test(s, "bars", test_bars);
     CU_add_test(s, "the best times are used", test_chosen);
     CU_add_test(s, "timers", test_timers);
     CU_add_test(s, "NCCL", test_nccl);
