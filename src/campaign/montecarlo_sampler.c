@@ -209,7 +209,8 @@ int sampler_draw(struct sampler *p, int64_t draw, double *time_s, struct err *er
                                    .n_ranks = p->reps.n_ranks,
                                    .programs = p->reps.programs,
                                    .ranks = p->reps.ranks,
-                                   .factors = &factors };
+                                   .factors = &factors,
+                                   .time_alone = true };
     int rc = run_programs(&q, &r, err);
     *time_s = r.time_s;
     arena_release(&plans);

@@ -15,9 +15,6 @@ struct sim_heap_entry {
 
 enum { ARITY = 4, FIRST_CAP = 64 };
 
-/* Added to a sequence number, puts an event after all others of its instant. */
-#define LAST_SEQ (UINT64_C(1) << 63)
-
 void sim_init(struct sim *sim, void *context)
 {
     *sim = (struct sim) { .context = context };
@@ -27,6 +24,9 @@ void sim_release(struct sim *sim)
 {
     for (uint32_t i = 0; i < sim->n_pending; i++)
         sim->heap[i].event->slot = 0;
+    for (int64_t i = 0; i < sim->last.n; i++)
+        sim->last.v[i]->slot = 0;
+    VEC_RELEASE(&sim->last);
     free(sim->heap);
     *sim = (struct sim) { 0 };
 }
@@ -111,30 +111,45 @@ static inline void sift(struct sim *sim, uint32_t place, struct sim_heap_entry e
         sift_down(sim->heap, sim->n_pending, place, entry);
 }
 
-static void schedule(struct sim *sim, struct sim_event *ev, int64_t t_ps, uint64_t seq)
+/* The place of the event that fires goes to the last entry. */
+static void close_gap(struct sim *sim)
 {
-    struct sim_heap_entry entry = { t_ps, seq, ev };
-    if (ev->slot) {
-        sift(sim, ev->slot - 1, entry);
+    if (!sim->has_gap)
         return;
-    }
-    if (sim->n_pending == sim->cap) {
-        assert(sim->cap < UINT32_MAX / (2 * ARITY));
-        sim->cap = sim->cap ? 2 * sim->cap : FIRST_CAP;
-        sim->heap = xrealloc(sim->heap, sim->cap, sizeof(*sim->heap));
-    }
-    sift_up(sim->heap, sim->n_pending++, entry);
+    sim->has_gap = false;
+    if (--sim->n_pending > 0)
+        sift_down(sim->heap, sim->n_pending, 0, sim->heap[sim->n_pending]);
+}
+
+static void grow(struct sim *sim)
+{
+    assert(sim->cap < UINT32_MAX / (2 * ARITY));
+    sim->cap = sim->cap ? 2 * sim->cap : FIRST_CAP;
+    sim->heap = xrealloc(sim->heap, sim->cap, sizeof(*sim->heap));
 }
 
 void sim_at(struct sim *sim, struct sim_event *ev, int64_t t_ps)
 {
-    assert(t_ps >= sim->now_ps);
-    schedule(sim, ev, t_ps, sim->seq++);
+    assert(t_ps >= sim->now_ps && ev->slot != SIM_LAST);
+    struct sim_heap_entry entry = { t_ps, sim->seq++, ev };
+    if (ev->slot) {
+        close_gap(sim);
+        sift(sim, ev->slot - 1, entry);
+    } else if (sim->has_gap) {
+        sim->has_gap = false;
+        sift_down(sim->heap, sim->n_pending, 0, entry);
+    } else {
+        if (sim->n_pending == sim->cap)
+            grow(sim);
+        sift_up(sim->heap, sim->n_pending++, entry);
+    }
 }
 
 void sim_at_last(struct sim *sim, struct sim_event *ev)
 {
-    schedule(sim, ev, sim->now_ps, LAST_SEQ | sim->seq++);
+    sim_cancel(sim, ev);
+    ev->slot = SIM_LAST;
+    VEC_PUSH(&sim->last, ev);
 }
 
 void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps)
@@ -143,10 +158,25 @@ void sim_after(struct sim *sim, struct sim_event *ev, int64_t delay_ps)
     sim_at(sim, ev, sim->now_ps + delay_ps);
 }
 
+static void cancel_last(struct sim *sim, struct sim_event *ev)
+{
+    int64_t at = 0;
+    while (sim->last.v[at] != ev)
+        at++;
+    ev->slot = 0;
+    for (sim->last.n--; at < sim->last.n; at++)
+        sim->last.v[at] = sim->last.v[at + 1];
+}
+
 void sim_cancel(struct sim *sim, struct sim_event *ev)
 {
     if (!ev->slot)
         return;
+    if (ev->slot == SIM_LAST) {
+        cancel_last(sim, ev);
+        return;
+    }
+    close_gap(sim);
     uint32_t place = ev->slot - 1;
     ev->slot = 0;
     sim->n_pending--;
@@ -159,29 +189,47 @@ bool sim_is_pending(const struct sim_event *ev)
     return ev->slot != 0;
 }
 
-static void fire_first(struct sim *sim)
+/* Fires the next event, if there is any. */
+static inline bool fire_next(struct sim *sim)
 {
-    struct sim_event *ev = sim->heap[0].event;
-    sim->now_ps = sim->heap[0].t_ps;
+    struct sim_event *ev;
+    if (sim->last.n > 0 && (sim->n_pending == 0 || sim->heap[0].t_ps > sim->now_ps)) {
+        ev = sim->last.v[0];
+        cancel_last(sim, ev);
+    } else if (sim->n_pending > 0) {
+        ev = sim->heap[0].event;
+        sim->now_ps = sim->heap[0].t_ps;
+        sim->has_gap = true;
+        ev->slot = 0;
+    } else {
+        return false;
+    }
     sim->n_fired++;
-    sim_cancel(sim, ev);
     ev->type->fire(sim, ev);
+    close_gap(sim);
+    return true;
+}
+
+static bool is_in_instant(const struct sim *sim)
+{
+    return sim->last.n > 0 || (sim->n_pending > 0 && sim->heap[0].t_ps == sim->now_ps);
 }
 
 void sim_run(struct sim *sim)
 {
-    while (sim->n_pending > 0)
-        fire_first(sim);
+    while (fire_next(sim)) {
+    }
 }
 
 bool sim_run_until(struct sim *sim, const bool *stop, int64_t n)
 {
-    for (; n > 0 && sim->n_pending > 0 && !*stop; n--)
-        fire_first(sim);
+    bool any = true;
+    for (; n > 0 && any && !*stop; n--)
+        any = fire_next(sim);
     if (n == 0)
         return true;
-    while (sim->n_pending > 0 && sim->heap[0].t_ps == sim->now_ps)
-        fire_first(sim);
+    while (is_in_instant(sim))
+        fire_next(sim);
     return false;
 }
 
@@ -206,10 +254,10 @@ void sim_join(struct sim *sim, struct sim *const *from, int32_t n)
     struct sim_heap_entry *all = xcalloc(count, sizeof(*all));
     for (int32_t i = 0; i < n; i++) {
         struct sim *s = from[i];
+        assert(s->last.n == 0);
         if (s->n_pending > 0)
             qsort(s->heap, s->n_pending, sizeof(*s->heap), by_seq);
         for (uint32_t k = 0; k < s->n_pending; k++, at++) {
-            assert(s->heap[k].seq < LAST_SEQ);
             all[at] = (struct sim_heap_entry) { s->heap[k].t_ps, at, s->heap[k].event };
             all[at].event->slot = 0;
         }
@@ -224,7 +272,7 @@ void sim_join(struct sim *sim, struct sim *const *from, int32_t n)
 
 bool sim_run_some(struct sim *sim, int64_t n)
 {
-    for (; n > 0 && sim->n_pending > 0; n--)
-        fire_first(sim);
-    return sim->n_pending > 0;
+    for (; n > 0 && fire_next(sim); n--) {
+    }
+    return sim->n_pending > 0 || sim->last.n > 0;
 }

@@ -10,7 +10,8 @@
  * fire in order of (time, sequence number); those of one instant fire in the order in
  * which they were scheduled, so runs are deterministic. Objects that hold events must
  * not move while an event is pending. Schedule, cancel and re-time are O(log n) in the
- * number of pending events (4-ary heap, keys stored in the heap).
+ * number of pending events (4-ary heap, keys stored in the heap; what the event that
+ * fires schedules first takes its place).
  *
  * One sim serves one thread. Parallelism is over simulations, and over parts of one that
  * have a sim each until they meet (sim_join).
@@ -20,6 +21,8 @@
  *     flow, flow_rates, maxmin  the fluid network and its max-min fair rates */
 #ifndef ENGINE_SIM_H
 #define ENGINE_SIM_H
+
+#include "base/vec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,9 +40,11 @@ struct sim_event_type {
     void (*fire)(struct sim *sim, struct sim_event *ev);
 };
 
+#define SIM_LAST UINT32_MAX /* an event of sim_at_last */
+
 struct sim_event {
     const struct sim_event_type *type;
-    uint32_t slot; /* 1-based place in the heap; 0 when not pending */
+    uint32_t slot; /* 1-based place in the heap, or SIM_LAST; 0 when not pending */
 };
 
 struct sim_heap_entry; /* {t_ps, seq, event}, private to sim.c */
@@ -50,7 +55,9 @@ struct sim {
     uint64_t seq;     /* of the next event scheduled */
     struct sim_heap_entry *heap;
     uint32_t n_pending, cap; /* in the heap, allocated */
-    void *context;           /* the owner's, for fire functions */
+    bool has_gap; /* the heap's first is the event that fires, and about to go */
+    VEC(struct sim_event *) last; /* of the instant, in their order */
+    void *context;                /* the owner's, for fire functions */
 };
 
 void sim_init(struct sim *sim, void *context);

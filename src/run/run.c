@@ -105,28 +105,36 @@ static void delimit(struct rank *r, int32_t ended)
     }
 }
 
+/* What a pass that was measured in isolation adds to the accounts. */
+static void account_pass(struct rank *r, int32_t head, int64_t took)
+{
+    const struct pass_cost *pass =
+        &r->program->passes.v[r->program->tasks.v[head].pass];
+    const double *by = r->kernel_factors;
+    struct account *a = &r->account;
+    int64_t counted = 0;
+    for (int i = 0; i < CATEGORY_N; i++) {
+        if (pass->parts_ps[i] == 0) /* most */
+            continue;
+        int64_t part_ps = run_paced_ps(by, head, pass->parts_ps[i]);
+        counted += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : part_ps;
+        a->parts_ps[i] += part_ps;
+    }
+    a->parts_ps[CATEGORY_OTHER] += by ? took - counted : 0; /* rounding */
+    a->gpu_busy_ps += run_paced_ps(by, head, pass->gpu_busy_ps);
+    r->host_busy_ps += run_paced_ps(by, head, pass->host_busy_ps);
+    for (int i = 0; i < LINKS_N; i++)
+        a->links_busy_ps[i] += pass->links_busy_ps[i];
+}
+
 /* A kernel's own time goes to its part, what a collective slows it by to that. */
 static void account_kernel(struct rank *r, const struct stream_state *l,
                            const struct task *t)
 {
-    int64_t now = r->island->sim->now_ps, took = now - l->begun_ps;
     struct account *a = &r->account;
+    int64_t took = r->island->sim->now_ps - l->begun_ps;
     if (t->pass >= 0) {
-        const struct pass_cost *pass = &r->program->passes.v[t->pass];
-        const double *by = r->kernel_factors;
-        int64_t counted = 0;
-        for (int i = 0; i < CATEGORY_N; i++) {
-            if (pass->parts_ps[i] == 0) /* most */
-                continue;
-            int64_t part_ps = run_paced_ps(by, l->head, pass->parts_ps[i]);
-            counted += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : part_ps;
-            a->parts_ps[i] += part_ps;
-        }
-        a->parts_ps[CATEGORY_OTHER] += by ? took - counted : 0; /* rounding */
-        a->gpu_busy_ps += run_paced_ps(by, l->head, pass->gpu_busy_ps);
-        r->host_busy_ps += run_paced_ps(by, l->head, pass->host_busy_ps);
-        for (int i = 0; i < LINKS_N; i++)
-            a->links_busy_ps[i] += pass->links_busy_ps[i];
+        account_pass(r, l->head, took);
     } else {
         int64_t alone_ps = run_paced_ps(r->kernel_factors, l->head, t->alone_ps);
         a->parts_ps[t->part] += alone_ps;
@@ -134,8 +142,15 @@ static void account_kernel(struct rank *r, const struct stream_state *l,
         a->gpu_busy_ps += took;
     }
     run_account_busy(r, t);
-    r->idle_ps = now;
-    a->now_ps = now;
+}
+
+/* A task of the compute stream has ended. */
+static void finish_kernel(struct rank *r, const struct stream_state *l,
+                          const struct task *t)
+{
+    if (!r->run->request->time_alone)
+        account_kernel(r, l, t);
+    r->idle_ps = r->account.now_ps = r->island->sim->now_ps;
     run_fusions_heed(r, l->head);
     delimit(r, l->head);
 }
@@ -149,7 +164,7 @@ void run_finish(struct rank *r, struct stream_state *l)
     if (r->run->request->observer)
         run_observe_task(r, l);
     if (l->stream == STREAM_COMPUTE)
-        account_kernel(r, l, &r->program->tasks.v[index]);
+        finish_kernel(r, l, &r->program->tasks.v[index]);
     if (r->awaits == index) {
         r->awaits = -1;
         r->host_ps = r->host_ps > now ? r->host_ps : now;

@@ -88,7 +88,7 @@ static bool is_awaited(const struct rank *r, int32_t task)
 void run_account_coming(struct rank *r, struct stream_state *l)
 {
     const struct program *p = r->program;
-    if (!spans_stages(r, &p->tasks.v[l->head]))
+    if (r->run->request->time_alone || !spans_stages(r, &p->tasks.v[l->head]))
         return;
     int32_t before = task_before(p, l->head);
     struct wait_state *e = &l->wait_state;
@@ -107,7 +107,7 @@ void run_account_coming(struct rank *r, struct stream_state *l)
 void run_account_rendezvous(struct rank *r, struct stream_state *l,
                             const struct rank *last)
 {
-    if (!spans_stages(r, &r->program->tasks.v[l->head]))
+    if (r->run->request->time_alone || !spans_stages(r, &r->program->tasks.v[l->head]))
         return;
     l->wait_state.met_ps = l->met_ps;
     l->wait_state.awaited = last;
@@ -186,7 +186,7 @@ void run_account_idle(struct rank *r, const struct task *t, int32_t index)
 {
     int64_t now = r->island->sim->now_ps;
     struct wait w = { r, r->idle_ps };
-    if (now == w.from_ps)
+    if (now == w.from_ps || r->run->request->time_alone)
         return;
     if (t->receives >= 0)
         book_message(&w, run_message(r, t->receives), now);
