@@ -18,6 +18,7 @@ bool run_is_over(struct island *island, int64_t t_ps)
 /* The host issues tasks one after the other until one of them makes it wait. */
 void run_issue(struct rank *r)
 {
+    enum { AHEAD = 3 };
     const struct program *p = r->program;
     while (r->n_issued < p->tasks.n && r->awaits < 0) {
         const struct task *t = &p->tasks.v[r->n_issued];
@@ -39,6 +40,7 @@ void run_issue(struct rank *r)
         if (r->run->request->observer)
             run_observe_issue(r, t);
         r->issue_ps[r->n_issued++] = r->host_ps;
+        __builtin_prefetch(t + AHEAD); /* a long program is in no near cache */
     }
 }
 
@@ -88,71 +90,17 @@ void run_change_moving(struct rank *r, int32_t by)
         r->account.comm_ps += now - r->moving_ps;
 }
 
-/* The accounts of the stretch that repeats. */
-static void delimit(struct rank *r, int32_t ended)
-{
-    const struct repeat *repeat = &r->program->repeat;
-    bool leads = r == r->island->ranks[0];
-    if (ended == repeat->from) {
-        r->from = r->account;
-        if (leads)
-            run_islands_links_busy(r->island, r->run->links_from_s);
-    }
-    if (ended == repeat->to) {
-        r->to = r->account;
-        if (leads)
-            run_islands_links_busy(r->island, r->run->links_to_s);
-    }
-}
-
-/* What a pass that was measured in isolation adds to the accounts. */
-static void account_pass(struct rank *r, int32_t head, int64_t took)
-{
-    const struct pass_cost *pass =
-        &r->program->passes.v[r->program->tasks.v[head].pass];
-    const double *by = r->kernel_factors;
-    struct account *a = &r->account;
-    int64_t counted = 0;
-    for (int i = 0; i < CATEGORY_N; i++) {
-        if (pass->parts_ps[i] == 0) /* most */
-            continue;
-        int64_t part_ps = run_paced_ps(by, head, pass->parts_ps[i]);
-        counted += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : part_ps;
-        a->parts_ps[i] += part_ps;
-    }
-    a->parts_ps[CATEGORY_OTHER] += by ? took - counted : 0; /* rounding */
-    a->gpu_busy_ps += run_paced_ps(by, head, pass->gpu_busy_ps);
-    r->host_busy_ps += run_paced_ps(by, head, pass->host_busy_ps);
-    for (int i = 0; i < LINKS_N; i++)
-        a->links_busy_ps[i] += pass->links_busy_ps[i];
-}
-
-/* A kernel's own time goes to its part, what a collective slows it by to that. */
-static void account_kernel(struct rank *r, const struct stream_state *l,
-                           const struct task *t)
-{
-    struct account *a = &r->account;
-    int64_t took = r->island->sim->now_ps - l->begun_ps;
-    if (t->pass >= 0) {
-        account_pass(r, l->head, took);
-    } else {
-        int64_t alone_ps = run_paced_ps(r->kernel_factors, l->head, t->alone_ps);
-        a->parts_ps[t->part] += alone_ps;
-        a->parts_ps[r->slowed_by] += took - alone_ps;
-        a->gpu_busy_ps += took;
-    }
-    run_account_busy(r, t);
-}
-
 /* A task of the compute stream has ended. */
 static void finish_kernel(struct rank *r, const struct stream_state *l,
                           const struct task *t)
 {
-    if (!r->run->request->time_alone)
-        account_kernel(r, l, t);
+    if (!r->run->request->time_alone) {
+        run_account_kernel(r, l, t);
+        run_account_busy(r, t);
+    }
     r->idle_ps = r->account.now_ps = r->island->sim->now_ps;
     run_fusions_heed(r, l->head);
-    delimit(r, l->head);
+    run_account_stretch(r, l->head);
 }
 
 void run_finish(struct rank *r, struct stream_state *l)

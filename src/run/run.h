@@ -53,9 +53,10 @@ struct run_request {
     const int64_t *ranks;
     const struct observer *observer;   /* NULL: none */
     const struct run_factors *factors; /* NULL: none */
-    bool time_alone; /* of the result only time, critical rank and events are asked for */
-    struct watch watch;                /* of tasks done */
-    const struct run_other *others;    /* at flow fidelity; NULL: none */
+    bool
+        time_alone; /* of the result only time, critical rank and events are asked for */
+    struct watch watch;             /* of tasks done */
+    const struct run_other *others; /* at flow fidelity; NULL: none */
     int32_t n_others;
 };
 

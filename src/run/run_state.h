@@ -3,6 +3,7 @@
  *   run.c         hosts and streams
  *   run_comm.c    communicators, the rendezvous of their ranks, messages
  *   run_fusion.c  fusions of gradients
+ *   run_account.c what kernels are counted as
  *   run_wait.c    what waits are counted as
  *   run_observe.c what observers get
  *   run_others.c  other jobs on the same fabric
@@ -279,6 +280,12 @@ void run_observe_task(struct rank *r, const struct stream_state *l);
 void run_observe_issue(struct rank *r, const struct task *t);
 void run_observe_buffer(struct rank *r, const struct fusion_state *f);
 void run_observe_links(struct rank *r); /* a collective begins or ends */
+
+/* run_account.c: a kernel has ended: its own time goes to its part, what a collective
+ * slows it by to that; a task has ended that may delimit what repeats. */
+void run_account_kernel(struct rank *r, const struct stream_state *l,
+                        const struct task *t);
+void run_account_stretch(struct rank *r, int32_t ended);
 
 /* run_wait.c: a rank comes to a collective, to which another was the last to come; a
  * kernel has ended; one begins after idle time. */

@@ -1,0 +1,55 @@
+/* Accounts of kernels that have ended, and of the stretch of a program that repeats. */
+#include "run/run_state.h"
+
+void run_account_stretch(struct rank *r, int32_t ended)
+{
+    const struct repeat *repeat = &r->program->repeat;
+    bool leads = r == r->island->ranks[0];
+    if (ended == repeat->from) {
+        r->from = r->account;
+        if (leads)
+            run_islands_links_busy(r->island, r->run->links_from_s);
+    }
+    if (ended == repeat->to) {
+        r->to = r->account;
+        if (leads)
+            run_islands_links_busy(r->island, r->run->links_to_s);
+    }
+}
+
+/* What a pass that was measured in isolation adds to the accounts. */
+static void account_pass(struct rank *r, int32_t head, int64_t took)
+{
+    const struct pass_cost *pass =
+        &r->program->passes.v[r->program->tasks.v[head].pass];
+    const double *by = r->kernel_factors;
+    struct account *a = &r->account;
+    int64_t counted = 0;
+    for (int i = 0; i < CATEGORY_N; i++) {
+        if (pass->parts_ps[i] == 0) /* most */
+            continue;
+        int64_t part_ps = run_paced_ps(by, head, pass->parts_ps[i]);
+        counted += i == CATEGORY_DATA_COMM_HIDDEN ? 0 : part_ps;
+        a->parts_ps[i] += part_ps;
+    }
+    a->parts_ps[CATEGORY_OTHER] += by ? took - counted : 0; /* rounding */
+    a->gpu_busy_ps += run_paced_ps(by, head, pass->gpu_busy_ps);
+    r->host_busy_ps += run_paced_ps(by, head, pass->host_busy_ps);
+    for (int i = 0; i < LINKS_N; i++)
+        a->links_busy_ps[i] += pass->links_busy_ps[i];
+}
+
+void run_account_kernel(struct rank *r, const struct stream_state *l,
+                        const struct task *t)
+{
+    struct account *a = &r->account;
+    int64_t took = r->island->sim->now_ps - l->begun_ps;
+    if (t->pass >= 0) {
+        account_pass(r, l->head, took);
+    } else {
+        int64_t alone_ps = run_paced_ps(r->kernel_factors, l->head, t->alone_ps);
+        a->parts_ps[t->part] += alone_ps;
+        a->parts_ps[r->slowed_by] += took - alone_ps;
+        a->gpu_busy_ps += took;
+    }
+}
