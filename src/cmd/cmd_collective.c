@@ -23,7 +23,7 @@
 
 struct arguments {
     const char *cluster, *gpus, *fabric, *quality, *nccl, *bytes, *json, *plot;
-    struct draw_size size;
+    struct draw_look look;
     struct option_list logs;
     int op, algorithm, protocol, network, backend;
     bool unfold, explain;
@@ -83,7 +83,7 @@ static const struct option options[] = {
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE",
       .help = "bus bandwidth against size, with what was measured (.svg, .png, .pdf)" },
-    OPTION_FIGURE_SIZE(AT(size), "--plot"),
+    OPTION_FIGURE_LOOK(AT(look), "--plot"),
     { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
       .value = "FILE",
       .help = "a log of nccl-tests: judge its sizes instead; may be repeated" },
@@ -437,7 +437,7 @@ static int write_plot(const struct request *w)
                                         .n_gpus = w->group.spans[0].n_gpus };
     collective_points_find(&points);
     const struct collective_figure figure = {
-        .to = { w->args->plot, w->args->size },
+        .to = { w->args->plot, w->args->look },
         .fabric = has_network(w) ? w->cluster.fabric : NULL,
         .nccl = w->args->nccl,
         .rows = w->rows.v,
@@ -478,7 +478,7 @@ static int run_logs(struct request *w, int64_t *slower)
         .cluster = a->cluster,
         .ask = { &w->cluster, &w->group, (enum coll_op)a->op, a->nccl },
         .json = a->json,
-        .plot = { a->plot, a->size },
+        .plot = { a->plot, a->look },
         .logs = &a->logs,
     };
     int rc = prepare(w) || collective_log(w->loader, &q, slower, w->err);

@@ -19,7 +19,7 @@ enum { SIDES_MAX = 8 };
 struct arguments {
     struct option_list sets, to, logs, to_logs;
     const char *json, *plot, *html;
-    struct draw_size size;
+    struct draw_look look;
     int by;
 };
 
@@ -41,7 +41,7 @@ static const struct option options[] = {
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE", .help = "draw the way from the first to the last (.svg, .png, .pdf)" },
-    OPTION_FIGURE_SIZE(AT(size), "--plot"),
+    OPTION_FIGURE_LOOK(AT(look), "--plot"),
     { .name = "--html", .type = OPTION_OUT, .at = AT(html), .value = "FILE",
       .help = "write all of it as one page; a .json gets its data alone" },
     { .name = NULL },
@@ -218,7 +218,7 @@ static int compare(struct side *a, struct side *b, const struct arguments *args,
         json_array_append_new(pairs, report_difference_json(&view));
         if (args->plot && last)
             rc = figure_difference_write(
-                &view, &(struct draw_to) { args->plot, args->size }, err);
+                &view, &(struct draw_to) { args->plot, args->look }, err);
     }
     difference_release(&d);
     return rc;

@@ -23,7 +23,7 @@
 struct arguments {
     struct option_list sets, fixes, allows, prices;
     const char *model, *instances, *count, *json, *plot, *html, *estimator;
-    struct draw_size size; /* of the figure */
+    struct draw_look look; /* of the figure */
     int64_t batch, sequence, top, draws, seed;
     double tokens, max_cost, deadline;
     int objective, stacks, emit, risk;
@@ -88,7 +88,7 @@ static const struct option options[] = {
       .help = "write the plans as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot), .value = "FILE",
       .help = "draw time against cost, or memory, as .svg, .png or .pdf" },
-    OPTION_FIGURE_SIZE(AT(size), "--plot"),
+    OPTION_FIGURE_LOOK(AT(look), "--plot"),
     { .name = "--html", .type = OPTION_OUT, .at = AT(html), .value = "FILE",
       .help = "write the plans and their front as one page; a .json gets its data alone" },
     { .name = "--timing", .type = OPTION_FLAG, .at = AT(timing),
@@ -355,7 +355,7 @@ static int print(const struct plan_report *r, const struct arguments *a,
                  struct err *err)
 {
     const struct plan_outcome *o = r->outcome;
-    const struct draw_to to = { a->plot, a->size };
+    const struct draw_to to = { a->plot, a->look };
     if (a->plot && o->n_entries && figure_plan_write(r, &to, err))
         return -1;
     if (write_trees(r, a, err))

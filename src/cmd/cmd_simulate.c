@@ -28,7 +28,7 @@ struct arguments {
     bool unfold, timing;
     const char *json, *estimator, *trace, *chakra, *trace_in;
     const char *plots[STEP_FIGURES], *plot_job, *plot_schedules, *html;
-    struct draw_size size; /* of figures */
+    struct draw_look look; /* of figures */
     struct cfg scenario;   /* as it was read */
     int64_t trace_ranks;
     struct campaign campaign;
@@ -69,7 +69,7 @@ static const struct option options[] = {
     { .name = "--plot-job", .without = "--emit", .type = OPTION_OUT,
       .at = AT(plot_job), .value = "FILE",
       .help = "draw the phases of the whole job, and what is billed" },
-    OPTION_FIGURE_SIZE(AT(size), "--plot*"),
+    OPTION_FIGURE_LOOK(AT(look), "--plot*"),
     { .name = "--html", .without = "--emit", .type = OPTION_OUT, .at = AT(html),
       .value = "FILE", .help = "write all of it as one page; a .json gets its data alone" },
     { .name = "--trace", .without = "--emit", .type = OPTION_OUT, .at = AT(trace),
@@ -169,7 +169,7 @@ static int draw(const struct step_figures *f, const struct scenario *s,
     for (int i = 0; i < STEP_FIGURES; i++)
         if (args->plots[i] &&
             figure_step_write(f, (enum step_figure)i, s, r,
-                              &(struct draw_to) { args->plots[i], args->size }, err))
+                              &(struct draw_to) { args->plots[i], args->look }, err))
             return -1;
     return args->html
                ? page_write(page_step(f, s, r, &args->beyond, args->scenario.json),
@@ -235,10 +235,10 @@ static int run(struct simulate_result *r, struct cfg_loader *loader,
         rc = draw(figures, s, r, args, err);
     if (args->plot_job && rc == 0)
         rc = figure_job_write(s, &args->beyond.job,
-                              &(struct draw_to) { args->plot_job, args->size }, err);
+                              &(struct draw_to) { args->plot_job, args->look }, err);
     if (args->plot_schedules && rc == 0)
         rc = schedules_plot(args->scenario,
-                            &(struct draw_to) { args->plot_schedules, args->size },
+                            &(struct draw_to) { args->plot_schedules, args->look },
                             stderr, err);
     figure_step_free(figures);
     return rc;

@@ -16,7 +16,7 @@
 
 struct arguments {
     const char *name, *out, *shard, *html;
-    struct draw_size size; /* of figures */
+    struct draw_look look; /* of figures */
     int64_t jobs;
     bool resume;
 };
@@ -34,7 +34,7 @@ static const struct option options[] = {
     { .name = "--shard", .type = OPTION_STRING, .at = AT(shard),
       .value = "I/N",
       .help = "only every N-th point from the I-th on, for job arrays" },
-    OPTION_FIGURE_SIZE(AT(size), NULL),
+    OPTION_FIGURE_LOOK(AT(look), NULL),
     { .name = "--html", .type = OPTION_OUT, .at = AT(html), .without = "--shard",
       .value = "FILE", .help = "one page with points and figures inside, for any browser" },
     { .name = NULL },
@@ -156,7 +156,7 @@ static int write_all(struct sweep_job *w, const struct arguments *args, struct e
         page_sweep_init(&w->page, &w->sweep);
     int rc = report_sweep_write(&w->sweep, &w->journal, &sum, add_record, w, err);
     if (rc == 0)
-        rc = figure_sweep_write(w->figures, args->out, args->size, err);
+        rc = figure_sweep_write(w->figures, args->out, args->look, err);
     if (rc == 0 && args->html)
         rc = page_write(
             page_sweep_data(&w->page, args->name, args->out, w->figures, &sum),

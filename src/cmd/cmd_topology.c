@@ -18,7 +18,7 @@
 
 static const struct option options[] = {
     OUT("--plot", plot, "FILE", "draw the cluster too: .svg, .png or .pdf"),
-    OPTION_FIGURE_SIZE(offsetof(struct topology_args, size), "--plot"),
+    OPTION_FIGURE_LOOK(offsetof(struct topology_args, look), "--plot"),
     WORD("--import-nccl-xml", nccl_xml, "FILE", "make an instance of NCCL_TOPO_DUMP_FILE"),
     WORD("--import-nvidia-smi", nvidia_smi, "FILE", "make one of `nvidia-smi topo -m`"),
     OUT("--out", out, "FILE", "write the instance there; standard output by default"),
@@ -320,6 +320,6 @@ int cmd_topology(int argc, char **argv)
         fprintf(stderr, "smsim topology: %s (see smsim topology --help)\n", what);
         return EXIT_USAGE;
     }
-    const struct draw_to plot = { args.plot, args.size };
+    const struct draw_to plot = { args.plot, args.look };
     return words.n == 1 ? show(words.values[0], &plot) : cmd_topology_import(&args);
 }

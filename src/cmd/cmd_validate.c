@@ -22,7 +22,7 @@
 
 struct arguments {
     const char *data, *json, *html, *plot, *plot_choices, *domains, *rival;
-    struct draw_size size;
+    struct draw_look look;
     bool rows, brief, arena, timing;
     bool measured, device, fp16;
     const char *gpu, *instance, *out, *model;
@@ -48,7 +48,7 @@ static const struct option options[] = {
     { .name = "--plot-choices", .type = OPTION_OUT, .at = AT(plot_choices),
       .value = "FILE",
       .help = "draw how often plans were the best, by the stated probability" },
-    OPTION_FIGURE_SIZE(AT(size), "--plot*"),
+    OPTION_FIGURE_LOOK(AT(look), "--plot*"),
     { .name = "--applicability", .type = OPTION_OUT, .at = AT(domains),
       .value = "FILE",
       .help = "write errors by applicability domain, as validate/applicability.json has them" },
@@ -279,8 +279,8 @@ static struct choices_report show_choices(const struct results *all,
 static int draw_figures(const struct results *all, const struct arguments *args,
                         const struct choices_report *choices, struct err *err)
 {
-    const struct draw_to plot = { args->plot, args->size },
-                         of_choices = { args->plot_choices, args->size };
+    const struct draw_to plot = { args->plot, args->look },
+                         of_choices = { args->plot_choices, args->look };
     if (args->plot && figure_validation_write(all->sources, &plot, err))
         return -1;
     return args->plot_choices ? figure_choices_write(choices, &of_choices, err) : 0;
@@ -371,7 +371,7 @@ static int validate_steps(const struct arguments *a, const struct option_list *f
     const struct measured_request show = { .gpu = a->gpu,
                                            .instance = a->instance,
                                            .json = a->json,
-                                           .plot = { a->plot, a->size } };
+                                           .plot = { a->plot, a->look } };
     const struct device_request device = {
         .show = show,
         .out = a->out,

@@ -128,6 +128,15 @@ static int store_enum(const struct usage *u, const struct option *o, const char 
     return wrong(u, o->name, what);
 }
 
+static int store_theme(const struct usage *u, const struct option *o, const char *text,
+                       struct draw_look *look)
+{
+    look->dark = strcmp(text, "dark") == 0;
+    return look->dark || strcmp(text, "light") == 0
+               ? OPTIONS_GO_ON
+               : wrong(u, o->name, "is light or dark");
+}
+
 static int store(const struct usage *u, const struct option *o, const char *text,
                  void *args)
 {
@@ -153,6 +162,8 @@ static int store(const struct usage *u, const struct option *o, const char *text
     case OPTION_SIZE:
         return draw_size_parse(text, at, &err) ? wrong(u, o->name, err.text)
                                                : OPTIONS_GO_ON;
+    case OPTION_THEME:
+        return store_theme(u, o, text, at);
     case OPTION_INT:
     case OPTION_REAL:
         return store_number(u, o, text, at);

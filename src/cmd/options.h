@@ -16,7 +16,8 @@ enum option_type {
     OPTION_INT,     /* int64_t within min..max */
     OPTION_REAL,    /* double within min..max */
     OPTION_ENUM,    /* int, by names */
-    OPTION_SIZE,    /* struct draw_size: of a figure */
+    OPTION_SIZE,    /* struct draw_look, of a figure: how large */
+    OPTION_THEME,   /* likewise: light or dark */
     OPTION_LIST,    /* struct option_list: may be given several times */
 };
 
@@ -51,14 +52,18 @@ struct usage {
     int min_positional, max_positional;
 };
 
-/* The row of --size, after those of figures; WITH is the option that it goes with,
- * NULL where it always acts. */
-#define OPTION_FIGURE_SIZE(AT_MEMBER, WITH)                                      \
-    {                                                                            \
-        .name = "--size", .type = OPTION_SIZE, .at = AT_MEMBER, .value = "SIZE", \
-        .with = WITH,                                                            \
-        .help = "of figures: column (3.5 inch), slide (1280x720) or "            \
-                "WxH in pixels"                                                  \
+/* The rows of --size and --theme, after those of figures; WITH is the option that they go
+ * with, NULL where they always act. */
+#define OPTION_FIGURE_LOOK(AT_MEMBER, WITH)                                         \
+    { .name = "--size",                                                             \
+      .type = OPTION_SIZE,                                                          \
+      .at = AT_MEMBER,                                                              \
+      .value = "SIZE",                                                              \
+      .with = WITH,                                                                 \
+      .help = "of figures: column (3.5 inch), slide (1280x720) or WxH in pixels" }, \
+    {                                                                               \
+        .name = "--theme", .type = OPTION_THEME, .at = AT_MEMBER, .value = "THEME", \
+        .with = WITH, .help = "of figures: light (default) or dark"                 \
     }
 
 /* What reading a command line came to; all but the first are exit codes. */

@@ -10,7 +10,7 @@ struct topology_args {
     const char *out;                   /* NULL: standard output */
     const char *nic_rate;
     const char *plot; /* a figure of an instance; NULL: none */
-    struct draw_size size;
+    struct draw_look look;
     struct raw_import words;
 };
 

@@ -1,5 +1,7 @@
 #include "draw/draw.h"
 
+#include "draw/palette.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,17 +42,6 @@ int draw_check_name(const char *path, struct err *err)
     return methods->ready ? methods->ready(err) : 0;
 }
 
-static void open_scaled(struct draw *d, const struct draw_methods *methods,
-                        double width, double height, double scale)
-{
-    *d = (struct draw) { .methods = methods,
-                         .width = width,
-                         .height = height,
-                         .scale = scale,
-                         .prefix = "" };
-    methods->begin(d);
-}
-
 void draw_open_on(struct draw *d, const struct draw_methods *methods, void *back,
                   const char *prefix, double width, double height)
 {
@@ -70,7 +61,13 @@ static int open_file(struct draw *d, const struct draw_to *to, double width,
 
     if (draw_check_name(to->path, err) || file_out_open(&file, to->path, err))
         return -1;
-    open_scaled(d, methods_of(to->path), width, height, scale);
+    *d = (struct draw) { .methods = methods_of(to->path),
+                         .width = width,
+                         .height = height,
+                         .scale = scale,
+                         .dark = to->look.dark,
+                         .prefix = "" };
+    d->methods->begin(d);
     d->file = file;
     d->to_file = true;
     return 0;
@@ -86,47 +83,49 @@ static double height_for(double height, double width, double own_width)
 int draw_open(struct draw *d, const struct draw_to *to, double width, double height,
               struct err *err)
 {
-    double scale = to->size.scale > 0 ? to->size.scale : 1;
+    double scale = to->look.scale > 0 ? to->look.scale : 1;
 
-    if (!(to->size.width > 0))
+    if (!(to->look.width > 0))
         return open_file(d, to, width, height, scale, err);
-    return open_file(d, to, to->size.width / scale,
-                     to->size.height > 0
-                         ? to->size.height / scale
-                         : height_for(height, to->size.width / scale, width),
+    return open_file(d, to, to->look.width / scale,
+                     to->look.height > 0
+                         ? to->look.height / scale
+                         : height_for(height, to->look.width / scale, width),
                      scale, err);
 }
 
 int draw_open_fixed(struct draw *d, const struct draw_to *to, double width,
                     double height, struct err *err)
 {
-    double scale = to->size.width > 0 ? to->size.width / width : 1;
+    double scale = to->look.width > 0 ? to->look.width / width : 1;
 
-    if (to->size.height > 0)
-        scale = fmin(scale, to->size.height / height);
+    if (to->look.height > 0)
+        scale = fmin(scale, to->look.height / height);
     return open_file(d, to, width, height, scale, err);
 }
 
-int draw_size_parse(const char *text, struct draw_size *size, struct err *err)
+int draw_size_parse(const char *text, struct draw_look *look, struct err *err)
 {
     static const struct {
         const char *name;
-        struct draw_size size;
-    } named[] = { { "column", { COLUMN, 0, COLUMN_SCALE } },
-                  { "slide", { 1280, 720, 1.6 } } };
+        double width, height, scale;
+    } named[] = { { "column", COLUMN, 0, COLUMN_SCALE }, { "slide", 1280, 720, 1.6 } };
     char *end;
 
     for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
         if (strcmp(text, named[i].name) == 0) {
-            *size = named[i].size;
+            look->width = named[i].width;
+            look->height = named[i].height;
+            look->scale = named[i].scale;
             return 0;
         }
-    *size = (struct draw_size) { .width = strtod(text, &end) };
-    if (end == text || *end != 'x' || !(size->width >= SIDE_MIN) ||
-        size->width > SIDE_MAX)
+    look->scale = 1;
+    look->width = strtod(text, &end);
+    if (end == text || *end != 'x' || !(look->width >= SIDE_MIN) ||
+        look->width > SIDE_MAX)
         return err_set(err, SIZES, text);
-    size->height = strtod(text = end + 1, &end);
-    if (end == text || *end || !(size->height >= SIDE_MIN) || size->height > SIDE_MAX)
+    look->height = strtod(text = end + 1, &end);
+    if (end == text || *end || !(look->height >= SIDE_MIN) || look->height > SIDE_MAX)
         return err_set(err, SIZES, text);
     return 0;
 }
@@ -156,6 +155,20 @@ int draw_close(struct draw *d, struct err *err)
     return rc;
 }
 
+static uint32_t shown(const struct draw *d, uint32_t colour)
+{
+    return d->dark && colour >> 24 ? palette_dark(colour) : colour;
+}
+
+static struct draw_style styled(const struct draw *d, const struct draw_style *style)
+{
+    struct draw_style out = *style;
+
+    out.fill = style->amount ? style->fill : shown(d, style->fill);
+    out.stroke = shown(d, style->stroke);
+    return out;
+}
+
 static bool finite_points(const struct draw_point *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -167,16 +180,19 @@ static bool finite_points(const struct draw_point *p, size_t n)
 void draw_rect(struct draw *d, struct draw_box box, const struct draw_style *style)
 {
     struct draw_point p[2] = { { box.x, box.y }, { box.w, box.h } };
+    struct draw_style out = styled(d, style);
 
     if (finite_points(p, 2) && box.w >= 0 && box.h >= 0)
-        d->methods->rect(d, box, style);
+        d->methods->rect(d, box, &out);
 }
 
 static void path(struct draw *d, const struct draw_point *p, size_t n, bool closed,
                  const struct draw_style *style)
 {
+    struct draw_style out = styled(d, style);
+
     if (n >= 2 && finite_points(p, n))
-        d->methods->path(d, p, n, closed, style);
+        d->methods->path(d, p, n, closed, &out);
 }
 
 void draw_line(struct draw *d, double x0, double y0, double x1, double y1,
@@ -203,8 +219,10 @@ void draw_polygon(struct draw *d, const struct draw_point *p, size_t n,
 void draw_curve(struct draw *d, const struct draw_point p[4],
                 const struct draw_style *style)
 {
+    struct draw_style out = styled(d, style);
+
     if (finite_points(p, 4))
-        d->methods->curve(d, p, style);
+        d->methods->curve(d, p, &out);
 }
 
 /* Corners on the unit circle; area is about that of the circle. */
@@ -243,7 +261,8 @@ void draw_marker(struct draw *d, enum draw_shape shape, double x, double y,
     if (!isfinite(x) || !isfinite(y))
         return;
     if (s->n == 0) {
-        d->methods->circle(d, (struct draw_point) { x, y }, radius, style);
+        stroke = styled(d, style);
+        d->methods->circle(d, (struct draw_point) { x, y }, radius, &stroke);
         return;
     }
     for (size_t i = 0; i < s->n; i++)
@@ -309,6 +328,8 @@ void draw_text(struct draw *d, double x, double y, const char *s,
     plain.level = DRAW_BASELINE;
     plain.size = size_of(style);
     plain.colour = style->colour ? style->colour : 0xff000000;
+    if (!style->amount)
+        plain.colour = shown(d, plain.colour);
     d->methods->text(d, at, clean, &plain);
     free(clean);
 }

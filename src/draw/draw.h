@@ -54,6 +54,7 @@ struct draw_style {
     double width; /* of the stroke; 0 counts as 1 */
     enum draw_dash dash;
     double radius; /* of a rectangle's corners */
+    bool amount;   /* the colour is of a scale of amounts: the same on any ground */
 };
 
 enum draw_anchor { DRAW_START, DRAW_MIDDLE, DRAW_END };   /* along the text */
@@ -65,8 +66,8 @@ struct draw_text {
     double rotate; /* about the anchor point */
     enum draw_anchor anchor;
     enum draw_level level;
-    bool bold;
-    uint32_t colour; /* 0 counts as black */
+    bool bold, amount; /* amount: on a colour of such a scale */
+    uint32_t colour;   /* 0 counts as black */
 };
 
 enum draw_shape {
@@ -106,16 +107,17 @@ struct draw_methods {
     void (*release)(struct draw *d);
 };
 
-/* How large a figure is to be on paper or screen; all 0: as large as its kind is. */
-struct draw_size {
+/* How a figure looks on paper or screen; all 0: as large as its kind is, on white. */
+struct draw_look {
     double width, height; /* pixels of 1/96 inch; height 0: by what is drawn */
     double scale;         /* of everything that is drawn; 0 counts as 1 */
+    bool dark;            /* light on a dark ground; every hue stays */
 };
 
 /* Where a figure goes. */
 struct draw_to {
     const char *path; /* ends in .svg, .png or .pdf; "-" is SVG on standard output */
-    struct draw_size size;
+    struct draw_look look;
 };
 
 struct draw {
@@ -123,13 +125,15 @@ struct draw {
     void *back;           /* the back end's own */
     double width, height; /* of what is laid out */
     double scale;         /* pixels on paper for one of these */
-    const char *prefix;   /* of every id, so that several figures fit one page */
+    bool dark;
+    const char *prefix; /* of every id, so that several figures fit one page */
     struct file_out file;
     bool to_file;
 };
 
-/* "column" (3.5 inch, no text below 7 pt), "slide" (1280x720), or WxH in pixels. */
-int draw_size_parse(const char *text, struct draw_size *size, struct err *err);
+/* The size of "column" (3.5 inch, no text below 7 pt), "slide" (1280x720), or WxH in
+ * pixels. */
+int draw_size_parse(const char *text, struct draw_look *look, struct err *err);
 
 /* Opens a canvas that becomes a file. Width and height are what the figure takes where
  * no size was asked for; after success they are in `d`. draw_close follows; the file

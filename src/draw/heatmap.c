@@ -45,7 +45,8 @@ static void draw_colour_bar(const struct frame *f, struct axis_view *scale,
         draw_rect(d,
                   (struct draw_box) { x, y + h * (STEPS - 1 - i) / STEPS, BAR_W,
                                       h / STEPS + (i ? 0.5 : 0) },
-                  &(struct draw_style) { .fill = palette_amount((i + 0.5) / STEPS) });
+                  &(struct draw_style) { .fill = palette_amount((i + 0.5) / STEPS),
+                                         .amount = true });
     axis_view_layout(scale, y + h, y, true, 100);
     for (int64_t i = 0; i < scale->ticks.n; i++) {
         const struct axis_tick *tick = &scale->ticks.v[i];
@@ -109,7 +110,8 @@ static void draw_cell(const struct axis_view *scale, struct draw *d,
 {
     struct draw_style style = { .id = id,
                                 .cls = "cell",
-                                .fill = colour_of(scale, value) };
+                                .fill = colour_of(scale, value),
+                                .amount = isfinite(value) };
 
     draw_rect(d, box, &style);
     if (print) {
@@ -119,6 +121,7 @@ static void draw_cell(const struct axis_view *scale, struct draw *d,
                                         .size = CELL_FONT,
                                         .anchor = DRAW_MIDDLE,
                                         .level = DRAW_CENTRE,
+                                        .amount = style.amount,
                                         .colour = palette_ink_on(style.fill) });
         free(text);
     }

@@ -77,3 +77,30 @@ uint32_t palette_alpha(uint32_t colour, double alpha)
 {
     return (colour & 0xffffff) | (uint32_t)lround(fmin(fmax(alpha, 0), 1) * 255) << 24;
 }
+
+uint32_t palette_dark(uint32_t colour)
+{
+    const double darkest = 0.09, lightest = 0.94, strong = 0.55;
+    double rgb[3], low = 1, high = 0, half, light;
+    uint32_t out = colour & 0xff000000;
+
+    for (int i = 0; i < 3; i++) {
+        rgb[i] = channel(colour, 16 - 8 * i) / 255;
+        low = fmin(low, rgb[i]);
+        high = fmax(high, rgb[i]);
+    }
+    light = lightest - (lightest - darkest) * (low + high) / 2;
+    if (high - low > 0.25 && low + high < 1.5) /* of lines and boxes, not of areas */
+        light = fmax(light, strong);
+    /* saturation stays: half the range, of what that lightness has room for */
+    half = high - low > 0
+               ? (high - low) / 2 / fmin((high + low) / 2, 1 - (high + low) / 2) *
+                     fmin(light, 1 - light)
+               : 0;
+    for (int i = 0; i < 3; i++) {
+        double place = high - low > 0 ? (rgb[i] - low) / (high - low) * 2 - 1 : 0;
+        out |= (uint32_t)lround(255 * fmin(fmax(light + half * place, 0), 1))
+               << (16 - 8 * i);
+    }
+    return out;
+}

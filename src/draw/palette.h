@@ -28,6 +28,9 @@ uint32_t palette_amount(double frac);
 /* Black or white, whichever reads better on that colour. */
 uint32_t palette_ink_on(uint32_t colour);
 
+/* The colour on a dark ground: as light as it was dark, of the same hue. */
+uint32_t palette_dark(uint32_t colour);
+
 uint32_t palette_alpha(uint32_t colour, double alpha);
 uint32_t palette_mix(uint32_t a, uint32_t b, double share_of_b);
 

@@ -380,7 +380,7 @@ static bool is_priced(const struct sweep_figure *f)
 }
 
 int figure_sweep_write(const struct sweep_figures *f, const char *dir,
-                       struct draw_size size, struct err *err)
+                       struct draw_look look, struct err *err)
 {
     int rc = 0;
     struct provenance p;
@@ -391,7 +391,7 @@ int figure_sweep_write(const struct sweep_figures *f, const char *dir,
         f->v[i].provenance = provenance_text(&p, is_priced(&f->v[i]));
     for (int32_t i = 0; i < f->n && rc == 0; i++) {
         char *path = xasprintf("%s/%s", dir, f->v[i].file);
-        const struct draw_to to = { path, size };
+        const struct draw_to to = { path, look };
         rc = figure_sweep_write_one(&f->v[i], f->sweep->arena, &to, err);
         free(path);
     }

@@ -42,7 +42,7 @@ void figure_sweep_add(struct sweep_figures *f, int64_t point, json_t *record);
 
 /* Draws all of them into the directory. */
 int figure_sweep_write(const struct sweep_figures *f, const char *dir,
-                       struct draw_size size, struct err *err);
+                       struct draw_look look, struct err *err);
 
 /* One line each: file, question. */
 void figure_sweep_list(const struct sweep_figures *f, FILE *out, const char *dir);

@@ -128,7 +128,7 @@ static int resume(struct sweep *s, struct sweep_figures *figures, const char *ou
         rc = report_sweep_write(s, &j, &sum, add_record, figures, err);
         require(rc || sum.n_written + sum.n_left_out <= s->n_points);
         if (rc == 0 && draws)
-            rc = figure_sweep_write(figures, out, (struct draw_size) { 0 }, err);
+            rc = figure_sweep_write(figures, out, (struct draw_look) { 0 }, err);
         sweep_summary_release(&sum);
     }
     sweep_journal_close(&j);

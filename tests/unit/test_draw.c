@@ -6,6 +6,7 @@
 #include "draw/chart.h"
 #include "draw/heatmap.h"
 #include "draw/meaning.h"
+#include "draw/palette.h"
 #include "draw/timeline.h"
 #include "draw/whiskers.h"
 
@@ -349,6 +350,39 @@ static void test_meanings(void)
     CU_ASSERT_EQUAL(meaning_colour(MEANING_NONE), 0);
 }
 
+static double lightness(uint32_t c)
+{
+    int low = 255, high = 0;
+
+    for (int shift = 0; shift <= 16; shift += 8) {
+        int v = (int)(c >> shift & 0xff);
+        low = v < low ? v : low;
+        high = v > high ? v : high;
+    }
+    return (low + high) / 510.0;
+}
+
+/* On a dark ground what was dark is light, and the order of channels (the hue) stays. */
+static void test_dark(void)
+{
+    CU_ASSERT(lightness(palette_dark(PALETTE_WHITE)) < 0.12);
+    CU_ASSERT(lightness(palette_dark(PALETTE_INK)) > 0.8);
+    CU_ASSERT(lightness(palette_dark(PALETTE_SOFT)) > 0.55);
+    CU_ASSERT_EQUAL(palette_dark(0x80ffffff) >> 24, 0x80);
+    for (int i = MEANING_NONE + 1; i < MEANING_N; i++) {
+        uint32_t was = meaning_colour((enum meaning)i), is = palette_dark(was);
+        bool grey =
+            (was & 0xff) == (was >> 8 & 0xff) && (was & 0xff) == (was >> 16 & 0xff);
+        CU_ASSERT_EQUAL(grey, (is & 0xff) == (is >> 8 & 0xff) &&
+                                  (is & 0xff) == (is >> 16 & 0xff));
+        for (int a = 0; a <= 16; a += 8)
+            for (int b = 0; b < a; b += 8)
+                CU_ASSERT((was >> a & 0xff) < (was >> b & 0xff) ||
+                          (is >> a & 0xff) >= (is >> b & 0xff));
+        CU_ASSERT(grey || lightness(was) > 0.75 || lightness(is) > 0.5);
+    }
+}
+
 /* A figure's SVG; the caller releases it. */
 static void svg_of(struct strbuf *out, const struct chart *c)
 {
@@ -559,6 +593,7 @@ void test_draw_register(void)
 {
     CU_pSuite suite = CU_add_suite("draw", NULL, NULL);
 
+    CU_add_test(suite, "colours on a dark ground", test_dark);
     CU_add_test(suite, "time with a break", test_broken_time);
     CU_add_test(suite, "names of lines at their ends", test_names);
     CU_add_test(suite, "texts", test_texts);

@@ -176,7 +176,7 @@ static void test_sizes(void)
         char path[FIGURE_PATH_MAX], *text, want[64];
         struct draw_to to = { .path = path };
         struct draw d;
-        int rc = draw_size_parse(cases[i].text, &to.size, &err);
+        int rc = draw_size_parse(cases[i].text, &to.look, &err);
         CU_ASSERT_EQUAL(rc, cases[i].width > 0 ? 0 : -1);
         if (rc) {
             CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "column, slide"));

@@ -407,9 +407,9 @@ static void test_figures(void)
                   "hfu", 0.6, "/memory/fits", 0);
     figure_sweep_add(x.figures, 3, unfit);
     json_decref(unfit);
-    CU_ASSERT_EQUAL(
-        figure_sweep_write(x.figures, x.dir, (struct draw_size) { 480, 300, 1 }, &err),
-        0);
+    CU_ASSERT_EQUAL(figure_sweep_write(x.figures, x.dir,
+                                       (struct draw_look) { 480, 300, 1, false }, &err),
+                    0);
     char *line = read_all(x.dir, "a.svg"), *heatmap = read_all(x.dir, "b.svg");
     CU_ASSERT_EQUAL(count(line, "viewBox=\"0 0 480 300\""), 1);
     CU_ASSERT_EQUAL(count(heatmap, "viewBox=\"0 0 480 300\""), 1);
