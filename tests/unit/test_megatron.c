@@ -360,6 +360,7 @@ static const struct {
     { "--hybrid-layer-pattern ME*ME/*E", "/model/hybrid_layer_pattern", "\"ME*ME\"" },
     { "--hybrid-attention-ratio 0.125 --hybrid-mlp-ratio 0.5",
       "/model/hybrid_layer_pattern", "\"M-M--*M-M-*M--M-\"" },
+    { "--hybrid-attention-ratio 2", "/model/hybrid_layer_pattern", "?" },
     { "--is-hybrid-model --mamba-num-groups 4", "/model/hybrid_layer_pattern",
       "\"MMMMMMMMMMMMMMMM\"" },
     { "--is-hybrid-model --mamba-num-groups 4", "/model/mamba_num_groups", "4" },
@@ -586,7 +587,6 @@ static void test_words(void)
         { "--pipeline-model-parallel-size 2 --mtp-num-layers 2 "
           "--pipeline-model-parallel-layout 'Et*12|t*12mL'",
           "its letters m are not the 2 layers" },
-        { "--hybrid-attention-ratio 2", "is no share from 0 to 1" },
         { "--hybrid-layer-pattern M-M*M-M*M-M*M-M*M-M*M-M*/ME",
           "layers that predict further tokens are left out" },
         { "--skip-train", "the job evaluates, and trains nothing" },
