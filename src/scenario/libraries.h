@@ -109,6 +109,7 @@ struct library_row {
     bool gradients_mean_full; /* sharded gradients are full sharding that keeps what it
                                   gathered until backward */
     int64_t vocabulary_multiple; /* of the words of a tensor rank */
+    const char *placement; /* order of its ranks; NULL: that of the scenario, DPT */
     /* degrees and schedules that plans ask of it; a scenario may have others, for a
      * script that brings them. Here and below bits are 1 << the enum's value */
     bool tensor, pipeline, context, expert, expert_tensor, sequence_parallel;

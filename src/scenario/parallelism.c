@@ -263,6 +263,8 @@ int parallelism_read(struct parse_context *r)
         rc = -1;
     if (!w.has_library && !library_of(p)->smp.dictionary)
         r->written.library |= library_infer(p);
+    if (!w.placement && library_of(p)->placement)
+        memcpy(p->placement, library_of(p)->placement, 4);
     sharding_defaults(r);
     if ((r->has_cluster && degrees_read(r)) || dispatch_read(r))
         rc = -1;
@@ -348,6 +350,9 @@ static void assume_stack(struct parse_context *r)
         parse_assume(r, "/parallelism/library", library_word(p), "");
     if (!r->words.framework)
         parse_assume(r, "/training/framework", r->s->training.framework->name, "");
+    if (p->pipeline > 1 && library_of(p)->placement &&
+        !cfg_present(cfg_get(r->parallelism, "placement")))
+        parse_assume(r, "/parallelism/placement", p->placement, library_of(p)->title);
     int64_t unused;
     bool variable =
         library_of(p)->fuses_by_cycle && environment_fusion_threshold(r, &unused);

@@ -17,6 +17,16 @@ static const char bench_gpt2[] =
     "  'training': { 'sequence_length': 256, 'micro_batch_size': 2, 'precision': "
     "'fp16' } }";
 
+/* Replicas vary slowest, so that stages lie in a node and replicas on others, whatever
+ * the library's own order of ranks. */
+static inline void bench_keep_order(struct cfg root)
+{
+    struct cfg p = cfg_get(root, "parallelism");
+    if (!cfg_present(cfg_get(root, "distribution")) &&
+        !(cfg_present(p) && cfg_present(cfg_get(p, "placement"))))
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, "/parallelism/placement=DPT"), 0);
+}
+
 /* Reads the text with `changes`: pointer=value, separated by blanks; without a leading
  * slash the pointer is of the section ("/parallelism/"). The tree it was read from. */
 static inline struct cfg bench_scenario(struct cfg_loader *loader, struct scenario *s,
@@ -33,6 +43,7 @@ static inline struct cfg bench_scenario(struct cfg_loader *loader, struct scenar
         snprintf(one, sizeof(one), "%s%s", *t == '/' ? "" : section, t);
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, one), 0);
     }
+    bench_keep_order(root);
     int rc = scenario_read(s, loader, root);
     if (rc)
         diags_print_errors(&loader->diags, stderr);

@@ -313,9 +313,9 @@ static int64_t most_late_B(const char *parallelism, const char *framework)
  * where the host looks for messages now and then, it loses its lead (MODEL.md, 5.7). */
 static void test_late(void)
 {
-#define GROUPS(t, p)                                                          \
-    "/parallelism={\"library\":\"nanotron\",\"tensor\":" t ",\"pipeline\":" p \
-    ",\"sequence_parallel\":true}"
+#define GROUPS(t, p)                                                             \
+    "/parallelism={\"library\":\"nanotron\",\"placement\":\"DPT\",\"tensor\":" t \
+    ",\"pipeline\":" p ",\"sequence_parallel\":true}"
     static const char now[] = "/training/framework=\"nanotron\"",
                       polls[] = "/training/framework=\"nanotron-polls\"",
                       plain[] = "/training/framework=\"megatron-core\"";

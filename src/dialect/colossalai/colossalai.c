@@ -193,6 +193,8 @@ static void take_hybrid(struct launch_context *t, const struct value *c,
         launch_assume(t, WIDE "expert", json_integer((json_int_t)program->expert),
                       "ep_size's default");
     take_sequence(t, c);
+    launch_assume(t, WIDE "placement", json_string("DPT"),
+                  "HybridParallelPlugin's mesh of data, pipeline and tensor ranks");
     launch_assume(t, WIDE "library", json_string("megatron"),
                   "HybridParallelPlugin as Megatron's");
     if (stage > 2)
