@@ -16,7 +16,8 @@ enum {
 };
 
 struct allocator_block {
-    struct allocator_link link; /* of a free one */
+    struct allocator_link link;  /* of a free one */
+    struct allocator_link whole; /* of one that is a segment */
     int64_t address, size_B;
     struct allocator_pool *pool;
     struct allocator_block *before, *after; /* in the segment; EDGE: none */
@@ -112,6 +113,20 @@ static struct allocator_link *place_of(struct allocator_link *head,
     return larger;
 }
 
+/* Between its neighbours of a ring. */
+static void join(struct allocator_link *link, struct allocator_link *smaller,
+                 struct allocator_link *larger)
+{
+    *link = (struct allocator_link) { smaller, larger };
+    larger->smaller = smaller->larger = link;
+}
+
+static void part(struct allocator_link *link)
+{
+    link->larger->smaller = link->smaller;
+    link->smaller->larger = link->larger;
+}
+
 static void list(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
@@ -122,19 +137,19 @@ static void list(struct allocator_block *b)
     else
         larger = place_of(head, b);
     smaller = larger->smaller;
-    b->link = (struct allocator_link) { smaller, larger };
-    larger->smaller = smaller->larger = &b->link;
+    join(&b->link, smaller, larger);
     b->bin = bin;
-    pool->n_whole += is_whole_segment(b);
+    if (is_whole_segment(b))
+        join(&b->whole, &pool->whole, pool->whole.larger);
 }
 
 static void unlist(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
     struct allocator_link *larger = b->link.larger, *smaller = b->link.smaller;
-    larger->smaller = smaller;
-    smaller->larger = larger;
-    pool->n_whole -= is_whole_segment(b);
+    part(&b->link);
+    if (is_whole_segment(b))
+        part(&b->whole);
     if (larger == smaller && larger == &pool->bins[b->bin])
         empty_bin(pool, b->bin); /* it was the only one */
 }
@@ -243,21 +258,20 @@ static void merge(struct allocator *a, struct allocator_block *b)
 
 /* Segments ------------------------------------------------------------------------- */
 
+static struct allocator_block *whole_of(struct allocator_link *link)
+{
+    size_t offset = offsetof(struct allocator_block, whole);
+    return (struct allocator_block *)(void *)((char *)link - offset);
+}
+
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
     list_latest(pool);
-    for (int32_t bin = 0; pool->n_whole > 0; bin++) {
-        bin = next_bin(pool, bin);
-        struct allocator_link *head = &pool->bins[bin], *next;
-        for (struct allocator_link *at = head->larger; at != head; at = next) {
-            struct allocator_block *b = block_of(at);
-            next = at->larger;
-            if (!is_whole_segment(b))
-                continue;
-            a->reserved_B -= b->size_B;
-            unlist(b);
-            drop_block(a, b);
-        }
+    while (pool->whole.larger != &pool->whole) {
+        struct allocator_block *b = whole_of(pool->whole.larger);
+        a->reserved_B -= b->size_B;
+        unlist(b);
+        drop_block(a, b);
     }
 }
 
@@ -301,16 +315,20 @@ struct allocator_ask allocator_ask(struct allocator *a, int64_t size_B,
     assert(size_B > 0);
     size_B = rounded(size_B, ROUND_B);
     bool small = size_B <= SMALL_B;
-    return (struct allocator_ask) { small ? &a->small[stream] : &a->large[stream],
-                                    size_B, bin_of(size_B), small };
+    return (struct allocator_ask) { .pool =
+                                        small ? &a->small[stream] : &a->large[stream],
+                                    .size_B = size_B,
+                                    .bin = bin_of(size_B),
+                                    .small = small };
 }
 
-struct allocator_block *allocator_take(struct allocator *a,
-                                       const struct allocator_ask *ask)
+struct allocator_block *allocator_take(struct allocator *a, struct allocator_ask *ask)
 {
     struct allocator_block *b = best_fit(ask);
     if (!b)
         b = new_segment(a, ask->pool, ask->size_B);
+    if (b->size_B > ask->most_B)
+        ask->most_B = b->size_B;
     split(a, b, ask->size_B, ask->small);
     b->used = true;
     return b;
@@ -332,10 +350,15 @@ void allocator_free(struct allocator *a, struct allocator_block *b)
     add_free(b);
 }
 
+struct allocator_place allocator_place(const struct allocator_block *block)
+{
+    return (struct allocator_place) { block->address, block->size_B };
+}
+
 static void pool_init(struct allocator_pool *pool)
 {
     pool->latest = NULL;
-    pool->n_whole = 0;
+    pool->whole = (struct allocator_link) { &pool->whole, &pool->whole };
     for (int i = 0; i < ALLOCATOR_BINS; i++)
         pool->bins[i] = (struct allocator_link) { &pool->bins[i], &pool->bins[i] };
     pool->any = 0;

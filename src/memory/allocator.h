@@ -36,14 +36,15 @@ enum {
 /* Whose kernels a block is for; others' blocks are not for it. */
 enum allocator_stream { ALLOCATOR_COMPUTE, ALLOCATOR_OVERLAPPED, ALLOCATOR_STREAMS };
 
-/* A place in a bin: a free block's, or the bin's own, between its last and its first. */
+/* A place in a ring, a bin or the whole segments: a free block's, or the ring's own,
+ * between its last and its first. */
 struct allocator_link {
     struct allocator_link *smaller, *larger;
 };
 
 struct allocator_pool {
     struct allocator_block *latest;       /* became free last, in no bin; NULL: none */
-    int64_t n_whole;                      /* free blocks of bins that are segments */
+    struct allocator_link whole;          /* free blocks of bins that are segments */
     uint32_t any;                         /* bits: words of `filled` that are not 0 */
     uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks */
     struct allocator_link bins[ALLOCATOR_BINS];
@@ -72,6 +73,7 @@ void allocator_release(struct allocator *a);
 struct allocator_ask {
     struct allocator_pool *pool;
     int64_t size_B;
+    int64_t most_B; /* the largest block that was taken for it; who asks may reset it */
     int32_t bin;
     bool small;
 };
@@ -82,8 +84,13 @@ struct allocator_ask allocator_ask(struct allocator *a, int64_t size_B,
 
 /* A block of at least that size. Never fails: beyond the capacity, reserved_B says by
  * how much. */
-struct allocator_block *allocator_take(struct allocator *a,
-                                       const struct allocator_ask *ask);
+struct allocator_block *allocator_take(struct allocator *a, struct allocator_ask *ask);
 void allocator_free(struct allocator *a, struct allocator_block *block);
+
+/* Where a block in use lies. */
+struct allocator_place {
+    int64_t address, size_B;
+};
+struct allocator_place allocator_place(const struct allocator_block *block);
 
 #endif

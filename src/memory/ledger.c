@@ -37,10 +37,21 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static void add_run(struct ledger *l, struct ledger_run run)
+{
+    bool goes_on = !run.change && l->runs.n > 0 && !l->runs.v[l->runs.n - 1].change;
+    if (goes_on)
+        l->runs.v[l->runs.n - 1].n += run.n;
+    else
+        VEC_PUSH(&l->runs, run);
+    l->n_events += run.n;
+}
+
 void ledger_record(struct ledger *l, struct ledger_event event)
 {
     uint64_t word = word_of(&event, event.microbatch);
     VEC_PUSH(&l->events, event);
+    add_run(l, (struct ledger_run) { .n = 1 });
     add_to_key(l->key, word, word);
     l->recorded_B += event.kind == LEDGER_ACTIVATIONS ? event.size_B : 0;
     l->most_recorded_B = larger(l->most_recorded_B, l->recorded_B);
@@ -109,14 +120,17 @@ struct ledger ledger_branch(const struct ledger *from)
     memcpy(l.at_peak_B, l.live_B, sizeof(l.at_peak_B));
     l.events.v = NULL;
     l.events.n = l.events.cap = 0;
+    l.runs.v = NULL;
+    l.runs.n = l.runs.cap = l.n_events = 0;
     l.recorded_B = l.most_recorded_B = 0;
     return l;
 }
 
 struct ledger_change ledger_since(const struct ledger *l, const struct ledger *from)
 {
+    assert(l->events.n == l->n_events); /* all of them its own */
     struct ledger_change c = { .events = l->events.v,
-                               .n_events = l->events.n,
+                               .n_events = l->n_events,
                                .recorded_B = l->recorded_B,
                                .most_recorded_B = l->most_recorded_B };
     for (int i = 0; i < LEDGER_KINDS; i++) {
@@ -135,20 +149,9 @@ struct ledger_change ledger_since(const struct ledger *l, const struct ledger *f
 static void record_change(struct ledger *l, const struct ledger_change *c)
 {
     uint64_t microbatch = (uint64_t)l->microbatch;
-    int64_t n = l->events.n + c->n_events;
     if (c->n_events == 0)
         return;
-    if (n > l->events.cap) {
-        l->events.cap = larger(n, 2 * l->events.cap);
-        l->events.v =
-            xrealloc(l->events.v, (size_t)l->events.cap, sizeof(*l->events.v));
-    }
-    for (int64_t i = 0; i < c->n_events; i++) {
-        struct ledger_event e = c->events[i];
-        e.microbatch = e.kind == LEDGER_ACTIVATIONS ? l->microbatch : 0;
-        l->events.v[l->events.n + i] = e;
-    }
-    l->events.n = n;
+    add_run(l, (struct ledger_run) { c, l->microbatch, c->n_events });
     add_to_key(l->key, c->key[0] + microbatch, c->key[1] + microbatch);
     l->most_recorded_B = larger(l->most_recorded_B, l->recorded_B + c->most_recorded_B);
     l->recorded_B += c->recorded_B;
@@ -192,4 +195,5 @@ void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 void ledger_release(struct ledger *l)
 {
     VEC_RELEASE(&l->events);
+    VEC_RELEASE(&l->runs);
 }

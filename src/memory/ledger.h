@@ -37,6 +37,15 @@ struct ledger_event {
     int64_t size_B;
 };
 
+struct ledger_change;
+
+/* Events one after the other: the ledger's own, or a measured stretch's. */
+struct ledger_run {
+    const struct ledger_change *change; /* NULL: own ones */
+    int32_t microbatch;                 /* whose activations the change's are */
+    int64_t n;
+};
+
 /* Memory while a task runs, and after it. */
 struct ledger_mark {
     int64_t high_B[LEDGER_KINDS]; /* at its fullest moment */
@@ -51,9 +60,11 @@ struct ledger {
     int64_t peak_activations_B;      /* the most activations kept at any time */
     bool records;                    /* events, for the allocator's replay */
     int32_t microbatch;              /* at hand */
-    VEC(struct ledger_event) events;
-    uint64_t key[2];  /* of the events: two hashes of different kinds */
-    int64_t n_before; /* events before the step: states */
+    VEC(struct ledger_event) events; /* own ones */
+    VEC(struct ledger_run) runs;     /* all, in order; own ones as they come */
+    int64_t n_events;                /* all */
+    uint64_t key[2];                 /* of the events: two hashes of different kinds */
+    int64_t n_before;                /* events before the step: states, own ones */
     int64_t recorded_B, most_recorded_B; /* activations of the events: live, the most */
     bool marks; /* the fullest moment since the last mark is kept */
     int64_t high_total_B;
@@ -94,7 +105,8 @@ struct ledger_change {
 struct ledger ledger_branch(const struct ledger *from);
 struct ledger_change ledger_since(const struct ledger *l, const struct ledger *from);
 
-/* Books such a stretch: the same live bytes and peaks as if it ran once more. */
+/* Books such a stretch: the same live bytes and peaks as if it ran once more. If the
+ * ledger records, it refers to the change from then on. */
 void ledger_apply(struct ledger *l, const struct ledger_change *c);
 
 #endif

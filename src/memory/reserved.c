@@ -1,127 +1,12 @@
 #include "memory/reserved.h"
 
-#include "base/hash.h"
 #include "base/mix.h"
-#include "memory/allocator.h"
+#include "memory/replay.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 enum { STEPS = 3 };
-
-struct shelf_key {
-    int64_t size_B;
-    int32_t kind; /* enum ledger_kind */
-    int32_t microbatch;
-};
-
-enum act { ACT_WORKSPACE, ACT_MADE, ACT_SHELVED };
-
-/* Blocks in use of one kind, microbatch and size; the last allocated is the first
- * freed. */
-struct shelf {
-    struct shelf_key key;
-    enum act act;
-    struct allocator_ask ask;
-    int64_t kept;                         /* blocks from before the step */
-    int64_t gone;                         /* that were free before their release came */
-    VEC(struct allocator_block *) blocks; /* but for those of workspace */
-    int32_t number;                       /* from 1 */
-    UT_hash_handle hh;
-};
-
-struct known_shelf {
-    struct shelf_key key; /* size 0: none */
-    int32_t number;
-};
-
-struct piece {
-    int64_t size_B;
-    struct allocator_block *block;
-};
-
-enum { RECENT_LOG2 = 7 };
-
-struct replay {
-    struct allocator *allocator;
-    struct reserved_how how;
-    int64_t to_keep_B; /* of the gradients that it makes: they become the sums */
-    int64_t kept_B;    /* those that did */
-    int64_t n_to_come; /* their releases */
-    const struct ledger_event *events;
-    int32_t *acts; /* [events] the shelf's number; below 0: a release; 0: none */
-    struct shelf *shelves;                       /* by key */
-    VEC(struct shelf *) by_number;               /* from 0 */
-    struct known_shelf recent[1 << RECENT_LOG2]; /* found last, by a hash of the key */
-    VEC(struct piece) workspace; /* in order of allocation, from `oldest` on in use */
-    int64_t oldest;
-};
-
-/* Shelves -------------------------------------------------------------------------- */
-
-static int64_t size_of(const struct ledger_event *e)
-{
-    return e->size_B > 0 ? e->size_B : -e->size_B;
-}
-
-static bool same_key(struct shelf_key x, struct shelf_key y)
-{
-    return x.size_B == y.size_B && x.kind == y.kind && x.microbatch == y.microbatch;
-}
-
-static enum act act_of(enum ledger_kind kind)
-{
-    return kind == LEDGER_WORKSPACE ? ACT_WORKSPACE
-           : kind == LEDGER_MADE    ? ACT_MADE
-                                    : ACT_SHELVED;
-}
-
-static struct shelf *new_shelf(struct replay *r, struct shelf_key key)
-{
-    struct shelf *s = xcalloc(1, sizeof(*s));
-    bool gathered = key.kind == LEDGER_BUFFERS; /* FSDP's, and what it scatters */
-    enum allocator_stream stream =
-        r->how.streams && gathered ? ALLOCATOR_OVERLAPPED : ALLOCATOR_COMPUTE;
-    s->key = key;
-    s->act = act_of((enum ledger_kind)key.kind);
-    s->ask = allocator_ask(r->allocator, key.size_B, stream);
-    VEC_PUSH(&r->by_number, s);
-    s->number = (int32_t)r->by_number.n;
-    HASH_ADD(hh, r->shelves, key, sizeof(key), s);
-    return s;
-}
-
-static struct shelf *find_shelf(struct replay *r, struct shelf_key key)
-{
-    struct shelf *s;
-    HASH_FIND(hh, r->shelves, &key, sizeof(key), s);
-    return s ? s : new_shelf(r, key);
-}
-
-/* Layers ask for the same shelves again and again. */
-static int32_t number_of(struct replay *r, const struct ledger_event *e)
-{
-    const struct shelf_key key = { size_of(e), (int32_t)e->kind, e->microbatch };
-    uint64_t word = (uint64_t)key.size_B + ((uint64_t)key.microbatch << 5) +
-                    ((uint64_t)key.kind << 2);
-    struct known_shelf *recent =
-        &r->recent[word * UINT64_C(0x9E3779B97F4A7C15) >> (64 - RECENT_LOG2)];
-    if (!same_key(recent->key, key))
-        *recent = (struct known_shelf) { key, find_shelf(r, key)->number };
-    return recent->number;
-}
-
-static void compile(struct replay *r, int64_t n)
-{
-    const int unplayed = r->how.late ? LEDGER_LATE + 1 : LEDGER_LATE;
-    r->acts = xmalloc(((size_t)n + 1) * sizeof(*r->acts));
-    for (int64_t i = 0; i < n; i++) {
-        const struct ledger_event *e = &r->events[i];
-        bool none = e->size_B == 0 || (int)e->kind == unplayed;
-        int32_t number = none ? 0 : number_of(r, e);
-        r->acts[i] = e->size_B > 0 ? number : -number;
-    }
-}
 
 /* Acts ----------------------------------------------------------------------------- */
 
@@ -142,7 +27,7 @@ static void clear_workspace(struct replay *r)
 }
 
 /* Whether a gradient that the first step makes stays. */
-static bool keeps_made(struct replay *r, const struct shelf *s)
+static bool keeps_made(struct replay *r, struct shelf *s)
 {
     if (r->kept_B + s->key.size_B > r->to_keep_B)
         return false;
@@ -152,11 +37,24 @@ static bool keeps_made(struct replay *r, const struct shelf *s)
     return true;
 }
 
+/* A segment was made. Had it been there from the step's begin on, takes before it that
+ * cut a larger block would have cut it instead. */
+static void note_segment(struct replay *r, const struct allocator_pool *pool,
+                         int64_t size_B)
+{
+    for (const struct shelf *s = r->shelves; s; s = s->hh.next)
+        r->would_differ |=
+            s->ask.pool == pool && s->ask.size_B <= size_B && size_B < s->ask.most_B;
+}
+
 static inline void take(struct replay *r, struct shelf *s)
 {
     if (s->act == ACT_MADE && keeps_made(r, s))
         return;
+    int64_t end = r->allocator->next_address;
     struct allocator_block *made = allocator_take(r->allocator, &s->ask);
+    if (r->allocator->next_address != end)
+        note_segment(r, s->ask.pool, r->allocator->next_address - end);
     if (s->act == ACT_WORKSPACE)
         VEC_PUSH(&r->workspace, ((struct piece) { s->key.size_B, made }));
     else
@@ -176,14 +74,14 @@ static inline void release(struct replay *r, struct shelf *s)
         allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
 }
 
-static void play(struct replay *r, const int32_t *acts, int64_t n)
+static void play(struct replay *r, const struct acts *acts)
 {
-    struct shelf *const *by_number = n > 0 ? r->by_number.v - 1 : NULL;
-    for (int64_t i = 0; i < n; i++)
-        if (acts[i] > 0)
-            take(r, by_number[acts[i]]);
-        else if (acts[i] < 0)
-            release(r, by_number[-acts[i]]);
+    struct shelf *const *shelves = acts->shelves;
+    for (const int32_t *act = acts->v, *end = act + acts->n; act < end; act++)
+        if (*act > 0)
+            take(r, shelves[*act]);
+        else
+            release(r, shelves[-*act]);
 }
 
 /* The GPU is full: what it had not passed is free. */
@@ -202,29 +100,32 @@ static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
     return r->how.grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
 }
 
-/* The first n events, which are those before the step; gradients that the first step
- * has kept are there. */
-static void play_state(struct replay *r, int64_t n, bool made_in_step)
+/* The events before the step; gradients that the first step has kept are there. */
+static void play_state(struct replay *r, bool made_in_step)
 {
     int64_t there_B = r->kept_B;
-    for (int64_t i = 0; i < n; i++) {
-        const struct ledger_event *e = &r->events[i];
+    for (int64_t i = 0; i < r->ledger->n_before; i++) {
+        const struct ledger_event *e = &r->ledger->events.v[i];
         bool made = e->kind == LEDGER_GRADIENTS && there_B >= e->size_B;
-        if (is_made_in_step(r, e->kind) != made_in_step)
+        if (!r->states[i] || is_made_in_step(r, e->kind) != made_in_step)
             continue;
         if (made)
             there_B -= e->size_B;
+        else if (e->size_B > 0)
+            take(r, r->states[i]);
         else
-            play(r, &r->acts[i], 1);
+            release(r, r->states[i]);
     }
 }
 
 /* Gradients before the step: what its first microbatch makes of them is kept. */
-static int64_t gradients_B(const struct ledger_event *events, int64_t n)
+static int64_t gradients_B(const struct ledger *l)
 {
     int64_t sum_B = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum_B += events[i].kind == LEDGER_GRADIENTS ? events[i].size_B : 0;
+    for (int64_t i = 0; i < l->n_before; i++) {
+        const struct ledger_event *e = &l->events.v[i];
+        sum_B += e->kind == LEDGER_GRADIENTS ? e->size_B : 0;
+    }
     return sum_B;
 }
 
@@ -239,51 +140,63 @@ static void clear(struct replay *r)
     clear_workspace(r);
 }
 
-static void play_step(struct replay *r, int64_t begin, int64_t n)
+/* Where the blocks of the shelves lie. */
+static uint64_t layout_of(const struct replay *r)
 {
-    for (struct shelf *s = r->shelves; s; s = s->hh.next)
+    uint64_t key = 0;
+    for (const struct shelf *s = r->shelves; s; s = s->hh.next)
+        for (int64_t i = 0; i < s->blocks.n; i++) {
+            struct allocator_place at = allocator_place(s->blocks.v[i]);
+            key = mix64(key ^ (uint64_t)at.address) + (uint64_t)at.size_B;
+            key = mix64(key + (uint64_t)s->number);
+        }
+    return key;
+}
+
+/* Whether one more step would take no segment. It begins as this one did, but for the
+ * segments that this one has made, which lie free as a whole. Where no earlier take
+ * prefers one of them (note_segment; of equal blocks the lower address is taken, and
+ * theirs are the highest), it takes what this one has taken up to the first, then finds
+ * that in place of making it, and so on to the end. */
+static bool play_step(struct replay *r)
+{
+    uint64_t before = layout_of(r);
+    bool settled = r->n_to_come == 0 && r->to_keep_B == 0;
+    for (struct shelf *s = r->shelves; s; s = s->hh.next) {
         s->kept = s->blocks.n;
-    play(r, &r->acts[begin], n - begin);
-    clear(r);
-}
-
-static void end(struct replay *r)
-{
-    struct shelf *s, *next;
-    HASH_ITER(hh, r->shelves, s, next)
-    {
-        HASH_DELETE(hh, r->shelves, s);
-        VEC_RELEASE(&s->blocks);
-        free(s);
+        s->ask.most_B = 0;
     }
-    VEC_RELEASE(&r->by_number);
-    VEC_RELEASE(&r->workspace);
-    allocator_release(r->allocator);
-    free(r->acts);
+    r->would_differ = false;
+    for (int64_t i = 0; i < r->step.n; i++)
+        play(r, &r->step.v[i]);
+    clear(r);
+    return settled && !r->would_differ && !r->allocator->was_full &&
+           layout_of(r) == before;
 }
 
-static int64_t replay_peak_B(const struct ledger_event *events, int64_t n,
-                             int64_t begin, struct reserved_how how, int64_t capacity_B,
-                             bool *was_full)
+static int64_t replay_peak_B(const struct ledger *l, struct reserved_how how,
+                             int64_t capacity_B, bool *was_full)
 {
     struct allocator allocator;
-    struct replay r = { .allocator = &allocator, .events = events, .how = how };
+    struct replay r = { 0 };
     allocator_init(&allocator, capacity_B);
     allocator.wait = await_gpu;
     allocator.owner = &r;
-    compile(&r, n);
-    play_state(&r, begin, false);
+    replay_compile(&r, &allocator, l, how);
+    play_state(&r, false);
     int64_t before_B = -1;
-    for (int i = 0; i < STEPS && allocator.peak_B > before_B; i++) {
+    bool settled = false;
+    for (int i = 0; i < STEPS && !settled && allocator.peak_B > before_B; i++) {
         before_B = i > 0 ? allocator.peak_B : -1;
-        r.to_keep_B = how.grows && i == 0 ? gradients_B(events, begin) : 0;
-        play_step(&r, begin, n);
+        r.to_keep_B = how.grows && i == 0 ? gradients_B(l) : 0;
+        settled = play_step(&r) && (i > 0 || !how.grows);
         if (i == 0)
-            play_state(&r, begin, true);
+            play_state(&r, true);
     }
     int64_t peak_B = allocator.peak_B;
     *was_full = allocator.was_full;
-    end(&r);
+    replay_release(&r);
+    allocator_release(&allocator);
     return peak_B;
 }
 
@@ -293,7 +206,7 @@ struct replay_key {
 
 static struct replay_key key_of(const struct ledger *l, struct reserved_how how)
 {
-    uint64_t before = mix64((uint64_t)l->n_before), all = mix64((uint64_t)l->events.n);
+    uint64_t before = mix64((uint64_t)l->n_before), all = mix64((uint64_t)l->n_events);
     return (struct replay_key) {
         { mix64(l->key[0] ^ before ^ (how.grows + 2u * how.streams + 4u * how.late)) |
               1,
@@ -311,8 +224,7 @@ static int64_t peak_B(struct reserved_memo *memo, const struct ledger *l,
     if (is_known && (known->full_B ? known->full_B == room_B : known->peak_B <= room_B))
         return known->peak_B;
     bool was_full;
-    int64_t made_B =
-        replay_peak_B(l->events.v, l->events.n, l->n_before, how, room_B, &was_full);
+    int64_t made_B = replay_peak_B(l, how, room_B, &was_full);
     memo->known[at] = (struct reserved_replay) { { key.v[0], key.v[1] },
                                                  made_B,
                                                  was_full ? room_B : 0 };

@@ -26,7 +26,7 @@ enum { MIB = 1 << 20, BLOCKS_MAX = 8 };
 static struct allocator_block *take(struct allocator *a, int64_t size_B,
                                     enum allocator_stream stream)
 {
-    const struct allocator_ask ask = allocator_ask(a, size_B, stream);
+    struct allocator_ask ask = allocator_ask(a, size_B, stream);
     return allocator_take(a, &ask);
 }
 
@@ -208,6 +208,60 @@ static void test_steps(void)
     CU_ASSERT_EQUAL(peak_B(NULL, 0, 0, made_in_step, INT64_MAX), 0);
 }
 
+/* A step of tensors of few sizes, each made and freed once. */
+enum { TENSORS = 40, STATES = 3 };
+
+static int64_t random_step(struct ledger_event *events, uint64_t seed)
+{
+    int64_t n = 0, live_B[TENSORS] = { 0 };
+    bool over[TENSORS] = { false };
+    for (int32_t i = 0; i < STATES; i++)
+        events[n++] = (struct ledger_event) { LEDGER_OPTIMIZER, 0, (9 + i) * MIB };
+    while (n < STATES + 2 * TENSORS) {
+        seed = mix64(seed);
+        int32_t at = (int32_t)(seed % TENSORS);
+        int64_t size_B = (2 + (int64_t)(seed >> 8) % 9) * 6 * MIB;
+        if (over[at])
+            continue;
+        over[at] = live_B[at] > 0;
+        live_B[at] = over[at] ? -live_B[at] : size_B;
+        events[n++] = (struct ledger_event) { LEDGER_ACTIVATIONS, at, live_B[at] };
+    }
+    return n;
+}
+
+/* Three of them, with the states after the first, by search. */
+static int64_t searched_B(struct pieces *p, const struct ledger_event *events,
+                          int64_t n)
+{
+    p->n = p->reserved_B = 0;
+    for (int step = 0; step < 3; step++) {
+        for (int64_t i = STATES; i < n; i++)
+            if (events[i].size_B > 0)
+                take_piece(p, events[i].size_B, events[i].microbatch + 1);
+            else
+                give_piece(p, events[i].microbatch + 1);
+        for (int32_t i = 0; i < STATES && step == 0; i++)
+            take_piece(p, events[i].size_B, TENSORS + 1 + i);
+    }
+    return p->reserved_B;
+}
+
+/* Steps that are left out would have taken no segment. */
+static void test_settled_steps(void)
+{
+    enum { STREAMS = 500 };
+    static struct pieces p;
+    struct ledger_event events[STATES + 2 * TENSORS];
+    int64_t wrong = 0;
+    for (uint64_t i = 0; i < STREAMS; i++) {
+        int64_t n = random_step(events, i);
+        int64_t held_B = peak_B(events, n, STATES, made_in_step, INT64_MAX);
+        wrong += held_B != searched_B(&p, events, n);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
 /* A gradient lies where the first step's backward has made it, in the only block that
  * was free then, and not in the smaller one that would have been after the step. */
 static void test_gradients(void)
@@ -292,6 +346,7 @@ void test_allocator_register(void)
     CU_add_test(suite, "a pool for each stream", test_streams);
     CU_add_test(suite, "what the GPU has not passed", test_late);
     CU_add_test(suite, "steps", test_steps);
+    CU_add_test(suite, "steps that are left out", test_settled_steps);
     CU_add_test(suite, "gradients of the first step", test_gradients);
     CU_add_test(suite, "microbatches", test_microbatches);
 }

@@ -150,9 +150,9 @@ static void test_full_allocator(void)
     enum { SEGMENTS = 40000 };
     const int64_t MiB = 1 << 20;
     struct allocator *a = calloc(1, sizeof(*a));
-    const struct allocator_ask ask = allocator_ask(a, 9 * MiB, ALLOCATOR_COMPUTE),
-                               next = allocator_ask(a, 40 * MiB, ALLOCATOR_COMPUTE),
-                               last = allocator_ask(a, 50 * MiB, ALLOCATOR_COMPUTE);
+    struct allocator_ask ask = allocator_ask(a, 9 * MiB, ALLOCATOR_COMPUTE),
+                         next = allocator_ask(a, 40 * MiB, ALLOCATOR_COMPUTE),
+                         last = allocator_ask(a, 50 * MiB, ALLOCATOR_COMPUTE);
     struct allocator_block **held = calloc(2 * SEGMENTS, sizeof(*held));
     allocator_init(a, 1);
     for (int i = 0; i < 2 * SEGMENTS; i++)
