@@ -128,7 +128,7 @@ static void test_notebook_scenario(void)
           "model.micro_batch_size ...), no OLMo-core's objects "
           "(TransformerTrainModuleConfig ...), no nanoGPT's names (block_size, n_embd, "
           "init_from ...), no Trainer's calls (TrainingArguments, "
-          "SFTTrainer ...) (give a launch script)");
+          "SFTTrainer ...), no torchtitan's sections (give a launch script)");
     check(
         "a.ipynb", "{\"a\": 1}", "/cluster/count",
         "a.ipynb:1:1: is no notebook: it has no list \"cells\" (save it from Jupyter)");

@@ -93,7 +93,8 @@ const struct value *trainer_command_arguments(struct launch_context *t,
     struct value *all = w ? trainer_load_next_to(t, w->text, w->line) : NULL;
     if (w && !all)
         launch_add_unresolved(t, "/model", w->line,
-                              "\"%.80s\" was not found (put it next to the script)",
+                              "config: \"%.80s\" was not found (put it next to the "
+                              "script)",
                               w->text);
     if (!all)
         all = value_new(t->arena, VALUE_DICT, c->command->line, 0);
