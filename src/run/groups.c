@@ -50,9 +50,12 @@ static void find_classes(struct groups *g, struct arena *arena)
     int64_t rank = 0, instance = 0;
     g->class_of = ARENA_ARRAY(arena, c->n_instances, int32_t);
     for (int32_t k = 0; k < c->n_groups; k++) {
-        int32_t n = c->groups[k].gpus_per_instance;
+        const int32_t n = c->groups[k].gpus_per_instance;
+        /* where stages have instances of their own, the first GPU tells */
+        const bool whole = c->n_groups == 1 && g->layout.stride_p % n == 0;
         for (int64_t i = 0; i < c->groups[k].count; i++, instance++, rank += n)
-            g->class_of[instance] = class_of(g, arena, &known, hash_stages(g, rank, n));
+            g->class_of[instance] =
+                class_of(g, arena, &known, hash_stages(g, rank, whole ? 1 : n));
     }
     HASH_CLEAR(hh, known);
 }

@@ -39,6 +39,15 @@ cpu() {
         awk -v name="$name" -v n="$times" '{ printf "%s_cpu: %.1f ms\n", name, ($1 + $2) / n * 1e3 }'
 }
 
+# elapsed time of one run of the same on as many threads as the second word says
+elapsed() {
+    name=$1 threads=$2
+    shift 2
+    OMP_NUM_THREADS=$threads /usr/bin/time -f '%e %M' "$smsim" "$@" 2>&1 >/dev/null | tail -n 1 |
+        awk -v name="$name" -v n="$threads" \
+            '{ printf "%s_%d_threads: %.2f s, %.0f MiB\n", name, n, $1, $2 / 1024 }'
+}
+
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cat >"$dir/gpt3.json" <<'END'
@@ -69,5 +78,9 @@ cpu gpt3_175b_512_gpus_20_draws 2 simulate "$dir/gpt3.json" \
 cpu gpt3_175b_16384_gpus_unfolded 1 simulate "$dir/gpt3.json" --unfold \
     --set /cluster/count=2048 --set /training/microbatches=16 \
     --set /parallelism/virtual_stages=1 --set /parallelism/schedule=1f1b
+for threads in 1 2; do # five rounds of 192 microbatches, which are steady by then
+    elapsed gpt3_175b_16384_gpus_unfolded_interleaved "$threads" simulate "$dir/gpt3.json" --unfold \
+        --set /cluster/count=2048
+done
 cpu calibrate_9106_products 1 calibrate validate/data/aiconfigurator_gemm_bf16_a100.csv --out "$dir/a100.json"
 cpu validate 1 validate --brief
