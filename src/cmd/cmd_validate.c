@@ -208,9 +208,11 @@ static void default_names(struct option_list *names, struct arena *arena, bool r
 static json_t *show_ranges(struct results *all, const struct interval_table *table,
                            bool text)
 {
+    const struct ranges_rows rows = ranges_rows_make(&all->rows, &all->held_out, table);
     const struct ranges_report r = {
-        .left_out = ranges_judge(&all->rows, &all->rows, table),
-        .unfitted = ranges_judge(&all->held_out, &all->rows, table),
+        .left_out = ranges_judge(&rows, false),
+        .unfitted = ranges_judge(&rows, true),
+        .law = ranges_fit(&rows, NULL),
     };
     if (text)
         report_ranges_text(stdout, &r);

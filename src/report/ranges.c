@@ -7,31 +7,43 @@
 static void print_line(FILE *out, const struct ranges_score *s)
 {
     fprintf(out,
-            "  %-34.34s %5" PRId64 " %6.0f %% %6.0f %%  %8.3f "
-            "%8.3f\n",
-            s->source, s->n, 100 * s->within, 100 * s->within_one, s->stated, s->one);
+            "  %-27.27s %5" PRId64 " %5.0f %% %5.0f %% %5.0f %%   %7.3f %7.3f %7.3f\n",
+            s->source, s->n, 100 * s->within, 100 * s->within_new, 100 * s->within_one,
+            s->stated, s->as_new, s->one);
 }
 
 static void print_ranges(FILE *out, const char *title, const struct ranges *r)
 {
     if (r->n == 0)
         return;
-    fprintf(out, "\n%s\n  %-34s %5s %17s  %17s\n  %-34s %5s %8s %8s  %8s %8s\n", title,
-            "", "", "rows in the range", "interval score", "source", "rows", "stated",
-            "one", "stated", "one");
+    fprintf(out, "\n%s\n  %-33s %23s   %23s\n  %-27s %5s %7s %7s %7s   %7s %7s %7s\n",
+            title, "", "rows in the range", "interval score", "source", "rows",
+            "stated", "as new", "one", "stated", "as new", "one");
     for (int32_t i = 0; i < r->n; i++)
         print_line(out, &r->lines[i]);
     if (r->n > 1)
         print_line(out, &r->all);
 }
 
+static void print_law(FILE *out, const struct interval_law *w)
+{
+    fprintf(out,
+            "\n  Ends that all systems say (of the logarithm)\n"
+            "    measured %.3f to %.3f, other %.3f to %.3f\n"
+            "    slow end: experts %+.3f; other, times software's share %+.3f\n",
+            w->measured.fast, w->measured.slow, w->other.fast, w->other.slow,
+            w->slow_experts, w->slow_software);
+}
+
 void report_ranges_text(FILE *out, const struct ranges_report *r)
 {
     print_ranges(out,
-                 "Stated ranges (80 %), each source left out; one: one range for all",
+                 "Stated ranges (80 %), each system left out; as new: graded by other "
+                 "tables\nalone; one: one range for all",
                  &r->left_out);
     print_ranges(out, "The same of rows that no prediction was fitted to",
                  &r->unfitted);
+    print_law(out, &r->law);
 }
 
 /* clang-format off */
@@ -39,8 +51,10 @@ static const struct contract_member score_rows[] = {
     CONTRACT_AT("source", TEXT, ranges_score, source, "The table."),
     CONTRACT_AT("n", INT64, ranges_score, n, "Its rows."),
     CONTRACT_AT("within", REAL, ranges_score, within, "The share of them in the range that is stated; 0.8 is meant."),
+    CONTRACT_AT("within_new", REAL, ranges_score, within_new, "The share in the range that is stated of a job which other tables alone are like."),
     CONTRACT_AT("within_one", REAL, ranges_score, within_one, "The share in one range for all, by the rows of other tables."),
     CONTRACT_AT("score", REAL, ranges_score, stated, "Mean interval score of the logarithm of time: the range's width, and ten times what a row lies outside; the less the better."),
+    CONTRACT_AT("score_new", REAL, ranges_score, as_new, "The same of the range of a job which other tables alone are like."),
     CONTRACT_AT("score_one", REAL, ranges_score, one, "The same of one range for all."),
     CONTRACT_END,
 };

@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 struct ranges_report {
-    struct ranges left_out; /* each source by the cells of the others */
-    struct ranges unfitted; /* rows that no prediction was fitted to */
+    struct ranges left_out;  /* each source by what the others say */
+    struct ranges unfitted;  /* rows that no prediction was fitted to */
+    struct interval_law law; /* that all say */
 };
 
 extern const struct contract_object report_ranges_contract;

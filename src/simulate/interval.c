@@ -5,13 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* How far a time that nothing measured is near to may be off: most rows of the
- * published tables are predicted within it, of which those least like any other (fp32
- * fine-tuning, multi-node rows of unknown software) are off by 15 to 35 %. */
-static const double unknown_error = 0.2;
-
-/* What a system that no table is of adds to the range, to its slow and its fast end. */
-static const double elsewhere_slow = 0.15, elsewhere_fast = 0.08;
+/* The octaves within which rows were measured nearby. */
+static const double nearby = 0.75;
 
 /* What a measured peak is less and more than the predicted one, four times in five. */
 static const double memory_less = 0.015, memory_more = 0.095;
@@ -38,6 +33,7 @@ static struct interval_place place_of(const struct scenario *s)
         .sharding = (int)s->parallel.shard.strategy,
         .precision = (int)t->precision,
         .checkpointing = (int)t->checkpointing,
+        .experts = s->model.mlp.experts > 0,
     };
     p.log2_of[INTERVAL_NODES] = log2((double)c->n_instances);
     p.log2_of[INTERVAL_TENSOR] = log2((double)s->parallel.tensor);
@@ -99,13 +95,13 @@ static bool same_kind(const struct interval_place *a, const struct interval_plac
 static bool is_measured(const struct interval_place *at,
                         const struct interval_place *cell)
 {
-    const double near = 0.75, same = 1e-6;
+    const double same = 1e-6;
     for (int i = INTERVAL_NODES; i <= INTERVAL_PIPELINE; i++)
         if (fabs(at->log2_of[i] - cell->log2_of[i]) > same)
             return false;
     return same_kind(at, cell) && at->outside == cell->outside &&
            at->checkpointing == cell->checkpointing &&
-           strcmp(at->gpu, cell->gpu) == 0 && interval_distance(at, cell) <= near;
+           strcmp(at->gpu, cell->gpu) == 0 && interval_distance(at, cell) <= nearby;
 }
 
 static bool counts(const struct interval_cell *c, const char *without)
@@ -173,23 +169,37 @@ static int32_t find_near(struct near near[NEAR_MAX], const struct interval_table
     return n;
 }
 
-static void set_errors(struct interval *t, const struct near *near, int32_t n)
+/* Means of the percentiles that were measured nearby; false where nothing was. */
+static bool near_errors(const struct near *near, int32_t n, double *low, double *high)
 {
-    const double few = 0.03, least = 0.008, most = 10;
-    double weights = 0, low = 0, high = 0, rows = 0;
-    for (int32_t i = 0; i < n; i++) {
+    const double most = 10;
+    double weights = 0;
+    *low = *high = 0;
+    for (int32_t i = 0; i < n && near[i].distance <= nearby; i++) {
         const struct interval_cell *c = near[i].cell;
         double w = fmin((double)c->n, most) / (1 + near[i].distance);
         weights += w;
-        low += w * c->low;
-        high += w * c->high;
-        rows += (double)c->n;
+        *low += w * c->low;
+        *high += w * c->high;
     }
-    double apart = few / sqrt(rows) + least;
-    double slow = fmin(low / weights - apart, 0);
-    t->tie = 1 / (1 + fmax(slow, -0.9)) - 1;
-    t->low = fmax(slow - elsewhere_slow, -0.9);
-    t->high = fmax(high / weights + apart, 0) + elsewhere_fast;
+    *low /= fmax(weights, 1);
+    *high /= fmax(weights, 1);
+    return weights > 0;
+}
+
+static void set_range(struct interval *t, const struct near *near, int32_t n)
+{
+    double measured[2], own[2], low, high;
+    interval_law_range(&interval_law, &t->at, true, measured);
+    interval_law_range(&interval_law, &t->at, t->grade == INTERVAL_MEASURED, own);
+    t->low = expm1(-own[1]);
+    t->high = expm1(-own[0]);
+    t->tie = expm1(measured[1]);
+    if (!near_errors(near, n, &low, &high))
+        return;
+    t->low = fmin(t->low, low);
+    t->high = fmax(t->high, high);
+    t->tie = fmax(t->tie, 1 / (1 + low) - 1);
 }
 
 struct interval interval_assess(const struct interval_table *table,
@@ -197,16 +207,10 @@ struct interval interval_assess(const struct interval_table *table,
 {
     struct near near[NEAR_MAX];
     int32_t n = find_near(near, table, at, without);
-    struct interval t = { .judged = true, .at = *at, .distance = INFINITY };
-    if (n == 0) {
-        t.low = 1 / (1 + unknown_error) - 1;
-        t.high = 1 / (1 - unknown_error) - 1;
-        t.tie = unknown_error;
-        return t;
-    }
-    t.distance = near[0].distance;
-    t.grade = grade_of(table, at, without);
-    set_errors(&t, near, n);
+    struct interval t = { .judged = true, .at = *at };
+    t.distance = n ? near[0].distance : (double)INFINITY;
+    t.grade = at->inferred ? INTERVAL_INFERRED : grade_of(table, at, without);
+    set_range(&t, near, n);
     for (; t.n_nearest < n && t.n_nearest < INTERVAL_NEAREST; t.n_nearest++)
         t.nearest[t.n_nearest] = near[t.n_nearest].cell;
     return t;
@@ -233,22 +237,32 @@ static bool has_inferred(const struct simulate_result *r, const struct diags *d)
     return false;
 }
 
+/* The share of the host and of kernels that move memory. */
+static double software_share(const struct resources *by)
+{
+    double all_s = 0;
+    for (int k = 0; k < RESOURCE_N; k++)
+        all_s += by->s[k];
+    return all_s > 0 ? (by->s[RESOURCE_HOST] + by->s[RESOURCE_MEMORY]) / all_s : 0;
+}
+
 void interval_judge(struct simulate_result *r, const struct interval_table *table,
                     const struct diags *diags, const struct scenario *s)
 {
     struct interval_place at = place_of(s);
-    r->interval = interval_assess(table, &at, NULL);
-    bool inferred = has_inferred(r, diags);
+    at.software = software_share(&r->by);
+    at.inferred = has_inferred(r, diags);
     for (int32_t i = 0; i < s->cluster.n_groups; i++)
-        inferred |= is_guessed(table, s->cluster.groups[i].instance->gpu);
-    if (inferred)
-        r->interval.grade = INTERVAL_INFERRED;
+        at.inferred |= is_guessed(table, s->cluster.groups[i].instance->gpu);
+    r->interval = interval_assess(table, &at, NULL);
 }
 
 void interval_range(const struct interval *t, double time_s, double range_s[2])
 {
-    range_s[0] = t->judged ? time_s / (1 + t->high) : time_s * (1 - unknown_error);
-    range_s[1] = t->judged ? time_s / (1 + t->low) : time_s * (1 + unknown_error);
+    double logs[2];
+    interval_law_range(&interval_law, &t->at, false, logs);
+    range_s[0] = time_s * (t->judged ? 1 / (1 + t->high) : exp(logs[0]));
+    range_s[1] = time_s * (t->judged ? 1 / (1 + t->low) : exp(logs[1]));
 }
 
 void interval_memory_range(int64_t peak_B, int64_t range_B[2])

@@ -15,14 +15,9 @@
  *     3   another framework profile
  *     4   another chip
  *
- * Range: the cells within one octave of the nearest, eight at most, give means of their
- * percentiles, weighted by rows (ten at most) / (1 + distance). These are moved apart,
- * for the n rows seen, by
- *     0.03 / sqrt(n) + 0.008
- * and the prediction itself always lies within; then, as the system at hand is none of
- * those measured, by 0.15 more to the slow and 0.08 to the fast side, so that four in
- * five runs on systems that no prediction was fitted to do. Errors on these do not grow
- * with the distance to what was measured, so the range does not (MODEL.md, section 14).
+ * Range: by the grade and the kind of job (interval_law.h); where rows were measured
+ * within 3/4 octave, at least what these came to: the mean of the percentiles of the
+ * nearest cells (eight at most), weighted by rows (ten at most) / (1 + distance).
  * An error e of a time t is a measured time of t / (1 + e).
  *
  * Grade:
@@ -35,12 +30,13 @@
  *                    the provenance_kind of its profile is inferred, transferred or
  *                    not given
  *
- * Without the file nothing is near: +-20 %, extrapolated, and a warning says so. O(cells) a job:
- * microseconds. */
+ * Without the file nothing is near: all is extrapolated, and a warning says so. O(cells) a
+ * job: microseconds. */
 #ifndef SIMULATE_INTERVAL_H
 #define SIMULATE_INTERVAL_H
 
 #include "scenario/scenario.h"
+#include "simulate/interval_law.h"
 
 struct simulate_result;
 
@@ -62,12 +58,15 @@ enum interval_axis {
 };
 extern const char *const interval_axis_names[INTERVAL_AXES];
 
-/* What is compared of a job. */
+/* What is compared of a job, and what its range follows from. */
 struct interval_place {
     const char *gpu, *framework; /* framework "" when there is none */
     int inside, outside;         /* enum fabric_kind; outside -1: one node */
     int sharding, precision, checkpointing;
     double log2_of[INTERVAL_AXES];
+    bool inferred, experts; /* not compared, as the next */
+    double software; /* the share of a step that the host and kernels which move memory
+                        take */
 };
 
 struct interval_cell {
@@ -88,8 +87,8 @@ struct interval {
     bool judged; /* else all below is 0 */
     enum interval_grade grade;
     double low, high; /* errors between which the time's is expected */
-    /* A plan of the same job that is this much slower may be as fast: what another
-     * system adds to the range is common to both. */
+    /* A plan of the same job that is this much slower may be as fast: what a system that
+     * nobody measured adds to the range is common to both. */
     double tie;
     double distance; /* to the nearest cell; INFINITY without one */
     int32_t n_nearest;
@@ -111,7 +110,7 @@ double interval_distance(const struct interval_place *a,
                          const struct interval_place *b);
 
 /* Judges a place by the table; cells of the source `without` (may be NULL) are left
- * out. Inferred is not found here: it takes the scenario. */
+ * out. */
 struct interval interval_assess(const struct interval_table *table,
                                 const struct interval_place *at, const char *without);
 

@@ -231,10 +231,11 @@ const struct interval_table *interval_table_get(struct cfg_loader *loader)
     const char *file =
         arena_printf(arena, "%s/validate/applicability.json", datadir_root(arena));
     if (interval_table_read(table, arena, file, &loader->inputs, &err))
-        diags_warn(&loader->diags, DIAG_UNMEASURED,
-                   "%s; no range rests on measurements: all are 20 %% to both sides, "
-                   "and extrapolated (`make applicability` writes the file)",
-                   err.text);
+        diags_warn(
+            &loader->diags, DIAG_UNMEASURED,
+            "%s; no job counts as measured: all ranges are wide, and extrapolated "
+            "(`make applicability` writes the file)",
+            err.text);
     cache_add(loader, "interval", "applicability", table);
     return table;
 }

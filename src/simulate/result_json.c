@@ -107,6 +107,8 @@ static const struct contract_member applicability_rows[] = {
     CONTRACT_AT("sharding", NAME, place, at.sharding, "How states are sharded.", KNOWN, .names = parallelism_sharding_names),
     CONTRACT_AT("precision", NAME, place, at.precision, "The precision.", KNOWN, .names = op_precision_names),
     CONTRACT_AT("checkpointing", NAME, place, at.checkpointing, "Activation checkpointing.", KNOWN, .names = checkpointing_names),
+    CONTRACT_AT("experts", BOOL, place, at.experts, "Whether the model has experts.", KNOWN),
+    CONTRACT_AT("software_share", REAL, place, at.software, "The share of the step that the host and kernels which move memory take.", KNOWN),
     CONTRACT_AT("nodes", INT64, place, axes[INTERVAL_NODES], "Instances.", KNOWN),
     CONTRACT_AT("tensor", INT64, place, axes[INTERVAL_TENSOR], "The tensor-parallel degree.", KNOWN),
     CONTRACT_AT("pipeline", INT64, place, axes[INTERVAL_PIPELINE], "The pipeline-parallel degree.", KNOWN),

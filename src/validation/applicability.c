@@ -9,9 +9,16 @@
 
 int applicability_place(struct interval_place *at, struct arena *arena, json_t *result)
 {
-    json_t *o = json_object_get(json_object_get(result, "range"), "applicability");
+    json_t *range = json_object_get(result, "range"),
+           *o = json_object_get(range, "applicability"),
+           *grade = json_object_get(range, "grade");
     if (interval_names_read(at, arena, o))
         return -1;
+    at->inferred =
+        grade && strcmp(json_string_value(grade),
+                        names_of(interval_grade_names, INTERVAL_INFERRED)) == 0;
+    at->experts = json_is_true(json_object_get(o, "experts"));
+    at->software = json_number_value(json_object_get(o, "software_share"));
     for (int i = 0; i < INTERVAL_AXES; i++) {
         double v = json_number_value(json_object_get(o, interval_axis_names[i]));
         at->log2_of[i] = log2(fmax(v, 1));
@@ -58,8 +65,10 @@ void applicability_rows_add(struct applicability_rows *rows,
                            : time_error(o);
         if (!isfinite(error))
             continue;
-        struct applicability_row row = { o->place, source, arena_strdup(arena, o->name),
-                                         error };
+        struct applicability_row row = { o->place, source, source,
+                                         arena_strdup(arena, o->name), error };
+        if (o->system)
+            row.system = arena_strdup(arena, o->system);
         row.at.gpu = arena_strdup(arena, row.at.gpu);
         row.at.framework = arena_strdup(arena, row.at.framework);
         VEC_PUSH(&rows->list, row);

@@ -17,7 +17,9 @@
 
 struct applicability_row {
     struct interval_place at;
-    const char *source, *name;
+    const char *source; /* the table */
+    const char *system; /* whose it was: the source, where its rows are of one */
+    const char *name;
     double error;
 };
 

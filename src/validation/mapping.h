@@ -81,8 +81,9 @@ struct mapping {
     double *edges;
     bool cumulative; /* bands begin at the smallest value: all below an edge */
     json_t *band_of;
-    const char *table; /* template, or NULL */
-    const char *equal; /* template of what rows share that should be equal, or NULL */
+    const char *table;  /* template, or NULL */
+    const char *equal;  /* template of what rows share that should be equal, or NULL */
+    const char *system; /* template of whose system it was; NULL: one for all rows */
 };
 
 /* Loads validate/cases/NAME.json and its table validate/data/NAME.csv, or a mapping by

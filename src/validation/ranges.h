@@ -1,5 +1,5 @@
-/* Stated ranges of step times held against what was measured: each source by the cells of
- * the others (simulate/interval.h), next to one range for all that the others' rows say.
+/* Stated ranges of step times held against what was measured: each system by what the
+ * others say, next to one range for all.
  *
  * Both are to hold four rows in five. The interval score (Gneiting, Raftery: Strictly
  * Proper Scoring Rules, 2007, equation 43) judges how narrow they are and how often
@@ -7,19 +7,59 @@
  *
  *     u - l + (2 / 0.2) (max(l - x, 0) + max(x - u, 0))
  *
- * The less the better. The range for all goes from the 10th to the 90th percentile of x,
- * each source counting alike. */
+ * The less the better. The range for all goes from the 10th to the 90th percentile of x of
+ * the other tables' rows, each table counting alike.
+ *
+ * The law of stated ranges (simulate/interval_law.h) is fitted to tables and to rows that
+ * no prediction was fitted to, in this order:
+ *     measured       10th and 90th percentile of rows that are graded so, without experts
+ *     slow_experts   what the 90th percentile of those with experts is more
+ *     other          10th percentile of all other rows; the line slow + slow_software v over
+ *                    software's share v that is their 90th percentile: the least sum of 0.9
+ *                    times what lies above and 0.1 times what lies below (Koenker, Bassett
+ *                    1978)
+ * A table's row that is left out keeps its grade: that constants were fitted to rows like it
+ * is a property of the simulator. How far errors lie is not taken from it. "As new" is the
+ * range of a row graded without its own table. */
 #ifndef VALIDATION_RANGES_H
 #define VALIDATION_RANGES_H
 
 #include "validation/applicability.h"
 
+struct ranges_row {
+    const struct applicability_row *of;
+    bool unfitted; /* no prediction was fitted to it */
+    bool measured, measured_by_others;
+    double x; /* log of measured over predicted */
+};
+
+struct ranges_rows {
+    struct arena *arena;
+    int64_t n;
+    struct ranges_row *v;
+};
+
+/* The rows of both, graded by the cells. In the arena of `tables`. */
+struct ranges_rows ranges_rows_make(const struct applicability_rows *tables,
+                                    const struct applicability_rows *unfitted,
+                                    const struct interval_table *cells);
+
+/* The law that all systems but one (NULL: all) say. O(rows log rows). */
+struct interval_law ranges_fit(const struct ranges_rows *rows, const char *without);
+
+/* The least of the sorted values that so much of the weight is not above. */
+struct ranges_value {
+    double x, weight;
+};
+double ranges_quantile(struct ranges_value *v, int64_t n, double share);
+
 /* Of rows of one source; or of several, each counting alike. */
 struct ranges_score {
     const char *source;
     int64_t n;
-    double within, within_one; /* shares of the rows that lie in the range */
-    double stated, one;        /* mean interval scores */
+    double within, within_new,
+        within_one;             /* shares of the rows that lie in the range */
+    double stated, as_new, one; /* mean interval scores */
 };
 
 struct ranges {
@@ -28,10 +68,7 @@ struct ranges {
     struct ranges_score all;
 };
 
-/* Of the rows `judged`, by a table and by the rows of other sources among `known`. In the
- * arena of `known`. O(judged x cells + sources x known log known). */
-struct ranges ranges_judge(const struct applicability_rows *judged,
-                           const struct applicability_rows *known,
-                           const struct interval_table *table);
+/* Of the unfitted rows, or of the others. O(systems x rows log rows). */
+struct ranges ranges_judge(const struct ranges_rows *rows, bool unfitted);
 
 #endif

@@ -171,7 +171,8 @@ static int read_place(struct rows *r, struct mapping_outcome *o, struct value_ro
             o->band++;
     }
     if (fill(r, m->table, row, &o->table, err) ||
-        fill(r, m->equal, row, &o->equal, err))
+        fill(r, m->equal, row, &o->equal, err) ||
+        fill(r, m->system, row, &o->system, err))
         return -1;
     if (m->rank_by.n)
         o->rank_group = groups_key(r->arena, row.csv, row.row, &m->rank_by);

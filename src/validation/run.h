@@ -39,6 +39,7 @@ struct mapping_outcome {
     int32_t band;           /* 0: below the first edge, ... n_edges: above the last */
     const char *table;      /* NULL when the mapping names none */
     const char *equal;      /* what rows share that should be equal; NULL: not said */
+    const char *system;     /* whose it was; NULL: the mapping's, as all its rows */
     const char *rank_group; /* the cells it is alike in; NULL: none */
     bool refused;           /* it failed, and a rule refuses it: `error` says which */
     bool outlier; /* too slow for its group to count in errors (mapping's "healthy") */

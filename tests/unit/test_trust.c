@@ -113,36 +113,58 @@ static void test_grades(void)
     }
 }
 
+/* A range as logarithms of measured over predicted time. */
+static void check_range(const struct interval *t, double fast, double slow)
+{
+    CU_ASSERT_DOUBLE_EQUAL(log1p(t->high), -fast, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(log1p(t->low), -slow, 1e-12);
+}
+
+/* What was measured nearby is narrow, but no narrower than rows there came out. All else is
+ * as wide at any distance, and wider by experts and by software, up to half of a step. */
 static void test_ranges(void)
 {
+    const struct interval_law *law = &interval_law;
     struct interval_cell cell = { base, "a", "row", 9, 0, -0.02, 0.04 };
     const struct interval_table table = { 1, &cell }, empty = { 0, NULL };
-    double range_s[2], before = 0;
-    struct interval t = interval_assess(&table, &base, NULL);
-    CU_ASSERT_DOUBLE_EQUAL(t.low, -0.02 - 0.01 - 0.008 - 0.15, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(t.high, 0.04 + 0.01 + 0.008 + 0.08, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(t.tie, 1 / 0.962 - 1, 1e-12);
+    double range_s[2];
+    struct interval_place p = base;
+    struct interval t = interval_assess(&table, &p, NULL);
+    check_range(&t, law->measured.fast, law->measured.slow);
+    CU_ASSERT_DOUBLE_EQUAL(t.tie, expm1(law->measured.slow), 1e-12);
     interval_range(&t, 2, range_s);
-    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 2 / 1.138, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 2 / 0.812, 1e-12);
-    before = t.high - t.low;
-    for (int octaves = 0; octaves < 40; octaves++) { /* errors do not grow with it */
-        struct interval_place p = base;
+    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 2 * exp(law->measured.fast), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 2 * exp(law->measured.slow), 1e-12);
+    p.experts = true;
+    p.software = 0.4; /* what was measured has its own */
+    t = interval_assess(&table, &p, NULL);
+    check_range(&t, law->measured.fast, law->measured.slow + law->slow_experts);
+    p.inferred = true;
+    t = interval_assess(&table, &p, NULL);
+    CU_ASSERT_EQUAL(t.grade, INTERVAL_INFERRED);
+    check_range(&t, law->other.fast,
+                law->other.slow + law->slow_experts + 0.4 * law->slow_software);
+    for (int octaves = 1; octaves < 40; octaves++) { /* errors do not grow with it */
+        p = base;
         p.log2_of[INTERVAL_NODES] += octaves;
+        p.software = octaves < 20 ? 0 : 0.9;
         t = interval_assess(&table, &p, NULL);
-        CU_ASSERT_DOUBLE_EQUAL(t.high - t.low, before, 1e-12);
-        CU_ASSERT_TRUE(t.low > -0.95);
+        check_range(&t, law->other.fast,
+                    law->other.slow + (octaves < 20 ? 0 : 0.5) * law->slow_software);
     }
+    cell.low = -0.2;
+    cell.high = 0.3;
+    t = interval_assess(&table, &base, NULL);
+    CU_ASSERT_DOUBLE_EQUAL(t.low, -0.2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(t.high, 0.3, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(t.tie, 0.25, 1e-12);
     t = interval_assess(&empty, &base, NULL);
-    interval_range(&t, 1, range_s);
     CU_ASSERT_EQUAL(t.n_nearest, 0);
     CU_ASSERT_EQUAL(t.grade, INTERVAL_EXTRAPOLATED);
-    CU_ASSERT_DOUBLE_EQUAL(t.tie, 0.2, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 0.8, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 1.2, 1e-12);
+    check_range(&t, law->other.fast, law->other.slow);
     interval_range(&(struct interval) { 0 }, 1, range_s); /* never judged */
-    CU_ASSERT_DOUBLE_EQUAL(range_s[0], 0.8, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(range_s[1], 1.2, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[0], exp(law->other.fast), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(range_s[1], exp(law->other.slow), 1e-12);
 }
 
 /* The nearest come in order, of equals the first of the table. */
@@ -313,12 +335,13 @@ static void test_unfitted(void)
 
 static void add_row(struct applicability_rows *rows, const char *source, double x)
 {
-    VEC_PUSH(&rows->list, ((struct applicability_row) {
-                              .source = source, .name = "", .error = expm1(-x) }));
+    VEC_PUSH(&rows->list,
+             ((struct applicability_row) {
+                 .source = source, .system = source, .name = "", .error = expm1(-x) }));
 }
 
 /* One range for all is of the other sources' rows, each source counting alike; scores are
- * the width and ten times what lies outside. Without cells +-20 % is stated. */
+ * the width and ten times what lies outside. Without cells all rows are like none. */
 static void test_range_scores(void)
 {
     const struct interval_table none = { 0 };
@@ -329,23 +352,80 @@ static void test_range_scores(void)
     for (int i = 0; i < 4; i++)
         add_row(&rows, "a", 0.1 * i);
     add_row(&rows, "b", 0.35);
-    struct ranges r = ranges_judge(&rows, &rows, &none);
+    const struct applicability_rows no_rows = { .arena = &loader.arena };
+    struct ranges_rows all = ranges_rows_make(&rows, &no_rows, &none);
+    struct ranges r = ranges_judge(&all, false);
+    const double fast = interval_law.measured.fast; /* none is faster */
+    CU_ASSERT_EQUAL(ranges_judge(&all, true).n, 0);
     CU_ASSERT_EQUAL_FATAL(r.n, 2);
     CU_ASSERT_STRING_EQUAL(r.lines[1].source, "b");
     CU_ASSERT_DOUBLE_EQUAL(r.lines[1].one, 0.3 + 10 * 0.05, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(r.lines[1].stated,
-                           log(1.2) - log(0.8) + 10 * (0.35 - log(1.2)), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[1].stated, 0.3 - fast + 10 * 0.05, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[1].as_new, r.lines[1].stated, 1e-12);
     CU_ASSERT_EQUAL(r.lines[1].within + r.lines[1].within_one, 0);
-    CU_ASSERT_DOUBLE_EQUAL(r.lines[0].within, 0.5, 1e-12); /* 0 and 0.1 */
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[0].within, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.lines[0].stated, 0.35 - fast, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(r.lines[0].one, 10 * (0.35 + 0.25 + 0.15 + 0.05) / 4, 1e-12);
     CU_ASSERT_EQUAL(r.all.n, 5);
-    CU_ASSERT_DOUBLE_EQUAL(r.all.within, 0.25, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.all.within, 0.5, 1e-12);
     for (int i = 0; i < 100; i++)
         add_row(&rows, "c", -1);
-    r = ranges_judge(&rows, &rows, &none);
+    all = ranges_rows_make(&rows, &no_rows, &none);
+    r = ranges_judge(&all, false);
     CU_ASSERT_DOUBLE_EQUAL(r.lines[1].one, 1.3 + 10 * 0.05, 1e-9);
     applicability_rows_release(&rows);
     cfg_loader_release(&loader);
+}
+
+/* Rows whose logarithms are 0 to 0.4, and more by software's share. */
+static void add_like_none(struct applicability_rows *rows, const char *system,
+                          double slope)
+{
+    for (int i = 0; i < 66; i++) {
+        struct applicability_row r = { base, "s", system, "", 0 };
+        r.at.framework = "of nobody";
+        r.at.software = i % 6 * 0.1;
+        r.error = expm1(-(i / 6 * 0.04 + slope * r.at.software));
+        VEC_PUSH(&rows->list, r);
+    }
+}
+
+/* The law is found again: of a measured place, of experts, of software's share. A system
+ * left out has no part in it; a table's rows keep their grade. */
+static void test_range_law(void)
+{
+    struct interval_cell cell = { base, "table", "row", 9, 0, 0, 0 };
+    const struct interval_table cells = { 1, &cell };
+    struct applicability_rows tables, unfitted;
+    struct arena arena;
+    arena_init(&arena);
+    applicability_rows_init(&tables, &arena);
+    applicability_rows_init(&unfitted, &arena);
+    for (int i = 0; i < 44; i++) {
+        struct applicability_row r = { base, "table", "table", "", 0 };
+        r.at.experts = i % 4 == 3;
+        r.error = expm1(-((i / 4 - 5) * 0.02 + (r.at.experts ? 0.3 : 0)));
+        VEC_PUSH(&tables.list, r);
+    }
+    add_like_none(&unfitted, "x", 0.25);
+    add_like_none(&unfitted, "y", 0);
+    struct ranges_rows rows = ranges_rows_make(&tables, &unfitted, &cells);
+    CU_ASSERT_TRUE(rows.v[0].measured && !rows.v[0].measured_by_others);
+    CU_ASSERT_TRUE(!rows.v[44].measured && rows.v[44].unfitted);
+    struct interval_law law = ranges_fit(&rows, "y");
+    CU_ASSERT_DOUBLE_EQUAL(law.measured.fast, -0.08, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(law.measured.slow, 0.08, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(law.slow_experts, 0.3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(law.slow_software, 0.25, 0.011);
+    CU_ASSERT_DOUBLE_EQUAL(law.other.slow, 0.36, 0.011);
+    CU_ASSERT_DOUBLE_EQUAL(law.other.fast, -0.08, 1e-9); /* no narrower than measured */
+    CU_ASSERT_DOUBLE_EQUAL(ranges_fit(&rows, "x").slow_software, 0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(ranges_fit(&rows, "table").measured.slow,
+                           interval_law.measured.slow,
+                           1e-12); /* of none, those in use */
+    applicability_rows_release(&tables);
+    applicability_rows_release(&unfitted);
+    arena_release(&arena);
 }
 
 /* Kinds of provenance and codes of warnings grade a result; what their texts say does
@@ -451,6 +531,7 @@ void test_trust_register(void)
     CU_add_test(suite, "ranges", test_ranges);
     CU_add_test(suite, "held-out tables", test_unfitted);
     CU_add_test(suite, "interval scores", test_range_scores);
+    CU_add_test(suite, "the law of ranges", test_range_law);
     CU_add_test(suite, "what grades as inferred", test_inferred);
     CU_add_test(suite, "kinds of provenance", test_provenance_kinds);
     CU_add_test(suite, "memory", test_memory);

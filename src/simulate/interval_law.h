@@ -1,0 +1,40 @@
+/* The range of a step's time by the kind of job: the law, and its constants.
+ *
+ * Errors differ by whether rows like the job were measured: then constants of its GPU,
+ * stack and network were fitted to such rows. On a system of which nothing was measured they
+ * are wider, most of all to the slow side, and the more so the more of the step is
+ * software: the host, and kernels that move memory, of which each stack has its own. Steps
+ * of experts are slower than predicted more often. Of the logarithm of measured over
+ * predicted time four in five lie from `fast` to
+ *
+ *     slow + slow_experts [experts] + slow_software min(software, 1/2) [not measured]
+ *
+ * The constants are quantiles that `smsim validate` fits and prints
+ * (validation/ranges.h). Nodes, degrees, tokens, parameters, the network's share and the
+ * distance to what was measured add nothing that holds for a source left out
+ * (docs/validation/ranges.md). */
+#ifndef SIMULATE_INTERVAL_LAW_H
+#define SIMULATE_INTERVAL_LAW_H
+
+#include <stdbool.h>
+
+struct interval_place;
+
+struct interval_law {
+    struct interval_ends {
+        double fast, slow;
+    } measured, other; /* the grade is measured, or not */
+    double slow_experts, slow_software;
+};
+
+/* By the rows of all tables. */
+extern const struct interval_law interval_law;
+
+/* Of software's share, what counts. */
+double interval_law_software(const struct interval_place *at);
+
+/* From which to which logarithm. */
+void interval_law_range(const struct interval_law *law, const struct interval_place *at,
+                        bool measured, double log_range[2]);
+
+#endif
