@@ -2,6 +2,8 @@
 
 #ifdef SMSIM_STATIC /* no static library of it is kept */
 
+#include <stddef.h>
+
 struct pango_line *pango_line_new(cairo_t *cr, const char *text, double size, bool bold)
 {
     (void)cr;
