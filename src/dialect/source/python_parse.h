@@ -14,8 +14,10 @@
  *     python_argument.c                 argparse, and parsers of dataclasses
  *     python_module.c                   modules of the user's own
  *     python_file.c                     paths, and the documents that they name
- *     python_value.c, python_operator.c, python_method.c, python_builtin.c,
- *     python_text.c                     values, what is done with them */
+ *     python_value.c, python_operator.c, python_method.c, python_text.c
+ *                                       values, what is done with them
+ *     python_builtin.c, python_number.c, python_list.c, python_library.c
+ *                                       functions of Python's, and of libraries */
 #ifndef DIALECT_SOURCE_PYTHON_PARSE_H
 #define DIALECT_SOURCE_PYTHON_PARSE_H
 

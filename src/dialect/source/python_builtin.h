@@ -1,0 +1,27 @@
+/* Functions of Python and of its library between their files: python_number.c,
+ * python_list.c, python_library.c. */
+#ifndef DIALECT_SOURCE_PYTHON_BUILTIN_H
+#define DIALECT_SOURCE_PYTHON_BUILTIN_H
+
+#include "dialect/source/python_parse.h"
+
+struct python_arguments {
+    struct value *all;
+    struct value *first, *second, *third; /* NULL: not given */
+    int64_t line;
+};
+
+/* A function by its path; "*Name" is one of any path that ends so. */
+struct python_function_row {
+    const char *name; /* NULL ends the rows */
+    struct value *(*call)(struct python_parser *r, const struct python_arguments *a);
+};
+
+extern const struct python_function_row python_numbers[], python_lists[],
+    python_library[];
+
+/* Not known, and why of the argument's, if that is not. */
+struct value *python_lost(struct python_parser *r, const struct python_arguments *a,
+                          const char *what);
+
+#endif

@@ -1,0 +1,205 @@
+/* Functions of Python's library, PyTorch's and others', of which what they give is known. */
+#include "dialect/source/python_builtin.h"
+
+#include "base/names.h"
+
+#include <string.h>
+
+/* os.environ.get("NAME", default), os.getenv: what the text has set, or nobody has. */
+static struct value *environment(struct python_parser *r,
+                                 const struct python_arguments *a)
+{
+    const char *name =
+        a->first && a->first->kind == VALUE_STRING ? a->first->text : "a variable";
+    const struct value_item *named = value_get(a->all, "default");
+    struct value *other = a->second ? a->second : named ? named->value : NULL;
+    const struct value *set = python_find(r, PYTHON_ENVIRONMENT);
+    const struct value_item *own =
+        set && set->kind == VALUE_DICT ? value_get(set, name) : NULL;
+    if (own)
+        return own->value;
+    if (!other)
+        return python_unknown(r, a->line, "%.60s of the environment is not known",
+                              name);
+    const char *shown = python_string(r, other);
+    python_note(r, a->line,
+                "%.60s of the environment is taken to be %.60s, its default "
+                "here",
+                name, shown ? shown : "its default");
+    return other;
+}
+
+/* ParameterInteger(name="Count", default_value=2) of a pipeline of SageMaker's
+ * (sagemaker-python-sdk 2.2x and 3.x, workflow/parameters.py): what a start that gives no
+ * other is given. */
+static struct value *pipeline_parameter(struct python_parser *r,
+                                        const struct python_arguments *a)
+{
+    const struct value_item *named = value_get(a->all, "name"),
+                            *other = value_get(a->all, "default_value");
+    const struct value *id = named ? named->value : a->first;
+    const char *name = id && id->kind == VALUE_STRING ? id->text : "a parameter";
+    struct value *v = other ? other->value : a->second;
+    if (!v || v->kind == VALUE_NONE)
+        return python_unknown(r, a->line,
+                              "%.60s is a parameter of the pipeline, which its start "
+                              "gives",
+                              name);
+    const char *shown = python_string(r, v);
+    if (shown)
+        python_note(r, a->line,
+                    "%.60s, a parameter of the pipeline, is taken to be %.60s, its "
+                    "default",
+                    name, shown);
+    return v;
+}
+
+static struct value *path_join(struct python_parser *r,
+                               const struct python_arguments *a)
+{
+    struct strbuf b;
+    const char *why = a->all->gap || !a->all->n ? "os.path.join() is a call" : NULL;
+    strbuf_init(&b);
+    for (int32_t i = 0; i < a->all->n && !why && b.len < PYTHON_STRING_MAX; i++) {
+        const struct value *v = a->all->items[i].value;
+        if (v->kind != VALUE_STRING) {
+            why = v->kind == VALUE_UNKNOWN ? v->why : "os.path.join() is a call";
+            continue;
+        }
+        if (*v->text == '/')
+            strbuf_release(&b), strbuf_init(&b);
+        bool slash = b.len && strbuf_get(&b)[b.len - 1] != '/';
+        strbuf_printf(&b, "%s%s", slash ? "/" : "", v->text);
+    }
+    struct value *v =
+        why ? python_unknown(r, a->line, "%s", why)
+            : python_text(r, a->line, arena_strdup(r->p->arena, strbuf_get(&b)));
+    if (why && a->all->n) /* its last part says most */
+        v->text = a->all->items[a->all->n - 1].value->text;
+    strbuf_release(&b);
+    return v;
+}
+
+static struct value *deep_copy(struct python_parser *r,
+                               const struct python_arguments *a)
+{
+    return a->first ? python_deep_copy(r, a->first) : python_lost(r, a, "deepcopy()");
+}
+
+static struct value *device_count(struct python_parser *r,
+                                  const struct python_arguments *a)
+{
+    if (r->wanted->gpu.count)
+        return python_int(r, a->line, r->wanted->gpu.count);
+    return python_unknown(r, a->line,
+                          "device_count() is the instance's number of GPUs");
+}
+
+static struct value *world_size(struct python_parser *r,
+                                const struct python_arguments *a)
+{
+    if (r->wanted->gpu.world > 0)
+        return python_int(r, a->line, r->wanted->gpu.world);
+    return python_unknown(r, a->line,
+                          "get_world_size() is the number of GPUs (--set "
+                          "/cluster/instance=NAME and /cluster/count=N)");
+}
+
+/* sm80 and newer compute in bf16 (torch/cuda/__init__.py, PyTorch 2.4). */
+static struct value *bf16_supported(struct python_parser *r,
+                                    const struct python_arguments *a)
+{
+    if (r->wanted->gpu.arch)
+        return python_bool(r, a->line, r->wanted->gpu.arch >= 80);
+    return python_unknown(r, a->line,
+                          "whether bf16 is supported, is the instance's GPU to say "
+                          "(--set /cluster/instance=NAME)");
+}
+
+static struct value *capability(struct python_parser *r,
+                                const struct python_arguments *a)
+{
+    int64_t arch = r->wanted->gpu.arch;
+    if (!arch)
+        return python_unknown(r, a->line,
+                              "get_device_capability() is the instance's GPU's (--set "
+                              "/cluster/instance=NAME)");
+    struct value *v = python_new(r, VALUE_LIST, a->line);
+    python_put(r, v, NULL, a->line, python_int(r, a->line, arch / 10));
+    python_put(r, v, NULL, a->line, python_int(r, a->line, arch % 10));
+    return v;
+}
+
+/* torch.cuda.is_available(): a job that is simulated has GPUs. */
+static struct value *available(struct python_parser *r,
+                               const struct python_arguments *a)
+{
+    return python_bool(r, a->line, true);
+}
+
+/* field(default=1) and field(default_factory=lambda: [1]) of a dataclass. */
+static struct value *field(struct python_parser *r, const struct python_arguments *a)
+{
+    const struct value_item *it = value_get(a->all, "default"),
+                            *made = value_get(a->all, "default_factory");
+    if (made && made->value->kind == VALUE_UNKNOWN && made->value->items)
+        return made->value->items[0].value;
+    return it ? it->value : python_unknown(r, a->line, "its field has no default here");
+}
+
+bool python_is_dtype(const char *path)
+{
+    static const char *const types[] = { "bfloat16", "float16", "half", "float32",
+                                         "float",    "float64", NULL };
+    return strncmp(path, "torch.", 6) == 0 && names_listed(types, path + 6);
+}
+
+/* getattr(torch, "bfloat16"), getattr(options, "size", 1). */
+static struct value *attribute(struct python_parser *r,
+                               const struct python_arguments *a)
+{
+    const struct value *x = a->first;
+    const char *key = a->second ? python_key(r, a->second) : NULL;
+    const struct value_item *it = key ? value_get(x, key) : NULL;
+    const char *path = x && key && x->kind == VALUE_UNKNOWN && x->text
+                           ? arena_printf(r->p->arena, "%s.%s", x->text, key)
+                           : "";
+    if (it)
+        return it->value;
+    if (python_is_dtype(path))
+        return python_text(r, a->line, path);
+    if (a->third && x && x->kind == VALUE_DICT && !x->gap)
+        return a->third;
+    return python_lost(r, a, "getattr()");
+}
+
+const struct python_function_row python_library[] = {
+    { "os.environ.get", environment },
+    { "os.getenv", environment },
+    { "os.path.join", path_join },
+    { "Path", path_join },
+    { "pathlib.Path", path_join },
+    { "deepcopy", deep_copy },
+    { "copy.deepcopy", deep_copy },
+    { "copy.copy", deep_copy },
+    { "torch.cuda.device_count", device_count },
+    { "torch.distributed.get_world_size", world_size },
+    { "olmo_core.distributed.utils.get_world_size", world_size },
+    { "torch.cuda.is_bf16_supported", bf16_supported },
+    { "is_bf16_supported", bf16_supported },
+    { "is_bfloat16_supported", bf16_supported }, /* Unsloth's */
+    { "unsloth.is_bfloat16_supported", bf16_supported },
+    { "unsloth.is_bf16_supported", bf16_supported },
+    { "is_torch_bf16_gpu_available", bf16_supported },
+    { "transformers.utils.is_torch_bf16_gpu_available", bf16_supported },
+    { "torch.cuda.get_device_capability", capability },
+    { "torch.cuda.is_available", available },
+    { "getattr", attribute },
+    { "field", field },
+    { "dataclasses.field", field },
+    { "*ParameterString", pipeline_parameter },
+    { "*ParameterInteger", pipeline_parameter },
+    { "*ParameterFloat", pipeline_parameter },
+    { "*ParameterBoolean", pipeline_parameter },
+    { NULL, NULL },
+};
