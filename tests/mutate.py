@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Which small faults the unit tests notice.
 
-    tests/mutate.py N [--seed S] [--folders cost,step,...] [--minutes M] [--golden]
+    tests/mutate.py N [--seed S] [--folders cost,step,...] [--suites a,b,...] [--minutes M] [--golden]
 
 N faults are drawn: a comparison, an operator or a constant of a line that some suite runs
 is changed. Each is compiled, and the suites that run its line are run, the quickest first,
 until one fails. `make mutate N=40` builds what this needs: build/unit, whose objects are
 linked again, and build/gcov/unit, which says what runs which line. Lines of
 tests/mutants.txt are equivalents, each with its reason, and are not drawn. Survivors are
-printed; with --golden they are held against tests/golden.sh, too.
+printed; with --golden they are held against tests/golden.sh, too. With --suites only those
+are run, and only lines that they run are drawn: quicker, and what survives may die by others.
 """
 
 import argparse
 import gzip
+import hashlib
 import json
 import os
 import random
@@ -92,14 +94,14 @@ def lines_of(directory):
     return ran
 
 
-def coverage(folders):
+def coverage(folders, names):
     """{"file:line": [suites, the quickest first]}"""
     unit = GCOV / "unit"
-    kept = WORK / "coverage.json"
+    kept = WORK / ("coverage-" + hashlib.sha256(" ".join([*folders, *names]).encode()).hexdigest()[:12] + ".json")
     if kept.exists() and kept.stat().st_mtime > unit.stat().st_mtime:
         return json.loads(kept.read_text())
     by_line = defaultdict(list)
-    for name in suites():
+    for name in names:
         out = WORK / "gcda"
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
@@ -232,12 +234,17 @@ def main():
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folders", default=FOLDERS)
+    parser.add_argument("--suites", help="all without it")
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--golden", action="store_true")
     args = parser.parse_args()
     folders = args.folders.split(",")
     WORK.mkdir(parents=True, exist_ok=True)
-    covered = coverage(folders)
+    names = args.suites.split(",") if args.suites else suites()
+    unknown = set(names) - set(suites())
+    if unknown:
+        parser.error(f"--suites: no suite is called {', '.join(sorted(unknown))}")
+    covered = coverage(folders, names)
     faults, total = draw_faults(args.count, folders, covered, args.seed)
     print(f"{len(faults)} of {total} faults in {len(covered)} lines that tests run")
     killed, invalid, survivors = 0, 0, []
