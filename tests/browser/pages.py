@@ -42,8 +42,9 @@ def same(got, wanted, what):
         raise AssertionError(f"{what}: {got!r}, not {wanted!r}")
 
 
-def fits_width(b, what):
-    same(b.run("return document.documentElement.scrollWidth <= innerWidth"), True, what + " is as wide as the window")
+def fits_width(b, what, width):
+    """A phone's window grows with what overflows: the width that was asked for counts."""
+    same(b.run("return document.documentElement.scrollWidth") <= width, True, what + " is as wide as the window")
 
 
 def static(b, folder, name, *arguments):
@@ -64,7 +65,9 @@ def pages_in_every_size(b, folder, _):
         for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
             b.size(width, 900, dark)
             path = static(b, folder, name, *arguments)
-            fits_width(b, f"{name} at {width}")
+            fits_width(b, f"{name} at {width}", width)
+            same(b.run("return [...document.querySelectorAll('svg text')].filter((t) => t.getBoundingClientRect().left < t.ownerSVGElement.getBoundingClientRect().left - 1).map((t) => t.textContent)"),
+                 [], f"{name} at {width}: text cut off at the left")
             shot(b, f"{name}-{width}{'-dark' if dark else ''}")
             paper = b.run("return getComputedStyle(document.body).backgroundColor")
             same(sum(int(v) for v in paper[4:-1].split(",")) < 200, dark, f"{name}: a dark page")
@@ -253,7 +256,7 @@ def live_redraws(b, _, address):
     wide = b.run("return document.querySelector('#timeline canvas').width")
     b.size(390, 844)
     b.until(f"return document.querySelector('#timeline canvas').width < {wide}", "a narrower timeline")
-    fits_width(b, "the live page, made narrower")
+    fits_width(b, "the live page, made narrower", 390)
 
 
 @test
@@ -278,6 +281,7 @@ def live_plans(b, _, address):
     b.open(address + "#v=plan&a=blank&p.count=1..2")
     b.click("button.primary")
     b.until("return !!document.querySelector('#plans tbody tr')", "plans", 60)
+    same(json.loads(b.run("const d = document.querySelector('#job-file'); d.open = true; d.dispatchEvent(new Event('toggle')); return d.querySelector('pre').textContent"))["model"], "gpt2-xl", "job.json of the command line")
     shot(b, "serve-plan")
     b.run("document.querySelector('#plans tbody button').click()")
     b.until("return !!document.querySelector('#timeline')", "the plan as a design")
@@ -289,7 +293,11 @@ def live_by_keyboard_on_a_phone(b, _, address):
     b.size(390, 844, dark=True)
     b.open(address)
     settled(b)
-    fits_width(b, "the live page")
+    fits_width(b, "the live page", 390)
+    same(b.run("return document.querySelector('#fold').open"), False, "the answer first")
+    b.run("document.querySelector('#fold > summary').click()")
+    b.until("return document.querySelector('#fold').open", "controls by a press")
+    same(b.run("return document.querySelector('#a-cluster-count').placeholder"), "1", "what the job has")
     shot(b, "serve-phone")
     b.run("document.querySelector('#tab-simulate').focus()")
     b.keys("Right")

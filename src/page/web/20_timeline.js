@@ -251,7 +251,7 @@ function timeline(t) {
   });
   const notes = [];
   if (piped) notes.push("Below each stage's passes: its communication. ");
-  notes.push("White is idle. ");
+  notes.push("Blank is idle. ");
   if (t.accumulation_not_shown) notes.push(t.accumulation_not_shown + " more accumulation steps are not shown. ");
   if (t.merged_below_s > 0) notes.push("Intervals below " + time(t.merged_below_s) + " are merged with their neighbours. ");
   notes.push(el("span", { class: "noprint" }, "Drag to move; Ctrl and wheel, or pinch, to zoom."));

@@ -48,20 +48,20 @@ function planFront(d, choose) {
   return card("Time against " + (byCost ? "cost" : "memory"), "The dashed line joins plans that none beats in both. Hollow: may not fit. " + (choose ? "Press one to open it." : ""), { id: "front" }, box, legend);
 }
 function planTable(d, choose) {
-  const has = (f) => d.plans.some(f);
+  const has = (f) => d.plans.some(f), one = d.plans.every((p) => p.instance === d.plans[0].instance) ? d.plans[0].instance : null;
   const columns = [{ name: "#", value: (p) => p.rank, text: true },
-    ...(choose ? [{ name: "", text: true, show: (p) => el("button", { type: "button", "aria-label": "open plan " + p.rank, on: { click: () => choose(p) } }, "open") }] : []),
-    { name: "cluster", text: true, value: (p) => p.count + " x " + p.instance }, { name: "plan", text: true, value: planWords },
+    one ? { name: one, text: true, value: (p) => p.count, show: (p) => p.count + " x" } : { name: "cluster", text: true, value: (p) => p.count + " x " + p.instance },
+    { name: "plan", text: true, value: planWords, show: (p) => choose ? el("button", { type: "button", class: "link", title: "open it as a design", "aria-label": "open plan " + p.rank + ": " + planWords(p), on: { click: () => choose(p) } }, planWords(p)) : planWords(p) },
     { name: "micro-batch", value: (p) => p.micro_batch_size * 1e6 + p.microbatches, show: planBatch },
-    { name: "checkpointing", text: true, value: (p) => p.activation_checkpointing },
     { name: "step", value: (p) => p.step_time_s, show: (p) => time(p.step_time_s) },
-    { name: "range", value: (p) => p.range_s && p.range_s[1], show: (p) => range(p.range_s, p.step_time_s, TIMES) },
-    { name: "samples/s", down: true, value: (p) => p.samples_per_s, show: (p) => number(p.samples_per_s, 3) },
-    { name: "MFU", down: true, value: (p) => p.mfu, show: (p) => percent(p.mfu) },
     { name: "memory", value: (p) => p.peak_bytes, show: (p) => p.near_limit ? el("span", { class: "warn", title: "near the limit" }, bytes(p.peak_bytes) + " ?") : bytes(p.peak_bytes) }];
   if (has((p) => known(p.usd_per_million_samples))) columns.push({ name: "USD/M samples", value: (p) => p.usd_per_million_samples, show: (p) => number(p.usd_per_million_samples, 4) });
   if (has((p) => known(p.usd_per_job))) columns.push({ name: "USD the job", value: (p) => p.usd_per_job, show: (p) => number(p.usd_per_job, 4) }, { name: "hours", value: (p) => p.hours_per_job, show: (p) => number(p.hours_per_job, 3) });
   if (has((p) => p.risk && known(p.risk.best))) columns.push({ name: "best in", down: true, value: (p) => p.risk.best, show: (p) => percent(p.risk.best, 0) }, { name: "regret", value: (p) => p.risk.regret, show: (p) => percent(p.risk.regret) });
+  columns.push({ name: "range", value: (p) => p.range_s && p.range_s[1], show: (p) => range(p.range_s, p.step_time_s, TIMES) },
+    { name: "samples/s", down: true, value: (p) => p.samples_per_s, show: (p) => number(p.samples_per_s, 3) },
+    { name: "MFU", down: true, value: (p) => p.mfu, show: (p) => percent(p.mfu) },
+    { name: "checkpointing", text: true, value: (p) => p.activation_checkpointing });
   const front = new Set((d.front_time_cost || []).concat(d.front_time_memory || [])), box = el("div");
   const few = d.plans.filter((p) => p.rank <= 12 || front.has(p.rank)), draw = (rows) => table(columns, rows, { label: "plans", chosen: (p) => p.rank === 1 });
   if (few.length === d.plans.length) return draw(few);

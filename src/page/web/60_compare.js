@@ -13,13 +13,13 @@ function waterfall(c) {
   rows.push({ name: c.b, from: 0, to: of(c.to), end: true });
   const hi = Math.max(...rows.map((r) => Math.max(r.from, r.to))) * 1.12, H = 34, box = el("div", { id: "waterfall" });
   drawn(box, () => {
-    const w = Math.max(260, box.clientWidth), L = Math.min(230, w * .34), h = rows.length * H + 8, X = (v) => L + v / hi * (w - L - 8);
+    const w = Math.max(260, box.clientWidth), L = Math.min(w * .42, 20 + 8 * Math.max(...rows.map((r) => r.name.length))), h = rows.length * H + 8, X = (v) => L + v / hi * (w - L - 8);
     const s = svg("svg", { width: w, height: h, viewBox: "0 0 " + w + " " + h, role: "img", "aria-label": rows.map((r) => r.name + ": " + show(r.end ? r.to : r.to - r.from)).join("; "), style: "display:block;max-width:100%" });
     rows.forEach((r, i) => {
       const y = i * H + 4, a = Math.min(r.from, r.to), b = Math.max(r.from, r.to), d = r.to - r.from;
       const fill = r.end ? css("--soft") : colour(CAUSE_HUES[d > 0 ? 0 : 1]);
       const g = svg("g", null, svg("rect", { x: X(a), y: y + 4, width: Math.max(1.5, X(b) - X(a)), height: H - 12, rx: 3, fill }),
-        svg("text", { x: L - 8, y: y + H / 2 + 2, "text-anchor": "end", class: r.end ? "strong" : null }, short(r.name, L / 7)),
+        svg("text", { x: L - 8, y: y + H / 2 + 2, "text-anchor": "end", class: r.end ? "strong" : null }, short(r.name, (L - 10) / 8)),
         svg("text", { x: X(b) + 6, y: y + H / 2 + 2, class: "strong" }, r.end ? show(r.to) : signed(d)));
       if (i + 1 < rows.length) add(g, [svg("line", { x1: X(r.to), x2: X(r.to), y1: y + H - 8, y2: y + H + 8, stroke: css("--soft"), "stroke-dasharray": "2 3" })]);
       hint(g, () => r.cause ? lines(r.cause.cause, (r.cause.changes || []).slice(0, 8).map((k) => k.pointer + ": " + word(k.from) + " \u2192 " + word(k.to))) : lines(r.name, show(r.to)));

@@ -16,7 +16,7 @@ const CONTROLS = [ /* name, pointer, list or type, group */
 ];
 const PLAN_CONTROLS = [["Instances", "instance", "text", "p4d.24xlarge,p5.48xlarge"], ["Count", "count", "text", "16..64"], ["Objective", "objective", "objectives"],
   ["Tokens to train on", "tokens", "number"], ["Budget, USD", "max-cost", "number"], ["Deadline, h", "deadline", "number"], ["Rows", "top", "number", "10"],
-  ["Fix (tensor=8)", "fix", "lines"], ["Allow (library=fsdp,megatron)", "allow", "lines"]];
+  ["Fix", "fix", "lines", "tensor=8"], ["Allow", "allow", "lines", "library=fsdp,ddp"]];
 
 /* A design: what it starts from, and what is set. */
 function design() { return { job: "blank", paste: { name: "train.sh", text: "" }, sets: {}, more: "" }; }
@@ -82,9 +82,15 @@ async function latest(work) {
     showFailure(e);
   }
 }
+let ticking = 0; /* a wait of more than two seconds is counted */
 function status(text) {
-  const s = document.getElementById("status");
+  const s = document.getElementById("status"), since = Date.now();
+  clearInterval(ticking);
   if (s) s.textContent = text;
+  if (s && text) ticking = setInterval(() => {
+    const waited = Math.floor((Date.now() - since) / 1000);
+    if (waited >= 2) s.replaceChildren(text + " ", el("span", { "aria-hidden": "true" }, waited + " s"));
+  }, 500);
   document.body.setAttribute("aria-busy", text ? "true" : "false");
 }
 function showFailure(e) {

@@ -1,5 +1,6 @@
 /* The controls: forms that write the state, and ask again. */
-let LISTS = {}, due = 0, shown = null; /* shown: the scenario of the last answer */
+let LISTS = {}, due = 0, shown = {}; /* shown: the scenario of the last answer, by side */
+let unfolded = null; /* whether the controls are open where the window is narrow; null: as the view wants */
 function changed() {
   keepState();
   clearTimeout(due);
@@ -27,10 +28,12 @@ function startOptions(d) {
   return [el("option", { value: "blank" }, "a new job"), el("option", { value: "paste" }, "a file that you paste"),
     typeof d.job === "object" ? el("option", { value: "object" }, "a plan") : null, group("your files", LISTS.files), group("shipped scenarios", LISTS.scenarios)];
 }
+/* What is known of a design before its answer. */
+function startOf(d) { return d.job === "blank" ? BLANK : typeof d.job === "object" ? d.job : null; }
 function designForm(k) {
   const d = S[k], id = (x) => k + x.replace(/\W/g, "-");
   const start = el("select", { id: id("start"), on: { change: (e) => {
-    if (e.target.value !== "object") { d.job = e.target.value; d.sets = {}; d.more = ""; }
+    if (e.target.value !== "object") { d.job = e.target.value; d.sets = {}; d.more = ""; delete shown[k]; }
     changed(); drawControls();
   } } }, startOptions(d));
   start.value = typeof d.job === "object" ? "object" : d.job;
@@ -41,7 +44,7 @@ function designForm(k) {
   return el("form", { on: { submit: (e) => { e.preventDefault(); run(); } }, "aria-label": "design " + k.toUpperCase() },
     field("Start from", id("start"), start), paste,
     Object.keys(groups).map((g) => el("fieldset", null, el("legend", null, groups[g]), el("div", { class: "grid" },
-      CONTROLS.filter((c) => c[3] === g).map((c) => control(c[0], id(c[1]), c[2], d.sets[c[1]], (v) => { d.sets[c[1]] = v; }, S.on === k && shown ? valueAt(shown, c[1]) : ""))))),
+      CONTROLS.filter((c) => c[3] === g).map((c) => control(c[0], id(c[1]), c[2], d.sets[c[1]], (v) => { d.sets[c[1]] = v; }, valueAt(shown[k] || startOf(d), c[1])))))),
     el("details", { open: d.more ? true : null }, el("summary", null, "Any other key"),
       field("One POINTER=VALUE a line", id("more"), el("textarea", { id: id("more"), rows: 3, class: "code", spellcheck: "false", placeholder: "/parallelism/virtual_stages=2", on: { input: (e) => { d.more = e.target.value; changed(); } } }, d.more))),
     el("button", { type: "button", on: { click: () => { S[k] = { ...design(), job: d.job, paste: d.paste }; changed(); drawControls(); } } }, "undo all changes"));
@@ -73,13 +76,17 @@ function doctorForm() {
     field("Files of this machine", "log-files", files), field("Or paste: its name", "log-name", name), field("Its text", "log-text", text), list,
     el("button", { type: "submit", class: "primary" }, "Diagnose"));
 }
+function narrow() { return innerWidth <= 860; }
 function drawControls() {
   const box = document.getElementById("controls"), focus = document.activeElement && document.activeElement.id;
   const tabs = el("div", { class: "tabs", role: "tablist", "aria-label": "what to do" }, VIEWS.map(([v, name]) =>
     el("button", { type: "button", role: "tab", id: "tab-" + v, "aria-selected": String(S.view === v), tabindex: S.view === v ? 0 : -1, on: { click: () => go(v), keydown: (e) => tabKey(e, v) } }, name)));
   const sides = S.view === "compare" ? el("div", { class: "tabs small", role: "group", "aria-label": "design" }, ["a", "b"].map((k) =>
-    el("button", { type: "button", id: "side-" + k, "aria-selected": String(S.on === k), on: { click: () => { S.on = k; shown = null; drawControls(); } } }, "Design " + k.toUpperCase()))) : null;
-  box.replaceChildren(tabs, sides || "", S.view === "plan" ? planForm() : S.view === "doctor" ? doctorForm() : "",
+    el("button", { type: "button", id: "side-" + k, "aria-selected": String(S.on === k), on: { click: () => { S.on = k; drawControls(); } } }, "Design " + k.toUpperCase()))) : null;
+  /* the answer first on phones, where nothing has to be entered before it */
+  const fold = el("details", { id: "fold", open: !narrow() || (unfolded === null ? S.view === "plan" || S.view === "doctor" : unfolded) }, el("summary", { on: { click: () => { unfolded = !fold.open; } } }, "Change the job"));
+  box.replaceChildren(tabs, fold);
+  fold.append(sides || "", S.view === "plan" ? planForm() : S.view === "doctor" ? doctorForm() : "",
     S.view === "plan" || S.view === "doctor" ? el("details", { open: true }, el("summary", null, S.view === "plan" ? "Design A" : "The job as it was meant"), designForm("a")) : designForm(S.view === "compare" ? S.on : "a"));
   if (focus && document.getElementById(focus)) document.getElementById(focus).focus();
 }
@@ -93,6 +100,7 @@ function tabKey(e, v) {
 }
 function go(view) {
   S.view = view;
+  unfolded = null;
   S.on = "a";
   if (view === "compare" && !S.b) { S.b = JSON.parse(JSON.stringify(S.a)); S.on = "b"; }
   keepState();
@@ -101,7 +109,7 @@ function go(view) {
 }
 /* Empty boxes show what the job has. */
 function hints(scenario, k) {
-  shown = scenario;
+  shown[k] = scenario;
   for (const c of CONTROLS) {
     const e = document.getElementById(k + c[1].replace(/\W/g, "-")), v = valueAt(scenario, c[1]);
     if (!e) continue;

@@ -9,8 +9,13 @@ function show(d, kids) {
   document.getElementById("result").replaceChildren(...[kids].flat(9).filter((x) => x));
   forget();
 }
-function commandCard(printed, extra) {
-  return card("The same elsewhere", "On the command line, or as a file of a framework.", { id: "same" }, printed ? [el("pre", { id: "command-line" }, printed.command_line), copyButton(() => printed.command_line)] : null, extra,
+/* The files of a command line that this page made: what it would read elsewhere. */
+function jobFiles(printed, jobs) {
+  const named = printed && (jobs || []).filter((j) => j && typeof j === "object" && !("text" in j));
+  return named && named.length === 1 && /\bjob\.json\b/.test(printed.command_line) ? folded("job.json of this line", () => JSON.stringify(named[0], null, 2), "job-file") : null;
+}
+function commandCard(printed, extra, jobs) {
+  return card("The same elsewhere", "On the command line, or as a file of a framework.", { id: "same" }, printed ? [el("pre", { id: "command-line" }, printed.command_line), copyButton(() => printed.command_line)] : null, jobFiles(printed, jobs), extra,
     el("p", { class: "small" }, copyButtonNamed("copy this view", () => toFragment(S)), el("span", { class: "soft" }, " A colleague opens it by adding it to the address of their own smsim serve. It has no token.")));
 }
 function copyButtonNamed(name, text) {
@@ -31,10 +36,10 @@ function emitter(d) {
 }
 function runStep() {
   return latest(async (signal) => {
-    const d = await ask("simulate", { job: jobOf(S.a), set: setsOf(S.a), page: true }, signal);
+    const body = { job: jobOf(S.a), set: setsOf(S.a), page: true }, d = await ask("simulate", body, signal);
     d.palette = D.palette;
     if (d.printed && d.printed.text) d.text = d.printed.text;
-    show(d, [pageOfSimulate(d), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard(d.printed, emitter(S.a)))]);
+    show(d, [pageOfSimulate(d), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard(d.printed, emitter(S.a), [body.job]))]);
     hints(d.scenario, "a");
   });
 }
@@ -60,7 +65,7 @@ function runPlan(search) {
     const d = await ask("plan", body, signal);
     planned = key;
     const open = (p) => { S.a = { ...design(), job: p.scenario }; S.view = "simulate"; keepState(); drawControls(); run(); scrollTo(0, 0); };
-    show(d, [head("Plans", null), planCards(d.result, open), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard(d.printed))]);
+    show(d, [head("Plans", null), planCards(d.result, open), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard(d.printed, null, [body.job]))]);
   });
 }
 function runDoctor(asked) {
@@ -106,6 +111,8 @@ function runCompare() {
     }
     const [d, pages] = await Promise.all([ask("compare", body, signal), both(signal)]), c = d.result.comparisons[0];
     c.a = "design A"; c.b = "design B";
+    hints(pages[0].scenario, "a");
+    hints(pages[1].scenario, "b");
     show(d, [head("What makes them differ", "Design A and design B"), compareCards(c), pair(pages), el("div", { class: "cards", style: { "margin-top": "16px" } }, commandCard((same && !sets[0].length) || (!sets[0].length && !sets[1].length) ? d.printed : null))]);
   });
 }
@@ -122,7 +129,8 @@ function startLive(d, page) {
   document.body.classList.add("live");
   add(document.body, ["models", "instances"].map((k) => el("datalist", { id: "list-" + k }, LISTS[k].map((n) => el("option", { value: n })))));
   page.replaceChildren(el("aside", { id: "controls", "aria-label": "controls" }), el("main", null, el("p", { id: "status", role: "status", "aria-live": "polite" }), el("div", { id: "result" })));
-  addEventListener("hashchange", () => { shown = null; S = fromFragment(location.hash); drawControls(); run(); });
+  addEventListener("hashchange", () => { shown = {}; S = fromFragment(location.hash); drawControls(); run(); });
+  addEventListener("resize", () => { const f = document.getElementById("fold"); if (f && !narrow()) f.open = true; });
   drawControls();
   run();
 }
