@@ -61,7 +61,8 @@ void legend_measure(struct legend *legend, double width, double height)
         legend->columns = columns > 1 ? (size_t)columns : 1;
         legend->rows = (n + legend->columns - 1) / legend->columns;
         most = fmin(most_below->rows, floor(height * most_below->share / LEGEND_ROW));
-        most = fmin(most, floor((height - DATA_H) / LEGEND_ROW));
+        if (most_below == &below[0])
+            most = fmin(most, floor((height - DATA_H) / LEGEND_ROW));
         most = fmax(most, 1);
         if ((double)legend->rows > most)
             legend->rows = (size_t)most;
