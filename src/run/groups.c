@@ -51,7 +51,7 @@ static void find_classes(struct groups *g, struct arena *arena)
     g->class_of = ARENA_ARRAY(arena, c->n_instances, int32_t);
     for (int32_t k = 0; k < c->n_groups; k++) {
         const int32_t n = c->groups[k].gpus_per_instance;
-        /* where stages have instances of their own, the first GPU tells */
+        /* where stages have instances of their own, the first GPU shows it */
         const bool whole = c->n_groups == 1 && g->layout.stride_p % n == 0;
         for (int64_t i = 0; i < c->groups[k].count; i++, instance++, rank += n)
             g->class_of[instance] =
