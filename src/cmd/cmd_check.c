@@ -36,6 +36,7 @@ static const struct usage usage = {
     .details = "--json takes no value: it prints on standard output. Exit code 3 says that a file "
                "has errors.\n\n"
                "  smsim check scenarios/*.json\n"
+               "  smsim check train.sh ds_config.json\n"
                "  smsim check --json my.json launch.py\n",
     .options = options,
     .min_positional = 1,

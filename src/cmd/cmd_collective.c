@@ -50,7 +50,8 @@ static const struct name_value protocol_names[] = {
 
 /* clang-format off */
 static const struct option options[] = {
-    { .name = "--cluster", .type = OPTION_STRING, .at = AT(cluster),
+    { .group = "What runs",
+      .name = "--cluster", .type = OPTION_STRING, .at = AT(cluster),
       .value = "I[:N]", .help = "instance type, and how many" },
     { .name = "--op", .type = OPTION_ENUM, .at = AT(op),
       .value = "OP", .names = coll_op_names,
@@ -63,7 +64,11 @@ static const struct option options[] = {
       .value = "F", .help = "network between the instances" },
     { .name = "--quality", .type = OPTION_STRING, .at = AT(quality),
       .value = "Q", .help = "what groups over nodes get of it: clean (default), typical, or the share of runs that have it better" },
-    { .name = "--nccl", .type = OPTION_STRING, .at = AT(nccl),
+    { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
+      .value = "FILE",
+      .help = "a log of nccl-tests: judge its sizes instead; may be repeated" },
+    { .group = "Library",
+      .name = "--nccl", .type = OPTION_STRING, .at = AT(nccl),
       .value = "V", .help = "version of NCCL whose choices are followed" },
     { .name = "--backend", .without = "--log", .type = OPTION_ENUM, .at = AT(backend),
       .value = "B", .names = backend_names,
@@ -73,22 +78,21 @@ static const struct option options[] = {
     { .name = "--protocol", .without = "--log", .type = OPTION_ENUM, .at = AT(protocol),
       .value = "P", .names = protocol_names,
       .help = "simple, ll, ll128 (auto: as NCCL chooses)" },
-    { .name = "--network", .without = "--log", .type = OPTION_ENUM, .at = AT(network),
+    { .group = "Fidelity",
+      .name = "--network", .without = "--log", .type = OPTION_ENUM, .at = AT(network),
       .value = "FIDELITY", .names = fidelity_names,
       .help = "analytic, flow (default) or chunk: closed forms to messages" },
     { .name = "--unfold", .without = "--log", .type = OPTION_FLAG, .at = AT(unfold),
       .help = "simulate every instance" },
-    { .name = "--explain", .without = "--log", .type = OPTION_FLAG, .at = AT(explain),
+    { .group = "Output",
+      .name = "--explain", .without = "--log", .type = OPTION_FLAG, .at = AT(explain),
       .help = "say what was chosen, and where the time goes" },
+    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
+      .value = "FILE", .help = "results as JSON (\"-\": standard output)" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE",
       .help = "bus bandwidth against size, with what was measured (.svg, .png, .pdf)" },
     OPTION_FIGURE_LOOK(AT(look), "--plot"),
-    { .name = "--log", .type = OPTION_LIST, .at = AT(logs),
-      .value = "FILE",
-      .help = "a log of nccl-tests: judge its sizes instead; may be repeated" },
-    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
-      .value = "FILE", .help = "results as JSON (\"-\": standard output)" },
     { .name = NULL },
 };
 /* clang-format on */
@@ -97,8 +101,10 @@ static const struct usage usage = {
     "collective",
     "--cluster I[:N] --op OP [OPTION]...",
     "How long a collective operation takes, size by size.",
-    "smsim collective --cluster p4d.24xlarge:2 --op all_reduce --bytes 1MiB:1GiB:2\n"
-    "smsim collective --cluster p4d.24xlarge:2 --op all_reduce --log all_reduce.log\n\n"
+    "  smsim collective --cluster p4d.24xlarge:2 --op all_reduce --bytes 1MiB:1GiB:2\n"
+    "  smsim collective --cluster p5.48xlarge:8 --op alltoall --plot alltoall.svg\n"
+    "  smsim collective --cluster p4d.24xlarge:2 --op all_reduce --log "
+    "all_reduce.log\n\n"
     "With --log, exit code 1 says that a size is slower than normal.\n",
     options,
     0,

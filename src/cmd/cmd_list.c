@@ -239,7 +239,9 @@ static const struct usage usage = {
     .arguments = "models|ids|families|gpus|instances|scenarios|fabrics|frameworks|sweeps",
     .summary = "What there is to name in a scenario, a line each. Users add to it by adding "
                "files.",
-    .details = "  smsim list instances\n",
+    .details = "  smsim list instances\n"
+               "  smsim list scenarios\n"
+               "  smsim list models\n",
     .options = no_options,
     .min_positional = 1,
     .max_positional = 1,

@@ -35,6 +35,7 @@ static const struct usage usage = {
     .details = "The model is a shipped name (smsim list models), a Hugging Face id (smsim list ids), a\n"
                "config.json or the folder that holds one. docs/models.md lists the families.\n\n"
                "  smsim model meta-llama/Llama-3.1-8B\n"
+               "  smsim model gpt3-175b\n"
                "  smsim model my-model/config.json --sequence 8192 --json model.json\n",
     .options = options,
     .min_positional = 1,

@@ -31,6 +31,7 @@ static const struct usage usage = {
                "GPU's stage, and\nmemory adds their gradients and optimizer states to the "
                "activations of one microbatch.\n\n"
                "  smsim partition scenarios/gpt-neox-20b-12xp4d.24xlarge.json\n"
+               "  smsim partition gpt3-175b-64xp4d.24xlarge\n"
                "  smsim partition scenario.json --set /parallelism/partition=parameters\n",
     .options = options,
     .min_positional = 1,

@@ -34,13 +34,13 @@ static const struct name_value objectives[] = { { "time", PLAN_TIME },
 
 /* clang-format off */
 static const struct option options[] = {
+    { .group = "Input",
+      .name = "--set", .type = OPTION_LIST, .at = AT(sets),
+      .value = "POINTER=VALUE", .help = "change the job: /training/precision=fp16" },
     { .name = "--measured", .type = OPTION_LIST, .at = AT(measured),
       .value = "NAME=LOG", .help = "what a measurement that was listed said; may be repeated" },
-    { .name = "--write", .type = OPTION_STRING, .at = AT(write),
-      .value = "DIR", .help = "write the scenarios of the steps to measure there; it is made" },
-    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
-      .value = "POINTER=VALUE", .help = "change the job: /training/precision=fp16" },
-    { .name = "--objective", .type = OPTION_ENUM, .at = AT(objective),
+    { .group = "Which plans",
+      .name = "--objective", .type = OPTION_ENUM, .at = AT(objective),
       .value = "WHAT", .names = objectives, .help = "time (default) or cost" },
     { .name = "--fix", .type = OPTION_LIST, .at = AT(fixes),
       .value = "FIELD=V", .help = "only plans with that: tensor=8" },
@@ -48,10 +48,14 @@ static const struct option options[] = {
       .value = "FIELD=V,V", .help = "only plans with one of these" },
     { .name = "--for", .type = OPTION_ENUM, .at = AT(stacks), .value = "STACK",
       .names = space_for_names, .help = "plans of that software, as plan names it" },
-    { .name = "--draws", .type = OPTION_INT, .at = AT(draws), .value = "N",
+    { .group = "Uncertainty",
+      .name = "--draws", .type = OPTION_INT, .at = AT(draws), .value = "N",
       .min = 20, .max = 4000, .help = "of what predictions do not know (400)" },
     { .name = "--seed", .type = OPTION_INT, .at = AT(seed), .value = "N",
       .min = 0, .max = 1e15, .help = "of the draws (0)" },
+    { .group = "Output",
+      .name = "--write", .type = OPTION_STRING, .at = AT(write),
+      .value = "DIR", .help = "write the scenarios of the steps to measure there; it is made" },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json), .value = "FILE",
       .help = "write the result as JSON; - is standard output" },
     { .name = NULL },
@@ -67,6 +71,7 @@ static const struct usage usage = {
                "--measured gives back\nwhat one said: a log of nccl-tests, or of the "
                "trainer.\n\n"
                "  smsim pilot my.json --fix library=fsdp\n"
+               "  smsim pilot my.json --fix library=fsdp --write steps\n"
                "  smsim pilot my.json --fix library=fsdp --measured all-reduce-2=nccl.log\n",
     .options = options,
     .min_positional = 1,

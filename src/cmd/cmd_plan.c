@@ -34,7 +34,8 @@ struct arguments {
 
 /* clang-format off */
 static const struct option options[] = {
-    { .name = "--model", .type = OPTION_STRING, .at = AT(model), .value = "M",
+    { .group = "The job",
+      .name = "--model", .type = OPTION_STRING, .at = AT(model), .value = "M",
       .help = "in place of a scenario, with the four that follow" },
     { .name = "--instance", .type = OPTION_STRING, .at = AT(instances),
       .value = "I[,I...]",
@@ -50,16 +51,10 @@ static const struct option options[] = {
     { .name = "--estimator", .type = OPTION_STRING, .at = AT(estimator),
       .value = "NAME",
       .help = "of a launch script with several: the variable that holds it" },
-    { .name = "--objective", .type = OPTION_ENUM, .at = AT(objective),
+    { .group = "What is best",
+      .name = "--objective", .type = OPTION_ENUM, .at = AT(objective),
       .value = "WHAT", .names = plan_objective_names,
       .help = "time (default), cost or memory" },
-    { .name = "--risk", .type = OPTION_ENUM, .at = AT(risk), .value = "RULE",
-      .names = risk_rule_names,
-      .help = "order by regret: mean (default), p90, minimax; none: by the prediction" },
-    { .name = "--draws", .type = OPTION_INT, .at = AT(draws), .value = "N",
-      .min = 20, .max = 100000, .help = "of what predictions do not know (200)" },
-    { .name = "--seed", .type = OPTION_INT, .at = AT(seed), .value = "N",
-      .min = 0, .max = 1e15, .help = "of the draws (0)" },
     { .name = "--tokens", .type = OPTION_REAL, .at = AT(tokens), .value = "N",
       .min = 1, .max = 1e18,
       .help = "tokens to train on, for time and cost of the job" },
@@ -69,7 +64,15 @@ static const struct option options[] = {
       .value = "H", .min = 1e-9, .max = 1e9, .help = "the job may take no more hours" },
     { .name = "--price", .type = OPTION_LIST, .at = AT(prices),
       .value = "I=USD/h", .help = "your own price of an instance" },
-    { .name = "--fix", .type = OPTION_LIST, .at = AT(fixes),
+    { .name = "--risk", .type = OPTION_ENUM, .at = AT(risk), .value = "RULE",
+      .names = risk_rule_names,
+      .help = "order by regret: mean (default), p90, minimax; none: by the prediction" },
+    { .name = "--draws", .type = OPTION_INT, .at = AT(draws), .value = "N",
+      .min = 20, .max = 100000, .help = "of what predictions do not know (200)" },
+    { .name = "--seed", .type = OPTION_INT, .at = AT(seed), .value = "N",
+      .min = 0, .max = 1e15, .help = "of the draws (0)" },
+    { .group = "Which plans",
+      .name = "--fix", .type = OPTION_LIST, .at = AT(fixes),
       .value = "FIELD=V", .help = "only plans with that: tensor=8" },
     { .name = "--allow", .type = OPTION_LIST, .at = AT(allows),
       .value = "FIELD=V,V",
@@ -77,20 +80,21 @@ static const struct option options[] = {
     { .name = "--for", .type = OPTION_ENUM, .at = AT(stacks), .value = "STACK",
       .names = space_for_names,
       .help = "smp-v1, smp-v2, smddp, megatron, deepspeed, fsdp, ddp or horovod" },
-    { .name = "--top", .type = OPTION_INT, .at = AT(top), .value = "K",
-      .min = 1, .max = 100000, .help = "list the best so many (10)" },
     { .name = "--exhaustive", .type = OPTION_FLAG, .at = AT(exhaustive),
       .help = "simulate all that may fit" },
+    { .group = "Output",
+      .name = "--top", .type = OPTION_INT, .at = AT(top), .value = "K",
+      .min = 1, .max = 100000, .help = "list the best so many (10)" },
     { .name = "--emit", .type = OPTION_ENUM, .at = AT(emit), .value = "AS",
       .list = dialect_emit_names,
       .help = "print the best as %s" },
     { .name = "--json", .type = OPTION_OUT, .at = AT(json), .value = "FILE",
       .help = "write the plans as JSON; - is standard output" },
+    { .name = "--html", .type = OPTION_OUT, .at = AT(html), .value = "FILE",
+      .help = "write the plans and their front as one page; a .json gets its data alone" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot), .value = "FILE",
       .help = "draw time against cost, or memory, as .svg, .png or .pdf" },
     OPTION_FIGURE_LOOK(AT(look), "--plot"),
-    { .name = "--html", .type = OPTION_OUT, .at = AT(html), .value = "FILE",
-      .help = "write the plans and their front as one page; a .json gets its data alone" },
     { .name = "--timing", .type = OPTION_FLAG, .at = AT(timing),
       .help = "say how long planning took" },
     { .name = NULL },
@@ -109,7 +113,9 @@ static const struct usage usage = {
         "activation_checkpointing, placement, bucket_size.\n\n"
         "  smsim plan --model gpt3-175b --instance p4d.24xlarge --count 16..64 \\\n"
         "      --global-batch 1536 --sequence-length 2048\n"
-        "  smsim plan my.json --fix tensor=8 --objective cost --emit scenario\n\n"
+        "  smsim plan my.json --fix tensor=8 --objective cost --emit scenario\n"
+        "  smsim plan train.sh --set /cluster/instance=p5.48xlarge --count 2..8 \\\n"
+        "      --html plans.html\n\n"
         "Exit code 1 says that nothing fits, or that no plan keeps the budget; 130 that\n"
         "Ctrl-C ended the search: the best so far is printed, and said to be partial.\n",
     .options = options,

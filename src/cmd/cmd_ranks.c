@@ -32,7 +32,9 @@ static const struct usage usage = {
     .details = "pp, tp and rdp are a rank's pipeline, tensor and reduced data-parallel "
                "index; dp and mp\nits place in its data-parallel and model-parallel group "
                "(SageMaker's names).\n\n"
-               "  smsim ranks scenarios/bert-large-squad-2xp3.16xlarge.json\n",
+               "  smsim ranks scenarios/bert-large-squad-2xp3.16xlarge.json\n"
+               "  smsim ranks gpt3-175b-64xp4d.24xlarge\n"
+               "  smsim ranks launch.py --set /cluster/count=4\n",
     .options = options,
     .min_positional = 1,
     .max_positional = 1,

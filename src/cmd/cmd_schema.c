@@ -34,7 +34,8 @@ static const struct usage usage = {
                "member is renamed, removed or changes its meaning. The tables by which smsim reads a\n"
                "file give its schema. Rules that join several keys are checked by smsim check alone.\n\n"
                "  smsim schema scenario >scenario.schema.json\n"
-               "  smsim schema list\n",
+               "  smsim schema list\n"
+               "  smsim schema codes\n",
     .options = options,
     .min_positional = 0,
     .max_positional = 1,

@@ -46,6 +46,7 @@ static const struct usage usage = {
     .summary = "Simulates a scenario at every point of a grid and draws what comes out.\n"
                "SWEEP is a file, or the name of one in scenarios/sweeps.",
     .details = "  smsim sweep bert-large-scaling --out /tmp/scaling\n"
+               "  smsim sweep my-sweep.json --out out --resume --html out.html\n"
                "  mpirun -n 8 smsim sweep my-sweep.json --out out    (built with MPI=1)\n\n"
                "  { \"base\": \"bert-large-squad-2xp3.16xlarge-ddp\",\n"
                "    \"axes\": [ { \"path\": \"/cluster/count\", \"from\": 1, \"to\": 64, "

@@ -45,6 +45,8 @@ static void print_first(const char *text)
 static void print_option(const struct option *o)
 {
     char help[800];
+    if (o->group)
+        printf(".SS %s\n", o->group);
     fputs(".TP\n\\fB", stdout);
     for (const char *c = o->name; *c; c++)
         fputs(*c == '-' ? "\\-" : (char[]) { *c, '\0' }, stdout);

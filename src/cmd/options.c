@@ -48,9 +48,9 @@ static void print_help(const struct usage *u)
     snprintf(first, sizeof(first), "smsim %s ", u->command);
     report_wrap(stdout, first, "    ", u->arguments);
     printf("\n%s\n", u->summary);
-    if (u->options->name)
-        printf("\nOptions:\n");
     for (const struct option *o = u->options; o->name; o++) {
+        if (o == u->options || o->group)
+            printf("\n%s:\n", o->group ? o->group : "Options");
         char left[96], help[800];
         int n = snprintf(left, sizeof(left), "  %s%s%s", o->name, o->value ? " " : "",
                          o->value ? o->value : "");

@@ -29,6 +29,8 @@ struct option_list {
 };
 
 struct option {
+    const char
+        *group;       /* heading of this row and those after it; NULL: the last one's */
     const char *name; /* "--json"; NULL ends the table */
     enum option_type type;
     size_t at;         /* offset in the command's struct of arguments */
