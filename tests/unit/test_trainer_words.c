@@ -60,6 +60,42 @@ static const struct program_case unsloth[] = {
       "Unsloth's own kernels" },
 };
 
+#define PLAIN_MODEL IMPORTS "model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+#define SCENARIO_OF(PRECISION)                                               \
+    "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":" \
+    "4" PRECISION ",\"task\":\"causal-lm\"}}"
+#define TF32 ",\"precision\":\"tf32\""
+
+/* Products of fp32 are rounded where the text or an argument says so, and 16 bits are
+ * not said otherwise. */
+static const struct program_case products[] = {
+    { PLAIN_MODEL "Trainer(model=model, args=TrainingArguments('o', tf32=True,\n"
+                  "    per_device_train_batch_size=4)).train()\n",
+      SCENARIO_OF(TF32), NULL },
+    { PLAIN_MODEL "torch.backends.cuda.matmul.allow_tf32 = True\n"
+                  "Trainer(model=model, args=TrainingArguments('o',\n"
+                  "    per_device_train_batch_size=4)).train()\n",
+      SCENARIO_OF(TF32), NULL },
+    { PLAIN_MODEL "torch.set_float32_matmul_precision('high')\n"
+                  "Trainer(model=model, args=TrainingArguments('o',\n"
+                  "    per_device_train_batch_size=4)).train()\n",
+      SCENARIO_OF(TF32), NULL },
+    { PLAIN_MODEL "torch.set_float32_matmul_precision('highest')\n"
+                  "Trainer(model=model, args=TrainingArguments('o', tf32=False,\n"
+                  "    per_device_train_batch_size=4)).train()\n",
+      SCENARIO_OF(""), NULL },
+    { PLAIN_MODEL "torch.set_float32_matmul_precision('high')\n"
+                  "Trainer(model=model, args=TrainingArguments('o', tf32=True,\n"
+                  "    bf16=True, per_device_train_batch_size=4)).train()\n",
+      SCENARIO_OF(",\"precision\":\"amp_bf16\""), NULL },
+};
+
+static void test_products(void)
+{
+    for (size_t i = 0; i < COUNT(products); i++)
+        check_program(NULL, "train.py", &products[i]);
+}
+
 static void test_unsloth(void)
 {
     for (size_t i = 0; i < COUNT(unsloth); i++)
@@ -339,6 +375,7 @@ void test_trainer_words_register(void)
 {
     CU_pSuite s = CU_add_suite("trainer words", NULL, NULL);
     CU_add_test(s, "Unsloth", test_unsloth);
+    CU_add_test(s, "products of fp32", test_products);
     CU_add_test(s, "optimizers", test_optimizers);
     CU_add_test(s, "degrees", test_degrees);
     CU_add_test(s, "words that are refused", test_refused_words);

@@ -288,6 +288,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("accumulate_grad_batches", "/training/gradient_accumulation_steps", .kind = DIALECT_WHOLE),
     ROW("fp16", "/training/precision", .take = take_precision, .give = trainer_give_fp16),
     ROW("bf16", "/training/precision", .take = take_precision, .give = trainer_give_bf16),
+    ROW("tf32", "/training/precision", .kind = DIALECT_OWN), ROW("allow_tf32", "/training/precision", .kind = DIALECT_OWN),
     ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full", .written = true),
     ROW("activation_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("use_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
@@ -327,7 +328,7 @@ const struct dialect_option trainer_idle_rows[] = {
     ROW_IDLE("validation_*"), ROW_IDLE("test_file"), ROW_IDLE("cache_dir"), ROW_IDLE("trust_remote_code"),
     ROW_IDLE("remove_unused_columns"), ROW_IDLE("label_*"), ROW_IDLE("ddp_timeout"), ROW_IDLE("ddp_find_unused_parameters"),
     ROW_IDLE("preprocessing_num_workers"), ROW_IDLE("gradient_checkpointing_kwargs"), ROW_IDLE("fp16_opt_level"),
-    ROW_IDLE("half_precision_backend"), ROW_IDLE("tf32"), ROW_IDLE("dataset*"), ROW_IDLE("chat_template*"),
+    ROW_IDLE("half_precision_backend"), ROW_IDLE("fsdp_transformer_layer_cls_to_wrap"), ROW_IDLE("fsdp_min_num_params"), ROW_IDLE("dataset*"), ROW_IDLE("chat_template*"),
     ROW_IDLE("model_revision"), ROW_IDLE("use_fast*"), ROW_IDLE("log_level*"), ROW_IDLE("eos_token"),
     ROW_IDLE("pad_token"), ROW_IDLE("data_path"), ROW_IDLE("data_*"), ROW_IDLE("max_eval_samples"), ROW_IDLE("assistant_only_loss"),
     ROW_IDLE("average_tokens_across_devices"), ROW_IDLE("include_*"), ROW_IDLE("packing_strategy"), ROW_IDLE("dataloader_*"),
@@ -400,9 +401,26 @@ static void unresolve_hyper(struct launch_context *t)
     }
 }
 
+/* What nobody converts to 16 bits is in fp32, whose products "tf32" rounds
+ * (transformers/training_args.py); diffusers' scripts call it allow_tf32. */
+static void settle_products(struct launch_context *t)
+{
+    static const char at[] = "/training/precision";
+    static const char *const names[] = { "tf32", "allow_tf32", NULL };
+    for (const char *const *name = names; *name; name++) {
+        const struct value_item *it = launch_hyper(t, *name);
+        if (!it || !launch_true(it->value) || launch_has(t, at) ||
+            launch_is_unresolved(t, at))
+            continue;
+        launch_hear(t, it);
+        launch_set(t, at, json_string("tf32"), it);
+    }
+}
+
 void trainer_settle(struct launch_context *t)
 {
     unresolve_hyper(t);
+    settle_products(t);
     deepspeed_unresolved_autos(t);
 }
 

@@ -50,6 +50,7 @@ enum user_script_part {
     SCRIPT_BACKWARD,      /* loss.backward(), fabric.backward(loss) */
     SCRIPT_CLIPPED,       /* clip_grad_norm_(model.parameters(), 1.0) */
     SCRIPT_BOOSTER,       /* Booster(plugin=...) of Colossal-AI */
+    SCRIPT_PRODUCTS,      /* torch.set_float32_matmul_precision("high") */
     SCRIPT_PARTS
 };
 

@@ -101,6 +101,7 @@ static void choose_loop(struct user_script *g)
         SCRIPT_BACKWARD,  SCRIPT_CLIPPED,
     };
     choose(g, SCRIPT_COMPILED, NULL);
+    choose(g, SCRIPT_PRODUCTS, NULL);
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
         return;
     g->parts[SCRIPT_LOADER] = user_script_loader(g->python);
@@ -344,6 +345,21 @@ static void put_loose_base(struct user_script *g, struct arena *arena)
     }
 }
 
+/* Products of fp32 that PyTorch may round; on CUDA "medium" is "high"
+ * (aten/src/ATen/Context.cpp, setFloat32MatmulPrecision). */
+static void put_products(struct user_script *g, struct arena *arena)
+{
+    const struct python_call *c = g->parts[SCRIPT_PRODUCTS];
+    const struct value *word = user_script_given(c, "precision", "0"),
+                       *on = python_name(g->python,
+                                         "torch.backends.cuda.matmul.allow_tf32");
+    if (word && word->kind == VALUE_STRING &&
+        (strcmp(word->text, "high") == 0 || strcmp(word->text, "medium") == 0))
+        put_true(g, arena, "tf32", c->line, true);
+    if (on && launch_true(on))
+        put_true(g, arena, "tf32", on->line, true);
+}
+
 /* What calls do that no argument says. */
 static void put_switches(struct user_script *g, struct arena *arena)
 {
@@ -355,6 +371,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
         put_true(g, arena, "gradient_checkpointing",
                  on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
     put_optimizer(g, arena);
+    put_products(g, arena);
     put_steps(g, arena);
     /* peft/utils/other.py, prepare_model_for_kbit_training: True unless given */
     if (prepared)
