@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,16 +48,16 @@ static bool is_ours(struct arena *arena, const char *dir)
 }
 
 /* The nearest directory above this code that is our data or has them in share/smsim;
- * else NULL. */
+ * else the one fixed at build time. */
 static const char *near_code(struct arena *arena)
 {
     char path[PATH_SIZE];
     if (own_file(path))
-        return NULL;
+        return SMSIM_DATA_DIR;
     for (int up = 0; up < UP_MOST; up++) {
         char *slash = strrchr(path, '/');
         if (!slash)
-            return NULL;
+            break;
         *slash = '\0';
         const char *share = arena_printf(arena, "%s/share/smsim", path);
         if (is_ours(arena, share))
@@ -64,7 +65,19 @@ static const char *near_code(struct arena *arena)
         if (slash != path && is_ours(arena, path))
             return arena_strdup(arena, path);
     }
-    return NULL;
+    return SMSIM_DATA_DIR;
+}
+
+/* The same for the whole process: found once. */
+static pthread_once_t found = PTHREAD_ONCE_INIT;
+static char found_root[PATH_SIZE];
+
+static void find_root(void)
+{
+    struct arena arena;
+    arena_init(&arena);
+    snprintf(found_root, sizeof(found_root), "%s", near_code(&arena));
+    arena_release(&arena);
 }
 
 const char *datadir_root(struct arena *arena)
@@ -72,8 +85,8 @@ const char *datadir_root(struct arena *arena)
     const char *set = getenv("SMSIM_DATA");
     if (set && set[0])
         return arena_strdup(arena, set);
-    const char *near = near_code(arena);
-    return near ? near : SMSIM_DATA_DIR;
+    pthread_once(&found, find_root);
+    return found_root;
 }
 
 static bool has_suffix(const char *s)
