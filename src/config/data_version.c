@@ -36,7 +36,7 @@ static void add_file(struct data_version *v, struct arena *arena, const char *fo
     char *text = file_read(path, FILE_MAX_B, &len, &err);
     v->hash = fnv_add(v->hash, folder, strlen(folder) + 1);
     v->hash = fnv_add(v->hash, name, strlen(name) + 1);
-    v->hash = fnv_add(v->hash, text ? text : "", len);
+    v->hash = fnv_add_words(v->hash, text ? text : "", len);
     v->files += text != NULL;
     free(text);
 }

@@ -27,7 +27,7 @@ void inputs_note(struct inputs *in, struct arena *arena, const char *file,
                  const char *text, size_t len)
 {
     struct input_ref input = named(arena, file);
-    input.hash = text ? fnv_add(fnv_start, text, len) : INPUT_MISSING;
+    input.hash = text ? fnv_add_words(fnv_start, text, len) : INPUT_MISSING;
     for (int64_t i = 0; i < in->list.n; i++) {
         const struct input_ref *known = &in->list.v[i];
         if (known->kind == input.kind && known->hash == input.hash &&
@@ -48,7 +48,7 @@ uint64_t inputs_hash_now(enum input_kind kind, const char *name)
                            ? arena_printf(&arena, "%s/%s", datadir_root(&arena), name)
                            : name;
     char *text = file_read(file, FILE_MAX_B, &len, &err);
-    uint64_t hash = text ? fnv_add(fnv_start, text, len) : INPUT_MISSING;
+    uint64_t hash = text ? fnv_add_words(fnv_start, text, len) : INPUT_MISSING;
     free(text);
     arena_release(&arena);
     return hash;
