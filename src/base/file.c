@@ -14,10 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *read_stream(FILE *in, const char *path, size_t max_B, size_t *len,
-                         struct err *err)
+enum { UNKNOWN_B = 4096 };
+
+/* likely_B: about how long it is. */
+static char *read_stream(FILE *in, const char *path, size_t likely_B, size_t max_B,
+                         size_t *len, struct err *err)
 {
-    size_t cap = 4096, n = 0;
+    size_t cap = (likely_B < max_B ? likely_B : max_B) + 2, n = 0;
     char *text = xmalloc(cap);
     for (;;) {
         size_t got = fread(text + n, 1, cap - 1 - n, in);
@@ -77,7 +80,7 @@ static int cannot_read(const char *path, struct err *err)
 
 /* Opening a pipe without a writer would wait for ever, and a device may do anything:
  * neither is opened. Looked at again once open, as the name may have changed hands. */
-static FILE *open_regular(const char *path, struct err *err)
+static FILE *open_regular(const char *path, size_t *likely_B, struct err *err)
 {
     bool given = is_descriptor(path);
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (given ? 0 : O_NONBLOCK);
@@ -97,6 +100,8 @@ static FILE *open_regular(const char *path, struct err *err)
         cannot_read(path, err);
     else
         file_guard_note(&st);
+    if (in && S_ISREG(st.st_mode) && st.st_size > 0)
+        *likely_B = (size_t)st.st_size;
     if (!in && fd >= 0)
         close(fd);
     return in;
@@ -105,13 +110,14 @@ static FILE *open_regular(const char *path, struct err *err)
 char *file_read(const char *path, size_t max_B, size_t *len, struct err *err)
 {
     if (strcmp(path, "-") == 0)
-        return read_stream(stdin, "standard input", max_B, len, err);
+        return read_stream(stdin, "standard input", UNKNOWN_B, max_B, len, err);
     if (!fence_allows(path)) {
         err_set_file(err, path, "is outside of what may be read here");
         return NULL;
     }
-    FILE *in = open_regular(path, err);
-    char *text = in ? read_stream(in, path, max_B, len, err) : NULL;
+    size_t likely_B = UNKNOWN_B;
+    FILE *in = open_regular(path, &likely_B, err);
+    char *text = in ? read_stream(in, path, likely_B, max_B, len, err) : NULL;
     if (in)
         fclose(in);
     return text;

@@ -88,7 +88,8 @@ char *scan_string(struct scan *s)
     scan_need(s, '"');
     if (s->bad)
         return s->at + strlen(s->at);
-    char *text = s->at, *to = text;
+    char *text = s->at, *to = text + strcspn(text, "\"\\"); /* as it is until there */
+    s->at = to;
     while (*s->at && *s->at != '"') {
         bool is_escape = *s->at == '\\';
         char c = is_escape ? escaped(*++s->at) : *s->at;
