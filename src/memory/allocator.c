@@ -66,6 +66,11 @@ static int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
     return (int32_t)word * 64 + __builtin_ctzll(filled);
 }
 
+static bool is_filled(const struct allocator_pool *pool, int32_t bin)
+{
+    return pool->filled[(uint32_t)bin / 64] >> bin % 64 & 1;
+}
+
 static void fill_bin(struct allocator_pool *pool, int32_t bin)
 {
     pool->filled[(uint32_t)bin / 64] |= UINT64_C(1) << bin % 64;
@@ -131,13 +136,14 @@ static void list(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
     int32_t bin = bin_of(b->size_B);
-    struct allocator_link *head = &pool->bins[bin], *larger = head, *smaller;
-    if (head->larger == head)
+    struct allocator_link *head = &pool->bins[bin];
+    if (is_filled(pool, bin)) {
+        struct allocator_link *larger = place_of(head, b);
+        join(&b->link, larger->smaller, larger);
+    } else {
         fill_bin(pool, bin);
-    else
-        larger = place_of(head, b);
-    smaller = larger->smaller;
-    join(&b->link, smaller, larger);
+        join(&b->link, head, head);
+    }
     b->bin = bin;
     if (is_whole_segment(b))
         join(&b->whole, &pool->whole, pool->whole.larger);
@@ -359,8 +365,6 @@ static void pool_init(struct allocator_pool *pool)
 {
     pool->latest = NULL;
     pool->whole = (struct allocator_link) { &pool->whole, &pool->whole };
-    for (int i = 0; i < ALLOCATOR_BINS; i++)
-        pool->bins[i] = (struct allocator_link) { &pool->bins[i], &pool->bins[i] };
     pool->any = 0;
     memset(pool->filled, 0, sizeof(pool->filled));
 }

@@ -47,7 +47,7 @@ struct allocator_pool {
     struct allocator_link whole;          /* free blocks of bins that are segments */
     uint32_t any;                         /* bits: words of `filled` that are not 0 */
     uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks */
-    struct allocator_link bins[ALLOCATOR_BINS];
+    struct allocator_link bins[ALLOCATOR_BINS]; /* any content where not filled */
 };
 
 struct allocator {

@@ -200,6 +200,15 @@ static int64_t replay_peak_B(const struct ledger *l, struct reserved_how how,
     return peak_B;
 }
 
+struct reserved_memo *reserved_memo_new(struct arena *arena, int32_t log2)
+{
+    struct reserved_memo *memo = ARENA_NEW(arena, struct reserved_memo);
+    *memo = (struct reserved_memo) {
+        ARENA_ARRAY(arena, (int64_t)1 << log2, struct reserved_replay), log2
+    };
+    return memo;
+}
+
 struct replay_key {
     uint64_t v[2];
 };
@@ -218,7 +227,7 @@ static int64_t peak_B(struct reserved_memo *memo, const struct ledger *l,
                       struct reserved_how how, int64_t room_B)
 {
     struct replay_key key = key_of(l, how);
-    size_t at = key.v[1] >> (64 - RESERVED_KNOWN_LOG2);
+    size_t at = memo->log2 ? key.v[1] >> (64 - memo->log2) : 0;
     bool is_known = memcmp(memo->known[at].key, key.v, sizeof(key.v)) == 0;
     const struct reserved_replay *known = &memo->known[at];
     if (is_known && (known->full_B ? known->full_B == room_B : known->peak_B <= room_B))

@@ -9,6 +9,7 @@
 #ifndef MEMORY_RESERVED_H
 #define MEMORY_RESERVED_H
 
+#include "base/arena.h"
 #include "memory/ledger.h"
 
 /* What of a library the replay depends on. */
@@ -29,11 +30,15 @@ struct reserved_replay {
 };
 
 /* Stages of a pipeline, and points of a sweep, are often alike. A later replay takes an
- * earlier one's place. Zeroed: none; of one thread. */
-enum { RESERVED_KNOWN_LOG2 = 12 };
+ * earlier one's place. Of one thread. */
 struct reserved_memo {
-    struct reserved_replay known[1 << RESERVED_KNOWN_LOG2];
+    struct reserved_replay *known; /* [2^log2] */
+    int32_t log2;
 };
+
+/* One of none, for that many stages of one step or for those of many steps. */
+enum { RESERVED_OF_STEP_LOG2 = 6, RESERVED_OF_MANY_LOG2 = 12 };
+struct reserved_memo *reserved_memo_new(struct arena *arena, int32_t log2);
 
 /* The most bytes of segments over three steps, or two where the second takes no more, of
  * a stage's ledger; never less than its live tensors. Activations of microbatches in

@@ -47,7 +47,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
 {
     int64_t least = INT64_MAX, nccl_B = communicators_B(s);
     struct reserved_memo *replays =
-        memo ? &memo->replays : ARENA_NEW(arena, struct reserved_memo);
+        memo ? memo->replays : reserved_memo_new(arena, RESERVED_OF_STEP_LOG2);
     m->n_stages = (int32_t)s->parallel.pipeline;
     m->stages = ARENA_ARRAY(arena, m->n_stages, struct stage_memory);
     int64_t *left = ARENA_ARRAY(arena, m->n_stages, int64_t);
@@ -253,11 +253,12 @@ struct simulate_memo *simulate_memo_of(struct cfg_loader *loader)
     struct cfg_loader *shared = loader->shared;
     if (!shared)
         return NULL;
-    if (!cache_find(shared, "simulate", "memo", &known)) {
-        known = ARENA_NEW(&shared->arena, struct simulate_memo);
-        cache_add(shared, "simulate", "memo", known);
-    }
-    return (struct simulate_memo *)known;
+    if (cache_find(shared, "simulate", "memo", &known))
+        return (struct simulate_memo *)known;
+    struct simulate_memo *memo = ARENA_NEW(&shared->arena, struct simulate_memo);
+    memo->replays = reserved_memo_new(&shared->arena, RESERVED_OF_MANY_LOG2);
+    cache_add(shared, "simulate", "memo", memo);
+    return memo;
 }
 
 int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,

@@ -67,9 +67,9 @@ struct cost_result {
 };
 
 /* What simulations of one thread leave to those after them: nothing of it changes a
- * result. Zeroed: nothing yet. */
+ * result. */
 struct simulate_memo {
-    struct reserved_memo replays; /* of the allocator */
+    struct reserved_memo *replays; /* of the allocator */
 };
 
 /* That of the loader that lends files to this one, which owns it; NULL: there is

@@ -13,10 +13,13 @@ static int64_t peak_B(const struct ledger_event *events, int64_t n, int64_t begi
                       struct reserved_how how, int64_t capacity_B)
 {
     struct ledger l = { .n_before = begin };
-    struct reserved_memo memo = { .known = { { .peak_B = 0 } } };
+    struct arena arena;
+    arena_init(&arena);
+    struct reserved_memo *memo = reserved_memo_new(&arena, 0);
     for (int64_t i = 0; i < n; i++)
         ledger_record(&l, events[i]);
-    int64_t reserved_B = reserved_by_stage_B(&memo, &l, how, capacity_B);
+    int64_t reserved_B = reserved_by_stage_B(memo, &l, how, capacity_B);
+    arena_release(&arena);
     ledger_release(&l);
     return reserved_B;
 }
