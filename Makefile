@@ -14,6 +14,7 @@ PKG_LD   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 ALL_CF    = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) $(CFLAGS) $(SANITIZE) -fopenmp -fPIC \
             -fvisibility=hidden -Isrc -MMD -MP $(PKG_CF)
 ALL_LD    = -Wl,--as-needed $(SANITIZE) -fopenmp $(PKG_LD) -lm -ldl
+FIXED    ?= $(if $(PIE),-pie,-no-pie)# at a fixed address its tables need no relocation (SECURITY.md)
 ifdef MPI # sweeps over the ranks of mpirun: make MPI=1
 ALL_CF   += -DSMSIM_MPI $(shell pkg-config --cflags ompi-c)
 ALL_LD   += $(shell pkg-config --libs ompi-c)
@@ -226,7 +227,7 @@ clean:                          ## remove what was built
 
 $(BUILD)/smsim: $(BUILD)/src/main.o $(OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(ALL_LD)
+	$(Q)$(CC) $(FIXED) -o $@ $^ $(ALL_LD)
 
 # libsmsim: the program without its commands; nothing but smsim.h's names is seen of it
 LIB_OBJ   = $(filter-out $(BUILD)/src/cmd/% $(BUILD)/src/schema/% $(BUILD)/src/page/% $(BUILD)/src/serve/%,$(filter $(BUILD)/src/%,$(OBJ)))
