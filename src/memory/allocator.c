@@ -236,7 +236,7 @@ static void split(struct allocator *a, struct allocator_block *b, int64_t size_B
                   bool small)
 {
     int64_t left_B = b->size_B - size_B;
-    if (small ? left_B < ROUND_B : left_B <= SMALL_B)
+    if (small || a->expandable ? left_B < ROUND_B : left_B <= SMALL_B)
         return;
     struct allocator_block *left = new_block(a);
     *left = (struct allocator_block) { .address = b->address + size_B,
@@ -248,6 +248,8 @@ static void split(struct allocator *a, struct allocator_block *b, int64_t size_B
         b->after->before = left;
     b->after = left;
     b->size_B = size_B;
+    if (b->pool->last == b)
+        b->pool->last = left;
     add_free(left);
 }
 
@@ -259,6 +261,8 @@ static void merge(struct allocator *a, struct allocator_block *b)
     b->after = after->after;
     if (b->after != EDGE)
         b->after->before = b;
+    if (b->pool->last == after)
+        b->pool->last = b;
     drop_block(a, after);
 }
 
@@ -281,6 +285,78 @@ static void give_back(struct allocator *a, struct allocator_pool *pool)
     }
 }
 
+static int64_t page_of(const struct allocator *a, const struct allocator_pool *pool)
+{
+    return pool >= a->small && pool < a->small + ALLOCATOR_STREAMS ? SMALL_SEGMENT_B
+                                                                   : LARGE_SEGMENT_B;
+}
+
+/* A piece that a free block keeps when its pages are unmapped. */
+static void keep_piece(struct allocator *a, struct allocator_block like,
+                       struct allocator_block *before, struct allocator_block *after)
+{
+    struct allocator_block *b = new_block(a);
+    *b = like;
+    b->before = before;
+    b->after = after;
+    if (before != EDGE)
+        before->after = b;
+    if (after != EDGE)
+        after->before = b;
+    add_free(b);
+}
+
+/* Unmaps the pages in which the free block alone lies. The segment ends before them if
+ * it was the last; else they leave a hole that no block spans. */
+static void unmap_block(struct allocator *a, struct allocator_block *b, int64_t page_B)
+{
+    struct allocator_pool *pool = b->pool;
+    struct allocator_block was = *b;
+    int64_t end = was.address + was.size_B;
+    int64_t from = rounded(was.address, page_B), to = end / page_B * page_B;
+    if (from >= to)
+        return;
+    bool last = pool->last == b;
+    remove_free(b);
+    drop_block(a, b);
+    a->reserved_B -= to - from;
+    if (was.before != EDGE)
+        was.before->after = EDGE;
+    if (was.after != EDGE)
+        was.after->before = EDGE;
+    struct allocator_block piece = { .address = was.address,
+                                     .size_B = from - was.address,
+                                     .pool = pool };
+    if (piece.size_B > 0)
+        keep_piece(a, piece, was.before, EDGE);
+    if (last) {
+        pool->end = from;
+        pool->last = piece.size_B > 0     ? pool->latest
+                     : was.before != EDGE ? was.before
+                                          : NULL;
+        return;
+    }
+    piece.address = to;
+    piece.size_B = end - to;
+    if (piece.size_B > 0)
+        keep_piece(a, piece, EDGE, was.after);
+}
+
+static void unmap_pages(struct allocator *a, struct allocator_pool *pool)
+{
+    int64_t page_B = page_of(a, pool);
+    list_latest(pool);
+    for (int32_t bin = next_bin(pool, bin_of(page_B)); bin < ALLOCATOR_BINS;
+         bin = next_bin(pool, bin + 1)) {
+        struct allocator_link *head = &pool->bins[bin], *at = head->larger, *next;
+        for (; at != head; at = next) {
+            next = at->larger;
+            unmap_block(a, block_of(at), page_B);
+        }
+    }
+    list_latest(pool);
+}
+
 static int64_t segment_B(int64_t size_B)
 {
     if (size_B <= SMALL_B)
@@ -288,21 +364,68 @@ static int64_t segment_B(int64_t size_B)
     return size_B < LARGE_LEAST_B ? LARGE_SEGMENT_B : rounded(size_B, LARGE_ROUND_B);
 }
 
+/* Before memory is asked of the GPU that it has not. */
+static void make_room(struct allocator *a)
+{
+    void (*give)(struct allocator *, struct allocator_pool *) =
+        a->expandable ? unmap_pages : give_back;
+    a->was_full = true;
+    if (a->wait)
+        a->wait(a->owner);
+    for (int i = 0; i < ALLOCATOR_STREAMS; i++) {
+        give(a, &a->small[i]);
+        give(a, &a->large[i]);
+    }
+}
+
+static void reserve(struct allocator *a, int64_t size_B)
+{
+    a->reserved_B += size_B;
+    a->peak_B = a->reserved_B > a->peak_B ? a->reserved_B : a->peak_B;
+}
+
+/* The last block of an expandable segment with as many more pages as the ask lacks. */
+static struct allocator_block *grow(struct allocator *a,
+                                    const struct allocator_ask *ask)
+{
+    struct allocator_pool *pool = ask->pool;
+    int64_t page_B = page_of(a, pool), more_B = 0;
+    for (int try = 0; try < 2; try++) {
+        int64_t there_B = pool->last && !pool->last->used ? pool->last->size_B : 0;
+        more_B = rounded(ask->size_B - there_B, page_B);
+        if (a->reserved_B + more_B <= a->capacity_B)
+            break;
+        if (try == 0)
+            make_room(a);
+    }
+    reserve(a, more_B);
+    struct allocator_block *b = pool->last;
+    if (b && !b->used) {
+        remove_free(b);
+        b->size_B += more_B;
+    } else {
+        b = new_block(a);
+        *b = (struct allocator_block) { .address = pool->end,
+                                        .size_B = more_B,
+                                        .pool = pool,
+                                        .before = pool->last ? pool->last : EDGE,
+                                        .after = EDGE };
+        if (pool->last)
+            pool->last->after = b;
+        pool->last = b;
+    }
+    pool->end += more_B;
+    a->next_address += more_B;
+    return b;
+}
+
 static struct allocator_block *new_segment(struct allocator *a,
                                            struct allocator_pool *pool, int64_t size_B)
 {
     int64_t segment = segment_B(size_B);
-    if (a->reserved_B + segment > a->capacity_B) {
-        a->was_full = true;
-        if (a->wait)
-            a->wait(a->owner);
-        for (int i = 0; i < ALLOCATOR_STREAMS; i++) {
-            give_back(a, &a->small[i]);
-            give_back(a, &a->large[i]);
-        }
-    }
-    a->reserved_B += segment;
-    a->peak_B = a->reserved_B > a->peak_B ? a->reserved_B : a->peak_B;
+    if (a->reserved_B + segment > a->capacity_B)
+        make_room(a);
+    reserve(a, segment);
     struct allocator_block *b = new_block(a);
     *b = (struct allocator_block) { .address = a->next_address,
                                     .size_B = segment,
@@ -332,7 +455,7 @@ struct allocator_block *allocator_take(struct allocator *a, struct allocator_ask
 {
     struct allocator_block *b = best_fit(ask);
     if (!b)
-        b = new_segment(a, ask->pool, ask->size_B);
+        b = a->expandable ? grow(a, ask) : new_segment(a, ask->pool, ask->size_B);
     if (b->size_B > ask->most_B)
         ask->most_B = b->size_B;
     split(a, b, ask->size_B, ask->small);
@@ -363,15 +486,17 @@ struct allocator_place allocator_place(const struct allocator_block *block)
 
 static void pool_init(struct allocator_pool *pool)
 {
-    pool->latest = NULL;
+    pool->latest = pool->last = NULL;
+    pool->end = 0;
     pool->whole = (struct allocator_link) { &pool->whole, &pool->whole };
     pool->any = 0;
     memset(pool->filled, 0, sizeof(pool->filled));
 }
 
-void allocator_init(struct allocator *a, int64_t capacity_B)
+void allocator_init(struct allocator *a, int64_t capacity_B, bool expandable)
 {
     a->capacity_B = capacity_B;
+    a->expandable = expandable;
     a->reserved_B = a->peak_B = a->next_address = 0;
     a->was_full = false;
     a->wait = NULL;

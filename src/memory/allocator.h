@@ -11,6 +11,11 @@
  * neighbours merge. When the GPU is full, the allocator waits for it, and segments that
  * are free as a whole are given back (release_cached_blocks).
  *
+ * With expandable segments (PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True) a pool has
+ * one segment of addresses without end. Pages of 20 MiB (small blocks: 2 MiB) are mapped
+ * after its last block, which grows if it is free; blocks are split down to 512 B; and
+ * when the GPU is full, all pages in which nothing lies are unmapped.
+ *
  * Free blocks are in bins (as in Masmano et al.: TLSF, ECRTS 2004), each in order, so
  * that finding the smallest that fits is O(1) but for those of nearly its size. The one
  * that became free last is in none yet: it is often the next to be taken. Blocks stay
@@ -44,6 +49,8 @@ struct allocator_link {
 
 struct allocator_pool {
     struct allocator_block *latest;       /* became free last, in no bin; NULL: none */
+    struct allocator_block *last;         /* of an expandable segment; NULL: none */
+    int64_t end;                          /* its address after the last page */
     struct allocator_link whole;          /* free blocks of bins that are segments */
     uint32_t any;                         /* bits: words of `filled` that are not 0 */
     uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks */
@@ -54,17 +61,19 @@ struct allocator {
     int64_t capacity_B;        /* for segments */
     int64_t reserved_B;        /* segments held */
     int64_t peak_B;            /* the most that were */
+    bool expandable;           /* segments are */
     bool was_full;             /* segments had to be given back, or would not fit */
     void (*wait)(void *owner); /* before that: frees what the GPU has not passed yet;
                                   NULL: nothing */
     void *owner;
     struct allocator_pool small[ALLOCATOR_STREAMS], large[ALLOCATOR_STREAMS];
-    int64_t next_address; /* segments are made in rising order */
+    int64_t next_address; /* segments are made in rising order; expandable ones: bytes
+                             mapped so far */
     struct arena blocks;
     struct allocator_block *spare; /* the first of those that are not in use any more */
 };
 
-void allocator_init(struct allocator *a, int64_t capacity_B);
+void allocator_init(struct allocator *a, int64_t capacity_B, bool expandable);
 
 /* Blocks in use go too. */
 void allocator_release(struct allocator *a);

@@ -42,6 +42,7 @@ static bool keeps_made(struct replay *r, struct shelf *s)
 static void note_segment(struct replay *r, const struct allocator_pool *pool,
                          int64_t size_B)
 {
+    r->would_differ |= r->how.expandable; /* the last block is longer then */
     for (const struct shelf *s = r->shelves; s; s = s->hh.next)
         r->would_differ |=
             s->ask.pool == pool && s->ask.size_B <= size_B && size_B < s->ask.most_B;
@@ -179,7 +180,7 @@ static int64_t replay_peak_B(const struct ledger *l, struct reserved_how how,
 {
     struct allocator allocator;
     struct replay r = { 0 };
-    allocator_init(&allocator, capacity_B);
+    allocator_init(&allocator, capacity_B, how.expandable);
     allocator.wait = await_gpu;
     allocator.owner = &r;
     replay_compile(&r, &allocator, l, how);
@@ -217,7 +218,8 @@ static struct replay_key key_of(const struct ledger *l, struct reserved_how how)
 {
     uint64_t before = mix64((uint64_t)l->n_before), all = mix64((uint64_t)l->n_events);
     return (struct replay_key) {
-        { mix64(l->key[0] ^ before ^ (how.grows + 2u * how.streams + 4u * how.late)) |
+        { mix64(l->key[0] ^ before ^
+                (how.grows + 2u * how.streams + 4u * how.late + 8u * how.expandable)) |
               1,
           mix64(l->key[1] + all) }
     };

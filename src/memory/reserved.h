@@ -19,6 +19,7 @@ struct reserved_how {
         streams; /* buffers are on streams of their own, whose blocks are for no other */
     bool late; /* blocks that the GPU has not passed count (LEDGER_LATE); else they are
                     free at once: what the job cannot do without */
+    bool expandable; /* segments are: PYTORCH_CUDA_ALLOC_CONF */
 };
 
 /* A replay that was made, by two 64-bit hashes of the events, of what of them is before

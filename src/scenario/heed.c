@@ -236,6 +236,11 @@ static bool ranks(const struct scenario *s)
     return s->cluster.n_gpus > 1;
 }
 
+static bool hears_environment(const struct scenario *s)
+{
+    return ranks(s) || s->software.expandable_segments;
+}
+
 static bool nodes(const struct scenario *s)
 {
     return s->cluster.n_instances > 1;
@@ -425,7 +430,7 @@ static const struct row {
     { "/training/gradient_dtype", ranks, "there is one GPU" },
     { "/training/cuda_graphs", captures, "the model has no layer with one of these parts" },
     { "/software/nccl", ranks, "there is one GPU" },
-    { "/software/environment", ranks, "there is one GPU" },
+    { "/software/environment", hears_environment, "there is one GPU" },
     { "/software/horovod", horovod, "Horovod does not reduce the gradients" },
     { "/software/smddp", smddp, "the backend is NCCL" },
     { "/software/smddp", full,

@@ -1,5 +1,6 @@
 #include "scenario/nccl_environment.h"
 
+#include "scenario/allocator_environment.h"
 #include "scenario/libraries.h"
 #include "scenario/releases.h"
 
@@ -342,6 +343,8 @@ static const struct {
     { "HOROVOD_GPU_OPERATIONS", NULL, BUILD, ANY },
     { "HOROVOD_WITH_PYTORCH", NULL, BUILD, ANY },
     { "HOROVOD_WITH_TENSORFLOW", NULL, BUILD, ANY },
+    { "PYTORCH_CUDA_ALLOC_CONF", allocator_environment, NULL, ANY },
+    { "PYTORCH_ALLOC_CONF", allocator_environment, NULL, ANY },
     { "NCCL_MIN_NCHANNELS", NULL, CHANNELS, NUMBER },
     { "NCCL_MAX_NCHANNELS", NULL, CHANNELS, NUMBER },
     { "NCCL_MIN_CTAS", NULL, CHANNELS, NUMBER },
@@ -389,8 +392,13 @@ static const struct {
 
 static bool has_prefix(const char *name)
 {
-    static const char *const prefixes[] = { "NCCL_", "FI_", "OFI_NCCL_", "SMP_",
-                                            "HOROVOD_" };
+    static const char *const prefixes[] = { "NCCL_",
+                                            "FI_",
+                                            "OFI_NCCL_",
+                                            "SMP_",
+                                            "HOROVOD_",
+                                            "PYTORCH_CUDA_ALLOC_CONF",
+                                            "PYTORCH_ALLOC_CONF" };
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             return true;

@@ -1,5 +1,5 @@
-/* The variables that steer NCCL, its network plugin and Horovod: what each does here, and
- * why the others do nothing. */
+/* The variables that steer NCCL, its network plugin, Horovod and PyTorch's allocator: what
+ * each does here, and why the others do nothing. */
 #ifndef SCENARIO_NCCL_ENVIRONMENT_H
 #define SCENARIO_NCCL_ENVIRONMENT_H
 

@@ -16,6 +16,7 @@
  *         rules that join sections; keys that nothing heeds; size of a replay
  *     distribution/: SageMaker's dictionary; sagemaker: where its libraries run
  *     nccl_environment: NCCL's variables
+ *     allocator_environment: those of PyTorch's allocator
  *     background: other jobs on the same fabric
  *     assumed: defaults that were taken */
 #ifndef SCENARIO_SCENARIO_H
@@ -35,6 +36,7 @@ struct software { /* versions; NULL: not given */
                                          from that choice */
     bool has_protocol, has_algorithm; /* NCCL_PROTO, NCCL_ALGO are set */
     bool no_nvls;                     /* NCCL_NVLS_ENABLE=0 */
+    bool expandable_segments;         /* PYTORCH_CUDA_ALLOC_CONF has them */
     bool simple_on_efa;               /* the launcher holds NCCL to Simple there */
 };
 

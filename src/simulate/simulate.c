@@ -21,7 +21,8 @@ static struct stage_memory stage_memory(const struct step *step,
     const struct ledger *l = &step->ledger;
     const struct library_row *library = library_of(&s->parallel);
     struct reserved_how how = { .grows = !library->states_at_start,
-                                .streams = library->streams };
+                                .streams = library->streams,
+                                .expandable = s->software.expandable_segments };
     int64_t room_B = gpu->memory_B - gpu->context_B - nccl_B;
     int64_t reserved = reserved_by_stage_B(memo, l, how, room_B);
     how.late = s->training.framework->tensors.record_stream && s->parallel.tensor > 1;

@@ -26,6 +26,8 @@ static int64_t peak_B(const struct ledger_event *events, int64_t n, int64_t begi
 
 enum { MIB = 1 << 20, BLOCKS_MAX = 8 };
 
+static const struct reserved_how made_in_step = { .grows = true }, made_before = { 0 };
+
 static struct allocator_block *take(struct allocator *a, int64_t size_B,
                                     enum allocator_stream stream)
 {
@@ -66,7 +68,7 @@ static void test_segments(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct allocator a;
         struct allocator_block *blocks[BLOCKS_MAX] = { NULL };
-        allocator_init(&a, INT64_MAX);
+        allocator_init(&a, INT64_MAX, false);
         for (int j = 0; j < BLOCKS_MAX; j++) {
             int64_t size = cases[i].sizes[j];
             if (size > 0) {
@@ -153,7 +155,7 @@ static void test_against_search(void)
     uint64_t random = 1;
     int64_t wrong = 0;
     p.n = p.reserved_B = 0;
-    allocator_init(&a, INT64_MAX);
+    allocator_init(&a, INT64_MAX, false);
     for (int i = 0; i < OPERATIONS; i++) {
         random = mix64(random);
         int32_t at = (int32_t)(random % OWNERS);
@@ -173,10 +175,110 @@ static void test_against_search(void)
     allocator_release(&a);
 }
 
+/* One expandable segment: the smallest free piece that is large enough is taken, else
+ * the last one grows by whole pages. */
+static void take_expandable(struct pieces *p, int64_t size_B, int32_t owner, bool small)
+{
+    int64_t page_B = small ? 2 * MIB : 20 * MIB, best = p->n;
+    size_B = (size_B + 511) / 512 * 512;
+    for (int64_t i = 0; i < p->n; i++)
+        if (p->v[i].owner == 0 && p->v[i].size_B >= size_B &&
+            (best == p->n || p->v[i].size_B < p->v[best].size_B))
+            best = i;
+    if (best == p->n) {
+        if (p->n > 0 && p->v[p->n - 1].owner == 0)
+            best--;
+        else
+            insert_piece(p, best, (struct piece) { 0, 0, small, false });
+        int64_t lacks_B = size_B - p->v[best].size_B;
+        int64_t more_B = (lacks_B + page_B - 1) / page_B * page_B;
+        p->v[best].size_B += more_B;
+        p->reserved_B += more_B;
+    }
+    int64_t left_B = p->v[best].size_B - size_B;
+    p->v[best].owner = owner;
+    p->v[best].size_B = size_B;
+    if (left_B > 0)
+        insert_piece(p, best + 1, (struct piece) { left_B, 0, small, false });
+}
+
+static void test_expandable_against_search(void)
+{
+    enum { OPERATIONS = 20000, OWNERS = 64 };
+    static struct pieces p[2];
+    struct allocator_block *blocks[OWNERS] = { NULL };
+    bool small[OWNERS];
+    struct allocator a;
+    uint64_t random = 7;
+    int64_t wrong = 0;
+    allocator_init(&a, INT64_MAX, true);
+    for (int i = 0; i < OPERATIONS; i++) {
+        random = mix64(random);
+        int32_t at = (int32_t)(random % OWNERS);
+        int64_t size_B = (int64_t)(1 + (random >> 8) % 15) << (random >> 16) % 25;
+        if (blocks[at]) {
+            allocator_free(&a, blocks[at]);
+            give_piece(&p[small[at]], at + 1);
+            blocks[at] = NULL;
+        } else {
+            small[at] = (size_B + 511) / 512 * 512 <= MIB;
+            blocks[at] = take(&a, size_B, ALLOCATOR_COMPUTE);
+            take_expandable(&p[small[at]], size_B, at + 1, small[at]);
+        }
+        wrong += a.reserved_B != p[0].reserved_B + p[1].reserved_B;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT(a.reserved_B > 100 * (int64_t)MIB);
+    allocator_release(&a);
+}
+
+/* A full GPU: pages in which nothing lies go, at the end and between blocks; blocks on
+ * both sides of the hole stay apart. */
+static void test_expandable_full(void)
+{
+    struct allocator a;
+    allocator_init(&a, 200 * MIB, true);
+    struct allocator_block *b[4];
+    for (int i = 0; i < 4; i++) /* pages of 20 MiB: 0-30-60-90-120 */
+        b[i] = take(&a, 30 * MIB, ALLOCATOR_COMPUTE);
+    CU_ASSERT_EQUAL(a.reserved_B, 120 * MIB);
+    allocator_free(&a, b[1]); /* 30 to 60: the page from 40 on is free */
+    allocator_free(&a, b[3]); /* 90 to 120: that from 100 on */
+    struct allocator_block *c = take(&a, 130 * MIB, ALLOCATOR_COMPUTE);
+    /* 100 mapped with 10 free at their end, which grow by 120 */
+    CU_ASSERT_EQUAL(a.reserved_B, 200 * MIB);
+    CU_ASSERT_EQUAL(allocator_place(c).address, 90 * MIB);
+    struct allocator_block *d = take(&a, 10 * MIB, ALLOCATOR_COMPUTE);
+    CU_ASSERT_EQUAL(allocator_place(d).address, 30 * MIB); /* before the hole */
+    allocator_free(&a, d);
+    allocator_free(&a, b[0]); /* 0 to 40 are one, which ends at the hole */
+    struct allocator_block *e = take(&a, 40 * MIB, ALLOCATOR_COMPUTE);
+    CU_ASSERT_EQUAL(allocator_place(e).address, 0);
+    CU_ASSERT_EQUAL(a.reserved_B, 200 * MIB);
+    struct allocator_block *f = take(&a, 40 * MIB, ALLOCATOR_COMPUTE);
+    CU_ASSERT_EQUAL(a.reserved_B, 240 * MIB); /* does not fit */
+    allocator_free(&a, f);
+    allocator_release(&a);
+}
+
+/* Activations of one size between workspace of others: whole segments are too small for
+ * the next, pages are not. */
+static void test_expandable_steps(void)
+{
+    static const struct ledger_event events[] = {
+        { LEDGER_ACTIVATIONS, 0, 30 * MIB }, { LEDGER_ACTIVATIONS, 0, -30 * MIB },
+        { LEDGER_ACTIVATIONS, 0, 50 * MIB }, { LEDGER_ACTIVATIONS, 0, -50 * MIB },
+        { LEDGER_ACTIVATIONS, 0, 70 * MIB }, { LEDGER_ACTIVATIONS, 0, -70 * MIB },
+    };
+    const struct reserved_how expandable = { .expandable = true };
+    CU_ASSERT_EQUAL(peak_B(events, 6, 0, made_before, INT64_MAX), 150 * MIB);
+    CU_ASSERT_EQUAL(peak_B(events, 6, 0, expandable, INT64_MAX), 80 * MIB);
+}
+
 static void test_full(void)
 {
     struct allocator a;
-    allocator_init(&a, 100 * MIB);
+    allocator_init(&a, 100 * MIB, false);
     allocator_free(&a, take(&a, 60 * MIB, ALLOCATOR_COMPUTE));
     struct allocator_block *b =
         take(&a, 70 * MIB, ALLOCATOR_COMPUTE); /* 60 are given back */
@@ -189,8 +291,6 @@ static void test_full(void)
     allocator_free(&a, c);
     allocator_release(&a);
 }
-
-static const struct reserved_how made_in_step = { .grows = true }, made_before = { 0 };
 
 /* States made in the first step lie where its activations were, so the second step
  * finds no whole block for its own. */
@@ -346,6 +446,10 @@ void test_allocator_register(void)
     CU_add_test(suite, "segments and blocks", test_segments);
     CU_add_test(suite, "as found by search", test_against_search);
     CU_add_test(suite, "a full GPU", test_full);
+    CU_add_test(suite, "expandable segments, as by search",
+                test_expandable_against_search);
+    CU_add_test(suite, "expandable segments on a full GPU", test_expandable_full);
+    CU_add_test(suite, "expandable segments over steps", test_expandable_steps);
     CU_add_test(suite, "a pool for each stream", test_streams);
     CU_add_test(suite, "what the GPU has not passed", test_late);
     CU_add_test(suite, "steps", test_steps);

@@ -154,7 +154,7 @@ static void test_full_allocator(void)
                          next = allocator_ask(a, 40 * MiB, ALLOCATOR_COMPUTE),
                          last = allocator_ask(a, 50 * MiB, ALLOCATOR_COMPUTE);
     struct allocator_block **held = calloc(2 * SEGMENTS, sizeof(*held));
-    allocator_init(a, 1);
+    allocator_init(a, 1, false);
     for (int i = 0; i < 2 * SEGMENTS; i++)
         held[i] = allocator_take(a, &ask);
     for (int i = 0; i < SEGMENTS; i++)
