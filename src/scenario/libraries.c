@@ -222,6 +222,7 @@ const struct library_row library_megatron_fsdp = {
     .shards = { .in_flight = 2 },
     .own_models = true,
     .reduces_units = true,
+    .reduces_head = true, /* _post_backward of megatron_fsdp.py, of each module */
     .streams = true,
     .fp32_weights = true,
     .vocabulary_multiple = 128,

@@ -138,6 +138,8 @@ struct library_row {
     bool buckets_by_chunk;   /* a chunk of layers ends its buckets, and only those of
                                   the first chunk are limited */
     bool reduces_units;      /* a layer's gradients at once */
+    bool reduces_head;       /* those of the modules after the layers once backward has
+                                left these, not with the embedding's */
     uint32_t reduces_after;  /* bits of sharding: all gradients after backward */
     uint32_t
         reduces_to_owner;   /* bits of sharding: a tensor to the rank that updates it */

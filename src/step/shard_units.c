@@ -1,5 +1,6 @@
 #include "step/shard_units.h"
 
+#include "scenario/libraries.h"
 #include "step/replicas.h"
 
 #include <math.h>
@@ -134,6 +135,30 @@ static void list_tensors(const struct stage *stage, const struct chunk_slices *c
     }
 }
 
+/* The gradients of the blocks after the last layer are a unit's, which is gathered with
+ * the root. */
+static void part_head(const struct stage *stage, const struct chunk_slices *c,
+                      struct units *u)
+{
+    struct unit *root = &u->v[UNIT_ROOT], *head = &u->v[u->n];
+    int32_t at = u->n_blocks, i = c->n;
+    for (; i > 0 && !op_block_is_layer(&stage->list.blocks[c->v[i - 1].block]); i--)
+        for (int64_t k = 0; k < c->v[i - 1].repeat; k++) {
+            u->of[--at] = u->n;
+            add_gathered(stage, &stage->list.blocks[c->v[i - 1].block], head);
+        }
+    if (i == 0 || head->summed <= 0) { /* no layers, or nothing to scatter */
+        for (; at < u->n_blocks; at++)
+            u->of[at] = UNIT_ROOT;
+        *head = (struct unit) { 0 };
+        return;
+    }
+    root->summed -= head->summed;
+    root->summed_experts -= head->summed_experts;
+    head->elements = head->experts = 0;
+    u->n++;
+}
+
 static void list_units(const struct stage *stage, const struct chunk_slices *c,
                        struct units *u)
 {
@@ -150,6 +175,8 @@ static void list_units(const struct stage *stage, const struct chunk_slices *c,
             add_gathered(stage, block, &u->v[u->of[at]]);
         }
     }
+    if (library_of(&stage->s->parallel)->reduces_head)
+        part_head(stage, c, u);
     for (int32_t i = 0; i < u->n; i++)
         gather_whole(&u->v[i]);
     if (stage->fw->shard.tensors)
@@ -167,7 +194,7 @@ void shard_units_list(const struct stage *stage, int32_t chunk, struct units *u)
     const struct chunk_slices *c = &stage->chunks[chunk];
     for (int32_t i = 0; i < c->n; i++)
         u->n_blocks += (int32_t)c->v[i].repeat;
-    u->v = ARENA_ARRAY(stage->arena, u->n_blocks + 1, struct unit);
+    u->v = ARENA_ARRAY(stage->arena, u->n_blocks + 2, struct unit);
     u->of = ARENA_ARRAY(stage->arena, u->n_blocks, int32_t);
     list_units(stage, c, u);
 }
