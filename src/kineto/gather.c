@@ -10,8 +10,6 @@ enum {
     NAMES_MAX = 1 << 15,
     LAUNCHES_MAX = 4 << 20,
     OPS_MAX = 1 << 20,
-    MARKS_MAX = 1 << 18,
-    NAMED_MAX = 1 << 16,
     GROUPS_MAX = 4096
 };
 
@@ -156,7 +154,7 @@ static void add_launch(struct gather *g, const struct gather_event *e)
 static void add_mark(struct gather *g, const struct gather_event *e,
                      enum gather_mark_kind kind, int64_t number)
 {
-    if (g->marks.n < MARKS_MAX)
+    if (g->marks.n < GATHER_MARKS_MAX)
         VEC_PUSH(&g->marks, ((struct gather_mark) { kind, e->ts, e->length, number }));
 }
 
@@ -184,7 +182,7 @@ static void add_named(struct gather *g, const struct gather_event *e)
 {
     char label[GATHER_NAME];
     size_t n = 0, digits = strlen(e->name);
-    if (g->named.n == NAMED_MAX || !speaks_of_steps(e->name))
+    if (g->named.n == GATHER_NAMED_MAX || !speaks_of_steps(e->name))
         return;
     for (const char *at = e->name; *at; at++)
         if (!isdigit((unsigned char)*at))

@@ -46,6 +46,9 @@ struct gather_mark {
 
 enum { GATHER_FIELDS = 32, GATHER_DIMS = 4, GATHER_INPUTS = 4, GATHER_NAME = 1 << 12 };
 
+/* Marks, and annotations that speak of steps, that are kept of a trace. */
+enum { GATHER_MARKS_MAX = 1 << 18, GATHER_NAMED_MAX = 1 << 16 };
+
 /* The event at hand. */
 struct gather_event {
     char phase;

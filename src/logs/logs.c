@@ -6,8 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { RECORDS_MAX = 1 << 16 };
-
 void logs_init(struct logs *l)
 {
     memset(l, 0, sizeof(*l));
@@ -73,7 +71,7 @@ void logs_add(struct logs *l, struct logs_record *record, int64_t rank)
         use->file = record->file;
     }
     if (l->n_seen++ % l->stride == 0) {
-        if (l->records.n == RECORDS_MAX)
+        if (l->records.n == LOGS_RECORDS_MAX)
             thin(l);
         VEC_PUSH(&l->records, *record);
     }

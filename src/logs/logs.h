@@ -29,7 +29,7 @@
 #include "logs/timers.h"
 #include "logs/variables.h"
 
-enum { LOGS_LINE_MAX = 1 << 14, LOGS_FORMATS_MAX = 32 };
+enum { LOGS_LINE_MAX = 1 << 14, LOGS_FORMATS_MAX = 32, LOGS_RECORDS_MAX = 1 << 16 };
 
 /* What a record's time is of. */
 enum logs_basis {

@@ -183,7 +183,8 @@ static void test_ranges(void)
     }
 }
 
-/* Two processes have the same ids of launches; each is a rank. */
+/* Two processes have the same ids of launches; each is a rank. One without a kernel is
+ * none. */
 static void test_processes(void)
 {
     char name[] = "/tmp/smsim-nsight-XXXXXX";
@@ -195,6 +196,8 @@ static void test_processes(void)
     fill(db, process + ((int64_t)1 << 24), 3, RANGES_TEXT, 1.5);
     correlation = 0;
     fill(db, process, 3, RANGES_TEXT, 1);
+    run(db, "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 0, 7, 1, 1358954496, "
+            "8)");
     run(db, "COMMIT");
     sqlite3_close(db);
     read_one(&l, name);
