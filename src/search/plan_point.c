@@ -121,7 +121,7 @@ json_t *plan_point_parallelism(const struct space_point *p)
     }
     put_degree(o, "context", p->v[SPACE_CONTEXT]);
     put_degree(o, "expert", p->v[SPACE_EXPERT]);
-    if (p->v[SPACE_PLACEMENT])
+    if (p->v[SPACE_PLACEMENT] != space_stack_placement(stack))
         put(o, "placement", json_string(space_placements[p->v[SPACE_PLACEMENT]]));
     if (p->v[SPACE_SHARDING] != SHARDING_NONE)
         put(o, "sharding", sharding_json(p));
@@ -377,10 +377,11 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
             at += (size_t)snprintf(
                 buf + at, size - at, ", %s %s", words[i],
                 space_value_text(&job->space, named[i], p->v[named[i]], v, sizeof(v)));
+    bool placed = p->v[SPACE_PLACEMENT] != space_stack_placement(stack_of(p));
     if (at < size)
         snprintf(buf + at, size - at, ", micro-batch %" PRId64 " x %" PRId64 "%s%s",
                  (int64_t)p->v[SPACE_MICRO], (int64_t)p->pieces,
-                 p->v[SPACE_PLACEMENT] ? ", placement " : "",
-                 p->v[SPACE_PLACEMENT] ? space_placements[p->v[SPACE_PLACEMENT]] : "");
+                 placed ? ", placement " : "",
+                 placed ? space_placements[p->v[SPACE_PLACEMENT]] : "");
     return buf;
 }

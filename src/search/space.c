@@ -19,7 +19,6 @@ const struct name_value space_field_names[] = {
     { "offload", SPACE_OFFLOAD }, { "activation_checkpointing", SPACE_CHECKPOINTING },
     { "placement", SPACE_PLACEMENT }, { "bucket_size", SPACE_BUCKET }, { NULL, 0 },
 };
-const char *const space_placements[6] = { "DPT", "PDT", "TPD", "DTP", "PTD", "TDP" };
 /* clang-format on */
 
 /* Rules: each sees the digits up to its own ---------------------------------------- */
@@ -248,17 +247,19 @@ static int order_of(const struct space *s, const struct space_point *p,
     return code;
 }
 
+/* Of those that are alike the library's own is taken, else the first. */
 static bool placement_rule(const struct space *s, struct space_point *p)
 {
     uint32_t can = stack_of(p)->placements;
-    int64_t mine = p->v[SPACE_PLACEMENT];
+    int64_t mine = p->v[SPACE_PLACEMENT], own = space_stack_placement(stack_of(p));
     if (!has_bit(can, mine) && !s->given[SPACE_PLACEMENT])
         return false;
     int order = order_of(s, p, mine);
-    for (int i = 0; i < p->at[SPACE_PLACEMENT]; i++) {
+    for (int i = 0; i < s->n[SPACE_PLACEMENT] && mine != own; i++) {
         int64_t other = s->values[SPACE_PLACEMENT][i];
         bool allowed = has_bit(can, other) || s->given[SPACE_PLACEMENT];
-        if (allowed && order_of(s, p, other) == order)
+        bool before = other == own || i < p->at[SPACE_PLACEMENT];
+        if (allowed && before && order_of(s, p, other) == order)
             return false;
     }
     return true;

@@ -41,7 +41,6 @@ enum space_field {
 enum { SPACE_GROUP = 16, SPACE_PREFIX = SPACE_CONTEXT };
 
 extern const struct name_value space_field_names[];
-extern const char *const space_placements[6];
 
 struct space_instance {
     const char *name; /* as written: "ml.p4d.24xlarge" */
@@ -63,8 +62,7 @@ struct space {
     int64_t fixed_world;   /* GPUs of a cluster given as it is; 0: instance x count */
     int64_t layers;        /* of both stacks */
     int script;            /* enum space_script: by what the users train it */
-    uint32_t
-        named_stacks; /* bits of stacks that the user names: all of them is theirs */
+    uint32_t named_stacks; /* bits of stacks that the user names (space_users.h) */
     /* what may be chosen */
     int32_t n_instances;
     struct space_instance instances[SPACE_INSTANCES_MAX];

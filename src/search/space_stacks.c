@@ -2,13 +2,20 @@
 
 #include "scenario/sagemaker.h"
 
+#include <string.h>
+
 #define BIT(x) (1U << (x))
 #define DPT BIT(0)
 #define PDT BIT(1)
 #define TPD BIT(2)
 
+const char *const space_placements[SPACE_PLACEMENTS] = { "DPT", "PDT", "TPD",
+                                                         "DTP", "PTD", "TDP" };
+
 /* Sources. ddp, fsdp, deepspeed, megatron: scenario/libraries.c; orders of ranks:
- * DeepSpeed's pipe, data, model; Megatron-LM's tp-cp-dp-pp or tp-pp-dp (arguments.py).
+ * torchtitan's stages are outermost (distributed/parallel_dims.py), as DeepSpeed's are
+ * (pipe, data, model: runtime/pipe/topology.py); Megatron-LM's tp-cp-dp-pp, or tp-pp-dp
+ * by --use-tp-pp-dp-mapping (arguments.py).
  * smp-v1, smp-v2: the SageMaker developer guide; the SDK takes "cluster" and "spread"
  * alone. nanotron: its orders of ranks are pipeline, data, tensor (parallel/context.py). */
 /* clang-format off */
@@ -19,10 +26,10 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
     { .name = "horovod", .row = &library_horovod, .bucket = true, .checkpoints = 7,
       .placements = DPT, .what = "Horovod over PyTorch" },
     { .name = "fsdp", .row = &library_fsdp, .unplanned = BIT(SHARDING_NONE),
-      .checkpoints = BIT(0) | BIT(2), .placements = DPT | PDT,
+      .checkpoints = BIT(0) | BIT(2), .placements = PDT,
       .what = "PyTorch's fully sharded data parallelism, and pipelines of it" },
     { .name = "deepspeed", .row = &library_deepspeed, .checkpoints = BIT(0) | BIT(2),
-      .placements = DPT | PDT,
+      .placements = PDT,
       .what = "DeepSpeed's ZeRO and pipelines, with Megatron's tensor parallelism" },
     { .name = "megatron", .row = &library_megatron, .checkpoints = 7,
       .placements = DPT | PDT, .what = "Megatron-LM" },
@@ -52,6 +59,15 @@ const struct name_value space_for_names[] = {
     { "nanotron", 1 << 8 }, { NULL, 0 },
 };
 /* clang-format on */
+
+int64_t space_stack_placement(const struct space_stack *stack)
+{
+    const char *own = stack->row->placement;
+    int64_t i = 0;
+    while (own && strcmp(space_placements[i], own) != 0)
+        i++;
+    return i;
+}
 
 bool space_stack_runs_on(const struct space_stack *stack, const char *instance)
 {

@@ -32,6 +32,13 @@ extern const struct name_value space_stack_names[];
 extern const struct name_value space_for_names[];
 enum { SPACE_FOR_DEFAULT = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 };
 
+/* Orders of ranks, outermost letter first. */
+enum { SPACE_PLACEMENTS = 6 };
+extern const char *const space_placements[SPACE_PLACEMENTS];
+
+/* The row of space_placements that the library has where nothing is written. */
+int64_t space_stack_placement(const struct space_stack *stack);
+
 bool space_stack_runs_on(const struct space_stack *stack, const char *instance);
 
 #endif
