@@ -16,11 +16,11 @@ static const double first_band = 0.5;
 
 int plan_kind(const struct space *s, const struct space_point *p)
 {
-    return (
-        int)(((p->v[SPACE_LIBRARY] * 2 + (p->v[SPACE_PIPELINE] > 1)) * KIND_SHARDINGS +
-              p->v[SPACE_SHARDING]) *
-                 2 +
-             space_users_can(s, p));
+    int64_t kind = p->v[SPACE_LIBRARY];
+    kind = kind * 2 + (p->v[SPACE_PIPELINE] > 1);
+    kind = kind * 2 + (p->v[SPACE_EXPERT] > 1);
+    kind = kind * KIND_SHARDINGS + p->v[SPACE_SHARDING];
+    return (int)kind * 2 + space_users_can(s, p);
 }
 
 double plan_value(const struct plan_job *job, const struct plan_options *o,

@@ -9,8 +9,8 @@
 
 enum {
     KIND_SHARDINGS = 4,
-    /* library, pipelined, sharding, whether users have it */
-    KINDS = SPACE_STACKS_N * 2 * KIND_SHARDINGS * 2,
+    /* library, pipelined, with experts apart, sharding, whether users have it */
+    KINDS = SPACE_STACKS_N * 2 * 2 * KIND_SHARDINGS * 2,
     TENSORS = 24, /* digits of the tensor degree distinguished */
     MEMORY_BINS = 12,
     CLUSTERS_MAX = 4096,

@@ -27,8 +27,8 @@ static const double send_exposed = 0.1;    /* a message whose sender goes on */
 
 static const enum space_field layer_fields[] = { SPACE_INSTANCE, SPACE_LIBRARY,
                                                  SPACE_TENSOR,   SPACE_CONTEXT,
-                                                 SPACE_OPTIMIZE, SPACE_MICRO,
-                                                 SPACE_SEQUENCE };
+                                                 SPACE_EXPERT,   SPACE_OPTIMIZE,
+                                                 SPACE_MICRO,    SPACE_SEQUENCE };
 enum { N_LAYER_FIELDS = sizeof(layer_fields) / sizeof(layer_fields[0]), PROFILES = 4 };
 
 struct scorer *scorer_new(const struct plan_job *job)
@@ -80,6 +80,7 @@ static const struct score_layer *layer_of(struct scorer *s, const struct space_p
     x->training.micro_batch_size = p->v[SPACE_MICRO];
     x->training.sequence_length = s->job->space.sequence;
     x->parallel.context = p->v[SPACE_CONTEXT];
+    x->parallel.expert = p->v[SPACE_EXPERT];
     if (s->job->pads_vocabulary)
         x->training.vocab_padding = x->model.ends.vocab % t != 0 ? 128 * t : 0;
     const struct gpu *gpu = s->job->space.instances[p->v[SPACE_INSTANCE]].instance->gpu;
@@ -106,6 +107,18 @@ static int64_t stride_of(const struct space_point *p, char letter)
 static struct score_group group_of(const struct space_point *p, char letter, int64_t n)
 {
     return score_group_of(n, stride_of(p, letter), score_node_gpus(p));
+}
+
+/* Ranks that hold the same experts; n of them. */
+static double expert_replicas(const struct space_point *p)
+{
+    return (double)(p->ranks / p->v[SPACE_EXPERT]);
+}
+
+static struct score_group expert_group_of(const struct space_point *p, double n)
+{
+    return score_group_of((int64_t)n, stride_of(p, 'D') * p->v[SPACE_EXPERT],
+                          score_node_gpus(p));
 }
 
 /* A layer -------------------------------------------------------------------------- */
@@ -144,8 +157,7 @@ static double expert_s(struct scorer *s, const struct space_point *p,
     if (p->v[SPACE_EXPERT] == 1)
         return 0;
     struct score_group g = group_of(p, 'D', p->v[SPACE_EXPERT]);
-    double k = (double)s->job->space.model->mlp.experts_per_token;
-    return 2 * score_comm_s(s->comm, p, g, COLL_ALL_GATHER, k * l->exchange_B);
+    return 2 * score_comm_s(s->comm, p, g, COLL_ALLTOALL, l->routed_B);
 }
 
 /* What pipelines over nodes add to each of its collectives. */
@@ -212,11 +224,15 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
     double each_B = half > 0 ? half : u->states.parameter_B * u->shards;
     u->whole_B = each_B;
     double wire_B = states_wire_B(u->s);
+    struct score_group apart = expert_group_of(p, u->expert_shards);
+    double shared = u->l->parameters - u->l->experts;
+    double gathered_B = each_B * (shared - u->l->persistent) + u->l->frozen_B;
     u->gather_s =
-        score_comm_s(s->comm, p, g, COLL_ALL_GATHER,
-                     each_B * (u->l->parameters - u->l->persistent) + u->l->frozen_B);
+        score_comm_s(s->comm, p, g, COLL_ALL_GATHER, gathered_B) +
+        score_comm_s(s->comm, p, apart, COLL_ALL_GATHER, each_B * u->l->experts);
     u->reduce_s =
-        score_comm_s(s->comm, p, g, COLL_REDUCE_SCATTER, wire_B * u->l->parameters);
+        score_comm_s(s->comm, p, g, COLL_REDUCE_SCATTER, wire_B * shared) +
+        score_comm_s(s->comm, p, apart, COLL_REDUCE_SCATTER, wire_B * u->l->experts);
     if (p->v[SPACE_OFFLOAD] == OFFLOAD_PARAMETERS) {
         double local_B = each_B * u->l->parameters / u->shards;
         u->gather_s += local_B / u->instance->host_pinned_Bps;
@@ -322,14 +338,25 @@ static double score_bucket_B(const struct space_point *p, const struct score_sum
     return (double)u->s->parallel.reduce.bucket_B;
 }
 
+/* A collective of so many bytes over replicas, of which those of experts over the ranks
+ * that hold the same. */
+static double replicas_s(struct scorer *s, const struct space_point *p, enum coll_op op,
+                         double all_B, double experts_B)
+{
+    struct score_group all = group_of(p, 'D', p->ranks),
+                       apart = expert_group_of(p, expert_replicas(p));
+    return score_comm_s(s->comm, p, all, op, all_B - experts_B) +
+           score_comm_s(s->comm, p, apart, op, experts_B);
+}
+
 /* What is left of reducing gradients when backward has hidden what it can. */
 static double exposed_s(struct scorer *s, const struct space_point *p,
                         const struct score_sums *u)
 {
     if (p->ranks <= 1)
         return 0;
-    struct score_group all = group_of(p, 'D', p->ranks);
     double gradients_B = u->stage_parameters * states_wire_B(u->s);
+    double experts_B = u->stage_experts * states_wire_B(u->s);
     int64_t how = p->v[SPACE_SHARDING];
     if (how == SHARDING_FULL) { /* between the groups that hold all of it */
         double rest = (double)p->ranks / u->shards;
@@ -337,7 +364,7 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
             (int64_t)rest, stride_of(p, 'D') * (int64_t)u->shards, score_node_gpus(p));
         double sum_s = rest <= 1 ? 0
                                  : score_comm_s(s->comm, p, g, COLL_ALL_REDUCE,
-                                                gradients_B / u->shards);
+                                                (gradients_B - experts_B) / u->shards);
         double times = p->v[SPACE_PIPELINE] > 1 ? (double)p->accumulation : 1;
         double whole_s = score_comm_s(
             s->comm, p, group_of(p, 'D', (int64_t)u->shards), COLL_ALL_GATHER,
@@ -347,14 +374,15 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     const struct library_row *library = library_of(&u->s->parallel);
     double reduce_s, gather_s = 0;
     if (how == SHARDING_NONE) {
-        reduce_s = score_comm_s(s->comm, p, all, COLL_ALL_REDUCE, gradients_B);
+        reduce_s = replicas_s(s, p, COLL_ALL_REDUCE, gradients_B, experts_B);
     } else {
         bool to_owner = library_has(library->reduces_to_owner, (int)how);
-        reduce_s = score_comm_s(
-            s->comm, p, all, to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER, gradients_B);
-        gather_s = score_comm_s(s->comm, p, all, COLL_ALL_GATHER,
-                                u->stage_parameters * u->states.parameter_B -
-                                    u->stage_layers * u->l->narrower_B);
+        reduce_s = replicas_s(s, p, to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER,
+                              gradients_B, experts_B);
+        gather_s = replicas_s(s, p, COLL_ALL_GATHER,
+                              u->stage_parameters * u->states.parameter_B -
+                                  u->stage_layers * u->l->narrower_B,
+                              u->stage_experts * u->states.parameter_B);
     }
     bool overlaps =
         u->fw->reduction.overlap && !library_has(library->reduces_after, (int)how);
@@ -374,8 +402,10 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
 static double update_s(const struct space_point *p, const struct score_sums *u)
 {
     const struct framework_optimizer *o = &u->fw->optimizers[u->s->training.optimizer];
-    double divided = p->v[SPACE_SHARDING] != SHARDING_NONE ? u->shards : 1;
-    double elements = u->stage_parameters / divided;
+    bool divided = p->v[SPACE_SHARDING] != SHARDING_NONE;
+    double shared = u->stage_parameters - u->stage_experts;
+    double elements = divided ? shared / u->shards + u->stage_experts / u->expert_shards
+                              : u->stage_parameters;
     double time_s =
         kernel_stream_s(u->gpu, states_update_B(u->s) * elements, kernel_alone);
     double launches = u->l->tensors * u->stage_layers * (double)o->kernels_per_tensor;
@@ -426,6 +456,10 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     x->parallel.shard.degree = (int64_t)u.shards;
     x->parallel.pipeline = p->v[SPACE_PIPELINE];
     u.states = states_of(x);
+    u.expert_shards = p->v[SPACE_EXPERT] > 1 ? expert_replicas(p) : u.shards;
+    x->parallel.shard.degree = (int64_t)u.expert_shards;
+    u.expert_states = states_of(x);
+    x->parallel.shard.degree = (int64_t)u.shards;
     double n = (double)p->v[SPACE_PIPELINE];
     u.layers = (double)s->job->space.layers;
     u.stage_layers = ceil(u.layers / n);
@@ -433,6 +467,7 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
         n > 1 ? fmax(l->ends_parameters[0], l->ends_parameters[1] + l->word_parameters)
               : l->ends_parameters[0] + l->ends_parameters[1];
     u.stage_parameters = u.stage_layers * l->parameters + ends;
+    u.stage_experts = u.stage_layers * l->experts;
     u.stage_frozen_B = u.stage_layers * l->frozen_B +
                        (n > 1 ? fmax(l->ends_frozen_B[0], l->ends_frozen_B[1])
                               : l->ends_frozen_B[0] + l->ends_frozen_B[1]);

@@ -90,6 +90,8 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
         if (b->params[i].frozen)
             continue;
         l->parameters += share * (double)b->params[i].elements;
+        if (b->params[i].expert && s->parallel.expert > 1)
+            l->experts += share * (double)b->params[i].elements;
         if (b->params[i].quantized)
             l->quantized += share * (double)b->params[i].elements;
         if (b->params[i].elements <= s->parallel.shard.persistence_elements)
@@ -117,6 +119,16 @@ static bool is_of_stack(const struct op_block *b)
     return op_block_is_layer(b) && !op_block_is_mtp(b);
 }
 
+/* What a rank sends to its tokens' experts, by all-to-all (step/dispatch.h). */
+static double routed_B(const struct scenario *s, const struct op_settings *settings)
+{
+    const struct model *m = &s->model;
+    double width = dtype_bytes(op_compute_dtype(s->training.precision)) <= 2 ? 2 : 4;
+    double parts = settings->sequence_parallel ? (double)settings->tensor : 1;
+    return (double)op_tokens(settings) / parts * op_experts_each(m, settings) * width *
+           (double)model_expert_columns(m) * fmax(1, settings->expert_imbalance);
+}
+
 void score_layer_make(struct score_layer *l, const struct scenario *s,
                       const struct gpu *gpu)
 {
@@ -132,9 +144,13 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
             layers += is_of_stack(&list.blocks[i]) ? list.blocks[i].repeat : 0;
         for (int32_t i = 0; i < list.n_blocks; i++) {
             const struct op_block *b = &list.blocks[i];
+            double share = (double)b->repeat / (double)layers;
+            l->differ |= is_of_stack(b) && b->repeat < layers;
             if (is_of_stack(b))
-                add_layer(l, s, gpu, b, (double)b->repeat / (double)layers);
-            else
+                add_layer(l, s, gpu, b, share);
+            if (is_of_stack(b) && b->routes)
+                l->routed_B += share * routed_B(s, &settings);
+            if (!is_of_stack(b))
                 add_end(l, s, gpu, b, i == list.n_blocks - 1 || op_block_is_mtp(b));
         }
         if (model_ties_head(&s->model) && !list.blocks[0].params[0].frozen)

@@ -38,18 +38,40 @@ static double in_flight(const struct space_point *p, double *least)
     }
 }
 
+/* Layers whose activations the fullest stage holds at least, counted once for each
+ * microbatch in flight. Stage i of n holds min(least, n - i) microbatches. Where layers
+ * differ, the heavier ones may be in late stages: the fullest stage holds least where
+ * the stages' activations are in inverse proportion to their microbatches. */
+static double least_layers(const struct space_point *p, const struct score_sums *u,
+                           double least)
+{
+    double n = (double)p->v[SPACE_PIPELINE], stages = 0;
+    if (!u->l->differ)
+        return least * floor(u->layers / n);
+    for (double i = 1; i <= n; i++)
+        stages += 1 / fmin(i, least);
+    return u->layers / stages;
+}
+
+/* What a parameter takes, with its gradient or without. */
+static double states_B(const struct space_point *p, const struct states *s,
+                       bool gradient)
+{
+    int64_t off = p->v[SPACE_OFFLOAD];
+    double optimizer_B = off == OFFLOAD_NONE ? s->hidden_optimizer_B : 0;
+    double others_B = s->parameter_B + (gradient ? s->gradient_B : 0);
+    return optimizer_B + (off == OFFLOAD_PARAMETERS ? 0 : others_B);
+}
+
 void score_memory(const struct space_point *p, const struct score_sums *u,
                   struct score *out)
 {
     const struct score_layer *l = u->l;
     bool whole = p->v[SPACE_SHARDING] == SHARDING_FULL;
     int64_t off = p->v[SPACE_OFFLOAD], how = p->v[SPACE_CHECKPOINTING];
-    double optimizer_B = off == OFFLOAD_NONE ? u->states.hidden_optimizer_B : 0;
-    double parameter_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.parameter_B;
-    double gradient_B = off == OFFLOAD_PARAMETERS ? 0 : u->states.gradient_B;
     double n = (double)p->v[SPACE_PIPELINE];
-    double mean =
-        (u->layers * l->parameters + l->ends_parameters[0] + l->ends_parameters[1]) / n;
+    double ends = l->ends_parameters[0] + l->ends_parameters[1];
+    double mean = (u->layers * (l->parameters - l->experts) + ends) / n;
     double least, flight = in_flight(p, &least);
     double group = how > SPACE_GROUP ? (double)(how - SPACE_GROUP) : 1;
     double kept_B = how == CHECKPOINT_NONE        ? l->kept_B + l->autocast_B
@@ -58,7 +80,6 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double again_B = how == CHECKPOINT_NONE ? 0 : group * l->kept_B;
     double head_B = n > 1 ? 0 : l->ends_kept_B[0] + l->ends_kept_B[1];
     double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
-    double states_B = parameter_B + optimizer_B;
     double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
     double copies_B = u->states.quantized_B - u->states.parameter_B;
     unit_B += u->stage_layers * l->quantized * copies_B;
@@ -76,10 +97,13 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double fixed_B =
         (double)u->gpu->context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
     out->capacity_B = (double)u->gpu->memory_B;
-    out->memory_B = fixed_B + frozen_B + u->stage_parameters * (states_B + gradient_B) +
-                    wire_B + unit_B + active_B;
-    double few_B = least_activations * least * floor(u->layers / n) *
+    double kept_states_B =
+        (u->stage_parameters - u->stage_experts) * states_B(p, &u->states, true) +
+        u->stage_experts * states_B(p, &u->expert_states, true);
+    out->memory_B = fixed_B + frozen_B + kept_states_B + wire_B + unit_B + active_B;
+    double few_B = least_activations * least_layers(p, u, least) *
                    (how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
-    double held_B = least_states * mean * states_B;
-    out->least_B = (double)u->gpu->context_B + held_B + few_B;
+    double held_B = mean * states_B(p, &u->states, false) +
+                    u->layers * l->experts / n * states_B(p, &u->expert_states, false);
+    out->least_B = (double)u->gpu->context_B + least_states * held_B + few_B;
 }

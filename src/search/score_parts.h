@@ -9,6 +9,7 @@
 /* One layer and the model's ends, for one microbatch on one GPU. */
 struct score_layer {
     bool ok;
+    bool differ; /* layers of the stack, from which one is made in the mean */
     double host_s[2], gpu_s[2]; /* of one layer: forward, backward */
     double selective_s;         /* recomputing attention */
     double weight_s;            /* share of backward that makes weight gradients */
@@ -23,6 +24,9 @@ struct score_layer {
     double narrower_B;      /* by which their gather is less than in 16 bits */
     double autocast_B;      /* 16-bit copies of a layer's weights */
     double exchange_B;      /* activation that the tensor group exchanges */
+    double experts;         /* of the parameters, of shared experts: fewer ranks have
+                               the same */
+    double routed_B;        /* of a rank's tokens, a copy for each of their experts */
     double tensors;         /* parameter tensors of a layer */
     double persistent;      /* elements of a layer that full sharding leaves whole */
 };
@@ -65,14 +69,15 @@ struct score_sums {
     const struct framework *fw;
     const struct gpu *gpu;
     const struct instance *instance;
-    struct states states;
+    struct states states, expert_states;
     double layers, stage_layers;  /* of the model; of the fullest stage */
     double stage_parameters;      /* on a GPU of the fullest stage, trained */
+    double stage_experts;         /* of them */
     double stage_frozen_B;        /* and bytes of those that are not */
     double forward_s, backward_s; /* of a layer: tensor group and recomputation too */
     double gather_s, reduce_s;    /* of a layer's parameters and gradients */
     double whole_B;               /* of a gathered parameter */
-    double shards;                /* ranks that states are divided over */
+    double shards, expert_shards; /* ranks that states are divided over */
 };
 
 /* Bytes of the GPU of the fullest stage, an estimate and a bound (score.h). */
