@@ -47,18 +47,25 @@ static bool is_known(const char *const *known, const char *family)
     return known[0] == NULL;
 }
 
-/* What the users have of a stack. */
+/* What the users have of a stack. Who names it has what any script of it does with the
+ * model, and all of it where none has one: such a user wrote it. */
 static unsigned parts_of(const struct space *s, int64_t stack)
 {
-    if (s->named_stacks >> stack & 1)
-        return ALL;
-    if (s->script == SPACE_SCRIPT_TRAINER)
-        return users[stack].trainer;
-    if (s->model->arch == MODEL_DECODER)
-        return users[stack].decoders;
-    if (is_known(users[stack].known, s->model->family))
-        return users[stack].others;
-    return users[stack].trainer;
+    bool decodes = s->model->arch == MODEL_DECODER,
+         known = decodes || is_known(users[stack].known, s->model->family);
+    unsigned trainer = users[stack].trainer, scripts = decodes ? users[stack].decoders
+                                                       : known ? users[stack].others
+                                                               : trainer;
+    if (!(s->named_stacks >> stack & 1))
+        return s->script == SPACE_SCRIPT_TRAINER ? trainer : scripts;
+    unsigned any = trainer | scripts;
+    return any == NOTHING ? ALL : any;
+}
+
+/* Whether the reason is what the Trainer drives. */
+static bool is_trainers(const struct space *s, int64_t stack)
+{
+    return s->script == SPACE_SCRIPT_TRAINER && !(s->named_stacks >> stack & 1);
 }
 
 /* What a point asks for; a degree that the user gives is one that the user has. */
@@ -88,9 +95,10 @@ const char *space_users_why(const struct space *s, const struct space_point *p,
                        : lack & STAGES ? "'s pipelines"
                        : lack & TENSOR ? "'s tensor parallelism"
                                        : "'s context parallelism";
-    if (s->script == SPACE_SCRIPT_TRAINER)
+    if (is_trainers(s, p->v[SPACE_LIBRARY]))
         snprintf(buf, size, "the Hugging Face Trainer does not run %s%s", name, what);
     else
-        snprintf(buf, size, "%s%s has no script for %s", name, what, s->model->family);
+        snprintf(buf, size, "%s%s %s no script for %s", name, what,
+                 lack & STAGES && have ? "have" : "has", s->model->family);
     return buf;
 }

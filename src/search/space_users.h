@@ -1,6 +1,7 @@
 /* Which libraries, and which degrees of them, the users of a model have. A script of the
  * Hugging Face Trainer runs what the Trainer drives; pretraining scripts have the rest,
- * for the models that they know. What the user names counts as theirs. Plans of other
+ * for the models that they know. Of a library that the user names, what any script of it
+ * does with the model counts as theirs. Plans of other
  * libraries are searched too, and listed apart (plan_order.h). */
 #ifndef SEARCH_SPACE_USERS_H
 #define SEARCH_SPACE_USERS_H
