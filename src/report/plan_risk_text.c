@@ -17,7 +17,17 @@ static const char *percent(char *buf, size_t size, double share)
     return buf;
 }
 
-/* With what is not known of it; its cluster is written before the plan. */
+/* The plan with its cluster before it. */
+static void plan_words(char *text, size_t size, const struct plan_report *r,
+                       const struct plan_entry *e)
+{
+    plan_point_cluster_text(r->job, &e->point, text, size / 4);
+    size_t at = strlen(text);
+    at += (size_t)snprintf(text + at, size - at, ", ");
+    plan_point_text(r->job, &e->point, text + at, size - at);
+}
+
+/* With what is not known of it. */
 void plan_risky_print(FILE *out, const struct plan_report *r, int32_t rank,
                       const struct plan_entry *e)
 {
@@ -32,10 +42,7 @@ void plan_risky_print(FILE *out, const struct plan_report *r, int32_t rank,
     fprintf(out, " %6s %5.1f %% %6s\n", percent(best, sizeof(best), e->risk.best),
             100 * risk_regret(&e->risk, r->options->risk.rule),
             percent(unfit, sizeof(unfit), e->risk.unfit));
-    plan_point_cluster_text(r->job, &e->point, text, sizeof(text) / 4);
-    size_t at = strlen(text);
-    at += (size_t)snprintf(text + at, sizeof(text) - at, ", ");
-    plan_point_text(r->job, &e->point, text + at, sizeof(text) - at);
+    plan_words(text, sizeof(text), r, e);
     report_wrap(out, "     ", "     ", text);
 }
 
@@ -109,6 +116,19 @@ static bool is_held_back(const struct plan_outcome *o)
     return d->share > 0.5 && o->entries[d->other].risk.unfit > o->entries[0].risk.unfit;
 }
 
+/* A plan that is named, and that the list does not reach. */
+static void print_unlisted(FILE *out, const struct plan_report *r, int32_t at)
+{
+    const struct plan_entry *e = &r->outcome->entries[at];
+    char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX], words[364], head[32], text[460];
+    plan_words(words, sizeof(words), r, e);
+    snprintf(head, sizeof(head), "  plan %d: ", (int)at + 1);
+    snprintf(text, sizeof(text), "%s, %s: %s",
+             units_time_text(time, e->result.step_time_s),
+             units_bytes_text(memory, (double)e->result.peak_B), words);
+    report_wrap(out, head, "    ", text);
+}
+
 /* What makes another plan better than the first. */
 static void print_decision(FILE *out, const struct plan_report *r)
 {
@@ -135,6 +155,8 @@ static void print_decision(FILE *out, const struct plan_report *r)
                  "apart, and no unknown shows alone in which",
                  (int)d->other + 1, percent(share, sizeof(share), d->share));
     report_wrap(out, "what decides: ", "  ", text);
+    if (d->changes && d->other >= r->options->listed)
+        print_unlisted(out, r, d->other);
 }
 
 void plan_risk_print(FILE *out, const struct plan_report *r)

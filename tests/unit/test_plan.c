@@ -103,6 +103,13 @@ static void test_bound(void)
         { "gpt2-xl", "p3.16xlarge", "1", 32, 512, 1 << 5, { "tensor=1,2,4" } },
         { "bert-large-uncased", "g4dn.12xlarge", "1", 256, 512, 0, { NULL } },
         { "llama2-7b", "p4d.24xlarge", "1", 32, 2048, 0, { "tensor=1,2,4,8" } },
+        { "mixtral-8x7b",
+          "p5.48xlarge",
+          "4",
+          64,
+          4096,
+          1 << 4,
+          { "tensor=1,4", "pipeline=2,4", "sharding=optimizer" } },
     };
     enum { EACH = 60 };
     for (size_t i = 0; i < sizeof(tight) / sizeof(tight[0]); i++) {
@@ -255,6 +262,8 @@ static void test_scenarios(void)
             CU_ASSERT_EQUAL(s.parallel.tensor, e->point.v[SPACE_TENSOR]);
             CU_ASSERT_EQUAL(s.parallel.pipeline, e->point.v[SPACE_PIPELINE]);
             CU_ASSERT_EQUAL(s.parallel.data, e->point.data);
+            CU_ASSERT_STRING_EQUAL(s.parallel.placement,
+                                   space_placements[e->point.v[SPACE_PLACEMENT]]);
             free(text);
             json_decref(tree);
             cfg_loader_release(&loader);
@@ -413,6 +422,79 @@ static void test_job_words(void)
     close_job(&x);
 }
 
+/* Where all orders of ranks are tried that Megatron-LM has, another than its own differs
+ * from it; PyTorch's pipelines have one. */
+static void test_placements(void)
+{
+    static const struct {
+        int stack;
+        const char *placements[3];
+    } cases[] = { { 4, { "PDT", "DPT", NULL } }, { 2, { "PDT", NULL } } };
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        const struct raw_job words = { "gpt2",
+                                       "p4d.24xlarge",
+                                       "2",
+                                       64,
+                                       256,
+                                       1 << cases[k].stack,
+                                       { "tensor=1", "pipeline=2" } };
+        struct planned x;
+        int64_t found[SPACE_PLACEMENTS] = { 0 };
+        open_job(&x, &words);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        for (int64_t i = 0; i < space_slices(&x.job.space); i++) {
+            struct space_iter it;
+            space_iter_init(&it, &x.job.space, i);
+            while (space_next(&it))
+                found[it.p.v[SPACE_PLACEMENT]]++;
+        }
+        for (int i = 0; i < SPACE_PLACEMENTS; i++) {
+            bool expected = false;
+            for (int j = 0; cases[k].placements[j]; j++)
+                expected |= strcmp(cases[k].placements[j], space_placements[i]) == 0;
+            CU_ASSERT_EQUAL(found[i] > 0, expected);
+        }
+        close_job(&x);
+    }
+}
+
+/* Memory and time of experts that several ranks share, before anything corrects them. */
+static void test_experts(void)
+{
+    const struct raw_job words = { "mixtral-8x7b",
+                                   "p5.48xlarge",
+                                   "8",
+                                   256,
+                                   4096,
+                                   1 << 4,
+                                   { "expert=2,8", "tensor=1", "pipeline=4",
+                                     "micro_batch_size=1", "sharding=optimizer",
+                                     "activation_checkpointing=none,full" } };
+    const double within_s = 0.15, within_B = 0.1;
+    struct planned x;
+    int64_t n = 0;
+    open_job(&x, &words);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    struct scorer *scorer = scorer_new(&x.job);
+    for (int64_t i = 0; i < space_slices(&x.job.space); i++) {
+        struct space_iter it;
+        struct score score;
+        struct plan_result r;
+        space_iter_init(&it, &x.job.space, i);
+        while (space_next(&it)) {
+            CU_ASSERT_FATAL(scorer_point(scorer, &it.p, &score));
+            plan_point_simulate(&x.job, &it.p, NULL, 1, &r);
+            CU_ASSERT_FATAL(r.known);
+            CU_ASSERT_DOUBLE_EQUAL(score.memory_B / (double)r.peak_B, 1, within_B);
+            CU_ASSERT_DOUBLE_EQUAL(score.time_s / r.step_time_s, 1, within_s);
+            n++;
+        }
+    }
+    CU_ASSERT(n >= 8);
+    scorer_free(scorer);
+    close_job(&x);
+}
+
 /* Of models that data parallelism alone divides, no point has other groups. */
 static void test_whole(void)
 {
@@ -455,4 +537,6 @@ void test_plan_register(void)
     CU_add_test(suite, "budgets are of the whole job", test_job_budget);
     CU_add_test(suite, "what of a job plans do without", test_job_words);
     CU_add_test(suite, "models that are whole", test_whole);
+    CU_add_test(suite, "orders of ranks", test_placements);
+    CU_add_test(suite, "scores of experts", test_experts);
 }
