@@ -19,7 +19,7 @@
     X(kernel) X(product) X(measured) X(experts) X(moe) X(dispatch) X(attention) \
     X(readings) \
     X(sim) X(flow) \
-    X(collective) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
+    X(collective) X(sizes) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(schedule) X(steady) X(simulate) X(fold) X(islands) X(environment) X(stages) X(deferred) X(mtp) X(recompute) X(graphs) X(overlap) X(offload) X(saved) X(muon) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
     X(calibrate) X(logs) X(training_logs) X(kineto) X(events) X(nsight) X(trace_fit) X(pilot) X(compare) \
     X(input) X(job) X(uncertainty) \
