@@ -14,7 +14,8 @@ struct reader {
     const struct samples_hints *hints;
     const char *file;
     int64_t line;
-    int64_t n_cut; /* in all runs */
+    int64_t n_cut;          /* in all runs */
+    char head[NCCLOG_HEAD]; /* of the row that was cut in two; "" */
     struct ncclog_run run;
 };
 
@@ -84,6 +85,24 @@ static int take_op(struct reader *r, int op)
     return 0;
 }
 
+/* The numbers of a row that was cut in two make it a whole one. */
+static void join_pieces(struct reader *r, struct ncclog_line *line, const char *text,
+                        size_t len)
+{
+    char copy[2 * NCCLOG_HEAD];
+    size_t n = len < sizeof(copy) - 1 ? len : sizeof(copy) - 1;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    if (line->kind == NCCLOG_CUT)
+        ncclog_head_keep(r->head, copy, &r->run.columns);
+    if (line->kind != NCCLOG_OTHER || !r->head[0] ||
+        !ncclog_head_join(&line->row, r->head, copy, &r->run.columns))
+        return;
+    line->kind = NCCLOG_ROW;
+    r->head[0] = '\0';
+    r->run.n_cut--;
+}
+
 /* Lines too long for a row are of the debugging output. */
 static int read_line(struct reader *r, const char *text, size_t len)
 {
@@ -93,6 +112,7 @@ static int read_line(struct reader *r, const char *text, size_t len)
     memcpy(copy, text, len);
     copy[len] = '\0';
     struct ncclog_line line = ncclog_line_read(copy, &r->run.columns);
+    join_pieces(r, &line, text, len);
     return take_line(r, &line) || take_op(r, line.op) ? -1 : 0;
 }
 

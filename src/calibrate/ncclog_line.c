@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,6 +215,48 @@ static bool read_row(struct ncclog_row *row, char **words, int n,
         return false;
     row->has_root = root && is_whole(words[at]);
     return row->size_B == 0 || ncclog_row_unit_s(row, &base_B) >= 0;
+}
+
+/* Rows in pieces ------------------------------------------------------------------- */
+
+void ncclog_head_keep(char head[NCCLOG_HEAD], const char *text,
+                      const struct ncclog_columns *columns)
+{
+    static const char inserted[] = " NCCL INFO ";
+    char copy[2 * NCCLOG_HEAD], *words[WORDS_MAX];
+    head[0] = '\0';
+    if (!columns->known || !columns->has_root || !strstr(text, inserted))
+        return;
+    snprintf(copy, sizeof(copy), "%s", text);
+    blank_marks(copy);
+    int n = split(copy, words), at = find_row(words, n);
+    if (at < 0 || at + 4 >= n || !is_reduction(words[at + 3]))
+        return;
+    const char *root = words[at + 4]; /* "-1host:41:41" */
+    bool is_root = *root != '-';
+    if (!isdigit((unsigned char)root[!is_root]))
+        return;
+    int length =
+        snprintf(head, NCCLOG_HEAD, "%s %s %s %s %s", whole_tail(words[at]),
+                 words[at + 1], words[at + 2], words[at + 3], is_root ? "0" : "-1");
+    if (length >= NCCLOG_HEAD)
+        head[0] = '\0';
+}
+
+bool ncclog_head_join(struct ncclog_row *row, const char *head, const char *text,
+                      const struct ncclog_columns *columns)
+{
+    enum { NUMBERS = 3 };
+    char copy[2 * NCCLOG_HEAD], line[4 * NCCLOG_HEAD], *words[WORDS_MAX];
+    snprintf(copy, sizeof(copy), "%s", text);
+    blank_marks(copy);
+    int n = split(copy, words);
+    for (int i = 0; i < NUMBERS; i++)
+        if (i >= n || !is_number(words[i]) || !isdigit((unsigned char)*words[i]))
+            return false;
+    snprintf(line, sizeof(line), "%s %s %s %s 0", head, words[0], words[1], words[2]);
+    n = split(line, words);
+    return find_row(words, n) == 0 && read_row(row, words, n, columns);
 }
 
 /* Lines ---------------------------------------------------------------------------- */

@@ -57,6 +57,20 @@ int ncclog_op_of(const char *text);
  * are those of the last header. */
 struct ncclog_line ncclog_line_read(char *text, const struct ncclog_columns *columns);
 
+enum { NCCLOG_HEAD = 128 };
+
+/* The beginning of a row that lines of NCCL cut in two, as "SIZE COUNT TYPE REDOP ROOT",
+ * from a line as it is in the file; "" where the line is no such row. With
+ * NCCL_DEBUG_SUBSYS=COLL or TUNING, NCCL prints while a row is measured: its numbers
+ * come at the begin of a later line. Only where a header names a column for the root. */
+void ncclog_head_keep(char head[NCCLOG_HEAD], const char *text,
+                      const struct ncclog_columns *columns);
+
+/* The row of a kept beginning and a line that begins with a time and two bandwidths;
+ * false where the line does not. */
+bool ncclog_head_join(struct ncclog_row *row, const char *head, const char *text,
+                      const struct ncclog_columns *columns);
+
 /* Whether time, size and algorithm bandwidth of a row agree: the seconds a unit of its
  * time, 1e-6 or 1e-3; 0 where the bandwidth is too small to decide; -1 where they do
  * not. *base_B is the size that the bandwidth is of: `size_B`, or in old versions of

@@ -104,12 +104,15 @@ static bool is_whole(int op)
 }
 
 /* Whether the rows may be of an operation: by reduction and root, and by whether the
- * size is of one piece (its bandwidth factor is 1 or more) or of one a rank. */
-static bool may_be(const struct parse_context *r, const struct ncclog_run *run, int op)
+ * size is of one piece (its bandwidth factor is 1 or more) or of one a rank. Where its
+ * program is `named`, sendrecv_perf may print a reduction, which it does not do
+ * (nccl-tests, sendrecv.cu). */
+static bool may_be(const struct parse_context *r, const struct ncclog_run *run, int op,
+                   bool named)
 {
     const struct ncclog_row *row = &run->rows.v[run->rows.n - 1];
-    bool reduces =
-        op == COLL_ALL_REDUCE || op == COLL_REDUCE_SCATTER || op == COLL_REDUCE;
+    bool reduces = op == COLL_ALL_REDUCE || op == COLL_REDUCE_SCATTER ||
+                   op == COLL_REDUCE || (op == COLL_SENDRECV && named && row->reduces);
     bool whole = is_whole(op);
     bool rooted = op == COLL_REDUCE || op == COLL_BROADCAST || op == COLL_SCATTER;
     if (reduces != row->reduces || rooted != row->has_root)
@@ -128,10 +131,10 @@ static unsigned ops_by_columns(const struct parse_context *r,
     bool one_way = true;
     for (int64_t i = 0; i < run->rows.n; i++)
         one_way = one_way && run->rows.v[i].checked && !run->rows.v[i].in_place_checked;
-    if (one_way && may_be(r, run, COLL_ALLTOALL))
+    if (one_way && may_be(r, run, COLL_ALLTOALL, false))
         return 1U << COLL_ALLTOALL;
     for (const struct name_value *n = coll_op_names; n->name; n++)
-        if (may_be(r, run, n->value))
+        if (may_be(r, run, n->value, false))
             ops |= 1U << n->value;
     return ops;
 }
@@ -169,7 +172,7 @@ static int set_op(struct parse_context *r, const struct ncclog_run *run,
 {
     const int named[] = { run->op, r->hints->op, op_of_name(r->file) };
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
-        if (named[i] >= 0 && may_be(r, run, named[i])) {
+        if (named[i] >= 0 && may_be(r, run, named[i], i == 0)) {
             r->op = named[i];
             r->op_known = true;
             return 0;

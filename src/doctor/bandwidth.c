@@ -213,6 +213,21 @@ static int fit(struct bandwidth *b, struct cfg_loader *loader,
     return 0;
 }
 
+/* What the logs' first row is of. */
+static const char *first_of(struct cfg_loader *loader, const struct samples *samples)
+{
+    if (samples->colls.n == 0)
+        return "none of a collective";
+    const struct sample_coll *k = &samples->colls.v[0];
+    const char *op = names_of(coll_op_names, (int)k->op);
+    return k->n_nodes
+               ? arena_printf(&loader->arena,
+                              "first of %s on %" PRId64 " GPUs of %" PRId64 " nodes",
+                              op, (int64_t)k->n_ranks, (int64_t)k->n_nodes)
+               : arena_printf(&loader->arena, "first of %s on %" PRId64 " GPUs", op,
+                              (int64_t)k->n_ranks);
+}
+
 int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
                     const struct bandwidth_ask *ask, const struct samples *samples,
                     struct err *err)
@@ -225,9 +240,10 @@ int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
     if (b->rows.n == 0)
         return err_set(err,
                        "--log: no row is of this operation on %" PRId64
-                       " GPUs (%" PRId64
-                       " rows are of others: change --op or --cluster)",
-                       coll_group_ranks(a.group), b->n_other);
+                       " GPUs of %" PRId64 " nodes: %" PRId64
+                       " rows are of others, %s (change --op or --cluster)",
+                       coll_group_ranks(a.group), a.cluster->n_instances, b->n_other,
+                       first_of(loader, samples));
     double *time_s = xmalloc((size_t)b->rows.n * sizeof(*time_s));
     int rc = fit(b, loader, &a, time_s, err);
     free(time_s);

@@ -58,7 +58,9 @@ static const struct {
       4253.1 },
     { "log-v1-ms.log", "Tesla V100-SXM2-16GB", 3, 2, COLL_ALL_REDUCE, 2, 1, 67108864,
       3052 },
-    { "log-bracket-prefix.log", "NVIDIA H100 80GB HBM3", 2, 1, COLL_ALL_REDUCE, 8, 2,
+    { "log-bracket-prefix.log", "NVIDIA H100 80GB HBM3", 3, 0, COLL_ALL_REDUCE, 8, 2,
+      65536, 52.05 },
+    { "log-bracket-prefix.log", "NVIDIA H100 80GB HBM3", 3, 2, COLL_ALL_REDUCE, 8, 2,
       33554432, 402.7 },
     { "log-kubectl-crlf.log", "NVIDIA A100-SXM4-80GB", 3, 2, COLL_ALL_REDUCE, 16, 2,
       1073741824, 5120.4 },
@@ -71,6 +73,10 @@ static const struct {
       16777216, 190.7 },
     { "log-processes.json", "NVIDIA H100 80GB HBM3", 2, 0, COLL_REDUCE_SCATTER, 16, 2,
       1048576, 70.1 },
+    /* lines of NCCL within rows; sendrecv_perf says "sum" */
+    { "log-split-rows.log", "NVIDIA H200", 3, 0, COLL_ALL_REDUCE, 2, 1, 33554432, 180 },
+    { "log-split-rows.log", "NVIDIA H200", 3, 1, COLL_ALL_REDUCE, 2, 1, 67108864, 340 },
+    { "log-split-rows.log", "NVIDIA H200", 3, 2, COLL_SENDRECV, 3, 1, 33554432, 220 },
     { "all_reduce.json", "NVIDIA H200", 2, 1, COLL_ALL_REDUCE, 8, 2, 1073741824,
       4300.5 },
 };
@@ -161,7 +167,6 @@ static const struct {
     { "log-three-runs.log", "log-three-runs.log:17: rows left out, 1: no operation" },
     { "log-three-runs.log", "log-three-runs.log:27: rows left out, 1: of one rank" },
     { "log-three-runs.log", "log-three-runs.log:46: rows left out, 1: cut short" },
-    { "log-bracket-prefix.log", "log-bracket-prefix.log:16: rows left out, 1: cut" },
     { "bad-log-host-time.log", "16: rows left out, 3: times of the host" },
     { "bad-log-groups.log", "10: rows left out, 3: several groups at once" },
 };
