@@ -130,9 +130,10 @@ def coverage(folders, names):
 
 
 def code_only(line):
-    """The line with strings, characters and comments blanked."""
+    """The line with strings, characters, comments and sizes of an array's first blanked."""
     blank = lambda found: " " * len(found.group())
     line = re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'', blank, line)
+    line = re.sub(r"sizeof\(\w+\[0\]\)", blank, line)
     return re.sub(r"/\*.*?(\*/|$)|//.*", blank, line)
 
 

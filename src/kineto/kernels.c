@@ -162,7 +162,7 @@ double kernel_element_B(const char *dtype)
     } types[] = {
         { "bfloat16", 2 }, { "half", 2 }, { "float8", 1 }, { "float", 4 },
         { "double", 8 },   { "byte", 1 }, { "char", 1 },   { "short", 2 },
-        { "int", 4 },      { "long", 8 }, { "bool", 1 },   { "int8", 1 },
+        { "int8", 1 },     { "int", 4 },  { "long", 8 },   { "bool", 1 },
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (has(dtype, types[i].name))

@@ -169,6 +169,46 @@ static void test_middle(void)
     }
 }
 
+/* Names of types as PyTorch's traces have them; nothing is said of others. */
+static void test_types(void)
+{
+    static const struct {
+        const char *dtype;
+        double bytes;
+    } cases[] = {
+        { "BFloat16", 2 }, { "Half", 2 },          { "Float", 4 }, { "Double", 8 },
+        { "Byte", 1 },     { "Char", 1 },          { "Short", 2 }, { "Int", 4 },
+        { "Long", 8 },     { "Float8_e4m3fn", 1 }, { "Bool", 1 },  { "int8", 1 },
+        { "uint8", 1 },    { "ComplexNone", 0 },   { "", 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        CU_ASSERT_EQUAL(kernel_element_B(cases[i].dtype), cases[i].bytes);
+}
+
+/* A collective is counted in the step that has half of it; its time is of where it is. */
+static void test_halves(void)
+{
+    static const struct {
+        int64_t start, n;
+        double comm_ns;
+    } cases[] = { { 1949, 1, 51 }, { 1950, 1, 50 }, { 1951, 0, 49 }, { 900, 0, 0 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gather g;
+        struct kineto_rank r;
+        gather_init(&g);
+        add(&g, "user_annotation", "ProfilerStep#1", 1000, 1000);
+        add(&g, "kernel", "gemm", 1000, 900);
+        add(&g, "kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL", cases[i].start,
+            100);
+        kineto_sum_up(&g, &r);
+        CU_ASSERT_DOUBLE_EQUAL(r.comm_s[COMM_ALL_REDUCE], cases[i].comm_ns * 1e-9,
+                               1e-15);
+        CU_ASSERT_EQUAL(r.comms.n, cases[i].n);
+        kineto_rank_release(&r);
+        gather_release(&g);
+    }
+}
+
 /* Annotations "NAME number" of 90 of each 100 ns, in this order, over as many kernels. */
 static enum kineto_marks repeated(const char *name, const int *order, int n,
                                   int64_t *first)
@@ -213,5 +253,7 @@ void test_events_register(void)
     CU_ADD_TEST(s, test_marks);
     CU_ADD_TEST(s, test_bounds);
     CU_ADD_TEST(s, test_middle);
+    CU_ADD_TEST(s, test_types);
+    CU_ADD_TEST(s, test_halves);
     CU_ADD_TEST(s, test_order);
 }

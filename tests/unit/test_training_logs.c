@@ -3,6 +3,7 @@
 #include "logs/logs.h"
 #include "logs/steady.h"
 #include "logs/stream.h"
+#include "logs/text.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -219,6 +220,33 @@ static void test_prefixes(void)
         }
 }
 
+/* The rank that a prefix names. */
+static void test_ranks(void)
+{
+    static const struct {
+        const char *line;
+        int64_t rank;
+    } lines[] = {
+        { "[rank3]: a", 3 },
+        { "[default7]:a", 7 },
+        { "12: a", 12 },
+        { "[1,mpirank:5,algo-1]<stdout>:a", 5 },
+        { "[1,3]<stdout>:a", 3 },
+        { "  [1,23]<stdout>:a", 23 },
+        { "[2,3]<stdout>:a", -1 },
+        { "[1,3<stdout>:a", -1 },
+        { "12 a", -1 },
+        { "12:a", -1 },
+        { "[rank]: a", -1 },
+        { "[rank1234567]: a", -1 },
+        { "[rank123456]: a", 123456 },
+        { "a 3: b", -1 },
+        { "", -1 },
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        CU_ASSERT_EQUAL(line_rank(lines[i].line), lines[i].rank);
+}
+
 /* Numbers that are none, or none that a step can take. */
 static void test_refused(void)
 {
@@ -344,6 +372,26 @@ static void test_steady(void)
     CU_ASSERT_DOUBLE_EQUAL(s.p10_s, 1.0, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(s.p90_s, 1.004, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(s.parts[LOGS_AT_CHECKPOINT].lost_s, 2 * (8 - 1.002), 1e-9);
+    logs_release(&l);
+}
+
+/* Quantiles lie between the times that are next to them. */
+static void test_quantiles(void)
+{
+    static const int order[] = { 3, 0, 7, 1, 9, 4, 10, 2, 8, 5, 6, 11 };
+    enum { N = sizeof(order) / sizeof(order[0]) };
+    struct logs l;
+    logs_init(&l);
+    VEC_PUSH(&l.files, ((struct logs_file) { .name = "a.log" }));
+    iteration(&l, 1, 30000);
+    for (int i = 0; i < N; i++)
+        iteration(&l, i + 2, 1000 + 10 * order[i]);
+    logs_end(&l);
+    struct logs_steady s = logs_steady_find(&l, &does);
+    CU_ASSERT_EQUAL(s.parts[LOGS_STEADY].n, N);
+    CU_ASSERT_DOUBLE_EQUAL(s.p10_s, 1.0 + 0.01 * 0.1 * (N - 1), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(s.median_s, 1.0 + 0.01 * 0.5 * (N - 1), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(s.p90_s, 1.0 + 0.01 * 0.9 * (N - 1), 1e-9);
     logs_release(&l);
 }
 
@@ -682,10 +730,12 @@ void test_training_logs_register(void)
     CU_pSuite s = CU_add_suite("training_logs", NULL, NULL);
     CU_add_test(s, "formats", test_formats);
     CU_add_test(s, "prefixes of launchers", test_prefixes);
+    CU_add_test(s, "ranks by prefixes", test_ranks);
     CU_add_test(s, "what is no step", test_refused);
     CU_add_test(s, "records", test_records);
     CU_add_test(s, "long logs are thinned", test_thinned);
     CU_add_test(s, "steps set apart", test_steady);
+    CU_add_test(s, "quantiles", test_quantiles);
     CU_add_test(s, "drift", test_drift);
     CU_add_test(s, "bars", test_bars);
     CU_add_test(s, "the best times are used", test_chosen);
