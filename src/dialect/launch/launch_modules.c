@@ -2,7 +2,6 @@
  * package/train.py (runpy.run_module; torch/distributed/run.py --module, Accelerate's
  * `launch --module`, DeepSpeed's `--module`). */
 #include "base/names.h"
-#include "dialect/dialect.h"
 #include "dialect/launch/launch_shell.h"
 
 #include <ctype.h>
@@ -28,7 +27,7 @@ static bool is_module(const struct shell_word *w)
 }
 
 /* The word that is a module's name, of those before any program; -1: none. */
-static int32_t module_of(const struct shell_command *c)
+static int32_t module_of(const struct shell_command *c, launch_program_of *own)
 {
     bool starts = false;
     for (int32_t i = 0; i + 1 < c->n; i++) {
@@ -39,16 +38,16 @@ static int32_t module_of(const struct shell_command *c)
         starts |= runs_modules(text);
         const char *name = c->words[i + 1].text;
         if (starts && asks && is_module(&c->words[i + 1]) && !launch_is_starter(name))
-            return dialect_of_program(name) ? -1 : i + 1;
+            return own(name) ? -1 : i + 1;
     }
     return -1;
 }
 
-void launch_name_modules(struct arena *arena, struct shell *s)
+void launch_name_modules(struct arena *arena, struct shell *s, launch_program_of *own)
 {
     for (int64_t i = 0; i < s->commands.n; i++) {
         struct shell_command *c = &s->commands.v[i];
-        int32_t at = module_of(c);
+        int32_t at = module_of(c, own);
         if (at < 0)
             continue;
         struct shell_word *words = ARENA_ARRAY(arena, c->n, struct shell_word);

@@ -1,6 +1,7 @@
-/* Shell scripts that start a training: shared by launch_shell.c (the file, and which of
- * its commands trains), launch_starter.c (torchrun, deepspeed, srun and the like: on how
- * many GPUs), shell_options.c (what dialects ask of a command). */
+/* Shell scripts that start a training: shared by launch_shell.c (the file),
+ * launch_choose.c (which of its commands trains), launch_starter.c (torchrun, deepspeed,
+ * srun and the like: on how many GPUs), shell_options.c (what dialects ask of a
+ * command). */
 #ifndef DIALECT_LAUNCH_LAUNCH_SHELL_H
 #define DIALECT_LAUNCH_LAUNCH_SHELL_H
 
@@ -72,8 +73,12 @@ void launch_take_device(struct launch_context *t, const struct shell_binding *b)
 /* Whether a word is a starter's name: torchrun, torch.distributed.launch. */
 bool launch_is_starter(const char *word);
 
-/* launch_modules.c: the words after -m become the files that they name. */
-void launch_name_modules(struct arena *arena, struct shell *s);
+/* The dialect that has a program; NULL: none (dialect_of_program). */
+typedef const struct dialect *launch_program_of(const char *name);
+
+/* launch_modules.c: the words after -m become the files that they name, but for a
+ * dialect's own program. */
+void launch_name_modules(struct arena *arena, struct shell *s, launch_program_of *own);
 
 /* Whether a starter of PyTorch's ranks starts the script of a command; srun and mpirun
  * start anything. */

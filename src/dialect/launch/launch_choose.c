@@ -1,0 +1,287 @@
+#include "dialect/launch/launch_choose.h"
+
+#include "base/names.h"
+#include "dialect/dialect.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_override.h"
+
+#include <string.h>
+
+/* Words ---------------------------------------------------------------------------- */
+
+static bool is_python(const char *word)
+{
+    size_t n = strlen(word);
+    return n > 3 && strcmp(word + n - 3, ".py") == 0;
+}
+
+bool launch_is_plain(const struct shell_command *c)
+{
+    static const char *const others[] = { "eval", "echo", "printf",  "cp",
+                                          "ls",   "cat",  "rm",      "mkdir",
+                                          "grep", "cd",   "#SBATCH", NULL };
+    return c->n == 0 || names_listed(others, c->words[0].text);
+}
+
+/* Whether a word may be the value of the option before it: --reward_fn reward.py, and
+ * not --entrypoint train.py, which names what is started. */
+static bool is_value(const struct shell_command *c, int32_t i)
+{
+    static const char *const programs[] = { "script",       "training_script",
+                                            "train_script", "main_script",
+                                            "user_script",  "program" };
+    const struct shell_word *before = i > 0 ? &c->words[i - 1] : NULL;
+    if (!before || !launch_is_option(before) || strchr(before->text, '=') ||
+        dialect_is_flag(before->text) || strstr(before->text, "entry"))
+        return false;
+    for (size_t k = 0; k < sizeof(programs) / sizeof(programs[0]); k++)
+        if (launch_same_word(before->text + 2, programs[k]))
+            return false;
+    return true;
+}
+
+/* Whether a word is a file of a configuration that the program before it executes:
+ * train.py config/large.py */
+static bool is_configuration(const struct shell_command *c, int32_t i)
+{
+    const char *text = c->words[i].text, *dir = strstr(text, "config");
+    bool inside = dir && strchr(dir, '/') && (dir == text || dir[-1] == '/');
+    while (inside && i-- > 0)
+        if (is_python(c->words[i].text) && !is_value(c, i))
+            return true;
+    return false;
+}
+
+/* The script among the words: the last NAME.py that is no option's value, else the first;
+ * -1: none. */
+int32_t launch_script_of(const struct shell_command *c)
+{
+    int32_t value = -1;
+    if (launch_is_plain(c))
+        return -1;
+    for (int32_t i = c->n; i-- > 0;) {
+        if (!is_python(c->words[i].text) || is_configuration(c, i))
+            continue;
+        if (!is_value(c, i))
+            return i;
+        value = i;
+    }
+    return value;
+}
+
+/* A program of one's own, by the Trainer's options that it is given: the last word before
+ * them ("my-cli sft --model_name_or_path ..."); -1: none. */
+static int32_t named_of(const struct shell_command *c)
+{
+    static const char *const marks[] = { "model_name_or_path",
+                                         "per_device_train_batch_size" };
+    int32_t first = 0, found = 0;
+    while (first < c->n && !launch_is_option(&c->words[first]))
+        first++;
+    for (int32_t i = 0; i < first; i++)
+        if (launch_is_starter(c->words[i].text) || c->words[i].why ||
+            strncmp(launch_last_part(c->words[i].text), "python", 6) == 0 ||
+            launch_is_shell(c->words[i].text))
+            return -1;
+    for (int32_t i = first; i < c->n; i++)
+        for (int k = 0; k < 2 && launch_is_option(&c->words[i]); k++)
+            found |= launch_same_word(c->words[i].text + 2, marks[k]) << k;
+    return !launch_is_plain(c) && found == 3 ? first - 1 : -1;
+}
+
+/* A program of a dialect that is asked to train, among the words; -1: none. */
+static int32_t program_of(const struct shell_command *c, const struct dialect **d)
+{
+    static const char *const trains[] = { "train",
+                                          "sft",
+                                          "dpo",
+                                          "kto",
+                                          "orpo",
+                                          "grpo",
+                                          "rloo",
+                                          "reward",
+                                          "ppo",
+                                          "llm",
+                                          "rm",
+                                          "pt",
+                                          "rlhf",
+                                          "pretrain",
+                                          "finetune",
+                                          "finetune_lora",
+                                          "finetune_full",
+                                          "finetune_adapter",
+                                          "finetune_adapter_v2",
+                                          NULL };
+    for (int32_t i = 0; i < c->n && !launch_is_plain(c); i++) {
+        const char *name = launch_last_part(c->words[i].text);
+        *d = dialect_of_program(name);
+        const char *next = i + 1 < c->n ? c->words[i + 1].text : "";
+        if (*d && (strchr(name, '.') || names_listed(trains, next) ||
+                   strncmp(next, "--config", 8) == 0))
+            return i;
+    }
+    return -1;
+}
+
+/* The word that decides whether a command trains: of a dialect's program the script
+ * after it, or itself. */
+static int32_t deciding(const struct shell_command *c, int32_t program, int32_t script)
+{
+    if (program < 0)
+        return script;
+    return program + (program + 1 < c->n && is_python(c->words[program + 1].text));
+}
+
+/* Which command -------------------------------------------------------------------- */
+
+/* Whether a command trains nothing, which is noted; the last is kept. */
+static bool refused(struct launch_context *t, const struct shell_command *c,
+                    int32_t script, struct launch_refused *last)
+{
+    const char *program = c->words[script].text;
+    const char *why = launch_entry_of(t, program).refused;
+    if (why) {
+        *last = (struct launch_refused) { program, why, c->line };
+        launch_note(t->l, c->line, DIAG_LEFT_OUT, "%.80s %s: it is left out",
+                    launch_last_part(program), why);
+    }
+    return why != NULL;
+}
+
+/* Whether a program trains by the dialect's options, whatever the list says. */
+static bool trains(const struct dialect *d, const struct shell_command *c,
+                   int32_t script)
+{
+    return d && names_listed(d->trains, launch_last_part(c->words[script].text));
+}
+
+/* train.py X.yaml, of a dialect whose own program train.py then is. */
+static const struct dialect *dialect_of_owned(const struct launch_context *t,
+                                              const struct launch_command *c)
+{
+    const struct shell_word *next =
+        c->script + 1 < c->command->n ? &c->command->words[c->script + 1] : NULL;
+    struct launch_named named;
+    bool names = next && launch_names_document(c, &named) && named.word == next;
+    const struct value *root =
+        names ? launch_open_document(t->l, c, named.text, next->line) : NULL;
+    return root && root->kind == VALUE_DICT ? dialect_of_own(root) : NULL;
+}
+
+/* The dialect of a command: of its program, of its options, or of the document that it
+ * names. */
+static const struct dialect *dialect_of_words(struct launch_context *t,
+                                              const struct launch_command *c,
+                                              struct launch_lost *lost)
+{
+    const struct dialect *owned = dialect_of_owned(t, c);
+    if (owned)
+        return owned;
+    const struct dialect_input in = {
+        .source = DIALECT_COMMAND, .root = &c->options, .command = c, .context = t
+    };
+    const struct dialect *d = dialect_of(&in);
+    struct launch_named named;
+    if (d || !launch_names_document(c, &named))
+        return d;
+    const struct value *root =
+        launch_open_document(t->l, c, named.text, named.word->line);
+    if (!root)
+        *lost = (struct launch_lost) { named.text, named.word->line };
+    return root ? dialect_of_named(root) : NULL;
+}
+
+static void note_unless(struct launch_context *t, const struct launch_command *c)
+{
+    if (c->command && c->command->unless)
+        launch_note(t->l, c->command->line, DIAG_UNRESOLVED,
+                    "whether this command runs is not known: %s", c->command->unless);
+}
+
+bool launch_choose(struct launch_context *t, struct launch_command *c,
+                   struct launch_choice *to)
+{
+    int found = 0;
+    c->command = NULL;
+    for (int64_t i = 0; i < c->shell->commands.n; i++) {
+        const struct shell_command *command = &c->shell->commands.v[i];
+        const struct dialect *d = NULL;
+        int32_t program = program_of(command, &d),
+                script = program >= 0 ? program : launch_script_of(command);
+        bool named = script < 0;
+        script = named ? named_of(command) : script;
+        struct launch_words o = { .t = t };
+        bool worse = c->command && !c->command->unless && command->unless;
+        int32_t decides = deciding(command, program, script);
+        if (script < 0 || worse)
+            continue;
+        launch_take_options(&o, command, script + 1);
+        const struct launch_command tried = { .shell = c->shell,
+                                              .command = command,
+                                              .script = script,
+                                              .options = o.dict,
+                                              .columns = o.columns };
+        d = program >= 0 ? d : dialect_of_words(t, &tried, &to->lost);
+        if (decides >= 0 && !trains(d, command, decides) &&
+            refused(t, command, decides, &to->refused))
+            continue;
+        if (!d)
+            continue;
+        c->starts = program >= 0 || d->starts;
+        c->named = named;
+        found++;
+        to->words = o;
+        c->command = command;
+        c->dialect = d;
+        c->script = script;
+    }
+    if (!c->command)
+        return false;
+    c->options = to->words.dict;
+    c->columns = to->words.columns;
+    if (found > 1)
+        launch_note(t->l, c->command->line, DIAG_ASSUMED,
+                    "the last of %d commands that train is taken", found);
+    note_unless(t, c);
+    return true;
+}
+
+/* Whether a program is called a training, as train.py and finetune_x.py are. */
+static bool is_called_training(const char *program)
+{
+    static const char *const parts[] = { "train", "finetune", "fine_tune", "fine-tune",
+                                         "sft" };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(launch_last_part(program), parts[i]))
+            return true;
+    return false;
+}
+
+bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
+                           struct launch_choice *to)
+{
+    for (int64_t i = c->shell->commands.n; i-- > 0;) {
+        const struct shell_command *command = &c->shell->commands.v[i];
+        int32_t script = launch_script_of(command);
+        struct launch_command tried = { .shell = c->shell,
+                                        .command = command,
+                                        .script = script };
+        bool worse = c->command && (command->unless || !c->command->unless);
+        if (script < 0 || worse ||
+            launch_entry_of(t, command->words[script].text).refused)
+            continue;
+        if (!launch_has_starter(&tried) &&
+            !is_called_training(command->words[script].text))
+            continue;
+        to->words = (struct launch_words) { .t = t };
+        launch_take_options(&to->words, command, script + 1);
+        c->options = to->words.dict;
+        c->columns = to->words.columns;
+        c->command = command;
+        c->script = script;
+        c->unknown = true;
+        c->dialect = dialect_of_any();
+    }
+    note_unless(t, c);
+    return c->command;
+}
