@@ -129,7 +129,8 @@ static void read_users(struct plan_job *job, const struct plan_request *r,
     uint32_t named = given ? named_stack(s, root) : 0;
     bool trainer = r->script && !library_of(&s->parallel)->own_models;
     space->script = trainer ? SPACE_SCRIPT_TRAINER
-                            : (int)space_users_script(&s->model, s->training.task);
+                            : (int)space_users_script(&s->model, s->training.task,
+                                                      s->training.lora.rank > 0);
     space->named_stacks = r->stacks ? (uint32_t)r->stacks : named;
     if (!r->stacks)
         job->stack_bits |= named;

@@ -187,9 +187,10 @@ static bool sharding_rule(const struct space *s, struct space_point *p)
     if (stack->dialect == DIALECT_SMP2 && p->v[SPACE_CONTEXT] > 1 &&
         how != SHARDING_FULL) /* context_parallel_degree divides hybrid_shard_degree */
         return false;
-    if (p->ranks == 1)
+    bool asked = s->given[SPACE_SHARDING] && !pipelined;
+    if (p->ranks == 1) /* whatever the library divides is whole */
         return how == SHARDING_NONE || (has_bit(stack->unplanned, SHARDING_NONE) &&
-                                        (!pipelined || how == SHARDING_FULL));
+                                        (asked || how == SHARDING_FULL));
     return !pipelined || has_bit(stack->row->pipeline_shardings, how);
 }
 

@@ -13,6 +13,7 @@ enum { NOTHING = 0, DATA = 1, TENSOR = 2, STAGES = 4, CONTEXTS = 8, ALL = 15 };
  *   for any, and splits layers of GPT-2, BERT, RoBERTa, GPT-J and GPT-Neo out of the box
  *   (developer guide, "Support for Hugging Face Transformer Models"); v2 is FSDP with
  *   Transformer Engine's layers under transformers' models ("Tensor parallelism").
+ *   PEFT's adapters are trained by it (PEFT's guide, "Quicktour").
  * pretraining: Megatron-LM has pretrain_gpt.py, whose switches cover the decoders,
  *   pretrain_bert.py and pretrain_t5.py, and none for RoBERTa or DistilBERT;
  *   Megatron-DeepSpeed has the same three under ZeRO and DeepSpeed's pipelines. FSDP's
@@ -31,12 +32,14 @@ static const struct {
     { DATA, DATA, DATA, { NULL } },                    /* smddp */
 };
 
-enum space_script space_users_script(const struct model *m, const char *task)
+enum space_script space_users_script(const struct model *m, const char *task,
+                                     bool adapters)
 {
     bool tuned = task && (strcmp(task, "question-answering") == 0 ||
                           strcmp(task, "classification") == 0);
-    return tuned || (!task && m->arch != MODEL_DECODER) ? SPACE_SCRIPT_TRAINER
-                                                        : SPACE_SCRIPT_PRETRAINING;
+    return adapters || tuned || (!task && m->arch != MODEL_DECODER)
+               ? SPACE_SCRIPT_TRAINER
+               : SPACE_SCRIPT_PRETRAINING;
 }
 
 static bool is_known(const char *const *known, const char *family)

@@ -12,8 +12,9 @@ enum space_script { SPACE_SCRIPT_PRETRAINING, SPACE_SCRIPT_TRAINER };
 
 /* By what a job of that model and task is trained where nothing else is known: the
  * Trainer where an encoder or a pair of stacks is trained without a task, or for
- * questions or classes. `task` NULL: none. */
-enum space_script space_users_script(const struct model *m, const char *task);
+ * questions or classes, and where adapters are trained (PEFT). `task` NULL: none. */
+enum space_script space_users_script(const struct model *m, const char *task,
+                                     bool adapters);
 
 /* Whether the users of the space's model can run that point. */
 bool space_users_can(const struct space *s, const struct space_point *p);
