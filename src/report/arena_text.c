@@ -72,21 +72,31 @@ static void print_order(FILE *out, const char *name, const struct summary *s)
         return;
     if (isfinite(mean.spearman))
         snprintf(spearman, sizeof(spearman), "%.3f", mean.spearman);
-    fprintf(out, "  %-*.*s %6" PRId64 " %9s %7.1f %% %10.1f %%\n", NAME, NAME, name,
-            s->n_groups, spearman, 100 * mean.regret, 100 * mean.regret_top3);
+    fprintf(out, "  %-*.*s %6" PRId64 " %6" PRId64 " %9s %7.1f %% %10.1f %%\n", NAME,
+            NAME, name, s->n_groups, mean.n, spearman, 100 * mean.regret,
+            100 * mean.regret_top3);
 }
 
+static int64_t alternatives_of(const struct summary *s)
+{
+    return ranking_mean(s->rankings, s->n_groups).n;
+}
+
+/* Likewise: of runs that failed, some simulators predict nothing. */
 static void print_orders(FILE *out, const struct arena_side *a)
 {
     char label[128];
     if (a->ours->n_groups == 0)
         return;
-    fprintf(out, "  %-*s %6s %9s %9s %12s\n", NAME, "order of alternatives", "jobs",
-            "Spearman", "regret", "top-3 regret");
+    fprintf(out, "  %-*s %6s %6s %9s %9s %12s\n", NAME, "order of alternatives", "jobs",
+            "n", "Spearman", "regret", "top-3 regret");
     print_order(out, a->tuned ? "smsim *" : "smsim", a->ours);
-    for (int64_t i = 0; i < a->rivals->n; i++)
-        print_order(out, label_of(label, sizeof(label), &a->rivals->v[i]),
-                    &a->rivals->v[i].summary);
+    for (int64_t i = 0; i < a->rivals->n; i++) {
+        const struct rival *r = &a->rivals->v[i];
+        print_order(out, label_of(label, sizeof(label), r), &r->summary);
+        if (alternatives_of(&r->ours) != alternatives_of(a->ours))
+            print_order(out, "  smsim on these rows", &r->ours);
+    }
 }
 
 static void print_speed(FILE *out, const struct arena_side *a)
