@@ -10,7 +10,8 @@
 /* "62 %", and "<1 %" of what is neither none nor one. */
 static const char *percent(char *buf, size_t size, double share)
 {
-    if (share > 0 && share < 0.01)
+    const double none = 5e-4;
+    if (share >= none && share < 0.01)
         snprintf(buf, size, "<1 %%");
     else
         snprintf(buf, size, "%.0f %%", 100 * share);

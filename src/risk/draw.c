@@ -80,11 +80,31 @@ double risk_draw_time(const struct risk_draw *d, const struct risk_widths *w,
     return p->usual > 0 ? (1 + more_s / p->usual) * own(d, w, p) : 1;
 }
 
+static double shared_memory(const struct risk_draw *d, const struct risk_widths *w)
+{
+    return w->memory_mean + w->memory_shared * d->z[RISK_MEMORY];
+}
+
 double risk_draw_memory(const struct risk_draw *d, const struct risk_widths *w,
                         const struct risk_plan *p)
 {
-    return exp(w->memory_mean + w->memory_shared * d->z[RISK_MEMORY] +
-               w->memory_own * normal(d, USE_MEMORY, p->key));
+    return exp(shared_memory(d, w) + w->memory_own * normal(d, USE_MEMORY, p->key));
+}
+
+double risk_draw_unfit(const struct risk_draw *d, const struct risk_widths *w,
+                       const struct risk_plan *p)
+{
+    double room = log(p->capacity_B / p->peak_B) - shared_memory(d, w);
+    if (w->memory_own <= 0)
+        return room < 0;
+    return gsl_cdf_ugaussian_Q(room / w->memory_own);
+}
+
+double risk_draw_worth(const struct risk_draw *d, const struct risk_widths *w,
+                       const struct risk_plan *p, bool of_memory)
+{
+    double memory = exp(shared_memory(d, w));
+    return p->value * (of_memory ? memory : risk_draw_time(d, w, p));
 }
 
 double risk_draw_value(const struct risk_draw *d, const struct risk_widths *w,

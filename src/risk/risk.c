@@ -2,6 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "risk/draw.h"
+#include "risk/expect.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
@@ -61,27 +62,23 @@ static void find_best(struct risk_verdict *out, const double *values, int32_t n,
     }
 }
 
-/* From values to regrets, in place; how often each does not fit. */
-static void find_regrets(struct risk_verdict *out, double *values, int32_t n,
-                         int32_t draws)
+/* From values to regrets, in place. */
+static void find_regrets(double *values, int32_t n, int32_t draws)
 {
     for (int32_t d = 0; d < draws; d++) {
         int32_t n_least;
         double least = least_of(values, n, draws, d, &n_least);
         for (int32_t i = 0; i < n; i++) {
             double *v = &values[(size_t)i * (size_t)draws + (size_t)d];
-            out[i].unfit += isfinite(*v) ? 0 : 1.0 / draws;
             *v = isfinite(*v) ? 1 - least / *v : isfinite(least);
         }
     }
 }
 
 /* Sorts the regrets. */
-static void sum_up(struct risk_verdict *v, double *regrets, int32_t draws)
+static void find_quantiles(struct risk_verdict *v, double *regrets, int32_t draws)
 {
     gsl_sort(regrets, 1, (size_t)draws);
-    for (int32_t d = 0; d < draws; d++)
-        v->mean += regrets[d] / draws;
     v->p90 = regrets[draws - 1 - draws / 10];
     v->worst = regrets[draws - 1];
 }
@@ -102,9 +99,11 @@ void risk_judge(struct risk_verdict *out, const struct risk_plan *plans, int32_t
     find_best(out, values, n, o->draws);
     for (int32_t i = 0; i < n; i++)
         draw_plan(values + (size_t)i * draws, &plans[i], &shared, o, all);
-    find_regrets(out, values, n, o->draws);
+    find_regrets(values, n, o->draws);
+    for (int32_t d = 0; d < o->draws; d++)
+        risk_expect(out, plans, n, &shared, o, &all[d]);
     for (int32_t i = 0; i < n; i++)
-        sum_up(&out[i], values + (size_t)i * draws, o->draws);
+        find_quantiles(&out[i], values + (size_t)i * draws, o->draws);
     free(values);
     free(all);
 }

@@ -14,7 +14,7 @@
  * and by any number of threads. O(plans x draws): 10 us a plan of 200 draws.
  *
  * Files of this folder:
- *     risk, draw: verdicts on plans; the draws
+ *     risk, draw, expect: verdicts on plans; the draws; what of memory is not drawn
  *     widths: how wide the unknowns are, and what that was fitted to
  *     decides: the unknown that makes another plan win */
 #ifndef RISK_RISK_H

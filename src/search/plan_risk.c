@@ -21,11 +21,13 @@ struct risk_plan plan_risk_plan(const struct plan_entry *e)
     };
 }
 
-/* Entries are sorted together with what they are sorted by. */
+/* Entries are sorted together with what they are sorted by: regrets in billionths, so that
+ * equal plans are in the order of their fields. */
 struct ranked {
     struct plan_entry entry;
     double regret;
 };
+static const double fine = 1e9;
 
 static int by_regret(const void *a, const void *b)
 {
@@ -40,8 +42,9 @@ static void sort(struct plan_outcome *out, enum risk_rule rule)
     size_t n = (size_t)out->n_entries;
     struct ranked *all = xcalloc(n, sizeof(*all));
     for (size_t i = 0; i < n; i++)
-        all[i] = (struct ranked) { out->entries[i],
-                                   risk_regret(&out->entries[i].risk, rule) };
+        all[i] =
+            (struct ranked) { out->entries[i],
+                              round(fine * risk_regret(&out->entries[i].risk, rule)) };
     qsort(all, n, sizeof(*all), by_regret);
     for (size_t i = 0; i < n; i++)
         out->entries[i] = all[i].entry;

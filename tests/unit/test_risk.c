@@ -105,12 +105,46 @@ static void test_memory(void)
     risk_judge(v, plans, 2, &w, &o);
     CU_ASSERT_DOUBLE_EQUAL(v[0].unfit, unfit, tolerance);
     CU_ASSERT_DOUBLE_EQUAL(v[0].mean, v[0].unfit, 1e-9); /* all is lost where not */
-    CU_ASSERT_DOUBLE_EQUAL(v[1].best, v[0].unfit, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(v[1].best, unfit, tolerance);
     o.of_memory = true;
     plans[0].value = 100;
     plans[1].value = 101;
     risk_judge(v, plans, 2, &w, &o);
     CU_ASSERT(v[0].best > 0.4 && v[0].best < 0.6);
+}
+
+/* Equal plans that may not fit have the same chance and the same regret in few draws, and
+ * regrets are those of many: with a, b and c as chances to fit, the fastest fits, else the
+ * second does, else the third. */
+static void test_expected(void)
+{
+    struct risk_plan plans[] = { plan_of(1, 0, 1), plan_of(2, 0, 1), plan_of(3, 0, 2),
+                                 plan_of(4, 0, 4) };
+    const struct risk_options few = { .rule = RISK_MEAN, .draws = 10 };
+    struct risk_widths w = sure;
+    struct risk_verdict v[4];
+    w.memory_own = 0.1;
+    for (int i = 0; i < 4; i++) {
+        plans[i].peak_B = i < 2 ? 100 : 95;
+        plans[i].capacity_B = 105;
+    }
+    double u = 0.5 * erfc(log(1.05) / 0.1 / sqrt(2)),
+           t = 0.5 * erfc(log(105.0 / 95) / 0.1 / sqrt(2));
+    risk_judge(v, plans, 4, &w, &few);
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_DOUBLE_EQUAL(v[i].unfit, u, 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(v[i].mean, u * (1 - u * t * t), 1e-12);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(v[2].unfit, t, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(
+        v[2].mean, t * (1 - u * u * t) + (1 - t) * (1 - u * u) * (1 - 1.0 / 2), 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(
+        v[3].mean,
+        t * (1 - u * u * t) +
+            (1 - t) * ((1 - u * u) * (1 - 1.0 / 4) + u * u * (1 - t) * (1 - 2.0 / 4)),
+        1e-12);
+    risk_judge(v, plans, 1, &w, &few); /* no other to choose */
+    CU_ASSERT_DOUBLE_EQUAL(v[0].mean, 0, 1e-12);
 }
 
 /* Traffic that kernels hide costs nothing until their window is full. */
@@ -395,6 +429,7 @@ void test_risk_register(void)
     CU_add_test(suite, "what plans share decides between unlike ones", test_shared);
     CU_add_test(suite, "residuals of their own", test_own);
     CU_add_test(suite, "chances not to fit", test_memory);
+    CU_add_test(suite, "regrets of memory are exact", test_expected);
     CU_add_test(suite, "hidden traffic fills its window", test_window);
     CU_add_test(suite, "the network's window", test_windows);
     CU_add_test(suite, "the unknown that decides, and where", test_decides);
