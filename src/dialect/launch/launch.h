@@ -43,6 +43,8 @@ struct launch_resolved {
 struct launch_unresolved {
     const char *pointer;
     const char *what; /* "hyperparameters: make() is a call" */
+    const char *from; /* what gives it there: "--seq-length"; NULL: nothing alone */
+    const char *ask;  /* the variable of a shell that would decide it, or NULL */
     int64_t line;
 };
 

@@ -17,14 +17,14 @@
 /* What a scenario cannot do without. */
 static const struct need {
     const char *pointer, *instead; /* either */
-    const char *what, *example;
+    const char *what, *example, *named; /* where the file gives what is not known */
 } needs[] = {
-    { "/model", NULL, "which model is trained", "bert-large-uncased" },
-    { "/cluster/instance", "/cluster/groups", "on which instances", "ml.p4d.24xlarge" },
-    { "/cluster/count", "/cluster/groups", "on how many instances", "2" },
-    { "/training/sequence_length", NULL, "how long sequences are", "384" },
+    { "/model", NULL, "which model is trained", "bert-large-uncased", "PATH/config.json" },
+    { "/cluster/instance", "/cluster/groups", "on which instances", "ml.p4d.24xlarge", NULL },
+    { "/cluster/count", "/cluster/groups", "on how many instances", "2", NULL },
+    { "/training/sequence_length", NULL, "how long sequences are", "384", NULL },
     { "/training/micro_batch_size", "/training/global_batch_size",
-      "how many sequences a GPU takes at once", "8" },
+      "how many sequences a GPU takes at once", "8", NULL },
 };
 /* clang-format on */
 
@@ -126,7 +126,8 @@ static void ask(struct launch *l, const struct need *n)
     struct diag at = unresolved_at(l, n->pointer, open ? open->line : l->line);
     struct diags *d = &l->loader->diags;
     if (open)
-        diags_add(d, at, "%s (give --set %s=%s)", open->what, n->pointer, n->example);
+        diags_add(d, at, "%s (give --set %s=%s)", open->what, n->pointer,
+                  n->named ? n->named : n->example);
     else if (l->lengths.longest && strcmp(n->pointer, sequence_at) == 0)
         diags_add(d, at,
                   "%s does not say %s, and %.80s pads them to the longest of a batch "
@@ -158,6 +159,81 @@ static bool refuses_instance(struct launch *l, struct cfg root)
     return false;
 }
 
+/* A field that is to be asked for. */
+struct question {
+    const struct need *need;              /* or NULL */
+    const struct launch_unresolved *open; /* or NULL: nothing is said of it */
+    bool asked;
+};
+
+typedef VEC(struct question) question_vec;
+
+/* Whether the file gives what replaces a field, and not --set. */
+static bool is_of_file(const struct launch *l, const char *pointer)
+{
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        if (strcmp(l->resolved.v[i].pointer, pointer) == 0)
+            return !l->resolved.v[i].replaced;
+    return false;
+}
+
+/* What a scenario needs first, then all else that is open. A batch of all GPUs says
+ * nothing of one that the file itself leaves open: it would be divided as it is not. */
+static void gather(question_vec *all, const struct launch *l, struct cfg root)
+{
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+        const struct need *n = &needs[i];
+        const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
+        bool instead = n->instead && launch_is_set(root, n->instead);
+        if (!launch_is_set(root, n->pointer) &&
+            (!instead || (open && is_of_file(l, n->instead))))
+            VEC_PUSH(all, ((struct question) { n, open, false }));
+    }
+    for (int64_t i = 0; i < l->unresolved.n; i++) {
+        const struct launch_unresolved *open = &l->unresolved.v[i];
+        if (!need_of(open->pointer) && !is_answered(root, open->pointer))
+            VEC_PUSH(all, ((struct question) { NULL, open, false }));
+    }
+}
+
+/* One variable of a shell that leaves several fields open is asked for once. */
+static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
+{
+    const struct launch_unresolved *open = all->v[first].open;
+    struct strbuf others;
+    strbuf_init(&others);
+    for (int64_t i = first + 1; open && open->ask && i < all->n; i++) {
+        const struct launch_unresolved *o = all->v[i].open;
+        if (!o || !o->ask || strcmp(o->ask, open->ask) != 0)
+            continue;
+        strbuf_printf(&others, "%s%.80s (%.60s)", others.len ? ", " : "", o->pointer,
+                      o->from);
+        all->v[i].asked = true;
+    }
+    bool any = others.len > 0;
+    if (any)
+        diags_add(&l->loader->diags, unresolved_at(l, open->pointer, open->line),
+                  "%s; it decides %s, too (give --set /shell/%.60s=VALUE)", open->what,
+                  strbuf_get(&others), open->ask);
+    strbuf_release(&others);
+    return any;
+}
+
+static void ask_all(struct launch *l, question_vec *all)
+{
+    for (int64_t i = 0; i < all->n; i++) {
+        const struct question *q = &all->v[i];
+        if (q->asked || ask_variable(l, all, i))
+            continue;
+        if (q->need)
+            ask(l, q->need);
+        else
+            diags_add(&l->loader->diags,
+                      unresolved_at(l, q->open->pointer, q->open->line),
+                      "%s (give --set %s=VALUE)", q->open->what, q->open->pointer);
+    }
+}
+
 int launch_complete(struct launch *l, struct cfg root)
 {
     struct diags *d = &l->loader->diags;
@@ -171,22 +247,11 @@ int launch_complete(struct launch *l, struct cfg root)
         if (known->settle)
             known->settle(l, root);
     int rc = d->n_errors > errors ? -1 : 0;
-    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-        const struct need *n = &needs[i];
-        if (launch_is_set(root, n->pointer) ||
-            (n->instead && launch_is_set(root, n->instead)))
-            continue;
-        ask(l, n);
-        rc = -1;
-    }
-    for (int64_t i = 0; i < l->unresolved.n; i++) {
-        const struct launch_unresolved *open = &l->unresolved.v[i];
-        if (need_of(open->pointer) || is_answered(root, open->pointer))
-            continue;
-        diags_add(d, unresolved_at(l, open->pointer, open->line),
-                  "%s (give --set %s=VALUE)", open->what, open->pointer);
-        rc = -1;
-    }
+    question_vec all = { 0 };
+    gather(&all, l, root);
+    ask_all(l, &all);
+    rc = all.n ? -1 : rc;
+    VEC_RELEASE(&all);
     return rc;
 }
 

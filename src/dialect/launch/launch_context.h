@@ -97,6 +97,9 @@ bool launch_has(const struct launch_context *t, const char *pointer);
 bool launch_is_unresolved(const struct launch_context *t, const char *pointer);
 void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_t line,
                            const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same of a value that is not known, which the word `from` gives. */
+void launch_add_unknown(struct launch_context *t, const char *pointer, const char *from,
+                        const struct value *v);
 void launch_note(struct launch *l, int64_t line, enum diag_code code, const char *fmt,
                  ...) __attribute__((format(printf, 4, 5)));
 

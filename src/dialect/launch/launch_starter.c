@@ -169,8 +169,8 @@ static bool take_count(struct launch_context *t, const char *pointer,
                     "%s: %s: all GPUs of the instance are taken", g->name,
                     g->word->why);
     else if (g->word->why)
-        launch_add_unresolved(t, pointer, g->word->line, "%s: %s, and nothing is run",
-                              g->name, g->word->why);
+        launch_add_unknown(t, pointer, g->name,
+                           launch_word_value(t->arena, g->word, NULL));
     else if (number_of(g->value, &n))
         set_number(t, pointer, g, n);
     else if (!names_listed(all, g->value))
@@ -218,8 +218,8 @@ static bool take_included(struct launch_context *t, const struct given *g)
     if (!g->name)
         return false;
     if (g->word->why)
-        launch_add_unresolved(t, gpus_at, g->word->line, "%s: %s, and nothing is run",
-                              g->name, g->word->why);
+        launch_add_unknown(t, gpus_at, g->name,
+                           launch_word_value(t->arena, g->word, NULL));
     else if (strstr(g->name, "ex") || strcmp(g->name, "-e") == 0 ||
              !launch_devices_of(g->value, &hosts, &each))
         launch_add_unresolved(t, gpus_at, g->word->line,
@@ -363,8 +363,7 @@ static void take_export(struct launch_context *t, const char *option,
         launch_note(t->l, w->line, DIAG_WITHOUT_EFFECT,
                     "%s: without effect here: %.60s", option, name);
     else if (w->why)
-        launch_add_unresolved(t, pointer, w->line, "%s: %s, and nothing is run", option,
-                              w->why);
+        launch_add_unknown(t, pointer, option, launch_word_value(t->arena, w, NULL));
     else
         launch_set(t, pointer, json_string(equals + 1), &from);
 }

@@ -61,8 +61,20 @@ void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    VEC_PUSH(&t->l->unresolved, ((struct launch_unresolved) {
-                                    pointer, arena_strdup(t->arena, text), line }));
+    VEC_PUSH(&t->l->unresolved,
+             ((struct launch_unresolved) { .pointer = pointer,
+                                           .what = arena_strdup(t->arena, text),
+                                           .line = line }));
+}
+
+void launch_add_unknown(struct launch_context *t, const char *pointer, const char *from,
+                        const struct value *v)
+{
+    launch_add_unresolved(t, pointer, v->line, "%s: %s, and nothing is run", from,
+                          v->why);
+    struct launch_unresolved *open = &t->l->unresolved.v[t->l->unresolved.n - 1];
+    open->from = arena_strdup(t->arena, from);
+    open->ask = v->ask;
 }
 
 /* Values --------------------------------------------------------------------------- */
@@ -195,8 +207,7 @@ void launch_unresolved_item(struct launch_context *t, const char *pointer,
                             const struct value_item *it, const char *wanted)
 {
     if (it->value->kind == VALUE_UNKNOWN)
-        launch_add_unresolved(t, pointer, it->value->line, "%s: %s, and nothing is run",
-                              it->key, it->value->why);
+        launch_add_unknown(t, pointer, it->key, it->value);
     else if (it->value->kind == VALUE_STRING && it->value->text[0])
         launch_add_unresolved(t, pointer, it->value->line, "%s: \"%.80s\" is no %s",
                               it->key, it->value->text, wanted);

@@ -82,6 +82,7 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
         .line = w->line,
         .text = text,
         .why = w->why,
+        .ask = w->why ? w->ask : NULL,
     };
     return v;
 }

@@ -155,15 +155,24 @@ static int64_t stepped(struct sum *s)
     return v;
 }
 
+static int64_t lacks(struct sum *s, const char *name)
+{
+    bool first = !s->why;
+    give_up(s, arena_printf(s->m->arena,
+                            "needs $%.*s, which is not set in the script (--set "
+                            "/shell/%.*s=VALUE gives it)",
+                            SHOWN, name, SHOWN, name));
+    if (first)
+        s->m->unknowns.v[s->why - 1].ask = name;
+    return 0;
+}
+
 /* A variable means the expression it holds. */
 static int64_t value_of(struct sum *s, const char *name)
 {
     const struct shell_variable *x = shell_find(s->m, name);
     if (!x || !x->values.n)
-        return give_up(s, arena_printf(s->m->arena,
-                                       "needs $%.*s, which is not set in the script "
-                                       "(--set /shell/%.*s=VALUE gives it)",
-                                       SHOWN, name, SHOWN, name));
+        return lacks(s, name);
     struct sum inner = { s->m, &x->values.v[0], 0, s->depth + 1, 0, s->dry };
     if (s->depth > DEPTH_MAX || shell_works(s->m, inner.t->n + 1))
         return give_up(s, "has variables that refer to each other");

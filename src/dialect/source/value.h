@@ -25,7 +25,9 @@ struct value {
     double real;      /* of REAL */
     const char *text; /* of STRING */
     const char *why;  /* of UNKNOWN: "get_role() is a call" */
-    int64_t gap;      /* the line of a "..." among the items: some are left out; or 0 */
+    const char
+        *ask;    /* likewise: the variable of a shell that would decide it, or NULL */
+    int64_t gap; /* the line of a "..." among the items: some are left out; or 0 */
     int32_t n, cap;
     struct value_item *items; /* of LIST and DICT, in the order of the text */
 };
