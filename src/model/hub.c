@@ -228,6 +228,88 @@ const char *hub_refusal(struct cfg_loader *loader, const char *id)
                : NULL;
 }
 
+/* Ids of the same family ------------------------------------------------------------- */
+
+enum { KIN_MAX = 3, STEM_MIN = 3, OTHER_SIZE = 1000 };
+
+/* The letters that a word begins with. */
+static size_t letters(const char *word)
+{
+    size_t n = 0;
+    while (isalpha((unsigned char)word[n]))
+        n++;
+    return n;
+}
+
+static bool has_stem(const char *name, const char *stem, size_t n)
+{
+    char own[NAME_MAX_B];
+    simplify(own, name, false, false);
+    return letters(own) == n && strncmp(own, stem, n) == 0;
+}
+
+/* The size that a simplified name says, or "". */
+static void size_of(char to[NAME_MAX_B], const char *simple)
+{
+    char words[NAME_MAX_B], *rest = NULL;
+    snprintf(words, sizeof(words), "%s", simple);
+    to[0] = '\0';
+    for (char *w = strtok_r(words, "-", &rest); w; w = strtok_r(NULL, "-", &rest))
+        if (is_size(w))
+            snprintf(to, NAME_MAX_B, "%s", w);
+}
+
+/* How far a row is from what is asked for: its letters, after its size. */
+static int distance(const char *name, const char *simple)
+{
+    char own[NAME_MAX_B], a[NAME_MAX_B], b[NAME_MAX_B];
+    simplify(own, name, false, false);
+    size_of(a, own);
+    size_of(b, simple);
+    return names_distance(own, simple) + (strcmp(a, b) == 0 ? 0 : OTHER_SIZE);
+}
+
+/* The nearest rows of a stem; how many there are. */
+static int kin_of(const struct hub_id *kin[KIN_MAX], const struct table *t,
+                  const char *simple, const char *stem)
+{
+    int far[KIN_MAX], n = 0;
+    size_t len = letters(stem);
+    for (int64_t i = 0; len >= STEM_MIN && i < t->n; i++) {
+        if (t->v[i].alias || !has_stem(t->v[i].name, stem, len))
+            continue;
+        int d = distance(t->v[i].name, simple), at = n < KIN_MAX ? n++ : KIN_MAX;
+        for (; at > 0 && far[at - 1] > d; at--)
+            if (at < KIN_MAX) {
+                far[at] = far[at - 1];
+                kin[at] = kin[at - 1];
+            }
+        if (at < KIN_MAX) {
+            far[at] = d;
+            kin[at] = &t->v[i];
+        }
+    }
+    return n;
+}
+
+const char *hub_kin(struct cfg_loader *loader, const char *id)
+{
+    const struct table *t = table_of(loader);
+    const struct hub_id *kin[KIN_MAX];
+    char simple[NAME_MAX_B];
+    const char *text = NULL;
+    simplify(simple, id, false, true);
+    for (const char *word = simple; t && word && !text;) {
+        int n = kin_of(kin, t, simple, word);
+        for (int i = 0; i < n; i++)
+            text = arena_printf(&loader->arena, "%s%s%s", text ? text : "",
+                                text ? ", " : "", kin[i]->name);
+        word = strchr(word, '-');
+        word = word ? word + 1 : NULL;
+    }
+    return text;
+}
+
 /* Its config.json ------------------------------------------------------------------ */
 
 static const char *nearest(struct cfg_loader *loader, const char *id)

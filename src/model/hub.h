@@ -35,6 +35,10 @@ const char *hub_refused(struct cfg_loader *loader, const char *id);
 /* Why an id of such a family is refused, as a sentence; NULL: it is of none. */
 const char *hub_refusal(struct cfg_loader *loader, const char *id);
 
+/* Up to three ids of the family that an unknown id's name has ("llama" of
+ * "someone/my-llama-9b"), those of its size first, as "a, b, c"; NULL: there are none. */
+const char *hub_kin(struct cfg_loader *loader, const char *id);
+
 /* The config.json of an id. Where the table has none, an error at `where` suggests the
  * nearest, and the value is absent. What the id says that the sizes do not (weights of
  * 4 bits, an unknown organisation) is warned of. */

@@ -80,6 +80,17 @@ const char *trainer_model_named(struct launch_context *t, const char *path)
     return model;
 }
 
+void trainer_ask_model(struct launch_context *t, const char *pointer,
+                       const struct value_item *it)
+{
+    const char *kin = hub_kin(t->l->loader, it->value->text);
+    launch_add_unresolved(t, pointer, it->value->line,
+                          "%s: \"%.80s\" is not in models/ nor an id that models/hub "
+                          "has; its config.json would do%s%s",
+                          it->key, it->value->text, kin ? "; of its family are " : "",
+                          kin ? kin : "");
+}
+
 void trainer_take_model(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
@@ -95,11 +106,7 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
         launch_add_unresolved(t, row->pointer, it->value->line, "%s: %s", it->key,
                               refusal);
     else
-        launch_add_unresolved(
-            t, row->pointer, it->value->line,
-            "%s: \"%.80s\" is not in models/ nor an id that models/hub has; its "
-            "config.json would do",
-            it->key, it->value->text);
+        trainer_ask_model(t, row->pointer, it);
 }
 
 void trainer_take_task(struct launch_context *t, const struct dialect_option *row,
