@@ -369,6 +369,8 @@ const struct dialect_option trainer_unsimulated_rows[] = {
 };
 const struct dialect_table trainer_tables[] = {
     { "", trainer_rows, DIALECT_UNKNOWN_OPEN },
+    { "", trainer_batch_rows, DIALECT_UNKNOWN_OPEN },
+    { "", trainer_usual_rows, DIALECT_UNKNOWN_OPEN },
     { "", trainer_unsimulated_rows, DIALECT_UNKNOWN_OPEN },
     { "", trainer_idle_rows, DIALECT_UNKNOWN_OPEN },
     { "", peft_rows, DIALECT_UNKNOWN_OPEN },
@@ -381,7 +383,9 @@ const struct dialect_table trainer_tables[] = {
 
 void trainer_take(struct launch_context *t)
 {
+    trainer_take_usual_batch(t);
     launch_take_rows(t, trainer_rows, NULL);
+    launch_take_rows(t, trainer_usual_rows, NULL);
 }
 
 /* When hyperparameters are not known as a whole, that is why these are not. */

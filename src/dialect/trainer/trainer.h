@@ -3,6 +3,7 @@
  *
  * Files of this folder:
  *     trainer          a field each, and the reading of a command
+ *     trainer_usual    names that programs of one's own have for the same
  *     trainer_names    names of models, tasks and data sets (models/launch/names.json)
  *     trainer_fsdp     "full_shard auto_wrap" and the like
  *     fsdp_section     "fsdp_config", which Accelerate and axolotl have, too
@@ -28,6 +29,9 @@ extern const struct dialect_option trainer_rows[];
 extern const struct dialect_table trainer_tables[];
 extern const struct dialect_option trainer_idle_rows[], trainer_unsimulated_rows[],
     trainer_fsdp_config_rows[];
+/* Names of others for the same: of a GPU's batch, before the rows; and after them. */
+extern const struct dialect_option trainer_batch_rows[], trainer_usual_rows[];
+void trainer_take_usual_batch(struct launch_context *t);
 
 /* Optimizers by the Trainer's names. */
 extern const struct dialect_word trainer_optimizer_words[];
@@ -40,6 +44,10 @@ void trainer_note_unused(struct launch_context *t);
 
 /* The model of a name or an id, as a scenario has it; NULL: it is not known. */
 const char *trainer_model_named(struct launch_context *t, const char *text);
+
+/* Asks for the config.json of a model whose name is not known. */
+void trainer_ask_model(struct launch_context *t, const char *pointer,
+                       const struct value_item *it);
 
 /* Fields by names: of models, of scripts, of data sets. */
 void trainer_take_model(struct launch_context *t, const struct dialect_option *row,

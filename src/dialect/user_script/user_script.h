@@ -135,6 +135,9 @@ void user_script_note_unsloth(struct launch_context *t, const struct user_script
  * model, which is reported. `given`: options without "--", or NULL. */
 void user_script_take_own(struct launch_context *t, const struct user_script *g,
                           const struct value *given, const char *program);
+/* The former of options alone. */
+void user_script_ask_degrees(struct launch_context *t, const struct value *options,
+                             const char *program, int64_t line);
 /* Both of a job's hyperparameters, whose program is not there; true: it is refused. */
 bool user_script_take_job_own(struct launch_context *t, const char *program);
 bool user_script_refuses_options(struct launch_context *t, const struct value *given,

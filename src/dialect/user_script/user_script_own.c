@@ -73,8 +73,8 @@ static void take_degree(struct launch_context *t, const struct value_item *it,
                               it->key, program);
 }
 
-static void take_all(struct launch_context *t, const struct value *options,
-                     const char *program, int64_t line)
+void user_script_ask_degrees(struct launch_context *t, const struct value *options,
+                             const char *program, int64_t line)
 {
     for (int32_t i = 0; options && i < options->n; i++) {
         const struct value_item *it = &options->items[i];
@@ -86,8 +86,8 @@ static void take_all(struct launch_context *t, const struct value *options,
 void user_script_take_own(struct launch_context *t, const struct user_script *g,
                           const struct value *given, const char *program)
 {
-    take_all(t, given, program, g->line);
-    take_all(t, g->python->parsed, program, g->line);
+    user_script_ask_degrees(t, given, program, g->line);
+    user_script_ask_degrees(t, g->python->parsed, program, g->line);
 }
 
 bool user_script_take_job_own(struct launch_context *t, const char *program)
@@ -104,7 +104,7 @@ bool user_script_take_job_own(struct launch_context *t, const char *program)
         }
     if (user_script_refuses_options(t, all, program))
         return true;
-    take_all(t, all, program, t->call->line);
+    user_script_ask_degrees(t, all, program, t->call->line);
     return false;
 }
 

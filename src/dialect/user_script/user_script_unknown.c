@@ -5,6 +5,7 @@
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 
@@ -24,23 +25,93 @@ static void take_deepspeed(struct launch_context *t, const struct value *given)
     }
 }
 
-/* Options that were not read, by name. */
+/* clang-format off */
+/* The Trainer's rows that are no more than a guess of another program: a tokenizer is no
+ * model, and this batch is one GPU's in some and that of all GPUs in others. */
+static const char *const guesses[] = { "tokenizer_name", "task_name", "train_batch_size", NULL };
+/* Options that no row reads ask for what their names say. */
+static const struct { const char *part, *pointer; } deciding[] = {
+    { "lora", PEFT_LORA }, { "peft", PEFT_LORA }, { "adapter", PEFT_LORA }, { "4bit", PEFT_LORA }, { "8bit", PEFT_LORA },
+    { "freeze", "/training/frozen" }, { "checkpointing", "/training/activation_checkpointing" },
+};
+/* clang-format on */
+
+/* What usual names say. */
+static void take_usual(struct launch_context *t, const struct value *given)
+{
+    struct value *usual = value_new(t->arena, VALUE_DICT, given->line, 0);
+    for (int32_t i = 0; i < given->n; i++)
+        if (!names_listed(guesses, given->items[i].key))
+            value_add(t->arena, usual, given->items[i].key, given->items[i].line,
+                      given->items[i].value);
+    t->hyper[t->n_hyper++] = usual;
+    peft_take(t, NULL);
+    trainer_take(t);
+    peft_settle(t);
+    trainer_settle(t);
+}
+
+static bool is_read(const struct launch_context *t, const struct value_item *it)
+{
+    for (int i = 0; i < t->n_hyper; i++) {
+        const struct value_item *own = value_get(t->hyper[i], it->key);
+        if (own && launch_is_heard(t, own))
+            return true;
+    }
+    return false;
+}
+
+/* An option that is not read, and whose name says what it decides. */
+static void ask_for(struct launch_context *t, const struct value_item *it,
+                    const char *program)
+{
+    for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++)
+        if (strstr(it->key, deciding[i].part) && !launch_is_off(it->value) &&
+            !launch_has(t, deciding[i].pointer) &&
+            !launch_is_unresolved(t, deciding[i].pointer))
+            launch_add_unresolved(t, deciding[i].pointer, it->line,
+                                  "--%.60s is %.60s's own, and is not read", it->key,
+                                  program);
+}
+
+/* Options by name: those that were read as usual names are, and those that were not. */
 static void name_options(struct launch_context *t, const struct value *given,
                          const char *program, int64_t line)
 {
     static const char *const read[] = { "deepspeed", "deepspeed_config",
                                         "deepscale_config", NULL };
-    struct strbuf names;
+    struct strbuf names, taken;
+    struct launch_idle idle;
     strbuf_init(&names);
-    for (int32_t i = 0; i < given->n; i++)
-        if (!names_listed(read, given->items[i].key))
-            strbuf_printf(&names, "%s--%.60s", names.len ? ", " : "",
-                          given->items[i].key);
+    strbuf_init(&taken);
+    launch_idle_init(&idle, t->l, line, "");
+    for (int32_t i = 0; i < given->n; i++) {
+        const struct value_item *it = &given->items[i];
+        const struct dialect_option *row =
+            dialect_option_of(trainer_tables, "", it->key);
+        struct strbuf *to = is_read(t, it) ? &taken : &names;
+        if (names_listed(read, it->key))
+            continue;
+        if (to == &names && row && row->class == DIALECT_IDLE) {
+            launch_idle_add(&idle, "%s", it->key);
+            continue;
+        }
+        strbuf_printf(to, "%s--%.60s", to->len ? ", " : "", it->key);
+        if (to == &names)
+            ask_for(t, it, program);
+    }
+    if (taken.len)
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "%.80s: its text is not read, and options are taken to say what "
+                    "they are usually called, batches those of one GPU: %s",
+                    program, strbuf_get(&taken));
     if (names.len)
         launch_note(t->l, line, DIAG_NOT_SIMULATED,
                     "%.80s: no dialect has its options, and these are not read: %s",
                     program, strbuf_get(&names));
+    launch_idle_end(&idle);
     strbuf_release(&names);
+    strbuf_release(&taken);
 }
 
 void user_script_read_unknown(struct launch_context *t, const struct launch_command *c)
@@ -62,7 +133,9 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
         return;
     take_deepspeed(t, given);
     deepspeed_unresolved_autos(t);
+    take_usual(t, given);
     launch_take_entry(t, w->text, &entry);
+    user_script_ask_degrees(t, given, program, at.line);
     name_options(t, given, program, at.line);
     const char *why = arena_printf(
         t->arena, "%.60s decides it, whose options and text are not read", program);
