@@ -39,6 +39,13 @@ static double part_elements(const struct build *b, enum module part)
         return b->elements[SYM_PROBE];
     case MODULE_CONDITION_MORE:
         return b->elements[SYM_CONDITION];
+    case MODULE_LAYER_WORD:
+        return b->elements[SYM_PWORD];
+    case MODULE_LAYER_NORM:
+        return b->elements[SYM_PNORM];
+    case MODULE_ROUTER_SCALE:
+        return b->elements[SYM_RSCALE];
+
     default:
         return b->elements[SYM_H];
     }
@@ -53,7 +60,7 @@ static bool has_bias(const struct build *b, enum module part)
 static bool is_embedding(enum module part)
 {
     return part == MODULE_WORD || part == MODULE_PLACE || part == MODULE_TYPE ||
-           part == MODULE_BIAS;
+           part == MODULE_BIAS || part == MODULE_LAYER_WORD;
 }
 
 /* Parameters of what is no product: norms and embeddings. */
@@ -101,8 +108,8 @@ static bool is_spared(const struct build *b, const struct row *row)
 {
     if (row->kind != ROW_OWNER_BWD || build_trains(b, row->part))
         return false;
-    bool lowest = b->module == OP_EMBEDDING && !b->step->prefix &&
-                  b->flags & HAS_FROZEN_EMBEDDING;
+    bool lowest = b->module == OP_EMBEDDING && row->part != MODULE_LAYER_NORM &&
+                  !b->step->prefix && b->flags & HAS_FROZEN_EMBEDDING;
     return is_embedding(row->part) || lowest;
 }
 

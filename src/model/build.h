@@ -91,6 +91,11 @@ enum sym {
     SYM_SWK,       /* and multiply-adds: of keys with keys in chunks, */
     SYM_SWA,       /* of products of chunks with each other */
     SYM_SQW,       /* S6: of norms of steps, keys and queries */
+    SYM_PI,        /* a layer's own inputs, */
+    SYM_PALL,      /* those of all layers, */
+    SYM_PWORD,     /* the table of their words, */
+    SYM_PNORM,     /* and their norm's weights */
+    SYM_RSCALE,    /* weights of a router's scales */
     SYM_N
 };
 
@@ -187,6 +192,13 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_INDEXER               FLAG(70)  /* chooses the keys of a query */
 #define HAS_WORD_PRODUCT          FLAG(71)  /* of words' columns to the hidden size, */
 #define HAS_WORD_OUT              FLAG(72)  /* and back before the head */
+#define HAS_VALUE_NORM            FLAG(73)  /* of values, without weights; */
+#define HAS_ONE_KV                FLAG(74)  /* values are keys before their norm, */
+#define HAS_BORROWED_KV           FLAG(75)  /* or both are another layer's */
+#define HAS_LAYER_INPUTS          FLAG(76)  /* embeddings that each layer adds, */
+#define HAS_LAYER_INPUTS_BWD      FLAG(77)  /* which need gradients; */
+#define HAS_LAYER_SCALE           FLAG(78)  /* and its result times a number */
+#define HAS_MLP_BESIDE            FLAG(79)  /* experts and an MLP, normed apart */
 #define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
 /* clang-format on */
 
@@ -214,6 +226,9 @@ enum module {
     MODULE_SHARED_SCALE,
     MODULE_EXPERTS_IN, /* to the columns that experts read, and back */
     MODULE_EXPERTS_OUT,
+    MODULE_LAYER_GATE, /* a layer's input of its own: of the stream, and back to it; */
+    MODULE_LAYER_OUT,
+    MODULE_LAYER_PROJECT, /* of words, to those of all layers */
     MODULE_STATE_IN,
     MODULE_STATE_SELECT, /* S6: steps, keys and queries; steps of all columns */
     MODULE_STATE_STEP,
@@ -246,6 +261,13 @@ enum module {
     MODULE_SCALE,
     MODULE_PROBE,
     MODULE_CONDITION_MORE,
+    MODULE_LAYER_WORD,
+    MODULE_LAYER_NORM,
+    MODULE_SHARED_NORM, /* of the MLP's result; of what experts read, and of theirs */
+    MODULE_EXPERTS_NORM,
+    MODULE_EXPERTS_RESULT_NORM,
+    MODULE_ROUTER_SCALE,
+    MODULE_IDLE, /* of what is held and not run */
 };
 
 enum row_kind {

@@ -57,6 +57,9 @@ void build_outs(struct build *b, struct op *op, const struct row *row);
  * 0 where it is not. */
 bool build_trains(const struct build *b, enum module part);
 
+/* Whether a product has adapters. */
+bool build_adapts(struct build *b, enum module part);
+
 /* The precision of a product, which may be its module's own. */
 enum op_precision build_precision(const struct build *b, enum module part);
 

@@ -1,6 +1,6 @@
 /* Rows of what is below and above the layers: embeddings, the bridge between the
  * stacks of an encoder-decoder, heads and losses. Losses run in fp32. */
-#include "model/build.h"
+#include "model/build_emit.h"
 
 /* Embedding ------------------------------------------------------------------------ */
 
@@ -21,6 +21,42 @@ static const struct row embedding_f[] = {
       .read = { WIDE(1, X) }, .write = { WIDE(1, X) } },
     { ROW_STREAM, "token_type_sum", .when = HAS_TYPES, .read = { WIDE(2, X) },
       .write = { WIDE(1, X) } },
+    ROW_END,
+};
+/* Embeddings that each layer adds: of its own table, and a product of the words. */
+static const struct row layer_words_f[] = {
+    { ROW_OWNER, "layer_word_gather", MODULE_LAYER_WORD, .when = HAS_LAYER_INPUTS,
+      .launches = 2, .read = { NARROW(2, PALL) }, .write = { NARROW(2, PALL) } },
+    { ROW_STREAM, "layer_words_cast", .when = HAS_LAYER_INPUTS | HAS_AMP,
+      .read = { WIDE(1, A) }, .write = { NARROW(1, A) },
+      .keep = { KEEP(NARROW(1, A), "layer_project_wgrad",
+                     .when = HAS_LAYER_INPUTS_BWD) } },
+    { ROW_LINEAR, .part = MODULE_LAYER_PROJECT, .when = HAS_LAYER_INPUTS,
+      .keep = { KEEP(NARROW(1, PALL), "layer_inputs_norm_bwd",
+                     .when = HAS_LAYER_INPUTS_BWD) } },
+    { ROW_OWNER, "layer_inputs_norm", MODULE_LAYER_NORM, .when = HAS_LAYER_INPUTS,
+      .launches = 2, .read = { NARROW(2, PALL) }, .write = { NARROW(2, PALL) } },
+    { ROW_STREAM, "layer_inputs_sum", .when = HAS_LAYER_INPUTS, .launches = 2,
+      .read = { NARROW(3, PALL) }, .write = { NARROW(2, PALL) },
+      .made = NARROW(1, PALL),
+      .keep = { KEEP(NARROW(1, PALL), "layer_inputs_sum_bwd") } },
+    ROW_END,
+};
+static const struct row layer_words_b[] = {
+    { ROW_STREAM, "layer_inputs_sum_bwd", .when = HAS_LAYER_INPUTS,
+      .read = { NARROW(1, PALL) }, .write = { NARROW(1, PALL) } },
+    { ROW_OWNER_BWD, "layer_inputs_norm_bwd", MODULE_LAYER_NORM,
+      .when = HAS_LAYER_INPUTS | HAS_LAYER_INPUTS_BWD, .launches = 2,
+      .read = { NARROW(4, PALL) }, .write = { NARROW(1, PALL) } },
+    { ROW_DGRAD, .part = MODULE_LAYER_PROJECT,
+      .when = HAS_LAYER_INPUTS | HAS_LAYER_INPUTS_BWD },
+    { ROW_WGRAD, .part = MODULE_LAYER_PROJECT,
+      .when = HAS_LAYER_INPUTS | HAS_LAYER_INPUTS_BWD },
+    { ROW_STREAM, "layer_words_sum_bwd", .when = HAS_LAYER_INPUTS,
+      .unless = HAS_FROZEN_EMBEDDING, .read = { WIDE(2, A) }, .write = { WIDE(1, A) } },
+    { ROW_OWNER_BWD, "layer_word_scatter", MODULE_LAYER_WORD, .when = HAS_LAYER_INPUTS,
+      .launches = 4, .read = { WIDE(1, PALL) },
+      .write = { WIDE(1, PWORD), WIDE(1, PALL) } },
     ROW_END,
 };
 static const struct row embedded_f[] = {
@@ -58,11 +94,13 @@ static const struct row embedding_b[] = {
 
 static const struct build_step embedding_steps_f[] = {
     STEP(embedding_f, 0),
+    STEP(layer_words_f, 0),
     STEP(embedded_f, 0),
     STEPS_END,
 };
 static const struct build_step embedding_steps_b[] = {
     STEP(embedded_b, 0),
+    STEP(layer_words_b, 0),
     STEP(embedding_b, 0),
     STEPS_END,
 };
@@ -323,6 +361,9 @@ void build_embedding(struct build *b, struct op_block *block)
     build_block(b, block, "embedding", 1,
                 normed ? embedding_normed_f : embedding_steps_f,
                 normed ? embedding_normed_b : embedding_steps_b, given);
+    if (b->m->idle > 0)
+        build_freeze(b, MODULE_IDLE,
+                     build_param(b, "idle.weight", (double)b->m->idle, false));
     b->flags = flags;
 }
 

@@ -43,8 +43,12 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
            flag(both, HAS_FUSED_SOFTMAX_DROPOUT) |
            flag(!flash && !fw->kernels.fused_qkv, HAS_COPIES) |
            flag((fw->kernels.fused_qkv || m->attention.fused_qkv) &&
-                    !m->attention.latent_kv,
+                    !m->attention.latent_kv && !m->attention.one_kv &&
+                    !m->attention.borrows,
                 HAS_FUSED_QKV) |
+           flag(m->attention.value_norm && !m->attention.borrows, HAS_VALUE_NORM) |
+           flag(m->attention.one_kv && !m->attention.borrows, HAS_ONE_KV) |
+           flag(m->attention.borrows, HAS_BORROWED_KV) |
            flag(!flash && !fused && wide, HAS_WIDE_PROBS) |
            flag(!flash && !fused && fw->tensors.keeps_softmax_input,
                 HAS_SOFTMAX_INPUT) |
@@ -110,6 +114,9 @@ static flagset flags(const struct model *m, const struct op_settings *s)
                        !op_is_autocast(s->precision);
     return attention_flags(m, s) | build_state_flags(m) |
            flag(m->mlp.experts > 0 && m->mlp.latent > 0, HAS_LATENT_EXPERTS) |
+           flag(m->mlp.experts > 0 && m->mlp.apart, HAS_MLP_BESIDE) |
+           flag(m->layer_inputs.columns > 0, HAS_LAYER_INPUTS) |
+           flag(m->layer_scale, HAS_LAYER_SCALE) |
            flag(op_is_autocast(s->precision), HAS_AMP) |
            flag(fw->kernels.fused_dropout_add, HAS_FUSED_ADD) |
            flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) |
@@ -208,6 +215,18 @@ static void set_indexer(const struct build *b, double *e, double tokens)
     e[SYM_IN] = 2 * (double)a->index_dim;
 }
 
+/* Embeddings that layers add; what only models with several sorts of layers have. */
+static void set_layer_inputs(const struct build *b, double *e, double tokens)
+{
+    const struct model *m = b->m;
+    const struct model_layer_inputs *in = &m->layer_inputs;
+    e[SYM_PI] = tokens * (double)in->columns;
+    e[SYM_PALL] = e[SYM_PI] * (double)m->layers;
+    e[SYM_PNORM] = (double)in->columns;
+    e[SYM_PWORD] = (double)in->vocab * (double)in->columns * (double)m->layers;
+    e[SYM_RSCALE] = (double)(m->hidden + m->mlp.experts);
+}
+
 /* As a rank of the module has them. */
 static int set_elements(struct build *b, enum op_module module, int64_t vocab)
 {
@@ -282,6 +301,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_QN] = norm_weights(m->attention.q_norm, m->attention.head_dim, t);
     e[SYM_KN] = norm_weights(m->attention.k_norm, m->attention.head_dim, t);
     e[SYM_SINKS] = m->attention.sinks ? heads : 0;
+    set_layer_inputs(b, e, tokens);
     build_state_sizes(b, e, tokens, t);
     double load = fmax(1, b->s->expert_imbalance);
     for (int i = 0; i < SYM_N; i++)
@@ -406,6 +426,12 @@ static void set_linears(struct build *b, int64_t vocab)
         [MODULE_SHARED_SCALE] = { own, h, 1, 1, false, true, head },
         [MODULE_EXPERTS_IN] = { own, h, columns, 1, false, true, layer },
         [MODULE_EXPERTS_OUT] = { own, columns, h, 1, false, true, layer },
+        [MODULE_LAYER_GATE] = { tokens, h, m->layer_inputs.columns, 1, false, true,
+                                layer },
+        [MODULE_LAYER_OUT] = { tokens, m->layer_inputs.columns, h, 1, false, true,
+                               layer },
+        [MODULE_LAYER_PROJECT] = { tokens, h, m->layer_inputs.columns * m->layers, 1,
+                                   false, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
     build_state_linears(b, tokens, layer);
@@ -426,6 +452,10 @@ int build_init(struct build *b, struct arena *arena, const struct model *m,
     set_widths(b);
     for (int i = 0; i < OP_MODULES; i++)
         b->shares[i] = share_of(m, s, (enum op_module)i);
+    b->flags |=
+        flag(b->flags & HAS_LAYER_INPUTS && (build_trains(b, MODULE_WORD) ||
+                                             build_adapts(b, MODULE_LAYER_PROJECT)),
+             HAS_LAYER_INPUTS_BWD);
     for (int i = 0; i < OP_MODULES; i++)
         if (set_elements(b, (enum op_module)i, vocab) < 0)
             return -1;

@@ -80,7 +80,7 @@ static const struct build_step post_norm_b[] = {
     STEPS_END,
 };
 
-#define QKV_WGRAD "value_wgrad|qkv_wgrad|kv_down_wgrad"
+#define QKV_WGRAD "value_wgrad|qkv_wgrad|kv_down_wgrad|key_wgrad|query_wgrad"
 #define MLP_WGRAD "router_wgrad|up_wgrad"
 
 static const struct build_step pre_norm_f[] = {
@@ -198,29 +198,72 @@ static const struct build_step cross_post_b[] = {
 };
 
 /* Gemma 2: norms of a sublayer's input and of its result. */
-static const struct build_step around_f[] = {
-    STEP(build_norm_f, 1, .user = QKV_WGRAD),
-    STEP(build_attention_f, 1),
-    STEP(build_norm_f, 1, .prefix = "result_"),
-    STEP(add_f, 1, .user = "norm2_bwd"),
-    STEP(build_norm_f, 2, .user = MLP_WGRAD),
-    STEP(build_mlp_f, 2),
-    STEP(build_norm_f, 2, .prefix = "result_"),
-    STEP(add_f, 2),
+#define AROUND_F                                                                       \
+    STEP(build_norm_f, 1, .user = QKV_WGRAD), STEP(build_attention_f, 1),              \
+        STEP(build_norm_f, 1, .prefix = "result_"),                                    \
+        STEP(add_f, 1, .user = "norm2_bwd"), STEP(build_norm_f, 2, .user = MLP_WGRAD), \
+        STEP(build_mlp_f, 2), STEP(build_norm_f, 2, .prefix = "result_")
+#define AROUND_B                                                                      \
+    STEP(add_b, 2), STEP(build_norm_b, 2, .prefix = "result_"), STEP(build_mlp_b, 2), \
+        STEP(build_norm_b, 2), STEP(sum_b, 2), STEP(add_b, 1),                        \
+        STEP(build_norm_b, 1, .prefix = "result_"), STEP(build_attention_b, 1),       \
+        STEP(build_norm_b, 1), STEP(sum_b, 1), STEPS_END
+static const struct build_step around_f[] = { AROUND_F, STEP(add_f, 2), STEPS_END };
+static const struct build_step around_b[] = { AROUND_B };
+
+/* Gemma 4: embeddings of this layer, gated by the stream, are added to it. */
+static const struct row layer_inputs_f[] = {
+    { ROW_STREAM, "layer_cast", .when = HAS_AMP, .read = { WIDE(1, A) },
+      .write = { NARROW(1, A) }, .keep = { KEEP(NARROW(1, A), "layer_gate_wgrad") } },
+    { ROW_LINEAR, .part = MODULE_LAYER_GATE,
+      .keep = { KEEP(NARROW(1, PI), "layer_activation_bwd") } },
+    { ROW_STREAM, "layer_activation", .read = { NARROW(1, PI) },
+      .write = { NARROW(1, PI) },
+      .keep = { KEEP(NARROW(1, PI), "layer_multiply_bwd") } },
+    { ROW_STREAM, "layer_multiply", .read = { NARROW(2, PI) },
+      .write = { NARROW(1, PI) }, .keep = { KEEP(NARROW(1, PI), "layer_out_wgrad") } },
+    { ROW_LINEAR, .part = MODULE_LAYER_OUT,
+      .keep = { KEEP(NARROW(1, A), "result_norm#_bwd") } },
+    ROW_END,
+};
+static const struct row layer_inputs_b[] = {
+    { ROW_DGRAD, .part = MODULE_LAYER_OUT },
+    { ROW_WGRAD, .part = MODULE_LAYER_OUT },
+    { ROW_STREAM, "layer_multiply_bwd", .launches = 2, .read = { NARROW(3, PI) },
+      .write = { NARROW(2, PI) } },
+    { ROW_STREAM, "layer_activation_bwd", .read = { NARROW(2, PI) },
+      .write = { NARROW(1, PI) } },
+    { ROW_DGRAD, .part = MODULE_LAYER_GATE },
+    { ROW_WGRAD, .part = MODULE_LAYER_GATE },
+    { ROW_STREAM, "layer_cast_bwd", .when = HAS_AMP, .read = { NARROW(1, A) },
+      .write = { WIDE(1, A) } },
+    ROW_END,
+};
+static const struct row layer_scale_f[] = {
+    { ROW_STREAM, "layer_scale", .when = HAS_LAYER_SCALE, .in_place = true,
+      .read = { WIDE(1, A) }, .write = { WIDE(1, A) } },
+    ROW_END,
+};
+static const struct row layer_scale_b[] = {
+    { ROW_STREAM, "layer_scale_bwd", .when = HAS_LAYER_SCALE, .read = { WIDE(1, A) },
+      .write = { WIDE(1, A) } },
+    ROW_END,
+};
+static const struct build_step scaled_f[] = { AROUND_F, STEP(add_f, 2),
+                                              STEP(layer_scale_f, 2), STEPS_END };
+static const struct build_step scaled_b[] = { STEP(layer_scale_b, 2), AROUND_B };
+static const struct build_step layer_inputs_steps_f[] = {
+    AROUND_F,
+    STEP(add_f, 2, .user = "layer_gate_wgrad"),
+    STEP(layer_inputs_f, 3),
+    STEP(build_norm_f, 3, .prefix = "result_"),
+    STEP(add_f, 3),
+    STEP(layer_scale_f, 3),
     STEPS_END,
 };
-static const struct build_step around_b[] = {
-    STEP(add_b, 2),
-    STEP(build_norm_b, 2, .prefix = "result_"),
-    STEP(build_mlp_b, 2),
-    STEP(build_norm_b, 2),
-    STEP(sum_b, 2),
-    STEP(add_b, 1),
-    STEP(build_norm_b, 1, .prefix = "result_"),
-    STEP(build_attention_b, 1),
-    STEP(build_norm_b, 1),
-    STEP(sum_b, 1),
-    STEPS_END,
+static const struct build_step layer_inputs_steps_b[] = {
+    STEP(layer_scale_b, 3),  STEP(add_b, 3), STEP(build_norm_b, 3, .prefix = "result_"),
+    STEP(layer_inputs_b, 3), STEP(sum_b, 3), AROUND_B,
 };
 
 /* OLMo 2: of its result alone. The sum is the next products' input, of which autocast
@@ -358,6 +401,10 @@ static struct layer choose(const struct build *b, bool second)
     if (m->norms.no_input)
         return (struct layer) { b->flags & HAS_AMP ? result_cast_f : result_f,
                                 result_b };
+    if (m->layer_inputs.columns > 0)
+        return (struct layer) { layer_inputs_steps_f, layer_inputs_steps_b };
+    if (m->layer_scale)
+        return (struct layer) { scaled_f, scaled_b };
     if (m->norms.result)
         return (struct layer) { around_f, around_b };
     if (m->parallel_residual && m->norms.one)

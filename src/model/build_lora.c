@@ -39,6 +39,9 @@ static const uint32_t bits[MODULE_LINEARS] = {
     [MODULE_SHARED_UP] = LORA_UP,
     [MODULE_SHARED_DOWN] = LORA_DOWN,
     [MODULE_LOGITS] = LORA_HEAD,
+    [MODULE_LAYER_GATE] = LORA_LAYER_INPUTS,
+    [MODULE_LAYER_OUT] = LORA_LAYER_INPUTS,
+    [MODULE_LAYER_PROJECT] = LORA_LAYER_INPUTS,
 };
 
 static bool is_of_layers(enum module part)
@@ -52,6 +55,8 @@ bool build_trains(const struct build *b, enum module part)
 {
     const struct lora *l = &b->s->lora;
     bool tied = model_ties_head(b->m);
+    if (part == MODULE_IDLE)
+        return false;
     if (l->whole)
         return part == MODULE_CONTRAST;
     if (l->rank == 0 || part == MODULE_CLASSES || /* not of the base model */
@@ -198,6 +203,12 @@ static int32_t list_adapters(struct build *b, enum module part,
                             (part == MODULE_UP && targets(b, part, LORA_GATE_UP))))
         add(b, &v[n++], part, build_name(b, part, "_lora"), l->n);
     return n;
+}
+
+bool build_adapts(struct build *b, enum module part)
+{
+    struct adapter v[ADAPTERS_MAX];
+    return list_adapters(b, part, v) > 0;
 }
 
 /* Operators ------------------------------------------------------------------------ */

@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const struct family *const tables[] = {
-    families_encoder,   families_gpt,     families_llama_line, families_recent,
-    families_kin,       families_experts, families_state,      families_linear,
-    families_diffusion, families_vision,  families_megatron,
+    families_encoder, families_gpt,       families_llama_line, families_recent,
+    families_kin,     families_experts,   families_state,      families_linear,
+    families_gemma,   families_diffusion, families_vision,     families_megatron,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -68,8 +68,6 @@ static const struct {
     { "deci", DIFFER },
     { "gemma3n_text", SHARED },
     { "gemma3n", SHARED },
-    { "gemma4", SHARED },
-    { "gemma4_text", SHARED },
     { "mllama",
       "its vision tower is read by layers of cross-attention (llava_next is the "
       "nearest that is)" },

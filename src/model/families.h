@@ -26,6 +26,7 @@ enum family_type {
 /* Layers by "layer_types". */
 struct family_layers {
     int64_t n, sliding; /* n is 0: the file has no such list */
+    bool *of;           /* whether each has a window */
 };
 
 /* Kinds of layers, as they are listed. */
@@ -62,6 +63,13 @@ struct family_decoder {
     int64_t heads, width, positions;
 };
 
+/* Gemma 4: layers without windows, and those that take keys and values of others. */
+struct family_global {
+    int64_t head_dim, kv_heads; /* 0 key-value heads: as many as others */
+    int64_t borrowing;          /* the last layers */
+    bool one_kv, wide, experts; /* wide: their MLPs have twice the columns */
+};
+
 /* A model while it is read, with the words that only its family understands. */
 struct family_raw {
     struct model m;
@@ -96,6 +104,7 @@ struct family_raw {
     int64_t expert_width;                          /* Megatron; 0: the dense MLP's */
     struct family_picture picture;
     struct family_decoder decoder;
+    struct family_global global;
     const char *refused; /* what finish has found and nothing models; NULL: nothing */
 };
 
@@ -119,7 +128,8 @@ struct family {
 /* Ended by a NULL name each. */
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
     families_recent[], families_kin[], families_experts[], families_state[],
-    families_linear[], families_diffusion[], families_vision[], families_megatron[];
+    families_linear[], families_gemma[], families_diffusion[], families_vision[],
+    families_megatron[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);

@@ -127,7 +127,7 @@ static void kimi_finish(struct family_raw *raw)
     s->groups = s->heads;
     m->attention.head_dim = raw->plain_head_dim + m->attention.latent_rope;
     m->mlp.shared_width = raw->shared_experts * m->mlp.width;
-    const struct model_kind state = { MODEL_MIXER_STATE, MODEL_INNER_MLP };
+    const struct model_kind state = { MODEL_MIXER_STATE, MODEL_INNER_MLP, 0 };
     struct model_kind *kinds = families_make_pattern(raw, state);
     for (int64_t i = 0; i < raw->full_items.n; i++) {
         int64_t at = raw->full_items.of[i] - 1;

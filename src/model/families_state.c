@@ -21,7 +21,7 @@ struct model_kind *families_make_pattern(struct family_raw *raw, struct model_ki
 
 void families_add_inner(struct family_raw *raw, enum model_inner inner)
 {
-    const struct model_kind state = { MODEL_MIXER_STATE, inner };
+    const struct model_kind state = { MODEL_MIXER_STATE, inner, 0 };
     struct model_kind *kinds = families_make_pattern(raw, state);
     for (int64_t i = 0; raw->pattern.kinds && i < raw->m.layers; i++)
         if (!raw->pattern.n || i < raw->pattern.n)
@@ -83,7 +83,7 @@ static const struct family_field mamba2_fields[] = {
 
 static void alone(struct family_raw *raw)
 {
-    const struct model_kind state = { MODEL_MIXER_STATE, MODEL_INNER_NONE };
+    const struct model_kind state = { MODEL_MIXER_STATE, MODEL_INNER_NONE, 0 };
     without_attention(&raw->m);
     families_make_pattern(raw, state);
 }
@@ -183,7 +183,7 @@ static const struct family_field falcon_h1_fields[] = {
 
 static void falcon_h1_finish(struct family_raw *raw)
 {
-    const struct model_kind both = { MODEL_MIXER_BOTH, MODEL_INNER_MLP };
+    const struct model_kind both = { MODEL_MIXER_BOTH, MODEL_INNER_MLP, 0 };
     raw->m.attention.qkv_bias = raw->m.attention.out_bias = raw->bias;
     finish_heads(raw);
     families_make_pattern(raw, both);
@@ -272,7 +272,7 @@ static bool recurs(struct family_period p, int64_t i)
 
 static void jamba_finish(struct family_raw *raw)
 {
-    const struct model_kind state = { MODEL_MIXER_STATE, MODEL_INNER_DENSE };
+    const struct model_kind state = { MODEL_MIXER_STATE, MODEL_INNER_DENSE, 0 };
     struct model *m = &raw->m;
     finish_columns(raw);
     if (m->mlp.experts < 2)

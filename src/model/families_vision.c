@@ -72,6 +72,25 @@ static const struct family_field qwen3_fields[] = {
     FIELDS_END,
 };
 
+/* Gemma 4's: as its language model's layers; positions of rows and of columns, and a mean
+ * over neighbours in place of a merge. */
+static const struct family_field gemma4_fields[] = {
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("num_key_value_heads", NULL, attention.kv_heads, false, HEADS_MAX),
+    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    HEAD_DIM,
+    PICTURE,
+    SIZE("position_embedding_size", NULL, ends.positions, false, POSITIONS_MAX),
+    WORD("pooling_kernel_size", picture.merge, 1, 64),
+    FLAG("attention_bias", bias),
+    NOTED("use_clipped_linears",
+          "clamps around the vision tower's products are left out"),
+    ACTIVATION("hidden_activation"),
+    FIELDS_END,
+};
+
 /* The other tower of a pair: texts. */
 static const struct family_field text_fields[] = {
     SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
@@ -101,6 +120,15 @@ static void vision_finish(struct family_raw *raw)
         families_wide_norms(m);
     if (raw->normalization && strcmp(raw->normalization, "rms_norm") == 0)
         m->norms.rms = true;
+}
+
+static void gemma4_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    families_llama(raw);
+    vision_finish(raw);
+    m->ends.positions *= 2;
+    m->attention.q_norm = m->attention.k_norm = families_head_dim(m);
 }
 
 /* Of a gated MLP two thirds of the columns, in eights. */
@@ -199,6 +227,15 @@ const struct family families_vision[] = {
                   .mlp.width = 3420, .mlp.gated = true, .norms.rms = true,
                   .attention.rotary = true, .attention.fused_qkv = true },
            .picture = { 896, 14, .frames = 2, .merge = 2 }),
+    { .name = "gemma4_vision",
+      .fields = gemma4_fields,
+      .finish = gemma4_finish,
+      .usual = { .m = { TOWER, .layers = 16, .hidden = 768, .attention.heads = 12,
+                        .mlp.width = 3072, .mlp.gated = true, .norms.rms = true,
+                        .norms.result = true, .ends.positions = 10240,
+                        .ends.positions_stretched = true, .attention.rotary = true,
+                        .attention.value_norm = true },
+                 .picture = { 768, 16, .merge = 3 } } },
     VISION("qwen3_vl_vision", qwen3_fields,
            .m = { TOWER, BIASES, .layers = 27, .hidden = 1152, .attention.heads = 16,
                   .mlp.width = 4304, .ends.positions_stretched = true,

@@ -11,6 +11,7 @@ int families_read_types(struct cfg list, struct family_layers *layers)
     if (!cfg_is_array(list))
         return cfg_error(list, DIAG_WRONG_TYPE,
                          "the types of all layers are an array of words");
+    layers->of = ARENA_ARRAY(cfg_arena(list), cfg_len(list) + 1, bool);
     for (struct cfg item = cfg_at(list, 0); cfg_present(item);
          item = cfg_at(list, ++layers->n)) {
         if (cfg_string(item, &word) < 0)
@@ -22,6 +23,7 @@ int families_read_types(struct cfg list, struct family_layers *layers)
                 "layers of \"%s\" are not modelled (\"full_attention\" and "
                 "\"sliding_attention\" are)",
                 word);
+        layers->of[layers->n] = sliding;
         layers->sliding += sliding;
     }
     return 0;
@@ -34,14 +36,14 @@ static int find_kind(const char *word, struct model_kind *kind)
         const char *word;
         struct model_kind kind;
     } words[] = {
-        { "mamba", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
-        { "mamba2", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
-        { "conv", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
-        { "linear_attention", { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
-        { "attention", { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE } },
-        { "full_attention", { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE } },
-        { "mlp", { MODEL_MIXER_NONE, MODEL_INNER_DENSE } },
-        { "moe", { MODEL_MIXER_NONE, MODEL_INNER_MLP } },
+        { "mamba", { MODEL_MIXER_STATE, MODEL_INNER_NONE, 0 } },
+        { "mamba2", { MODEL_MIXER_STATE, MODEL_INNER_NONE, 0 } },
+        { "conv", { MODEL_MIXER_STATE, MODEL_INNER_NONE, 0 } },
+        { "linear_attention", { MODEL_MIXER_STATE, MODEL_INNER_NONE, 0 } },
+        { "attention", { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE, 0 } },
+        { "full_attention", { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE, 0 } },
+        { "mlp", { MODEL_MIXER_NONE, MODEL_INNER_DENSE, 0 } },
+        { "moe", { MODEL_MIXER_NONE, MODEL_INNER_MLP, 0 } },
     };
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(words[i].word, word) == 0) {

@@ -61,6 +61,9 @@ enum lora_target {
     LORA_SINGLE_DOWN = 1 << 30,
 };
 
+/* Products of embeddings that each layer adds (Gemma 4), of all linear layers alone. */
+#define LORA_LAYER_INPUTS (1u << 31)
+
 /* What else is trained, whole: bits of a set. */
 enum lora_trained {
     LORA_TRAINS_EMBEDDINGS = 1 << 0,

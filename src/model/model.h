@@ -59,9 +59,12 @@ struct model_attention {
     /* Sparse attention (DeepSeek-V3.2): an indexer of so many heads and columns chooses the
      * keys that a query attends to, which are `window`; 0: none */
     int64_t index_heads, index_dim;
-    bool gated;   /* its result by a sigmoid of the token (Qwen3-Next) */
-    bool softcap; /* scores through a scaled tanh (Gemma 2) */
-    bool sinks;   /* each head has a learned score of nothing (GPT-OSS) */
+    bool value_norm; /* values through a norm without weights (Gemma 4), */
+    bool one_kv;     /* and made by the keys' product; */
+    bool borrows;    /* keys and values are those of a layer before */
+    bool gated;      /* its result by a sigmoid of the token (Qwen3-Next) */
+    bool softcap;    /* scores through a scaled tanh (Gemma 2) */
+    bool sinks;      /* each head has a learned score of nothing (GPT-OSS) */
     bool rotary;
     bool scaled_rope; /* cosines and sines have a scale of their own (yarn) */
     bool fused_qkv;   /* one matrix makes q, k and v, by the family's design */
@@ -85,6 +88,9 @@ struct model_mlp {
     bool bare_experts; /* matrices of experts and router are no linear layers */
     int64_t latent;    /* experts read and write so many columns; 0: the hidden size */
     bool shared_scale; /* the shared expert's result, by a sigmoid of the token */
+    bool
+        apart; /* experts and the shared one, which is an MLP next to them, have norms of
+                   their own, and the router scales (Gemma 4) */
 };
 
 /* A mixer that carries a state along the sequence in place of keys and values. */
@@ -128,6 +134,21 @@ enum model_inner {
 struct model_kind {
     enum model_mixer mixer;
     enum model_inner inner;
+    int32_t variant; /* of its attention and MLP, from 1 on; 0: the model's own */
+};
+
+/* Attention and MLP of some of the layers, where these differ in size (Gemma 4). */
+enum { MODEL_VARIANTS_MAX = 8 };
+struct model_variant {
+    const char *name; /* of such a layer in operator lists: "full_layer" */
+    struct model_attention attention;
+    int64_t width; /* columns inside of its MLP */
+};
+
+/* Embeddings of words that each layer adds by a gate of its own (Gemma 3n and 4: "per-layer
+ * embeddings"): a table of `vocab` words with `columns` for each layer. columns 0: none. */
+struct model_layer_inputs {
+    int64_t vocab, columns;
 };
 
 /* Norms, and where they are. */
@@ -215,6 +236,11 @@ struct model {
     struct model_diffusion diffusion;
     const struct model_kind *pattern; /* of each layer; NULL: all are `kind`, but for
                                          the first `dense_layers` */
+    const struct model_variant *variants; /* that kinds name, n_variants of them */
+    int32_t n_variants;
+    struct model_layer_inputs layer_inputs;
+    bool layer_scale; /* each layer's result by a number that is no parameter */
+    int64_t idle;     /* parameters of what is held and not run: a tower of sounds */
     struct model_kind kind;
     bool parallel_residual;          /* attention and MLP read the same input */
     bool hidden_dropout;             /* its probability is above 0 */
@@ -267,6 +293,9 @@ const char *model_refused(int64_t i, const char **why);
 int64_t model_value_dim(const struct model *m);
 int64_t model_value_width(const struct model *m);
 int64_t model_context_width(const struct model *m);
+
+/* Columns of the largest head of any layer. */
+int64_t model_largest_head(const struct model *m);
 
 /* Columns that the MLP's experts read and write: of the hidden size, or latent ones. */
 int64_t model_expert_columns(const struct model *m);

@@ -88,6 +88,15 @@ static double inner_macs(const struct model *m)
            h * (double)m->mlp.experts;
 }
 
+/* A token's in the products of queries, keys, values and of what attention makes. */
+static double projection_macs(const struct model *m)
+{
+    const struct model_attention *a = &m->attention;
+    double made = a->borrows ? 0 : a->one_kv ? 1 : 2;
+    return (double)m->hidden * (2 * (double)a->q_width + made * (double)a->kv_width +
+                                (a->gated ? (double)model_context_width(m) : 0));
+}
+
 /* Multiply-adds of one layer for one sequence: projections, attention, MLP; and, of
  * as many tokens of an encoder (0: none), those of cross-attention. */
 static double layer_macs(const struct model *m, double s, bool half, double memory)
@@ -97,8 +106,10 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
     double core = (double)m->attention.heads *
                   (double)(m->attention.head_dim + model_value_dim(m)) / 2;
     double projections =
-        s * (m->attention.latent_kv ? latent_macs(m) : h * (q + 2 * kv) + q * h) +
-        s * (m->attention.gated ? h * (double)model_context_width(m) : 0);
+        s * (m->attention.latent_kv
+                 ? latent_macs(m) +
+                       (m->attention.gated ? h * (double)model_context_width(m) : 0)
+                 : projection_macs(m));
     double attention = 2 * core * s * keys_seen(m, s, half);
     const struct model_attention *a = &m->attention;
     double index = (double)(a->index_heads * a->index_dim);
@@ -106,7 +117,7 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
         attention += s * (index * (double)(a->latent_q ? a->latent_q : m->hidden) +
                           h * (double)(a->index_heads + a->index_dim)) +
                      s * (half ? s / 2 : s) * index;
-    double sum = s * inner_macs(m);
+    double sum = s * (inner_macs(m) + 2 * h * (double)m->layer_inputs.columns);
     if (m->kind.mixer == MODEL_MIXER_ATTENTION || m->kind.mixer == MODEL_MIXER_BOTH)
         sum += projections + attention;
     if (m->kind.mixer == MODEL_MIXER_STATE || m->kind.mixer == MODEL_MIXER_BOTH)
@@ -200,6 +211,7 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
     macs += (m->tower ? tower_macs(m->tower) : 0) +
+            n * (double)m->hidden * (double)(m->layer_inputs.columns * m->layers) +
             n * (double)(m->ends.patch + m->ends.word) * (double)m->hidden;
     return 3 * 2 * macs;
 }

@@ -37,11 +37,12 @@ static int make_pattern(struct op_list *list, struct arena *arena,
                         const struct model *m, const struct op_settings *s,
                         struct err *err)
 {
-    struct op_block *first[MODEL_MIXER_NONE + 1][MODEL_INNER_NONE + 1] = { { NULL } };
+    struct op_block *first[MODEL_MIXER_NONE + 1][MODEL_INNER_NONE + 1]
+                          [MODEL_VARIANTS_MAX + 1] = { { { NULL } } };
     for (int64_t i = 0, n; i < m->layers; i += n) {
         struct model_kind kind = model_kind_of(m, i);
         struct op_block *block = &list->blocks[list->n_blocks++];
-        struct op_block **of_kind = &first[kind.mixer][kind.inner];
+        struct op_block **of_kind = &first[kind.mixer][kind.inner][kind.variant];
         struct build b;
         n = model_kind_run(m, i);
         if (*of_kind) {
@@ -65,7 +66,7 @@ static int make_mixed(struct op_list *list, struct arena *arena, const struct mo
 {
     struct build ends;
     struct model *plain = ARENA_NEW(arena, struct model);
-    struct model_kind attention = { MODEL_MIXER_ATTENTION, MODEL_INNER_MLP };
+    struct model_kind attention = { MODEL_MIXER_ATTENTION, MODEL_INNER_MLP, 0 };
     *plain = model_of_kind(m, attention);
     if (build_init(&ends, arena, plain, s, err) < 0)
         return -1;

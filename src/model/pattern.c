@@ -9,6 +9,12 @@ struct model model_of_kind(const struct model *m, struct model_kind kind)
         one.mlp = m->mlp;
     if (kind.inner == MODEL_INNER_NONE)
         one.mlp.width = one.mlp.shared_width = 0;
+    if (kind.variant > 0) {
+        one.attention = m->variants[kind.variant - 1].attention;
+        *(kind.inner == MODEL_INNER_MLP && m->mlp.apart ? &one.mlp.shared_width
+                                                        : &one.mlp.width) =
+            m->variants[kind.variant - 1].width;
+    }
     one.layers = m->layers;
     one.mlp.dense_layers = 0;
     one.pattern = NULL;
@@ -28,7 +34,7 @@ struct model_kind model_kind_of(const struct model *m, int64_t i)
 
 bool model_kind_same(struct model_kind a, struct model_kind b)
 {
-    return a.mixer == b.mixer && a.inner == b.inner;
+    return a.mixer == b.mixer && a.inner == b.inner && a.variant == b.variant;
 }
 
 int64_t model_kind_run(const struct model *m, int64_t i)
@@ -52,6 +58,8 @@ const char *model_kind_name(const struct model *m, struct model_kind kind)
         [MODEL_MIXER_NONE] = { "empty_layer", "mlp_layer", "moe_layer" },
     };
     bool experts = kind.inner == MODEL_INNER_MLP && m->mlp.experts > 0;
+    if (kind.variant > 0)
+        return m->variants[kind.variant - 1].name;
     return names[kind.mixer][kind.inner == MODEL_INNER_NONE ? NOTHING
                              : experts                      ? EXPERTS
                                                             : MLP];
@@ -101,10 +109,10 @@ static const struct {
     char letter;
     struct model_kind kind;
 } letters[] = {
-    { 'M', { MODEL_MIXER_STATE, MODEL_INNER_NONE } },
-    { '*', { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE } },
-    { '-', { MODEL_MIXER_NONE, MODEL_INNER_DENSE } },
-    { 'E', { MODEL_MIXER_NONE, MODEL_INNER_MLP } },
+    { 'M', { MODEL_MIXER_STATE, MODEL_INNER_NONE, 0 } },
+    { '*', { MODEL_MIXER_ATTENTION, MODEL_INNER_NONE, 0 } },
+    { '-', { MODEL_MIXER_NONE, MODEL_INNER_DENSE, 0 } },
+    { 'E', { MODEL_MIXER_NONE, MODEL_INNER_MLP, 0 } },
 };
 enum { LETTERS = sizeof(letters) / sizeof(letters[0]) };
 

@@ -6,7 +6,7 @@
 
 bool model_is_whole(const struct model *m)
 {
-    return m->tower || m->diffusion.stack || m->ends.word > 0;
+    return m->tower || m->diffusion.stack || m->ends.word > 0 || m->n_variants > 0;
 }
 
 bool model_has_vocabulary(const struct model *m)
@@ -23,6 +23,15 @@ bool model_ties_head(const struct model *m)
 int64_t model_value_dim(const struct model *m)
 {
     return m->attention.value_dim ? m->attention.value_dim : m->attention.head_dim;
+}
+
+int64_t model_largest_head(const struct model *m)
+{
+    int64_t most = m->attention.head_dim;
+    for (int32_t i = 0; i < m->n_variants; i++)
+        if (m->variants[i].attention.head_dim > most)
+            most = m->variants[i].attention.head_dim;
+    return most;
 }
 
 int64_t model_value_width(const struct model *m)

@@ -5,15 +5,11 @@
 #include <string.h>
 
 const struct name_value summary_part_names[] = {
-    { "embedding", SUMMARY_EMBEDDING },
-    { "attention", SUMMARY_ATTENTION },
-    { "state", SUMMARY_STATE },
-    { "mlp", SUMMARY_MLP },
-    { "experts", SUMMARY_EXPERTS },
-    { "norms", SUMMARY_NORMS },
-    { "vision", SUMMARY_VISION },
-    { "head", SUMMARY_HEAD },
-    { NULL, 0 },
+    { "embedding", SUMMARY_EMBEDDING }, { "attention", SUMMARY_ATTENTION },
+    { "state", SUMMARY_STATE },         { "mlp", SUMMARY_MLP },
+    { "experts", SUMMARY_EXPERTS },     { "norms", SUMMARY_NORMS },
+    { "vision", SUMMARY_VISION },       { "head", SUMMARY_HEAD },
+    { "idle", SUMMARY_IDLE },           { NULL, 0 },
 };
 
 /* What a tensor's name begins with says whose it is. */
@@ -21,6 +17,10 @@ static enum summary_part part_of(const struct op_block *block, const struct op_p
 {
     static const char *const mlp[] = { "gate",       "up",          "down", "shared_",
                                        "experts_in", "experts_out", NULL };
+    if (strcmp(p->name, "idle.weight") == 0)
+        return SUMMARY_IDLE;
+    if (strncmp(p->name, "layer_", 6) == 0)
+        return SUMMARY_EMBEDDING;
     if (strncmp(block->name, "vision", 6) == 0 || strcmp(block->name, "projector") == 0)
         return SUMMARY_VISION;
     const char *name = p->name;
@@ -113,7 +113,12 @@ static double cache_B(const struct model *m)
         return 0;
     double width = a->latent_kv ? (double)(a->latent_kv + a->latent_rope)
                                 : 2 * (double)a->kv_width;
-    return 2 * width * (double)layers;
+    double sum = 0;
+    for (int64_t i = 0; m->n_variants > 0 && i < m->layers; i++) {
+        struct model one = model_of_kind(m, model_kind_of(m, i));
+        sum += one.attention.borrows ? 0 : 2 * 2 * (double)one.attention.kv_width;
+    }
+    return m->n_variants > 0 ? sum : 2 * width * (double)layers;
 }
 
 int model_summarise(struct model_summary *out, const struct model *m, int64_t sequence,

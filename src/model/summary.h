@@ -14,6 +14,7 @@ enum summary_part {
     SUMMARY_NORMS,
     SUMMARY_VISION, /* a tower that reads pictures, and its projector */
     SUMMARY_HEAD,   /* what is not the embedding's own matrix */
+    SUMMARY_IDLE,   /* held, and not run: a tower that reads sounds */
     SUMMARY_PARTS
 };
 extern const struct name_value summary_part_names[];

@@ -30,6 +30,7 @@ struct vision {
     int64_t tiles;        /* crops of a picture */
     int64_t scales;       /* two towers: numbers that scale their products */
     int64_t merge;        /* patches of a side that become one; 0: the tower's own */
+    bool sounds;          /* "audio_config" is a tower that reads sounds */
 };
 
 /* What LlamaConfig, MistralConfig, Gemma3TextConfig leave unsaid (transformers 4.57). */
@@ -61,6 +62,8 @@ static const struct vision table[] = {
       .projector = PROJECTOR_LINEAR },
     { "gemma3", "gemma3_text", "siglip_vision_model", "text_config", GEMMA3,
       PROJECTOR_LINEAR, .norm = true, .bare = true, .merge = 4 },
+    { "gemma4", "gemma4_text", "gemma4_vision", "text_config",
+      .projector = PROJECTOR_LINEAR, .bare = true, .sounds = true },
     { "qwen2_vl", "qwen2", "qwen2_vl_vision", "text_config",
       .projector = PROJECTOR_MERGER, .norm = true },
     { "qwen2_5_vl", "qwen2", "qwen2_5_vl_vision", "text_config",
@@ -253,6 +256,40 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
                                      "the picture is smaller than a token's patches");
 }
 
+/* Gemma 4's tower of sounds, a conformer: convolutions over time and mel bands, layers of
+ * two MLPs, attention with a product for relative positions, and a depthwise convolution
+ * between products (transformers 5, modeling_gemma4.py, Gemma4AudioModel); and the product
+ * that hands its result to the language model of h columns. Counted, and not run. */
+static int read_sounds(struct model *m, struct cfg root)
+{
+    struct cfg part = cfg_get(root, "audio_config");
+    struct cfg channels = cfg_get(part, "subsampling_conv_channels");
+    int64_t first = 128, second = 32;
+    if (!cfg_is_object(part))
+        return 0;
+    int64_t w = number_of(part, "hidden_size", 1024),
+            layers = number_of(part, "num_hidden_layers", 12),
+            heads = number_of(part, "num_attention_heads", 8),
+            kernel = number_of(part, "conv_kernel_size", 5),
+            out = number_of(part, "output_proj_dims", 1536);
+    if (w < 0 || layers < 0 || heads < 0 || kernel < 0 || out < 0)
+        return -1;
+    if (cfg_len(channels) == 2 &&
+        (cfg_int(cfg_at(channels, 0), &first, 1, 1 << 16) < 0 ||
+         cfg_int(cfg_at(channels, 1), &second, 1, 1 << 16) < 0))
+        return -1;
+    int64_t layer = 24 * w * w + (9 + kernel) * w + w / heads;
+    int64_t before =
+        9 * first + first + 9 * first * second + second + first / 4 * second * w;
+    m->idle = before + layers * layer + w * out + out + out * m->hidden;
+    cfg_warn(
+        part, DIAG_NOT_SIMULATED,
+        "the tower that reads sounds is held and not run: no sound is in a sequence "
+        "(%" PRId64 " parameters without gradients)",
+        m->idle);
+    return 0;
+}
+
 int vision_read(struct model *m, struct cfg root, const struct vision *v,
                 vision_read_fn *read)
 {
@@ -286,5 +323,7 @@ int vision_read(struct model *m, struct cfg root, const struct vision *v,
     *m = raw.m;
     m->tower = tower;
     m->family = v->name;
+    if (v->sounds && read_sounds(m, root) < 0)
+        return -1;
     return v->scales ? read_pair(m, tower, root, text, v) : 0;
 }

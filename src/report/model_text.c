@@ -40,7 +40,7 @@ static void add_state(struct strbuf *out, const struct model *m)
                                          [MODEL_STATE_LIGHTNING] =
                                              "lightning attention" };
     const struct model_state *s = &m->state;
-    if (!m->pattern)
+    if (!m->pattern || !model_state_layers(m))
         return;
     strbuf_printf(out, ", attention in %" PRId64 " layers, %s in %" PRId64,
                   model_attention_layers(m), words[s->kind], model_state_layers(m));
@@ -51,6 +51,29 @@ static void add_state(struct strbuf *out, const struct model *m)
         strbuf_printf(out, " with %" PRId64 " numbers of state a column", s->size);
     if (m->mlp.experts > 0)
         strbuf_printf(out, ", experts in %" PRId64, model_expert_layers(m));
+}
+
+/* Layers whose attention or MLP has other sizes, with their number. */
+static void add_variants(struct strbuf *out, const struct model *m)
+{
+    for (int32_t k = 0; k < m->n_variants; k++) {
+        const struct model_variant *v = &m->variants[k];
+        int64_t n = 0;
+        for (int64_t i = 0; i < m->layers; i++)
+            n += m->pattern[i].variant == k + 1;
+        if (n > 0)
+            strbuf_printf(out,
+                          "%s: %" PRId64 ", heads of %" PRId64 ", %" PRId64
+                          " of keys and values%s%s, MLP of %" PRId64 "\n",
+                          v->name, n, v->attention.head_dim, v->attention.kv_heads,
+                          v->attention.one_kv ? " by one product" : "",
+                          v->attention.borrows ? " of a layer before" : "", v->width);
+    }
+    if (m->layer_inputs.columns > 0)
+        strbuf_printf(out,
+                      "embeddings of %" PRId64
+                      " columns that each layer adds, of %" PRId64 " words\n",
+                      m->layer_inputs.columns, m->layer_inputs.vocab);
 }
 
 /* Sizes of a layer, by what its family has. */
@@ -173,6 +196,7 @@ void report_model_text(struct strbuf *out, const struct model *m,
     }
     strbuf_addch(out, '\n');
     add_layers(out, m);
+    add_variants(out, m);
     if (m->tower)
         add_tower(out, m->tower);
     for (int i = 0; assumed[i]; i++)

@@ -45,7 +45,7 @@ static const char *flash_lacks(const struct scenario *s, const struct gpu *gpu,
     if (s->model.attention.relative_buckets > 0)
         return arena_printf(arena, "flash attention takes no bias, %s adds one",
                             s->model.label);
-    if (s->model.attention.head_dim > FLASH_HEAD_MOST)
+    if (model_largest_head(&s->model) > FLASH_HEAD_MOST)
         return "flash attention takes heads to 256";
     return NULL;
 }

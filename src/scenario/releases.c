@@ -116,6 +116,7 @@ static const struct {
     { "granite", "4.45" }, { "opt", "4.46" }, { "distilbert", "4.46" },
     { "albert", "4.47" }, { "mbart", "4.47" }, { "m2m_100", "4.47" },
     { "olmo2", "4.47" },
+    { "gemma4", "5" }, { "gemma4_text", "5" }, /* 5.5 brought them */
     { "modernbert", "4.48" }, { "gemma3", "4.50" }, { "gemma3_text", "4.50" },
     { "deepseek_v3", "4.50" }, { "kimi_k2", "4.50" }, { "llama4", "4.51" },
     { "qwen3", "4.51" }, { "qwen3_moe", "4.51" }, { "deepseek_v2", "4.54" },

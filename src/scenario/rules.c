@@ -311,7 +311,9 @@ static int check_tower(const struct parse_context *r)
                              r->s->model.name,
                              t          ? "has a vision tower"
                              : d->stack ? "is a diffusion transformer"
-                                        : "has words of fewer columns than its layers",
+                             : r->s->model.n_variants
+                                 ? "has layers with heads of different sizes"
+                                 : "has words of fewer columns than its layers",
                              rows[i].key);
     if (d->stack && d->text_tokens >= r->s->training.sequence_length)
         return cfg_error(

@@ -122,8 +122,9 @@ static void test_unknown(void)
         { "acme/Llama-3.1-8B-finetuned-on-mail", "config.json" },
         { "/nowhere/config.json", "there is no file" },
         { "gpt3", "is not in models/" },
-        { "google/gemma-4-E4B-it", "of family \"gemma4\", which is not modelled: its" },
-        { "unsloth/gemma-4-E4B-unsloth-bnb-4bit", "of family \"gemma4\"" },
+        { "google/gemma-3n-E4B-it",
+          "of family \"gemma3n\", which is not modelled: its" },
+        { "unsloth/gemma-3n-E4B-unsloth-bnb-4bit", "of family \"gemma3n\"" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;

@@ -1,0 +1,119 @@
+/* Gemma 4: layers with windows and without have heads of different sizes, the last ones
+ * take keys and values of layers before, and each adds embeddings of its own. Sources:
+ * configuration_gemma4.py and modeling_gemma4.py in transformers 5. */
+#include "model/family_rows.h"
+
+enum { SLIDING, FULL, SORTS, BORROWING = SORTS, VARIANTS = 2 * SORTS };
+
+static const char *const names[VARIANTS] = { "sliding_layer", "full_layer",
+                                             "borrowing_sliding_layer",
+                                             "borrowing_full_layer" };
+
+static const struct family_field gemma4_fields[] = {
+    LLAMA_SIZES,
+    LLAMA_FFN,
+    WINDOW("sliding_window"),
+    LAYER_TYPES,
+    WORD("global_head_dim", global.head_dim, 1, WIDTH_MAX),
+    WORD("num_global_key_value_heads", global.kv_heads, 0, HEADS_MAX),
+    FLAG("attention_k_eq_v", global.one_kv),
+    WORD("num_kv_shared_layers", global.borrowing, 0, LAYERS_MAX),
+    FLAG("use_double_wide_mlp", global.wide),
+    FLAG("enable_moe_block", global.experts),
+    COUNT("num_experts", NULL, mlp.experts, EXPERTS_MAX),
+    COUNT("top_k_experts", NULL, mlp.experts_per_token, EXPERTS_MAX),
+    WORD("moe_intermediate_size", expert_width, 0, WIDTH_MAX),
+    COUNT("vocab_size_per_layer_input", NULL, layer_inputs.vocab, VOCAB_MAX),
+    COUNT("hidden_size_per_layer_input", NULL, layer_inputs.columns, WIDTH_MAX),
+    NONZERO("final_logit_softcapping", ends.logit_softcap),
+    FLAG("attention_bias", bias),
+    NOTED("use_bidirectional_attention",
+          "attention to tokens that follow is not modelled: tokens attend to those "
+          "before them"),
+    ACTIVATION("hidden_activation"),
+    FIELDS_END,
+};
+
+/* Of all but every sixth layer, and never of the last, unless the file lists them. */
+static bool slides(const struct family_raw *raw, int64_t i)
+{
+    if (i == raw->m.layers - 1)
+        return false;
+    return raw->listed.n > i ? raw->listed.of[i] : (i + 1) % 6 != 0;
+}
+
+/* Attention of layers without windows: larger heads, fewer of keys and values where one
+ * product makes both. */
+static void make_full(const struct family_raw *raw, struct model_attention *a)
+{
+    const struct family_global *g = &raw->global;
+    a->head_dim = a->q_norm = a->k_norm = g->head_dim;
+    a->kv_heads = g->one_kv && g->kv_heads > 0 ? g->kv_heads : a->kv_heads;
+    a->one_kv = g->one_kv;
+    a->windowed_share = 0;
+}
+
+static void make_variants(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    struct model_variant *v = ARENA_ARRAY(raw->arena, VARIANTS, struct model_variant);
+    for (int k = 0; k < VARIANTS; k++) {
+        struct model_attention *a = &v[k].attention;
+        bool borrows = k >= BORROWING;
+        *a = m->attention;
+        a->windowed_share = 1;
+        if (k % SORTS == FULL)
+            make_full(raw, a);
+        a->q_width = a->heads * a->head_dim;
+        a->kv_width = a->kv_heads * a->head_dim;
+        a->borrows = borrows;
+        v[k].name = names[k];
+        v[k].width = (m->mlp.apart ? m->mlp.shared_width : m->mlp.width) *
+                     (borrows && raw->global.wide ? 2 : 1);
+    }
+    m->variants = v;
+    m->n_variants = VARIANTS;
+}
+
+static void gemma4_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    const struct family_global *g = &raw->global;
+    families_llama(raw);
+    if (!m->attention.kv_heads)
+        m->attention.kv_heads = m->attention.heads;
+    m->attention.q_norm = m->attention.k_norm = m->attention.head_dim;
+    if (!g->experts)
+        m->mlp.experts = m->mlp.experts_per_token = 0;
+    m->mlp.apart = m->mlp.experts > 0;
+    if (m->mlp.apart) {
+        m->mlp.shared_width = m->mlp.width;
+        m->mlp.width = raw->expert_width;
+    }
+    if (g->experts && (!m->mlp.experts || !raw->expert_width))
+        raw->refused = "experts (\"enable_moe_block\") without \"num_experts\" and "
+                       "\"moe_intermediate_size\"";
+    if (g->borrowing >= m->layers)
+        raw->refused = "layers that all take keys and values of others "
+                       "(\"num_kv_shared_layers\")";
+    make_variants(raw);
+    const struct model_kind kind = { MODEL_MIXER_ATTENTION, MODEL_INNER_MLP, 0 };
+    struct model_kind *kinds = families_make_pattern(raw, kind);
+    for (int64_t i = 0; i < m->layers; i++) {
+        bool sliding = slides(raw, i), borrows = i >= m->layers - g->borrowing;
+        kinds[i].variant = 1 + (sliding ? SLIDING : FULL) + (borrows ? BORROWING : 0);
+        raw->windowed += sliding;
+    }
+}
+
+const struct family families_gemma[] = {
+    { .name = "gemma4_text",
+      .fields = gemma4_fields,
+      .finish = gemma4_finish,
+      .usual = { .m = { LLAMA, .attention.head_dim = 256, .ends.tied = true,
+                        .norms.result = true, .attention.window = 512,
+                        .attention.value_norm = true, .mlp.bare_experts = true,
+                        .layer_inputs = { 262144, 256 }, .layer_scale = true },
+                 .global = { .head_dim = 512 } } },
+    { .name = NULL },
+};
