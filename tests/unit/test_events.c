@@ -104,6 +104,29 @@ static void test_no_number(void)
     }
 }
 
+/* A launch is of its thread, and a thread that autograd's engine runs in is backward's. */
+static void test_threads(void)
+{
+    struct gather g;
+    gather_init(&g);
+    for (int i = 0; i < 3; i++) {
+        event(&g, "cuda_runtime", "cudaLaunchKernel", i, 1);
+        g.event.correlation = i;
+        g.event.thread = 70 + i % 2;
+        gather_event_end(&g);
+    }
+    event(&g, "cpu_op", "autograd::engine::evaluate_function: X", 9, 1);
+    g.event.thread = 70;
+    gather_event_end(&g);
+    CU_ASSERT_EQUAL(g.n_threads, 2);
+    CU_ASSERT_EQUAL_FATAL(g.launches.n, 3);
+    CU_ASSERT_EQUAL(g.launches.v[0].thread, g.launches.v[2].thread);
+    CU_ASSERT_NOT_EQUAL(g.launches.v[0].thread, g.launches.v[1].thread);
+    CU_ASSERT_TRUE(g.backward[g.launches.v[0].thread]);
+    CU_ASSERT_FALSE(g.backward[g.launches.v[1].thread]);
+    gather_release(&g);
+}
+
 /* The number of a mark is what its name ends with. */
 static void test_marks(void)
 {
@@ -240,7 +263,11 @@ static void test_order(void)
     for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
         CU_ASSERT_EQUAL(repeated("iteration", orders[i], 4, &first), KINETO_RANGES);
         CU_ASSERT_EQUAL(first, 40);
-        CU_ASSERT_EQUAL(repeated("batch_norm", orders[i], 4, &first), KINETO_NO_STEPS);
+        static const char *const others[] = { "batch_norm",     "optimizer_step",
+                                              "aten::step",     "batch_sampler",
+                                              "zero_grad_step", "forward" };
+        for (size_t k = 0; k < sizeof(others) / sizeof(others[0]); k++)
+            CU_ASSERT_EQUAL(repeated(others[k], orders[i], 4, &first), KINETO_NO_STEPS);
     }
 }
 
@@ -250,6 +277,7 @@ void test_events_register(void)
     CU_ADD_TEST(s, test_keep);
     CU_ADD_TEST(s, test_next);
     CU_ADD_TEST(s, test_no_number);
+    CU_ADD_TEST(s, test_threads);
     CU_ADD_TEST(s, test_marks);
     CU_ADD_TEST(s, test_bounds);
     CU_ADD_TEST(s, test_middle);

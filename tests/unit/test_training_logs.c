@@ -3,7 +3,6 @@
 #include "logs/logs.h"
 #include "logs/steady.h"
 #include "logs/stream.h"
-#include "logs/text.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -220,33 +219,6 @@ static void test_prefixes(void)
         }
 }
 
-/* The rank that a prefix names. */
-static void test_ranks(void)
-{
-    static const struct {
-        const char *line;
-        int64_t rank;
-    } lines[] = {
-        { "[rank3]: a", 3 },
-        { "[default7]:a", 7 },
-        { "12: a", 12 },
-        { "[1,mpirank:5,algo-1]<stdout>:a", 5 },
-        { "[1,3]<stdout>:a", 3 },
-        { "  [1,23]<stdout>:a", 23 },
-        { "[2,3]<stdout>:a", -1 },
-        { "[1,3<stdout>:a", -1 },
-        { "12 a", -1 },
-        { "12:a", -1 },
-        { "[rank]: a", -1 },
-        { "[rank1234567]: a", -1 },
-        { "[rank123456]: a", 123456 },
-        { "a 3: b", -1 },
-        { "", -1 },
-    };
-    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-        CU_ASSERT_EQUAL(line_rank(lines[i].line), lines[i].rank);
-}
-
 /* Numbers that are none, or none that a step can take. */
 static void test_refused(void)
 {
@@ -268,62 +240,6 @@ static void test_refused(void)
         CU_ASSERT_FALSE(logs_found(&l) && l.reserved_B == 0);
         logs_release(&l);
     }
-}
-
-/* --- records ---------------------------------------------------------------------------- */
-
-static struct logs_record record_of(int32_t format, int64_t step, double time_s,
-                                    enum logs_rate rate_of)
-{
-    return (struct logs_record) {
-        .format = format, .step = step, .time_s = time_s, .rate_of = rate_of, .rate = 5
-    };
-}
-
-/* A record has a format, and a time or a rate. */
-static void test_records(void)
-{
-    static const struct {
-        int32_t format;
-        double time_s;
-        enum logs_rate rate_of;
-        bool kept;
-    } rows[] = {
-        { 0, 1, LOGS_NO_RATE, true },         { 0, NAN, LOGS_TOKENS, true },
-        { 0, 1, LOGS_STEPS, true },           { 0, NAN, LOGS_NO_RATE, false },
-        { -1, 1, LOGS_STEPS, false },         { -1, NAN, LOGS_TOKENS, false },
-        { 0, INFINITY, LOGS_NO_RATE, false },
-    };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct logs l;
-        struct logs_record r =
-            record_of(rows[i].format, 1, rows[i].time_s, rows[i].rate_of);
-        logs_init(&l);
-        VEC_PUSH(&l.files, ((struct logs_file) { .name = "a.log" }));
-        logs_add(&l, &r, -1);
-        CU_ASSERT_EQUAL(l.records.n, rows[i].kept);
-        logs_release(&l);
-    }
-}
-
-/* Of a long log evenly spaced records are kept, from its first to its end. */
-static void test_thinned(void)
-{
-    enum { N = 5 * LOGS_RECORDS_MAX / 2 };
-    struct logs l;
-    logs_init(&l);
-    VEC_PUSH(&l.files, ((struct logs_file) { .name = "a.log" }));
-    for (int64_t i = 0; i < N; i++) {
-        struct logs_record r = record_of(0, i, 1, LOGS_NO_RATE);
-        logs_add(&l, &r, -1);
-    }
-    CU_ASSERT_EQUAL(l.stride, 4);
-    CU_ASSERT_EQUAL_FATAL(l.records.n, N / 4);
-    for (int64_t i = 0; i < l.records.n; i++)
-        if (l.records.v[i].step != 4 * i)
-            CU_FAIL_FATAL("records are not evenly spaced");
-    CU_ASSERT_EQUAL(l.formats[0].n_records, N);
-    logs_release(&l);
 }
 
 /* --- steps set apart -------------------------------------------------------------------- */
@@ -730,10 +646,7 @@ void test_training_logs_register(void)
     CU_pSuite s = CU_add_suite("training_logs", NULL, NULL);
     CU_add_test(s, "formats", test_formats);
     CU_add_test(s, "prefixes of launchers", test_prefixes);
-    CU_add_test(s, "ranks by prefixes", test_ranks);
     CU_add_test(s, "what is no step", test_refused);
-    CU_add_test(s, "records", test_records);
-    CU_add_test(s, "long logs are thinned", test_thinned);
     CU_add_test(s, "steps set apart", test_steady);
     CU_add_test(s, "quantiles", test_quantiles);
     CU_add_test(s, "drift", test_drift);
