@@ -151,6 +151,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("keeps_gradients", T, fw.gradients.keeps_gradients),
     CFG_BOOL("dummy_gradients", T, fw.gradients.dummy_gradients),
     BYTES_EACH("gradient_16bit", gradients.gradient_16bit_B),
+    BYTES_EACH("copies_16bit", gradients.copies_16bit_B),
     BYTES_EACH("master_16bit", gradients.master_16bit_B),
     BYTES_EACH("update_16bit", gradients.update_16bit_B),
     CFG_BOOL("reduce_every_microbatch", T, fw.gradients.reduce_every_microbatch),

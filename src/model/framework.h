@@ -198,6 +198,9 @@ struct framework_gradients {
     /* held per parameter where products read 16-bit numbers: sums in fp32, copies;
      * 0: as the precision has it */
     double gradient_16bit_B;
+    /* held in addition to sums in 16 bits, from step to step: what reducing and updating
+     * made of them and did not free */
+    double copies_16bit_B;
     /* of a parameter's fp32 copy, held in addition to its 16 bits; 0: all four */
     double master_16bit_B;
     double

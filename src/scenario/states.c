@@ -184,6 +184,7 @@ struct states states_of(const struct scenario *s)
         gradient_B = fw->gradients.gradient_16bit_B > 0
                          ? fw->gradients.gradient_16bit_B + states_sums_wider_B(s)
                          : gradient_B;
+        gradient_B += gradient_B <= of.gradient_B ? fw->gradients.copies_16bit_B : 0;
         update_B = fw->gradients.update_16bit_B > 0 && !s->training.no_master_weights
                        ? fw->gradients.update_16bit_B
                        : update_B;

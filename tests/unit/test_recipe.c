@@ -290,6 +290,9 @@ static void test_states(void)
           "\"master_weights\":\"remainders\"}",
           5, 4 },
         { "gradient_dtype=fp32 /training/framework=nemo-2025", 10, 4 },
+        /* the gradients of the step before, and the update's in fp32 */
+        { "gradient_dtype=bf16 /training/framework=megatron-2021", 12, 8 },
+        { "gradient_dtype=fp32 /training/framework=megatron-2021", 12, 4 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct job j;
