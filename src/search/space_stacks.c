@@ -46,17 +46,22 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
       .what = "DistributedDataParallel over SageMaker's data parallel library" },
     { .name = "nanotron", .row = &library_nanotron, .checkpoints = BIT(0) | BIT(2),
       .placements = PDT, .what = "Hugging Face's nanotron" },
+    { .name = "megatron-fsdp", .row = &library_megatron_fsdp, .checkpoints = 7,
+      .placements = PDT, .what = "Megatron's own fully sharded data parallelism" },
+    { .name = "internevo", .row = &library_internevo, .checkpoints = BIT(0) | BIT(2),
+      .placements = PDT, .what = "InternEvo's ZeRO-1 with tensor groups and pipelines" },
 };
 const struct name_value space_stack_names[] = {
     { "ddp", 0 }, { "horovod", 1 }, { "fsdp", 2 }, { "deepspeed", 3 }, { "megatron", 4 },
     { "smp-v1", 5 }, { "smp-v2", 6 }, { "smddp", 7 }, { "smp", 5 },
-    { "nanotron", 8 }, { NULL, 0 },
+    { "nanotron", 8 }, { "megatron-fsdp", 9 }, { "internevo", 10 }, { NULL, 0 },
 };
 const struct name_value space_for_names[] = {
     { "smp-v1", 1 << 5 }, { "smp-v2", 1 << 6 }, { "megatron", 1 << 4 },
     { "deepspeed", 1 << 3 }, { "fsdp", 1 << 2 }, { "ddp", 1 << 0 },
     { "horovod", 1 << 1 }, { "smddp", 1 << 7 }, { "smp", 1 << 5 },
-    { "nanotron", 1 << 8 }, { NULL, 0 },
+    { "nanotron", 1 << 8 }, { "megatron-fsdp", 1 << 9 }, { "internevo", 1 << 10 },
+    { NULL, 0 },
 };
 /* clang-format on */
 

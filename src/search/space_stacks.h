@@ -24,7 +24,7 @@ struct space_stack {
     const char *what;             /* one line for --help */
 };
 
-enum { SPACE_STACKS_N = 9 };
+enum { SPACE_STACKS_N = 11 };
 extern const struct space_stack space_stacks[SPACE_STACKS_N];
 extern const struct name_value space_stack_names[];
 
