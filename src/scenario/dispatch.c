@@ -12,7 +12,9 @@ enum {
     /* moe_deepep_num_sms, moe_hybridep_num_sms (megatron/core/transformer/
      * transformer_config.py) */
     DEEPEP_SMS = 20,
-    HYBRIDEP_SMS = 16
+    HYBRIDEP_SMS = 16,
+    DEEPEP_RANKS = 8, /* that NVLink joins: NUM_MAX_NVL_PEERS of DeepEP's
+                         csrc/kernels/configs.cuh */
 };
 
 static struct cfg dispatcher_at(const struct parse_context *r)
@@ -69,6 +71,15 @@ static int find_transfers(struct parse_context *r)
     return 0;
 }
 
+/* Whether DeepEP's kernels reach all ranks: over more than one node each has eight
+ * (deep_ep.cpp, Buffer), which the trays of an NVLink domain have not. */
+static bool reaches(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    return p->dispatch.kind != DISPATCHER_DEEPEP || p->expert <= DEEPEP_RANKS ||
+           r->s->cluster.groups[0].instance->n_hosts <= 1;
+}
+
 /* What the keys ask for, and what each needs. */
 static int check_overlap(struct parse_context *r)
 {
@@ -109,6 +120,11 @@ int dispatch_read(struct parse_context *r)
         return -1;
     if (!kernels || !r->has_cluster)
         return 0;
+    if (!reaches(r))
+        return cfg_error(dispatcher_at(r), DIAG_UNSUPPORTED,
+                         "DeepEP joins up to %d GPUs by NVLink, not the %lld of an "
+                         "NVLink domain of several hosts (write \"hybridep\")",
+                         DEEPEP_RANKS, (long long)p->expert);
     if (!d->sms)
         d->sms = d->kind == DISPATCHER_DEEPEP ? DEEPEP_SMS : HYBRIDEP_SMS;
     return find_transfers(r);

@@ -186,9 +186,9 @@ static bool sends_buffers(const struct scenario *s)
     return of(s)->broadcasts_buffers;
 }
 
-static bool copies(const struct scenario *s)
+static bool views(const struct scenario *s)
 {
-    return of(s)->copies_gradients;
+    return of(s)->bucket_views;
 }
 
 static bool reuses(const struct scenario *s)
@@ -400,7 +400,7 @@ static const struct row {
     { P "gradient_compression", not_full,
       "full sharding reduces gradients as they are" },
     { P "gradient_as_bucket_view", replicas, one_replica },
-    { P "gradient_as_bucket_view", copies, "only DDP's buckets are copies" },
+    { P "gradient_as_bucket_view", views, "only DDP's buckets can be the gradients" },
     { P "gradient_as_bucket_view", unsharded, "what is sharded has no copies in buckets" },
     { P "broadcast_buffers", sends_buffers, "only DDP sends the model's buffers" },
     { P "broadcast_buffers", buffers, "the model has no buffers" },

@@ -54,7 +54,7 @@ enum {
 #define DDP_COMMON \
     .title = "PyTorch", .launcher = "torch_distributed", .shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER), \
     .pipeline_shardings = ALL_BITS, .shardings_mend = fsdp_and_deepspeed, \
-    .smddp = true, .copies_gradients = true, .first_bucket = true, \
+    .smddp = true, .copies_gradients = true, .bucket_views = true, .first_bucket = true, \
     .interleaves_all_first = true, .broadcasts_buffers = true, .vocabulary_multiple = 1
 
 /* FullyShardedDataParallel: FULL_SHARD is its default, SHARD_GRAD_OP keeps units
@@ -258,7 +258,7 @@ const struct library_row library_megatron_fsdp = {
     .pipeline_shardings = BIT(SHARDING_NONE) | BIT(SHARDING_OPTIMIZER), \
     .shardings_mend = "write \"optimizer\" or \"full\"", .smp_extensions = true, \
     .smddp = true, .fp32_weights = true, .saves_shards = BIT(SHARDING_OPTIMIZER), \
-    .copies_gradients = true, .first_bucket = true, .reduces_to_owner = BIT(SHARDING_OPTIMIZER), \
+    .copies_gradients = true, .bucket_views = true, .first_bucket = true, .reduces_to_owner = BIT(SHARDING_OPTIMIZER), \
     .interleaves_all_first = true, .shares_on_one_stage = true, \
     .broadcasts_outputs = true, .tensor = true, .pipeline = true, \
     .schedules = BIT(SCHEDULE_SMP_SIMPLE) | BIT(SCHEDULE_SMP_INTERLEAVED), \

@@ -132,7 +132,8 @@ struct library_row {
     uint32_t
         saves_shards; /* bits of sharding: each rank saves its part, never one all */
     /* gradients */
-    bool copies_gradients;   /* into buckets and out of them */
+    bool copies_gradients;   /* into buckets and out of them, */
+    bool bucket_views;       /* unless gradients are views of them, as may be asked */
     bool first_bucket;       /* the first bucket has a size of its own */
     bool buckets_by_overlap; /* without overlap there is one bucket */
     bool buckets_by_chunk;   /* a chunk of layers ends its buckets, and only those of

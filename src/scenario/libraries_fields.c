@@ -95,9 +95,9 @@ static bool has_bucket(row *l)
     return l->bucket.size_B > 0 || l->bucket.elements > 0;
 }
 
-static bool has_copies(row *l)
+static bool has_views(row *l)
 {
-    return l->copies_gradients;
+    return l->bucket_views;
 }
 
 static bool has_cycle(row *l)
@@ -249,7 +249,7 @@ static const struct field {
     { "/training/cuda_graphs", has_graphs, NULL },
     { P "backend", has_smddp, NULL },
     { P "bucket_size", has_bucket, usual_bucket },
-    { P "gradient_as_bucket_view", has_copies, NULL },
+    { P "gradient_as_bucket_view", has_views, NULL },
     { P "fusion_cycle", has_cycle, NULL },
     { P "servers", has_servers, NULL },
     { P "asynchronous", has_servers, NULL },

@@ -228,8 +228,10 @@ double states_wire_B(const struct scenario *s)
 bool states_have_buckets(const struct scenario *s, int64_t ranks)
 {
     const struct parallelism *p = &s->parallel;
-    return ranks > 1 && p->shard.strategy == SHARDING_NONE &&
-           !p->reduce.gradient_as_bucket_view && library_of(p)->copies_gradients;
+    const struct library_row *library = library_of(p);
+    bool views = library->bucket_views && p->reduce.gradient_as_bucket_view;
+    return ranks > 1 && p->shard.strategy == SHARDING_NONE && !views &&
+           library->copies_gradients;
 }
 
 /* ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline holds all
