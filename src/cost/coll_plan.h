@@ -8,6 +8,12 @@
 #include "cost/nccl.h"
 #include "cost/rings.h"
 
+struct laid_rings {
+    const struct instance *instance; /* NULL: none yet */
+    struct coll_span span;
+    struct rings rings;
+};
+
 struct planner {
     struct coll_plan *plan;
     struct arena *arena;
@@ -17,12 +23,7 @@ struct planner {
     const struct nccl_version *nccl;
     struct err *err;
     int picked; /* protocol of the algorithm chosen by itself; -1: none yet */
-    struct {    /* the rings laid last: nodes are mostly alike */
-        const struct instance *instance;
-        struct coll_span span;
-        bool through;
-        struct rings rings;
-    } memo;
+    struct laid_rings memo[2]; /* the last inside and through: nodes are mostly alike */
 };
 
 /* One algorithm: what it can do, and how. Rows are in coll_table.c. */

@@ -60,16 +60,15 @@ const struct rings *coll_rings(struct planner *p, const struct coll_span *span,
                                bool through)
 {
     const struct instance *inst = coll_instance(p, span->first);
-    if (p->memo.instance != inst || p->memo.through != through ||
-        p->memo.span.n_gpus != span->n_gpus ||
-        memcmp(p->memo.span.gpus, span->gpus, (size_t)span->n_gpus) != 0) {
+    struct laid_rings *last = &p->memo[through];
+    if (last->instance != inst || last->span.n_gpus != span->n_gpus ||
+        memcmp(last->span.gpus, span->gpus, (size_t)span->n_gpus) != 0) {
         (through ? rings_lay_through : rings_lay_inside)(inst, span->gpus, span->n_gpus,
-                                                         &p->memo.rings);
-        p->memo.instance = inst;
-        p->memo.span = *span;
-        p->memo.through = through;
+                                                         &last->rings);
+        last->instance = inst;
+        last->span = *span;
     }
-    return &p->memo.rings;
+    return &last->rings;
 }
 
 /* What NCCL's search believes of the rings inside a node: NVLinks by the version's
@@ -147,10 +146,9 @@ void coll_believed(struct planner *p, const struct ring_job *job, struct nccl_ca
         c->inside_bus_Bps = c->bus_Bps;
         return;
     }
-    struct rings inside;
-    rings_lay_inside(inst, g->spans[0].gpus, g->spans[0].n_gpus, &inside);
-    if (inside.n > 0)
-        believed_inside(p, inst, &inside, c);
+    const struct rings *inside = coll_rings(p, &g->spans[0], false);
+    if (inside->n > 0)
+        believed_inside(p, inst, inside, c);
     else
         c->bus_Bps = INFINITY;
     c->inside_bus_Bps = c->bus_Bps;
