@@ -62,13 +62,15 @@ static void add_all(void *arg, const struct scenario *s)
         add(arg, &s->assumed.v[i]);
 }
 
-static void visit_point(const struct sweep *s, int64_t point,
+/* `files` lends what is read of files. */
+static void visit_point(const struct sweep *s, int64_t point, struct cfg_loader *files,
                         void (*visit)(void *arg, const struct scenario *s), void *arg)
 {
     struct cfg_loader loader;
     struct scenario scenario = { 0 };
     struct err err = { 0 };
     cfg_loader_init(&loader);
+    loader.shared = files;
     json_t *tree = sweep_point_scenario(s, point, &err);
     if (tree && scenario_read(&scenario, &loader,
                               cfg_from_tree(&loader, "scenario", tree)) == 0)
@@ -82,10 +84,13 @@ void sweep_visit(const struct sweep *s,
     int64_t stride = 1, left = POINTS_MOST;
     if (s->n_points == 0)
         return;
-    visit_point(s, 0, visit, arg);
+    struct cfg_loader files;
+    cfg_loader_init(&files);
+    visit_point(s, 0, &files, visit, arg);
     for (int32_t axis = s->n_axes; axis-- > 0; stride *= s->axes[axis])
         for (int64_t i = 1; i < s->axes[axis] && left > 0; i++, left--)
-            visit_point(s, i * stride, visit, arg);
+            visit_point(s, i * stride, &files, visit, arg);
+    cfg_loader_release(&files);
 }
 
 void sweep_assumed(struct assumptions *out, const struct sweep *s, struct arena *arena)
