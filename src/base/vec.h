@@ -24,6 +24,16 @@
 
 #define VEC_PUSH(vec, value) (*VEC_ADD(vec) = (value))
 
+/* Room for that many more, so that they are added without moving. */
+#define VEC_RESERVE(vec, more)                                                   \
+    ((vec)->cap - (vec)->n < (int64_t)(more)                                     \
+         ? (void)((vec)->cap = (vec)->n + (int64_t)(more) > 2 * (vec)->cap       \
+                                   ? (vec)->n + (int64_t)(more)                  \
+                                   : 2 * (vec)->cap,                             \
+                  (vec)->v =                                                     \
+                      xrealloc((vec)->v, (size_t)(vec)->cap, sizeof(*(vec)->v))) \
+         : (void)0)
+
 #define VEC_RELEASE(vec) (free((vec)->v), (vec)->v = NULL, (vec)->n = (vec)->cap = 0)
 
 #endif

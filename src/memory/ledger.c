@@ -37,21 +37,20 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static void add_run(struct ledger *l, struct ledger_run run)
+/* The run of own events that ends the list. */
+static struct ledger_run *own_run(struct ledger *l)
 {
-    bool goes_on = !run.change && l->runs.n > 0 && !l->runs.v[l->runs.n - 1].change;
-    if (goes_on)
-        l->runs.v[l->runs.n - 1].n += run.n;
-    else
-        VEC_PUSH(&l->runs, run);
-    l->n_events += run.n;
+    if (l->runs.n == 0 || l->runs.v[l->runs.n - 1].change)
+        VEC_PUSH(&l->runs, ((struct ledger_run) { .n = 0 }));
+    return &l->runs.v[l->runs.n - 1];
 }
 
 void ledger_record(struct ledger *l, struct ledger_event event)
 {
     uint64_t word = word_of(&event, event.microbatch);
     VEC_PUSH(&l->events, event);
-    add_run(l, (struct ledger_run) { .n = 1 });
+    own_run(l)->n++;
+    l->n_events++;
     add_to_key(l->key, word, word);
     l->recorded_B += event.kind == LEDGER_ACTIVATIONS ? event.size_B : 0;
     l->most_recorded_B = larger(l->most_recorded_B, l->recorded_B);
@@ -151,7 +150,8 @@ static void record_change(struct ledger *l, const struct ledger_change *c)
     uint64_t microbatch = (uint64_t)l->microbatch;
     if (c->n_events == 0)
         return;
-    add_run(l, (struct ledger_run) { c, l->microbatch, c->n_events });
+    VEC_PUSH(&l->runs, ((struct ledger_run) { c, l->microbatch, c->n_events }));
+    l->n_events += c->n_events;
     add_to_key(l->key, c->key[0] + microbatch, c->key[1] + microbatch);
     l->most_recorded_B = larger(l->most_recorded_B, l->recorded_B + c->most_recorded_B);
     l->recorded_B += c->recorded_B;

@@ -143,6 +143,20 @@ static void end_pair(struct builder *b)
     b->next.experts = -1;
 }
 
+/* About as many tasks and events of memory as the pass has. */
+static void make_room(struct builder *b, const struct chunk_slices *c, bool backward)
+{
+    enum { EVENTS = 3 }; /* of an operator: made, given, its workspace */
+    int64_t n = 0;
+    for (int32_t i = 0; i < c->n; i++) {
+        const struct op_block *block = &b->stage->list.blocks[c->v[i].block];
+        n += c->v[i].repeat * (backward ? block->n_backward : block->n_forward);
+    }
+    VEC_RESERVE(&b->step->program.tasks, n);
+    if (b->step->ledger.records)
+        VEC_RESERVE(&b->step->ledger.events, EVENTS * n);
+}
+
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)
 {
     const struct chunk_slices *c = &b->stage->chunks[chunk];
@@ -151,6 +165,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     b->pass.chunk = chunk;
     b->pass.part = CATEGORY_COMPUTE;
     b->tensors.ahead.n = 0;
+    make_room(b, c, kind != PASS_FORWARD);
     shard_begin(b, chunk);
     offload_modules_begin(b, kind != PASS_FORWARD, chunk);
     if (tensor_ends_gather(b, c, kind != PASS_FORWARD, err) < 0)
