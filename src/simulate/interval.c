@@ -67,19 +67,30 @@ static double of_networks(const struct interval_place *a,
     return inside + (same_outside(a->outside, b->outside) ? 1 : 2);
 }
 
-double interval_distance(const struct interval_place *a, const struct interval_place *b)
+/* What cells of one domain have in common: all but numbers. */
+static double of_kinds(const struct interval_place *a, const struct interval_place *b)
 {
-    static const double octave[INTERVAL_AXES] = { 1, 1, 1, 0.5, 0.5 };
     double d = of_networks(a, b);
     if (strcmp(a->gpu, b->gpu) != 0)
         d += same_chip(a->gpu, b->gpu) ? 0.5 : 4;
     d += strcmp(a->framework, b->framework) != 0 ? 3 : 0;
     d += a->sharding != b->sharding ? 1 : 0;
     d += a->precision != b->precision ? 2 : 0;
-    d += a->checkpointing != b->checkpointing ? 0.5 : 0;
+    return d + (a->checkpointing != b->checkpointing ? 0.5 : 0);
+}
+
+static double with_numbers(double d, const struct interval_place *a,
+                           const struct interval_place *b)
+{
+    static const double octave[INTERVAL_AXES] = { 1, 1, 1, 0.5, 0.5 };
     for (int i = 0; i < INTERVAL_AXES; i++)
         d += octave[i] * fabs(a->log2_of[i] - b->log2_of[i]);
     return d;
+}
+
+double interval_distance(const struct interval_place *a, const struct interval_place *b)
+{
+    return with_numbers(of_kinds(a, b), a, b);
 }
 
 /* Grade */
@@ -104,6 +115,12 @@ static bool is_measured(const struct interval_place *at,
            strcmp(at->gpu, cell->gpu) == 0 && interval_distance(at, cell) <= nearby;
 }
 
+static bool begins_domain(const struct interval_table *table, int32_t c)
+{
+    int32_t domain = table->cells[c].domain;
+    return c == 0 || domain == 0 || domain != table->cells[c - 1].domain;
+}
+
 static bool counts(const struct interval_cell *c, const char *without)
 {
     return !without || strcmp(c->source, without) != 0;
@@ -119,9 +136,12 @@ static enum interval_grade grade_of(const struct interval_table *table,
         low[i] = INFINITY;
         high[i] = -INFINITY;
     }
+    bool is_same = false;
     for (int32_t c = 0; c < table->n; c++) {
         const struct interval_place *cell = &table->cells[c].at;
-        if (!counts(&table->cells[c], without) || !same_kind(at, cell))
+        if (begins_domain(table, c))
+            is_same = counts(&table->cells[c], without) && same_kind(at, cell);
+        if (!is_same)
             continue;
         if (is_measured(at, cell))
             return INTERVAL_MEASURED;
@@ -151,10 +171,16 @@ static int32_t find_near(struct near near[NEAR_MAX], const struct interval_table
                          const struct interval_place *at, const char *without)
 {
     int32_t n = 0;
+    double kinds = 0;
+    bool is_in = false;
     for (int32_t c = 0; c < table->n; c++) {
-        if (!counts(&table->cells[c], without))
+        if (begins_domain(table, c)) {
+            is_in = counts(&table->cells[c], without);
+            kinds = of_kinds(at, &table->cells[c].at);
+        }
+        if (!is_in)
             continue;
-        double d = interval_distance(at, &table->cells[c].at);
+        double d = with_numbers(kinds, at, &table->cells[c].at);
         int32_t i = n < NEAR_MAX ? n++ : NEAR_MAX;
         while (i > 0 && near[i - 1].distance > d) {
             if (i < NEAR_MAX)

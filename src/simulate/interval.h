@@ -74,6 +74,7 @@ struct interval_cell {
     const char *source, *row; /* the table, and one of the rows */
     int64_t n;
     double mean, low, high; /* of the errors: mean, 10th and 90th percentile */
+    int32_t domain; /* of cells in a row, which differ in numbers alone; 0: its own */
 };
 
 struct interval_table {

@@ -135,7 +135,7 @@ static void read_member(struct scan *s, const char *key, struct interval_place *
 }
 
 /* The cells of one domain, added to those there are. */
-static void read_domain(struct scan *s, cell_list *cells)
+static void read_domain(struct scan *s, int32_t domain, cell_list *cells)
 {
     struct interval_place at = { .framework = "", -1, -1, -1, -1, -1 };
     const char *source = NULL;
@@ -153,6 +153,7 @@ static void read_domain(struct scan *s, cell_list *cells)
         memcpy(at.log2_of, cell->at.log2_of, sizeof(at.log2_of));
         cell->at = at;
         cell->source = source;
+        cell->domain = domain;
     }
 }
 
@@ -168,8 +169,9 @@ static void read_root(struct scan *s, cell_list *cells)
             continue;
         }
         scan_need(s, '[');
+        int32_t domain = 1;
         do
-            read_domain(s, cells);
+            read_domain(s, domain++, cells);
         while (scan_take(s, ','));
         scan_need(s, ']');
     } while (scan_take(s, ','));

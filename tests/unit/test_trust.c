@@ -78,8 +78,8 @@ static void test_distances(void)
 static void test_grades(void)
 {
     struct interval_cell cells[2] = {
-        { base, "a", "small", 4, 0.01, -0.02, 0.04 },
-        { base, "b", "large", 1, 0.05, 0.05, 0.05 },
+        { base, "a", "small", 4, 0.01, -0.02, 0.04, 0 },
+        { base, "b", "large", 1, 0.05, 0.05, 0.05, 0 },
     };
     cells[1].at.log2_of[INTERVAL_NODES] += 2;
     const struct interval_table table = { 2, cells };
@@ -125,7 +125,7 @@ static void check_range(const struct interval *t, double fast, double slow)
 static void test_ranges(void)
 {
     const struct interval_law *law = &interval_law;
-    struct interval_cell cell = { base, "a", "row", 9, 0, -0.02, 0.04 };
+    struct interval_cell cell = { base, "a", "row", 9, 0, -0.02, 0.04, 0 };
     const struct interval_table table = { 1, &cell }, empty = { 0, NULL };
     double range_s[2];
     struct interval_place p = base;
@@ -175,7 +175,7 @@ static void test_nearest(void)
     static const int expected[INTERVAL_NEAREST] = { 3, 1, 5 };
     struct interval_cell cells[CELLS];
     for (int i = 0; i < CELLS; i++) {
-        cells[i] = (struct interval_cell) { base, "a", "row", 1, 0, 0, 0 };
+        cells[i] = (struct interval_cell) { base, "a", "row", 1, 0, 0, 0, 0 };
         cells[i].at.log2_of[INTERVAL_NODES] += octaves[i];
     }
     struct interval t =
@@ -184,6 +184,28 @@ static void test_nearest(void)
     for (int i = 0; i < INTERVAL_NEAREST; i++)
         CU_ASSERT_PTR_EQUAL(t.nearest[i], &cells[expected[i]]);
     CU_ASSERT_DOUBLE_EQUAL(t.distance, 0.25, 1e-12);
+}
+
+/* Cells of a domain share what is compared of their kinds: the nearest is as far as if
+ * each were compared alone. */
+static void test_domains(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const struct interval_table *shipped = interval_table_get(&loader);
+    CU_ASSERT_FATAL(shipped->n > 100);
+    for (int32_t i = 0; i < shipped->n; i += 7) {
+        struct interval_place at = shipped->cells[i].at;
+        double least = INFINITY;
+        at.log2_of[INTERVAL_NODES] += 0.3;
+        at.checkpointing = -2;
+        const char *without = i % 2 ? shipped->cells[i].source : NULL;
+        for (int32_t c = 0; c < shipped->n; c++)
+            if (!without || strcmp(shipped->cells[c].source, without) != 0)
+                least = fmin(least, interval_distance(&at, &shipped->cells[c].at));
+        CU_ASSERT_EQUAL(interval_assess(shipped, &at, without).distance, least);
+    }
+    cfg_loader_release(&loader);
 }
 
 /* Cells read from a text; -1 when it is refused. */
@@ -394,7 +416,7 @@ static void add_like_none(struct applicability_rows *rows, const char *system,
  * left out has no part in it; a table's rows keep their grade. */
 static void test_range_law(void)
 {
-    struct interval_cell cell = { base, "table", "row", 9, 0, 0, 0 };
+    struct interval_cell cell = { base, "table", "row", 9, 0, 0, 0, 0 };
     const struct interval_table cells = { 1, &cell };
     struct applicability_rows tables, unfitted;
     struct arena arena;
@@ -536,6 +558,7 @@ void test_trust_register(void)
     CU_add_test(suite, "kinds of provenance", test_provenance_kinds);
     CU_add_test(suite, "memory", test_memory);
     CU_add_test(suite, "nearest cells", test_nearest);
+    CU_add_test(suite, "cells of a domain as each alone", test_domains);
     CU_add_test(suite, "files", test_files);
     CU_add_test(suite, "rows of real tables keep their ranges", test_tables);
 }
