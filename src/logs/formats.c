@@ -31,6 +31,7 @@ enum format {
     PROGRESS,
     DEEPSPEED_MEAN,
     TRAINER,
+    WALL_CLOCK,
     FORMATS
 };
 
@@ -55,6 +56,7 @@ static const struct {
     [PROGRESS] = { "progress lines", LOGS_SMOOTHED },
     [DEEPSPEED_MEAN] = { "DeepSpeed's mean throughput", LOGS_MEAN },
     [TRAINER] = { "the Trainer's summary", LOGS_MEAN },
+    [WALL_CLOCK] = { "DeepSpeed's wall clock", LOGS_PARTS },
 };
 
 const int32_t logs_n_formats = FORMATS;
@@ -93,6 +95,7 @@ enum quantity {
     BATCH,
     ALLOCATED,
     RESERVED,
+    PART, /* of a step's time, which is the sum of its parts */
     QUANTITIES
 };
 
@@ -135,7 +138,9 @@ static const struct line_row rows[] = {
       { VALUE("Step Time :", TIME), VALUE("GPU utilization:", TFLOPS) } },
     { NEMO, ALONE, { "train_step_timing in s" }, NULL,
       { VALUE("train_step_timing in s", TIME), VALUE("global_step", STEP),
-        VALUE("global_batch_size", BATCH) } },
+        VALUE("global_batch_size", BATCH), VALUE("TFLOPS_per_GPU", TFLOPS),
+        VALUE("max_memory_allocated", ALLOCATED), VALUE("max_memory_reserved", RESERVED),
+        VALUE("peak_memory_usage", RESERVED) } }, /* whole 2 MiB segments */
     { TORCHTITAN, ALONE, { "tps:", "loss:" }, "validate",
       { VALUE("step:", STEP), VALUE("tps:", TOKENS_GPU_RATE), VALUE("tflops:", TFLOPS),
         SCALED("memory:", RESERVED, GB) } },
@@ -148,6 +153,8 @@ static const struct line_row rows[] = {
     { OLMO, JOINS, { "throughput/device/" }, NULL,
       { VALUE("throughput/device/BPS=", STEPS_RATE),
         VALUE("throughput/device/batches_per_second=", STEPS_RATE),
+        VALUE("throughput/device/TPS=", TOKENS_GPU_RATE),
+        VALUE("throughput/device/tokens_per_second=", TOKENS_GPU_RATE),
         VALUE("throughput/device/data loading (s)=", LOADING),
         HUMAN("throughput/device/flopsPS=", TFLOPS, 1e-12) } },
     { OLMO, JOINS, { "gpu_memory/GPU reserved mem (GiB)=" }, NULL,
@@ -168,6 +175,13 @@ static const struct line_row rows[] = {
         SCALED("MaxMemAllocated=", ALLOCATED, GB) } },
     { DEEPSPEED, ALONE, { "iter time (s):", "samples/sec:" }, NULL, /* runtime/pipe/engine.py */
       { VALUE("steps:", STEP), VALUE("iter time (s):", TIME) } },
+    /* runtime/engine.py, wall_clock_breakdown: a step's timers, in whichever order */
+    { WALL_CLOCK, ALONE, { "time (ms) | fwd: ", " | step: " }, "fwd_microstep",
+      { SCALED("fwd:", PART, 1e-3), SCALED("bwd:", PART, 1e-3),
+        SCALED("step:", PART, 1e-3) } },
+    { WALL_CLOCK, ALONE, { "time (ms) | forward: ", " | step: " }, "forward_microstep",
+      { SCALED("forward:", PART, 1e-3), SCALED("backward:", PART, 1e-3),
+        SCALED("step:", PART, 1e-3) } },
     { DEEPSPEED_MEAN, ALONE, { "SamplesPerSec=" }, "CurrSamplesPerSec=",
       { VALUE("RunningAvgSamplesPerSec=", SAMPLES_RATE), VALUE("SamplesPerSec=", SAMPLES_RATE),
         SCALED("MaxMemAllocated=", ALLOCATED, GB) } },
@@ -178,6 +192,7 @@ static const struct line_row rows[] = {
     { COMPOSER, BEGINS, { "[token=" }, NULL, { END } },
     { COMPOSER, JOINS, { "Train throughput/" }, NULL,
       { VALUE("throughput/batches_per_sec:", STEPS_RATE),
+        VALUE("throughput/samples_per_sec:", SAMPLES_RATE),
         SCALED("throughput/device/flops_per_sec:", TFLOPS, 1e-12) } },
     { COMPOSER, JOINS, { "Train memory/peak_" }, NULL,
       { SCALED("memory/peak_reserved_mem:", RESERVED, 1e9),
@@ -269,6 +284,8 @@ static void take_value(struct logs *l, struct logs_record *r, enum quantity is,
     };
     if (is == TIME && !isfinite(r->time_s) && v > 0)
         r->time_s = v;
+    else if (is == PART && v > 0)
+        r->time_s = isfinite(r->time_s) ? r->time_s + v : v;
     else if (is == TFLOPS && v > 0)
         r->tflops = v;
     else if (is == LOADING && v >= 0)

@@ -84,11 +84,15 @@ void logs_line(struct logs *l, char *text, size_t length)
     if (line_clean(text, length) == 0)
         return;
     logs_variables_read(&l->variables, text);
-    if (logs_nccl_read(&l->nccl, text) || logs_timers_read(&l->timers, text))
+    if (logs_nccl_read(&l->nccl, text))
         return;
+    if (logs_timers_read(&l->timers, text)) {
+        logs_read_format(l, text, line_rank(text));
+        return;
+    }
     l->events |=
         logs_notices_read(&l->notices, text, file->n_lines, (int32_t)(l->files.n - 1));
-    logs_read_total(l, text);
+    logs_read_settings(l, text);
     int64_t rank = line_rank(text);
     if (!logs_read_format(l, text, rank) && !logs_read_progress(l, text, rank))
         if (!logs_dcgm_read(&l->smi, text))

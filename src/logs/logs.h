@@ -11,6 +11,7 @@
  *     stream          lines of a file
  *     formats, scan   a row a format of the trainers' lines; numbers in lines
  *     progress        tqdm's lines
+ *     settings        the batch and the number of steps, as trainers say them at first
  *     timers          lines of Megatron's and DeepSpeed's timers
  *     notices         lines that say what happened: checkpoints, evaluation, warnings
  *     nccl            what NCCL says of itself
@@ -36,6 +37,7 @@ enum logs_basis {
     LOGS_INTERVAL, /* the steps since the record before */
     LOGS_SMOOTHED, /* a moving average */
     LOGS_MEAN,     /* all steps so far */
+    LOGS_PARTS,    /* timers of a step's parts: what lies between them is missing */
 };
 
 /* What a line's rate is of. */
@@ -123,7 +125,7 @@ void logs_add(struct logs *l, struct logs_record *record, int64_t rank);
 /* Parts of logs_line: true where the line is of that kind. */
 bool logs_read_format(struct logs *l, const char *line, int64_t rank);
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank);
-void logs_read_total(struct logs *l, const char *line);
+void logs_read_settings(struct logs *l, const char *line);
 int32_t logs_progress_format(void);
 int32_t logs_trace_format(void);
 

@@ -37,6 +37,19 @@ static void keep_word(char out[LOGS_NCCL_TEXT], const char *line, const char *af
     line_keep(out, LOGS_NCCL_TEXT, at, word_length(at));
 }
 
+/* "AWS Libfabric": to the end of the line, or of what a logger put around it. */
+static void keep_name(char out[LOGS_NCCL_TEXT], const char *line, const char *after)
+{
+    const char *at = strstr(line, after);
+    if (!at || out[0])
+        return;
+    at += strlen(after);
+    size_t n = strcspn(at, "\",:;[(");
+    while (n && (at[n - 1] == ' ' || at[n - 1] == '.'))
+        n--;
+    line_keep(out, LOGS_NCCL_TEXT, at, n);
+}
+
 static void keep_most(int64_t *most, const char *line, const char *after)
 {
     double v;
@@ -97,8 +110,9 @@ bool logs_nccl_read(struct logs_nccl *n, const char *line)
         keep_word(n->version, line, "NCCL version ");
         n->version[strspn(n->version, "0123456789.")] = '\0';
     }
-    keep_word(n->network, line, "Using network ");
+    keep_name(n->network, line, "Using network ");
     keep_word(n->plugin, line, "Initializing aws-ofi-nccl ");
+    keep_word(n->plugin, line, "Using aws-ofi-nccl "); /* before 1.7 */
     keep_word(n->provider, line, "Selected Provider is ");
     keep_word(n->provider, line, "Selected provider is ");
     keep_most(&n->nics, line, "(found");

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Words before the percentage of bars that are none of training. */
@@ -50,14 +51,32 @@ static bool read_before(const char *line, const char *unit, double *v)
     return line_number(at, false, v, &end) == 0 && end == unit && *v > 0;
 }
 
-/* transformers, trainer.py: how many steps the bar of training has. */
-void logs_read_total(struct logs *l, const char *line)
+/* "17:04<", "1:02:03<"; NAN where it is no time. */
+static double elapsed_at(const char *at)
 {
-    static const char said[] = "Total optimization steps =";
-    const char *at = strstr(line, said);
-    double n;
-    if (at && line_number(at + strlen(said), false, &n, NULL) == 0 && n >= 1)
-        l->total_steps = (int64_t)n;
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        size_t n = strspn(at, "0123456789");
+        if (n == 0 || n > 6)
+            return (double)NAN;
+        sum = sum * 60 + (double)strtol(at, NULL, 10);
+        at += n;
+        if (*at == '<')
+            return i > 0 ? sum : (double)NAN;
+        if (*at++ != ':')
+            return (double)NAN;
+    }
+    return (double)NAN;
+}
+
+/* Two decimals are written. Where they say a slow rate to no better than 2 %, as
+ * Lightning's bars do ("0.01it/s"), the bar's own time over its steps is taken. */
+static double time_of_rate(double per_second, const char *bracket, int64_t step)
+{
+    static const double exact = 0.25;
+    double elapsed = elapsed_at(bracket + 1);
+    return per_second < exact && elapsed > 0 && step > 0 ? elapsed / (double)step
+                                                         : 1 / per_second;
 }
 
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
@@ -77,7 +96,7 @@ bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
             bracket = at;
     if (!bracket || !read_counts(percent, bracket, &r) || !read_before(line, unit, &v))
         return false;
-    r.time_s = per_step ? v : 1 / v;
+    r.time_s = per_step ? v : time_of_rate(v, bracket, r.step);
     logs_add(l, &r, rank);
     return true;
 }

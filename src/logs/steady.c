@@ -205,15 +205,27 @@ static void count(struct logs_steady *out, const struct series *s)
     }
 }
 
+/* A rate in samples is of the batch that the logs say, where they say one. */
+static struct logs_step step_said(const struct logs *l, const struct logs_step *does)
+{
+    struct logs_step said = *does;
+    if (l->global_batch > 0 && does->samples > 0) {
+        said.tokens *= l->global_batch / does->samples;
+        said.samples = l->global_batch;
+    }
+    return said;
+}
+
 static void collect(struct logs_steady *out, struct series *s, const struct logs *l,
                     const struct logs_step *does)
 {
     int64_t bar = out->format == logs_progress_format() ? longest_bar(l) : -1;
+    const struct logs_step said = step_said(l, does);
     for (int64_t i = 0; i < l->records.n; i++) {
         const struct logs_record *r = &l->records.v[i];
         if (r->format != out->format || (bar >= 0 && r->of_steps != bar))
             continue;
-        double t = time_of(r, does);
+        double t = time_of(r, &said);
         if (!isfinite(t) || t <= 0) {
             out->n_unknown++;
             continue;

@@ -111,6 +111,8 @@ static void print_basis(FILE *out, const struct logs_steady *s)
         [LOGS_SMOOTHED] = "these times are moving averages: the spread is wider",
         [LOGS_MEAN] = "this is the mean of all steps: start, evaluation and "
                       "checkpoints are in it",
+        [LOGS_PARTS] = "these are timers of forward, backward and step: what lies "
+                       "between them is missing",
     };
     const char *text = texts[logs_format_basis(s->format)];
     if (text)

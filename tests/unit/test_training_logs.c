@@ -153,6 +153,46 @@ static const struct format_case {
       "  3%|3         | 12/345 [00:07<06:50,  1.25s/it][2023-06-21] [INFO] x\n"
       "  4%|4         | 13/345 [00:07<05:03,  1.25s/it]\n",
       2, 1.25, 0, 0, 0 },
+    { "progress lines", /* Lightning's: two decimals do not say a slow rate */
+      "Epoch 0:   3%|2   | 8/260 [17:04<8:57:59,  0.01it/s, v_num=2]\n", 1, 1024 / 8.0,
+      0, 0, 0 },
+    { "progress lines", /* hours */
+      "Epoch 0:  50%|##  | 50/100 [1:02:30<1:02:30,  0.01it/s]\n", 1, 75, 0, 0, 0 },
+    { "progress lines", /* a bar without its time: the rate is all there is */
+      "Epoch 0:  50%|##  | 50/100 [?<?,  0.02it/s]\n", 1, 50, 0, 0, 0 },
+    { "NeMo's step timing", /* with memory, in bytes */
+      "Training epoch 0, iteration 45/99 | lr: 6.9e-06 | global_batch_size: 64 | "
+      "global_step: 45 | max_memory_reserved: 127785762816 | max_memory_allocated: "
+      "115792977920 | reduced_train_loss: 11.96 | train_step_timing in s: 6.08 | "
+      "TFLOPS_per_GPU: 1.249e+03\n",
+      1, 6.08, 1249, 115792977920, 127785762816 },
+    { "NeMo's step timing",
+      "Training epoch 0, iteration 49/99 | global_step: 49 | peak_memory_usage: "
+      "72972500992 | memory_allocated: 34466545664 | train_step_timing in s: 2.693\n",
+      1, 2.693, 0, 0, 72972500992 },
+    { "Composer's batches", /* a slow rate is better in samples */
+      "[batch=12/200]:\n\t Train throughput/batches_per_sec: 0.0027\n\t Train "
+      "throughput/samples_per_sec: 0.1730\n\t Train throughput/device/samples_per_sec: "
+      "0.0216\n",
+      1, 64 / 0.173, 0, 0, 0 },
+    { "OLMo's steps", /* likewise, in tokens of a GPU */
+      "[step=10/1000,epoch=1,eta=1h]\n    throughput/device/TPS=258\n    "
+      "throughput/device/BPS=0.016\n[step=20/1000,epoch=1,eta=1h]\n",
+      1, 64 * 2048 / 8 / 258.0, 0, 0, 0 },
+    { "DeepSpeed's wall clock", /* forward, backward and step: nothing else says a time */
+      "[2024-06-21 10:50:42,167] [INFO] [logging.py:96:log_dist] [Rank 0] time (ms) | "
+      "fwd_microstep: 25.1 | bwd_microstep: 77.2 | bwd_inner_microstep: 75.8 | "
+      "bwd_allreduce_microstep: 1.9 | step_microstep: 2.2\n"
+      "[2024-06-21 10:50:42,168] [INFO] [logging.py:96:log_dist] [Rank 0] time (ms) | "
+      "fwd: 250.5 | bwd: 775.5 | bwd_inner: 757.5 | bwd_allreduce: 19.5 | step: 22.0\n",
+      1, 1.048, 0, 0, 0 },
+    { "DeepSpeed's throughput", /* the log says another batch than the job */
+      "[INFO] [config.py:1003:print]   train_batch_size ............. 32\n"
+      "[INFO] [config.py:1003:print]   train_micro_batch_size_per_gpu  2\n"
+      "[timer.py:264:stop] epoch=0/micro_step=20/global_step=10, "
+      "RunningAvgSamplesPerSec=46.9, CurrSamplesPerSec=50, MemAllocated=5.53GB, "
+      "MaxMemAllocated=8.5GB\n",
+      1, 32 / 50.0, 0, 8.5 * 0x1p30, 0 },
     { "progress lines", /* several a second */
       "  4%|4         | 13/345 [00:07<05:03,  1.6it/s]\n", 1, 0.625, 0, 0, 0 },
 };
@@ -182,6 +222,36 @@ static void test_formats(void)
         check_value(c->name, s.tflops, c->tflops);
         check_value(c->name, l.allocated_B, c->allocated_B);
         check_value(c->name, l.reserved_B, c->reserved_B);
+        logs_release(&l);
+    }
+}
+
+/* What trainers say of the batch, each as it writes it; what is another number. */
+static void test_batches(void)
+{
+    static const struct {
+        const char *text;
+        double batch;
+    } said[] = {
+        { "INFO|trainer.py:2050] 2024-01-01 >>   Total train batch size (w. parallel, "
+          "distributed & accumulation) = 512\n",
+          512 },
+        { "  Instantaneous batch size per device = 4\n", 0 },
+        { "  global_batch_size ............................... 1152\n", 1152 },
+        { "[titan] - INFO - Trainer is initialized with local batch size 8, global "
+          "batch "
+          "size 64, gradient accumulation steps 1, sequence length 2048\n",
+          64 },
+        { "global_train_batch_size: 256\n", 256 },
+        { "cmd = main.py --per_device_train_batch_size 2\n", 0 },
+        { "  global_batch_size=524288,\n", 0 }, /* of OLMo-core: in tokens */
+        { "  train_batch_size ............. auto\n", 0 },
+    };
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        struct logs l;
+        logs_init(&l);
+        feed(&l, said[i].text);
+        CU_ASSERT_EQUAL(l.global_batch, said[i].batch);
         logs_release(&l);
     }
 }
@@ -430,6 +500,19 @@ static void test_nccl(void)
     logs_release(&l);
 }
 
+/* A plugin of before 1.7, and a network whose name is of two words. */
+static void test_plugin(void)
+{
+    struct logs l;
+    logs_init(&l);
+    feed(&l, "x3:38:39 [1] NCCL INFO NET/OFI Using aws-ofi-nccl 1.6.0\n"
+             "x3:38:39 [1] NCCL INFO Using network AWS Libfabric\n"
+             "x3:38:39 [1] NCCL INFO Using network Socket\n");
+    CU_ASSERT_STRING_EQUAL(l.nccl.plugin, "1.6.0");
+    CU_ASSERT_STRING_EQUAL(l.nccl.network, "AWS Libfabric");
+    logs_release(&l);
+}
+
 static void test_smi(void)
 {
     struct logs l;
@@ -646,7 +729,9 @@ void test_training_logs_register(void)
     CU_pSuite s = CU_add_suite("training_logs", NULL, NULL);
     CU_add_test(s, "formats", test_formats);
     CU_add_test(s, "prefixes of launchers", test_prefixes);
+    CU_add_test(s, "batches that logs say", test_batches);
     CU_add_test(s, "what is no step", test_refused);
+    CU_add_test(s, "an old plugin", test_plugin);
     CU_add_test(s, "steps set apart", test_steady);
     CU_add_test(s, "quantiles", test_quantiles);
     CU_add_test(s, "drift", test_drift);

@@ -1,0 +1,46 @@
+/* What trainers say before the first step. Sources of the texts: transformers,
+ * trainer.py; DeepSpeed, runtime/config.py (print) and Megatron-LM, training/arguments.py
+ * ("name ........ value"); torchtitan, trainer.py; llm-foundry, the configuration as it
+ * is printed. */
+#include "logs/logs.h"
+#include "logs/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum setting { BATCH, STEPS };
+
+static const struct {
+    const char *key;
+    bool dotted; /* dots lead to the value */
+    enum setting is;
+} rows[] = {
+    { "Total train batch size (w. parallel, distributed & accumulation) =", false,
+      BATCH },
+    { "train_batch_size", true, BATCH },
+    { "global_batch_size", true, BATCH },
+    { "global batch size", false, BATCH },
+    { "global_train_batch_size:", false, BATCH },
+    { "Total optimization steps =", false, STEPS },
+};
+
+void logs_read_settings(struct logs *l, const char *line)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const char *at = line_after(line, rows[i].key);
+        double v;
+        if (!at)
+            continue;
+        at += strspn(at, " ");
+        if (rows[i].dotted && (*at != '.' || at[1] != '.'))
+            continue;
+        at += rows[i].dotted ? strspn(at, ".") : 0;
+        if (line_number(at, false, &v, NULL) || v < 1 || v != floor(v))
+            continue;
+        if (rows[i].is == BATCH)
+            l->global_batch = v;
+        else
+            l->total_steps = (int64_t)v;
+        return;
+    }
+}
