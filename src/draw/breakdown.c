@@ -51,7 +51,8 @@ static void draw_part(const struct breakdown *b, struct draw *d, struct draw_box
                                         .size = PART_FONT,
                                         .anchor = DRAW_MIDDLE,
                                         .level = DRAW_CENTRE,
-                                        .colour = palette_ink_on(style.fill) });
+                                        .amount = true,
+                                        .colour = draw_ink_on(d, style.fill) });
 }
 
 static void draw_bar(const struct breakdown *b, const struct frame *f, struct draw *d,
@@ -108,7 +109,7 @@ void breakdown_draw(const struct breakdown *b, struct draw *d)
         legend_add(&f.legend, (struct legend_item) { .name = b->parts[k],
                                                      .key = LEGEND_BOX,
                                                      .colour = part_colour(b, k) });
-    frame_layout(&f, d->width, d->height);
+    frame_layout(&f, d);
     frame_draw(&f, d);
     for (size_t i = 0; i < shown; i++)
         draw_bar(b, &f, d, i);

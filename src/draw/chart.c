@@ -211,7 +211,7 @@ void chart_draw(const struct chart *chart, struct draw *d)
         f.right_room = chart_names_room(chart);
     else
         fill_legend(chart, &f.legend);
-    frame_layout(&f, d->width, d->height);
+    frame_layout(&f, d);
     if (chart->identity > 0)
         make_square(&f);
     frame_draw(&f, d);

@@ -66,6 +66,7 @@ static int open_file(struct draw *d, const struct draw_to *to, double width,
                          .height = height,
                          .scale = scale,
                          .dark = to->look.dark,
+                         .grows = !(to->look.height > 0),
                          .prefix = "" };
     d->methods->begin(d);
     d->file = file;
@@ -92,6 +93,30 @@ int draw_open(struct draw *d, const struct draw_to *to, double width, double hei
                          ? to->look.height / scale
                          : height_for(height, to->look.width / scale, width),
                      scale, err);
+}
+
+static void begin_again(struct draw *d)
+{
+    d->grown = true;
+    if (d->methods->release)
+        d->methods->release(d);
+    d->methods->begin(d);
+}
+
+void draw_grow(struct draw *d, double by)
+{
+    if (!d->grows || !(by > 0))
+        return;
+    d->height += by;
+    begin_again(d);
+}
+
+void draw_shrink(struct draw *d, double factor)
+{
+    d->width *= factor;
+    d->height *= factor;
+    d->scale /= factor;
+    begin_again(d);
 }
 
 int draw_open_fixed(struct draw *d, const struct draw_to *to, double width,
@@ -158,6 +183,11 @@ int draw_close(struct draw *d, struct err *err)
 static uint32_t shown(const struct draw *d, uint32_t colour)
 {
     return d->dark && colour >> 24 ? palette_dark(colour) : colour;
+}
+
+uint32_t draw_ink_on(const struct draw *d, uint32_t fill)
+{
+    return palette_ink_on(shown(d, fill));
 }
 
 static struct draw_style styled(const struct draw *d, const struct draw_style *style)

@@ -66,7 +66,7 @@ struct draw_text {
     double rotate; /* about the anchor point */
     enum draw_anchor anchor;
     enum draw_level level;
-    bool bold, amount; /* amount: on a colour of such a scale */
+    bool bold, amount; /* amount: the colour stays on any ground */
     uint32_t colour;   /* 0 counts as black */
 };
 
@@ -126,6 +126,8 @@ struct draw {
     double width, height; /* of what is laid out */
     double scale;         /* pixels on paper for one of these */
     bool dark;
+    bool grows;         /* nobody asked for its height: draw_grow may add to it */
+    bool grown;         /* it did, or shrank what is drawn: legends are whole */
     const char *prefix; /* of every id, so that several figures fit one page */
     struct file_out file;
     bool to_file;
@@ -145,6 +147,18 @@ int draw_open(struct draw *d, const struct draw_to *to, double width, double hei
 int draw_open_fixed(struct draw *d, const struct draw_to *to, double width,
                     double height, struct err *err);
 int draw_close(struct draw *d, struct err *err);
+
+/* Makes a canvas higher, before anything is drawn on it; nothing where its height was
+ * asked for. */
+void draw_grow(struct draw *d, double by);
+
+/* Lays out on a canvas `factor` as wide and high, which is as large on paper: everything
+ * is smaller, and there is room for more. Before anything is drawn. */
+void draw_shrink(struct draw *d, double factor);
+
+/* A canvas on which nothing appears, and which grows: what is drawn there leaves the
+ * height that it takes in `height`. Needs no closing. */
+void draw_open_nowhere(struct draw *d, double width, double height);
 
 /* A canvas on any back end, and into text: for figures inside a page, and for tests.
  * `prefix` (may be NULL) outlives the canvas. */
@@ -170,6 +184,10 @@ void draw_marker(struct draw *d, enum draw_shape shape, double x, double y,
                  double radius, const struct draw_style *style);
 void draw_text(struct draw *d, double x, double y, const char *s,
                const struct draw_text *style);
+
+/* Black or white, whichever reads better on a colour as this canvas shows it; for text
+ * with `amount`. */
+uint32_t draw_ink_on(const struct draw *d, uint32_t fill);
 
 /* Slanted lines over a box, clipped to it. */
 void draw_hatch(struct draw *d, struct draw_box box, uint32_t colour);

@@ -150,19 +150,16 @@ static void place_legend(struct frame *f, double width, double height)
     }
 }
 
-void frame_layout(struct frame *f, double width, double height)
+/* Places the data between what is around it; returns the height that is left for it,
+ * which may be too little. */
+static double place_plot(struct frame *f, double top, double width, double height)
 {
-    double top = lay_heads(f, NULL, EDGE, width) + 6, left = 60, bottom = 50,
-           right = EDGE + 4;
+    double left = 60, bottom = 50, right = EDGE + 4;
+    double legend_w = f->legend.right ? f->legend.box.w + 16 : 0;
+    double legend_h =
+        f->legend.right ? 0 : f->legend.box.h + (f->legend.box.h > 0 ? 6 : 0);
 
-    axis_view_fix(&f->x);
-    axis_view_fix(&f->y);
-    legend_measure(&f->legend, width - 2 * EDGE, height - top);
     for (int pass = 0; pass < 4; pass++) {
-        double legend_w = f->legend.right ? f->legend.box.w + 16 : 0;
-        double legend_h =
-            f->legend.right ? 0 : f->legend.box.h + (f->legend.box.h > 0 ? 6 : 0);
-
         f->plot.x = left;
         f->plot.y = top;
         f->plot.w = fmax(40, width - left - right - legend_w - f->right_room);
@@ -175,9 +172,33 @@ void frame_layout(struct frame *f, double width, double height)
         left = fmax(left, EDGE + overhang(f, true));
         left = fmax(left, f->left_room);
         right = fmax(pass ? right : EDGE + 4, EDGE + overhang(f, false));
-        bottom = EDGE + TICK + GAP + f->x.depth + (axis_has_title(&f->x) ? LABEL_H : 0);
+        bottom = f->no_x_axis ? GAP
+                              : EDGE + TICK + GAP + f->x.depth +
+                                    (axis_has_title(&f->x) ? LABEL_H : 0);
     }
-    place_legend(f, width, height);
+    return height - top - bottom - legend_h;
+}
+
+void frame_layout(struct frame *f, struct draw *d)
+{
+    double top = lay_heads(f, NULL, EDGE, d->width) + 6, lacks, h;
+
+    axis_view_fix(&f->x);
+    axis_view_fix(&f->y);
+    f->legend.whole = d->grown;
+    legend_measure(&f->legend, d->width - 2 * EDGE, d->height - top);
+    lacks = d->grows ? legend_lacks(&f->legend) : 0;
+    if (lacks > 0) {
+        draw_grow(d, lacks);
+        f->legend.whole = true;
+        legend_measure(&f->legend, d->width - 2 * EDGE, d->height - top);
+    }
+    h = place_plot(f, top, d->width, d->height);
+    if (d->grows && h < f->least_h) {
+        draw_grow(d, f->least_h - h);
+        place_plot(f, top, d->width, d->height);
+    }
+    place_legend(f, d->width, d->height);
 }
 
 struct draw_point frame_at(const struct frame *f, double x, double y)
@@ -224,8 +245,11 @@ static void draw_x_axis(const struct frame *f, struct draw *d)
                                .colour = PALETTE_INK,
                                .anchor = f->x.rotate < 0 ? DRAW_END : DRAW_MIDDLE,
                                .level = f->x.rotate < 0 ? DRAW_CENTRE : DRAW_TOP };
-    char *title = axis_title(&f->x);
+    char *title;
 
+    if (f->no_x_axis)
+        return;
+    title = axis_title(&f->x);
     draw_group(d, "x-axis", "axis", NULL);
     for (int64_t i = 0; i < f->x.ticks.n; i++) {
         const struct axis_tick *tick = &f->x.ticks.v[i];

@@ -14,8 +14,9 @@ struct frame {
     struct legend legend;
     double right_room; /* kept free at the right of the data, for a colour bar */
     double left_room;  /* the data begins there at least */
+    double least_h;    /* of the data: a canvas that may grows for it */
     bool y_down;       /* the y axis begins at the top (lanes, rows) */
-    bool no_grid;
+    bool no_grid, no_x_axis;
     struct draw_box plot; /* where the data is */
     VEC(struct draw_box) taken;
 };
@@ -26,8 +27,9 @@ void frame_init(struct frame *f, const char *title, const char *subtitle,
 void frame_release(struct frame *f);
 
 /* After the views include all values and the legend has its items: fixes the ranges and
- * places everything on a canvas of that size. */
-void frame_layout(struct frame *f, double width, double height);
+ * places everything on a canvas, which grows for the legend and `least_h` where it may.
+ * Nothing is drawn on it yet. */
+void frame_layout(struct frame *f, struct draw *d);
 
 /* Background, title, grid, axes, legend; the data comes on top. */
 void frame_draw(const struct frame *f, struct draw *d);

@@ -170,7 +170,7 @@ void heatmap_draw(const struct heatmap *map, struct draw *d)
         legend_add(&f.legend, (struct legend_item) { .name = map->nothing,
                                                      .key = LEGEND_BOX,
                                                      .colour = NOTHING_COLOUR });
-    frame_layout(&f, d->width, d->height);
+    frame_layout(&f, d);
     frame_draw(&f, d);
     draw_colour_bar(&f, &scale, d);
     axis_view_layout(&scale, 0, 1, true, 0); /* now pixels are shares */

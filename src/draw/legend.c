@@ -50,7 +50,9 @@ void legend_measure(struct legend *legend, double width, double height)
     legend->box = (struct draw_box) { 0 };
     if (n == 0)
         return;
-    legend->column_w = KEY_W + KEY_GAP + fmin(name_w, width * most_below->name);
+    legend->column_w = KEY_W + KEY_GAP +
+                       fmin(name_w, legend->whole ? width - KEY_W - KEY_GAP
+                                                  : width * most_below->name);
     legend->right = !legend->below && legend->column_w <= right_max && n >= 2 &&
                     (double)n * LEGEND_ROW <= height * 0.72;
     if (legend->right) {
@@ -63,7 +65,7 @@ void legend_measure(struct legend *legend, double width, double height)
         most = fmin(most_below->rows, floor(height * most_below->share / LEGEND_ROW));
         if (most_below == &below[0])
             most = fmin(most, floor((height - DATA_H) / LEGEND_ROW));
-        most = fmax(most, 1);
+        most = legend->whole ? LEGEND_ROWS_MAX : fmax(most, 1);
         if ((double)legend->rows > most)
             legend->rows = (size_t)most;
         places = legend->rows * legend->columns;
@@ -74,6 +76,17 @@ void legend_measure(struct legend *legend, double width, double height)
     legend->box.w =
         (double)legend->columns * (legend->column_w + COLUMN_GAP) - COLUMN_GAP;
     legend->box.h = (double)legend->rows * LEGEND_ROW;
+}
+
+double legend_lacks(const struct legend *legend)
+{
+    size_t n = (size_t)legend->items.n, rows;
+
+    if (n == 0 || legend->shown >= n)
+        return 0;
+    rows = (n + legend->columns - 1) / legend->columns;
+    rows = rows < LEGEND_ROWS_MAX ? rows : LEGEND_ROWS_MAX;
+    return rows > legend->rows ? (double)((rows - legend->rows) * LEGEND_ROW) : 0;
 }
 
 static void draw_key(const struct legend_item *item, struct draw *d, double x, double y)

@@ -101,6 +101,7 @@ void panel_open(struct panel *p, struct draw *beneath, struct draw_box box,
     p->y = box.y;
     draw_open_on(&p->canvas, &panel_methods, p, NULL, box.w, box.h);
     p->canvas.dark = beneath->dark;
+    p->canvas.grown = beneath->grown;
     beneath->methods->group(&p->beneath, "panel", "panel", NULL);
 }
 

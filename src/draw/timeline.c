@@ -10,10 +10,12 @@
 
 enum {
     TRACK_MIN = 5,
-    AROUND = 150,
+    TITLE_H = 40,
+    AXIS_H = 40,
+    LEGEND_H = 40,
+    AROUND = 30, /* subtitle and edges */
     BREAK_W = 12
-}; /* pixels: of a track, of what is no
-                                                     * track, of a break */
+}; /* pixels */
 
 enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense tracks: columns, steps of shares */
 
@@ -91,7 +93,8 @@ static void track_box(const struct tracks *l, size_t row, double x, double w,
                                         .size = 10,
                                         .anchor = DRAW_MIDDLE,
                                         .level = DRAW_CENTRE,
-                                        .colour = palette_ink_on(fill) });
+                                        .amount = true,
+                                        .colour = draw_ink_on(l->d, fill) });
 }
 
 /* Adds a narrow box to the pixels it touches. */
@@ -344,10 +347,19 @@ static void draw_break(const struct tracks *l)
     draw_group_end(l->d);
 }
 
+/* Every how manyth track there is room for. */
+static size_t tracks_every(const struct timeline *t, double height)
+{
+    double around = AROUND + (t->title ? TITLE_H : 0) + (t->no_axis ? 0 : AXIS_H) +
+                    (t->no_legend ? 0 : LEGEND_H);
+    double room = fmax(1, (height - around) / TRACK_MIN);
+
+    return (size_t)fmax(1, ceil((double)t->n_tracks / room));
+}
+
 void timeline_draw(const struct timeline *t, struct draw *d)
 {
-    double room = fmax(1, (d->height - AROUND) / TRACK_MIN);
-    size_t every = (size_t)fmax(1, ceil((double)t->n_tracks / room));
+    size_t every = d->grows && t->track_h > 0 ? 1 : tracks_every(t, d->height);
     const char **names = xcalloc(t->n_tracks + 1, sizeof(*names));
     struct axis x = { .label = "time", .unit = AXIS_SECONDS, .tight = true };
     struct axis y = track_axis(t, every, names);
@@ -363,8 +375,10 @@ void timeline_draw(const struct timeline *t, struct draw *d)
     frame_init(&f, t->title, note ? note : t->subtitle, &x, &y);
     f.provenance = t->provenance;
     f.legend.below = t->legend_below;
+    f.no_x_axis = t->no_axis;
+    f.least_h = t->track_h * (double)y.n_categories;
     prepare(t, &f);
-    frame_layout(&f, d->width, d->height);
+    frame_layout(&f, d);
     break_axis(t, &broken, &f, &x);
     frame_draw(&f, d);
     if (t->n_tracks)

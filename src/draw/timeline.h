@@ -31,7 +31,8 @@ struct timeline {
         skip_to_s; /* what the axis leaves out, at a visible break; equal:
                                     * nothing */
     bool hatched;  /* empty time is, in place of white */
-    bool legend_below, no_legend;
+    bool legend_below, no_legend, no_axis; /* no_axis: time is under another one */
+    double track_h;                        /* at least, where the canvas may grow */
 };
 
 enum { TIMELINE_KINDS_MAX = 32 };

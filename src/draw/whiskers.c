@@ -92,7 +92,7 @@ void whiskers_draw(const struct whiskers *w, struct draw *d)
         axis_view_include(&f.x, w->rows[i].end);
     }
     add_legend(w, &f);
-    frame_layout(&f, d->width, d->height);
+    frame_layout(&f, d);
     frame_draw(&f, d);
     for (size_t i = 0; i < n; i++)
         draw_row(w, &f, d, i);

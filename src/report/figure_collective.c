@@ -111,6 +111,12 @@ void figure_collective_draw(const struct figure_collective *f, struct draw *d)
         has_times(f) ? d->height * TIMES_HEIGHT / (CHART_HEIGHT + TIMES_HEIGHT) : 0;
 
     arena_init(&arena);
+    if (d->grows) {
+        struct draw n;
+        draw_open_nowhere(&n, d->width, d->height - times);
+        draw_bandwidths(&arena, f, &n);
+        draw_grow(d, n.height + times - d->height);
+    }
     panel_open(&p, d, (struct draw_box) { 0, 0, d->width, d->height - times },
                d->prefix);
     draw_bandwidths(&arena, f, &p.canvas);

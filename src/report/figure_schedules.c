@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { HEAD_H = 36, LANES_H = 88, LANE_H = 24, LEGEND_H = 66 };
+enum { LANE_H = 21, LEAST_H = 60, COLUMNS_MAX = 2 }; /* pixels; panels in a row */
 
 /* The share of the stages' time in which no kernel of a pass runs. */
 static double idle_share(const struct step_figures *f, double step_s)
@@ -42,40 +42,108 @@ static const char *head_of(struct arena *arena, const struct schedule_step *step
                         step->r->memory.fits ? "" : ", does not fit");
 }
 
+/* Where a size was asked for that is too small, all of it is drawn smaller. */
+#define SHRINK 1.1
+#define SHRINK_MAX 4
+
+/* What the panels share. */
+struct sheet {
+    const struct schedule_step *steps;
+    size_t n, columns;
+    const char *title, *source;
+    double end_s;
+    double row_h; /* more, or less, than each row takes */
+};
+
+static void draw_panel(const struct sheet *sheet, size_t i, const char *head,
+                       struct draw *d)
+{
+    bool first = i == 0, last = i + 1 == sheet->n;
+    figure_step_lanes(sheet->steps[i].figures,
+                      (struct timeline) { .title = first ? sheet->title : NULL,
+                                          .provenance = first ? sheet->source : NULL,
+                                          .subtitle = head,
+                                          .end_s = sheet->end_s,
+                                          .hatched = true,
+                                          .track_h = LANE_H,
+                                          .no_axis = i + sheet->columns < sheet->n,
+                                          .no_legend = !last,
+                                          .legend_below = true },
+                      d);
+}
+
+/* The height that each panel takes, and of rows together. */
+static double measure(const struct sheet *sheet, const char *const *heads, double width,
+                      double *heights)
+{
+    double sum = 0, row = 0;
+    for (size_t i = 0; i < sheet->n; i++) {
+        struct draw nowhere;
+        draw_open_nowhere(&nowhere, width, LEAST_H);
+        draw_panel(sheet, i, heads[i], &nowhere);
+        heights[i] = nowhere.height;
+        row = fmax(i % sheet->columns ? row : 0, heights[i]);
+        sum += (i + 1) % sheet->columns == 0 || i + 1 == sheet->n ? row : 0;
+    }
+    return sum;
+}
+
+/* Row by row. The first ends with its neighbour, which has no title; the last begins
+ * with its own, which has no legend. */
+static void draw_panels(const struct sheet *sheet, const char *const *heads,
+                        const double *heights, struct arena *arena, struct draw *d)
+{
+    double y = 0, width = d->width / (double)sheet->columns;
+    for (size_t from = 0; from < sheet->n; from += sheet->columns) {
+        size_t to = from + sheet->columns < sheet->n ? from + sheet->columns : sheet->n;
+        double row = 0;
+        for (size_t i = from; i < to; i++)
+            row = fmax(row, heights[i] + sheet->row_h);
+        for (size_t i = from; i < to; i++) {
+            double h = fmax(heights[i] + sheet->row_h, LEAST_H);
+            struct panel p;
+            panel_open(&p, d,
+                       (struct draw_box) { width * (double)(i - from),
+                                           from == 0 ? y + row - h : y, width, h },
+                       arena_printf(arena, "s%zu-", i));
+            draw_panel(sheet, i, heads[i], &p.canvas);
+            panel_close(&p);
+        }
+        y += row;
+    }
+}
+
 int figure_schedules_write(const struct schedule_step *steps, size_t n,
                            const struct draw_to *to, struct err *err)
 {
     struct arena arena;
     struct draw d;
-    double end_s = 0, lanes = LANES_H + LANE_H * (double)steps[0].figures->n_tracks,
-           y = 0;
-    for (size_t i = 0; i < n; i++)
-        end_s = fmax(end_s, steps[i].r->step_time_s);
-    double nominal = HEAD_H + lanes * (double)n + LEGEND_H;
-    if (draw_open(&d, to, CHART_WIDTH, nominal, err))
+    if (draw_open(&d, to, CHART_WIDTH, LEAST_H, err))
         return -1;
-    lanes += (d.height - nominal) / (double)n;
     arena_init(&arena);
+    const char **heads = ARENA_ARRAY(&arena, n, const char *);
+    double *heights = ARENA_ARRAY(&arena, n, double);
     char *title = figure_step_title("Schedules of a step", steps[0].s);
     char *source = figure_step_provenance(steps[0].s, false);
+    struct sheet sheet = {
+        .steps = steps, .n = n, .columns = 1, .title = title, .source = source
+    };
     for (size_t i = 0; i < n; i++) {
-        bool first = i == 0, last = i + 1 == n;
-        double h = lanes + (first ? HEAD_H : 0) + (last ? LEGEND_H : 0);
-        struct panel p;
-        panel_open(&p, &d, (struct draw_box) { 0, y, d.width, h },
-                   arena_printf(&arena, "s%zu-", i));
-        figure_step_lanes(steps[i].figures,
-                          (struct timeline) { .title = first ? title : NULL,
-                                              .provenance = first ? source : NULL,
-                                              .subtitle = head_of(&arena, &steps[i]),
-                                              .end_s = end_s,
-                                              .hatched = true,
-                                              .no_legend = !last,
-                                              .legend_below = true },
-                          &p.canvas);
-        panel_close(&p);
-        y += h;
+        sheet.end_s = fmax(sheet.end_s, steps[i].r->step_time_s);
+        heads[i] = head_of(&arena, &steps[i]);
     }
+    double all = measure(&sheet, heads, d.width, heights);
+    if (!d.grows && all > d.height && d.width > d.height && n > 1)
+        sheet.columns = COLUMNS_MAX;
+    for (double factor = 1; !d.grows && all > d.height && factor < SHRINK_MAX;
+         factor *= SHRINK) {
+        all = measure(&sheet, heads, d.width / (double)sheet.columns, heights);
+        if (all > d.height)
+            draw_shrink(&d, SHRINK);
+    }
+    draw_grow(&d, all - d.height);
+    sheet.row_h = (d.height - all) / (double)((n + sheet.columns - 1) / sheet.columns);
+    draw_panels(&sheet, heads, heights, &arena, &d);
     free(title);
     free(source);
     arena_release(&arena);

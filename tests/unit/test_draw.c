@@ -268,6 +268,96 @@ static void test_breakdowns(void)
     free(g);
 }
 
+/* Names of the legend on a canvas of a column, and whether it says that more are
+ * meant. */
+static int n_in_legend(bool grows, bool *cut, double *height)
+{
+    static const char *const parts[] = { "compute",
+                                         "recomputation",
+                                         "tensor-parallel communication",
+                                         "pipeline communication",
+                                         "pipeline bubble",
+                                         "exposed gradient communication",
+                                         "optimizer",
+                                         "host and waiting" };
+    const double values[] = { 5, 4, 3, 2, 1, 1, 1, 1 };
+    const char *bar = "critical rank";
+    struct record r;
+    struct draw d;
+    int n = 0;
+
+    open_record(&d, &r, 360, 200);
+    d.grows = grows;
+    breakdown_draw(&(struct breakdown) { .title = "t",
+                                         .bars = &bar,
+                                         .n_bars = 1,
+                                         .parts = parts,
+                                         .n_parts = 8,
+                                         .values = values,
+                                         .value = { "time", .unit = AXIS_SECONDS } },
+                   &d);
+    *cut = false;
+    for (int64_t i = 0; i < r.texts.n; i++) {
+        n += r.texts.v[i].legend;
+        *cut |= strncmp(r.texts.v[i].text, "and ", 4) == 0;
+    }
+    *height = d.height;
+    check_record(&r, d.width, d.height);
+    return n;
+}
+
+/* Where nobody asked for its height, a figure grows until its legend is whole. */
+static void test_growing(void)
+{
+    double height;
+    bool cut;
+
+    CU_ASSERT(n_in_legend(false, &cut, &height) < 8);
+    CU_ASSERT_TRUE(cut);
+    CU_ASSERT_DOUBLE_EQUAL(height, 200, 0);
+    CU_ASSERT_EQUAL(n_in_legend(true, &cut, &height), 8);
+    CU_ASSERT_FALSE(cut);
+    CU_ASSERT(height > 200);
+}
+
+/* On a canvas that appears nowhere, the same height is found without a picture. */
+static void test_nowhere(void)
+{
+    const char *names[] = { "0", "1", "2", "3" };
+    const struct timeline t = {
+        .title = "t", .tracks = names, .n_tracks = 4, .track_h = 21, .no_legend = true
+    };
+    struct draw d;
+    struct record r;
+    double height;
+
+    draw_open_nowhere(&d, 360, 60);
+    timeline_draw(&t, &d);
+    height = d.height;
+    CU_ASSERT(height > 4 * 21);
+    open_record(&d, &r, 360, height);
+    timeline_draw(&t, &d);
+    CU_ASSERT(r.plot.h >= 4 * 21 - 0.01);
+    check_record(&r, 360, height);
+}
+
+/* Text on a box reads on either ground: dark on the light hues of a dark one. */
+static void test_ink(void)
+{
+    struct record r;
+    struct draw d;
+
+    open_record(&d, &r, 100, 100);
+    CU_ASSERT_EQUAL(draw_ink_on(&d, meaning_colour(MEANING_FORWARD)), PALETTE_WHITE);
+    CU_ASSERT_EQUAL(draw_ink_on(&d, meaning_colour(MEANING_GRADIENT_COMM)),
+                    0xff000000u);
+    d.dark = true;
+    CU_ASSERT_EQUAL(draw_ink_on(&d, meaning_colour(MEANING_FORWARD)), 0xff000000u);
+    CU_ASSERT_EQUAL(draw_ink_on(&d, meaning_colour(MEANING_GRADIENT_COMM)),
+                    0xff000000u);
+    record_release(&r);
+}
+
 static void test_whiskers(void)
 {
     struct whisker *rows = xcalloc(POINTS_MAX, sizeof(*rows));
@@ -603,6 +693,9 @@ void test_draw_register(void)
     CU_add_test(suite, "timelines", test_timelines);
     CU_add_test(suite, "a timeline of many boxes", test_dense_timeline);
     CU_add_test(suite, "breakdowns", test_breakdowns);
+    CU_add_test(suite, "figures that grow", test_growing);
+    CU_add_test(suite, "figures that appear nowhere", test_nowhere);
+    CU_add_test(suite, "ink on boxes", test_ink);
     CU_add_test(suite, "whiskers", test_whiskers);
     CU_add_test(suite, "meanings", test_meanings);
     CU_add_test(suite, "totals and limits", test_totals);
