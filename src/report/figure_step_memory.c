@@ -4,6 +4,7 @@
 #include "draw/chart.h"
 #include "report/figure_meaning.h"
 #include "report/figure_step_data.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 
@@ -80,11 +81,11 @@ static size_t take_levels(const struct step_figures *f, int32_t track, int64_t p
 static void describe(struct series series[SERIES], size_t n, const double *x,
                      double *const y[STACKED], const double *capacity)
 {
-    series[0] = (struct series) { .name = "framework, NCCL, allocator",
+    series[0] = (struct series) { .name = report_context_text,
                                   .y = y[FRAMEWORK],
                                   .meaning = MEANING_FRAMEWORK };
     for (int k = 0; k < LEDGER_KINDS; k++)
-        series[k + 1] = (struct series) { .name = ledger_kind_names[k],
+        series[k + 1] = (struct series) { .name = report_held_texts[k],
                                           .y = y[k],
                                           .meaning = figure_ledger_meanings[k] };
     for (int i = 0; i < STACKED; i++) {
@@ -126,7 +127,7 @@ static char *describe_peak(struct annotation *peak, size_t n, const double *x,
             kind = k;
         }
     char *text = xasprintf("peak %s: %s %s", units_bytes_text(a, all),
-                           ledger_kind_names[kind], units_bytes_text(b, most));
+                           report_held_texts[kind], units_bytes_text(b, most));
     *peak = (struct annotation) { .x = n ? x[at] : 0, .y = all, .text = text };
     return text;
 }
@@ -199,13 +200,13 @@ void figure_step_stages(const struct scenario *s, const struct simulate_result *
     for (int k = 0; k < STACKED; k++) {
         for (size_t i = 0; i < n; i++)
             y[(size_t)k * n + i] = stage_part(&r->memory.stages[i], k);
-        series[k] =
-            (struct series) { .name = k ? ledger_kind_names[k - 1] : "framework",
-                              .meaning =
-                                  k ? figure_ledger_meanings[k - 1] : MEANING_FRAMEWORK,
-                              .kind = SERIES_STACKED_BARS,
-                              .n = n,
-                              .y = y + (size_t)k * n };
+        series[k] = (struct series) {
+            .name = k ? report_held_texts[k - 1] : report_context_text,
+            .meaning = k ? figure_ledger_meanings[k - 1] : MEANING_FRAMEWORK,
+            .kind = SERIES_STACKED_BARS,
+            .n = n,
+            .y = y + (size_t)k * n
+        };
     }
     series[LIMIT] = (struct series) {
         .name = "capacity",

@@ -4,6 +4,7 @@
 #include "draw/timeline.h"
 #include "report/figure_meaning.h"
 #include "report/figure_step_data.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -320,21 +321,12 @@ void figure_step_timeline(const struct step_figures *f, const struct scenario *s
     free(question);
 }
 
-/* The names of the contract, with blanks. */
-static char *part_text(int part)
-{
-    char *text = xstrdup(names_of(category_names, part));
-    for (char *c = text; *c; c++)
-        *c = *c == '_' ? ' ' : *c;
-    return text;
-}
-
 void figure_step_breakdown(const struct scenario *s, const struct simulate_result *r,
                            struct draw *d)
 {
     const double least_frac = 5e-4; /* that can be seen */
     const char *bar = "critical rank";
-    char *parts[CATEGORY_N];
+    const char *parts[CATEGORY_N];
     double values[CATEGORY_N];
     enum meaning meanings[CATEGORY_N];
     size_t n = 0;
@@ -344,7 +336,7 @@ void figure_step_breakdown(const struct scenario *s, const struct simulate_resul
         if (i == CATEGORY_DATA_COMM_HIDDEN ||
             r->parts_s[i] <= least_frac * r->step_time_s)
             continue;
-        parts[n] = part_text(i);
+        parts[n] = report_part_texts[i];
         meanings[n] = figure_part_meanings[i];
         values[n++] = r->parts_s[i];
     }
@@ -353,15 +345,13 @@ void figure_step_breakdown(const struct scenario *s, const struct simulate_resul
                                  .subtitle = "Where does its time go?",
                                  .bars = &bar,
                                  .n_bars = 1,
-                                 .parts = (const char *const *)parts,
+                                 .parts = parts,
                                  .meanings = meanings,
                                  .n_parts = n,
                                  .values = values,
                                  .value = { .label = "step time",
                                             .unit = AXIS_SECONDS } };
     breakdown_draw(&b, d);
-    for (size_t i = 0; i < n; i++)
-        free(parts[i]);
     free(source);
     free(title);
 }

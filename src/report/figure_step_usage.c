@@ -45,6 +45,10 @@ void figure_step_usage(const struct step_figures *f, const struct scenario *s,
 {
     static const char *const names[USES] = { "GPU", "host", "busiest network card",
                                              "busiest NVLink" };
+    static const enum meaning meanings[USES] = { [USE_GPU] = MEANING_COMPUTE,
+                                                 [USE_HOST] = MEANING_HOST,
+                                                 [USE_NIC] = MEANING_GRADIENT_COMM,
+                                                 [USE_NVLINK] = MEANING_TENSOR_COMM };
     struct step_usage u;
     double x[STRETCHES], y[USES][STRETCHES];
     struct series series[USES];
@@ -64,7 +68,7 @@ void figure_step_usage(const struct step_figures *f, const struct scenario *s,
                                             .n = STRETCHES,
                                             .x = x,
                                             .y = y[use],
-                                            .colour = (size_t)use + 1,
+                                            .meaning = meanings[use],
                                             .no_markers = true };
     }
     const struct chart c = {

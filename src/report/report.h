@@ -80,6 +80,11 @@ json_t *report_applicability_json(const struct applicability_line *lines, int32_
 /* What each part of a step is called for people, [CATEGORY_N]. */
 extern const char *const report_part_texts[];
 
+/* What memory holds, as people call it, and what is beyond the live tensors: the context,
+ * NCCL's buffers, what the allocator cannot use. */
+extern const char *const report_held_texts[LEDGER_KINDS];
+extern const char report_context_text[];
+
 /* applicability_cells' tree as a file, one cell a line. */
 int report_applicability_write(json_t *tree, const char *path, struct err *err);
 

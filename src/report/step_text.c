@@ -188,6 +188,14 @@ const char *const report_part_texts[CATEGORY_N] = {
     [CATEGORY_OTHER] = "host and waiting",
 };
 
+const char *const report_held_texts[LEDGER_KINDS] = {
+    [LEDGER_PARAMETERS] = "parameters",         [LEDGER_GRADIENTS] = "gradients",
+    [LEDGER_OPTIMIZER] = "optimizer states",    [LEDGER_ACTIVATIONS] = "activations",
+    [LEDGER_BUFFERS] = "communication buffers", [LEDGER_WORKSPACE] = "workspace",
+};
+
+const char report_context_text[] = "CUDA context";
+
 static void print_part(FILE *out, const struct simulate_result *r, int part, char fill)
 {
     char time[UNITS_TEXT_MAX];
@@ -226,13 +234,14 @@ static void print_memory_row(FILE *out, const char *name, int64_t size_B,
 
 static void print_stage(FILE *out, const struct stage_memory *m, int64_t capacity_B)
 {
-    print_memory_row(out, "parameters", m->parameters_B, capacity_B);
-    print_memory_row(out, "gradients", m->gradients_B, capacity_B);
-    print_memory_row(out, "optimizer states", m->optimizer_B, capacity_B);
-    print_memory_row(out, "activations", m->activations_B, capacity_B);
-    print_memory_row(out, "communication buffers", m->buffers_B, capacity_B);
-    print_memory_row(out, "workspace", m->workspace_B, capacity_B);
-    print_memory_row(out, "CUDA context", m->framework_B, capacity_B);
+    const int64_t held_B[LEDGER_KINDS] = {
+        [LEDGER_PARAMETERS] = m->parameters_B, [LEDGER_GRADIENTS] = m->gradients_B,
+        [LEDGER_OPTIMIZER] = m->optimizer_B,   [LEDGER_ACTIVATIONS] = m->activations_B,
+        [LEDGER_BUFFERS] = m->buffers_B,       [LEDGER_WORKSPACE] = m->workspace_B,
+    };
+    for (int k = 0; k < LEDGER_KINDS; k++)
+        print_memory_row(out, report_held_texts[k], held_B[k], capacity_B);
+    print_memory_row(out, report_context_text, m->framework_B, capacity_B);
 }
 
 /* Where the error of predicted memory leaves open whether the job fits. */

@@ -102,7 +102,7 @@ function stepCards(d) {
   if (held) {
     const tops = held[0].values.map((v, i) => held.reduce((s, h) => s + h.values[i], 0));
     const rest = Math.max(0, fullest.peak_bytes - Math.max(...tops));
-    held.unshift({ name: "framework, NCCL, allocator", meaning: "framework", values: tops.map(() => rest) });
+    held.unshift({ name: HELD.framework[0], meaning: "framework", values: tops.map(() => rest) });
   }
   const busy = d.use && [["gpu", "GPU", "compute"], ["host", "host", "host"], ["nic", "busiest network card", "gradient-comm"], ["nvlink", "busiest NVLink", "tensor-comm"]]
     .map((x) => ({ name: x[1], meaning: x[2], values: d.use.busy[x[0]] })).filter((x) => x.values.some((v) => v > 0));
