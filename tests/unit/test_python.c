@@ -137,6 +137,13 @@ static void test_functions(void)
         { "x = list(range(3)) + list(range(1, 6, 2))", "[0,1,2,1,3,5]" },
         { "x = list(enumerate(['a'])) + list(zip([1], ['b'])) + list(reversed([1, 2]))",
           "[[0,a],[1,b],2,1]" },
+        { "x = [int('10', base=16), int('0x1f', 16), int('7', base=y), int('11', 2)]",
+          "[16,31,?y is not known before,3]" },
+        { "x = [max([1, 5], key=f), max([], default=3), min([2], default=y), "
+          "sum([1, 2], start=4), sum([1], start=y)]",
+          "[?max() is a call,3,2,7,?y is not known before]" },
+        { "x = list(enumerate(['a'], start=2)) + list(enumerate(['b'], y))",
+          "[[2,a],[?y is not known before,b]]" },
         { "x = dict([('a', 1)], b=2)", "{a:1,b:2}" },
         { "import json\nx = json.loads('{\"a\": [true, null, 1.5]}')",
           "{a:[True,None,1.5]}" },

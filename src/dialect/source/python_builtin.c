@@ -15,6 +15,13 @@ struct value *python_lost(struct python_parser *r, const struct python_arguments
     return u;
 }
 
+struct value *python_placed(const struct python_arguments *a, struct value *placed,
+                            const char *name)
+{
+    const struct value_item *it = placed ? NULL : value_get(a->all, name);
+    return it ? it->value : placed;
+}
+
 static struct value *positional(const struct value *arguments, const char *at)
 {
     const struct value_item *it = value_get(arguments, at);

@@ -20,6 +20,10 @@ struct python_function_row {
 extern const struct python_function_row python_numbers[], python_lists[],
     python_library[];
 
+/* An argument by its place, else by its name; NULL: it is not given. */
+struct value *python_placed(const struct python_arguments *a, struct value *placed,
+                            const char *name);
+
 /* Not known, and why of the argument's, if that is not. */
 struct value *python_lost(struct python_parser *r, const struct python_arguments *a,
                           const char *what);

@@ -45,10 +45,24 @@ static struct value *range_of(struct python_parser *r, const struct python_argum
     return list;
 }
 
+/* The number of an item from a start on, which need not be known. */
+static struct value *number_of(struct python_parser *r,
+                               const struct python_arguments *a,
+                               const struct value *from, int32_t i)
+{
+    if (from && (from->kind != VALUE_INT || from->integer >= 1 << 30 ||
+                 from->integer < -(1 << 30)))
+        return python_unknown(r, a->line, "%s",
+                              from->kind == VALUE_UNKNOWN
+                                  ? from->why
+                                  : "enumerate() starts at what is no number");
+    return python_int(r, a->line, (from ? from->integer : 0) + i);
+}
+
 /* enumerate(x, 1) and zip(x, y): pairs. */
 static struct value *pairs_of(struct python_parser *r, const struct python_arguments *a,
                               const struct value *x, const struct value *y,
-                              int64_t from)
+                              const struct value *from)
 {
     const struct value *firsts = x ? python_items(r, x) : NULL;
     const struct value *seconds = y ? python_items(r, y) : NULL;
@@ -57,8 +71,7 @@ static struct value *pairs_of(struct python_parser *r, const struct python_argum
     struct value *list = python_new(r, VALUE_LIST, a->line);
     for (int32_t i = 0; i < seconds->n && (!x || i < firsts->n) && !r->limit; i++) {
         struct value *pair = python_new(r, VALUE_LIST, a->line);
-        python_append(r, pair,
-                      x ? firsts->items[i].value : python_int(r, a->line, from + i));
+        python_append(r, pair, x ? firsts->items[i].value : number_of(r, a, from, i));
         python_append(r, pair, seconds->items[i].value);
         python_append(r, list, pair);
     }
@@ -68,17 +81,13 @@ static struct value *pairs_of(struct python_parser *r, const struct python_argum
 static struct value *enumerated(struct python_parser *r,
                                 const struct python_arguments *a)
 {
-    const struct value_item *start = value_get(a->all, "start");
-    const struct value *from = a->second ? a->second : start ? start->value : NULL;
-    int64_t first =
-        from && from->kind == VALUE_INT && from->integer < 1 << 30 ? from->integer : 0;
-    return pairs_of(r, a, NULL, a->first, first);
+    return pairs_of(r, a, NULL, a->first, python_placed(a, a->second, "start"));
 }
 
 static struct value *zipped(struct python_parser *r, const struct python_arguments *a)
 {
     return a->third ? python_lost(r, a, "zip()")
-                    : pairs_of(r, a, a->first, a->second, 0);
+                    : pairs_of(r, a, a->first, a->second, NULL);
 }
 
 /* dict(other, a=1); of a list of pairs too. */

@@ -29,14 +29,23 @@ static struct value *to_int(struct python_parser *r, const struct python_argumen
 {
     if (!a->first)
         return python_int(r, a->line, 0);
+    const struct value *given = python_placed(a, a->second, "base");
+    int64_t base = given ? given->integer : 10;
+    bool based =
+        !given || (given->kind == VALUE_INT && a->first->kind == VALUE_STRING &&
+                   (base == 0 || (base >= 2 && base <= 36)));
+    if (!based)
+        return given->kind == VALUE_UNKNOWN
+                   ? python_unknown(r, a->line, "%s", given->why)
+                   : python_lost(r, a, "int()");
     if (a->first->kind == VALUE_REAL)
         return whole_of(r, a, trunc(a->first->real), "int()");
     if (is_number(a->first))
         return python_int(r, a->line, a->first->integer);
-    if (a->first->kind == VALUE_STRING && !a->second) {
+    if (a->first->kind == VALUE_STRING) {
         char *end;
         errno = 0;
-        long long n = strtoll(a->first->text, &end, 10);
+        long long n = strtoll(a->first->text, &end, (int)base);
         if (end != a->first->text && !*end && !errno)
             return python_int(r, a->line, n);
     }
@@ -81,13 +90,15 @@ static struct value *length(struct python_parser *r, const struct python_argumen
     return known ? python_int(r, a->line, v->n) : python_lost(r, a, "len()");
 }
 
-/* max(a, b) and max([a, b]), `sign` -1 for min. */
+/* max(a, b) and max([a, b]), `sign` -1 for min. What key= is, is not read; default= is
+ * what an empty list has. */
 static struct value *extreme(struct python_parser *r, const struct python_arguments *a,
                              int sign)
 {
     const struct value *list = a->second ? a->all : a->first;
+    const struct value_item *otherwise = value_get(a->all, "default");
     struct value *best = NULL;
-    bool known = list && !list->gap &&
+    bool known = list && !list->gap && !value_get(a->all, "key") &&
                  (list->kind == VALUE_LIST || (list->kind == VALUE_DICT && a->second));
     for (int32_t i = 0; known && i < list->n; i++) {
         struct value *v = list->items[i].value;
@@ -98,6 +109,8 @@ static struct value *extreme(struct python_parser *r, const struct python_argume
         if (known && (!best || sign * number(v) > sign * number(best)))
             best = v;
     }
+    if (known && !best && otherwise)
+        best = otherwise->value;
     return known && best ? best : python_lost(r, a, sign > 0 ? "max()" : "min()");
 }
 
@@ -113,7 +126,8 @@ static struct value *smallest(struct python_parser *r, const struct python_argum
 
 static struct value *sum_of(struct python_parser *r, const struct python_arguments *a)
 {
-    struct value *v = a->second ? a->second : python_int(r, a->line, 0);
+    struct value *start = python_placed(a, a->second, "start"),
+                 *v = start ? start : python_int(r, a->line, 0);
     if (!a->first || a->first->kind != VALUE_LIST || a->first->gap)
         return python_lost(r, a, "sum()");
     for (int32_t i = 0; i < a->first->n; i++)
