@@ -129,6 +129,7 @@ static const struct dialect_option rows[] = {
     ROW("xformers_attention", ATTENTION, .kind = DIALECT_SWITCH, .value = "memory-efficient"),
     ROW("eager_attention", ATTENTION, .kind = DIALECT_SWITCH, .value = "unfused"),
     ROW("tensor_parallel_size", "/parallelism/tensor", .kind = DIALECT_DEGREE),
+    ROW("expert_parallel_size", "/parallelism/expert", .kind = DIALECT_DEGREE),
     ROW("context_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
     ROW("sequence_parallel_degree", "/parallelism/context", .kind = DIALECT_DEGREE),
     ROW("dp_shard_size", "/parallelism/sharding/degree", .kind = DIALECT_DEGREE),
