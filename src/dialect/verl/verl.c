@@ -41,6 +41,11 @@ static const struct dialect_option adapter_rows[] = {
     ROW("model.lora_alpha", "/training/lora/alpha", .kind = DIALECT_NORM),
     ROW_END,
 };
+static const struct dialect_option cluster_rows[] = {
+    ROW("trainer.nnodes", "/cluster/count", .kind = DIALECT_SIZE),
+    ROW("trainer.n_gpus_per_node", "/cluster/gpus_per_instance", .kind = DIALECT_SIZE),
+    ROW_END,
+};
 static const struct dialect_option joint[] = {
     ROW_ACTS("model.target_modules", "/training/lora/target_modules"), ROW_ACTS("data.micro_batch_size_per_gpu", MICRO), ROW_ACTS("data.micro_batch_size", MICRO),
     ROW_ACTS("data.max_token_len_per_gpu", MICRO), ROW_ACTS("data.use_dynamic_bsz", MICRO), ROW_ACTS("engine", WIDE "library"), ROW_ACTS("model.strategy", WIDE "library"), ROW_ACTS("engine.strategy", WIDE "library"),
@@ -58,7 +63,7 @@ static const struct dialect_option others[] = {
     ROW_END,
 };
 const struct dialect_table verl_tables[] = {
-    { "", rows, DIALECT_UNKNOWN_WARNED }, { "", adapter_rows, DIALECT_UNKNOWN_WARNED }, { "", joint, DIALECT_UNKNOWN_WARNED },
+    { "", rows, DIALECT_UNKNOWN_WARNED }, { "", adapter_rows, DIALECT_UNKNOWN_WARNED }, { "", cluster_rows, DIALECT_UNKNOWN_WARNED }, { "", joint, DIALECT_UNKNOWN_WARNED },
     { "", others, DIALECT_UNKNOWN_WARNED }, { NULL, NULL, DIALECT_UNKNOWN_WARNED },
 };
 /* clang-format on */
@@ -240,6 +245,28 @@ static void take_defaults(struct launch_context *t)
     launch_assume(t, "/training/task", json_string("causal-lm"), "verl's trainer");
 }
 
+/* sft_trainer_ray.py starts its ranks itself (verl 0.6, trainer/config,
+ * sft_trainer_engine.yaml); torchrun starts the others'. */
+static void take_cluster(struct launch_context *t, const struct value *flat,
+                         const char *program)
+{
+    static const char *const usual[] = { "1", "8" };
+    if (strcmp(program, "sft_trainer_ray.py") != 0)
+        return;
+    for (int i = 0; cluster_rows[i].name; i++) {
+        const struct dialect_option *row = &cluster_rows[i];
+        const struct value_item *it = launch_find(t, flat, row->name);
+        struct value v = { .kind = VALUE_STRING, .line = t->l->line, .text = usual[i] };
+        const struct value_item own = {
+            arena_printf(t->arena, "%s' default", row->name), v.line, &v
+        };
+        launch_forget(t, row->pointer);
+        json_object_del(json_object_get(t->tree, "cluster"),
+                        strrchr(row->pointer, '/') + 1);
+        dialect_take(t, row, it ? it : &own);
+    }
+}
+
 static bool is_megatron(struct launch_context *t, const struct launch_command *c)
 {
     static const char *const keys[] = { "engine", "model_engine", NULL };
@@ -269,6 +296,7 @@ void verl_read(struct launch_context *t, const struct dialect_input *in)
     const struct value *flat = launch_flatten(t->arena, root);
     const struct verl v = { t, flat, value_get(flat, "model.path") != NULL };
     launch_take_rows(t, rows, flat);
+    take_cluster(t, flat, launch_last_part(c->command->words[c->script].text));
     take_defaults(t);
     take_adapters(&v);
     take_batch(&v);
