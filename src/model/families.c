@@ -162,6 +162,14 @@ const struct family *family_find(const char *name)
     return f;
 }
 
+bool family_is_translated(const struct family *family)
+{
+    for (const struct family *f = families_megatron; f->name; f++)
+        if (f == family)
+            return true;
+    return false;
+}
+
 const char *family_nearest(const char *name)
 {
     enum { MOST = 256 };

@@ -137,6 +137,9 @@ const struct family *family_find(const char *name);
 /* The family of a class of diffusers; NULL: it is not modelled. */
 const struct family *family_of_class(const char *name);
 
+/* Whether its words are those that dialects translate to, not a published file's. */
+bool family_is_translated(const struct family *family);
+
 /* The family after another one, the first after NULL; NULL: there are no more. */
 const struct family *family_next(const struct family *family);
 
@@ -153,6 +156,11 @@ int families_read_types(struct cfg list, struct family_layers *layers);
 int families_read_pattern(struct cfg value, struct family_pattern *p);
 int families_read_members(struct cfg value, struct family_pattern *p);
 int families_read_items(struct cfg value, struct family_items *items);
+
+/* Refuses what the file says that changes the model and that the family has no row for
+ * (`m`: as it was read); warns of other words that none reads. -1 after reporting. */
+int families_unread(struct cfg root, const struct family *family,
+                    const struct model *m);
 
 /* The activation of that name; one kernel where the name is no other. */
 enum model_activation families_activation(const char *word);

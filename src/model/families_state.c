@@ -290,8 +290,12 @@ static void jamba_finish(struct family_raw *raw)
 
 /* LFM2: gated short convolutions among attention -------------------------------------- */
 
-#define LFM2_SIZES                             \
-    LLAMA_SIZES, PATTERN("layer_types", NULL), \
+#define LFM2_SIZES                                                        \
+    LLAMA_SIZES,                                                          \
+        { .key = "full_attn_idxs",                                        \
+          .type = FAMILY_MEMBERS,                                         \
+          .at = offsetof(R, pattern) },                                   \
+        PATTERN("layer_types", NULL), FLAG("tie_embedding", m.ends.tied), \
         STATE_SIZE("conv_L_cache", NULL, conv, false, 1024), FLAG("conv_bias", bias)
 
 static const struct family_field lfm2_fields[] = {
@@ -323,6 +327,8 @@ static void finish_conv(struct family_raw *raw)
     m->state.head_dim = 1;
     m->state.bias = m->state.conv_bias = raw->bias;
     m->attention.q_norm = m->attention.k_norm = families_head_dim(m);
+    if (!raw->pattern.kinds)
+        raw->refused = "kinds of layers that no list names (\"layer_types\")";
     families_add_inner(raw, MODEL_INNER_MLP);
 }
 

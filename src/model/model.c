@@ -378,6 +378,10 @@ static int read_part(struct family_raw *out, struct cfg root,
         raw.m.activation = families_activation(raw.activation);
     if (family->finish)
         family->finish(&raw);
+    bool mixed = usual && cfg_is_object(cfg_get(root, "vision_config"));
+    if (!mixed && !family_is_translated(family) &&
+        families_unread(root, family, &raw.m) < 0)
+        return -1;
     if (check_heads(&raw.m, root) < 0 || check_design(&raw, root) < 0)
         return -1;
     raw.m.attention.windowed_share = (double)raw.windowed / (double)raw.m.layers;

@@ -821,8 +821,8 @@ static void test_language_parts(void)
         struct cfg_loader loader;
         struct model m;
         char text[500];
-        snprintf(text, sizeof(text), "{'model_type': '%s', " SIZES ", " MOE "}",
-                 parts[i][0]);
+        snprintf(text, sizeof(text), "{'model_type': '%s', " SIZES "%s}", parts[i][0],
+                 strstr(parts[i][0], "moe") ? ", " MOE : "");
         CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, text), 0);
         CU_ASSERT_STRING_EQUAL(m.family, parts[i][1]);
         cfg_loader_release(&loader);
@@ -852,6 +852,36 @@ static void test_noted(void)
     }
 }
 
+static void test_unread(void)
+{
+    static const struct {
+        const char *file, *says;
+    } cases[] = {
+        { "{'model_type': 'llama', " SIZES ", 'bos_token_id': 1, 'rope_theta': 5e5}",
+          NULL },
+        { "{'model_type': 'llama', " SIZES ", 'num_local_experts': 1}", NULL },
+        { "{'model_type': 'bert', " SIZES ", 'position_embedding_type': 'absolute'}",
+          NULL },
+        { "{'model_type': 'llama', " SIZES ", 'memory_tokens': 4, 'wings': false}",
+          "than family \"llama\": memory_tokens" },
+        { "{'model_type': 'lfm2', " SIZES ", 'full_attn_idxs': [1]}", NULL },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        int states = strstr(cases[i].file, "lfm2") != NULL;
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, cases[i].file), 0);
+        CU_ASSERT_EQUAL_FATAL(loader.diags.n_warnings,
+                              states + (cases[i].says != NULL));
+        if (cases[i].says)
+            CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.v[0].text, cases[i].says));
+        if (states)
+            CU_ASSERT_EQUAL(m.pattern[1].mixer, MODEL_MIXER_ATTENTION);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* What is refused says why. */
 static void test_refused(void)
 {
     static const struct {
@@ -874,6 +904,18 @@ static void test_refused(void)
         { "{'_class_name': 'UNet2DConditionModel', 'num_layers': 19}",
           "of a diffusion model" },
         { "{'_class_name': 'UNet2DConditionModel', 'num_layers': 19}", "smsim doctor" },
+        { "{'model_type': 'qwen', " SIZES ", 'visual': "
+          "{'layers': 48}}",
+          "parts that read pictures are not modelled for family \"qwen\"" },
+        { "{'model_type': 'bert', " SIZES ", 'position_embedding_type': 'alibi'}",
+          "positions of that kind" },
+        { "{'model_type': 'llama', " SIZES ", 'num_local_experts': 8}", "experts are" },
+        { "{'model_type': 'stablelm', " SIZES ", 'qk_layernorm': True}",
+          "norms of queries and keys" },
+        { "{'model_type': 'mpt', 'd_model': 64, 'n_layers': 2, 'n_heads': 4,"
+          " 'vocab_size': 512, 'attn_config': {'qk_ln': True}}",
+          "norms of queries and keys" },
+        { "{'model_type': 'lfm2', " SIZES "}", "kinds of layers that no list names" },
         { "{'model_type': 'deepseek', " SIZES ", " MOE ", 'moe_layer_freq': 2}",
           "moe_layer_freq" },
         { "{'model_type': 'bart', 'd_model': 64, 'encoder_layers': 2,"
@@ -908,5 +950,6 @@ void test_families_register(void)
     CU_add_test(suite, "windows of an encoder", test_two_sided_windows);
     CU_add_test(suite, "words of fewer columns", test_word_columns);
     CU_add_test(suite, "parts of models that read pictures", test_language_parts);
+    CU_add_test(suite, "what no row reads", test_unread);
     CU_add_test(suite, "what is refused", test_refused);
 }
