@@ -65,6 +65,13 @@ mv "$p" "$dir/root/opt/moved"
 says "step time" "$dir/root/opt/moved" "smsim simulate bert-large-squad-2xp3.16xlarge"
 mv "$dir/root/opt/moved" "$p"
 
+# without /proc, where namespaces can be had
+bare='mount -t tmpfs none /proc && cd / && exec env -i HOME=/ PATH="$1/bin:/usr/bin:/bin" smsim --version'
+if unshare -m sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
+    unshare -m sh -c "$bare" sh "$p" 2>&1 | grep -q "data    $p/share/smsim" ||
+        complain "without /proc the data are not found"
+fi
+
 # the library, as programs of others find it: by pkg-config, with its data
 for link in "" --static; do
     # shellcheck disable=SC2046,SC2086 # several

@@ -15,6 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
 
 #ifndef SMSIM_DATA_DIR
 #define SMSIM_DATA_DIR "."
@@ -28,6 +31,17 @@ static bool is_directory(const char *path)
 
 enum { PATH_SIZE = 4096, UP_MOST = 3 };
 
+/* The name by which the kernel was asked to run the program, for places without /proc;
+ * NULL: unknown. It begins where the program was started. */
+static const char *started_as(void)
+{
+#ifdef __linux__
+    return (const char *)getauxval(AT_EXECFN);
+#else
+    return NULL;
+#endif
+}
+
 /* The file that holds this code: the shared library, or the executable. */
 static int own_file(char path[PATH_SIZE])
 {
@@ -36,6 +50,8 @@ static int own_file(char path[PATH_SIZE])
     bool library =
         dladdr(self, &info) && info.dli_fname && strstr(info.dli_fname, "libsmsim.so");
     char *real = realpath(library ? info.dli_fname : self, NULL);
+    if (!real && !library && started_as())
+        real = realpath(started_as(), NULL);
     int n = real ? snprintf(path, PATH_SIZE, "%s", real) : -1;
     free(real);
     return n > 0 && n < PATH_SIZE ? 0 : -1;
