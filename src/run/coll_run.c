@@ -19,8 +19,9 @@ struct coll_run {
     struct sim_event event; /* of the closed form, and of plans without phases */
     struct coll_world *world;
     const struct coll_plan *plan;
-    double factor; /* on latencies and bytes */
-    int32_t next;  /* phase */
+    double factor;     /* on latencies and bytes */
+    double duration_s; /* of the closed form */
+    int32_t next;      /* phase */
     flow_done_fn *done;
     void *arg;
     struct coll_run *spare; /* the next of those */
@@ -84,6 +85,7 @@ void run_world_release(struct coll_world *w)
     if (w->chunk)
         chunk_net_free(w->chunk);
     w->chunk = NULL;
+    coll_overlap_release(&w->overlap);
 }
 
 static void finish(struct coll_run *run)
@@ -226,8 +228,12 @@ static void next_phase(struct sim *sim, void *arg)
 
 static void fire(struct sim *sim, struct sim_event *ev)
 {
+    struct coll_run *run = SIM_OWNER(ev, struct coll_run, event);
     (void)sim;
-    finish(SIM_OWNER(ev, struct coll_run, event));
+    if (run->duration_s > 0)
+        coll_overlap_end(&run->world->overlap, run->world->net, run->plan,
+                         run->duration_s);
+    finish(run);
 }
 
 static const struct sim_event_type closed_form_type = { "collective", fire };
@@ -245,6 +251,18 @@ static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *ne
     return run_times_ps(factor, t_ps);
 }
 
+static void start_closed_form(struct coll_world *w, struct coll_run *run)
+{
+    int64_t t_ps = closed_form_ps(run->plan, w->net, run->factor);
+    run->duration_s = units_s(t_ps);
+    if (run->duration_s > 0) {
+        if (!w->overlap.load)
+            coll_overlap_init(&w->overlap, w->net);
+        coll_overlap_begin(&w->overlap, w->net, run->plan, run->duration_s);
+    }
+    sim_after(w->sim, &run->event, t_ps);
+}
+
 void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
                           double factor, flow_done_fn *done, void *arg)
 {
@@ -258,7 +276,7 @@ void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
     };
     sim_event_init(&run->event, &closed_form_type);
     if (w->fidelity == FIDELITY_ANALYTIC || plan->n_phases == 0)
-        sim_after(w->sim, &run->event, closed_form_ps(plan, w->net, factor));
+        start_closed_form(w, run);
     else
         next_phase(w->sim, run);
 }
@@ -278,6 +296,11 @@ double run_world_link_busy_s(struct coll_world *w, int32_t link)
 double run_world_link_B(struct coll_world *w, int32_t link)
 {
     return flow_link_units(w->flow, flow_link(w, link));
+}
+
+double run_world_excess_s(const struct coll_world *w)
+{
+    return coll_overlap_most_s(&w->overlap, w->net);
 }
 
 bool run_world_is_busy(const struct coll_world *w)

@@ -1,12 +1,13 @@
 /* Runs plans of collectives at one of three fidelities: closed form, fluid phases, or
  * every message. Collectives that run at once share the links at `flow` and `chunk`;
- * `analytic` knows no contention. */
+ * `analytic` knows no contention, and counts what that leaves out (coll_overlap.h). */
 #ifndef RUN_COLL_RUN_H
 #define RUN_COLL_RUN_H
 
 #include "base/vec.h"
 #include "cost/collective.h"
 #include "engine/flow.h"
+#include "run/coll_overlap.h"
 
 enum fidelity { FIDELITY_ANALYTIC, FIDELITY_FLOW, FIDELITY_CHUNK };
 
@@ -30,8 +31,9 @@ struct coll_world {
     enum fidelity fidelity;
     struct flow_net *flow; /* its own, or that of several worlds */
     struct flow_net own;
-    const int32_t *link_of;  /* [links] number in the flow net; NULL: the same */
-    struct chunk_net *chunk; /* NULL unless the fidelity is chunk */
+    const int32_t *link_of;      /* [links] number in the flow net; NULL: the same */
+    struct chunk_net *chunk;     /* NULL unless the fidelity is chunk */
+    struct coll_overlap overlap; /* at the analytic fidelity */
     struct coll_activity
         *known; /* [1 << known_log2] by hash of the phase; NULL: none */
     int known_log2;
@@ -92,6 +94,10 @@ double run_world_link_B(struct coll_world *w, int32_t link);
 
 /* Busy time of a link so far: bytes over capacity. 0 at the analytic fidelity. */
 double run_world_link_busy_s(struct coll_world *w, int32_t link);
+
+/* Time that links would need beyond what closed forms give, as collectives share them:
+ * of the link where it is most. 0 at the other fidelities. */
+double run_world_excess_s(const struct coll_world *w);
 
 /* Whether some transfer has not ended. */
 bool run_world_is_busy(const struct coll_world *w);

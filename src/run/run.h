@@ -69,8 +69,11 @@ struct run_result {
     double nic_busy_s, nvlink_busy_s; /* of the busiest link of the kind */
     double charged_B[NET_KINDS]; /* to all links of a kind together, at flow fidelity;
                                     repeats and measured passes not counted */
-    double wire_B; /* over all links of the net together, repeats not counted */
-    bool steady;   /* periods left out are like the last that was replayed; also without
+    double excess_s;   /* of the fullest link, that closed forms leave out; repeats not
+                        counted; at the analytic fidelity */
+    double replayed_s; /* until the last event: repeats not counted */
+    double wire_B;     /* over all links of the net together, repeats not counted */
+    bool steady; /* periods left out are like the last that was replayed; also without
                     any, and where that is known without looking */
     uint64_t events;
 };

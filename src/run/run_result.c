@@ -167,8 +167,12 @@ int run_read_result(struct run *run, struct run_result *out)
     out->steady = run_is_steady(run);
     out->critical = critical;
     out->events = run->sim->n_fired;
+    out->replayed_s = units_s(run->sim->now_ps);
+    out->excess_s = run_world_excess_s(&run->world);
     for (int32_t i = 0; i < run->n_islands; i++) {
         out->wire_B += run->islands[i].wire_B;
+        out->excess_s =
+            fmax(out->excess_s, run_world_excess_s(&run->islands[i].own_world));
         out->events += run->islands[i].own_sim.n_fired;
     }
     return 0;

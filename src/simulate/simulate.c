@@ -169,8 +169,23 @@ static void add_warning(struct simulate_result *r, struct arena *arena,
     r->warnings[r->n_warnings++] = diag_made(arena, where, text);
 }
 
+/* Closed forms where collectives share links for long. */
+static const char *closed_forms_note(struct arena *arena, const struct run_result *run)
+{
+    static const double much = 0.01;
+    double share = run->excess_s / run->replayed_s;
+    if (!(share > much))
+        return NULL;
+    return arena_printf(arena,
+                        "--network analytic: collectives that run at once share links, "
+                        "which closed forms leave out: some %.0f %% of the step's time "
+                        "on the fullest link (flow and chunk have it)",
+                        100 * share);
+}
+
 static void read_warnings(struct simulate_result *r, struct arena *arena,
-                          const struct scenario *s, const struct reps *reps)
+                          const struct scenario *s, const struct reps *reps,
+                          const struct run_result *run)
 {
     const double layer_B = (double)r->layer.parameters_B;
     const struct {
@@ -179,7 +194,8 @@ static void read_warnings(struct simulate_result *r, struct arena *arena,
     } found[] = { { DIAG_STALE_GRADIENTS, servers_note(arena, s) },
                   { DIAG_INFERRED, smddp_reduce_note(arena, s) },
                   { DIAG_LIBRARY_RULE, smddp_note(arena, s, layer_B) },
-                  { DIAG_APPROXIMATE, unlike_note(reps) } };
+                  { DIAG_APPROXIMATE, unlike_note(reps) },
+                  { DIAG_APPROXIMATE, closed_forms_note(arena, run) } };
     enum { FOUND = sizeof(found) / sizeof(found[0]) };
     r->warnings =
         ARENA_ARRAY(arena, s->n_notes + FOUND + 1 + INTERPRETATIONS_MAX, struct diag);
@@ -211,7 +227,7 @@ static void read_all(struct simulate_result *r, struct arena *arena,
     read_layer(&r->layer, &reps->steps[layered]);
     read_cost(&r->cost, s, r->step_time_s);
     if (!options->mute)
-        read_warnings(r, arena, s, reps);
+        read_warnings(r, arena, s, reps, run);
 }
 
 /* The representative ranks of a step and its run, in which microbatches of a pipeline
