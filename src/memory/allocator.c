@@ -215,11 +215,12 @@ static struct allocator_block *best_fit(const struct allocator_ask *ask)
 
 /* Blocks --------------------------------------------------------------------------- */
 
+/* Of any content. */
 static struct allocator_block *new_block(struct allocator *a)
 {
     struct allocator_block *b = a->spare;
     if (!b)
-        return ARENA_NEW(&a->blocks, struct allocator_block);
+        return ARENA_RAW(&a->blocks, 1, struct allocator_block);
     a->spare = b->after;
     return b;
 }

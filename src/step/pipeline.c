@@ -210,6 +210,7 @@ static void repeat_period(struct builder *b, const struct pass_list *order,
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err)
 {
+    enum { TASKS = 3 }; /* about as many a pass: itself, its message, a host's pause */
     const struct parallelism *p = &b->stage->s->parallel;
     int64_t m = b->stage->request->microbatches;
     int64_t all =
@@ -227,6 +228,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     const int64_t end = order->periods_end - offload_lead(loads);
     double flops_before = 0; /* of the step, before the period that repeats */
     buckets_begin(b);
+    VEC_RESERVE(&b->step->program.tasks, TASKS * order->n);
     for (int64_t i = 0; i < order->n; i++) {
         struct pass_ref ref = order->v[i];
         bool completes = pass_makes_weights(ref.kind);

@@ -187,6 +187,8 @@ static double streams_after(const struct stage *stage, int64_t part)
 {
     const struct partition *parts = stage->request->parts;
     int64_t n = parts->n_stages * parts->n_chunks;
+    if (stage->s->model.mtp_layers == 0)
+        return 1;
     for (int64_t i = 0; i <= part && i < n; i++)
         if (parts->parts[i].has_mtp)
             return 1 + (double)stage->s->model.mtp_layers;
