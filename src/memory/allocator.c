@@ -50,7 +50,7 @@ static int32_t bin_of(int64_t size_B)
 _Static_assert(ALLOCATOR_BINS / 64 <= 32, "one bit of `any` for each word");
 
 /* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. */
-static int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
+static inline int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
 {
     uint32_t word = (uint32_t)bin / 64;
     if (bin == ALLOCATOR_BINS)
@@ -132,7 +132,7 @@ static void part(struct allocator_link *link)
     link->smaller->larger = link->larger;
 }
 
-static void list(struct allocator_block *b)
+static inline void list(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
     int32_t bin = bin_of(b->size_B);
@@ -149,7 +149,7 @@ static void list(struct allocator_block *b)
         join(&b->whole, &pool->whole, pool->whole.larger);
 }
 
-static void unlist(struct allocator_block *b)
+static inline void unlist(struct allocator_block *b)
 {
     struct allocator_pool *pool = b->pool;
     struct allocator_link *larger = b->link.larger, *smaller = b->link.smaller;
@@ -162,7 +162,7 @@ static void unlist(struct allocator_block *b)
 
 /* The smallest block of the bins that is large enough, of equals the lowest; NULL:
  * none. */
-static struct allocator_block *best_listed(const struct allocator_ask *ask)
+static inline struct allocator_block *best_listed(const struct allocator_ask *ask)
 {
     struct allocator_pool *pool = ask->pool;
     int32_t bin = next_bin(pool, ask->bin);
@@ -186,13 +186,13 @@ static void list_latest(struct allocator_pool *pool)
     pool->latest = NULL;
 }
 
-static void add_free(struct allocator_block *b)
+static inline void add_free(struct allocator_block *b)
 {
     list_latest(b->pool);
     b->pool->latest = b;
 }
 
-static void remove_free(struct allocator_block *b)
+static inline void remove_free(struct allocator_block *b)
 {
     if (b->pool->latest == b)
         b->pool->latest = NULL;
