@@ -104,6 +104,7 @@ static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
 /* The events before the step; gradients that the first step has kept are there. */
 static void play_state(struct replay *r, bool made_in_step)
 {
+    static const int32_t taken = 1, released = -1; /* of the first shelf */
     int64_t there_B = r->kept_B;
     for (int64_t i = 0; i < r->ledger->n_before; i++) {
         const struct ledger_event *e = &r->ledger->events.v[i];
@@ -112,10 +113,9 @@ static void play_state(struct replay *r, bool made_in_step)
             continue;
         if (made)
             there_B -= e->size_B;
-        else if (e->size_B > 0)
-            take(r, r->states[i]);
         else
-            release(r, r->states[i]);
+            play(r, &(struct acts) { e->size_B > 0 ? &taken : &released, 1,
+                                     (struct shelf *[]) { NULL, r->states[i] } });
     }
 }
 
