@@ -32,13 +32,13 @@ sweep        campaign
 calibrate    simulate kineto
 validation   simulate risk
 trace        step
-replay       cost
-report       draw trace compare doctor search sweep calibrate validation
+replay       cost kineto
+report       draw trace replay compare doctor search sweep calibrate validation
 page         report
 serve        base
 schema       report dialect
 lib          report dialect
-cmd          schema report dialect page serve replay
+cmd          schema report dialect page serve
 ROWS
 }
 status=0

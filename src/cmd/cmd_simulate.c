@@ -47,8 +47,9 @@ static const struct option options[] = {
       .at = AT(estimator), .value = "NAME",
       .help = "of a launch script with several: the variable that holds it" },
     { .name = "--trace-in", .without = "--emit", .type = OPTION_STRING,
-      .at = AT(trace_in), .value = "DIR",
-      .help = "replay Chakra traces of all ranks on the scenario's cluster instead" },
+      .at = AT(trace_in), .value = "TRACE",
+      .help = "replay on the scenario's cluster instead: a folder of Chakra traces of all "
+              "ranks, or a trace of PyTorch's profiler" },
     { .group = "Fidelity",
       .name = "--network", .without = "--emit", .type = OPTION_ENUM, .at = AT(network),
       .value = "FIDELITY", .help = "analytic, flow (default) or chunk",
@@ -288,7 +289,6 @@ static const char *unheeded_by_replay(const struct arguments *a)
         bool given;
         const char *name;
     } options_of[] = {
-        { a->json, "--json" },
         { a->trace, "--trace" },
         { a->chakra, "--chakra" },
         { a->plot_job, "--plot-job" },
@@ -312,8 +312,8 @@ static int replay(struct cfg_loader *loader, const struct scenario *s,
     const char *unheeded = unheeded_by_replay(args);
     if (unheeded)
         err_set(&err, "--trace-in: %s does nothing with it", unheeded);
-    if (unheeded || simulate_replay(loader, s, args->trace_in, &err))
-        return cmd_fail_json(loader, &err, "simulate", NULL);
+    if (unheeded || simulate_replay(loader, s, args->trace_in, args->json, &err))
+        return cmd_fail_json(loader, &err, "simulate", args->json);
     cmd_warn(loader);
     cfg_loader_release(loader);
     return EXIT_DONE;

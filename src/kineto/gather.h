@@ -66,6 +66,7 @@ struct gather_event {
 struct gather {
     struct gather_event event;
     int64_t n_events, n_left_out;
+    bool timeline; /* is wanted of a step */
     VEC(struct gather_kernel) kernels;
     VEC(struct gather_name) names;
     int32_t *name_of; /* open addressing, GATHER_SLOTS */

@@ -182,12 +182,19 @@ void kineto_sum_up(struct gather *g, struct kineto_rank *to)
     r.device = main_device(g, &to->n_devices);
     reading_steps(&r);
     reading_sums(&r);
+    if (g->timeline)
+        reading_timeline(&r);
     give(g, to);
     struct spans *const all[] = { &r.compute, &r.comm,      &r.either,
                                   &r.any,     &r.optimizer, &r.loading };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         spans_release(all[i]);
     VEC_RELEASE(&r.kept);
+}
+
+void kineto_keep_timeline(struct kineto *k)
+{
+    k->c.g.timeline = true;
 }
 
 void kineto_end(struct kineto *k, struct kineto_rank *to)
@@ -201,4 +208,5 @@ void kineto_rank_release(struct kineto_rank *r)
     VEC_RELEASE(&r->steps);
     VEC_RELEASE(&r->comms);
     VEC_RELEASE(&r->products);
+    VEC_RELEASE(&r->tasks);
 }

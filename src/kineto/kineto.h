@@ -17,6 +17,7 @@
  *     repeated     steps that no mark of the profiler says
  *     steps        a trace's steps, and what kernels cover of them
  *     sums         its kernels by class, collective and product
+ *     timeline     the kernels of one step, as they ran
  *     kineto       a trace as a whole */
 #ifndef KINETO_KINETO_H
 #define KINETO_KINETO_H
@@ -78,6 +79,17 @@ struct kineto_product {
     double time_s, least_s;
 };
 
+/* A kernel of the step that is kept as it ran. Times in ns after the step's begin. */
+struct kineto_task {
+    int64_t start, length;
+    int64_t launch; /* by the host; INT64_MIN: unknown */
+    int32_t stream;
+    enum kernel_class class;
+    enum kernel_comm comm; /* of KERNEL_COMM */
+    double size_B;         /* as struct kineto_comm has it */
+    int64_t group;         /* ranks; 0: unknown */
+};
+
 /* What a trace says of its rank. Sums are of the steps that were kept: those up to 1.5
  * of the median's time; of the whole trace, where no step is marked. */
 struct kineto_rank {
@@ -100,6 +112,8 @@ struct kineto_rank {
     double format_s[KERNEL_FORMATS];     /* of products, likewise */
     VEC(struct kineto_comm) comms;       /* the longest first */
     VEC(struct kineto_product) products; /* likewise */
+    VEC(struct kineto_task) tasks; /* of one step by their begin, where asked for */
+    double tasks_s;                /* how long that step took */
 };
 
 struct gather;
@@ -110,6 +124,10 @@ bool kineto_is(const char *begin, size_t n);
 
 struct kineto *kineto_new(void);
 void kineto_free(struct kineto *k);
+
+/* Before the first bytes: the kernels of a step are wanted, of that whose time is next to
+ * the mean of those that are kept. */
+void kineto_keep_timeline(struct kineto *k);
 
 /* The next bytes of the file. */
 void kineto_feed(struct kineto *k, const char *bytes, size_t n);

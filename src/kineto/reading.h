@@ -13,6 +13,10 @@ struct reading {
     VEC(struct span) kept; /* windows of the steps that were kept */
 };
 
+/* What a kernel does; one that is launched in Optimizer.step is the optimizer's. */
+enum kernel_class reading_class(const struct reading *r, const struct gather_name *n,
+                                const struct gather_launch *l);
+
 const struct gather_launch *reading_launch(const struct gather *g,
                                            const struct gather_kernel *k);
 bool reading_is_here(const struct reading *r, const struct gather_kernel *k);
@@ -23,6 +27,9 @@ enum kineto_marks reading_mark_repeated(struct reading *r);
 
 /* Fills `any` to `loading`, the steps, those that were kept, and their mean. */
 void reading_steps(struct reading *r);
+
+/* The kernels of one of the steps that were kept. */
+void reading_timeline(struct reading *r);
 
 /* Kernels by class, collective and product, of the steps that were kept. */
 void reading_sums(struct reading *r);

@@ -46,8 +46,8 @@ static double share_kept(const struct reading *r, const struct gather_kernel *k)
 
 /* The operator whose launch is in Optimizer.step is the optimizer's, whatever its
  * kernels' names are. */
-static enum kernel_class class_of(const struct reading *r, const struct gather_name *n,
-                                  const struct gather_launch *l)
+enum kernel_class reading_class(const struct reading *r, const struct gather_name *n,
+                                const struct gather_launch *l)
 {
     bool computes = n->class != KERNEL_COMM && n->class != KERNEL_COPY;
     if (computes && l && spans_covered(&r->optimizer, l->at, l->at + 1))
@@ -114,7 +114,7 @@ static void sum_kernels(struct reading *r)
         if (share <= 0)
             continue;
         const struct gather_launch *l = reading_launch(g, k);
-        enum kernel_class class = class_of(r, name, l);
+        enum kernel_class class = reading_class(r, name, l);
         double time_s = s_per_ns * (double)k->length;
         to->class_s[class] += share * time_s;
         count[class] += share;

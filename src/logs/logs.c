@@ -116,8 +116,11 @@ static void take_line(void *arg, char *line, size_t length, bool cut)
 static void take_trace(void *arg, const char *bytes, size_t length)
 {
     struct logs *l = arg;
-    if (!l->trace)
+    if (!l->trace) {
         l->trace = kineto_new();
+        if (l->timeline)
+            kineto_keep_timeline(l->trace);
+    }
     kineto_feed(l->trace, bytes, length);
 }
 

@@ -95,6 +95,7 @@ struct logs {
     struct logs_smi smi;
     VEC(struct kineto_rank) traces; /* of a rank each */
     struct kineto *trace;           /* that is read; NULL */
+    bool timeline;                  /* the kernels of a step are wanted of traces */
     bool packed;                    /* what is read is a database, packed or piped */
 };
 

@@ -8,6 +8,7 @@
 #include "report/model_report.h"
 #include "report/pilot.h"
 #include "report/plan_report.h"
+#include "report/replay_report.h"
 #include "report/report.h"
 #include "schema/reference.h"
 #include "sweep/sweep_point.h"
@@ -15,13 +16,21 @@
 #include <string.h>
 
 const struct contract *const result_contracts[] = {
-    &report_bandwidth_contract,  &report_check_contract,
-    &report_collective_contract, &report_differences_contract,
-    &report_doctor_contract,     &report_failure_contract,
-    &report_compare_contract,    &report_model_contract,
-    &report_pilot_contract,      &report_plan_contract,
-    &report_simulate_contract,   &sweep_point_contract,
-    &report_validate_contract,   NULL,
+    &report_bandwidth_contract,
+    &report_check_contract,
+    &report_collective_contract,
+    &report_differences_contract,
+    &report_doctor_contract,
+    &report_failure_contract,
+    &report_compare_contract,
+    &report_model_contract,
+    &report_pilot_contract,
+    &report_plan_contract,
+    &report_replay_contract,
+    &report_simulate_contract,
+    &sweep_point_contract,
+    &report_validate_contract,
+    NULL,
 };
 
 size_t result_name(const struct contract *c, const char **name)

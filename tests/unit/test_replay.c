@@ -2,6 +2,7 @@
  * them, on the same cluster and on others; files that are cut off or changed. */
 #include "base/file.h"
 #include "replay/replay.h"
+#include "replay/replay_step.h"
 #include "simulate/simulate.h"
 #include "trace/chakra.h"
 
@@ -167,10 +168,113 @@ static void test_broken(void)
     remove_traces(&w);
 }
 
+/* A step of one rank ------------------------------------------------------------------- */
+
+/* Two kernels that compute, and between them an all-reduce that the second waits for; ns,
+ * and a launch long before each. */
+static void make_step(struct kineto_rank *t, int64_t reduce_ns)
+{
+    const struct kineto_task tasks[] = {
+        { 1000000, 9000000, 0, 7, KERNEL_PRODUCT, COMM_OTHER, 0, 0 },
+        { 10000000, reduce_ns, 1000, 20, KERNEL_COMM, COMM_ALL_REDUCE, 0x1p28, 16 },
+        { 10000000 + reduce_ns, 5000000, 2000, 7, KERNEL_PRODUCT, COMM_OTHER, 0, 0 },
+    };
+    *t = (struct kineto_rank) { .world = 16 };
+    for (int i = 0; i < 3; i++)
+        VEC_PUSH(&t->tasks, tasks[i]);
+    t->tasks_s =
+        1e-9 * (double)(15000000 + reduce_ns) + 1e-3; /* and 1 ms of the host */
+}
+
+static int replay_on(struct replay_step *r, const struct kineto_rank *t,
+                     const char *changes, struct err *err)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    bench_scenario(&loader, &s, job, "/cluster/", changes);
+    int rc = replay_step(r, t, &s.cluster, s.software.nccl, err);
+    cfg_loader_release(&loader);
+    return rc;
+}
+
+static void test_step(void)
+{
+    struct kineto_rank t;
+    struct replay_step fast, slow;
+    struct err err = { 0 };
+    make_step(&t, 20000000);
+    CU_ASSERT_EQUAL_FATAL(replay_on(&fast, &t, "", &err), 0);
+    CU_ASSERT_EQUAL_FATAL(replay_on(&slow, &t, "network_bandwidth=x0.25", &err), 0);
+    CU_ASSERT_DOUBLE_EQUAL(fast.same_s, fast.measured_s, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(fast.compute_s, 14e-3, 1e-9);
+    CU_ASSERT_EQUAL(fast.n_kept, 0);
+    /* all of the all-reduce is exposed: 16 ms of others, and its own time */
+    CU_ASSERT_DOUBLE_EQUAL(fast.step_s, 16e-3 + fast.collective_s, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(slow.step_s, 16e-3 + slow.collective_s, 1e-9);
+    CU_ASSERT(slow.collective_s > 2.5 * fast.collective_s);
+    kineto_rank_release(&t);
+}
+
+/* What waits for other ranks does so still: the shortest of a kind does not wait. */
+static void test_step_waits(void)
+{
+    struct kineto_rank t;
+    struct replay_step r;
+    struct err err = { 0 };
+    make_step(&t, 20000000);
+    struct kineto_task again = t.tasks.v[1];
+    again.start = t.tasks.v[2].start + t.tasks.v[2].length;
+    again.length = 26000000;
+    VEC_PUSH(&t.tasks, again);
+    t.tasks_s = 1e-9 * (double)(again.start + again.length);
+    CU_ASSERT_EQUAL_FATAL(replay_on(&r, &t, "", &err), 0);
+    CU_ASSERT_DOUBLE_EQUAL(r.waited_s, 6e-3, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(r.was_s, 46e-3, 1e-9);
+    kineto_rank_release(&t);
+}
+
+/* A host that waits for a kernel launches later where the kernel ends later; one that is
+ * late by itself does not. */
+static void test_step_host(void)
+{
+    struct kineto_rank t;
+    struct replay_step r;
+    struct err err = { 0 };
+    make_step(&t, 20000000);
+    t.tasks.v[2].launch = 30100000; /* 0.1 ms after the all-reduce */
+    t.tasks.v[2].start = 30200000;
+    CU_ASSERT_EQUAL_FATAL(replay_on(&r, &t, "network_bandwidth=x0.25", &err), 0);
+    CU_ASSERT_DOUBLE_EQUAL(r.idle_s, 1e-3 + 0.2e-3 + 0.8e-3, 1e-6);
+    kineto_rank_release(&t);
+}
+
+static void test_step_refused(void)
+{
+    struct kineto_rank t;
+    struct replay_step r;
+    struct err none = { 0 }, ranks = { 0 }, sizes = { 0 };
+    make_step(&t, 20000000);
+    t.world = 8;
+    CU_ASSERT_EQUAL(replay_on(&r, &t, "", &ranks), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(ranks.text, "8 ranks, and 16 GPUs"));
+    t.world = 16;
+    t.tasks.v[1].size_B = 0;
+    CU_ASSERT_EQUAL(replay_on(&r, &t, "", &sizes), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(sizes.text, "says its size"));
+    t.tasks.n = 0;
+    CU_ASSERT_EQUAL(replay_on(&r, &t, "", &none), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(none.text, "no step with kernels"));
+    kineto_rank_release(&t);
+}
+
 void test_replay_register(void)
 {
     CU_pSuite s = CU_add_suite("replay", NULL, NULL);
     CU_add_test(s, "the same cluster, and a slower network", test_same);
     CU_add_test(s, "numbers of ranks", test_ranks);
     CU_add_test(s, "broken files", test_broken);
+    CU_add_test(s, "a step of one rank", test_step);
+    CU_add_test(s, "a step's waits", test_step_waits);
+    CU_add_test(s, "a step's host", test_step_host);
+    CU_add_test(s, "steps that are refused", test_step_refused);
 }
