@@ -32,6 +32,12 @@ model Qwen/Qwen3-Next-80B-A3B-Instruct
 compare bert-large-squad-2xp3.16xlarge bert-large-squad-2xp3dn.24xlarge
 collective --cluster p4d.24xlarge:4 --op all_reduce
 help /training/precision
+simulate gpt3-175b-64xp4d.24xlarge
+topology p5.48xlarge:2
+ranks gpt3-175b-64xp4d.24xlarge
+partition gpt3-175b-64xp4d.24xlarge
+list frameworks
+list instances
 END
 
 on 80 "" "simulate bert-large-squad-2xp3.16xlarge" | grep -q "$esc" ||
@@ -41,5 +47,8 @@ on 80 "NO_COLOR=1" "simulate bert-large-squad-2xp3.16xlarge" | grep "$esc" &&
 on 88 "NO_COLOR=1" "simulate bert-large-squad-2xp3.16xlarge" >"$dir/text"
 $smsim simulate bert-large-squad-2xp3.16xlarge >"$dir/file" 2>"$dir/err"
 cmp -s "$dir/text" "$dir/file" || complain "a terminal of 88 columns gets another text"
+on 80 "" "compare bert-large-squad-2xp3.16xlarge bert-large-squad-2xp3.16xlarge-ddp 2>&1 >$dir/text" |
+    awk 'length($0) > 80 { exit 1 }' || complain "warnings of compare are longer than 80 columns"
+$smsim list frameworks | awk 'NF < 2 || /^ / { exit 1 }' || complain "list gives a file more than a line each"
 [ $failed = 0 ] && echo "terminal: 80 and 100 columns, colour and its absence"
 exit $failed

@@ -18,6 +18,12 @@ int terminal_width(FILE *out)
     return columns < TERMINAL_MOST ? columns : TERMINAL_MOST;
 }
 
+bool terminal_is(FILE *out)
+{
+    int fd = fileno(out);
+    return fd >= 0 && isatty(fd);
+}
+
 const char *terminal_style(FILE *out, enum terminal_style style)
 {
     static const char *const codes[] = {
@@ -27,8 +33,7 @@ const char *terminal_style(FILE *out, enum terminal_style style)
         [TERMINAL_WRONG] = "\033[1;31m",
     };
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-    if ((no && no[0]) || !term || strcmp(term, "dumb") == 0 || fileno(out) < 0 ||
-        !isatty(fileno(out)))
+    if ((no && no[0]) || !term || strcmp(term, "dumb") == 0 || !terminal_is(out))
         return "";
     return codes[style];
 }

@@ -3,12 +3,16 @@
 #ifndef BASE_TERMINAL_H
 #define BASE_TERMINAL_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { TERMINAL_WIDTH = 88, TERMINAL_LEAST = 60, TERMINAL_MOST = 120 };
 
 /* Columns for text: the terminal's, within TERMINAL_LEAST..TERMINAL_MOST. */
 int terminal_width(FILE *out);
+
+/* Whether it is one. */
+bool terminal_is(FILE *out);
 
 enum terminal_style {
     TERMINAL_PLAIN, /* ends the others */

@@ -5,6 +5,7 @@
 #include "cmd/failure.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,18 +25,7 @@ struct cfg cmd_scenario(struct cfg_loader *loader, const char *name,
 
 void cmd_warn(const struct cfg_loader *loader)
 {
-    struct strbuf b;
-    const struct diags *d = &loader->diags;
-    strbuf_init(&b);
-    for (int64_t i = 0; i < d->n; i++) {
-        if (d->v[i].severity != DIAG_WARNING)
-            continue;
-        strbuf_addstr(&b, "warning: ");
-        diag_write(&b, &d->v[i]);
-        strbuf_addch(&b, '\n');
-    }
-    fputs(strbuf_get(&b), stderr);
-    strbuf_release(&b);
+    report_warnings(stderr, &loader->diags);
 }
 
 int cmd_fail_json(struct cfg_loader *loader, const struct err *err, const char *command,

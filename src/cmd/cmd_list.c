@@ -3,7 +3,9 @@
 #include "cmd/options.h"
 
 #include "base/strbuf.h"
+#include "base/terminal.h"
 #include "config/datadir.h"
+#include "report/report.h"
 #include "hardware/instance.h"
 #include "model/hub.h"
 #include "model/model.h"
@@ -287,7 +289,9 @@ int cmd_list(int argc, char **argv)
     if (rc == 0)
         rc = list(kind, &loader, &out);
 
-    if (rc == 0)
+    if (rc == 0 && terminal_is(stdout)) /* a file has a line each, for grep */
+        report_lines(stdout, strbuf_get(&out));
+    else if (rc == 0)
         fputs(strbuf_get(&out), stdout);
     strbuf_release(&out);
     if (rc)

@@ -1,4 +1,5 @@
 /* smsim partition: which modules the stages of a pipeline hold. */
+#include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
@@ -54,21 +55,31 @@ static void print_part(const struct partition *p, int64_t i)
            part->has_head ? "head" : "");
 }
 
+static void print_head(const struct scenario *s, const struct partition *p)
+{
+    int64_t parts = p->n_stages * p->n_chunks;
+    struct strbuf head;
+    strbuf_init(&head);
+    strbuf_printf(&head, "%s: %" PRId64 " layers on %" PRId64 " stage%s", s->name,
+                  p->parts[parts - 1].first_layer + p->parts[parts - 1].n_layers,
+                  p->n_stages, p->n_stages == 1 ? "" : "s");
+    if (p->n_chunks > 1)
+        strbuf_printf(&head, " of %" PRId64 " chunks", p->n_chunks);
+    strbuf_printf(
+        &head, ", partition \"%s\"",
+        names_of(parallelism_partition_names, (int)s->parallel.stages.partition));
+    if (s->parallel.stages.partition == PARTITION_SMP ||
+        s->parallel.stages.partition == PARTITION_SMP_TREE)
+        strbuf_printf(&head, ", memory weight %g", s->parallel.stages.memory_weight);
+    report_lines(stdout, strbuf_get(&head));
+    strbuf_release(&head);
+}
+
 static void print_partition(const struct scenario *s, const struct partition *p)
 {
     int64_t parts = p->n_stages * p->n_chunks;
     double most = 0;
-    printf("%s: %" PRId64 " layers on %" PRId64 " stage%s", s->name,
-           p->parts[parts - 1].first_layer + p->parts[parts - 1].n_layers, p->n_stages,
-           p->n_stages == 1 ? "" : "s");
-    if (p->n_chunks > 1)
-        printf(" of %" PRId64 " chunks", p->n_chunks);
-    printf(", partition \"%s\"",
-           names_of(parallelism_partition_names, (int)s->parallel.stages.partition));
-    if (s->parallel.stages.partition == PARTITION_SMP ||
-        s->parallel.stages.partition == PARTITION_SMP_TREE)
-        printf(", memory weight %g", s->parallel.stages.memory_weight);
-    printf("\n");
+    print_head(s, p);
     report_assumed(stdout, "assumed: ", &s->assumed);
     printf("\n%6s %6s %7s  %-10s %8s %13s  %s\n", "stage", "chunk", "layers", "from-to",
            "compute", "memory", "also");

@@ -1,4 +1,5 @@
 /* smsim ranks: who is which rank, and the groups that they meet in. */
+#include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
@@ -136,11 +137,16 @@ static void print_groups(const struct layout *l, int64_t world, bool all)
 static void print_head(const struct scenario *s)
 {
     const struct parallelism *p = &s->parallel;
-    printf("%s: %" PRId64 " ranks, placement %s, data %" PRId64, s->name,
-           scenario_world(s), p->placement, p->data);
+    struct strbuf head;
+    strbuf_init(&head);
+    strbuf_printf(&head, "%s: %" PRId64 " ranks, placement %s, data %" PRId64, s->name,
+                  scenario_world(s), p->placement, p->data);
     if (p->context > 1)
-        printf(" x context %" PRId64 " (neighbours in D)", p->context);
-    printf(" x pipeline %" PRId64 " x tensor %" PRId64 "\n", p->pipeline, p->tensor);
+        strbuf_printf(&head, " x context %" PRId64 " (neighbours in D)", p->context);
+    strbuf_printf(&head, " x pipeline %" PRId64 " x tensor %" PRId64, p->pipeline,
+                  p->tensor);
+    report_lines(stdout, strbuf_get(&head));
+    strbuf_release(&head);
     report_assumed(stdout, "assumed: ", &s->assumed);
     printf("\n");
 }

@@ -5,9 +5,11 @@
 
 #include "hardware/net.h"
 #include "report/figure_topology.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* clang-format off */
 #define WORD(n, m, v, h) WORD_OF(OPTION_STRING, n, m, v, h)
@@ -47,54 +49,55 @@ static const struct usage usage = {
 };
 /* clang-format on */
 
-static void print_gpu(const struct instance *inst)
+static void print_gpu(FILE *out, const struct instance *inst)
 {
     const struct gpu *g = inst->gpu;
     char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX], c[UNITS_TEXT_MAX];
 
-    printf("  %-10s %d x %s: %s at %s, %" PRId64 " SMs\n", "GPUs", inst->n_gpus,
-           g->name, units_bytes_text(a, (double)g->memory_B),
-           units_rate_text(b, g->hbm_Bps), g->n_sms);
+    fprintf(out, "  %-10s %d x %s: %s at %s, %" PRId64 " SMs\n", "GPUs", inst->n_gpus,
+            g->name, units_bytes_text(a, (double)g->memory_B),
+            units_rate_text(b, g->hbm_Bps), g->n_sms);
     if (g->l2_B > 0 || g->tdp_w > 0)
-        printf("  %-10s", "each");
+        fprintf(out, "  %-10s", "each");
     if (g->l2_B > 0)
-        printf(" %s of L2 cache%s", units_bytes_text(a, (double)g->l2_B),
-               g->tdp_w > 0 ? "," : "\n");
+        fprintf(out, " %s of L2 cache%s", units_bytes_text(a, (double)g->l2_B),
+                g->tdp_w > 0 ? "," : "\n");
     if (g->tdp_w > 0)
-        printf(" %.0f W\n", g->tdp_w);
-    printf("  %-10s", "peak");
+        fprintf(out, " %.0f W\n", g->tdp_w);
+    fprintf(out, "  %-10s", "peak");
     for (int t = 0; t < DTYPE_N; t++)
         if (g->peak_flops[t] > 0 && dtype_rate_of((enum dtype)t) == (enum dtype)t)
-            printf(" %s %s", names_of(dtype_names, t),
-                   units_flops_text(c, g->peak_flops[t]));
-    printf("\n");
+            fprintf(out, " %s %s", names_of(dtype_names, t),
+                    units_flops_text(c, g->peak_flops[t]));
+    fprintf(out, "\n");
 }
 
-static void print_fabric(const char *label, const struct fabric *f)
+static void print_fabric(FILE *out, const char *label, const struct fabric *f)
 {
     char a[UNITS_TEXT_MAX];
 
     if (!f) {
-        printf("  %-10s none\n", label);
+        fprintf(out, "  %-10s none\n", label);
         return;
     }
-    printf("  %-10s %s (%s; %s): %.1f %% of line rate, %s a hop\n", label, f->name,
-           names_of(fabric_kind_names, (int)f->kind),
-           f->software ? f->software : "any software", 100 * f->efficiency,
-           units_time_text(a, f->latency_s));
+    fprintf(out, "  %-10s %s (%s; %s): %.1f %% of line rate, %s a hop\n", label,
+            f->name, names_of(fabric_kind_names, (int)f->kind),
+            f->software ? f->software : "any software", 100 * f->efficiency,
+            units_time_text(a, f->latency_s));
 }
 
-static void print_host(const struct instance *inst)
+static void print_host(FILE *out, const struct instance *inst)
 {
     char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX], c[UNITS_TEXT_MAX];
 
-    printf("  %-10s %" PRId64
-           " vCPUs, %s, %d NUMA node%s; copies to a GPU %s pinned, %s "
-           "pageable\n",
-           "host", inst->vcpus, units_bytes_text(a, (double)inst->host_memory_B),
-           inst->n_numa, inst->n_numa == 1 ? "" : "s",
-           units_rate_text(b, inst->host_pinned_Bps),
-           units_rate_text(c, inst->host_pageable_Bps));
+    fprintf(out,
+            "  %-10s %" PRId64
+            " vCPUs, %s, %d NUMA node%s; copies to a GPU %s pinned, %s "
+            "pageable\n",
+            "host", inst->vcpus, units_bytes_text(a, (double)inst->host_memory_B),
+            inst->n_numa, inst->n_numa == 1 ? "" : "s",
+            units_rate_text(b, inst->host_pinned_Bps),
+            units_rate_text(c, inst->host_pageable_Bps));
 }
 
 /* The words of nvidia-smi topo -m: NV# links, PIX one PCIe switch, NODE one NUMA node,
@@ -115,71 +118,72 @@ static const char *relation(const struct instance *inst, int32_t a, int32_t b,
     return inst->gpu_numa[a] == inst->gpu_numa[b] ? "NODE" : "SYS";
 }
 
-static void print_matrix(const struct instance *inst)
+static void print_matrix(FILE *out, const struct instance *inst)
 {
     char buf[16];
 
-    printf("\n  %-6s", "");
+    fprintf(out, "\n  %-6s", "");
     for (int32_t j = 0; j < inst->n_gpus; j++) {
         snprintf(buf, sizeof(buf), "GPU%d", j);
-        printf(" %5s", buf);
+        fprintf(out, " %5s", buf);
     }
-    printf("   NUMA  NIC\n");
+    fprintf(out, "   NUMA  NIC\n");
     for (int32_t i = 0; i < inst->n_gpus; i++) {
         const int32_t nic = instance_nic_of_gpu(inst, i);
 
         snprintf(buf, sizeof(buf), "GPU%d", i);
-        printf("  %-6s", buf);
+        fprintf(out, "  %-6s", buf);
         for (int32_t j = 0; j < inst->n_gpus; j++)
-            printf(" %5s", relation(inst, i, j, buf));
+            fprintf(out, " %5s", relation(inst, i, j, buf));
         if (nic >= 0)
-            printf("   %4d  nic%d\n", inst->gpu_numa[i], nic);
+            fprintf(out, "   %4d  nic%d\n", inst->gpu_numa[i], nic);
         else
-            printf("   %4d  -\n", inst->gpu_numa[i]);
+            fprintf(out, "   %4d  -\n", inst->gpu_numa[i]);
     }
 }
 
 /* GPUs and NICs on one switch, or (pcie -1) on the root of a NUMA node. */
-static void print_leaves(const struct instance *inst, int32_t pcie, int32_t numa)
+static void print_leaves(FILE *out, const struct instance *inst, int32_t pcie,
+                         int32_t numa)
 {
     char rate[UNITS_TEXT_MAX];
 
     for (int32_t i = 0; i < inst->n_gpus; i++)
         if (inst->gpu_pcie[i] == pcie && inst->gpu_numa[i] == numa)
-            printf(" gpu%d", i);
+            fprintf(out, " gpu%d", i);
     for (int32_t i = 0; i < inst->n_nics; i++) {
         const struct instance_nic *nic = &inst->nics[i];
 
         if (nic->pcie != pcie || nic->numa != numa)
             continue;
-        printf(" nic%d (", i);
+        fprintf(out, " nic%d (", i);
         if (nic->rails > 1)
-            printf("%d rails, ", nic->rails);
-        printf("%s)", units_rate_text(rate, nic->line_Bps));
+            fprintf(out, "%d rails, ", nic->rails);
+        fprintf(out, "%s)", units_rate_text(rate, nic->line_Bps));
     }
-    printf("\n");
+    fprintf(out, "\n");
 }
 
-static void print_pcie(const struct instance *inst)
+static void print_pcie(FILE *out, const struct instance *inst)
 {
     char a[UNITS_TEXT_MAX], b[UNITS_TEXT_MAX];
 
-    printf("\n  PCIe: %s a port, %s a switch's uplink\n",
-           units_rate_text(a, inst->pcie_Bps),
-           units_rate_text(b, inst->pcie_uplink_Bps));
+    fprintf(out, "\n  PCIe: %s a port, %s a switch's uplink\n",
+            units_rate_text(a, inst->pcie_Bps),
+            units_rate_text(b, inst->pcie_uplink_Bps));
     for (int32_t numa = 0; numa < inst->n_numa; numa++) {
-        printf("    host%d:", numa);
-        print_leaves(inst, -1, numa);
+        fprintf(out, "    host%d:", numa);
+        print_leaves(out, inst, -1, numa);
         for (int32_t i = 0; i < inst->n_pcie; i++) {
             if (inst->pcie_numa[i] != numa)
                 continue;
-            printf("      pcie%d:", i);
-            print_leaves(inst, i, numa);
+            fprintf(out, "      pcie%d:", i);
+            print_leaves(out, inst, i, numa);
         }
     }
 }
 
-static void print_rates(const struct net *net, int64_t copy)
+static void print_rates(FILE *out, const struct net *net, int64_t copy)
 {
     const struct instance *inst = net_instance(net, copy);
     const struct net_link *links = net_links(net);
@@ -189,14 +193,14 @@ static void print_rates(const struct net *net, int64_t copy)
     if (net_port_out(net, copy, 0) >= 0) {
         const struct net_link *port = &links[net_port_out(net, copy, 0)];
 
-        printf("  %-10s %s a GPU and direction, %s of payload\n", "NVLink",
-               units_rate_text(a, port->line_Bps),
-               units_rate_text(b, port->payload_Bps));
+        fprintf(out, "  %-10s %s a GPU and direction, %s of payload\n", "NVLink",
+                units_rate_text(a, port->line_Bps),
+                units_rate_text(b, port->payload_Bps));
     }
     if (inst->inside->kind == FABRIC_NVLINK)
-        printf("  %-10s %s a link and direction, %s of payload\n", "NVLink",
-               units_rate_text(a, inst->gpu->nvlink_Bps),
-               units_rate_text(b, inst->gpu->nvlink_Bps * inst->inside->efficiency));
+        fprintf(out, "  %-10s %s a link and direction, %s of payload\n", "NVLink",
+                units_rate_text(a, inst->gpu->nvlink_Bps),
+                units_rate_text(b, inst->gpu->nvlink_Bps * inst->inside->efficiency));
     for (int32_t i = 0; i < inst->n_nics; i++) {
         const int32_t id = net_nic_out(net, copy, i);
 
@@ -206,63 +210,76 @@ static void print_rates(const struct net *net, int64_t copy)
     line /= inst->n_hosts;
     payload /= inst->n_hosts;
     if (line > 0)
-        printf("  %-10s %s a node and direction, %s of GPU payload\n", "NICs",
-               units_rate_text(a, line), units_rate_text(b, payload));
+        fprintf(out, "  %-10s %s a node and direction, %s of GPU payload\n", "NICs",
+                units_rate_text(a, line), units_rate_text(b, payload));
 }
 
-static void print_prices(const char *title, const struct instance_price *prices,
-                         int32_t n)
+static void print_prices(FILE *out, const char *title,
+                         const struct instance_price *prices, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
         const struct instance_price *p = &prices[i];
         bool offer = p->purchase != INSTANCE_ON_DEMAND;
 
-        printf("  %-10s %s %s %s%s%s: %.4f USD/h\n", i == 0 ? title : "", p->service,
-               p->region, p->date, offer ? " " : "",
-               offer ? names_of(instance_purchase_names, p->purchase) : "",
-               p->usd_per_hour);
+        fprintf(out, "  %-10s %s %s %s%s%s: %.4f USD/h\n", i == 0 ? title : "",
+                p->service, p->region, p->date, offer ? " " : "",
+                offer ? names_of(instance_purchase_names, p->purchase) : "",
+                p->usd_per_hour);
     }
 }
 
-static void print_group(const struct net *net, int64_t copy,
+static void print_group(FILE *out, const struct net *net, int64_t copy,
                         const struct cluster_group *g)
 {
     const struct cluster_group hosts = cluster_hosts(g);
     const struct instance *inst = hosts.instance;
 
-    printf("\n%s x %" PRId64, inst->name, hosts.count);
+    fprintf(out, "\n%s x %" PRId64, inst->name, hosts.count);
     if (hosts.gpus_per_instance != inst->n_gpus)
-        printf(" (%d of %d GPUs each)", hosts.gpus_per_instance, inst->n_gpus);
-    printf("\n  %s\n", inst->summary);
-    print_gpu(inst);
-    print_fabric("inside", g->instance->inside);
+        fprintf(out, " (%d of %d GPUs each)", hosts.gpus_per_instance, inst->n_gpus);
+    fprintf(out, "\n  %s\n", inst->summary);
+    print_gpu(out, inst);
+    print_fabric(out, "inside", g->instance->inside);
     if (g->instance->n_hosts > 1)
-        printf("  %-10s %" PRId64 " of %d GPUs, on %d instances each\n", "domains",
-               g->count, g->gpus_per_instance, g->instance->n_hosts);
-    print_host(inst);
-    print_rates(net, copy);
-    print_prices("prices", inst->prices, inst->n_prices);
-    print_prices("other", inst->offers, inst->n_offers);
-    print_matrix(inst);
-    print_pcie(inst);
+        fprintf(out, "  %-10s %" PRId64 " of %d GPUs, on %d instances each\n",
+                "domains", g->count, g->gpus_per_instance, g->instance->n_hosts);
+    print_host(out, inst);
+    print_rates(out, net, copy);
+    print_prices(out, "prices", inst->prices, inst->n_prices);
+    print_prices(out, "other", inst->offers, inst->n_offers);
+    print_matrix(out, inst);
+    print_pcie(out, inst);
 }
 
-static void print_cluster(const struct net *net)
+static void print_cluster(FILE *out, const struct net *net)
 {
     const struct cluster *c = net_cluster(net);
     const char *date = NULL, *missing = NULL;
     double usd;
 
-    printf("%" PRId64 " instance%s, %" PRId64 " GPU%s\n", c->n_hosts,
-           c->n_hosts == 1 ? "" : "s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
-    print_fabric("between", c->fabric);
+    fprintf(out, "%" PRId64 " instance%s, %" PRId64 " GPU%s\n", c->n_hosts,
+            c->n_hosts == 1 ? "" : "s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
+    print_fabric(out, "between", c->fabric);
     if (cluster_price(c, &usd, &date, &missing) == 0)
-        printf("  %-10s %.2f USD/h (%s, %s)\n", "price", usd,
-               c->sagemaker ? "sagemaker" : "ec2", date);
+        fprintf(out, "  %-10s %.2f USD/h (%s, %s)\n", "price", usd,
+                c->sagemaker ? "sagemaker" : "ec2", date);
     else
-        printf("  %-10s unknown: none is known for %s\n", "price", missing);
+        fprintf(out, "  %-10s unknown: none is known for %s\n", "price", missing);
     for (int32_t i = 0; i < c->n_groups; i++)
-        print_group(net, i, &c->groups[i]);
+        print_group(out, net, i, &c->groups[i]);
+}
+
+static void print_lines(const struct net *net)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    if (out) {
+        print_cluster(out, net);
+        fclose(out);
+        report_lines(stdout, text);
+    }
+    free(text);
 }
 
 static int show(const char *spec, const struct draw_to *plot)
@@ -282,7 +299,7 @@ static int show(const char *spec, const struct draw_to *plot)
         return cmd_fail(&loader, &err);
     }
     cmd_warn(&loader);
-    print_cluster(net);
+    print_lines(net);
     net_free(net);
     cfg_loader_release(&loader);
     return EXIT_DONE;

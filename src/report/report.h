@@ -95,8 +95,12 @@ int report_json_write(const json_t *tree, const char *path, struct err *err);
  * further lines indented. */
 void report_wrap(FILE *out, const char *first, const char *indent, const char *text);
 
-/* A text of lines, of which those that do not begin with a blank are wrapped. */
+/* A text of lines, each wrapped: a row of columns goes on under its last one, other
+ * lines are indented. */
 void report_lines(FILE *out, const char *text);
+
+/* Warnings that a command prints, on the terminal wrapped; a file gets a line each. */
+void report_warnings(FILE *out, const struct diags *d);
 
 /* A finding, after `first`. */
 void report_diag(FILE *out, const char *first, const struct diag *d);

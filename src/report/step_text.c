@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BAR = 34, BEFORE_BAR = 54 };
@@ -98,8 +99,8 @@ static void print_quality(FILE *out, const struct scenario *s)
     fputc('\n', out);
 }
 
-static void print_title(FILE *out, const struct scenario *s,
-                        const struct simulate_result *r)
+static void print_what(FILE *out, const struct scenario *s,
+                       const struct simulate_result *r)
 {
     const struct training *t = &s->training;
     const struct parallelism *p = &s->parallel;
@@ -127,6 +128,20 @@ static void print_title(FILE *out, const struct scenario *s,
     print_recipe(out, t);
     print_lora(out, s, r);
     print_quality(out, s);
+}
+
+static void print_title(FILE *out, const struct scenario *s,
+                        const struct simulate_result *r)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *lines = open_memstream(&text, &length);
+    if (lines) {
+        print_what(lines, s, r);
+        fclose(lines);
+        report_lines(out, text);
+    }
+    free(text);
     report_assumed(out, "assumed: ", &s->assumed);
     fputc('\n', out);
 }

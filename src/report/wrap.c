@@ -35,17 +35,63 @@ void report_wrap(FILE *out, const char *first, const char *indent, const char *t
     fputc('\n', out);
 }
 
+/* Where the last column of a row begins that is in its first half: after two blanks or
+ * more. 0: it has none. */
+static size_t last_column(const char *line, size_t width)
+{
+    size_t at = 0, n = strlen(line);
+    for (size_t i = 2; i < n && i < width / 2; i++)
+        if (line[i] != ' ' && line[i - 1] == ' ' && line[i - 2] == ' ')
+            at = i;
+    return at;
+}
+
+static void wrap_row(FILE *out, const char *line, size_t width)
+{
+    enum { INDENT = 4 };
+    size_t blanks = strspn(line, " "), at = last_column(line, width);
+    char *first = xstrndup(line, at), *indent = NULL;
+    size_t hang = at > blanks ? at : blanks + INDENT;
+    if (at <= blanks) {
+        free(first);
+        first = xstrndup(line, at = blanks);
+    }
+    indent = xcalloc(hang + 1, 1);
+    memset(indent, ' ', hang);
+    report_wrap(out, first, indent, line + at);
+    free(indent);
+    free(first);
+}
+
 void report_lines(FILE *out, const char *text)
 {
+    size_t width = (size_t)terminal_width(out);
     while (*text) {
         size_t n = strcspn(text, "\n");
         char *line = xstrndup(text, n);
-        if (line[0] == ' ' || strlen(line) <= (size_t)terminal_width(out))
+        if (n <= width)
             fprintf(out, "%s\n", line);
         else
-            report_wrap(out, "", "    ", line);
+            wrap_row(out, line, width);
         free(line);
         text += n + (text[n] == '\n');
+    }
+}
+
+void report_warnings(FILE *out, const struct diags *d)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        struct strbuf b;
+        if (d->v[i].severity != DIAG_WARNING)
+            continue;
+        strbuf_init(&b);
+        strbuf_addstr(&b, "warning: ");
+        diag_write(&b, &d->v[i]);
+        if (terminal_is(out))
+            report_wrap(out, "", "    ", strbuf_get(&b));
+        else
+            fprintf(out, "%s\n", strbuf_get(&b));
+        strbuf_release(&b);
     }
 }
 
