@@ -279,8 +279,16 @@ static char *steps_text(char *buf, double v, const struct unit *steps, int kept)
     return buf;
 }
 
+/* Three digits of seconds tell more than those of a minute. */
+#define MINUTES_FROM 120
+
 char *units_time_text(char buf[UNITS_TEXT_MAX], double seconds)
 {
+    const struct unit *u = times;
+    while (strcmp(u->name, "s") != 0)
+        u++;
+    if (fabs(seconds) >= 1 && fabs(seconds) < MINUTES_FROM)
+        return number_text(buf, seconds, u, 3);
     return steps_text(buf, seconds, times, 3);
 }
 

@@ -34,10 +34,15 @@ function digits(v, kept) {
   if (a >= Math.pow(10, kept - 1) && a < 1e7) return v.toFixed(0);
   return String(parseFloat(v.toPrecision(kept)));
 }
-function stepped(v, steps, kept) {
+/* The unit of the largest step that leaves 1 or above; seconds go on up to two minutes. */
+function stepOf(v, steps, kept) {
   let best = steps[0];
   for (const s of steps)
-    if (parseFloat((Math.abs(v) / s[1]).toPrecision(kept)) >= 1) best = s;
+    if (parseFloat((Math.abs(v) / s[1]).toPrecision(kept)) >= (s[0] === "min" ? 2 : 1)) best = s;
+  return best;
+}
+function stepped(v, steps, kept) {
+  const best = stepOf(v, steps, kept);
   return digits(v / best[1], kept) + " " + best[0];
 }
 const TIMES = [["ns", 1e-9], ["\u00b5s", 1e-6], ["ms", 1e-3], ["s", 1], ["min", 60], ["h", 3600], ["d", 86400]];
@@ -59,8 +64,7 @@ function usd(v) { return known(v) ? number(v, 3) + " USD" : "\u2013"; }
 /* "474-753 ms": both in the unit of the value between them. */
 function range(r, v, steps) {
   if (!r || !known(r[0]) || !known(r[1])) return "";
-  let best = steps[0];
-  for (const s of steps) if (parseFloat((v / s[1]).toPrecision(3)) >= 1) best = s;
+  const best = stepOf(v, steps, 3);
   return digits(r[0] / best[1], 3) + "\u2013" + digits(r[1] / best[1], 3) + " " + best[0];
 }
 
