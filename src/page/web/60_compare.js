@@ -1,12 +1,16 @@
 /* Two jobs: what makes them differ, cause by cause. */
+/* Of the first job's time: what is less is named below the bars. */
+const LEAST_CAUSE = 5e-4;
 const CAUSE_HUES = ["gradient-comm", "forward"];
 function waterfall(c) {
   const by = c.by === "sample" ? "samples_per_s" : c.by === "token" ? "tokens_per_s" : null;
   const of = (n) => by ? 1 / n[by] : n.step_time_s, show = time;
   const rows = [{ name: c.a, from: 0, to: of(c.from), end: true }];
   let at = of(c.from);
+  const none = [];
   for (const x of c.causes) {
     const after = x.after ? of(x.after) : at + x.step_time_s;
+    if (Math.abs(after - at) < LEAST_CAUSE * of(c.from)) { none.push(x.cause); at = after; continue; }
     rows.push({ name: x.cause, from: at, to: after, cause: x });
     at = after;
   }
@@ -22,13 +26,20 @@ function waterfall(c) {
         svg("text", { x: L - 8, y: y + H / 2 + 2, "text-anchor": "end", class: r.end ? "strong" : null }, short(r.name, (L - 10) / 8)),
         svg("text", { x: X(b) + 6, y: y + H / 2 + 2, class: "strong" }, r.end ? show(r.to) : signed(d)));
       if (i + 1 < rows.length) add(g, [svg("line", { x1: X(r.to), x2: X(r.to), y1: y + H - 8, y2: y + H + 8, stroke: css("--soft"), "stroke-dasharray": "2 3" })]);
-      hint(g, () => r.cause ? lines(r.cause.cause, (r.cause.changes || []).slice(0, 8).map((k) => k.pointer + ": " + word(k.from) + " \u2192 " + word(k.to))) : lines(r.name, show(r.to)));
+      hint(g, () => r.cause ? lines(r.cause.cause, changesOf(r.cause, 8).map((k) => k.pointer + ": " + word(k.from) + " \u2192 " + word(k.to))) : lines(r.name, show(r.to)));
       add(s, [g]);
     });
-    box.replaceChildren(s);
+    box.replaceChildren(...[s, none.length && el("p", { class: "soft small", id: "no-cause" }, "Without effect on the time: " + none.join(", ") + ".")].filter((x) => x));
   });
   return box;
 }
+/* The keys of a change: a section as its leaves, which are what somebody would write. */
+function leaves(pointer, from, to) {
+  const inner = (v) => v && typeof v === "object" && !Array.isArray(v), names = [...new Set([...(inner(from) ? Object.keys(from) : []), ...(inner(to) ? Object.keys(to) : [])])];
+  if (!names.length) return [{ pointer, from, to }];
+  return names.flatMap((n) => leaves(pointer + "/" + n, inner(from) ? from[n] : undefined, inner(to) ? to[n] : undefined)).filter((k) => word(k.from) !== word(k.to));
+}
+function changesOf(cause, most) { return (cause.changes || []).flatMap((k) => leaves(k.pointer, k.from, k.to)).slice(0, most); }
 function short(text, n) { return text.length > n ? text.slice(0, Math.max(3, n - 1)) + "\u2026" : text; }
 function word(v) { return v === null || v === undefined ? "\u2013" : typeof v === "object" ? JSON.stringify(v) : String(v); }
 function bothTable(c) {
@@ -52,7 +63,7 @@ function compareCards(c) {
     c.causes.length ? card("Causes", "\u201cAlone\u201d: changed in the first job by itself.", { half: true, id: "cause-table" }, table([
       { name: "cause", text: true, value: (x) => x.cause }, { name: "adds", value: (x) => x.step_time_s, show: (x) => signed(x.step_time_s) },
       { name: "alone", value: (x) => x.alone_s, show: (x) => signed(x.alone_s) },
-      { name: "keys", text: true, wrap: true, show: (x) => (x.changes || []).slice(0, 6).map((k) => el("div", { class: "small" }, el("code", null, k.pointer), " " + short(word(k.from), 24) + " \u2192 " + short(word(k.to), 24))) }],
+      { name: "keys", text: true, wrap: true, show: (x) => changesOf(x, 6).map((k) => el("div", { class: "small" }, el("code", null, k.pointer), " " + short(word(k.from), 24) + " \u2192 " + short(word(k.to), 24))) }],
       c.causes, { label: "causes" })) : null)];
 }
 function signed(v) { return known(v) ? Math.abs(v) < 1e-9 ? "0 s" : (v < 0 ? "\u2212" : "+") + time(Math.abs(v)) : "\u2013"; }
