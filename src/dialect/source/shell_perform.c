@@ -274,12 +274,16 @@ static bool ends_sh(const struct shell_text *t)
  * `srun FILE.sh`; -1: none. */
 static int32_t script_of(const struct shell_texts *w)
 {
-    static const char *const starters[] = { "srun",  "mpirun", "mpiexec",
-                                            "nohup", "exec",   "time",
-                                            "env",   "sudo",   "setsid" };
+    static const char *const starters[] = { "srun",        "mpirun",   "mpiexec",
+                                            "nohup",       "exec",     "time",
+                                            "env",         "sudo",     "setsid",
+                                            "singularity", "apptainer" };
     bool starts = false;
     for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
         starts |= shell_is(&w->v[0], starters[i]);
+    for (int32_t i = 1; i < w->n; i++) /* torchrun */
+        starts |=
+            shell_is(&w->v[i], "--no-python") || shell_is(&w->v[i], "--no_python");
     for (int32_t i = 0; i < w->n; i++) {
         bool shell = is_shell(&w->v[i]);
         while (shell && ++i < w->n && w->v[i].n && w->v[i].v[0].c == '-')
