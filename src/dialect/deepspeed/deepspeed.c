@@ -330,6 +330,26 @@ static void take_layer_reduction(const struct deepspeed *c)
 }
 
 /* Sections that are written as something else would be passed over. */
+/* Sections of adapters are the program's own that reads the file, too: DeepSpeed has
+ * none. */
+static void ask_adapters(const struct deepspeed *c)
+{
+    static const char lora[] = "/training/lora";
+    for (int32_t i = 0; i < c->root->n; i++) {
+        const struct value_item *it = &c->root->items[i];
+        bool own = it->key && (strncmp(it->key, "lora", 4) == 0 ||
+                               strncmp(it->key, "peft", 4) == 0);
+        if (!own || launch_is_off(it->value) || launch_has(c->t, lora) ||
+            launch_is_unresolved(c->t, lora))
+            continue;
+        launch_hear(c->t, it);
+        launch_add_unresolved(c->t, lora, it->line,
+                              "%s%.60s: adapters that the program makes of it are not "
+                              "read; without them it is null",
+                              c->prefix, it->key);
+    }
+}
+
 static void check_sections(const struct deepspeed *c)
 {
     static const char *const sections[] = {
@@ -368,6 +388,7 @@ void deepspeed_take(struct launch_context *t, const struct value *config,
     take_degrees(&c);
     take_sequence_parallel(&c);
     take_layer_reduction(&c);
+    ask_adapters(&c);
     take_batches(&c);
     take_precision(&c);
     take_wire(&c);

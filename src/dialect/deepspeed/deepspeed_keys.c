@@ -17,6 +17,7 @@ static const struct dialect_option root_keys[] = {
     ROW_ACTS("amp", "/training/precision"), ROW_ACTS("torch_autocast", "/training/precision"), ROW_ACTS("optimizer", "/training/optimizer"),
     ROW("gradient_clipping", "/training/gradient_clipping", .give = deepspeed_give_clipping), ROW("communication_data_type", "/training/gradient_dtype", .kind = DIALECT_TEXT, .written = true),
     ROW_ACTS("activation_checkpointing", "/training/activation_checkpointing"), ROW_ACTS("pipeline", NULL),
+    ROW_ACTS("lora*", "/training/lora"), ROW_ACTS("peft*", "/training/lora"),
     ROW_ACTS("tensor_parallel", NULL), ROW("sequence_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
     ROW_IDLE("data_parallel_size"), ROW_IDLE("gradient_checkpointing"), /* the Trainer's */
     ROW_IDLE("scheduler"), ROW_IDLE("steps_per_print"),

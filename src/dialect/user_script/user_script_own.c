@@ -23,6 +23,10 @@ static const struct degree { const char *name, *pointer; } degrees[] = {
     { "ep_size", "/parallelism/expert" }, { "ep_degree", "/parallelism/expert" }, { "expert_parallel_size", "/parallelism/expert" },
     { "expert_parallel_degree", "/parallelism/expert" }, { "expert_model_parallel_size", "/parallelism/expert" },
 };
+/* Ways by which ranks divide a sequence, whose degree is the program's own (EasyContext's
+ * train.py, LongVA's text_extend_train.py: --parallel_mode zigzag_ring_attn). */
+static const char *const modes[] = { "parallel_mode", "sequence_parallel_mode", "seq_parallel_mode", "context_parallel_mode", NULL };
+static const char *const whole_modes[] = { "data_parallel", "ddp", "dp", "fsdp", NULL };
 /* Of options, and of names that a model is bound to: what a second model is for. */
 static const struct second { const char *part, *why; } seconds[] = {
     { "teacher", "trains with a second, frozen model (distillation)" }, { "distill", "trains with a second, frozen model (distillation)" },
@@ -54,6 +58,22 @@ static const char *degree_of(const char *option)
     return NULL;
 }
 
+static void take_mode(struct launch_context *t, const struct value_item *it,
+                      const char *program, int64_t line)
+{
+    static const char pointer[] = "/parallelism/context";
+    const struct value *v = it->value;
+    bool text = v->kind == VALUE_STRING;
+    if (!names_listed(modes, it->key) || is_none(v) || launch_has(t, pointer) ||
+        launch_is_unresolved(t, pointer) || v->kind == VALUE_NONE ||
+        (text && names_listed(whole_modes, v->text)))
+        return;
+    launch_add_unresolved(t, pointer, line,
+                          "--%s %.60s is %.60s's own: over how many ranks it divides a "
+                          "sequence is not read",
+                          it->key, text ? v->text : "", program);
+}
+
 static void take_degree(struct launch_context *t, const struct value_item *it,
                         const char *program, int64_t line)
 {
@@ -78,8 +98,10 @@ void user_script_ask_degrees(struct launch_context *t, const struct value *optio
 {
     for (int32_t i = 0; options && i < options->n; i++) {
         const struct value_item *it = &options->items[i];
-        if (it->key)
-            take_degree(t, it, program, line);
+        if (!it->key)
+            continue;
+        take_degree(t, it, program, line);
+        take_mode(t, it, program, line);
     }
 }
 
