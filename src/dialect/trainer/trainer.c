@@ -327,7 +327,7 @@ const struct dialect_option trainer_idle_rows[] = {
     ROW_IDLE("push_to_hub"), ROW_IDLE("hub_*"), ROW_IDLE("resume_from_checkpoint"), ROW_IDLE("train_file"),
     ROW_IDLE("validation_*"), ROW_IDLE("test_file"), ROW_IDLE("cache_dir"), ROW_IDLE("trust_remote_code"),
     ROW_IDLE("remove_unused_columns"), ROW_IDLE("label_*"), ROW_IDLE("ddp_timeout"), ROW_IDLE("ddp_find_unused_parameters"),
-    ROW_IDLE("ignore_data_skip"), ROW_IDLE("predict_with_generate"), ROW_IDLE("generation_*"), ROW_IDLE("preprocessing_num_workers"), ROW_IDLE("gradient_checkpointing_kwargs"), ROW_IDLE("fp16_opt_level"),
+    ROW_IDLE("ignore_data_skip"), ROW_IDLE("predict_with_generate"), ROW_IDLE("source_lang"), ROW_IDLE("target_lang"), ROW_IDLE("source_prefix"), ROW_IDLE("generation_*"), ROW_IDLE("preprocessing_num_workers"), ROW_IDLE("gradient_checkpointing_kwargs"), ROW_IDLE("fp16_opt_level"),
     ROW_IDLE("half_precision_backend"), ROW_IDLE("fsdp_transformer_layer_cls_to_wrap"), ROW_IDLE("fsdp_min_num_params"), ROW_IDLE("dataset*"), ROW_IDLE("chat_template*"),
     ROW_IDLE("model_revision"), ROW_IDLE("use_fast*"), ROW_IDLE("log_level*"), ROW_IDLE("eos_token"),
     ROW_IDLE("pad_token"), ROW_IDLE("data_path"), ROW_IDLE("data_*"), ROW_IDLE("max_eval_samples"), ROW_IDLE("assistant_only_loss"),

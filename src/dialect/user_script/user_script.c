@@ -38,8 +38,7 @@ const struct dialect_table user_script_tables[] = {
 };
 /* clang-format on */
 
-/* The class before ".from_pretrained". */
-static const char *class_of(struct arena *arena, const struct python_call *c)
+const char *user_script_class(struct arena *arena, const struct python_call *c)
 {
     const char *last = python_last_part(c->function);
     return last == c->function || strncmp(last, "from_", 5) != 0
@@ -63,7 +62,7 @@ static bool ends(const char *word, const char *pattern)
 static bool refuse_diffusion(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_DIFFUSION];
-    const char *class = c ? class_of(t->arena, c) : "";
+    const char *class = c ? user_script_class(t->arena, c) : "";
     int64_t line = g->line ? g->line : c ? c->line : 0;
     if (ends(class, "Transformer2DModel"))
         diags_add(
@@ -84,7 +83,7 @@ static void take_head(struct launch_context *t, const struct user_script *g)
 {
     static const char task[] = "/training/task";
     const struct python_call *c = g->parts[SCRIPT_MODEL];
-    const char *class = c ? class_of(t->arena, c) : "";
+    const char *class = c ? user_script_class(t->arena, c) : "";
     struct value v = { .kind = VALUE_STRING,
                        .line = g->line ? g->line
                                : c     ? c->line
@@ -206,6 +205,7 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
         trl_take(t, g->words, is_older(g));
     else
         trainer_read_arguments(t, g->words, &kind);
+    user_script_take_text(t, g);
     user_script_take_accumulation(t, g);
     user_script_take_lengths(t, g);
     user_script_note_unsloth(t, g);

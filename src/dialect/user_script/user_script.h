@@ -7,6 +7,7 @@
  *     user_script_start    the program that a command or an estimator starts
  *     user_script_left     arguments that are not read, by name
  *     user_script_model    a model that the text makes of a configuration
+ *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
  *     user_script_own      options of the program's own that decide what is simulated
@@ -109,6 +110,12 @@ void user_script_name_left(struct launch_context *t, const struct user_script *g
 extern const char *const user_script_configurations[];
 bool user_script_builds(const struct python_call *c);
 void user_script_take_model(struct launch_context *t, const struct user_script *g);
+
+/* The class before ".from_pretrained". */
+const char *user_script_class(struct arena *arena, const struct python_call *c);
+
+/* user_script_text.c: the language model alone of one with pictures. */
+void user_script_take_text(struct launch_context *t, const struct user_script *g);
 
 /* user_script_loop.c: the loader of the training, NULL: there is none; before the words
  * what shards; after them how many microbatches a step has. */
