@@ -5,10 +5,10 @@
 #include "base/strbuf.h"
 #include "base/terminal.h"
 #include "config/datadir.h"
-#include "report/report.h"
 #include "hardware/instance.h"
 #include "model/hub.h"
 #include "model/model.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <stdio.h>
