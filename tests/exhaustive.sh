@@ -26,12 +26,12 @@ listed() {
 # without_chances FILE: the plans that `listed` wrote there, without the chance that each
 # is the best, the tenth word of its line
 without_chances() {
-    sed 's/^\( *[1-9].* \)\( *[0-9]* %\)\( .* % .* %\)$/\1\3/' "$1"
+    sed 's/^\( *[1-9].*[-0-9]\)  *<*[0-9]* %  *\([-0-9.]* %  *<*[0-9]* %\)$/\1 \2/' "$1"
 }
 
 # apart FEW ALL: by how many points of a hundred the chances differ at most
 apart() {
-    chances='s/^ *[1-9].* \([0-9]*\) %  *[-0-9.]* %  *[0-9]* %$/\1/p'
+    chances='s/^ *[1-9].* <*\([0-9]*\) %  *[-0-9.]* %  *<*[0-9]* %$/\1/p'
     sed -n "$chances" "$1" >"$dir/few_chances"
     sed -n "$chances" "$2" >"$dir/all_chances"
     paste "$dir/few_chances" "$dir/all_chances" |
