@@ -36,7 +36,15 @@ cpu() {
     OMP_NUM_THREADS=1 /usr/bin/time -f '%U %S' sh -c \
         'n=$1; shift; while [ $n -gt 0 ]; do "$@" >/dev/null || exit 1; n=$((n - 1)); done' \
         sh "$times" "$smsim" "$@" 2>&1 | tail -n 1 |
-        awk -v name="$name" -v n="$times" '{ printf "%s_cpu: %.1f ms\n", name, ($1 + $2) / n * 1e3 }'
+        awk -v name="$name" -v n="$times" '{ printf "%s_cpu: %.1f ms\n", name, ($1 + $2) / n * 1e3 }' |
+        tee -a "$dir/rows"
+}
+
+# a row made of two others: name, unit, what awk makes of a and b (ms), and their names
+made() {
+    awk -v name="$1" -v unit="$2" -v a_row="$4_cpu:" -v b_row="$5_cpu:" \
+        '$1 == a_row { a = $2 } $1 == b_row { b = $2 }
+        END { printf "%s: %.2f%s\n", name, '"$3"', unit }' "$dir/rows"
 }
 
 # elapsed time of one run of the same on as many threads as the second word says
@@ -75,6 +83,8 @@ cpu llama_405b_1048576_gpus 5 simulate "$dir/llama-1048576.json"
 cpu gpt3_175b_512_gpus 20 simulate "$dir/gpt3.json"
 cpu gpt3_175b_512_gpus_20_draws 2 simulate "$dir/gpt3.json" \
     --set '/uncertainty={"compute_jitter":{"cv":0.03},"samples":20}'
+made llama_405b_1048576_over_65536_gpus "" "b / a" llama_405b_65536_gpus llama_405b_1048576_gpus
+made gpt3_175b_512_gpus_draws " draws/s" "20e3 / (b - a)" gpt3_175b_512_gpus gpt3_175b_512_gpus_20_draws
 cpu gpt3_175b_16384_gpus_unfolded 1 simulate "$dir/gpt3.json" --unfold \
     --set /cluster/count=2048 --set /training/microbatches=16 \
     --set /parallelism/virtual_stages=1 --set /parallelism/schedule=1f1b
