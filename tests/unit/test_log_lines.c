@@ -219,7 +219,7 @@ static void test_enough(void)
         char line[128];
         logs_init(&l);
         begin(&l, "a.log");
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 3; i++) {
             snprintf(line, sizeof(line), " 50%%|##  | %d/1008 [00:50<00:50,  4.0s/it]",
                      504 + i);
             say(&l, line);
@@ -232,6 +232,37 @@ static void test_enough(void)
         logs_end(&l);
         CU_ASSERT_DOUBLE_EQUAL(logs_steady_find(&l, &nothing).median_s,
                                n < 3 ? 4.0 : 1.9, 1e-9);
+        logs_release(&l);
+    }
+}
+
+/* A bar that is shown once is a bar; of several, that which is shown most, the first of
+ * those that are alike. */
+static void test_bar(void)
+{
+    static const struct {
+        const char *lines[3];
+        double median_s;
+    } cases[] = {
+        { { " 50%|##  | 5/10 [00:50<00:50,  4.0s/it]" }, 4 },
+        { { " 50%|##  | 5/10 [00:50<00:50,  4.0s/it]",
+            " 35%|##  | 7/20 [00:50<00:50,  3.0s/it]" },
+          4 },
+        { { " 50%|##  | 5/10 [00:50<00:50,  4.0s/it]",
+            " 35%|##  | 7/20 [00:50<00:50,  3.0s/it]",
+            " 40%|##  | 8/20 [00:50<00:50,  3.0s/it]" },
+          3 },
+    };
+    static const struct logs_step nothing = { 0, 0, 0 };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct logs l;
+        logs_init(&l);
+        begin(&l, "a.log");
+        for (int k = 0; k < 3 && cases[i].lines[k]; k++)
+            say(&l, cases[i].lines[k]);
+        logs_end(&l);
+        CU_ASSERT_DOUBLE_EQUAL(logs_steady_find(&l, &nothing).median_s,
+                               cases[i].median_s, 1e-9);
         logs_release(&l);
     }
 }
@@ -300,6 +331,7 @@ void test_log_lines_register(void)
     CU_ADD_TEST(s, test_found);
     CU_ADD_TEST(s, test_repeated);
     CU_ADD_TEST(s, test_enough);
+    CU_ADD_TEST(s, test_bar);
     CU_ADD_TEST(s, test_timer_bounds);
     CU_ADD_TEST(s, test_warm);
     CU_ADD_TEST(s, test_sentence);
