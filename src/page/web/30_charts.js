@@ -68,8 +68,8 @@ function ticks(a, n) {
   if (a.log) {
     for (let p = Math.floor(Math.log10(a.lo)); p <= Math.ceil(Math.log10(a.hi)); p++)
       for (const k of [1, 2, 5]) { const v = k * Math.pow(10, p); if (v >= a.lo * .999 && v <= a.hi * 1.001) out.push(v); }
-    while (out.length > n + 1) for (let i = out.length - 2; i > 0; i -= 2) out.splice(i, 1);
-    return out;
+    const every = Math.ceil(out.length / (n + 1)); /* evenly, from the first on */
+    return out.filter((_, i) => i % every === 0);
   }
   const step = a.bytes ? niceBytes(a.hi - a.lo, n) : niceStep((a.hi - a.lo) / (a.unit || 1), n) * (a.unit || 1);
   for (let k = Math.ceil(a.lo / step - 1e-9); k * step <= a.hi * (1 + 1e-9); k++) out.push(k * step);

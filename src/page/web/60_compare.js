@@ -15,15 +15,15 @@ function waterfall(c) {
     at = after;
   }
   rows.push({ name: c.b, from: 0, to: of(c.to), end: true });
-  const hi = Math.max(...rows.map((r) => Math.max(r.from, r.to))) * 1.12, H = 34, box = el("div", { id: "waterfall" });
+  const hi = Math.max(...rows.map((r) => Math.max(r.from, r.to))), H = 34, box = el("div", { id: "waterfall" });
   drawn(box, () => {
-    const w = Math.max(260, box.clientWidth), L = Math.min(w * .42, 20 + 8 * Math.max(...rows.map((r) => r.name.length))), h = rows.length * H + 8, X = (v) => L + v / hi * (w - L - 8);
+    const w = Math.max(260, box.clientWidth), LABEL = 70, L = Math.min(w * .42, 20 + 8 * Math.max(...rows.map((r) => r.name.length))), h = rows.length * H + 8, X = (v) => L + v / hi * (w - L - LABEL);
     const s = svg("svg", { width: w, height: h, viewBox: "0 0 " + w + " " + h, role: "img", "aria-label": rows.map((r) => r.name + ": " + show(r.end ? r.to : r.to - r.from)).join("; "), style: "display:block;max-width:100%" });
     rows.forEach((r, i) => {
       const y = i * H + 4, a = Math.min(r.from, r.to), b = Math.max(r.from, r.to), d = r.to - r.from;
       const fill = r.end ? css("--soft") : colour(CAUSE_HUES[d > 0 ? 0 : 1]);
       const g = svg("g", null, svg("rect", { x: X(a), y: y + 4, width: Math.max(1.5, X(b) - X(a)), height: H - 12, rx: 3, fill }),
-        svg("text", { x: L - 8, y: y + H / 2 + 2, "text-anchor": "end", class: r.end ? "strong" : null }, short(r.name, (L - 10) / 8)),
+        svg("text", { x: L - 8, y: y + H / 2 + 2, "text-anchor": "end", class: r.end ? "strong" : null }, shortName(r.name, (L - 10) / 8)),
         svg("text", { x: X(b) + 6, y: y + H / 2 + 2, class: "strong" }, r.end ? show(r.to) : signed(d)));
       if (i + 1 < rows.length) add(g, [svg("line", { x1: X(r.to), x2: X(r.to), y1: y + H - 8, y2: y + H + 8, stroke: css("--soft"), "stroke-dasharray": "2 3" })]);
       hint(g, () => r.cause ? lines(r.cause.cause, changesOf(r.cause, 8).map((k) => k.pointer + ": " + word(k.from) + " \u2192 " + word(k.to))) : lines(r.name, show(r.to)));
@@ -39,6 +39,8 @@ function leaves(pointer, from, to) {
   if (!names.length) return [{ pointer, from, to }];
   return names.flatMap((n) => leaves(pointer + "/" + n, inner(from) ? from[n] : undefined, inner(to) ? to[n] : undefined)).filter((k) => word(k.from) !== word(k.to));
 }
+/* Names of jobs differ at their ends: the middle is left out. */
+function shortName(text, n) { const k = Math.max(2, Math.floor((n - 1) / 2)); return text.length > n ? text.slice(0, k) + "\u2026" + text.slice(-k) : text; }
 function changesOf(cause, most) { return (cause.changes || []).flatMap((k) => leaves(k.pointer, k.from, k.to)).slice(0, most); }
 function short(text, n) { return text.length > n ? text.slice(0, Math.max(3, n - 1)) + "\u2026" : text; }
 function word(v) { return v === null || v === undefined ? "\u2013" : typeof v === "object" ? JSON.stringify(v) : String(v); }
@@ -46,7 +48,7 @@ function bothTable(c) {
   const rows = [["step time", (n) => n.step_time_s, time], ["samples/s", (n) => n.samples_per_s, (v) => number(v, 4)], ["tokens/s", (n) => n.tokens_per_s, (v) => number(v, 5)],
     ["memory", (n) => n.peak_bytes, bytes], ["USD/h", (n) => n.usd_per_hour, (v) => number(v, 5)], ["USD a step", (n) => n.usd_per_step, (v) => number(v, 3)],
     ...Object.keys(PARTS).filter((k) => (c.from.breakdown_s[k] || 0) > 0 || (c.to.breakdown_s[k] || 0) > 0).map((k) => [PARTS[k][0], (n) => n.breakdown_s[k], time])];
-  return table([{ name: "", text: true, wrap: true, show: (r) => r[0] }, { name: short(c.a, 30), show: (r) => r[2](r[1](c.from)) }, { name: short(c.b, 30), show: (r) => r[2](r[1](c.to)) },
+  return table([{ name: "", text: true, wrap: true, show: (r) => r[0] }, { name: shortName(c.a, 30), show: (r) => r[2](r[1](c.from)) }, { name: shortName(c.b, 30), show: (r) => r[2](r[1](c.to)) },
     { name: "ratio", show: (r) => { const a = r[1](c.from), b = r[1](c.to); return known(a) && known(b) && a > 0 ? digits(b / a, 3) + " x" : "\u2013"; } }], rows, { label: "both" });
 }
 function compareVerdict(c) {
