@@ -222,6 +222,8 @@ static const struct family_field llama4_fields[] = {
     NOTED("attention_chunk_size",
           "attention within chunks of the sequence is not modelled: each token "
           "attends to all before it"),
+    NOTED("use_qk_norm", /* Llama4TextL2Norm */
+          "norms of queries and keys, which have no weights, are not modelled"),
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };

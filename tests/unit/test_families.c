@@ -50,6 +50,13 @@ static const struct {
       "64, 'qk_nope_head_dim': 128, 'v_head_dim': 128, "
       "'max_position_embeddings': 163840, 'tie_word_embeddings': "
       "false}" },
+    /* its norms of queries and keys have no weights */
+    { "llama 4 scout's language model", 107769861120,
+      "{'model_type': 'llama4_text', 'hidden_size': 5120, 'intermediate_size': "
+      "8192, 'intermediate_size_mlp': 16384, 'num_hidden_layers': 48, "
+      "'num_attention_heads': 40, 'num_key_value_heads': 8, 'head_dim': 128, "
+      "'vocab_size': 202048, 'num_local_experts': 16, 'num_experts_per_tok': 1, "
+      "'interleave_moe_layer_step': 1, 'use_qk_norm': true}" },
     { "mistral-nemo", 12247782400,
       "{'model_type': 'mistral', 'attention_dropout': 0.0, 'head_dim': 128, "
       "'hidden_act': 'silu', 'hidden_size': 5120, 'intermediate_size': 14336, "
