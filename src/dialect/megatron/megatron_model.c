@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/entry_points.h"
+#include "model/hub.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -227,6 +228,31 @@ static int64_t words_of_tokenizer(struct launch_context *t, const char *name)
     return n;
 }
 
+/* The words of the model that a tokenizer is named by, an id or the path of a copy: of
+ * the tokenizer of transformers alone, others have names of files. -1: not known. */
+static int64_t words_of_model(struct launch_context *t, const struct launch_command *c,
+                              const struct value_item **from)
+{
+    static const char *const names[] = { "--tokenizer-model",
+                                         "--tokenizer-name-or-path",
+                                         "--hf-tokenizer-path", NULL };
+    const struct value_item *it = launch_any_option(c, names);
+    struct hub_id found;
+    int64_t n = -1;
+    if (!it || it->value->kind != VALUE_STRING ||
+        !hub_find(&found, t->l->loader, it->value->text))
+        return -1;
+    struct cfg all = hub_load(t->l->loader, found.name, (struct cfg) { 0 }),
+               text = cfg_get(all, "text_config"), own = cfg_get(all, "vocab_size");
+    if (!cfg_present(own))
+        own = cfg_get(text, "vocab_size");
+    if (!cfg_present(own) || cfg_int(own, &n, 1, 1 << 26) < 0)
+        return -1;
+    launch_hear(t, it);
+    *from = it;
+    return n;
+}
+
 /* What nobody says is GPT-2's, BERT's or, of rotary models, Llama's. */
 static void assume_vocabulary(struct launch_context *t, const struct launch_command *c)
 {
@@ -245,8 +271,24 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
         : rotary ? "Llama2Tokenizer"
                  : "GPT2BPETokenizer";
     int64_t n = named ? words_of_tokenizer(t, type->value->text) : -1, extra = 0;
+    bool transformers = n < 0 && named &&
+                        (strcmp(type->value->text, "HuggingFaceTokenizer") == 0 ||
+                         strcmp(type->value->text, "PretrainedFromHF") == 0);
+    const struct value_item *model = NULL;
+    if (transformers)
+        n = words_of_model(t, c, &model);
     struct value v = { .line = type ? type->value->line : c->command->line };
-    const struct value_item from = { n < 0 ? "assumed" : type->key, v.line, &v };
+    const struct value_item from = { n < 0   ? "assumed"
+                                     : model ? model->key
+                                             : type->key,
+                                     v.line, &v };
+    if (n < 0 && transformers) {
+        launch_hear(t, type);
+        launch_add_unresolved(t, "/model/vocab_size", v.line,
+                              "%s: how many words %.60s has is not known", type->key,
+                              type->value->text);
+        return;
+    }
     if (n < 0 && (named || rotary))
         launch_note(t->l, v.line, DIAG_ASSUMED,
                     "how many words there are%s%.60s is not known: as many as %s's are "
