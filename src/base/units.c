@@ -279,7 +279,7 @@ static char *steps_text(char *buf, double v, const struct unit *steps, int kept)
     return buf;
 }
 
-/* Three digits of seconds tell more than those of a minute. */
+/* Three digits of seconds say more than those of a minute. */
 #define MINUTES_FROM 120
 
 char *units_time_text(char buf[UNITS_TEXT_MAX], double seconds)
