@@ -197,18 +197,27 @@ static void test_wrap(void)
     }
 }
 
-/* Tables, which begin with a blank, and short lines stay as they are. */
+/* Short lines stay as they are. Rows of tables go on under their last column, or further
+ * in than they begin. */
 static void test_lines(void)
 {
-    char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    report_lines(out, "a   b\n  " FORTY " " FORTY " " FORTY "\n\n" FORTY " " FORTY
-                      " " FORTY);
-    fclose(out);
-    CU_ASSERT_STRING_EQUAL(text, "a   b\n  " FORTY " " FORTY " " FORTY "\n\n" FORTY
-                                 " " FORTY "\n    " FORTY "\n");
-    free(text);
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        { "a   b\n\n  c", "a   b\n\n  c\n" },
+        { FORTY " " FORTY " " FORTY, FORTY " " FORTY "\n    " FORTY "\n" },
+        { "  " FORTY " " FORTY " " FORTY, "  " FORTY " " FORTY "\n      " FORTY "\n" },
+        { "  a   b   " FORTY " " FORTY, "  a   b   " FORTY "\n          " FORTY "\n" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char *text;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        report_lines(out, cases[i].text);
+        fclose(out);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].expected);
+        free(text);
+    }
 }
 
 /* Every part has a name, no two the same, that the column of names holds. */

@@ -195,7 +195,9 @@ static void test_plain_numbers(void)
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         CU_ASSERT_STRING_EQUAL(units_count_text(buf, counts[i].value), counts[i].text);
     CU_ASSERT_STRING_EQUAL(
-        units_time_range_text(range, (double[]) { 50.9, 77.4 }, 60.6), "0.848-1.29");
+        units_time_range_text(range, (double[]) { 50.9, 77.4 }, 60.6), "50.9-77.4");
+    CU_ASSERT_STRING_EQUAL(
+        units_time_range_text(range, (double[]) { 101.8, 154.8 }, 121.2), "1.7-2.58");
     CU_ASSERT_STRING_EQUAL(
         units_time_range_text(range, (double[]) { 0.843, 1.279 }, 0.902), "843-1279");
     CU_ASSERT_STRING_EQUAL(units_time_range_text(range, (double[]) { 0, 0 }, 0), "0-0");
