@@ -212,7 +212,7 @@ for table in missing torn empty foreign; do
         "sweep small-sweep.json --out $dir/$table"; do
         echo '{"base": "./s.json", "axes": []}' >small-sweep.json
         # shellcheck disable=SC2086
-        SMSIM_DATA=$dir/folder try 0 "no range rests on measurements" $command
+        SMSIM_DATA=$dir/folder try 0 "no job counts as measured" $command
     done
     grep -q 'applicability.json' said || failed=$((failed + 1))
 done
