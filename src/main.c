@@ -8,6 +8,7 @@
 #include "cmd/completion.h"
 #include "cmd/manual.h"
 #include "cmd/version.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <gsl/gsl_errno.h>
@@ -53,14 +54,13 @@ static void print_commands(FILE *out)
                  "costs\n\nusage: smsim COMMAND ...\n\n");
     for (const struct command *c = commands; c->name; c++)
         fprintf(out, "  %-12s %s\n", c->name, c->summary);
-    fprintf(
+    report_prose(
         out,
         "\nsmsim COMMAND --help says more, smsim help KEY what a key of a file means, "
-        "smsim\n--version which data it reads; --man prints a manual page, "
-        "--completion "
-        "SHELL what\nbash, zsh or fish complete by. Exit codes:\n0 done, 1 does not "
-        "fit or failed check, 2 usage, 3 bad input, 4 "
-        "out of memory, 5 a fault\nof smsim's own.\n\n"
+        "smsim --version which data it reads; --man prints a manual page, --completion "
+        "SHELL what bash, zsh or fish complete by. Exit codes: 0 done, 1 does not fit "
+        "or failed check, 2 usage, 3 bad input, 4 out of memory, 5 a fault of smsim's "
+        "own.\n\n"
         "  smsim simulate bert-large-squad-2xp3.16xlarge    a first result\n"
         "  smsim list scenarios                             more of them\n");
 }

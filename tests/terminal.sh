@@ -38,7 +38,16 @@ ranks gpt3-175b-64xp4d.24xlarge
 partition gpt3-175b-64xp4d.24xlarge
 list frameworks
 list instances
+validate vtrain_ground_truth_single vtrain_ground_truth_multi --brief
+validate nvidia_bert_large_training --rows
+validate vtrain_ground_truth_multi
+help dialects
+sweep bert-large-scaling --out $dir/sweep --resume
 END
+for command in '' $(sed -n 's/^ *{ "\([a-z]*\)", cmd_.*/\1/p' src/main.c); do
+    on 80 "" "$command --help" | awk 'length($0) > 80 { exit 1 }' ||
+        complain "smsim $command --help: a line is longer than 80 columns"
+done
 
 on 80 "" "simulate bert-large-squad-2xp3.16xlarge" | grep -q "$esc" ||
     complain "a terminal gets no colour"

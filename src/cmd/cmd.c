@@ -67,6 +67,6 @@ void cmd_progress_show(void *progress, int64_t done, int64_t total)
         return;
     p->shown_s = now_s;
     units_time_text(left, (double)(total - done) / rate);
-    fprintf(stderr, "\r%" PRId64 "/%" PRId64 " %s, %.0f/s, %s left\033[K", done, total,
-            p->what, rate, left);
+    fprintf(stderr, "\r%s %" PRId64 "/%" PRId64 ", %.0f/s, %s left\033[K", p->what,
+            done, total, rate, left);
 }

@@ -92,20 +92,30 @@ static int unknown(const struct reference *all, int n, const char *word,
     return EXIT_USAGE;
 }
 
+/* What files of it are. */
+static const char *dialect_form(const struct dialect *d)
+{
+    if (d->sources & DIALECT_CALLS)
+        return " (Python)";
+    if (d->sources == (DIALECT_COMMAND | DIALECT_DOCUMENT))
+        return " (shell scripts, documents)";
+    if (d->sources & DIALECT_COMMAND)
+        return " (shell scripts)";
+    return d->sources ? " (documents)" : "";
+}
+
 /* smsim help dialects: what is read in addition to scenarios, and what --emit
  * writes. */
 static int print_dialects(void)
 {
     printf("%-12s %-12s %s\n", "dialect", "--emit", "what it is");
-    for (const struct dialect *d = dialects; d->name; d++)
-        printf("%-12s %-12s %s%s\n", d->name, d->emit.name ? d->emit.name : "-",
-               d->summary,
-               d->sources & DIALECT_CALLS ? " (Python)"
-               : d->sources == (DIALECT_COMMAND | DIALECT_DOCUMENT)
-                   ? " (shell scripts, documents)"
-               : d->sources & DIALECT_COMMAND ? " (shell scripts)"
-               : d->sources                   ? " (documents)"
-                                              : "");
+    for (const struct dialect *d = dialects; d->name; d++) {
+        char first[64], text[300];
+        snprintf(first, sizeof(first), "%-12s %-12s ", d->name,
+                 d->emit.name ? d->emit.name : "-");
+        snprintf(text, sizeof(text), "%s%s", d->summary, dialect_form(d));
+        report_wrap(stdout, first, "                          ", text);
+    }
     return EXIT_DONE;
 }
 

@@ -136,27 +136,13 @@ static void request_stop(int sig)
 
 /* Progress on a terminal ----------------------------------------------------------- */
 
-struct meter {
-    const char *stage;
-    double start_s, shown_s;
-};
-
+/* A meter of its own for each stage. */
 static void show_progress(void *arg, const struct plan_progress *p)
 {
-    struct meter *m = arg;
-    double now_s = clock_s();
-    if (p->done == 0 || m->stage != p->stage)
-        m->start_s = now_s;
-    m->stage = p->stage;
-    if (now_s - m->shown_s < 0.1 && p->done < p->total)
-        return;
-    double rate = now_s > m->start_s ? (double)p->done / (now_s - m->start_s) : 0;
-    double left_s = rate > 0 ? (double)(p->total - p->done) / rate : 0;
-    m->shown_s = now_s;
-    fprintf(stderr, "\r%s %" PRId64 "/%" PRId64 ", %.3g/s, %.0f s left \033[K",
-            p->stage, (int64_t)p->done, (int64_t)p->total, rate, left_s);
-    if (p->done >= p->total)
-        fprintf(stderr, "\r\033[K");
+    struct cmd_progress *m = arg;
+    if (p->done == 0 || m->what != p->stage)
+        *m = cmd_progress_of(p->stage, 0);
+    cmd_progress_show(m, p->done, p->total);
 }
 
 /* The request ---------------------------------------------------------------------- */
@@ -427,7 +413,7 @@ int cmd_plan(int argc, char **argv)
 
     struct cfg_loader loader;
     struct plan_job job = { 0 };
-    struct meter meter = { 0 };
+    struct cmd_progress meter = cmd_progress_of(NULL, 0);
     struct plan_options o = {
         .objective = (enum plan_objective)args.objective,
         .listed = (int32_t)args.top,

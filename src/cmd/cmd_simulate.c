@@ -111,9 +111,9 @@ static const struct usage usage = {
                "  smsim simulate my.json --set /cluster/count=4 --json result.json\n"
                "  smsim simulate launch.py --set /training/sequence_length=384\n"
                "  smsim simulate pretrain_gpt.sh --set /cluster/instance=p4d.24xlarge\n"
-               "  smsim simulate ds_config.json --set /model=gpt2-xl --set "
-               "/cluster/instance=p4d.24xlarge \\\n      --set /cluster/count=2 --set "
-               "/training/sequence_length=1024\n\n"
+               "  smsim simulate ds_config.json --set /model=gpt2-xl \\\n"
+               "      --set /cluster/instance=p4d.24xlarge --set /cluster/count=2 \\\n"
+               "      --set /training/sequence_length=1024\n\n"
                "Exit code 1 says that the job does not fit in memory, or that --emit has no\n"
                "words for it. What --emit writes names what it cannot hold, as --set takes it.\n",
     .options = options,

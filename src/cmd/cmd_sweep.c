@@ -51,8 +51,8 @@ static const struct usage usage = {
                "  { \"base\": \"bert-large-squad-2xp3.16xlarge-ddp\",\n"
                "    \"axes\": [ { \"path\": \"/cluster/count\", \"from\": 1, \"to\": 64, "
                "\"factor\": 2 },\n"
-               "              { \"path\": \"/cluster/instance\", \"values\": "
-               "[\"p3.16xlarge\", \"p4d.24xlarge\"] } ],\n"
+               "              { \"path\": \"/cluster/instance\",\n"
+               "                \"values\": [\"p3.16xlarge\", \"p4d.24xlarge\"] } ],\n"
                "    \"keep\": \"feasible\", \"where\": [ \"/cluster/count <= 16\", "
                "\"mfu > 0.1\" ],\n"
                "    \"plots\": [ { \"file\": \"scaling.svg\", \"kind\": \"line\", \"x\": "
@@ -65,7 +65,7 @@ static const struct usage usage = {
                "--resume without --shard writes the whole.\n"
                "Points that failed because a file could not be read are run again. "
                "Results of another\nprogram, or of files that have changed since, are "
-               "refused by name.\n"
+               "refused by name.\n\n"
                "Exit code 1 says that points failed.\n",
     .options = options,
     .min_positional = 1,

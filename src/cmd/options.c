@@ -47,7 +47,8 @@ static void print_help(const struct usage *u)
     char first[64];
     snprintf(first, sizeof(first), "smsim %s ", u->command);
     report_wrap(stdout, first, "    ", u->arguments);
-    printf("\n%s\n", u->summary);
+    printf("\n");
+    report_prose(stdout, u->summary);
     for (const struct option *o = u->options; o->name; o++) {
         if (o == u->options || o->group)
             printf("\n%s:\n", o->group ? o->group : "Options");
@@ -58,8 +59,10 @@ static void print_help(const struct usage *u)
         snprintf(left + n, sizeof(left) - (size_t)n, "%*s", n < 31 ? 31 - n : 1, "");
         report_wrap(stdout, left, "                               ", help);
     }
-    if (u->details)
-        printf("\n%s", u->details);
+    if (u->details) {
+        printf("\n");
+        report_prose(stdout, u->details);
+    }
 }
 
 static int wrong(const struct usage *u, const char *word, const char *what)

@@ -36,20 +36,24 @@ static void print_missed(FILE *out, const struct plan_outcome *o)
 static void print_counts(FILE *out, const struct plan_report *r)
 {
     const struct plan_outcome *o = r->outcome;
+    char text[300];
+    snprintf(text, sizeof(text),
+             "%s combinations; %" PRId64 " that the rules allow, %" PRId64
+             " that memory may hold",
+             units_count_text(UNITS_BUF, o->space), (int64_t)o->evaluated,
+             (int64_t)o->feasible);
+    report_wrap(out, "", "", text);
     fprintf(out,
-            "%s combinations; %" PRId64 " that the rules allow, %" PRId64
-            " that memory may hold\n"
             "%" PRId64 " simulated: %" PRId64 " too large, %" PRId64
             " that could not be simulated\n",
-            units_count_text(UNITS_BUF, o->space), (int64_t)o->evaluated,
-            (int64_t)o->feasible, (int64_t)o->simulated, (int64_t)o->unfit,
-            (int64_t)o->refused);
-    if (o->near && o->complete && o->n_sure < r->options->listed)
-        fprintf(out,
-                "%" PRId64
-                " more may be among the first %d by their scores (error %.0f %%): "
-                "--exhaustive\nsimulates all\n",
-                (int64_t)o->near, r->options->listed, 100 * o->score_error);
+            (int64_t)o->simulated, (int64_t)o->unfit, (int64_t)o->refused);
+    if (o->near && o->complete && o->n_sure < r->options->listed) {
+        snprintf(text, sizeof(text),
+                 "%" PRId64 " more may be among the first %d by their scores (error "
+                 "%.0f %%): --exhaustive simulates all",
+                 (int64_t)o->near, r->options->listed, 100 * o->score_error);
+        report_wrap(out, "", "", text);
+    }
     print_missed(out, o);
     if (!o->complete)
         fprintf(out,

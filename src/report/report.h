@@ -99,6 +99,10 @@ void report_wrap(FILE *out, const char *first, const char *indent, const char *t
  * lines are indented. */
 void report_lines(FILE *out, const char *text);
 
+/* Paragraphs, whatever lines they were written in, and between them lines that begin
+ * with a blank, as report_lines has them. */
+void report_prose(FILE *out, const char *text);
+
 /* Warnings that a command prints, on the terminal wrapped; a file gets a line each. */
 void report_warnings(FILE *out, const struct diags *d);
 

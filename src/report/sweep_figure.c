@@ -4,6 +4,7 @@
 #include "draw/chart.h"
 #include "report/figure_meaning.h"
 #include "report/provenance.h"
+#include "report/report.h"
 #include "report/sweep_figure_data.h"
 #include "report/written.h"
 #include "sweep/sweep_assumed.h"
@@ -400,7 +401,9 @@ int figure_sweep_write(const struct sweep_figures *f, const char *dir,
 
 void figure_sweep_list(const struct sweep_figures *f, FILE *out, const char *dir)
 {
-    for (int32_t i = 0; i < f->n; i++)
-        fprintf(out, "%s/%s%s%s\n", dir, f->v[i].file, f->v[i].question ? "  " : "",
-                f->v[i].question ? f->v[i].question : "");
+    for (int32_t i = 0; i < f->n; i++) {
+        fprintf(out, "%s/%s\n", dir, f->v[i].file);
+        if (f->v[i].question)
+            report_wrap(out, "    ", "    ", f->v[i].question);
+    }
 }

@@ -1,26 +1,35 @@
 /* What validate prints: errors by source, quantity and group. */
+#include "base/terminal.h"
 #include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
-enum { KEY = 34 };
+/* Columns of what a row is called: what a table's numbers leave. */
+static int key_width(FILE *out)
+{
+    enum { NUMBERS = 49, MOST = 34 };
+    int left = terminal_width(out) - NUMBERS;
+    return left < MOST ? left : MOST;
+}
 
 static void print_header(FILE *out, const char *first)
 {
-    fprintf(out, "  %-*s %6s %9s %9s %9s %9s\n", KEY, first, "n", "mean |e|", "median",
-            "largest", "bias");
+    fprintf(out, "  %-*s %6s %9s %9s %9s %9s\n", key_width(out), first, "n", "mean |e|",
+            "median", "largest", "bias");
 }
 
 static void print_metric(FILE *out, const char *key, const struct stats *s)
 {
     if (s->n == 0) { /* nothing was compared */
-        fprintf(out, "  %-*s %6d %9s %9s %9s %9s\n", KEY, key, 0, "-", "-", "-", "-");
+        fprintf(out, "  %-*s %6d %9s %9s %9s %9s\n", key_width(out), key, 0, "-", "-",
+                "-", "-");
         return;
     }
-    fprintf(out, "  %-*s %6" PRId64 " %7.1f %% %7.1f %% %7.1f %% %+7.1f %%\n", KEY, key,
-            s->n, 100 * s->mean_abs, 100 * s->median_abs, 100 * s->max_abs,
-            100 * s->bias);
+    fprintf(out, "  %-*s %6" PRId64 " %7.1f %% %7.1f %% %7.1f %% %+7.1f %%\n",
+            key_width(out), key, s->n, 100 * s->mean_abs, 100 * s->median_abs,
+            100 * s->max_abs, 100 * s->bias);
 }
 
 /* The floor to any law that does not know what makes them differ. */
@@ -81,17 +90,18 @@ static void print_ranking(FILE *out, const char *name, const struct ranking *r)
     char spearman[16] = "-";
     if (isfinite(r->spearman))
         snprintf(spearman, sizeof(spearman), "%.3f", r->spearman);
-    fprintf(out, "  %-*.*s %6" PRId64 " %9s %7.1f %% %10.1f %% %5.1f %% %5.1f %%\n",
-            KEY, KEY, name, r->n, spearman, 100 * r->regret, 100 * r->regret_top3,
-            100 * r->regret_second, 100 * r->regret_second_top3);
+    fprintf(out, "  %-*.*s %5" PRId64 " %8s %5.1f %% %5.1f %% %5.1f %% %5.1f %%\n",
+            key_width(out), key_width(out), name, r->n, spearman, 100 * r->regret,
+            100 * r->regret_top3, 100 * r->regret_second, 100 * r->regret_second_top3);
 }
 
 static void print_groups(FILE *out, const struct summary *s)
 {
     if (s->n_groups == 0)
         return;
-    fprintf(out, "\n  %-*s %6s %9s %9s %12s %7s %7s\n", KEY, "alternatives for one job",
-            "n", "Spearman", "regret", "top-3 regret", "2nd", "top-3");
+    fprintf(out, "\n  %-*s %5s %8s %7s %7s %7s %7s\n", key_width(out),
+            "alternatives for one job", "n", "Spearman", "regret", "top-3", "2nd",
+            "top-3");
     for (int64_t i = 0; i < s->n_groups; i++)
         print_ranking(out, s->group_names[i], &s->rankings[i]);
     struct ranking mean = ranking_mean(s->rankings, s->n_groups);
@@ -108,19 +118,28 @@ static void print_verdicts(FILE *out, const struct mapping_run *run,
     } rows[] = {
         { "ran", v->ran_fits, v->ran_not, 0 },
         { "failed", v->failed_fits, v->failed_not, v->failed_refused },
-        { "failed, none as large or larger ran", v->failed_fits - v->outdone_fits,
+        { "failed, no such or larger one ran", v->failed_fits - v->outdone_fits,
           v->failed_not - v->outdone_not, v->failed_refused },
     };
     if (run->mapping->kind != MAPPING_SCENARIO || v->ran_fits + v->ran_not == 0 ||
         v->failed_fits + v->failed_not == 0)
         return;
-    fprintf(out, "\n  %-*s %9s %9s %9s %12s\n", KEY, "runs, and memory", "fits",
-            "too large", "refused", "called so");
+    fprintf(out, "\n  %-*s %9s %9s %9s %12s\n", key_width(out), "runs, and memory",
+            "fits", "too large", "refused", "called so");
     for (int i = 0; i < (run->mapping->outdone.by.n ? 3 : 2); i++)
-        fprintf(out, "  %-*s %9" PRId64 " %9" PRId64 " %9" PRId64 " %10.1f %%\n", KEY,
-                rows[i].what, rows[i].fits, rows[i].large, rows[i].refused,
+        fprintf(out, "  %-*s %9" PRId64 " %9" PRId64 " %9" PRId64 " %10.1f %%\n",
+                key_width(out), rows[i].what, rows[i].fits, rows[i].large,
+                rows[i].refused,
                 100.0 * (double)(rows[i].large + rows[i].refused) /
                     fmax(1, (double)(rows[i].fits + rows[i].large + rows[i].refused)));
+}
+
+/* Columns of a row's name in the list of all. */
+static int row_width(FILE *out)
+{
+    enum { NUMBERS = 48, MOST = 44 };
+    int left = terminal_width(out) - NUMBERS;
+    return left < MOST ? left : MOST;
 }
 
 static void print_row(FILE *out, const struct mapping_outcome *o)
@@ -132,19 +151,20 @@ static void print_row(FILE *out, const struct mapping_outcome *o)
     }
     for (int32_t i = 0; i < o->n_quantities; i++) {
         const struct mapping_quantity *q = &o->quantities[i];
-        fprintf(out, "  %-44.44s %-14.14s %10.4g %10.4g %+6.1f %%\n", o->name, q->key,
-                q->measured, q->predicted, 100 * (q->predicted / q->measured - 1));
+        fprintf(out, "  %-*.*s %-14.14s %10.4g %10.4g %+6.1f %%\n", row_width(out),
+                row_width(out), o->name, q->key, q->measured, q->predicted,
+                100 * (q->predicted / q->measured - 1));
     }
     if (o->has_fits && o->fits_measured != o->fits_predicted)
-        fprintf(out, "  %-44.44s %s\n", o->name,
+        fprintf(out, "  %-*.*s %s\n", row_width(out), row_width(out), o->name,
                 o->fits_measured ? "ran, but is predicted not to fit"
                                  : "was out of memory, but is predicted to fit");
 }
 
 static void print_rows(FILE *out, const struct mapping_run *run)
 {
-    fprintf(out, "\n  %-44s %-14s %10s %10s %8s\n", "row", "quantity", "measured",
-            "predicted", "error");
+    fprintf(out, "\n  %-*s %-14s %10s %10s %8s\n", row_width(out), "row", "quantity",
+            "measured", "predicted", "error");
     for (int64_t i = 0; i < run->n_outcomes; i++)
         print_row(out, &run->outcomes[i]);
 }
@@ -223,10 +243,25 @@ void report_validation_text(FILE *out, const struct mapping_run *run,
         print_failures(out, run);
 }
 
+/* A brief row's name and quantity; on a narrow terminal a name that is too long for its
+ * column has a line of its own. */
+static void print_brief_name(FILE *out, const char *name, const char *quantity)
+{
+    enum { NUMBERS = 55, MOST = 38 };
+    int width = terminal_width(out) - NUMBERS;
+    if (!terminal_is(out) || width > MOST)
+        width = MOST;
+    if ((int)strlen(name) > width && width < MOST) {
+        fprintf(out, "%s\n", name);
+        name = "";
+    }
+    fprintf(out, "%-*.*s %-14.14s", width, width, name, quantity);
+}
+
 void report_validation_brief_header(FILE *out)
 {
-    fprintf(out, "%-38s %-14s %5s %7s %8s %8s %7s\n", "source", "quantity", "n", "mean",
-            "median", "largest", "bias");
+    print_brief_name(out, "source", "quantity");
+    fprintf(out, " %5s %7s %8s %8s %7s\n", "n", "mean", "median", "largest", "bias");
 }
 
 void report_validation_brief(FILE *out, const struct mapping_run *run,
@@ -234,8 +269,8 @@ void report_validation_brief(FILE *out, const struct mapping_run *run,
 {
     for (int32_t i = 0; i < s->metrics.n; i++) {
         const struct stats *x = &s->metrics.v[i].stats;
-        fprintf(out, "%-38.38s %-14.14s %5" PRId64, i == 0 ? run->mapping->name : "",
-                s->metrics.v[i].key, x->n);
+        print_brief_name(out, i == 0 ? run->mapping->name : "", s->metrics.v[i].key);
+        fprintf(out, " %5" PRId64, x->n);
         if (x->n == 0) /* nothing was compared */
             fprintf(out, " %7s %8s %8s %7s\n", "-", "-", "-", "-");
         else

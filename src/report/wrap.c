@@ -78,6 +78,35 @@ void report_lines(FILE *out, const char *text)
     }
 }
 
+/* A paragraph that is being gathered, if there is one. */
+static void end_paragraph(FILE *out, struct strbuf *paragraph)
+{
+    if (paragraph->len)
+        report_wrap(out, "", "", strbuf_get(paragraph));
+    strbuf_release(paragraph);
+    strbuf_init(paragraph);
+}
+
+void report_prose(FILE *out, const char *text)
+{
+    struct strbuf paragraph;
+    strbuf_init(&paragraph);
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        char *line = xstrndup(text, n);
+        if (n > 0 && line[0] != ' ') {
+            strbuf_printf(&paragraph, "%s ", line);
+        } else {
+            end_paragraph(out, &paragraph);
+            report_lines(out, n ? line : "\n");
+        }
+        text += n + (text[n] == '\n');
+        free(line);
+    }
+    end_paragraph(out, &paragraph);
+    strbuf_release(&paragraph);
+}
+
 void report_warnings(FILE *out, const struct diags *d)
 {
     for (int64_t i = 0; i < d->n; i++) {
