@@ -58,8 +58,11 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)$(MAKE) --no-print-directory all plots
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
+SCRIPTS = golden terminal exhaustive browser sweeps files capture strangers questions device \
+          installed library everywhere $(if $(shell command -v $(CXX)),emulated)
 test: deps                      ## build and run all tests
-	$(Q)$(MAKE) --no-print-directory golden terminal exhaustive browser sweeps files capture strangers questions device installed library everywhere $(if $(shell command -v $(CXX)),emulated) unit
+	$(Q)$(MAKE) --no-print-directory all $(BUILD)/unit
+	$(Q)sh tests/together.sh "$(MAKE) --no-print-directory unit" $(MAKE) --no-print-directory $(SCRIPTS)
 
 unit: $(BUILD)/unit $(BUILD)/smsim ## the unit tests, alone
 	$(Q)SMSIM=$(BUILD)/smsim $(BUILD)/unit

@@ -8,6 +8,7 @@
 # committing it.
 # shellcheck source=tests/setup.sh
 . "$(dirname "$0")/setup.sh"
+on_all_processors tests/golden.sh
 out=$dir
 passed=0
 failed=0
@@ -48,6 +49,7 @@ count() {
 
 for dir in tests/bad/*/; do
     dir=${dir%/}
+    is_mine || continue
     if [ ! -f "$dir/error" ]; then
         echo "golden: $dir: has no file error"
         count 1
@@ -69,6 +71,7 @@ done
 for dir in tests/cli/*/; do
     dir=${dir%/}
     [ -f "$dir/cmd" ] || continue
+    is_mine || continue
     wanted=0
     [ -f "$dir/status" ] && wanted=$(cat "$dir/status")
     run "$dir" "$(head -n 1 "$dir/cmd")"

@@ -3,6 +3,7 @@
 # name: the rows of tests/walk/options.txt.
 # shellcheck source=tests/setup.sh
 . "$(dirname "$0")/setup.sh"
+on_all_processors tests/options.sh
 failed=0
 rows=0
 
@@ -44,11 +45,13 @@ row() {
 
 while IFS='|' read -r arguments option what; do
     case $arguments in '#'* | '') continue ;; esac
+    is_mine || continue
     row "$(trim "$arguments")" "$(trim "$option")" "$(trim "$what")"
 done <tests/walk/options.txt
 
 # each option of the commands that have rows has one
 for command in $(sed -n 's/^\([a-z]*\) .*|.*|.*/\1/p' tests/walk/options.txt | sort -u); do
+    is_mine || continue
     for option in $("$smsim" "$command" --help | sed -n 's/^  \(--[a-z0-9-]*\).*/\1/p'); do
         grep -q -e "^$command .*| *$option[ |]" tests/walk/options.txt ||
             complain "$command $option: has no row in tests/walk/options.txt"
