@@ -148,6 +148,7 @@ format-check:                   ## say what `make format` would change
 
 check-sanitized:                ## the suite under ASan and UBSan
 	$(Q)LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
+	    ASAN_OPTIONS=malloc_context_size=4:quarantine_size_mb=32 \
 	    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
 	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden suites
 
