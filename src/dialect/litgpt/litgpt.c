@@ -38,7 +38,7 @@ static const struct dialect_option joint[] = {
 };
 static const struct dialect_option others[] = {
     ROW_IDLE("optimizer.init_args*"), ROW_IDLE("data*"), ROW_IDLE("eval*"), ROW_IDLE("log*"), ROW_IDLE("train.save_interval"),
-    ROW_IDLE("train.log_interval"), ROW_IDLE("train.lr_*"), ROW_IDLE("train.min_lr"), ROW_IDLE("train.max_time"), ROW_IDLE("train.lr_warmup_fraction"),
+    ROW_IDLE("train.log_interval"), ROW_IDLE("train.lr_*"), ROW_IDLE("train.min_lr"), ROW_IDLE("train.learning_rate"), ROW_IDLE("train.weight_decay"), ROW_IDLE("train.beta*"), ROW_IDLE("train.max_time"), ROW_IDLE("train.lr_warmup_fraction"),
     ROW_IDLE("out_dir"), ROW_IDLE("seed"), ROW_IDLE("logger_name"), ROW_IDLE("tokenizer_dir"), ROW_IDLE("resume"), ROW_IDLE("access_token"), ROW_IDLE("fast_init"),
     ROW_END,
 };
@@ -48,7 +48,8 @@ const struct dialect_table litgpt_tables[] = {
 };
 /* clang-format on */
 
-/* "true" keeps parameters, and so optimizer states, in 16 bits; "mixed" autocasts. */
+/* "true" keeps parameters, and so optimizer states, in 16 bits; "mixed" autocasts, and is
+ * what litgpt/utils.py, get_default_supported_precision, trains in. */
 static void take_precision(struct launch_context *t, const struct value *c)
 {
     static const struct {
@@ -60,7 +61,7 @@ static void take_precision(struct launch_context *t, const struct value *c)
         { "32-true", "fp32", false },        { "32", "fp32", false },
     };
     const struct value_item *it = launch_find(t, c, "precision");
-    const char *word = launch_word(c, "precision", it ? "" : "bf16-true");
+    const char *word = launch_word(c, "precision", it ? "" : "bf16-mixed");
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
         if (strcmp(words[i].word, word) == 0) {
             launch_settle_item(t, "/training/precision",
@@ -99,6 +100,17 @@ static void take_quantized(struct launch_context *t, const struct value *c)
                    json_boolean(strcmp(word, "bnb.nf4-dq") == 0), it);
 }
 
+/* Queries, keys and values are one product of litgpt's, whatever the checkpoint has, with
+ * adapters for parts of it (litgpt/lora.py, LoRAQKVLinear): a family that has one, too, has
+ * those of the whole. */
+static void add_joint(struct launch_context *t, json_t *list)
+{
+    json_array_append_new(list, json_string("query_key_value"));
+    launch_note(t->l, t->l->line, DIAG_APPROXIMATE,
+                "lora_query, lora_key, lora_value: in a model that has them as one "
+                "product, the whole of it is adapted");
+}
+
 static void take_adapters(struct launch_context *t, const struct value *c)
 {
     static const struct {
@@ -113,7 +125,7 @@ static void take_adapters(struct launch_context *t, const struct value *c)
         { "lora_mlp", false, { "gate_proj", "up_proj", "down_proj" } },
     };
     const struct value_item *head = launch_find(t, c, "lora_head");
-    size_t n = sizeof(parts) / sizeof(parts[0]), on = 0;
+    size_t n = sizeof(parts) / sizeof(parts[0]), on = 0, inputs = 0;
     json_t *list = json_array();
     launch_take_rows(t, adapter_rows, c);
     launch_assume(t, "/training/lora/rank", json_integer(8), "lora_r's default");
@@ -124,9 +136,12 @@ static void take_adapters(struct launch_context *t, const struct value *c)
         if (!is_on(t, c, parts[i].key, parts[i].usual))
             continue;
         on++;
+        inputs += i < 3;
         for (size_t k = 0; k < 3 && parts[i].modules[k]; k++)
             json_array_append_new(list, json_string(parts[i].modules[k]));
     }
+    if (inputs && on < n)
+        add_joint(t, list);
     launch_settle_item(t, "/training/lora/target_modules",
                        on == n ? json_string("all-linear") : json_incref(list),
                        value_get(c, "lora_query"),
