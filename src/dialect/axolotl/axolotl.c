@@ -137,6 +137,7 @@ static const struct dialect_option rows[] = {
 };
 /* What changes a step, and is not simulated. */
 static const struct dialect_option unsimulated[] = {
+    ROW_UNSIMULATED("deepspeed_config"), /* without_foreign */
     ROW_UNSIMULATED("plugins"), ROW_UNSIMULATED("liger_*"), ROW_UNSIMULATED("cut_cross_entropy"), ROW_UNSIMULATED("chunked_cross_entropy"),
     ROW_UNSIMULATED("unfrozen_parameters"), ROW_UNSIMULATED("lisa_*"), ROW_UNSIMULATED("relora*"), ROW_UNSIMULATED("quantize_moe_experts"),
     ROW_UNSIMULATED("lora_mlp_kernel"), ROW_UNSIMULATED("lora_qkv_kernel"), ROW_UNSIMULATED("lora_o_kernel"), ROW_UNSIMULATED("unsloth_*"),
@@ -195,6 +196,24 @@ bool axolotl_recognises(const struct dialect_input *in)
     return marked && value_get(in->root, "base_model") != NULL;
 }
 
+/* Accelerate's word, for which axolotl has none: its "deepspeed" names a file. */
+static const struct value *without_foreign(struct launch_context *t,
+                                           const struct value *given)
+{
+    struct value *kept = value_new(t->arena, VALUE_DICT, given->line, 0);
+    for (int32_t i = 0; i < given->n; i++) {
+        const struct value_item *it = &given->items[i];
+        if (it->key && strcmp(it->key, "deepspeed_config") == 0)
+            launch_note(t->l, it->line, DIAG_NOT_SIMULATED,
+                        "%s: is no key of axolotl's, which has \"deepspeed\", and is "
+                        "passed over",
+                        it->key);
+        else
+            value_add(t->arena, kept, it->key, it->line, it->value);
+    }
+    return kept;
+}
+
 void axolotl_read(struct launch_context *t, const struct dialect_input *in)
 {
     static const struct trainer_kind kind = { .own = rows,
@@ -209,6 +228,8 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
     t->l->title = "axolotl's configuration";
     t->l->what = "the configuration";
     t->l->line = in->command ? in->command->command->line : 1;
+    if (value_get(given, "deepspeed_config"))
+        given = without_foreign(t, given);
     trainer_read_arguments(t, given, &kind);
     if (accelerate)
         accelerate_settle(t, accelerate);
