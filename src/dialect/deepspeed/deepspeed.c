@@ -248,7 +248,8 @@ static void take_clipping(const struct deepspeed *c)
 }
 
 /* The section says how checkpoints are kept; that there are some only where it moves
- * them. */
+ * them, and never of transformers' models, which recompute by PyTorch's own function
+ * (transformers/modeling_utils.py, gradient_checkpointing_enable). */
 static void take_checkpointing(const struct deepspeed *c)
 {
     const struct value_item *it = value_get(c->root, "activation_checkpointing");
@@ -258,6 +259,15 @@ static void take_checkpointing(const struct deepspeed *c)
                             *parts = value_get(it->value, "partition_activations");
     bool moves = cpu && launch_true(cpu->value),
          cuts = parts && launch_true(parts->value);
+    if (c->of_trainer) {
+        launch_hear(c->t, cpu);
+        launch_hear(c->t, parts);
+        launch_note(c->t->l, it->value->line, DIAG_LEFT_OUT,
+                    "%sactivation_checkpointing: without effect on transformers' "
+                    "models, which have gradient_checkpointing",
+                    c->prefix);
+        return;
+    }
     if (moves || cuts)
         deepspeed_set(c, "/training/activation_checkpointing", json_string("full"),
                       it->key, it);
@@ -371,10 +381,12 @@ static void check_sections(const struct deepspeed *c)
     }
 }
 
-void deepspeed_take(struct launch_context *t, const struct value *config,
-                    const char *prefix)
+static void take_all(struct launch_context *t, const struct value *config,
+                     const char *prefix, bool of_trainer)
 {
-    struct deepspeed c = { .t = t, .root = config, .prefix = prefix };
+    struct deepspeed c = {
+        .t = t, .root = config, .prefix = prefix, .of_trainer = of_trainer
+    };
     const struct value_item *zero = value_get(config, "zero_optimization");
     if (config->kind != VALUE_DICT || config->n == 0)
         return;
@@ -396,4 +408,16 @@ void deepspeed_take(struct launch_context *t, const struct value *config,
     take_clipping(&c);
     take_checkpointing(&c);
     deepspeed_take_zero(&c);
+}
+
+void deepspeed_take(struct launch_context *t, const struct value *config,
+                    const char *prefix)
+{
+    take_all(t, config, prefix, false);
+}
+
+void deepspeed_take_for_trainer(struct launch_context *t, const struct value *config,
+                                const char *prefix)
+{
+    take_all(t, config, prefix, true);
 }

@@ -37,6 +37,10 @@ const char *deepspeed_find(struct launch_context *t, const char *name);
 void deepspeed_take(struct launch_context *t, const struct value *config,
                     const char *prefix);
 
+/* The same for the Trainer or Accelerate, whose models are transformers'. */
+void deepspeed_take_for_trainer(struct launch_context *t, const struct value *config,
+                                const char *prefix);
+
 /* The hyperparameter of that name: a file next to the script, or the dictionary. */
 void deepspeed_take_file(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it);
@@ -55,6 +59,7 @@ struct deepspeed {
     const struct value *root, *zero; /* zero: NULL without one */
     const struct value_item *where;  /* what says the stage */
     const char *prefix;
+    bool of_trainer; /* transformers' models: they checkpoint by their own word */
     int64_t stage;
     int width_B; /* of a gradient on the wire */
 };

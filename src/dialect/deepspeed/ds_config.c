@@ -144,12 +144,25 @@ static const struct value *shipped_of(struct launch_context *t, const char *name
     return NULL;
 }
 
+/* "deepspeed_config" is of a program's own with DeepSpeed's launcher, the Trainer's and
+ * Accelerate's words are others. */
+static void take_for(struct launch_context *t, const struct value_item *it,
+                     const struct value *config, const char *name)
+{
+    const char *prefix = arena_printf(t->arena, "%s: ", name);
+    if (strcmp(it->key, "deepspeed") == 0 ||
+        strcmp(it->key, "deepspeed_config_file") == 0)
+        deepspeed_take_for_trainer(t, config, prefix);
+    else
+        deepspeed_take(t, config, prefix);
+}
+
 void deepspeed_take_file(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
     const struct value *v = it->value;
     if (v->kind == VALUE_DICT) {
-        deepspeed_take(t, v, arena_printf(t->arena, "%s: ", it->key));
+        take_for(t, it, v, it->key);
         return;
     }
     bool alone = launch_true(v) && !launch_hyper(t, "deepspeed_config");
@@ -167,7 +180,7 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         const struct value *written =
             deepspeed_parse(t->l->loader, t->l->file, own->text, own->line);
         if (written)
-            deepspeed_take(t, written, arena_printf(t->arena, "%s: ", v->text));
+            take_for(t, it, written, v->text);
         return;
     }
     const char *file = v->kind == VALUE_STRING ? deepspeed_find(t, v->text) : NULL;
@@ -177,7 +190,7 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
     const struct value *known =
         !read && v->kind == VALUE_STRING ? shipped_of(t, v->text, v->line) : NULL;
     if (known) {
-        deepspeed_take(t, known, arena_printf(t->arena, "%s: ", v->text));
+        take_for(t, it, known, v->text);
         return;
     }
     if (!read) {
@@ -190,7 +203,7 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
         return;
     }
     value_move_to(read, v->line);
-    deepspeed_take(t, read, arena_printf(t->arena, "%s: ", v->text));
+    take_for(t, it, read, v->text);
 }
 
 /* "auto" --------------------------------------------------------------------------- */
