@@ -176,7 +176,8 @@ bool llamafactory_recognises(const struct dialect_input *in)
     bool own = value_get(v, "finetuning_type") || value_get(v, "cutoff_len") ||
                value_get(v, "stage") || value_get(v, "infer_backend") ||
                value_get(v, "export_dir");
-    return own && value_get(v, "model_name_or_path");
+    bool staged = value_get(v, "stage") && value_get(v, "finetuning_type");
+    return staged || (own && value_get(v, "model_name_or_path"));
 }
 
 /* hparams/parser.py (0.9.4): pre-training packs unless packing is false; neat_packing
