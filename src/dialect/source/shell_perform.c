@@ -224,16 +224,33 @@ static bool is_shell(const struct shell_text *t)
     return false;
 }
 
+static bool submits(const struct shell_texts *w)
+{
+    static const char *const names[] = { "sbatch", "qsub", "bsub" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (shell_is(&w->v[0], names[i]))
+            return true;
+    return false;
+}
+
+/* tmux new-session -d -s NAME "...", tmux send-keys -t NAME "..." C-m: the last word of
+ * several words. */
+static const struct shell_text *session_text(const struct shell_texts *w)
+{
+    for (int32_t i = shell_is(&w->v[0], "tmux") ? w->n : 0; i-- > 1;)
+        for (int32_t k = 0; k < w->v[i].n; k++)
+            if (!w->v[i].v[k].unknown && w->v[i].v[k].c == ' ')
+                return &w->v[i];
+    return NULL;
+}
+
 /* bash <<X, cat <<X | sbatch, sbatch --wrap="...": where the text of a script is. */
 static const struct shell_text *script_text(struct shell_machine *m,
                                             const struct shell_simple *c,
                                             struct shell_text *wrapped)
 {
-    static const char *const takers[] = { "sbatch", "qsub", "bsub", "ssh" };
     const struct shell_texts *w = &c->words;
-    bool takes = false, last = false;
-    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
-        takes |= shell_is(&w->v[0], takers[i]);
+    bool takes = submits(w) || shell_is(&w->v[0], "ssh"), last = false;
     for (int32_t i = 1; takes && i < w->n; i++) {
         struct shell_text head = { .v = w->v[i].v, .n = w->v[i].n < 7 ? 0 : 7 };
         if (shell_is(&w->v[i], "--wrap") && i + 1 < w->n)
@@ -245,7 +262,7 @@ static const struct shell_text *script_text(struct shell_machine *m,
     }
     for (int32_t i = 0; i < w->n; i++)
         last = is_shell(&w->v[i]) || (last && w->v[i].n && w->v[i].v[0].c == '-');
-    return !takes && !last      ? NULL
+    return !takes && !last      ? session_text(w)
            : c->to.has_document ? &c->to.document
            : c->to.has_input    ? &c->to.input
            : m->input.v         ? &m->input
@@ -268,6 +285,19 @@ static bool ends_sh(const struct shell_text *t)
         return false;
     struct shell_text end = { .v = t->v + t->n - 3, .n = 3 };
     return shell_is(&end, ".sh");
+}
+
+/* sbatch FILE, where the script wrote that file itself: its #SBATCH lines are in the
+ * script, too. -1: it did not. */
+static int32_t written_job(struct shell_machine *m, const struct shell_texts *w)
+{
+    for (int32_t i = 1; submits(w) && i < w->n; i++) {
+        const char *name = shell_string(m, &w->v[i], false);
+        for (int64_t k = 0; k < m->out->files.n; k++)
+            if (strcmp(m->out->files.v[k].name, name) == 0)
+                return i;
+    }
+    return -1;
 }
 
 /* The script among the words of a command that starts one: `bash -x FILE`, ./FILE.sh,
@@ -332,7 +362,7 @@ static void run_texts(struct shell_machine *m, const struct shell_simple *c)
     struct shell_text wrapped = { 0 };
     const struct shell_text *text = script_text(m, c, &wrapped);
     int64_t outer = m->within;
-    int32_t script = text ? -1 : script_of(w);
+    int32_t script = text ? -1 : submits(w) ? written_job(m, w) : script_of(w);
     m->within = m->out->commands.n; /* this one is the last so far */
     if (text) {
         struct shell_texts one = { (struct shell_text *)text, 1, 0 };
