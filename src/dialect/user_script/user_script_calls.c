@@ -69,12 +69,29 @@ static const struct python_call *loader_of(struct user_script *g,
     return NULL;
 }
 
+/* What a loop of the text's own trains is made before its optimizer; models after it are
+ * loaded to look at what was saved. NULL: no optimizer, or none before it. */
+static const struct python_call *optimizer_after(const struct python *p,
+                                                 enum user_script_part part)
+{
+    bool made = false;
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        made |= user_script_part_of(c) == part && !c->quoted;
+        if (made && user_script_part_of(c) == SCRIPT_OPTIMIZER && !c->quoted)
+            return c;
+    }
+    return NULL;
+}
+
 /* The call of a part that an argument is of, else the last before the trainer. */
 static void choose(struct user_script *g, enum user_script_part part,
                    const struct value *v)
 {
     const struct python_call *c = maker_of(g->python, v);
     const struct python_call *from = g->parts[SCRIPT_TRAINER];
+    if (!from && part == SCRIPT_MODEL)
+        from = optimizer_after(g->python, part);
     if (!g->parts[part])
         g->parts[part] = c && user_script_part_of(c) == part
                              ? c
