@@ -5,6 +5,7 @@
  *     peft_words      the words: a row each, by the field that they are of
  *     peft            whether adapters are trained, and which
  *     peft_base       how the frozen model is stored
+ *     peft_imported   adapters that a module next to the program makes
  *     peft_modules    names of modules: lists, text, regular expressions
  *     emit_peft       a scenario's adapters as these words
  *     peft_script     calls of PEFT in a script, as these words */
@@ -58,6 +59,10 @@ bool peft_has(const char *text, const char *part);
 /* Whether the name of a script or a job, or any text, has a word of adapters:
  * "train_qlora.py". */
 bool peft_is_named(const char *text);
+
+/* peft_imported.c: of a program whose own text has no training, asks for adapters that a
+ * module which it imports makes; `line` names the program. */
+void peft_ask_imported(struct launch_context *t, const char *program, int64_t line);
 
 enum { PEFT_CALLS_MAX = 40 };
 /* Functions whose calls peft_of_script wants; NULL ends them. */

@@ -156,6 +156,37 @@ static void take_tower(struct launch_context *t, const struct dialect_option *ro
                           it->key);
 }
 
+/* "rope_theta=8000000,use_cache=false": whether all that is given leaves the model's sizes
+ * and its work as they are. */
+static bool keeps_sizes(const char *text)
+{
+    static const char *const idle[] = {
+        "rope_theta",
+        "use_cache",
+        "initializer_range",
+        "rms_norm_eps",
+        "layer_norm_eps",
+        "layer_norm_epsilon",
+        "bos_token_id",
+        "eos_token_id",
+        "pad_token_id",
+        "torch_dtype",
+        NULL,
+    };
+    char key[80];
+    for (const char *at = text; at && *at; at = strchr(at, ',')) {
+        at += strspn(at, ", ");
+        size_t n = strcspn(at, "=,");
+        if (at[n] != '=' || n >= sizeof(key))
+            return false;
+        memcpy(key, at, n);
+        key[n] = '\0';
+        if (!names_listed(idle, key))
+            return false;
+    }
+    return true;
+}
+
 /* run_clm.py makes a model of other sizes: "n_embd=7168,n_layer=40". */
 static void take_overrides(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
@@ -163,6 +194,12 @@ static void take_overrides(struct launch_context *t, const struct dialect_option
     if (it->value->kind == VALUE_NONE)
         return;
     launch_hear(t, it);
+    if (it->value->kind == VALUE_STRING && keeps_sizes(it->value->text)) {
+        launch_note(t->l, it->line, DIAG_LEFT_OUT,
+                    "%s: \"%.80s\" changes no product's size", it->key,
+                    it->value->text);
+        return;
+    }
     launch_add_unresolved(t, row->pointer, it->value->line,
                           "%s: sizes of the model are other than its name's (a "
                           "config.json with them would do)",
@@ -476,11 +513,14 @@ static void take_adapters(struct launch_context *t, const struct launch_command 
         value_move_to(own, c->command->line);
         t->hyper[t->n_hyper++] = own;
     }
-    if (!peft_take(t, NULL) && peft_is_named(name))
+    bool said = peft_take(t, NULL);
+    if (!said && peft_is_named(name))
         launch_add_unresolved(t, PEFT_LORA, c->command->line,
                               "%.80s: it seems to train adapters, and nothing says "
                               "which; null is training without",
                               launch_last_part(name));
+    else if (!said && c)
+        peft_ask_imported(t, name, c->command->line);
     t->n_hyper = n;
 }
 

@@ -329,6 +329,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         user_script_release(&g);
     } else {
         read_options(t, c, start.name, given);
+        if (start.text)
+            peft_ask_imported(t, start.name, start.line);
     }
     if (accelerate)
         accelerate_settle(t, accelerate);
