@@ -72,6 +72,11 @@ static void read_all(struct python_parser *r)
     struct value *environment = python_new(r, VALUE_DICT, 1);
     environment->gap = 1; /* others are set outside */
     bind_ranks(r, environment);
+    for (int32_t i = 0; r->wanted->environment && i < r->wanted->environment->n; i++) {
+        const struct value_item *it = &r->wanted->environment->items[i];
+        python_put(r, environment, it->key, it->line,
+                   python_text(r, it->value->line, it->value->text));
+    }
     python_bind(r, PYTHON_ENVIRONMENT, environment);
     if (r->wanted->words)
         python_bind(r, "sys.argv", python_copy(r, r->wanted->words));

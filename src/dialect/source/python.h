@@ -101,7 +101,8 @@ struct python_modules {
 
 /* What to look for; lists end with NULL. */
 struct python_wanted {
-    const char *const *calls; /* names of functions, without what precedes the dot */
+    /* names of functions, without what precedes the dot */
+    const char *const *calls;
     /* functions that give back what they are given, more or less; of classes, whose
      * names begin with a capital, a dictionary of it with the name as its text */
     const char *const *same;
@@ -109,7 +110,8 @@ struct python_wanted {
      * or anything that a document has. Their lines are of elsewhere: negative here, by
      * which values that are made of the text's alone differ. NULL: nobody says. */
     const struct value *given;
-    const struct value *words; /* likewise, a list: sys.argv */
+    const struct value *words;       /* likewise, a list: sys.argv */
+    const struct value *environment; /* likewise, of os.environ; NULL: nobody says */
     /* patterns (fnmatch) of functions and classes by their whole paths, which give an
      * object: a dictionary of what they are given, with the path as its text, whose
      * attributes may be set at any depth, as "a.b" where there is no "a"; their calls are

@@ -122,10 +122,10 @@ struct value *trainer_parse_as(struct launch_context *t, const struct value_item
                                const char *ending);
 struct value *trainer_parse(struct launch_context *t, const struct value_item *it);
 
-/* The word of a command that names a document: that of --config, or the first that is no
- * option; NULL. */
-struct shell_word;
-const struct shell_word *trainer_document_word(const struct launch_command *c);
+/* What names a command's document, as text: --config, or the first word that is no option;
+ * NULL. */
+const struct value_item *trainer_document(struct launch_context *t,
+                                          const struct launch_command *c);
 
 /* What a program is asked to train by: its document, and over that its options. What
  * is named and not there leaves the model open. */

@@ -73,29 +73,36 @@ struct value *trainer_parse(struct launch_context *t, const struct value_item *i
     return trainer_parse_as(t, it, ".json");
 }
 
-const struct shell_word *trainer_document_word(const struct launch_command *c)
+const struct value_item *trainer_document(struct launch_context *t,
+                                          const struct launch_command *c)
 {
     const struct shell_word *w = c->command->words;
-    int32_t first = c->script + 1;
-    for (int32_t i = first; i + 1 < c->command->n; i++)
-        if (strcmp(w[i].text, "--config") == 0)
-            return &w[i + 1];
-    for (int32_t i = first; i < c->command->n && w[i].text[0] != '-'; i++)
-        if (document_is(w[i].text))
-            return &w[i];
+    const struct value_item *given = launch_option(c, "--config");
+    if (given && given->value->text)
+        return given;
+    for (int32_t i = c->script + 1; i < c->command->n && w[i].text[0] != '-'; i++) {
+        if (!document_is(w[i].text))
+            continue;
+        struct value_item *it = ARENA_NEW(t->arena, struct value_item);
+        *it =
+            (struct value_item) { "config", w[i].line,
+                                  value_new_string(t->arena, w[i].text, w[i].line, 0) };
+        return it;
+    }
     return NULL;
 }
 
 const struct value *trainer_command_arguments(struct launch_context *t,
                                               const struct launch_command *c)
 {
-    const struct shell_word *w = trainer_document_word(c);
-    struct value *all = w ? trainer_load_next_to(t, w->text, w->line) : NULL;
-    if (w && !all)
-        launch_add_unresolved(t, "/model", w->line,
+    const struct value_item *file = trainer_document(t, c);
+    const char *name = file ? file->value->text : NULL;
+    struct value *all = name ? trainer_load_next_to(t, name, file->line) : NULL;
+    if (name && !all)
+        launch_add_unresolved(t, "/model", file->line,
                               "config: \"%.80s\" was not found (put it next to the "
                               "script)",
-                              w->text);
+                              name);
     if (!all)
         all = value_new(t->arena, VALUE_DICT, c->command->line, 0);
     for (int32_t i = 0; i < c->options.n; i++) {

@@ -52,6 +52,7 @@ enum user_script_part {
     SCRIPT_CLIPPED,       /* clip_grad_norm_(model.parameters(), 1.0) */
     SCRIPT_BOOSTER,       /* Booster(plugin=...) of Colossal-AI */
     SCRIPT_PRODUCTS,      /* torch.set_float32_matmul_precision("high") */
+    SCRIPT_FROZEN, /* parameter.requires_grad = False, model.requires_grad_(False) */
     SCRIPT_PARTS
 };
 
@@ -70,8 +71,9 @@ struct user_script {
 struct user_script_start {
     const char *name, *text; /* of its file */
     int64_t line;            /* at which that is named: what is taken of it is there */
-    const struct value *given; /* its options (dialect/source/python.h) */
-    const struct value *words; /* of sys.argv; NULL: not known */
+    const struct value *given;       /* its options (dialect/source/python.h) */
+    const struct value *words;       /* of sys.argv; NULL: not known */
+    const struct value *environment; /* set by who starts it; NULL: not known */
 };
 
 /* Gathers the text of a program as it is started: what it is given goes before its own

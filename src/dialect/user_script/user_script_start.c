@@ -47,6 +47,7 @@ static int read_text(struct python *p, struct arena *arena, const struct launch 
         .same = user_script_same,
         .given = s->given,
         .words = s->words,
+        .environment = s->environment,
         .gpu = { l->gpus, l->arch, ranks },
         .modules = launch_imports(&imports, l, s->name),
     };
@@ -97,16 +98,18 @@ static void place_words(struct launch_context *t, struct user_script *g,
     strbuf_release(&own);
 }
 
-/* Whether a word of the text is the field that an option is, by whatever name. */
+/* Whether a word of the text is the field that an option is, by whatever name. tf32 rounds
+ * what stays fp32, and says of no precision that there is none. */
 static bool is_made(const struct user_script *g, const char *option)
 {
+    static const char *const rounds[] = { "tf32", "allow_tf32", NULL };
     const struct dialect_option *o = dialect_option_of(trl_tables, "", option), *w;
     for (int32_t i = 0; o && o->pointer && i < g->words->n; i++) {
         const struct value_item *it = &g->words->items[i];
         w = dialect_option_of(trl_tables, "", it->key);
         if (w && w->pointer && strcmp(w->pointer, o->pointer) == 0 &&
             it->value->kind != VALUE_UNKNOWN && !launch_is_off(it->value) &&
-            strcmp(it->key, option) != 0)
+            strcmp(it->key, option) != 0 && !names_listed(rounds, it->key))
             return true;
     }
     return !o;
@@ -240,10 +243,11 @@ static bool has_document(const struct dialect_input *in)
     struct cfg_loader loader;
     struct launch l = *in->context->l;
     struct launch_context t = { .l = &l, .arena = in->context->arena };
-    const struct shell_word *w = trainer_document_word(in->command);
+    const struct value_item *it = trainer_document(&t, in->command);
+    const char *name = it ? it->value->text : NULL;
     cfg_loader_init(&loader);
     l.loader = &loader;
-    struct value *v = w ? trainer_load_next_to(&t, w->text, w->line) : NULL;
+    struct value *v = name ? trainer_load_next_to(&t, name, it->line) : NULL;
     const struct dialect_input document = { .source = DIALECT_DOCUMENT, .root = v };
     bool is_one = v && (trl_recognises(&document) || trainer_recognises(&document));
     cfg_loader_release(&loader);
@@ -281,6 +285,24 @@ static struct value *words_of(struct launch_context *t, const struct launch_comm
     return list;
 }
 
+/* os.environ: what the script sets, and what is set for the command alone. Lines of
+ * elsewhere are negative (dialect/source/python.h). */
+static struct value *environment_of(struct launch_context *t,
+                                    const struct launch_command *c)
+{
+    const struct shell *s = c->shell;
+    const struct shell_command *own = c->command;
+    struct value *all = value_new(t->arena, VALUE_DICT, own->line, 0);
+    for (int64_t i = 0; i < s->bindings.n + own->n_own; i++) {
+        const struct shell_binding *b =
+            i < s->bindings.n ? &s->bindings.v[i] : &own->own[i - s->bindings.n];
+        if (launch_variable(c, b->name) == b && b->value)
+            value_add(t->arena, all, b->name, b->line,
+                      value_new_string(t->arena, b->value, -b->line, 0));
+    }
+    return all;
+}
+
 /* Without its text: what a document and options say, of the method that its name has. */
 static void read_options(struct launch_context *t, const struct launch_command *c,
                          const char *name, const struct value *given)
@@ -305,11 +327,12 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         .line = c->command->words[c->script].line,
         .given = given,
         .words = words_of(t, c),
+        .environment = environment_of(t, c),
     };
     struct user_script g;
     if (user_script_refuses(t, &start))
         return;
-    if (trainer_document_word(c) && launch_is_unresolved(t, "/model"))
+    if (trainer_document(t, c) && launch_is_unresolved(t, "/model"))
         user_script_ask(t, start.line, "the document that the command names gives it");
     if (start.text && user_script_load(&g, t, &start)) {
         const char *program = launch_last_part(start.name);
