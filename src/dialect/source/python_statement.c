@@ -1,4 +1,5 @@
 /* Statements of Python source. */
+#include "base/names.h"
 #include "dialect/source/python_parse.h"
 
 #include <inttypes.h>
@@ -76,9 +77,23 @@ static struct value *object_of(struct python_parser *r, const char *path,
     return x;
 }
 
+/* x.requires_grad = False: an attribute of a wanted name, kept as a call that is given the
+ * value. */
+static void record_attribute(struct python_parser *r, const struct target *t,
+                             struct value *v)
+{
+    const char *dot = strrchr(t->name, '.');
+    if (!dot || t->n_keys || !names_listed(r->wanted->calls, dot + 1))
+        return;
+    struct value *arguments = python_new(r, VALUE_DICT, t->line);
+    python_put(r, arguments, "0", t->line, v);
+    python_record(r, t->name, t->line, NULL, arguments);
+}
+
 static void assign(struct python_parser *r, const struct target *t, struct value *v)
 {
     const char *member;
+    record_attribute(r, t, v);
     struct value *x = t->n_keys == 0 ? object_of(r, t->name, &member) : NULL;
     x = x ? x : holder(r, t->name, &member);
     if (x && member && t->n_keys == 0) {

@@ -210,6 +210,7 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     user_script_take_lengths(t, g);
     user_script_note_unsloth(t, g);
     user_script_name_left(t, g);
+    user_script_ask_frozen(t, g);
 }
 
 /* A file of its own ---------------------------------------------------------------- */

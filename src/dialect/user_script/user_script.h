@@ -13,6 +13,7 @@
  *     user_script_own      options of the program's own that decide what is simulated
  *     user_script_unknown  a command whose options no dialect has
  *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
+ *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
@@ -163,6 +164,10 @@ bool user_script_trains(const struct user_script *g);
 bool user_script_loops(const struct user_script *g);
 void user_script_ask_batch(struct launch_context *t, const struct user_script *g);
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g);
+
+/* user_script_frozen.c: after the words, asks which parameters a text freezes, unless it
+ * trains adapters. */
+void user_script_ask_frozen(struct launch_context *t, const struct user_script *g);
 
 /* After the words: the length at which the text's calls of tokenizers cut, or the
  * number that it binds to a usual name. */

@@ -1,0 +1,46 @@
+/* Parameters that a text switches off: param.requires_grad = False in a loop over names,
+ * module.requires_grad_(False). Which these are is not read. */
+#include "dialect/peft/peft.h"
+#include "dialect/user_script/user_script.h"
+
+#include <string.h>
+
+/* Of a second model, which is asked for elsewhere: "ref_model.requires_grad_". */
+static bool is_second(const char *path)
+{
+    static const char *const parts[] = { "ref_",   "reference", "teacher",
+                                         "reward", "old_",      "target_" };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(path, parts[i]))
+            return true;
+    return false;
+}
+
+/* The first that is switched off for certain; NULL. */
+static const struct python_call *switched_off(const struct python *p)
+{
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        const struct value *v = user_script_given(c, "requires_grad", "0");
+        if (user_script_part_of(c) == SCRIPT_FROZEN && !c->quoted && v &&
+            v->kind == VALUE_BOOL && !v->integer && !is_second(c->function))
+            return c;
+    }
+    return NULL;
+}
+
+void user_script_ask_frozen(struct launch_context *t, const struct user_script *g)
+{
+    static const char at[] = "/training/frozen";
+    const struct python_call *c = switched_off(g->python);
+    if (!c || t->adapters || launch_has(t, PEFT_LORA) ||
+        launch_is_unresolved(t, PEFT_LORA) || launch_has(t, at) ||
+        launch_is_unresolved(t, at))
+        return;
+    launch_add_unresolved(
+        t, at, g->line ? g->line : c->line,
+        "%.60s = False at line %lld: which parameters are frozen is not "
+        "read; [] is none, and \"vision_tower\" and \"projector\" are "
+        "parts of which it is simulated",
+        c->function, (long long)c->line);
+}
