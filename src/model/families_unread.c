@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 /* Words that change layers or add parts, where the family has no row for them: what they
@@ -67,6 +68,7 @@ static const char *const harmless[] = {
     "partial_rotary_factor",
     "*dtype*",
     "*_map",
+    "*_plan",
     "*dropout*",
     "*_pdrop*",
     "*dropout",
@@ -96,7 +98,9 @@ static const char *const harmless[] = {
     "max_position_embeddings",
     "max_length",
     "min_length",
-    "num_beams*",
+    "num_beam*",
+    "pooler_*",
+    "encoder_stride",
     "length_penalty",
     "no_repeat_ngram_size",
     "early_stopping",
@@ -245,19 +249,6 @@ static const char *const harmless[] = {
     "use_pos_enc",
 };
 
-static bool fits(const char *pattern, const char *word)
-{
-    for (; *pattern && *pattern != '*'; pattern++, word++)
-        if (*pattern != *word)
-            return false;
-    if (!*pattern)
-        return !*word;
-    for (; *word; word++)
-        if (fits(pattern + 1, word))
-            return true;
-    return fits(pattern + 1, word);
-}
-
 static bool has_row(const struct family *family, const char *key)
 {
     for (const struct family_field *f = family->fields; f->key; f++) {
@@ -310,7 +301,7 @@ static int refuse_change(struct cfg root, const struct family *family, int i)
 static bool is_harmless(const char *key)
 {
     for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
-        if (fits(harmless[i], key))
+        if (fnmatch(harmless[i], key, 0) == 0)
             return true;
     return false;
 }
