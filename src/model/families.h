@@ -20,7 +20,9 @@ enum family_type {
     FAMILY_EACH,        /* FAMILY_INT, or an array of equal ones */
     FAMILY_PATTERN,     /* struct family_pattern: letters, or an array of words */
     FAMILY_MEMBERS,     /* the same: an array of the layers that attend */
+    FAMILY_MLP_TYPES,   /* no member: "dense" or "sparse" for each layer */
     FAMILY_NOTED,       /* no member: warned of where it is there, and not 0 or false */
+    FAMILY_ELSEWHERE,   /* no member: goes with another row, or vision.c reads it */
 };
 
 /* Layers by "layer_types". */
@@ -53,8 +55,10 @@ struct family_picture {
     int64_t merge;       /* patches of a side that become one token; 0: one */
     int64_t patches;     /* of a picture; finish sets it */
     int64_t class_tokens;
-    int64_t inner; /* layers whose results are projected, too */
-    bool learned;  /* positions */
+    int64_t registers;     /* tokens that are learned, and have no place */
+    int64_t rows, columns; /* of a table of positions; 0: not said */
+    int64_t inner;         /* layers whose results are projected, too */
+    bool learned;          /* positions */
     bool out_bias;
 };
 
@@ -123,13 +127,14 @@ struct family {
     struct family_raw usual;                /* what a file leaves unsaid */
     const struct family_field *fields;      /* ended by a NULL key */
     void (*finish)(struct family_raw *raw); /* NULL: nothing to derive */
+    const char *alone; /* what is left out where it is the whole model; or NULL */
 };
 
 /* Ended by a NULL name each. */
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
     families_recent[], families_kin[], families_experts[], families_state[],
     families_linear[], families_gemma[], families_diffusion[], families_vision[],
-    families_megatron[];
+    families_megatron[], families_more[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);
@@ -156,6 +161,9 @@ int families_read_types(struct cfg list, struct family_layers *layers);
 int families_read_pattern(struct cfg value, struct family_pattern *p);
 int families_read_members(struct cfg value, struct family_pattern *p);
 int families_read_items(struct cfg value, struct family_items *items);
+
+/* "mlp_layer_types", as transformers 5 writes it: sets the layers without experts. */
+int families_read_mlps(struct cfg list, struct family_raw *raw);
 
 /* Refuses what the file says that changes the model and that the family has no row for
  * (`m`: as it was read); warns of other words that none reads. -1 after reporting. */

@@ -27,6 +27,8 @@ static const struct family_field deepseek_fields[] = {
     WORD("n_shared_experts", shared_experts, 0, EXPERTS_MAX),
     WORD("moe_layer_freq", sparse_step, 1, LAYERS_MAX),
     COUNT("first_k_dense_replace", NULL, mlp.dense_layers, LAYERS_MAX),
+    MLP_TYPES,
+    ELSEWHERE("qk_head_dim"), /* the sum of both parts */
     OR_NONE("q_lora_rank", attention.latent_q, WIDTH_MAX),
     SIZE("kv_lora_rank", NULL, attention.latent_kv, true, WIDTH_MAX),
     SIZE("qk_rope_head_dim", NULL, attention.latent_rope, true, WIDTH_MAX),
@@ -132,6 +134,7 @@ static const struct family_field glm_fields[] = {
     EXPERTS("n_routed_experts", "num_experts_per_tok"),
     WORD("n_shared_experts", shared_experts, 0, EXPERTS_MAX),
     COUNT("first_k_dense_replace", NULL, mlp.dense_layers, LAYERS_MAX),
+    MLP_TYPES,
     FLAG("attention_bias", m.attention.qkv_bias),
     FLAG("use_qk_norm", qk_norm),
     FURTHER,

@@ -129,6 +129,7 @@ static const struct family_field exaone_fields[] = {
     GROUPED_EXPERTS("num_experts"),
     WORD("num_shared_experts", shared_experts, 0, EXPERTS_MAX),
     COUNT("first_k_dense_replace", NULL, mlp.dense_layers, LAYERS_MAX),
+    MLP_TYPES,
     WINDOW("sliding_window"),
     LAYER_TYPES,
     COUNT("num_nextn_predict_layers", NULL, mtp_given, MTP_MAX),

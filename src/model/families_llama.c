@@ -75,14 +75,15 @@ static void starcoder2_finish(struct family_raw *raw)
     LLAMA_SIZES, WINDOW("sliding_window"), LAYER_TYPES, \
         FLAG("use_sliding_window", windows),            \
         WORD("max_window_layers", full_first, 0, LAYERS_MAX), ACTIVATION("hidden_act")
-#define QWEN_EXPERTS                                                        \
-    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),        \
-        EXPERTS("num_experts", "num_experts_per_tok"),                      \
-        SIZE("intermediate_size", NULL, mlp.dense_width, false, WIDTH_MAX), \
-        WORD("decoder_sparse_step", sparse_step, 1, LAYERS_MAX),            \
-    {                                                                       \
-        .key = "mlp_only_layers", .type = FAMILY_LENGTH,                    \
-        .at = offsetof(R, listed_dense)                                     \
+#define QWEN_EXPERTS                                                                 \
+    SIZE("moe_intermediate_size", NULL, mlp.width, true, WIDTH_MAX),                 \
+        SIZE("num_experts", "num_local_experts", mlp.experts, true, EXPERTS_MAX),    \
+        SIZE("num_experts_per_tok", NULL, mlp.experts_per_token, true, EXPERTS_MAX), \
+        SIZE("intermediate_size", NULL, mlp.dense_width, false, WIDTH_MAX),          \
+        WORD("decoder_sparse_step", sparse_step, 1, LAYERS_MAX),                     \
+    {                                                                                \
+        .key = "mlp_only_layers", .type = FAMILY_LENGTH,                             \
+        .at = offsetof(R, listed_dense)                                              \
     }
 
 static const struct family_field qwen2_fields[] = { QWEN_SIZES, LLAMA_FFN, FIELDS_END };
@@ -135,7 +136,7 @@ static void qwen3_finish(struct family_raw *raw)
 {
     qwen2_finish(raw);
     families_llama(raw);
-    raw->m.attention.q_norm = raw->m.attention.k_norm = raw->m.attention.head_dim;
+    raw->m.attention.q_norm = raw->m.attention.k_norm = families_head_dim(&raw->m);
 }
 
 static void qwen3_moe_finish(struct family_raw *raw)
@@ -294,7 +295,8 @@ const struct family families_llama_line[] = {
     FAMILY("qwen2_moe", qwen2_moe_fields, qwen2_moe_finish, QWEN2,
            .mlp.shared_scale = true),
     FAMILY("qwen3", qwen3_fields, qwen3_finish, QWEN3),
-    FAMILY("qwen3_moe", qwen3_moe_fields, qwen3_moe_finish, QWEN3),
+    FAMILY("qwen3_moe", qwen3_moe_fields, qwen3_moe_finish, LLAMA,
+           .attention.window = 4096),
     FAMILY("phi3", phi3_fields, families_windows, LLAMA, .attention.fused_qkv = true,
            .mlp.fused_gate = true),
     FAMILY("gemma", gemma_fields, families_llama, GEMMA),

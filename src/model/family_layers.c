@@ -2,6 +2,7 @@
 #include "model/families.h"
 #include "model/pattern.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* Sliding and full attention, counted. */
@@ -26,6 +27,35 @@ int families_read_types(struct cfg list, struct family_layers *layers)
         layers->of[layers->n] = sliding;
         layers->sliding += sliding;
     }
+    return 0;
+}
+
+int families_read_mlps(struct cfg list, struct family_raw *raw)
+{
+    const char *word;
+    int64_t n = 0, dense = 0, leading = 0;
+    if (!cfg_is_array(list))
+        return cfg_error(list, DIAG_WRONG_TYPE,
+                         "the MLPs of all layers are an array of words");
+    for (struct cfg item = cfg_at(list, 0); cfg_present(item);
+         item = cfg_at(list, ++n)) {
+        if (cfg_string(item, &word) < 0)
+            return -1;
+        bool plain = strcmp(word, "dense") == 0;
+        if (!plain && strcmp(word, "sparse") != 0)
+            return cfg_error(item, DIAG_NOT_SIMULATED,
+                             "an MLP of \"%s\" is not modelled (\"dense\" and "
+                             "\"sparse\" are)",
+                             word);
+        leading += plain && leading == n;
+        dense += plain;
+    }
+    if (n != raw->m.layers)
+        return cfg_error(list, DIAG_CONTRADICTION,
+                         "%" PRId64 " MLPs are listed, for %" PRId64 " layers", n,
+                         raw->m.layers);
+    raw->m.mlp.dense_layers = dense;
+    raw->interleaved = dense > leading;
     return 0;
 }
 

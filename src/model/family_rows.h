@@ -49,6 +49,10 @@
     {                                                                               \
         .key = "layer_types", .type = FAMILY_LAYER_TYPES, .at = offsetof(R, listed) \
     }
+#define MLP_TYPES                                          \
+    {                                                      \
+        .key = "mlp_layer_types", .type = FAMILY_MLP_TYPES \
+    }
 #define FIELDS_END  \
     {               \
         .key = NULL \
@@ -78,6 +82,11 @@ enum {
 #define NOTED(k, text)                                  \
     {                                                   \
         .key = (k), .type = FAMILY_NOTED, .why = (text) \
+    }
+/* A word that goes with another row, or that vision.c reads. */
+#define ELSEWHERE(k)                         \
+    {                                        \
+        .key = (k), .type = FAMILY_ELSEWHERE \
     }
 /* One number, or a list with the same number for each layer. */
 #define EACH(k, a, member, least, most)                                           \

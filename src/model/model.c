@@ -210,6 +210,8 @@ static int read_field(struct cfg root, const struct family_field *fields,
     case FAMILY_NOTED:
         note(value, f);
         break;
+    case FAMILY_ELSEWHERE:
+        break;
     case FAMILY_PATTERN:
         if (families_read_pattern(value, (struct family_pattern *)(void *)member) < 0)
             return -1;
@@ -218,6 +220,8 @@ static int read_field(struct cfg root, const struct family_field *fields,
         break;
     case FAMILY_MEMBERS:
         return families_read_members(value, (struct family_pattern *)(void *)member);
+    case FAMILY_MLP_TYPES:
+        return families_read_mlps(value, raw);
     case FAMILY_LAYER_TYPES:
         return families_read_types(value, (struct family_layers *)(void *)member);
     }
@@ -410,6 +414,8 @@ static int read_model(struct model *m, struct cfg root)
     if (vision ? vision_read(&raw.m, root, vision, read_part) < 0
                : !family || read_part(&raw, root, family, NULL) < 0)
         return -1;
+    if (family && family->alone)
+        cfg_warn(root, DIAG_NOT_SIMULATED, "%s", family->alone);
     struct err err = { 0 };
     raw.m.parameters = model_count(&raw.m, &err);
     if (!raw.m.parameters)

@@ -31,7 +31,11 @@ static json_t *value_schema(const struct family_field *f)
                          "array", "items", "type", "integer", "minimum",
                          (json_int_t)f->min, "maximum", (json_int_t)f->max, "minimum",
                          (json_int_t)f->min, "maximum", (json_int_t)f->max);
+    case FAMILY_MLP_TYPES:
+        return json_pack("{s:s, s:{s:[s,s]}}", "type", "array", "items", "enum",
+                         "dense", "sparse");
     case FAMILY_NOTED:
+    case FAMILY_ELSEWHERE:
         return json_object();
     case FAMILY_REAL:
         return json_pack("{s:s, s:i, s:I}", "type", "number", "minimum", 0, "maximum",
