@@ -22,9 +22,106 @@ static const struct family_field vit_fields[] = {
     FLAG("qk_normalization", qk_norm),
     TEXT("norm_type", normalization),
     EACH("merge_kernel_size", NULL, picture.merge, 1, 64),
-    NOTED("num_register_tokens", "register tokens are not modelled: they are left out"),
+    WORD("num_register_tokens", picture.registers, 0, 1024),
+    NOTED("vision_use_head", "the pooling of a classifier's head is left out"),
+    ELSEWHERE("projection_dim"), /* of the pair's vectors */
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* Llama 4's, with what follows it. */
+static const struct family_field llama4_fields[] = {
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("intermediate_size", NULL, mlp.width, false, WIDTH_MAX),
+    PICTURE,
+    ELSEWHERE("projector_input_dim"),
+    ELSEWHERE("projector_output_dim"),
+    ELSEWHERE("vision_output_dim"), /* projector_output_dim's columns */
+    ELSEWHERE("pixel_shuffle_ratio"),
+    ELSEWHERE("projector_dropout"),
+    NOTED("multi_modal_projector_bias", "a bias of the projector is left out"),
+    ELSEWHERE("vision_feature_layer"),
+    ELSEWHERE("vision_feature_select_strategy"),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* Kimi's, and Kimi K2.5's names for it. */
+static const struct family_field moonvit_fields[] = {
+    SIZE("num_hidden_layers", "vt_num_hidden_layers", layers, true, LAYERS_MAX),
+    SIZE("hidden_size", "vt_hidden_size", hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", "vt_num_attention_heads", attention.heads, true,
+         HEADS_MAX),
+    SIZE("intermediate_size", "vt_intermediate_size", mlp.width, false, WIDTH_MAX),
+    PICTURE,
+    EACH("merge_kernel_size", NULL, picture.merge, 1, 64),
+    WORD("init_pos_emb_height", picture.rows, 1, 1 << 12),
+    WORD("init_pos_emb_width", picture.columns, 1, 1 << 12),
+    WORD("pos_emb_height", picture.rows, 1, 1 << 12),
+    WORD("pos_emb_width", picture.columns, 1, 1 << 12),
+    ELSEWHERE("init_pos_emb_time"), /* computed */
+    ELSEWHERE("pos_emb_time"),
+    ELSEWHERE("pos_emb_type"),
+    ELSEWHERE("merge_type"),
+    ELSEWHERE("mm_projector_type"),
+    ELSEWHERE("mm_hidden_size"),
+    ELSEWHERE("text_hidden_size"),
+    ELSEWHERE("projector_hidden_act"),
+    ELSEWHERE("projector_ln_eps"),
+    ELSEWHERE("video_attn_type"),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* SigLIP 2 with pictures of any shape: so many patches at most. */
+static const struct family_field siglip2_fields[] = {
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("intermediate_size", NULL, mlp.width, false, WIDTH_MAX),
+    PICTURE,
+    SIZE("num_patches", NULL, ends.positions, false, POSITIONS_MAX),
     NOTED("vision_use_head", "the pooling of a classifier's head is left out"),
     ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* DINOv3: rotary positions; the biases of its products are chosen one by one. */
+static const struct family_field dinov3_fields[] = {
+    SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),
+    SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    SIZE("intermediate_size", NULL, mlp.width, false, WIDTH_MAX),
+    PICTURE,
+    FLAG("query_bias", m.attention.qkv_bias),
+    ELSEWHERE("key_bias"), /* one is counted where queries have one */
+    ELSEWHERE("value_bias"),
+    FLAG("proj_bias", m.attention.out_bias),
+    FLAG("mlp_bias", m.mlp.bias),
+    FLAG("use_gated_mlp", m.mlp.gated),
+    WORD("num_register_tokens", picture.registers, 0, 1024),
+    NOTED("layerscale_value", "scales of the layers' results are left out: two numbers "
+                              "a column and layer"),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* Whisper's encoder, by itself. Its key projections have no bias; one is counted. */
+static const struct family_field sound_fields[] = {
+    SIZE("d_model", "hidden_size", hidden, true, WIDTH_MAX),
+    SIZE("encoder_layers", "num_hidden_layers", layers, true, LAYERS_MAX),
+    SIZE("encoder_attention_heads", "num_attention_heads", attention.heads, true,
+         HEADS_MAX),
+    SIZE("encoder_ffn_dim", "intermediate_size", mlp.width, true, WIDTH_MAX),
+    SIZE("num_mel_bins", NULL, ends.patch, false, 4096),
+    WORD("max_source_positions", picture.patches, 1, POSITIONS_MAX),
+    ELSEWHERE("n_window"), /* attention is within windows of sounds */
+    ELSEWHERE("output_dim"),
+    DROP("dropout", hidden_dropout),
+    DROP("attention_dropout", attention.dropout),
+    ACTIVATION("activation_function"),
     FIELDS_END,
 };
 
@@ -38,7 +135,7 @@ static const struct family_field dinov2_fields[] = {
     FLAG("use_swiglu_ffn", m.mlp.gated),
     NOTED("layerscale_value", "scales of the layers' results are left out: two numbers "
                               "a column and layer"),
-    NOTED("num_register_tokens", "register tokens are not modelled: they are left out"),
+    WORD("num_register_tokens", picture.registers, 0, 1024),
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };
@@ -49,6 +146,8 @@ static const struct family_field qwen2_fields[] = {
     SIZE("depth", NULL, layers, true, LAYERS_MAX),
     SIZE("embed_dim", NULL, hidden, true, WIDTH_MAX),
     SIZE("num_heads", NULL, attention.heads, true, HEADS_MAX),
+    WORD("mlp_ratio", expansion, 1, 1024),
+    ELSEWHERE("hidden_size"), /* the language model's */
     PICTURE,
     WORD("temporal_patch_size", picture.frames, 1, 64),
     WORD("spatial_merge_size", picture.merge, 1, 64),
@@ -66,6 +165,8 @@ static const struct family_field qwen3_fields[] = {
     WORD("spatial_merge_size", picture.merge, 1, 64),
     NOTED("window_size", "windows of the vision tower's attention are not modelled: "
                          "each patch attends to all of its picture"),
+    ELSEWHERE("fullatt_block_indexes"),
+    ELSEWHERE("out_hidden_size"), /* the language model's */
     { .key = "deepstack_visual_indexes",
       .type = FAMILY_LENGTH,
       .at = offsetof(R, picture.inner) },
@@ -109,12 +210,20 @@ static void vision_finish(struct family_raw *raw)
     struct model *m = &raw->m;
     struct family_picture *p = &raw->picture;
     int64_t across = p->side / p->patch;
+    if (raw->expansion)
+        m->mlp.width = raw->expansion * m->hidden;
     p->patches = across * across;
     m->ends.patch = CHANNELS * (p->frames ? p->frames : 1) * p->patch * p->patch;
     if (p->learned) { /* a class token's numbers are learned, too */
         m->ends.positions = p->patches + 2 * p->class_tokens;
         m->ends.positions_unused = p->class_tokens;
     }
+    if (p->rows && p->columns) {
+        m->ends.positions = p->rows * p->columns;
+        m->ends.positions_stretched = true;
+    }
+    m->ends.positions += p->registers; /* with none of their own */
+    p->class_tokens += p->registers;
     m->attention.out_bias |= p->out_bias;
     if (raw->qk_norm)
         families_wide_norms(m);
@@ -141,8 +250,46 @@ static void dinov2_finish(struct family_raw *raw)
     vision_finish(raw);
 }
 
+/* Rotary positions, so none is learned; rows of the class token and of registers are left
+ * out. */
+static void dinov3_finish(struct family_raw *raw)
+{
+    vision_finish(raw);
+    raw->m.ends.positions = 0;
+}
+
+static void siglip2_finish(struct family_raw *raw)
+{
+    vision_finish(raw);
+    raw->m.ends.positions_stretched = true;
+}
+
+/* Two convolutions of three frames make the rows of the first product; positions are
+ * held, and never trained. */
+static void sound_finish(struct family_raw *raw)
+{
+    enum { KERNEL = 3 };
+    struct model *m = &raw->m;
+    m->ends.patch = KERNEL * (m->ends.patch + m->hidden);
+    m->idle = raw->picture.patches * m->hidden;
+}
+
 #define TOWER .arch = MODEL_ENCODER, .ends.head = MODEL_HEAD_CLASS
 #define BIASES .attention.qkv_bias = true, .attention.out_bias = true, .mlp.bias = true
+#define POOL                                                                     \
+    "the pooling of SiglipVisionModel's own head is left out (a classifier has " \
+    "none)"
+#define MERGER                                                                   \
+    "what hands the result to a language model is left out (the config.json of " \
+    "the whole has it)"
+/* `why`: what is left out of one that is the whole model. */
+#define PART(word, table, why, ...)                                                 \
+    {                                                                               \
+        .name = (word), .fields = (table), .finish = vision_finish, .alone = (why), \
+        .usual = {                                                                  \
+            __VA_ARGS__                                                             \
+        }                                                                           \
+    }
 #define VISION(word, table, ...)                                               \
     {                                                                          \
         .name = (word), .fields = (table), .finish = vision_finish, .usual = { \
@@ -186,14 +333,53 @@ const struct family families_vision[] = {
       .usual = { .m = { TOWER, BASE, BIASES, .norms.final = true,
                         .ends.patch_bias = true },
                  .picture = { 224, 14, .learned = true, .class_tokens = 1 } } },
+    VISION("vit_msn", vit_fields,
+           .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
+           .picture = { 224, 16, .learned = true, .class_tokens = 1 }),
+    VISION("ijepa", vit_fields,
+           .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
+           .picture = { 224, 16, .learned = true }),
+    { .name = "dinov2_with_registers",
+      .fields = dinov2_fields,
+      .finish = dinov2_finish,
+      .usual = { .m = { TOWER, BASE, BIASES, .norms.final = true,
+                        .ends.patch_bias = true },
+                 .picture = { 224, 16, .learned = true, .class_tokens = 1,
+                              .registers = 4 } } },
+    { .name = "dinov3_vit",
+      .fields = dinov3_fields,
+      .finish = dinov3_finish,
+      .usual = { .m = { TOWER, BIASES, .layers = 12, .hidden = 384,
+                        .attention.heads = 6, .mlp.width = 1536, .norms.final = true,
+                        .ends.patch_bias = true, .attention.rotary = true },
+                 .picture = { 224, 16, .class_tokens = 1 } } },
+    { .name = "siglip2_vision_model",
+      .fields = siglip2_fields,
+      .finish = siglip2_finish,
+      .alone = POOL,
+      .usual = { .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                        .ends.patch_bias = true, .ends.positions = 256 },
+                 .picture = { 256, 16 } } },
+    { .name = "qwen2_audio_encoder",
+      .fields = sound_fields,
+      .finish = sound_finish,
+      .usual = { .m = { TOWER, BIASES, .norms.final = true, .ends.patch = 128,
+                        .ends.patch_bias = true },
+                 .picture = { .patch = 1, .patches = 1500 } } },
+    { .name = "voxtral_encoder",
+      .fields = sound_fields,
+      .finish = sound_finish,
+      .usual = { .m = { TOWER, BIASES, .norms.final = true, .ends.patch = 128,
+                        .ends.patch_bias = true },
+                 .picture = { .patch = 1, .patches = 1500 } } },
     VISION("clip_vision_model", vit_fields,
            .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
                   .norms.embedding = true },
            .picture = { 224, 32, .learned = true, .class_tokens = 1 }),
-    VISION("siglip_vision_model", vit_fields,
-           .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
-                  .ends.patch_bias = true },
-           .picture = { 224, 16, .learned = true }),
+    PART("siglip_vision_model", vit_fields, POOL,
+         .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                .ends.patch_bias = true },
+         .picture = { 224, 16, .learned = true }),
     VISION("idefics3_vision", vit_fields,
            .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
                   .ends.patch_bias = true },
@@ -202,12 +388,12 @@ const struct family families_vision[] = {
            .m = { TOWER, BIASES, .layers = 24, .hidden = 1024, .attention.heads = 16,
                   .mlp.width = 4096, .ends.patch_bias = true },
            .picture = { 448, 14, .learned = true, .class_tokens = 1 }),
-    VISION("llama4_vision_model", vit_fields,
+    VISION("llama4_vision_model", llama4_fields,
            .m = { TOWER, BIASES, .layers = 34, .hidden = 768, .attention.heads = 16,
                   .mlp.width = 5632, .norms.final = true, .norms.embedding = true,
                   .attention.rotary = true },
            .picture = { 448, 14, .learned = true, .class_tokens = 1 }),
-    VISION("moonvit", vit_fields,
+    VISION("moonvit", moonvit_fields,
            .m = { TOWER, BIASES, .layers = 27, .hidden = 1152, .attention.heads = 16,
                   .mlp.width = 4304, .norms.final = true, .ends.patch_bias = true,
                   .ends.positions = 64 * 64, .ends.positions_stretched = true,
@@ -218,15 +404,15 @@ const struct family families_vision[] = {
                   .mlp.width = 4096, .mlp.gated = true, .norms.rms = true,
                   .norms.embedding = true, .attention.rotary = true },
            .picture = { 1024, 16 }),
-    VISION("qwen2_vl_vision", qwen2_fields,
-           .m = { TOWER, BIASES, .layers = 32, .hidden = 1280, .attention.heads = 16,
-                  .attention.rotary = true, .attention.fused_qkv = true },
-           .picture = { 896, 14, .frames = 2, .merge = 2 }),
-    VISION("qwen2_5_vl_vision", qwen3_fields,
-           .m = { TOWER, BIASES, .layers = 32, .hidden = 1280, .attention.heads = 16,
-                  .mlp.width = 3420, .mlp.gated = true, .norms.rms = true,
-                  .attention.rotary = true, .attention.fused_qkv = true },
-           .picture = { 896, 14, .frames = 2, .merge = 2 }),
+    PART("qwen2_vl_vision", qwen2_fields, MERGER,
+         .m = { TOWER, BIASES, .layers = 32, .hidden = 1280, .attention.heads = 16,
+                .attention.rotary = true, .attention.fused_qkv = true },
+         .picture = { 896, 14, .frames = 2, .merge = 2 }),
+    PART("qwen2_5_vl_vision", qwen3_fields, MERGER,
+         .m = { TOWER, BIASES, .layers = 32, .hidden = 1280, .attention.heads = 16,
+                .mlp.width = 3420, .mlp.gated = true, .norms.rms = true,
+                .attention.rotary = true, .attention.fused_qkv = true },
+         .picture = { 896, 14, .frames = 2, .merge = 2 }),
     { .name = "gemma4_vision",
       .fields = gemma4_fields,
       .finish = gemma4_finish,
@@ -236,11 +422,11 @@ const struct family families_vision[] = {
                         .ends.positions_stretched = true, .attention.rotary = true,
                         .attention.value_norm = true },
                  .picture = { 768, 16, .merge = 3 } } },
-    VISION("qwen3_vl_vision", qwen3_fields,
-           .m = { TOWER, BIASES, .layers = 27, .hidden = 1152, .attention.heads = 16,
-                  .mlp.width = 4304, .ends.positions_stretched = true,
-                  .ends.patch_bias = true, .attention.rotary = true,
-                  .attention.fused_qkv = true },
-           .picture = { 1024, 16, .frames = 2, .merge = 2 }),
+    PART("qwen3_vl_vision", qwen3_fields, MERGER,
+         .m = { TOWER, BIASES, .layers = 27, .hidden = 1152, .attention.heads = 16,
+                .mlp.width = 4304, .ends.positions_stretched = true,
+                .ends.patch_bias = true, .attention.rotary = true,
+                .attention.fused_qkv = true },
+         .picture = { 1024, 16, .frames = 2, .merge = 2 }),
     { .name = NULL },
 };

@@ -30,7 +30,10 @@ struct vision {
     int64_t tiles;        /* crops of a picture */
     int64_t scales;       /* two towers: numbers that scale their products */
     int64_t merge;        /* patches of a side that become one; 0: the tower's own */
+    int64_t halves;       /* so many patches in a row become one, their mean; 0: one */
     bool sounds;          /* "audio_config" is a tower that reads sounds */
+    const char *reads;    /* where the tower's part is; NULL: "vision_config" */
+    const char *inside;   /* the member that holds both parts; NULL: the root */
 };
 
 /* What LlamaConfig, MistralConfig, Gemma3TextConfig leave unsaid (transformers 4.57). */
@@ -86,6 +89,22 @@ static const struct vision table[] = {
       .projector = PROJECTOR_ADAPTER, .bare = true, .merge = 2 },
     { "kimi_vl", "deepseek_v3", "moonvit", "text_config", .projector = PROJECTOR_MERGER,
       .norm = true },
+    { "kimi_k25", "deepseek_v3", "moonvit", "text_config",
+      .projector = PROJECTOR_MERGER, .norm = true },
+    { "lfm2_vl", "lfm2", "siglip2_vision_model", "text_config",
+      .projector = PROJECTOR_MERGED, .wide_norm = true, .merge = 2 },
+    { "llava_next_video", "llama", "clip_vision_model", "text_config", LLAMA_7B,
+      PROJECTOR_MLP, .tiles = 5 },
+    { "qwen2_audio", "qwen2", "qwen2_audio_encoder", "text_config",
+      .projector = PROJECTOR_LINEAR, .reads = "audio_config", .halves = 2 },
+    { "voxtral", "llama", "voxtral_encoder", "text_config",
+      .projector = PROJECTOR_MERGED, .bare = true, .reads = "audio_config",
+      .merge = 2 },
+    { "qwen2_5_omni", "qwen2", "qwen2_5_vl_vision", "text_config",
+      .projector = PROJECTOR_MERGER, .norm = true, .sounds = true,
+      .inside = "thinker_config" },
+    { "qwen2_5_omni_thinker", "qwen2", "qwen2_5_vl_vision", "text_config",
+      .projector = PROJECTOR_MERGER, .norm = true, .sounds = true },
     { "idefics3", "llama", "idefics3_vision", "text_config",
       .projector = PROJECTOR_SHUFFLE, .bare = true, .merge = 2 },
     { "smolvlm", "llama", "idefics3_vision", "text_config",
@@ -122,6 +141,8 @@ static const struct {
     { "intern_vit_6b", "internvl_vision" },
     { "idefics3", "idefics3_vision" },
     { "smolvlm_vision", "idefics3_vision" },
+    { "qwen2_5_omni_vision_encoder", "qwen2_5_vl_vision" },
+    { "kimi_k25_vision", "moonvit" },
 };
 
 /* The family of a part: what it says, unless that is nothing; NULL after reporting. */
@@ -129,7 +150,8 @@ static const struct family *family_of(struct cfg part, const char *usual)
 {
     const char *word = usual;
     struct cfg said = cfg_get(part, "model_type");
-    if (cfg_present(said) && cfg_string(said, &word) < 0)
+    bool empty = cfg_is_string(said) && !*json_string_value(said.json);
+    if (cfg_present(said) && !empty && cfg_string(said, &word) < 0)
         return NULL;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strcmp(parts[i].said, word) == 0)
@@ -153,9 +175,10 @@ static int64_t number_of(struct cfg root, const char *key, int64_t usual)
 }
 
 static void set_projector(struct model_tower *t, const struct vision *v, int64_t merge,
-                          int64_t h, const int64_t adapter[2])
+                          int64_t h, const int64_t adapter[3])
 {
-    int64_t one = t->model.hidden, all = one * merge * merge;
+    int64_t one = t->model.hidden, all = one * merge * merge,
+            inside = adapter && adapter[2] ? adapter[2] : h;
     const struct {
         int32_t n;
         int64_t widths[MODEL_PROJECTOR_MAX + 1];
@@ -163,7 +186,7 @@ static void set_projector(struct model_tower *t, const struct vision *v, int64_t
         [PROJECTOR_MLP] = { 2, { one, h, h } },
         [PROJECTOR_LINEAR] = { 1, { one, h } },
         [PROJECTOR_MERGER] = { 2, { all, all, h } },
-        [PROJECTOR_MERGED] = { 2, { all, h, h } },
+        [PROJECTOR_MERGED] = { 2, { all, inside, h } },
         [PROJECTOR_THREE] = { 3, { all, one, h, h } },
         [PROJECTOR_ADAPTER] = { 3,
                                 { all, adapter ? adapter[0] : 0,
@@ -210,27 +233,66 @@ static int read_pair(struct model *m, struct model_tower *t, struct cfg root,
     return 0;
 }
 
+static const char *reads(const struct vision *v)
+{
+    return v->reads ? v->reads : "vision_config";
+}
+
+/* "pixel_shuffle_ratio" is one over the patches of a side that become one. */
+static int64_t merge_of(struct cfg part, int64_t usual)
+{
+    double ratio = 0;
+    struct cfg at = cfg_get(part, "pixel_shuffle_ratio");
+    if (!cfg_present(at))
+        return usual;
+    if (cfg_real(at, &ratio, 0, 1) < 0)
+        return -1;
+    int64_t merge = ratio > 0 ? (int64_t)(1 / ratio + 0.5) : 0;
+    if (merge < 1 || (double)merge * ratio != 1) {
+        cfg_error(at, DIAG_OUT_OF_RANGE,
+                  "this is one over a whole number of patches (0.5 merges 2 x 2)");
+        return -1;
+    }
+    return merge;
+}
+
+/* What a file says of the projector itself. */
+static int read_projector(struct model_tower *t, struct cfg root)
+{
+    bool yes = true;
+    struct cfg norm = cfg_get(root, "projector_use_layernorm"),
+               bias = cfg_get(root, "projector_bias");
+    if (cfg_present(norm) && cfg_bool(norm, &yes) < 0)
+        return -1;
+    t->norm = yes ? t->norm : 0;
+    return cfg_present(bias) ? cfg_bool(bias, &t->bias) : 0;
+}
+
 static int read_tower(struct model_tower *t, struct cfg root, const struct vision *v,
                       int64_t h, vision_read_fn *read)
 {
     struct family_raw raw;
-    struct cfg part = cfg_get(root, "vision_config");
+    struct cfg part = cfg_get(root, reads(v));
+    const char *many = v->reads ? "audios_per_sequence" : "images_per_sequence";
     const struct family *family = family_of(part, v->tower);
     if (!family || read(&raw, part, family, NULL) < 0)
         return -1;
     if (!raw.picture.patch)
         return cfg_error(part, DIAG_NOT_SIMULATED,
-                         "a tower of family \"%s\" reads no pictures", family->name);
+                         "a tower of family \"%s\" reads no %s", family->name,
+                         v->reads ? "sounds" : "pictures");
     int64_t merge = raw.picture.merge ? raw.picture.merge : v->merge ? v->merge : 1;
     merge = number_of(root, "spatial_merge_size", merge);
     merge = merge > 0 ? number_of(root, "scale_factor", merge) : merge;
-    int64_t pictures = number_of(root, "images_per_sequence", 1);
+    merge = merge > 0 ? number_of(root, "downsample_factor", merge) : merge;
+    merge = merge > 0 ? merge_of(part, merge) : merge;
+    int64_t pictures = number_of(root, many, 1);
     if (merge < 0 || pictures < 0)
         return -1;
     *t = (struct model_tower) { .model = raw.m };
     t->model.ends.head = MODEL_HEAD_NONE;
     t->patches = raw.picture.patches + raw.picture.class_tokens;
-    t->tokens = raw.picture.patches / (merge * merge);
+    t->tokens = raw.picture.patches / (merge * merge * (v->halves ? v->halves : 1));
     t->tokens = number_of(root, "mm_tokens_per_image", t->tokens);
     t->inner = raw.picture.inner;
     if (t->inner > MODEL_INNER_MAX)
@@ -240,10 +302,22 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     if (v->scales)
         return 0;
     int64_t adapter[] = { number_of(part, "projector_input_dim", ADAPTER),
-                          number_of(part, "projector_output_dim", ADAPTER) };
-    if (adapter[0] < 0 || adapter[1] < 0)
+                          number_of(part, "projector_output_dim", ADAPTER),
+                          number_of(root, "projector_hidden_size", h) };
+    if (adapter[0] < 0 || adapter[1] < 0 || adapter[2] < 0)
         return -1;
     set_projector(t, v, merge, h, adapter);
+    if (read_projector(t, root) < 0)
+        return -1;
+    if (v->reads) {
+        cfg_warn(root, DIAG_ASSUMED,
+                 "%" PRId64 " sound%s a sequence, each of %" PRId64 " frames, %" PRId64
+                 " tokens of the sequence (\"%s\" in the file, "
+                 "\"max_source_positions\" in its audio_config say otherwise)",
+                 pictures, pictures == 1 ? "" : "s", t->patches, t->crops * t->tokens,
+                 many);
+        return 0;
+    }
     cfg_warn(root, DIAG_ASSUMED,
              "%" PRId64 " picture%s a sequence, %" PRId64 " crop%s of %" PRId64
              " x %" PRId64 " pixels, %" PRId64
@@ -259,14 +333,12 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
 /* Gemma 4's tower of sounds, a conformer: convolutions over time and mel bands, layers of
  * two MLPs, attention with a product for relative positions, and a depthwise convolution
  * between products (transformers 5, modeling_gemma4.py, Gemma4AudioModel); and the product
- * that hands its result to the language model of h columns. Counted, and not run. */
-static int read_sounds(struct model *m, struct cfg root)
+ * that hands its result to the language model of h columns. Its parameters; -1 after
+ * reporting. */
+static int64_t count_conformer(struct cfg part, int64_t h)
 {
-    struct cfg part = cfg_get(root, "audio_config");
     struct cfg channels = cfg_get(part, "subsampling_conv_channels");
     int64_t first = 128, second = 32;
-    if (!cfg_is_object(part))
-        return 0;
     int64_t w = number_of(part, "hidden_size", 1024),
             layers = number_of(part, "num_hidden_layers", 12),
             heads = number_of(part, "num_attention_heads", 8),
@@ -281,7 +353,35 @@ static int read_sounds(struct model *m, struct cfg root)
     int64_t layer = 24 * w * w + (9 + kernel) * w + w / heads;
     int64_t before =
         9 * first + first + 9 * first * second + second + first / 4 * second * w;
-    m->idle = before + layers * layer + w * out + out + out * m->hidden;
+    return before + layers * layer + w * out + out + out * h;
+}
+
+/* Qwen2.5-Omni's: Whisper's encoder, a product to "output_dim" columns, and words that
+ * begin and end a sound. */
+static int64_t count_encoder(struct cfg part, vision_read_fn *read)
+{
+    struct family_raw raw;
+    if (read(&raw, part, family_find("qwen2_audio_encoder"), NULL) < 0)
+        return -1;
+    int64_t out = number_of(part, "output_dim", 3584);
+    raw.m.idle = 0; /* positions are computed */
+    return out < 0 ? -1 : model_parameters(&raw.m) + raw.m.hidden * out + out + 2 * out;
+}
+
+/* A tower of sounds next to one of pictures: counted, and not run. */
+static int read_sounds(struct model *m, struct cfg root, vision_read_fn *read)
+{
+    const char *word = "";
+    struct cfg part = cfg_get(root, "audio_config");
+    struct cfg said = cfg_get(part, "model_type");
+    if (!cfg_is_object(part))
+        return 0;
+    if (cfg_present(said) && cfg_string(said, &word) < 0)
+        return -1;
+    bool whisper = strcmp(word, "qwen2_5_omni_audio_encoder") == 0;
+    m->idle = whisper ? count_encoder(part, read) : count_conformer(part, m->hidden);
+    if (m->idle < 0)
+        return -1;
     cfg_warn(
         part, DIAG_NOT_SIMULATED,
         "the tower that reads sounds is held and not run: no sound is in a sequence "
@@ -290,40 +390,76 @@ static int read_sounds(struct model *m, struct cfg root)
     return 0;
 }
 
-int vision_read(struct model *m, struct cfg root, const struct vision *v,
+/* The part that is read, of a file that holds others, too. */
+static struct cfg inside_of(struct cfg root, const struct vision *v)
+{
+    struct cfg inside = v->inside ? cfg_get(root, v->inside) : root;
+    if (!v->inside)
+        return root;
+    if (!cfg_is_object(inside))
+        cfg_error(root, DIAG_MISSING, "\"%s\" is missing", v->inside);
+    else if (cfg_is_object(cfg_get(root, "talker_config")))
+        cfg_warn(root, DIAG_NOT_SIMULATED,
+                 "the part that reads (\"%s\") is trained; the talker and what makes "
+                 "sounds of its words are left out",
+                 v->inside);
+    return inside;
+}
+
+/* What the whole's class says of a language model whose file says less. */
+static void set_usual(struct family_raw *usual, const struct family *family,
+                      const struct vision *v)
+{
+    if (!usual->m.hidden && v->sizes.hidden) {
+        usual->m.layers = v->sizes.layers;
+        usual->m.hidden = v->sizes.hidden;
+        usual->m.attention.heads = v->sizes.attention.heads;
+        usual->m.attention.kv_heads = v->sizes.attention.kv_heads;
+        usual->m.mlp.width = v->sizes.mlp.width;
+        usual->m.ends.vocab = v->sizes.ends.vocab;
+    }
+    if (strcmp(family->name, "mistral") == 0 && v->sizes.hidden) {
+        usual->m.attention.kv_heads = 8; /* MistralConfig's */
+        usual->m.mlp.width = 14336;
+    }
+}
+
+int vision_read(struct model *m, struct cfg whole, const struct vision *v,
                 vision_read_fn *read)
 {
     struct family_raw raw;
-    struct cfg text = cfg_get(root, v->text);
+    struct cfg root = inside_of(whole, v);
+    if (!cfg_is_object(root))
+        return -1;
+    struct cfg text = cfg_get(root, v->text),
+               tied = cfg_get(root, "tie_word_embeddings");
     struct cfg part = cfg_is_object(text) ? text : root;
     const struct family *family =
         cfg_is_object(text) ? family_of(text, v->language) : family_find(v->language);
-    struct family_raw usual = family ? family->usual : (struct family_raw) { 0 };
     if (!family)
         return -1;
-    if (!usual.m.hidden && v->sizes.hidden) {
-        usual.m.layers = v->sizes.layers;
-        usual.m.hidden = v->sizes.hidden;
-        usual.m.attention.heads = v->sizes.attention.heads;
-        usual.m.attention.kv_heads = v->sizes.attention.kv_heads;
-        usual.m.mlp.width = v->sizes.mlp.width;
-        usual.m.ends.vocab = v->sizes.ends.vocab;
-    }
-    if (strcmp(family->name, "mistral") == 0 && v->sizes.hidden) {
-        usual.m.attention.kv_heads = 8; /* MistralConfig's */
-        usual.m.mlp.width = 14336;
-    }
+    struct family_raw usual = family->usual;
+    set_usual(&usual, family, v);
     if (read(&raw, part, family, &usual) < 0)
         return -1;
-    struct model_tower *tower = ARENA_NEW(cfg_arena(root), struct model_tower);
-    if (!cfg_is_object(cfg_get(root, "vision_config")))
-        return cfg_error(root, DIAG_MISSING, "\"vision_config\" is missing");
-    if (read_tower(tower, root, v, raw.m.hidden, read) < 0)
+    if (cfg_present(tied) && cfg_bool(tied, &raw.m.ends.tied) < 0)
         return -1;
     *m = raw.m;
-    m->tower = tower;
     m->family = v->name;
-    if (v->sounds && read_sounds(m, root) < 0)
+    if (!cfg_is_object(cfg_get(root, reads(v)))) {
+        if (v->scales)
+            return cfg_error(root, DIAG_MISSING, "\"%s\" is missing", reads(v));
+        cfg_warn(root, DIAG_NOT_SIMULATED,
+                 "\"%s\" is missing: the language model alone is read", reads(v));
+        return 0;
+    }
+    struct model_tower *tower = ARENA_NEW(cfg_arena(root), struct model_tower);
+    if (read_tower(tower, root, v, m->hidden, read) < 0)
+        return -1;
+    m->tower = tower;
+    m->idle += tower->model.idle;
+    tower->model.idle = 0;
+    if (v->sounds && read_sounds(m, root, read) < 0)
         return -1;
     return v->scales ? read_pair(m, tower, root, text, v) : 0;
 }

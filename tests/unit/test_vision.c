@@ -270,7 +270,12 @@ static void test_refused(void)
     static const struct {
         const char *file, *part;
     } cases[] = {
-        { "{'model_type': 'llava', " TEXT_PART "}", "\"vision_config\" is missing" },
+        { "{'model_type': 'clip', 'text_config': {}}", "\"vision_config\" is missing" },
+        { "{'model_type': 'llama4', " TEXT_PART
+          ", 'vision_config': {'pixel_shuffle_ratio': 0.4}}",
+          "one over a whole number" },
+        { "{'model_type': 'qwen2_5_omni', " TEXT_PART "}",
+          "\"thinker_config\" is missing" },
         { "{'model_type': 'llava', 'text_config': {'model_type': "
           "'zamba2'}, " VISION_PART "}",
           "a part of family \"zamba2\"" },
