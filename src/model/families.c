@@ -9,6 +9,7 @@ static const struct family *const tables[] = {
     families_encoder, families_gpt,       families_llama_line, families_recent,
     families_kin,     families_experts,   families_state,      families_linear,
     families_gemma,   families_diffusion, families_vision,     families_megatron,
+    families_more,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -73,8 +74,6 @@ static const struct {
       "nearest that is)" },
     { "swin", PICTURES },
     { "swinv2", PICTURES },
-    { "dinov3_vit",
-      "its patches have rotary positions (dinov2 is the nearest that is)" },
     { "sam2", PICTURES },
     { "parakeet_ctc", PICTURES },
     { "convnext", PICTURES },
@@ -87,7 +86,6 @@ static const struct {
     { "phi4mm", PICTURES },
     { "phi3_v", PICTURES },
     { "wav2vec2-bert", PICTURES },
-    { "kimi_k25", LANGUAGE },
     { "kimi_k3", HYBRID },
     { "bailing_hybrid", HYBRID },
     { "bailing_moe_linear", HYBRID },
@@ -105,11 +103,8 @@ static const struct {
     { "longcat_flash", "its layers have two attentions and experts that do nothing" },
     { "glm4v", LANGUAGE },
     { "glm4v_moe", LANGUAGE },
-    { "lfm2_vl", LANGUAGE },
     { "ernie4_5_moe_vl", MELDED },
     { "deepseek_vl_v2", LANGUAGE },
-    { "qwen2_audio", LANGUAGE },
-    { "voxtral", LANGUAGE },
     { "minicpmv", MELDED },
     { "minicpmo", MELDED },
     { "idefics", MELDED },
@@ -118,7 +113,6 @@ static const struct {
     { "instructblip", MELDED },
     { "unet", UNET },
     { "qwen3_omni_moe", LANGUAGE },
-    { "qwen2_5_omni", LANGUAGE },
 };
 enum { REFUSED = sizeof(refused) / sizeof(refused[0]) };
 

@@ -202,7 +202,8 @@ static void blenderbot_finish(struct family_raw *raw)
 }
 
 /* Whisper: two convolutions of three frames each make the encoder's, counted as one
- * product of as many weights. Its key projections have no bias; one is counted. */
+ * product of as many weights. Its key projections have no bias; one is counted. The
+ * encoder's positions are held as parameters that are never trained. */
 static const struct family_field whisper_fields[] = {
     STACKS,
     SIZE("num_mel_bins", NULL, ends.patch, false, 4096),
@@ -219,6 +220,7 @@ static void whisper_finish(struct family_raw *raw)
     enum { KERNEL = 3 };
     struct model *m = &raw->m;
     m->ends.patch = KERNEL * (m->ends.patch + m->hidden);
+    m->idle = m->ends.frames * m->hidden;
 }
 
 #define SPEECH                                                                 \
@@ -251,6 +253,8 @@ const struct family families_encoder[] = {
     FAMILY("bart", bart_fields, learned_finish, BART, .norms.post = true,
            .norms.embedding = true),
     FAMILY("mbart", bart_fields, learned_finish, BART, .norms.final = true,
+           .norms.embedding = true),
+    FAMILY("plbart", bart_fields, learned_finish, BART, .norms.post = true,
            .norms.embedding = true),
     FAMILY("blenderbot", bart_fields, blenderbot_finish, BART, .norms.final = true),
     FAMILY("blenderbot-small", bart_fields, blenderbot_finish, BART, .norms.post = true,

@@ -18,6 +18,90 @@ static const struct {
     int64_t parameters;
     const char *file;
 } published[] = {
+    /* the sizes that transformers 5's classes have by default, and what their modeling
+     * files make of them */
+    { "cwm", 32581097472,
+      "{'model_type': 'cwm', 'vocab_size': 128256, 'hidden_size': 6144, "
+      "'intermediate_size': 21504, 'num_hidden_layers': 64, 'num_attention_heads': "
+      "48, 'num_key_value_heads': 8, 'max_position_embeddings': 131072, "
+      "'tie_word_embeddings': false, 'mlp_bias': false, 'head_dim': 128, "
+      "'sliding_window': 8192}" },
+    { "helium", 2172643840,
+      "{'model_type': 'helium', 'vocab_size': 48000, 'hidden_size': 2560, "
+      "'intermediate_size': 7040, 'num_hidden_layers': 24, 'num_attention_heads': "
+      "20, 'num_key_value_heads': 20, 'head_dim': 128, 'max_position_embeddings': "
+      "4096, 'tie_word_embeddings': false, 'attention_bias': false, 'mlp_bias': "
+      "false}" },
+    { "granitemoeshared", 37039116288,
+      "{'model_type': 'granitemoeshared', 'vocab_size': 32000, 'hidden_size': 4096, "
+      "'intermediate_size': 11008, 'num_hidden_layers': 32, 'num_attention_heads': "
+      "32, 'num_key_value_heads': 32, 'max_position_embeddings': 2048, "
+      "'tie_word_embeddings': false, 'attention_bias': false, 'num_local_experts': "
+      "8, 'num_experts_per_tok': 2, 'shared_intermediate_size': 0}" },
+    { "flex_olmo", 33270665216,
+      "{'model_type': 'flex_olmo', 'vocab_size': 100352, 'hidden_size': 4096, "
+      "'intermediate_size': 11008, 'num_hidden_layers': 32, 'num_attention_heads': "
+      "32, 'num_key_value_heads': 32, 'max_position_embeddings': 4096, "
+      "'tie_word_embeddings': false, 'attention_bias': false, 'num_experts_per_tok': "
+      "5, 'num_experts': 7}" },
+    { "vaultgemma", 2614222080,
+      "{'model_type': 'vaultgemma', 'vocab_size': 256000, 'hidden_size': 2304, "
+      "'intermediate_size': 9216, 'num_hidden_layers': 26, 'num_attention_heads': 8, "
+      "'num_key_value_heads': 4, 'head_dim': 256, 'max_position_embeddings': 8192, "
+      "'tie_word_embeddings': true, 'attention_bias': false, 'sliding_window': 4096, "
+      "'final_logit_softcapping': 30.0, 'attn_logit_softcapping': 50.0}" },
+    { "jais2", 8090401280,
+      "{'model_type': 'jais2', 'vocab_size': 150272, 'hidden_size': 3328, "
+      "'intermediate_size': 26624, 'num_hidden_layers': 32, 'num_attention_heads': "
+      "26, 'num_key_value_heads': 26, 'max_position_embeddings': 8192, "
+      "'tie_word_embeddings': false, 'attention_bias': true, 'mlp_bias': true, "
+      "'head_dim': 128}" },
+    { "codegen", 6050882784,
+      "{'model_type': 'codegen', 'vocab_size': 50400, 'n_positions': 2048, 'n_embd': "
+      "4096, 'n_layer': 28, 'n_head': 16, 'tie_word_embeddings': false}" },
+    { "biogpt", 346763264,
+      "{'model_type': 'biogpt', 'vocab_size': 42384, 'hidden_size': 1024, "
+      "'num_hidden_layers': 24, 'num_attention_heads': 16, 'intermediate_size': "
+      "4096, 'max_position_embeddings': 1024, 'tie_word_embeddings': true}" },
+    { "xglm", 564463616,
+      "{'model_type': 'xglm', 'vocab_size': 256008, 'max_position_embeddings': 2048, "
+      "'d_model': 1024, 'ffn_dim': 4096, 'num_layers': 24, 'attention_heads': 16, "
+      "'tie_word_embeddings': true}" },
+    { "ernie", 109482240,
+      "{'model_type': 'ernie', 'vocab_size': 30522, 'hidden_size': 768, "
+      "'num_hidden_layers': 12, 'num_attention_heads': 12, 'intermediate_size': "
+      "3072, 'max_position_embeddings': 512, 'type_vocab_size': 2, "
+      "'task_type_vocab_size': 3, 'tie_word_embeddings': true}" },
+    { "megatron-bert", 333640704,
+      "{'model_type': 'megatron-bert', 'vocab_size': 29056, 'hidden_size': 1024, "
+      "'num_hidden_layers': 24, 'num_attention_heads': 16, 'intermediate_size': "
+      "4096, 'max_position_embeddings': 512, 'type_vocab_size': 2, "
+      "'tie_word_embeddings': true}" },
+    { "roberta-prelayernorm", 124646400,
+      "{'model_type': 'roberta-prelayernorm', 'vocab_size': 50265, 'hidden_size': "
+      "768, 'num_hidden_layers': 12, 'num_attention_heads': 12, 'intermediate_size': "
+      "3072, 'max_position_embeddings': 512, 'type_vocab_size': 2, "
+      "'tie_word_embeddings': true}" },
+    { "xlm-roberta-xl", 3482485760,
+      "{'model_type': 'xlm-roberta-xl', 'vocab_size': 250880, 'hidden_size': 2560, "
+      "'num_hidden_layers': 36, 'num_attention_heads': 32, 'intermediate_size': "
+      "10240, 'max_position_embeddings': 514, 'type_vocab_size': 1, "
+      "'tie_word_embeddings': true}" },
+    { "eurobert", 211766016,
+      "{'model_type': 'eurobert', 'vocab_size': 128256, 'hidden_size': 768, "
+      "'intermediate_size': 3072, 'num_hidden_layers': 12, 'num_attention_heads': "
+      "12, 'num_key_value_heads': 12, 'max_position_embeddings': 8192, "
+      "'tie_word_embeddings': false, 'attention_bias': false, 'mlp_bias': false, "
+      "'head_dim': 64}" },
+    { "nomic_bert", 136731648,
+      "{'model_type': 'nomic_bert', 'vocab_size': 30528, 'hidden_size': 768, "
+      "'num_hidden_layers': 12, 'num_attention_heads': 12, 'intermediate_size': "
+      "3072, 'max_position_embeddings': 2048, 'type_vocab_size': 2, 'head_dim': 64}" },
+    { "plbart", 139220736,
+      "{'model_type': 'plbart', 'vocab_size': 50005, 'max_position_embeddings': "
+      "1024, 'encoder_layers': 6, 'encoder_ffn_dim': 3072, "
+      "'encoder_attention_heads': 12, 'decoder_layers': 6, 'decoder_ffn_dim': 3072, "
+      "'decoder_attention_heads': 12, 'd_model': 768, 'tie_word_embeddings': true}" },
     { "deepseek-v2", 235741434880,
       "{'model_type': 'deepseek_v2', 'num_hidden_layers': 60, "
       "'hidden_size': 5120, 'num_attention_heads': 128, "
@@ -624,7 +708,7 @@ static void test_sounds(void)
     CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 1500, 100, false),
                            3 * 2 * (frames + words), 1);
     CU_ASSERT_EQUAL(op_block_parameters(find_block(&list, "embedding")),
-                    3 * (80 + 64) * 64 + 64);
+                    3 * (80 + 64) * 64 + 64 + 1500 * 64); /* and frozen positions */
     CU_ASSERT_EQUAL(op_block_parameters(find_block(&list, "decoder_embedding")),
                     (512 + 448) * 64 + 2 * 64);
     s.decoder = 449;
