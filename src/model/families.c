@@ -27,12 +27,20 @@ const struct family *family_next(const struct family *family)
 /* Why families that users meet are refused. */
 #define STATE "its layers keep a state instead of keys and values"
 #define HYBRID "some of its layers keep a state instead of keys and values"
+#define PYRAMID                                                                      \
+    "its layers halve the picture and double their columns (vit and dinov2 are the " \
+    "nearest that are)"
+#define WAVES                                                                   \
+    "seven convolutions read its sound, whose kernels have no published times " \
+    "(whisper is the nearest that is)"
 #define ENCODER_DECODER "of encoder-decoders, those of T5, BART and Whisper are"
 #define PICTURES "it reads pictures or sound with convolutions or windows of its own"
 #define LANGUAGE "smsim reads its language model's part (text_config) alone, as a file"
 #define DIFFER "its layers differ"
-#define SHARED \
-    "its layers share keys, values or embeddings (gemma3 is the nearest that is)"
+#define ALTUP                                                                         \
+    "its layers carry four streams of which one is computed (AltUp), with products "  \
+    "of few columns next to attention (LAuReL) and sparse MLPs (gemma4's E4B is the " \
+    "nearest that is)"
 #define DISENTANGLED "its attention is disentangled (roberta is the nearest that is)"
 #define SPARSE "its attention is sparse (roberta is the nearest that is)"
 #define HEADS "heads of its layers differ in size or number"
@@ -67,21 +75,30 @@ static const struct {
     { "openelm", DIFFER },
     { "nemotron-nas", DIFFER },
     { "deci", DIFFER },
-    { "gemma3n_text", SHARED },
-    { "gemma3n", SHARED },
+    { "gemma3n_text", ALTUP },
+    { "gemma3n", ALTUP },
     { "mllama",
       "its vision tower is read by layers of cross-attention (llava_next is the "
       "nearest that is)" },
-    { "swin", PICTURES },
-    { "swinv2", PICTURES },
+    { "swin", PYRAMID },
+    { "swinv2", PYRAMID },
     { "sam2", PICTURES },
     { "parakeet_ctc", PICTURES },
-    { "convnext", PICTURES },
+    { "convnext", PYRAMID },
     { "resnet", PICTURES },
     { "sam", PICTURES },
-    { "wav2vec2", PICTURES },
-    { "hubert", PICTURES },
-    { "wavlm", PICTURES },
+    { "wav2vec2", WAVES },
+    { "hubert", WAVES },
+    { "wavlm", WAVES },
+    { "unispeech", WAVES },
+    { "unispeech-sat", WAVES },
+    { "data2vec-audio", WAVES },
+    { "wav2vec2-conformer", WAVES },
+    { "maskformer-swin", PYRAMID },
+    { "donut-swin", PYRAMID },
+    { "hiera", PYRAMID },
+    { "pvt_v2", PYRAMID },
+    { "segformer", PYRAMID },
     { "florence2", PICTURES },
     { "phi4mm", PICTURES },
     { "phi3_v", PICTURES },
@@ -95,7 +112,6 @@ static const struct {
     { "mimo_v2_flash", HEADS },
     { "step3p5", HEADS },
     { "step3p7", HEADS },
-    { "gemma4_unified", HEADS },
     { "minimax_m3", "its attention chooses blocks of keys by kernels of its own" },
     { "minimax_m3_vl", "its attention chooses blocks of keys by kernels of its own" },
     { "phi3small", "its attention is to blocks of keys, dense and sparse in turn" },

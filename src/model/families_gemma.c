@@ -115,5 +115,12 @@ const struct family families_gemma[] = {
                         .attention.value_norm = true, .mlp.bare_experts = true,
                         .layer_inputs = { 262144, 256 }, .layer_scale = true },
                  .global = { .head_dim = 512 } } },
+    { .name = "gemma4_unified_text",
+      .fields = gemma4_fields,
+      .finish = gemma4_finish,
+      .usual = { .m = { LLAMA, .attention.head_dim = 256, .ends.tied = true,
+                        .norms.result = true, .attention.window = 1024,
+                        .attention.value_norm = true, .layer_scale = true },
+                 .global = { .head_dim = 512 } } },
     { .name = NULL },
 };

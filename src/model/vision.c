@@ -32,6 +32,7 @@ struct vision {
     int64_t merge;        /* patches of a side that become one; 0: the tower's own */
     int64_t halves;       /* so many patches in a row become one, their mean; 0: one */
     bool sounds;          /* "audio_config" is a tower that reads sounds */
+    bool embeds;          /* products alone read pictures and sounds */
     const char *reads;    /* where the tower's part is; NULL: "vision_config" */
     const char *inside;   /* the member that holds both parts; NULL: the root */
 };
@@ -67,6 +68,7 @@ static const struct vision table[] = {
       PROJECTOR_LINEAR, .norm = true, .bare = true, .merge = 4 },
     { "gemma4", "gemma4_text", "gemma4_vision", "text_config",
       .projector = PROJECTOR_LINEAR, .bare = true, .sounds = true },
+    { "gemma4_unified", "gemma4_unified_text", NULL, "text_config", .embeds = true },
     { "qwen2_vl", "qwen2", "qwen2_vl_vision", "text_config",
       .projector = PROJECTOR_MERGER, .norm = true },
     { "qwen2_5_vl", "qwen2", "qwen2_5_vl_vision", "text_config",
@@ -390,6 +392,32 @@ static int read_sounds(struct model *m, struct cfg root, vision_read_fn *read)
     return 0;
 }
 
+/* Gemma 4 12B: patches of merged pixels, and samples of sounds, go through products and
+ * norms alone (transformers 5, modeling_gemma4_unified.py). Counted, and not run. */
+static int read_embedders(struct model *m, struct cfg root)
+{
+    struct cfg vision = cfg_get(root, "vision_config"),
+               audio = cfg_get(root, "audio_config");
+    int64_t patch = number_of(vision, "patch_size", 16),
+            pool = number_of(vision, "pooling_kernel_size", 3),
+            w = number_of(vision, "mm_embed_dim", 3840),
+            places = number_of(vision, "mm_posemb_size", 1120),
+            samples = number_of(audio, "audio_embed_dim", 640);
+    if (patch < 0 || pool < 0 || w < 0 || places < 0 || samples < 0)
+        return -1;
+    int64_t numbers = 3 * patch * pool * patch * pool;
+    if (cfg_is_object(vision))
+        m->idle += numbers * (2 + w) + 5 * w + 2 * places * w + w * m->hidden;
+    if (cfg_is_object(audio))
+        m->idle += samples * m->hidden;
+    if (m->idle > 0)
+        cfg_warn(root, DIAG_NOT_SIMULATED,
+                 "what reads pictures and sounds is held and not run: none is in a "
+                 "sequence (%" PRId64 " parameters without gradients)",
+                 m->idle);
+    return 0;
+}
+
 /* The part that is read, of a file that holds others, too. */
 static struct cfg inside_of(struct cfg root, const struct vision *v)
 {
@@ -446,6 +474,8 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
         return -1;
     *m = raw.m;
     m->family = v->name;
+    if (v->embeds)
+        return read_embedders(m, root);
     if (!cfg_is_object(cfg_get(root, reads(v)))) {
         if (v->scales)
             return cfg_error(root, DIAG_MISSING, "\"%s\" is missing", reads(v));

@@ -20,6 +20,11 @@ static const struct {
 } published[] = {
     /* the sizes that transformers 5's classes have by default, and what their modeling
      * files make of them */
+    { "gemma4_unified", 3056257024,
+      "{'model_type': 'gemma4_unified', 'vision_config': {}, 'audio_config': {}, "
+      "'text_config': {'vocab_size': 262144, 'hidden_size': 2304, "
+      "'intermediate_size': 9216, 'num_hidden_layers': 30, 'num_attention_heads': 8, "
+      "'num_key_value_heads': 4, 'head_dim': 256, 'sliding_window': 1024}}" },
     { "cwm", 32581097472,
       "{'model_type': 'cwm', 'vocab_size': 128256, 'hidden_size': 6144, "
       "'intermediate_size': 21504, 'num_hidden_layers': 64, 'num_attention_heads': "
