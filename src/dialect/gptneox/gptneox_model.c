@@ -4,6 +4,7 @@
 #include "base/names.h"
 #include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/launch/launch_tokenizer.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -145,53 +146,67 @@ static void take_width(struct launch_context *t, const struct value *c)
 
 /* Words ---------------------------------------------------------------------------- */
 
-/* megatron/tokenizer/tokenizer.py; words of GPT-NeoX-20B's and of character level. */
-static int64_t words_of(const struct value *c, bool *known)
+/* megatron/tokenizer/tokenizer.py; words of GPT-NeoX-20B's and of character level.
+ * `assumed`: another file of that class would have others. */
+static struct launch_vocabulary words_of(struct launch_context *t,
+                                         const struct value *c, bool *assumed)
 {
     static const struct name_value types[] = {
-        { "GPT2BPETokenizer", 50257 },
-        { "HFGPT2Tokenizer", 50257 },
         { "HFTokenizer", 50277 },
         { "CharLevelTokenizer", 512 },
         { "TiktokenTokenizer", 100277 },
-        { "SPMTokenizer", 32000 },
         { NULL, 0 },
     };
     const char *type = launch_word(c, "tokenizer_type", "GPT2BPETokenizer"),
-               *file = launch_word(c, "vocab_file", "");
-    bool own = strcmp(type, "HFTokenizer") == 0;
-    int n = 50257;
-    *known =
-        names_find(types, type, &n) == 0 && strcmp(type, "SPMTokenizer") != 0 &&
-        (!own || strstr(file, "20B") || strstr(file, "neox") || strstr(file, "pythia"));
-    return n;
+               *file = launch_word(c, "vocab_file", NULL);
+    bool hf = strcmp(type, "HFTokenizer") == 0,
+         pythia = file && (strstr(file, "20B") || strstr(file, "neox") ||
+                           strstr(file, "pythia"));
+    int n;
+    *assumed = hf && !file;
+    return names_find(types, type, &n) == 0 && (!hf || !file || pythia)
+               ? (struct launch_vocabulary) { n, false }
+               : launch_vocabulary_of(t, type, file);
+}
+
+static void take_words(struct launch_context *t, const struct value *c,
+                       const struct value_item *type)
+{
+    static const char at[] = "/model/vocab_size";
+    bool assumed;
+    struct launch_vocabulary v = words_of(t, c, &assumed);
+    const struct value_item *file = value_get(c, "vocab_file"),
+                            *by = file ? file : type;
+    launch_hear(t, type);
+    launch_hear(t, file);
+    if (!v.n)
+        launch_add_unresolved(t, at, by ? by->line : 1,
+                              "%s: how many words %.60s has is not known",
+                              by ? by->key : "tokenizer_type",
+                              launch_path_end(launch_word(
+                                  c, file ? "vocab_file" : "tokenizer_type", "it")));
+    else if (by)
+        launch_set(t, at, json_integer((json_int_t)v.n), by);
+    else
+        launch_assume(t, at, json_integer((json_int_t)v.n), "tokenizer_type's default");
+    if (v.n && (v.guessed || assumed))
+        launch_note(t->l, by ? by->line : 1, DIAG_ASSUMED,
+                    "how many words %.60s has is in its file: %" PRId64
+                    " are taken (give --set %s=N)",
+                    launch_word(c, "tokenizer_type", "it"), v.n, at);
 }
 
 static void take_vocabulary(struct launch_context *t, const struct value *c)
 {
-    static const char at[] = "/model/vocab_size";
     const struct value_item *type = given(c, "tokenizer_type"),
                             *padded = given(c, "padded_vocab_size"),
                             *by = given(c, "make_vocab_size_divisible_by");
     int64_t each = whole(c, "make_vocab_size_divisible_by", 128),
             tensor = launch_number(t, "/parallelism/tensor", 1), n;
-    bool known;
     if (padded && launch_whole(padded->value, &n) && n > 0)
-        launch_set(t, at, json_integer((json_int_t)n), padded);
-    else if (type)
-        launch_set(t, at, json_integer((json_int_t)words_of(c, &known)), type);
+        launch_set(t, "/model/vocab_size", json_integer((json_int_t)n), padded);
     else
-        launch_assume(t, at, json_integer((json_int_t)words_of(c, &known)),
-                      "tokenizer_type's default");
-    words_of(c, &known);
-    if (!padded && !known)
-        launch_note(t->l, type ? type->line : 1, DIAG_ASSUMED,
-                    "how many words %s has is in its vocab_file: %" PRId64
-                    " are taken (give --set %s=N)",
-                    launch_word(c, "tokenizer_type", "it"), words_of(c, &known), at);
-    launch_hear(t, type);
-    if (strcmp(launch_word(c, "tokenizer_type", ""), "HFTokenizer") == 0)
-        launch_hear(t, value_get(c, "vocab_file"));
+        take_words(t, c, type);
     launch_hear(t, by);
     if (tensor > PADDING_MAX / each)
         return;

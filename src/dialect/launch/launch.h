@@ -16,6 +16,7 @@
  *                      the file and its dialect; with what --set gives
  *     launch_shell     which command of a shell script trains
  *     launch_words     the words of that command as options
+ *     launch_tokenizer how many entries a tokenizer has
  *     entry_points     what a program trains, by its name
  *     launch_starter   torchrun, srun and the like: on how many GPUs
  *     launch_complete, settle_job

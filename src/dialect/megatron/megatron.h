@@ -4,6 +4,7 @@
  * Files of this folder:
  *     megatron             degrees, batches, length; the order of reading
  *     megatron_model       sizes and choices of the model
+ *     megatron_vocabulary  entries of the vocabulary, by the tokenizer
  *     megatron_stack       what several options say together: profile, attention,
  *                          precision, recomputation, what overlaps
  *     megatron_context     what context groups exchange
@@ -45,6 +46,7 @@ extern const struct dialect_table megatron_tables[];
 
 /* Vocabulary and what follows of several options; after the rows. */
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c);
+void megatron_take_vocabulary(struct launch_context *t, const struct launch_command *c);
 
 /* Layers by letters (megatron_hybrid.c); `model`: what the program builds, or NULL. */
 void megatron_take_hybrid(struct launch_context *t, const struct launch_command *c,

@@ -102,7 +102,9 @@ static const struct dialect_option joint_rows[] = {
     ROW_ACTS("--use-legacy-models", "/training/framework"),
     ROW("--DDP-impl", "/training/framework", .kind = DIALECT_WORD, .words = old_words, .written = true),
     ROW("--accumulate-allreduce-grads-in-fp32", "/training/gradient_dtype", .give = megatron_give_wide),
-    ROW_ACTS("--patch-tokenizer-type", "/model/vocab_size"),
+    ROW_ACTS("--patch-tokenizer-type", "/model/vocab_size"), ROW_ACTS("--vocab-file", "/model/vocab_size"),
+    ROW_ACTS("--tokenizer-model", "/model/vocab_size"), ROW_ACTS("--tokenizer-file", "/model/vocab_size"),
+    ROW_ACTS("--tokenizer-name-or-path", "/model/vocab_size"), ROW_ACTS("--hf-tokenizer-path", "/model/vocab_size"),
     ROW_ACTS("--extra-vocab-size", "/model/vocab_size"),
     ROW_ACTS("--vocab-extra-ids", "/model/vocab_size"),
     ROW_ACTS("--tokenizer-type", "/model/vocab_size"),
@@ -111,7 +113,7 @@ static const struct dialect_option joint_rows[] = {
 static const struct dialect_option idle_rows[] = {
     /* data, tokenizers, seeds */
     ROW_IDLE("--data-*"), ROW_IDLE("--train-data-*"), ROW_IDLE("--valid-data-*"),
-    ROW_IDLE("--test-data-*"), ROW_IDLE("--split"), ROW_IDLE("--vocab-file"),
+    ROW_IDLE("--test-data-*"), ROW_IDLE("--split"),
     ROW_IDLE("--merge-file"), ROW_IDLE("--tokenizer-*"), ROW_IDLE("--mock-data"),
     ROW_IDLE("--dataloader-type"), ROW_IDLE("--num-workers"), ROW_IDLE("--valid-num-workers"),
     ROW_IDLE("--reset-position-ids"), ROW_IDLE("--eod-mask-loss"),

@@ -4,13 +4,12 @@
 #include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/entry_points.h"
-#include "model/hub.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { VOCAB_PADDING_MAX = 1 << 16, LAYERS_LISTED_MAX = 10000 };
+enum { LAYERS_LISTED_MAX = 10000 };
 
 /* Rows ----------------------------------------------------------------------------- */
 
@@ -189,12 +188,6 @@ static const struct dialect_option megatron_layers_rows[] = {
     ROW("--decoder-num-layers", "/model/decoder_num_layers", .kind = DIALECT_SIZE),
     ROW_END,
 };
-const struct dialect_option megatron_vocabulary_rows[] = {
-    ROW("--pad-vocab-size-to", "/model/vocab_size", .kind = DIALECT_SIZE),
-    ROW("--padded-vocab-size", "/model/vocab_size", .kind = DIALECT_SIZE),
-    ROW("--vocab-size", "/model/vocab_size", .kind = DIALECT_SIZE, .written = true),
-    ROW_END,
-};
 /* Where --num-experts is there. */
 const struct dialect_option megatron_expert_rows[] = {
     ROW("--moe-ffn-hidden-size", "/model/moe_ffn_hidden_size", .kind = DIALECT_SIZE),
@@ -217,109 +210,6 @@ const struct dialect_option megatron_latent_rows[] = {
 /* clang-format on */
 
 /* What follows of several ---------------------------------------------------------- */
-
-/* The words of a tokenizer, where its name fixes them; -1: it does not. */
-static int64_t words_of_tokenizer(struct launch_context *t, const char *name)
-{
-    struct cfg known = cfg_get(launch_names(t, "vocabularies"), name);
-    int64_t n = -1;
-    if (known.json)
-        cfg_int(known, &n, 1, 1 << 26);
-    return n;
-}
-
-/* The words of the model that a tokenizer is named by, an id or the path of a copy: of
- * the tokenizer of transformers alone, others have names of files. -1: not known. */
-static int64_t words_of_model(struct launch_context *t, const struct launch_command *c,
-                              const struct value_item **from)
-{
-    static const char *const names[] = { "--tokenizer-model",
-                                         "--tokenizer-name-or-path",
-                                         "--hf-tokenizer-path", NULL };
-    const struct value_item *it = launch_any_option(c, names);
-    struct hub_id found;
-    int64_t n = -1;
-    if (!it || it->value->kind != VALUE_STRING ||
-        !hub_find(&found, t->l->loader, it->value->text))
-        return -1;
-    struct cfg all = hub_load(t->l->loader, found.name, (struct cfg) { 0 }),
-               text = cfg_get(all, "text_config"), own = cfg_get(all, "vocab_size");
-    if (!cfg_present(own))
-        own = cfg_get(text, "vocab_size");
-    if (!cfg_present(own) || cfg_int(own, &n, 1, 1 << 26) < 0)
-        return -1;
-    launch_hear(t, it);
-    *from = it;
-    return n;
-}
-
-/* What nobody says is GPT-2's, BERT's or, of rotary models, Llama's. */
-static void assume_vocabulary(struct launch_context *t, const struct launch_command *c)
-{
-    const struct value_item *own = launch_option(c, "--patch-tokenizer-type"),
-                            *type = own ? own : launch_option(c, "--tokenizer-type"),
-                            *more =
-                                launch_option(c, launch_has(t, "/model/encoder_decoder")
-                                                     ? "--vocab-extra-ids"
-                                                     : "--extra-vocab-size");
-    const json_t *position = pointer_get(t->tree, "/model/position_embedding_type");
-    bool rotary = position && strcmp(json_string_value(position), "rope") == 0,
-         named = type && type->value->kind == VALUE_STRING;
-    const char *usual =
-        launch_has(t, "/model/encoder") || launch_has(t, "/model/encoder_decoder")
-            ? "BertWordPieceLowerCase"
-        : rotary ? "Llama2Tokenizer"
-                 : "GPT2BPETokenizer";
-    int64_t n = named ? words_of_tokenizer(t, type->value->text) : -1, extra = 0;
-    bool transformers = n < 0 && named &&
-                        (strcmp(type->value->text, "HuggingFaceTokenizer") == 0 ||
-                         strcmp(type->value->text, "PretrainedFromHF") == 0);
-    const struct value_item *model = NULL;
-    if (transformers)
-        n = words_of_model(t, c, &model);
-    struct value v = { .line = type ? type->value->line : c->command->line };
-    const struct value_item from = { n < 0   ? "assumed"
-                                     : model ? model->key
-                                             : type->key,
-                                     v.line, &v };
-    if (n < 0 && transformers) {
-        launch_hear(t, type);
-        launch_add_unresolved(t, "/model/vocab_size", v.line,
-                              "%s: how many words %.60s has is not known", type->key,
-                              type->value->text);
-        return;
-    }
-    if (n < 0 && (named || rotary))
-        launch_note(t->l, v.line, DIAG_ASSUMED,
-                    "how many words there are%s%.60s is not known: as many as %s's are "
-                    "taken (give --set /model/vocab_size=N)",
-                    named ? " in " : "", named ? type->value->text : "", usual);
-    launch_hear(t, type);
-    launch_hear(t, more);
-    n = n < 0 ? words_of_tokenizer(t, usual) : n;
-    if (more && launch_whole(more->value, &extra) && extra > 0 && extra < 1 << 20)
-        n += extra;
-    launch_set(t, "/model/vocab_size", json_integer((json_int_t)n), &from);
-}
-
-static void take_vocabulary(struct launch_context *t, const struct launch_command *c)
-{
-    static const char at[] = "/model/vocab_size", padding[] = "/training/vocab_padding";
-    const struct value_item *it = launch_option(c, "--make-vocab-size-divisible-by");
-    int64_t tensor = launch_number(t, "/parallelism/tensor", 1), n;
-    launch_take_rows(t, megatron_vocabulary_rows, &c->options);
-    if (!launch_has(t, at) && !launch_is_unresolved(t, at))
-        assume_vocabulary(t, c);
-    if (!it || !launch_whole(it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
-        n = 128; /* arguments.py's default */
-    struct value v = { .line = it ? it->value->line : c->command->line };
-    const struct value_item from = { it ? it->key
-                                        : "make-vocab-size-divisible-by's default",
-                                     v.line, &v };
-    launch_hear(t, it);
-    if (tensor <= VOCAB_PADDING_MAX / n)
-        launch_set(t, padding, json_integer((json_int_t)(n * tensor)), &from);
-}
 
 /* T5's own: tokens of the decoder, and its layers where they are others. */
 static void take_decoder(struct launch_context *t, const struct launch_command *c)
@@ -385,7 +275,7 @@ void megatron_settle_model(struct launch_context *t, const struct launch_command
         launch_take_rows(t, megatron_expert_rows, &c->options);
     if (launch_option(c, "--multi-latent-attention"))
         launch_take_rows(t, megatron_latent_rows, &c->options);
-    take_vocabulary(t, c);
+    megatron_take_vocabulary(t, c);
     if (launch_has(t, "/model/num_experts") &&
         !launch_has(t, "/model/moe_router_topk")) {
         struct value v = { .line = c->command->line };

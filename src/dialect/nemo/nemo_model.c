@@ -1,6 +1,7 @@
 /* The model: sizes and choices as a "megatron" model, with the defaults of
  * megatron_gpt_model.py (NeMo v2.0, cfg.get), or the checkpoint that is tuned. */
 #include "dialect/launch/launch_shell.h"
+#include "dialect/launch/launch_tokenizer.h"
 #include "dialect/nemo/nemo.h"
 
 #include "dialect/trainer/trainer.h"
@@ -10,7 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PADDING_MAX = 1 << 16, VOCABULARY_MAX = 1 << 26 };
+enum { PADDING_MAX = 1 << 16 };
 
 /* Choices -------------------------------------------------------------------------- */
 
@@ -79,42 +80,10 @@ static void take_kind(const struct nemo *n)
 
 /* The vocabulary ------------------------------------------------------------------- */
 
-/* The longest word of nemo.json's "vocabularies" within a text; 0: none. */
-static int64_t words_within(struct launch_context *t, const char *text)
-{
-    struct cfg all = launch_flavor(t, "nemo", "vocabularies");
-    size_t longest = 0;
-    int64_t n = 0;
-    char *plain = arena_strdup(t->arena, text);
-    for (char *c = plain; *c; c++)
-        *c = *c == '-' || *c == ' ' || *c == '.' ? '_'
-                                                 : (char)tolower((unsigned char)*c);
-    for (void *it = cfg_first(all); it; it = cfg_next(all, it))
-        if (strlen(cfg_key(it)) > longest && strstr(plain, cfg_key(it)) &&
-            cfg_int(cfg_member(all, it), &n, 1, VOCABULARY_MAX) == 0)
-            longest = strlen(cfg_key(it));
-    if (!longest)
-        return 0;
-    for (void *it = cfg_first(all); it; it = cfg_next(all, it))
-        if (strlen(cfg_key(it)) == longest && strstr(plain, cfg_key(it)))
-            cfg_int(cfg_member(all, it), &n, 1, VOCABULARY_MAX);
-    return n;
-}
-
 static int64_t words_of_tokenizer(struct launch_context *t, const char *name)
 {
-    struct cfg known = cfg_get(launch_names(t, "vocabularies"), name);
-    struct hub_id id;
-    int64_t n = 0;
-    if (known.json && cfg_int(known, &n, 1, VOCABULARY_MAX) == 0)
-        return n;
-    if (hub_is_id(name) && hub_find(&id, t->l->loader, name)) {
-        struct cfg v =
-            cfg_get(hub_load(t->l->loader, name, (struct cfg) { 0 }), "vocab_size");
-        if (v.json)
-            cfg_int(v, &n, 1, VOCABULARY_MAX);
-    }
-    return n;
+    int64_t n = launch_words_of_class(t, name);
+    return n || !hub_is_id(name) ? n : launch_words_of_hub(t, name);
 }
 
 /* What the file says of it: its tokenizer's size, name, file; then the names that the
@@ -140,7 +109,7 @@ static void take_vocabulary(const struct nemo *n)
         if (!it || !it->value->text || launch_has(t, at))
             continue;
         words = words_of_tokenizer(t, it->value->text);
-        bool guessed = !words && (words = words_within(t, it->value->text)) > 0;
+        bool guessed = !words && (words = launch_words_within(t, it->value->text)) > 0;
         if (words)
             nemo_set(n, at, json_integer((json_int_t)words), it, "");
         if (guessed)

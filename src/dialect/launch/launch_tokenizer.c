@@ -1,0 +1,156 @@
+#include "dialect/launch/launch_tokenizer.h"
+
+#include "base/file.h"
+#include "dialect/launch/launch_config.h"
+#include "dialect/source/files.h"
+#include "model/hub.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 1 << 26, VOCABULARY_MAX_B = 64 << 20 };
+
+int64_t launch_words_of_class(struct launch_context *t, const char *name)
+{
+    struct cfg known = cfg_get(launch_names(t, "vocabularies"), name);
+    int64_t n = 0;
+    if (known.json)
+        cfg_int(known, &n, 1, WORDS_MAX);
+    return n;
+}
+
+int64_t launch_words_of_hub(struct launch_context *t, const char *id)
+{
+    struct hub_id found;
+    int64_t n = 0;
+    if (!hub_find(&found, t->l->loader, id))
+        return 0;
+    struct cfg all = hub_load(t->l->loader, found.name, (struct cfg) { 0 }),
+               own = cfg_get(all, "vocab_size");
+    if (!cfg_present(own))
+        own = cfg_get(cfg_get(all, "text_config"), "vocab_size");
+    if (cfg_present(own))
+        cfg_int(own, &n, 1, WORDS_MAX);
+    return n;
+}
+
+int64_t launch_words_within(struct launch_context *t, const char *text)
+{
+    struct cfg all = launch_flavor(t, "nemo", "vocabularies");
+    size_t longest = 0;
+    int64_t n = 0;
+    char *plain = arena_strdup(t->arena, text);
+    for (char *c = plain; *c; c++)
+        *c = *c == '-' || *c == ' ' || *c == '.' ? '_'
+                                                 : (char)tolower((unsigned char)*c);
+    for (void *it = cfg_first(all); it; it = cfg_next(all, it))
+        if (strlen(cfg_key(it)) > longest && strstr(plain, cfg_key(it))) {
+            longest = strlen(cfg_key(it));
+            cfg_int(cfg_member(all, it), &n, 1, WORDS_MAX);
+        }
+    return n;
+}
+
+/* Files ---------------------------------------------------------------------------- */
+
+static bool ends(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    return n >= k && strcmp(text + n - k, end) == 0;
+}
+
+static int64_t count_lines(const char *text, size_t len)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < len; i++)
+        n += text[i] == '\n' || i + 1 == len;
+    return n;
+}
+
+/* vocab.json has its words as keys; tokenizer.json has them below, and those that were
+ * added in a list. */
+static int64_t count_keys(const char *text, size_t len)
+{
+    json_t *all = json_loadb(text, len, 0, NULL);
+    const json_t *words = json_object_get(json_object_get(all, "model"), "vocab"),
+                 *added = json_object_get(all, "added_tokens"), *token;
+    size_t i, n = json_object_size(words ? words : all);
+    if (words && json_is_array(words)) /* a unigram's, with their scores */
+        n = json_array_size(words);
+    json_array_foreach(added, i, token)
+    {
+        const char *word = json_string_value(json_object_get(token, "content"));
+        n += json_is_object(words) && word && !json_object_get(words, word);
+    }
+    json_decref(all);
+    return n > 1 && n < WORDS_MAX ? (int64_t)n : 0;
+}
+
+static int64_t words_in_file(struct launch_context *t, const char *name)
+{
+    bool json = ends(name, ".json");
+    struct err err = { 0 };
+    size_t len = 0;
+    if (!json && !ends(name, ".txt"))
+        return 0;
+    const char *path = source_files_next_to(t->arena, t->l->where, name);
+    char *text = path ? file_read(path, VOCABULARY_MAX_B, &len, &err) : NULL;
+    int64_t n = !text ? 0 : json ? count_keys(text, len) : count_lines(text, len);
+    free(text);
+    return n;
+}
+
+/* Paths ---------------------------------------------------------------------------- */
+
+const char *launch_path_end(const char *path)
+{
+    const char *at = path + strlen(path);
+    int parts = 2;
+    while (at > path && parts > 0)
+        parts -= *--at == '/';
+    return at + (*at == '/');
+}
+
+/* Whether the path says so itself: "gpt2-vocab.json" of GPT-2's class. */
+static bool is_own(struct launch_context *t, const char *name, const char *path)
+{
+    const char *stem = NULL;
+    struct cfg own = cfg_get(launch_names(t, "vocabulary_files"), name);
+    char *plain = arena_strdup(t->arena, launch_path_end(path));
+    for (char *c = plain; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return own.json && cfg_string(own, &stem) == 0 && strstr(plain, stem);
+}
+
+static int64_t words_of_path(struct launch_context *t, const char *path)
+{
+    char *plain = arena_strdup(t->arena, path);
+    size_t n = strlen(plain);
+    while (n > 1 && plain[n - 1] == '/')
+        plain[--n] = '\0';
+    int64_t words = launch_words_of_hub(t, plain);
+    char *slash = strrchr(plain, '/');
+    if (words || !slash || slash == plain)
+        return words;
+    *slash = '\0'; /* the model's directory, of a file in it */
+    return launch_words_of_hub(t, plain);
+}
+
+struct launch_vocabulary launch_vocabulary_of(struct launch_context *t,
+                                              const char *name, const char *path)
+{
+    struct launch_vocabulary v = { name ? launch_words_of_class(t, name) : 0, false };
+    if (!path || !*path)
+        return v;
+    int64_t n = words_in_file(t, path);
+    if (!n && v.n && is_own(t, name, path))
+        return v;
+    v.n = n ? n : words_of_path(t, path);
+    if (v.n)
+        return v;
+    v.n = launch_words_within(t, launch_path_end(path));
+    v.guessed = v.n > 0;
+    return v;
+}

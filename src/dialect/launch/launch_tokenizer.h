@@ -1,0 +1,34 @@
+/* How many entries a vocabulary has, by what a file says of its tokenizer: its class,
+ * and the name of a file or of a model. */
+#ifndef DIALECT_LAUNCH_LAUNCH_TOKENIZER_H
+#define DIALECT_LAUNCH_LAUNCH_TOKENIZER_H
+
+#include "dialect/launch/launch_context.h"
+
+struct launch_vocabulary {
+    int64_t n;    /* 0: not known */
+    bool guessed; /* by a word within the path */
+};
+
+/* Of a class of tokenizers that is always of one size (names.json's "vocabularies");
+ * 0: of none. */
+int64_t launch_words_of_class(struct launch_context *t, const char *name);
+
+/* Of a model of the hub, by its id; 0: the table has none of that name. */
+int64_t launch_words_of_hub(struct launch_context *t, const char *id);
+
+/* Of the longest word of flavors.json's "vocabularies" within a text; 0: none. */
+int64_t launch_words_within(struct launch_context *t, const char *text);
+
+/* Of a tokenizer of a class (NULL: it is not known) that reads a path (NULL: it names
+ * none). A file next to the script is counted: vocab.json, tokenizer.json, or a list by
+ * lines. Of others the path must name the class' own vocabulary ("gpt2-vocab.json"), or
+ * a model of the hub, itself or as the directory; the class alone does not say it, as
+ * GPT2BPETokenizer reads everybody's merges. */
+struct launch_vocabulary launch_vocabulary_of(struct launch_context *t,
+                                              const char *name, const char *path);
+
+/* The last two parts of a path, to name it in a message. */
+const char *launch_path_end(const char *path);
+
+#endif

@@ -1,0 +1,123 @@
+/* Megatron's arguments of the tokenizer: how many entries the vocabulary has, and to
+ * what it is padded. */
+#include "config/pointer.h"
+#include "dialect/launch/launch_tokenizer.h"
+#include "dialect/megatron/megatron.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { VOCAB_PADDING_MAX = 1 << 16, EXTRA_MAX = 1 << 20 };
+
+/* clang-format off */
+const struct dialect_option megatron_vocabulary_rows[] = {
+    ROW("--pad-vocab-size-to", "/model/vocab_size", .kind = DIALECT_SIZE),
+    ROW("--padded-vocab-size", "/model/vocab_size", .kind = DIALECT_SIZE),
+    ROW("--vocab-size", "/model/vocab_size", .kind = DIALECT_SIZE, .written = true),
+    ROW_END,
+};
+/* clang-format on */
+
+/* What the tokenizer reads, in the words of arguments.py and of forks. */
+static const struct value_item *path_of(const struct launch_command *c)
+{
+    static const char *const names[] = {
+        "--tokenizer-model",   "--tokenizer-name-or-path",
+        "--hf-tokenizer-path", "--tokenizer-file",
+        "--vocab-file",        NULL
+    };
+    return launch_any_option(c, names);
+}
+
+/* The class that the programs have where none is named: GPT-2's, BERT's or, of rotary
+ * models, Llama's. */
+static const char *usual_class(const struct launch_context *t, bool *rotary)
+{
+    const json_t *position = pointer_get(t->tree, "/model/position_embedding_type");
+    *rotary = position && strcmp(json_string_value(position), "rope") == 0;
+    return launch_has(t, "/model/encoder") || launch_has(t, "/model/encoder_decoder")
+               ? "BertWordPieceLowerCase"
+           : *rotary ? "Llama2Tokenizer"
+                     : "GPT2BPETokenizer";
+}
+
+static const char *known_text(const struct value_item *it)
+{
+    return it && it->value->kind == VALUE_STRING ? it->value->text : NULL;
+}
+
+/* What the words rest on, where that is not the name alone. */
+static void note_words(struct launch_context *t, struct launch_vocabulary v,
+                       const struct value_item *path, const char *name, bool named,
+                       int64_t line)
+{
+    if (v.guessed)
+        launch_note(t->l, path->value->line, DIAG_ASSUMED,
+                    "%s: how many words there are is taken to be %" PRId64
+                    ", by the name \"%.60s\" (give --set /model/vocab_size=N)",
+                    path->key, v.n, launch_path_end(path->value->text));
+    else if (path && !known_text(path))
+        launch_note(t->l, path->value->line, DIAG_ASSUMED,
+                    "%s: which file it is is not known: the words of %s are taken "
+                    "(give --set /model/vocab_size=N)",
+                    path->key, name);
+    else if (!named && !path)
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "no tokenizer is named: as many words as %s has are taken (give "
+                    "--set /model/vocab_size=N)",
+                    name);
+}
+
+static void assume_vocabulary(struct launch_context *t, const struct launch_command *c)
+{
+    static const char at[] = "/model/vocab_size";
+    const struct value_item *own = launch_option(c, "--patch-tokenizer-type"),
+                            *type = own ? own : launch_option(c, "--tokenizer-type"),
+                            *more =
+                                launch_option(c, launch_has(t, "/model/encoder_decoder")
+                                                     ? "--vocab-extra-ids"
+                                                     : "--extra-vocab-size"),
+                            *path = path_of(c);
+    bool rotary = false, named = known_text(type) != NULL;
+    const char *name = named ? type->value->text : usual_class(t, &rotary);
+    struct launch_vocabulary v = launch_vocabulary_of(t, name, known_text(path));
+    const struct value_item *by = path && known_text(path) ? path : type;
+    struct value place = { .line = by ? by->value->line : c->command->line };
+    const struct value_item from = { by ? by->key : "assumed", place.line, &place };
+    int64_t extra = 0;
+    launch_hear(t, type);
+    launch_hear(t, path);
+    launch_hear(t, more);
+    if (!v.n) {
+        launch_add_unresolved(t, at, place.line,
+                              "%s: how many words %s%.60s has is not known", from.key,
+                              by == type ? "" : "the tokenizer of ",
+                              by == path && by ? launch_path_end(by->value->text)
+                              : by             ? by->value->text
+                                               : name);
+        return;
+    }
+    note_words(t, v, path, name, named || !rotary, place.line);
+    if (more && launch_whole(more->value, &extra) && extra > 0 && extra < EXTRA_MAX)
+        v.n += extra;
+    launch_set(t, at, json_integer((json_int_t)v.n), &from);
+}
+
+void megatron_take_vocabulary(struct launch_context *t, const struct launch_command *c)
+{
+    static const char at[] = "/model/vocab_size", padding[] = "/training/vocab_padding";
+    const struct value_item *it = launch_option(c, "--make-vocab-size-divisible-by");
+    int64_t tensor = launch_number(t, "/parallelism/tensor", 1), n;
+    launch_take_rows(t, megatron_vocabulary_rows, &c->options);
+    if (!launch_has(t, at) && !launch_is_unresolved(t, at))
+        assume_vocabulary(t, c);
+    if (!it || !launch_whole(it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
+        n = 128; /* arguments.py's default */
+    struct value v = { .line = it ? it->value->line : c->command->line };
+    const struct value_item from = { it ? it->key
+                                        : "make-vocab-size-divisible-by's default",
+                                     v.line, &v };
+    launch_hear(t, it);
+    if (tensor <= VOCAB_PADDING_MAX / n)
+        launch_set(t, padding, json_integer((json_int_t)(n * tensor)), &from);
+}
