@@ -378,7 +378,8 @@ static const struct {
       "/model/vocab_size", "?" },
     { "--tokenizer-type HFTokenizer --tokenizer-model /m/Meta-Llama-3-70B-Instruct/",
       "/model/vocab_size", "128256" },
-    { "--tokenizer-type Llama2Tokenizer --tokenizer-model /m/Llama-2-7b/tokenizer.model",
+    { "--tokenizer-type Llama2Tokenizer --tokenizer-model "
+      "/m/Llama-2-7b/tokenizer.model",
       "/model/vocab_size", "32000" },
     { "--tokenizer-type TokenizerFromFile --tokenizer-file /m/starcoder/tokenizer.json",
       "/model/vocab_size", "49152" },
