@@ -11,7 +11,7 @@ static int check_divides(const struct model *m, const struct op_settings *s,
         int64_t size;
     } rows[] = {
         { "attention heads", m->attention.heads },
-        { "key-value heads", m->attention.kv_heads },
+        { "key-value heads", m->attention.kv_heads * op_keys_copies(m, s) },
         { "query columns", m->attention.q_width },
         { "feed-forward columns",
           m->mlp.width *

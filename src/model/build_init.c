@@ -252,7 +252,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_I] = s->framework->tensor.keeps_gathered ? e[SYM_X] : e[SYM_A];
     e[SYM_H] = h / (share->stream == SHARE_SLICE ? stream_over(b, module) : 1);
     e[SYM_Q] = tokens * (double)m->attention.q_width / t;
-    e[SYM_K] = tokens * (double)m->attention.kv_width / t;
+    e[SYM_K] = tokens * (double)op_keys_width(m, s) / t;
     e[SYM_U] = tokens * (double)model_context_width(m) / t;
     double own = tokens / stream_over(b, module); /* down products are not split */
     e[SYM_LQ] = own * (double)m->attention.latent_q;
@@ -269,7 +269,7 @@ static int set_elements(struct build *b, enum op_module module, int64_t vocab)
     e[SYM_QR] = e[SYM_Q] * parts;
     e[SYM_KR] = e[SYM_K] * parts;
     e[SYM_QK] = e[SYM_Q] + e[SYM_K];
-    e[SYM_QKV] = e[SYM_QK] + tokens * (double)model_value_width(m) / t;
+    e[SYM_QKV] = e[SYM_QK] + tokens * (double)op_values_width(m, s) / t;
     e[SYM_L] = tokens * heads;
     e[SYM_S] = e[SYM_L] * (double)s->sequence;
     e[SYM_G] = e[SYM_X] * latent / h;
@@ -378,7 +378,7 @@ static void set_linears(struct build *b, int64_t vocab)
     const struct share *attention = &b->shares[OP_ATTENTION], *mlp = &b->shares[OP_MLP];
     int64_t h = m->hidden, tokens = dealt(op_tokens(s), attention->tokens_over);
     int64_t q = m->attention.q_width / attention->degree,
-            kv = m->attention.kv_width / attention->degree;
+            kv = op_keys_width(m, s) / attention->degree;
     int64_t made = model_context_width(m) / attention->degree;
     int64_t gate = m->attention.gated ? made : 0;
     int64_t up =

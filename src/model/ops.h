@@ -178,6 +178,7 @@ struct op_settings {
     bool pads_experts; /* those with fewer are padded to it */
     enum op_dispatch dispatch;
     bool sequence_parallel;
+    bool copies_keys; /* ranks beyond the key-value heads hold copies of them */
     /* SMP's tensor groups (model/share.h) */
     bool best_effort; /* modules that the degree does not divide stay whole */
     bool prescaled;   /* the group's ranks are fed the same samples */
@@ -193,6 +194,12 @@ struct op_settings {
  * tensor group route tokens of their own; 1 part of rows: they do not. */
 int64_t op_expert_rows_over(const struct op_settings *s, const struct model *m);
 int64_t op_expert_columns_over(const struct op_settings *s);
+
+/* Ranks of a tensor group that hold the same key-value head (copies_keys); 1: each has
+ * its own. Columns of keys and of values, copies counted. */
+int64_t op_keys_copies(const struct model *m, const struct op_settings *s);
+int64_t op_keys_width(const struct model *m, const struct op_settings *s);
+int64_t op_values_width(const struct model *m, const struct op_settings *s);
 
 /* Tokens of a microbatch on this GPU. */
 int64_t op_tokens(const struct op_settings *s);

@@ -72,6 +72,24 @@ int64_t op_expert_rows_over(const struct op_settings *s, const struct model *m)
     return m->mlp.experts > 0 ? s->tensor / op_expert_columns_over(s) : 1;
 }
 
+int64_t op_keys_copies(const struct model *m, const struct op_settings *s)
+{
+    int64_t heads = m->attention.kv_heads;
+    bool copied = s->copies_keys && heads > 0 && heads < s->tensor &&
+                  s->tensor % heads == 0 && !m->attention.latent_kv;
+    return copied ? s->tensor / heads : 1;
+}
+
+int64_t op_keys_width(const struct model *m, const struct op_settings *s)
+{
+    return m->attention.kv_width * op_keys_copies(m, s);
+}
+
+int64_t op_values_width(const struct model *m, const struct op_settings *s)
+{
+    return model_value_width(m) * op_keys_copies(m, s);
+}
+
 double op_experts_each(const struct model *m, const struct op_settings *s)
 {
     double each = m->mlp.experts > 0 ? (double)m->mlp.experts_per_token : 1;

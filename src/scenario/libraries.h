@@ -162,6 +162,7 @@ struct library_row {
     bool broadcasts_buffers;    /* the model's, before every forward */
     bool broadcasts_outputs;    /* what forward returns, to all ranks of the group */
     bool graphs;                /* it captures parts of layers in CUDA graphs */
+    bool copies_keys;           /* ranks beyond key-value heads hold copies of them */
     bool defers_wgrads;         /* of the head, to the end of a pipeline's passes */
     bool offloads_modules;      /* what they save, to the host */
     bool offloads_layers;       /* all that the first ones save */

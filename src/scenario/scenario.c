@@ -282,6 +282,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .framework = t->framework,
         .tensor = s->parallel.tensor,
         .sequence_parallel = s->parallel.split.sequence_parallel,
+        .copies_keys = library_of(p)->copies_keys,
         .best_effort = library_of(p)->smp.whole_modules,
         .prescaled = p->split.prescaled_batch,
         .whole_ends = whole_ends(s),

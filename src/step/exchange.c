@@ -90,7 +90,8 @@ static double own_B(const struct stage *stage, int64_t columns)
 static double own_keys_B(const struct stage *stage)
 {
     const struct model *m = &stage->s->model;
-    return own_B(stage, m->attention.kv_width + model_value_width(m));
+    const struct op_settings *s = &stage->settings;
+    return own_B(stage, op_keys_width(m, s) + op_values_width(m, s));
 }
 
 static bool applies(const struct stage *stage, const struct rule *r)
@@ -146,9 +147,10 @@ static int plan_heads(struct builder *b, const struct rule *r, struct op_comm *k
                       struct err *err)
 {
     const struct model *m = &b->stage->s->model;
+    const struct op_settings *s = &b->stage->settings;
     int64_t columns =
         r->group == GROUP_DEAL
-            ? m->attention.q_width + m->attention.kv_width + model_value_width(m)
+            ? m->attention.q_width + op_keys_width(m, s) + op_values_width(m, s)
             : model_context_width(m);
     double moved_B = own_B(b->stage, columns);
     enum channel channel = op_ring_ranks(&b->stage->settings) > 1

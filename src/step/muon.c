@@ -93,9 +93,10 @@ int32_t muon_matrices(const struct stage *stage, const struct op_block *block,
     double n = (double)(block->repeat * (g->batch > 1 ? g->batch : 1));
     bool both = joined && (is(p, "gate.weight") || is(p, "shared_gate.weight"));
     if (is(p, "qkv.weight")) {
-        int64_t all = a->q_width + 2 * a->kv_width;
+        int64_t kv = op_keys_width(&stage->s->model, &stage->settings),
+                all = a->q_width + 2 * kv;
         out[0] = matrix(stage, p, g->m, g->n * a->q_width / all, n);
-        out[1] = out[2] = matrix(stage, p, g->m, g->n * a->kv_width / all, n);
+        out[1] = out[2] = matrix(stage, p, g->m, g->n * kv / all, n);
         return MUON_PARTS;
     }
     out[0] = matrix(stage, p, g->m, both ? 2 * g->n : g->n, n);

@@ -175,7 +175,8 @@ static double extent_B(const struct stage *stage, const struct op_block *bl,
     case EXTENT_IN:
         return tokens * (double)read_width(m) * width;
     case EXTENT_QKV:
-        return tokens * (double)(m->attention.q_width + 2 * m->attention.kv_width) *
+        return tokens *
+               (double)(m->attention.q_width + 2 * op_keys_width(m, &stage->settings)) *
                width;
     case EXTENT_FFN:
         return tokens * (double)m->mlp.width * (m->mlp.gated ? 2 : 1) * width;

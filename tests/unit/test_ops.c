@@ -236,6 +236,47 @@ static void test_tensor_traffic(void)
     arena_release(&a);
 }
 
+static struct model of_key_heads(int64_t heads)
+{
+    struct model m = op_gpt();
+    m.attention.kv_heads = heads;
+    m.attention.kv_width = heads * m.attention.head_dim;
+    return m;
+}
+
+/* A group of more ranks than key-value heads: a rank's layer is that of a model with a
+ * head for each rank; without copies the degree is refused. */
+static void test_copied_keys(void)
+{
+    static const struct {
+        int64_t heads, tensor, as;
+    } cases[] = { { 1, 4, 4 }, { 2, 8, 8 }, { 4, 4, 4 }, { 8, 4, 8 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct arena a;
+        arena_init(&a);
+        struct model few = of_key_heads(cases[i].heads),
+                     all = of_key_heads(cases[i].as);
+        struct op_settings s = op_settings_of(OP_FP16, &op_fused), own;
+        s.tensor = cases[i].tensor;
+        s.sequence_parallel = true;
+        own = s;
+        own.copies_keys = true;
+        struct op_list copied = op_make(&a, &few, own), whole = op_make(&a, &all, s);
+        const struct op_block *x = &copied.blocks[1], *y = &whole.blocks[1];
+        struct op_sums f = op_sum(x->forward, x->n_forward),
+                       g = op_sum(y->forward, y->n_forward);
+        CU_ASSERT_EQUAL(op_block_parameters(x), op_block_parameters(y));
+        CU_ASSERT_EQUAL(f.flops, g.flops);
+        CU_ASSERT_EQUAL(f.read_B, g.read_B);
+        CU_ASSERT_EQUAL(op_block_kept_B(x), op_block_kept_B(y));
+        struct err err = { 0 };
+        struct op_list list;
+        CU_ASSERT_EQUAL(op_list_make(&list, &a, &few, &s, &err),
+                        cases[i].heads % s.tensor ? -1 : 0);
+        arena_release(&a);
+    }
+}
+
 /* --- what any list holds ---------------------------------------------------------- */
 
 /* A kept tensor is freed within the backward list; gradients complete once each. */
@@ -557,6 +598,7 @@ void test_ops_register(void)
     CU_add_test(suite, "table of Llama", test_llama);
     CU_add_test(suite, "kept bytes over tensor degrees", test_tensor_degrees);
     CU_add_test(suite, "traffic over tensor degrees", test_tensor_traffic);
+    CU_add_test(suite, "copies of key-value heads", test_copied_keys);
     CU_add_test(suite, "every list fits together", test_all);
     CU_add_test(suite, "more costs more", test_monotone);
     CU_add_test(suite, "predicted positions", test_predicted);
