@@ -76,6 +76,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--seq-length", "/training/sequence_length", .kind = DIALECT_SIZE, .written = true),
     ROW("--encoder-seq-length", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("--micro-batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE), /* of 2019 and 2020: of a GPU */
     ROW("--global-batch-size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--mtp-num-layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE, .written = true),
     ROW("--mtp-use-repeated-layer", "/training/mtp_repeated", .kind = DIALECT_FLAG, .written = true),

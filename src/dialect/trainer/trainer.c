@@ -387,18 +387,20 @@ const struct dialect_option trainer_idle_rows[] = {
 #define FROZEN_WHY "parts before a frozen language model are trained, which is not simulated"
 #define FROZEN(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = FROZEN_WHY)
 #define PAIRS(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "contrastive training on queries and passages is not simulated (pre-training and supervised fine-tuning are)")
+#define CPUS "the job computes on CPUs, which are not simulated"
 #define PREFIX(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "prefixes or prompts are trained before a frozen model, which is not simulated (LoRA and QLoRA are, and full training)")
 const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("torch_compile*"), ROW_UNSIMULATED("use_liger_kernel"), ROW_UNSIMULATED("use_liger"),
     ROW_UNSIMULATED("auto_find_batch_size"), ROW_UNSIMULATED("group_by_length"), ROW_UNSIMULATED("packing"),
     ROW_UNSIMULATED("padding_free"), ROW_UNSIMULATED("sharded_ddp"), ROW_UNSIMULATED("use_ipex"),
-    ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("use_cpu"), ROW_UNSIMULATED("no_cuda"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
+    ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
     ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("tune_*"), ROW_UNSIMULATED("finetune_vision_layers"), ROW_UNSIMULATED("finetune_audio_layers"),
     FROZEN("freeze_backbone"), FROZEN("freeze_model"),
     PREFIX("pre_seq_len"), PREFIX("num_virtual_tokens"), PREFIX("num_prefix_tokens"), PREFIX("use_prefix"), PREFIX("use_ptuning"),
     PAIRS("query_max_len"), PAIRS("passage_max_len"), PAIRS("train_group_size"), PAIRS("negatives_cross_device"),
     ROW_UNSIMULATED("sequence_parallel_mode"), ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
     /* TRL's of other methods, which scripts name alike */
+    REFUSED("use_cpu", CPUS), REFUSED("no_cuda", CPUS),
     REFUSED("num_generations", ROLLOUTS), REFUSED("max_completion_length", ANSWERS), REFUSED("reward_funcs", ROLLOUTS),
     REFUSED("num_ppo_epochs", ROLLOUTS), REFUSED("reward_model_path", ROLLOUTS), REFUSED("kl_coef", ROLLOUTS), REFUSED("use_vllm", ROLLOUTS),
     REFUSED("reward_model_name_or_path", ROLLOUTS), REFUSED("center_rewards_coefficient", REWARD),
