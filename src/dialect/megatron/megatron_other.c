@@ -96,7 +96,7 @@ const struct dialect_option megatron_later_rows[] = {
     ROW_UNSIMULATED("--moe-paged-stash*"), ROW_UNSIMULATED("--moe-hybridep-*"), ROW_UNSIMULATED("--moe-permute-fusion-into-hybridep"),
     ROW_UNSIMULATED("--moe-expert-rank-capacity-factor"), ROW_UNSIMULATED("--moe-shared-expert-glu-interleave-size"),
     ROW_UNSIMULATED("--tensor-parallel-num-weight-shards"), ROW_UNSIMULATED("--expert-tensor-parallel-num-weight-shards"),
-    ROW_UNSIMULATED("--use-transformer-engine-op-fuser"), ROW_UNSIMULATED("--use-grouped-gemm-for-*"), ROW_UNSIMULATED("--use-fused-weighted-squared-relu"),
+    ROW_UNSIMULATED("--use-transformer-engine-op-*"), ROW_UNSIMULATED("--use-grouped-gemm-for-*"), ROW_UNSIMULATED("--use-fused-weighted-squared-relu"),
     ROW_UNSIMULATED("--overlap-dispatch-backward-with-experts-wgrad"), ROW_UNSIMULATED("--ep-overlap-early-attn-memory-release"),
     ROW_UNSIMULATED("--high-priority-a2a-comm-stream"), ROW_UNSIMULATED("--microbatch-group-size-per-virtual-pipeline-stage"),
     ROW_UNSIMULATED("--pipeline-model-parallel-comm-backend"), ROW_UNSIMULATED("--qk-l2-norm"), ROW_UNSIMULATED("--softmax-type"),
