@@ -52,6 +52,7 @@ enum user_script_part {
     SCRIPT_BACKWARD,      /* loss.backward(), fabric.backward(loss) */
     SCRIPT_CLIPPED,       /* clip_grad_norm_(model.parameters(), 1.0) */
     SCRIPT_BOOSTER,       /* Booster(plugin=...) of Colossal-AI */
+    SCRIPT_CHUNKED,       /* ZeroDDP(...), GeminiDDP(...) of Colossal-AI's older API */
     SCRIPT_PRODUCTS,      /* torch.set_float32_matmul_precision("high") */
     SCRIPT_FROZEN, /* parameter.requires_grad = False, model.requires_grad_(False) */
     SCRIPT_PARTS

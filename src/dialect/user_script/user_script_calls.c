@@ -115,7 +115,7 @@ static void choose_loop(struct user_script *g)
     static const enum user_script_part parts[] = {
         SCRIPT_OPTIMIZER, SCRIPT_SHARDED,    SCRIPT_REPLICATED, SCRIPT_AUTOCAST,
         SCRIPT_ENGINE,    SCRIPT_RECOMPUTED, SCRIPT_BOOSTER,    SCRIPT_DIFFUSION,
-        SCRIPT_BACKWARD,  SCRIPT_CLIPPED,
+        SCRIPT_BACKWARD,  SCRIPT_CLIPPED,    SCRIPT_CHUNKED,
     };
     choose(g, SCRIPT_COMPILED, NULL);
     choose(g, SCRIPT_PRODUCTS, NULL);

@@ -27,13 +27,13 @@ static bool speaks_of(const char *text, const char *const *parts)
 }
 
 /* The loader of the training: named so, else shuffled, else the first that is not of an
- * evaluation. */
+ * evaluation; NULL: there is none. */
 const struct python_call *user_script_loader(const struct python *p)
 {
     static const char *const trains[] = { "train", "Train", NULL };
     static const char *const others[] = { "val", "test", "eval", "Val", "Test", NULL };
     const struct python_call *best = NULL;
-    int most = -1;
+    int most = 0;
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
         const struct value_item *shuffled = value_get(c->arguments, "shuffle");
@@ -283,6 +283,12 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
     take_plugins(t, g);
     if (g->parts[SCRIPT_BOOSTER])
         take_booster(t, g);
+    else if (g->parts[SCRIPT_CHUNKED])
+        launch_add_unresolved(t, library_at,
+                              g->line ? g->line : g->parts[SCRIPT_CHUNKED]->line,
+                              "%s(...): what Colossal-AI does before its booster is "
+                              "not read",
+                              python_last_part(g->parts[SCRIPT_CHUNKED]->function));
     if (c)
         take_sharded(t, g, c->arguments, python_last_part(c->function), line);
     if (g->parts[SCRIPT_REPLICATED] && !launch_has(t, library_at))
