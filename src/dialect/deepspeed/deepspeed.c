@@ -263,9 +263,10 @@ static void take_checkpointing(const struct deepspeed *c)
         launch_hear(c->t, cpu);
         launch_hear(c->t, parts);
         launch_note(c->t->l, it->value->line, DIAG_LEFT_OUT,
-                    "%sactivation_checkpointing: without effect on transformers' "
+                    "%sactivation_checkpointing%s%s: without effect on transformers' "
                     "models, which have gradient_checkpointing",
-                    c->prefix);
+                    c->prefix, parts ? ", its partition_activations" : "",
+                    cpu ? ", its cpu_checkpointing" : "");
         return;
     }
     if (moves || cuts)
