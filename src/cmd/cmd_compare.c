@@ -10,6 +10,7 @@
 #include "logs/steady.h"
 #include "page/page.h"
 #include "report/difference.h"
+#include "report/provenance.h"
 #include "report/report.h"
 
 #include <string.h>
@@ -74,6 +75,7 @@ struct side {
     struct cfg_loader loader;
     json_t *tree; /* NULL: of a result */
     struct difference_numbers numbers;
+    const char *of;                 /* its provenance, for figures; NULL: of a result */
     const struct option_list *logs; /* of its run; NULL: none */
     double measured_s;              /* of a result of doctor; 0: none */
 };
@@ -123,6 +125,7 @@ static int read_side(struct side *side, const char *name, const struct arguments
                    : read_result(side, doctor);
     if (script_scenario(&s, &root, &side->loader, name, &how))
         return -1;
+    side->of = provenance_of(&s, &side->loader.arena);
     side->tree = json_deep_copy(root.json);
     return 0;
 }
@@ -143,6 +146,7 @@ static int read_changed(struct side *side, const struct side *from,
         rc = cfg_set(root, args->to.values[i]);
     if (rc || scenario_read(&s, &side->loader, root))
         return -1;
+    side->of = provenance_of(&s, &side->loader.arena);
     side->tree = json_deep_copy(root.json);
     return 0;
 }
@@ -204,9 +208,8 @@ static int compare(struct side *a, struct side *b, const struct arguments *args,
     int rc = a->tree && b->tree ? difference_make(&d, &a->loader.arena, &a->loader,
                                                   a->tree, b->tree, err)
                                 : compare_numbers(&d, a, b, err);
-    struct difference_view view = {
-        a->name, b->name, (enum difference_by)args->by, &d, { 0, 0 }
-    };
+    struct difference_view view = { a->name, b->name,  (enum difference_by)args->by,
+                                    &d,      { 0, 0 }, { a->of, b->of } };
     if (rc == 0)
         rc = measure(&view.measured_s[0], a, &d.a, err) ||
              measure(&view.measured_s[1], b, &d.b, err);

@@ -35,9 +35,8 @@ static struct smsim_difference *run(struct lib_call *c, const struct smsim_job *
     struct difference d = { .own = NULL };
     if (difference_make(&d, &c->loader.arena, &c->loader, from->tree, to->tree,
                         &c->err) == 0) {
-        const struct difference_view view = {
-            from->name, to->name, DIFFERENCE_STEP, &d, { 0, 0 }
-        };
+        const struct difference_view view = { from->name, to->name, DIFFERENCE_STEP,
+                                              &d,         { 0, 0 }, { NULL, NULL } };
         out = make(&view);
     }
     difference_release(&d);

@@ -19,6 +19,7 @@ struct difference_view {
     enum difference_by by;
     const struct difference *d;
     double measured_s[2]; /* of a step of each, by logs of its run; 0: no log */
+    const char *of[2];    /* what each is of (provenance_of); NULL: a result */
 };
 
 /* The waterfall, whose printed parts sum to the printed difference; both breakdowns;

@@ -54,20 +54,37 @@ void provenance_add(struct provenance *p, const struct scenario *s)
 static void add_part(struct strbuf *out, const char *text)
 {
     if (text && *text)
-        strbuf_printf(out, "%s%s", out->len ? ", " : "Simulated: ", text);
+        strbuf_printf(out, "%s%s", out->len ? ", " : "", text);
 }
 
-const char *provenance_text(const struct provenance *p, bool priced)
+static const char *parts_text(const struct provenance *p)
 {
     struct strbuf out;
     strbuf_init(&out);
     add_part(&out, p->library);
     add_part(&out, p->micro_batch);
     add_part(&out, p->precision);
-    if (priced && p->service && *p->service)
-        strbuf_printf(&out, "%s of %s, %s", out.len ? "; prices" : "Prices", p->service,
-                      p->dates);
     const char *text = arena_strdup(p->arena, strbuf_get(&out));
     strbuf_release(&out);
     return text;
+}
+
+const char *provenance_text(const struct provenance *p, bool priced)
+{
+    const char *parts = parts_text(p);
+    bool has_prices = priced && p->service && *p->service;
+    if (*parts)
+        parts = arena_printf(p->arena, "Simulated: %s", parts);
+    return !has_prices
+               ? parts
+               : arena_printf(p->arena, "%s%s of %s, %s", parts,
+                              *parts ? "; prices" : "Prices", p->service, p->dates);
+}
+
+const char *provenance_of(const struct scenario *s, struct arena *arena)
+{
+    struct provenance p;
+    provenance_init(&p, arena);
+    provenance_add(&p, s);
+    return parts_text(&p);
 }

@@ -23,4 +23,7 @@ void provenance_add(struct provenance *p, const struct scenario *s);
  * `priced`. In the arena. */
 const char *provenance_text(const struct provenance *p, bool priced);
 
+/* The same of one scenario, without prices and "Simulated: ". */
+const char *provenance_of(const struct scenario *s, struct arena *arena);
+
 #endif

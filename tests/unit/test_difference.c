@@ -52,7 +52,7 @@ static void test_measured(void)
         .causes = &cause,
     };
     const struct difference_view v = {
-        "one", "changed", DIFFERENCE_STEP, &d, { 61.3333, 17.7777 }
+        "one", "changed", DIFFERENCE_STEP, &d, { 61.3333, 17.7777 }, { NULL, NULL }
     };
     char *text = NULL;
     size_t size = 0;
@@ -128,7 +128,7 @@ static double time_in(const char *line)
  * second, to the last digit. */
 static void check_printed(const struct difference *d, enum difference_by by)
 {
-    const struct difference_view v = { "A", "B", by, d, { 0, 0 } };
+    const struct difference_view v = { "A", "B", by, d, { 0, 0 }, { NULL, NULL } };
     char *text = NULL, *line;
     size_t size;
     FILE *out = open_memstream(&text, &size);
