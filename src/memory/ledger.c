@@ -91,7 +91,7 @@ struct ledger_mark ledger_mark(struct ledger *l)
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     record(l, kind, ledger_round(size_B));
-    if (kind == LEDGER_LATE)
+    if (kind == LEDGER_LATE || kind == LEDGER_SPARE)
         return;
     kind = booked_as(kind);
     l->live_B[kind] += ledger_round(size_B);
@@ -184,7 +184,7 @@ void ledger_apply(struct ledger *l, const struct ledger_change *c)
 void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     record(l, kind, -ledger_round(size_B));
-    if (kind == LEDGER_LATE)
+    if (kind == LEDGER_LATE || kind == LEDGER_SPARE)
         return;
     kind = booked_as(kind);
     assert(l->live_B[kind] >= ledger_round(size_B));

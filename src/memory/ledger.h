@@ -25,7 +25,8 @@ enum ledger_kind {
     LEDGER_MADE, /* a gradient as backward makes it, likewise: where gradients are kept,
                     the first step's become those */
     LEDGER_LATE, /* freed by the host, not by the GPU yet: live no more, but no block for
-                    others until its release, or until the GPU is full */
+                     others until its release, or until the GPU is full */
+    LEDGER_SPARE, /* likewise, where jobs are seen to run without */
 };
 
 extern const char *const ledger_kind_names[LEDGER_KINDS];

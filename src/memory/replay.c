@@ -86,7 +86,9 @@ static int32_t number_in(struct pass_acts *p, struct shelf_key key)
 
 static bool is_played(const struct replay *r, const struct ledger_event *e)
 {
-    return e->size_B != 0 && (r->how.late || e->kind != LEDGER_LATE);
+    return e->size_B != 0 &&
+           (e->kind != LEDGER_LATE || r->how.late > RESERVED_NO_LATE) &&
+           (e->kind != LEDGER_SPARE || r->how.late > RESERVED_LATE);
 }
 
 static void compile_events(struct replay *r, struct pass_acts *p,

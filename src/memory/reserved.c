@@ -90,7 +90,9 @@ static void await_gpu(void *replay)
 {
     struct replay *r = replay;
     for (struct shelf *s = r->shelves; s; s = s->hh.next)
-        for (; s->key.kind == LEDGER_LATE && s->blocks.n > 0; s->gone++)
+        for (; (s->key.kind == LEDGER_LATE || s->key.kind == LEDGER_SPARE) &&
+               s->blocks.n > 0;
+             s->gone++)
             allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
 }
 
@@ -181,7 +183,7 @@ static int64_t replay_peak_B(const struct ledger *l, struct reserved_how how,
     struct allocator allocator;
     struct replay r = { 0 };
     allocator_init(&allocator, capacity_B, how.expandable);
-    allocator.wait = await_gpu;
+    allocator.wait = how.late == RESERVED_LATE ? NULL : await_gpu;
     allocator.owner = &r;
     replay_compile(&r, &allocator, l, how);
     play_state(&r, false);
@@ -219,7 +221,7 @@ static struct replay_key key_of(const struct ledger *l, struct reserved_how how)
     uint64_t before = mix64((uint64_t)l->n_before), all = mix64((uint64_t)l->n_events);
     return (struct replay_key) {
         { mix64(l->key[0] ^ before ^
-                (how.grows + 2u * how.streams + 4u * how.late + 8u * how.expandable)) |
+                (how.grows + 2u * how.streams + 4u * how.expandable + 8u * how.late)) |
               1,
           mix64(l->key[1] + all) }
     };

@@ -12,13 +12,17 @@
 #include "base/arena.h"
 #include "memory/ledger.h"
 
+/* Which blocks count that the host has freed and the GPU has not passed: none; those that
+ * jobs are not seen to run without (LEDGER_LATE), on a full GPU too; all, until the GPU is
+ * full. */
+enum reserved_late { RESERVED_NO_LATE, RESERVED_LATE, RESERVED_ALL_LATE };
+
 /* What of a library the replay depends on. */
 struct reserved_how {
     bool grows; /* states are made in the first step */
     bool
         streams; /* buffers are on streams of their own, whose blocks are for no other */
-    bool late; /* blocks that the GPU has not passed count (LEDGER_LATE); else they are
-                    free at once: what the job cannot do without */
+    enum reserved_late late;
     bool expandable; /* segments are: PYTORCH_CUDA_ALLOC_CONF */
 };
 

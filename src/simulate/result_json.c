@@ -16,6 +16,7 @@ struct numbered_stage {
 static const struct contract_member stage_rows[] = {
     CONTRACT_AT("stage", INT32, numbered_stage, stage, "From 0, the first."),
     BYTES("peak_bytes", peak_B, "The largest amount in use."),
+    BYTES("reserved_bytes", reserved_B, "What the caching allocator holds of it."),
     BYTES("parameters", parameters_B, "Bytes of parameters at the peak."),
     BYTES("gradients", gradients_B, "Bytes of gradients at the peak."),
     BYTES("optimizer", optimizer_B, "Bytes of optimizer states at the peak."),

@@ -24,20 +24,22 @@ static struct stage_memory stage_memory(const struct step *step,
                                 .streams = library->streams,
                                 .expandable = s->software.expandable_segments };
     int64_t room_B = gpu->memory_B - gpu->context_B - nccl_B;
+    bool late = s->training.framework->tensors.record_stream && s->parallel.tensor > 1;
+    how.late = late ? RESERVED_ALL_LATE : RESERVED_NO_LATE;
     int64_t reserved = reserved_by_stage_B(memo, l, how, room_B);
-    how.late = s->training.framework->tensors.record_stream && s->parallel.tensor > 1;
-    int64_t all = how.late ? reserved_by_stage_B(memo, l, how, room_B) : reserved;
+    how.late = RESERVED_LATE;
+    int64_t needed = late ? reserved_by_stage_B(memo, l, how, room_B) : reserved;
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
         .optimizer_B = l->at_peak_B[LEDGER_OPTIMIZER],
         .activations_B = l->at_peak_B[LEDGER_ACTIVATIONS],
         .buffers_B = l->at_peak_B[LEDGER_BUFFERS] + nccl_B,
-        .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + reserved - l->peak_B,
+        .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + needed - l->peak_B,
         .framework_B = gpu->context_B,
     };
-    m.peak_B = reserved + nccl_B + gpu->context_B;
-    m.late_B = all > reserved ? all - reserved : 0;
+    m.peak_B = needed + nccl_B + gpu->context_B;
+    m.reserved_B = reserved;
     return m;
 }
 
@@ -70,7 +72,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         m->capacity_B = gpu->memory_B;
         m->peak_B = stage.peak_B;
         m->allocated_B = reps->steps[i].ledger.peak_B;
-        m->reserved_B = stage.peak_B - nccl_B - gpu->context_B + stage.late_B;
+        m->reserved_B = stage.reserved_B;
     }
     m->fits = least >= 0;
 }

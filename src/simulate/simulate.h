@@ -23,14 +23,13 @@
 #include "simulate/interval.h"
 #include "simulate/resources.h"
 
-struct stage_memory { /* bytes at the moment of the stage's peak */
-    int64_t peak_B;   /* what it cannot do without, as nvidia-smi shows it */
+struct stage_memory {   /* bytes at the moment of the stage's peak */
+    int64_t peak_B;     /* what it cannot do without, as nvidia-smi shows it */
+    int64_t reserved_B; /* of that by the caching allocator */
     int64_t parameters_B, gradients_B, optimizer_B, activations_B;
     int64_t buffers_B;   /* communication buckets and NCCL */
     int64_t workspace_B; /* transient tensors, library workspace */
     int64_t framework_B; /* context */
-    int64_t late_B;      /* in addition, where the GPU has room: what the host has freed
-                            and the GPU has not passed */
 };
 
 /* A change of the scenario with which it fits (simulate/fit.h). */

@@ -39,15 +39,13 @@ int block_comms_add(struct builder *b, int32_t block, bool backward,
     return 0;
 }
 
-/* Whether the stages of the rank's pipeline are on several instances. */
-static bool stages_apart(const struct stage *stage)
+bool block_comms_apart(const struct stage *stage, enum layout_group group)
 {
     const struct groups *g = stage->request->groups;
-    int64_t last = layout_group_size(&g->layout, LAYOUT_PP) - 1, instances[2];
+    int64_t last = layout_group_size(&g->layout, group) - 1, instances[2];
     for (int i = 0; i < 2; i++) {
         int32_t gpu;
-        int64_t rank =
-            layout_group_member(&g->layout, LAYOUT_PP, stage->rank, i * last);
+        int64_t rank = layout_group_member(&g->layout, group, stage->rank, i * last);
         groups_place(g, rank, &instances[i], &gpu);
     }
     return instances[0] != instances[1];
@@ -56,8 +54,9 @@ static bool stages_apart(const struct stage *stage)
 double block_comms_staged_s(const struct stage *stage)
 {
     double each_s = stage->fw->host.dispatch_staged_s;
-    return each_s > 0 && stages_apart(stage) ? each_s * (double)stage->settings.tensor
-                                             : 0;
+    return each_s > 0 && block_comms_apart(stage, LAYOUT_PP)
+               ? each_s * (double)stage->settings.tensor
+               : 0;
 }
 
 double block_comms_host_s(const struct stage *stage)

@@ -37,6 +37,9 @@ int block_comms_add(struct builder *b, int32_t block, bool backward,
 /* Index of the first of the names ("a|b") that the operators have; -1: none. */
 int32_t block_comms_find(const struct op *ops, int32_t n, const char *names);
 
+/* Whether the rank's group is on several instances. */
+bool block_comms_apart(const struct stage *stage, enum layout_group group);
+
 /* The host's time to issue one, and how much of it pipelines over nodes add. */
 double block_comms_host_s(const struct stage *stage);
 double block_comms_staged_s(const struct stage *stage);

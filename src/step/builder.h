@@ -53,6 +53,7 @@ enum keep {
 /* What the host and the GPU spend on passes of blocks. */
 struct host_spent {
     double host_s, gpu_s;
+    int32_t launches;   /* of kernels */
     double staged_s;    /* of host_s: what pipelines over nodes add to collectives */
     double deviation_s; /* of the host's time: a standard deviation */
 };
@@ -85,10 +86,18 @@ struct next_kernel {
                                    NULL */
 };
 
-/* Blocks that the GPU has not passed yet when the host frees them. */
+/* Blocks that the GPU has not passed yet when the host frees them: tensors of a whole
+ * group, and a rank's parts of such. */
 struct late_blocks {
-    int64_t size_B; /* of each */
-    int32_t n;
+    enum ledger_kind kind;   /* as which they are booked */
+    int64_t whole_B, part_B; /* of each */
+    int32_t n_whole, n_part;
+};
+
+/* What a pass frees while the host waits for nobody. */
+struct late_pass {
+    struct late_blocks blocks;
+    struct host_spent spent;
 };
 
 /* Tensors that die in the pass. */
@@ -98,12 +107,12 @@ struct pass_tensors {
     int32_t n_made;
     int64_t locals_B[32]; /* that which dies when attention's function returns */
     int32_t n_locals;
-    struct late_blocks late;  /* what collectives have read and is not free yet */
-    struct late_blocks ahead; /* of a forward whose host waits for nobody: what would
-                                 not be free at its end */
-    bool makes_local;         /* the operator at hand does */
-    bool saves;               /* what it makes is kept, whatever the layer keeps */
-    bool skips_input;         /* which it does not allocate again */
+    struct late_blocks late; /* what the forward at hand has freed and the GPU has not
+                                passed */
+    struct late_pass ahead;  /* all that the pass at hand frees so */
+    bool makes_local;        /* the operator at hand does */
+    bool saves;              /* what it makes is kept, whatever the layer keeps */
+    bool skips_input;        /* which it does not allocate again */
     uint32_t drops; /* bits of its outs that its module makes again for backward */
     bool again;     /* it is run for that */
 };
@@ -177,7 +186,9 @@ struct builder {
     struct next_kernel next;
     struct pass_cursor pass;
     struct pass_tensors tensors;
-    struct late_blocks filling; /* of forwards before the first backward */
+    struct late_blocks filling;  /* of forwards before the first backward */
+    struct late_blocks unpassed; /* of a backward pass, during the forward after it */
+    struct host_spent forward;   /* on the last one */
     struct bucket_state buckets;
     struct offload_state offload;
     struct output_state outputs;

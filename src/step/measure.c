@@ -145,7 +145,7 @@ static void read_kernels(struct pass_cost *cost, const struct program *p,
  * parameters are the builder's: a pass that changes them is not measured, but where the
  * builder exists to measure. Released by who calls, after errors, too. */
 static int write_alone(const struct builder *b, enum pass_kind kind, int32_t chunk,
-                       bool first, struct step *out, struct late_blocks *ahead,
+                       bool first, struct step *out, struct late_pass *ahead,
                        struct err *err)
 {
     struct builder alone = *b;

@@ -9,7 +9,7 @@ struct measured {
     bool known;
     struct pass_cost cost;
     struct ledger_change memory;
-    struct late_blocks ahead;
+    struct late_pass ahead;
     double flops;
 };
 

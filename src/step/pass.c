@@ -164,7 +164,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
     b->pass.kind = kind;
     b->pass.chunk = chunk;
     b->pass.part = CATEGORY_COMPUTE;
-    b->tensors.ahead.n = 0;
+    b->tensors.ahead = (struct late_pass) { 0 };
     make_room(b, c, kind != PASS_FORWARD);
     shard_begin(b, chunk);
     offload_modules_begin(b, kind != PASS_FORWARD, chunk);

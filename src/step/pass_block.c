@@ -114,6 +114,7 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
                                          k->comm, b->last_kernel);
         spent->host_s += issue_s * k->times;
         spent->staged_s += staged_s * k->times;
+        spent->launches += k->times;
         bool paired = b->pass.pairs && k->part == CATEGORY_EXPERT_COMM;
         if (paired || k->hidden) {
             b->next.experts = task;
@@ -201,9 +202,10 @@ void pass_forward_block(struct builder *b, int32_t index)
             offload_modules_store(b, index, i);
         spent.host_s += t->host_s[false][i];
         spent.gpu_s += ungraded(b, index, false, i) * t->forward_s[0][i];
+        spent.launches += op->launches;
     }
     pass_leave_scope(b);
-    pass_hold_late(b, index, &spent);
+    pass_hold_late(b, index, false, &spent);
     add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
 }
@@ -356,7 +358,9 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
             continue;
         spent.host_s += t->host_s[true][i];
         spent.gpu_s += t->backward_s[0][i];
+        spent.launches += op->launches;
     }
+    pass_hold_late(b, index, true, &spent);
     if (pass_makes_weights(b->pass.kind))
         ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS,
                     pass_autocast_B(b->stage, block));

@@ -7,6 +7,7 @@
 #include "step/recompute.h"
 #include "step/replicas.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Where a forward operator's kept tensors are booked, and freed from. */
@@ -172,46 +173,102 @@ int64_t pass_autocast_B(const struct stage *stage, const struct op_block *block)
     return (int64_t)bytes;
 }
 
-static int32_t count_scatters(const struct builder *b, int32_t block, int64_t *size_B)
+/* What collectives of the tensor group have recorded for their stream, and is freed in
+ * the pass: what scatters read and what they write; of backward's gathers what they read,
+ * too (forward keeps that). */
+static struct late_blocks recorded_by(const struct builder *b, int32_t block,
+                                      bool backward)
 {
     const struct block_comms *c = &b->stage->comms[block];
-    int32_t n = 0;
-    for (int32_t i = 0; i < c->n[false]; i++) {
+    struct late_blocks found = { 0 };
+    for (int32_t i = 0; i < c->n[backward]; i++) {
         const struct coll_request *r =
-            &b->step->program.comms.v[c->v[false][i].comm].request;
-        if (c->v[false][i].stream != STREAM_TENSOR || r->op != COLL_REDUCE_SCATTER)
+            &b->step->program.comms.v[c->v[backward][i].comm].request;
+        bool scatter = r->op == COLL_REDUCE_SCATTER;
+        if (c->v[backward][i].stream != STREAM_TENSOR ||
+            (!scatter && (!backward || r->op != COLL_ALL_GATHER)))
             continue;
-        *size_B = ledger_round((int64_t)r->size_B);
-        n++;
+        int64_t ranks = b->stage->settings.tensor;
+        found.whole_B = ledger_round((int64_t)r->size_B);
+        found.part_B = ledger_round((int64_t)r->size_B / ranks);
+        found.n_whole += scatter;
+        found.n_part++;
     }
-    return n;
+    return found;
 }
 
-void pass_hold_late(struct builder *b, int32_t block, const struct host_spent *spent)
+/* Launches by which a host leads at most: a stream holds some thousand, and eager code
+ * has about two for one of the list's (a layer of nanotron 31 forward, for 17). */
+static const double launches_ahead = 500;
+
+static void join_blocks(struct late_blocks *to, const struct late_blocks *more)
+{
+    *to =
+        (struct late_blocks) { to->kind, more->whole_B, more->part_B,
+                               to->n_whole + more->n_whole, to->n_part + more->n_part };
+}
+
+static struct late_blocks share_of(const struct late_blocks *all, double share)
+{
+    return (struct late_blocks) { all->kind, all->whole_B, all->part_B,
+                                  (int32_t)(share * all->n_whole),
+                                  (int32_t)(share * all->n_part) };
+}
+
+/* Groups over several nodes are seen to run without theirs. */
+static enum ledger_kind late_kind(const struct builder *b)
+{
+    return block_comms_apart(b->stage, LAYOUT_TP) ? LEDGER_SPARE : LEDGER_LATE;
+}
+
+void pass_hold_late(struct builder *b, int32_t block, bool backward,
+                    const struct host_spent *spent)
 {
     if (!b->stage->fw->tensors.record_stream)
         return;
-    int64_t size_B = 0;
-    int32_t n = count_scatters(b, block, &size_B);
-    if (n == 0)
+    struct late_pass *pass = &b->tensors.ahead;
+    pass->spent.host_s += spent->host_s - spent->staged_s;
+    pass->spent.gpu_s += spent->gpu_s;
+    pass->spent.launches += spent->launches;
+    const struct late_blocks more = recorded_by(b, block, backward);
+    if (more.n_part == 0)
         return;
-    b->tensors.ahead = (struct late_blocks) { size_B, b->tensors.ahead.n + n };
-    if (b->stage->s->parallel.pipeline > 1 && spent->gpu_s <= spent->host_s)
+    join_blocks(&pass->blocks, &more);
+    bool held = b->tensors.late.n_part <
+                launches_ahead / fmax(1, spent->launches) * more.n_part;
+    if (backward || !held ||
+        (b->stage->s->parallel.pipeline > 1 && spent->gpu_s <= spent->host_s))
         return;
-    struct late_blocks more = { size_B, n };
-    pass_hold_blocks(b, &b->tensors.late, &more);
+    pass_hold_blocks(b, &b->tensors.late, &more, late_kind(b));
+}
+
+struct late_blocks pass_left_late(const struct builder *b)
+{
+    const struct late_pass *pass = &b->tensors.ahead;
+    const struct host_spent *next = &b->forward, *own = &pass->spent;
+    if (pass->blocks.n_part == 0 || own->gpu_s <= 0 ||
+        block_comms_apart(b->stage, LAYOUT_TP))
+        return (struct late_blocks) { 0 };
+    double queued = (launches_ahead - next->launches) / own->launches;
+    double ahead = 1 - (own->host_s + next->host_s) / own->gpu_s;
+    return share_of(&pass->blocks, fmax(0, fmin(1, fmin(queued, ahead))));
 }
 
 void pass_hold_blocks(struct builder *b, struct late_blocks *held,
-                      const struct late_blocks *more)
+                      const struct late_blocks *more, enum ledger_kind kind)
 {
-    for (int32_t i = 0; i < more->n; i++)
-        ledger_alloc(&b->step->ledger, LEDGER_LATE, more->size_B);
-    *held = (struct late_blocks) { more->size_B, held->n + more->n };
+    for (int32_t i = 0; i < more->n_whole; i++)
+        ledger_alloc(&b->step->ledger, kind, more->whole_B);
+    for (int32_t i = 0; i < more->n_part; i++)
+        ledger_alloc(&b->step->ledger, kind, more->part_B);
+    join_blocks(held, more);
+    held->kind = kind;
 }
 
 void pass_free_blocks(struct builder *b, struct late_blocks *held)
 {
-    for (; held->n > 0; held->n--)
-        ledger_free(&b->step->ledger, LEDGER_LATE, held->size_B);
+    for (; held->n_whole > 0; held->n_whole--)
+        ledger_free(&b->step->ledger, held->kind, held->whole_B);
+    for (; held->n_part > 0; held->n_part--)
+        ledger_free(&b->step->ledger, held->kind, held->part_B);
 }

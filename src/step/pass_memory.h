@@ -35,11 +35,16 @@ void pass_leave_scope(struct builder *b);
 /* What the forward block's scatters within the tensor group have read comes back when
  * the GPU has passed them (MODEL.md, 5.7): at the end of the microbatch, or in pipelines,
  * where the host is ahead of the GPU, of the pass. */
-void pass_hold_late(struct builder *b, int32_t block, const struct host_spent *spent);
+void pass_hold_late(struct builder *b, int32_t block, bool backward,
+                    const struct host_spent *spent);
+
+/* Of what the backward pass at hand has freed, that which the GPU will not have passed
+ * at the end of a forward after it, if the host waits for nobody in between. */
+struct late_blocks pass_left_late(const struct builder *b);
 
 /* More blocks are held; all are free. */
 void pass_hold_blocks(struct builder *b, struct late_blocks *held,
-                      const struct late_blocks *more);
+                      const struct late_blocks *more, enum ledger_kind kind);
 void pass_free_blocks(struct builder *b, struct late_blocks *held);
 
 #endif

@@ -21,7 +21,8 @@ struct position {
     int64_t stage, last;  /* of all virtual stages */
     int32_t base, n_each; /* messages of the accumulation step; of a direction */
     int64_t microbatches;
-    bool ahead; /* the host does not wait for the GPU after the pass */
+    bool ahead; /* of forwards before the first backward, but the last two */
+    bool leads; /* the host does not wait for the GPU after the pass */
 };
 
 static int32_t message_of(const struct position *at, bool backward, int64_t stage,
@@ -134,9 +135,12 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     bool comes = ref.kind != PASS_WEIGHT && comes_from >= 0 && comes_from <= at->last;
     if (comes && !stays(b->stage, comes_from, at->stage)) {
         receive(b, message_of(at, backward, at->stage, ref.microbatch));
-        pass_free_blocks(b, &b->filling);
     } else if (ref.kind == PASS_FORWARD && !comes)
         issue_wait(b, issue_load_batch(b));
+    if (backward) {
+        pass_free_blocks(b, &b->filling);
+        pass_free_blocks(b, &b->unpassed);
+    }
     if (detail) {
         int32_t begin = issue_kernel(b, CATEGORY_COMPUTE, 0, 0, 0);
         b->step->program.tasks.v[begin].sync = true;
@@ -146,8 +150,14 @@ static int write_pass(struct builder *b, struct pass_ref ref, bool detail,
     } else if (write_measured(b, ref, err) < 0) {
         return -1;
     }
+    if (!backward)
+        b->forward = b->tensors.ahead.spent;
     if (at->ahead)
-        pass_hold_blocks(b, &b->filling, &b->tensors.ahead);
+        pass_hold_blocks(b, &b->filling, &b->tensors.ahead.blocks, LEDGER_SPARE);
+    if (at->leads) {
+        const struct late_blocks left = pass_left_late(b);
+        pass_hold_blocks(b, &b->unpassed, &left, LEDGER_LATE);
+    }
     return ref.kind == PASS_WEIGHT ? 0 : hand_on(b, ref, at, err);
 }
 
@@ -163,6 +173,16 @@ static int64_t passes_ahead(const struct builder *b, const struct pass_list *ord
     while (n < order->n && order->v[n].kind == PASS_FORWARD && order->v[n].chunk == 0)
         n++;
     return n - CAUGHT_UP;
+}
+
+/* Whether the host goes on from a backward pass to a forward without waiting for a
+ * message (MODEL.md, 5.7): on the first stage, where it does not look for them now and
+ * then. */
+static bool leads(const struct builder *b, const struct pass_list *order, int64_t i)
+{
+    return stage_part(b->stage, 0) == 0 && b->stage->fw->host.stage_message_s <= 0 &&
+           i + 1 < order->n && pass_makes_input(order->v[i].kind) &&
+           order->v[i + 1].kind == PASS_FORWARD && order->v[i + 1].chunk == 0;
 }
 
 /* Whether no later pass of the order completes gradients of the chunk. */
@@ -237,6 +257,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
         b->pass.reduces = reduces && completes && is_last_backward(order, i);
         b->pass.defers = deferred_leaves(b->stage, ref);
         at.ahead = i < n_ahead;
+        at.leads =
+            accumulated == 0 && ref.microbatch + 1 < recorded && leads(b, order, i);
         b->pass.pairs =
             ref.paired && p->dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
         bool overlaps = reduces && p->reduce.overlap &&

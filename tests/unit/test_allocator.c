@@ -415,7 +415,8 @@ static void test_streams(void)
 }
 
 /* What the GPU has not passed takes segments of its own, unless the GPU is full: then the
- * allocator waits for it. */
+ * allocator waits for it. What jobs are seen to need is kept there, and what is spare is
+ * not. */
 static void test_late(void)
 {
     static const struct ledger_event events[] = {
@@ -424,11 +425,21 @@ static void test_late(void)
         { LEDGER_LATE, 0, -40 * MIB },       { LEDGER_LATE, 0, 40 * MIB },
         { LEDGER_LATE, 0, -40 * MIB },       { LEDGER_ACTIVATIONS, 0, -30 * MIB },
     };
-    const struct reserved_how late = { .late = true };
+    const struct reserved_how late = { .late = RESERVED_ALL_LATE };
+    const struct reserved_how needed = { .late = RESERVED_LATE };
     int64_t n = sizeof(events) / sizeof(events[0]);
     CU_ASSERT_EQUAL(peak_B(events, n, 0, made_before, INT64_MAX), 70 * MIB);
     CU_ASSERT_EQUAL(peak_B(events, n, 0, late, INT64_MAX), 110 * MIB);
     CU_ASSERT_EQUAL(peak_B(events, n, 0, late, 80 * MIB), 70 * MIB);
+    CU_ASSERT_EQUAL(peak_B(events, n, 0, needed, 80 * MIB), 110 * MIB);
+    struct ledger_event spare[sizeof(events) / sizeof(events[0])];
+    for (int64_t i = 0; i < n; i++) {
+        spare[i] = events[i];
+        if (spare[i].kind == LEDGER_LATE)
+            spare[i].kind = LEDGER_SPARE;
+    }
+    CU_ASSERT_EQUAL(peak_B(spare, n, 0, late, INT64_MAX), 110 * MIB);
+    CU_ASSERT_EQUAL(peak_B(spare, n, 0, needed, INT64_MAX), 70 * MIB);
     /* Which may be the blocks of the very size that is asked for. */
     static const struct ledger_event twice[] = {
         { LEDGER_LATE, 0, 40 * MIB },

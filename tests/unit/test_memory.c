@@ -272,9 +272,10 @@ static void test_record_stream(void)
     CU_ASSERT_EQUAL(left_B[1], 0);
 }
 
-/* The most that the first stage of a tensor group has in blocks that the GPU has not
- * passed. All come back. */
-static int64_t most_late_B(const char *parallelism, const char *framework)
+/* The most that the first stage of a tensor group has in blocks of a kind that the GPU has
+ * not passed. All come back. */
+static int64_t most_late_B(const char *parallelism, const char *framework,
+                           enum ledger_kind kind)
 {
     struct cfg_loader loader;
     struct scenario s;
@@ -302,7 +303,7 @@ static int64_t most_late_B(const char *parallelism, const char *framework)
         const struct ledger_event *v = run->change ? run->change->events : own;
         own += run->change ? 0 : run->n;
         for (int64_t i = 0; i < run->n; i++) {
-            sum_B += v[i].kind == LEDGER_LATE ? v[i].size_B : 0;
+            sum_B += v[i].kind == kind ? v[i].size_B : 0;
             most_B = sum_B > most_B ? sum_B : most_B;
         }
     }
@@ -313,9 +314,12 @@ static int64_t most_late_B(const char *parallelism, const char *framework)
 }
 
 /* A GPU that its host is ahead of has two streams a layer and one of the embedding, as the
- * scatters of the tensor group have read them, inside a node and between nodes. Pipelines have those of one
- * pass, and on the first stage those of all forwards before its first backward but two;
- * where the host looks for messages now and then, it loses its lead (MODEL.md, 5.7). */
+ * scatters of the tensor group have read them, and what they wrote, a rank's part of each;
+ * between nodes they are spare, and of as many layers as a stream holds launches of.
+ * Pipelines have those of one pass, and on the first stage during a forward those of the
+ * backward before it: of a layer two streams and six parts at most. Of the forwards before
+ * the first backward but two they are spare. Where the host looks for messages now and then,
+ * it loses its lead (MODEL.md, 5.7). */
 static void test_late(void)
 {
 #define GROUPS(t, p)                                                             \
@@ -324,13 +328,27 @@ static void test_late(void)
     static const char now[] = "/training/framework=\"nanotron\"",
                       polls[] = "/training/framework=\"nanotron-polls\"",
                       plain[] = "/training/framework=\"megatron-core\"";
-    const int64_t stream_B = 128 * (int64_t)S * H * 2, each_B = 37 * stream_B;
-    CU_ASSERT_EQUAL(most_late_B(GROUPS("2", "1"), now), each_B);
-    CU_ASSERT_EQUAL(most_late_B(GROUPS("16", "1"), now), each_B);
-    CU_ASSERT_EQUAL(most_late_B(GROUPS("2", "1"), plain), 0);
-    CU_ASSERT_EQUAL(most_late_B(GROUPS("2", "2"), now), 21 * stream_B);
-    CU_ASSERT_EQUAL(most_late_B(GROUPS("2", "4"), now), 3 * 11 * stream_B);
-    CU_ASSERT_EQUAL(most_late_B(GROUPS("2", "4"), polls), 11 * stream_B);
+    const int64_t stream_B = 128 * (int64_t)S * H * 2, half_B = stream_B / 2;
+    const struct {
+        const char *groups, *framework;
+        int64_t least_B, most_B, spare_B;
+    } cases[] = {
+        { GROUPS("2", "1"), now, 37 * 3 * half_B, 37 * 3 * half_B, 0 },
+        { GROUPS("16", "1"), now, 0, 0, 37 * (stream_B + stream_B / 16) },
+        { GROUPS("2", "1"), plain, 0, 0, 0 },
+        { GROUPS("2", "2"), polls, 21 * 3 * half_B, 21 * 3 * half_B, 0 },
+        { GROUPS("2", "2"), now, 21 * 3 * half_B + half_B,
+          21 * 3 * half_B + 10 * 10 * half_B, 0 },
+        { GROUPS("2", "4"), now, 11 * 3 * half_B + half_B,
+          11 * 3 * half_B + 5 * 10 * half_B, 2 * 11 * 3 * half_B },
+        { GROUPS("2", "4"), polls, 11 * 3 * half_B, 11 * 3 * half_B, 0 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        int64_t late_B = most_late_B(cases[i].groups, cases[i].framework, LEDGER_LATE);
+        CU_ASSERT(late_B >= cases[i].least_B && late_B <= cases[i].most_B);
+        CU_ASSERT_EQUAL(most_late_B(cases[i].groups, cases[i].framework, LEDGER_SPARE),
+                        cases[i].spare_B);
+    }
 #undef GROUPS
 }
 
