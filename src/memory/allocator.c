@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 /* kMinBlockSize, kSmallSize, kSmallBuffer, kMinLargeAlloc, kLargeBuffer, kRoundLarge */
@@ -16,8 +15,7 @@ enum {
 };
 
 struct allocator_block {
-    struct allocator_link link;  /* of a free one */
-    struct allocator_link whole; /* of one that is a segment */
+    struct allocator_link link; /* of a free one */
     int64_t address, size_B;
     struct allocator_pool *pool;
     struct allocator_block *before, *after; /* in the segment; EDGE: none */
@@ -145,8 +143,6 @@ static inline void list(struct allocator_block *b)
         join(&b->link, head, head);
     }
     b->bin = bin;
-    if (is_whole_segment(b))
-        join(&b->whole, &pool->whole, pool->whole.larger);
 }
 
 static inline void unlist(struct allocator_block *b)
@@ -154,8 +150,6 @@ static inline void unlist(struct allocator_block *b)
     struct allocator_pool *pool = b->pool;
     struct allocator_link *larger = b->link.larger, *smaller = b->link.smaller;
     part(&b->link);
-    if (is_whole_segment(b))
-        part(&b->whole);
     if (larger == smaller && larger == &pool->bins[b->bin])
         empty_bin(pool, b->bin); /* it was the only one */
 }
@@ -240,16 +234,17 @@ static void split(struct allocator *a, struct allocator_block *b, int64_t size_B
     if (small || a->expandable ? left_B < ROUND_B : left_B <= SMALL_B)
         return;
     struct allocator_block *left = new_block(a);
-    *left = (struct allocator_block) { .address = b->address + size_B,
-                                       .size_B = left_B,
-                                       .pool = b->pool,
-                                       .before = b,
-                                       .after = b->after };
+    left->address = b->address + size_B;
+    left->size_B = left_B;
+    left->pool = b->pool;
+    left->before = b;
+    left->after = b->after;
+    left->used = false;
     if (b->after != EDGE)
         b->after->before = left;
     b->after = left;
     b->size_B = size_B;
-    if (b->pool->last == b)
+    if (a->expandable && b->pool->last == b)
         b->pool->last = left;
     add_free(left);
 }
@@ -262,27 +257,29 @@ static void merge(struct allocator *a, struct allocator_block *b)
     b->after = after->after;
     if (b->after != EDGE)
         b->after->before = b;
-    if (b->pool->last == after)
+    if (a->expandable && b->pool->last == after)
         b->pool->last = b;
     drop_block(a, after);
 }
 
 /* Segments ------------------------------------------------------------------------- */
 
-static struct allocator_block *whole_of(struct allocator_link *link)
-{
-    size_t offset = offsetof(struct allocator_block, whole);
-    return (struct allocator_block *)(void *)((char *)link - offset);
-}
-
+/* Segments that are free as a whole. */
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
     list_latest(pool);
-    while (pool->whole.larger != &pool->whole) {
-        struct allocator_block *b = whole_of(pool->whole.larger);
-        a->reserved_B -= b->size_B;
-        unlist(b);
-        drop_block(a, b);
+    for (int32_t bin = next_bin(pool, 0); bin < ALLOCATOR_BINS;
+         bin = next_bin(pool, bin + 1)) {
+        struct allocator_link *head = &pool->bins[bin], *at = head->larger, *next;
+        for (; at != head; at = next) {
+            struct allocator_block *b = block_of(at);
+            next = at->larger;
+            if (!is_whole_segment(b))
+                continue;
+            a->reserved_B -= b->size_B;
+            unlist(b);
+            drop_block(a, b);
+        }
     }
 }
 
@@ -489,7 +486,6 @@ static void pool_init(struct allocator_pool *pool)
 {
     pool->latest = pool->last = NULL;
     pool->end = 0;
-    pool->whole = (struct allocator_link) { &pool->whole, &pool->whole };
     pool->any = 0;
     memset(pool->filled, 0, sizeof(pool->filled));
 }
