@@ -1,266 +1,8 @@
 #include "memory/allocator.h"
 
-#include <assert.h>
-#include <stdbool.h>
-#include <string.h>
+#include "memory/allocator_inline.h"
 
-/* kMinBlockSize, kSmallSize, kSmallBuffer, kMinLargeAlloc, kLargeBuffer, kRoundLarge */
-enum {
-    ROUND_B = 512,
-    SMALL_B = 1 << 20,
-    SMALL_SEGMENT_B = 2 << 20,
-    LARGE_LEAST_B = 10 << 20,
-    LARGE_SEGMENT_B = 20 << 20,
-    LARGE_ROUND_B = 2 << 20,
-};
-
-struct allocator_block {
-    struct allocator_link link; /* of a free one */
-    int64_t address, size_B;
-    struct allocator_pool *pool;
-    struct allocator_block *before, *after; /* in the segment; EDGE: none */
-    int32_t bin;                            /* of a free one */
-    bool used;
-};
-
-/* What no block merges with; never written. */
-static const struct allocator_block edge_block = { .used = true };
-#define EDGE ((struct allocator_block *)&edge_block)
-
-static int64_t rounded(int64_t size_B, int64_t to_B)
-{
-    return (size_B + to_B - 1) / to_B * to_B;
-}
-
-/* Bins of free blocks -------------------------------------------------------------- */
-
-/* Sizes below 2^ALLOCATOR_STEPS_LOG2 rounds have a bin each; from there on each octave
- * has as many. */
-static int32_t bin_of(int64_t size_B)
-{
-    uint64_t n = (uint64_t)size_B / ROUND_B;
-    if (n >> ALLOCATOR_STEPS_LOG2 == 0)
-        return (int32_t)n;
-    int32_t octave = 63 - __builtin_clzll(n) - ALLOCATOR_STEPS_LOG2;
-    return (octave << ALLOCATOR_STEPS_LOG2) + (int32_t)(n >> octave);
-}
-
-_Static_assert(ALLOCATOR_BINS / 64 <= 32, "one bit of `any` for each word");
-
-/* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. */
-static inline int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
-{
-    uint32_t word = (uint32_t)bin / 64;
-    if (bin == ALLOCATOR_BINS)
-        return bin;
-    uint64_t filled = pool->filled[word] & (~UINT64_C(0) << bin % 64);
-    if (filled == 0) {
-        uint32_t later = pool->any & ~UINT32_C(1) << word;
-        if (later == 0)
-            return ALLOCATOR_BINS;
-        word = (uint32_t)__builtin_ctz(later);
-        filled = pool->filled[word];
-    }
-    return (int32_t)word * 64 + __builtin_ctzll(filled);
-}
-
-static bool is_filled(const struct allocator_pool *pool, int32_t bin)
-{
-    return pool->filled[(uint32_t)bin / 64] >> bin % 64 & 1;
-}
-
-static void fill_bin(struct allocator_pool *pool, int32_t bin)
-{
-    pool->filled[(uint32_t)bin / 64] |= UINT64_C(1) << bin % 64;
-    pool->any |= UINT32_C(1) << bin / 64;
-}
-
-static void empty_bin(struct allocator_pool *pool, int32_t bin)
-{
-    uint64_t *filled = &pool->filled[(uint32_t)bin / 64];
-    *filled &= ~(UINT64_C(1) << bin % 64);
-    pool->any &= ~((uint32_t)(*filled == 0) << bin / 64);
-}
-
-static struct allocator_block *block_of(struct allocator_link *link)
-{
-    return (struct allocator_block *)link; /* its first member */
-}
-
-static bool precedes(const struct allocator_link *link, const struct allocator_block *b)
-{
-    const struct allocator_block *a = (const struct allocator_block *)link;
-    return a->size_B != b->size_B ? a->size_B < b->size_B : a->address < b->address;
-}
-
-static bool is_whole_segment(const struct allocator_block *b)
-{
-    return (b->before == EDGE) & (b->after == EDGE);
-}
-
-/* The place of a block between those of its bin, of which there is one at least: that
- * before which it comes. Looks from both ends at once: blocks freed in order of
- * addresses belong to one of them. */
-static struct allocator_link *place_of(struct allocator_link *head,
-                                       const struct allocator_block *b)
-{
-    struct allocator_link *larger = head->larger, *smaller = head->smaller;
-    if (precedes(smaller, b))
-        return head;
-    while (precedes(larger, b)) {
-        larger = larger->larger;
-        smaller = smaller->smaller;
-        if (precedes(smaller, b))
-            return smaller->larger;
-    }
-    return larger;
-}
-
-/* Between its neighbours of a ring. */
-static void join(struct allocator_link *link, struct allocator_link *smaller,
-                 struct allocator_link *larger)
-{
-    *link = (struct allocator_link) { smaller, larger };
-    larger->smaller = smaller->larger = link;
-}
-
-static void part(struct allocator_link *link)
-{
-    link->larger->smaller = link->smaller;
-    link->smaller->larger = link->larger;
-}
-
-static inline void list(struct allocator_block *b)
-{
-    struct allocator_pool *pool = b->pool;
-    int32_t bin = bin_of(b->size_B);
-    struct allocator_link *head = &pool->bins[bin];
-    if (is_filled(pool, bin)) {
-        struct allocator_link *larger = place_of(head, b);
-        join(&b->link, larger->smaller, larger);
-    } else {
-        fill_bin(pool, bin);
-        join(&b->link, head, head);
-    }
-    b->bin = bin;
-}
-
-static inline void unlist(struct allocator_block *b)
-{
-    struct allocator_pool *pool = b->pool;
-    struct allocator_link *larger = b->link.larger, *smaller = b->link.smaller;
-    part(&b->link);
-    if (larger == smaller && larger == &pool->bins[b->bin])
-        empty_bin(pool, b->bin); /* it was the only one */
-}
-
-/* The smallest block of the bins that is large enough, of equals the lowest; NULL:
- * none. */
-static inline struct allocator_block *best_listed(const struct allocator_ask *ask)
-{
-    struct allocator_pool *pool = ask->pool;
-    int32_t bin = next_bin(pool, ask->bin);
-    if (bin == ask->bin) { /* some of its blocks are smaller */
-        struct allocator_link *head = &pool->bins[bin], *at = head->larger;
-        while (at != head && block_of(at)->size_B < ask->size_B)
-            at = at->larger;
-        if (at != head)
-            return block_of(at);
-        bin = next_bin(pool, bin + 1);
-    }
-    return bin < ALLOCATOR_BINS ? block_of(pool->bins[bin].larger) : NULL;
-}
-
-/* Free blocks of bins, and the latest ----------------------------------------------- */
-
-static void list_latest(struct allocator_pool *pool)
-{
-    if (pool->latest)
-        list(pool->latest);
-    pool->latest = NULL;
-}
-
-static inline void add_free(struct allocator_block *b)
-{
-    list_latest(b->pool);
-    b->pool->latest = b;
-}
-
-static inline void remove_free(struct allocator_block *b)
-{
-    if (b->pool->latest == b)
-        b->pool->latest = NULL;
-    else
-        unlist(b);
-}
-
-/* Removes the smallest that is large enough, of equals the lowest; NULL: none. */
-static struct allocator_block *best_fit(const struct allocator_ask *ask)
-{
-    struct allocator_block *b = best_listed(ask), *latest = ask->pool->latest;
-    if (latest && latest->size_B >= ask->size_B && (!b || precedes(&latest->link, b))) {
-        ask->pool->latest = NULL;
-        return latest;
-    }
-    if (b)
-        unlist(b);
-    return b;
-}
-
-/* Blocks --------------------------------------------------------------------------- */
-
-/* Of any content. */
-static struct allocator_block *new_block(struct allocator *a)
-{
-    struct allocator_block *b = a->spare;
-    if (!b)
-        return ARENA_RAW(&a->blocks, 1, struct allocator_block);
-    a->spare = b->after;
-    return b;
-}
-
-static void drop_block(struct allocator *a, struct allocator_block *b)
-{
-    b->after = a->spare;
-    a->spare = b;
-}
-
-/* What the block has beyond size_B becomes a free block after it, if it is worth
- * it. */
-static void split(struct allocator *a, struct allocator_block *b, int64_t size_B,
-                  bool small)
-{
-    int64_t left_B = b->size_B - size_B;
-    if (small || a->expandable ? left_B < ROUND_B : left_B <= SMALL_B)
-        return;
-    struct allocator_block *left = new_block(a);
-    left->address = b->address + size_B;
-    left->size_B = left_B;
-    left->pool = b->pool;
-    left->before = b;
-    left->after = b->after;
-    left->used = false;
-    if (b->after != EDGE)
-        b->after->before = left;
-    b->after = left;
-    b->size_B = size_B;
-    if (a->expandable && b->pool->last == b)
-        b->pool->last = left;
-    add_free(left);
-}
-
-/* Joins the following block to it. */
-static void merge(struct allocator *a, struct allocator_block *b)
-{
-    struct allocator_block *after = b->after;
-    b->size_B += after->size_B;
-    b->after = after->after;
-    if (b->after != EDGE)
-        b->after->before = b;
-    if (a->expandable && b->pool->last == after)
-        b->pool->last = b;
-    drop_block(a, after);
-}
+const struct allocator_block allocator_edge = { .used = true };
 
 /* Segments ------------------------------------------------------------------------- */
 
@@ -434,6 +176,17 @@ static struct allocator_block *new_segment(struct allocator *a,
     return b;
 }
 
+struct allocator_block *allocator_make(struct allocator *a,
+                                       const struct allocator_ask *ask)
+{
+    int64_t end = a->next_address;
+    struct allocator_block *b =
+        a->expandable ? grow(a, ask) : new_segment(a, ask->pool, ask->size_B);
+    if (a->made && a->next_address != end)
+        a->made(a->owner, ask->pool, a->next_address - end);
+    return b;
+}
+
 /* Interface ------------------------------------------------------------------------ */
 
 struct allocator_ask allocator_ask(struct allocator *a, int64_t size_B,
@@ -442,39 +195,22 @@ struct allocator_ask allocator_ask(struct allocator *a, int64_t size_B,
     assert(size_B > 0);
     size_B = rounded(size_B, ROUND_B);
     bool small = size_B <= SMALL_B;
-    return (struct allocator_ask) { .pool =
-                                        small ? &a->small[stream] : &a->large[stream],
-                                    .size_B = size_B,
-                                    .bin = bin_of(size_B),
-                                    .small = small };
+    return (struct allocator_ask) {
+        .pool = small ? &a->small[stream] : &a->large[stream],
+        .size_B = size_B,
+        .bin = bin_of(size_B),
+        .least_left_B = small || a->expandable ? ROUND_B : SMALL_B + 1
+    };
 }
 
 struct allocator_block *allocator_take(struct allocator *a, struct allocator_ask *ask)
 {
-    struct allocator_block *b = best_fit(ask);
-    if (!b)
-        b = a->expandable ? grow(a, ask) : new_segment(a, ask->pool, ask->size_B);
-    if (b->size_B > ask->most_B)
-        ask->most_B = b->size_B;
-    split(a, b, ask->size_B, ask->small);
-    b->used = true;
-    return b;
+    return allocator_take_inline(a, ask);
 }
 
 void allocator_free(struct allocator *a, struct allocator_block *b)
 {
-    assert(b->used);
-    b->used = false;
-    if (!b->after->used) {
-        remove_free(b->after);
-        merge(a, b);
-    }
-    if (!b->before->used) {
-        b = b->before;
-        remove_free(b);
-        merge(a, b);
-    }
-    add_free(b);
+    allocator_free_inline(a, b);
 }
 
 struct allocator_place allocator_place(const struct allocator_block *block)
@@ -497,6 +233,7 @@ void allocator_init(struct allocator *a, int64_t capacity_B, bool expandable)
     a->reserved_B = a->peak_B = a->next_address = 0;
     a->was_full = false;
     a->wait = NULL;
+    a->made = NULL;
     a->spare = NULL;
     for (int i = 0; i < ALLOCATOR_STREAMS; i++) {
         pool_init(&a->small[i]);

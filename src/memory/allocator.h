@@ -64,6 +64,9 @@ struct allocator {
     bool was_full;             /* segments had to be given back, or would not fit */
     void (*wait)(void *owner); /* before that: frees what the GPU has not passed yet;
                                   NULL: nothing */
+    void (*made)(void *owner, const struct allocator_pool *pool,
+                 int64_t size_B); /* a segment, or pages of an expandable one; NULL:
+                                     nobody asks */
     void *owner;
     struct allocator_pool small[ALLOCATOR_STREAMS], large[ALLOCATOR_STREAMS];
     int64_t next_address; /* segments are made in rising order; expandable ones: bytes
@@ -83,7 +86,7 @@ struct allocator_ask {
     int64_t size_B;
     int64_t most_B; /* the largest block that was taken for it; who asks may reset it */
     int32_t bin;
-    bool small;
+    int64_t least_left_B; /* of a larger block is a block of its own */
 };
 
 /* For size_B > 0 bytes. */

@@ -1,6 +1,7 @@
 #include "memory/reserved.h"
 
 #include "base/mix.h"
+#include "memory/allocator_inline.h"
 #include "memory/replay.h"
 
 #include <stdbool.h>
@@ -11,12 +12,12 @@ enum { STEPS = 3 };
 /* Acts ----------------------------------------------------------------------------- */
 
 /* Workspace dies in the order in which it was made; a release may be of several. */
-static void release_workspace(struct replay *r, int64_t size_B)
+static inline void release_workspace(struct replay *r, int64_t size_B)
 {
     while (size_B > 0 && r->oldest < r->workspace.n) {
-        struct piece *p = &r->workspace.v[r->oldest++];
-        allocator_free(r->allocator, p->block);
+        const struct piece *p = &r->workspace.v[r->oldest++];
         size_B -= p->size_B;
+        allocator_free_inline(r->allocator, p->block);
     }
 }
 
@@ -39,9 +40,10 @@ static bool keeps_made(struct replay *r, struct shelf *s)
 
 /* A segment was made. Had it been there from the step's begin on, takes before it that
  * cut a larger block would have cut it instead. */
-static void note_segment(struct replay *r, const struct allocator_pool *pool,
+static void note_segment(void *replay, const struct allocator_pool *pool,
                          int64_t size_B)
 {
+    struct replay *r = replay;
     r->would_differ |= r->how.expandable; /* the last block is longer then */
     for (const struct shelf *s = r->shelves; s; s = s->hh.next)
         r->would_differ |=
@@ -52,10 +54,7 @@ static inline void take(struct replay *r, struct shelf *s)
 {
     if (s->act == ACT_MADE && keeps_made(r, s))
         return;
-    int64_t end = r->allocator->next_address;
-    struct allocator_block *made = allocator_take(r->allocator, &s->ask);
-    if (r->allocator->next_address != end)
-        note_segment(r, s->ask.pool, r->allocator->next_address - end);
+    struct allocator_block *made = allocator_take_inline(r->allocator, &s->ask);
     if (s->act == ACT_WORKSPACE)
         VEC_PUSH(&r->workspace, ((struct piece) { s->key.size_B, made }));
     else
@@ -72,7 +71,7 @@ static inline void release(struct replay *r, struct shelf *s)
     else if (s->gone > 0)
         s->gone--;
     else if (s->blocks.n > 0)
-        allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
+        allocator_free_inline(r->allocator, s->blocks.v[--s->blocks.n]);
 }
 
 static void play(struct replay *r, const struct acts *acts)
@@ -184,6 +183,7 @@ static int64_t replay_peak_B(const struct ledger *l, struct reserved_how how,
     struct replay r = { 0 };
     allocator_init(&allocator, capacity_B, how.expandable);
     allocator.wait = how.late == RESERVED_LATE ? NULL : await_gpu;
+    allocator.made = note_segment;
     allocator.owner = &r;
     replay_compile(&r, &allocator, l, how);
     play_state(&r, false);
