@@ -241,7 +241,7 @@ static void take_processes(struct launch_context *t, const struct user_script *g
 {
     const struct python_call *c = g->parts[SCRIPT_STARTED];
     const struct value_item *n = c ? value_get(c->arguments, "num_processes") : NULL;
-    if (!t->l->notebook)
+    if (user_script_take_remote(t, g) || !t->l->notebook)
         return;
     n = n || !c ? n : value_get(c->arguments, "2");
     if (n)
@@ -274,6 +274,7 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
         return;
     }
     user_script_gather(&g, t->arena, in->python);
+    user_script_name_copied(&g, t->arena);
     const struct python_call *c = first_of(&g);
     t->l->title =
         arena_printf(t->arena, "%s%s%s(...): read, not run", c->target ? c->target : "",

@@ -15,6 +15,7 @@
  *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
  *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
+ *     user_script_remote   functions that SageMaker's SDK runs; models that are copied
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
  * A new call is a row of `functions` and rows of `words` in user_script_rows.c. */
@@ -53,6 +54,8 @@ enum user_script_part {
     SCRIPT_CLIPPED,       /* clip_grad_norm_(model.parameters(), 1.0) */
     SCRIPT_BOOSTER,       /* Booster(plugin=...) of Colossal-AI */
     SCRIPT_CHUNKED,       /* ZeroDDP(...), GeminiDDP(...) of Colossal-AI's older API */
+    SCRIPT_REMOTE,        /* @remote(...) of SageMaker's SDK */
+    SCRIPT_DOWNLOADED,    /* snapshot_download(...) */
     SCRIPT_PRODUCTS,      /* torch.set_float32_matmul_precision("high") */
     SCRIPT_FROZEN, /* parameter.requires_grad = False, model.requires_grad_(False) */
     SCRIPT_PARTS
@@ -135,6 +138,13 @@ const struct value *user_script_given(const struct python_call *c, const char *n
 /* A word; what was there before goes before, unless it is none or, `on`, switched off. */
 void user_script_put(struct user_script *g, struct arena *arena, const char *key,
                      int64_t line, struct value *v, bool on);
+
+/* user_script_remote.c: the instances of a function that SageMaker's SDK runs, and how
+ * many processes; false: there is none. */
+bool user_script_take_remote(struct launch_context *t, const struct user_script *g);
+
+/* A model that is loaded from a directory to which the text copies it is that one. */
+void user_script_name_copied(struct user_script *g, struct arena *arena);
 
 /* user_script_unsloth.c: what Unsloth has for arguments that are left out, and what of it
  * is not simulated. Nothing where the model is loaded by others. */

@@ -162,6 +162,7 @@ static void choose_all(struct user_script *g)
     choose(g, SCRIPT_CHECKPOINTED, NULL);
     choose(g, SCRIPT_ACCELERATOR, NULL);
     choose(g, SCRIPT_STARTED, NULL);
+    choose(g, SCRIPT_REMOTE, NULL);
     choose_configuration(g);
     choose_loop(g);
 }

@@ -38,7 +38,7 @@ const char *const user_script_calls[] = {
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
     "apply_activation_checkpointing", "compile", "backward", "clip_grad_norm_", "requires_grad", "requires_grad_",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
-    "get_dataloader", NULL,
+    "get_dataloader", "remote", "RemoteExecutor", "snapshot_download", NULL,
 };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
@@ -57,6 +57,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "*DiffusionPipeline", "from_pretrained", SCRIPT_DIFFUSION }, { "", "UNet2DModel", SCRIPT_DIFFUSION }, { "", "UNet2DConditionModel", SCRIPT_DIFFUSION },
     { "", "ZeroDDP", SCRIPT_CHUNKED }, { "", "GeminiDDP", SCRIPT_CHUNKED }, { "", "ZeroOptimizer", SCRIPT_CHUNKED }, { "", "ShardedModelV2", SCRIPT_CHUNKED }, { "", "convert_to_zero_v2", SCRIPT_CHUNKED },
     { "colossalai", "initialize", SCRIPT_CHUNKED }, { "", "get_dataloader", SCRIPT_LOADER },
+    { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
     { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER },
@@ -115,7 +116,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" }, { SCRIPT_CONFIGURATION, "*", "" },
     { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
     { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BACKWARD, "*", "" },
-    { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" },
+    { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_REMOTE, "*", "" }, { SCRIPT_DOWNLOADED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" },
 };
 /* clang-format on */
 
