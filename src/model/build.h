@@ -416,6 +416,21 @@ extern const struct row build_mlp_f[], build_mlp_b[];
 /* build_latent.c: latent attention's products before the heads' own. */
 extern const struct row build_latent_f[], build_latent_b[];
 
+/* build_elements.c. */
+/* Whether the rows that the head works on are gathered before it. */
+bool build_gathers(const struct model *m, const struct op_settings *s);
+
+/* Of n rows those of one rank, where they are dealt out to so many: to those that share a
+ * sequence, or a group's batch. */
+int64_t build_dealt(int64_t n, int64_t ranks);
+
+/* Rows of the head on this GPU. */
+int64_t build_predicted_rows(const struct build *b);
+
+/* Fills a module's sizes (elements, by symbol) as a rank has them; -1 with the build's
+ * err set where a tensor would have more than BUILD_ELEMENTS_MAX elements. */
+int build_set_elements(struct build *b, enum op_module module, int64_t vocab);
+
 /* build_state.c: mixers that keep a state, their sizes and products. */
 extern const struct row build_state_f[], build_state_b[];
 extern const struct row build_state_in_b[], build_state_out_f[], build_state_out_b[];

@@ -71,13 +71,6 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
            flag(op_head_ranks(s) > 1, HAS_ULYSSES);
 }
 
-static bool gathers(const struct model *m, const struct op_settings *s)
-{
-    bool masked =
-        m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
-    return masked && s->predicted > 0;
-}
-
 /* Whether the products of a module read fewer than 16 bits. */
 static bool quantizes(const struct op_settings *s, enum op_formatted module)
 {
@@ -130,7 +123,7 @@ static flagset flags(const struct model *m, const struct op_settings *s)
            flag(m->norms.result, HAS_RESULT_NORM) |
            flag(m->ends.logit_softcap, HAS_LOGIT_SOFTCAP) |
            flag(m->norms.rms && !fw->kernels.fused_norm, HAS_EAGER_RMS) |
-           flag(gathers(m, s), HAS_PREDICTED) |
+           flag(build_gathers(m, s), HAS_PREDICTED) |
            flag(m->ends.positions > 0, HAS_POSITIONS) |
            flag(m->ends.patch > 0, HAS_PATCHES) |
            flag(m->ends.word > 0, HAS_WORD_PRODUCT) |
@@ -161,155 +154,9 @@ static void set_widths(struct build *b)
         narrow + (b->s->tensor > 1 ? b->s->framework->loss.split_B : 0);
 }
 
-/* Dealt out to as many ranks: to those that share a sequence, or a group's batch. */
-static int64_t dealt(int64_t n, int64_t ranks)
-{
-    return (n + ranks - 1) / ranks;
-}
-
-/* Rows of the head on this GPU. */
-static int64_t predicted_rows(const struct build *b)
-{
-    const struct op_settings *s = b->s;
-    int64_t over = b->shares[OP_HEAD].tokens_over;
-    if (!gathers(b->m, s))
-        return dealt(op_tokens(s), over);
-    return dealt(s->batch * s->predicted, over * (s->context > 1 ? s->context : 1));
-}
-
 static int64_t padded(int64_t n, int64_t multiple)
 {
     return multiple > 0 ? (n + multiple - 1) / multiple * multiple : n;
-}
-
-/* Ranks over which the residual stream's elements are split, where all work on the same
- * tokens. */
-static double stream_over(const struct build *b, enum op_module module)
-{
-    bool split = b->s->sequence_parallel || b->shares[module].stream == SHARE_SLICE;
-    return split ? (double)b->s->tensor : 1;
-}
-
-/* Weights of the norm of queries or keys on a rank: all of them where every head has
- * the same. */
-static double norm_weights(int64_t n, int64_t head_dim, double t)
-{
-    return n > head_dim ? (double)n / t : (double)n;
-}
-
-/* Scores of all keys before a query, which every rank of a tensor group makes. */
-static void set_indexer(const struct build *b, double *e, double tokens)
-{
-    const struct model_attention *a = &b->m->attention;
-    double keys = (double)b->s->sequence,
-           columns = (double)(a->index_heads * a->index_dim);
-    double chosen = (double)a->window < keys ? (double)a->window : keys;
-    if (a->index_heads == 0)
-        return;
-    e[SYM_IQ] = tokens * columns;
-    e[SYM_IK] = tokens * (double)(a->index_dim + a->index_heads);
-    e[SYM_IS] = tokens * keys / 2;
-    e[SYM_IT] = tokens * chosen;
-    e[SYM_IW] = e[SYM_IS] * columns;
-    e[SYM_IB] = e[SYM_IT] * columns;
-    e[SYM_IN] = 2 * (double)a->index_dim;
-}
-
-/* Embeddings that layers add; what only models with several sorts of layers have. */
-static void set_layer_inputs(const struct build *b, double *e, double tokens)
-{
-    const struct model *m = b->m;
-    const struct model_layer_inputs *in = &m->layer_inputs;
-    e[SYM_PI] = tokens * (double)in->columns;
-    e[SYM_PALL] = e[SYM_PI] * (double)m->layers;
-    e[SYM_PNORM] = (double)in->columns;
-    e[SYM_PWORD] = (double)in->vocab * (double)in->columns * (double)m->layers;
-    e[SYM_RSCALE] = (double)(m->hidden + m->mlp.experts);
-}
-
-/* As a rank of the module has them. */
-static int set_elements(struct build *b, enum op_module module, int64_t vocab)
-{
-    const struct model *m = b->m;
-    const struct op_settings *s = b->s;
-    const struct share *share = &b->shares[module];
-    double t = (double)share->degree;
-    double tokens = (double)dealt(op_tokens(s), share->tokens_over);
-    double folded = module == OP_MLP ? (double)op_expert_rows_over(s, m) : 1;
-    double sequences = (double)dealt(s->batch, share->tokens_over);
-    double parts = (double)op_ring_ranks(s);
-    double h = (double)m->hidden, heads = (double)m->attention.heads / t;
-    double each = op_experts_each(m, s), latent = (double)model_expert_columns(m);
-    double predicted = (double)predicted_rows(b);
-    int64_t places = m->ends.positions_assumed && s->sequence > m->ends.positions
-                         ? s->sequence
-                         : m->ends.positions;
-    double *e = b->sizes[module];
-    e[SYM_X] = tokens * h;
-    e[SYM_A] = e[SYM_X] / stream_over(b, module);
-    if (folded > 1) /* the layer works on the rank's own tokens */
-        e[SYM_X] = e[SYM_A];
-    e[SYM_I] = s->framework->tensor.keeps_gathered ? e[SYM_X] : e[SYM_A];
-    e[SYM_H] = h / (share->stream == SHARE_SLICE ? stream_over(b, module) : 1);
-    e[SYM_Q] = tokens * (double)m->attention.q_width / t;
-    e[SYM_K] = tokens * (double)op_keys_width(m, s) / t;
-    e[SYM_U] = tokens * (double)model_context_width(m) / t;
-    double own = tokens / stream_over(b, module); /* down products are not split */
-    e[SYM_LQ] = own * (double)m->attention.latent_q;
-    e[SYM_LK] = own * (double)(m->attention.latent_kv + m->attention.latent_rope);
-    e[SYM_LH] = (double)(m->attention.latent_q + m->attention.latent_kv);
-    e[SYM_LN] = own * e[SYM_LH];
-    e[SYM_LU] =
-        tokens * heads *
-        (double)(m->attention.head_dim - m->attention.latent_rope + model_value_dim(m));
-    set_indexer(b, e, tokens);
-    e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
-    if (!(b->flags & (HAS_FLASH | HAS_ULYSSES)))
-        e[SYM_E] *= parts; /* gathered before the products */
-    e[SYM_QR] = e[SYM_Q] * parts;
-    e[SYM_KR] = e[SYM_K] * parts;
-    e[SYM_QK] = e[SYM_Q] + e[SYM_K];
-    e[SYM_QKV] = e[SYM_QK] + tokens * (double)op_values_width(m, s) / t;
-    e[SYM_L] = tokens * heads;
-    e[SYM_S] = e[SYM_L] * (double)s->sequence;
-    e[SYM_G] = e[SYM_X] * latent / h;
-    e[SYM_M] = tokens * latent * each / folded;
-    e[SYM_F] = tokens * each * (double)m->mlp.width / t;
-    e[SYM_R] = tokens * (double)m->mlp.experts / (folded > 1 ? t : 1);
-    e[SYM_Z] = tokens * (double)m->mlp.shared_width / t;
-    e[SYM_T] = tokens;
-    e[SYM_PATCH] = tokens * (double)(m->ends.patch + m->ends.word);
-    e[SYM_P] = predicted * h;
-    e[SYM_V] = predicted * (double)vocab / t;
-    e[SYM_O] = sequences * h;
-    double features = 2 * sequences * (double)m->ends.embed;
-    double replicas = s->replicas > 1 ? (double)s->replicas : 1;
-    e[SYM_PE] = features;
-    e[SYM_PG] = features * replicas;
-    e[SYM_PL] = m->ends.embed ? 2 * sequences * sequences * replicas : 0;
-    e[SYM_PS] = (double)m->ends.scales;
-    e[SYM_PROBE] = h;
-    e[SYM_C] = 2 * (m->ends.head == MODEL_HEAD_SPAN ? tokens : sequences);
-    double word = m->ends.word > 0 ? (double)m->ends.word : h,
-           ends = m->ends.word_all ? word : h;
-    e[SYM_WORD] = (double)vocab / t * word;
-    e[SYM_PLACE] = (double)places * ends;
-    e[SYM_TYPE] = (double)m->ends.type_vocab * ends;
-    if (module == OP_EMBEDDING && m->ends.word_all)
-        e[SYM_H] = ends;
-    e[SYM_BIAS] = (double)m->attention.relative_buckets * heads;
-    e[SYM_QN] = norm_weights(m->attention.q_norm, m->attention.head_dim, t);
-    e[SYM_KN] = norm_weights(m->attention.k_norm, m->attention.head_dim, t);
-    e[SYM_SINKS] = m->attention.sinks ? heads : 0;
-    set_layer_inputs(b, e, tokens);
-    build_state_sizes(b, e, tokens, t);
-    double load = fmax(1, b->s->expert_imbalance);
-    for (int i = 0; i < SYM_N; i++)
-        if (e[i] * load > BUILD_ELEMENTS_MAX)
-            return err_set(b->err,
-                           "tensors of more than 2^50 elements: batch, sequence "
-                           "length or model size is absurd");
-    return 0;
 }
 
 /* The product reads a slice of the stream, and adds to all columns of its output. */
@@ -331,10 +178,10 @@ static void set_end_linears(struct build *b, int64_t vocab, int64_t tokens,
     const struct op_settings *s = b->s;
     const struct share *ends = &b->shares[OP_HEAD];
     int64_t replicas = s->replicas > 1 ? s->replicas : 1;
-    int64_t h = m->hidden, predicted = predicted_rows(b),
-            pooled = dealt(s->batch, ends->tokens_over);
+    int64_t h = m->hidden, predicted = build_predicted_rows(b),
+            pooled = build_dealt(s->batch, ends->tokens_over);
     int64_t classed = m->ends.head == MODEL_HEAD_SPAN
-                          ? dealt(op_tokens(s), ends->tokens_over)
+                          ? build_dealt(op_tokens(s), ends->tokens_over)
                           : pooled;
     bool masked =
         m->ends.head == MODEL_HEAD_MASKED_LM || m->ends.head == MODEL_HEAD_PRETRAIN;
@@ -376,7 +223,7 @@ static void set_linears(struct build *b, int64_t vocab)
     const struct model *m = b->m;
     const struct op_settings *s = b->s;
     const struct share *attention = &b->shares[OP_ATTENTION], *mlp = &b->shares[OP_MLP];
-    int64_t h = m->hidden, tokens = dealt(op_tokens(s), attention->tokens_over);
+    int64_t h = m->hidden, tokens = build_dealt(op_tokens(s), attention->tokens_over);
     int64_t q = m->attention.q_width / attention->degree,
             kv = op_keys_width(m, s) / attention->degree;
     int64_t made = model_context_width(m) / attention->degree;
@@ -388,7 +235,7 @@ static void set_linears(struct build *b, int64_t vocab)
     int64_t shared = m->mlp.shared_width / mlp->degree;
     int64_t folded = op_expert_rows_over(s, m);
     int64_t f = m->mlp.width / (mlp->degree / folded),
-            routed = dealt(op_tokens(s), mlp->tokens_over),
+            routed = build_dealt(op_tokens(s), mlp->tokens_over),
             own = folded > 1 ? routed / mlp->degree : routed;
     int64_t columns = model_expert_columns(m);
     int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
@@ -457,7 +304,7 @@ int build_init(struct build *b, struct arena *arena, const struct model *m,
                                              build_adapts(b, MODULE_LAYER_PROJECT)),
              HAS_LAYER_INPUTS_BWD);
     for (int i = 0; i < OP_MODULES; i++)
-        if (set_elements(b, (enum op_module)i, vocab) < 0)
+        if (build_set_elements(b, (enum op_module)i, vocab) < 0)
             return -1;
     set_linears(b, vocab);
     return 0;
