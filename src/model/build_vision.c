@@ -108,13 +108,19 @@ static void forward_only(struct op_block *block)
             block->forward[i].outs[k].kept_until = -1;
 }
 
+/* No picture is read: its parameters are there, and nothing runs. */
+static void idle(struct op_block *block)
+{
+    block->n_forward = block->n_backward = 0;
+}
+
 int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
                 const struct op_settings *s, struct err *err)
 {
     const struct model_tower *t = m->tower;
     struct build b;
     struct op_settings crops = *s;
-    crops.batch = s->batch * t->crops;
+    crops.batch = s->batch * (t->crops ? t->crops : 1);
     crops.sequence = t->patches;
     bool pair = m->ends.head == MODEL_HEAD_CONTRAST;
     if (!pair)
@@ -142,7 +148,9 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     bool vision = adapters || s->lora.frozen & LORA_FREEZES_VISION,
          all = adapters || (vision && s->lora.frozen & LORA_FREEZES_PROJECTOR);
     for (struct op_block *at = block - build_tower_blocks(m); at < block; at++)
-        if (at < projectors ? vision : all)
+        if (t->crops == 0)
+            idle(at);
+        else if (at < projectors ? vision : all)
             forward_only(at);
     return 0;
 }

@@ -453,6 +453,35 @@ static struct cfg load_named(struct cfg_loader *loader, const char *name,
     return datadir_load(loader, "models", name, where);
 }
 
+/* {"like": "google/gemma-3-4b-it", "images_per_sequence": 0}: a named model with other
+ * values; those of a part go into the part. */
+static int read_like(struct model *m, struct cfg_loader *loader, struct cfg value)
+{
+    const char *name, *key;
+    json_t *own;
+    if (cfg_string(cfg_get(value, "like"), &name) < 0)
+        return -1;
+    struct cfg root = load_named(loader, name, cfg_get(value, "like"));
+    if (!cfg_present(root))
+        return -1;
+    json_t *tree = json_deep_copy(root.json);
+    json_object_foreach(value.json, key, own)
+    {
+        json_t *part = json_object_get(tree, key);
+        if (strcmp(key, "like") == 0)
+            continue;
+        if (json_is_object(part) && json_is_object(own))
+            json_object_update(part, own);
+        else
+            json_object_set_new(tree, key, json_deep_copy(own));
+    }
+    m->name = arena_strdup(&loader->arena, name);
+    if (read_model(m, cfg_from_tree(loader, m->name, tree)) < 0)
+        return -1;
+    m->label = cache_basename(&loader->arena, name);
+    return 0;
+}
+
 static const void *make_model(struct cfg_loader *loader, const char *name,
                               struct cfg where)
 {
@@ -468,6 +497,8 @@ static const void *make_model(struct cfg_loader *loader, const char *name,
 int model_read(struct model *m, struct cfg_loader *loader, struct cfg value)
 {
     *m = (struct model) { .name = "inline" };
+    if (cfg_is_object(value) && cfg_present(cfg_get(value, "like")))
+        return read_like(m, loader, value);
     if (!cfg_is_string(value))
         return read_inline(m, loader, value);
     if (cfg_string(value, &m->name) < 0)

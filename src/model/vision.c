@@ -1,6 +1,7 @@
 #include "model/vision.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* The projector, of the tower's columns v (after merging patches: of `square` of them)
@@ -270,12 +271,70 @@ static int read_projector(struct model_tower *t, struct cfg root)
     return cfg_present(bias) ? cfg_bool(bias, &t->bias) : 0;
 }
 
+static const char *many_of(const struct vision *v)
+{
+    return v->reads ? "audios_per_sequence" : "images_per_sequence";
+}
+
+/* How many pictures a sequence has; 0: its tower is held and not run. -1 after reporting. */
+static int64_t pictures_of(struct cfg root, const struct vision *v)
+{
+    int64_t n = 1;
+    struct cfg at = cfg_get(root, many_of(v));
+    return cfg_present(at) && cfg_int(at, &n, 0, 1 << 20) < 0 ? -1 : n;
+}
+
+/* "max_pixels": to so many a processor of pictures of any size shrinks larger ones, by
+ * whole tokens (transformers 4.57, image_processing_qwen2_vl.py, smart_resize). */
+static int shrink(struct family_raw *raw, struct cfg root, const struct vision *v,
+                  int64_t merge)
+{
+    int64_t most = 0, token = raw->picture.patch * merge;
+    struct cfg at = cfg_get(root, "max_pixels");
+    if (!cfg_present(at))
+        return 0;
+    if (cfg_int(at, &most, 1, 1 << 30) < 0)
+        return -1;
+    if (v->projector != PROJECTOR_MERGER) {
+        cfg_warn(at, DIAG_WITHOUT_EFFECT,
+                 "without effect: the tower's pictures are of one size");
+        return 0;
+    }
+    int64_t side = (int64_t)sqrt((double)most) / token * token;
+    side = side > 0 ? side : token;
+    if (side < raw->picture.side) {
+        raw->picture.side = side;
+        raw->picture.patches =
+            (side / raw->picture.patch) * (side / raw->picture.patch);
+    }
+    return 0;
+}
+
+static void say_assumed(struct cfg root, const struct model_tower *t,
+                        const struct vision *v, int64_t n, int64_t side)
+{
+    const char *plural = n == 1 ? "" : "s";
+    if (v->reads)
+        cfg_warn(root, DIAG_ASSUMED,
+                 "%" PRId64 " sound%s a sequence, each of %" PRId64 " frames, %" PRId64
+                 " tokens of the sequence (\"%s\" in the file, "
+                 "\"max_source_positions\" in its audio_config say otherwise)",
+                 n, plural, t->patches, t->crops * t->tokens, many_of(v));
+    else
+        cfg_warn(root, DIAG_ASSUMED,
+                 "%" PRId64 " picture%s a sequence, %" PRId64 " crop%s of %" PRId64
+                 " x %" PRId64 " pixels, %" PRId64
+                 " tokens of the sequence (\"images_per_sequence\" in the "
+                 "file, \"image_size\" in its vision_config say otherwise)",
+                 n, plural, t->crops, t->crops == 1 ? "" : "s", side, side,
+                 t->crops * t->tokens);
+}
+
 static int read_tower(struct model_tower *t, struct cfg root, const struct vision *v,
                       int64_t h, vision_read_fn *read)
 {
     struct family_raw raw;
     struct cfg part = cfg_get(root, reads(v));
-    const char *many = v->reads ? "audios_per_sequence" : "images_per_sequence";
     const struct family *family = family_of(part, v->tower);
     if (!family || read(&raw, part, family, NULL) < 0)
         return -1;
@@ -288,8 +347,8 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     merge = merge > 0 ? number_of(root, "scale_factor", merge) : merge;
     merge = merge > 0 ? number_of(root, "downsample_factor", merge) : merge;
     merge = merge > 0 ? merge_of(part, merge) : merge;
-    int64_t pictures = number_of(root, many, 1);
-    if (merge < 0 || pictures < 0)
+    int64_t pictures = pictures_of(root, v);
+    if (merge < 0 || pictures < 0 || shrink(&raw, root, v, merge) < 0)
         return -1;
     *t = (struct model_tower) { .model = raw.m };
     t->model.ends.head = MODEL_HEAD_NONE;
@@ -311,22 +370,8 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     set_projector(t, v, merge, h, adapter);
     if (read_projector(t, root) < 0)
         return -1;
-    if (v->reads) {
-        cfg_warn(root, DIAG_ASSUMED,
-                 "%" PRId64 " sound%s a sequence, each of %" PRId64 " frames, %" PRId64
-                 " tokens of the sequence (\"%s\" in the file, "
-                 "\"max_source_positions\" in its audio_config say otherwise)",
-                 pictures, pictures == 1 ? "" : "s", t->patches, t->crops * t->tokens,
-                 many);
-        return 0;
-    }
-    cfg_warn(root, DIAG_ASSUMED,
-             "%" PRId64 " picture%s a sequence, %" PRId64 " crop%s of %" PRId64
-             " x %" PRId64 " pixels, %" PRId64
-             " tokens of the sequence (\"images_per_sequence\" in the "
-             "file, \"image_size\" in its vision_config say otherwise)",
-             pictures, pictures == 1 ? "" : "s", t->crops, t->crops == 1 ? "" : "s",
-             raw.picture.side, raw.picture.side, t->crops * t->tokens);
+    if (pictures)
+        say_assumed(root, t, v, pictures, raw.picture.side);
     return t->tokens > 0 ? 0
                          : cfg_error(root, DIAG_OUT_OF_RANGE,
                                      "the picture is smaller than a token's patches");

@@ -158,14 +158,20 @@ int lora_read(struct parse_context *r)
     return 0;
 }
 
+/* What reads no picture has no gradients, and so no states of the optimizer. */
+static uint32_t idle_parts(const struct parse_context *r)
+{
+    const struct model_tower *t = r->has_model ? r->s->model.tower : NULL;
+    return t && t->crops == 0 ? LORA_FREEZES_VISION | LORA_FREEZES_PROJECTOR : 0;
+}
+
 /* Parts that are not trained, without adapters. */
 int lora_read_frozen(struct parse_context *r)
 {
     struct cfg c = r->words.frozen;
-    uint32_t set = 0;
-    if (!cfg_present(c))
-        return 0;
-    if (read_names(c, lora_frozen_of,
+    uint32_t set = idle_parts(r);
+    if (cfg_present(c) &&
+        read_names(c, lora_frozen_of,
                    "(write \"vision_tower\", \"projector\" or \"language_model\")",
                    &set))
         return -1;

@@ -86,6 +86,17 @@ static void test_pictures(void)
     struct model words = a;
     words.tower = NULL;
     double none = model_flops_per_sample(&words, 512, 0, true);
+    struct cfg_loader idle;
+    struct model c;
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&c, &idle,
+                  "{'model_type': 'llava', 'images_per_sequence': 0, " TEXT_PART
+                  ", " VISION_PART "}"),
+        0);
+    CU_ASSERT_EQUAL(idle.diags.n_warnings, 0);
+    CU_ASSERT_EQUAL(model_parameters(&c), model_parameters(&a));
+    CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&c, 512, 0, true), none, 1);
+    cfg_loader_release(&idle);
     double first = model_flops_per_sample(&a, 512, 0, true) - none;
     double both = model_flops_per_sample(&b, 512, 0, true) - none;
     /* by hand: patches, three layers, and a projector of 64 x 256 and 256 x 256 */
@@ -115,6 +126,32 @@ static void test_interpolated(void)
     CU_ASSERT_EQUAL(m.tower->patches, 4096);
     CU_ASSERT_EQUAL(m.tower->model.ends.positions, 2304);
     cfg_loader_release(&loader);
+}
+
+/* 262144 pixels are 16 x 16 tokens of 32 pixels at most; the file's own size is smaller. */
+static void test_pixels(void)
+{
+    static const char *const files[] = {
+        "{'model_type': 'qwen3_vl', 'max_pixels': 270000, " TEXT_PART
+        ", 'vision_config': {'depth': 2, 'hidden_size': 64, 'num_heads': 2, "
+        "'intermediate_size': 128, 'patch_size': 16, 'spatial_merge_size': 2, "
+        "'temporal_patch_size': 2, 'out_hidden_size': 256, "
+        "'num_position_embeddings': 2304}}",
+        "{'model_type': 'qwen3_vl', 'max_pixels': 270000, " TEXT_PART
+        ", 'vision_config': {'depth': 2, 'hidden_size': 64, 'num_heads': 2, "
+        "'intermediate_size': 128, 'patch_size': 16, 'spatial_merge_size': 2, "
+        "'temporal_patch_size': 2, 'out_hidden_size': 256, 'image_size': 256, "
+        "'num_position_embeddings': 2304}}",
+    };
+    static const int64_t tokens[] = { 256, 64 };
+    for (int i = 0; i < 2; i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, files[i]), 0);
+        CU_ASSERT_EQUAL(m.tower->tokens, tokens[i]);
+        CU_ASSERT_EQUAL(m.tower->patches, 4 * tokens[i]);
+        cfg_loader_release(&loader);
+    }
 }
 
 #define STACKED_PART                                                        \
@@ -307,6 +344,7 @@ void test_vision_register(void)
 {
     CU_pSuite s = CU_add_suite("vision", NULL, NULL);
     CU_add_test(s, "positions that are interpolated", test_interpolated);
+    CU_add_test(s, "pixels that a processor bounds", test_pixels);
     CU_add_test(s, "vit", test_vit);
     CU_add_test(s, "pictures", test_pictures);
     CU_add_test(s, "projectors of inner layers", test_inner_projectors);
