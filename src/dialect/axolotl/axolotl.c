@@ -230,6 +230,8 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
     t->l->line = in->command ? in->command->command->line : 1;
     if (value_get(given, "deepspeed_config"))
         given = without_foreign(t, given);
+    if (!value_get(given, "processor_type")) /* axolotl/utils/schemas/multimodal.py */
+        trainer_take_texts(t, "without processor_type", t->l->line);
     trainer_read_arguments(t, given, &kind);
     if (accelerate)
         accelerate_settle(t, accelerate);

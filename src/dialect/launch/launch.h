@@ -76,6 +76,14 @@ struct launch_lengths {
     int64_t line;        /* that names the program */
 };
 
+/* Of a model with pictures, once that is known. */
+struct launch_pictures {
+    const char *texts; /* who is given texts alone; NULL: pictures are read */
+    const char *key;   /* the option that bounds their size; NULL: none does */
+    int64_t pixels;    /* that bound */
+    int64_t line;
+};
+
 struct launch {
     struct cfg_loader *loader;
     const char *file;
@@ -92,7 +100,8 @@ struct launch {
     const char *tower, *projector, *language;
     const char *freed;   /* an argument that has the tower trained; NULL: none */
     int64_t frozen_line; /* where one of them is given; 0: they are by default */
-    int64_t spot_line;   /* where spot instances are asked for; 0: they are not */
+    struct launch_pictures pictures;
+    int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;
     VEC(struct launch_unresolved) unresolved;
     VEC(struct launch_origin) origins;

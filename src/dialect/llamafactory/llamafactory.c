@@ -111,7 +111,7 @@ static const struct dialect_option rows[] = {
     ROW_END,
 };
 static const struct dialect_option asked[] = { /* ask_training */
-    ROW_ACTS("do_train", "/training/task"), ROW_ACTS("tokenized_path", "/training/task"),
+    ROW_ACTS("do_train", "/training/task"), ROW_ACTS("tokenized_path", "/training/task"), ROW_ACTS("image_max_pixels", "/model"),
     ROW_END,
 };
 static const struct dialect_option unsimulated[] = {
@@ -119,7 +119,7 @@ static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("use_apollo"), ROW_UNSIMULATED("apollo_*"), ROW_UNSIMULATED("use_badam"), ROW_UNSIMULATED("badam_*"), ROW_UNSIMULATED("use_muon"),
     ROW_UNSIMULATED("use_adam_mini"), ROW_UNSIMULATED("ray_num_workers"), ROW_UNSIMULATED("use_llama_pro"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("mixture_of_depths"),
     ROW_UNSIMULATED("shift_attn"), ROW_UNSIMULATED("kt_*"), ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("moe_*"),
-    ROW_UNSIMULATED("image_max_pixels"), ROW_UNSIMULATED("video_max_pixels"), ROW_UNSIMULATED("cp_size"), ROW_UNSIMULATED("cp_mode"), ROW_UNSIMULATED("use_v1_kernels"),
+    ROW_UNSIMULATED("video_max_pixels"), ROW_UNSIMULATED("cp_size"), ROW_UNSIMULATED("cp_mode"), ROW_UNSIMULATED("use_v1_kernels"),
     ROW_UNSIMULATED("sequence_parallel_*"), ROW_UNSIMULATED("ref_model*"), ROW_UNSIMULATED("train_from_scratch"), ROW_UNSIMULATED("upcast_*"),
     ROW_END,
 };
@@ -325,6 +325,8 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
     /* hparams/model_args.py and finetuning_args.py: both are true */
     trainer_frozen_parts(t, given, "freeze_vision_tower",
                          "freeze_multi_modal_projector");
+    /* hparams/model_args.py (0.9.1) */
+    trainer_take_pixels(t, given, "image_max_pixels", 768 * 768);
     trainer_read_arguments(t, given, &kind);
     take_type(t);
     if (accelerate)

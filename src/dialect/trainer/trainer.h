@@ -8,6 +8,7 @@
  *     trainer_fsdp     "full_shard auto_wrap" and the like
  *     fsdp_section     "fsdp_config", which Accelerate and axolotl have, too
  *     trainer_document arguments as a document; what dialects on top of it share
+ *     trainer_pictures pictures that are not read, or shrunk
  *     trainer_tower    models with pictures, of which the tower is frozen
  *     trainer_chat     DeepSpeed-Chat's arguments
  *     emit_trainer     a scenario as arguments */
@@ -91,7 +92,19 @@ void trainer_settle_tower(struct launch *l, struct cfg root);
  * sequence. */
 void trainer_settle_lengths(struct launch *l, struct cfg root);
 
-/* Both. */
+/* trainer_pictures.c: a program that is given texts alone, whatever its model reads, and
+ * the option that bounds the pixels of pictures, with its default. Whether the model reads
+ * any is known with the model. */
+void trainer_take_texts(struct launch_context *t, const char *who, int64_t line);
+void trainer_take_pixels(struct launch_context *t, const struct value *dict,
+                         const char *key, int64_t usual);
+void trainer_settle_pictures(struct launch *l, struct cfg root);
+
+struct model;
+/* The model of a scenario, without reports; the loader is to be released in any case. */
+bool trainer_peek(struct cfg root, struct model *m, struct cfg_loader *loader);
+
+/* All three. */
 void trainer_settle_parts(struct launch *l, struct cfg root);
 
 /* hybrid_shard's degree, and what CPUOffload moves. */

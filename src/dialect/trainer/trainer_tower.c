@@ -83,7 +83,7 @@ void trainer_take_tunable(struct launch_context *t, const struct dialect_option 
 }
 
 /* The scenario's model; whether it can be read. */
-static bool peek(struct cfg root, struct model *m, struct cfg_loader *loader)
+bool trainer_peek(struct cfg root, struct model *m, struct cfg_loader *loader)
 {
     json_t *model = json_object_get(root.json, "model");
     cfg_loader_init(loader);
@@ -96,7 +96,7 @@ static bool has_tower(struct cfg root)
 {
     struct cfg_loader loader;
     struct model m = { .hidden = 0 };
-    bool has = peek(root, &m, &loader) && m.tower;
+    bool has = trainer_peek(root, &m, &loader) && m.tower;
     cfg_loader_release(&loader);
     return has;
 }
@@ -176,7 +176,7 @@ void trainer_settle_lengths(struct launch *l, struct cfg root)
         from->replaced || !launch_same_word(from->from, "max_target_length"))
         return;
     json_int_t a = json_integer_value(source), b = json_integer_value(target);
-    bool one = peek(root, &m, &loader) && m.arch != MODEL_ENCODER_DECODER;
+    bool one = trainer_peek(root, &m, &loader) && m.arch != MODEL_ENCODER_DECODER;
     cfg_loader_release(&loader);
     if (!one)
         return;
@@ -192,6 +192,7 @@ void trainer_settle_lengths(struct launch *l, struct cfg root)
 
 void trainer_settle_parts(struct launch *l, struct cfg root)
 {
+    trainer_settle_pictures(l, root);
     trainer_settle_tower(l, root);
     trainer_settle_lengths(l, root);
 }

@@ -1,4 +1,6 @@
 /* Models with pictures, of which a program loads the language model alone. */
+#include "base/names.h"
+#include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 #include "model/hub.h"
 
@@ -31,12 +33,33 @@ static json_t *text_of(json_t *config)
     return NULL;
 }
 
+/* AutoProcessor.from_pretrained(...): what reads pictures next to texts. */
+static bool processes(const struct python *p)
+{
+    for (int64_t i = 0; i < p->calls.n; i++)
+        if (strstr(p->calls.v[i].function, "Processor.from_pretrained"))
+            return true;
+    return false;
+}
+
+/* A class for language models, and nothing that reads pictures, is given texts. */
+static void take_texts(struct launch_context *t, const struct user_script *g,
+                       const struct python_call *c, const char *class)
+{
+    static const char *const texts[] = { "AutoModelForCausalLM", "FastLanguageModel",
+                                         "FastModel", NULL };
+    int64_t line = g->line ? g->line : c ? c->line : 0;
+    if (names_listed(texts, class) && !processes(g->python))
+        trainer_take_texts(t, arena_strdup(&t->l->loader->arena, class), line);
+}
+
 void user_script_take_text(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_MODEL];
     const char *class = c ? user_script_class(t->arena, c) : "",
                *id = json_string_value(json_object_get(t->tree, "model"));
     struct hub_id found;
+    take_texts(t, g, c, class);
     if (!id || strcmp(class, "AutoModelForCausalLM") != 0 ||
         !hub_find(&found, t->l->loader, id))
         return;
