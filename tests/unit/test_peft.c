@@ -191,7 +191,7 @@ static void test_trl(void)
               "load_in_4bit: true\ntorch_dtype: bfloat16\nbf16: true\n",
           "{\"alpha\":32.0,\"base\":\"nf4\",\"dropout\":0.05,\"rank\":64,"
           "\"target_modules\":[\"all-linear\"]}",
-          "\"amp_bf16\"" },
+          "\"bf16\"" },
         { TRL "use_peft: true\nlora_r: 8\ntorch_dtype: bfloat16\nbf16: true\n",
           "{\"alpha\":32.0,\"base\":\"bf16\",\"dropout\":0.05,\"rank\":8}",
           "\"amp_bf16\"" },

@@ -1,6 +1,7 @@
 #include "dialect/trl/trl.h"
 
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -122,6 +123,22 @@ void trl_take(struct launch_context *t, const struct value *given, bool older)
     trainer_read_arguments(t, given, &kind);
 }
 
+void trl_cast(struct launch_context *t, const char *who, bool whole)
+{
+    static const char precision[] = "/training/precision";
+    const char *base = json_string_value(pointer_get(t->tree, PEFT_BASE)),
+               *now = json_string_value(pointer_get(t->tree, precision));
+    struct value v = { .line = t->l->line };
+    const struct value_item from = { who, v.line, &v };
+    if (!t->adapters || t->converts || !base || strcmp(base, "nf4") != 0 || !now ||
+        strcmp(now, "amp_bf16") != 0)
+        return;
+    launch_forget(t, precision);
+    launch_set(t, precision, json_string("bf16"), &from);
+    if (whole)
+        launch_set(t, "/training/master_weights", json_false(), &from);
+}
+
 void trl_read(struct launch_context *t, const struct dialect_input *in)
 {
     const struct launch_command *c = in->command;
@@ -135,4 +152,5 @@ void trl_read(struct launch_context *t, const struct dialect_input *in)
         trl_take_method(t, w->text, &it);
     }
     trl_take(t, c ? trainer_command_arguments(t, c) : in->root, false);
+    trl_cast(t, TRL_CASTS, true);
 }

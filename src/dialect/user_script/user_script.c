@@ -201,9 +201,14 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     /* what it compares with is asked for, whatever the head */
     if (!trl || launch_said(t) == said)
         take_head(t, g);
-    if (trl)
+    if (trl) {
         trl_take(t, g->words, is_older(g));
-    else
+        /* older trainers leave a model as it is that has its adapters already */
+        if (user_script_is_unsloth(g))
+            trl_cast(t, "Unsloth loads a 4-bit model's other weights so", false);
+        else if (!is_older(g) || !g->parts[SCRIPT_WRAPPED])
+            trl_cast(t, TRL_CASTS, true);
+    } else
         trainer_read_arguments(t, g->words, &kind);
     user_script_take_text(t, g);
     user_script_take_accumulation(t, g);

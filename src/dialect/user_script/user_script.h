@@ -148,6 +148,7 @@ void user_script_name_copied(struct user_script *g, struct arena *arena);
 
 /* user_script_unsloth.c: what Unsloth has for arguments that are left out, and what of it
  * is not simulated. Nothing where the model is loaded by others. */
+bool user_script_is_unsloth(const struct user_script *g);
 void user_script_put_unsloth(struct user_script *g, struct arena *arena);
 void user_script_note_unsloth(struct launch_context *t, const struct user_script *g);
 

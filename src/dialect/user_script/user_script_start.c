@@ -311,6 +311,7 @@ static void read_options(struct launch_context *t, const struct launch_command *
     const struct value_item entry = { launch_last_part(name), v.line, &v };
     launch_take_entry(t, name, &entry);
     trl_take(t, given, false);
+    trl_cast(t, TRL_CASTS, true);
 }
 
 void user_script_read_command(struct launch_context *t, const struct launch_command *c)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static bool is_unsloth(const struct user_script *g)
+bool user_script_is_unsloth(const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_MODEL];
     return c && strstr(c->function, "Fast") != NULL;
@@ -174,7 +174,7 @@ static void put_targets(struct user_script *g, struct arena *arena)
 
 void user_script_put_unsloth(struct user_script *g, struct arena *arena)
 {
-    if (!is_unsloth(g))
+    if (!user_script_is_unsloth(g))
         return;
     put_bits(g, arena);
     put_type(g, arena);
@@ -185,7 +185,7 @@ void user_script_put_unsloth(struct user_script *g, struct arena *arena)
 
 void user_script_note_unsloth(struct launch_context *t, const struct user_script *g)
 {
-    if (!is_unsloth(g))
+    if (!user_script_is_unsloth(g))
         return;
     const struct python_call *c = adapters_of(g), *model = g->parts[SCRIPT_MODEL];
     const struct value *v = user_script_given(c ? c : model,
