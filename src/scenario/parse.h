@@ -163,6 +163,9 @@ int saved_check_layers(const struct parse_context *r);
 void mtp_read(struct parse_context *r);
 int mtp_check(const struct parse_context *r);
 
+/* Warns of degrees that are simulated otherwise than the library has them. */
+void degrees_note(const struct parse_context *r);
+
 /* Rules that join sections; after training_batch, when all was read. */
 int rules_check(struct parse_context *r);
 

@@ -331,22 +331,6 @@ static int check_tower(const struct parse_context *r)
     return 0;
 }
 
-/* BigCode's Megatron-LM has the keys of multi-query attention whole on each rank
- * (multi-query-attention, megatron/model/transformer.py: get_linear_layer), Megatron-
- * Core of 2025 those of a group on each of its ranks. */
-static void note_copies(const struct parse_context *r)
-{
-    int64_t copies = op_keys_copies(
-        &r->s->model, &(struct op_settings) {
-                          .tensor = r->s->parallel.tensor,
-                          .copies_keys = library_of(&r->s->parallel)->copies_keys });
-    if (copies > 1)
-        cfg_warn(cfg_get(r->parallelism, "tensor"), DIAG_APPROXIMATE,
-                 "%" PRId64 " ranks hold a copy of each of the %" PRId64
-                 " key-value heads, and the sum of the copies' gradients is left out",
-                 copies, r->s->model.attention.kv_heads);
-}
-
 /* What needs something else to be set. */
 static int check_needs(const struct parse_context *r)
 {
@@ -387,7 +371,7 @@ static int check_needs(const struct parse_context *r)
 
 int rules_check(struct parse_context *r)
 {
-    note_copies(r);
+    degrees_note(r);
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
            check_param_gather(r) | check_deferral(r) | check_graphs(r) | work_check(r) |
            mtp_check(r) | saved_check(r) | saved_check_layers(r) | muon_check(r) |
