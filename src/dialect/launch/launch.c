@@ -162,8 +162,7 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
     l->arch = given->arch;
     l->count = given->count;
     bool document = launch_is_document(file);
-    if (document && given->estimator)
-        no_estimators(l);
+    l->named = document ? given->estimator : NULL;
     char *text = file_read(
         file, document || launch_is_notebook(file) ? FILE_MAX_B : PYTHON_TEXT_MAX_B,
         &len, &err);
@@ -173,6 +172,8 @@ struct cfg launch_load(struct launch *l, struct cfg_loader *loader, const char *
     }
     struct cfg root = document ? launch_read_document(l, text, len, given)
                                : load_script(l, text, len, given);
+    if (l->named)
+        no_estimators(l);
     free(text);
     return root;
 }

@@ -75,7 +75,9 @@ static json_t *take_dialect(struct launch *l, const struct document *d)
     if (is_logged(l, d->root))
         return NULL;
     const struct dialect *dialect = dialect_of_document(d->root);
-    const struct dialect_input in = { .source = DIALECT_DOCUMENT, .root = d->root };
+    const struct dialect_input in = { .source = DIALECT_DOCUMENT,
+                                      .root = d->root,
+                                      .estimator = l->named };
     if (!dialect) {
         diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_FORMAT, 0, 0),
                   "no dialect has these keys (smsim help dialects)");

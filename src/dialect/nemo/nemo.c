@@ -165,7 +165,8 @@ bool nemo_recognises(const struct dialect_input *in)
         return nemo_recipe_recognises(in);
     if (in->source == DIALECT_COMMAND)
         return is_hydra(in->command) || nemo_is_recipe_command(in->command);
-    if (core_recognises(v) || hyperpod_is_tuning(v) || is_override(v))
+    if (nemo_is_container(v) || core_recognises(v) || hyperpod_is_tuning(v) ||
+        is_override(v))
         return true;
     const struct value_item *trainer = value_get(v, "trainer"),
                             *defaults = value_get(v, "defaults");
@@ -259,15 +260,6 @@ static void read_hydra(struct launch_context *t, const struct value *flat)
 }
 
 /* A callback that says what overlaps is in a list. */
-/* All else is its recipe's: precision, what is sharded, adapters. */
-static void refuse_override(struct launch_context *t, const struct value *root)
-{
-    diags_add(&t->l->loader->diags, launch_diag(t->l, DIAG_REQUIRES, root->line, 0),
-              "these keys change a recipe of Megatron-Bridge, which the file does not "
-              "name (give the Python script or the command that does: run_recipe.py "
-              "--recipe NAME, with these keys as options)");
-}
-
 static void read_core(struct launch_context *t, const struct value *root)
 {
     struct value *flat = launch_flatten(t->arena, root);
@@ -300,14 +292,16 @@ void nemo_read(struct launch_context *t, const struct dialect_input *in)
                                      : nemo_with_groups(t, (struct value *)in->root);
     launch_config_title(t, "NeMo's configuration");
     t->l->line = in->command ? in->command->command->line : 1;
-    if (hyperpod_is_tuning(root))
+    if (nemo_is_container(root))
+        core_read(t, nemo_plain_container(t, root), "Megatron-Bridge's configuration");
+    else if (hyperpod_is_tuning(root))
         hyperpod_tuning_read(t, root);
     else if (hyperpod_recognises(root))
         hyperpod_read(t, root);
     else if (core_recognises(root))
         read_core(t, root);
     else if (is_override(root))
-        refuse_override(t, root);
+        nemo_read_override(t, root, in->estimator);
     else
         read_hydra(t, launch_flatten(t->arena, root));
 }

@@ -16,6 +16,7 @@
  *     recipe_helper    a function of NeMo's scripts that writes into them
  *     recipe_data      what recipes set that a file names
  *     recipe_command   commands that start them
+ *     nemo_override    files of changes of a recipe, configurations that were saved
  *     core, core_rows  their words, which are Megatron-Core's
  *     core_model       of these, the model
  *     nemo_command     overrides of a command, and the files that it names
@@ -133,6 +134,19 @@ struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call
 void nemo_overlay(struct arena *arena, struct value *flat, const struct value *over);
 /* The model of a configuration's class; absent where it is not known. */
 struct cfg nemo_class(struct launch_context *t, const char *name);
+
+/* The name of the recipe of Megatron-Bridge that tunes a model (an id, or the path of a
+ * copy), "sft" or "peft"; NULL: it has none. */
+const char *nemo_recipe_of(struct launch_context *t, const char *model,
+                           const char *kind);
+
+/* nemo_override.c: a file of changes of a recipe; `name` is the recipe, or NULL where
+ * the checkpoint says it. A configuration that Megatron-Bridge saved next to a
+ * checkpoint (ConfigContainer), and its keys without how they are made. */
+void nemo_read_override(struct launch_context *t, const struct value *root,
+                        const char *name);
+bool nemo_is_container(const struct value *root);
+struct value *nemo_plain_container(struct launch_context *t, const struct value *root);
 
 /* recipe_command.c: "nemo llm pretrain --factory ..." and Megatron-Bridge's scripts. */
 bool nemo_is_recipe_command(const struct launch_command *c);

@@ -2,6 +2,7 @@
  * models/launch/bridge.json. */
 #include "config/datadir.h"
 #include "dialect/nemo/nemo.h"
+#include "model/hub.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -142,6 +143,39 @@ static struct value *facts_of_bridge(struct launch_context *t, struct cfg recipe
                 "where this file changes nothing",
                 call->recipe);
     return flat;
+}
+
+/* Whether two ids are of models of the same sizes: a base and what was tuned of it. */
+static bool is_same_model(struct launch_context *t, const char *a, const char *b)
+{
+    struct hub_id of[2];
+    if (!hub_find(&of[0], t->l->loader, a) || !hub_find(&of[1], t->l->loader, b))
+        return false;
+    struct cfg x = hub_load(t->l->loader, of[0].name, (struct cfg) { 0 }),
+               y = hub_load(t->l->loader, of[1].name, (struct cfg) { 0 });
+    return x.json && y.json && json_equal(x.json, y.json);
+}
+
+/* Of the recipes that tune it the one of the shortest name: others are of a GPU or a
+ * length. */
+const char *nemo_recipe_of(struct launch_context *t, const char *model,
+                           const char *kind)
+{
+    struct cfg all = cfg_get(
+        datadir_load(t->l->loader, "models/launch", "bridge", (struct cfg) { 0 }),
+        "recipes");
+    const char *ending = arena_printf(t->arena, "_%s_config", kind), *best = NULL;
+    size_t n = strlen(ending);
+    for (void *it = cfg_first(all); it; it = cfg_next(all, it)) {
+        const char *name = cfg_key(it), *id = NULL;
+        struct cfg of = cfg_get(cfg_member(all, it), "model.@");
+        size_t length = strlen(name);
+        if (length > n && strcmp(name + length - n, ending) == 0 && of.json &&
+            (!best || length < strlen(best)) && cfg_string(of, &id) == 0 &&
+            is_same_model(t, id, model))
+            best = name;
+    }
+    return best;
 }
 
 struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call *call)
