@@ -108,7 +108,7 @@ struct launch {
     VEC(struct launch_auto) autos;
     struct launch_lengths lengths;
     const char *named; /* a document: what --estimator names until a dialect takes it */
-    bool has_program; /* it was read itself, and is none of transformers' examples */
+    bool has_program;  /* it was read itself, and is none of transformers' examples */
     struct notebook *notebook; /* of such a file; lines are those of its texts */
     const struct source_file
         *written; /* that a shell script writes, while it is read */
