@@ -24,6 +24,8 @@
 
 struct arguments {
     struct option_list sets;
+    const char *price;
+    char price_set[64]; /* the price as one of `sets` */
     int network, emit;
     bool unfold, timing;
     const char *json, *estimator, *trace, *chakra, *trace_in;
@@ -43,6 +45,8 @@ static const struct option options[] = {
     { .group = "Input",
       .name = "--set", .type = OPTION_LIST, .at = AT(sets),
       .value = "POINTER=VALUE", .help = "change the scenario: /cluster/count=4" },
+    { .name = "--price", .without = "--emit", .type = OPTION_STRING, .at = AT(price),
+      .value = "PRICE", .help = "your own price of an instance: 60USD/h" },
     { .name = "--estimator", .type = OPTION_STRING,
       .at = AT(estimator), .value = "NAME",
       .help = "of a launch script with several: the variable that holds it" },
@@ -121,6 +125,16 @@ static const struct usage usage = {
     .max_positional = 1,
 };
 /* clang-format on */
+
+/* The price is /cluster/price, said last. */
+static void set_price(struct arguments *args)
+{
+    if (!args->price || args->sets.n == OPTION_LIST_MAX)
+        return;
+    snprintf(args->price_set, sizeof(args->price_set), "/cluster/price=%s",
+             args->price);
+    args->sets.values[args->sets.n++] = args->price_set;
+}
 
 /* What a launch script says comes before the result. */
 static int read_scenario(struct scenario *s, struct cfg_loader *loader,
@@ -332,6 +346,7 @@ int cmd_simulate(int argc, char **argv)
     struct scenario s = { 0 };
     struct simulate_result r;
     struct err err = { 0 };
+    set_price(&args);
     cfg_loader_init(&loader);
     if (read_scenario(&s, &loader, words.values[0], &args))
         return cmd_fail_json(&loader, NULL, "simulate", args.json);

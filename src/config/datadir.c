@@ -171,6 +171,52 @@ static bool has_parts(struct arena *arena, const char *of, const char *name)
     return n > 0;
 }
 
+/* Whether two names are of one family: the same before the dot ("p4d.24xlarge"). */
+static bool is_kin(const char *of, const char *name)
+{
+    size_t n = strcspn(name, ".");
+    return name[n] == '.' && n > 0 && strncasecmp(of, name, n + 1) == 0;
+}
+
+/* The parts of a name that some of the list have, joined; nothing where none of them has
+ * a digit: of "NVIDIA H100 80GB HBM3" that is "H100 80GB". */
+static const char *known_parts(struct arena *arena, const char **list, const char *name)
+{
+    char *parts = arena_strdup(arena, name), *state = NULL;
+    const char *text = "";
+    for (char *p = strtok_r(parts, "-_ ", &state); p;
+         p = strtok_r(NULL, "-_ ", &state)) {
+        size_t i = 0;
+        while (list[i] && (!p[1] || !strcasestr(list[i], p)))
+            i++;
+        if (list[i])
+            text = arena_printf(arena, "%s%s%s", text, *text ? "-" : "", p);
+    }
+    return strpbrk(text, "0123456789") ? text : "";
+}
+
+enum { MEANT_MAX = 4 };
+
+/* Names that may be meant, quoted and joined: the one that is the same but for case, or
+ * those that have all parts of it, or those of its family, or those that have its known
+ * parts; NULL: none. */
+static const char *meant(struct arena *arena, const char **list, const char *name)
+{
+    const char *text = NULL, *known = known_parts(arena, list, name);
+    for (size_t i = 0; list[i]; i++)
+        if (strcasecmp(list[i], name) == 0)
+            return arena_printf(arena, "\"%s\"", list[i]);
+    for (int rule = 0; rule < 3 && !text; rule++) {
+        int n = 0;
+        for (size_t i = 0; list[i] && n < MEANT_MAX; i++)
+            if (rule == 1 ? is_kin(list[i], name)
+                          : has_parts(arena, list[i], rule == 0 ? name : known))
+                text = n++ ? arena_printf(arena, "%s, \"%s\"", text, list[i])
+                           : arena_printf(arena, "\"%s\"", list[i]);
+    }
+    return text;
+}
+
 /* "did you mean ...?", or where names come from when none is near. */
 static const char *hint(struct arena *arena, const char *dir, const char *name)
 {
@@ -185,8 +231,9 @@ static const char *hint(struct arena *arena, const char *dir, const char *name)
     for (size_t i = 0; i < n; i++)
         names[i].name = list[i];
     const char *near = names_nearest(names, name), *kind = strrchr(dir, '/');
-    for (size_t i = 0; i < n && !near; i++)
-        near = has_parts(arena, list[i], name) ? list[i] : NULL;
+    const char *several = near && is_kin(near, name) ? NULL : meant(arena, list, name);
+    if (several)
+        return arena_printf(arena, "did you mean %s?", several);
     if (near)
         return arena_printf(arena, "did you mean \"%s\"?", near);
     kind = kind ? kind + 1 : dir;

@@ -136,7 +136,8 @@ static int add_group(struct cluster *c, struct cfg_loader *loader, struct cfg ob
     if (!name)
         return cfg_error(object, DIAG_MISSING,
                          "\"instance\" is missing (write {\"instance\": "
-                         "\"ml.p4d.24xlarge\", \"count\": 2})");
+                         "\"ml.p4d.24xlarge\", \"count\": 2}, or of a machine of your "
+                         "own \"like\": a known instance next to what differs)");
     if (c->n_groups > 0 && instance_is_sagemaker(name) != c->sagemaker)
         return cfg_error(cfg_get(object, "instance"), DIAG_CONTRADICTION,
                          "either all instances begin with \"ml.\" or none");

@@ -86,6 +86,8 @@ static int change_gpu(struct instance *inst, struct cfg_loader *loader,
 
 /* NICs ----------------------------------------------------------------------------- */
 
+#define FASTEST_Bps 100e9 /* ConnectX-8's 800 Gb/s (NVIDIA's datasheet, 2024) */
+
 /* NICs of one rate, spread over the PCIe switches, or over the NUMA nodes. */
 static void spread_nics(struct instance *inst, int64_t n, double line_Bps)
 {
@@ -117,6 +119,11 @@ static int change_nics(struct instance *inst, const char *text, struct cfg at)
         if (units_parse(end, UNIT_BYTES_PER_S, &line_Bps, &why) == 0 &&
             line_Bps >= 1e6 && line_Bps <= 1e13) {
             spread_nics(inst, n, line_Bps);
+            if (line_Bps > FASTEST_Bps)
+                cfg_warn(
+                    at, DIAG_ASSUMED,
+                    "a NIC of %.4g Gb/s is faster than any (b is bits, B is bytes)",
+                    8 * line_Bps / 1e9);
             return 0;
         }
     }

@@ -314,6 +314,16 @@ static void test_own_machines(void)
     CU_ASSERT_STRING_EQUAL(date, "/cluster/price");
     cfg_loader_release(&loader);
 
+    cfg_loader_init(&loader); /* bytes where bits are meant */
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&c, &loader,
+                  "{'like': 'dgx-h100', 'count': 4, 'nics': '4 x 200GB/s', "
+                  "'fabric': 'infiniband-ndr'}"),
+        0);
+    CU_ASSERT_DOUBLE_EQUAL(instance_network_Bps(c.groups[0].instance), 800e9, 1);
+    CU_ASSERT_EQUAL(loader.diags.n_warnings, 1);
+    cfg_loader_release(&loader);
+
     cfg_loader_init(&loader);
     CU_ASSERT_EQUAL_FATAL(
         read_text(&c, &loader,
@@ -360,7 +370,8 @@ static const struct bad_case {
       "t:1:14: /instance: g6f.large is not simulated: a fraction of an L4: shares of a "
       "GPU are not simulated; the whole one is g6" },
     { "{'count': 2}", "t:1:1: \"instance\" is missing (write {\"instance\": "
-                      "\"ml.p4d.24xlarge\", \"count\": 2})" },
+                      "\"ml.p4d.24xlarge\", \"count\": 2}, or of a machine of your "
+                      "own \"like\": a known instance next to what differs)" },
     { "{'instance': 'p3.2xlarge', 'gpus_per_instance': 8}",
       "t:1:49: /gpus_per_instance: p3.2xlarge has 1 GPU (write 1 to 1)" },
     { "{'groups': [], 'fabric': 'efa-2024'}",
