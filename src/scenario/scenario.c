@@ -117,16 +117,28 @@ static void note_modules(struct parse_context *r, const struct op_list *list)
 /* What the model's operators need of the sizes, sums that overflow among them. */
 static int check_operators(struct parse_context *r)
 {
-    struct arena arena;
     struct err err = { 0 };
-    struct op_list list;
-    struct op_settings settings = scenario_op_settings(r->s);
-    arena_init(&arena);
-    int rc = op_list_make(&list, &arena, &r->s->model, &settings, &err);
-    if (rc == 0)
-        note_modules(r, &list);
-    arena_release(&arena);
-    return rc ? cfg_error(r->training, DIAG_OUT_OF_RANGE, "%s", err.text) : 0;
+    struct made_operators *made = ARENA_NEW(&r->loader->arena, struct made_operators);
+    made->settings = scenario_op_settings(r->s);
+    made->model = r->s->model;
+    if (op_list_make(&made->list, &r->loader->arena, &made->model, &made->settings,
+                     &err) < 0)
+        return cfg_error(r->training, DIAG_OUT_OF_RANGE, "%s", err.text);
+    r->s->operators = made;
+    note_modules(r, &made->list);
+    return 0;
+}
+
+int scenario_op_list(struct op_list *list, struct arena *arena,
+                     const struct scenario *s, struct err *err)
+{
+    const struct made_operators *made = s->operators;
+    const struct op_settings settings = scenario_op_settings(s);
+    if (!made || memcmp(&made->settings, &settings, sizeof(settings)) != 0 ||
+        memcmp(&made->model, &s->model, sizeof(s->model)) != 0)
+        return op_list_make(list, arena, &s->model, &settings, err);
+    *list = made->list;
+    return 0;
 }
 
 static int read_scenario(struct scenario *s, struct cfg_loader *loader, struct cfg root,

@@ -66,6 +66,14 @@ struct scenario {
     int32_t n_notes;
     struct assumptions assumed; /* what the file leaves open, as it was decided */
     struct background background;
+    const struct made_operators *operators; /* what reading has made; NULL: nothing */
+};
+
+/* An operator list, and what it was made of. */
+struct made_operators {
+    struct op_settings settings;
+    struct model model;
+    struct op_list list;
 };
 
 /* Reads a scenario from the root of a document. All memory lives in the loader. Every
@@ -92,5 +100,10 @@ int64_t scenario_sm_arch(const struct scenario *s); /* the least of its GPUs' */
 
 /* The settings under which the operator list of one GPU is made. */
 struct op_settings scenario_op_settings(const struct scenario *s);
+
+/* That list: the one that reading the scenario has made, unless the scenario was changed
+ * since, or else made in the arena. As op_list_make. */
+int scenario_op_list(struct op_list *list, struct arena *arena,
+                     const struct scenario *s, struct err *err);
 
 #endif

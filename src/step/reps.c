@@ -186,14 +186,13 @@ int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
     struct op_list model;
     struct partition parts;
     struct measured_stage *measured = NULL;
-    struct op_settings settings = scenario_op_settings(s);
     int64_t *firsts;
     *reps = (struct reps) { 0 };
     groups_init(&reps->groups, arena, &s->cluster, &s->parallel);
     bool unfold = options->unfold || !folds(s) || is_small_and_unlike(reps);
     if (make_nets(reps, s, unfold, err) < 0)
         return -1;
-    if (op_list_make(&model, arena, &s->model, &settings, err) < 0 ||
+    if (scenario_op_list(&model, arena, s, err) < 0 ||
         stage_parts(&parts, arena, s, &model, err) < 0)
         return -1;
     struct step_request q = {
