@@ -34,11 +34,12 @@ static void print_prices(void)
     struct cfg_loader loader;
     cfg_loader_init(&loader);
     const char **names = datadir_list(&loader.arena, "topologies/instances");
-    for (; *names; names++) {
-        const struct instance *inst =
-            instance_get(&loader, *names, (struct cfg) { NULL, NULL, "" });
-        if (inst)
-            add_prices(&d, inst);
+    for (; *names; names++) { /* without the GPUs and fabrics that they name */
+        struct instance inst;
+        struct cfg file = datadir_load(&loader, "topologies/instances", *names,
+                                       (struct cfg) { NULL, NULL, "" });
+        if (cfg_present(file) && instance_read_prices(&inst, file) == 0)
+            add_prices(&d, &inst);
     }
     if (d.first)
         printf("prices  newest of %s, oldest of %s (%" PRId32 " instances)\n", d.last,

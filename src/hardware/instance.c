@@ -119,6 +119,12 @@ static int read_prices(struct instance *inst, struct cfg array)
     return 0;
 }
 
+int instance_read_prices(struct instance *inst, struct cfg file)
+{
+    inst->n_prices = inst->n_offers = 0;
+    return read_prices(inst, cfg_get(file, "prices"));
+}
+
 /* The GPU and the fabrics that the file names. */
 static int read_parts(struct instance_raw *raw, struct cfg_loader *loader,
                       struct cfg file)

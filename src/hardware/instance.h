@@ -96,6 +96,9 @@ const char *instance_absent(struct cfg_loader *loader, const char *name);
 bool instance_is_sagemaker(const char *name);
 const char *instance_plain_name(const char *name);
 
+/* Its prices and offers alone, of its file; texts are the file's. -1: reported. */
+int instance_read_prices(struct instance *inst, struct cfg file);
+
 /* The instance of that name ("ml." in front is cut off); read once per loader. */
 const struct instance *instance_get(struct cfg_loader *loader, const char *name,
                                     struct cfg where);
