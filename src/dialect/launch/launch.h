@@ -80,6 +80,7 @@ struct launch_lengths {
 struct launch_pictures {
     const char *texts; /* who is given texts alone; NULL: pictures are read */
     const char *key;   /* the option that bounds their size; NULL: none does */
+    bool given;        /* the key, by the file */
     int64_t pixels;    /* that bound */
     int64_t line;
 };

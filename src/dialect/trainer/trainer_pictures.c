@@ -22,6 +22,7 @@ void trainer_take_pixels(struct launch_context *t, const struct value *dict,
     if (it && (!launch_whole(it->value, &n) || n < 1))
         return;
     t->l->pictures.key = it ? key : arena_printf(t->arena, "%s' default", key);
+    t->l->pictures.given = it != NULL;
     t->l->pictures.pixels = n;
     t->l->pictures.line = it ? it->line : t->l->line;
 }
@@ -64,5 +65,8 @@ void trainer_settle_pictures(struct launch *l, struct cfg root)
         set_model(root, name, "max_pixels", p->pixels);
         launch_note(l, p->line, DIAG_ASSUMED, "%s: pictures of %lld pixels at most",
                     p->key, (long long)p->pixels);
+    } else if (p->given) {
+        launch_note(l, p->line, DIAG_LEFT_OUT, "%s: without effect: %.60s %s", p->key,
+                    name, reads ? "reads pictures of one size" : "reads no pictures");
     }
 }
