@@ -41,7 +41,18 @@ static void bind_class(struct python_parser *r, const struct python_function *f)
 {
     struct value *v = python_copy(r, f->fields);
     v->text = f->name;
+    v->integer = f->named; /* it may have fields of a base's */
     python_bind(r, f->name, v);
+}
+
+void python_import_class(struct python_parser *r, const char *name, struct value *class)
+{
+    struct python_function f = { .name = name,
+                                 .line = class->line,
+                                 .named = class->integer != 0,
+                                 .fields = class,
+                                 .called = true };
+    add_function(r, &f);
 }
 
 /* The names of a class's body are its fields. */

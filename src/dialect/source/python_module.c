@@ -1,6 +1,6 @@
 /* Modules of the user's own: `from config import MODEL`, `import config`. Their text is
- * read as this one is, and what it binds to what is known is bound here; functions and
- * classes of modules are left as names that are imported. */
+ * read as this one is, and what it binds to what is known is bound here, as are classes
+ * that hold values; functions of modules are left as names that are imported. */
 #include "dialect/source/python_parse.h"
 
 #include <string.h>
@@ -35,6 +35,16 @@ static bool is_data(const struct python_name *n)
            !strchr(n->name, '.');
 }
 
+/* A class that holds values, whose calls make instances; a trainer's make what it is. */
+static bool is_class(const struct python_name *n)
+{
+    const struct value *v = n->value;
+    size_t len = strlen(n->name);
+    return v->kind == VALUE_DICT && v->n > 0 && v->text &&
+           strcmp(v->text, n->name) == 0 &&
+           !(len >= 7 && strcmp(n->name + len - 7, "Trainer") == 0);
+}
+
 /* The module's names: all of them with what precedes them, or one as another name. */
 static int64_t bind_names(struct python_parser *r, const struct python *p,
                           const struct python_import *in)
@@ -47,7 +57,10 @@ static int64_t bind_names(struct python_parser *r, const struct python *p,
         const char *as = in->name ? in->as
                          : in->as ? arena_printf(r->p->arena, "%s.%s", in->as, x->name)
                                   : x->name;
-        python_bind(r, as, import_value(r, x->value, in->line, 0));
+        struct value *v = import_value(r, x->value, in->line, 0);
+        python_bind(r, as, v);
+        if (is_class(x))
+            python_import_class(r, as, v);
         n++;
     }
     return n;

@@ -194,6 +194,9 @@ void python_lines(struct python_parser *r, int64_t column);
 struct python_function *python_function(struct python_parser *r, const char *name);
 /* "def" or "class" at the token. */
 void python_define(struct python_parser *r, int64_t column);
+/* A class of a module, by the name that it has here: calls of it make instances. */
+void python_import_class(struct python_parser *r, const char *name,
+                         struct value *class);
 /* What a call gives; arguments NULL: nobody says. */
 struct value *python_inline(struct python_parser *r, struct python_function *f,
                             const struct value *arguments, int64_t line);
