@@ -12,6 +12,7 @@
 #include "dialect/source/notebook.h"
 #include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
+#include "dialect/user_script/user_script.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,28 @@ static bool is_sound(const char *name, const char *text)
     return sound;
 }
 
+/* A document with a section of the model is no list of hyperparameters: what its
+ * sections may decide is asked for. */
+static void ask_sections(struct launch_context *t, const struct value *root,
+                         const char *name, int64_t line)
+{
+    static const char *const open[] = { "/model", "/training/lora",
+                                        "/parallelism/library",
+                                        "/parallelism/sharding/strategy" };
+    const struct value_item *model = value_get(root, "model");
+    if (!model || model->value->kind != VALUE_DICT)
+        return;
+    launch_hear(t, model);
+    const char *why = arena_printf(t->arena, "%.80s has sections that are not read", name);
+    user_script_ask(t, line, why);
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+        if (!launch_has(t, open[i]) && !launch_is_unresolved(t, open[i]))
+            launch_add_unresolved(t, open[i], line, "%s%s", why,
+                                  strcmp(open[i], "/training/lora") == 0
+                                      ? "; null is training all of the model"
+                                      : "");
+}
+
 /* Lines are those of the notebook where it writes the file, else of its name. */
 static bool add_file(struct launch_context *t, const char *name, int64_t from)
 {
@@ -125,6 +148,7 @@ static bool add_file(struct launch_context *t, const char *name, int64_t from)
         else
             value_move_to(d.root, from);
         t->hyper[t->n_hyper++] = d.root;
+        ask_sections(t, d.root, last_part(name), line ? line : from);
     }
     document_release(&d);
     return read;
