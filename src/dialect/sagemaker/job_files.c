@@ -121,7 +121,8 @@ static void ask_sections(struct launch_context *t, const struct value *root,
     if (!model || model->value->kind != VALUE_DICT)
         return;
     launch_hear(t, model);
-    const char *why = arena_printf(t->arena, "%.80s has sections that are not read", name);
+    const char *why =
+        arena_printf(t->arena, "%.80s has sections that are not read", name);
     user_script_ask(t, line, why);
     for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
         if (!launch_has(t, open[i]) && !launch_is_unresolved(t, open[i]))
