@@ -54,8 +54,9 @@ static const struct instance *instance_of(struct cfg_loader *loader, struct cfg 
 {
     const char *name = raw->like ? raw->like : raw->instance;
     if (raw->like && raw->instance) {
-        cfg_error(cfg_get(object, "like"), DIAG_CONTRADICTION,
-                  "give either \"instance\" or \"like\", not both");
+        cfg_error(
+            cfg_get(object, "like"), DIAG_CONTRADICTION,
+            "give either \"instance\" or \"like\", not both (null leaves one out)");
         return NULL;
     }
     if (raw->like && instance_is_sagemaker(raw->like)) {

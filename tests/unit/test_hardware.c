@@ -381,7 +381,8 @@ static const struct bad_case {
       "t:1:2: /instance: describes the only group, and there are \"groups\" (move it "
       "into one of them, or leave it out)" },
     { "{'like': 'p5.48xlarge', 'instance': 'p5.48xlarge'}",
-      "t:1:10: /like: give either \"instance\" or \"like\", not both" },
+      "t:1:10: /like: give either \"instance\" or \"like\", not both (null leaves one "
+      "out)" },
     { "{'like': 'ml.p5.48xlarge'}", "t:1:10: /like: a machine of one's own is none of "
                                     "SageMaker's (leave \"ml.\" out)" },
     { "{'instance': 'ml.p4d.24xlarge', 'purchase': 'savings-1y'}",

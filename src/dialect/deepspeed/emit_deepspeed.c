@@ -167,7 +167,7 @@ int emit_deepspeed(struct strbuf *out, const struct emit_source *e, struct err *
     if (library_of(&s->parallel) != &library_deepspeed)
         return err_set(err,
                        "DeepSpeed's configuration is for the library deepspeed, "
-                       "not for %s (--emit sagemaker or scenario may do)",
+                       "not for %s (--emit scenario has any)",
                        library_of(&s->parallel)->name);
     json_t *o = emit_deepspeed_tree(s);
     char *text = json_dumps(o, JSON_INDENT(2) | JSON_REAL_PRECISION(15));

@@ -16,14 +16,16 @@
 /* clang-format off */
 /* What a scenario cannot do without. */
 static const struct need {
-    const char *pointer, *instead; /* either */
+    const char *pointer;
+    const char *instead[2]; /* or one of these */
     const char *what, *example, *named; /* where the file gives what is not known */
 } needs[] = {
-    { "/model", NULL, "which model is trained", "bert-large-uncased", "PATH/config.json" },
-    { "/cluster/instance", "/cluster/groups", "on which instances", "ml.p4d.24xlarge", NULL },
-    { "/cluster/count", "/cluster/groups", "on how many instances", "2", NULL },
-    { "/training/sequence_length", NULL, "how long sequences are", "384", NULL },
-    { "/training/micro_batch_size", "/training/global_batch_size",
+    { "/model", { NULL }, "which model is trained", "bert-large-uncased", "PATH/config.json" },
+    { "/cluster/instance", { "/cluster/groups", "/cluster/like" }, "on which instances",
+      "ml.p4d.24xlarge", NULL },
+    { "/cluster/count", { "/cluster/groups" }, "on how many instances", "2", NULL },
+    { "/training/sequence_length", { NULL }, "how long sequences are", "384", NULL },
+    { "/training/micro_batch_size", { "/training/global_batch_size" },
       "how many sequences a GPU takes at once", "8", NULL },
 };
 /* clang-format on */
@@ -177,6 +179,18 @@ static bool is_of_file(const struct launch *l, const char *pointer)
     return false;
 }
 
+/* Whether another field says it; one of the file's own does not where the file leaves the
+ * first open. */
+static bool says_instead(const struct launch *l, struct cfg root, const struct need *n,
+                         bool open)
+{
+    for (size_t i = 0; i < sizeof(n->instead) / sizeof(n->instead[0]); i++)
+        if (n->instead[i] && launch_is_set(root, n->instead[i]) &&
+            !(open && is_of_file(l, n->instead[i])))
+            return true;
+    return false;
+}
+
 /* What a scenario needs first, then all else that is open. A batch of all GPUs says
  * nothing of one that the file itself leaves open: it would be divided as it is not. */
 static void gather(question_vec *all, const struct launch *l, struct cfg root)
@@ -184,9 +198,7 @@ static void gather(question_vec *all, const struct launch *l, struct cfg root)
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
         const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
-        bool instead = n->instead && launch_is_set(root, n->instead);
-        if (!launch_is_set(root, n->pointer) &&
-            (!instead || (open && is_of_file(l, n->instead))))
+        if (!launch_is_set(root, n->pointer) && !says_instead(l, root, n, open != NULL))
             VEC_PUSH(all, ((struct question) { n, open, false }));
     }
     for (int64_t i = 0; i < l->unresolved.n; i++) {
