@@ -52,6 +52,7 @@ struct family_period {
 struct family_picture {
     int64_t side, patch; /* pixels */
     int64_t frames;      /* that a patch spans; 0: one */
+    int64_t channels;    /* 0: three */
     int64_t merge;       /* patches of a side that become one token; 0: one */
     int64_t patches;     /* of a picture; finish sets it */
     int64_t class_tokens;
@@ -86,11 +87,13 @@ struct family_raw {
     int64_t full_every; /* of so many layers one sees all keys; 0: none does */
     bool windows;       /* Qwen: layers after the first `full_first` have windows */
     int64_t full_first;
-    int64_t windowed;     /* layers with a window */
-    int64_t sparse_step;  /* every so-manyth layer has experts; 0: each */
-    int64_t listed_dense; /* layers without experts, as they are listed */
-    bool without_experts; /* experts are given, and no layer has them */
-    bool interleaved;     /* layers with and without experts take turns */
+    int64_t windowed;       /* layers with a window */
+    int64_t sparse_step;    /* every so-manyth layer has experts; 0: each */
+    int64_t listed_dense;   /* layers without experts, as they are listed */
+    int64_t listed_experts; /* and those with; 0: not listed */
+    int64_t last_experts;   /* no layer after this one has experts; below 1: the last */
+    bool without_experts;   /* experts are given, and no layer has them */
+    bool interleaved;       /* layers with and without experts take turns */
     struct family_layers listed;
     struct family_pattern pattern;
     struct family_items full_items, dense_items; /* layers of full attention; without

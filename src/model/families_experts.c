@@ -158,6 +158,7 @@ static const struct family_field ernie_fields[] = {
     EXPERTS("moe_num_experts", "moe_k"),
     WORD("moe_num_shared_experts", shared_experts, 0, EXPERTS_MAX),
     COUNT("moe_layer_start_index", NULL, mlp.dense_layers, LAYERS_MAX),
+    WORD("moe_layer_end_index", last_experts, -1, LAYERS_MAX),
     WORD("moe_layer_interval", sparse_step, 1, LAYERS_MAX),
     FLAG("use_bias", bias),
     ACTIVATION("hidden_act"),
@@ -170,11 +171,14 @@ static void ernie_finish(struct family_raw *raw)
     families_llama(raw);
     m->mlp.bias = raw->bias;
     m->mlp.shared_width = raw->shared_experts * m->mlp.width;
-    if (raw->sparse_step > 1) {
-        int64_t after = m->layers - m->mlp.dense_layers;
-        m->mlp.dense_layers += after - after / raw->sparse_step;
-        raw->interleaved = true;
-    }
+    int64_t first = m->mlp.dense_layers, last = m->layers - 1, with = 0;
+    if (raw->last_experts > 0 && raw->last_experts < last)
+        last = raw->last_experts;
+    int64_t step = raw->sparse_step > 1 ? raw->sparse_step : 1;
+    if (last >= first) /* of layers counted from 1, every step-th */
+        with = (last + 1) / step - first / step;
+    raw->interleaved = step > 1 || last < m->layers - 1;
+    m->mlp.dense_layers = m->layers - with;
     families_dense(m);
 }
 
@@ -221,6 +225,7 @@ static const struct family_field llama4_fields[] = {
     SIZE("intermediate_size_mlp", NULL, mlp.dense_width, true, WIDTH_MAX),
     EXPERTS("num_local_experts", "num_experts_per_tok"),
     WORD("interleave_moe_layer_step", sparse_step, 1, LAYERS_MAX),
+    { .key = "moe_layers", .type = FAMILY_LENGTH, .at = offsetof(R, listed_experts) },
     FLAG("attention_bias", bias),
     NOTED("attention_chunk_size",
           "attention within chunks of the sequence is not modelled: each token "
@@ -238,7 +243,9 @@ static void llama4_finish(struct family_raw *raw)
     families_llama(raw);
     m->mlp.shared_width = m->mlp.width;
     m->mlp.dense_layers = m->layers - m->layers / step;
-    raw->interleaved = step > 1;
+    if (raw->listed_experts > 0 && raw->listed_experts <= m->layers)
+        m->mlp.dense_layers = m->layers - raw->listed_experts;
+    raw->interleaved = m->mlp.dense_layers > 0;
     families_dense(m);
 }
 

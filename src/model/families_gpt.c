@@ -158,6 +158,7 @@ static const struct family_field mpt_fields[] = {
     SIZE("n_heads", "num_attention_heads", attention.heads, true, HEADS_MAX),
     SIZE("attn_config/kv_n_heads", NULL, attention.kv_heads, false, HEADS_MAX),
     SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    TIED,
     SIZE("max_seq_len", NULL, ends.positions, false, POSITIONS_MAX),
     WORD("expansion_ratio", expansion, 1, 1024),
     FLAG("attn_config/alibi", alibi),

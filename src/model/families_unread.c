@@ -185,7 +185,6 @@ static const char *const harmless[] = {
     "layerdrop",
     "normalize_*",
     "image_*",
-    "num_channels",
     "video_*",
     "patch_*",
     "spatial_*",

@@ -4,11 +4,12 @@
 
 #include <string.h>
 
-enum { PIXELS_MAX = 1 << 16, CHANNELS = 3 };
+enum { PIXELS_MAX = 1 << 16, CHANNELS = 3, CHANNELS_MAX = 1 << 12 };
 
-#define PICTURE                                            \
-    EACH("image_size", NULL, picture.side, 1, PIXELS_MAX), \
-        EACH("patch_size", NULL, picture.patch, 1, PIXELS_MAX)
+#define PICTURE                                                 \
+    EACH("image_size", NULL, picture.side, 1, PIXELS_MAX),      \
+        EACH("patch_size", NULL, picture.patch, 1, PIXELS_MAX), \
+        WORD("num_channels", picture.channels, 1, CHANNELS_MAX)
 
 static const struct family_field vit_fields[] = {
     SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
@@ -149,6 +150,8 @@ static const struct family_field qwen2_fields[] = {
     WORD("mlp_ratio", expansion, 1, 1024),
     ELSEWHERE("hidden_size"), /* the language model's */
     PICTURE,
+    WORD("in_channels", picture.channels, 1, CHANNELS_MAX),
+    WORD("in_chans", picture.channels, 1, CHANNELS_MAX),
     WORD("temporal_patch_size", picture.frames, 1, 64),
     WORD("spatial_merge_size", picture.merge, 1, 64),
     FIELDS_END,
@@ -161,6 +164,8 @@ static const struct family_field qwen3_fields[] = {
     SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
     SIZE("num_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
     PICTURE,
+    WORD("in_channels", picture.channels, 1, CHANNELS_MAX),
+    WORD("in_chans", picture.channels, 1, CHANNELS_MAX),
     WORD("temporal_patch_size", picture.frames, 1, 64),
     WORD("spatial_merge_size", picture.merge, 1, 64),
     NOTED("window_size", "windows of the vision tower's attention are not modelled: "
@@ -210,10 +215,9 @@ static void vision_finish(struct family_raw *raw)
     struct model *m = &raw->m;
     struct family_picture *p = &raw->picture;
     int64_t across = p->side / p->patch;
-    if (raw->expansion)
-        m->mlp.width = raw->expansion * m->hidden;
     p->patches = across * across;
-    m->ends.patch = CHANNELS * (p->frames ? p->frames : 1) * p->patch * p->patch;
+    m->ends.patch = (p->channels ? p->channels : CHANNELS) *
+                    (p->frames ? p->frames : 1) * p->patch * p->patch;
     if (p->learned) { /* a class token's numbers are learned, too */
         m->ends.positions = p->patches + 2 * p->class_tokens;
         m->ends.positions_unused = p->class_tokens;
@@ -247,6 +251,14 @@ static void dinov2_finish(struct family_raw *raw)
     m->mlp.width = m->hidden * (raw->expansion ? raw->expansion : 4);
     if (m->mlp.gated)
         m->mlp.width = (m->mlp.width * 2 / 3 + 7) / 8 * 8;
+    vision_finish(raw);
+}
+
+/* Of the older Qwen an MLP is so many times the columns. */
+static void qwen2_finish(struct family_raw *raw)
+{
+    if (raw->expansion)
+        raw->m.mlp.width = raw->expansion * raw->m.hidden;
     vision_finish(raw);
 }
 
@@ -404,10 +416,14 @@ const struct family families_vision[] = {
                   .mlp.width = 4096, .mlp.gated = true, .norms.rms = true,
                   .norms.embedding = true, .attention.rotary = true },
            .picture = { 1024, 16 }),
-    PART("qwen2_vl_vision", qwen2_fields, MERGER,
-         .m = { TOWER, BIASES, .layers = 32, .hidden = 1280, .attention.heads = 16,
-                .attention.rotary = true, .attention.fused_qkv = true },
-         .picture = { 896, 14, .frames = 2, .merge = 2 }),
+    { .name = "qwen2_vl_vision",
+      .fields = qwen2_fields,
+      .finish = qwen2_finish,
+      .alone = MERGER,
+      .usual = { .m = { TOWER, BIASES, .layers = 32, .hidden = 1280,
+                        .attention.heads = 16, .attention.rotary = true,
+                        .attention.fused_qkv = true },
+                 .picture = { 896, 14, .frames = 2, .merge = 2 } } },
     PART("qwen2_5_vl_vision", qwen3_fields, MERGER,
          .m = { TOWER, BIASES, .layers = 32, .hidden = 1280, .attention.heads = 16,
                 .mlp.width = 3420, .mlp.gated = true, .norms.rms = true,

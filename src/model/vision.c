@@ -515,7 +515,9 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
     set_usual(&usual, family, v);
     if (read(&raw, part, family, &usual) < 0)
         return -1;
-    if (cfg_present(tied) && cfg_bool(tied, &raw.m.ends.tied) < 0)
+    struct cfg own = cfg_get(part, "tie_word_embeddings"); /* either ties (LLaVA) */
+    bool both = part.json != root.json && json_is_true(own.json);
+    if (cfg_present(tied) && !both && cfg_bool(tied, &raw.m.ends.tied) < 0)
         return -1;
     *m = raw.m;
     m->family = v->name;

@@ -25,6 +25,13 @@ static const struct {
       "'text_config': {'vocab_size': 262144, 'hidden_size': 2304, "
       "'intermediate_size': 9216, 'num_hidden_layers': 30, 'num_attention_heads': 8, "
       "'num_key_value_heads': 4, 'head_dim': 256, 'sliding_window': 1024}}" },
+    { "ernie's experts in every other layer", 12928761216,
+      "{'model_type': 'ernie4_5_moe', 'vocab_size': 103424, 'hidden_size': 2560, "
+      "'intermediate_size': 12288, 'num_hidden_layers': 28, 'num_attention_heads': 20, "
+      "'num_key_value_heads': 4, 'moe_intermediate_size': 1536, 'moe_k': 6, "
+      "'moe_num_experts': 64, 'moe_num_shared_experts': 2, 'moe_layer_start_index': 1, "
+      "'moe_layer_end_index': 27, 'moe_layer_interval': 2, "
+      "'tie_word_embeddings': true}" },
     { "cwm", 32581097472,
       "{'model_type': 'cwm', 'vocab_size': 128256, 'hidden_size': 6144, "
       "'intermediate_size': 21504, 'num_hidden_layers': 64, 'num_attention_heads': "

@@ -17,6 +17,41 @@ static int read_text(struct model *m, struct cfg_loader *loader, const char *tex
     return model_read(m, loader, cfg_parse(loader, "f", text, strlen(text)));
 }
 
+/* What a file says of patches, MLPs and heads acts; counts as transformers 5 makes them,
+ * less a mask token and scales of layers. */
+static void test_words(void)
+{
+#define SMALL "'hidden_size': 384, 'num_hidden_layers': 12, 'num_attention_heads': 6"
+    static const struct {
+        const char *file;
+        int64_t parameters;
+    } cases[] = {
+        /* two thirds of the columns in a gated MLP, whose matrices are three */
+        { "{'model_type': 'dinov2', " SMALL ", 'mlp_ratio': 4, 'patch_size': 14, "
+          "'image_size': 224}",
+          21619584 },
+        { "{'model_type': 'dinov2', " SMALL ", 'mlp_ratio': 4, 'patch_size': 14, "
+          "'image_size': 224, 'use_swiglu_ffn': true}",
+          21619584 + 12 * (2 * 1024 - 1536) },
+        { "{'model_type': 'dinov2', " SMALL ", 'patch_size': 14, 'image_size': 224, "
+          "'num_channels': 6}",
+          21619584 + 3 * 14 * 14 * 384 },
+        { "{'model_type': 'dinov2', " SMALL ", 'patch_size': 14, 'image_size': 224, "
+          "'num_register_tokens': 4}",
+          21619584 + 4 * 384 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, cases[i].file), 0);
+        int64_t n = model_parameters(&m);
+        if (n != cases[i].parameters)
+            printf("words %zu: %lld\n", i, (long long)n);
+        CU_ASSERT_EQUAL(n, cases[i].parameters);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* Multiply-adds of a picture as torchvision counts them ("GFLOPS" of its table of
  * models, docs/source/models.rst, vit_b_16 and its like; its MLP has one layer more for
  * the classes), and parameters of the encoder without its head. */
@@ -343,6 +378,7 @@ static void test_refused(void)
 void test_vision_register(void)
 {
     CU_pSuite s = CU_add_suite("vision", NULL, NULL);
+    CU_add_test(s, "words of patches and heads act", test_words);
     CU_add_test(s, "positions that are interpolated", test_interpolated);
     CU_add_test(s, "pixels that a processor bounds", test_pixels);
     CU_add_test(s, "vit", test_vit);
