@@ -204,7 +204,7 @@ int sampler_draw(struct sampler *p, int64_t draw, double *time_s, struct err *er
                                          p->u->link.cv > 0 ? link_factor : NULL, p };
     arena_init(&plans);
     const struct run_request q = { .plans = { &plans, p->reps.net, &p->reps.groups,
-                                              NULL },
+                                              NULL, NULL },
                                    .network = p->network,
                                    .n_ranks = p->reps.n_ranks,
                                    .programs = p->reps.programs,

@@ -14,6 +14,10 @@ struct laid_rings {
     struct rings rings;
 };
 
+struct coll_rings_memo {
+    struct laid_rings last[2]; /* inside and through: nodes are mostly alike */
+};
+
 struct planner {
     struct coll_plan *plan;
     struct arena *arena;
@@ -23,7 +27,7 @@ struct planner {
     const struct nccl_version *nccl;
     struct err *err;
     int picked; /* protocol of the algorithm chosen by itself; -1: none yet */
-    struct laid_rings memo[2]; /* the last inside and through: nodes are mostly alike */
+    struct coll_rings_memo rings; /* where the request has none */
 };
 
 /* One algorithm: what it can do, and how. Rows are in coll_table.c. */

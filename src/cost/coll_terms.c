@@ -56,11 +56,17 @@ int64_t coll_chunks(int protocol, double bytes, double channels)
     return chunks < 1 ? 1 : (int64_t)chunks;
 }
 
+struct coll_rings_memo *coll_rings_memo_new(struct arena *arena)
+{
+    return ARENA_NEW(arena, struct coll_rings_memo);
+}
+
 const struct rings *coll_rings(struct planner *p, const struct coll_span *span,
                                bool through)
 {
     const struct instance *inst = coll_instance(p, span->first);
-    struct laid_rings *last = &p->memo[through];
+    struct coll_rings_memo *memo = p->request->rings ? p->request->rings : &p->rings;
+    struct laid_rings *last = &memo->last[through];
     if (last->instance != inst || last->span.n_gpus != span->n_gpus ||
         memcmp(last->span.gpus, span->gpus, (size_t)span->n_gpus) != 0) {
         (through ? rings_lay_through : rings_lay_inside)(inst, span->gpus, span->n_gpus,

@@ -115,6 +115,8 @@ struct coll_request {
     bool graph_launch;         /* launch cost not charged (within a running step) */
     const struct coll_library *library; /* NULL: coll_library_defaults */
     const struct coll_tokens *tokens;   /* COLL_TOKENS; size_B is one copy of all */
+    struct coll_rings_memo *rings; /* laid for requests before it, of the same thread
+                                      and the same instances; NULL: none */
 };
 
 /* A directed ring (or, for broadcast and reduce, a chain), for chunk replay: the links
@@ -189,6 +191,9 @@ struct coll_plan {
     const char *why; /* the choice in one line, where `explains` asked; else it
                                   may be NULL */
 };
+
+/* Rings inside nodes, kept from one plan to the next (coll_request.rings). */
+struct coll_rings_memo *coll_rings_memo_new(struct arena *arena);
 
 /* Plans a collective on a net (folded or not); memory in the arena. Fails for groups
  * that the operation cannot run on (one rank is fine: nothing to do, no phases), ranks

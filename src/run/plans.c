@@ -135,6 +135,7 @@ static int plan_joint(const struct plans *p, const struct coll_group *groups,
                       struct plans_joint *j, struct err *err)
 {
     struct coll_request q = request_of(&j->comm, groups, j->n);
+    q.rings = p->rings;
     if (coll_plan_make(&j->all, p->arena, p->net, &q, err) < 0)
         return -1;
     q.algorithm = j->all.algorithm;
@@ -182,6 +183,7 @@ static int plan_own(const struct plans *p, const struct comm *comm,
                     struct coll_plan *plan, struct err *err)
 {
     struct coll_request q = request_of(comm, own_group, 1);
+    q.rings = p->rings;
     const struct coll_plan *all = &j->all, *same = &j->same;
     q.algorithm = all->algorithm;
     q.protocol = all->protocol;
@@ -223,6 +225,7 @@ static int plan_groups(const struct plans *p, const struct comm *comm,
             return -1;
     } else {
         struct coll_request q = request_of(comm, groups, n);
+        q.rings = p->rings;
         if (coll_plan_make(plan, p->arena, p->net, &q, err) < 0)
             return -1;
     }

@@ -21,7 +21,8 @@ struct plans {
     struct arena *arena;
     const struct net *net;
     const struct groups *groups;
-    struct plans_memo *memo; /* NULL: none */
+    struct plans_memo *memo;       /* NULL: none */
+    struct coll_rings_memo *rings; /* NULL: none */
 };
 
 /* Whether two comms of a scenario ask for the same. */

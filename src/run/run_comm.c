@@ -142,7 +142,8 @@ static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm)
             return c->plans.v[i].plan;
     struct comm own = *comm;
     const struct plans to = { r->island->arena, plans->net, plans->groups,
-                              run_is_apart(r->island) ? &r->island->memo : &run->memo };
+                              run_is_apart(r->island) ? &r->island->memo : &run->memo,
+                              NULL };
     if (plans_make(&to, comm, r->number, &own.plan, r->island->err) < 0)
         return NULL;
     VEC_PUSH(&c->plans, own);

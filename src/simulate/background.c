@@ -16,11 +16,12 @@ struct jobs {
 
 static struct run_request request_of(struct arena *arena, const struct reps *reps)
 {
-    return (struct run_request) { .plans = { arena, reps->net, &reps->groups, NULL },
-                                  .network = FIDELITY_FLOW,
-                                  .n_ranks = reps->n_ranks,
-                                  .programs = reps->programs,
-                                  .ranks = reps->ranks };
+    return (
+        struct run_request) { .plans = { arena, reps->net, &reps->groups, NULL, NULL },
+                              .network = FIDELITY_FLOW,
+                              .n_ranks = reps->n_ranks,
+                              .programs = reps->programs,
+                              .ranks = reps->ranks };
 }
 
 /* Builds the others, and replays each alone. */

@@ -249,7 +249,7 @@ static int replay(struct run_result *run, struct background_result *among,
         how.microbatches = whole ? 0 : reps_shorter(s, attempt);
         if (reps_build(reps, arena, s, &how, err) < 0)
             return -1;
-        struct run_request request = { .plans = { arena, reps->net, &reps->groups,
+        struct run_request request = { .plans = { arena, reps->net, &reps->groups, NULL,
                                                   NULL },
                                        .network = options->network,
                                        .n_ranks = reps->n_ranks,

@@ -98,7 +98,7 @@ int comms_alone_s(struct builder *b, int32_t comm, double *time_s, struct err *e
 {
     const struct comm *c = &b->step->program.comms.v[comm];
     struct plans plans = { b->stage->arena, b->stage->request->folded,
-                           b->stage->request->groups, NULL };
+                           b->stage->request->groups, NULL, b->stage->request->rings };
     const struct coll_plan *plan = c->plan;
     if (b->stage->request->folded != b->stage->net &&
         plans_make(&plans, c, b->stage->rank, &plan, err) < 0)

@@ -169,7 +169,7 @@ static int write_alone(const struct builder *b, enum pass_kind kind, int32_t chu
 static int fold(const struct stage *stage, struct program *p, struct err *err)
 {
     const struct step_request *q = stage->request;
-    const struct plans plans = { stage->arena, q->folded, q->groups, NULL };
+    const struct plans plans = { stage->arena, q->folded, q->groups, NULL, q->rings };
     for (int64_t i = 0; i < p->comms.n && q->folded != stage->net; i++) {
         struct comm *c = &p->comms.v[i];
         if (c->has_request && plans_make(&plans, c, stage->rank, &c->plan, err) < 0)
@@ -200,7 +200,7 @@ static int replay(const struct stage *stage, struct program *p, struct pass_cost
     const struct step_request *q = stage->request;
     const struct program *programs[] = { p };
     const struct run_request request = { .plans = { stage->arena, q->folded, q->groups,
-                                                    NULL },
+                                                    NULL, NULL },
                                          .network = FIDELITY_FLOW,
                                          .n_ranks = 1,
                                          .programs = programs,

@@ -111,7 +111,7 @@ static struct stage stage_of(const struct step_request *q, int64_t rank,
         .gpu = gpu,
         .net = q->net,
         .rank = rank,
-        .plans = { q->arena, q->net, q->groups, NULL },
+        .plans = { q->arena, q->net, q->groups, NULL, q->rings },
         .settings = scenario_op_settings(q->s),
         .half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2,
         .detail = q->detail || p->pipeline == 1,
@@ -279,7 +279,8 @@ int step_measure(const struct step_request *request, int64_t rank, int32_t chunk
     rc = comm < 0 ? -1 : 0;
     if (rc == 0) { /* on the folded net in any case, that orders are the same */
         struct comm *c = &step.program.comms.v[comm];
-        struct plans plans = { request->arena, request->folded, request->groups, NULL };
+        struct plans plans = { request->arena, request->folded, request->groups, NULL,
+                               request->rings };
         rc = plans_make(&plans, c, rank, &c->plan, err);
         if (rc == 0)
             *message_ps = units_ps(coll_plan_time_s(c->plan, request->folded));

@@ -54,6 +54,7 @@ struct step_request {
     const struct partition *parts; /* of the model, by stage and chunk */
     bool stages_alike; /* the groups of all stages lie alike in the folded net */
     struct measured_stage **measured; /* the list so far, in the arena */
+    struct coll_rings_memo *rings;    /* of the collectives planned so far */
     bool detail;                      /* no pass is one task */
     bool whole;                       /* all accumulated microbatches are written */
     bool marks;                       /* the program says what memory its tasks hold */
