@@ -101,8 +101,9 @@ struct python_modules {
 
 /* What to look for; lists end with NULL. */
 struct python_wanted {
-    /* names of functions, without what precedes the dot; of attributes, that something is
-     * assigned to, as calls that are given it */
+    /* names of functions, without what precedes the dot, also where the text defines one,
+     * as a call without arguments; of attributes, that something is assigned to, as calls
+     * that are given it */
     const char *const *calls;
     /* functions that give back what they are given, more or less; of classes, whose
      * names begin with a capital, a dictionary of it with the name as its text */

@@ -1,5 +1,6 @@
 /* Functions and classes of the text: a call of a function reads its body with the
  * arguments, and gives what it returns. */
+#include "base/names.h"
 #include "dialect/source/python_parse.h"
 
 #include <stdlib.h>
@@ -99,6 +100,8 @@ void python_define(struct python_parser *r, int64_t column)
         return;
     python_advance(r);
     f.body = python_here(r);
+    if (!is_class && names_listed(r->wanted->calls, f.name))
+        python_record(r, f.name, f.line, NULL, python_new(r, VALUE_DICT, f.line));
     if (is_class)
         read_class(r, &f);
     else

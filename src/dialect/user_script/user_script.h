@@ -58,6 +58,7 @@ enum user_script_part {
     SCRIPT_DOWNLOADED,    /* snapshot_download(...) */
     SCRIPT_PRODUCTS,      /* torch.set_float32_matmul_precision("high") */
     SCRIPT_FROZEN, /* parameter.requires_grad = False, model.requires_grad_(False) */
+    SCRIPT_LOSS,   /* def compute_loss(self, model, inputs), of a trainer's class */
     SCRIPT_PARTS
 };
 

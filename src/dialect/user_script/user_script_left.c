@@ -61,8 +61,28 @@ static void name_left(struct launch_context *t, const struct user_script *g,
     strbuf_release(&left);
 }
 
+/* A trainer's class of the text with a loss of its own may run the model more than once, or
+ * on more sequences than the batch has. */
+static void name_loss(struct launch_context *t, const struct user_script *g)
+{
+    bool trains = g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS];
+    for (int64_t i = 0; trains && i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        if (user_script_part_of(c) != SCRIPT_LOSS || c->quoted)
+            continue;
+        const char *at =
+            g->line ? arena_printf(t->arena, " (line %lld)", (long long)c->line) : "";
+        launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+                    "%.60s%s is the text's own: a step is taken to be one pass of its "
+                    "batch",
+                    python_last_part(c->function), at);
+        return;
+    }
+}
+
 void user_script_name_left(struct launch_context *t, const struct user_script *g)
 {
+    name_loss(t, g);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         if (g->parts[calls[i].part])
             name_left(t, g, g->parts[calls[i].part], calls[i].part, calls[i].idle);

@@ -36,7 +36,7 @@ const char *const user_script_calls[] = {
     /* loops of one's own */
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
-    "apply_activation_checkpointing", "compile", "backward", "clip_grad_norm_", "requires_grad", "requires_grad_",
+    "apply_activation_checkpointing", "compile", "backward", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "remote", "RemoteExecutor", "snapshot_download", NULL,
 };
@@ -59,7 +59,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "colossalai", "initialize", SCRIPT_CHUNKED }, { "", "get_dataloader", SCRIPT_LOADER },
     { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
-    { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
+    { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER },
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
     { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
@@ -116,7 +116,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" }, { SCRIPT_CONFIGURATION, "*", "" },
     { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
     { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BACKWARD, "*", "" },
-    { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_REMOTE, "*", "" }, { SCRIPT_DOWNLOADED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" },
+    { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_REMOTE, "*", "" }, { SCRIPT_DOWNLOADED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" }, { SCRIPT_LOSS, "*", "" },
 };
 /* clang-format on */
 
