@@ -119,6 +119,8 @@ static const struct {
     { "a: *b\n", "! 1:5: no anchor before this is called \"b\"" },
     { "a: &a [*a]\n", "! 1:9: no anchor before this is called \"a\"" },
     { "? [a]\n: 1\n", "! 1:3: a key is no word (give a name)" },
+    { "a: {{b}}\n", "! 1:5: a key is no word (give a name; where {{...}} is a "
+                    "template's, fill it in first)" },
     { "a: [1, 2\n", "! 2:1: it is no YAML: flow sequence without a closing bracket" },
     { "a: \xff\n", "! 1:4: it is no text in UTF-8 (save it as such)" },
 };

@@ -224,7 +224,12 @@ static const char *read_key(struct reader *r, struct head *at, bool *plain, bool
         key = v && v->kind == VALUE_STRING ? v->text : NULL;
     }
     if (!key && !*end)
-        fail(r, at, "a key is no word (give a name)", NULL);
+        fail(r, at,
+             e->type == FYET_MAPPING_START
+                 ? "a key is no word (give a name; where {{...}} is a template's, fill "
+                   "it in first)"
+                 : "a key is no word (give a name)",
+             NULL);
     if (key && at->anchor)
         VEC_PUSH(&r->anchors, ((struct anchor) {
                                   at->anchor, value_new_string(r->arena, key, at->line,
