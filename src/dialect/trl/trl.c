@@ -41,16 +41,16 @@ const struct dialect_table trl_tables[] = {
     { "", trainer_idle_rows, DIALECT_UNKNOWN_WARNED },
     { NULL, NULL, DIALECT_UNKNOWN_WARNED },
 };
-/* TRL 0.24 and newer: trl/trainer/base_config.py, sft_config.py. */
+/* TRL 0.22 and newer: trl/trainer/sft_config.py, from 1.0 on base_config.py. */
 static const struct trainer_default newer[] = {
     { "/training/sequence_length", "1024", "max_length's default" },
-    { "/training/activation_checkpointing", "full", "gradient_checkpointing' default" },
-    { "/training/precision", "amp_bf16", "bf16's default" },
+    { "/training/activation_checkpointing", "full", "gradient_checkpointing' default since TRL 0.22" },
+    { "/training/precision", "amp_bf16", "bf16's default since TRL 0.19" },
     { NULL, NULL, NULL },
 };
 /* trl/trainer/model_config.py */
 static const struct peft_kind adapters = { .asks = "use_peft", .rank = 16, .alpha = 32, .dropout = 0.05, .from = "TRL's" };
-/* TRL before 0.20: trl/trainer/sft_trainer.py, at most the tokenizer's own limit. */
+/* TRL before 0.19: trl/trainer/sft_trainer.py, at most the tokenizer's own limit. */
 static const struct trainer_default before[] = {
     { "/training/sequence_length", "1024", "max_seq_length's default" },
     { NULL, NULL, NULL },

@@ -24,8 +24,8 @@ void trl_take(struct launch_context *t, const struct value *given, bool older);
 #define TRL_CASTS "TRL's cast of a 4-bit model's other weights"
 /* After it, of 4-bit models in bf16: embeddings, head and, `whole`, adapters are cast to
  * bf16, in which the residual stream is then (trl/trainer/utils.py, prepare_peft_model and
- * peft_module_casting_to_bf16, TRL 0.7.5 to 0.24; Unsloth's loader has no fp32 ones but
- * adapters). prepare_model_for_kbit_training alone leaves them in fp32. */
+ * peft_module_casting_to_bf16, TRL 0.7.5 to 0.26; after it nothing is cast to fp32, and
+ * adapters are bf16, too; Unsloth's loader has no fp32 ones but adapters). prepare_model_for_kbit_training alone leaves them in fp32. */
 void trl_cast(struct launch_context *t, const char *who, bool whole);
 
 #endif
