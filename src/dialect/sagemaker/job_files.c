@@ -109,20 +109,12 @@ static bool is_sound(const char *name, const char *text)
     return sound;
 }
 
-/* A document with a section of the model is no list of hyperparameters: what its
- * sections may decide is asked for. */
-static void ask_sections(struct launch_context *t, const struct value *root,
-                         const char *name, int64_t line)
+/* What a document that is not read may decide. */
+static void ask_document(struct launch_context *t, int64_t line, const char *why)
 {
     static const char *const open[] = { "/model", "/training/lora",
                                         "/parallelism/library",
                                         "/parallelism/sharding/strategy" };
-    const struct value_item *model = value_get(root, "model");
-    if (!model || model->value->kind != VALUE_DICT)
-        return;
-    launch_hear(t, model);
-    const char *why =
-        arena_printf(t->arena, "%.80s has sections that are not read", name);
     user_script_ask(t, line, why);
     for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
         if (!launch_has(t, open[i]) && !launch_is_unresolved(t, open[i]))
@@ -130,6 +122,18 @@ static void ask_sections(struct launch_context *t, const struct value *root,
                                   strcmp(open[i], "/training/lora") == 0
                                       ? "; null is training all of the model"
                                       : "");
+}
+
+/* A document with a section of the model is no list of hyperparameters. */
+static void ask_sections(struct launch_context *t, const struct value *root,
+                         const char *name, int64_t line)
+{
+    const struct value_item *model = value_get(root, "model");
+    if (!model || model->value->kind != VALUE_DICT)
+        return;
+    launch_hear(t, model);
+    ask_document(t, line,
+                 arena_printf(t->arena, "%.80s has sections that are not read", name));
 }
 
 /* Lines are those of the notebook where it writes the file, else of its name. */
@@ -226,6 +230,17 @@ static void refuse_trainers(struct launch_context *t, const char *text,
         }
 }
 
+/* A script whose job is in a document that it loads by itself. */
+static bool loads_document(const char *text)
+{
+    static const char *const calls[] = { "OmegaConf.load(", "om.load(",
+                                         "yaml.safe_load(", "yaml.load(" };
+    bool any = false;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        any |= strstr(text, calls[i]) != NULL;
+    return any && !strstr(text, "HfArgumentParser") && !strstr(text, "TrlParser");
+}
+
 /* What the text of the script says of itself: defaults, adapters. */
 static void read_entry(struct launch_context *t, const char *name, const char *text,
                        int64_t line, struct sagemaker_entry *e)
@@ -242,6 +257,7 @@ static void read_entry(struct launch_context *t, const char *name, const char *t
         e->adapters = peft_of_script(t, &p, line);
     }
     e->speaks = peft_is_named(text);
+    e->loads = t->n_hyper < 2 && loads_document(text);
     if (e->adapters)
         launch_note(t->l, line, DIAG_ASSUMED,
                     "%.80s: what it says of adapters and quantized weights is read",
@@ -344,4 +360,8 @@ void sagemaker_take_entry(struct launch_context *t, const struct sagemaker_entry
         t->hyper[t->n_hyper++] = e->adapters;
     peft_settle(t);
     t->n_hyper = own;
+    if (e->loads && !t->smp_precision && !launch_has(t, "/training/precision"))
+        ask_document(t, e->name->value->line,
+                     arena_printf(t->arena, "a document that %.80s loads may say it",
+                                  e->name->value->text));
 }

@@ -60,6 +60,7 @@ struct sagemaker_entry {
     const struct value_item *name;           /* NULL: none is named */
     const struct value *defaults, *adapters; /* NULL: it is not there; it has none */
     bool speaks;                             /* of adapters, anywhere */
+    bool loads;                              /* a document that is not read */
 };
 /* A recipe of HyperPod in place of a script; whether it names one. */
 bool sagemaker_take_recipe(struct launch_context *t);
