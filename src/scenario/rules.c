@@ -325,8 +325,10 @@ static int check_tower(const struct parse_context *r)
     if (t && t->crops * t->tokens > r->s->training.sequence_length)
         return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
                          "the pictures of a sequence are %" PRId64 " tokens (write at "
-                         "least as many; of texts alone \"model\": {\"like\": NAME, "
-                         "\"images_per_sequence\": 0})",
+                         "least as many, or \"model\": {\"like\": NAME} with "
+                         "\"max_pixels\" or an \"image_size\" of its vision_config "
+                         "that is smaller; of texts alone with "
+                         "\"images_per_sequence\": 0)",
                          t->crops * t->tokens);
     return 0;
 }
