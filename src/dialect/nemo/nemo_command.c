@@ -150,29 +150,87 @@ static struct value *base_of(struct launch_context *t, const struct launch_comma
     return v || open ? v : open_file(t, c, file, of_name->line);
 }
 
-/* What a configuration that is not there sets, where no word does, is asked for: degrees
- * of one that a command names, and of a launcher's group all that changes a step. */
+/* What NeMo's megatron_llama_config.yaml sets (1.21 to 2.0), where only it is named. */
+static bool take_stock(struct launch_context *t, const struct launch_command *c,
+                       struct value *all)
+{
+    static const char *const sets[][2] = {
+        { "trainer.precision", "32" },
+        { "model.mcore_gpt", "True" },
+        { "model.transformer_engine", "True" },
+        { "model.micro_batch_size", "4" },
+        { "model.global_batch_size", "8" },
+        { "model.encoder_seq_length", "4096" },
+        { "model.num_layers", "12" },
+        { "model.hidden_size", "768" },
+        { "model.ffn_hidden_size", "3072" },
+        { "model.num_attention_heads", "12" },
+        { "model.hidden_dropout", "0.0" },
+        { "model.attention_dropout", "0.0" },
+        { "model.normalization", "rmsnorm" },
+        { "model.bias", "False" },
+        { "model.activation", "fast-swiglu" },
+        { "model.position_embedding_type", "rope" },
+        { "model.share_embeddings_and_output_weights", "False" },
+        { "model.optim.name", "fused_adam" },
+    };
+    static const char stock[] = "megatron_llama_config";
+    const char *name = NULL;
+    const struct shell_word *w = option_of(c, "--config-name", &name);
+    if (!w || w->why || strncmp(name, stock, sizeof(stock) - 1) != 0 ||
+        (name[sizeof(stock) - 1] && name[sizeof(stock) - 1] != '.'))
+        return false;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        launch_override(t->arena, all, sets[i][0], w, sets[i][1]);
+    launch_note(t->l, w->line, DIAG_ASSUMED,
+                "--config-name: %s.yaml was not found, and is taken to be that of NeMo "
+                "2.0 (put it next to the script)",
+                stock);
+    return true;
+}
+
+/* What a configuration that is not there sets, where no word does, is asked for: of one
+ * that a command or a launcher's group names all that changes a step, of a script's own
+ * degrees alone. */
 static void ask_unfound(struct launch_context *t, const struct launch_command *c,
                         const struct value *all, const char *group)
 {
     static const struct {
         const char *section, *key, *pointer;
-        bool any; /* of both */
+        bool any;   /* of a script's own, too */
+        bool words; /* of a model that words describe */
     } rows[] = {
-        { "model", "tensor_model_parallel_size", "/parallelism/tensor", true },
-        { "model", "pipeline_model_parallel_size", "/parallelism/pipeline", true },
-        { "model", "micro_batch_size", "/training/micro_batch_size", false },
-        { "model", "global_batch_size", "/training/global_batch_size", false },
-        { "model", "encoder_seq_length", "/training/sequence_length", false },
-        { "trainer", "precision", "/training/precision", false },
-        { "model", "optim", "/parallelism/sharding/strategy", false },
+        { "model", "tensor_model_parallel_size", "/parallelism/tensor", true, false },
+        { "model", "pipeline_model_parallel_size", "/parallelism/pipeline", true,
+          false },
+        { "model", "micro_batch_size", "/training/micro_batch_size", false, false },
+        { "model", "global_batch_size", "/training/global_batch_size", false, false },
+        { "model", "encoder_seq_length", "/training/sequence_length", false, false },
+        { "trainer", "precision", "/training/precision", false, false },
+        { "model", "optim", "/parallelism/sharding/strategy", false, false },
         { "model", "activations_checkpoint_granularity",
-          "/training/activation_checkpointing", false },
+          "/training/activation_checkpointing", false, false },
+        { "model", "normalization", "/model/normalization", false, true },
+        { "model", "position_embedding_type", "/model/position_embedding_type", false,
+          true },
+        { "model", "activation", "/model/swiglu", false, true },
+        { "model", "bias", "/model/add_bias_linear", false, true },
+        { "model", "share_embeddings_and_output_weights",
+          "/model/untie_embeddings_and_output_weights", false, true },
+        { "model", "num_query_groups", "/model/num_query_groups", false, true },
+        { "model", "mcore_gpt", "/training/framework", false, true },
+        { "model", "use_flash_attention", "/training/attention", false, true },
     };
+    static const char own[] = "megatron_gpt_config";
+    const char *name = NULL;
+    const struct value_item *model = value_get(all, "model");
+    bool named = group || (option_of(c, "--config-name", &name) && name &&
+                           strncmp(name, own, sizeof(own) - 1) != 0),
+         described = !group && model && value_get(model->value, "num_layers");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const struct value_item *section = value_get(all, rows[i].section);
         if ((section && value_get(section->value, rows[i].key)) ||
-            (!rows[i].any && !group))
+            (!rows[i].any && !named) || (rows[i].words && !described))
             continue;
         launch_add_unresolved(t, rows[i].pointer, c->command->line,
                               "%s: the configuration was not found (put it next to the "
@@ -199,6 +257,7 @@ struct value *nemo_of_command(struct launch_context *t, const struct launch_comm
     all = group ? group
           : all ? all
                 : value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    const bool known = found || group || take_stock(t, c, all);
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         const struct shell_word *w = &c->command->words[i];
         const char *path = path_of(t->arena, w->text, &value);
@@ -208,7 +267,7 @@ struct value *nemo_of_command(struct launch_context *t, const struct launch_comm
             path += strlen(prefix);
         launch_override(t->arena, all, path, w, value);
     }
-    if (!group && !found)
+    if (!known)
         ask_unfound(t, c, all, lost);
     launch_interpolate(t->l, all);
     return all;
