@@ -455,6 +455,24 @@ bool launch_is_starter(const char *word)
     return starter_named(word)->names[0];
 }
 
+/* Where a starter's own words end, which starts a script or a container. */
+static int32_t end_of_own(const struct shell_word *w, int32_t n)
+{
+    static const char *const programs[] = { "bash",       "sh",       "python",
+                                            "python3",    "env",      "singularity",
+                                            "apptainer",  "torchrun", "deepspeed",
+                                            "accelerate", "numactl" };
+    for (int32_t i = 1; i < n; i++) {
+        const char *name = launch_last_part(w[i].text), *ending = strrchr(name, '.');
+        bool is = ending && strcmp(ending, ".sh") == 0 && w[i].text[0] != '-';
+        for (size_t k = 0; k < sizeof(programs) / sizeof(programs[0]); k++)
+            is |= strcmp(name, programs[k]) == 0;
+        if (is)
+            return i;
+    }
+    return n;
+}
+
 /* The starter nearest to the script says what counts. */
 static const struct starter *starter_of(const struct launch_command *c, struct line *l)
 {
@@ -464,8 +482,10 @@ static const struct starter *starter_of(const struct launch_command *c, struct l
         for (int32_t i = l->end; i-- > 0;) {
             const struct starter *s = starter_named(launch_last_part(l->w[i].text));
             l->at = i;
-            if (s->names[0])
+            if (s->names[0]) {
+                l->end = i + end_of_own(l->w + i, l->end - i);
                 return s;
+            }
         }
         if (!command->within)
             return starter_named("");

@@ -1,0 +1,2 @@
+export RANK=$SLURM_PROCID WORLD_SIZE=$SLURM_NTASKS
+python -u "$@"
