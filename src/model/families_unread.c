@@ -4,12 +4,14 @@
 
 #include "base/strbuf.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
 /* Words that change layers or add parts, where the family has no row for them: what they
  * say, unless it is `plain` (NULL: false, null, 0 or nothing). */
-static const char EXPERTS[] = "experts", QK_NORMS[] = "norms of queries and keys";
+static const char EXPERTS[] = "experts", QK_NORMS[] = "norms of queries and keys",
+                  CAUSAL[] = "layers that attend to words before them alone";
 static const struct {
     const char *key, *plain, *why;
 } changes[] = {
@@ -25,6 +27,7 @@ static const struct {
     { "num_local_experts", NULL, EXPERTS },
     { "n_routed_experts", NULL, EXPERTS },
     { "moe_num_experts", NULL, EXPERTS },
+    { "is_decoder", NULL, CAUSAL },
     { "add_cross_attention", NULL, "sublayers of attention to another stack" },
     { "lora_adaptations", NULL, "adapters of tasks within the model" },
     { "visual", NULL, "parts that read pictures" },
@@ -78,9 +81,9 @@ static const char *const harmless[] = {
     "num_labels",
     "problem_type",
     "auto_map",
-    "use_cache",
-    "quantization_config",
+    "quantization_config", /* warned of */
     "compression_config",
+    "use_cache",
     "task_*",
     "finetuning_task",
     "output_*",
@@ -116,7 +119,6 @@ static const char *const harmless[] = {
     "suffix",
     "tokenizer_class",
     "name_or_path",
-    "is_decoder",
     "is_encoder_decoder",
     "is_llama_config",
     "decoder_start*",
@@ -316,6 +318,68 @@ static bool is_change(const char *key)
     return false;
 }
 
+/* The format of weights that the file says: a scenario's base says it, not the model. */
+static void warn_format(struct cfg root)
+{
+    static const char *const keys[] = { "quantization_config", "compression_config" };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        struct cfg at = cfg_get(root, keys[i]);
+        json_t *method =
+            cfg_is_object(at) ? json_object_get(at.json, "quant_method") : NULL;
+        if (!says_nothing(at))
+            cfg_warn(
+                at, DIAG_NOT_SIMULATED,
+                "the weights' format%s%.40s%s is not taken from the file: they are "
+                "counted at the training's precision (/training/lora/base says "
+                "that of frozen ones)",
+                json_is_string(method) ? " (" : "",
+                json_is_string(method) ? json_string_value(method) : "",
+                json_is_string(method) ? ")" : "");
+    }
+}
+
+/* The letters and digits of a name, in lower case. */
+static void letters_of(char *out, size_t size, const char *name)
+{
+    size_t n = 0;
+    for (; *name && n + 1 < size; name++)
+        if (isalnum((unsigned char)*name))
+            out[n++] = (char)tolower((unsigned char)*name);
+    out[n] = '\0';
+}
+
+/* Versions are written in many ways, and do not count. */
+static bool is_called(const char *code, const char *family)
+{
+    char own[64];
+    letters_of(own, sizeof(own), family);
+    size_t n = strcspn(own, "0123456789");
+    return strncmp(code, own, n > 2 ? n : strlen(own)) == 0;
+}
+
+/* Code of the file's own whose class is not called as the family, or one of the same
+ * words, is. */
+static void warn_code(struct cfg root, const struct family *family)
+{
+    char code[128];
+    struct cfg map = cfg_get(root, "auto_map");
+    struct cfg at = cfg_is_object(map) ? cfg_get(map, "AutoModelForCausalLM") : map;
+    if (cfg_is_object(map) && !cfg_present(at))
+        at = cfg_get(map, "AutoModel");
+    if (!cfg_is_string(at))
+        return;
+    const char *text = json_string_value(at.json), *dot = strrchr(text, '.');
+    bool known = false;
+    letters_of(code, sizeof(code), dot ? dot + 1 : text);
+    for (const struct family *f = NULL; (f = family_next(f)) != NULL;)
+        known |= f->fields == family->fields && is_called(code, f->name);
+    if (!known)
+        cfg_warn(at, DIAG_INFERRED,
+                 "\"%.80s\" is code of the model's own, which is not read: layers are "
+                 "those of family \"%s\"",
+                 text, family->name);
+}
+
 int families_unread(struct cfg root, const struct family *family, const struct model *m)
 {
     struct strbuf words;
@@ -323,8 +387,11 @@ int families_unread(struct cfg root, const struct family *family, const struct m
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
         if (!(m->mlp.experts > 0 && changes[i].why == EXPERTS) &&
             !(m->attention.q_norm > 0 && changes[i].why == QK_NORMS) &&
+            !(m->arch != MODEL_ENCODER && changes[i].why == CAUSAL) &&
             refuse_change(root, family, (int)i) < 0)
             return -1;
+    warn_format(root);
+    warn_code(root, family);
     const char *latent = m->attention.latent_kv > 0 ? "num_key_value_heads" : "";
     strbuf_init(&words);
     for (void *it = cfg_first(root); it; it = cfg_next(root, it))

@@ -488,7 +488,7 @@ static const void *make_model(struct cfg_loader *loader, const char *name,
     struct model *m = ARENA_NEW(&loader->arena, struct model);
     m->name = arena_strdup(&loader->arena, name);
     struct cfg root = load_named(loader, name, where);
-    if (!cfg_present(root) || read_model(m, root) < 0)
+    if (!root.json || read_model(m, root) < 0)
         return NULL;
     m->label = cache_basename(&loader->arena, name);
     return m;

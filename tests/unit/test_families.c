@@ -518,6 +518,38 @@ static int read_text(struct model *m, struct cfg_loader *loader, const char *tex
     return model_read(m, loader, cfg_parse(loader, "f", text, strlen(text)));
 }
 
+/* What a file says that makes no other sizes, and is said: so many warnings. */
+static void test_said(void)
+{
+#define TINY                                                                 \
+    "'hidden_size': 256, 'intermediate_size': 512, 'num_hidden_layers': 4, " \
+    "'num_attention_heads': 4, 'vocab_size': 1000}"
+    static const struct {
+        const char *file, *part; /* NULL: nothing is said */
+    } cases[] = {
+        { "{'model_type': 'llama', " TINY, NULL },
+        { "{'model_type': 'llama', 'quantization_config': {'quant_method': "
+          "'gptq'}, " TINY,
+          "format (gptq) is not taken" },
+        { "{'model_type': 'llama', 'auto_map': {'AutoModelForCausalLM': "
+          "'modeling_mine.MineForCausalLM'}, " TINY,
+          "is code of the model's own" },
+        { "{'model_type': 'llama', 'auto_map': {'AutoModelForCausalLM': "
+          "'modeling_llama.LlamaForCausalLM'}, " TINY,
+          NULL },
+        { "{'model_type': 'llama', 'mystery': 3, " TINY, "mystery" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL(read_text(&m, &loader, cases[i].file), 0);
+        CU_ASSERT_EQUAL_FATAL(loader.diags.n_warnings, cases[i].part != NULL);
+        if (cases[i].part)
+            CU_ASSERT_PTR_NOT_NULL(strstr(loader.diags.v[0].text, cases[i].part));
+        cfg_loader_release(&loader);
+    }
+}
+
 static void test_published(void)
 {
     for (size_t i = 0; i < sizeof(published) / sizeof(published[0]); i++) {
@@ -1000,6 +1032,10 @@ static void test_refused(void)
           " 'intermediate_size': 1048576, 'num_local_experts': 4096,"
           " 'num_experts_per_tok': 2}",
           "more than 2^50 parameters" },
+        { "{'model_type': 'bert', 'hidden_size': 256, 'intermediate_size': 512, "
+          "'num_hidden_layers': 4, 'num_attention_heads': 4, 'vocab_size': 1000, "
+          "'is_decoder': true}",
+          "words before them alone" },
         { LATENT "'q_lora_rank': 32}", "\"qk_nope_head_dim\" is missing" },
         { LATENT_OF("1") "'index_topk': 2048}", "\"index_n_heads\"" },
         { "{'model_type': 'nobody', 'hidden_size': 64}", "docs/models.md lists" },
@@ -1040,6 +1076,7 @@ static void test_refused(void)
 void test_families_register(void)
 {
     CU_pSuite suite = CU_add_suite("families", NULL, NULL);
+    CU_add_test(suite, "what changes no sizes is said", test_said);
     CU_add_test(suite, "published files", test_published);
     CU_add_test(suite, "decoders after encoders", test_decoders);
     CU_add_test(suite, "sounds", test_sounds);
