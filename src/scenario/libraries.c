@@ -326,7 +326,10 @@ const struct library_row library_parameter_server = {
  * (parallel/pipeline_parallel/p2p.py, send_tensors); 1F1B asserts its microbatches
  * (engine.py, train_batch_iter). Barriers are those of the default group, all else of all
  * ranks that of a second one (parallel/context.py, world_pg); single sends make PyTorch a
- * communicator for each pair (ProcessGroupNCCL.cpp, getKeySendRecv). */
+ * communicator for each pair (ProcessGroupNCCL.cpp, getKeySendRecv). Before its model is
+ * made, the benchmark (branch nouamane/bench2 @67c5ebb6: run_multinode.sh; trainer.py,
+ * measure_bandwidth; parallel/context.py, local_pg) measures all-reduces and gathers within
+ * nodes. */
 const struct library_row library_nanotron = {
     .library = LIBRARY_NANOTRON,
     .title = "nanotron",
@@ -352,6 +355,7 @@ const struct library_row library_nanotron = {
     .interleaves_all_first = true,
     .worlds = 2,
     .pairs = true,
+    .node_group = true,
     .tensor = true,
     .pipeline = true,
     .context = true,

@@ -172,8 +172,9 @@ struct library_row {
     bool mtp;                   /* it trains modules that predict further tokens */
     bool streams;               /* buffers on streams of their own */
     /* NCCL's communicators */
-    int32_t worlds; /* of all ranks; 0: one where a job has several groups */
-    bool pairs;     /* one for each pair of stages that send to each other */
+    int32_t worlds;  /* of all ranks; 0: one where a job has several groups */
+    bool pairs;      /* one for each pair of stages that send to each other */
+    bool node_group; /* benchmarks make one of each node's GPUs */
 };
 
 /* Words of /parallelism/library in addition to library_names: what plans, --for and

@@ -188,6 +188,16 @@ static int read_nvls(struct parse_context *r, struct cfg c, const char *value)
     return 0;
 }
 
+/* nanotron's benchmark measures the rates within nodes first (libraries.h, node_group). */
+static int read_nanotron(struct parse_context *r, struct cfg c, const char *value)
+{
+    long n;
+    if (read_number(c, value, &n))
+        return -1;
+    r->s->software.node_group = n == 1;
+    return 0;
+}
+
 /* SMP holds its NCCL operations to so many at once (8 by default; -1: no limit). A step
  * never has as many under way: every group runs one after the other. */
 static int read_throttle(struct parse_context *r, struct cfg c, const char *value)
@@ -328,6 +338,7 @@ static const struct {
     { "NCCL_PROTO", read_protocol, NULL, ANY },
     { "NCCL_ALGO", read_algorithm, NULL, ANY },
     { "NCCL_NVLS_ENABLE", read_nvls, NULL, ANY },
+    { "NANOTRON_BENCHMARK", read_nanotron, NULL, ANY },
     { "SMP_NCCL_THROTTLE_LIMIT", read_throttle, NULL, ANY },
     { "HOROVOD_FUSION_THRESHOLD", read_threshold, NULL, ANY },
     { "HOROVOD_CYCLE_TIME", read_cycle, NULL, ANY },
@@ -397,6 +408,7 @@ static bool has_prefix(const char *name)
                                             "OFI_NCCL_",
                                             "SMP_",
                                             "HOROVOD_",
+                                            "NANOTRON_",
                                             "PYTORCH_CUDA_ALLOC_CONF",
                                             "PYTORCH_ALLOC_CONF" };
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)

@@ -37,6 +37,7 @@ struct software { /* versions; NULL: not given */
     bool has_protocol, has_algorithm; /* NCCL_PROTO, NCCL_ALGO are set */
     bool no_nvls;                     /* NCCL_NVLS_ENABLE=0 */
     bool expandable_segments;         /* PYTORCH_CUDA_ALLOC_CONF has them */
+    bool node_group;                  /* NANOTRON_BENCHMARK=1 */
     bool simple_on_efa;               /* the launcher holds NCCL to Simple there */
 };
 

@@ -64,6 +64,10 @@ static void apply_launcher(struct parse_context *r)
         w->limits.no_algorithm[NCCL_ALL_REDUCE] = NCCL_ALGORITHMS & ~NCCL_RING;
     if (w->no_nvls)
         w->limits.no_algorithm[NCCL_ALL_REDUCE] |= NCCL_NVLS | NCCL_NVLS_TREE;
+    struct cfg benchmark = cfg_get(w->environment, "NANOTRON_BENCHMARK");
+    if (w->node_group && !library_of(&r->s->parallel)->node_group)
+        parse_note(r, cfg_present(benchmark) ? benchmark : r->software,
+                   "NANOTRON_BENCHMARK is nanotron's alone");
     w->simple_on_efa = r->launched && !w->has_protocol;
     if (w->has_protocol || !r->launched || !(efa || r->launch_simple))
         return;

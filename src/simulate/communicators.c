@@ -24,6 +24,13 @@ static struct communicator_size of_neighbours(const struct scenario *s,
                                         all.of_node < ranks ? all.of_node : ranks };
 }
 
+/* That of the GPUs of a node. */
+static struct communicator_size of_node(int64_t world, int64_t gpus)
+{
+    int64_t ranks = world < gpus ? world : gpus;
+    return (struct communicator_size) { ranks, ranks };
+}
+
 /* Groups: megatron/core/parallel_state.py, deepspeed/runtime/pipe/topology.py, nanotron's
  * parallel/context.py. Where neighbours in a pipeline have a communicator for each pair,
  * the group of all stages is that of a replica's norms. */
@@ -58,6 +65,8 @@ int32_t communicators_list(struct communicator_size v[COMMUNICATORS_MAX],
     int32_t worlds = kinds > 1 && library->worlds == 0 ? 1 : library->worlds;
     for (int32_t i = 0; i < worlds && world > 1; i++)
         v[n++] = (struct communicator_size) { world, world < gpus ? world : gpus };
+    if (library->node_group && s->software.node_group && world > 1)
+        v[n++] = of_node(world, gpus);
     return n;
 }
 

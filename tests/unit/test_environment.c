@@ -65,6 +65,8 @@ static void test_values(void)
         { "NCCL_NEVER_HEARD=\"1\"", 0, 1 },
         { "NCCL_NVLS_ENABLE=\"0\"", 0, 0 },
         { "NCCL_PROTO=Simple,LL", 0, 0 },
+        { "NANOTRON_BENCHMARK=\"1\"", 0, 1 },
+        { "NANOTRON_BENCHMARK=\"0\"", 0, 0 },
         { "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", 0, 0 },
         { "PYTORCH_ALLOC_CONF=expandable_segments:False,backend:native", 0, 0 },
         { "PYTORCH_CUDA_ALLOC_CONF=pinned_num_register_threads:8", 0, 1 },

@@ -393,7 +393,7 @@ static void test_communicators(void)
 }
 
 /* nanotron's groups of 32 GPUs on 4 nodes: of tensor, data and model groups, of all ranks
- * twice, and a pair with either neighbour; in releases that allocate at once, the switch
+ * twice, and a pair with either neighbour, and in its benchmark of a node; in releases that allocate at once, the switch
  * of a node adds up in 192 MiB a GPU of each but the pairs. */
 static void test_nanotron_communicators(void)
 {
@@ -405,7 +405,10 @@ static void test_nanotron_communicators(void)
         { "/software/nccl=\"2.28\"", 0 },
         { "/software={\"nccl\":\"2.18\",\"environment\":{\"NCCL_NVLS_ENABLE\":"
           "\"0\"}}",
-          0 }
+          0 },
+        { "/software={\"nccl\":\"2.18\",\"environment\":{\"NANOTRON_BENCHMARK\":"
+          "\"1\"}}",
+          4 + 4 + 8 + 8 + 8 },
     };
     static const char text[] =
         "{ \"model\": \"llama-7b\", \"cluster\": { \"instance\": \"p5.48xlarge\", "
@@ -422,9 +425,10 @@ static void test_nanotron_communicators(void)
         struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, cases[i].nccl), 0);
         CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
-        CU_ASSERT_EQUAL(communicators_list(v, &s), 7);
+        int32_t n = 7 + s.software.node_group;
+        CU_ASSERT_EQUAL(communicators_list(v, &s), n);
         CU_ASSERT_EQUAL(communicators_B(&s),
-                        7 * (int64_t)NCCL_COMMUNICATOR_B +
+                        n * (int64_t)NCCL_COMMUNICATOR_B +
                             cases[i].nodes_ranks * ((int64_t)192 << 20));
         cfg_loader_release(&loader);
     }
