@@ -104,6 +104,9 @@ void choices_rows_add(struct choices_rows *rows, const struct mapping_run *run)
         if (r.has_rate && r.job >= 0 && o->job >= 0)
             join_runs(&r, run, i);
         r.has_memory = memory_error(o, &r.memory_error);
+        r.ran = !o->has_fits || o->outdone ? CHOICES_NOT_SAID
+                : o->fits_measured         ? CHOICES_RAN
+                                           : CHOICES_FAILED;
         VEC_PUSH(&rows->list, r);
     }
 }

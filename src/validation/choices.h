@@ -12,9 +12,10 @@
  *                  the median of their sizes, root mean square over sources
  *     slow         rows beyond three of these on the slow side: their share, their mean
  *                  excess; mean over sources
- *     memory       means of sources and rows about them, of rows predicted to take half
- *                  of the GPU and more
- * Each source counts as much as any other. A source left out has no part in the widths
+ *     memory       maximum likelihood of a mean, of what sources and of what rows are off,
+ *                  of rows predicted to take half of the GPU and more: by measured bytes,
+ *                  else by whether the run failed or not; one row in twenty shows nothing
+ * Each source counts as much as any other (of memory, with 50 rows and more). A source left out has no part in the widths
  * that it is judged by. */
 #ifndef VALIDATION_CHOICES_H
 #define VALIDATION_CHOICES_H
@@ -24,12 +25,16 @@
 #include "risk/risk.h"
 #include "validation/run.h"
 
+enum choices_ran { CHOICES_NOT_SAID, CHOICES_RAN, CHOICES_FAILED };
+
 struct choices_row {
     int32_t source, job;    /* indices; job -1: no alternatives to it */
     bool has_time, outlier; /* outlier: no part in errors, but in choices */
     double error;           /* log of measured over predicted time */
     bool has_memory;
     double memory_error; /* log likewise */
+    enum choices_ran
+        ran; /* not said, too, where a larger run that ran outdoes a failure */
     bool has_rate;
     double rate_measured, rate_predicted; /* 0: does not run */
     struct risk_plan plan;                /* its value is seconds a token */
@@ -54,6 +59,10 @@ void choices_rows_add(struct choices_rows *rows, const struct mapping_run *run);
 /* The widths that the rows of all sources but `without` (-1: none) say. Of too few
  * sources (fewer than two) those in use. O(rows). */
 struct risk_widths choices_fit(const struct choices_rows *rows, int32_t without);
+
+/* Those of memory alone: what choices_fit calls. O(rows). */
+void choices_fit_memory(const struct choices_rows *rows, int32_t without,
+                        struct risk_widths *w);
 
 enum { CHOICES_BINS = 10, CHOICES_RULES = RISK_MINIMAX + 1 };
 

@@ -217,34 +217,6 @@ static void fit_rests(const struct fit *f, struct risk_widths *w, double *v,
     free(logs);
 }
 
-/* Memory ---------------------------------------------------------------------------- */
-
-static void fit_memory(const struct fit *f, struct risk_widths *w, double *v)
-{
-    const double half = 0.5;
-    double *means = xcalloc((size_t)f->n_sources + 1, sizeof(*means)), squares = 0;
-    size_t n_sources = 0;
-    for (int32_t s = 0; s < f->n_sources; s++) {
-        size_t n = 0;
-        for (int64_t i = 0; i < f->rows->list.n; i++) {
-            const struct choices_row *r = &f->rows->list.v[i];
-            if (r->source == s && s != f->without && r->has_memory &&
-                r->plan.peak_B >= half * r->plan.capacity_B)
-                v[n++] = r->memory_error;
-        }
-        if (n < 2)
-            continue;
-        means[n_sources++] = gsl_stats_mean(v, 1, n);
-        squares += gsl_stats_variance(v, 1, n);
-    }
-    if (n_sources >= 2) {
-        w->memory_mean = gsl_stats_mean(means, 1, n_sources);
-        w->memory_shared = gsl_stats_sd(means, 1, n_sources);
-        w->memory_own = sqrt(squares / (double)n_sources);
-    }
-    free(means);
-}
-
 struct risk_widths choices_fit(const struct choices_rows *rows, int32_t without)
 {
     struct risk_widths w = risk_widths;
@@ -259,7 +231,7 @@ struct risk_widths choices_fit(const struct choices_rows *rows, int32_t without)
         for (int k = 0; k < RESOURCE_N; k++)
             w.resource[k] = sqrt(f.variances[k]);
         fit_rests(&f, &w, room, room + n);
-        fit_memory(&f, &w, room);
+        choices_fit_memory(rows, without, &w);
     }
     free(f.effects);
     free(f.rests);

@@ -1,9 +1,11 @@
 /* Choices between measured alternatives: widths found again in rows that were made with
  * them, scores of sure and of ignorant statements, intervals of shares. */
+#include "base/mix.h"
 #include "risk/draw.h"
 #include "validation/choices.h"
 
 #include <CUnit/CUnit.h>
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <string.h>
 
@@ -110,6 +112,51 @@ static void test_scores(void)
     arena_release(&arena);
 }
 
+/* A deviate of the normal law, of a number. */
+static double deviate(uint64_t number)
+{
+    double u = ((double)(mix64(number) >> 11) + 0.5) * 0x1p-53;
+    return gsl_cdf_ugaussian_Pinv(u);
+}
+
+/* Sources of which only is known which of their runs failed: the law that they were made
+ * with is found again. A source whose runs all ran says nothing. */
+static void test_censored(void)
+{
+    enum { CENSORED = 20, RUNS = 80 };
+    const double mean = 0.04, shared = 0.03, own = 0.05;
+    struct arena arena;
+    struct choices_rows rows;
+    struct risk_widths w = { 0 };
+    arena_init(&arena);
+    choices_rows_init(&rows, &arena);
+    for (int32_t s = 0; s <= CENSORED; s++) {
+        VEC_PUSH(&rows.sources, "made");
+        for (int32_t i = 0; i < RUNS; i++) {
+            uint64_t number = (uint64_t)(s * RUNS + i);
+            double need =
+                mean + shared * deviate((uint64_t)s + 100000) + own * deviate(number);
+            double room = 0.4 * ((double)i / RUNS - 0.4);
+            bool runs = need <= room || s == CENSORED;
+            struct choices_row r = { .source = s,
+                                     .job = -1,
+                                     .ran = runs ? CHOICES_RAN : CHOICES_FAILED };
+            r.plan.peak_B = 1;
+            r.plan.capacity_B = exp(room);
+            VEC_PUSH(&rows.list, r);
+        }
+    }
+    choices_fit_memory(&rows, -1, &w);
+    CU_ASSERT_DOUBLE_EQUAL(w.memory_mean, mean, 0.015);
+    CU_ASSERT_DOUBLE_EQUAL(w.memory_shared, shared, 0.015);
+    CU_ASSERT_DOUBLE_EQUAL(w.memory_own, own, 0.015);
+    struct risk_widths without = { 0 };
+    choices_fit_memory(&rows, CENSORED, &without);
+    CU_ASSERT_EQUAL(memcmp(&w, &without, sizeof(w)), 0);
+    choices_rows_release(&rows);
+    arena_release(&arena);
+}
+
 /* Clopper and Pearson's intervals: none of 10 is 0 to 25.9 %, 5 of 10 22.2 to 77.8 %. */
 static void test_bounds(void)
 {
@@ -133,5 +180,6 @@ void test_choices_register(void)
     CU_pSuite suite = CU_add_suite("choices", NULL, NULL);
     CU_add_test(suite, "widths are found again in rows made with them", test_fit);
     CU_add_test(suite, "scores of probabilities", test_scores);
+    CU_add_test(suite, "memory, by runs that failed", test_censored);
     CU_add_test(suite, "intervals of shares", test_bounds);
 }
