@@ -77,6 +77,7 @@ END
 }
 llama 8192 >"$dir/llama-65536.json"
 llama 131072 >"$dir/llama-1048576.json"
+cpu version 20 --version
 cpu bert_large_16_gpus 50 simulate "$scenario"
 cpu llama_405b_65536_gpus 5 simulate "$dir/llama-65536.json"
 cpu llama_405b_1048576_gpus 5 simulate "$dir/llama-1048576.json"
