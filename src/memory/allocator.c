@@ -6,22 +6,22 @@ const struct allocator_block allocator_edge = { .used = true };
 
 /* Segments ------------------------------------------------------------------------- */
 
-/* Segments that are free as a whole. */
+static struct allocator_block *whole_of(struct allocator_link *link)
+{
+    size_t offset = offsetof(struct allocator_block, whole);
+    return (struct allocator_block *)(void *)((char *)link - offset);
+}
+
+/* Segments that are free as a whole: a job that does not fit asks for them at every
+ * block, so that they have a ring of their own. */
 static void give_back(struct allocator *a, struct allocator_pool *pool)
 {
     list_latest(pool);
-    for (int32_t bin = next_bin(pool, 0); bin < ALLOCATOR_BINS;
-         bin = next_bin(pool, bin + 1)) {
-        struct allocator_link *head = &pool->bins[bin], *at = head->larger, *next;
-        for (; at != head; at = next) {
-            struct allocator_block *b = block_of(at);
-            next = at->larger;
-            if (!is_whole_segment(b))
-                continue;
-            a->reserved_B -= b->size_B;
-            unlist(b);
-            drop_block(a, b);
-        }
+    while (pool->whole.larger != &pool->whole) {
+        struct allocator_block *b = whole_of(pool->whole.larger);
+        a->reserved_B -= b->size_B;
+        unlist(b);
+        drop_block(a, b);
     }
 }
 
@@ -222,6 +222,7 @@ static void pool_init(struct allocator_pool *pool)
 {
     pool->latest = pool->last = NULL;
     pool->end = 0;
+    pool->whole = (struct allocator_link) { &pool->whole, &pool->whole };
     pool->any = 0;
     memset(pool->filled, 0, sizeof(pool->filled));
 }

@@ -41,8 +41,8 @@ enum {
 /* Whose kernels a block is for; others' blocks are not for it. */
 enum allocator_stream { ALLOCATOR_COMPUTE, ALLOCATOR_OVERLAPPED, ALLOCATOR_STREAMS };
 
-/* A place in a bin's ring: a free block's, or the ring's own, between its last and its
- * first. */
+/* A place in a ring, a bin or the whole segments: a free block's, or the ring's own,
+ * between its last and its first. */
 struct allocator_link {
     struct allocator_link *smaller, *larger;
 };
@@ -51,6 +51,7 @@ struct allocator_pool {
     struct allocator_block *latest;       /* became free last, in no bin; NULL: none */
     struct allocator_block *last;         /* of an expandable segment; NULL: none */
     int64_t end;                          /* its address after the last page */
+    struct allocator_link whole;          /* free blocks of bins that are segments */
     uint32_t any;                         /* bits: words of `filled` that are not 0 */
     uint64_t filled[ALLOCATOR_BINS / 64]; /* bits: bins that have blocks */
     struct allocator_link bins[ALLOCATOR_BINS]; /* any content where not filled */

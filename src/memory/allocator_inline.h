@@ -23,7 +23,8 @@ enum {
 };
 
 struct allocator_block {
-    struct allocator_link link; /* of a free one */
+    struct allocator_link link;  /* of a free one */
+    struct allocator_link whole; /* of one that is a segment */
     int64_t address, size_B;
     struct allocator_pool *pool;
     struct allocator_block *before, *after; /* in the segment; EDGE: none */
@@ -152,6 +153,8 @@ static inline void list(struct allocator_block *b)
         join(&b->link, head, head);
     }
     b->bin = bin;
+    if (is_whole_segment(b))
+        join(&b->whole, &pool->whole, pool->whole.larger);
 }
 
 static inline void unlist(struct allocator_block *b)
@@ -159,6 +162,8 @@ static inline void unlist(struct allocator_block *b)
     struct allocator_pool *pool = b->pool;
     struct allocator_link *larger = b->link.larger, *smaller = b->link.smaller;
     part(&b->link);
+    if (is_whole_segment(b))
+        part(&b->whole);
     if (larger == smaller && larger == &pool->bins[b->bin])
         empty_bin(pool, b->bin); /* it was the only one */
 }
