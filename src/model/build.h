@@ -165,7 +165,7 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_PROJECTOR_INSIDE      FLAG(44)  /* and one with an activation after it */
 #define HAS_FROZEN_EMBEDDING      FLAG(45)  /* nothing below the layers is trained */
 #define HAS_MEMORY_DROPOUT        FLAG(46)  /* of an encoder's result */
-#define HAS_OWN_WORDS             FLAG(47)  /* a decoder whose encoder has none */
+#define HAS_OWN_WORDS             FLAG(47)  /* a decoder's, apart from the encoder's */
 #define HAS_SORTED_EXPERTS        FLAG(56)  /* tokens of other ranks are sorted */
 #define HAS_PADDED_EXPERTS        FLAG(57)  /* and padded for fp8 products */
 #define HAS_EAGER_PERMUTE         FLAG(58)  /* tokens go to experts by several kernels */

@@ -386,7 +386,7 @@ void build_bridge(struct build *b, struct op_block *block)
         if (has[i])
             backward[--n] = bridge_parts[i].backward;
     enter(b, OP_EMBEDDING);
-    if (b->m->ends.frames)
+    if (b->m->ends.frames || b->m->ends.words_apart)
         b->flags |= HAS_OWN_WORDS;
     build_block(b, block, "decoder_embedding", 1, forward, backward, given);
 }

@@ -211,6 +211,41 @@ static const struct build_step cross_post_b[] = {
 static const struct build_step around_f[] = { AROUND_F, STEP(add_f, 2), STEPS_END };
 static const struct build_step around_b[] = { AROUND_B };
 
+/* T5Gemma's decoder: norms of the input and of the result of each sublayer. */
+static const struct build_step cross_around_f[] = {
+    STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(build_attention_f, 1),
+    STEP(build_norm_f, 1, .prefix = "result_"),
+    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_norm_f, 2, .user = "cross_query_wgrad"),
+    STEP(build_attention_f, 2, .prefix = "cross_"),
+    STEP(build_norm_f, 2, .prefix = "cross_result_"),
+    STEP(add_f, 2, .user = "norm3_bwd"),
+    STEP(build_norm_f, 3, .user = MLP_WGRAD),
+    STEP(build_mlp_f, 3),
+    STEP(build_norm_f, 3, .prefix = "result_"),
+    STEP(add_f, 3),
+    STEPS_END,
+};
+static const struct build_step cross_around_b[] = {
+    STEP(add_b, 3),
+    STEP(build_norm_b, 3, .prefix = "result_"),
+    STEP(build_mlp_b, 3),
+    STEP(build_norm_b, 3),
+    STEP(sum_b, 3),
+    STEP(add_b, 2),
+    STEP(build_norm_b, 2, .prefix = "cross_result_"),
+    STEP(build_attention_b, 2, .prefix = "cross_"),
+    STEP(build_norm_b, 2),
+    STEP(sum_b, 2),
+    STEP(add_b, 1),
+    STEP(build_norm_b, 1, .prefix = "result_"),
+    STEP(build_attention_b, 1),
+    STEP(build_norm_b, 1),
+    STEP(sum_b, 1),
+    STEPS_END,
+};
+
 /* Gemma 4: embeddings of this layer, gated by the stream, are added to it. */
 static const struct row layer_inputs_f[] = {
     { ROW_STREAM, "layer_cast", .when = HAS_AMP, .read = { WIDE(1, A) },
@@ -394,6 +429,8 @@ static struct layer choose(const struct build *b, bool second)
         return own;
     if (second && m->norms.post)
         return (struct layer) { cross_post_f, cross_post_b };
+    if (second && m->norms.result)
+        return (struct layer) { cross_around_f, cross_around_b };
     if (second)
         return (struct layer) { cross_f, cross_b };
     if (m->norms.post)

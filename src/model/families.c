@@ -70,7 +70,6 @@ static const struct {
     { "zamba2", HYBRID },
     { "deepseek_v4", "its attention compresses keys by learned blocks" },
     { "led", ENCODER_DECODER },
-    { "t5gemma", ENCODER_DECODER },
     { "seamless_m4t", ENCODER_DECODER },
     { "openelm", DIFFER },
     { "nemotron-nas", DIFFER },

@@ -66,6 +66,7 @@ struct family_picture {
 /* What a decoder after an encoder says of itself; 0: not said. */
 struct family_decoder {
     int64_t heads, width, positions;
+    int64_t hidden, kv_heads, head_dim; /* T5Gemma */
 };
 
 /* Gemma 4: layers without windows, and those that take keys and values of others. */

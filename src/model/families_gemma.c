@@ -106,7 +106,54 @@ static void gemma4_finish(struct family_raw *raw)
     }
 }
 
+/* T5Gemma: two stacks of Gemma 2's layers, each said apart, where they are alike. */
+static const struct family_field t5gemma_fields[] = {
+    SIZE("encoder/num_hidden_layers", NULL, layers, true, LAYERS_MAX),
+    SIZE("decoder/num_hidden_layers", NULL, decoder_layers, true, LAYERS_MAX),
+    SIZE("encoder/hidden_size", NULL, hidden, true, WIDTH_MAX),
+    WORD("decoder/hidden_size", decoder.hidden, 1, WIDTH_MAX),
+    SIZE("encoder/num_attention_heads", NULL, attention.heads, true, HEADS_MAX),
+    WORD("decoder/num_attention_heads", decoder.heads, 1, HEADS_MAX),
+    SIZE("encoder/num_key_value_heads", NULL, attention.kv_heads, true, HEADS_MAX),
+    WORD("decoder/num_key_value_heads", decoder.kv_heads, 1, HEADS_MAX),
+    SIZE("encoder/head_dim", NULL, attention.head_dim, true, WIDTH_MAX),
+    WORD("decoder/head_dim", decoder.head_dim, 1, WIDTH_MAX),
+    SIZE("encoder/intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    WORD("decoder/intermediate_size", decoder.width, 1, WIDTH_MAX),
+    SIZE("decoder/vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    WINDOW("encoder/sliding_window"),
+    NONZERO("decoder/attn_logit_softcapping", attention.softcap),
+    NONZERO("decoder/final_logit_softcapping", ends.logit_softcap),
+    ELSEWHERE("vocab_size"),
+    TIED,
+    DROP("dropout_rate", hidden_dropout),
+    DROP("attention_dropout", attention.dropout),
+    FIELDS_END,
+};
+
+static bool differs(int64_t said, int64_t own)
+{
+    return said > 0 && said != own;
+}
+
+static void t5gemma_finish(struct family_raw *raw)
+{
+    const struct model *m = &raw->m;
+    const struct family_decoder *d = &raw->decoder;
+    raw->full_every = 2;
+    families_windows(raw);
+    if (differs(d->hidden, m->hidden) || differs(d->kv_heads, m->attention.kv_heads) ||
+        differs(d->head_dim, m->attention.head_dim))
+        raw->refused = "decoders whose columns or heads are not the encoder's";
+}
+
 const struct family families_gemma[] = {
+    FAMILY(
+        "t5gemma", t5gemma_fields, t5gemma_finish, .arch = MODEL_ENCODER_DECODER,
+        .ends.head = MODEL_HEAD_CAUSAL_LM, .ends.tied = true, .ends.words_apart = true,
+        .norms.final = true, .norms.rms = true, .norms.result = true, .mlp.gated = true,
+        .attention.rotary = true, .attention.head_dim = 256, .attention.softcap = true,
+        .ends.logit_softcap = true, .attention.window = 4096, .memory_dropout = true),
     { .name = "gemma4_text",
       .fields = gemma4_fields,
       .finish = gemma4_finish,

@@ -184,7 +184,8 @@ struct model_ends {
     bool word_bias; /* of that product */
     bool word_all;  /* positions, types and their norm have as many columns (ELECTRA) */
     bool word_out;  /* a product makes them again, before the head's (OPT) */
-    bool tied;      /* the head's matrix is the embedding's */
+    bool words_apart; /* encoder and decoder have a table each (T5Gemma) */
+    bool tied;        /* the head's matrix is the embedding's */
     bool head_bias;
     bool pooler;
     /* two towers: columns of their vectors, numbers that scale their products, whether

@@ -32,6 +32,14 @@ static const struct {
       "'moe_num_experts': 64, 'moe_num_shared_experts': 2, 'moe_layer_start_index': 1, "
       "'moe_layer_end_index': 27, 'moe_layer_interval': 2, "
       "'tie_word_embeddings': true}" },
+    { "t5gemma-2b-2b", 5596853760,
+      "{'model_type': 't5gemma', 'encoder': {'hidden_size': 2304, 'intermediate_size': 9216, "
+      "'num_hidden_layers': 26, 'num_attention_heads': 8, 'num_key_value_heads': 4, "
+      "'head_dim': 256, 'vocab_size': 256000, 'sliding_window': 4096}, "
+      "'decoder': {'hidden_size': 2304, 'intermediate_size': 9216, "
+      "'num_hidden_layers': 26, 'num_attention_heads': 8, 'num_key_value_heads': 4, "
+      "'head_dim': 256, 'vocab_size': 256000, 'sliding_window': 4096}, "
+      "'tie_word_embeddings': true}" },
     { "cwm", 32581097472,
       "{'model_type': 'cwm', 'vocab_size': 128256, 'hidden_size': 6144, "
       "'intermediate_size': 21504, 'num_hidden_layers': 64, 'num_attention_heads': "
