@@ -19,6 +19,7 @@
  *     megatron_release     which release has the options that are there
  *     megatron_deepspeed   DeepSpeed's arguments in addition to Megatron's
  *     megatron_template    its configuration made of a template by sed
+ *     megatron_fork        adapters and models of forks' own
  *     megatron_keys        options that no field is made of
  *     megatron_other       options that are refused; those of few releases
  *     emit_megatron        a scenario as a script */
@@ -47,6 +48,12 @@ extern const struct dialect_table megatron_tables[];
 /* Vocabulary and what follows of several options; after the rows. */
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c);
 void megatron_take_vocabulary(struct launch_context *t, const struct launch_command *c);
+
+/* Whether no option says the model, which is asked for; else, after its rows, what forks
+ * have of their own. */
+bool megatron_model_is_elsewhere(struct launch_context *t,
+                                 const struct launch_command *c);
+void megatron_take_fork(struct launch_context *t, const struct launch_command *c);
 
 /* Layers by letters (megatron_hybrid.c); `model`: what the program builds, or NULL. */
 void megatron_take_hybrid(struct launch_context *t, const struct launch_command *c,

@@ -161,6 +161,8 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--topk", "/model/moe_router_topk", .kind = DIALECT_SIZE),
     ROW("--normalization", "/model/normalization", .kind = DIALECT_TEXT, .written = true),
     ROW("--RMSNorm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
+    ROW("--use-rmsnorm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
+    ROW("--rms-norm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
     ROW("--use-rotary-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "rope"),
     ROW("--use-alibi-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "alibi"),
     ROW("--position-embedding-type", POSITION, .kind = DIALECT_TEXT, .written = true),
@@ -268,9 +270,12 @@ void megatron_settle_task(struct launch *l, struct cfg root)
 
 void megatron_settle_model(struct launch_context *t, const struct launch_command *c)
 {
+    if (megatron_model_is_elsewhere(t, c))
+        return;
     const char *model = take_kind(t, c);
     launch_take_rows(t, megatron_model_rows, &c->options);
     megatron_take_hybrid(t, c, model);
+    megatron_take_fork(t, c);
     if (launch_has(t, "/model/num_experts"))
         launch_take_rows(t, megatron_expert_rows, &c->options);
     if (launch_option(c, "--multi-latent-attention"))

@@ -1,0 +1,88 @@
+/* What forks have of their own: adapters (MindSpeed-LLM, AscendSpeed: arguments of LoRA,
+ * with which it trains --lora-target-modules), models that a program or a configuration
+ * decides. */
+#include "dialect/megatron/megatron.h"
+
+#include <string.h>
+
+#define LORA "/training/lora"
+
+/* LLaMA's fused gate and up of AscendSpeed is "proj". */
+static void add_target(json_t *list, const struct value *v)
+{
+    if (v->kind == VALUE_STRING && v->text[0])
+        json_array_append_new(
+            list, json_string(strcmp(v->text, "proj") == 0 ? "linear_fc1" : v->text));
+}
+
+static void take_targets(struct launch_context *t, const struct launch_command *c)
+{
+    const struct value_item *it = launch_option(c, "--lora-target-modules"),
+                            *rank = launch_option(c, "--lora-r"),
+                            *alpha = launch_option(c, "--lora-alpha");
+    int64_t r = 16; /* default of --lora-r */
+    double a = 32;  /* of --lora-alpha */
+    if (!it)
+        return;
+    json_t *list = json_array();
+    add_target(list, it->value);
+    for (int32_t i = 0; it->value->kind == VALUE_LIST && i < it->value->n; i++)
+        add_target(list, it->value->items[i].value);
+    if (!json_array_size(list) || (rank && (!launch_whole(rank->value, &r) || r < 1)) ||
+        (alpha && (!launch_real(alpha->value, &a) || a <= 0))) {
+        json_decref(list);
+        launch_add_unresolved(t, LORA, it->line, "%s: adapters are not known by it",
+                              it->key);
+    } else {
+        launch_set(t, LORA "/rank", json_integer((json_int_t)r), rank ? rank : it);
+        launch_set(t, LORA "/alpha", json_real(a), alpha ? alpha : it);
+        launch_set(t, LORA "/target_modules", list, it);
+    }
+    launch_hear(t, it);
+    launch_hear(t, rank);
+    launch_hear(t, alpha);
+}
+
+/* A program of a fork's own, in whose layers LLaMA's gate may be without an option. */
+static void ask_gate(struct launch_context *t, const struct launch_command *c)
+{
+    static const char *const gated[] = { "llama",    "qwen",     "mistral",
+                                         "baichuan", "intern",   "aquila",
+                                         "gemma",    "deepseek", NULL };
+    static const struct {
+        const char *pointer, *what;
+    } open[] = {
+        { "/model/swiglu", "the MLP has a gate" },
+        { "/model/add_bias_linear", "products have biases" },
+    };
+    const char *program = launch_last_part(c->command->words[c->script].text);
+    bool any = false;
+    for (const char *const *name = gated; *name; name++)
+        any |= strstr(program, *name) != NULL;
+    if (!any || launch_has(t, "/model/swiglu"))
+        return;
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+        if (!launch_has(t, open[i].pointer))
+            launch_add_unresolved(t, open[i].pointer, c->command->line,
+                                  "no option says whether %s, which %.60s may decide",
+                                  open[i].what, program);
+}
+
+bool megatron_model_is_elsewhere(struct launch_context *t,
+                                 const struct launch_command *c)
+{
+    const struct value_item *it = launch_option(c, "--load-model-from-hf-config");
+    if (!it || launch_option(c, "--num-layers"))
+        return false;
+    take_targets(t, c);
+    launch_hear(t, it);
+    launch_add_unresolved(t, "/model", it->line,
+                          "%s: the configuration that it reads has the model", it->key);
+    return true;
+}
+
+void megatron_take_fork(struct launch_context *t, const struct launch_command *c)
+{
+    take_targets(t, c);
+    ask_gate(t, c);
+}
