@@ -46,7 +46,7 @@ static void test_parts(void)
             continue;
         CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, ids[i].name), 0);
         bool few = m.ends.patch || m.ends.head == MODEL_HEAD_CONTRAST;
-        int64_t most = few ? m.ends.positions : 512;
+        int64_t most = few && m.ends.positions ? m.ends.positions : 512;
         int64_t n_tokens = most < 512 ? most : 512;
         if (m.diffusion.stack)
             n_tokens = m.diffusion.picture_tokens + m.diffusion.text_tokens;

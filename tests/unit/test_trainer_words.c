@@ -29,7 +29,7 @@ static const struct program_case unsloth[] = {
       "\"lora\":{\"alpha\":64.0,\"base\":\"nf4\",\"double_quantization\":true,"
       "\"dropout\":0.0,\"rank\":32,\"target_modules\":[\"gate_proj\",\"up_proj\","
       "\"down_proj\"]},\"micro_batch_size\":4,\"optimizer\":\"adam8bit\","
-      "\"precision\":\"amp_bf16\",\"sequence_length\":4096,\"task\":\"causal-lm\"}}",
+      "\"precision\":\"bf16\",\"sequence_length\":4096,\"task\":\"causal-lm\"}}",
       "moves what is kept for recomputation to the host's memory" },
     /* 16-bit adapters, of transformers' own arguments; what the adapters are given goes
      * before what the trainer is */
