@@ -1,6 +1,6 @@
 /* On how many instances and GPUs a command starts: torchrun, torch.distributed.launch,
  * deepspeed, mpirun and srun, and the lines #SBATCH before them. */
-#include "dialect/launch/launch_shell.h"
+#include "dialect/launch/launch_starter.h"
 
 #include "base/names.h"
 #include "scenario/nccl_environment.h"
@@ -9,104 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An option of a starter, with the value that follows it or its "=". */
-struct given {
-    const char *name, *value;
-    const struct shell_word *word; /* of the value */
-};
-
-static bool same_name(const char *a, size_t n, const char *b)
-{
-    size_t i = 0;
-    for (; i < n && b[i]; i++)
-        if (a[i] != b[i] && !(a[i] == '_' && b[i] == '-'))
-            return false;
-    return i == n && !b[i];
-}
-
-/* The last of the words from..to that is one of the names (a list NULL ends). */
-static struct given find(const struct shell_word *w, int32_t from, int32_t to,
-                         const char *const *names)
-{
-    struct given found = { .name = NULL };
-    for (int32_t i = from; i < to; i++) {
-        const char *equals = strchr(w[i].text, '=');
-        size_t n = equals ? (size_t)(equals - w[i].text) : strlen(w[i].text);
-        for (const char *const *name = names; *name; name++) {
-            if (!same_name(w[i].text, n, *name))
-                continue;
-            if (equals)
-                found = (struct given) { *name, equals + 1, &w[i] };
-            else if (i + 1 < to)
-                found = (struct given) { *name, w[i + 1].text, &w[i + 1] };
-        }
-    }
-    return found;
-}
-
-/* 8, or the number after the last colon: "gpu:a100:8". */
-static bool number_of(const char *text, int64_t *n)
-{
-    const char *colon = strrchr(text, ':');
-    char *end;
-    text = colon ? colon + 1 : text;
-    *n = strtoll(text, &end, 10);
-    return end != text && (!*end || *end == '(') && *n > 0 && *n <= 1 << 20;
-}
-
-/* SLURM ---------------------------------------------------------------------------- */
-
-static const char *const node_names[] = { "--nodes", "-N", NULL };
-static const char *const slurm_gpu_names[] = { "--gpus-per-node", "--gres", NULL };
-static const char *const all_gpu_names[] = { "--gpus", "-G", NULL };
-static const char *const task_names[] = { "--ntasks-per-node", NULL };
-
-static int32_t add_variable(struct shell_given *out, int32_t n, int32_t most,
-                            struct arena *arena, const struct given *g,
-                            const char *name, int64_t value)
-{
-    if (n < most && value > 0)
-        out[n++] = (struct shell_given) { name, arena_printf(arena, "%" PRId64, value),
-                                          g->word->line, false };
-    return n;
-}
-
-int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *directives,
-                               struct shell_given *out, int32_t most)
-{
-    static const struct {
-        const char *const *names;
-        const char *variables[3];
-    } rows[] = {
-        { node_names, { "SLURM_NNODES", "SLURM_JOB_NUM_NODES", NULL } },
-        { slurm_gpu_names, { "SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE", NULL } },
-        { task_names, { "SLURM_NTASKS_PER_NODE", NULL, NULL } },
-        { all_gpu_names, { "SLURM_GPUS", NULL, NULL } },
-    };
-    int64_t values[4] = { 0 };
-    int32_t n = 0;
-    struct given last = { .name = NULL };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct given g = find(directives->v, 0, directives->n, rows[i].names);
-        if (!g.name || !number_of(g.value, &values[i]))
-            continue;
-        for (const char *const *name = rows[i].variables; *name; name++)
-            n = add_variable(out, n, most, arena, &g, *name, values[i]);
-        last = g;
-    }
-    if (values[0] > 0 && values[2] > 0)
-        n = add_variable(out, n, most, arena, &last, "SLURM_NTASKS",
-                         values[0] * values[2]);
-    return n;
-}
-
-int64_t launch_slurm_nodes(const struct raw_shell *directives)
-{
-    struct given g = find(directives->v, 0, directives->n, node_names);
-    int64_t n;
-    return g.name && number_of(g.value, &n) ? n : 0;
-}
 
 /* Starters ------------------------------------------------------------------------- */
 
@@ -124,7 +26,7 @@ static bool is_of_job(const struct launch_context *t, const char *pointer)
 }
 
 static void set_number(struct launch_context *t, const char *pointer,
-                       const struct given *g, int64_t n)
+                       const struct starter_option *g, int64_t n)
 {
     struct value v = { .kind = VALUE_INT, .line = g->word->line };
     const struct value_item from = { g->name, g->word->line, &v };
@@ -154,7 +56,7 @@ static const char count_at[] = "/cluster/count",
 /* A count that was given; what is not known is doubted. `all` are words that mean
  * every GPU there is. False: it is not given. */
 static bool take_count(struct launch_context *t, const char *pointer,
-                       const struct given *g)
+                       const struct starter_option *g)
 {
     static const char *const all[] = { "gpu", "auto", NULL };
     int64_t n;
@@ -171,7 +73,7 @@ static bool take_count(struct launch_context *t, const char *pointer,
     else if (g->word->why)
         launch_add_unknown(t, pointer, g->name,
                            launch_word_value(t->arena, g->word, NULL));
-    else if (number_of(g->value, &n))
+    else if (launch_starter_number(g->value, &n))
         set_number(t, pointer, g, n);
     else if (!names_listed(all, g->value))
         launch_add_unresolved(t, pointer, g->word->line,
@@ -184,15 +86,15 @@ static void take_one(struct launch_context *t, const char *pointer, const char *
                      int64_t line)
 {
     const struct shell_word here = { .line = line };
-    const struct given one = { .name = name, .word = &here };
+    const struct starter_option one = { .name = name, .word = &here };
     set_number(t, pointer, &one, 1);
 }
 
 static void take_torchrun(struct launch_context *t, const struct launch_command *c,
                           const struct line *l)
 {
-    struct given n = find(l->w, l->at, l->end, torchrun_nodes),
-                 g = find(l->w, l->at, l->end, torchrun_gpus);
+    struct starter_option n = launch_starter_find(l->w, l->at, l->end, torchrun_nodes),
+                          g = launch_starter_find(l->w, l->at, l->end, torchrun_gpus);
     if (!take_count(t, count_at, &n))
         take_one(t, count_at, "--nnodes' default", l->w[l->at].line);
     if (!take_count(t, gpus_at, &g))
@@ -203,8 +105,10 @@ static void take_torchrun(struct launch_context *t, const struct launch_command 
 void launch_take_directives(struct launch_context *t, const struct launch_command *c)
 {
     const struct raw_shell *d = &c->directives;
-    struct given n = find(d->v, 0, d->n, node_names),
-                 g = find(d->v, 0, d->n, slurm_gpu_names);
+    struct starter_option n = launch_starter_find(d->v, 0, d->n,
+                                                  launch_slurm_node_names),
+                          g = launch_starter_find(d->v, 0, d->n,
+                                                  launch_slurm_gpu_names);
     if (!launch_has(t, count_at))
         take_count(t, count_at, &n);
     if (!launch_has(t, gpus_at))
@@ -212,7 +116,7 @@ void launch_take_directives(struct launch_context *t, const struct launch_comman
 }
 
 /* deepspeed --include "HOST:0,1@HOST:0,1" (launcher/runner.py, DeepSpeed 0.16). */
-static bool take_included(struct launch_context *t, const struct given *g)
+static bool take_included(struct launch_context *t, const struct starter_option *g)
 {
     int64_t hosts, each;
     if (!g->name)
@@ -239,11 +143,13 @@ static bool take_included(struct launch_context *t, const struct given *g)
 static void take_deepspeed(struct launch_context *t, const struct launch_command *c,
                            const struct line *l)
 {
-    struct given in = find(l->w, l->at, l->end, deepspeed_devices);
-    struct given n = find(l->w, l->at, l->end, deepspeed_nodes),
-                 g = find(l->w, l->at, l->end, deepspeed_gpus),
-                 h = find(l->w, l->at, l->end, deepspeed_hosts);
-    struct given slurm = find(c->directives.v, 0, c->directives.n, node_names);
+    struct starter_option in =
+        launch_starter_find(l->w, l->at, l->end, deepspeed_devices);
+    struct starter_option n = launch_starter_find(l->w, l->at, l->end, deepspeed_nodes),
+                          g = launch_starter_find(l->w, l->at, l->end, deepspeed_gpus),
+                          h = launch_starter_find(l->w, l->at, l->end, deepspeed_hosts);
+    struct starter_option slurm = launch_starter_find(
+        c->directives.v, 0, c->directives.n, launch_slurm_node_names);
     if (!take_count(t, count_at, &n) && !take_included(t, &in) &&
         !take_count(t, count_at, &slurm)) {
         if (h.name)
@@ -260,11 +166,12 @@ static void take_deepspeed(struct launch_context *t, const struct launch_command
 static void take_mpirun(struct launch_context *t, const struct launch_command *c,
                         const struct line *l)
 {
-    struct given n = find(l->w, l->at, l->end, mpi_ranks),
-                 g = find(l->w, l->at, l->end, mpi_each);
+    struct starter_option n = launch_starter_find(l->w, l->at, l->end, mpi_ranks),
+                          g = launch_starter_find(l->w, l->at, l->end, mpi_each);
     int64_t all = 0, one = 1;
     bool known = n.name && g.name && !n.word->why && !g.word->why &&
-                 number_of(n.value, &all) && number_of(g.value, &one);
+                 launch_starter_number(n.value, &all) &&
+                 launch_starter_number(g.value, &one);
     take_count(t, gpus_at, &g);
     if (known && all % one == 0)
         set_number(t, count_at, &n, all / one);
@@ -279,12 +186,14 @@ static void take_mpirun(struct launch_context *t, const struct launch_command *c
 static void take_srun(struct launch_context *t, const struct launch_command *c,
                       const struct line *l)
 {
-    struct given n = find(l->w, l->at, l->end, node_names),
-                 g = find(l->w, l->at, l->end, task_names);
+    struct starter_option n = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_slurm_node_names),
+                          g = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_slurm_task_names);
     const struct raw_shell *d = &c->directives;
-    n = n.name ? n : find(d->v, 0, d->n, node_names);
-    g = g.name ? g : find(d->v, 0, d->n, task_names);
-    g = g.name ? g : find(d->v, 0, d->n, slurm_gpu_names);
+    n = n.name ? n : launch_starter_find(d->v, 0, d->n, launch_slurm_node_names);
+    g = g.name ? g : launch_starter_find(d->v, 0, d->n, launch_slurm_task_names);
+    g = g.name ? g : launch_starter_find(d->v, 0, d->n, launch_slurm_gpu_names);
     if (!take_count(t, count_at, &n))
         launch_add_unresolved(t, count_at, l->w[l->at].line,
                               "srun: nothing says on how many nodes");
@@ -299,11 +208,11 @@ static const char *const composer_ranks[] = { "--world-size", NULL };
 static void take_composer(struct launch_context *t, const struct launch_command *c,
                           const struct line *l)
 {
-    struct given g = find(l->w, l->at, l->end, composer_gpus),
-                 n = find(l->w, l->at, l->end, composer_ranks);
+    struct starter_option g = launch_starter_find(l->w, l->at, l->end, composer_gpus),
+                          n = launch_starter_find(l->w, l->at, l->end, composer_ranks);
     int64_t all = 0, one = 0;
-    bool ranks = n.name && !n.word->why && number_of(n.value, &all),
-         each = g.name && !g.word->why && number_of(g.value, &one);
+    bool ranks = n.name && !n.word->why && launch_starter_number(n.value, &all),
+         each = g.name && !g.word->why && launch_starter_number(g.value, &one);
     take_count(t, gpus_at, &g);
     if (ranks && each && all % one == 0)
         set_number(t, count_at, &n, all / one);
@@ -323,9 +232,11 @@ static void take_composer(struct launch_context *t, const struct launch_command 
 static void take_colossalai(struct launch_context *t, const struct launch_command *c,
                             const struct line *l)
 {
-    struct given n = find(l->w, l->at, l->end, colossalai_nodes),
-                 g = find(l->w, l->at, l->end, torchrun_gpus),
-                 h = find(l->w, l->at, l->end, colossalai_hosts);
+    struct starter_option n = launch_starter_find(l->w, l->at, l->end,
+                                                  colossalai_nodes),
+                          g = launch_starter_find(l->w, l->at, l->end, torchrun_gpus),
+                          h = launch_starter_find(l->w, l->at, l->end,
+                                                  colossalai_hosts);
     (void)c;
     if (!take_count(t, count_at, &n) && h.name)
         launch_add_unresolved(t, count_at, h.word->line,
@@ -433,7 +344,7 @@ static const struct starter {
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts, deepspeed_devices } },
     { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },
     { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_export } },
-    { { "srun" }, take_srun, take_srun_exports, { node_names, task_names, srun_export } },
+    { { "srun" }, take_srun, take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
     { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },
     { { NULL }, take_alone, NULL, { NULL } },
@@ -499,7 +410,7 @@ static bool is_counted(const char *const *const *lists, const char *word)
     size_t n = strcspn(word, "=");
     for (int i = 0; lists[i]; i++)
         for (const char *const *name = lists[i]; *name; name++)
-            if (**name == '*' || same_name(word, n, *name))
+            if (**name == '*' || launch_starter_names(word, n, *name))
                 return true;
     return false;
 }
@@ -524,8 +435,10 @@ static void note_others(struct launch_context *t, const struct shell_word *w,
 static void note_rest(struct launch_context *t, const struct launch_command *c,
                       const struct line *l, const struct starter *s)
 {
-    static const char *const *const slurm[] = { node_names, slurm_gpu_names, task_names,
-                                                all_gpu_names, NULL };
+    static const char *const *const slurm[] = { launch_slurm_node_names,
+                                                launch_slurm_gpu_names,
+                                                launch_slurm_task_names,
+                                                launch_slurm_all_gpu_names, NULL };
     if (s->names[0])
         note_others(t, l->w, l->at + 1, l->end, launch_last_part(l->w[l->at].text),
                     s->counted);
@@ -538,7 +451,7 @@ static bool has_numbers(const struct line *l)
     static const char *const *const lists[] = { deepspeed_nodes, deepspeed_gpus,
                                                 deepspeed_hosts, deepspeed_devices };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-        if (find(l->w, l->at, l->end, lists[i]).name)
+        if (launch_starter_find(l->w, l->at, l->end, lists[i]).name)
             return true;
     return false;
 }

@@ -1,0 +1,28 @@
+/* Words of a command or of lines #SBATCH as options with values. */
+#ifndef DIALECT_LAUNCH_STARTER_H
+#define DIALECT_LAUNCH_STARTER_H
+
+#include "dialect/launch/launch_shell.h"
+
+/* An option of a starter, with the value that follows it or its "=". */
+struct starter_option {
+    const char *name, *value;
+    const struct shell_word *word; /* of the value */
+};
+
+/* Whether n characters of a word are that name: "_" is "-" there. */
+bool launch_starter_names(const char *word, size_t n, const char *name);
+
+/* The last of the words from..to that is one of the names (a list NULL ends). */
+struct starter_option launch_starter_find(const struct shell_word *w, int32_t from,
+                                          int32_t to, const char *const *names);
+
+/* 8, or the number after the last colon: "gpu:a100:8"; false: it is none. */
+bool launch_starter_number(const char *text, int64_t *n);
+
+/* SLURM's options of nodes, of GPUs of each and of all, and of tasks on each node. */
+extern const char *const launch_slurm_node_names[];
+extern const char *const launch_slurm_gpu_names[], *const launch_slurm_all_gpu_names[];
+extern const char *const launch_slurm_task_names[];
+
+#endif
