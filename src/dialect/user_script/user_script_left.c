@@ -80,9 +80,22 @@ static void name_loss(struct launch_context *t, const struct user_script *g)
     }
 }
 
+/* How often a loop of the text's own calls its model is not read. */
+static void name_loop(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_BACKWARD];
+    if (!c || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
+        return;
+    launch_note(
+        t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
+        "the loop is the script's own: it is taken to run the model once on each "
+        "batch of its loader");
+}
+
 void user_script_name_left(struct launch_context *t, const struct user_script *g)
 {
     name_loss(t, g);
+    name_loop(t, g);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         if (g->parts[calls[i].part])
             name_left(t, g, g->parts[calls[i].part], calls[i].part, calls[i].idle);
