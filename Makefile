@@ -42,7 +42,7 @@ comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit suites golden terminal exhaustive browser readme sweeps files capture strangers questions device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
+.PHONY: all demo test unit suites golden options terminal exhaustive browser readme sweeps files capture strangers questions device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -58,7 +58,7 @@ demo: deps                      ## build, simulate BERT-large, plan GPT-3, draw 
 	$(Q)$(MAKE) --no-print-directory all plots
 	$(Q)sh tests/demo.sh $(BUILD)/smsim
 
-SCRIPTS = golden terminal exhaustive browser sweeps files capture strangers questions device \
+SCRIPTS = golden options terminal exhaustive browser sweeps files capture strangers questions device \
           installed library everywhere $(if $(shell command -v $(CXX)),emulated)
 test: deps                      ## build and run all tests
 	$(Q)$(MAKE) --no-print-directory all $(BUILD)/unit
@@ -72,6 +72,8 @@ suites: $(BUILD)/unit $(BUILD)/smsim ## the same, each suite by itself, on all p
 
 golden: $(BUILD)/smsim          ## what commands print, and what they say of bad files
 	$(Q)sh tests/golden.sh $(BUILD)/smsim
+
+options: $(BUILD)/smsim         ## every option acts, or is refused or warned of by name
 	$(Q)sh tests/options.sh $(BUILD)/smsim
 
 terminal: $(BUILD)/smsim        ## width and colour on a terminal
@@ -146,11 +148,12 @@ format:                         ## lay the code out
 format-check:                   ## say what `make format` would change
 	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
-check-sanitized:                ## the suite under ASan and UBSan
-	$(Q)LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
-	    ASAN_OPTIONS=malloc_context_size=4:quarantine_size_mb=32 \
-	    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
-	    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all' golden suites
+SANITIZED = LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
+    ASAN_OPTIONS=malloc_context_size=4:quarantine_size_mb=32 \
+    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
+    SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
+check-sanitized:                ## goldens and suites under ASan and UBSan
+	+$(Q)$(SANITIZED) golden suites
 
 installed: $(BUILD)/smsim lib     ## make install into a folder, its commands from elsewhere, make uninstall
 	$(Q)sh tests/installed.sh $(BUILD)
@@ -187,7 +190,7 @@ faults: $(BUILD)/smsim          ## commands whose opens, renames, mallocs and wr
 	$(Q)bash tests/faults.sh $(BUILD)/smsim $(N)
 
 coverage:                       ## lines and branches by folder that goldens and unit tests run
-	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g --coverage' golden files unit
+	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g --coverage' golden options files unit
 	$(Q)sh tests/coverage.sh build/coverage
 
 threads:                        ## libsmsim in several threads under TSan
@@ -208,6 +211,7 @@ check-deep: all                 ## what takes an hour: other compilers, threads,
 	$(Q)! command -v clang >/dev/null || $(MAKE) --no-print-directory BUILD=build/clang CC=clang build/clang/smsim
 	$(Q)sh tests/everywhere.sh $(BUILD)/smsim $$(ls build/gcc-O0/smsim build/gcc-O3/smsim build/clang/smsim 2>/dev/null)
 	$(Q)$(MAKE) --no-print-directory threads faults fuzz static N=200 SECONDS=60
+	+$(Q)$(SANITIZED) options
 	$(Q)! command -v cppcheck >/dev/null || cppcheck $(CPPCHECK) -Isrc -j2 src
 	$(Q)! command -v clang-tidy >/dev/null || clang-tidy --quiet $(SRC) -- $(filter-out -MMD -MP,$(ALL_CF)) -DSMSIM_DATA_DIR='""'
 

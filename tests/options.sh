@@ -27,10 +27,13 @@ complain() {
     echo "options: $1"
 }
 
-# row ARGUMENTS OPTION WHAT
+# row ARGUMENTS OPTION WHAT: rows of the same arguments that follow each other share the
+# run without the option
+last=
 row() {
     name=${2%% *}
-    run plain "$1"
+    [ "$1" = "$last" ] || run plain "$1"
+    last=$1
     run with "$1 $2"
     rows=$((rows + 1))
     if [ "$3" = told ]; then
