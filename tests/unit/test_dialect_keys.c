@@ -137,6 +137,7 @@ static void read_file(struct walk_outcome *out, const char *file, const json_t *
 
 struct walker {
     const json_t *row; /* of dialects.json */
+    int seen, every;   /* rows of tables; of so many one is changed */
     const char *name;
     char file[FILE_MAX_B];
     struct walk_outcome before;
@@ -233,6 +234,8 @@ static void walk_rows(struct walker *w, const char *place,
     char key[WORD_MAX_B];
     for (; row->name; row++) {
         size_t n = strcspn(row->name, "*");
+        if (w->seen++ % w->every)
+            continue;
         snprintf(key, sizeof(key), "%s%.*s%s", prefix, (int)n, row->name,
                  row->name[n] ? "x" : "");
         walk_key(w, place, key);
@@ -299,11 +302,15 @@ static void walk_unknown(struct walker *w, const char *place)
 
 static void walk_dialect(const json_t *row, const char *dir)
 {
+    /* WALK_EVERY=5: a fifth of the rows, where the program is slow */
+    const char *every = getenv("WALK_EVERY");
     struct walker w = { .row = row,
+                        .every = every ? atoi(every) : 1,
                         .name = json_string_value(json_object_get(row, "name")) };
     const char *table;
     json_t *place;
     size_t i;
+    CU_ASSERT_FATAL(w.every > 0);
     snprintf(w.file, sizeof(w.file), "%s/%s", dir, w.name);
     write_file(w.file, json_object_get(row, "base"));
     read_file(&w.before, w.file, json_object_get(row, "sets"));
@@ -315,7 +322,7 @@ static void walk_dialect(const json_t *row, const char *dir)
     json_array_foreach(json_object_get(row, "unknown"), i, place)
         walk_unknown(&w, json_string_value(place));
     CU_ASSERT_EQUAL(w.missing, 0);
-    CU_ASSERT(w.walked > 10);
+    CU_ASSERT(w.walked > 10 / w.every);
     walk_outcome_release(&w.before);
     unlink(w.file);
 }
