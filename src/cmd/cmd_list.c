@@ -238,8 +238,7 @@ static const struct option no_options[] = { { .name = NULL } };
 
 static const struct usage usage = {
     .command = "list",
-    .arguments = "models | ids | families | gpus | instances | scenarios | fabrics | "
-                 "frameworks | sweeps",
+    .arguments = "models|ids|families|gpus|instances|scenarios|fabrics|frameworks|sweeps",
     .summary = "What there is to name in a scenario, a line each. Users add to it by adding "
                "files.",
     .details = "  smsim list instances\n"

@@ -17,6 +17,16 @@ static int word_length(const char *text)
     return (int)n;
 }
 
+/* Of a word that no line holds ("one|another|..."), what goes before its last bar that
+ * does; all of it where there is none. */
+static int part_length(const char *word, int n, int most)
+{
+    for (int i = most < n ? most : n; i > 1; i--)
+        if (word[i - 1] == '|')
+            return i;
+    return n;
+}
+
 void report_wrap(FILE *out, const char *first, const char *indent, const char *text)
 {
     const int width = terminal_width(out);
@@ -28,6 +38,8 @@ void report_wrap(FILE *out, const char *first, const char *indent, const char *t
             column = fprintf(out, "\n%s", indent) - 1;
             at_start = true;
         }
+        if (at_start && column + n > width)
+            n = part_length(text, n, width - column);
         column += fprintf(out, "%s%.*s", at_start ? "" : " ", n, text);
         at_start = false;
         text += n;
