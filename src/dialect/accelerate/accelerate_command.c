@@ -3,7 +3,7 @@
  * Accelerate 1.15). */
 #include "base/names.h"
 #include "dialect/accelerate/accelerate.h"
-#include "dialect/launch/launch_shell.h"
+#include "dialect/launch/launch_starter.h"
 #include "dialect/trainer/trainer.h"
 
 #include <stdio.h>
@@ -105,46 +105,27 @@ static void take_options(struct launch_context *t, struct value *config,
     }
 }
 
-/* What --config_file is given, as its own word or after "="; NULL: nothing. */
-static const char *config_file(const struct launch_command *c, int32_t from,
-                               const struct shell_word **word)
-{
-    static const char *const names[] = { "--config_file", "--config-file" };
-    const struct shell_word *w = c->command->words;
-    const char *text = NULL;
-    for (int32_t i = from; i < c->script; i++)
-        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
-            size_t n = strlen(names[k]);
-            bool same = strncmp(w[i].text, names[k], n) == 0;
-            if (same && w[i].text[n] == '=') {
-                *word = &w[i];
-                text = w[i].text + n + 1;
-            } else if (same && !w[i].text[n] && i + 1 < c->script) {
-                *word = &w[i + 1];
-                text = w[i + 1].text;
-            }
-        }
-    return text;
-}
-
 /* The file's dictionary, or an empty one; one that is not there leaves open what it
  * decides. */
 static struct value *file_of(struct launch_context *t, const struct launch_command *c,
                              int32_t from)
 {
-    const struct shell_word *word = NULL;
-    const char *name = config_file(c, from, &word);
+    static const char *const names[] = { "--config-file", NULL };
+    const struct starter_option file =
+        launch_starter_find(c->command->words, from, c->script, names);
+    const char *name = file.value;
     struct value *empty = value_new(t->arena, VALUE_DICT, c->command->line, 0);
     if (!name)
         return empty;
-    struct value *v = word->why ? NULL : trainer_load_next_to(t, name, word->line);
+    struct value *v =
+        file.word->why ? NULL : trainer_load_next_to(t, name, file.word->line);
     if (v)
         return v;
-    launch_add_unresolved(t, "/parallelism/library", word->line,
+    launch_add_unresolved(t, "/parallelism/library", file.word->line,
                           "--config_file: Accelerate's configuration \"%.80s\" was not "
                           "found (put it next to the script)",
                           name);
-    launch_add_unresolved(t, "/cluster/count", word->line,
+    launch_add_unresolved(t, "/cluster/count", file.word->line,
                           "--config_file: \"%.80s\" says on how many machines, and was "
                           "not found",
                           name);
