@@ -5,7 +5,7 @@
 
 /* BERT and its kin ----------------------------------------------------------------- */
 
-static const struct family_field bert_fields[] = {
+const struct family_field families_bert_fields[] = {
     HF_SIZES,
     SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
     SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
@@ -230,11 +230,11 @@ static void whisper_finish(struct family_raw *raw)
 #define BART SPEECH, .hidden_dropout = true
 
 const struct family families_encoder[] = {
-    FAMILY("bert", bert_fields, NULL, ENCODER, .ends.type_vocab = 2,
+    FAMILY("bert", families_bert_fields, NULL, ENCODER, .ends.type_vocab = 2,
            .ends.pooler = true),
-    FAMILY("roberta", bert_fields, NULL, ENCODER, ROBERTA),
-    FAMILY("xlm-roberta", bert_fields, NULL, ENCODER, ROBERTA),
-    FAMILY("camembert", bert_fields, NULL, ENCODER, ROBERTA),
+    FAMILY("roberta", families_bert_fields, NULL, ENCODER, ROBERTA),
+    FAMILY("xlm-roberta", families_bert_fields, NULL, ENCODER, ROBERTA),
+    FAMILY("camembert", families_bert_fields, NULL, ENCODER, ROBERTA),
     FAMILY("electra", electra_fields, electra_finish, ENCODER, .ends.type_vocab = 2),
     FAMILY("mpnet", mpnet_fields, NULL, ENCODER, .ends.positions_unused = 2,
            .ends.pooler = true, .attention.relative_buckets = 32),

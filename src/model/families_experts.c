@@ -69,7 +69,7 @@ static void deepseek_finish(struct family_raw *raw)
 
 /* Experts in all layers, or after the first few ----------------------------------- */
 
-static const struct family_field olmoe_fields[] = {
+const struct family_field families_olmoe_fields[] = {
     LLAMA_SIZES,
     LLAMA_FFN,
     EXPERTS("num_experts", "num_experts_per_tok"),
@@ -78,7 +78,7 @@ static const struct family_field olmoe_fields[] = {
     FIELDS_END,
 };
 
-static void olmoe_finish(struct family_raw *raw)
+void families_olmoe(struct family_raw *raw)
 {
     families_llama(raw);
     families_wide_norms(&raw->m);
@@ -263,7 +263,7 @@ const struct family families_experts[] = {
            .attention.index_heads = 32, .attention.index_dim = 128,
            .attention.window = 2048),
     FAMILY("glm4_moe", glm_fields, glm_finish, DEEPSEEK, .attention.head_dim = 128),
-    FAMILY("olmoe", olmoe_fields, olmoe_finish, LLAMA),
+    FAMILY("olmoe", families_olmoe_fields, families_olmoe, LLAMA),
     FAMILY("phimoe", phimoe_fields, phimoe_finish, GATED),
     FAMILY("granitemoe", granite_fields, families_llama, LLAMA, .ends.tied = true),
     FAMILY("minimax_m2", minimax_fields, minimax_finish, DEEPSEEK,

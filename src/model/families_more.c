@@ -51,22 +51,6 @@ static void solar_finish(struct family_raw *raw)
     raw->m.mlp.shared_width = raw->shared_experts * raw->m.mlp.width;
 }
 
-/* FlexOlmo: OLMoE's experts, norms of results as in OLMo 2. */
-static const struct family_field flex_fields[] = {
-    LLAMA_SIZES,
-    LLAMA_FFN,
-    EXPERTS("num_experts", "num_experts_per_tok"),
-    FLAG("attention_bias", bias),
-    ACTIVATION("hidden_act"),
-    FIELDS_END,
-};
-
-static void flex_finish(struct family_raw *raw)
-{
-    families_llama(raw);
-    families_wide_norms(&raw->m);
-}
-
 /* VaultGemma: Gemma 2 without norms of results. */
 static const struct family_field vault_fields[] = {
     LLAMA_SIZES,
@@ -151,17 +135,6 @@ static void persimmon_finish(struct family_raw *raw)
 }
 
 /* Encoders ------------------------------------------------------------------------------ */
-
-static const struct family_field bert_fields[] = {
-    HF_SIZES,
-    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
-    SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
-    COUNT("type_vocab_size", NULL, ends.type_vocab, 1024),
-    DROP("hidden_dropout_prob", hidden_dropout),
-    DROP("attention_probs_dropout_prob", attention.dropout),
-    ACTIVATION("hidden_act"),
-    FIELDS_END,
-};
 
 /* ERNIE: BERT. */
 static const struct family_field ernie_fields[] = {
@@ -261,8 +234,9 @@ const struct family families_more[] = {
     FAMILY("granitemoeshared", granite_fields, families_llama, LLAMA),
     FAMILY("solar_open", solar_fields, solar_finish, LLAMA, .mlp.router_bias = true,
            .attention.head_dim = 128),
-    FAMILY("flex_olmo", flex_fields, flex_finish, LLAMA, .norms.result = true,
-           .norms.no_input = true),
+    /* OLMoE's experts, norms of results as in OLMo 2 */
+    FAMILY("flex_olmo", families_olmoe_fields, families_olmoe, LLAMA,
+           .norms.result = true, .norms.no_input = true),
     FAMILY("vaultgemma", vault_fields, vault_finish, LLAMA, .ends.tied = true,
            .attention.head_dim = 256, .attention.window = 4096,
            .attention.softcap = true, .ends.logit_softcap = true),
@@ -283,15 +257,16 @@ const struct family families_more[] = {
            .norms.embedding = true, .attention.window = 128, .ends.head_bias = true),
     FAMILY("ernie", ernie_fields, NULL, BERT, .norms.post = true,
            .norms.embedding = true, .ends.type_vocab = 2, .ends.pooler = true),
-    FAMILY("bert-generation", bert_fields, NULL, BERT, .norms.post = true,
+    FAMILY("bert-generation", families_bert_fields, NULL, BERT, .norms.post = true,
            .norms.embedding = true),
-    FAMILY("data2vec-text", bert_fields, NULL, BERT, ROBERTA, .norms.post = true,
-           .norms.embedding = true),
-    FAMILY("megatron-bert", bert_fields, NULL, BERT, .norms.final = true,
+    FAMILY("data2vec-text", families_bert_fields, NULL, BERT, ROBERTA,
+           .norms.post = true, .norms.embedding = true),
+    FAMILY("megatron-bert", families_bert_fields, NULL, BERT, .norms.final = true,
            .ends.type_vocab = 2, .ends.pooler = true),
-    FAMILY("roberta-prelayernorm", bert_fields, NULL, BERT, ROBERTA,
+    FAMILY("roberta-prelayernorm", families_bert_fields, NULL, BERT, ROBERTA,
            .norms.final = true, .norms.embedding = true),
-    FAMILY("xlm-roberta-xl", bert_fields, NULL, BERT, ROBERTA, .norms.final = true),
+    FAMILY("xlm-roberta-xl", families_bert_fields, NULL, BERT, ROBERTA,
+           .norms.final = true),
     FAMILY("roformer", roformer_fields, roformer_finish, WORDS, ALL_BIASES, DROPS,
            .norms.post = true, .norms.embedding = true, .ends.type_vocab = 2,
            .attention.rotary = true),

@@ -129,6 +129,10 @@ enum {
 /* Biases of the products around attention, as "attention_bias" says. */
 void families_llama(struct family_raw *raw);
 
+/* BERT's members, and OLMoE's with what follows of them, which others have alike. */
+extern const struct family_field families_bert_fields[], families_olmoe_fields[];
+void families_olmoe(struct family_raw *raw);
+
 /* Sliding windows: of the layers that are listed, or of all but every so-manyth. */
 void families_windows(struct family_raw *raw);
 
