@@ -6,12 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns of what a row is called: what a table's numbers leave. */
+/* Columns of a name: what a table's numbers leave, `most` where that is more. */
+static int name_width(FILE *out, int numbers, int most)
+{
+    int left = terminal_width(out) - numbers;
+    return left < most ? left : most;
+}
+
+/* Of what a row is called. */
 static int key_width(FILE *out)
 {
-    enum { NUMBERS = 49, MOST = 34 };
-    int left = terminal_width(out) - NUMBERS;
-    return left < MOST ? left : MOST;
+    return name_width(out, 49, 34);
 }
 
 static void print_header(FILE *out, const char *first)
@@ -134,12 +139,10 @@ static void print_verdicts(FILE *out, const struct mapping_run *run,
                     fmax(1, (double)(rows[i].fits + rows[i].large + rows[i].refused)));
 }
 
-/* Columns of a row's name in the list of all. */
+/* Of a row's name in the list of all. */
 static int row_width(FILE *out)
 {
-    enum { NUMBERS = 48, MOST = 44 };
-    int left = terminal_width(out) - NUMBERS;
-    return left < MOST ? left : MOST;
+    return name_width(out, 48, 44);
 }
 
 static void print_row(FILE *out, const struct mapping_outcome *o)
@@ -247,10 +250,8 @@ void report_validation_text(FILE *out, const struct mapping_run *run,
  * column has a line of its own. */
 static void print_brief_name(FILE *out, const char *name, const char *quantity)
 {
-    enum { NUMBERS = 55, MOST = 38 };
-    int width = terminal_width(out) - NUMBERS;
-    if (!terminal_is(out) || width > MOST)
-        width = MOST;
+    enum { MOST = 38 };
+    int width = terminal_is(out) ? name_width(out, 55, MOST) : MOST;
     if ((int)strlen(name) > width && width < MOST) {
         fprintf(out, "%s\n", name);
         name = "";
