@@ -282,13 +282,15 @@ static void print_remedies(FILE *out, const struct memory_result *m)
         snprintf(text, sizeof(text), "%s (%s, %s)", x->sets,
                  units_bytes_text(size, (double)x->peak_B),
                  units_time_text(time, x->step_time_s));
-        report_wrap(out, "  would fit: ", "    ", text);
+        report_wrap(out, x->near_limit ? "  might fit: " : "  would fit: ", "    ",
+                    text);
     }
     if (!m->fits && m->remedies && m->n_remedies == 0)
         report_wrap(
             out, "  ", "  ",
-            "no single switch, nor two together, would make it fit: more GPUs, or "
-            "degrees that smsim plan finds");
+            "neither another attention, recomputation, sharding or micro-batch, nor "
+            "two "
+            "of them, would make it fit: more GPUs, or degrees that smsim plan finds");
 }
 
 static void print_memory(FILE *out, const struct memory_result *m)

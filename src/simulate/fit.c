@@ -3,17 +3,19 @@
 #include "base/strbuf.h"
 #include "config/pointer.h"
 #include "scenario/libraries.h"
+#include "simulate/interval.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETS_MOST = 4, TRIES_MOST = 8 };
+enum { SETS_MOST = 4, TRIES_MOST = 8, BATCHES_MOST = 64 };
 
 /* A change: "pointer=value" each, as --set takes them. */
 struct change {
     const char *sets[SETS_MOST];
     int32_t n;
+    int32_t batch; /* the sets from here on are a smaller micro-batch; -1: none are */
 };
 
 struct tries {
@@ -25,7 +27,7 @@ static void add(struct tries *t, const char *a, const char *b)
 {
     if (t->n == TRIES_MOST)
         return;
-    t->v[t->n++] = (struct change) { { a, b }, b ? 2 : 1 };
+    t->v[t->n++] = (struct change) { { a, b }, b ? 2 : 1, -1 };
 }
 
 /* The next step of sharding that the library has. */
@@ -45,19 +47,30 @@ static void add_sharding(struct tries *t, const struct scenario *s, struct arena
         add(t, "/parallelism/sharding={\"strategy\":\"optimizer\"}", NULL);
 }
 
-/* Half the sequences at once, twice as often: the same batch. */
-static void add_half(struct tries *t, const struct scenario *s, struct arena *arena)
+/* Fewer sequences at once, more often: the same batch. */
+static void set_batch(struct change *c, const struct scenario *s, int64_t micro_batch,
+                      struct arena *arena)
 {
     const struct training *x = &s->training;
-    const char *repeat =
-        s->parallel.pipeline > 1 ? "microbatches" : "gradient_accumulation_steps";
-    int64_t times = s->parallel.pipeline > 1 ? x->microbatches : x->accumulation;
-    if (x->micro_batch_size % 2 || library_of(&s->parallel)->smp.dictionary)
+    bool staged = s->parallel.pipeline > 1;
+    int64_t times = staged ? x->microbatches : x->accumulation;
+    c->sets[c->batch] =
+        arena_printf(arena, "/training/micro_batch_size=%" PRId64, micro_batch);
+    c->sets[c->batch + 1] =
+        arena_printf(arena, "/training/%s=%" PRId64,
+                     staged ? "microbatches" : "gradient_accumulation_steps",
+                     x->micro_batch_size / micro_batch * times);
+}
+
+static void add_batch_of_one(struct tries *t, const struct scenario *s,
+                             struct arena *arena)
+{
+    struct change c = { .n = 2, .batch = 0 };
+    if (s->training.micro_batch_size < 2 || library_of(&s->parallel)->smp.dictionary ||
+        t->n == TRIES_MOST)
         return;
-    add(t,
-        arena_printf(arena, "/training/micro_batch_size=%" PRId64,
-                     x->micro_batch_size / 2),
-        arena_printf(arena, "/training/%s=%" PRId64, repeat, 2 * times));
+    set_batch(&c, s, 1, arena);
+    t->v[t->n++] = c;
 }
 
 static void list_changes(struct tries *t, const struct scenario *s, struct arena *arena)
@@ -75,7 +88,7 @@ static void list_changes(struct tries *t, const struct scenario *s, struct arena
     if (x->checkpointing != CHECKPOINT_FULL)
         add(t, "/training/activation_checkpointing=full", NULL);
     add_sharding(t, s, arena);
-    add_half(t, s, arena);
+    add_batch_of_one(t, s, arena);
 }
 
 /* One of them ---------------------------------------------------------------------- */
@@ -97,11 +110,44 @@ static bool try_change(struct fit_remedy *out, const json_t *root,
     bool done = rc == 0 && scenario_read(&s, &loader, changed) == 0 &&
                 simulate(&r, &loader.arena, &s, &how, &err) == 0;
     if (done)
-        *out = (struct fit_remedy) { .peak_B = r.memory.peak_B,
+        *out = (struct fit_remedy) { .near_limit = interval_memory_is_near(
+                                         r.memory.peak_B, r.memory.capacity_B),
+                                     .peak_B = r.memory.peak_B,
                                      .step_time_s = r.step_time_s,
                                      .fits = r.memory.fits };
     cfg_loader_release(&loader);
     return done;
+}
+
+/* The divisors of a micro-batch from 1 on, itself left out, those first that are small. */
+static int32_t list_divisors(int64_t out[BATCHES_MOST], int64_t whole)
+{
+    int32_t n = 0;
+    for (int64_t d = 1; d <= whole / 2 && d <= UINT16_MAX && n < BATCHES_MOST; d++)
+        if (whole % d == 0)
+            out[n++] = d;
+    return n;
+}
+
+/* One sequence at once fits: the largest micro-batch that does. */
+static void enlarge_batch(struct fit_remedy *result, struct change *c,
+                          const json_t *root, const struct scenario *s,
+                          struct arena *arena)
+{
+    int64_t divisors[BATCHES_MOST];
+    int32_t fits = 0, most = list_divisors(divisors, s->training.micro_batch_size);
+    while (most - fits > 1) {
+        struct change larger = *c;
+        struct fit_remedy with_it;
+        int32_t middle = fits + (most - fits) / 2;
+        set_batch(&larger, s, divisors[middle], arena);
+        if (try_change(&with_it, root, &larger) && with_it.fits) {
+            fits = middle;
+            *c = larger;
+            *result = with_it;
+        } else
+            most = middle;
+    }
 }
 
 static const char *sets_text(struct arena *arena, const struct change *c)
@@ -130,6 +176,8 @@ static int by_time(const void *a, const void *b)
 static bool join(struct change *out, const struct change *a, const struct change *b)
 {
     *out = *a;
+    if (b->batch >= 0)
+        out->batch = a->n + b->batch;
     for (int32_t i = 0; i < b->n; i++) {
         for (int32_t k = 0; k < a->n; k++)
             if (strncmp(a->sets[k], b->sets[i], strcspn(b->sets[i], "=") + 1) == 0)
@@ -150,11 +198,16 @@ static bool is_known(const struct memory_result *m, const struct fit_remedy *x)
 }
 
 static void try_one(struct memory_result *m, struct arena *arena, const json_t *root,
-                    const struct change *c, struct fit_remedy *result)
+                    const struct scenario *s, struct change c,
+                    struct fit_remedy *result)
 {
-    if (!try_change(result, root, c) || !result->fits || is_known(m, result))
+    if (!try_change(result, root, &c) || !result->fits)
         return;
-    result->sets = sets_text(arena, c);
+    if (c.batch >= 0)
+        enlarge_batch(result, &c, root, s, arena);
+    if (is_known(m, result))
+        return;
+    result->sets = sets_text(arena, &c);
     m->remedies[m->n_remedies++] = *result;
 }
 
@@ -170,7 +223,7 @@ void simulate_remedies(struct simulate_result *r, struct arena *arena,
     list_changes(&t, s, arena);
     m->remedies = ARENA_ARRAY(arena, 2 * TRIES_MOST, struct fit_remedy);
     for (int32_t i = 0; i < t.n; i++) {
-        try_one(m, arena, root, &t.v[i], &results[i]);
+        try_one(m, arena, root, s, t.v[i], &results[i]);
         if (results[i].peak_B &&
             (least < 0 || results[i].peak_B < results[least].peak_B))
             least = i;
@@ -179,7 +232,7 @@ void simulate_remedies(struct simulate_result *r, struct arena *arena,
         struct change both;
         struct fit_remedy result;
         if (results[i].peak_B && join(&both, &t.v[least], &t.v[i]))
-            try_one(m, arena, root, &both, &result);
+            try_one(m, arena, root, s, both, &result);
     }
     qsort(m->remedies, (size_t)m->n_remedies, sizeof(*m->remedies), by_time);
 }

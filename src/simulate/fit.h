@@ -5,10 +5,11 @@
 #include "simulate/simulate.h"
 
 /* Tries the switches that the scenario's library has (kernel of attention, recomputation,
- * sharding, half the micro-batch; then what helped most together with the others) and
- * fills r->memory.remedies with those that fit, the fastest first. At most fourteen steps
- * are simulated, folded; nothing is where r fits already. Changes that a rule refuses
- * are left out. `root` is the tree that s was read from; texts live in the arena. */
+ * sharding, the largest micro-batch that fits; then what helped most together with the
+ * others) and fills r->memory.remedies with those that fit, the fastest first. A smaller
+ * micro-batch is searched by halves among its divisors; all else is one folded step each,
+ * fourteen at most. Nothing is where r fits already. Changes that a rule refuses are left
+ * out. `root` is the tree that s was read from; texts live in the arena. */
 void simulate_remedies(struct simulate_result *r, struct arena *arena,
                        const struct scenario *s, const json_t *root);
 

@@ -33,6 +33,7 @@ static const struct contract_member remedy_rows[] = {
     CONTRACT_AT("peak_bytes", INT64, fit_remedy, peak_B, "The peak with them."),
     CONTRACT_AT("step_time_s", REAL, fit_remedy, step_time_s, "The step time with them.",
                 .flags = CONTRACT_MAY_NULL),
+    CONTRACT_AT("near_limit", BOOL, fit_remedy, near_limit, "Whether the range of the peak has the capacity in it."),
     CONTRACT_END,
 };
 static const struct contract_object remedy = { "remedy", remedy_rows };

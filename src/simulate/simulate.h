@@ -37,7 +37,7 @@ struct fit_remedy {
     const char *sets; /* "--set /training/attention=sdpa" */
     int64_t peak_B;
     double step_time_s;
-    bool fits;
+    bool fits, near_limit;
 };
 
 struct memory_result {

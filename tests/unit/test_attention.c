@@ -163,7 +163,13 @@ static const struct {
     { FULL ATTENTION("unfused"), "--set /training/attention=flash", false },
     { LIBRARY("ddp"), "--set /parallelism/library=fsdp", true },
     { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=3",
-      "--set /training/activation_checkpointing=full", true },
+      "--set /training/micro_batch_size=1 --set "
+      "/training/gradient_accumulation_steps=3",
+      false },
+    { FULL ON("ml.p4de.24xlarge") " /training/micro_batch_size=24",
+      "--set /training/micro_batch_size=2 --set "
+      "/training/gradient_accumulation_steps=12",
+      true },
     { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=2",
       "--set /training/micro_batch_size=1 --set "
       "/training/gradient_accumulation_steps=2",

@@ -94,7 +94,7 @@ function assumedCard(r) {
     r.assumed.length ? [el("h3", null, "Assumed, as the input does not say"), el("ul", { class: "plain" }, r.assumed.map((a) =>
       el("li", null, el("code", null, a.pointer + "=" + a.value), a.why ? el("span", { class: "soft" }, " (" + a.why + ")") : null)))] : null,
     r.memory.remedies.length ? [el("h3", null, "Would fit with"), el("ul", { class: "plain" }, r.memory.remedies.map((x) =>
-      el("li", null, el("code", null, x.set), " ", bytes(x.peak_bytes), ", ", time(x.step_time_s))))] : null);
+      el("li", null, el("code", null, x.set), " ", bytes(x.peak_bytes), x.near_limit ? " (may not fit), " : ", ", time(x.step_time_s))))] : null);
 }
 function stepCards(d) {
   const r = d.result, m = r.memory, fullest = m.stages.reduce((a, b) => b.peak_bytes > a.peak_bytes ? b : a);
