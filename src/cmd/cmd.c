@@ -6,6 +6,7 @@
 #include "cmd/options.h"
 #include "config/datadir.h"
 #include "report/report.h"
+#include "schema/reference.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@ int cmd_fail_json(struct cfg_loader *loader, const struct err *err, const char *
                   const char *path)
 {
     int status = err && err->fault ? EXIT_FAULT : EXIT_BAD_INPUT;
+    reference_elsewhere(loader);
     diags_print_errors(&loader->diags, stderr);
     if (err && err->set)
         fprintf(stderr, "smsim: %s\n", err->text);

@@ -11,6 +11,7 @@
 #include "report/report.h"
 #include "report/sweep_figure.h"
 #include "scenario/scenario.h"
+#include "schema/reference.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -342,6 +343,7 @@ static int find(struct report_check *all, const char *file)
     json_t *list = json_array();
     cfg_loader_init(&loader);
     int rc = check_any(&loader, &c);
+    reference_elsewhere(&loader);
     const struct diags *d = &loader.diags;
     for (int64_t i = 0; i < d->n; i++)
         json_array_append_new(list, diag_json(&d->v[i]));

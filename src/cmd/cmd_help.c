@@ -60,6 +60,15 @@ static int print_keys(const struct reference *r, const char *word, int printed)
     return printed;
 }
 
+/* A word that is no key's: the keys that take it. */
+static int print_keys_of_value(const struct reference *r, const char *word, int printed)
+{
+    for (int64_t i = 0; i < r->keys.n; i++)
+        if (reference_has_value(&r->keys.v[i], word))
+            print_key(r, &r->keys.v[i], printed++ == 0);
+    return printed;
+}
+
 /* The name nearest to a word, of the commands and the keys of all kinds; NULL: none is
  * near. */
 static const char *nearest(const struct reference *all, int n, const char *word,
@@ -133,6 +142,9 @@ int cmd_help(const char *word, const struct name_value *commands)
         rc = reference_load(&all[n], &loader, reference_kinds[n]);
     for (int i = 0; i < n && rc == 0; i++)
         printed = print_keys(&all[i], word, printed);
+    if (rc == 0 && printed == 0)
+        for (int i = 0; i < n; i++)
+            printed = print_keys_of_value(&all[i], word, printed);
     int code = rc == 0 && printed == 0 ? unknown(all, n, word, commands) : EXIT_DONE;
     for (int i = 0; i < n; i++)
         reference_release(&all[i]);

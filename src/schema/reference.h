@@ -7,6 +7,7 @@
  *   json_schema.c a kind of file as a JSON Schema
  *   result_schema.c  commands' results as JSON Schemas
  *   key_text.c    one key as text, and the page of all keys
+ *   elsewhere.c   where else a word belongs that no table has at its place
  *   dialect_page.c
  *                 the page of all options of dialects
  *
@@ -74,6 +75,14 @@ const char *reference_new_name(const struct reference *r, const char *pointer,
 
 /* The last part of a pointer. */
 const char *reference_name(const char *pointer);
+
+/* Whether a word is one of those that a key takes. */
+bool reference_has_value(const struct reference_key *key, const char *word);
+
+/* Unknown keys of scenarios among the errors found so far: where no name of their own
+ * section is near, and another section has that key or a key has that value, the mend says
+ * so. */
+void reference_elsewhere(struct cfg_loader *loader);
 
 /* A kind of file as a JSON Schema (draft 2020-12); a new tree. */
 json_t *reference_schema(const struct reference *r);
