@@ -117,19 +117,38 @@ static bool holds_token(const char *text, const char *wanted)
     return false;
 }
 
-/* The first token of a profile's name ("A100") must be the device's; then each further
- * one it shares counts, and so does the size that the memory is nearest to. */
+/* The modules and cards that one GPU comes on, its sizes of memory and limits of power: a
+ * device's name may lack them. */
+static bool is_of_module(const char *token)
+{
+    static const char *const begins[] = { "SXM", "PCIE", "NVL", "SERVER" };
+    char *end;
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+        if (strncmp(token, begins[i], strlen(begins[i])) == 0)
+            return true;
+    strtod(token, &end);
+    return end != token && (strcmp(end, "GB") == 0 || strcmp(end, "W") == 0);
+}
+
+/* What a profile's name begins with ("A100", "RTX-4090") must be the device's; then each
+ * token of its module that it shares counts, and so does the size that the memory is
+ * nearest to. A PCIe card has less than the module of its name, so that one has to be
+ * named. */
 static int likeness(const char *profile, const char *device, int64_t memory_B)
 {
     const char *at = profile;
     char token[32];
-    int score = 0;
-    if (!next_token(&at, token) || !holds_token(device, token))
-        return 0;
-    for (score = 4; next_token(&at, token);) {
+    int score = 4;
+    bool in_module = false;
+    while (next_token(&at, token)) {
+        bool held = holds_token(device, token);
+        in_module = in_module || is_of_module(token);
+        if (!in_module && !held)
+            return 0;
         char *end;
         double size = strtod(token, &end);
-        score += 2 * holds_token(device, token);
+        if (in_module)
+            score += held ? 2 : -(strcmp(token, "PCIE") == 0);
         if (end != token && strcmp(end, "GB") == 0 && memory_B > 0)
             score += fabs((double)memory_B / (size * 0x1p30) - 1) < 0.12;
     }

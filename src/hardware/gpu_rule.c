@@ -12,14 +12,11 @@
 static const double power_exponent = 0.2;
 static const double eta_most = 0.95;
 
-/* Volta, Turing, Ampere, Ada and Hopper, Blackwell. */
+/* Volta and Turing, whose tiles pass through registers on their way to shared memory;
+ * Ampere; Ada and Hopper; Blackwell. */
 static int generation(int64_t sm_arch)
 {
-    return sm_arch < 75    ? 0
-           : sm_arch < 80  ? 1
-           : sm_arch < 89  ? 2
-           : sm_arch < 100 ? 3
-                           : 4;
+    return sm_arch < 80 ? 0 : sm_arch < 89 ? 1 : sm_arch < 100 ? 2 : 3;
 }
 
 static double half_precision_flops(const struct gpu *gpu)
@@ -42,26 +39,56 @@ static double distance(const struct gpu *a, const struct gpu *b)
            fmin(fabs(log(power_ratio(a, b))), 2);
 }
 
-static bool has_kernels(struct cfg_loader *loader, const char *name, struct cfg where)
+static bool is_measured(struct cfg_loader *loader, const char *gpu)
+{
+    const char **name = datadir_list(&loader->arena, "topologies/products");
+    while (*name && strcmp(*name, gpu) != 0)
+        name++;
+    return *name != NULL;
+}
+
+/* Whether products of any GPU of a generation were measured. */
+static bool generation_is_measured(struct cfg_loader *loader, int of, struct cfg where)
+{
+    const char **name = datadir_list(&loader->arena, "topologies/products");
+    for (; *name; name++) {
+        const struct gpu *gpu = gpu_get(loader, *name, where);
+        if (gpu && generation(gpu->sm_arch) == of)
+            return true;
+    }
+    return false;
+}
+
+/* A GPU whose kernels others may take: they are its own, and were measured as products or,
+ * where those of no GPU of its generation were, fitted to whole steps. NULL: others may
+ * not, or after reporting. */
+static const struct gpu *lender(struct cfg_loader *loader, const char *name,
+                                struct cfg where)
 {
     struct cfg file = datadir_load(loader, "topologies/gpus", name, where);
-    return cfg_present(cfg_get(file, "gemm"));
+    if (!cfg_present(cfg_get(file, "gemm")))
+        return NULL;
+    const struct gpu *gpu = gpu_get(loader, name, where);
+    if (!gpu || is_measured(loader, name))
+        return gpu;
+    bool is_fitted = gpu->provenance_kind == PROVENANCE_FITTED ||
+                     gpu->provenance_kind == PROVENANCE_MEASURED;
+    return is_fitted && !generation_is_measured(loader, generation(gpu->sm_arch), where)
+               ? gpu
+               : NULL;
 }
 
 const struct gpu *gpu_nearest(struct cfg_loader *loader, const struct gpu *gpu,
                               struct cfg where)
 {
     const struct gpu *best = NULL;
-    const char **name = datadir_list(&loader->arena, "topologies/products");
+    const char **name = datadir_list(&loader->arena, "topologies/gpus");
     if (half_precision_flops(gpu) <= 0)
         return NULL;
     for (; *name; name++) {
-        if (strcmp(*name, gpu->name) == 0 || !has_kernels(loader, *name, where))
-            continue;
-        const struct gpu *other = gpu_get(loader, *name, where);
-        if (!other)
-            return NULL;
-        if (!best || distance(gpu, other) < distance(gpu, best))
+        const struct gpu *other =
+            strcmp(*name, gpu->name) == 0 ? NULL : lender(loader, *name, where);
+        if (other && (!best || distance(gpu, other) < distance(gpu, best)))
             best = other;
     }
     return best;
@@ -91,14 +118,6 @@ struct product gpu_rule_product(const struct gpu *to, const struct gpu *from,
     return p;
 }
 
-static bool is_measured(struct cfg_loader *loader, const char *gpu)
-{
-    const char **name = datadir_list(&loader->arena, "topologies/products");
-    while (*name && strcmp(*name, gpu) != 0)
-        name++;
-    return *name != NULL;
-}
-
 static const void *make_products(struct cfg_loader *loader, const char *name,
                                  struct cfg where)
 {
@@ -108,8 +127,9 @@ static const void *make_products(struct cfg_loader *loader, const char *name,
     if (is_measured(loader, gpu->name))
         return products_get(loader, gpu->name, where);
     const struct gpu *from = gpu_nearest(loader, gpu, where);
-    const struct products *measured =
-        from ? products_get(loader, from->name, where) : NULL;
+    const struct products *measured = from && is_measured(loader, from->name)
+                                          ? products_get(loader, from->name, where)
+                                          : NULL;
     if (!measured)
         return NULL;
     struct product *v = ARENA_ARRAY(&loader->arena, measured->n + 1, struct product);

@@ -13,7 +13,17 @@ const char *const instance_change_keys[] = {
 
 /* GPUs ----------------------------------------------------------------------------- */
 
-/* A shipped instance whose GPUs are these, joined in the same way where one is. */
+/* How near an instance's GPUs are to some: 2 for the same ones, 1 for others of the same
+ * compute capability with NVLink behind switches; 0: they tell nothing. */
+static int likeness(const struct instance *x, const struct gpu *gpu)
+{
+    if (strcmp(x->gpu->name, gpu->name) == 0)
+        return 2;
+    return x->gpu->sm_arch == gpu->sm_arch && x->inside->kind == FABRIC_NVSWITCH;
+}
+
+/* A shipped instance whose GPUs are these, or of their generation where none has these,
+ * joined in the same way where one is. */
 static const struct instance *shipped_with(struct cfg_loader *loader,
                                            const struct gpu *gpu, enum fabric_kind kind)
 {
@@ -22,12 +32,39 @@ static const struct instance *shipped_with(struct cfg_loader *loader,
     for (int i = 0; names[i]; i++) {
         const struct instance *x =
             instance_get(loader, names[i], (struct cfg) { .path = "" });
-        if (!x || strcmp(x->gpu->name, gpu->name) != 0)
+        int near = x ? likeness(x, gpu) : 0;
+        if (near == 0 || (found && near < likeness(found, gpu)))
             continue;
-        if (!found || (x->inside->kind == kind && found->inside->kind != kind))
+        if (!found || near > likeness(found, gpu) ||
+            (x->inside->kind == kind && found->inside->kind != kind))
             found = x;
     }
     return found;
+}
+
+/* The fabric of cards without NVLink, by the generation of PCIe that they have. */
+static const struct fabric *pcie_of(struct cfg_loader *loader, const struct gpu *gpu)
+{
+    const char *name = gpu->sm_arch < 80   ? "pcie-gen3-host"
+                       : gpu->sm_arch < 90 ? "pcie-gen4-host"
+                                           : "pcie-gen5-host";
+    return fabric_get(loader, name, (struct cfg) { .path = "" });
+}
+
+/* GPUs without NVLink: what is inside stays where it is PCIe, and becomes that. */
+static int take_pcie(struct instance *inst, struct cfg_loader *loader,
+                     struct cfg object)
+{
+    if (inst->inside->kind == FABRIC_PCIE)
+        return 0;
+    if (!(inst->inside = pcie_of(loader, inst->gpu)))
+        return -1;
+    memset(inst->nvlinks, 0, sizeof(inst->nvlinks));
+    cfg_warn(cfg_get(object, "gpu"), DIAG_ASSUMED,
+             "%s is without NVLink: the GPUs of a node are joined by PCIe, %s "
+             "(\"inside\" names another)",
+             inst->gpu->name, inst->inside->name);
+    return 0;
 }
 
 /* Other GPUs bring the fabric between them: NVLink is of the GPU's generation. */
@@ -37,6 +74,8 @@ static int take_inside(struct instance *inst, struct cfg_loader *loader,
     if (inst->gpu->nvlink_links == before->nvlink_links &&
         inst->gpu->sm_arch == before->sm_arch)
         return 0;
+    if (inst->gpu->nvlink_links == 0)
+        return take_pcie(inst, loader, object);
     const struct instance *known = shipped_with(loader, inst->gpu, inst->inside->kind);
     if (!known)
         return cfg_error(cfg_get(object, "gpu"), DIAG_MISSING,
