@@ -304,6 +304,8 @@ static void enter_step(struct build *b)
     b->elements = b->sizes[b->module];
     if (b->m->diffusion.stack)
         build_enter_stream(b);
+    if (b->m->sound && b->module == OP_EMBEDDING)
+        build_enter_sound(b);
     if (!b->s->memory)
         return;
     int64_t tokens = b->linears[MODULE_QUERY].rows;

@@ -96,6 +96,8 @@ enum sym {
     SYM_PWORD,     /* the table of their words, */
     SYM_PNORM,     /* and their norm's weights */
     SYM_RSCALE,    /* weights of a router's scales */
+    SYM_CX,        /* what a convolution of a sound reads, */
+    SYM_CY,        /* and makes */
     SYM_N
 };
 
@@ -199,6 +201,9 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_LAYER_INPUTS_BWD      FLAG(77)  /* which need gradients; */
 #define HAS_LAYER_SCALE           FLAG(78)  /* and its result times a number */
 #define HAS_MLP_BESIDE            FLAG(79)  /* experts and an MLP, normed apart */
+#define HAS_CONV_NORM             FLAG(80)  /* a convolution's result is normed, */
+#define HAS_CONV_BELOW            FLAG(81)  /* and there is one before it */
+#define HAS_RELATIVE_GATE         FLAG(82)  /* relative positions are gated */
 #define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
 /* clang-format on */
 
@@ -238,6 +243,8 @@ enum module {
     MODULE_POOLER,
     MODULE_CLASSES,
     MODULE_PATCH,
+    MODULE_CONV, /* over samples of a sound; over tokens, as positions */
+    MODULE_PLACE_CONV,
     MODULE_CONTRAST,   /* two towers: vectors with vectors */
     MODULE_MODULATION, /* diffusion: scales, shifts and gates of a sample, */
     MODULE_CONTEXT,    /* texts to the stream's columns, */
@@ -365,6 +372,7 @@ struct linear {
     bool expert;     /* of experts, which a group may share */
     double slower;   /* their uneven load; 0: none */
     bool by_columns; /* k is split, not n: what it writes is scattered */
+    double overlap;  /* of a convolution: rows that read the same number; 0: one */
 };
 
 struct build {
@@ -377,7 +385,8 @@ struct build {
     double sizes[OP_MODULES][SYM_N], cross[SYM_N], width[WIDTH_N];
     const double *elements; /* the row of sizes of the module at hand, or `cross` */
     struct linear linears[MODULE_LINEARS];
-    double stream_sizes[SYM_N];    /* diffusion: of the stream at hand, */
+    double stream_sizes[SYM_N];    /* diffusion: of the stream at hand; sounds: of the
+                                      convolution */
     int64_t modulations[STREAM_N]; /* and modulations a column of its tokens */
     enum op_module module;  /* at hand; of layers, by the number of the sublayer: */
     int32_t mlp_number;     /* the MLP's; 0: the block is all of `module` */
@@ -449,6 +458,10 @@ void build_head(struct build *b, struct op_block *block);
 /* build_contrast.c: the head of two towers, and what pools the patches of one. */
 extern const struct row build_contrast_f[], build_contrast_b[];
 void build_pool(struct build *b, struct op_block *block);
+
+/* build_sound.c: the embedding of samples of a sound; the sizes of its steps. */
+void build_sound(struct build *b, struct op_block *block);
+void build_enter_sound(struct build *b);
 
 /* build_stream.c: tokens of a stream of a diffusion transformer, and a product of so many
  * rows; sizes and products of the step's stream. */

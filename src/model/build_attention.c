@@ -76,6 +76,10 @@ const struct row build_attention_f[] = {
     /* heads set apart, and what came of all ranks put in order: a copy each */
     { ROW_STREAM, "ulysses_scatter_heads", .when = HAS_ULYSSES, .launches = 6,
       .read = { NARROW(2, QKV) }, .write = { NARROW(2, QKV) }, .made = NARROW(1, QKV) },
+    /* WavLM: a gate of 8 columns of each query and head, times the bias */
+    { ROW_STREAM, "relative_gate", .when = HAS_RELATIVE_GATE, .launches = 8,
+      .read = { NARROW(2, A), NARROW(1, S) }, .write = { NARROW(1, A), NARROW(1, S) },
+      .made = NARROW(1, S), .keep = { KEEP(NARROW(1, S), "relative_gate_bwd") } },
     { ROW_FLASH, "flash", .when = HAS_FLASH, .read = { NARROW(1, Q), NARROW(2, K) },
       .write = { NARROW(1, U), FP32(1, L) },
       .keep = { KEEP(NARROW(1, U), "out_wgrad", .unless = HAS_QUANTIZED | HAS_ULYSSES),
@@ -192,6 +196,8 @@ const struct row build_attention_b[] = {
     { ROW_STREAM, "relative_bias_sum_bwd", .when = HAS_RELATIVE,
       .unless = HAS_FLASH | HAS_CROSS | HAS_FROZEN_EMBEDDING, .read = { WIDE(2, S) },
       .write = { WIDE(1, S) } },
+    { ROW_STREAM, "relative_gate_bwd", .when = HAS_RELATIVE_GATE, .launches = 12,
+      .read = { NARROW(3, A), NARROW(2, S) }, .write = { NARROW(2, A), NARROW(1, S) } },
     { ROW_STREAM, "attention_softcap_bwd", .when = HAS_ATTENTION_SOFTCAP,
       .unless = HAS_FLASH, .launches = 3, .read = { NARROW(4, S) },
       .write = { NARROW(3, S) }, .made = NARROW(2, S) },

@@ -59,6 +59,7 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
                     !fw->kernels.fused_rope,
                 HAS_SPLIT_ROPE) |
            flag(m->attention.relative_buckets > 0, HAS_RELATIVE) |
+           flag(m->attention.relative_gate, HAS_RELATIVE_GATE) |
            flag(m->attention.q_norm > 0, HAS_QK_NORM) |
            flag(m->attention.softcap, HAS_ATTENTION_SOFTCAP) |
            flag(m->attention.sinks, HAS_SINKS) |

@@ -38,6 +38,12 @@ void build_set_formats(struct build *b)
     }
 }
 
+/* Elements of the input that a product reads: rows of a convolution share them. */
+static double input_elements(const struct linear *l)
+{
+    return (double)l->rows * (double)l->k / (l->overlap > 0 ? l->overlap : 1);
+}
+
 static const struct op_recipe *recipe_of(const struct build *b, enum module part)
 {
     return op_recipe_of(build_precision(b, part));
@@ -341,7 +347,7 @@ void build_linear(struct build *b, const struct row *row)
     set_product(b, op, l, rows_each(l), l->n, l->k);
     loop_experts(b, op, row->part, l);
     double e = b->width[WIDTH_NARROW];
-    op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->k + weights(l));
+    op->read_B = operand_B(b, l) * (input_elements(l) + weights(l));
     op->write_B = e * (double)l->rows * (double)l->n;
     own_linear(b, row->part, l);
     build_outs(b, emit_bias_add(b, row, l, op), row);
@@ -360,7 +366,7 @@ void build_dgrad(struct build *b, const struct row *row)
     loop_experts(b, op, row->part, l);
     double e = b->width[WIDTH_NARROW];
     op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->n + weights(l));
-    op->write_B = e * (double)l->rows * (double)l->k;
+    op->write_B = e * input_elements(l);
     build_outs(b, op, row);
 }
 
@@ -374,7 +380,7 @@ void build_wgrad(struct build *b, const struct row *row)
     loop_experts(b, op, row->part, l);
     op->dispatches = 0;
     double e = b->width[WIDTH_NARROW];
-    op->read_B = operand_B(b, l) * (double)l->rows * (double)(l->n + l->k);
+    op->read_B = operand_B(b, l) * ((double)l->rows * (double)l->n + input_elements(l));
     op->write_B = e * weights(l);
     if (b->flags & HAS_AMP) {
         build_out(b, op, op->write_B, NULL);

@@ -9,7 +9,7 @@ static const struct family *const tables[] = {
     families_encoder, families_gpt,       families_llama_line, families_recent,
     families_kin,     families_experts,   families_state,      families_linear,
     families_gemma,   families_diffusion, families_vision,     families_megatron,
-    families_more,
+    families_more,    families_sound,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -30,9 +30,7 @@ const struct family *family_next(const struct family *family)
 #define PYRAMID                                                                      \
     "its layers halve the picture and double their columns (vit and dinov2 are the " \
     "nearest that are)"
-#define WAVES                                                                   \
-    "seven convolutions read its sound, whose kernels have no published times " \
-    "(whisper is the nearest that is)"
+#define WAVES "its convolutions are of its own (wav2vec2 is the nearest that is)"
 #define ENCODER_DECODER "of encoder-decoders, those of T5, BART and Whisper are"
 #define PICTURES "it reads pictures or sound with convolutions or windows of its own"
 #define LANGUAGE "smsim reads its language model's part (text_config) alone, as a file"
@@ -86,11 +84,6 @@ static const struct {
     { "convnext", PYRAMID },
     { "resnet", PICTURES },
     { "sam", PICTURES },
-    { "wav2vec2", WAVES },
-    { "hubert", WAVES },
-    { "wavlm", WAVES },
-    { "unispeech", WAVES },
-    { "unispeech-sat", WAVES },
     { "data2vec-audio", WAVES },
     { "wav2vec2-conformer", WAVES },
     { "maskformer-swin", PYRAMID },

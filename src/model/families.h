@@ -76,6 +76,16 @@ struct family_global {
     bool one_kv, wide, experts; /* wide: their MLPs have twice the columns */
 };
 
+/* What reads a sound's samples: lists, which are as long as each other; 0 items: not
+ * said. */
+struct family_waves {
+    struct family_items columns, kernel, stride;
+    struct model_sound sound;
+    const char *norm; /* "group" or "layer"; NULL: not said */
+    bool stable;      /* norms before sublayers */
+    bool batch_norm, adapter;
+};
+
 /* A model while it is read, with the words that only its family understands. */
 struct family_raw {
     struct model m;
@@ -113,6 +123,8 @@ struct family_raw {
     struct family_picture picture;
     struct family_decoder decoder;
     struct family_global global;
+    struct family_waves waves;
+    const char *noted;   /* what finish has found and warns of; NULL: nothing */
     const char *refused; /* what finish has found and nothing models; NULL: nothing */
 };
 
@@ -138,7 +150,7 @@ struct family {
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
     families_recent[], families_kin[], families_experts[], families_state[],
     families_linear[], families_gemma[], families_diffusion[], families_vision[],
-    families_megatron[], families_more[];
+    families_megatron[], families_more[], families_sound[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);

@@ -95,6 +95,12 @@ enum {
         .min = (least), .max = (most)                                             \
     }
 
+/* A list of whole numbers. */
+#define ITEMS(k, member)                                            \
+    {                                                               \
+        .key = (k), .type = FAMILY_ITEMS, .at = offsetof(R, member) \
+    }
+
 #define ACTIVATION(k) TEXT(k, activation)
 #define TIED FLAG("tie_word_embeddings", m.ends.tied)
 #define HEAD_DIM SIZE("head_dim", NULL, attention.head_dim, false, WIDTH_MAX)

@@ -25,6 +25,7 @@ static const struct name_value architectures[] = {
     { "ForCausalLM", MODEL_HEAD_CAUSAL_LM },
     { "LMHeadModel", MODEL_HEAD_CAUSAL_LM },
     { "ForConditionalGeneration", MODEL_HEAD_CAUSAL_LM },
+    { "ForCTC", MODEL_HEAD_CAUSAL_LM }, /* a logit of each word for each token */
     { NULL, 0 },
 };
 
@@ -278,6 +279,14 @@ static int check_design(const struct family_raw *raw, struct cfg root)
         return cfg_error(root, DIAG_NOT_SIMULATED, "%s are not modelled", raw->refused);
     if (m->diffusion.stack)
         note_diffusion(m, root);
+    if (raw->noted)
+        cfg_warn(root, DIAG_NOT_SIMULATED, "%s", raw->noted);
+    if (m->sound)
+        cfg_warn(root, DIAG_APPROXIMATE,
+                 "a token is %" PRId64 " samples of a sound; its convolutions take the "
+                 "time of matrix products of as many numbers, as no public table has "
+                 "such kernels (MODEL.md, 2.13)",
+                 model_sound_samples(m));
     if ((raw->decoder.heads && raw->decoder.heads != m->attention.heads) ||
         (raw->decoder.width && raw->decoder.width != m->mlp.width))
         return cfg_error(root, DIAG_NOT_SIMULATED,

@@ -59,12 +59,13 @@ struct model_attention {
     /* Sparse attention (DeepSeek-V3.2): an indexer of so many heads and columns chooses the
      * keys that a query attends to, which are `window`; 0: none */
     int64_t index_heads, index_dim;
-    bool value_norm; /* values through a norm without weights (Gemma 4), */
-    bool one_kv;     /* and made by the keys' product; */
-    bool borrows;    /* keys and values are those of a layer before */
-    bool gated;      /* its result by a sigmoid of the token (Qwen3-Next) */
-    bool softcap;    /* scores through a scaled tanh (Gemma 2) */
-    bool sinks;      /* each head has a learned score of nothing (GPT-OSS) */
+    bool value_norm;    /* values through a norm without weights (Gemma 4), */
+    bool one_kv;        /* and made by the keys' product; */
+    bool borrows;       /* keys and values are those of a layer before */
+    bool gated;         /* its result by a sigmoid of the token (Qwen3-Next) */
+    bool relative_gate; /* relative positions, by a gate of each query (WavLM) */
+    bool softcap;       /* scores through a scaled tanh (Gemma 2) */
+    bool sinks;         /* each head has a learned score of nothing (GPT-OSS) */
     bool rotary;
     bool scaled_rope; /* cosines and sines have a scale of their own (yarn) */
     bool fused_qkv;   /* one matrix makes q, k and v, by the family's design */
@@ -211,6 +212,18 @@ struct model_diffusion {
     int64_t side, packing, picture_tokens; /* of a picture of so many pixels */
 };
 
+/* Convolutions over the samples of a sound, each over the result of the one before; the
+ * last one's columns are what the first product reads of a token (Wav2Vec2). */
+enum { MODEL_CONVOLUTIONS_MAX = 8 };
+struct model_sound {
+    int64_t n; /* of convolutions, with so many columns, over so many rows each */
+    int64_t columns[MODEL_CONVOLUTIONS_MAX], kernel[MODEL_CONVOLUTIONS_MAX];
+    int64_t stride[MODEL_CONVOLUTIONS_MAX];
+    bool bias, norm_each; /* norms of all of their results, else of the first alone */
+    /* positions: one more over so many tokens, in so many groups of columns */
+    int64_t place_kernel, place_groups;
+};
+
 struct model_tower;
 
 struct model {
@@ -247,6 +260,7 @@ struct model {
     bool hidden_dropout;             /* its probability is above 0 */
     bool memory_dropout;             /* and of an encoder's result (T5) */
     const struct model_tower *tower; /* reads pictures; NULL: none */
+    const struct model_sound *sound; /* what reads samples of a sound; NULL: nothing */
 };
 
 enum { MODEL_PROJECTOR_MAX = 3, MODEL_INNER_MAX = 16 };
@@ -271,6 +285,9 @@ struct model_tower {
 
 /* Whether only data parallelism divides it: no tensor, pipeline or context group. */
 bool model_is_whole(const struct model *m);
+
+/* Samples of a sound that one token is made of; 0: it reads none. */
+int64_t model_sound_samples(const struct model *m);
 
 /* Whether the head makes logits of words. */
 bool model_has_vocabulary(const struct model *m);

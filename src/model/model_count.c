@@ -167,6 +167,17 @@ static double tower_macs(const struct model_tower *t)
                                layers + (double)(t->tokens * (1 + t->inner)) * project);
 }
 
+/* Of s tokens of a sound: its convolutions, and that of positions. */
+static double sound_macs(const struct model *m, double s)
+{
+    const struct model_sound *w = m->sound;
+    double h = (double)m->hidden, rows = s, sum = 0;
+    for (int64_t i = w->n; i-- > 0; rows *= (double)w->stride[i])
+        sum += rows * (double)(w->kernel[i] * w->columns[i]) *
+               (double)(i > 0 ? w->columns[i - 1] : 1);
+    return sum + s * h * h / (double)w->place_groups * (double)w->place_kernel;
+}
+
 /* Of the modules that predict further tokens. */
 static double mtp_macs(const struct model *m, double s, bool half)
 {
@@ -210,7 +221,7 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     }
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
-    macs += (m->tower ? tower_macs(m->tower) : 0) +
+    macs += (m->tower ? tower_macs(m->tower) : 0) + (m->sound ? sound_macs(m, n) : 0) +
             n * (double)m->hidden * (double)(m->layer_inputs.columns * m->layers) +
             n * (double)(m->ends.patch + m->ends.word) * (double)m->hidden;
     return 3 * 2 * macs;

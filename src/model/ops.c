@@ -110,7 +110,7 @@ static int make_list(struct op_list *list, struct arena *arena, const struct mod
                      build_tower_blocks(m) + build_mtp_blocks(m);
     list->blocks = ARENA_ARRAY(arena, list->n_blocks + BUILD_TAIL_MAX, struct op_block);
     struct op_block *block = list->blocks;
-    build_embedding(&b, block++);
+    (m->sound ? build_sound : build_embedding)(&b, block++);
     if (m->tower && build_tower(block, arena, m, s, err) < 0)
         return -1;
     block += build_tower_blocks(m);

@@ -6,7 +6,16 @@
 
 bool model_is_whole(const struct model *m)
 {
-    return m->tower || m->diffusion.stack || m->ends.word > 0 || m->n_variants > 0;
+    return m->tower || m->diffusion.stack || m->ends.word > 0 || m->n_variants > 0 ||
+           m->sound;
+}
+
+int64_t model_sound_samples(const struct model *m)
+{
+    int64_t samples = m->sound ? 1 : 0;
+    for (int64_t i = 0; m->sound && i < m->sound->n; i++)
+        samples *= m->sound->stride[i];
+    return samples;
 }
 
 bool model_has_vocabulary(const struct model *m)

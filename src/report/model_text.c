@@ -112,6 +112,11 @@ static void add_layers(struct strbuf *out, const struct model *m)
         strbuf_printf(
             out, ", up to %" PRId64 " frames of sound, vocabulary %" PRId64 "%s\n",
             m->ends.frames, m->ends.vocab, m->ends.tied ? " (head tied)" : "");
+    else if (m->sound)
+        strbuf_printf(out,
+                      ", %" PRId64 " convolutions that make a token of %" PRId64
+                      " samples, vocabulary %" PRId64 "\n",
+                      m->sound->n, model_sound_samples(m), m->ends.vocab);
     else if (m->ends.patch)
         strbuf_printf(out, ", patches of %" PRId64 " numbers\n", m->ends.patch);
     else

@@ -90,7 +90,7 @@ static const char pytorch_first[] = "1.13.1", pytorch_second[] = "2.2.0";
 
 /* Hugging Face transformers, docs/source/en/perf_infer_gpu_one.md of 4.36 to 4.49 (its
  * list grew), issue 28005, pull requests 26572 (4.36), 28133 (Mistral, Mixtral), 28802
- * (BERT), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
+ * (BERT), 30121 (Wav2Vec2 and its kin), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
  * came later had it from their first release, in part recalled; Marian, Pegasus and
  * Blenderbot: the badge on their pages of 4.52.2. The last are the checkpoints' own code
  * (trust_remote_code), which calls PyTorch's where it is 2 or newer; models of images have
@@ -109,6 +109,8 @@ static const struct {
     { "gemma", "4.38" }, { "phi", "4.39" }, { "stablelm", "4.39" },
     { "starcoder2", "4.39" }, { "cohere", "4.39" },
     { "qwen2_moe", "4.40" }, { "olmo", "4.40" }, { "jamba", "4.40" },
+    { "wav2vec2", "4.41" }, { "hubert", "4.41" }, { "unispeech", "4.41" },
+    { "unispeech-sat", "4.41" }, { "wavlm", "4.36" }, /* by torch's own module */
     { "bert", "4.41" }, { "gpt2", "4.42" }, { "phi3", "4.42" },
     { "vit", "4.42" }, { "deit", "4.42" }, { "clip_vision_model", "4.46" },
     { "siglip_vision_model", "4.46" }, { "dinov2", "4.48" },

@@ -12,11 +12,11 @@ static const struct name_value wire_dtypes[] = {
 };
 
 /* What is trained, and on which stacks it can run. */
-enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_CLASS, TASK_CAUSAL_LM, TASK_SEQ2SEQ };
+enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_CLASS, TASK_CAUSAL_LM, TASK_SEQ2SEQ, TASK_CTC };
 static const struct name_value task_names[] = {
     { "pretraining", TASK_PRETRAINING }, { "masked-lm", TASK_MASKED_LM },
     { "question-answering", TASK_SPAN }, { "classification", TASK_CLASS },
-    { "causal-lm", TASK_CAUSAL_LM }, { "seq2seq", TASK_SEQ2SEQ }, { NULL, 0 },
+    { "causal-lm", TASK_CAUSAL_LM }, { "seq2seq", TASK_SEQ2SEQ }, { "ctc", TASK_CTC }, { NULL, 0 },
 };
 static const struct {
     enum model_head encoder, decoder; /* MODEL_HEAD_NONE: it cannot */
@@ -27,6 +27,7 @@ static const struct {
     [TASK_CLASS]       = { MODEL_HEAD_CLASS, MODEL_HEAD_CLASS },
     [TASK_CAUSAL_LM]   = { MODEL_HEAD_NONE, MODEL_HEAD_CAUSAL_LM },
     [TASK_SEQ2SEQ]     = { MODEL_HEAD_NONE, MODEL_HEAD_NONE },
+    [TASK_CTC]         = { MODEL_HEAD_CAUSAL_LM, MODEL_HEAD_NONE },
 };
 
 /* A sequence, a batch or a job beyond these is a slip of the pen. */
@@ -150,6 +151,13 @@ static int apply_task(struct parse_context *r)
                                "%s is an encoder and a decoder, whose task is its own "
                                "(write \"seq2seq\")",
                                m->name);
+    bool hears = r->words.task == TASK_CTC || r->words.task == TASK_CLASS;
+    if (m->sound ? !hears : r->words.task == TASK_CTC)
+        return cfg_error(at, DIAG_UNSUPPORTED, "%s reads %s (write \"%s\")", m->name,
+                         m->sound ? "sounds" : "no samples of sounds",
+                         m->sound  ? "ctc"
+                         : encoder ? "masked-lm"
+                                   : "causal-lm");
     if (r->words.task == TASK_SEQ2SEQ)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "%s is no encoder with a decoder (write \"%s\")", m->name,
