@@ -176,9 +176,8 @@ static int finish(struct sweep_job *w, const struct arguments *args, struct err 
     if (w->shard.count == 1)
         return write_all(w, args, err);
     int64_t n = 0, failed = 0;
-    for (int64_t i = 0; i < w->sweep.n_points; i++) {
-        if (!sweep_shard_has(w->shard, i))
-            continue;
+    for (int64_t k = 0; k < sweep_shard_size(w->shard, w->sweep.n_points); k++) {
+        int64_t i = sweep_shard_point(w->shard, k);
         bool fails = sweep_journal_failed(&w->journal, i);
         n += fails || sweep_journal_has(&w->journal, i);
         failed += fails;

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -81,42 +82,63 @@ static int open_own(struct sweep_journal *j, const char *path, const char *heade
     if (fd < 0)
         return cannot(path, "written", err);
     if (add_file(j, fd, "r+b", path, err) || lock(fd, path, err) ||
-        sweep_scan(j, path, header, &j->end, err))
+        sweep_scan(j, path, header, SCAN_ALL, &j->end, err))
         return -1;
     j->inputs.n_own = j->inputs.list.n;
     return 0;
 }
 
+/* As many open files as the system allows: a job array may have more shards than the
+ * usual limit of 1,024. Where that cannot be set it stays. */
+static void allow_more_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Of one whose records are not read nothing is wanted later. */
 static int open_other(struct sweep_journal *j, const char *path, const char *header,
-                      struct err *err)
+                      enum scan_extent extent, struct err *err)
 {
     int64_t end;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return cannot(path, "read", err);
-    return add_file(j, fd, "rb", path, err) || sweep_scan(j, path, header, &end, err)
-               ? -1
-               : 0;
+    if (add_file(j, fd, "rb", path, err))
+        return -1;
+    int rc = sweep_scan(j, path, header, extent, &end, err);
+    if (extent == SCAN_INPUTS)
+        fclose(j->files.v[--j->files.n]);
+    return rc;
 }
 
-static bool is_journal(const char *name)
+/* Whether that is a journal's name, and whether it is of as many shards: those of the
+ * others have none of our points. */
+static bool is_journal(const struct sweep_journal *j, const char *name, bool *sibling)
 {
-    int64_t i, n;
+    int64_t i, n = 0;
     char rest;
-    return strcmp(name, "journal") == 0 ||
-           sscanf(name, "journal-%" PRId64 "-of-%" PRId64 "%c", &i, &n, &rest) == 2;
+    bool shard =
+        sscanf(name, "journal-%" PRId64 "-of-%" PRId64 "%c", &i, &n, &rest) == 2;
+    *sibling = shard && j->shard.count > 1 && n == j->shard.count;
+    return shard || strcmp(name, "journal") == 0;
 }
 
 static int open_others(struct sweep_journal *j, const char *own, const char *header,
                        struct err *err)
 {
+    allow_more_files();
     DIR *d = opendir(j->dir);
     int rc = d ? 0 : cannot(j->dir, "read", err);
     for (struct dirent *e; rc == 0 && (e = readdir(d));) {
-        if (!is_journal(e->d_name) || strcmp(e->d_name, own) == 0)
+        bool sibling;
+        if (!is_journal(j, e->d_name, &sibling) || strcmp(e->d_name, own) == 0)
             continue;
         char *path = xasprintf("%s/%s", j->dir, e->d_name);
-        rc = open_other(j, path, header, err);
+        rc = open_other(j, path, header, sibling ? SCAN_INPUTS : SCAN_ALL, err);
         free(path);
     }
     if (d)
@@ -177,14 +199,15 @@ static int make_dir(const char *dir, struct err *err)
 int sweep_journal_open(struct sweep_journal *j, const struct sweep *s, const char *dir,
                        struct sweep_shard shard, bool resume, struct err *err)
 {
-    *j = (struct sweep_journal) { .dir = dir, .n_points = s->n_points };
+    *j = (struct sweep_journal) { .dir = dir, .shard = shard, .n_points = s->n_points };
     if (make_dir(dir, err))
         return -1;
     char *name = shard.count > 1 ? xasprintf("journal-%" PRId64 "-of-%" PRId64,
                                              shard.index, shard.count)
                                  : xstrdup("journal");
     char *path = xasprintf("%s/%s", dir, name), *header = sweep_scan_header(s);
-    j->places = xcalloc((size_t)s->n_points, sizeof(*j->places));
+    j->places =
+        xcalloc((size_t)sweep_shard_size(shard, s->n_points) + 1, sizeof(*j->places));
     int rc = open_own(j, path, header, resume, err);
     if (rc == 0 && resume)
         rc = open_others(j, name, header, err);
@@ -213,14 +236,25 @@ void sweep_journal_close(struct sweep_journal *j)
 
 /* Records */
 
+static struct journal_place *place_of(const struct sweep_journal *j, int64_t point)
+{
+    return &j->places[sweep_shard_nth(j->shard, point)];
+}
+
 bool sweep_journal_has(const struct sweep_journal *j, int64_t point)
 {
-    return j->places[point].file != 0 && !j->places[point].retry;
+    return place_of(j, point)->file != 0 && !place_of(j, point)->retry;
 }
 
 bool sweep_journal_failed(const struct sweep_journal *j, int64_t point)
 {
-    return j->places[point].failed;
+    return place_of(j, point)->failed;
+}
+
+void sweep_journal_place(struct sweep_journal *j, int64_t point,
+                         struct journal_place place)
+{
+    *place_of(j, point) = place;
 }
 
 static int cannot_append(const struct sweep_journal *j, struct err *err)
@@ -253,13 +287,13 @@ int sweep_journal_add(struct sweep_journal *j, int64_t point, const char *line,
     int64_t at = j->end;
     if (append(j, line))
         return cannot_append(j, err);
-    j->places[point] = sweep_scan_place(line, strlen(line), at, 1);
+    sweep_journal_place(j, point, sweep_scan_place(line, strlen(line), at, 1));
     return 0;
 }
 
 json_t *sweep_journal_get(const struct sweep_journal *j, int64_t point, struct err *err)
 {
-    const struct journal_place *p = &j->places[point];
+    const struct journal_place *p = place_of(j, point);
     if (!p->file)
         return NULL;
     char *line = xmalloc((size_t)p->len + 1);

@@ -2,7 +2,8 @@
  * with one write each, so that a killed sweep loses at most the point it was writing.
  *
  * A shard I of N appends to DIR/journal-I-of-N instead, and any number of shards may
- * share DIR. Whoever resumes reads all journals of DIR, and adds to its own.
+ * share DIR. Whoever resumes reads all journals of DIR, and adds to its own; of those of
+ * other shards of N, which have none of its points, it reads what they rest on.
  *
  * A line is JSON, a tab and the hash of the JSON (base/fnv.h) in hexadecimal:
  *     {"smsim_sweep":2,"hash":"...","points":N}      the first: which sweep it is of
@@ -20,12 +21,9 @@
 #include "base/err.h"
 #include "sweep/sweep.h"
 #include "sweep/sweep_inputs.h"
+#include "sweep/sweep_shard.h"
 
 #include <stdio.h>
-
-struct sweep_shard {
-    int64_t index, count; /* 1..count; count 1: the whole sweep */
-};
 
 struct journal_place {
     int64_t at;
@@ -36,9 +34,10 @@ struct journal_place {
 
 struct sweep_journal {
     const char *dir;
-    VEC(FILE *) files;            /* the first is our own */
-    struct journal_place *places; /* [n_points] */
-    int64_t n_points, end;        /* end: of our own file */
+    VEC(FILE *) files; /* the first is our own */
+    struct sweep_shard shard;
+    struct journal_place *places; /* [sweep_shard_size] of the shard's points */
+    int64_t n_points, end;        /* of the sweep; end: of our own file */
     struct sweep_inputs inputs;   /* of all journals */
     VEC(char *) torn;             /* those whose last line was dropped */
 };
@@ -50,9 +49,13 @@ int sweep_journal_open(struct sweep_journal *j, const struct sweep *s, const cha
                        struct sweep_shard shard, bool resume, struct err *err);
 void sweep_journal_close(struct sweep_journal *j);
 
-/* Whether a point needs not be run (again), and whether it has failed. */
+/* Whether a point of the shard needs not be run (again), and whether it has failed. */
 bool sweep_journal_has(const struct sweep_journal *j, int64_t point);
 bool sweep_journal_failed(const struct sweep_journal *j, int64_t point);
+
+/* Notes where the record of a point of the shard is. */
+void sweep_journal_place(struct sweep_journal *j, int64_t point,
+                         struct journal_place place);
 
 /* Appends what is new of the inputs on which the records rest that are added next. -1
  * where one has changed since it was read first. Not for several threads at once. */
@@ -63,7 +66,7 @@ int sweep_journal_rest_on(struct sweep_journal *j, const struct sweep_inputs *in
 int sweep_journal_add(struct sweep_journal *j, int64_t point, const char *line,
                       struct err *err);
 
-/* The record of a point as a new tree; NULL where there is none, or with err set. */
+/* The record of a point of the shard as a new tree; NULL where there is none, or with err set. */
 json_t *sweep_journal_get(const struct sweep_journal *j, int64_t point,
                           struct err *err);
 

@@ -5,18 +5,15 @@
 #include <omp.h>
 #include <stdlib.h>
 
-bool sweep_shard_has(struct sweep_shard shard, int64_t point)
-{
-    return shard.count <= 1 || point % shard.count == shard.index - 1;
-}
-
 void sweep_todo_make(struct sweep_todo *todo, const struct sweep_run *r)
 {
     VEC(int64_t) points = { 0 };
-    for (int64_t i = 0; i < r->sweep->n_points; i++)
-        if (sweep_shard_has(r->shard, i) && !sweep_journal_has(r->journal, i) &&
+    for (int64_t n = 0; n < sweep_shard_size(r->shard, r->sweep->n_points); n++) {
+        int64_t i = sweep_shard_point(r->shard, n);
+        if (!sweep_journal_has(r->journal, i) &&
             sweep_wheres_axes(&r->sweep->wheres, r->sweep, i))
             VEC_PUSH(&points, i);
+    }
     *todo = (struct sweep_todo) { points.n, points.v };
 }
 

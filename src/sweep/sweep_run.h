@@ -27,9 +27,6 @@ struct sweep_todo {
 void sweep_todo_make(struct sweep_todo *todo, const struct sweep_run *r);
 void sweep_todo_release(struct sweep_todo *todo);
 
-/* Whether a point is one of this shard's. */
-bool sweep_shard_has(struct sweep_shard shard, int64_t point);
-
 /* Runs them; -1 when the journal could not be written. */
 int sweep_run(const struct sweep_run *r, struct err *err);
 

@@ -66,8 +66,9 @@ static int note_point(const struct scan *s, const char *line, size_t len)
     int64_t point = point_of(line);
     if (point < 0 || point >= s->j->n_points || len > INT32_MAX)
         return -1;
-    if (!sweep_journal_has(s->j, point))
-        s->j->places[point] = sweep_scan_place(line, len, s->at, s->file + 1);
+    if (sweep_shard_has(s->j->shard, point) && !sweep_journal_has(s->j, point))
+        sweep_journal_place(s->j, point,
+                            sweep_scan_place(line, len, s->at, s->file + 1));
     return 0;
 }
 
@@ -155,7 +156,7 @@ static int take_torn(const struct scan *s, const char *rest)
 }
 
 int sweep_scan(struct sweep_journal *j, const char *path, const char *header,
-               int64_t *end, struct err *err)
+               enum scan_extent extent, int64_t *end, struct err *err)
 {
     const int32_t file = (int32_t)j->files.n - 1;
     struct scan s = { j, path, header, j->files.v[file], file, 0, 1, err };
@@ -168,6 +169,8 @@ int sweep_scan(struct sweep_journal *j, const char *path, const char *header,
             break;
         }
         line[n - 1] = '\0';
+        if (extent == SCAN_INPUTS && point_of(line) >= 0)
+            break;
         rc = take_line(&s, line);
         s.at += n;
     }

@@ -11,8 +11,12 @@ char *sweep_scan_header(const struct sweep *s);
 struct journal_place sweep_scan_place(const char *line, size_t len, int64_t at,
                                       int32_t file);
 
-/* Notes every whole line of the file that was opened last; *end is where they end. */
+/* How far a file is read: up to its first record, or to its end. */
+enum scan_extent { SCAN_INPUTS, SCAN_ALL };
+
+/* Notes every whole line of the file that was opened last; *end is where they end.
+ * Records of points that are not the shard's are passed over. */
 int sweep_scan(struct sweep_journal *j, const char *path, const char *header,
-               int64_t *end, struct err *err);
+               enum scan_extent extent, int64_t *end, struct err *err);
 
 #endif
