@@ -227,6 +227,16 @@ static double traffic_factor(const struct framework *fw, bool half, const struct
     return half ? fw->rates.stream_factor_16bit : fw->rates.stream_factor;
 }
 
+/* The factor by which SMs are slower than the memory (MODEL.md, 3.21). */
+static double sm_factor(const struct gpu *gpu, const struct framework *fw,
+                        const struct op *op, struct kernel_share share)
+{
+    if (op->kind != OP_STREAM || fw->rates.stream_sm_B <= 0)
+        return 1;
+    double sms_Bps = fw->rates.stream_sm_B * gpu_clock_Hz(gpu) * sms_left(gpu, share);
+    return fmax(1, gpu->stream_frac * gpu->hbm_Bps * share.memory / sms_Bps);
+}
+
 static double flash_rate(const struct framework *fw, const struct op *op)
 {
     if (op->kind != OP_FLASH)
@@ -238,6 +248,6 @@ static double flash_rate(const struct framework *fw, const struct op *op)
 double kernel_framework_s(const struct gpu *gpu, const struct framework *fw, bool half,
                           const struct op *op, struct kernel_share share)
 {
-    return kernel_op_s(gpu, op, traffic_factor(fw, half, op), share) /
-           flash_rate(fw, op);
+    double factor = traffic_factor(fw, half, op) * sm_factor(gpu, fw, op, share);
+    return kernel_op_s(gpu, op, factor, share) / flash_rate(fw, op);
 }

@@ -104,8 +104,10 @@ struct gpu_gemm gpu_rule_gemm(const struct gpu *to, const struct gpu *from,
                               const struct gpu_gemm *gemm)
 {
     struct gpu_gemm g = *gemm;
-    g.eta =
-        fmin(fmax(eta_most, g.eta), g.eta * pow(power_ratio(to, from), power_exponent));
+    double power = power_ratio(to, from);
+    g.eta = fmin(fmax(eta_most, g.eta), g.eta * pow(power, power_exponent));
+    if (power > 1)
+        g.sustained = fmin(fmax(1, g.sustained), g.sustained * sqrt(power));
     g.port_Bps *= sm_rate(to) / sm_rate(from);
     return g;
 }

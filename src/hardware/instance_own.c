@@ -14,7 +14,7 @@ const char *const instance_change_keys[] = {
 /* GPUs ----------------------------------------------------------------------------- */
 
 /* How near an instance's GPUs are to some: 2 for the same ones, 1 for others of the same
- * compute capability with NVLink behind switches; 0: they tell nothing. */
+ * compute capability that NVSwitches join; 0: not at all. */
 static int likeness(const struct instance *x, const struct gpu *gpu)
 {
     if (strcmp(x->gpu->name, gpu->name) == 0)

@@ -99,6 +99,7 @@ static const struct cfg_field fields[] = {
     CFG_ROW("stream_factor_16bit", CFG_T_REAL, T, fw.rates.stream_factor_16bit,
             .min = 0.01, .max = 100, .has = offsetof(T, has_factor_16bit)),
     CFG_REAL("score_factor", T, fw.rates.score_factor, 0.01, 100),
+    CFG_REAL("stream_sm_bytes", T, fw.rates.stream_sm_B, 0, 1000),
     BYTES_EACH("logit", loss.logit_B),
     BYTES_EACH("split_loss", loss.split_B),
     CFG_REAL("flash_sinks", T, fw.rates.flash_sinks, 0.01, 10),

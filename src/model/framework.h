@@ -94,6 +94,8 @@ struct framework_rates {
     double stream_factor; /* bytes moved by memory-bound operators over the list's */
     double stream_factor_16bit; /* the same where products read 16-bit numbers */
     double score_factor;        /* of operators on attention scores, in its place */
+    double stream_sm_B; /* what memory-bound operators move at most on an SM in a clock;
+                           0: as much as memory gives */
     /* rate of its fused attention over that of the GPU's file */
     double flash_forward, flash_backward;
     double flash_sinks; /* of these, where each head has a learned score of nothing */

@@ -350,6 +350,20 @@ static void test_names(void)
                  { "NVIDIA H200", "H200-SXM-141GB", 150 },
                  { "Tesla V100-SXM2-16GB", "V100-SXM2-16GB", 17 },
                  { "NVIDIA B200", "B200-SXM-180GB", 190 },
+                 { "NVIDIA H100 PCIe", "H100-PCIe-80GB", 85 },
+                 { "NVIDIA A100 80GB PCIe", "A100-PCIe-80GB", 85 },
+                 { "NVIDIA A100-PCIE-40GB", "A100-PCIe-40GB", 42 },
+                 { "NVIDIA H100 NVL", "H100-NVL-94GB", 100 },
+                 { "A100", "A100-SXM4-40GB", 0 },
+                 { "NVIDIA GeForce RTX 4090", "RTX-4090", 25 },
+                 { "NVIDIA RTX A6000", "RTX-A6000", 51 },
+                 { "NVIDIA RTX 6000 Ada Generation", "RTX-6000-Ada", 51 },
+                 { "NVIDIA RTX PRO 6000 Blackwell Server Edition",
+                   "RTX-PRO-6000-Server-96GB", 102 },
+                 { "NVIDIA GeForce RTX 4070", NULL, 12 },
+                 { "NVIDIA L40", "L40", 48 },
+                 { "NVIDIA A10", "A10", 24 },
+                 { "NVIDIA A10G", "A10G", 24 },
                  { "AMD Instinct MI300X", NULL, 192 } };
     struct arena arena;
     arena_init(&arena);

@@ -295,6 +295,20 @@ static void test_streams(void)
     CU_ASSERT_DOUBLE_EQUAL(kernel_stream_s(&g, 0, kernel_alone), 2.9e-6, 1e-15);
     CU_ASSERT_DOUBLE_EQUAL(kernel_stream_s(&g, rate, kernel_alone), 1 + 2.9e-6, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(kernel_stream_s(&g, rate, half), 2 + 2.9e-6, 1e-12);
+
+    /* (3.21): what an SM moves in a clock bounds them where the memory gives more, and
+     * no product */
+    struct framework fw = { .rates = { .stream_factor = 1, .stream_sm_B = 2 } };
+    double sms_Bps = 2 * gpu_clock_Hz(&g) * (double)g.n_sms;
+    const struct op stream = { .kind = OP_STREAM, .read_B = sms_Bps, .launches = 1 };
+    CU_ASSERT_FATAL(sms_Bps < rate / 2);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_framework_s(&g, &fw, false, &stream, kernel_alone),
+                           1 + 2.9e-6, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(kernel_framework_s(&g, &fw, false, &stream, half),
+                           1 + 2.9e-6, 1e-12);
+    fw.rates.stream_sm_B = 100;
+    CU_ASSERT_DOUBLE_EQUAL(kernel_framework_s(&g, &fw, false, &stream, kernel_alone),
+                           kernel_stream_s(&g, sms_Bps, kernel_alone), 1e-15);
 }
 
 /* Causal attention of 4 x 64 heads over 16384 tokens took 99.17 ms, one sequence of

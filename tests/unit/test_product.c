@@ -203,6 +203,10 @@ static void test_nearest(void)
         { "B300-SXM-288GB", "GB300-NVL-279GB" },
         { "GB300-NVL-279GB", "B300-SXM-288GB" },
         { "RTX-PRO-6000-Server-96GB", "GB300-NVL-279GB" },
+        { "RTX-4090", "L40S" },
+        { "RTX-A6000", "A100-SXM4-80GB" },
+        { "Quadro-RTX-8000", "V100-SXM2-16GB" },
+        { "H800-SXM5-80GB", "H100-SXM5-80GB" },
     };
     struct cfg_loader loader;
     cfg_loader_init(&loader);
