@@ -173,7 +173,8 @@ static int measure(double *step_s, const struct side *side,
                    const struct difference_numbers *n, struct err *err)
 {
     const struct logs_step does = { n->samples_per_s * n->step_s,
-                                    n->tokens_per_s * n->step_s, (double)n->gpus };
+                                    n->tokens_per_s * n->step_s, (double)n->gpus,
+                                    n->passes };
     struct logs l;
     int rc = 0;
     *step_s = side->measured_s;

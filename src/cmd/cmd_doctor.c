@@ -86,7 +86,7 @@ static int read_logs(struct logs *l, const struct option_list *files, struct err
 static int guard(struct logs *l, const struct arguments *args,
                  const struct doctor_prediction *p, struct err *err)
 {
-    const struct logs_step does = { p->samples, p->tokens, (double)p->gpus };
+    const struct logs_step does = { p->samples, p->tokens, (double)p->gpus, p->passes };
     struct timespec wait = { .tv_sec = (time_t)args->guard_s };
     wait.tv_nsec = (long)((args->guard_s - (double)wait.tv_sec) * 1e9);
     for (;; nanosleep(&wait, NULL)) {

@@ -168,6 +168,7 @@ static int said_by_step(double *said, struct piloting *w, const struct plan_meas
         .samples = e->result.samples_per_s * e->result.step_time_s * share,
         .tokens = e->result.tokens_per_s * e->result.step_time_s * share,
         .gpus = (double)e->point.world * share,
+        .passes = (double)e->point.accumulation,
     };
     struct logs l;
     logs_init(&l);

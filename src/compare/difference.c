@@ -81,6 +81,7 @@ static int simulate_tree(struct difference_numbers *n, struct cfg_loader *loader
         return -1;
     json_t *result = result_json(&s, &r);
     int rc = difference_of_result(n, result, err);
+    n->passes = (double)scenario_passes(&s);
     json_decref(result);
     return rc;
 }

@@ -26,6 +26,7 @@ struct difference_numbers {
     double peak_B, capacity_B;
     double usd_per_h, usd_per_step; /* NAN: no price is known */
     int64_t gpus;                   /* of the cluster; 0: an old result */
+    double passes; /* that accumulate a step's gradients; 0: a result */
     bool fits;
     char quality[FABRIC_QUALITY_TEXT]; /* of the network; "" of one node, or not said */
     double parts_s[CATEGORY_N];

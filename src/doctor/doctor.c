@@ -49,7 +49,7 @@ int doctor_judge(struct doctor *d, struct doctor_predictor *by, const json_t *jo
     if (doctor_predict(&d->healthy, by, job, err))
         return -1;
     const struct doctor_prediction *p = &d->healthy;
-    const struct logs_step does = { p->samples, p->tokens, (double)p->gpus };
+    const struct logs_step does = { p->samples, p->tokens, (double)p->gpus, p->passes };
     d->steady = logs_steady_find(logs, &does);
     d->verdict = verdict_of(d);
     if (d->steady.n)

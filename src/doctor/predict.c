@@ -83,6 +83,7 @@ static int simulate_tree(struct doctor_prediction *p, struct cfg_loader *loader,
         return -1;
     take(p, &r);
     p->facts = facts_of(&s);
+    p->passes = (double)scenario_passes(&s);
     snprintf(p->quality, sizeof(p->quality), "%s",
              s.fabric ? s.fabric->state.text : "");
     return 0;

@@ -24,6 +24,7 @@ struct doctor_prediction {
     double peak_B, peak_range_B[2], capacity_B; /* as nvidia-smi shows it */
     double allocated_B, reserved_B;             /* as PyTorch's allocator counts */
     double samples, tokens;                     /* of a step */
+    double passes;                              /* that accumulate its gradients */
     int64_t gpus;                               /* of the cluster */
     double usd_per_h;                           /* NAN: no price is known */
     double mfu;

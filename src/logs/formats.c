@@ -8,55 +8,40 @@
  * 2026. */
 #include "logs/logs.h"
 
+#include "logs/kinds.h"
 #include "logs/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
-
-enum format {
-    MEGATRON,
-    BRIDGE,
-    NEMO,
-    TORCHTITAN,
-    NANOTRON,
-    OLMO,
-    NANOGPT,
-    MAXTEXT,
-    TORCHTUNE,
-    DEEPSPEED,
-    SPEED,
-    PROFILER,
-    COMPOSER,
-    SWIFT,
-    PROGRESS,
-    DEEPSPEED_MEAN,
-    TRAINER,
-    WALL_CLOCK,
-    FORMATS
-};
 
 static const struct {
     const char *name;
     enum logs_basis basis;
 } formats[FORMATS] = {
-    [MEGATRON] = { "Megatron's iterations", LOGS_INTERVAL },
-    [BRIDGE] = { "Megatron-Bridge's step times", LOGS_INTERVAL },
-    [NEMO] = { "NeMo's step timing", LOGS_INTERVAL },
-    [TORCHTITAN] = { "torchtitan's steps", LOGS_INTERVAL },
-    [NANOTRON] = { "nanotron's iterations", LOGS_INTERVAL },
-    [OLMO] = { "OLMo's steps", LOGS_INTERVAL },
-    [NANOGPT] = { "nanoGPT's iterations", LOGS_INTERVAL },
-    [MAXTEXT] = { "MaxText's steps", LOGS_INTERVAL },
-    [TORCHTUNE] = { "torchtune's steps", LOGS_INTERVAL },
-    [DEEPSPEED] = { "DeepSpeed's throughput", LOGS_INTERVAL },
-    [SPEED] = { "SageMaker's batches", LOGS_INTERVAL },
-    [PROFILER] = { "steps of traces", LOGS_INTERVAL },
-    [COMPOSER] = { "Composer's batches", LOGS_SMOOTHED },
-    [SWIFT] = { "ms-swift's mean speed", LOGS_MEAN },
-    [PROGRESS] = { "progress lines", LOGS_SMOOTHED },
-    [DEEPSPEED_MEAN] = { "DeepSpeed's mean throughput", LOGS_MEAN },
-    [TRAINER] = { "the Trainer's summary", LOGS_MEAN },
-    [WALL_CLOCK] = { "DeepSpeed's wall clock", LOGS_PARTS },
+    [FORMAT_MEGATRON] = { "Megatron's iterations", LOGS_INTERVAL },
+    [FORMAT_BRIDGE] = { "Megatron-Bridge's step times", LOGS_INTERVAL },
+    [FORMAT_NEMO] = { "NeMo's step timing", LOGS_INTERVAL },
+    [FORMAT_TORCHTITAN] = { "torchtitan's steps", LOGS_INTERVAL },
+    [FORMAT_NANOTRON] = { "nanotron's iterations", LOGS_INTERVAL },
+    [FORMAT_OLMO] = { "OLMo's steps", LOGS_INTERVAL },
+    [FORMAT_NANOGPT] = { "nanoGPT's iterations", LOGS_INTERVAL },
+    [FORMAT_NANOCHAT] = { "nanochat's steps", LOGS_INTERVAL },
+    [FORMAT_LLM_C] = { "llm.c's steps", LOGS_INTERVAL },
+    [FORMAT_SPEEDRUN] = { "modded-nanogpt's steps", LOGS_INTERVAL },
+    [FORMAT_LITGPT] = { "litgpt's steps", LOGS_INTERVAL },
+    [FORMAT_LLAMA_FACTORY] = { "LLaMA-Factory's steps", LOGS_INTERVAL },
+    [FORMAT_MAXTEXT] = { "MaxText's steps", LOGS_INTERVAL },
+    [FORMAT_TORCHTUNE] = { "torchtune's steps", LOGS_INTERVAL },
+    [FORMAT_DEEPSPEED] = { "DeepSpeed's throughput", LOGS_INTERVAL },
+    [FORMAT_SPEED] = { "SageMaker's batches", LOGS_INTERVAL },
+    [FORMAT_PROFILER] = { "steps of traces", LOGS_INTERVAL },
+    [FORMAT_COMPOSER] = { "Composer's batches", LOGS_SMOOTHED },
+    [FORMAT_SWIFT] = { "ms-swift's mean speed", LOGS_MEAN },
+    [FORMAT_PROGRESS] = { "progress lines", LOGS_SMOOTHED },
+    [FORMAT_DEEPSPEED_MEAN] = { "DeepSpeed's mean throughput", LOGS_MEAN },
+    [FORMAT_TRAINER] = { "the Trainer's summary", LOGS_MEAN },
+    [FORMAT_WALL_CLOCK] = { "DeepSpeed's wall clock", LOGS_PARTS },
 };
 
 const int32_t logs_n_formats = FORMATS;
@@ -70,16 +55,6 @@ const char *logs_format_name(int32_t format)
 enum logs_basis logs_format_basis(int32_t format)
 {
     return formats[format].basis;
-}
-
-int32_t logs_progress_format(void)
-{
-    return PROGRESS;
-}
-
-int32_t logs_trace_format(void)
-{
-    return PROFILER;
 }
 
 /* What a field says, in SI after its factor. */
@@ -104,6 +79,7 @@ struct field {
     enum quantity is;
     double factor; /* of the unit */
     bool human;    /* "11.5K" */
+    bool before;   /* the number is before its key, which is its unit */
 };
 
 enum place { ALONE, BEGINS, JOINS }; /* in a record of several lines */
@@ -111,7 +87,7 @@ enum place { ALONE, BEGINS, JOINS }; /* in a record of several lines */
 enum { FIELDS_MAX = 8 };
 
 struct line_row {
-    enum format format;
+    enum logs_format format;
     enum place place;
     const char *needs[2]; /* all are in the line */
     const char *lacks;
@@ -121,91 +97,100 @@ struct line_row {
 /* clang-format off */
 #define VALUE(k, q) { .key = k, .is = q, .factor = 1 }
 #define SCALED(k, q, f) { .key = k, .is = q, .factor = f }
+#define BEFORE(k, q, f) { .key = k, .is = q, .factor = f, .before = true }
 #define HUMAN(k, q, f) { .key = k, .is = q, .factor = f, .human = true }
 #define END { .key = NULL }
 #define MB 0x1p20
 #define GB 0x1p30
 
 static const struct line_row rows[] = {
-    { MEGATRON, ALONE, { "iteration", "elapsed time per iteration (ms):" }, NULL,
+    { FORMAT_MEGATRON, ALONE, { "iteration", "elapsed time per iteration (ms):" }, NULL,
       { VALUE("iteration", STEP), SCALED("elapsed time per iteration (ms):", TIME, 1e-3),
         VALUE("throughput per GPU (TFLOP/s/GPU):", TFLOPS), VALUE("TFLOPs:", TFLOPS),
         VALUE("global batch size:", BATCH) } },
-    { MEGATRON, ALONE, { "iteration", "elapsed time per iteration (s):" }, NULL,
+    { FORMAT_MEGATRON, ALONE, { "iteration", "elapsed time per iteration (s):" }, NULL,
       { VALUE("iteration", STEP), VALUE("elapsed time per iteration (s):", TIME),
         VALUE("TFLOPs:", TFLOPS), VALUE("global batch size:", BATCH) } },
-    { BRIDGE, ALONE, { "Step Time :", "GPU utilization:" }, NULL,
+    { FORMAT_MEGATRON, ALONE, { "iteration=", "elapsed_time_per_iteration_ms=" }, NULL,
+      { VALUE("iteration=", STEP), /* Megatron-DeepSpeed since 2024 */
+        SCALED("elapsed_time_per_iteration_ms=", TIME, 1e-3), VALUE("TFLOPs=", TFLOPS),
+        VALUE("global_batch_size=", BATCH) } },
+    { FORMAT_BRIDGE, ALONE, { "Step Time :", "GPU utilization:" }, NULL,
       { VALUE("Step Time :", TIME), VALUE("GPU utilization:", TFLOPS) } },
-    { NEMO, ALONE, { "train_step_timing in s" }, NULL,
+    { FORMAT_NEMO, ALONE, { "train_step_timing in s" }, NULL,
       { VALUE("train_step_timing in s", TIME), VALUE("global_step", STEP),
         VALUE("global_batch_size", BATCH), VALUE("TFLOPS_per_GPU", TFLOPS),
         VALUE("max_memory_allocated", ALLOCATED), VALUE("max_memory_reserved", RESERVED),
         VALUE("peak_memory_usage", RESERVED) } }, /* whole 2 MiB segments */
-    { TORCHTITAN, ALONE, { "tps:", "loss:" }, "validate",
+    { FORMAT_TORCHTITAN, ALONE, { "tps:", "loss:" }, "validate",
       { VALUE("step:", STEP), VALUE("tps:", TOKENS_GPU_RATE), VALUE("tflops:", TFLOPS),
         SCALED("memory:", RESERVED, GB) } },
-    { NANOTRON, ALONE, { "iteration:", "time_per_iteration_ms:" }, NULL,
+    { FORMAT_NANOTRON, ALONE, { "iteration:", "time_per_iteration_ms:" }, NULL,
       { VALUE("iteration:", STEP), HUMAN("elapsed_time_per_iteration_ms:", TIME, 1e-3),
         HUMAN("time_per_iteration_ms:", TIME, 1e-3),
-        VALUE("model_tflops_per_gpu:", TFLOPS),
+        VALUE("model_tflops_per_gpu:", TFLOPS), VALUE("global_batch_size:", BATCH),
         HUMAN("cuda_max_memory_reserved:", RESERVED, 1) } },
-    { OLMO, BEGINS, { "[step=" }, NULL, { VALUE("[step=", STEP) } },
-    { OLMO, JOINS, { "throughput/device/" }, NULL,
+    { FORMAT_OLMO, BEGINS, { "[step=" }, NULL, { VALUE("[step=", STEP) } },
+    { FORMAT_OLMO, JOINS, { "throughput/device/" }, NULL,
       { VALUE("throughput/device/BPS=", STEPS_RATE),
         VALUE("throughput/device/batches_per_second=", STEPS_RATE),
         VALUE("throughput/device/TPS=", TOKENS_GPU_RATE),
         VALUE("throughput/device/tokens_per_second=", TOKENS_GPU_RATE),
         VALUE("throughput/device/data loading (s)=", LOADING),
         HUMAN("throughput/device/flopsPS=", TFLOPS, 1e-12) } },
-    { OLMO, JOINS, { "gpu_memory/GPU reserved mem (GiB)=" }, NULL,
+    { FORMAT_OLMO, JOINS, { "gpu_memory/GPU reserved mem (GiB)=" }, NULL,
       { SCALED("gpu_memory/GPU reserved mem (GiB)=", RESERVED, GB) } },
-    { OLMO, JOINS, { "System/Peak GPU Memory (MB)=" }, NULL,
+    { FORMAT_OLMO, JOINS, { "System/Peak GPU Memory (MB)=" }, NULL,
       { SCALED("System/Peak GPU Memory (MB)=", ALLOCATED, 1e6) } },
-    { NANOGPT, ALONE, { "iter ", ", time " }, NULL,
+    { FORMAT_NANOGPT, ALONE, { "iter ", ", time " }, NULL,
       { VALUE("iter", STEP), SCALED("time", TIME, 1e-3) } },
-    { MAXTEXT, ALONE, { "completed step:", "seconds:" }, NULL,
+    { FORMAT_NANOCHAT, ALONE, { "| dt: ", "| tok/sec: " }, NULL, /* and build-nanogpt */
+      { VALUE("step", STEP), SCALED("dt:", TIME, 1e-3) } },
+    { FORMAT_LLM_C, ALONE, { "bf16 MFU | ", " tok/s" }, NULL, /* train_gpt2.cu */
+      { VALUE("step", STEP), BEFORE(" ms |", TIME, 1e-3) } },
+    { FORMAT_MAXTEXT, ALONE, { "completed step:", "seconds:" }, NULL,
       { VALUE("completed step:", STEP), VALUE("seconds:", TIME),
         VALUE("TFLOP/s/device:", TFLOPS) } },
-    { TORCHTUNE, ALONE, { "Step ", "tokens_per_second_per_gpu:" }, NULL,
+    { FORMAT_TORCHTUNE, ALONE, { "Step ", "tokens_per_second_per_gpu:" }, NULL,
       { VALUE("Step", STEP), VALUE("tokens_per_second_per_gpu:", TOKENS_GPU_RATE),
         SCALED("peak_memory_alloc:", ALLOCATED, GB),
         SCALED("peak_memory_reserved:", RESERVED, GB) } },
-    { DEEPSPEED, ALONE, { "CurrSamplesPerSec=" }, NULL,
+    { FORMAT_DEEPSPEED, ALONE, { "CurrSamplesPerSec=" }, NULL,
       { VALUE("global_step=", STEP), VALUE("CurrSamplesPerSec=", SAMPLES_RATE),
         SCALED("MaxMemAllocated=", ALLOCATED, GB) } },
-    { DEEPSPEED, ALONE, { "iter time (s):", "samples/sec:" }, NULL, /* runtime/pipe/engine.py */
+    { FORMAT_DEEPSPEED, ALONE, { "iter time (s):", "samples/sec:" }, NULL, /* runtime/pipe/engine.py */
       { VALUE("steps:", STEP), VALUE("iter time (s):", TIME) } },
     /* runtime/engine.py, wall_clock_breakdown: a step's timers, in whichever order */
-    { WALL_CLOCK, ALONE, { "time (ms) | fwd: ", " | step: " }, "fwd_microstep",
+    { FORMAT_WALL_CLOCK, ALONE, { "time (ms) | fwd: ", " | step: " }, "fwd_microstep",
       { SCALED("fwd:", PART, 1e-3), SCALED("bwd:", PART, 1e-3),
         SCALED("step:", PART, 1e-3) } },
-    { WALL_CLOCK, ALONE, { "time (ms) | forward: ", " | step: " }, "forward_microstep",
+    { FORMAT_WALL_CLOCK, ALONE, { "time (ms) | forward: ", " | step: " }, "forward_microstep",
       { SCALED("forward:", PART, 1e-3), SCALED("backward:", PART, 1e-3),
         SCALED("step:", PART, 1e-3) } },
-    { DEEPSPEED_MEAN, ALONE, { "SamplesPerSec=" }, "CurrSamplesPerSec=",
+    { FORMAT_DEEPSPEED_MEAN, ALONE, { "SamplesPerSec=" }, "CurrSamplesPerSec=",
       { VALUE("RunningAvgSamplesPerSec=", SAMPLES_RATE), VALUE("SamplesPerSec=", SAMPLES_RATE),
         SCALED("MaxMemAllocated=", ALLOCATED, GB) } },
-    { SPEED, ALONE, { "Speed:", "samples/sec" }, NULL,
+    { FORMAT_SPEED, ALONE, { "Speed:", "samples/sec" }, NULL,
       { VALUE("Batch", STEP), VALUE("Speed:", SAMPLES_RATE),
         VALUE("Model TFLOPS/GPU:", TFLOPS) } },
-    { COMPOSER, BEGINS, { "[batch=" }, NULL, { VALUE("[batch=", STEP) } },
-    { COMPOSER, BEGINS, { "[token=" }, NULL, { END } },
-    { COMPOSER, JOINS, { "Train throughput/" }, NULL,
+    { FORMAT_COMPOSER, BEGINS, { "[batch=" }, NULL, { VALUE("[batch=", STEP) } },
+    { FORMAT_COMPOSER, BEGINS, { "[token=" }, NULL, { END } },
+    { FORMAT_COMPOSER, JOINS, { "Train throughput/" }, NULL,
       { VALUE("throughput/batches_per_sec:", STEPS_RATE),
         VALUE("throughput/samples_per_sec:", SAMPLES_RATE),
         SCALED("throughput/device/flops_per_sec:", TFLOPS, 1e-12) } },
-    { COMPOSER, JOINS, { "Train memory/peak_" }, NULL,
+    { FORMAT_COMPOSER, JOINS, { "Train memory/peak_" }, NULL,
       { SCALED("memory/peak_reserved_mem:", RESERVED, 1e9),
         SCALED("memory/peak_allocated_mem:", ALLOCATED, 1e9) } },
-    { COMPOSER, JOINS, { "Train memory/reserved_mem:" }, NULL, /* before Composer 0.16 */
+    { FORMAT_COMPOSER, JOINS, { "Train memory/reserved_mem:" }, NULL, /* before Composer 0.16 */
       { SCALED("memory/reserved_mem:", RESERVED, 1e9) } },
-    { SWIFT, ALONE, { "train_speed(iter/s)" }, NULL,
+    { FORMAT_SWIFT, ALONE, { "train_speed(iter/s)" }, NULL,
       { VALUE("global_step/max_steps", STEP), VALUE("train_speed(iter/s)", STEPS_RATE),
         SCALED("memory(GiB)", RESERVED, GB) } },
-    { SWIFT, ALONE, { "train_speed(s/it)" }, NULL,
+    { FORMAT_SWIFT, ALONE, { "train_speed(s/it)" }, NULL,
       { VALUE("global_step/max_steps", STEP), VALUE("train_speed(s/it)", TIME),
         SCALED("memory(GiB)", RESERVED, GB) } },
-    { TRAINER, ALONE, { "train_steps_per_second" }, NULL,
+    { FORMAT_TRAINER, ALONE, { "train_steps_per_second" }, NULL,
       { VALUE("train_steps_per_second", STEPS_RATE),
         VALUE("train_samples_per_second", SAMPLES_RATE) } },
 };
@@ -300,18 +285,30 @@ static void take_value(struct logs *l, struct logs_record *r, enum quantity is,
         take_rate(r, rates[is], v);
 }
 
+/* The number of a field; -1: it has none. A batch that was rounded ("1.02K") is none. */
+static int field_value(const struct field *f, const char *line, const char *at,
+                       double *v)
+{
+    const char *end;
+    if (f->before)
+        return line_before(line, at, v);
+    if (line_number(at, f->human, v, &end))
+        return -1;
+    return f->is == BATCH && isalpha((unsigned char)*end) ? -1 : 0;
+}
+
 static void take_fields(struct logs *l, const struct line_row *row,
                         struct logs_record *r, const char *line)
 {
     for (int i = 0; i < FIELDS_MAX && row->fields[i].key; i++) {
         const struct field *f = &row->fields[i];
-        const char *at = line_after(line, f->key);
+        const char *at = f->before ? strstr(line, f->key) : line_after(line, f->key);
         double v;
         if (!at)
             continue;
         if (f->is == STEP)
             take_step(r, at);
-        else if (line_number(at, f->human, &v, NULL) == 0)
+        else if (field_value(f, line, at, &v) == 0)
             take_value(l, r, f->is, v * f->factor);
     }
 }
@@ -327,7 +324,7 @@ static bool matches(const struct logs *l, const struct line_row *row, const char
     return !row->lacks || !strstr(line, row->lacks);
 }
 
-static struct logs_record new_record(enum format format)
+struct logs_record logs_record_new(enum logs_format format)
 {
     return (struct logs_record) {
         .format = (int32_t)format,
@@ -346,7 +343,7 @@ static void take_line(struct logs *l, const struct line_row *row, const char *li
         take_fields(l, row, &l->open, line);
         return;
     }
-    struct logs_record r = new_record(row->format);
+    struct logs_record r = logs_record_new(row->format);
     take_fields(l, row, &r, line);
     if (row->place == ALONE) {
         logs_add(l, &r, rank);

@@ -1,5 +1,6 @@
 #include "logs/logs.h"
 
+#include "logs/kinds.h"
 #include "logs/stream.h"
 #include "logs/text.h"
 
@@ -94,7 +95,8 @@ void logs_line(struct logs *l, char *text, size_t length)
         logs_notices_read(&l->notices, text, file->n_lines, (int32_t)(l->files.n - 1));
     logs_read_settings(l, text);
     int64_t rank = line_rank(text);
-    if (!logs_read_format(l, text, rank) && !logs_read_progress(l, text, rank))
+    if (!logs_read_format(l, text, rank) && !logs_read_clocks(l, text, rank) &&
+        !logs_read_progress(l, text, rank))
         if (!logs_dcgm_read(&l->smi, text))
             logs_smi_read(&l->smi, text);
 }
@@ -131,14 +133,10 @@ static void add_trace(void *arg, struct kineto_rank *trace)
     const struct kineto_rank r = *trace;
     l->files.v[l->files.n - 1].n_events += r.n_events;
     for (int64_t i = 0; i < r.steps.n; i++) {
-        struct logs_record record = {
-            .format = logs_trace_format(),
-            .step = r.steps.v[i].number,
-            .of_steps = -1,
-            .time_s = r.steps.v[i].step_s,
-            .tflops = (double)NAN,
-            .loading_s = r.steps.v[i].loading_s,
-        };
+        struct logs_record record = logs_record_new(FORMAT_PROFILER);
+        record.step = r.steps.v[i].number;
+        record.time_s = r.steps.v[i].step_s;
+        record.loading_s = r.steps.v[i].loading_s;
         logs_add(l, &record, r.rank);
     }
     VEC_PUSH(&l->traces, r);
@@ -169,6 +167,8 @@ int logs_read(struct logs *l, const char *file, struct err *err)
                                                   { NULL, NULL } };
     bool whole = true, database = nsight_is_file(file);
     VEC_PUSH(&l->files, ((struct logs_file) { .name = file }));
+    memset(l->clocks, 0, sizeof(l->clocks));
+    l->passes = (struct logs_passes) { 0 };
     l->smi.n_columns = 0;
     l->smi.entities = false;
     l->timers.listing = l->packed = false;

@@ -11,6 +11,7 @@
  *     stream          lines of a file
  *     formats, scan   a row a format of the trainers' lines; numbers in lines
  *     progress        tqdm's lines
+ *     clocks          lines whose time is a clock's, or of a pass
  *     settings        the batch and the number of steps, as trainers say them at first
  *     timers          lines of Megatron's and DeepSpeed's timers
  *     notices         lines that say what happened: checkpoints, evaluation, warnings
@@ -30,7 +31,12 @@
 #include "logs/timers.h"
 #include "logs/variables.h"
 
-enum { LOGS_LINE_MAX = 1 << 14, LOGS_FORMATS_MAX = 32, LOGS_RECORDS_MAX = 1 << 16 };
+enum {
+    LOGS_LINE_MAX = 1 << 14,
+    LOGS_FORMATS_MAX = 32,
+    LOGS_RECORDS_MAX = 1 << 16,
+    LOGS_CLOCKS = 2,
+};
 
 /* What a record's time is of. */
 enum logs_basis {
@@ -57,8 +63,22 @@ struct logs_record {
     double time_s;                /* of a step; NAN: only a rate, or not said */
     double rate;                  /* a second */
     enum logs_rate rate_of;
+    bool of_pass;     /* the time is of one pass of those that accumulate gradients */
     double tflops;    /* of a GPU, as the trainer counts; NAN: not said */
     double loading_s; /* of a step's wait for data; NAN: not said */
+};
+
+/* A clock that a trainer reads at steps: what it said last. */
+struct logs_clock {
+    int64_t step;
+    double s;
+    bool known;
+};
+
+/* Passes since the last update of the weights. */
+struct logs_passes {
+    int64_t pass; /* the last that was said */
+    double s;     /* of those since the update; NAN: some were not said */
 };
 
 /* How often a format occurred, and what it left out. */
@@ -88,6 +108,8 @@ struct logs {
     int64_t total_steps;            /* likewise, of the trainer's bar */
     double tokens_batch;            /* likewise, in tokens */
     struct logs_record open;        /* of several lines; format -1: none */
+    struct logs_clock clocks[LOGS_CLOCKS];
+    struct logs_passes passes;
     struct logs_timers timers;
     struct logs_notices notices;
     struct logs_nccl nccl;
@@ -126,8 +148,7 @@ void logs_add(struct logs *l, struct logs_record *record, int64_t rank);
 /* Parts of logs_line: true where the line is of that kind. */
 bool logs_read_format(struct logs *l, const char *line, int64_t rank);
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank);
+bool logs_read_clocks(struct logs *l, const char *line, int64_t rank);
 void logs_read_settings(struct logs *l, const char *line);
-int32_t logs_progress_format(void);
-int32_t logs_trace_format(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* Lines of tqdm: "  3%|#   | 12/345 [00:07<06:50,  1.23s/it]". */
-#include "logs/logs.h"
+#include "logs/kinds.h"
 #include "logs/text.h"
 
 #include <ctype.h>
@@ -42,15 +42,6 @@ static bool read_counts(const char *line, const char *bracket, struct logs_recor
     return n >= 0 && of >= n;
 }
 
-/* The number that ends before a unit. */
-static bool read_before(const char *line, const char *unit, double *v)
-{
-    const char *at = unit, *end;
-    while (at > line && (isdigit((unsigned char)at[-1]) || at[-1] == '.'))
-        at--;
-    return line_number(at, false, v, &end) == 0 && end == unit && *v > 0;
-}
-
 /* "17:04<", "1:02:03<"; NAN where it is no time. */
 static double elapsed_at(const char *at)
 {
@@ -79,24 +70,29 @@ static double time_of_rate(double per_second, const char *bracket, int64_t step)
                                                          : 1 / per_second;
 }
 
+/* Lightning's bar counts batches, of which accumulation makes a step; that of NeMo, which
+ * has its step, counts steps. */
+static bool is_lightning(const char *unit)
+{
+    return strstr(unit, "v_num=") && !strstr(unit, "global_step=");
+}
+
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
 {
     const char *per_step = strstr(line, "s/it"), *per_second = strstr(line, "it/s"),
                *unit = per_step ? per_step : per_second;
     const char *percent = strstr(line, "%|"), *bracket = NULL;
-    struct logs_record r = { .format = logs_progress_format(),
-                             .time_s = (double)NAN,
-                             .tflops = (double)NAN,
-                             .loading_s = (double)NAN };
+    struct logs_record r = logs_record_new(FORMAT_PROGRESS);
     double v;
     if (!unit || !percent || percent > unit || !is_training(line, percent))
         return false;
     for (const char *at = percent; at < unit; at++)
         if (*at == '[')
             bracket = at;
-    if (!bracket || !read_counts(percent, bracket, &r) || !read_before(line, unit, &v))
+    if (!bracket || !read_counts(percent, bracket, &r) || line_before(line, unit, &v))
         return false;
     r.time_s = per_step ? v : time_of_rate(v, bracket, r.step);
+    r.of_pass = is_lightning(unit);
     logs_add(l, &r, rank);
     return true;
 }

@@ -1,5 +1,7 @@
 #include "logs/steady.h"
 
+#include "logs/kinds.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,8 @@ enum { FEW = 4, ENOUGH = 3, DRIFT_OF = 5 };
 /* A step's time; NAN: its rate is of something that is not known. */
 static double time_of(const struct logs_record *r, const struct logs_step *does)
 {
+    if (isfinite(r->time_s) && r->of_pass)
+        return does->passes > 0 ? r->time_s * does->passes : (double)NAN;
     if (isfinite(r->time_s))
         return r->time_s;
     double of = 0;
@@ -64,12 +68,12 @@ static int64_t longest_bar(const struct logs *l)
 {
     int64_t best = -1, most = 0;
     for (int64_t i = 0; i < l->records.n && l->total_steps > 0; i++)
-        if (l->records.v[i].format == logs_progress_format() &&
+        if (l->records.v[i].format == FORMAT_PROGRESS &&
             l->records.v[i].of_steps == l->total_steps)
             return l->total_steps;
     for (int64_t i = 0; i < l->records.n; i++) {
         int64_t of = l->records.v[i].of_steps, n = 0;
-        if (l->records.v[i].format != logs_progress_format() || of == best)
+        if (l->records.v[i].format != FORMAT_PROGRESS || of == best)
             continue;
         for (int64_t k = i; k < l->records.n && k < i + 4096; k++)
             n += l->records.v[k].of_steps == of;
@@ -219,7 +223,7 @@ static struct logs_step step_said(const struct logs *l, const struct logs_step *
 static void collect(struct logs_steady *out, struct series *s, const struct logs *l,
                     const struct logs_step *does)
 {
-    int64_t bar = out->format == logs_progress_format() ? longest_bar(l) : -1;
+    int64_t bar = out->format == FORMAT_PROGRESS ? longest_bar(l) : -1;
     const struct logs_step said = step_said(l, does);
     for (int64_t i = 0; i < l->records.n; i++) {
         const struct logs_record *r = &l->records.v[i];

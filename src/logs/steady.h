@@ -31,6 +31,7 @@ extern const char *const logs_kind_names[LOGS_KINDS];
 /* What a step does, by which rates become times; 0: unknown. */
 struct logs_step {
     double samples, tokens, gpus;
+    double passes; /* that accumulate gradients */
 };
 
 struct logs_part {

@@ -93,6 +93,14 @@ int line_number(const char *at, bool human, double *v, const char **end)
     return digits && isfinite(*v) && fabs(*v) <= value_max ? 0 : -1;
 }
 
+int line_before(const char *line, const char *end, double *v)
+{
+    const char *at = end, *after;
+    while (at > line && (isdigit((unsigned char)at[-1]) || at[-1] == '.'))
+        at--;
+    return line_number(at, false, v, &after) == 0 && after == end && *v > 0 ? 0 : -1;
+}
+
 const char *line_after(const char *line, const char *key)
 {
     size_t n = strlen(key);

@@ -15,6 +15,10 @@ size_t line_clean(char *text, size_t length);
  * 1e18. *end, where not NULL, is what follows. */
 int line_number(const char *at, bool human, double *v, const char **end);
 
+/* The number that ends at a place of the line, as before its unit: "340.5" of "340.5 ms".
+ * -1 where there is none that is positive. */
+int line_before(const char *line, const char *end, double *v);
+
 /* What follows a key that begins a word of the line; NULL: it is not there. */
 const char *line_after(const char *line, const char *key);
 

@@ -59,7 +59,7 @@ static void add_record(void *arg, const struct logs_record *r, double time_s,
 static json_t *records_json(const struct doctor *d)
 {
     const struct logs_step does = { d->healthy.samples, d->healthy.tokens,
-                                    (double)d->healthy.gpus };
+                                    (double)d->healthy.gpus, d->healthy.passes };
     struct records x = { .rows = json_array(),
                          .stretch = d->steady.n / PAGE_RECORDS + 1 };
     json_t *kinds = json_array();

@@ -254,6 +254,12 @@ static double imbalance(const struct scenario *s)
     return capacity > 0 ? fmax(1, fmin(worst, capacity) / fmin(capacity, 1)) : worst;
 }
 
+int64_t scenario_passes(const struct scenario *s)
+{
+    const struct training *t = &s->training;
+    return s->parallel.pipeline > 1 ? t->accumulation : t->accumulation * t->microbatches;
+}
+
 int64_t scenario_sm_arch(const struct scenario *s)
 {
     int64_t least = INT64_MAX;

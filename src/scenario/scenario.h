@@ -97,6 +97,8 @@ int64_t scenario_epoch_steps(const struct scenario *s);
 /* Updates of one job by samples x epochs or steps; 0 when the file names neither. */
 int64_t scenario_job_steps(const struct scenario *s);
 
+/* Passes of a step that accumulate gradients; a pipeline's fill is one. */
+int64_t scenario_passes(const struct scenario *s);
 int64_t scenario_sm_arch(const struct scenario *s); /* the least of its GPUs' */
 
 /* The settings under which the operator list of one GPU is made. */

@@ -215,7 +215,7 @@ static void test_enough(void)
 {
     for (int n = 1; n <= 4; n++) {
         struct logs l;
-        static const struct logs_step nothing = { 0, 0, 0 };
+        static const struct logs_step nothing = { 0, 0, 0, 0 };
         char line[128];
         logs_init(&l);
         begin(&l, "a.log");
@@ -253,7 +253,7 @@ static void test_bar(void)
             " 40%|##  | 8/20 [00:50<00:50,  3.0s/it]" },
           3 },
     };
-    static const struct logs_step nothing = { 0, 0, 0 };
+    static const struct logs_step nothing = { 0, 0, 0, 0 };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct logs l;
         logs_init(&l);
@@ -293,7 +293,7 @@ static void test_warm(void)
         struct logs_record r = record_of(0, i, i < 6 ? 9 - i : 1, LOGS_NO_RATE);
         logs_add(&l, &r, -1);
     }
-    static const struct logs_step nothing = { 0, 0, 0 };
+    static const struct logs_step nothing = { 0, 0, 0, 0 };
     struct logs_steady s = logs_steady_find(&l, &nothing);
     CU_ASSERT_EQUAL(s.parts[LOGS_WARMUP].n, 4);
     logs_release(&l);

@@ -30,8 +30,8 @@ static void feed(struct logs *l, const char *text)
 
 /* --- formats ---------------------------------------------------------------------------- */
 
-/* A step of 64 samples of 2048 tokens on 8 GPUs. */
-static const struct logs_step does = { 64, 64.0 * 2048, 8 };
+/* A step of 64 samples of 2048 tokens on 8 GPUs, in 4 passes. */
+static const struct logs_step does = { 64, 64.0 * 2048, 8, 4 };
 
 static const struct format_case {
     const char *name, *text;
@@ -154,8 +154,68 @@ static const struct format_case {
       "  4%|4         | 13/345 [00:07<05:03,  1.25s/it]\n",
       2, 1.25, 0, 0, 0 },
     { "progress lines", /* Lightning's: two decimals do not say a slow rate */
-      "Epoch 0:   3%|2   | 8/260 [17:04<8:57:59,  0.01it/s, v_num=2]\n", 1, 1024 / 8.0,
-      0, 0, 0 },
+      "Epoch 0:   3%|2   | 8/260 [17:04<8:57:59,  0.01it/s, v_num=2]\n", 1,
+      4 * 1024 / 8.0, 0, 0, 0 }, /* and count passes */
+    { "progress lines",          /* NeMo's of Lightning: steps */
+      "Epoch 0: :   3%|2   | 8/260 [00:16<8:57:59,  2.00s/it, v_num=2, "
+      "global_step=7.0]\n",
+      1, 2, 0, 0, 0 },
+    { "Megatron's iterations", /* Megatron-DeepSpeed since 2024; DeepSpeed's rate is less */
+      "[2025-11-10 09:43:36,161992][I][megatron/training_log:402:training_log]  "
+      "iteration=      40/     100 | consumed_samples=      245760 | "
+      "elapsed_time_per_iteration_ms=3415.3 | learning_rate=2e-05 | global_batch_size= "
+      "6144 | lm loss=12.3 | TFLOPs=53.66 |\n"
+      "[2025-11-10 09:43:39,573] [INFO] [timer.py:264:stop] epoch=0/micro_step=5/"
+      "global_step=5, RunningAvgSamplesPerSec=2443.9, CurrSamplesPerSec=2553.4, "
+      "MemAllocated=3.71GB, MaxMemAllocated=39.0GB\n",
+      1, 3.4153, 53.66, 39 * 0x1p30, 0 },
+    { "nanochat's steps",
+      "step 00039/54531 (0.07%) | loss: 5.968302 | lrm: 1.00 | dt: 7361.74ms | "
+      "tok/sec: "
+      "71,217 | mfu: 22.27 | epoch: 1 | total time: 3.56m | eta: 6691.2m\n",
+      1, 7.36174, 0, 0, 0 },
+    { "nanochat's steps", /* build-nanogpt */
+      "step     1 | loss: 9.514 | lr 1.7e-06 | norm: 4.1 | dt: 338.48ms | tok/sec: "
+      "1548960.02\n",
+      1, 0.33848, 0, 0, 0 },
+    { "llm.c's steps",
+      "step    2/19560 | loss 10.955 (+0.00z)| norm 15.3 (+nanz)| lr 1.7e-06 | 3400.50 "
+      "ms | 60.1% bf16 MFU | 154180 tok/s\n",
+      1, 3.4005, 0, 0, 0 },
+    { "modded-nanogpt's steps", /* validation is not in the clock */
+      "step:10/1530 train_loss:7.1 train_time:0ms step_avg:nanms\n"
+      "step:12/1530 train_loss:6.9 train_time:322ms step_avg:161.00ms\n"
+      "step:12/1530 val_loss:6.5 train_time:322ms step_avg:161.00ms\n",
+      1, 0.161, 0, 0, 0 },
+    { "litgpt's steps", /* passes are summed */
+      "Epoch 1 | iter 1 step 0 | loss train: 1.6, val: n/a | iter time: 820.00 ms\n"
+      "Epoch 1 | iter 2 step 1 | loss train: 1.6, val: n/a | iter time: 548.00 ms "
+      "(step)\n",
+      1, 1.368, 0, 0, 0 },
+    { "litgpt's steps", /* one of 4 is said */
+      "Epoch 1 | iter 400 step 100 | loss train: 1.6, val: n/a | iter time: 300.00 ms "
+      "(step) remaining time: 1 day, 2:03:04\n",
+      1, 4 * 0.3, 0, 0, 0 },
+    { "LLaMA-Factory's steps", /* whole seconds: 20 of them */
+      "{\"current_steps\": 10, \"total_steps\": 510, \"loss\": 0.66, \"lr\": 9.9e-06, "
+      "\"epoch\": 0.1, \"percentage\": 1.5, \"elapsed_time\": \"1 day, 0:25:11\", "
+      "\"remaining_time\": \"1 day, 3:09:15\"}\n"
+      "{\"current_steps\": 12, \"total_steps\": 510, \"loss\": 0.66, \"elapsed_time\": "
+      "\"1 day, 0:25:26\", \"remaining_time\": \"1:00:00\"}\n"
+      "{\"current_steps\": 14, \"total_steps\": 510, \"loss\": 0.66, \"elapsed_time\": "
+      "\"1 day, 0:25:41\", \"remaining_time\": \"1:00:00\"}\n",
+      1, 7.5, 0, 0, 0 },
+    { "LLaMA-Factory's steps", /* another node writes to the file, with fewer steps */
+      "{\"current_steps\": 10, \"total_steps\": 51, \"elapsed_time\": \"0:01:40\"}\n"
+      "{\"current_steps\": 9, \"total_steps\": 51, \"elapsed_time\": \"0:01:50\"}\n"
+      "{\"current_steps\": 20, \"total_steps\": 51, \"elapsed_time\": \"0:03:20\"}\n",
+      1, 10, 0, 0, 0 },
+    { "LLaMA-Factory's steps", /* days are left, and none has gone */
+      "{\"current_steps\": 20, \"total_steps\": 510, \"elapsed_time\": \"0:15:10\", "
+      "\"remaining_time\": \"2 days, 16:16:18\"}\n"
+      "{\"current_steps\": 60, \"total_steps\": 510, \"elapsed_time\": \"0:44:59\", "
+      "\"remaining_time\": \"1 day, 14:58:45\"}\n",
+      1, 1789 / 40.0, 0, 0, 0 },
     { "progress lines", /* hours */
       "Epoch 0:  50%|##  | 50/100 [1:02:30<1:02:30,  0.01it/s]\n", 1, 75, 0, 0, 0 },
     { "progress lines", /* a bar without its time: the rate is all there is */
@@ -246,6 +306,12 @@ static void test_batches(void)
         { "cmd = main.py --per_device_train_batch_size 2\n", 0 },
         { "  global_batch_size=524288,\n", 0 }, /* of OLMo-core: in tokens */
         { "  train_batch_size ............. auto\n", 0 },
+        { "[INFO|DP=0]: iteration: 2 / 9 | elapsed_time_per_iteration_ms: 11.5K | "
+          "global_batch_size: 64 | lm_loss: 2.3\n",
+          64 },
+        { "[INFO|DP=0]: iteration: 2 / 9 | elapsed_time_per_iteration_ms: 11.5K | "
+          "global_batch_size: 1.02K | lm_loss: 2.3\n", /* rounded */
+          0 },
     };
     for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
         struct logs l;
@@ -420,7 +486,7 @@ static void test_bars(void)
 static void test_chosen(void)
 {
     struct logs l;
-    static const struct logs_step nothing = { 0, 0, 0 };
+    static const struct logs_step nothing = { 0, 0, 0, 0 };
     logs_init(&l);
     feed(&l, "{'train_runtime': 9, 'train_steps_per_second': 0.5}\n"
              "epoch=0/micro_step=80/global_step=10, CurrSamplesPerSec=32\n"
