@@ -240,7 +240,8 @@ static int set_ranks(struct parse_context *r, const struct ncclog_run *run,
 {
     int64_t lo = 0, hi = 0;
     bool pieces = !is_whole(r->op) && r->parts > 1;
-    int64_t listed = run->n_ranks ? run->n_ranks : run->n_listed;
+    int64_t listed = run->n_ranks ? run->n_ranks : run->n_listed,
+            asked = r->hints->n_ranks_asked;
     r->n_ranks = r->hints->n_ranks;
     r->n_nodes = r->hints->n_nodes;
     if (!r->n_nodes && (!r->n_ranks || r->n_ranks == listed))
@@ -254,10 +255,13 @@ static int set_ranks(struct parse_context *r, const struct ncclog_run *run,
         r->n_ranks = r->parts;
     else if (ranks_by_factor(r, &lo, &hi) && lo == hi)
         r->n_ranks = lo;
+    else if (hi == 0 || (asked >= lo && asked <= hi))
+        r->n_ranks = asked;
     if (r->n_ranks)
         return 0;
     return fail(s, r, DIAG_MISSING,
-                "the number of ranks is not certain (give it by --ranks)");
+                asked ? "the number of ranks is not certain"
+                      : "the number of ranks is not certain (give it by --ranks)");
 }
 
 /* Handing over --------------------------------------------------------------------- */

@@ -106,6 +106,8 @@ struct samples_hints {
     const char *device;       /* see `filter` */
     int op;                   /* of nccl-tests logs that do not name it; -1: unknown */
     int64_t n_ranks, n_nodes; /* of logs that do not say; 0: unknown */
+    int64_t n_ranks_asked;    /* that the logs are held against, where rows may be of so
+                                 many and nothing says how many; 0: none */
 };
 
 void samples_init(struct samples *s, struct cfg_loader *loader,

@@ -125,7 +125,9 @@ static int give(struct cfg_loader *loader, const struct collective_logs *q,
 int collective_log(struct cfg_loader *loader, const struct collective_logs *q,
                    int64_t *slower, struct err *err)
 {
-    const struct samples_hints hints = { .op = (int)q->ask.op };
+    const struct samples_hints hints = { .op = (int)q->ask.op,
+                                         .n_ranks_asked =
+                                             coll_group_ranks(q->ask.group) };
     struct samples samples;
     struct bandwidth b;
     int rc = 0;
