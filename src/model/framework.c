@@ -164,6 +164,7 @@ static const struct cfg_field fields[] = {
     CFG_BYTES("first_bucket", T, fw.reduction.first_bucket_B, 0, 1e15),
     CFG_BYTES("bucket", T, fw.reduction.bucket_B, 0, 1e15),
     CFG_REAL("bucket_copy", T, fw.reduction.bucket_copy_B, 0, 100),
+    CFG_BOOL("scatters", T, fw.reduction.scatters),
     TIME("reduce", reduction.reduce_s),
     CFG_REAL("unit_spread", T, fw.shard.unit_spread, 0, 1),
     CFG_BOOL("shard_tensors", T, fw.shard.tensors),

@@ -73,6 +73,20 @@ static double share_of_bytes(const struct scenario *s)
     return narrow ? 0.5 : 1;
 }
 
+bool states_sum_whole(const struct scenario *s)
+{
+    return !s->training.framework->reduction.scatters &&
+           library_has(library_of(&s->parallel)->sums_whole,
+                       (int)s->parallel.shard.strategy);
+}
+
+bool states_reduce_each(const struct scenario *s)
+{
+    return s->training.framework->gradients.reduce_every_microbatch ||
+           library_has(library_of(&s->parallel)->reduces_each,
+                       (int)s->parallel.shard.strategy);
+}
+
 double states_update_B(const struct scenario *s)
 {
     const struct training *t = &s->training;

@@ -25,6 +25,13 @@ bool states_are_sharded(const struct scenario *s);
  * Megatron's distributed optimizer. */
 bool states_shard_updates(const struct scenario *s);
 
+/* Whether all of its ranks get the sums of gradients, whoever updates with them. */
+bool states_sum_whole(const struct scenario *s);
+
+/* Whether gradients are reduced in every accumulation step, not only in the last: what
+ * a rank holds is its shard of their sums. */
+bool states_reduce_each(const struct scenario *s);
+
 /* Whether ranks hold shards of parameters, and gather them before use. */
 bool states_shard_parameters(const struct scenario *s);
 

@@ -377,8 +377,10 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
         reduce_s = replicas_s(s, p, COLL_ALL_REDUCE, gradients_B, experts_B);
     } else {
         bool to_owner = library_has(library->reduces_to_owner, (int)how);
-        reduce_s = replicas_s(s, p, to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER,
-                              gradients_B, experts_B);
+        enum coll_op op = states_sum_whole(u->s) ? COLL_ALL_REDUCE
+                          : to_owner             ? COLL_REDUCE
+                                                 : COLL_REDUCE_SCATTER;
+        reduce_s = replicas_s(s, p, op, gradients_B, experts_B);
         gather_s = replicas_s(s, p, COLL_ALL_GATHER,
                               u->stage_parameters * u->states.parameter_B -
                                   u->stage_layers * u->l->narrower_B,
@@ -395,7 +397,8 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
             .overlap_param_gather) /* during the next step's first forward */
         gather_s =
             fmax(gather_s - u->stage_layers * u->forward_s, last_frac * gather_s);
-    return fmax(reduce_s - hide_s, last_frac * reduce_s) + gather_s +
+    double times = states_reduce_each(u->s) ? (double)p->accumulation : 1;
+    return times * fmax(reduce_s - hide_s, last_frac * reduce_s) + gather_s +
            u->fw->reduction.reduce_s;
 }
 

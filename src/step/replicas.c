@@ -6,8 +6,7 @@
 enum coll_op replicas_reduction(const struct stage *stage)
 {
     const struct parallelism *p = &stage->s->parallel;
-    bool whole = library_has(library_of(p)->sums_whole, (int)p->shard.strategy);
-    if (!states_are_sharded(stage->s) || whole)
+    if (!states_are_sharded(stage->s) || states_sum_whole(stage->s))
         return COLL_ALL_REDUCE;
     bool to_owner =
         library_has(library_of(p)->reduces_to_owner, (int)p->shard.strategy);

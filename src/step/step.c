@@ -217,7 +217,7 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
         b->pass.first = i == 0;
         b->pass.reduces =
             sums_gradients(b->stage) &&
-            (i == replayed - 1 || b->stage->fw->gradients.reduce_every_microbatch ||
+            (i == replayed - 1 || states_reduce_each(b->stage->s) ||
              (order && states_shard_parameters(b->stage->s)));
         if (order ? pipeline_passes(b, order, i, b->pass.reduces, err) < 0
                   : microbatch(b, i, i == replayed - 1, err) < 0)

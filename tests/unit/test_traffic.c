@@ -231,6 +231,42 @@ static void test_sharded(void)
           wants_hybrid);
 }
 
+/* DeepSpeed's ZeRO 1 and 2 sum on all ranks, and gather what each has updated: once a
+ * step, or the sums in every microbatch. */
+static void wants_zero(const struct job *j, double *nvlink_B, double *nic_B)
+{
+    double part_B = (G - 1.0) / G * (L * layer + root) * E;
+    bool each = j->s.parallel.shard.strategy == SHARDING_GRADIENTS;
+    (void)nic_B;
+    *nvlink_B = hops_B(j, false, false, 1, G, (each ? M : 1) * 2 * part_B) +
+                hops_B(j, false, true, 1, G, part_B);
+}
+
+/* Before 0.12.4 a rank got its own part of the sums alone. */
+static void wants_scattered(const struct job *j, double *nvlink_B, double *nic_B)
+{
+    double part_B = (G - 1.0) / G * (L * layer + root) * E;
+    bool each = j->s.parallel.shard.strategy == SHARDING_GRADIENTS;
+    (void)nic_B;
+    *nvlink_B = hops_B(j, false, true, 1, G, (each ? M : 1) * part_B + part_B);
+}
+
+#define SCATTERS "/training/framework=\"megatron-deepspeed\""
+
+static void test_zero(void)
+{
+    check(dense_text, "library=\"deepspeed\" sharding={\"strategy\":\"optimizer\"}",
+          wants_zero);
+    check(dense_text, "library=\"deepspeed\" sharding={\"strategy\":\"gradients\"}",
+          wants_zero);
+    check(dense_text,
+          "library=\"deepspeed\" sharding={\"strategy\":\"optimizer\"} " SCATTERS,
+          wants_scattered);
+    check(dense_text,
+          "library=\"deepspeed\" sharding={\"strategy\":\"gradients\"} " SCATTERS,
+          wants_scattered);
+}
+
 /* Tokens to their experts and back, forward and backward: a rank keeps a part in n, and
  * G - 1 stay in its node. What is no expert is summed and gathered in shards. */
 static void wants_experts(const struct job *j, double *nvlink_B, double *nic_B)
@@ -249,11 +285,12 @@ static void test_experts(void)
 {
     check(experts_text,
           "expert=32 /cluster/count=4 library=\"deepspeed\" "
-          "sharding={\"strategy\":\"optimizer\"}",
+          "sharding={\"strategy\":\"optimizer\"} " SCATTERS,
           wants_experts);
     check(experts_text,
           "expert=32 /cluster/count=4 library=\"deepspeed\" bucket_size=\"1MiB\" "
-          "sharding={\"strategy\":\"optimizer\"} overlap_param_gather=true",
+          "sharding={\"strategy\":\"optimizer\"} overlap=true "
+          "overlap_param_gather=true " SCATTERS,
           wants_experts);
 }
 
@@ -325,6 +362,7 @@ void test_traffic_register(void)
     CU_add_test(s, "messages between stages", test_pipeline);
     CU_add_test(s, "outputs to all stages", test_outputs);
     CU_add_test(s, "shards gathered and scattered", test_sharded);
+    CU_add_test(s, "sums of ZeRO 1 and 2", test_zero);
     CU_add_test(s, "tokens to their experts", test_experts);
     CU_add_test(s, "gathers of what is quantized", test_quantized_gathers);
 }

@@ -62,7 +62,7 @@ static const struct dialect_option zero_keys[] = {
     ROW_IDLE("load_from_fp32_weights"), ROW_IDLE("elastic_checkpoint"),
     ROW_IDLE("cpu_offload_use_pin_memory"), ROW_IDLE("ignore_unused_parameters"),
     ROW_IDLE("legacy_stage1"), ROW_IDLE("round_robin_gradients"),
-    ROW_IDLE("use_multi_rank_bucket_allreduce"),
+    ROW("use_multi_rank_bucket_allreduce", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_from_one),
     ROW_IDLE("memory_efficient_linear"), ROW_IDLE("override_module_apply"),
     ROW_IDLE("pipeline_loading_checkpoint"), ROW_IDLE("log_trace_cache_warnings"),
     ROW_IDLE("enable_sanity_checks"), ROW_IDLE("comment"),
