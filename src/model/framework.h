@@ -220,7 +220,7 @@ struct framework_reduction {
     /* bytes moved per gradient byte: into a bucket and out, or into the flat
      * parameter of a sharded unit */
     double bucket_copy_B;
-    bool scatters; /* what updates in shards gets its own sums alone, also under a
+    bool scatters;   /* what updates in shards gets its own sums alone, also under a
                       library that sums on all ranks */
     double reduce_s; /* once a reduction of all gradients: ranks wait for each other */
     double network_frac; /* share of the nodes' NICs that its communicators use */

@@ -215,10 +215,9 @@ static int accumulation_steps(struct builder *b, const struct pass_list *order,
     struct program *p = &b->step->program;
     for (int64_t i = 0; i < replayed; i++) {
         b->pass.first = i == 0;
-        b->pass.reduces =
-            sums_gradients(b->stage) &&
-            (i == replayed - 1 || states_reduce_each(b->stage->s) ||
-             (order && states_shard_parameters(b->stage->s)));
+        b->pass.reduces = sums_gradients(b->stage) &&
+                          (i == replayed - 1 || states_reduce_each(b->stage->s) ||
+                           (order && states_shard_parameters(b->stage->s)));
         if (order ? pipeline_passes(b, order, i, b->pass.reduces, err) < 0
                   : microbatch(b, i, i == replayed - 1, err) < 0)
             return -1;
