@@ -129,6 +129,8 @@ struct library_row {
     bool fp32_weights;    /* its optimizers always keep them */
     bool states_at_start; /* made before the first step */
     bool flat_shards;     /* a sharded optimizer's states are flat buffers */
+    double host_update; /* of the rate of a host's memory, what an update there reaches
+                             in steps; 0: what one process alone does */
     uint32_t
         saves_shards; /* bits of sharding: each rank saves its part, never one all */
     /* gradients */
