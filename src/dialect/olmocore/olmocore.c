@@ -460,6 +460,21 @@ static void move(struct launch_context *t, struct value *flat, const char *from,
     }
 }
 
+/* An object whose class a module next to the script defines has members and no class. */
+static void name_class(struct launch_context *t, struct value *flat, const char *part)
+{
+    const char *class = arena_printf(t->arena, OF "%s@", part);
+    size_t n = strlen(class) - 1;
+    int32_t first = 0;
+    while (first < flat->n && strncmp(flat->items[first].key, class, n) != 0)
+        first++;
+    if (first == flat->n || value_get(flat, class))
+        return;
+    int64_t line = flat->items[first].line;
+    value_add(t->arena, flat, class, line,
+              value_new_string(t->arena, "Config", line, 0));
+}
+
 /* All objects as one flat dictionary. */
 static const struct value *flat_of(struct launch_context *t, const struct python *p)
 {
@@ -480,9 +495,11 @@ static const struct value *flat_of(struct launch_context *t, const struct python
         add(t, flat, "data_loader", olmocore_call(p, loaders[i]));
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
         add(t, flat, "dataset", olmocore_call(p, sets[i]));
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         move(t, flat, arena_printf(t->arena, "model.%s", parts[i]),
              arena_printf(t->arena, OF "%s", parts[i]));
+        name_class(t, flat, parts[i]);
+    }
     move(t, flat, "trainer.max_grad_norm", OF "max_grad_norm");
     const struct value *common = olmocore_argument(p, "common", 1);
     for (int32_t i = 0; common && i < common->n; i++)
