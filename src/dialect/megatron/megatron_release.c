@@ -56,6 +56,13 @@ static const struct value_item *core_of(const struct launch_command *c,
                : NULL;
 }
 
+bool megatron_is_core(const struct launch_command *c)
+{
+    const struct since *since = NULL;
+    return core_of(c, &since) && !launch_option(c, old_words[0]) &&
+           !launch_option(c, "--use-legacy-models") && !megatron_uses_deepspeed(c);
+}
+
 /* An option that only shows a release is left to what else is said of it. */
 static void take_core(struct launch_context *t, const struct value_item *it,
                       const struct since *since, bool local)

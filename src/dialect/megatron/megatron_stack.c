@@ -69,9 +69,15 @@ void megatron_take_attention(struct launch_context *t, const struct launch_comma
             : NULL;
     if (!fused && !local && !auto_backend)
         fused = named;
+    bool ignored = plain && !local && megatron_is_core(c);
+    if (ignored)
+        launch_note(t->l, plain->line, DIAG_WITHOUT_EFFECT,
+                    "%s: without effect: Transformer Engine's attention, which "
+                    "Megatron-Core's layers use, does not read it",
+                    plain->key);
     if (fused)
         launch_decide(t, "/training/attention", json_string("flash"), fused, "");
-    else if (plain)
+    else if (plain && !ignored)
         launch_decide(t, "/training/attention", json_string("unfused"), plain, "");
     else if (local)
         launch_decide(t, "/training/attention", json_string("fused-softmax"), local,
