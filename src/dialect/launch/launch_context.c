@@ -7,6 +7,7 @@
 #include "config/datadir.h"
 #include "config/pointer.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -103,12 +104,36 @@ const struct value_item *launch_hyper(const struct launch_context *t, const char
     return NULL;
 }
 
+/* A batch that something else has already decided otherwise. */
+static void note_overruled(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    static const char *const batches[] = {
+        "/training/micro_batch_size", "/training/gradient_accumulation_steps", NULL
+    };
+    int64_t n, has;
+    if (t->microbatches > 1 || launch_is_heard(t, it) ||
+        !names_listed(batches, row->pointer) || !launch_whole(it->value, &n))
+        return;
+    const json_t *v = pointer_get(t->tree, row->pointer);
+    has = json_is_integer(v) ? (int64_t)json_integer_value(v) : n;
+    if (n == has)
+        return;
+    launch_hear(t, it);
+    launch_note(t->l, it->line, DIAG_ASSUMED,
+                "%s: %" PRId64 " is passed over, as %" PRId64 " was read before it "
+                "(give --set %s=%" PRId64 " where it counts)",
+                it->key, n, has, row->pointer, n);
+}
+
 void launch_take_rows(struct launch_context *t, const struct dialect_option *rows,
                       const struct value *dict)
 {
     for (const struct dialect_option *row = rows; row->name; row++) {
         const struct value_item *it =
             dict ? value_get(dict, row->name) : launch_hyper(t, row->name);
+        if (it && launch_has(t, row->pointer))
+            note_overruled(t, row, it);
         if (!it || launch_has(t, row->pointer) || launch_is_unresolved(t, row->pointer))
             continue;
         int64_t said = launch_said(t);
