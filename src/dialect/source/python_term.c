@@ -244,21 +244,53 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
     return v ? v : python_unknown(r, line, "%.60s is not known before", path);
 }
 
+/* A lambda's parameters, which are names of its own that nothing has given. */
+static void read_parameters(struct python_parser *r, int64_t line)
+{
+    while (!r->failed && !r->limit && !python_at(r, ":")) {
+        while (python_at(r, "*") || python_at(r, "**") || python_at(r, "/"))
+            python_advance(r);
+        if (r->t.kind == TOKEN_NAME) {
+            const char *name = arena_strndup(r->p->arena, r->t.s, (size_t)r->t.n);
+            python_bind(r, name, python_unknown(r, line, "%s", literal_mend));
+            python_advance(r);
+        }
+        if (python_at(r, "=")) {
+            python_advance(r);
+            python_expression(r);
+        }
+        if (python_at(r, ","))
+            python_advance(r);
+        else if (!python_at(r, ":"))
+            r->failed = true;
+    }
+}
+
 /* lambda: [1, 2], which a field's default_factory may be: not known itself, and its
- * result is its one item, uncounted. The rest of another is read over. */
+ * result is its one item, uncounted. That of a lambda with parameters is not known; its
+ * body is read for the calls in it, as a function's is that nothing calls. */
 static struct value *read_lambda(struct python_parser *r, int64_t line)
 {
-    struct value *v = python_unknown(r, line, "%s", literal_mend);
+    struct value *v = python_unknown(r, line, "it is an expression with \"lambda\"");
     struct python_place start = python_here(r);
+    int64_t names = r->p->names.n, scope = r->scope;
     python_advance(r);
-    if (!python_at(r, ":")) {
-        python_go(r, &start);
-        return v;
-    }
-    python_advance(r);
+    bool plain = python_at(r, ":");
+    r->scope = plain ? scope : names;
+    read_parameters(r, line);
+    if (!r->failed && !r->limit)
+        python_advance(r);
     struct value *result = python_expression(r);
-    v->items = ARENA_NEW(r->p->arena, struct value_item);
-    v->items[0] = (struct value_item) { NULL, line, result };
+    if (!plain)
+        python_leave_scope(r, names);
+    r->scope = scope;
+    if (r->failed) { /* the rest is read over */
+        r->failed = false;
+        python_go(r, &start);
+    } else if (plain) {
+        v->items = ARENA_NEW(r->p->arena, struct value_item);
+        v->items[0] = (struct value_item) { NULL, line, result };
+    }
     return v;
 }
 
