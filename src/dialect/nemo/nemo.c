@@ -150,6 +150,8 @@ static bool is_override(const struct value *v)
     };
     const struct value_item *train = value_get(v, "train");
     int n = 0;
+    if (nemo_names_recipe(v))
+        return true;
     for (const char *const *p = parts; *p; p++)
         n += value_get(v, *p) && value_get(v, *p)->value->kind == VALUE_DICT;
     return n > 2 && train &&

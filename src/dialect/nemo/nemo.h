@@ -146,6 +146,8 @@ const char *nemo_recipe_of(struct launch_context *t, const char *model,
 void nemo_read_override(struct launch_context *t, const struct value *root,
                         const char *name);
 bool nemo_is_container(const struct value *root);
+/* Whether recipe._target_ is a function of Megatron-Bridge's. */
+bool nemo_names_recipe(const struct value *root);
 struct value *nemo_plain_container(struct launch_context *t, const struct value *root);
 
 /* recipe_command.c: "nemo llm pretrain --factory ..." and Megatron-Bridge's scripts. */

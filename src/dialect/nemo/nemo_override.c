@@ -3,6 +3,8 @@
  * checkpoint (megatron/bridge/training/utils/omegaconf_utils.py, config_container.py). */
 #include "dialect/nemo/nemo.h"
 
+#include "base/names.h"
+
 #include <string.h>
 
 /* Changes of a recipe --------------------------------------------------------------- */
@@ -28,10 +30,62 @@ static const char *recipe_of_checkpoint(struct launch_context *t,
     return name;
 }
 
+static const char *target_of(const struct value *v)
+{
+    const struct value_item *it =
+        v->kind == VALUE_DICT ? value_get(v, "_target_") : NULL;
+    const char *text = it && it->value->kind == VALUE_STRING ? it->value->text : NULL;
+    const char *dot = text ? strrchr(text, '.') : NULL;
+    return dot ? dot + 1 : text;
+}
+
+bool nemo_names_recipe(const struct value *root)
+{
+    const struct value_item *recipe = value_get(root, "recipe"),
+                            *it = recipe && recipe->value->kind == VALUE_DICT
+                                      ? value_get(recipe->value, "_target_")
+                                      : NULL;
+    return it && it->value->kind == VALUE_STRING &&
+           strncmp(it->value->text, "megatron.bridge.recipes.", 24) == 0;
+}
+
+/* recipe._target_, the function that is called (NVIDIA-NeMo/Nemotron, recipes of nano3 and
+ * super3). Until 2026 one function tuned with adapters and without; its argument said
+ * which. */
+static const char *recipe_of_target(struct launch_context *t, const struct value *root)
+{
+    static const char both[] = "_finetune_config";
+    const struct value_item *recipe = value_get(root, "recipe"),
+                            *peft = recipe ? value_get(recipe->value, "peft") : NULL;
+    const char *name = nemo_names_recipe(root) ? target_of(recipe->value) : NULL;
+    size_t n = name ? strlen(name) : 0, m = strlen(both);
+    if (n <= m || strcmp(name + n - m, both) != 0)
+        return name;
+    return arena_printf(t->arena, "%.*s_%s_config", (int)(n - m), name,
+                        !peft || peft->value->kind != VALUE_NONE ? "peft" : "sft");
+}
+
+/* What else the function is given; packed_sequence and its kind change lengths alone. */
+static void note_arguments(struct launch_context *t, const struct value *root)
+{
+    static const char *const read[] = { "_target_", "peft", "packed_sequence", NULL };
+    const struct value_item *recipe = value_get(root, "recipe");
+    for (int32_t i = 0; nemo_names_recipe(root) && i < recipe->value->n; i++) {
+        const struct value_item *it = &recipe->value->items[i];
+        bool data = strstr(it->key, "path") || strstr(it->key, "dir");
+        if (!names_listed(read, it->key) && !data)
+            launch_note(t->l, it->line, DIAG_NOT_SIMULATED,
+                        "recipe.%.60s: it is an argument of the recipe's function, "
+                        "which is not read",
+                        it->key);
+    }
+}
+
 void nemo_read_override(struct launch_context *t, const struct value *root,
                         const char *name)
 {
-    const char *recipe = name ? name : recipe_of_checkpoint(t, root);
+    const char *recipe = name ? name : recipe_of_target(t, root);
+    recipe = recipe ? recipe : recipe_of_checkpoint(t, root);
     struct value *facts = NULL;
     t->l->named = NULL;
     if (!recipe) {
@@ -46,19 +100,11 @@ void nemo_read_override(struct launch_context *t, const struct value *root,
     if (!facts)
         return;
     nemo_overlay(t->arena, facts, launch_flatten(t->arena, root));
+    note_arguments(t, root);
     core_read(t, facts, "changes of a recipe of Megatron-Bridge");
 }
 
 /* Saved configurations -------------------------------------------------------------- */
-
-static const char *target_of(const struct value *v)
-{
-    const struct value_item *it =
-        v->kind == VALUE_DICT ? value_get(v, "_target_") : NULL;
-    const char *text = it && it->value->kind == VALUE_STRING ? it->value->text : NULL;
-    const char *dot = text ? strrchr(text, '.') : NULL;
-    return dot ? dot + 1 : text;
-}
 
 static bool is_on(const struct value *v, const char *key)
 {
