@@ -85,6 +85,13 @@ struct launch_pictures {
     int64_t line;
 };
 
+/* Data-parallel ranks that a file has in so many words; 0: as many as there are GPUs. */
+struct launch_replicas {
+    int64_t n, line;
+    const char *what; /* "parallelism.dp" */
+    bool settled;
+};
+
 struct launch {
     struct cfg_loader *loader;
     const char *file;
@@ -96,6 +103,7 @@ struct launch {
     /* copies of a model that is sharded: so many on all GPUs, or one an instance (-1);
      * 0: the degree of sharding is known, or not of this */
     int64_t shard_copies;
+    struct launch_replicas replicas;
     /* arguments that freeze a vision tower and its projector in a full training, given
      * or by default; NULL: none */
     const char *tower, *projector, *language;

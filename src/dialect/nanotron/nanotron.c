@@ -123,6 +123,10 @@ static void take_batch(struct launch_context *t, const struct value *c)
         !__builtin_mul_overflow(micro, steps, &n) &&
         !__builtin_mul_overflow(n, copies, &n))
         launch_set(t, global, json_integer((json_int_t)n), dp);
+    if (copies && dp)
+        t->l->replicas = (struct launch_replicas) {
+            .n = copies, .line = dp->line, .what = dp->key
+        };
 }
 
 /* Ranks of experts are next to the replicas, on the same data. */
@@ -382,94 +386,4 @@ void nanotron_read(struct launch_context *t, const struct dialect_input *in)
     }
     if (root)
         read_configuration(t, root);
-}
-
-static int64_t integer_at(struct cfg root, const char *pointer, int64_t otherwise)
-{
-    json_t *v = pointer_get(root.json, pointer);
-    return json_is_integer(v) ? (int64_t)json_integer_value(v) : otherwise;
-}
-
-/* The file's degrees take so many ranks, and no others. */
-static void refuse_count(struct launch *l, struct cfg root, int64_t line, int64_t ranks,
-                         int64_t gpus)
-{
-    int64_t count = integer_at(root, "/cluster/count", 1);
-    const char *mend =
-        ranks % gpus == 0
-            ? arena_printf(&l->loader->arena, "give --set /cluster/count=%" PRId64,
-                           ranks / gpus)
-            : arena_printf(&l->loader->arena,
-                           "give --set /cluster/count=1 and --set "
-                           "/cluster/gpus_per_instance=%" PRId64,
-                           ranks);
-    diags_add(
-        &l->loader->diags, launch_diag(l, DIAG_OUT_OF_RANGE, line, 0),
-        "parallelism.dp: the degrees (dp %" PRId64 ", tp %" PRId64 ", pp %" PRId64
-        ", cp %" PRId64 ") take %" PRId64 " GPUs, and %" PRId64 " instances of %" PRId64
-        " are %" PRId64 " (%s, or change dp in the file)",
-        ranks /
-            (integer_at(root, WIDE "tensor", 1) * integer_at(root, WIDE "pipeline", 1) *
-             integer_at(root, WIDE "context", 1)),
-        integer_at(root, WIDE "tensor", 1), integer_at(root, WIDE "pipeline", 1),
-        integer_at(root, WIDE "context", 1), ranks, count, gpus, count * gpus, mend);
-}
-
-/* A count that is given: the ranks are as many of each instance's GPUs, or refused. */
-static void keep_count(struct launch *l, struct cfg root, int64_t line, int64_t ranks,
-                       int64_t gpus)
-{
-    int64_t count = integer_at(root, "/cluster/count", 1);
-    bool given = pointer_get(root.json, "/cluster/gpus_per_instance") != NULL;
-    struct err err = { 0 };
-    if (count < 1 || ranks == gpus * count)
-        return;
-    if (given || ranks % count || ranks / count > gpus) {
-        refuse_count(l, root, line, ranks, gpus);
-        return;
-    }
-    pointer_set(root.json, "/cluster/gpus_per_instance",
-                json_integer((json_int_t)(ranks / count)), &err);
-    launch_note(l, line, DIAG_ASSUMED,
-                "the degrees take %" PRId64 " GPUs: %" PRId64 " of each instance",
-                ranks, ranks / count);
-}
-
-/* dp x tp x pp x cp ranks, over instances of so many GPUs. */
-void nanotron_settle(struct launch *l, struct cfg root)
-{
-    const struct launch_resolved *dp = NULL;
-    for (int64_t i = 0; i < l->resolved.n; i++)
-        if (strcmp(l->resolved.v[i].from, "parallelism.dp") == 0)
-            dp = &l->resolved.v[i];
-    if (!dp || pointer_get(root.json, "/cluster/groups"))
-        return;
-    int64_t gpus = trainer_gpus_of(json_object_get(root.json, "cluster")),
-            micro = integer_at(root, "/training/micro_batch_size", 0) *
-                    integer_at(root, "/training/microbatches", 1) *
-                    integer_at(root, "/training/gradient_accumulation_steps", 1),
-            batch = integer_at(root, "/training/global_batch_size", 0);
-    double ranks = micro > 0 ? (double)(batch / micro) : 0;
-    static const char *const degrees[] = { WIDE "tensor", WIDE "pipeline",
-                                           WIDE "context" };
-    for (size_t i = 0; i < 3; i++)
-        ranks *= (double)integer_at(root, degrees[i], 1);
-    struct err err = { 0 };
-    if (gpus < 1 || ranks < 1 || ranks > 1e7)
-        return;
-    int64_t n = (int64_t)ranks;
-    if (launch_is_set(root, "/cluster/count")) {
-        keep_count(l, root, dp->line, n, gpus);
-        return;
-    }
-    if (n < gpus)
-        pointer_set(root.json, "/cluster/gpus_per_instance",
-                    json_integer((json_int_t)n), &err);
-    if (n >= gpus && n % gpus)
-        return;
-    pointer_set(root.json, "/cluster/count",
-                json_integer((json_int_t)(n < gpus ? 1 : n / gpus)), &err);
-    launch_note(l, dp->line, DIAG_ASSUMED,
-                "the degrees take %" PRId64 " GPUs: %" PRId64 " instances", n,
-                n < gpus ? 1 : n / gpus);
 }

@@ -12,8 +12,6 @@
 
 bool nanotron_recognises(const struct dialect_input *in);
 void nanotron_read(struct launch_context *t, const struct dialect_input *in);
-/* The instances that the degrees take, where --set says of which kind. */
-void nanotron_settle(struct launch *l, struct cfg root);
 extern const struct dialect_table nanotron_tables[];
 
 /* The model of "model.model_config". */

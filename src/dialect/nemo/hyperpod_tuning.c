@@ -11,9 +11,6 @@
 #define FSDP ARGS "strategy.fsdp_config."
 
 /* clang-format off */
-static const struct dialect_word attentions[] = {
-    { "sdpa", "sdpa" }, { "flash_attention_2", "flash_attention_2" }, { "flash_attention_3", "flash_attention_3" }, { "eager", "eager" }, { NULL, NULL },
-};
 static const struct dialect_word strategies[] = {
     { "FULL_SHARD", "full" }, { "HYBRID_SHARD", "full" }, { "SHARD_GRAD_OP", "gradients" }, { "NO_SHARD", "none" }, { NULL, NULL },
 };
@@ -21,7 +18,7 @@ static const struct dialect_option rows[] = {
     ROW("trainer.num_nodes", "/cluster/count", .kind = DIALECT_SIZE),
     ROW("trainer.devices", "/cluster/gpus_per_instance", .kind = DIALECT_POSITIVE),
     ROW(MODEL "model_name_or_path", "/model", .take = trainer_take_model),
-    ROW(MODEL "attn_implementation", "/training/attention", .kind = DIALECT_WORD, .words = attentions, .wanted = "attention that is simulated"),
+    ROW(MODEL "attn_implementation", "/training/attention", .take = trainer_take_attention),
     ROW(ARGS "max_len", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW(ARGS "micro_train_batch_size", "/training/micro_batch_size", .kind = DIALECT_SIZE),
     ROW(ARGS "train_batch_size", "/training/global_batch_size", .kind = DIALECT_SIZE),

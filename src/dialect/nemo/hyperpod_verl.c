@@ -19,9 +19,6 @@ static bool without_padding(const struct value *v)
 }
 
 /* clang-format off */
-static const struct dialect_word attentions[] = {
-    { "sdpa", "sdpa" }, { "flash_attention_2", "flash_attention_2" }, { "flash_attention_3", "flash_attention_3" }, { "eager", "eager" }, { NULL, NULL },
-};
 static const struct dialect_word optimizers[] = { { "AdamW", "adam" }, { "Adam", "adam" }, { "adam", "adam" }, { NULL, NULL } };
 static const struct dialect_option rows[] = {
     ROW("trainer.num_nodes", "/cluster/count", .kind = DIALECT_SIZE),
@@ -29,7 +26,7 @@ static const struct dialect_option rows[] = {
     ROW("training_config.trainer.nnodes", "/cluster/count", .kind = DIALECT_SIZE),
     ROW("training_config.trainer.n_gpus_per_node", "/cluster/gpus_per_instance", .kind = DIALECT_POSITIVE),
     ROW(MODEL "path", "/model", .take = trainer_take_model),
-    ROW(MODEL "override_config.attn_implementation", "/training/attention", .kind = DIALECT_WORD, .words = attentions, .wanted = "attention that is simulated"),
+    ROW(MODEL "override_config.attn_implementation", "/training/attention", .take = trainer_take_attention),
     ROW(MODEL "enable_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW(MODEL "enable_activation_offload", WIDE "offload_activations", .kind = DIALECT_SWITCH),
     ROW(DATA "max_length", "/training/sequence_length", .kind = DIALECT_SIZE),

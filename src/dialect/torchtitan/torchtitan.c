@@ -147,8 +147,9 @@ static void take_model(struct launch_context *t, const struct value *c)
     launch_hear(t, flavor);
     if (cfg_is_object(known)) {
         launch_set(t, "/model", json_deep_copy(known.json), &from);
-    } else if (known.json && cfg_string(known, &id) == 0) {
-        v.text = id;
+    } else if ((known.json && cfg_string(known, &id) == 0) ||
+               (id = launch_word(c, "model.flavor", ""), strchr(id, '/'))) {
+        v.text = id; /* experiments of 2025 name flavors by ids of the Hub */
         trainer_take_model(t, &row, &from);
     } else {
         launch_add_unresolved(t, "/model", line,
@@ -267,6 +268,10 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     if (!of_shard)
         shard = degree(t, c, "data_parallel_degree", -1, &of_shard);
     bool sharded = shard != 1 || context > 1;
+    if (shard > 0 && shard < INT32_MAX && copies > 0 && copies < INT32_MAX && of_shard)
+        t->l->replicas = (struct launch_replicas) { .n = shard * copies,
+                                                    .line = of_shard->line,
+                                                    .what = of_shard->key };
     launch_settle_item(t, WIDE "library", json_string(sharded ? "fsdp" : "ddp"),
                        of_shard, "torchtitan's FSDP");
     if (!sharded)

@@ -60,8 +60,8 @@ static void take_bucket(struct launch_context *t, const struct dialect_option *r
 }
 
 /* from_pretrained's attn_implementation. */
-static void take_attention(struct launch_context *t, const struct dialect_option *row,
-                           const struct value_item *it)
+void trainer_take_attention(struct launch_context *t, const struct dialect_option *row,
+                            const struct value_item *it)
 {
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     int word;
@@ -334,7 +334,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("enable_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("optim", "/training/optimizer", .kind = DIALECT_WORD, .words = trainer_optimizer_words, .wanted = "optimizer that is simulated", .written = true),
     ROW("optimizer", "/training/optimizer", .kind = DIALECT_WORD, .words = trainer_optimizer_words, .wanted = "optimizer that is simulated"),
-    ROW("attn_implementation", "/training/attention", .take = take_attention, .kind = DIALECT_WORD, .words = attentions, .written = true),
+    ROW("attn_implementation", "/training/attention", .take = trainer_take_attention, .kind = DIALECT_WORD, .words = attentions, .written = true),
     ROW("use_flash_attention_2", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),
     ROW("use_flash_attention", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),
     ROW("use_flash_attn", "/training/attention", .kind = DIALECT_SWITCH, .value = "flash_attention_2"),

@@ -51,6 +51,8 @@ void trainer_ask_model(struct launch_context *t, const char *pointer,
                        const struct value_item *it);
 
 /* Fields by names: of models, of scripts, of data sets. */
+void trainer_take_attention(struct launch_context *t, const struct dialect_option *row,
+                            const struct value_item *it); /* attn_implementation */
 void trainer_take_model(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it);
 void trainer_take_task(struct launch_context *t, const struct dialect_option *row,
@@ -66,6 +68,9 @@ void trainer_take_fsdp_config(struct launch_context *t,
 
 /* The GPUs of an instance that the scenario's cluster names; 0: not known. */
 int64_t trainer_gpus_of(const json_t *cluster);
+/* The instances that the degrees take where a file has its data-parallel ranks, if --set
+ * says of which kind. */
+void trainer_settle_replicas(struct launch *l, struct cfg root);
 
 /* hybrid_shard over an instance that --set gives. */
 void trainer_settle_hybrid(struct launch *l, struct cfg root);
