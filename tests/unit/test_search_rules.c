@@ -1,0 +1,521 @@
+/* The rules of the space of plans against what they are said to be, over all values of
+ * small spaces; scores against simulations; what a search keeps and learns. */
+#include "plan_bench.h"
+#include "search/plan_front.h"
+#include "search/plan_run.h"
+#include "search/score.h"
+
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void test_search_rules_register(void);
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* --- rules ------------------------------------------------------------------------ */
+
+/* The values of a point's digits, whether or not a rule allows them. */
+static int64_t value(const struct space *s, const struct space_point *p,
+                     enum space_field f)
+{
+    return s->values[f][p->at[f]];
+}
+
+static bool divides(int64_t a, int64_t b)
+{
+    return b % a == 0;
+}
+
+/* gpt2 has 12 layers and 12 heads, 768 and 3072 columns. */
+static bool allowed_by_megatron(const struct space *s, const struct space_point *p)
+{
+    int64_t t = value(s, p, SPACE_TENSOR), n = value(s, p, SPACE_PIPELINE),
+            v = value(s, p, SPACE_VIRTUAL), micro = value(s, p, SPACE_MICRO), world = 8;
+    if (!divides(t, 12) || !divides(t * n, world) || n > 12)
+        return false;
+    int64_t data = world / (t * n);
+    if (!divides(micro * data, s->global_batch))
+        return false;
+    int64_t m = s->global_batch / (micro * data);
+    if (n == 1) {
+        if (p->at[SPACE_SCHEDULE] != 0 || v != 1)
+            return false;
+    } else if (value(s, p, SPACE_SCHEDULE) == SCHEDULE_1F1B) {
+        if (v != 1)
+            return false;
+    } else if (value(s, p, SPACE_SCHEDULE) == SCHEDULE_INTERLEAVED) {
+        if (v < 2 || !divides(n * v, 12) || !divides(n, m))
+            return false;
+    } else {
+        return false; /* Megatron-LM has no other */
+    }
+    if (value(s, p, SPACE_SEQUENCE) && (t == 1 || !divides(t, s->sequence)))
+        return false;
+    bool sharded = value(s, p, SPACE_SHARDING) == SHARDING_OPTIMIZER;
+    return data > 1 || !sharded;
+}
+
+/* Of ranks that share one copy of the states, or parts of them. */
+static bool allowed_by_deepspeed(const struct space *s, const struct space_point *p)
+{
+    int64_t micro = value(s, p, SPACE_MICRO), world = 8;
+    int64_t how = value(s, p, SPACE_SHARDING), off = value(s, p, SPACE_OFFLOAD);
+    if (!divides(micro * world, s->global_batch))
+        return false;
+    if (off == OFFLOAD_PARAMETERS)
+        return how == SHARDING_FULL;
+    return off == OFFLOAD_NONE || how != SHARDING_NONE;
+}
+
+/* Eager FSDP shards all, or gradients with the optimizer; all also over part of the
+ * ranks. */
+static bool allowed_by_fsdp(const struct space *s, const struct space_point *p)
+{
+    int64_t micro = value(s, p, SPACE_MICRO), d = value(s, p, SPACE_DEGREE);
+    int64_t how = value(s, p, SPACE_SHARDING);
+    if (!divides(micro * 8, s->global_batch) || how == SHARDING_NONE ||
+        how == SHARDING_OPTIMIZER)
+        return false;
+    return d == 0 || (how == SHARDING_FULL && d > 1 && d < 8 && divides(d, 8));
+}
+
+/* Next number of mixed radix; false after the last. */
+static bool count_up(const struct space *s, struct space_point *p)
+{
+    for (int f = SPACE_N - 1; f >= 0; f--) {
+        if (++p->at[f] < s->n[f])
+            return true;
+        p->at[f] = 0;
+    }
+    return false;
+}
+
+#define FIELD(f) (1 << SPACE_##f)
+
+/* The number of a point among those that differ in the fields. */
+static int64_t number_of(const struct space *s, const struct space_point *p, int fields)
+{
+    int64_t n = 0;
+    for (int f = 0; f < SPACE_N; f++)
+        if (fields >> f & 1)
+            n = n * s->n[f] + p->at[f];
+    return n;
+}
+
+/* A combination of those fields is allowed where it is with some order of ranks, some
+ * bucket and so on. */
+static const struct rules_case {
+    struct raw_job words;
+    bool (*allowed)(const struct space *s, const struct space_point *p);
+    int fields, least; /* combinations that are allowed, and that are not */
+} rules_cases[] = {
+    { { "gpt2",
+        "p3.16xlarge",
+        "1",
+        24,
+        128,
+        1 << 4,
+        { "tensor=1,2,3,4,5,8", "pipeline=1,2,3,4,16", "virtual_stages=1,2,3,4",
+          "micro_batch_size=1,2,3,5,12", "sharding=none,optimizer" } },
+      allowed_by_megatron,
+      FIELD(TENSOR) | FIELD(PIPELINE) | FIELD(VIRTUAL) | FIELD(MICRO) |
+          FIELD(SHARDING) | FIELD(SCHEDULE) | FIELD(SEQUENCE),
+      100 },
+    { { "gpt2",
+        "p3.16xlarge",
+        "1",
+        24,
+        130,
+        1 << 4,
+        { "tensor=1,2,4", "pipeline=1,2", "micro_batch_size=1", "sharding=none" } },
+      allowed_by_megatron,
+      FIELD(TENSOR) | FIELD(PIPELINE) | FIELD(SEQUENCE) | FIELD(MICRO) |
+          FIELD(SHARDING) | FIELD(SCHEDULE) | FIELD(VIRTUAL),
+      4 },
+    { { "gpt2",
+        "p3.16xlarge",
+        "1",
+        24,
+        128,
+        1 << 3,
+        { "tensor=1", "pipeline=1", "micro_batch_size=1,2,3" } },
+      allowed_by_deepspeed,
+      FIELD(MICRO) | FIELD(SHARDING) | FIELD(OFFLOAD),
+      4 },
+    { { "gpt2",
+        "p3.16xlarge",
+        "1",
+        24,
+        128,
+        1 << 2,
+        { "tensor=1", "pipeline=1", "micro_batch_size=1,2,3",
+          "sharding_degree=2,3,4,8,16" } },
+      allowed_by_fsdp,
+      FIELD(MICRO) | FIELD(SHARDING) | FIELD(DEGREE),
+      4 },
+};
+
+static void check_rules(const struct rules_case *c, const struct space *s)
+{
+    int64_t n = 1;
+    int allowed = 0, refused = 0;
+    for (int f = 0; f < SPACE_N; f++)
+        n *= c->fields >> f & 1 ? s->n[f] : 1;
+    bool *is = calloc((size_t)n, sizeof(*is)), *should = calloc((size_t)n, sizeof(*is));
+    struct space_point p = { 0 };
+    do {
+        struct space_point q = p;
+        int64_t at = number_of(s, &p, c->fields);
+        is[at] |= space_fill(s, &q);
+        should[at] = c->allowed(s, &p);
+    } while (count_up(s, &p));
+    for (int64_t i = 0; i < n; i++) {
+        CU_ASSERT_EQUAL(is[i], should[i]);
+        allowed += should[i];
+        refused += !should[i];
+    }
+    CU_ASSERT(allowed >= c->least && refused >= c->least);
+    free(is);
+    free(should);
+}
+
+static void test_rules(void)
+{
+    for (size_t i = 0; i < COUNT(rules_cases); i++) {
+        struct planned x;
+        open_job(&x, &rules_cases[i].words);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        check_rules(&rules_cases[i], &x.job.space);
+        close_job(&x);
+    }
+}
+
+/* --- scores ----------------------------------------------------------------------- */
+
+/* How far scores are from simulations: the least and the largest of simulated over score. */
+struct ratio {
+    double least, most, log_sum;
+};
+struct ratios {
+    struct ratio time, memory;
+    int64_t n;
+};
+
+static void take_ratio(struct ratio *r, double ratio)
+{
+    r->least = fmin(r->least, ratio);
+    r->most = fmax(r->most, ratio);
+    r->log_sum += log(ratio);
+}
+
+/* Of about `most` points of the job, one in so many. */
+static struct ratios compare_scores(struct planned *x, int64_t most)
+{
+    struct ratios all = { { INFINITY, 0, 0 }, { INFINITY, 0, 0 }, 0 };
+    struct scorer *scorer = scorer_new(&x->job);
+    const struct space *s = &x->job.space;
+    int64_t total = 0, at = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t k = 0; k < space_slices(s); k++) {
+            struct space_iter it;
+            space_iter_init(&it, s, k);
+            while (space_next(&it)) {
+                struct score score;
+                struct plan_result r;
+                total += pass == 0;
+                if (pass == 0 || at++ % (total / most + 1) ||
+                    !scorer_point(scorer, &it.p, &score))
+                    continue;
+                plan_point_simulate(&x->job, &it.p, NULL, 1, &r);
+                if (!r.known)
+                    continue;
+                take_ratio(&all.time, r.step_time_s / score.time_s);
+                take_ratio(&all.memory, (double)r.peak_B / score.memory_B);
+                all.n++;
+            }
+        }
+    scorer_free(scorer);
+    return all;
+}
+
+static void check_ratio(const struct ratio *r, int64_t n, const double expected[3])
+{
+    const double close = 0.02;
+    CU_ASSERT_DOUBLE_EQUAL(r->least, expected[0], close * expected[0]);
+    CU_ASSERT_DOUBLE_EQUAL(r->most, expected[1], close * expected[1]);
+    CU_ASSERT_DOUBLE_EQUAL(exp(r->log_sum / (double)n), expected[2],
+                           close * expected[2]);
+}
+
+/* Least, largest and mean ratios are as they were when scores were last looked at: what
+ * changes scores alone, or simulations alone, shows here. */
+static void test_scores(void)
+{
+    static const struct {
+        struct raw_job words;
+        double time[3], memory[3];
+    } cases[] = {
+        { { "bert-large-uncased", "p3.16xlarge", "1..4", 64, 128, 1 << 0, { NULL } },
+          { 0.990, 1.208, 1.091 },
+          { 1.162, 1.191, 1.182 } },
+        { { "gpt2-xl", "p4d.24xlarge", "2", 64, 1024, 1 << 2, { NULL } },
+          { 0.928, 2.165, 1.133 },
+          { 0.790, 2.337, 1.190 } },
+        { { "gpt2-xl", "p4d.24xlarge", "2", 64, 1024, 1 << 3, { "pipeline=1" } },
+          { 0.921, 1.336, 1.081 },
+          { 1.012, 1.398, 1.095 } },
+        { { "llama2-7b",
+            "p4d.24xlarge",
+            "4",
+            64,
+            2048,
+            1 << 4,
+            { "tensor=1,2,4,8", "pipeline=1,2,4", "virtual_stages=1,2" } },
+          { 0.835, 1.032, 0.977 },
+          { 0.899, 1.155, 1.056 } },
+        { { "mixtral-8x7b",
+            "p5.48xlarge",
+            "4",
+            64,
+            4096,
+            1 << 4,
+            { "tensor=1,4", "pipeline=2,4", "sharding=optimizer" } },
+          { 0.816, 1.035, 0.966 },
+          { 0.949, 1.102, 1.032 } },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct planned x;
+        open_job(&x, &cases[i].words);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        struct ratios r = compare_scores(&x, 40);
+        CU_ASSERT(r.n >= 30);
+        check_ratio(&r.time, r.n, cases[i].time);
+        check_ratio(&r.memory, r.n, cases[i].memory);
+        close_job(&x);
+    }
+}
+
+/* --- what a search learns --------------------------------------------------------- */
+
+/* The first points of a job, as if they had been simulated to `ratio` times their score
+ * and `memory` times their score's memory. */
+static void make_run(struct plan_run *run, struct planned *x,
+                     const struct plan_options *o, const double (*ratios)[2], int n)
+{
+    struct space_iter it;
+    *run = (struct plan_run) { .job = &x->job, .o = o };
+    space_iter_init(&it, &x->job.space, 0);
+    for (int i = 0; i < n && space_next(&it); i++) {
+        struct candidate c = { .time_s = 2, .memory_B = 4e9 };
+        memcpy(c.at, it.p.at, sizeof(c.at));
+        CU_ASSERT(plan_run_choose(run, &c));
+        CU_ASSERT_FALSE(plan_run_choose(run, &c)); /* it is there */
+        struct plan_result *r = &run->all.v[i].result;
+        r->known = ratios[i][0] > 0;
+        r->step_time_s = ratios[i][0] * c.time_s;
+        r->peak_B = (int64_t)(ratios[i][1] * c.memory_B);
+    }
+    CU_ASSERT_EQUAL(run->all.n, n);
+}
+
+static const struct raw_job one_kind = { "gpt2",
+                                         "p3.8xlarge",
+                                         "1",
+                                         64,
+                                         128,
+                                         1 << 0,
+                                         { "tensor=1", "micro_batch_size=1,2,4,8,16",
+                                           "activation_checkpointing=none",
+                                           "sharding=none" } };
+
+/* Medians of what was simulated over its score, and how far the others are from it. */
+static void test_learns(void)
+{
+    static const double ratios[][2] = {
+        { 1.0, 1.2 }, { 1.5, 1.0 }, { 0, 9 }, { 1.2, 1.1 }, { 1.1, 1.5 }, { 1.3, 1.3 },
+    };
+    struct planned x;
+    struct plan_run run;
+    const struct plan_options o = { .simulate_most = 5 };
+    open_job(&x, &one_kind);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    make_run(&run, &x, &o, ratios, COUNT(ratios));
+    CU_ASSERT_EQUAL(plan_run_score_error(&run, 100), 0); /* nothing is learnt */
+    plan_run_learn(&run);
+    const struct space_point *p = &run.all.v[0].point;
+    double time_s, memory_B;
+    const struct candidate c = { .time_s = 10, .memory_B = 100 };
+    plan_run_correct(&run, p, &c, &time_s, &memory_B);
+    CU_ASSERT_DOUBLE_EQUAL(time_s, 12, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(memory_B, 120, 1e-6);
+    plan_run_correct(NULL, p, &c, &time_s, &memory_B);
+    CU_ASSERT_EQUAL(time_s, 10);
+    CU_ASSERT_EQUAL(memory_B, 100);
+    /* the largest but for one in ten: 1.5 of a median of 1.2 */
+    CU_ASSERT_DOUBLE_EQUAL(plan_run_score_error(&run, 100), 1.5 / 1.2 - 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(plan_run_score_error(&run, 2.7), 1 - 1 / 1.2, 1e-9);
+    CU_ASSERT_EQUAL(plan_run_score_error(&run, 1), 0);
+    CU_ASSERT_DOUBLE_EQUAL(run.memory_band, 2 * (1.5 / 1.2 - 1), 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(run.time_band, 0.03, 1e-12); /* no plan is the best */
+    struct plan_run_odds odds = plan_run_odds(&run, 1);
+    CU_ASSERT_EQUAL(odds.n, 5);
+    CU_ASSERT_DOUBLE_EQUAL(odds.chance, 4 / 6.0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(odds.largest_error, 0.25, 1e-9);
+    VEC_RELEASE(&run.all);
+    close_job(&x);
+}
+
+/* --- what a search lists ---------------------------------------------------------- */
+
+static void test_front(void)
+{
+    static const struct {
+        double time_s;
+        int64_t peak_B;
+        bool on_front;
+    } cases[] = {
+        { 5, 10, true },  { 1, 90, true },  { 2, 95, false }, { 3, 50, true },
+        { 4, 50, false }, { 3, 60, false }, { 6, 9, true },
+    };
+    struct planned x;
+    struct plan_entry entries[COUNT(cases)] = { 0 };
+    int32_t front[COUNT(cases)];
+    open_job(&x, &one_kind);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        entries[i].result.step_time_s = cases[i].time_s;
+        entries[i].result.peak_B = cases[i].peak_B;
+        entries[i].usd_per_hour = 3600 * 64;
+    }
+    const struct plan_outcome out = { .n_entries = COUNT(cases), .entries = entries };
+    int32_t n = plan_front(front, &x.job, &out, PLAN_AXIS_MEMORY), expected = 0;
+    for (int32_t i = 0; i < n; i++) {
+        CU_ASSERT(cases[front[i]].on_front);
+        CU_ASSERT(i == 0 || cases[front[i]].time_s > cases[front[i - 1]].time_s);
+    }
+    for (size_t i = 0; i < COUNT(cases); i++)
+        expected += cases[i].on_front;
+    CU_ASSERT_EQUAL(n, expected);
+    CU_ASSERT_DOUBLE_EQUAL(plan_axis_value(&x.job, &entries[0], PLAN_AXIS_COST), 5e6,
+                           1e-3);
+    close_job(&x);
+}
+
+/* Nothing is simulated twice; what is listed is of one standing, in order, and all of
+ * that standing that was simulated. */
+static void test_listed(void)
+{
+    static const struct raw_job jobs[] = {
+        { "gpt2-xl", "p3.16xlarge", "1", 32, 512, 1 << 2 | 1 << 4, { NULL } },
+        { "bert-large-uncased", "g4dn.12xlarge", "1", 64, 512, 0, { NULL } },
+    };
+    for (size_t i = 0; i < COUNT(jobs); i++) {
+        struct planned x;
+        struct plan_outcome out;
+        struct err err = { 0 };
+        const struct plan_options o = { .simulate_most = 30 };
+        int64_t of_standing = 0;
+        open_job(&x, &jobs[i]);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        CU_ASSERT_EQUAL_FATAL(plan_search(&out, &x.loader.arena, &x.job, &o, &err), 0);
+        CU_ASSERT_FATAL(out.n_entries > 3);
+        CU_ASSERT_EQUAL(out.n_tried, out.simulated);
+        for (int32_t k = 0; k < out.n_tried; k++) {
+            of_standing += out.tried[k].standing == out.entries[0].standing;
+            CU_ASSERT(k == 0 ||
+                      space_compare(&out.tried[k - 1].point, &out.tried[k].point) < 0);
+            CU_ASSERT_PTR_EQUAL(plan_tried(&out, &out.tried[k].point), &out.tried[k]);
+        }
+        CU_ASSERT_EQUAL(of_standing, out.n_entries);
+        for (int32_t k = 1; k < out.n_entries; k++) {
+            CU_ASSERT_EQUAL(out.entries[k].standing, out.entries[0].standing);
+            CU_ASSERT(out.entries[k].key >= out.entries[k - 1].key);
+        }
+        close_job(&x);
+    }
+}
+
+/* --- jobs ------------------------------------------------------------------------- */
+
+/* Micro-batches that are tried: powers of two, and one and a half times those where they
+ * divide the batch. */
+static void test_micro(void)
+{
+    static const int64_t expected[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128 };
+    static const struct raw_job words = { "gpt2", "p3.8xlarge", "1", 24, 128,
+                                          0,      { NULL } };
+    struct planned x;
+    open_job(&x, &words);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    CU_ASSERT_EQUAL_FATAL(x.job.space.n[SPACE_MICRO], (int32_t)COUNT(expected));
+    for (size_t i = 0; i < COUNT(expected); i++)
+        CU_ASSERT_EQUAL(x.job.space.values[SPACE_MICRO][i], expected[i]);
+    close_job(&x);
+}
+
+static void test_own_prices(void)
+{
+    static const struct {
+        const char *price;
+        bool well;
+    } cases[] = {
+        { "p4d.24xlarge=0", true },
+        { "p4d.24xlarge=-1", false },
+        { "p4d.24xlarge=1e9", false },
+        { "p4d.24xlarge=2e9USD/h", false },
+        { "p4d.24xlarge=-3USD/h", false },
+        { "p4d.24xlarge=3EUR", false },
+        { "p4d.24xlarge", false },
+        { "p5.48xlarge=3", false },
+        { "p4d.24xlarge=999999999", true },
+        { "ml.p4d.24xlarge=7USD/h", true },
+        { "p4d.24xlarge=7USD/h extra", false },
+        { "p4d.24xlarge=", false },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *prices[] = { cases[i].price };
+        const struct plan_request r = { .model = "gpt2",
+                                        .instances = "p4d.24xlarge",
+                                        .global_batch = 64,
+                                        .sequence = 128,
+                                        .prices = { 1, prices } };
+        struct planned x;
+        cfg_loader_init(&x.loader);
+        CU_ASSERT_EQUAL(plan_job_init(&x.job, &x.loader, &r), cases[i].well ? 0 : -1);
+        CU_ASSERT_EQUAL(x.loader.diags.n_errors, !cases[i].well);
+        close_job(&x);
+    }
+}
+
+/* What plans choose themselves is not said to be assumed. */
+static void test_assumed(void)
+{
+    static const struct raw_job words = { "gpt2", "p4d.24xlarge", "2", 64, 128,
+                                          0,      { NULL } };
+    struct planned x;
+    open_job(&x, &words);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    CU_ASSERT(x.job.assumed.n > 2);
+    for (int32_t i = 0; i < x.job.assumed.n; i++) {
+        const char *pointer = x.job.assumed.v[i].pointer;
+        CU_ASSERT_STRING_NOT_EQUAL(pointer, "/training/activation_checkpointing");
+        CU_ASSERT_NOT_EQUAL(strncmp(pointer, "/parallelism/", 13), 0);
+    }
+    CU_ASSERT(assumptions_has(&x.job.assumed, "/training/precision"));
+    CU_ASSERT(assumptions_has(&x.job.assumed, "/cluster/quality"));
+    close_job(&x);
+}
+
+void test_search_rules_register(void)
+{
+    CU_pSuite suite = CU_add_suite("search_rules", NULL, NULL);
+    CU_add_test(suite, "rules are what they say", test_rules);
+    CU_add_test(suite, "scores are near simulations", test_scores);
+    CU_add_test(suite, "what simulations say of scores", test_learns);
+    CU_add_test(suite, "the front", test_front);
+    CU_add_test(suite, "what is listed", test_listed);
+    CU_add_test(suite, "micro-batches that are tried", test_micro);
+    CU_add_test(suite, "prices of one's own", test_own_prices);
+    CU_add_test(suite, "what is assumed", test_assumed);
+}
