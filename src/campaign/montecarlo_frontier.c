@@ -119,6 +119,15 @@ static double weight_of(const struct program *p, int32_t task)
     return repeats ? (double)p->repeat.extra + 1 : 1;
 }
 
+/* That of the frontier at the end of a task: of the whole step, or of its moments. */
+static struct random_spread spread_of(const struct frontier *f,
+                                      const struct frontier_task *k)
+{
+    bool by_step = f->jitter.per == JITTER_PER_STEP;
+    return random_spread(f->jitter.law,
+                         by_step ? f->jitter.cv : sqrt(k->variance) / k->mean_s);
+}
+
 /* Cumulative moments of the tasks from `first` on, which are one stretch: between
  * collectives of the inner group (kernels), or of one pass. */
 static void close_stretch(struct frontier *f, int64_t first, struct frontier_task *at)
@@ -144,6 +153,7 @@ static void close_stretch(struct frontier *f, int64_t first, struct frontier_tas
         k->mean_s = at->mean_s + weight * mean * done_s;
         k->variance = at->variance + weight * sd * sd * time_s * time_s *
                                          (whole ? share * share : share);
+        k->spread = spread_of(f, k);
         at->plain_s = k->plain_s;
     }
     at->mean_s += weight * mean * time_s;
@@ -283,20 +293,18 @@ static double averaged(double q, double n, double weight)
 
 /* Time of the frontier of n ranks at the end of a task. */
 static double frontier_s(const struct frontier *f, const struct frontier_task *k,
-                         double q)
+                         const struct random_quantile *q)
 {
     if (f->jitter.cv <= 0)
         return k->plain_s;
-    if (f->jitter.per == JITTER_PER_STEP)
-        return k->plain_s * random_factor(f->jitter.law, f->jitter.cv, q);
-    double cv = sqrt(k->variance) / k->mean_s;
-    return k->mean_s * random_factor(f->jitter.law, cv, q);
+    double at_s = f->jitter.per == JITTER_PER_STEP ? k->plain_s : k->mean_s;
+    return at_s * random_spread_factor(&k->spread, q);
 }
 
 /* What decides on an interval: of the fast ranks and of the slow ones. */
 struct tails {
     bool has_fast, has_slow;
-    double fast, slow;
+    struct random_quantile fast, slow;
 };
 
 static struct tails draw_tails(const struct frontier *f, struct random_stream random,
@@ -310,12 +318,13 @@ static struct tails draw_tails(const struct frontier *f, struct random_stream ra
     double weight = by_step ? 1 : f->intervals.v[interval].weight;
     struct tails t = { .has_fast = n_fast > 0, .has_slow = n_slow > 0 };
     if (t.has_fast)
-        t.fast = averaged(random_largest(random_uniform(random, who, 2 * at), n_fast),
-                          n_fast, weight);
+        t.fast = random_quantile(
+            averaged(random_largest(random_uniform(random, who, 2 * at), n_fast),
+                     n_fast, weight));
     if (t.has_slow)
-        t.slow =
+        t.slow = random_quantile(
             averaged(random_largest(random_uniform(random, who, 2 * at + 1), n_slow),
-                     n_slow, weight);
+                     n_slow, weight));
     return t;
 }
 
@@ -337,9 +346,9 @@ void frontier_draw(const struct frontier *f, struct random_stream random, uint64
             before_s = 0;
             tails = draw_tails(f, random, who, interval, slow);
         }
-        double at_s = tails.has_fast ? frontier_s(f, k, tails.fast) : 0;
+        double at_s = tails.has_fast ? frontier_s(f, k, &tails.fast) : 0;
         if (tails.has_slow)
-            at_s = fmax(at_s, slow.slowdown * frontier_s(f, k, tails.slow));
+            at_s = fmax(at_s, slow.slowdown * frontier_s(f, k, &tails.slow));
         late_s = at_s - k->plain_s;
         double weight = f->intervals.v[interval].weight > 1 ? 1 : k->weight;
         factors[k->task] = bounded(1 + (late_s - before_s) / (weight * k->base_s));

@@ -28,9 +28,10 @@ struct frontier_task {
     double mean, cv; /* of its own factor */
     bool in_group;   /* the inner group shares it: a pass with collectives inside */
     /* At its end, from the interval's begin: */
-    double plain_s;  /* time that jitters, without jitter */
-    double mean_s;   /* mean of the group's frontier, */
-    double variance; /* and its variance */
+    double plain_s;              /* time that jitters, without jitter */
+    double mean_s;               /* mean of the group's frontier, */
+    double variance;             /* and its variance, ... */
+    struct random_spread spread; /* ... as that of a factor of the law */
 };
 
 struct frontier_interval {

@@ -36,36 +36,54 @@ double random_uniform(struct random_stream r, uint64_t a, uint64_t b)
  * distribution of chi-square, 1931); GSL's inverse of them takes microseconds and may
  * not converge. That of gammas wider than 4 may yield anything: they are taken as that
  * wide. */
-static double gamma_factor(double cv, double q)
+static double gamma_factor(double cv, const struct random_quantile *at)
 {
     const double narrow = 0.1, wide = 4;
     double ninth = cv * cv / 9, variance = fmin(cv * cv, wide * wide);
     if (cv > narrow)
-        return gsl_cdf_gamma_Qinv(q, 1 / variance, variance);
-    double root = 1 - ninth + sqrt(ninth) * gsl_cdf_ugaussian_Qinv(q);
+        return gsl_cdf_gamma_Qinv(at->q, 1 / variance, variance);
+    double root = 1 - ninth + sqrt(ninth) * at->deviate;
     return pow(fmax(root, 0), 3);
 }
 
-double random_factor(enum random_law law, double cv, double q)
+struct random_spread random_spread(enum random_law law, double cv)
 {
-    const double none = 1e-12;
-    double shape, sigma;
+    double sigma = law == RANDOM_LOGNORMAL ? sqrt(log1p(cv * cv)) : 0;
+    return (struct random_spread) { law, cv, sigma };
+}
+
+struct random_quantile random_quantile(double q)
+{
+    q = fmin(q, 1 - DBL_EPSILON); /* 1 has no value in laws without a smallest */
+    return (struct random_quantile) { q, gsl_cdf_ugaussian_Qinv(q) };
+}
+
+double random_spread_factor(const struct random_spread *s,
+                            const struct random_quantile *at)
+{
+    const double none = 1e-12, cv = s->cv, sigma = s->sigma;
+    double shape;
     if (cv < none)
         return 1;
-    q = fmin(q, 1 - DBL_EPSILON); /* 1 has no value in laws without a smallest */
-    switch (law) {
+    switch (s->law) {
     case RANDOM_LOGNORMAL:
-        sigma = sqrt(log1p(cv * cv));
-        return exp(sigma * gsl_cdf_ugaussian_Qinv(q) - sigma * sigma / 2);
+        return exp(sigma * at->deviate - sigma * sigma / 2);
     case RANDOM_GAMMA:
-        return gamma_factor(cv, q);
+        return gamma_factor(cv, at);
     case RANDOM_NORMAL:
-        return fmax(0, 1 + cv * gsl_cdf_ugaussian_Qinv(q));
+        return fmax(0, 1 + cv * at->deviate);
     case RANDOM_PARETO:
         break;
     }
     shape = 1 + sqrt(1 + 1 / (cv * cv)); /* of mean 1 and this variance */
-    return (shape - 1) / shape * pow(q, -1 / shape);
+    return (shape - 1) / shape * pow(at->q, -1 / shape);
+}
+
+double random_factor(enum random_law law, double cv, double q)
+{
+    const struct random_spread spread = random_spread(law, cv);
+    const struct random_quantile at = random_quantile(q);
+    return random_spread_factor(&spread, &at);
 }
 
 double random_largest(double u, double n)

@@ -44,6 +44,23 @@ extern const struct name_value random_law_names[];
  * others. */
 double random_factor(enum random_law law, double cv, double q);
 
+/* The same of many: what a law asks of its variation, and of a probability, once for all
+ * factors that share it. random_factor(law, cv, q) to the bit. */
+struct random_spread {
+    enum random_law law;
+    double cv;
+    double sigma; /* of the logarithm; of the lognormal law */
+};
+struct random_quantile {
+    double q;       /* below 1 */
+    double deviate; /* the standard normal's that is exceeded with it */
+};
+
+struct random_spread random_spread(enum random_law law, double cv);
+struct random_quantile random_quantile(double q);
+double random_spread_factor(const struct random_spread *s,
+                            const struct random_quantile *at);
+
 /* The q for random_factor that makes the largest of n independent factors of a uniform
  * number: 1 - u^(1/n) (MODEL.md, "Uncertainty"). */
 double random_largest(double u, double n);
