@@ -21,7 +21,7 @@
     X(sim) X(flow) \
     X(collective) X(sizes) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
     X(schedule) X(steady) X(simulate) X(fold) X(islands) X(environment) X(stages) X(deferred) X(mtp) X(recompute) X(graphs) X(overlap) X(offload) X(saved) X(muon) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
-    X(calibrate) X(logs) X(training_logs) X(log_lines) X(kineto) X(events) X(nsight) X(trace_fit) X(pilot) X(compare) \
+    X(calibrate) X(samples) X(logs) X(training_logs) X(log_lines) X(kineto) X(events) X(nsight) X(trace_fit) X(pilot) X(compare) \
     X(input) X(job) X(uncertainty) \
     X(expr) X(mapping) X(cases) X(stats) X(rivals) X(trust) X(choices) \
     X(report) X(same) X(serve) X(bounded) X(watch) X(draw) X(svg) X(written) X(trace) X(chakra) X(replay) X(sweep) X(sweep_journal) X(space) X(search_rules) X(plan) X(plan_order) X(risk) X(difference) X(doctor) X(bandwidth) X(emit)
