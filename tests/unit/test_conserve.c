@@ -151,14 +151,16 @@ static void test_outputs(void)
 static void test_data(void)
 {
     double all_B = (L * layer + ends) * E;
-    check(base_text, SHARDING("optimizer"), CHANNEL_SHARD, COLL_REDUCE_SCATTER, all_B);
+    /* DeepSpeed sums on all ranks, ZeRO 2 in every microbatch */
+    check(base_text, SHARDING("optimizer"), CHANNEL_SHARD, COLL_ALL_REDUCE, all_B);
+    check(base_text, SHARDING("gradients"), CHANNEL_SHARD, COLL_ALL_REDUCE, M * all_B);
     check(base_text, SHARDING("optimizer"), CHANNEL_SHARD, COLL_ALL_GATHER, all_B);
     check(base_text, "library=\"smp\" sharding={\"strategy\":\"optimizer\"}",
           CHANNEL_SHARD, COLL_REDUCE, all_B);
     check(base_text, "library=\"smp\" sharding={\"strategy\":\"optimizer\"}",
           CHANNEL_SHARD, COLL_ALL_GATHER, all_B);
-    check(base_text, "context=2 " SHARDING("optimizer"), CHANNEL_SHARD,
-          COLL_REDUCE_SCATTER, all_B);
+    check(base_text, "context=2 " SHARDING("optimizer"), CHANNEL_SHARD, COLL_ALL_REDUCE,
+          all_B);
     check(base_text, "sharding={\"strategy\":\"full\"}", CHANNEL_SHARD, COLL_ALL_GATHER,
           M * (2 * L * layer + ends) * E);
     check(base_text, "sharding={\"strategy\":\"full\"}", CHANNEL_SHARD,
@@ -375,10 +377,9 @@ static void test_experts(void)
 {
     check(experts_text, "expert=4", CHANNEL_EXPERT, COLL_ALLTOALL, M * L * 4 * 2 * x_B);
     check(experts_text, "expert=4 " SHARDING("optimizer"), CHANNEL_EXPERT_DATA,
-          COLL_REDUCE_SCATTER, L * 2 * expert * E);
+          COLL_ALL_REDUCE, L * 2 * expert * E);
     check(experts_text, "expert=4 " SHARDING("optimizer"), CHANNEL_SHARD,
-          COLL_REDUCE_SCATTER,
-          (L * (4.0 * H * H + 2 * H + 8 * H) + 2.0 * V * H + H) * E);
+          COLL_ALL_REDUCE, (L * (4.0 * H * H + 2 * H + 8 * H) + 2.0 * V * H + H) * E);
     check(experts_text, "expert=4 sharding={\"strategy\":\"full\"}",
           CHANNEL_EXPERT_DATA, COLL_ALL_GATHER, M * 2 * L * 2 * expert * E);
 }
