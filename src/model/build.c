@@ -346,7 +346,8 @@ static int32_t resolve(const struct build *b, const struct op *maker, const char
         find_backward(block, until, bar ? (size_t)(bar - until) : strlen(until));
     if (i < 0 && bar)
         i = resolve(b, maker, bar + 1);
-    if (i < 0 && (b->s->lora.rank > 0 || b->s->lora.whole))
+    const struct lora *l = &b->s->lora;
+    if (i < 0 && (l->rank > 0 || l->whole || l->frozen & LORA_FREEZES_BLOCKS))
         return build_needs_input(b, maker, until);
     assert(i >= 0 && "a tensor is kept for an operator that the block lacks");
     return i;

@@ -51,13 +51,58 @@ static bool is_of_layers(enum module part)
 
 /* Freezing ------------------------------------------------------------------------- */
 
+/* The bit that freezes a part of layers. */
+static uint32_t frozen_bit(enum module part)
+{
+    switch (part) {
+    case MODULE_NORM:
+    case MODULE_SHARED_NORM:
+    case MODULE_EXPERTS_NORM:
+    case MODULE_EXPERTS_RESULT_NORM:
+        return LORA_FREEZES_NORMS;
+    case MODULE_ROUTER:
+    case MODULE_ROUTER_SCALE:
+        return LORA_FREEZES_ROUTER;
+    case MODULE_STATE_CONV:
+    case MODULE_STATE_HEADS:
+    case MODULE_STATE_NORM:
+    case MODULE_STEP_NORM:
+        return LORA_FREEZES_STATE;
+    default:
+        break;
+    }
+    if (part >= MODULE_STATE_IN && part <= MODULE_STATE_OUT)
+        return LORA_FREEZES_STATE;
+    if (part >= MODULE_GATE && part <= MODULE_EXPERTS_OUT)
+        return LORA_FREEZES_MLP;
+    return part <= MODULE_LINEARS && part > MODULE_OUT ? 0 : LORA_FREEZES_ATTENTION;
+}
+
+/* What words freeze of the step at hand: convolutions over a sound, parts of layers, an
+ * encoder's last norm, a matrix of words that the head shares. */
+static bool is_held(const struct build *b, enum module part)
+{
+    const struct lora *l = &b->s->lora;
+    const struct build_step *step = b->step;
+    if (b->mlp_number > 0)
+        return l->frozen & frozen_bit(part);
+    if (l->frozen & LORA_FREEZES_FEATURES && b->m->sound && step && step->number > 0)
+        return true;
+    if (l->frozen & LORA_FREEZES_ENCODER && step && step->prefix &&
+        strcmp(step->prefix, "encoder_") == 0)
+        return true;
+    bool words =
+        part == MODULE_WORD || (part == MODULE_LOGITS && model_ties_head(b->m));
+    return words && l->frozen & LORA_FREEZES_EMBEDDINGS;
+}
+
 bool build_trains(const struct build *b, enum module part)
 {
     const struct lora *l = &b->s->lora;
     bool tied = model_ties_head(b->m);
     if (part == MODULE_IDLE)
         return false;
-    if (l->whole)
+    if (l->whole || (l->frozen & LORA_FREEZES_BLOCKS && is_held(b, part)))
         return part == MODULE_CONTRAST;
     if (l->rank == 0 || part == MODULE_CLASSES || /* not of the base model */
         part == MODULE_CONTRAST)                  /* no weights */

@@ -127,6 +127,7 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
         crops.lora.targets = crops.lora.trained = 0; /* frozen whole */
     bool adapters = s->lora.rank > 0 && !pair;
     crops.lora.whole = s->lora.frozen & LORA_FREEZES_VISION;
+    crops.lora.frozen &= LORA_FREEZES_ALL; /* layers are the language model's */
     crops.predicted = crops.decoder = crops.memory = crops.vocab_padding = 0;
     if (build_init(&b, arena, &t->model, &crops, err) < 0)
         return -1;

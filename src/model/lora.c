@@ -227,6 +227,15 @@ static const struct word frozen[] = {
     { "vision_tower", LORA_FREEZES_VISION },
     { "projector", LORA_FREEZES_PROJECTOR },
     { "language_model", LORA_FREEZES_LANGUAGE },
+    { "embeddings", LORA_FREEZES_EMBEDDINGS },
+    { "head", LORA_FREEZES_HEAD },
+    { "feature_encoder", LORA_FREEZES_FEATURES },
+    { "encoder", LORA_FREEZES_ENCODER },
+    { "attention", LORA_FREEZES_ATTENTION },
+    { "mlp", LORA_FREEZES_MLP },
+    { "router", LORA_FREEZES_ROUTER },
+    { "norms", LORA_FREEZES_NORMS },
+    { "state", LORA_FREEZES_STATE },
 };
 
 uint32_t lora_frozen_of(const char *word)

@@ -76,16 +76,36 @@ enum lora_frozen {
     LORA_FREEZES_VISION = 1 << 0, /* the tower that reads pictures */
     LORA_FREEZES_PROJECTOR = 1 << 1,
     LORA_FREEZES_LANGUAGE = 1 << 2, /* all after the pictures: words, layers, head */
-    LORA_FREEZES_ALL = 7,
+    LORA_FREEZES_ALL = 7,           /* of a model that reads pictures and words */
+    LORA_FREEZES_EMBEDDINGS = 1 << 3,
+    LORA_FREEZES_HEAD = 1 << 4,
+    LORA_FREEZES_FEATURES = 1 << 5,  /* convolutions over samples of a sound */
+    LORA_FREEZES_ENCODER = 1 << 6,   /* before a decoder, with what it reads */
+    LORA_FREEZES_ATTENTION = 1 << 7, /* parts of all layers */
+    LORA_FREEZES_MLP = 1 << 8,       /* experts too */
+    LORA_FREEZES_ROUTER = 1 << 9,
+    LORA_FREEZES_NORMS = 1 << 10,
+    LORA_FREEZES_STATE = 1 << 11,
+    LORA_FREEZES_BLOCKS = 0xff8, /* all of these */
+};
+
+/* Layers that are not trained, from 0 on; a decoder's after its encoder's. */
+struct layer_run {
+    int64_t from, end;
+};
+struct lora_layers {
+    int32_t n;
+    struct layer_run *of;
 };
 
 struct lora {
-    int64_t rank;     /* 0: no adapters, all parameters are trained */
-    double dropout;   /* of the adapters' inputs */
-    uint32_t targets; /* of enum lora_target */
-    uint32_t trained; /* of enum lora_trained */
-    uint32_t frozen;  /* of enum lora_frozen; all else is trained */
-    bool whole;       /* of a part of the list: nothing of it is trained */
+    int64_t rank;                     /* 0: no adapters, all parameters are trained */
+    double dropout;                   /* of the adapters' inputs */
+    uint32_t targets;                 /* of enum lora_target */
+    uint32_t trained;                 /* of enum lora_trained */
+    uint32_t frozen;                  /* of enum lora_frozen; all else is trained, */
+    const struct lora_layers *layers; /* but these layers; NULL: all are */
+    bool whole; /* of a part of the list: nothing of it is trained */
     enum lora_base base;
     bool double_quantization; /* NF4: its scales in 8 bits, 256 to a scale */
     bool fused;    /* the library's own modules fuse q, k and v, and so do adapters */

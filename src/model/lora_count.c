@@ -41,7 +41,7 @@ double lora_flops_per_sample(const struct model *m, const struct lora *l, int64_
                                .framework = &plain,
                                .tensor = 1 };
     struct op_settings adapted = all;
-    if (!l->rank && !l->frozen)
+    if (!l->rank && !l->frozen && !l->layers)
         return 0;
     adapted.lora = *l;
     return flops_of(m, &adapted) - flops_of(m, &all);

@@ -223,6 +223,11 @@ enum dtype op_compute_dtype(enum op_precision p);   /* of matrix products */
 int op_list_make(struct op_list *list, struct arena *arena, const struct model *m,
                  const struct op_settings *s, struct err *err);
 
+/* The same but for layers and ends that are not trained by themselves, of which freeze.c
+ * makes op_list_make. */
+int op_list_make_base(struct op_list *list, struct arena *arena, const struct model *m,
+                      const struct op_settings *s, struct err *err);
+
 /* Sums over the list, repeats counted. */
 int64_t op_list_parameters(const struct op_list *list);
 int64_t op_block_parameters(const struct op_block *block); /* of one repeat */

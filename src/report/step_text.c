@@ -1,6 +1,7 @@
 /* What simulate prints of a step; campaign_text.c has what lies beyond it. */
 #include "base/terminal.h"
 #include "base/units.h"
+#include "model/freeze.h"
 #include "model/recipe.h"
 #include "report/report.h"
 #include "scenario/libraries.h"
@@ -42,8 +43,12 @@ static void print_frozen(FILE *out, const struct lora *l,
             units_count_text(UNITS_BUF, (double)r->trained_parameters),
             units_count_text(UNITS_BUF, (double)r->parameters),
             100 * (double)r->trained_parameters / (double)r->parameters);
+    char run[64];
+    int n = 0;
     for (int32_t i = 0; (word = lora_frozen_word(l->frozen, i)); i++)
-        fprintf(out, "%s%s", i ? ", " : "", word);
+        fprintf(out, "%s%s", n++ ? ", " : "", word);
+    for (int32_t i = 0; (word = freeze_layers_word(l, i, run, sizeof(run))); i++)
+        fprintf(out, "%s%s", n++ ? ", " : "", word);
     fputc('\n', out);
 }
 

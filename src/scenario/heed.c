@@ -41,11 +41,10 @@ static bool captures(const struct scenario *s)
     return (some || !(graphs & of_experts)) && (dense || !(graphs >> OP_GRAPH_MLP & 1));
 }
 
-/* A tower that reads pictures, and that adapters do not freeze. */
-static bool trains_tower(const struct scenario *s)
+/* A model that adapters do not freeze. */
+static bool trains_base(const struct scenario *s)
 {
-    return s->model.tower && s->model.ends.head != MODEL_HEAD_CONTRAST &&
-           s->training.lora.rank == 0;
+    return s->training.lora.rank == 0;
 }
 
 /* A head that makes logits of words, by a matrix that is trained. */
@@ -360,7 +359,7 @@ static const struct row {
     { FORMAT "mamba_out", has_states, "no layer keeps a state" },
     { FORMAT "mtp", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { "/training/mtp_repeated", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
-    { "/training/frozen", trains_tower, "the model has no such part, or adapters freeze it" },
+    { "/training/frozen", trains_base, "adapters freeze the model" },
     { "/training/muon", orthogonalizes, "the optimizer is not muon" },
     { P "mtp_part", stages, one_stage },
     { P "mtp_part", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },

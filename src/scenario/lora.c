@@ -1,5 +1,6 @@
 /* The section /training/lora: adapters, what they adapt, and how the frozen model is
  * stored; and what they do not go with. */
+#include "model/freeze.h"
 #include "scenario/libraries.h"
 #include "scenario/parse.h"
 #include "scenario/states.h"
@@ -165,20 +166,106 @@ static uint32_t idle_parts(const struct parse_context *r)
     return t && t->crops == 0 ? LORA_FREEZES_VISION | LORA_FREEZES_PROJECTOR : 0;
 }
 
+/* A part, or layers by their numbers. */
+static int read_part(struct parse_context *r, struct cfg at, uint32_t *set,
+                     struct lora_layers *layers)
+{
+    const struct model *m = &r->s->model;
+    struct layer_run *run = &layers->of[layers->n];
+    int64_t most = r->has_model ? m->layers + m->decoder_layers : INT64_MAX;
+    const char *word;
+    if (cfg_string(at, &word))
+        return -1;
+    if (lora_frozen_of(word)) {
+        *set |= lora_frozen_of(word);
+        return 0;
+    }
+    if (freeze_read_layers(word, run) < 0)
+        return cfg_error(
+            at, DIAG_UNKNOWN_NAME,
+            "no part of a model is known as \"%s\" (write \"layers 0-11\", "
+            "\"embeddings\", \"head\", \"attention\", \"mlp\", \"norms\", "
+            "\"router\", \"state\", \"encoder\", \"feature_encoder\", "
+            "\"vision_tower\", \"projector\" or \"language_model\")",
+            word);
+    if (run->end > most)
+        return cfg_error(at, DIAG_OUT_OF_RANGE,
+                         "%s has %" PRId64 " layers, of which the last is %" PRId64,
+                         m->name, most, most - 1);
+    layers->n++;
+    return 0;
+}
+
+/* Words that the model has no such part for. */
+static int check_parts(struct parse_context *r, struct cfg c, uint32_t *named)
+{
+    uint32_t set = *named;
+    const struct model *m = &r->s->model;
+    bool own_words = m->ends.frames || m->ends.words_apart;
+    bool tied = model_ties_head(m);
+    if (set & LORA_FREEZES_ALL && !m->tower) {
+        parse_note(r, c,
+                   "the model reads no pictures: it has no tower and no projector");
+        *named &= ~(uint32_t)LORA_FREEZES_ALL;
+    }
+    if (set & LORA_FREEZES_FEATURES && !m->sound)
+        return cfg_error(c, DIAG_UNSUPPORTED,
+                         "%s reads no samples of sounds: it has no \"feature_encoder\"",
+                         m->name);
+    if (set & LORA_FREEZES_ENCODER && (m->arch != MODEL_ENCODER_DECODER || !own_words))
+        return cfg_error(
+            c, DIAG_UNSUPPORTED,
+            "%s has no encoder with words of its own (write \"embeddings\" "
+            "and the numbers of its layers)",
+            m->name);
+    if (tied && set & LORA_FREEZES_HEAD && !(set & LORA_FREEZES_EMBEDDINGS))
+        return cfg_error(c, DIAG_CONTRADICTION,
+                         "the head's matrix is the embeddings' (write \"embeddings\" "
+                         "too)");
+    return 0;
+}
+
 /* Parts that are not trained, without adapters. */
 int lora_read_frozen(struct parse_context *r)
 {
     struct cfg c = r->words.frozen;
-    uint32_t set = idle_parts(r);
-    if (cfg_present(c) &&
-        read_names(c, lora_frozen_of,
-                   "(write \"vision_tower\", \"projector\" or \"language_model\")",
-                   &set))
+    int64_t n = cfg_is_array(c) ? cfg_len(c) : cfg_present(c);
+    uint32_t set = 0;
+    struct lora_layers *layers = ARENA_NEW(&r->loader->arena, struct lora_layers);
+    layers->of = ARENA_ARRAY(&r->loader->arena, n + 1, struct layer_run);
+    for (int64_t i = 0; i < n; i++)
+        if (read_part(r, cfg_is_array(c) ? cfg_at(c, i) : c, &set, layers))
+            return -1;
+    if (r->has_model && check_parts(r, c, &set))
         return -1;
-    if (set == LORA_FREEZES_ALL)
+    set |= idle_parts(r);
+    if ((set & LORA_FREEZES_ALL) == LORA_FREEZES_ALL)
         return cfg_error(c, DIAG_REQUIRES, "nothing is trained (leave one part out)");
+    if (r->s->training.lora.rank && (layers->n || set & LORA_FREEZES_BLOCKS))
+        return cfg_error(c, DIAG_CONTRADICTION,
+                         "adapters freeze all of the model (leave \"lora\" out, or "
+                         "\"frozen\")");
     if (!r->s->training.lora.rank)
         r->s->training.lora.frozen = set;
+    if (layers->n)
+        r->s->training.lora.layers = layers;
+    return 0;
+}
+
+/* Blocks that are not trained: what is not simulated with them. */
+static int check_frozen(const struct parse_context *r)
+{
+    const struct lora *l = &r->s->training.lora;
+    if (!freeze_holds_blocks(l))
+        return 0;
+    if (r->s->parallel.pipeline > 1)
+        return cfg_error(
+            r->words.frozen, DIAG_NOT_SIMULATED,
+            "layers that are not trained over stages of a pipeline are not "
+            "simulated (write \"pipeline\": 1)");
+    if (r->has_model && lora_parameters(&r->s->model, l) == 0)
+        return cfg_error(r->words.frozen, DIAG_REQUIRES,
+                         "nothing is trained (leave one part out)");
     return 0;
 }
 
@@ -270,7 +357,7 @@ int lora_check(struct parse_context *r)
     const struct parallelism *p = &r->s->parallel;
     struct cfg at = r->words.lora;
     if (t->lora.rank == 0)
-        return 0;
+        return check_frozen(r);
     r->s->training.lora.fused =
         t->framework->kernels.fused_qkv && library_of(p)->own_models;
     untie_copies(r);

@@ -97,7 +97,7 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     double peak = gpu->peak_flops[op_compute_dtype(t->precision)];
     double samples = (double)t->global_batch_size;
     double flops = samples * sample_flops(s);
-    if (t->lora.rank || t->lora.frozen) {
+    if (t->lora.rank || t->lora.frozen || t->lora.layers) {
         r->trained_parameters = lora_parameters(&s->model, &t->lora);
         r->parameters = lora_all_parameters(&s->model, &t->lora);
     }

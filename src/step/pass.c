@@ -81,6 +81,12 @@ static int backward_layer(struct builder *b, int32_t block, bool again, struct e
     return rc;
 }
 
+/* Whether a gradient comes so far. */
+static bool has_backward(const struct builder *b, int32_t block)
+{
+    return b->stage->list.blocks[block].n_backward > 0;
+}
+
 /* Layers of a slice from the last to the first; *unit is one after its last. */
 static int backward_slice(struct builder *b, int32_t at, int32_t *unit, struct err *err)
 {
@@ -96,8 +102,9 @@ static int backward_slice(struct builder *b, int32_t at, int32_t *unit, struct e
         b->pass.keep = group > 0 ? KEEP_WORKSPACE : KEEP_ACTIVATIONS;
         offload_modules_enter(b, true, b->pass.chunk, at, k);
         offload_layers_enter(b, true, b->pass.chunk, at, k);
-        if (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
-            backward_layer(b, slice.block, again, err) < 0)
+        if (has_backward(b, slice.block) &&
+            (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
+             backward_layer(b, slice.block, again, err) < 0))
             return -1;
         pass_accumulate(b, &b->stage->list.blocks[slice.block]);
         if (shard_leave(b, first + (int32_t)k, true, err) < 0)

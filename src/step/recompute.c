@@ -43,6 +43,8 @@ int64_t recompute_group(const struct stage *stage, struct slice slice, int64_t k
     enum checkpointing c = t->checkpointing;
     if (c == CHECKPOINT_NONE || c == CHECKPOINT_SELECTIVE ||
         !op_block_is_layer(&stage->list.blocks[slice.block]) ||
+        stage->list.blocks[slice.block].n_backward ==
+            0 || /* no gradient comes so far */
         (slice.first_layer + k + 1) % t->checkpoint_every != 0 ||
         (t->checkpoint_block > 0 &&
          op_block_is_mtp(&stage->list.blocks[slice.block])) ||

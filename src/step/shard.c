@@ -133,7 +133,7 @@ static int prefetch(struct builder *b, int32_t unit, bool backward, struct err *
         int32_t next = backward ? unit - k : unit + k;
         if (next <= UNIT_ROOT || next >= u->units->n)
             return 0;
-        if (is_full(b, &u->v[next]))
+        if (is_full(b, &u->v[next]) || (backward && !u->v[next].unit->graded))
             return 0;
         if (gather(b, next, k, backward, err) < 0)
             return -1;

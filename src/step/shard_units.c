@@ -60,6 +60,7 @@ static void add_gathered(const struct stage *stage, const struct op_block *block
         v->elements += is_gathered(stage, p) ? n : 0;
         v->experts += is_gathered(stage, p) ? experts : 0;
     }
+    v->graded |= block->n_backward > 0;
 }
 
 /* The unit's parameters come and go together. */

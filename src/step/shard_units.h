@@ -24,6 +24,7 @@ struct unit {
     double live;           /* of them, gathered at once */
     double held;           /* gradients of them that wait for their scatter */
     int32_t tensors;       /* scatters; 1 where units are gathered as a whole */
+    bool graded;           /* some of its blocks have a backward */
     struct gathers first[TIMINGS], again[TIMINGS]; /* again: for backward, of those that
                                                       recomputation dropped */
 };

@@ -1,6 +1,7 @@
 /* What a scenario comes down to, field by field, in a scenario's own words. Fields that a
  * job has no use for (the schedule of one stage) are null. */
 #include "dialect/emit/emit_parts.h"
+#include "model/freeze.h"
 #include "model/graphs.h"
 #include "model/regions.h"
 #include "model/saved.h"
@@ -287,8 +288,11 @@ static json_t *frozen(const struct scenario *s)
 {
     const struct lora *l = &s->training.lora;
     const char *word;
-    json_t *list = l->frozen ? json_array() : json_null();
+    char run[64];
+    json_t *list = l->frozen || l->layers ? json_array() : json_null();
     for (int32_t i = 0; (word = lora_frozen_word(l->frozen, i)); i++)
+        json_array_append_new(list, json_string(word));
+    for (int32_t i = 0; (word = freeze_layers_word(l, i, run, sizeof(run))); i++)
         json_array_append_new(list, json_string(word));
     return list;
 }
