@@ -108,9 +108,9 @@ const struct value_item *launch_hyper(const struct launch_context *t, const char
 static void note_overruled(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
-    static const char *const batches[] = {
-        "/training/micro_batch_size", "/training/gradient_accumulation_steps", NULL
-    };
+    static const char *const batches[] = { "/training/micro_batch_size",
+                                           "/training/gradient_accumulation_steps",
+                                           NULL };
     int64_t n, has;
     if (t->microbatches > 1 || launch_is_heard(t, it) ||
         !names_listed(batches, row->pointer) || !launch_whole(it->value, &n))

@@ -124,9 +124,8 @@ static void take_batch(struct launch_context *t, const struct value *c)
         !__builtin_mul_overflow(n, copies, &n))
         launch_set(t, global, json_integer((json_int_t)n), dp);
     if (copies && dp)
-        t->l->replicas = (struct launch_replicas) {
-            .n = copies, .line = dp->line, .what = dp->key
-        };
+        t->l->replicas =
+            (struct launch_replicas) { .n = copies, .line = dp->line, .what = dp->key };
 }
 
 /* Ranks of experts are next to the replicas, on the same data. */

@@ -27,14 +27,14 @@ static void refuse_count(struct launch *l, struct cfg root, int64_t ranks, int64
                            "give --set /cluster/count=1 and --set "
                            "/cluster/gpus_per_instance=%" PRId64,
                            ranks);
-    diags_add(
-        &l->loader->diags, launch_diag(l, DIAG_OUT_OF_RANGE, l->replicas.line, 0),
-        "%s: the degrees (dp %" PRId64 ", tp %" PRId64 ", pp %" PRId64
-        ", cp %" PRId64 ") take %" PRId64 " GPUs, and %" PRId64 " instances of %" PRId64
-        " are %" PRId64 " (%s, or change it in the file)",
-        l->replicas.what, l->replicas.n,
-        integer_at(root, WIDE "tensor", 1), integer_at(root, WIDE "pipeline", 1),
-        integer_at(root, WIDE "context", 1), ranks, count, gpus, count * gpus, mend);
+    diags_add(&l->loader->diags, launch_diag(l, DIAG_OUT_OF_RANGE, l->replicas.line, 0),
+              "%s: the degrees (dp %" PRId64 ", tp %" PRId64 ", pp %" PRId64
+              ", cp %" PRId64 ") take %" PRId64 " GPUs, and %" PRId64
+              " instances of %" PRId64 " are %" PRId64
+              " (%s, or change it in the file)",
+              l->replicas.what, l->replicas.n, integer_at(root, WIDE "tensor", 1),
+              integer_at(root, WIDE "pipeline", 1), integer_at(root, WIDE "context", 1),
+              ranks, count, gpus, count * gpus, mend);
 }
 
 /* A count that is given: the ranks are as many of each instance's GPUs, or refused. */
