@@ -73,6 +73,7 @@ static const struct cfg_field fields[] = {
     CFG_INT("softmax_multiple", T, fw.kernels.softmax_multiple, 0, 1024),
     CFG_INT("softmax_longest", T, fw.kernels.softmax_longest, 0, 1 << 24),
     CFG_BOOL("softmax_wide", T, fw.kernels.softmax_wide),
+    CFG_BOOL("loads_all_kernels", T, fw.kernels.all_loaded),
     CFG_BOOL("fused_bias", T, fw.kernels.fused_bias),
     CFG_BOOL("pads_products", T, fw.kernels.pads_products),
     CFG_BOOL("fused_bias_gelu", T, fw.kernels.fused_bias_gelu),

@@ -61,6 +61,7 @@ struct framework_kernels {
     int64_t softmax_multiple;
     int64_t softmax_longest; /* and sequences no longer; 0: any length */
     bool softmax_wide;       /* where it is not fused, it is in fp32 */
+    bool all_loaded;         /* with the context, not each when it is first called */
     bool fused_bias;         /* products add their bias themselves */
     bool pads_products;      /* rows of products are padded to whole pieces */
     bool fused_bias_gelu;    /* else: the activation's kernel adds the bias before it */

@@ -18,6 +18,7 @@ static const struct {
     const char *first, *last, *needs;
 } facts[RELEASE_FACTS] = {
     [RELEASE_PYTORCH_2]              = FROM("PyTorch", "2"),
+    [RELEASE_PYTORCH_LAZY]           = FROM("PyTorch", "1.13"), /* pull request 86509 */
     [RELEASE_PYTORCH_SDPA]           = FROM("PyTorch", "2"),
     [RELEASE_PYTORCH_SDPA_TAKEN]     = FROM("PyTorch", "2.1.1"),
     [RELEASE_PYTORCH_SMDDP_GATHER]   = FROM("PyTorch", "1.12.1"),

@@ -15,6 +15,7 @@
 /* What one release has and others do not. */
 enum release_fact {
     RELEASE_PYTORCH_2,              /* FSDP as it is since, and NCCL held to rings */
+    RELEASE_PYTORCH_LAZY,           /* loads a kernel when it is first called */
     RELEASE_PYTORCH_SDPA,           /* scaled_dot_product_attention */
     RELEASE_PYTORCH_SDPA_TAKEN,     /* transformers calls it from this PyTorch on */
     RELEASE_PYTORCH_SMDDP_GATHER,   /* SMDDP's AllGather of sharded parameters */

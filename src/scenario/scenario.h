@@ -109,4 +109,9 @@ struct op_settings scenario_op_settings(const struct scenario *s);
 int scenario_op_list(struct op_list *list, struct arena *arena,
                      const struct scenario *s, struct err *err);
 
+/* Memory of a process's CUDA context on a GPU with the kernels that it has loaded: of the
+ * GPU's file, which is of libraries that load all of theirs; of a job on one GPU what is
+ * left where each is loaded when it is first called (MODEL.md, 5.4). */
+int64_t scenario_context_B(const struct scenario *s, const struct gpu *gpu);
+
 #endif

@@ -147,3 +147,15 @@ int software_read(struct parse_context *r)
     apply_launcher(r);
     return rc;
 }
+
+/* 256 MiB before the first kernel on RTX 3090 (invoke-ai/InvokeAI, issue 9413) and 426 MiB
+ * on RTX 6000 Ada (unslothai/unsloth-zoo, pull request 1053), 300 to 400 MB of nets that run
+ * (pytorch/pytorch, issues 107667 and 109888); with room for kernels of training. */
+static const int64_t lazy_context_B = 512 << 20;
+
+int64_t scenario_context_B(const struct scenario *s, const struct gpu *gpu)
+{
+    bool lazy = s->cluster.n_gpus == 1 && !s->training.framework->kernels.all_loaded &&
+                release_has(RELEASE_PYTORCH_LAZY, s->software.pytorch);
+    return lazy && gpu->context_B > lazy_context_B ? lazy_context_B : gpu->context_B;
+}

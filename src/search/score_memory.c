@@ -94,8 +94,8 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     bool buckets = states_have_buckets(u->s, p->ranks);
     double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
     wire_B += states_flat_buffers_B(u->s, u->stage_parameters, p->ranks);
-    double fixed_B =
-        (double)u->gpu->context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
+    double context_B = (double)scenario_context_B(u->s, u->gpu);
+    double fixed_B = context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
     out->capacity_B = (double)u->gpu->memory_B;
     double kept_states_B =
         (u->stage_parameters - u->stage_experts) * states_B(p, &u->states, true) +
@@ -105,5 +105,5 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
                    (how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
     double held_B = mean * states_B(p, &u->states, false) +
                     u->layers * l->experts / n * states_B(p, &u->expert_states, false);
-    out->least_B = (double)u->gpu->context_B + least_states * held_B + few_B;
+    out->least_B = context_B + least_states * held_B + few_B;
 }

@@ -23,7 +23,8 @@ static struct stage_memory stage_memory(const struct step *step,
     struct reserved_how how = { .grows = !library->states_at_start,
                                 .streams = library->streams,
                                 .expandable = s->software.expandable_segments };
-    int64_t room_B = gpu->memory_B - gpu->context_B - nccl_B;
+    int64_t context_B = scenario_context_B(s, gpu);
+    int64_t room_B = gpu->memory_B - context_B - nccl_B;
     bool late = s->training.framework->tensors.record_stream && s->parallel.tensor > 1;
     how.late = late ? RESERVED_ALL_LATE : RESERVED_NO_LATE;
     int64_t reserved = reserved_by_stage_B(memo, l, how, room_B);
@@ -36,9 +37,9 @@ static struct stage_memory stage_memory(const struct step *step,
         .activations_B = l->at_peak_B[LEDGER_ACTIVATIONS],
         .buffers_B = l->at_peak_B[LEDGER_BUFFERS] + nccl_B,
         .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + needed - l->peak_B,
-        .framework_B = gpu->context_B,
+        .framework_B = context_B,
     };
-    m.peak_B = needed + nccl_B + gpu->context_B;
+    m.peak_B = needed + nccl_B + context_B;
     m.reserved_B = reserved;
     return m;
 }

@@ -11,7 +11,7 @@
 
 void test_memory_register(void);
 
-enum { H = 1024, S = 512 };
+enum { H = 1024, S = 512, MIB = 1 << 20 };
 
 static const char job_text[] =
     "{ 'model': { 'model_type': 'gpt2', 'n_layer': 18, 'n_embd': 1024, 'n_head': 16,"
@@ -438,7 +438,7 @@ static void test_nanotron_communicators(void)
  * comes to what it would have been in place. */
 static void test_branch(void)
 {
-    enum { MIB = 1 << 20, LAYERS = 96 };
+    enum { LAYERS = 96 };
     struct ledger from = { .records = true }, in_place = { .records = true };
     struct ledger *both[] = { &from, &in_place };
     for (int i = 0; i < 2; i++)
@@ -468,6 +468,40 @@ static void test_branch(void)
     ledger_release(&branch);
 }
 
+static int64_t context_of(const char *const *changes)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    cfg_loader_init(&loader);
+    struct cfg root = cfg_parse(&loader, "text", job_text, strlen(job_text));
+    CU_ASSERT_EQUAL_FATAL(cfg_set(root, "/training/micro_batch_size=1"), 0);
+    for (int i = 0; changes[i]; i++)
+        CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
+    CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+    int64_t context_B = scenario_context_B(&s, s.cluster.groups[0].instance->gpu);
+    cfg_loader_release(&loader);
+    return context_B;
+}
+
+/* (5.4): one GPU, and a PyTorch that loads what is called. */
+static void test_context(void)
+{
+    static const char one[] = "/cluster/gpus_per_instance=1";
+    const int64_t all_B = 1573 * MIB, few_B = 512 * MIB;
+    CU_ASSERT_EQUAL(context_of((const char *[]) { one, NULL }), few_B);
+    CU_ASSERT_EQUAL(context_of((const char *[]) { NULL }), all_B);
+    CU_ASSERT_EQUAL(
+        context_of((const char *[]) { one, "/software/pytorch=\"1.13.1\"", NULL }),
+        few_B);
+    CU_ASSERT_EQUAL(
+        context_of((const char *[]) { one, "/software/pytorch=\"1.12.1\"", NULL }),
+        all_B);
+    CU_ASSERT_EQUAL(
+        context_of((const char *[]) { one, "/training/framework=megatron-2022",
+                                      "/parallelism/library=megatron", NULL }),
+        all_B);
+}
+
 void test_memory_register(void)
 {
     CU_pSuite s = CU_add_suite("memory", NULL, NULL);
@@ -479,5 +513,6 @@ void test_memory_register(void)
     CU_add_test(s, "late blocks of tensor groups", test_late);
     CU_add_test(s, "communicators", test_communicators);
     CU_add_test(s, "nanotron's communicators", test_nanotron_communicators);
+    CU_add_test(s, "the context", test_context);
     CU_add_test(s, "a ledger's branch", test_branch);
 }
