@@ -231,19 +231,42 @@ static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
     return any;
 }
 
+/* The option that answers a question: its example, or VALUE. */
+static void add_option(struct strbuf *line, const struct question *q, bool of_variable)
+{
+    const struct need *n = of_variable ? NULL : q->need;
+    const char *value = !n ? "VALUE" : q->open && n->named ? n->named : n->example;
+    strbuf_printf(line, " --set %s%.80s=%s", of_variable ? "/shell/" : "",
+                  of_variable ? q->open->ask
+                  : n         ? n->pointer
+                              : q->open->pointer,
+                  value);
+}
+
+/* Each question, and where there are several the options that answer all, to paste. */
 static void ask_all(struct launch *l, question_vec *all)
 {
+    struct strbuf line;
+    int n = 0;
+    strbuf_init(&line);
     for (int64_t i = 0; i < all->n; i++) {
         const struct question *q = &all->v[i];
-        if (q->asked || ask_variable(l, all, i))
+        if (q->asked)
             continue;
-        if (q->need)
+        bool of_variable = ask_variable(l, all, i);
+        add_option(&line, q, of_variable);
+        n++;
+        if (!of_variable && q->need)
             ask(l, q->need);
-        else
+        else if (!of_variable)
             diags_add(&l->loader->diags,
                       unresolved_at(l, q->open->pointer, q->open->line),
                       "%s (give --set %s=VALUE)", q->open->what, q->open->pointer);
     }
+    if (n > 1)
+        diags_add(&l->loader->diags, unresolved_at(l, NULL, l->line),
+                  "these %d at once:%s", n, strbuf_get(&line));
+    strbuf_release(&line);
 }
 
 int launch_complete(struct launch *l, struct cfg root)
