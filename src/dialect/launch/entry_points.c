@@ -70,6 +70,7 @@ struct launch_entry launch_entry_of(struct launch_context *t, const char *path)
         e.arguments = cfg_get(row, "arguments");
         e.each = count_of(row, "sequence_length");
         e.longest = count_of(row, "longest");
+        e.batch = count_of(row, "batch");
         e.assumed = json_is_true(cfg_get(row, "assumed").json);
         return e;
     }
@@ -97,9 +98,11 @@ void launch_take_entry(struct launch_context *t, const char *path,
     if (e.note)
         launch_note(t->l, line, DIAG_APPROXIMATE, "%.80s: %s", name, e.note);
     if (e.each || e.longest)
-        t->l->lengths = (struct launch_lengths) {
-            .program = name, .each = e.each, .longest = e.longest, .line = line
-        };
+        t->l->lengths = (struct launch_lengths) { .program = name,
+                                                  .each = e.each,
+                                                  .longest = e.longest,
+                                                  .batch = e.batch,
+                                                  .line = line };
     if (e.refused || launch_has(t, task))
         return;
     if (e.task)

@@ -121,6 +121,24 @@ static void settle_lengths(struct launch *l, struct cfg root)
     cfg_loader_release(&loader);
 }
 
+/* The batch of a known program that nothing gives. */
+static void settle_batch(struct launch *l, struct cfg root)
+{
+    static const char micro[] = "/training/micro_batch_size",
+                      global[] = "/training/global_batch_size";
+    const struct launch_lengths *own = &l->lengths;
+    struct err err = { 0 };
+    if (!own->batch || launch_is_set(root, micro) || launch_is_set(root, global) ||
+        launch_unresolved_of(l, micro) || launch_unresolved_of(l, global) ||
+        pointer_set(root.json, micro, json_integer(own->batch), &err) < 0)
+        return;
+    launch_note(l, own->line, DIAG_ASSUMED,
+                "a GPU takes %" PRId64
+                " sequences at once, %.80s's default (give --set "
+                "%s=... for others)",
+                own->batch, own->program, micro);
+}
+
 /* What is asked for, with a value as an example. */
 static void ask(struct launch *l, const struct need *n)
 {
@@ -278,6 +296,7 @@ int launch_complete(struct launch *l, struct cfg root)
         return -1;
     launch_settle_job(l, root);
     settle_lengths(l, root);
+    settle_batch(l, root);
     for (const struct dialect *known = dialects; known->name; known++)
         if (known->settle)
             known->settle(l, root);
