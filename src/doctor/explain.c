@@ -37,7 +37,7 @@ static void try_strength(struct explaining *w, struct tried *t, double strength)
     const struct doctor_prediction *healthy = w->view->healthy;
     struct doctor_prediction *p = &t->p[t->n];
     *p = *healthy;
-    if (t->h->how == DOCTOR_BY_SCENARIO &&
+    if (hypothesis_is_simulated(t->h) &&
         !explain_predict(w, p,
                          hypothesis_apply(t->h, w->job, &healthy->facts, strength)))
         return;

@@ -108,6 +108,18 @@ static void change_gpudirect(json_t *tree, const struct doctor_facts *f,
         put(tree, "/cluster/network_bandwidth", json_string("x0.5"));
 }
 
+/* As NICs of management are, or an overlay of containers: so many Gb/s. */
+static void change_ethernet(json_t *tree, const struct doctor_facts *f, double strength)
+{
+    char factor[32];
+    double Bps = strength * 1e9 / 8;
+    put(tree, "/cluster/fabric", json_string("ena-tcp-25g"));
+    if (Bps >= f->network_Bps)
+        return;
+    snprintf(factor, sizeof(factor), "x%.9f", Bps / f->network_Bps);
+    put(tree, "/cluster/network_bandwidth", json_string(factor));
+}
+
 /* What a variable holds NCCL to, by strength: what is likely in logs of threads. */
 static void change_protocol(json_t *tree, const struct doctor_facts *f, double strength)
 {
@@ -137,9 +149,12 @@ static void change_length(json_t *tree, const struct doctor_facts *f, double str
  * the run is as described (explain.h). */
 /* clang-format off */
 const struct hypothesis hypotheses[] = {
-    { "tcp", "NCCL uses sockets in place of RDMA", DOCTOR_NETWORK, 0.05,
+    { "tcp", "NCCL uses sockets in place of RDMA", DOCTOR_NETWORK, 0.035,
       DOCTOR_BY_SCENARIO, { 0 }, over_rdma, { { "/cluster/fabric", "\"ena-tcp-25g\"" } }, NULL, evidence_tcp,
       "NCCL_DEBUG=INFO: \"via NET/Socket\". Install the network plugin (aws-ofi-nccl), open the security group to itself, pass the devices into the container" },
+    { "tcp-one-nic", "NCCL uses sockets over one NIC of Ethernet", DOCTOR_NETWORK, 0.015,
+      DOCTOR_BY_RATE, { 25, 10, 5, 3.5, 2.5, 1 }, over_rdma, { { NULL } }, change_ethernet, evidence_tcp,
+      "NCCL_DEBUG=INFO: \"via NET/Socket\". Install the network plugin, pass the devices into the container; NCCL_IB_DISABLE=0; NCCL_SOCKET_IFNAME names the fastest NICs" },
     { "no-gpudirect", "GPUDirect RDMA is off: transfers go through host memory", DOCTOR_NETWORK, 0.03,
       DOCTOR_BY_SCENARIO, { 0 }, over_rdma, { { NULL } }, change_gpudirect, evidence_no_gpudirect,
       "NCCL_DEBUG=INFO: connections without \"GDRDMA\". FI_EFA_USE_DEVICE_RDMA=1 with old plugins; load the peer-memory or dma-buf driver" },
@@ -251,6 +266,11 @@ int32_t hypothesis_n_strengths(const struct hypothesis *h)
     return n ? n : 1;
 }
 
+bool hypothesis_is_simulated(const struct hypothesis *h)
+{
+    return h->how == DOCTOR_BY_SCENARIO || h->how == DOCTOR_BY_RATE;
+}
+
 double hypothesis_strength(const struct hypothesis *h, int32_t i)
 {
     return h->strengths[i] > 0 ? h->strengths[i] : 1;
@@ -304,6 +324,7 @@ static struct added added_of(const struct hypothesis *h,
     case DOCTOR_BY_WAIT:
         return (struct added) { 0, 0, strength * p->step_s };
     case DOCTOR_BY_SCENARIO:
+    case DOCTOR_BY_RATE:
         break;
     }
     return (struct added) { 0 };

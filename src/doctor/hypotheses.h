@@ -22,6 +22,7 @@ extern const struct name_value doctor_family_names[];
 /* How a step follows from a strength. */
 enum doctor_how {
     DOCTOR_BY_SCENARIO, /* simulated; the strength goes into the values */
+    DOCTOR_BY_RATE,     /* likewise; Gb/s of Ethernet */
     DOCTOR_BY_COMPUTE,  /* kernels take so many times as long */
     DOCTOR_BY_OTHERS,   /* kernels of another GPU do, and this one waits for it */
     DOCTOR_BY_WAIT      /* the step waits so much of the predicted step more */
@@ -64,6 +65,9 @@ extern const int32_t n_hypotheses;
 /* A copy of the job's tree, changed. */
 json_t *hypothesis_apply(const struct hypothesis *h, const json_t *job,
                          const struct doctor_facts *f, double strength);
+
+/* Whether its step is that of a scenario of its own. */
+bool hypothesis_is_simulated(const struct hypothesis *h);
 
 /* The strengths of a row: 1 where it has none. */
 int32_t hypothesis_n_strengths(const struct hypothesis *h);

@@ -24,8 +24,7 @@ struct pair {
 
 static bool both_change_the_job(const struct pair *p)
 {
-    return p->of[0]->h->how == DOCTOR_BY_SCENARIO &&
-           p->of[1]->h->how == DOCTOR_BY_SCENARIO;
+    return hypothesis_is_simulated(p->of[0]->h) && hypothesis_is_simulated(p->of[1]->h);
 }
 
 static double times(double a, double b, double of)
@@ -69,7 +68,7 @@ static struct doctor_prediction base_of(const struct explaining *w,
     const struct doctor_prediction *job = w->view->healthy, *p[2];
     for (int s = 0; s < 2; s++) {
         const struct tried *t = pair->of[s];
-        p[s] = t->h->how == DOCTOR_BY_SCENARIO ? &t->p[at[s]] : job;
+        p[s] = hypothesis_is_simulated(t->h) ? &t->p[at[s]] : job;
     }
     return p[0] == job ? *p[1] : p[1] == job ? *p[0] : added(job, p[0], p[1]);
 }

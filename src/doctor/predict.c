@@ -21,6 +21,7 @@ static struct doctor_facts facts_of(const struct scenario *s)
         .sm_arch = scenario_sm_arch(s),
         .pipeline = s->parallel.pipeline,
         .tensor = s->parallel.tensor,
+        .network_Bps = instance_network_Bps(g->instance),
         .inside = (int)g->instance->inside->kind,
         .outside = s->fabric ? (int)s->fabric->kind : -1,
         .attention = s->training.attention,

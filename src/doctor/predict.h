@@ -11,6 +11,7 @@
 struct doctor_facts {
     int64_t nodes, gpus_per_node, nics; /* nics: physical ports of an instance */
     int64_t micro_batch, global_batch, sequence, sm_arch, pipeline, tensor;
+    double network_Bps;  /* line rate of an instance's NICs */
     int inside, outside; /* enum fabric_kind; outside -1: one node */
     enum op_attention attention;
     enum op_precision precision;

@@ -172,7 +172,7 @@ static int change_nics(struct instance *inst, const char *text, struct cfg at)
         text, INSTANCE_HOST_NICS_MAX);
 }
 
-/* "x0.5" of what the NICs have, or so much in all. */
+/* "x0.5" of what the NICs have, or so much in all: 8 Mb/s and more. */
 static int change_bandwidth(struct instance *inst, const char *text, struct cfg at)
 {
     const char *why = NULL;
@@ -185,7 +185,7 @@ static int change_bandwidth(struct instance *inst, const char *text, struct cfg 
         factor = strtod(text + 1, &end);
     else if (units_parse(text, UNIT_BYTES_PER_S, &wanted_Bps, &why) == 0)
         factor = wanted_Bps / line_Bps;
-    if (!(factor >= 1e-3 && factor <= 1e3) || (end && *end))
+    if (!(factor * line_Bps >= 1e6 && factor * line_Bps <= 1e13) || (end && *end))
         return cfg_error(at, DIAG_WRONG_TYPE,
                          "\"%.60s\" is no bandwidth (write all NICs' together, "
                          "\"400Gb/s\", or a factor, \"x0.5\")",

@@ -51,12 +51,13 @@ static void print_strength(FILE *out, const struct doctor_cause *c)
 {
     for (int i = 0; i < 2 && c->of[i]; i++) {
         const struct hypothesis *h = c->of[i];
-        if (hypothesis_n_strengths(h) == 1)
-            continue;
-        const char *what = h->how == DOCTOR_BY_COMPUTE || h->how == DOCTOR_BY_OTHERS
+        const char *what = h->how == DOCTOR_BY_RATE ? "over Ethernet of %g Gb/s"
+                           : h->how == DOCTOR_BY_COMPUTE || h->how == DOCTOR_BY_OTHERS
                                ? "kernels take %g times as long"
                            : h->how == DOCTOR_BY_WAIT ? "waiting is %g of the step"
                                                       : "at %g of the described";
+        if (hypothesis_n_strengths(h) == 1)
+            continue;
         fprintf(out, "           ");
         fprintf(out, what, c->strength[i]);
         fputc('\n', out);

@@ -258,7 +258,7 @@ static void test_rows(void)
         bool changes = h->changes[0].pointer || h->change;
         sum += h->prior;
         CU_ASSERT_TRUE(h->prior > 0 && h->text && h->check);
-        CU_ASSERT_EQUAL(changes, h->how == DOCTOR_BY_SCENARIO);
+        CU_ASSERT_EQUAL(changes, hypothesis_is_simulated(h));
         for (int32_t k = 0; k < i; k++)
             CU_ASSERT_STRING_NOT_EQUAL(h->name, hypotheses[k].name);
     }
