@@ -2,6 +2,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/collective_explain.h"
+#include "logs/logs.h"
 #include "report/bandwidth.h"
 #include "report/report.h"
 
@@ -40,7 +41,8 @@ static void print_fit(const struct bandwidth_fit *f)
         printf(": run ib_write_bw or fi_pingpong between pairs of nodes, and read "
                "NCCL_DEBUG=INFO\n");
     else
-        printf(": off by %.0f %%\n", 100 * (exp(f->error) - 1));
+        printf(": off by %.0f %%%s%s\n", 100 * (exp(f->error) - 1), f->seen ? "; " : "",
+               f->seen ? f->seen : "");
 }
 
 static void print_fits(const struct bandwidth *b)
@@ -130,19 +132,28 @@ int collective_log(struct cfg_loader *loader, const struct collective_logs *q,
                                              coll_group_ranks(q->ask.group) };
     struct samples samples;
     struct bandwidth b;
+    struct logs words;
     int rc = 0;
     samples_init(&samples, loader, &hints);
-    for (int32_t i = 0; i < q->logs->n && rc == 0; i++)
-        rc = samples_load(&samples, q->logs->values[i], &hints);
+    logs_init(&words);
+    for (int32_t i = 0; i < q->logs->n && rc == 0; i++) {
+        const char *file = q->logs->values[i];
+        rc = samples_load(&samples, file, &hints);
+        if (rc == 0 && strcmp(file, "-") != 0) /* a pipe is read once */
+            rc = logs_read(&words, file, err);
+    }
     if (rc == 0) {
         samples_place(&samples, q->ask.group->spans[0].n_gpus);
-        rc = bandwidth_judge(&b, loader, &q->ask, &samples, err);
+        struct bandwidth_ask ask = q->ask;
+        ask.said = &words.nccl;
+        rc = bandwidth_judge(&b, loader, &ask, &samples, err);
         if (rc == 0) {
             *slower = b.n_slower;
             rc = give(loader, q, &b, err);
         }
         bandwidth_release(&b);
     }
+    logs_release(&words);
     samples_release(&samples);
     return rc;
 }

@@ -25,6 +25,8 @@ static double factor_of(double size_B)
                               : 1.3;
 }
 
+enum word { WORD_NONE, WORD_SOCKETS, WORD_NO_GDR, WORD_FEW_NICS, WORD_NO_NVLINK };
+
 /* What differs, with the probability before the log. */
 static const struct shape {
     const char *text;
@@ -32,14 +34,21 @@ static const struct shape {
     const char *inside; /* likewise, of the node's */
     double nics;        /* of the NICs' rate */
     double prior;
+    enum word word; /* by which NCCL says it */
+    bool said;      /* tried where NCCL says it, alone */
 } shapes[] = {
-    { "as described", NULL, NULL, 1, 0.6 },
-    { "sockets in place of RDMA", "ena-tcp-25g", NULL, 1, 0.12 },
-    { "no GPUDirect RDMA", "efa-2024-nogdr", NULL, 1, 0.08 },
-    { "half of the NICs, or a shared network", NULL, NULL, 0.5, 0.08 },
-    { "a quarter of the NICs", NULL, NULL, 0.25, 0.06 },
-    { "an eighth of the NICs", NULL, NULL, 0.125, 0.06 },
-    { "GPUs of a node through the host, not NVLink", NULL, "pcie-gen4-host", 1, 0.06 },
+    { "as described", NULL, NULL, 1, 0.6, WORD_NONE, false },
+    { "sockets in place of RDMA", "ena-tcp-25g", NULL, 1, 0.12, WORD_SOCKETS, false },
+    { "no GPUDirect RDMA", "efa-2024-nogdr", NULL, 1, 0.08, WORD_NO_GDR, false },
+    { "no GPUDirect RDMA", NULL, NULL, 0.5, 0.04, WORD_NO_GDR, true },
+    { "no GPUDirect RDMA", NULL, NULL, 0.2, 0.02, WORD_NO_GDR, true },
+    { "no GPUDirect RDMA", NULL, NULL, 0.08, 0.02, WORD_NO_GDR, true },
+    { "half of the NICs, or a shared network", NULL, NULL, 0.5, 0.08, WORD_FEW_NICS,
+      false },
+    { "a quarter of the NICs", NULL, NULL, 0.25, 0.06, WORD_FEW_NICS, false },
+    { "an eighth of the NICs", NULL, NULL, 0.125, 0.06, WORD_FEW_NICS, false },
+    { "GPUs of a node through the host, not NVLink", NULL, "pcie-gen4-host", 1, 0.06,
+      WORD_NO_NVLINK, false },
 };
 enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
 _Static_assert((int)SHAPES < (int)BANDWIDTH_FITS, "one fit a shape, and the unknown");
@@ -50,8 +59,49 @@ static const struct {
     double prior, error;
 } unknown = { "nothing known", 0.04, 0.47 };
 
+/* The logarithm of how much more probable NCCL's own lines are with a shape. */
+static double evidence_of(enum word word, const struct bandwidth_ask *a,
+                          const char **seen)
+{
+    static const double certain = 8, hint = 2.5;
+    const struct logs_nccl *n = a->said;
+    *seen = NULL;
+    if (!n || n->n_lines == 0)
+        return 0;
+    int64_t rdma = n->via[LOGS_NET_OFI] + n->via[LOGS_NET_IB] + n->via[LOGS_NET_OTHER],
+            nics = 0;
+    const struct instance *inst = a->cluster->groups[0].instance;
+    bool socket = n->via[LOGS_NET_SOCKET] || strcmp(n->network, "Socket") == 0;
+    for (int32_t i = 0; i < inst->n_nics; i++)
+        nics += inst->nics[i].rails;
+    switch (word) {
+    case WORD_SOCKETS:
+        *seen = socket ? "NCCL uses sockets" : NULL;
+        return socket ? certain : rdma || n->network[0] ? -certain : 0;
+    case WORD_NO_GDR:
+        if (n->via_gdr || !(rdma || n->n_gdr_off))
+            return n->via_gdr ? -certain : 0;
+        *seen = "no connection over the network says GDRDMA";
+        return certain;
+    case WORD_FEW_NICS:
+        *seen = n->nics && n->nics < nics ? "NCCL found fewer NICs" : NULL;
+        return *seen ? certain : n->nics ? -hint : 0;
+    case WORD_NO_NVLINK:
+        if (!n->via[LOGS_SHM] || n->via[LOGS_P2P])
+            return n->via[LOGS_P2P] ? -certain : 0;
+        *seen = "GPUs of a node are connected by SHM";
+        return certain;
+    case WORD_NONE:
+        break;
+    }
+    return 0;
+}
+
 static bool applies(const struct shape *s, const struct bandwidth_ask *a)
 {
+    const char *seen;
+    if (s->said && evidence_of(s->word, a, &seen) <= 0)
+        return false;
     const struct cluster *c = a->cluster;
     enum fabric_kind inside = c->groups[0].instance->inside->kind;
     if (s->inside)
@@ -61,6 +111,8 @@ static bool applies(const struct shape *s, const struct bandwidth_ask *a)
         return !s->fabric && s->nics >= 1;
     if (s->fabric && strstr(s->fabric, "nogdr"))
         return c->fabric && c->fabric->kind == FABRIC_EFA;
+    if (s->said && c->fabric && c->fabric->kind == FABRIC_EFA)
+        return false; /* it has a fabric of its own for that */
     return !s->fabric || (c->fabric && c->fabric->kind != FABRIC_TCP);
 }
 
@@ -185,10 +237,11 @@ static void weigh(struct bandwidth *b, const double *priors)
 }
 
 static void add_fit(struct bandwidth *b, double *priors, const char *text, double prior,
-                    double error)
+                    double error, const char *seen)
 {
     priors[b->n_fits] = prior;
-    b->fits[b->n_fits++] = (struct bandwidth_fit) { .text = text, .error = error };
+    b->fits[b->n_fits++] =
+        (struct bandwidth_fit) { .text = text, .error = error, .seen = seen };
 }
 
 static int fit(struct bandwidth *b, struct cfg_loader *loader,
@@ -206,9 +259,12 @@ static int fit(struct bandwidth *b, struct cfg_loader *loader,
         if (i == 0)
             for (int64_t k = 0; k < b->rows.n; k++)
                 judge_row(b, &b->rows.v[k], time_s[k], bus);
-        add_fit(b, priors, shapes[i].text, shapes[i].prior, error_of(b, time_s));
+        const char *seen;
+        double words = evidence_of(shapes[i].word, a, &seen);
+        add_fit(b, priors, shapes[i].text, shapes[i].prior * exp(words),
+                error_of(b, time_s), seen);
     }
-    add_fit(b, priors, unknown.text, unknown.prior, unknown.error);
+    add_fit(b, priors, unknown.text, unknown.prior, unknown.error, NULL);
     weigh(b, priors);
     return 0;
 }

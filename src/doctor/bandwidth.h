@@ -5,6 +5,7 @@
 
 #include "calibrate/samples.h"
 #include "hardware/cluster.h"
+#include "logs/nccl.h"
 
 enum bandwidth_verdict { BANDWIDTH_NORMAL, BANDWIDTH_SLOWER, BANDWIDTH_FASTER };
 extern const struct name_value bandwidth_verdict_names[];
@@ -24,16 +25,18 @@ struct bandwidth_row {
 struct bandwidth_fit {
     const char *text;
     double error, posterior; /* error NAN: nothing known explains them */
+    const char *seen;        /* what NCCL's own lines say for it; NULL: nothing */
 };
 
-enum { BANDWIDTH_FITS = 8 };
+enum { BANDWIDTH_FITS = 12 };
 
 /* What logs are held against. */
 struct bandwidth_ask {
     const struct cluster *cluster;
     const struct coll_group *group; /* that took part; NULL: all GPUs */
     enum coll_op op;
-    const char *nccl; /* version; NULL: the fabric's */
+    const char *nccl;             /* version; NULL: the fabric's */
+    const struct logs_nccl *said; /* by NCCL in these logs; NULL: not looked at */
 };
 
 struct bandwidth {

@@ -46,6 +46,10 @@ double evidence_no_gpudirect(const struct doctor_view *v, const char **why)
         *why = "NCCL's connections say GDRDMA";
         return -certain;
     }
+    if (n->n_gdr_off) {
+        *why = "NCCL says that GPUDirect RDMA is disabled";
+        return certain;
+    }
     double variable = variable_evidence(v, "no-gpudirect", why);
     return variable > 0 ? variable : n->via[LOGS_NET_SOCKET] ? -hint : 0;
 }

@@ -31,6 +31,7 @@ static const struct contract_member fit_rows[] = {
     CONTRACT_AT("what", TEXT, bandwidth_fit, text, "What differs from the cluster as it is described."),
     CONTRACT_AT("error", REAL, bandwidth_fit, error, "Root of the mean square of the logarithm of measured over predicted time; null of what is not known.", .flags = CONTRACT_MAY_NULL),
     CONTRACT_AT("posterior", REAL, bandwidth_fit, posterior, "Its probability; all sum to 1."),
+    CONTRACT_AT("seen", TEXT, bandwidth_fit, seen, "What NCCL's own lines in the logs say for it; null: nothing.", .flags = CONTRACT_MAY_NULL),
     CONTRACT_END,
 };
 static const struct contract_object fit = { "fit", fit_rows };

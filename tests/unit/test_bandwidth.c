@@ -110,10 +110,52 @@ static void test_unknown(void)
                                                    : (k ? 0.8 : 1.5e-3) };
             VEC_PUSH(&s.colls, row);
         }
-        const struct bandwidth_ask ask = { &c, &one, COLL_ALL_REDUCE, NULL };
+        const struct bandwidth_ask ask = { &c, &one, COLL_ALL_REDUCE, NULL, NULL };
         CU_ASSERT_EQUAL_FATAL(bandwidth_judge(&b, &loader, &ask, &s, &err), 0);
         CU_ASSERT_STRING_EQUAL(b.fits[0].text, texts[i]);
         CU_ASSERT_EQUAL(isnan(b.fits[0].error) != 0, i == 0);
+        bandwidth_release(&b);
+        samples_release(&s);
+        cfg_loader_release(&loader);
+    }
+}
+
+/* Equal times, which several causes explain: NCCL's own lines decide. */
+static void test_words(void)
+{
+    static const struct {
+        struct logs_nccl said;
+        const char *first;
+        bool seen;
+    } cases[] = {
+        { { 0 }, "half of the NICs", false },
+        { { .n_lines = 1 }, "half of the NICs", false },
+        { { .n_lines = 9, .n_gdr_off = 8 }, "no GPUDirect", true },
+        { { .n_lines = 9, .via = { [LOGS_NET_IB] = 4 } }, "no GPUDirect", true },
+        { { .n_lines = 9, .via = { [LOGS_NET_IB] = 4 }, .via_gdr = 4, .nics = 4 },
+          "half of the NICs",
+          true },
+        { { .n_lines = 9, .via = { [LOGS_NET_IB] = 4 }, .via_gdr = 4, .nics = 8 },
+          "half of the NICs",
+          false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct samples s;
+        struct samples_hints hints = { .op = -1 };
+        struct bandwidth b;
+        struct cluster c;
+        struct err err = { 0 };
+        const struct bandwidth_ask ask = { .cluster = &c,
+                                           .op = COLL_ALL_REDUCE,
+                                           .said = &cases[i].said };
+        cfg_loader_init(&loader);
+        samples_init(&s, &loader, &hints);
+        measure(&s, "dgx-h100:4", NULL, 0.5, 1);
+        CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, &loader, "dgx-h100:4"), 0);
+        CU_ASSERT_EQUAL_FATAL(bandwidth_judge(&b, &loader, &ask, &s, &err), 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(b.fits[0].text, cases[i].first));
+        CU_ASSERT_EQUAL(b.fits[0].seen != NULL, cases[i].seen);
         bandwidth_release(&b);
         samples_release(&s);
         cfg_loader_release(&loader);
@@ -125,4 +167,5 @@ void test_bandwidth_register(void)
     CU_pSuite s = CU_add_suite("bandwidth", NULL, NULL);
     CU_add_test(s, "shapes", test_shapes);
     CU_add_test(s, "unknown", test_unknown);
+    CU_add_test(s, "what NCCL says of itself", test_words);
 }

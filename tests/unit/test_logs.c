@@ -203,6 +203,15 @@ static void test_hints(void)
           COLL_ALL_REDUCE,
           64,
           16 },
+        /* nothing says how many: as many as are asked for, where rows may be of them */
+        { "log-many-ranks.log", { .op = -1 }, -1, 0, 0, 0 },
+        { "log-many-ranks.log",
+          { .op = -1, .n_ranks_asked = 2400 },
+          0,
+          COLL_ALL_REDUCE,
+          2400,
+          0 },
+        { "log-many-ranks.log", { .op = -1, .n_ranks_asked = 16 }, -1, 0, 0, 0 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct loaded l;
