@@ -270,6 +270,13 @@ static void release_series(struct series *s)
     free(s->kind);
 }
 
+double logs_steady_lost(const struct logs_steady *s, enum logs_kind kind)
+{
+    double after_s = s->total_s - s->parts[LOGS_WARMUP].lost_s;
+    bool lost = kind != LOGS_STEADY && kind != LOGS_WARMUP && after_s > 0;
+    return lost ? s->parts[kind].lost_s / after_s : 0;
+}
+
 struct logs_steady logs_steady_find(const struct logs *l, const struct logs_step *does)
 {
     struct logs_steady out = { .format = best_format(l),

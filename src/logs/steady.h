@@ -54,6 +54,9 @@ struct logs_steady {
     double loading_s; /* likewise, of a step's wait for data */
 };
 
+/* The share of the time after warm-up that steps of a kind lost; 0 of steady ones. */
+double logs_steady_lost(const struct logs_steady *s, enum logs_kind kind);
+
 struct logs_steady logs_steady_find(const struct logs *l, const struct logs_step *does);
 
 /* Each record that is used, in order, with its time and kind. */

@@ -46,12 +46,14 @@ static const struct contract_object file = { "file", file_rows };
 struct kind {
     const char *name;
     struct logs_part p;
+    double share;
 };
 static const struct contract_member kind_rows[] = {
     CONTRACT_AT("kind", TEXT, kind, name, "\"steady\", \"warm-up\", \"checkpoint\", \"evaluation\", \"pause\" or \"stall\"."),
     CONTRACT_AT("records", INT64, kind, p.n, "Records of such steps."),
     CONTRACT_AT("longest_s", REAL, kind, p.longest_s, "The longest time of a step among them."),
     CONTRACT_AT("lost_s", REAL, kind, p.lost_s, "Time beyond the median of steady steps, together."),
+    CONTRACT_AT("lost_share", REAL, kind, share, "Likewise, of the time after warm-up; 0 of warm-up and steady steps."),
     CONTRACT_AT("first_step", INT64, kind, p.first_step, "-1: the log has no number."),
     CONTRACT_AT("first_line", INT64, kind, p.first_line, "Of the log."),
     CONTRACT_END,
@@ -84,7 +86,8 @@ static json_t *kinds(const void *measured)
     const struct measured *m = measured;
     json_t *list = json_array();
     for (int i = 0; i < LOGS_KINDS; i++) {
-        const struct kind x = { logs_kind_names[i], m->s.parts[i] };
+        const struct kind x = { logs_kind_names[i], m->s.parts[i],
+                                logs_steady_lost(&m->s, (enum logs_kind)i) };
         if (x.p.n)
             json_array_append_new(list, contract_json(&kind, &x));
     }

@@ -124,6 +124,30 @@ static void print_basis(FILE *out, const struct logs_steady *s)
                 s->n_unknown);
 }
 
+/* What steps of a kind cost the run, and the mend. */
+static void print_lost(FILE *out, const struct doctor *d)
+{
+    static const char *const mends[LOGS_KINDS] = {
+        [LOGS_AT_CHECKPOINT] = "save less often, asynchronously, or to faster storage",
+        [LOGS_AT_EVALUATION] = "evaluate less often, or fewer batches",
+        [LOGS_AT_PAUSE] = "collect garbage less often, and write no traces",
+        [LOGS_STALL] = "look at storage, the network and the host at their times",
+    };
+    static const double told = 0.005;
+    for (int i = 0; i < LOGS_KINDS; i++) {
+        char cost[64] = "", text[256];
+        double share = logs_steady_lost(&d->steady, (enum logs_kind)i);
+        if (!mends[i] || share < told)
+            continue;
+        if (isfinite(d->healthy.usd_per_h))
+            snprintf(cost, sizeof(cost), ", %.0f USD a day",
+                     24 * share * d->healthy.usd_per_h);
+        snprintf(text, sizeof(text), "%s: %.1f %% of the time%s: %s",
+                 logs_kind_names[i], 100 * share, cost, mends[i]);
+        report_wrap(out, "    ", "      ", text);
+    }
+}
+
 static void print_steps(FILE *out, const struct doctor *d)
 {
     char t[UNITS_TEXT_MAX], u[UNITS_TEXT_MAX], v[UNITS_TEXT_MAX];
@@ -145,6 +169,7 @@ static void print_steps(FILE *out, const struct doctor *d)
             fprintf(out, "line %" PRId64, p->first_line);
         fputc('\n', out);
     }
+    print_lost(out, d);
     fprintf(out, "    steady steps: median %s, p10 %s, p90 %s\n",
             units_time_text(t, s->median_s), units_time_text(u, s->p10_s),
             units_time_text(v, s->p90_s));

@@ -424,6 +424,12 @@ static void test_steady(void)
     CU_ASSERT_DOUBLE_EQUAL(s.p10_s, 1.0, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(s.p90_s, 1.004, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(s.parts[LOGS_AT_CHECKPOINT].lost_s, 2 * (8 - 1.002), 1e-9);
+    /* of 94 steady steps, the two slow ones at their median, 16, 4 and 3 s */
+    CU_ASSERT_DOUBLE_EQUAL(logs_steady_lost(&s, LOGS_AT_CHECKPOINT), 13.996 / 119.19,
+                           1e-4);
+    CU_ASSERT_DOUBLE_EQUAL(logs_steady_lost(&s, LOGS_STALL), 1.998 / 119.19, 1e-4);
+    CU_ASSERT_EQUAL(logs_steady_lost(&s, LOGS_WARMUP), 0);
+    CU_ASSERT_EQUAL(logs_steady_lost(&s, LOGS_STEADY), 0);
     logs_release(&l);
 }
 
