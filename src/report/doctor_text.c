@@ -133,11 +133,11 @@ static void print_lost(FILE *out, const struct doctor *d)
         [LOGS_AT_PAUSE] = "collect garbage less often, and write no traces",
         [LOGS_STALL] = "look at storage, the network and the host at their times",
     };
-    static const double told = 0.005;
+    static const double least = 0.005;
     for (int i = 0; i < LOGS_KINDS; i++) {
         char cost[64] = "", text[256];
         double share = logs_steady_lost(&d->steady, (enum logs_kind)i);
-        if (!mends[i] || share < told)
+        if (!mends[i] || share < least)
             continue;
         if (isfinite(d->healthy.usd_per_h))
             snprintf(cost, sizeof(cost), ", %.0f USD a day",
