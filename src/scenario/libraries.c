@@ -161,6 +161,7 @@ const struct library_row library_deepspeed = {
     .interleaves_all_first = true,
     .tensor = true,
     .pipeline = true,
+    .ulysses = true,
     .schedules = BIT(SCHEDULE_1F1B),
     .part_shards = true,
     .offloads = ALL_BITS,

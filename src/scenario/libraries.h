@@ -113,6 +113,7 @@ struct library_row {
     /* degrees and schedules that plans ask of it; a scenario may have others, for a
      * script that brings them. Here and below bits are 1 << the enum's value */
     bool tensor, pipeline, context, expert, expert_tensor, sequence_parallel;
+    bool ulysses; /* context groups that exchange heads; plans do not ask for them */
     bool part_shards; /* states may be sharded over a part of the replicas */
     uint32_t schedules, offloads;
     uint32_t dispatchers; /* of experts' tokens, in addition to all-to-all */

@@ -45,9 +45,14 @@ static bool has_smp_schedule(row *l)
     return library_has(l->schedules, SCHEDULE_SMP_INTERLEAVED);
 }
 
-static bool has_context(row *l)
+static bool has_rings(row *l)
 {
     return l->context;
+}
+
+static bool has_context(row *l)
+{
+    return l->context || l->ulysses;
 }
 
 static bool has_dispatchers(row *l)
@@ -231,7 +236,7 @@ static const struct field {
     { P "smp_script", has_script, NULL },
     { P "context", has_context, NULL },
     { P "context_comm", has_context, NULL },
-    { P "context_inner", has_context, NULL },
+    { P "context_inner", has_rings, NULL },
     { P "expert", has_expert, NULL },
     { P "expert_dispatcher", has_expert, NULL },
     { P "expert_dispatch_sms", has_dispatchers, NULL },
