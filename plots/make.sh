@@ -40,7 +40,12 @@ data() {
 for sweep in scenarios/sweeps/*.json; do
     name=$(basename "$sweep" .json)
     "$smsim" sweep "$sweep" --out "$work/$name" >"$work/$name.text"
-    sed -n "s|^$work/$name/\([^ ]*\.svg\)  \(.*\)|\1 \2|p" "$work/$name.text" |
+    # a figure's line, and its question on the indented lines below it
+    awk -v dir="$work/$name/" '
+        function put() { if (file && question) print file, question; file = question = "" }
+        index($0, dir) == 1 { put(); if (/\.svg$/) file = substr($1, length(dir) + 1); next }
+        file && sub(/^    /, "") { question = question (question ? " " : "") $0; next }
+        END { put() }' "$work/$name.text" |
         while read -r file question; do
             cp "$work/$name/$file" plots/
             show "$file" "$question" "smsim sweep $name --out DIR" "$sweep"
@@ -105,4 +110,9 @@ plot=--plot-stages
 draw stages-memory-gpt3.svg "What fills each of the sixteen stages of GPT-3?" \
     simulate gpt3-175b-64xp4d.24xlarge
 
+for figure in plots/*.svg; do
+    grep -qF "($(basename "$figure"))" "$index" && continue
+    echo "plots/make.sh: no command draws $figure" >&2
+    exit 1
+done
 cp "$index" plots/README.md
