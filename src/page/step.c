@@ -143,21 +143,30 @@ static int32_t fullest_track(const struct step_figures *f,
 
 static json_t *memory_of(const struct step_figures *f, const struct simulate_result *r)
 {
-    static const char *const names[LEDGER_KINDS] = { "parameters", "gradients",
-                                                     "optimizer",  "activations",
-                                                     "buffers",    "workspace" };
+    static const char *const names[FIGURE_HELD_KINDS] = { "parameters", "gradients",
+                                                          "optimizer",  "activations",
+                                                          "buffers",    "workspace",
+                                                          "framework" };
     int64_t(*held_B)[LEDGER_KINDS] = xcalloc(LEVELS, sizeof(*held_B));
-    int64_t end_ps = 1;
+    int64_t end_ps = 1, constant_B[FIGURE_HELD_KINDS], fullest = 0;
     int32_t track = fullest_track(f, r);
     for (int64_t i = 0; i < f->levels.n; i++)
         if (f->levels.v[i].track == track && f->levels.v[i].at_ps > end_ps)
             end_ps = f->levels.v[i].at_ps;
     take_levels(f, track, end_ps, held_B);
+    for (int i = 1; i < LEVELS; i++)
+        if (total_B(held_B[i]) > total_B(held_B[fullest]))
+            fullest = i;
+    figure_step_constants(&r->memory.stages[r->memory.fullest], held_B[fullest],
+                          constant_B);
     json_t *kinds = json_object();
-    for (int k = 0; k < LEDGER_KINDS; k++) {
+    for (int k = 0; k < FIGURE_HELD_KINDS; k++) {
         json_t *list = json_array();
-        for (int i = 0; i < LEVELS; i++)
-            json_array_append_new(list, json_integer((json_int_t)held_B[i][k]));
+        for (int i = 0; i < LEVELS; i++) {
+            int64_t live_B = k < LEDGER_KINDS ? held_B[i][k] : 0;
+            json_array_append_new(list,
+                                  json_integer((json_int_t)(live_B + constant_B[k])));
+        }
         json_object_set_new(kinds, names[k], list);
     }
     free(held_B);

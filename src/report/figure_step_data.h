@@ -43,6 +43,14 @@ struct level { /* of memory */
     int64_t held_B[LEDGER_KINDS];
 };
 
+/* What of a stage's memory is no live tensor, and there all the time: NCCL's buffers, as
+ * workspace what the allocator reserves beyond tensors, and the context; `fullest_B` is
+ * the fullest level. With it, each kind is at that moment what stage_memory says. */
+enum { FIGURE_FRAMEWORK = LEDGER_KINDS, FIGURE_HELD_KINDS };
+void figure_step_constants(const struct stage_memory *m,
+                           const int64_t fullest_B[LEDGER_KINDS],
+                           int64_t constant_B[FIGURE_HELD_KINDS]);
+
 enum use_kind { USE_GPU, USE_HOST, USE_NIC, USE_NVLINK, USES };
 
 /* A share of what all tracks have, busy for that time. */

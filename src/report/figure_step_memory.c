@@ -8,7 +8,12 @@
 
 #include <inttypes.h>
 
-enum { FRAMEWORK = LEDGER_KINDS, STACKED, LIMIT = STACKED, SERIES };
+enum {
+    FRAMEWORK = FIGURE_FRAMEWORK,
+    STACKED = FIGURE_HELD_KINDS,
+    LIMIT = STACKED,
+    SERIES
+};
 
 /* The track whose stage is fullest. */
 static int32_t fullest(const struct step_figures *f, const struct simulate_result *r)
@@ -57,22 +62,39 @@ static size_t choose_levels(const struct step_figures *f, int32_t track,
     return n;
 }
 
-/* Those levels by kind, each array of n; what is beyond the live tensors counts as the
- * framework's. Returns n. */
-static size_t take_levels(const struct step_figures *f, int32_t track, int64_t peak_B,
-                          double *x, double *y[STACKED])
+void figure_step_constants(const struct stage_memory *m,
+                           const int64_t fullest_B[LEDGER_KINDS],
+                           int64_t constant_B[FIGURE_HELD_KINDS])
 {
-    int64_t *chosen = xcalloc((size_t)f->levels.n + 1, sizeof(*chosen)), most = 0;
-    size_t n = choose_levels(f, track, chosen);
-    for (size_t i = 0; i < n; i++)
-        if (total_B(&f->levels.v[chosen[i]]) > most)
-            most = total_B(&f->levels.v[chosen[i]]);
+    int64_t live_B = 0, buffers_B = m->buffers_B - fullest_B[LEDGER_BUFFERS];
+    for (int k = 0; k < LEDGER_KINDS; k++) {
+        live_B += fullest_B[k];
+        constant_B[k] = 0;
+    }
+    buffers_B = buffers_B > 0 ? buffers_B : 0;
+    int64_t rest_B = m->peak_B - m->framework_B - buffers_B - live_B;
+    constant_B[FIGURE_FRAMEWORK] = m->framework_B;
+    constant_B[LEDGER_BUFFERS] = buffers_B;
+    constant_B[LEDGER_WORKSPACE] = rest_B > 0 ? rest_B : 0;
+}
+
+/* Those levels by kind, each array of n, with what is beyond live tensors. Returns n. */
+static size_t take_levels(const struct step_figures *f, int32_t track,
+                          const struct stage_memory *m, double *x, double *y[STACKED])
+{
+    int64_t *chosen = xcalloc((size_t)f->levels.n + 1, sizeof(*chosen));
+    int64_t constant_B[STACKED];
+    size_t n = choose_levels(f, track, chosen), fullest = 0;
+    for (size_t i = 1; i < n; i++)
+        if (total_B(&f->levels.v[chosen[i]]) > total_B(&f->levels.v[chosen[fullest]]))
+            fullest = i;
+    if (n)
+        figure_step_constants(m, f->levels.v[chosen[fullest]].held_B, constant_B);
     for (size_t i = 0; i < n; i++) {
         const struct level *l = &f->levels.v[chosen[i]];
         x[i] = i ? (double)l->at_ps * 1e-12 : 0; /* from the step's begin on */
-        for (int k = 0; k < LEDGER_KINDS; k++)
-            y[k][i] = (double)l->held_B[k];
-        y[FRAMEWORK][i] = (double)(peak_B - most);
+        for (int k = 0; k < STACKED; k++)
+            y[k][i] = (double)(constant_B[k] + (k < LEDGER_KINDS ? l->held_B[k] : 0));
     }
     free(chosen);
     return n;
@@ -149,7 +171,7 @@ void figure_step_memory(const struct step_figures *f, const struct scenario *s,
                                             : xasprintf("What fills it, and when?");
     for (int k = 0; k < STACKED; k++)
         y[k] = block + most * (size_t)(k + 1);
-    size_t n = take_levels(f, track, r->memory.stages[stage].peak_B, x, y);
+    size_t n = take_levels(f, track, &r->memory.stages[stage], x, y);
     describe(series, n, x, y, &capacity);
     struct annotation peak;
     char *peak_text = describe_peak(&peak, n, x, y);

@@ -98,12 +98,7 @@ function assumedCard(r) {
 }
 function stepCards(d) {
   const r = d.result, m = r.memory, fullest = m.stages.reduce((a, b) => b.peak_bytes > a.peak_bytes ? b : a);
-  const held = d.memory && Object.keys(d.memory.held_bytes).map((k) => ({ name: HELD[k][0], meaning: HELD[k][1], values: d.memory.held_bytes[k] }));
-  if (held) {
-    const tops = held[0].values.map((v, i) => held.reduce((s, h) => s + h.values[i], 0));
-    const rest = Math.max(0, fullest.peak_bytes - Math.max(...tops));
-    held.unshift({ name: HELD.framework[0], meaning: "framework", values: tops.map(() => rest) });
-  }
+  const held = d.memory && Object.keys(HELD).map((k) => ({ name: HELD[k][0], meaning: HELD[k][1], values: d.memory.held_bytes[k] }));
   const busy = d.use && [["gpu", "GPU", "compute"], ["host", "host", "host"], ["nic", "busiest network card", "gradient-comm"], ["nvlink", "busiest NVLink", "tensor-comm"]]
     .map((x) => ({ name: x[1], meaning: x[2], values: d.use.busy[x[0]] })).filter((x) => x.values.some((v) => v > 0));
   return [d.timeline && timeline(d.timeline),
