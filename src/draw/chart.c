@@ -103,13 +103,19 @@ static void make_square(struct frame *f)
 }
 
 /* The line y = x, and the band about it. */
-static void draw_identity(const struct frame *f, struct draw *d, double frac)
+static void draw_identity(struct frame *f, struct draw *d, double frac)
 {
+    enum { PIECES = 48 }; /* of the line, which no label covers */
     double lo = f->x.lo, hi = f->x.hi, a = 1 + frac, b = 1 / (1 + frac);
     struct draw_point band[4] = { frame_at(f, lo, lo * a), frame_at(f, hi, hi * a),
                                   frame_at(f, hi, hi * b), frame_at(f, lo, lo * b) };
     struct draw_point p = frame_at(f, lo, lo), q = frame_at(f, hi, hi);
 
+    for (int i = 0; i < PIECES; i++)
+        frame_take_anyway(f, (struct draw_box) { p.x + (q.x - p.x) * i / PIECES,
+                                                 p.y + (q.y - p.y) * (i + 1) / PIECES,
+                                                 (q.x - p.x) / PIECES,
+                                                 (p.y - q.y) / PIECES });
     draw_group(d, "identity", "identity", &f->plot);
     draw_polygon(d, band, 4,
                  &(struct draw_style) { .cls = "band", .fill = IDENTITY_COLOUR });
@@ -144,7 +150,7 @@ static void count_slots(struct marks *m)
 }
 
 static void draw_series(const struct chart *chart, struct frame *f, struct draw *d,
-                        bool named)
+                        bool named, bool numbered)
 {
     struct marks m = { .chart = chart, .frame = f, .d = d };
 
@@ -157,7 +163,7 @@ static void draw_series(const struct chart *chart, struct frame *f, struct draw 
     }
     for (size_t k = 0; k < chart->n_series; k++)
         marks_fill(&m, k);
-    chart_edges_draw(&m);
+    chart_edges_draw(&m, numbered);
     for (size_t k = 0; k < chart->n_series; k++)
         marks_line(&m, k);
     marks_totals(&m);
@@ -193,12 +199,13 @@ void chart_draw(const struct chart *chart, struct draw *d)
 {
     struct axis y = y_axis_of(chart);
     bool named = chart_names_suit(chart, d->width, d->height);
+    bool numbered = chart_edges_numbered(chart, d->width);
     struct frame f;
 
     frame_init(&f, chart->title, chart->subtitle, &chart->x, &y);
     f.provenance = chart->provenance;
     f.left_room = chart->left_room;
-    f.right_room = chart_edges_room(chart);
+    f.right_room = chart_edges_room(chart, numbered);
     f.legend.below = chart->legend_below || f.right_room > 0;
     include_series(chart, &f);
     if (chart->identity > 0) {
@@ -211,13 +218,15 @@ void chart_draw(const struct chart *chart, struct draw *d)
         f.right_room = chart_names_room(chart);
     else
         fill_legend(chart, &f.legend);
+    if (numbered)
+        chart_edges_fill_legend(chart, &f.legend);
     frame_layout(&f, d);
     if (chart->identity > 0)
         make_square(&f);
     frame_draw(&f, d);
     if (chart->identity > 0)
         draw_identity(&f, d, chart->identity);
-    draw_series(chart, &f, d, named);
+    draw_series(chart, &f, d, named, numbered);
     if (!has_values(chart))
         draw_text(d, f.plot.x + f.plot.w / 2, f.plot.y + f.plot.h / 2, "no data",
                   &(struct draw_text) { .id = "no-data",

@@ -4,20 +4,29 @@
 #include "draw/palette.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { NAME_FONT = 12, NAME_PITCH = 15, NAME_GAP = 14, LINES_MAX = 12 };
 
 #define ROOM_MAX 0.42   /* of the width */
 #define HEIGHT_MAX 0.55 /* of the height: what title and axis leave at least */
+#define EDGES_MAX 0.45  /* of the width: labels at the edge */
 #define EARLY_PX 24     /* an end that far from the data's edge has its name there */
 
 /* A name at the right of the data. */
 struct end {
     double line_y, text_y;
-    const char *name;
+    const char *name; /* NULL: the number */
+    int number;
     uint32_t colour;
 };
+
+/* Dark enough to read on white. */
+static uint32_t ink_of(uint32_t colour)
+{
+    return palette_mix(colour, PALETTE_INK, 0.3);
+}
 
 static bool is_line(const struct series *s)
 {
@@ -60,7 +69,7 @@ static bool has_edge_labels(const struct series *s)
     return s->labels && s->labels_at_edge;
 }
 
-double chart_edges_room(const struct chart *chart)
+double chart_edges_room(const struct chart *chart, bool numbered)
 {
     double most = 0;
 
@@ -68,9 +77,32 @@ double chart_edges_room(const struct chart *chart)
         for (size_t i = 0; has_edge_labels(&chart->series[k]) && i < chart->series[k].n;
              i++)
             if (chart->series[k].labels[i])
-                most = fmax(most, NAME_GAP + draw_text_width(chart->series[k].labels[i],
-                                                             NAME_FONT, false));
+                most = fmax(most,
+                            NAME_GAP + draw_text_width(
+                                           numbered ? "99" : chart->series[k].labels[i],
+                                           NAME_FONT, false));
     return most;
+}
+
+bool chart_edges_numbered(const struct chart *chart, double width)
+{
+    return chart_edges_room(chart, false) > EDGES_MAX * width;
+}
+
+void chart_edges_fill_legend(const struct chart *chart, struct legend *legend)
+{
+    int number = 0;
+
+    for (size_t k = 0; k < chart->n_series; k++)
+        for (size_t i = 0; has_edge_labels(&chart->series[k]) && i < chart->series[k].n;
+             i++)
+            if (chart->series[k].labels[i])
+                legend_add(legend,
+                           (struct legend_item) {
+                               .name = chart->series[k].labels[i],
+                               .key = LEGEND_NUMBER,
+                               .number = ++number,
+                               .colour = ink_of(series_colour(&chart->series[k], k)) });
 }
 
 double chart_names_room(const struct chart *chart)
@@ -81,12 +113,6 @@ double chart_names_room(const struct chart *chart)
         if (chart->series[k].name && chart->series[k].kind != SERIES_LIMIT)
             most = fmax(most, draw_text_width(chart->series[k].name, NAME_FONT, false));
     return NAME_GAP + most;
-}
-
-/* Dark enough to read on white. */
-static uint32_t ink_of(uint32_t colour)
-{
-    return palette_mix(colour, PALETTE_INK, 0.3);
 }
 
 /* Inside the data, where there is room; at a limit's left, over or under the line. */
@@ -136,10 +162,12 @@ static void spread(struct end *ends, size_t n, struct draw_box plot)
 static void draw_end(struct marks *m, const struct end *e)
 {
     double edge = m->frame->plot.x + m->frame->plot.w;
+    char number[16];
 
+    snprintf(number, sizeof(number), "%d", e->number);
     draw_line(m->d, edge + 1, e->line_y, edge + NAME_GAP - 4, e->text_y,
               &(struct draw_style) { .cls = "leader", .stroke = e->colour });
-    draw_text(m->d, edge + NAME_GAP, e->text_y, e->name,
+    draw_text(m->d, edge + NAME_GAP, e->text_y, e->name ? e->name : number,
               &(struct draw_text) { .cls = "series-name",
                                     .size = NAME_FONT,
                                     .level = DRAW_CENTRE,
@@ -162,7 +190,7 @@ void chart_names_draw(struct marks *m)
             name_limit(m, s);
         else if (isfinite(at.y) && !((edge - at.x > EARLY_PX || s->n == 1) &&
                                      name_inside(m, at, s->name, colour)))
-            ends[n++] = (struct end) { at.y, at.y, s->name, colour };
+            ends[n++] = (struct end) { at.y, at.y, s->name, 0, colour };
     }
     spread(ends, n, m->frame->plot);
     for (size_t i = 0; i < n; i++)
@@ -179,7 +207,8 @@ static void draw_way(struct marks *m, struct draw_point at)
                   .cls = "leader", .stroke = PALETTE_FRAME, .dash = DRAW_DOTTED });
 }
 
-static void draw_edge(struct marks *m, const struct series *s, uint32_t colour)
+static void draw_edge(struct marks *m, const struct series *s, uint32_t colour,
+                      int *number)
 {
     struct end *ends = xcalloc(s->n + 1, sizeof(*ends));
     size_t n = 0, most = (size_t)(m->frame->plot.h / NAME_PITCH);
@@ -189,7 +218,8 @@ static void draw_edge(struct marks *m, const struct series *s, uint32_t colour)
         if (!s->labels[i] || !isfinite(at.y) || !frame_inside(m->frame, at))
             continue;
         draw_way(m, at);
-        ends[n++] = (struct end) { at.y, at.y, s->labels[i], colour };
+        ends[n++] = number ? (struct end) { at.y, at.y, NULL, ++*number, colour }
+                           : (struct end) { at.y, at.y, s->labels[i], 0, colour };
     }
     spread(ends, n, m->frame->plot);
     for (size_t i = 0; i < n; i++)
@@ -197,12 +227,15 @@ static void draw_edge(struct marks *m, const struct series *s, uint32_t colour)
     free(ends);
 }
 
-void chart_edges_draw(struct marks *m)
+void chart_edges_draw(struct marks *m, bool numbered)
 {
+    int number = 0;
+
     for (size_t k = 0; k < m->chart->n_series; k++)
         if (has_edge_labels(&m->chart->series[k])) {
             draw_group(m->d, "edge-labels", "names", NULL);
-            draw_edge(m, &m->chart->series[k], series_colour(&m->chart->series[k], k));
+            draw_edge(m, &m->chart->series[k], series_colour(&m->chart->series[k], k),
+                      numbered ? &number : NULL);
             draw_group_end(m->d);
         }
 }

@@ -16,8 +16,12 @@ double chart_names_room(const struct chart *chart);
  * ends before. */
 void chart_names_draw(struct marks *m);
 
-/* Labels that are listed at the right of the data: the room they take, and they. */
-double chart_edges_room(const struct chart *chart);
-void chart_edges_draw(struct marks *m);
+/* Labels that are listed at the right of the data: the room they take, and they. Where
+ * they leave too little of the width to the data, they are numbers there, and the
+ * legend has their names. */
+bool chart_edges_numbered(const struct chart *chart, double width);
+double chart_edges_room(const struct chart *chart, bool numbered);
+void chart_edges_fill_legend(const struct chart *chart, struct legend *legend);
+void chart_edges_draw(struct marks *m, bool numbered);
 
 #endif

@@ -4,6 +4,7 @@
 #include "draw/palette.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { KEY_W = 26, KEY_GAP = 7, COLUMN_GAP = 16, DATA_H = 200 /* with its axis */ };
@@ -99,6 +100,18 @@ static void draw_key(const struct legend_item *item, struct draw *d, double x, d
         draw_rect(d, box, &style);
         if (item->key == LEGEND_HATCH)
             draw_hatch(d, box, PALETTE_FRAME);
+        return;
+    }
+    if (item->key == LEGEND_NUMBER) {
+        char text[16];
+        snprintf(text, sizeof(text), "%d", item->number);
+        draw_text(d, x + KEY_W, y, text,
+                  &(struct draw_text) { .cls = "legend-key",
+                                        .size = LEGEND_FONT,
+                                        .bold = true,
+                                        .anchor = DRAW_END,
+                                        .level = DRAW_CENTRE,
+                                        .colour = item->colour });
         return;
     }
     if (item->key != LEGEND_MARKER) {

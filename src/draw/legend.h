@@ -11,7 +11,8 @@ enum legend_key {
     LEGEND_MARKER,
     LEGEND_LINE_MARKER,
     LEGEND_BOX,
-    LEGEND_HATCH
+    LEGEND_HATCH,
+    LEGEND_NUMBER /* what stands at a point */
 };
 
 struct legend_item {
@@ -21,6 +22,7 @@ struct legend_item {
     enum draw_shape shape;
     enum draw_dash dash;
     double width; /* of the line; 0: that of charts */
+    int number;
 };
 
 struct legend {

@@ -2,9 +2,10 @@
  * hollow points may not fit in memory, and the front is a staircase with its plans named
  * by their degrees. */
 #include "base/arena.h"
-#include "base/strbuf.h"
 #include "draw/chart.h"
+#include "report/plan_labels.h"
 #include "report/plan_report.h"
+#include "report/provenance.h"
 #include "report/written.h"
 #include "search/plan_front.h"
 
@@ -12,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SIZES_MAX = 7, FRONT_COLOUR = 7, LABELLED_MAX = 12 };
+enum { SIZES_MAX = 7, FRONT_COLOUR = 7, LABELLED_MAX = 8 };
 
 /* Steps that are shown, in times of the fastest: cheap plans are worth a longer wait
  * than small ones. */
@@ -132,53 +133,69 @@ static struct series size_series(struct plan_points *p, size_t size)
     };
 }
 
-/* "512: tp8 pp16 dp4 mb2", degrees of one left out. */
-static const char *label_of(struct plan_points *p, const struct space_point *point)
+/* Whether a point of the front is far enough from the last one that has a name. */
+static bool apart(const struct plan_points *p, double dx, double dy)
 {
-    static const struct {
-        const char *word;
-        int field;
-    } degrees[] = { { "tp", SPACE_TENSOR },
-                    { "pp", SPACE_PIPELINE },
-                    { "cp", SPACE_CONTEXT },
-                    { "ep", SPACE_EXPERT } };
-    struct strbuf text;
-    strbuf_init(&text);
-    if (p->n_sizes > 1)
-        strbuf_printf(&text, "%" PRId64 ":", point->world);
-    for (size_t i = 0; i < sizeof(degrees) / sizeof(*degrees); i++)
-        if (point->v[degrees[i].field] > 1)
-            strbuf_printf(&text, " %s%" PRId64, degrees[i].word,
-                          point->v[degrees[i].field]);
-    strbuf_printf(&text, " dp%" PRId64 " mb%" PRId64, point->data,
-                  point->v[SPACE_MICRO]);
-    const char *s = strbuf_get(&text);
-    const char *label = arena_strdup(&p->arena, *s == ' ' ? s + 1 : s);
-    strbuf_release(&text);
-    return label;
+    const double near = 0.035; /* of the data's sides: half a line of text */
+    return fabs(dx) > near * (p->right - p->left) ||
+           fabs(dy) > near * (p->top - p->bottom);
+}
+
+/* Which of n points of the front have names and ranges: those that the eye can tell
+ * apart, at most LABELLED_MAX, the first and the last among them. */
+static void choose_named(const struct plan_points *p, size_t n, const double *x,
+                         const double *y, bool *named)
+{
+    size_t last = 0, room = LABELLED_MAX;
+    for (size_t i = 0; i < n && room; i++) {
+        named[i] = i == 0 || (room > 1 && apart(p, x[i] - x[last], y[i] - y[last]));
+        last = named[i] ? i : last;
+        room -= named[i];
+    }
+    if (n > 1 && !named[n - 1]) {
+        named[last] = last == 0;
+        named[n - 1] = true;
+    }
+}
+
+static void name_points(struct plan_points *p, size_t n, const bool *named,
+                        const char **labels)
+{
+    const struct space_point **points =
+        ARENA_ARRAY(&p->arena, n + 1, const struct space_point *);
+    const char **texts = ARENA_ARRAY(&p->arena, n + 1, const char *);
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++)
+        if (named[i])
+            points[k++] = &p->r->outcome->entries[p->front[i]].point;
+    plan_labels(texts, &p->arena, p->r->job, points, k);
+    for (size_t i = n; i-- > 0;)
+        labels[i] = named[i] ? texts[--k] : NULL;
 }
 
 static struct series front_series(struct plan_points *p)
 {
     const struct plan_outcome *o = p->r->outcome;
-    size_t n = (size_t)p->n_front;
-    double *x = ARENA_ARRAY(&p->arena, n + 1, double);
-    double *y = ARENA_ARRAY(&p->arena, n + 1, double);
-    double *low = ARENA_ARRAY(&p->arena, n + 1, double);
-    double *high = ARENA_ARRAY(&p->arena, n + 1, double);
-    const char **labels = ARENA_ARRAY(&p->arena, n + 1, const char *);
-    for (size_t i = 0; i < n; i++) {
-        const struct plan_entry *e = &o->entries[p->front[i]];
-        x[i] = e->result.step_time_s;
-        y[i] = value_of(p, e);
-        low[i] = fmax(e->result.range_s[0], p->left);
-        high[i] = fmin(e->result.range_s[1], p->right);
-        if (x[i] > p->right) {
-            n = i;
+    size_t most = (size_t)p->n_front, n = 0;
+    double *x = ARENA_ARRAY(&p->arena, most + 1, double);
+    double *y = ARENA_ARRAY(&p->arena, most + 1, double);
+    double *low = ARENA_ARRAY(&p->arena, most + 1, double);
+    double *high = ARENA_ARRAY(&p->arena, most + 1, double);
+    bool *named = ARENA_ARRAY(&p->arena, most + 1, bool);
+    const char **labels = ARENA_ARRAY(&p->arena, most + 1, const char *);
+    for (; n < most; n++) {
+        const struct plan_entry *e = &o->entries[p->front[n]];
+        x[n] = e->result.step_time_s;
+        y[n] = value_of(p, e);
+        if (x[n] > p->right)
             break;
-        }
-        if (i % ((n - 1) / LABELLED_MAX + 1) == 0)
-            labels[i] = label_of(p, &e->point);
+    }
+    choose_named(p, n, x, y, named);
+    name_points(p, n, named, labels);
+    for (size_t i = 0; i < n; i++) {
+        const struct plan_result *r = &o->entries[p->front[i]].result;
+        low[i] = named[i] ? fmax(r->range_s[0], p->left) : (double)NAN;
+        high[i] = named[i] ? fmin(r->range_s[1], p->right) : (double)NAN;
     }
     return (struct series) { .name = "not beaten; ranges",
                              .kind = SERIES_STEP,
@@ -208,6 +225,24 @@ static const char *subtitle(struct plan_points *p)
                : "");
 }
 
+/* Libraries, sequence, precision, and whose prices of when. */
+static const char *provenance(struct plan_points *p, bool priced)
+{
+    const struct plan_outcome *o = p->r->outcome;
+    const struct space *s = &p->r->job->space;
+    struct provenance of;
+    provenance_init(&of, &p->arena);
+    of.library = plan_libraries(&p->arena, o->tried, o->n_tried);
+    of.precision = arena_printf(&p->arena, "%s, sequence %" PRId64,
+                                names_of(op_precision_names, (int)s->precision),
+                                (int64_t)s->sequence);
+    for (int32_t i = 0; i < s->n_instances; i++)
+        if (s->instances[i].has_price)
+            provenance_add_prices(&of, instance_is_sagemaker(s->instances[i].name),
+                                  s->instances[i].price_date);
+    return provenance_text(&of, priced);
+}
+
 static int write_chart(struct plan_points *p, const struct draw_to *to, struct err *err)
 {
     bool cost = p->axis == PLAN_AXIS_COST;
@@ -219,16 +254,12 @@ static int write_chart(struct plan_points *p, const struct draw_to *to, struct e
         .title = arena_printf(&p->arena, "Plans for %s, %" PRId64 " sequences a step",
                               model, r->job->space.global_batch),
         .subtitle = subtitle(p),
-        .provenance =
-            arena_printf(&p->arena, "Simulated: %s%s%s",
-                         names_of(op_precision_names, (int)r->job->space.precision),
-                         cost ? "; prices of " : "",
-                         cost ? r->job->space.instances[0].price_date : ""),
+        .provenance = provenance(p, cost),
         .x = { .label = "step time",
                .unit = AXIS_SECONDS,
                .min = p->left,
                .max = p->right },
-        .y = { .label = cost ? "cost of a million samples" : "peak memory of a GPU",
+        .y = { .label = cost ? "cost of a million samples" : "peak memory",
                .unit = cost ? AXIS_USD : AXIS_BYTES,
                .min = p->bottom,
                .max = p->top },

@@ -4,6 +4,7 @@
 #include "scenario/libraries.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void provenance_init(struct provenance *p, struct arena *arena)
@@ -20,19 +21,56 @@ static void keep(const struct provenance *p, const char **kept, const char *text
         *kept = NULL;
 }
 
+/* First and last year of "2021-2025"; false: it is no such span. */
+static bool span_of(const char *date, int year[2])
+{
+    int n = 0;
+    return date && sscanf(date, "%4d-%4d%n", &year[0], &year[1], &n) == 2 && n == 9 &&
+           !date[n];
+}
+
+/* Whether a list "a, b" has that item. */
+static bool lists(const char *list, const char *item)
+{
+    size_t n = strlen(item);
+    for (const char *at = list; at; at = strstr(at, ", ")) {
+        at += at == list ? 0 : 2;
+        if (strncmp(at, item, n) == 0 && (!at[n] || at[n] == ','))
+            return true;
+    }
+    return false;
+}
+
+static const char *added(struct arena *arena, const char *list, const char *item)
+{
+    if (lists(list, item))
+        return list;
+    return list ? arena_printf(arena, "%s, %s", list, item) : arena_strdup(arena, item);
+}
+
+void provenance_add_prices(struct provenance *p, bool sagemaker, const char *date)
+{
+    int have[2], more[2];
+    if (strcmp(date, "yours") == 0) { /* --price */
+        p->services = added(p->arena, p->services, "your own");
+        return;
+    }
+    p->services = added(p->arena, p->services, sagemaker ? "SageMaker" : "EC2");
+    if (span_of(p->dates, have) && span_of(date, more) && have[0] <= more[1] &&
+        more[0] <= have[1]) /* spans that overlap are one */
+        p->dates =
+            arena_printf(p->arena, "%d-%d", have[0] < more[0] ? have[0] : more[0],
+                         have[1] > more[1] ? have[1] : more[1]);
+    else
+        p->dates = added(p->arena, p->dates, date);
+}
+
 static void add_prices(struct provenance *p, const struct cluster *c)
 {
     double usd_per_hour;
     const char *date, *missing;
-    if (cluster_price(c, &usd_per_hour, &date, &missing)) {
-        keep(p, &p->service, "");
-        return;
-    }
-    keep(p, &p->service, c->sagemaker ? "SageMaker" : "EC2");
-    if (!p->dates)
-        p->dates = arena_strdup(p->arena, date);
-    else if (!strstr(p->dates, date))
-        p->dates = arena_printf(p->arena, "%s, %s", p->dates, date);
+    if (!cluster_price(c, &usd_per_hour, &date, &missing))
+        provenance_add_prices(p, c->sagemaker, date);
 }
 
 void provenance_add(struct provenance *p, const struct scenario *s)
@@ -72,13 +110,13 @@ static const char *parts_text(const struct provenance *p)
 const char *provenance_text(const struct provenance *p, bool priced)
 {
     const char *parts = parts_text(p);
-    bool has_prices = priced && p->service && *p->service;
+    bool has_prices = priced && p->services;
     if (*parts)
         parts = arena_printf(p->arena, "Simulated: %s", parts);
-    return !has_prices
-               ? parts
-               : arena_printf(p->arena, "%s%s of %s, %s", parts,
-                              *parts ? "; prices" : "Prices", p->service, p->dates);
+    return !has_prices ? parts
+                       : arena_printf(p->arena, "%s%s of %s%s%s", parts,
+                                      *parts ? "; prices" : "Prices", p->services,
+                                      p->dates ? ", " : "", p->dates ? p->dates : "");
 }
 
 const char *provenance_of(const struct scenario *s, struct arena *arena)

@@ -12,12 +12,17 @@ struct provenance {
     struct arena *arena;
     int64_t n; /* scenarios added */
     const char *library, *micro_batch, *precision;
-    const char *service; /* whose prices; NULL: several, or none */
-    const char *dates;   /* of them: "2021-2025, 2026-06"; NULL: none */
+    const char *services; /* whose prices: "EC2"; NULL: none */
+    const char
+        *dates; /* of them: "2021-2025, 2026-06"; NULL: none, or the user's own */
 };
 
 void provenance_init(struct provenance *p, struct arena *arena);
 void provenance_add(struct provenance *p, const struct scenario *s);
+
+/* Prices alone: of which service, and of a day or of a span of years; "yours": given on
+ * the command line. */
+void provenance_add_prices(struct provenance *p, bool sagemaker, const char *date);
 
 /* "Simulated: ddp over nccl (pytorch-1.13), micro-batch 4, fp16", and the prices where
  * `priced`. In the arena. */

@@ -190,6 +190,26 @@ static void test_threads(void)
     close_job(&x);
 }
 
+/* Plans at the figure's edge have names, and no two the same. */
+static void check_names(const char *svg)
+{
+    char seen[12][96];
+    int n = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(svg);
+    const char *end = strstr(svg, "</g>");
+    for (const char *at = svg; (at = strstr(at, "</text>")) && at < end; at++) {
+        const char *from = at;
+        while (from[-1] != '>')
+            from--;
+        CU_ASSERT_FATAL(n < 12 && at - from < 96);
+        snprintf(seen[n], sizeof(seen[n]), "%.*s", (int)(at - from), from);
+        for (int i = 0; i < n; i++)
+            CU_ASSERT_STRING_NOT_EQUAL(seen[i], seen[n]);
+        n++;
+    }
+    CU_ASSERT_TRUE(n >= 2);
+}
+
 /* The front with its degrees and ranges, the memory there is, and what all is of. */
 static void test_figure(void)
 {
@@ -200,10 +220,13 @@ static void test_figure(void)
         .batch = 256,
         .sequence = 512,
     };
-    static const char *const want[] = { ">16 GPUs<",        ">not beaten; ranges<",
-                                        "class=\"range\"",  ">dp16 mb",
-                                        ">does not fit<",   ">memory of a GPU<",
-                                        ">Simulated: fp16<" };
+    static const char *const want[] = { ">16 GPUs<",
+                                        ">not beaten; ranges<",
+                                        "class=\"range\"",
+                                        ">does not fit<",
+                                        ">memory of a GPU<",
+                                        ">Simulated: ddp",
+                                        ", fp16, sequence 512<" };
     const struct plan_options o = { .simulate_most = 40 };
     struct plan_outcome out;
     struct err err = { 0 };
@@ -219,6 +242,7 @@ static void test_figure(void)
     char *text = figure_text(path);
     for (size_t i = 0; i < sizeof(want) / sizeof(*want); i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(text, want[i]));
+    check_names(strstr(text, "id=\"edge-labels\""));
     free(text);
     close_job(&x);
 }
