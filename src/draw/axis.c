@@ -116,7 +116,9 @@ void axis_view_fix(struct axis_view *view)
     }
     unit = axis_unit_of(axis, fmax(fabs(view->lo), fabs(view->hi)));
     view->worth = unit->worth;
-    bool own = is_log(axis) && view->hi / view->lo > 1024.5 && axis_has_steps(axis);
+    /* "1 ms" and "1 s", where one unit would make labels of 0.001 or of 10000 */
+    bool own = is_log(axis) && axis_has_steps(axis) &&
+               (view->hi / view->lo > 1024.5 || view->lo < 0.0999 * unit->worth);
     view->unit = own || axis_is_clock(axis, view->lo, view->hi) ? NULL : unit->name;
 }
 

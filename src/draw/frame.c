@@ -19,7 +19,7 @@ enum {
     GAP = 4,
     INSET = 7, /* between the frame and the outermost values */
     ROOM_X_MAX = 110,
-    ROOM_Y_MAX = 190, /* longest category labels */
+    ROOM_Y_MAX = 190, /* longest category labels, in wide figures more */
 };
 
 void frame_init(struct frame *f, const char *title, const char *subtitle,
@@ -91,19 +91,19 @@ static double inset_at(const struct axis_view *v, bool low)
     return v->axis->from_zero && fabs(end) <= 0 ? 0 : INSET;
 }
 
-static void layout_axes(struct frame *f)
+static void layout_axes(struct frame *f, double width)
 {
     struct draw_box p = f->plot;
-    double low = p.y + p.h, high = p.y;
+    double low = p.y + p.h, high = p.y, room = fmax(ROOM_Y_MAX, 0.36 * width);
 
     axis_view_layout(&f->x, p.x + inset_at(&f->x, true),
                      p.x + p.w - inset_at(&f->x, false), false, ROOM_X_MAX);
     if (f->y_down)
         axis_view_layout(&f->y, high + inset_at(&f->y, true),
-                         low - inset_at(&f->y, false), true, ROOM_Y_MAX);
+                         low - inset_at(&f->y, false), true, room);
     else
         axis_view_layout(&f->y, low - inset_at(&f->y, true),
-                         high + inset_at(&f->y, false), true, ROOM_Y_MAX);
+                         high + inset_at(&f->y, false), true, room);
 }
 
 /* How far the last flat label, or the first turned one, sticks out of the plot. */
@@ -164,7 +164,7 @@ static double place_plot(struct frame *f, double top, double width, double heigh
         f->plot.y = top;
         f->plot.w = fmax(40, width - left - right - legend_w - f->right_room);
         f->plot.h = fmax(40, height - top - bottom - legend_h);
-        layout_axes(f);
+        layout_axes(f, width);
         /* growing from the second pass on, so that it settles */
         left = pass ? left : 0;
         left = fmax(left, EDGE + (axis_has_title(&f->y) ? LABEL_H : 0) + f->y.depth +
@@ -347,11 +347,13 @@ bool frame_label(struct frame *f, struct draw *d, struct draw_point at, double g
     static const struct draw_point sides[] = { { 1, -1 }, { 0, -1 }, { -1, -1 },
                                                { 1, 0 },  { -1, 0 }, { 1, 1 },
                                                { 0, 1 },  { -1, 1 } };
+    static const double rings[] = { 0, 10,
+                                    26 }; /* beyond the gap; the last has a line */
     double w = draw_text_width(text, style->size, style->bold), h = style->size;
 
-    for (size_t i = 0; i < 2 * sizeof(sides) / sizeof(*sides); i++) {
+    for (size_t i = 0; i < 3 * sizeof(sides) / sizeof(*sides); i++) {
         struct draw_point side = sides[i % 8];
-        double far = i < 8 ? gap : gap + 10;
+        double far = gap + rings[i / 8];
         double diagonal = fabs(side.x) > 0 && fabs(side.y) > 0 ? 0.7 : 1;
         struct draw_box box = { at.x + side.x * far * diagonal + (side.x - 1) * w / 2,
                                 at.y + side.y * far * diagonal + (side.y - 1) * h / 2,
@@ -359,6 +361,12 @@ bool frame_label(struct frame *f, struct draw *d, struct draw_point at, double g
         struct draw_text plain = *style;
         if (!take(f, box))
             continue;
+        if (i >= 16)
+            draw_line(
+                d, at.x + side.x * gap * diagonal, at.y + side.y * gap * diagonal,
+                at.x + side.x * (far - 2) * diagonal,
+                at.y + side.y * (far - 2) * diagonal,
+                &(struct draw_style) { .cls = "leader", .stroke = PALETTE_FRAME });
         plain.level = DRAW_CENTRE;
         plain.anchor = DRAW_START;
         draw_text(d, box.x, box.y + h / 2, text, &plain);

@@ -1,6 +1,7 @@
 #include "draw/panel.h"
 
 #include "base/xmalloc.h"
+#include "draw/palette.h"
 
 #include <stdlib.h>
 
@@ -102,6 +103,10 @@ void panel_open(struct panel *p, struct draw *beneath, struct draw_box box,
     draw_open_on(&p->canvas, &panel_methods, p, NULL, box.w, box.h);
     p->canvas.dark = beneath->dark;
     p->canvas.grown = beneath->grown;
+    if (box.x <= 0 &&
+        box.y <= 0) /* the ground of all: none shines through their seams */
+        draw_rect(beneath, (struct draw_box) { 0, 0, beneath->width, beneath->height },
+                  &(struct draw_style) { .fill = PALETTE_WHITE });
     beneath->methods->group(&p->beneath, "panel", "panel", NULL);
 }
 

@@ -16,7 +16,8 @@ struct panel {
     double x, y;
 };
 
-/* `beneath` and the prefix outlive the panel. */
+/* `beneath` and the prefix outlive the panel. The panel at its corner is opened first,
+ * when it has its size. */
 void panel_open(struct panel *p, struct draw *beneath, struct draw_box box,
                 const char *prefix);
 void panel_close(struct panel *p);

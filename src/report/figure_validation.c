@@ -114,10 +114,45 @@ static void release(struct all_points *all)
     arena_release(&all->names);
 }
 
-/* What axes call a quantity of simulate's JSON. */
-static struct axis quantity_axis(const char *label, const char *quantity)
+/* "samples_per_s": "samples/s"; "/memory/reserved_bytes": "reserved memory". */
+static const char *quantity_words(struct arena *arena, const char *quantity)
 {
-    struct axis a = { .label = label, .scale = AXIS_LOG10, .unit_text = quantity };
+    const char *last = strrchr(quantity, '/');
+    bool memory = strncmp(quantity, "/memory/", 8) == 0;
+    char *words = arena_strdup(arena, last ? last + 1 : quantity);
+    static const char *const units[] = { "_bytes", "_s", "_Bps" };
+    size_t n = strlen(words);
+    for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+        if (n > strlen(units[i]) &&
+            strcmp(words + n - strlen(units[i]), units[i]) == 0 &&
+            !strstr(words, "_per_"))
+            words[n - strlen(units[i])] = '\0';
+    for (char *at; (at = strstr(words, "_per_"));) {
+        *at = '/';
+        memmove(at + 1, at + 5, strlen(at + 5) + 1);
+    }
+    for (char *at = words; *at; at++)
+        *at = *at == '_' ? ' ' : *at;
+    return memory ? arena_printf(arena, "%s memory", words) : words;
+}
+
+/* What axes call a quantity of simulate's JSON. */
+static struct axis quantity_axis(struct arena *arena, const char *label,
+                                 const struct points *p)
+{
+    const double margin = 1.2;
+    const char *quantity = p->quantity;
+    size_t rows = (size_t)p->measured.n;
+    struct axis a = { .label = label,
+                      .scale = AXIS_LOG10,
+                      .unit_text = quantity_words(arena, quantity) };
+    /* the same for both sides, and in both panels */
+    a.min = fmin(gsl_stats_min(p->measured.v, 1, rows),
+                 gsl_stats_min(p->predicted.v, 1, rows)) /
+            margin;
+    a.max = fmax(gsl_stats_max(p->measured.v, 1, rows),
+                 gsl_stats_max(p->predicted.v, 1, rows)) *
+            margin;
     size_t n = strlen(quantity);
     if (n >= 6 && strcmp(quantity + n - 6, "time_s") == 0)
         a.unit = AXIS_SECONDS;
@@ -143,8 +178,8 @@ static void draw_scatter(struct arena *arena, const struct points *p, struct dra
         .title = p->citation ? p->citation : p->source,
         .subtitle = "How near is each prediction to its measurement?",
         .provenance = of,
-        .x = quantity_axis("measured", p->quantity),
-        .y = quantity_axis("predicted", p->quantity),
+        .x = quantity_axis(arena, "measured", p),
+        .y = quantity_axis(arena, "predicted", p),
         .series = &s,
         .n_series = 1,
         .identity = 0.1,
@@ -158,26 +193,29 @@ static void draw_scatter(struct arena *arena, const struct points *p, struct dra
 static void draw_residuals(struct arena *arena, const struct points *p, struct draw *d)
 {
     size_t n = (size_t)p->measured.n;
-    double *error = ARENA_ARRAY(arena, n + 1, double);
-    for (size_t i = 0; i < n; i++)
+    double *error = ARENA_ARRAY(arena, n + 1, double), most = 0.1;
+    for (size_t i = 0; i < n; i++) {
         error[i] = fmax(fmin(p->predicted.v[i] / p->measured.v[i] - 1, RESIDUAL_SHOWN),
                         -RESIDUAL_SHOWN);
+        most = fmax(most, fabs(error[i]));
+    }
+    most = 0.1 * ceil(most / 0.1); /* tens of percent, which have ticks */
     static const double ends[] = { -0.1, 0.1 };
     const double range[] = { gsl_stats_min(p->measured.v, 1, n),
                              gsl_stats_max(p->measured.v, 1, n) },
                  low[] = { ends[0], ends[0] }, high[] = { ends[1], ends[1] };
     const struct series series[] = {
-        { .kind = SERIES_BAND, .n = 2, .x = range, .y = low, .y2 = high, .colour = 7 },
         { .kind = SERIES_POINTS,
           .n = n,
           .x = p->measured.v,
           .y = error,
           .faded = p->outlier.v,
           .meaning = MEANING_COMPUTE },
+        { .kind = SERIES_BAND, .n = 2, .x = range, .y = low, .y2 = high, .colour = 7 },
     };
     const struct chart c = {
-        .x = quantity_axis("measured", p->quantity),
-        .y = { .label = "error", .unit = AXIS_FRACTION },
+        .x = quantity_axis(arena, "measured", p),
+        .y = { .label = "error", .unit = AXIS_FRACTION, .min = -most, .max = most },
         .series = series,
         .n_series = 2,
         .left_room = LEFT_ROOM,
@@ -193,7 +231,7 @@ static int write_scatter(const struct points *p, const struct draw_to *to,
     struct draw d;
     if (draw_open(&d, to, CHART_WIDTH, SCATTER_H + RESIDUALS_H, err))
         return -1;
-    double scatter = d.height * SCATTER_H / (SCATTER_H + RESIDUALS_H);
+    double scatter = floor(d.height * SCATTER_H / (SCATTER_H + RESIDUALS_H));
     arena_init(&arena);
     panel_open(&panel, &d, (struct draw_box) { 0, 0, d.width, scatter }, "");
     draw_scatter(&arena, p, &panel.canvas);
@@ -269,8 +307,9 @@ static struct whisker whisker_of(struct arena *arena, const struct points *p,
     double *e = ARENA_ARRAY(arena, p->measured.n + 1, double);
     int64_t n = sorted_errors(p, e);
     return (struct whisker) {
-        .name =
-            several ? arena_printf(arena, "%s: %s", p->source, p->quantity) : p->source,
+        .name = several ? arena_printf(arena, "%s: %s", p->source,
+                                       quantity_words(arena, p->quantity))
+                        : p->source,
         .note = arena_printf(arena, "%" PRId64, n),
         .dot = n ? gsl_stats_median_from_sorted_data(e, 1, (size_t)n) : (double)NAN,
         .end =
@@ -303,13 +342,20 @@ static int write_whiskers(const struct all_points *all, const struct draw_to *to
     arena_init(&arena);
     size_t n = (size_t)all->list.n;
     struct whisker *rows = ARENA_ARRAY(&arena, n, struct whisker);
-    for (size_t i = 0; i < n; i++)
+    double most = 0;
+    int64_t counted = 0;
+    for (size_t i = 0; i < n; i++) {
         rows[i] =
             whisker_of(&arena, &all->list.v[i], has_several(all, &all->list.v[i]));
+        most = fmax(most, rows[i].end);
+        counted += all->list.v[i].measured.n;
+    }
     qsort(rows, n, sizeof(*rows), by_dot);
     const struct whiskers w = {
         .title = "Errors of prediction by source",
         .subtitle = "How far are predictions from measurements? At the right: rows",
+        .provenance = arena_printf(
+            &arena, "Simulated against measured: %" PRId64 " values", counted),
         .rows = rows,
         .n_rows = n,
         .dot_name = "median of |predicted / measured - 1|",
@@ -317,7 +363,7 @@ static int write_whiskers(const struct all_points *all, const struct draw_to *to
         .value = { .label = "error",
                    .unit = AXIS_FRACTION,
                    .from_zero = true,
-                   .max = ERROR_SHOWN },
+                   .max = most > ERROR_SHOWN ? ERROR_SHOWN : 0 },
     };
     int rc = draw_open(&d, to, CHART_WIDTH, whiskers_height(&w), err);
     if (rc == 0) {
