@@ -91,8 +91,8 @@ draw step-bert-large-p3.16xlarge.svg "What happens in a step of BERT-large on tw
     simulate bert-large-squad-2xp3.16xlarge-ddp
 plot=--plot-schedules
 draw schedules.svg "Which schedule leaves the GPUs idle least, and which fit?" \
-    simulate gpt-neox-20b-12xp4d.24xlarge --set /training/global_batch_size=384 \
-    --set /parallelism/library=megatron
+    simulate gpt-neox-20b-12xp4d.24xlarge --set /model=gpt3-13b \
+    --set /training/global_batch_size=384 --set /parallelism/library=megatron
 plot=--plot-memory
 draw step-memory-bert-large.svg "What fills the memory of a V100 in a step of BERT-large?" \
     simulate bert-large-squad-2xp3.16xlarge-ddp

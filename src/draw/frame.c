@@ -19,6 +19,7 @@ enum {
     GAP = 4,
     INSET = 7, /* between the frame and the outermost values */
     ROOM_X_MAX = 110,
+    CAPTION_GAP = 6,
     ROOM_Y_MAX = 190, /* longest category labels, in wide figures more */
 };
 
@@ -44,7 +45,7 @@ static bool has_text(const char *s)
 }
 
 /* What is above the data, in its order. */
-enum { HEAD_TITLE, HEAD_SUBTITLE, HEAD_PROVENANCE, HEADS };
+enum { HEAD_TITLE, HEAD_SUBTITLE, HEAD_PROVENANCE, HEAD_CAPTION, HEADS };
 
 static const struct head {
     const char *id;
@@ -55,13 +56,15 @@ static const struct head {
     [HEAD_TITLE] = { "title", TITLE_FONT, TITLE_H, true, PALETTE_INK },
     [HEAD_SUBTITLE] = { "subtitle", SUB_FONT, SUB_H, false, PALETTE_SOFT },
     [HEAD_PROVENANCE] = { "provenance", SOURCE_FONT, SOURCE_H, false, PALETTE_SOFT },
+    [HEAD_CAPTION] = { "caption", SUB_FONT, SUB_H, false, PALETTE_INK },
 };
 
 /* Lays the heads out from `y` on, and draws them where there is a canvas; returns where
  * they end. */
 static double lay_heads(const struct frame *f, struct draw *d, double y, double width)
 {
-    const char *const texts[HEADS] = { f->title, f->subtitle, f->provenance };
+    const char *const texts[HEADS] = { f->title, f->subtitle, f->provenance,
+                                       f->caption };
 
     for (size_t i = 0; i < HEADS; i++) {
         const struct head *h = &heads[i];
@@ -69,6 +72,8 @@ static double lay_heads(const struct frame *f, struct draw *d, double y, double 
         size_t n = has_text(texts[i]) ? draw_text_lines(texts[i], h->font, h->bold,
                                                         width - 2 * EDGE, lines)
                                       : 0;
+        if (i == HEAD_CAPTION && n > 0 && y > EDGE) /* apart from what is of all */
+            y += CAPTION_GAP;
         for (size_t k = 0; k < n; y += h->line, free(lines[k++]))
             if (d)
                 draw_text(d, EDGE, y, lines[k],

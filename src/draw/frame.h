@@ -10,6 +10,7 @@
 struct frame {
     const char *title, *subtitle; /* subtitle: the question the figure answers */
     const char *provenance;       /* what the numbers are of; NULL: not said */
+    const char *caption;          /* of the data right below it; NULL: none */
     struct axis_view x, y;
     struct legend legend;
     double right_room; /* kept free at the right of the data, for a colour bar */

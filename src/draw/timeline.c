@@ -17,9 +17,11 @@ enum {
     BREAK_W = 12
 }; /* pixels */
 
-enum { STRETCH = 4, EIGHTHS = 8 }; /* of dense tracks: columns, steps of shares */
+enum { STRETCH = 6, EIGHTHS = 8 }; /* of dense tracks: columns, steps of shares */
 
 /* The colour of a kind. */
+#define SHADE_MOST 0.45 /* of white, in the last chunk of a stage */
+
 static uint32_t kind_colour(const struct timeline *t, size_t kind)
 {
     uint32_t meant = t->meanings ? meaning_colour(t->meanings[kind]) : 0;
@@ -201,30 +203,44 @@ static bool is_dense(const struct tracks *l)
     return sum > (double)l->columns / 4;
 }
 
-/* Boxes of one track, given as indices. */
-static void draw_track(const struct tracks *l, size_t row, const size_t *index,
-                       size_t n)
+/* Sums up the boxes narrower than so many pixels. */
+static void cover_narrow(const struct tracks *l, const size_t *index, size_t n,
+                         double narrow)
 {
-    char id[32];
-
     memset(l->cover, 0, l->columns * l->t->n_kinds * sizeof(*l->cover));
     for (size_t i = 0; i < n; i++) {
         const struct timeline_box *b = &l->t->boxes[index[i]];
         double x0, x1;
-        if (box_at(l, b, &x0, &x1) && x1 - x0 < 1)
+        if (box_at(l, b, &x0, &x1) && x1 - x0 < narrow)
             add_cover(l, x0, x1, b->kind);
     }
+}
+
+/* Boxes of one track, given as indices. */
+static void draw_track(const struct tracks *l, size_t row, const size_t *index,
+                       size_t n)
+{
+    double narrow = 1;
+    char id[32];
+
+    cover_narrow(l, index, n, narrow);
+    bool dense = is_dense(l);
+    if (dense) /* a comb of boxes among the shares says nothing */
+        cover_narrow(l, index, n, narrow = STRETCH);
     snprintf(id, sizeof(id), "track-%zu", row * l->every);
     draw_group(l->d, id, "track", NULL);
-    if (is_dense(l))
+    if (dense)
         draw_stretches(l, row);
     else
         draw_covered(l, row);
     for (size_t i = 0; i < n; i++) {
         const struct timeline_box *b = &l->t->boxes[index[i]];
         double x0, x1;
-        if (box_at(l, b, &x0, &x1) && x1 - x0 >= 1)
-            track_box(l, row, x0, x1 - x0, kind_colour(l->t, b->kind), b->text);
+        if (box_at(l, b, &x0, &x1) && x1 - x0 >= narrow)
+            track_box(l, row, x0, x1 - x0,
+                      palette_mix(kind_colour(l->t, b->kind), PALETTE_WHITE,
+                                  SHADE_MOST * b->shade),
+                      b->text);
     }
     draw_group_end(l->d);
 }
@@ -374,6 +390,7 @@ void timeline_draw(const struct timeline *t, struct draw *d)
 
     frame_init(&f, t->title, note ? note : t->subtitle, &x, &y);
     f.provenance = t->provenance;
+    f.caption = t->caption;
     f.legend.below = t->legend_below;
     f.no_x_axis = t->no_axis;
     f.least_h = t->track_h * (double)y.n_categories;

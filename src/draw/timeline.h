@@ -15,10 +15,12 @@ struct timeline_box {
     size_t track, kind;
     double start_s, end_s;
     const char *text; /* shown in the box where there is room; NULL: none */
+    double shade;     /* 0: the kind's colour, to 1: half as strong */
 };
 
 struct timeline {
     const char *title, *subtitle, *provenance;
+    const char *caption; /* of these tracks, right above them; NULL: none */
     const char *const *tracks;
     size_t n_tracks;
     const char *const *kinds;     /* names in the legend */

@@ -5,12 +5,22 @@
 #include "draw/chart.h"
 #include "draw/panel.h"
 #include "report/figure_step_data.h"
+#include "report/written.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-enum { LANE_H = 21, LEAST_H = 60, COLUMNS_MAX = 2 }; /* pixels; panels in a row */
+enum {
+    WIDTH = 960,
+    LANE_H = 21,
+    LEAST_H = 60,
+    COLUMNS_MAX = 2
+}; /* pixels; panels in a row */
+
+static const char QUESTION[] = "Which schedule leaves the GPUs idle least, and which "
+                               "fit? Hatched: bubbles; paler: a "
+                               "stage's later chunks";
 
 /* The share of the stages' time in which no kernel of a pass runs. */
 static double idle_share(const struct step_figures *f, double step_s)
@@ -28,11 +38,15 @@ static double idle_share(const struct step_figures *f, double step_s)
 static const char *head_of(struct arena *arena, const struct schedule_step *step)
 {
     const struct parallelism_stages *stages = &step->s->parallel.stages;
-    const char *name = names_of(parallelism_schedule_names, (int)stages->schedule);
-    const char *chunks = stages->virtual_stages > 1
-                             ? arena_printf(arena, " (%" PRId64 " chunks a stage)",
-                                            (int64_t)stages->virtual_stages)
-                             : "";
+    const char *name =
+        written_schedule(names_of(parallelism_schedule_names, (int)stages->schedule));
+    int64_t parts = step->s->parallel.pipeline * stages->virtual_stages;
+    bool unequal = step->s->model.layers % parts != 0;
+    const char *chunks =
+        stages->virtual_stages > 1
+            ? arena_printf(arena, " (%" PRId64 "%s chunks a stage)",
+                           (int64_t)stages->virtual_stages, unequal ? " unequal" : "")
+            : "";
     char time[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX];
     int64_t peak_B = step->r->memory.stages[step->r->memory.fullest].peak_B;
     return arena_printf(arena, "%s%s: %s, GPUs idle %.0f %%, %s%s", name, chunks,
@@ -62,7 +76,8 @@ static void draw_panel(const struct sheet *sheet, size_t i, const char *head,
     figure_step_lanes(sheet->steps[i].figures,
                       (struct timeline) { .title = first ? sheet->title : NULL,
                                           .provenance = first ? sheet->source : NULL,
-                                          .subtitle = head,
+                                          .subtitle = first ? QUESTION : NULL,
+                                          .caption = head,
                                           .end_s = sheet->end_s,
                                           .hatched = true,
                                           .track_h = LANE_H,
@@ -118,7 +133,7 @@ int figure_schedules_write(const struct schedule_step *steps, size_t n,
 {
     struct arena arena;
     struct draw d;
-    if (draw_open(&d, to, CHART_WIDTH, LEAST_H, err))
+    if (draw_open(&d, to, WIDTH, LEAST_H, err))
         return -1;
     arena_init(&arena);
     const char **heads = ARENA_ARRAY(&arena, n, const char *);

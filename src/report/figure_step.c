@@ -161,6 +161,7 @@ static struct span span_of(const struct step_figures *f,
                            .stream = (int16_t)stream,
                            .kind = (int16_t)kind,
                            .number = pass ? t->tag.number : -1,
+                           .chunk = pass ? t->chunk : -1,
                            .begun_ps = seen->met_ps, /* waits for others are white */
                            .ended_ps = seen->ended_ps };
 }

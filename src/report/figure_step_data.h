@@ -34,6 +34,7 @@ struct span {
     int32_t track; /* of the ranks watched */
     int16_t stream, kind;
     int32_t number; /* microbatch; -1: none */
+    int32_t chunk;  /* of its stage, from 0; -1: it has one */
     int64_t begun_ps, ended_ps;
 };
 

@@ -5,6 +5,7 @@
 #include "report/figure_meaning.h"
 #include "report/figure_step_data.h"
 #include "report/report.h"
+#include "report/written.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +18,7 @@ struct drawing {
     const char *kinds[SPAN_KINDS];
     enum meaning meanings[SPAN_KINDS];
     size_t n_kinds;
+    int32_t chunks; /* of a stage, at most */
 };
 
 static bool is_pipeline(const struct step_figures *f)
@@ -75,6 +77,9 @@ static void add_box(struct drawing *x, size_t track, const struct span *s,
                                 .kind = (size_t)s->kind,
                                 .start_s = (double)from_ps * 1e-12,
                                 .end_s = (double)to_ps * 1e-12,
+                                .shade = s->chunk > 0 && x->chunks > 1
+                                             ? (double)s->chunk / (x->chunks - 1)
+                                             : 0,
                                 .text = numbered ? number_text(x, s->number) : NULL };
     VEC_PUSH(&x->boxes, box);
 }
@@ -93,7 +98,7 @@ static int64_t merge_kernels(const struct step_figures *f, int32_t track,
         if (s.track != track || s.stream != STREAM_COMPUTE)
             continue;
         if (last && last->kind == s.kind && last->number == s.number &&
-            s.begun_ps - last->ended_ps <= gap_ps)
+            last->chunk == s.chunk && s.begun_ps - last->ended_ps <= gap_ps)
             last->ended_ps = s.ended_ps;
         else
             merged[n++] = s;
@@ -240,14 +245,13 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s,
     if (!is_pipeline(f))
         return xasprintf("What does the first rank do, and when? White: nothing%s",
                          omitted);
-    return xasprintf(
-        "%s, %" PRId64 " microbatches. Hatched: bubbles%s%s",
-        names_of(parallelism_schedule_names, (int)s->parallel.stages.schedule),
-        (int64_t)s->training.microbatches,
-        broken        ? "; all periods but the first and last few are left out"
-        : is_dense(s) ? "; heights: shares of the time"
-                      : "",
-        omitted);
+    return xasprintf("%s, %" PRId64 " microbatches. Hatched: bubbles%s%s%s",
+                     written_schedule(names_of(parallelism_schedule_names,
+                                               (int)s->parallel.stages.schedule)),
+                     (int64_t)s->training.microbatches,
+                     is_dense(s) ? "; heights: shares of the time" : "",
+                     broken ? "; the break leaves out the middle" : "",
+                     omitted);
 }
 
 double figure_step_timeline_height(const struct step_figures *f)
@@ -269,9 +273,12 @@ double figure_step_timeline_height(const struct step_figures *f)
 
 void figure_step_lanes(const struct step_figures *f, struct timeline t, struct draw *d)
 {
-    struct drawing x = { .f = f };
+    struct drawing x = { .f = f, .chunks = 1 };
     const char *streams[SPAN_STREAMS];
     char **stages = xcalloc((size_t)f->n_tracks + 1, sizeof(*stages));
+    for (int64_t i = 0; i < f->spans.n; i++)
+        if (f->spans.v[i].chunk >= x.chunks)
+            x.chunks = f->spans.v[i].chunk + 1;
     if (is_pipeline(f))
         add_stages(&x);
     else

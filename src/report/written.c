@@ -87,6 +87,29 @@ char *written_model(const char *name)
     return text;
 }
 
+static const struct {
+    const char *name, *written;
+} schedules[] = {
+    { "gpipe", "GPipe" },
+    { "1f1b", "1F1B" },
+    { "interleaved", "Interleaved 1F1B" },
+    { "looped-bfs", "Looped BFS" },
+    { "zb-h1", "ZB-H1" },
+    { "interleaved-zb", "Interleaved zero-bubble" },
+    { "zb-v", "ZB-V" },
+    { "dualpipe-v", "DualPipe-V" },
+    { "smp-simple", "SMP's simple" },
+    { "smp-interleaved", "SMP's interleaved" },
+};
+
+const char *written_schedule(const char *name)
+{
+    for (size_t i = 0; i < sizeof(schedules) / sizeof(*schedules); i++)
+        if (strcmp(schedules[i].name, name) == 0)
+            return schedules[i].written;
+    return name;
+}
+
 char *written_collective(const char *name)
 {
     char *text = xstrdup(name);

@@ -6,6 +6,9 @@
  * not known stays as it is. The caller frees it. */
 char *written_model(const char *name);
 
+/* "ZB-H1" of zb-h1; a name that is not known stays. */
+const char *written_schedule(const char *name);
+
 /* "All-reduce" of all_reduce. The caller frees it. */
 char *written_collective(const char *name);
 

@@ -147,8 +147,9 @@ static void test_dense_timeline(void)
     struct record r;
     struct draw d;
     for (int i = 0; i < BOXES; i++) /* a, b, nothing */
-        boxes[i] = (struct timeline_box) { 0, (size_t)i % 2, i / 2 + i % 2 * 0.5,
-                                           i / 2 + i % 2 * 0.25 + 0.5, NULL };
+        boxes[i] = (struct timeline_box) {
+            0, (size_t)i % 2, i / 2 + i % 2 * 0.5, i / 2 + i % 2 * 0.25 + 0.5, NULL, 0
+        };
     open_record(&d, &r, CHART_WIDTH, 300);
     timeline_draw(&(struct timeline) { .title = "t",
                                        .tracks = tracks,
@@ -181,9 +182,11 @@ static void test_timelines(void)
             g->names[i] = g->text[i];
         }
         for (; n < tracks * 20; n++)
-            boxes[n] = (struct timeline_box) { n % tracks, n % 3, (double)(n / tracks),
-                                               (double)(n / tracks) + 0.9,
-                                               g->names[n % tracks] };
+            boxes[n] = (struct timeline_box) {
+                n % tracks,           n % 3,
+                (double)(n / tracks), (double)(n / tracks) + 0.9,
+                g->names[n % tracks], 0
+            };
         open_record(&d, &r, CHART_WIDTH, 600);
         timeline_draw(&(struct timeline) { .title = "t",
                                            .tracks = g->names,
@@ -205,8 +208,9 @@ static void test_broken_time(void)
 {
     static const char *const tracks[] = { "stage 0" }, *const kinds[] = { "forward" };
     const struct timeline_box boxes[] = {
-        { 0, 0, 0, 1, "0" },    { 0, 0, 9.5, 10.5, "cut" }, { 0, 0, 50, 51, "out" },
-        { 0, 0, 91, 92, "91" }, { 0, 0, 99, 100, "99" },
+        { 0, 0, 0, 1, "0", 0 },     { 0, 0, 9.5, 10.5, "cut", 0 },
+        { 0, 0, 50, 51, "out", 0 }, { 0, 0, 91, 92, "91", 0 },
+        { 0, 0, 99, 100, "99", 0 },
     };
     struct timeline t = { .title = "t",
                           .tracks = tracks,

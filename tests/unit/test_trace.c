@@ -329,7 +329,7 @@ static void test_schedules(void)
     };
     static const char *const want[] = {
         "id=\"s0-track-3\"", "id=\"s1-track-3\"",
-        ">1f1b: ",           ">interleaved (2 chunks a stage): ",
+        ">1F1B: ",           ">Interleaved 1F1B (2 chunks a stage): ",
         "class=\"hatch\"",   ">forward<"
     };
     struct job pipelines[2];
