@@ -28,7 +28,8 @@ struct arguments {
 
 /* clang-format off */
 static const struct option options[] = {
-    { .name = "--set", .type = OPTION_LIST, .at = AT(sets),
+    { .group = "What is compared",
+      .name = "--set", .type = OPTION_LIST, .at = AT(sets),
       .value = "POINTER=VALUE", .help = "change all of the jobs: /cluster/count=4" },
     { .name = "--to", .type = OPTION_LIST, .at = AT(to),
       .value = "POINTER=VALUE", .help = "with one job: compare it with itself so changed" },
@@ -38,7 +39,8 @@ static const struct option options[] = {
       .value = "FILE", .help = "a log of the other's: end at its measured step" },
     { .name = "--by", .type = OPTION_ENUM, .at = AT(by), .value = "UNIT",
       .help = "time of a step (default), a sample or a token", .names = difference_by_names },
-    { .name = "--json", .type = OPTION_OUT, .at = AT(json),
+    { .group = "Output",
+      .name = "--json", .type = OPTION_OUT, .at = AT(json),
       .value = "FILE", .help = "write the result as JSON; - is standard output" },
     { .name = "--plot", .type = OPTION_OUT, .at = AT(plot),
       .value = "FILE", .help = "draw the way from the first to the last (.svg, .png, .pdf)" },

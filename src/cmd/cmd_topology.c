@@ -19,17 +19,22 @@
       .value = (v), .help = (h) }
 
 static const struct option options[] = {
-    OUT("--plot", plot, "FILE", "draw the cluster too: .svg, .png or .pdf"),
-    OPTION_FIGURE_LOOK(offsetof(struct topology_args, look), "--plot"),
-    WORD("--import-nccl-xml", nccl_xml, "FILE", "make an instance of NCCL_TOPO_DUMP_FILE"),
+    { .group = "Import an instance",
+      .name = "--import-nccl-xml", .type = OPTION_STRING,
+      .at = offsetof(struct topology_args, nccl_xml), .value = "FILE",
+      .help = "make an instance of NCCL_TOPO_DUMP_FILE" },
     WORD("--import-nvidia-smi", nvidia_smi, "FILE", "make one of `nvidia-smi topo -m`"),
-    OUT("--out", out, "FILE", "write the instance there; standard output by default"),
     WORD("--name", words.name, "NAME", "its title in what `smsim topology` shows"),
     WORD("--like", words.like, "INSTANCE", "take what the file leaves open from there"),
     WORD("--gpu", words.gpu, "NAME", "the GPU, where the file does not name it"),
     WORD("--inside", words.inside, "FABRIC", "what joins the GPUs"),
     WORD("--fabric", words.fabric, "FABRIC", "what joins its NICs to other machines"),
     WORD("--nic-rate", nic_rate, "RATE", "of each NIC port, e.g. 100Gb/s"),
+    { .group = "Output",
+      .name = "--out", .type = OPTION_OUT, .at = offsetof(struct topology_args, out),
+      .value = "FILE", .help = "write the instance there; standard output by default" },
+    OUT("--plot", plot, "FILE", "draw the cluster too: .svg, .png or .pdf"),
+    OPTION_FIGURE_LOOK(offsetof(struct topology_args, look), "--plot"),
     { .name = NULL },
 };
 

@@ -184,6 +184,11 @@ static double place_plot(struct frame *f, double top, double width, double heigh
     return height - top - bottom - legend_h;
 }
 
+double frame_heads(const struct frame *f, struct draw *d, double width)
+{
+    return lay_heads(f, d, EDGE, width);
+}
+
 void frame_layout(struct frame *f, struct draw *d)
 {
     double top = lay_heads(f, NULL, EDGE, d->width) + 6, lacks, h;

@@ -32,6 +32,10 @@ void frame_release(struct frame *f);
  * Nothing is drawn on it yet. */
 void frame_layout(struct frame *f, struct draw *d);
 
+/* Title, subtitle, provenance and caption alone, for figures without axes; d NULL: not
+ * drawn. Returns the y where they end. */
+double frame_heads(const struct frame *f, struct draw *d, double width);
+
 /* Background, title, grid, axes, legend; the data comes on top. */
 void frame_draw(const struct frame *f, struct draw *d);
 

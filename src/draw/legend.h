@@ -12,7 +12,7 @@ enum legend_key {
     LEGEND_LINE_MARKER,
     LEGEND_BOX,
     LEGEND_HATCH,
-    LEGEND_NUMBER /* what stands at a point */
+    LEGEND_NUMBER /* of a point */
 };
 
 struct legend_item {

@@ -250,8 +250,7 @@ static char *subtitle(const struct step_figures *f, const struct scenario *s,
                                                (int)s->parallel.stages.schedule)),
                      (int64_t)s->training.microbatches,
                      is_dense(s) ? "; heights: shares of the time" : "",
-                     broken ? "; the break leaves out the middle" : "",
-                     omitted);
+                     broken ? "; the break leaves out the middle" : "", omitted);
 }
 
 double figure_step_timeline_height(const struct step_figures *f)

@@ -18,8 +18,10 @@
 int figure_topology_write(const struct cluster *c, const struct draw_to *to,
                           struct err *err);
 
-/* The size the figure needs, and the figure on a canvas of that size. */
-void figure_topology_size(const struct cluster *c, double *width, double *height);
-void figure_topology_draw(const struct cluster *c, struct draw *d);
+/* The size the figure needs, and the figure on a canvas of that size. Compact, for a
+ * column of a paper, its boxes have letters and numbers that the legend explains. */
+void figure_topology_size(const struct cluster *c, bool compact, double *width,
+                          double *height);
+void figure_topology_draw(const struct cluster *c, bool compact, struct draw *d);
 
 #endif

@@ -141,8 +141,8 @@ static bool apart(const struct plan_points *p, double dx, double dy)
            fabs(dy) > near * (p->top - p->bottom);
 }
 
-/* Which of n points of the front have names and ranges: those that the eye can tell
- * apart, at most LABELLED_MAX, the first and the last among them. */
+/* Which of n points of the front have names and ranges: those that are apart
+ * to the eye, at most LABELLED_MAX, the first and the last among them. */
 static void choose_named(const struct plan_points *p, size_t n, const double *x,
                          const double *y, bool *named)
 {

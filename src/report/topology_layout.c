@@ -2,19 +2,18 @@
 
 #include <math.h>
 
-enum {
-    PAD = 12,
-    TITLE_H = 46,
-    NUMA_TITLE_H = 20,
-    BOX_W = 68,
-    GPU_H = 42,
-    NIC_H = 38,
-    BAR_H = 24,
-    STEP = 8,     /* between boxes of a row */
-    ROW_GAP = 20, /* room for the links between rows */
-    SWITCH_H = 30,
-    SWITCH_GAP = 30,
-    NUMA_W_MIN = 190, /* for its label */
+/* Sizes in pixels: of pages and screens, and of a column of a paper, where boxes have
+ * letters and numbers alone. */
+static const struct topology_sizes {
+    double pad, title_h, numa_title_h;
+    double box_w, gpu_h, nic_h, bar_h;
+    double step;    /* between boxes of a row */
+    double row_gap; /* room for the links between rows */
+    double switch_h, switch_gap;
+    double numa_w; /* at least, for its label */
+} sizes[] = {
+    { 12, 46, 20, 68, 42, 38, 24, 8, 20, 30, 30, 190 },
+    { 6, 44, 20, 27, 22, 22, 20, 3, 15, 26, 24, 138 },
 };
 
 double figure_topology_arc_height(double distance)
@@ -46,14 +45,16 @@ static void make_groups(struct figure_topology_layout *l)
 }
 
 /* Places the members of one group in a row; returns how many there are. */
-static int32_t place_row(struct draw_box *boxes, const int32_t *group_of_box, int32_t n,
-                         int32_t group, double x, double y, double h)
+static int32_t place_row(const struct topology_sizes *z, struct draw_box *boxes,
+                         const int32_t *group_of_box, int32_t n, int32_t group,
+                         double x, double y, double h)
 {
     int32_t k = 0;
 
     for (int32_t i = 0; i < n; i++)
         if (group_of_box[i] == group)
-            boxes[i] = (struct draw_box) { x + k++ * (BOX_W + STEP), y, BOX_W, h };
+            boxes[i] =
+                (struct draw_box) { x + k++ * (z->box_w + z->step), y, z->box_w, h };
     return k;
 }
 
@@ -61,15 +62,17 @@ static int32_t place_row(struct draw_box *boxes, const int32_t *group_of_box, in
 static double place_group(struct figure_topology_layout *l, int32_t group, double x,
                           double y)
 {
+    const struct topology_sizes *z = &sizes[l->compact];
     const struct instance *inst = l->instance;
-    double bar_y = y + GPU_H + ROW_GAP;
-    int32_t gpus = place_row(l->gpu, l->gpu_group, inst->n_gpus, group, x, y, GPU_H);
-    int32_t nics = place_row(l->nic, l->nic_group, inst->n_nics, group, x,
-                             bar_y + BAR_H + ROW_GAP, NIC_H);
+    double bar_y = y + z->gpu_h + z->row_gap;
+    int32_t gpus =
+        place_row(z, l->gpu, l->gpu_group, inst->n_gpus, group, x, y, z->gpu_h);
+    int32_t nics = place_row(z, l->nic, l->nic_group, inst->n_nics, group, x,
+                             bar_y + z->bar_h + z->row_gap, z->nic_h);
     int32_t most = gpus > nics ? gpus : nics;
-    double w = (most > 1 ? most : 1) * (BOX_W + STEP) - STEP;
+    double w = (most > 1 ? most : 1) * (z->box_w + z->step) - z->step;
 
-    l->groups[group].bar = (struct draw_box) { x, bar_y, w, BAR_H };
+    l->groups[group].bar = (struct draw_box) { x, bar_y, w, z->bar_h };
     return w;
 }
 
@@ -77,45 +80,50 @@ static double place_group(struct figure_topology_layout *l, int32_t group, doubl
 static double place_numa(struct figure_topology_layout *l, int32_t numa, double x,
                          double y)
 {
-    double inner = x + PAD, h = NUMA_TITLE_H + GPU_H + ROW_GAP + BAR_H + 2 * PAD - 4;
+    const struct topology_sizes *z = &sizes[l->compact];
+    double inner = x + z->pad;
+    double h = z->numa_title_h + z->gpu_h + z->row_gap + z->bar_h + 2 * z->pad - 4;
 
     if (l->instance->n_nics > 0)
-        h += ROW_GAP + NIC_H;
+        h += z->row_gap + z->nic_h;
     for (int32_t g = 0; g < l->n_groups; g++)
         if (l->groups[g].numa == numa)
-            inner += place_group(l, g, inner, y + PAD) + 2 * STEP;
-    inner = fmax(inner, x + NUMA_W_MIN - PAD + 2 * STEP);
-    l->numa[numa] = (struct draw_box) { x, y, inner - 2 * STEP + PAD - x, h };
+            inner += place_group(l, g, inner, y + z->pad) + 2 * z->step;
+    inner = fmax(inner, x + z->numa_w - z->pad + 2 * z->step);
+    l->numa[numa] = (struct draw_box) { x, y, inner - 2 * z->step + z->pad - x, h };
     return l->numa[numa].w;
 }
 
 /* Room above the NUMA nodes for what joins the GPUs. */
-static double fabric_room(const struct instance *inst)
+static double fabric_room(const struct topology_sizes *z, const struct instance *inst)
 {
     double span = 0;
 
     if (inst->inside->kind == FABRIC_NVSWITCH)
-        return SWITCH_H + SWITCH_GAP;
+        return z->switch_h + z->switch_gap;
     for (int32_t i = 0; i < inst->n_gpus; i++)
         for (int32_t j = 0; j < i; j++)
             if (inst->nvlinks[i][j])
                 span = fmax(span, i - j);
-    return span > 0 ? figure_topology_arc_height((span + 1) * (BOX_W + STEP)) + 10 : 0;
+    return span > 0 ? figure_topology_arc_height((span + 1) * (z->box_w + z->step)) + 10
+                    : 0;
 }
 
 void figure_topology_layout(struct figure_topology_layout *l,
-                            const struct instance *inst, double x, double y)
+                            const struct instance *inst, bool compact, double x,
+                            double y)
 {
-    double room = fabric_room(inst), inner = x + PAD, top = y + TITLE_H + room;
+    const struct topology_sizes *z = &sizes[compact];
+    double inner = x + z->pad, top = y + z->title_h + fabric_room(z, inst);
 
-    *l = (struct figure_topology_layout) { .instance = inst };
+    *l = (struct figure_topology_layout) { .instance = inst, .compact = compact };
     make_groups(l);
     for (int32_t n = 0; n < inst->n_numa; n++)
-        inner += place_numa(l, n, inner, top) + 2 * PAD;
-    inner -= 2 * PAD;
+        inner += place_numa(l, n, inner, top) + 2 * z->pad;
+    inner -= 2 * z->pad;
     if (inst->inside->kind == FABRIC_NVSWITCH)
-        l->nvswitch =
-            (struct draw_box) { x + PAD, y + TITLE_H, inner - x - PAD, SWITCH_H };
+        l->nvswitch = (struct draw_box) { x + z->pad, y + z->title_h,
+                                          inner - x - z->pad, z->switch_h };
     l->frame =
-        (struct draw_box) { x, y, inner + PAD - x, top + l->numa[0].h + PAD - y };
+        (struct draw_box) { x, y, inner + z->pad - x, top + l->numa[0].h + z->pad - y };
 }

@@ -25,6 +25,7 @@ struct topology_group {
 
 struct figure_topology_layout {
     const struct instance *instance;
+    bool compact;          /* for a column of a paper */
     struct draw_box frame; /* of the instance */
     struct draw_box numa[INSTANCE_NUMA_MAX];
     struct draw_box gpu[INSTANCE_GPUS_MAX];
@@ -37,7 +38,8 @@ struct figure_topology_layout {
 
 /* Lays an instance out with its top left corner there. */
 void figure_topology_layout(struct figure_topology_layout *l,
-                            const struct instance *inst, double x, double y);
+                            const struct instance *inst, bool compact, double x,
+                            double y);
 
 /* Height of the arc between two places that far apart. */
 double figure_topology_arc_height(double distance);

@@ -203,13 +203,13 @@ static void add_key(struct legend *legend, const char *name, uint32_t colour,
                                               .width = width });
 }
 
-void figure_topology_legend(const struct instance *inst, struct legend *legend,
-                            char names[TOPOLOGY_LEGEND_MAX][64])
+int figure_topology_legend(const struct instance *inst, struct legend *legend,
+                           char names[TOPOLOGY_LEGEND_MAX][64])
 {
     char rate[UNITS_TEXT_MAX];
     int used = 0;
 
-    for (int n = 1; n <= UINT8_MAX && used < TOPOLOGY_LEGEND_MAX - 4; n++) {
+    for (int n = 1; n <= UINT8_MAX && used < 4; n++) {
         if (!has_pairs(inst, n))
             continue;
         units_rate_text(rate, n * inst->gpu->nvlink_Bps);
@@ -236,8 +236,9 @@ void figure_topology_legend(const struct instance *inst, struct legend *legend,
                 figure_topology_width(inst->nics[0].line_Bps), DRAW_SOLID);
     }
     if (inst->n_numa < 2 || inst->socket_Bps <= 0)
-        return;
+        return used;
     socket_text(names[used], sizeof(names[used]), inst);
-    add_key(legend, names[used], TOPOLOGY_PCIE, socket_width(inst),
+    add_key(legend, names[used++], TOPOLOGY_PCIE, socket_width(inst),
             inst->socket_assumed ? DRAW_DOTTED : DRAW_SOLID);
+    return used;
 }

@@ -16,9 +16,10 @@ void figure_topology_links(const struct figure_topology_layout *l, struct draw *
 /* How thick a link of that bandwidth is drawn, whatever its kind. */
 double figure_topology_width(double Bps);
 
-/* Keys of the kinds of links, with their rates; the names are kept in `names`. */
-enum { TOPOLOGY_LEGEND_MAX = 8 };
-void figure_topology_legend(const struct instance *inst, struct legend *legend,
-                            char names[TOPOLOGY_LEGEND_MAX][64]);
+/* Keys of the kinds of links, with their rates; the names are kept in `names`, of which
+ * so many are used as it returns, at most 8. */
+enum { TOPOLOGY_LEGEND_MAX = 12 };
+int figure_topology_legend(const struct instance *inst, struct legend *legend,
+                           char names[TOPOLOGY_LEGEND_MAX][64]);
 
 #endif

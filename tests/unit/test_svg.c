@@ -202,9 +202,9 @@ static void topology_text(struct strbuf *svg, const struct cluster *c)
     struct draw d;
 
     strbuf_init(svg);
-    figure_topology_size(c, &width, &height);
+    figure_topology_size(c, false, &width, &height);
     draw_open_on(&d, &draw_svg_methods, NULL, NULL, width, height);
-    figure_topology_draw(c, &d);
+    figure_topology_draw(c, false, &d);
     CU_ASSERT_EQUAL(draw_close_text(&d, svg, &err), 0);
 }
 
@@ -222,12 +222,14 @@ static void check_topology(const char *spec, const char *const *want)
     topology_text(&svg, &c);
     check_svg(&svg, want);
     strbuf_release(&svg);
-    figure_topology_size(&c, &width, &height);
-    open_record(&d, &r, width, height);
-    figure_topology_draw(&c, &d);
-    CU_ASSERT_EQUAL(n_overlaps(&r), 0);
-    CU_ASSERT_EQUAL(n_outside(&r, width, height), 0);
-    record_release(&r);
+    for (int compact = 0; compact < 2; compact++) {
+        figure_topology_size(&c, compact, &width, &height);
+        open_record(&d, &r, width, height);
+        figure_topology_draw(&c, compact, &d);
+        CU_ASSERT_EQUAL(n_overlaps(&r), 0);
+        CU_ASSERT_EQUAL(n_outside(&r, width, height), 0);
+        record_release(&r);
+    }
     cfg_loader_release(&loader);
 }
 
@@ -255,8 +257,27 @@ static bool topology_has(const char *spec, const char *text)
 }
 
 /* What people count in it: cards, ports, and rates that no file gives. */
+/* An instance of eight GPUs is as wide as a column of a paper, where text has 7 pt. */
+static void check_column(const char *spec)
+{
+    struct cfg_loader loader;
+    struct cluster c;
+    double width, height;
+
+    cfg_loader_init(&loader);
+    CU_ASSERT_EQUAL_FATAL(cluster_parse(&c, &loader, spec), 0);
+    figure_topology_size(&c, true, &width, &height);
+    CU_ASSERT_DOUBLE_EQUAL(width, 360, 1e-9);
+    cfg_loader_release(&loader);
+}
+
 static void test_topology_words(void)
 {
+    check_column("p5.48xlarge:64");
+    check_column("p3.16xlarge");
+    CU_ASSERT(topology_has("p5.48xlarge:64", ">64 x p5.48xlarge: 512 GPUs<"));
+    CU_ASSERT(
+        topology_has("p5.48xlarge:64", "as specified: H100-SXM5-80GB, nvswitch-h100"));
     CU_ASSERT(topology_has("p5.48xlarge:2", "32 x 100 Gb/s = 3200 Gb/s an instance"));
     CU_ASSERT(topology_has("p5.48xlarge:2", "4 x 100 Gb/s"));
     CU_ASSERT(topology_has("p5.48xlarge:2", "450 GB/s inside, 50 GB/s to other"));
