@@ -42,24 +42,26 @@ static bool is_wanted(const struct collective_points *want, json_t *job)
            (!gpus || (int64_t)json_number_value(gpus) == want->n_gpus);
 }
 
-/* "p4d_2n_allreduce_dlami", "tree, 2 nodes, NCCL 2.4"; the caller frees it. */
+/* "AWS DLAMI guide", "cybertronai, tree, NCCL 2.4": the row's publisher, else its table and
+ * that of the source. The caller frees it. */
 static char *table_name(const struct finder *f, json_t *job, struct value_row row)
 {
     const char *nccl = json_string_value(json_object_get(job, "nccl"));
+    const char *source = f->m->source ? f->m->source : f->m->name;
     struct err err = { 0 };
     struct strbuf b;
     strbuf_init(&b);
-    if (!f->m->table || column_fill(f->m->table, row, &b, &err))
-        strbuf_addstr(&b, f->m->name);
-    bool is_id = strchr(strbuf_get(&b), '_') != NULL; /* says what it is by itself */
-    for (char *c = b.s; c && *c; c++)
-        *c = *c == '_' ? ' ' : *c;
-    if (nccl && !strstr(strbuf_get(&b), "nccl"))
+    json_t *publisher =
+        f->m->publisher ? mapping_resolve(f->m->publisher, row, &err) : NULL;
+    if (json_is_string(publisher))
+        strbuf_addstr(&b, json_string_value(publisher));
+    else if (!f->m->table || column_fill(f->m->table, row, &b, &err))
+        strbuf_printf(&b, "%.*s", (int)strcspn(source, ",:@/"), source);
+    else
+        strbuf_printf(&b, " (%.*s)", (int)strcspn(source, ",:@/"), source);
+    if (nccl && !strstr(strbuf_get(&b), "NCCL"))
         strbuf_printf(&b, ", NCCL %s", nccl);
-    if (!is_id) /* its publisher, else the table */
-        strbuf_printf(&b, " (%.*s)",
-                      (int)strcspn(f->m->source ? f->m->source : f->m->name, ",:@"),
-                      f->m->source ? f->m->source : f->m->name);
+    json_decref(publisher);
     char *name = xstrdup(strbuf_get(&b));
     strbuf_release(&b);
     return name;

@@ -53,6 +53,14 @@ static struct series series_of(struct arena *arena, const struct figure_collecti
                              .colour = colour_of(f, i) + 1 };
 }
 
+/* A computed point is drawn last, over measured ones. */
+static size_t place_of(const struct figure_collective *f, size_t i)
+{
+    bool point = f->n_curves > 0 && !f->curves[0].measured && f->curves[0].n == 1;
+
+    return point ? f->n_curves - 1 - i : i;
+}
+
 static void draw_bandwidths(struct arena *arena, const struct figure_collective *f,
                             struct draw *d)
 {
@@ -70,7 +78,7 @@ static void draw_bandwidths(struct arena *arena, const struct figure_collective 
     };
 
     for (size_t i = 0; i < f->n_curves; i++)
-        series[i] = series_of(arena, f, i, f->curves[i].busbw_Bps);
+        series[place_of(f, i)] = series_of(arena, f, i, f->curves[i].busbw_Bps);
     if (f->limit_Bps > 0)
         series[chart.n_series++] = (struct series) { .name = "limit of the links",
                                                      .kind = SERIES_LIMIT,
@@ -97,8 +105,8 @@ static void draw_times(struct arena *arena, const struct figure_collective *f,
         double *time_s = ARENA_ARRAY(arena, c->n + 1, double);
         for (size_t k = 0; k < c->n; k++)
             time_s[k] = c->size_B[k] * f->bus_factor / c->busbw_Bps[k];
-        series[i] = series_of(arena, f, i, time_s);
-        series[i].name = NULL; /* as above */
+        series[place_of(f, i)] = series_of(arena, f, i, time_s);
+        series[place_of(f, i)].name = NULL; /* as above */
     }
     chart_draw(&chart, d);
 }

@@ -17,8 +17,8 @@ struct file {
     int recalled;
     bool held_out;
     struct cfg why, drop, keep, fitted, scenario, collective, kernel, measured,
-        variants, choose, rank_by, bands, name_at, table_at, equal_at, system_at,
-        healthy, outdone;
+        variants, choose, rank_by, bands, name_at, table_at, publisher, equal_at,
+        system_at, healthy, outdone;
 };
 
 static const struct cfg_field file_fields[] = {
@@ -41,6 +41,7 @@ static const struct cfg_field file_fields[] = {
     CFG_CHILD("rank_by", struct file, rank_by),
     CFG_CHILD("bands", struct file, bands),
     CFG_CHILD("tables", struct file, table_at),
+    CFG_CHILD("publisher", struct file, publisher),
     CFG_CHILD("equal", struct file, equal_at),
     CFG_CHILD("system", struct file, system_at),
     CFG_CHILD("healthy", struct file, healthy),
@@ -278,6 +279,10 @@ static int read_mapping(struct reader *r, struct cfg root)
                        "\"why this value\"}");
     rc |= read_template(r->file.name_at, &m->csv, &m->row_name);
     rc |= read_template(r->file.table_at, &m->csv, &m->table);
+    if (cfg_present(r->file.publisher)) {
+        m->publisher = r->file.publisher.json;
+        rc |= mapping_check(r->file.publisher, &m->csv);
+    }
     rc |= read_template(r->file.equal_at, &m->csv, &m->equal);
     rc |= read_template(r->file.system_at, &m->csv, &m->system);
     rc |= filters_read(&m->filters, r->file.drop, r->file.keep, &m->csv);

@@ -82,6 +82,7 @@ struct mapping {
     bool cumulative; /* bands begin at the smallest value: all below an edge */
     json_t *band_of;
     const char *table;  /* template, or NULL */
+    json_t *publisher;  /* of a row, as legends of figures name it; NULL: its table */
     const char *equal;  /* template of what rows share that should be equal, or NULL */
     const char *system; /* template of whose system it was; NULL: one for all rows */
 };
