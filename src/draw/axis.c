@@ -278,10 +278,24 @@ static bool place_durations(struct axis_view *view)
     return false;
 }
 
+/* Whether the values that the data has were given, and have room for their labels. */
+static bool place_given(struct axis_view *view)
+{
+    const struct axis *axis = view->axis;
+
+    drop_ticks(view);
+    for (size_t i = 0; i < axis->n_ticks; i++)
+        add_tick(view, axis->ticks[i], axis_tick_text(view, axis->ticks[i], -1));
+    return axis->n_ticks > 1 && labels_fit(view);
+}
+
 static void number_ticks(struct axis_view *view)
 {
     double pixels = fabs(view->to - view->from);
     int most = (int)fmax(2, pixels / (view->upright ? 38 : 62));
+
+    if (place_given(view))
+        return;
 
     if (axis_is_clock(view->axis, view->lo, view->hi) && place_durations(view))
         return;

@@ -35,6 +35,8 @@ struct axis {
     bool from_zero;        /* the range includes 0 (linear only) */
     bool tight;            /* the range ends with the data, not at a round number */
     double min, max;       /* the range where max > min; else the data's */
+    const double *ticks; /* values that have ticks where their labels fit, ascending; */
+    size_t n_ticks;      /* 0: round numbers */
     const char *const *categories; /* AXIS_CATEGORY: value i is category i */
     size_t n_categories;
 };

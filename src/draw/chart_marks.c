@@ -236,12 +236,14 @@ void marks_labels(struct marks *m, size_t index)
                                .size = 11,
                                .colour = PALETTE_SOFT };
 
+    if (s->kind == SERIES_LINE) /* one of several */
+        style.colour = palette_mix(series_colour(s, index), PALETTE_INK, 0.3);
     for (size_t i = 0; s->labels && !s->labels_at_edge && i < s->n && i < LABELS_MAX;
          i++) {
         struct draw_point at = frame_at(m->frame, series_x(s, i), s->y[i]);
         if (s->labels[i] && isfinite(at.x) && isfinite(at.y) &&
             frame_inside(m->frame, at))
-            frame_label(m->frame, m->d, at, 7, s->labels[i], &style);
+            frame_label_led(m->frame, m->d, at, 7, s->labels[i], &style);
     }
 }
 
@@ -332,6 +334,18 @@ static const struct series *stacked_bars(const struct chart *c, size_t *n)
     return first;
 }
 
+/* With its unit, or in the axis' where bars are too narrow for that. */
+static char *total_text(char buf[AXIS_TEXT_MAX], const struct marks *m, double value,
+                        bool bare)
+{
+    const struct axis_view *y = &m->frame->y;
+
+    if (!bare)
+        return axis_value_text(buf, y->axis, value);
+    snprintf(buf, AXIS_TEXT_MAX, "%.3g", value / y->worth);
+    return buf;
+}
+
 void marks_totals(struct marks *m)
 {
     const struct draw_text style = { .cls = "total",
@@ -341,22 +355,27 @@ void marks_totals(struct marks *m)
                                      .colour = PALETTE_INK };
     double pitch = fabs(frame_at(m->frame, 1, 0).x - frame_at(m->frame, 0, 0).x);
     char text[AXIS_TEXT_MAX];
+    bool bare = false;
     size_t n;
     const struct series *s = stacked_bars(m->chart, &n);
 
     if (n < 2 || m->n_slots != 1)
         return;
     for (size_t i = 0; i < m->bars.n; i++) {
-        axis_value_text(text, m->frame->y.axis, m->bars.base[i]);
-        if (draw_text_width(text, style.size, true) + 2 > pitch)
+        total_text(text, m, m->bars.base[i], bare);
+        if (draw_text_width(text, style.size, true) + 2 <= pitch)
+            continue;
+        if (bare || !m->frame->y.unit)
             return;
+        bare = true;
+        i = (size_t)-1; /* again, all of them */
     }
     draw_group(m->d, "totals", "totals", NULL);
     for (size_t i = 0; i < s->n && i < m->bars.n; i++) {
         struct draw_point at = frame_at(m->frame, series_x(s, i), m->bars.base[i]);
         if (m->bars.base[i] > 0 && isfinite(at.x) && isfinite(at.y))
             draw_text(m->d, at.x, fmax(at.y, m->frame->plot.y + 14) - 4,
-                      axis_value_text(text, m->frame->y.axis, m->bars.base[i]), &style);
+                      total_text(text, m, m->bars.base[i], bare), &style);
     }
     draw_group_end(m->d);
 }

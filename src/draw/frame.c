@@ -351,8 +351,10 @@ static bool take(struct frame *f, struct draw_box box)
     return true;
 }
 
-bool frame_label(struct frame *f, struct draw *d, struct draw_point at, double gap,
-                 const char *text, const struct draw_text *style)
+/* Sides of a point, in rings about it, each farther; the third has a line to it. */
+static bool place_label(struct frame *f, struct draw *d, struct draw_point at,
+                        double gap, const char *text, const struct draw_text *style,
+                        size_t n_rings)
 {
     static const struct draw_point sides[] = { { 1, -1 }, { 0, -1 }, { -1, -1 },
                                                { 1, 0 },  { -1, 0 }, { 1, 1 },
@@ -361,7 +363,7 @@ bool frame_label(struct frame *f, struct draw *d, struct draw_point at, double g
                                     26 }; /* beyond the gap; the last has a line */
     double w = draw_text_width(text, style->size, style->bold), h = style->size;
 
-    for (size_t i = 0; i < 3 * sizeof(sides) / sizeof(*sides); i++) {
+    for (size_t i = 0; i < n_rings * sizeof(sides) / sizeof(*sides); i++) {
         struct draw_point side = sides[i % 8];
         double far = gap + rings[i / 8];
         double diagonal = fabs(side.x) > 0 && fabs(side.y) > 0 ? 0.7 : 1;
@@ -383,4 +385,16 @@ bool frame_label(struct frame *f, struct draw *d, struct draw_point at, double g
         return true;
     }
     return false;
+}
+
+bool frame_label(struct frame *f, struct draw *d, struct draw_point at, double gap,
+                 const char *text, const struct draw_text *style)
+{
+    return place_label(f, d, at, gap, text, style, 2);
+}
+
+bool frame_label_led(struct frame *f, struct draw *d, struct draw_point at, double gap,
+                     const char *text, const struct draw_text *style)
+{
+    return place_label(f, d, at, gap, text, style, 3);
 }

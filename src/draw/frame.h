@@ -50,4 +50,8 @@ void frame_take_anyway(struct frame *f, struct draw_box box);
 bool frame_label(struct frame *f, struct draw *d, struct draw_point at, double gap,
                  const char *text, const struct draw_text *style);
 
+/* The same, and farther away with a line to the point. */
+bool frame_label_led(struct frame *f, struct draw *d, struct draw_point at, double gap,
+                     const char *text, const struct draw_text *style);
+
 #endif

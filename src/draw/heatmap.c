@@ -84,6 +84,11 @@ static char *cell_text(const struct axis_view *scale, double value)
     if (!scale->unit)
         return xstrdup(axis_value_text(buf, scale->axis, value));
     v = value / scale->worth;
+    if (scale->hi >=
+        1e4 * scale->worth) { /* thousands: a cell has room for three digits */
+        v /= 1e3;
+        return xasprintf(v >= 99.95 ? "%.0fk" : v >= 9.995 ? "%.1fk" : "%.2fk", v);
+    }
     return xasprintf(fabs(v) >= 99.95 ? "%.0f" : fabs(v) >= 9.995 ? "%.1f" : "%.2f", v);
 }
 

@@ -1,6 +1,7 @@
 /* Draws the figures of a sweep: values into series, series into a chart. */
 #include "report/sweep_figure_data.h"
 
+#include "base/units.h"
 #include "base/xmalloc.h"
 #include "draw/chart.h"
 #include "draw/heatmap.h"
@@ -105,6 +106,22 @@ static void free_lines(struct line *lines, size_t n)
     free(lines);
 }
 
+/* The best point of a line, named with where it is. */
+static void name_optimum(const struct sweep_figure *f, struct arena *arena,
+                         struct line *l, const struct axis *x)
+{
+    char text[AXIS_TEXT_MAX];
+    size_t best = 0;
+    for (size_t i = 1; i < l->n; i++)
+        if (more_is_better(f) ? l->y[i] > l->y[best] : l->y[i] < l->y[best])
+            best = i;
+    if (l->n)
+        l->labels[best] = arena_printf(arena, "best: %s",
+                                       x->unit == AXIS_SECONDS
+                                           ? units_time_text(text, l->x[best])
+                                           : axis_value_text(text, x, l->x[best]));
+}
+
 /* Axes */
 
 /* Logarithmic where positive values span a factor of eight or more. */
@@ -138,6 +155,30 @@ static void span(const struct line *lines, size_t n, bool of_x, double *least,
         }
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const double *p = a, *q = b;
+    return (*p > *q) - (*p < *q);
+}
+
+/* The x of all lines, each once, ascending. */
+static size_t values_of(const struct line *lines, size_t n, struct arena *arena,
+                        const double **values)
+{
+    size_t all = 0, distinct = 0;
+    for (size_t k = 0; k < n; k++)
+        all += lines[k].n;
+    double *v = ARENA_ARRAY(arena, all + 1, double);
+    for (size_t k = 0, at = 0; k < n; at += lines[k++].n)
+        memcpy(v + at, lines[k].x, lines[k].n * sizeof(*v));
+    qsort(v, all, sizeof(*v), by_value);
+    for (size_t i = 0; i < all; i++)
+        if (i == 0 || v[i] > v[distinct - 1])
+            v[distinct++] = v[i];
+    *values = v;
+    return distinct;
+}
+
 static struct axis x_axis(const struct sweep_figure *f, struct arena *arena,
                           const struct line *lines, size_t n)
 {
@@ -154,6 +195,12 @@ static struct axis x_axis(const struct sweep_figure *f, struct arena *arena,
     x.scale = scale_for(f->x_scale == AXIS_CATEGORY ? SCALE_AUTO : f->x_scale, least,
                         most, x.unit == AXIS_BYTES);
     x.from_zero = f->kind == FIGURE_FRONT && x.scale == AXIS_LINEAR;
+    if ((f->kind == FIGURE_LINE || f->kind == FIGURE_BAND) && most > least) {
+        x.min = least; /* lines end where the data does */
+        x.max = most;
+        if (x.unit == AXIS_PLAIN && x.scale != AXIS_LINEAR)
+            x.n_ticks = values_of(lines, n, arena, &x.ticks);
+    }
     return x;
 }
 
@@ -275,7 +322,7 @@ static size_t fold_bands(const struct sweep_figure *f, struct arena *arena,
         low.kind = SERIES_BAND;
         low.n = shared;
         low.y2 = high.y;
-        low.name = arena_printf(arena, "%s to %s", of, to);
+        low.name = arena_printf(arena, "%.*s to %s", (int)strcspn(of, " "), of, to);
         low.colour = mid.colour = 1 + k / 3;
         if (f->series.n > 0)
             low.name =
@@ -301,6 +348,8 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
                        .y = y_axis(f, arena, lines, n),
                        .series = series,
                        .n_series = n };
+    for (size_t i = 0; f->optimum && i < n; i++)
+        name_optimum(f, arena, &lines[i], &c.x);
     for (size_t i = 0; i < n; i++)
         series[i] = (struct series) {
             .name = f->series_names.v[i][0] ? f->series_names.v[i] : NULL,
@@ -308,7 +357,9 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
             .n = lines[i].n,
             .x = lines[i].x,
             .y = lines[i].y,
-            .labels = f->label.n && f->kind != FIGURE_FRONT ? lines[i].labels : NULL,
+            .labels = (f->label.n && f->kind != FIGURE_FRONT) || f->optimum
+                          ? lines[i].labels
+                          : NULL,
             .colour = 1 + (size_t)f->colours.v[i],
             .meaning = (enum meaning)f->meanings.v[i],
         };

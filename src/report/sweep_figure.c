@@ -31,7 +31,7 @@ static const struct name_value scale_names[] = { { "linear", AXIS_LINEAR },
 struct figure_raw {
     const char *file, *title, *question, *x_label, *y_label;
     int kind, pick, x_scale, y_scale;
-    bool all, efficiency;
+    bool all, efficiency, optimum;
     struct cfg x, y, series, label, value, limit, where;
 };
 
@@ -52,6 +52,7 @@ static const struct cfg_field figure_fields[] = {
     CFG_CHILD("where", struct figure_raw, where),
     CFG_BOOL("all", struct figure_raw, all),
     CFG_BOOL("efficiency", struct figure_raw, efficiency),
+    CFG_BOOL("optimum", struct figure_raw, optimum),
     CFG_ENUM("pick", struct figure_raw, pick, pick_names),
     CFG_ENUM("x_scale", struct figure_raw, x_scale, scale_names),
     CFG_ENUM("y_scale", struct figure_raw, y_scale, scale_names),
@@ -122,6 +123,9 @@ static int check_figure(const struct sweep_figure *f, const struct figure_raw *r
         return cfg_error(raw->series, DIAG_CONTRADICTION,
                          "the bars are stacked of \"y\", a list (leave it "
                          "out)");
+    if (f->optimum && (f->kind != FIGURE_LINE || f->x.field >= 0 || f->label.n))
+        return cfg_error(cfg_get(plot, "optimum"), DIAG_REFUSED_KEY,
+                         "is for lines over a result that have no \"label\"");
     return 0;
 }
 
@@ -145,6 +149,7 @@ static int read_figure(struct sweep_figure *f, struct sweep *s, struct cfg plot)
         .y_scale = raw.y_scale,
         .all = raw.all,
         .efficiency = raw.efficiency,
+        .optimum = raw.optimum,
         .limit_at = (double)NAN,
     };
     rc |= check_file(plot, raw.file);

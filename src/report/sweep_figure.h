@@ -13,6 +13,7 @@
  * value     of a heatmap
  * limit     a result drawn as a line of capacity: "/memory/capacity_bytes"
  * efficiency  true: y is per x and relative to the series' first point
+ * optimum   true: the best point of each line says where it is
  * where     comparisons, as the sweep's own; points that do not fit in memory are left
  * out
  *           unless "all" is true, points that failed always are

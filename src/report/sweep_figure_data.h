@@ -57,7 +57,7 @@ struct sweep_figure {
     enum sweep_figure_kind kind;
     enum sweep_pick pick;
     int x_scale, y_scale; /* enum axis_scale, or SCALE_AUTO */
-    bool all, efficiency;
+    bool all, efficiency, optimum;
     struct sweep_ref x, value, limit;
     struct sweep_refs y, series, label;
     struct sweep_wheres wheres;

@@ -1,12 +1,17 @@
 /* How quantities of sweeps are called and measured in figures. */
+#include "base/names.h"
+#include "report/report.h"
 #include "report/sweep_figure_data.h"
+#include "run/breakdown.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
 static const struct sweep_quantity quantities[] = {
     { "step_time_s",               "step time",                AXIS_SECONDS,    NULL, false, 1 },
-    { "samples_per_s",             "throughput",               AXIS_PLAIN,      "sequences/s", true, 1 },
+    { "samples_per_s",             "throughput",               AXIS_PLAIN,      "samples/s", true, 1 },
     { "tokens_per_s",              "throughput",               AXIS_PLAIN,      "tokens/s", true, 1 },
     { "model_flops_per_gpu_s",     "model FLOP/s per GPU",     AXIS_FLOP_PER_S, NULL, true, 1 },
     { "mfu",                       "model FLOPs utilization",  AXIS_FRACTION,   NULL, true, 1 },
@@ -18,12 +23,6 @@ static const struct sweep_quantity quantities[] = {
     { "/cost/usd_per_step",        "cost of a step",           AXIS_USD,        NULL, false, 1 },
     { "/cost/usd_per_job",         "cost of the job",          AXIS_USD,        NULL, false, 1 },
     { "/cost/hours_per_job",       "time of the job",          AXIS_SECONDS,    NULL, false, 3600 },
-    { "/breakdown_s/compute",      "compute",                  AXIS_SECONDS,    NULL, false, 1 },
-    { "/breakdown_s/recompute",    "recompute",                AXIS_SECONDS,    NULL, false, 1 },
-    { "/breakdown_s/data_comm_exposed", "gradients, exposed",  AXIS_SECONDS,    NULL, false, 1 },
-    { "/breakdown_s/data_comm_hidden",  "gradients, hidden",   AXIS_SECONDS,    NULL, false, 1 },
-    { "/breakdown_s/optimizer",    "optimizer",                AXIS_SECONDS,    NULL, false, 1 },
-    { "/breakdown_s/other",        "other",                    AXIS_SECONDS,    NULL, false, 1 },
     { "/breakdown_s/input_wait",   "waiting for input",        AXIS_SECONDS,    NULL, false, 1 },
     { "/input/samples_per_s",      "throughput of loading",    AXIS_PLAIN,      "samples/s", true, 1 },
     { "/input/workers",            "loader workers per GPU",   AXIS_PLAIN,      NULL, false, 1 },
@@ -86,12 +85,36 @@ struct sweep_quantity figure_quantity_of(const char *name)
     return q;
 }
 
+/* "median" of p50, "95th percentile" of p95; NULL: the name is no percentile. */
+static const char *percentile_label(struct arena *arena, const char *name)
+{
+    char *end;
+    long p = name[0] == 'p' && isdigit((unsigned char)name[1])
+                 ? strtol(name + 1, &end, 10)
+                 : -1;
+    if (p < 0 || *end)
+        return NULL;
+    const char *th = p % 100 / 10 == 1 ? "th"
+                     : p % 10 == 1     ? "st"
+                     : p % 10 == 2     ? "nd"
+                     : p % 10 == 3     ? "rd"
+                                       : "th";
+    return p == 50 ? "median" : arena_printf(arena, "%ld%s percentile", p, th);
+}
+
 const char *figure_quantity_label(struct arena *arena, const char *name)
 {
+    const char *part = "/breakdown_s/", *slash = strrchr(name, '/');
     struct sweep_quantity q = figure_quantity_of(name);
     if (q.label)
         return q.label;
-    const char *slash = strrchr(name, '/');
+    int category;
+    if (strncmp(name, part, strlen(part)) == 0 &&
+        names_find(category_names, slash + 1, &category) == 0)
+        return report_part_texts[category];
+    const char *percentile = percentile_label(arena, slash ? slash + 1 : name);
+    if (percentile)
+        return percentile;
     char *label = arena_strdup(arena, slash ? slash + 1 : name);
     for (char *c = label; *c; c++)
         if (*c == '_')
