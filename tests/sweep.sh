@@ -1,7 +1,7 @@
 #!/bin/sh
 # Sweeps of the program given as $1 that are killed, resumed, cut into shards and run by
 # one or several threads come to the same bytes. With mpirun and a program built by
-# `make MPI=1`, over 8 ranks too. A journal is not mixed with results of other files or of
+# `make MPI=1`, over 8 ranks too, and over 4 of which one is lost. A journal is not mixed with results of other files or of
 # another program.
 # shellcheck source=tests/setup.sh
 . "$(dirname "$0")/setup.sh"
@@ -74,12 +74,21 @@ done
 sweep shards --resume
 same shards
 
+# With ranks of MPI, of which one is killed: others run its points.
 if command -v mpirun >/dev/null && ldd "$smsim" | grep -q libmpi; then
-    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-        mpirun --oversubscribe -n 8 "$smsim" sweep "$dir/sweep.json" --out "$dir/ranks" \
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    mpirun --oversubscribe -n 8 "$smsim" sweep "$dir/sweep.json" --out "$dir/ranks" \
         --jobs 1 >/dev/null 2>&1
     [ $? = 1 ] || fail "mpirun failed"
     same ranks
+    # shellcheck disable=SC2016 # of the shell that each rank is
+    mpirun --enable-recovery --oversubscribe -n 4 sh -c '
+        [ "$OMPI_COMM_WORLD_RANK" != 2 ] || exec timeout -s KILL 2 "$@"
+        exec "$@"' sh "$smsim" sweep "$dir/sweep.json" --out "$dir/lost" --jobs 1 \
+        >/dev/null 2>"$dir/lost.said"
+    same lost
+    grep -q '1 of 4 ranks ended before their time' "$dir/lost.said" ||
+        echo "sweep: the rank that should be killed had ended before"
 fi
 
 sed 's/512/480/' "$dir/sweep.json" >"$dir/other.json"

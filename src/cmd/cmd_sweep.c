@@ -199,7 +199,7 @@ static void say_torn(const struct sweep_journal *j)
 }
 
 /* On all ranks; rank 0 alone keeps the journal and writes. */
-static int run(struct sweep_job *w, const struct sweep_ranks *ranks,
+static int run(struct sweep_job *w, struct sweep_ranks *ranks,
                const struct arguments *args, struct err *err)
 {
     bool first = ranks->rank == 0;
@@ -220,6 +220,11 @@ static int run(struct sweep_job *w, const struct sweep_ranks *ranks,
         .progress_arg = &progress,
     };
     rc = sweep_mpi_run(ranks, &r, err);
+    if (ranks->n_lost > 0)
+        fprintf(stderr,
+                "warning: %d of %d ranks ended before their time: others ran their "
+                "points\n",
+                ranks->n_lost, ranks->n);
     if (first && rc == 0)
         rc = finish(w, args, err);
     if (first)
@@ -227,7 +232,7 @@ static int run(struct sweep_job *w, const struct sweep_ranks *ranks,
     return rc;
 }
 
-static int sweep(const struct sweep_ranks *ranks, int argc, char **argv)
+static int sweep(struct sweep_ranks *ranks, int argc, char **argv)
 {
     struct arguments args = { 0 };
     struct option_list words;
@@ -265,6 +270,6 @@ int cmd_sweep(int argc, char **argv)
         (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
         return EXIT_BAD_INPUT; /* rank 0 speaks for all */
     int status = sweep(&ranks, argc, argv);
-    sweep_mpi_stop(&ranks);
+    sweep_mpi_stop(&ranks, status);
     return status;
 }

@@ -24,7 +24,7 @@
  *
  * Files of this folder:
  *     sweep_axis, sweep_paths, sweep_where: axes and conditions
- *     sweep_point, sweep_run, sweep_mpi: points on all cores, and under MPI
+ *     sweep_point, sweep_run, sweep_mpi, sweep_hub: points on all cores, and under MPI
  *     sweep_shard           every n-th point, for job arrays
  *     sweep_journal, sweep_scan, sweep_inputs:
  *         the journal, and what its records depend on */
