@@ -93,8 +93,9 @@ circles() {
 }
 
 # global functions and tables of src/ that no file of it uses: tests alone would. Those that their own file uses
-# pass. xmalloc_set_fail is for programs that link smsim's objects; sources of YAML and TOML await their dialects.
-test_only="main xmalloc_set_fail toml_read yaml_read yaml_release yaml_interpolate"
+# pass. xmalloc_set_fail is for programs that link smsim's objects; sources of YAML and TOML await their dialects;
+# sweep_hub is for programs that are built with MPI=1.
+test_only="main xmalloc_set_fail sweep_hub_init sweep_hub_release sweep_hub_give sweep_hub_point sweep_hub_take toml_read yaml_read yaml_release yaml_interpolate"
 unused() {
     find "$build/src" -name '*.o' -exec nm -P -A {} + 2>/dev/null | awk -v strip="$build/" '
         { f = $1; sub(/:$/, "", f); sub(strip, "", f); sub(/\.o$/, ".c", f) }
