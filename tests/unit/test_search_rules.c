@@ -4,6 +4,7 @@
 #include "search/plan_front.h"
 #include "search/plan_run.h"
 #include "search/score.h"
+#include "search/space_words.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -507,6 +508,124 @@ static void test_assumed(void)
     close_job(&x);
 }
 
+/* --- texts and scenarios ---------------------------------------------------------- */
+
+static void test_value_texts(void)
+{
+    static const struct {
+        enum space_field field;
+        int64_t value;
+        const char *text;
+    } cases[] = {
+        { SPACE_INSTANCE, 0, "p3.8xlarge" },
+        { SPACE_TENSOR, 8, "8" },
+        { SPACE_TENSOR, 20, "20" },
+        { SPACE_CHECKPOINTING, CHECKPOINT_NONE, "none" },
+        { SPACE_CHECKPOINTING, CHECKPOINT_SELECTIVE, "selective" },
+        { SPACE_CHECKPOINTING, CHECKPOINT_FULL, "full" },
+        { SPACE_CHECKPOINTING, SPACE_GROUP + 4, "every 4 layers" },
+        { SPACE_SHARDING, SHARDING_FULL, "full" },
+        { SPACE_BUCKET, 25 << 20, "25 MiB" },
+        { SPACE_BUCKET, 0, "0" },
+        { SPACE_SEQUENCE, 1, "true" },
+        { SPACE_LIBRARY, 4, "megatron" },
+    };
+    struct planned x;
+    open_job(&x, &one_kind);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[60];
+        space_value_text(&x.job.space, cases[i].field, cases[i].value, text,
+                         sizeof(text));
+        CU_ASSERT_STRING_EQUAL(text, cases[i].text);
+    }
+    close_job(&x);
+}
+
+static void check_scenario(struct planned *x, const struct space_point *p)
+{
+    struct cfg_loader loader;
+    struct scenario s = { 0 };
+    cfg_loader_init(&loader);
+    json_t *tree = plan_point_json(&x->job, p);
+    int rc = scenario_read(&s, &loader, cfg_from_tree(&loader, "scenario", tree));
+    if (rc)
+        fprintf(stderr, "%s\n", diags_error_text(&loader.diags, 0));
+    CU_ASSERT_EQUAL_FATAL(rc, 0);
+    const struct parallelism *q = &s.parallel;
+    CU_ASSERT_EQUAL(q->tensor, p->v[SPACE_TENSOR]);
+    CU_ASSERT_EQUAL(q->pipeline, p->v[SPACE_PIPELINE]);
+    CU_ASSERT_EQUAL(q->context, p->v[SPACE_CONTEXT]);
+    CU_ASSERT_EQUAL(q->expert, p->v[SPACE_EXPERT]);
+    CU_ASSERT_EQUAL(q->stages.virtual_stages, p->v[SPACE_VIRTUAL]);
+    CU_ASSERT_EQUAL(q->split.sequence_parallel, p->v[SPACE_SEQUENCE] != 0);
+    CU_ASSERT_EQUAL(s.cluster.n_gpus, p->world);
+    CU_ASSERT_EQUAL(s.training.global_batch_size, x->job.space.global_batch);
+    CU_ASSERT_EQUAL(s.training.microbatches * s.training.accumulation, p->pieces);
+    if (p->v[SPACE_PIPELINE] > 1)
+        CU_ASSERT_EQUAL((int64_t)q->stages.schedule, p->v[SPACE_SCHEDULE]);
+    if (p->v[SPACE_SHARDING] == SHARDING_FULL)
+        CU_ASSERT_EQUAL((int64_t)q->shard.strategy, SHARDING_FULL);
+    cfg_loader_release(&loader);
+}
+
+/* The scenario of a point has the degrees of the point, in every library's words. */
+static void test_scenarios(void)
+{
+    static const struct raw_job jobs[] = {
+        { "gpt2",
+          "p3.16xlarge",
+          "2",
+          64,
+          128,
+          1 << 4,
+          { "pipeline=1,2,4", "tensor=1,2", "micro_batch_size=1,2" } },
+        { "gpt2",
+          "ml.p3.16xlarge",
+          "2",
+          64,
+          128,
+          1 << 5,
+          { "pipeline=1,2", "tensor=1,2", "micro_batch_size=1,2" } },
+        { "gpt2", "ml.p4d.24xlarge", "2", 64, 128, 1 << 6, { "micro_batch_size=1,2" } },
+        { "gpt2",
+          "p4d.24xlarge",
+          "2",
+          64,
+          128,
+          1 << 2 | 1 << 3 | 1 << 8 | 1 << 10,
+          { "micro_batch_size=1,2", "tensor=1,2", "pipeline=1,2" } },
+        { "mixtral-8x7b",
+          "p5.48xlarge",
+          "2",
+          64,
+          1024,
+          1 << 4,
+          { "micro_batch_size=1", "tensor=1,2", "pipeline=1,2", "expert=1,4,8" } },
+    };
+    enum { EACH = 40 };
+    for (size_t i = 0; i < COUNT(jobs); i++) {
+        struct planned x;
+        int64_t total = 0, at = 0, n = 0;
+        open_job(&x, &jobs[i]);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        for (int pass = 0; pass < 2; pass++)
+            for (int64_t k = 0; k < space_slices(&x.job.space); k++) {
+                struct space_iter it;
+                space_iter_init(&it, &x.job.space, k);
+                while (space_next(&it)) {
+                    total += pass == 0;
+                    if (pass == 0 || at++ % (total / EACH + 1))
+                        continue;
+                    check_scenario(&x, &it.p);
+                    n++;
+                }
+            }
+        CU_ASSERT(n > EACH / 4);
+        close_job(&x);
+    }
+}
+
 void test_search_rules_register(void)
 {
     CU_pSuite suite = CU_add_suite("search_rules", NULL, NULL);
@@ -518,4 +637,6 @@ void test_search_rules_register(void)
     CU_add_test(suite, "micro-batches that are tried", test_micro);
     CU_add_test(suite, "prices of one's own", test_own_prices);
     CU_add_test(suite, "what is assumed", test_assumed);
+    CU_add_test(suite, "values as they are written", test_value_texts);
+    CU_add_test(suite, "scenarios have the degrees of their plans", test_scenarios);
 }
