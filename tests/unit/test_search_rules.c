@@ -439,20 +439,53 @@ static void test_listed(void)
 
 /* --- jobs ------------------------------------------------------------------------- */
 
-/* Micro-batches that are tried: powers of two, and one and a half times those where they
- * divide the batch. */
-static void test_micro(void)
+/* What is tried where nobody says what: micro-batches of powers of two, and one and a half
+ * times those where they divide the batch; divisors of heads up to two nodes, of experts;
+ * any number of stages up to the layers; contexts of long sequences alone. */
+static void test_tried(void)
 {
-    static const int64_t expected[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128 };
-    static const struct raw_job words = { "gpt2", "p3.8xlarge", "1", 24, 128,
-                                          0,      { NULL } };
-    struct planned x;
-    open_job(&x, &words);
-    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
-    CU_ASSERT_EQUAL_FATAL(x.job.space.n[SPACE_MICRO], (int32_t)COUNT(expected));
-    for (size_t i = 0; i < COUNT(expected); i++)
-        CU_ASSERT_EQUAL(x.job.space.values[SPACE_MICRO][i], expected[i]);
-    close_job(&x);
+    enum { MOST = 12 };
+    static const struct {
+        const char *model, *instance;
+        int64_t sequence;
+        enum space_field field;
+        int64_t expected[MOST]; /* 0 ends, but for the first */
+    } cases[] = {
+        { "gpt2",
+          "p3.8xlarge",
+          128,
+          SPACE_MICRO,
+          { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128 } },
+        { "gpt2", "p3.8xlarge", 128, SPACE_TENSOR, { 1, 2, 3, 4, 6 } },
+        { "gpt2", "p3.16xlarge", 128, SPACE_TENSOR, { 1, 2, 3, 4, 6, 12 } },
+        { "gpt2",
+          "p3.8xlarge",
+          128,
+          SPACE_PIPELINE,
+          { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 } },
+        { "gpt2", "p3.8xlarge", 128, SPACE_CONTEXT, { 1 } },
+        { "llama3-8b", "p4d.24xlarge", 8192, SPACE_CONTEXT, { 1, 2, 4, 8, 16, 32 } },
+        { "gpt2", "p3.8xlarge", 128, SPACE_EXPERT, { 1 } },
+        { "mixtral-8x7b", "p5.48xlarge", 4096, SPACE_EXPERT, { 1, 2, 4, 8 } },
+        { "gpt2", "p3.8xlarge", 128, SPACE_DEGREE, { 0, 4, 8, 16, 32, 64, 128, 256 } },
+        { "gpt2", "p3.8xlarge", 128, SPACE_VIRTUAL, { 1, 2, 3, 4, 6, 8, 12 } },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct raw_job words = {
+            cases[i].model, cases[i].instance, "1", 24, cases[i].sequence, 0, { NULL }
+        };
+        const enum space_field f = cases[i].field;
+        struct planned x;
+        int32_t n = 1;
+        open_job(&x, &words);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        while (n < MOST && cases[i].expected[n])
+            n++;
+        CU_ASSERT_EQUAL_FATAL(x.job.space.n[f], n);
+        for (int32_t k = 0; k < n; k++)
+            CU_ASSERT_EQUAL(x.job.space.values[f][k], cases[i].expected[k]);
+        close_job(&x);
+    }
 }
 
 static void test_own_prices(void)
@@ -634,7 +667,7 @@ void test_search_rules_register(void)
     CU_add_test(suite, "what simulations say of scores", test_learns);
     CU_add_test(suite, "the front", test_front);
     CU_add_test(suite, "what is listed", test_listed);
-    CU_add_test(suite, "micro-batches that are tried", test_micro);
+    CU_add_test(suite, "values that are tried", test_tried);
     CU_add_test(suite, "prices of one's own", test_own_prices);
     CU_add_test(suite, "what is assumed", test_assumed);
     CU_add_test(suite, "values as they are written", test_value_texts);
