@@ -4,6 +4,7 @@
 #include "search/plan_front.h"
 #include "search/plan_run.h"
 #include "search/score.h"
+#include "search/score_parts.h"
 #include "search/space_words.h"
 
 #include <CUnit/CUnit.h>
@@ -296,6 +297,28 @@ static void test_scores(void)
         check_ratio(&r.memory, r.n, cases[i].memory);
         close_job(&x);
     }
+}
+
+/* Ranks of a group that are so far apart, over nodes of so many GPUs: counted one by
+ * one. */
+static void test_groups(void)
+{
+    for (int64_t gpus = 1; gpus <= 16; gpus *= 2)
+        for (int64_t stride = 1; stride <= 64; stride *= 2)
+            for (int64_t n = 1; n <= 64; n *= 2) {
+                const struct score_group g = score_group_of(n, stride, gpus);
+                int64_t nodes = 0, of_first = 0;
+                for (int64_t i = 0, last = -1; i < n; i++) {
+                    int64_t node = i * stride / gpus;
+                    nodes += node != last;
+                    of_first += node == 0;
+                    last = node;
+                }
+                CU_ASSERT_EQUAL(g.per, of_first);
+                CU_ASSERT_EQUAL(g.nodes, nodes);
+                if (g.per > 1)
+                    CU_ASSERT_EQUAL(g.stride, stride);
+            }
 }
 
 /* --- what a search learns --------------------------------------------------------- */
@@ -664,6 +687,7 @@ void test_search_rules_register(void)
     CU_pSuite suite = CU_add_suite("search_rules", NULL, NULL);
     CU_add_test(suite, "rules are what they say", test_rules);
     CU_add_test(suite, "scores are near simulations", test_scores);
+    CU_add_test(suite, "groups of scores", test_groups);
     CU_add_test(suite, "what simulations say of scores", test_learns);
     CU_add_test(suite, "the front", test_front);
     CU_add_test(suite, "what is listed", test_listed);
