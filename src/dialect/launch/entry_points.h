@@ -9,12 +9,12 @@ struct launch_entry {
     const char *program; /* the pattern that fits; NULL: the list has none */
     const char
         *model; /* of Megatron that it builds: "gpt", "bert", "t5", "mamba"; or NULL */
-    const char *task;      /* of /training/task; NULL: the model's own */
-    const char *refused;   /* what it does instead of training; NULL: it trains */
-    const char *note;      /* of what is approximate; NULL: nothing */
-    struct cfg arguments;  /* of its adapters, by their words, where none are given */
+    const char *task;     /* of /training/task; NULL: the model's own */
+    const char *refused;  /* what it does instead of training; NULL: it trains */
+    const char *note;     /* of what is approximate; NULL: nothing */
+    struct cfg arguments; /* of its adapters, by their words, where none are given */
     int64_t each, longest, batch; /* as of struct launch_lengths */
-    bool assumed;          /* that it trains the model's own task is a guess */
+    bool assumed;                 /* that it trains the model's own task is a guess */
 };
 
 /* The row of a program, "examples/pretrain_gpt.py". */
