@@ -14,6 +14,7 @@
 #include "report/report.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { SIDES_MAX = 8 };
 
@@ -82,16 +83,16 @@ struct side {
     double measured_s;              /* of a result of doctor; 0: none */
 };
 
-/* Whether a file is a result of `command --json`, by its schema. */
+/* Whether a file is a result of `command --json`, by its schema. A pipe, which can be
+ * read once, is none. */
 static bool is_result(const char *name, const char *command)
 {
     char schema[64];
     int length = snprintf(schema, sizeof(schema), "urn:smsim:%s:", command);
     json_error_t unused;
-    size_t n = strlen(name);
-    json_t *tree = n > 5 && strcmp(name + n - 5, ".json") == 0 && fence_allows(name)
-                       ? json_load_file(name, 0, &unused)
-                       : NULL;
+    struct stat at;
+    bool is_file = fence_allows(name) && stat(name, &at) == 0 && S_ISREG(at.st_mode);
+    json_t *tree = is_file ? json_load_file(name, 0, &unused) : NULL;
     const char *is = json_string_value(json_object_get(tree, "schema"));
     bool result = is && strncmp(is, schema, (size_t)length) == 0;
     json_decref(tree);
