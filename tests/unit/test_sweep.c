@@ -4,6 +4,7 @@
 #include "base/xmalloc.h"
 #include "report/sweep_figure.h"
 #include "report/sweep_table.h"
+#include "sweep/sweep_assumed.h"
 #include "sweep/sweep_point.h"
 #include "sweep/sweep_run.h"
 
@@ -220,6 +221,45 @@ static void test_where(void)
         free(text);
         close_fixture(&x);
     }
+}
+
+/* What is tabulated where nobody says what, in its order. */
+static void test_default_outputs(void)
+{
+    struct fixture x;
+    open_fixture(&x, SWEEP("[]", ""));
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    CU_ASSERT_EQUAL(x.sweep.outputs.n, 15);
+    CU_ASSERT_STRING_EQUAL(x.sweep.outputs.v[0], "step_time_s");
+    CU_ASSERT_STRING_EQUAL(x.sweep.outputs.v[14], "/breakdown_s/optimizer");
+    close_fixture(&x);
+}
+
+static void note_visit(void *arg, const struct scenario *s)
+{
+    int *visits = arg;
+    visits[s->cluster.n_instances * 8 + s->training.micro_batch_size]++;
+}
+
+/* The first point, and those that differ from it on one axis, are visited once each. */
+static void test_visit(void)
+{
+    static const char text[] =
+        SWEEP("[ { \"path\": \"/cluster/count\", \"values\": [1, 2, 3] }, { \"path\": "
+              "\"/training/micro_batch_size\", \"values\": [1, 2, 4] } ]",
+              "");
+    struct fixture x;
+    int visits[40] = { 0 }, all = 0;
+    open_fixture(&x, text);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    sweep_visit(&x.sweep, note_visit, visits);
+    for (int i = 0; i < 40; i++)
+        all += visits[i];
+    CU_ASSERT_EQUAL(all, 5);
+    static const int once[] = { 8 + 1, 8 + 2, 8 + 4, 16 + 1, 24 + 1 };
+    for (int i = 0; i < 5; i++)
+        CU_ASSERT_EQUAL(visits[once[i]], 1);
+    close_fixture(&x);
 }
 
 /* Running */
@@ -441,6 +481,8 @@ void test_sweep_register(void)
     CU_add_test(suite, "bad files", test_bad_files);
     CU_add_test(suite, "order of points", test_order);
     CU_add_test(suite, "comparisons", test_where);
+    CU_add_test(suite, "outputs that nobody names", test_default_outputs);
+    CU_add_test(suite, "points that are looked at first", test_visit);
     CU_add_test(suite, "points do not depend on threads", test_points);
     CU_add_test(suite, "resume", test_resume);
     CU_add_test(suite, "what the hash covers", test_hash);
