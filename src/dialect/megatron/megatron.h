@@ -79,6 +79,9 @@ const struct value_item *megatron_template_stage(struct launch_context *t,
 /* The profile of the release that the options are of, which is noted. */
 void megatron_take_release(struct launch_context *t, const struct launch_command *c);
 void megatron_take_attention(struct launch_context *t, const struct launch_command *c);
+/* Layers without experts: all but every --expert-interval'th, which is every second by
+ * default (microsoft/Megatron-DeepSpeed, megatron/arguments.py). */
+void megatron_take_interval(struct launch_context *t, const struct launch_command *c);
 /* Whether the options are of Megatron-Core, with Transformer Engine's layers where
  * --transformer-impl does not say otherwise. */
 bool megatron_is_core(const struct launch_command *c);

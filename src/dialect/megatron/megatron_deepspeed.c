@@ -121,3 +121,28 @@ void megatron_take_deepspeed(struct launch_context *t, const struct launch_comma
     if (!launch_has(t, "/parallelism/library"))
         launch_set(t, "/parallelism/library", json_string("deepspeed"), &from);
 }
+
+void megatron_take_interval(struct launch_context *t, const struct launch_command *c)
+{
+    struct value two = { .kind = VALUE_INT, .line = c->command->line, .integer = 2 };
+    const struct value_item otherwise = { "expert-interval's default", two.line, &two },
+                            *it = launch_option(c, "--expert-interval");
+    int64_t layers = launch_number(t, "/model/num_layers", 0), n, dense;
+    if (!it && megatron_uses_deepspeed(c))
+        it = &otherwise;
+    if (!it || !launch_has(t, "/model/num_experts"))
+        return;
+    launch_hear(t, it);
+    if (!launch_whole(it->value, &n) || n < 1) {
+        launch_unresolved_item(t, "/model/moe_first_dense_layers", it, "whole number");
+        return;
+    }
+    dense = layers - layers / n;
+    if (dense < 1)
+        return;
+    launch_set(t, "/model/moe_first_dense_layers", json_integer((json_int_t)dense), it);
+    launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                "%s: of the %" PRId64 " layers 1 in %" PRId64 " has experts; those "
+                "without are taken to be the first",
+                it->key, layers, n);
+}

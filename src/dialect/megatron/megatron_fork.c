@@ -43,6 +43,17 @@ static void take_targets(struct launch_context *t, const struct launch_command *
     launch_hear(t, alpha);
 }
 
+/* --llama-swiglu rounds the width as LLaMA does, in a fork that is not public. */
+static void ask_width(struct launch_context *t, const struct launch_command *c)
+{
+    const struct value_item *it = launch_option(c, "--llama-swiglu");
+    if (it && !launch_has(t, "/model/ffn_hidden_size"))
+        launch_add_unresolved(t, "/model/ffn_hidden_size", it->line,
+                              "%s: how it rounds the MLP's width is the fork's own",
+                              it->key);
+    launch_hear(t, it);
+}
+
 /* A program of a fork's own, in whose layers LLaMA's gate may be without an option. */
 static void ask_gate(struct launch_context *t, const struct launch_command *c)
 {
@@ -84,5 +95,6 @@ bool megatron_model_is_elsewhere(struct launch_context *t,
 void megatron_take_fork(struct launch_context *t, const struct launch_command *c)
 {
     take_targets(t, c);
+    ask_width(t, c);
     ask_gate(t, c);
 }

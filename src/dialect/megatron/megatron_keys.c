@@ -107,10 +107,12 @@ static const struct dialect_option joint_rows[] = {
     ROW_ACTS("--tokenizer-name-or-path", "/model/vocab_size"), ROW_ACTS("--hf-tokenizer-path", "/model/vocab_size"),
     ROW_ACTS("--extra-vocab-size", "/model/vocab_size"),
     ROW_ACTS("--vocab-extra-ids", "/model/vocab_size"),
+    ROW_ACTS("--expert-interval", "/model/moe_first_dense_layers"),
     ROW_ACTS("--tokenizer-type", "/model/vocab_size"),
     ROW_END,
 };
 static const struct dialect_option idle_rows[] = {
+    ROW_IDLE("--use-fused-*"), ROW_IDLE("--shape-order"), ROW_IDLE("--use-cp-send-recv-overlap"), /* MindSpeed's */
     /* data, tokenizers, seeds */
     ROW_IDLE("--data-*"), ROW_IDLE("--train-data-*"), ROW_IDLE("--valid-data-*"),
     ROW_IDLE("--test-data-*"), ROW_IDLE("--split"),
@@ -197,8 +199,11 @@ static const struct dialect_option idle_rows[] = {
     ROW_END,
 };
 static const struct dialect_option unsimulated_rows[] = {
+    /* MindSpeed's (Ascend/MindSpeed, mindspeed/features_manager) */
+    ROW_UNSIMULATED("--use-mc2"), ROW_UNSIMULATED("--use-ascend-coc"), ROW_UNSIMULATED("--swap-attention"),
+    ROW_UNSIMULATED("--swap-optimizer*"), ROW_UNSIMULATED("--recompute-activation-function*"), ROW_UNSIMULATED("--num-layer-list"),
+    ROW_UNSIMULATED("--schedules-method"), ROW_UNSIMULATED("--context-parallel-algo"), ROW_UNSIMULATED("--reuse-fp32-param"),
     ROW_UNSIMULATED("--moe-shared-expert-gate"),
-    ROW("--expert-interval", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),
     ROW_UNSIMULATED("--moe-layer-recompute"),
     ROW_UNSIMULATED("--moe-extended-tp"),
     ROW("--moe-train-capacity-factor", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one),

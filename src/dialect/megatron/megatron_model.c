@@ -144,6 +144,16 @@ void megatron_take_frequency(struct launch_context *t, const struct dialect_opti
     launch_hear(t, it);
 }
 
+/* A style of rotation, which forks write with it or alone. */
+static void take_rope(struct launch_context *t, const struct dialect_option *row,
+                      const struct value_item *it)
+{
+    if (it->value->kind == VALUE_STRING && it->value->text[0])
+        launch_set(t, row->pointer, json_string("rope"), it);
+    else
+        launch_unresolved_item(t, row->pointer, it, "style of rotation");
+}
+
 /* clang-format off */
 #define POSITION "/model/position_embedding_type"
 const struct dialect_option megatron_model_rows[] = {
@@ -165,9 +175,11 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--rms-norm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
     ROW("--use-rotary-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "rope"),
     ROW("--use-alibi-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "alibi"),
+    ROW("--rope-style", POSITION, .take = take_rope),
     ROW("--position-embedding-type", POSITION, .kind = DIALECT_TEXT, .written = true),
     ROW("--max-position-embeddings", "/model/max_position_embeddings", .kind = DIALECT_SIZE, .written = true),
     ROW("--swiglu", "/model/swiglu", .kind = DIALECT_FLAG, .written = true),
+    ROW("--llama-swiglu", "/model/swiglu", .kind = DIALECT_FLAG),
     ROW("--glu-activation", "/model/swiglu", .take = take_glu),
     ROW("--squared-relu", "/model/activation", .kind = DIALECT_FLAG, .value = "squared_relu", .written = true),
     ROW("--untie-embeddings-and-output-weights", "/model/untie_embeddings_and_output_weights", .kind = DIALECT_FLAG, .written = true),
@@ -278,6 +290,7 @@ void megatron_settle_model(struct launch_context *t, const struct launch_command
     megatron_take_fork(t, c);
     if (launch_has(t, "/model/num_experts"))
         launch_take_rows(t, megatron_expert_rows, &c->options);
+    megatron_take_interval(t, c);
     if (launch_option(c, "--multi-latent-attention"))
         launch_take_rows(t, megatron_latent_rows, &c->options);
     megatron_take_vocabulary(t, c);
