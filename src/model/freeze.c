@@ -180,8 +180,28 @@ static int read_number(const char **at, int64_t *n)
     return errno ? -1 : 0;
 }
 
-int freeze_read_layers(const char *word, struct layer_run *run)
+/* "layers but last 2": all others are held. */
+static int read_but(const char *at, int64_t most, struct layer_run *run)
 {
+    static const char last[] = "last ", first[] = "first ";
+    bool of_last = strncmp(at, last, strlen(last)) == 0;
+    int64_t n;
+    if (!of_last && strncmp(at, first, strlen(first)) != 0)
+        return -1;
+    at += of_last ? strlen(last) : strlen(first);
+    if (read_number(&at, &n) < 0 || *at)
+        return -1;
+    n = n < most ? n : most;
+    *run =
+        of_last ? (struct layer_run) { 0, most - n } : (struct layer_run) { n, most };
+    return 0;
+}
+
+int freeze_read_layers(const char *word, int64_t most, struct layer_run *run)
+{
+    static const char but[] = "layers but ";
+    if (strncmp(word, but, strlen(but)) == 0)
+        return read_but(word + strlen(but), most, run);
     static const char one[] = "layer ", more[] = "layers ";
     bool single = strncmp(word, one, strlen(one)) == 0;
     const char *at = word + (single ? strlen(one) : strlen(more));

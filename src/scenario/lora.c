@@ -180,7 +180,7 @@ static int read_part(struct parse_context *r, struct cfg at, uint32_t *set,
         *set |= lora_frozen_of(word);
         return 0;
     }
-    if (freeze_read_layers(word, run) < 0)
+    if (freeze_read_layers(word, most, run) < 0)
         return cfg_error(
             at, DIAG_UNKNOWN_NAME,
             "no part of a model is known as \"%s\" (write \"layers 0-11\", "
@@ -192,7 +192,7 @@ static int read_part(struct parse_context *r, struct cfg at, uint32_t *set,
         return cfg_error(at, DIAG_OUT_OF_RANGE,
                          "%s has %" PRId64 " layers, of which the last is %" PRId64,
                          m->name, most, most - 1);
-    layers->n++;
+    layers->n += run->end > run->from;
     return 0;
 }
 

@@ -44,6 +44,8 @@ static void test_counts(void)
         { LLAMA(""), "['layer 5','layers 1-2']", 3 * LAYER + 2 * WORDS + 64 },
         { LLAMA(""), "['embeddings','head','layers 0-4']", LAYER },
         { LLAMA(""), "['embeddings','layers 0-5']", WORDS + 64 },
+        { LLAMA(""), "['layers but last 2']", 2 * LAYER + 2 * WORDS + 64 },
+        { LLAMA(""), "['embeddings','layers but first 1']", LAYER + WORDS + 64 },
         { LLAMA(""), "'attention'", 6 * (LAYER - ATTENTION) + 2 * WORDS + 64 },
         { LLAMA(""), "['embeddings','head','attention','norms']", 6 * MLP },
         { LLAMA(",'tie_word_embeddings':true"), "['embeddings','layers 0-3']",
@@ -231,11 +233,11 @@ static void test_words(void)
         { "layer 7", 0, 7, 8 },       { "layers 0-23", 0, 0, 24 },
         { "layers 3", -1, 0, 0 },     { "layer 7x", -1, 0, 0 },
         { "layers 0-3,5", -1, 0, 0 }, { "layers -1-3", -1, 0, 0 },
-        { "layer -1", -1, 0, 0 },
+        { "layers but 2", -1, 0, 0 }, { "layer -1", -1, 0, 0 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct layer_run run = { 0 };
-        CU_ASSERT_EQUAL(freeze_read_layers(cases[i].word, &run), cases[i].rc);
+        CU_ASSERT_EQUAL(freeze_read_layers(cases[i].word, 32, &run), cases[i].rc);
         if (cases[i].rc == 0) {
             char buf[64];
             struct lora l = { .layers = &(struct lora_layers) { 1, &run } };

@@ -47,7 +47,8 @@ static void check(const char *name, const struct expected *e)
                           ? plain(diags_error_text(&loader.diags, 0))
                           : "none";
     for (int64_t i = l.unresolved.n; read && i-- > 0;)
-        if (strncmp(l.unresolved.v[i].pointer, "/training/lora", 14) == 0)
+        if (strncmp(l.unresolved.v[i].pointer, "/training/lora", 14) == 0 ||
+            strcmp(l.unresolved.v[i].pointer, "/training/frozen") == 0)
             got = l.unresolved.v[i].what; /* of several the first */
     if (strcmp(got, e->lora) != 0)
         printf("\n%s\ngives    %s\ninstead  %s\n", e->text, got, e->lora);
@@ -134,6 +135,7 @@ static void test_llamafactory(void)
 {
     static const struct expected cases[] = {
         { FACTORY "finetuning_type: full\nbf16: true\n", "none", "\"amp_bf16\"" },
+        { FACTORY "finetuning_type: freeze\nbf16: true\n", "none", "\"amp_bf16\"" },
         { FACTORY "bf16: true\n",
           "{\"alpha\":16.0,\"base\":\"bf16\",\"rank\":8,\"target_modules\":\"all-"
           "linear\"}",
@@ -167,9 +169,10 @@ static void test_llamafactory(void)
           "use_kt: experts that the host computes (KTransformers) is not simulated "
           "(pre-training and supervised fine-tuning are)",
           NULL },
-        { FACTORY "finetuning_type: freeze\n",
-          "finetuning_type: freeze is not simulated (LoRA and QLoRA are, and full "
-          "training)",
+        { FACTORY "finetuning_type: freeze\nfreeze_trainable_modules: mlp,gate_x\n",
+          "freeze_trainable_modules: gate_x is no part of a model that is known; a "
+          "list "
+          "of what is frozen answers it (\"embeddings\", \"layers 0-29\", ...)",
           NULL },
         { FACTORY "finetuning_type: oft\n",
           "finetuning_type: oft is not simulated (LoRA and QLoRA are, and full "
@@ -237,8 +240,9 @@ static void test_commands(void)
           "are nf4 or int8, dequantized ones bf16",
           NULL },
         { COMMAND "--spectrum_config_path a.yaml\n",
-          "spectrum-config-path: a part of the model is frozen, which is not simulated "
-          "without adapters; null is training of all",
+          "spectrum-config-path: a part of the model is frozen, which is not read; [] "
+          "is "
+          "none, and [\"embeddings\", \"layers 0-23\"] what is frozen",
           NULL },
         /* programs that are known have their own defaults */
         { "deepspeed --num_gpus 8 fastchat/train/train_lora.py --model_name_or_path "

@@ -111,6 +111,9 @@ static enum answer answer_of(struct peft *p, const struct value_item *it)
     p->quantized |= names_listed(quantized, word);
     if (names_listed(low, word) || names_listed(quantized, word))
         return YES;
+    bool factory = p->kind->asks && strcmp(p->kind->asks, "finetuning_type") == 0;
+    if (factory && strcmp(word, "freeze") == 0)
+        return NO; /* peft_freeze.c */
     return names_listed(none, word) ? NO : refuse(p, it, it->value->text);
 }
 
@@ -353,9 +356,10 @@ static void ask_frozen(struct peft *p)
             (it->value->kind == VALUE_LIST && it->value->n == 0))
             continue;
         launch_hear(p->t, it);
-        launch_add_unresolved(p->t, PEFT_LORA, it->value->line,
-                              "%s: a part of the model is frozen, which is not "
-                              "simulated without adapters; null is training of all",
+        launch_add_unresolved(p->t, "/training/frozen", it->value->line,
+                              "%s: a part of the model is frozen, which is not read; "
+                              "[] is none, and [\"embeddings\", \"layers 0-23\"] what "
+                              "is frozen",
                               it->key);
         return;
     }
@@ -388,7 +392,7 @@ bool peft_take(struct launch_context *t, const struct peft_kind *kind)
     is = said ? is : implied(&p);
     if (is == NO && p.kind->asks)
         refuse_quantized(&p);
-    if (is == NO)
+    if (is == NO && !peft_take_freeze(&p))
         ask_frozen(&p);
     if (is != YES)
         return said;

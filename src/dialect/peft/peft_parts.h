@@ -27,6 +27,9 @@ void peft_lower(const struct value *v, char out[PEFT_WORD_MAX_B]);
 /* Sets a field that the file leaves open; the reference is stolen. */
 void peft_assume(struct peft *p, const char *pointer, json_t *value, const char *what);
 
+/* peft_freeze.c: takes LLaMA-Factory's "freeze"; false: the file does not ask for it. */
+bool peft_take_freeze(struct peft *p);
+
 /* peft_base.c: how the frozen model is stored. "nf4", "int8", "?" for what is not
  * simulated, and by which word; NULL: it is not quantized. */
 const char *peft_quantized(struct peft *p, const struct value_item **from);

@@ -40,7 +40,7 @@ void user_script_ask_frozen(struct launch_context *t, const struct user_script *
     launch_add_unresolved(
         t, at, g->line ? g->line : c->line,
         "%.60s = False at line %lld: which parameters are frozen is not "
-        "read; [] is none, and \"vision_tower\" and \"projector\" are "
-        "parts of which it is simulated",
+        "read; [] is none, and [\"embeddings\", \"layers 0-23\"] or "
+        "[\"vision_tower\"] what is frozen",
         c->function, (long long)c->line);
 }
