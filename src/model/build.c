@@ -45,6 +45,12 @@ static double part_elements(const struct build *b, enum module part)
         return b->elements[SYM_PNORM];
     case MODULE_ROUTER_SCALE:
         return b->elements[SYM_RSCALE];
+    case MODULE_ALTUP:
+        return b->elements[SYM_AW];
+    case MODULE_RELATIVE:
+        return b->elements[SYM_DW];
+    case MODULE_RELATIVE_NORM:
+        return b->elements[SYM_DN];
 
     default:
         return b->elements[SYM_H];
@@ -60,7 +66,7 @@ static bool has_bias(const struct build *b, enum module part)
 static bool is_embedding(enum module part)
 {
     return part == MODULE_WORD || part == MODULE_PLACE || part == MODULE_TYPE ||
-           part == MODULE_BIAS || part == MODULE_LAYER_WORD;
+           part == MODULE_BIAS || part == MODULE_LAYER_WORD || part == MODULE_RELATIVE;
 }
 
 /* Parameters of what is no product: norms and embeddings. */
@@ -203,20 +209,27 @@ static int64_t keys_of(const struct build *b)
     return is_cross(b) && b->s->memory ? b->s->memory : b->s->sequence;
 }
 
+static bool is_of_places(const struct row *row)
+{
+    return row->kind == ROW_BMM_RSD || row->kind == ROW_BMM_RDS;
+}
+
 /* One product of attention, or all of them in one kernel; over `context` ranks that
  * hold a part of the sequence each, or a part of the heads. */
 static void emit_attention(struct build *b, const struct row *row, bool backward)
 {
     enum op_kind kind = row->kind == ROW_FLASH ? OP_FLASH : OP_GEMM;
     struct op *op = build_op(b, build_spell(b, row->name, ""), kind, backward);
-    int64_t s = keys_of(b), d = (b->m->attention.head_dim + model_value_dim(b->m)) / 2;
+    int64_t s = is_of_places(row) ? build_place_rows(b) : keys_of(b),
+            d = (b->m->attention.head_dim + model_value_dim(b->m)) / 2;
     int64_t dealt = op_head_ranks(b->s), parts = op_ring_ranks(b->s);
     int64_t queries = b->s->sequence / parts;
     if (dtype_is_quantized(op->dtype))
         op->dtype = DTYPE_BF16;
     op->m = queries;
-    op->n = row->kind == ROW_BMM_SDS ? d : s;
-    op->k = row->kind == ROW_BMM_SDS ? s : d;
+    bool deep = row->kind == ROW_BMM_SDS || row->kind == ROW_BMM_RDS;
+    op->n = deep ? d : s;
+    op->k = deep ? s : d;
     const struct share *share = &b->shares[OP_ATTENTION];
     op->batch = b->s->batch / share->tokens_over *
                 (b->m->attention.heads / share->degree / dealt);
@@ -265,6 +278,8 @@ static void emit_row(struct build *b, const struct row *row, bool backward)
         break;
     case ROW_BMM_SSD:
     case ROW_BMM_SDS:
+    case ROW_BMM_RSD:
+    case ROW_BMM_RDS:
     case ROW_FLASH:
         emit_attention(b, row, backward);
         break;

@@ -96,6 +96,15 @@ enum sym {
     SYM_PWORD,     /* the table of their words, */
     SYM_PNORM,     /* and their norm's weights */
     SYM_RSCALE,    /* weights of a router's scales */
+    SYM_DR,        /* disentangled attention: rows of positions, */
+    SYM_DB,        /* those again for each sequence, */
+    SYM_DS,        /* scores of tokens with them; */
+    SYM_DW,        /* their table, */
+    SYM_DN,        /* and weights of its norm */
+    SYM_AU,        /* Gemma 3n: all residual streams, */
+    SYM_AX,        /* those that layers do not compute, */
+    SYM_AW,        /* weights of a layer's predictions, */
+    SYM_LR,        /* inside of the products next to attention */
     SYM_CX,        /* what a convolution of a sound reads, */
     SYM_CY,        /* and makes */
     SYM_N
@@ -204,6 +213,10 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_CONV_NORM             FLAG(80)  /* a convolution's result is normed, */
 #define HAS_CONV_BELOW            FLAG(81)  /* and there is one before it */
 #define HAS_RELATIVE_GATE         FLAG(82)  /* relative positions are gated */
+#define HAS_PLACE_KEYS            FLAG(83)  /* disentangled attention, */
+#define HAS_PLACE_NORM            FLAG(84)  /* with a norm of its positions */
+#define HAS_ALTUP                 FLAG(85)  /* several residual streams */
+#define HAS_SPARSE_MLP            FLAG(86)  /* the gate's largest numbers alone */
 #define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
 /* clang-format on */
 
@@ -219,6 +232,8 @@ enum module {
     MODULE_KV_UP,
     MODULE_INDEX_QUERY,
     MODULE_INDEX_KEY,
+    MODULE_PLACE_KEY, /* disentangled attention: of relative positions */
+    MODULE_PLACE_QUERY,
     MODULE_OUT,
     MODULE_MTP,
     MODULE_GATE,
@@ -234,6 +249,10 @@ enum module {
     MODULE_LAYER_GATE, /* a layer's input of its own: of the stream, and back to it; */
     MODULE_LAYER_OUT,
     MODULE_LAYER_PROJECT, /* of words, to those of all layers */
+    MODULE_LAUREL_LEFT,   /* next to attention; streams out of words, and back */
+    MODULE_LAUREL_RIGHT,
+    MODULE_ALTUP_IN,
+    MODULE_ALTUP_OUT,
     MODULE_STATE_IN,
     MODULE_STATE_SELECT, /* S6: steps, keys and queries; steps of all columns */
     MODULE_STATE_STEP,
@@ -274,6 +293,10 @@ enum module {
     MODULE_EXPERTS_NORM,
     MODULE_EXPERTS_RESULT_NORM,
     MODULE_ROUTER_SCALE,
+    MODULE_ALTUP, /* predictions and corrections of streams */
+    MODULE_LAUREL_NORM,
+    MODULE_RELATIVE, /* rows of relative positions, and their norm */
+    MODULE_RELATIVE_NORM,
     MODULE_IDLE, /* of what is held and not run */
 };
 
@@ -288,6 +311,8 @@ enum row_kind {
     ROW_BIAS,    /* gradient of a bias: a sum over tokens */
     ROW_BMM_SSD, /* queries x keys, over head_dim */
     ROW_BMM_SDS, /* queries x head_dim, over keys */
+    ROW_BMM_RSD, /* queries x relative positions, over head_dim */
+    ROW_BMM_RDS, /* queries x head_dim, over relative positions */
     ROW_FLASH,
     ROW_SCAN, /* a kernel of a state's scan: products and traffic, in `work` too */
 };
@@ -422,6 +447,16 @@ extern const struct row build_norm_f[], build_norm_b[];
 extern const struct row build_attention_f[], build_attention_b[];
 extern const struct row build_mlp_f[], build_mlp_b[];
 
+/* build_altup.c: what a layer does with its streams, the products next to attention, and
+ * streams before and after the layers. */
+extern const struct row build_altup_predict_f[], build_altup_predict_b[];
+extern const struct row build_altup_correct_f[], build_altup_correct_b[];
+extern const struct row build_altup_add_f[], build_altup_add_b[];
+extern const struct row build_laurel_f[], build_laurel_b[];
+extern const struct row build_laurel_sum_f[], build_laurel_sum_b[];
+extern const struct row build_altup_in_f[], build_altup_in_b[];
+extern const struct row build_altup_out_f[], build_altup_out_b[];
+
 /* build_latent.c: latent attention's products before the heads' own. */
 extern const struct row build_latent_f[], build_latent_b[];
 
@@ -439,6 +474,9 @@ int64_t build_predicted_rows(const struct build *b);
 /* Fills a module's sizes (elements, by symbol) as a rank has them; -1 with the build's
  * err set where a tensor would have more than BUILD_ELEMENTS_MAX elements. */
 int build_set_elements(struct build *b, enum op_module module, int64_t vocab);
+
+/* Rows of relative positions that tokens attend to. */
+int64_t build_place_rows(const struct build *b);
 
 /* build_state.c: mixers that keep a state, their sizes and products. */
 extern const struct row build_state_f[], build_state_b[];

@@ -58,6 +58,26 @@ static void set_indexer(const struct build *b, double *e, double tokens)
     e[SYM_IN] = 2 * (double)a->index_dim;
 }
 
+int64_t build_place_rows(const struct build *b)
+{
+    const struct model_attention *a = &b->m->attention;
+    int64_t most = 2 * b->s->sequence;
+    return a->place_cut && most < a->place_rows ? most : a->place_rows;
+}
+
+/* Relative positions as keys and queries, of a microbatch once and of each sequence. */
+static void set_places(const struct build *b, double *e, double sequences,
+                       double tokens, double heads)
+{
+    const struct model_attention *a = &b->m->attention;
+    double rows = (double)build_place_rows(b);
+    e[SYM_DR] = rows * (double)a->q_width;
+    e[SYM_DB] = sequences * e[SYM_DR];
+    e[SYM_DS] = tokens * heads * rows;
+    e[SYM_DW] = (double)(a->place_rows * b->m->hidden);
+    e[SYM_DN] = a->place_norm ? 2 * (double)b->m->hidden : 0;
+}
+
 /* Embeddings that layers add; what only models with several sorts of layers have. */
 static void set_layer_inputs(const struct build *b, double *e, double tokens)
 {
@@ -67,6 +87,11 @@ static void set_layer_inputs(const struct build *b, double *e, double tokens)
     e[SYM_PALL] = e[SYM_PI] * (double)m->layers;
     e[SYM_PNORM] = (double)in->columns;
     e[SYM_PWORD] = (double)in->vocab * (double)in->columns * (double)m->layers;
+    int64_t n = m->altup.inputs;
+    e[SYM_AU] = e[SYM_A] * (double)n;
+    e[SYM_AX] = n > 0 ? e[SYM_A] * (double)(n - 1) : 0;
+    e[SYM_AW] = (double)((n + 2) * m->hidden + n * n + n * n * n);
+    e[SYM_LR] = tokens * (double)m->altup.laurel;
     e[SYM_RSCALE] = (double)(m->hidden + m->mlp.experts);
 }
 
@@ -117,6 +142,7 @@ static void set_attention(struct build *b, enum op_module module, const struct r
     e[SYM_U] = r->tokens * (double)model_context_width(m) / r->t;
     set_latent(b, module, r);
     set_indexer(b, e, r->tokens);
+    set_places(b, e, r->sequences, r->tokens, r->heads);
     e[SYM_E] = b->flags & HAS_COPIES ? e[SYM_Q] : e[SYM_K];
     if (!(b->flags & (HAS_FLASH | HAS_ULYSSES)))
         e[SYM_E] *= parts; /* gathered before the products */

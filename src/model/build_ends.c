@@ -61,6 +61,10 @@ static const struct row layer_words_b[] = {
 };
 static const struct row embedded_f[] = {
     { ROW_OWNER, "relative_bias_gather", MODULE_BIAS, .when = HAS_RELATIVE },
+    { ROW_OWNER, "relative_rows", MODULE_RELATIVE, .when = HAS_PLACE_KEYS },
+    { ROW_OWNER, "relative_rows_norm", MODULE_RELATIVE_NORM, .when = HAS_PLACE_NORM,
+      .read = { WIDE(1, DW) }, .write = { WIDE(1, DW) },
+      .keep = { KEEP(WIDE(1, DW), "relative_rows_norm_bwd") } },
     { ROW_STREAM, "dropout", .when = HAS_HIDDEN_DROPOUT, .read = { WIDE(1, A) },
       .write = { WIDE(1, A), MASK(1, A) },
       .keep = { KEEP(MASK(1, A), "dropout_bwd") } },
@@ -72,6 +76,11 @@ static const struct row embedded_b[] = {
       .unless = HAS_FROZEN_EMBEDDING, .read = { WIDE(1, A), MASK(1, A) },
       .write = { WIDE(1, A) } },
     { ROW_OWNER_BWD, "relative_bias_scatter", MODULE_BIAS, .when = HAS_RELATIVE },
+    { ROW_OWNER_BWD, "relative_rows_norm_bwd", MODULE_RELATIVE_NORM,
+      .when = HAS_PLACE_NORM, .launches = 2, .read = { WIDE(4, DW) },
+      .write = { WIDE(1, DW) } },
+    { ROW_OWNER_BWD, "relative_rows_bwd", MODULE_RELATIVE, .when = HAS_PLACE_KEYS,
+      .read = { WIDE(1, DW) }, .write = { WIDE(1, DW) } },
     ROW_END,
 };
 static const struct row embedding_b[] = {
@@ -95,11 +104,13 @@ static const struct row embedding_b[] = {
 static const struct build_step embedding_steps_f[] = {
     STEP(embedding_f, 0),
     STEP(layer_words_f, 0),
+    STEP(build_altup_in_f, 0),
     STEP(embedded_f, 0),
     STEPS_END,
 };
 static const struct build_step embedding_steps_b[] = {
     STEP(embedded_b, 0),
+    STEP(build_altup_in_b, 0),
     STEP(layer_words_b, 0),
     STEP(embedding_b, 0),
     STEPS_END,
@@ -312,11 +323,12 @@ static const struct row classes_b[] = {
 };
 
 /* Heads: segments in order of forward; backward runs them in reverse. */
-enum segment { NORM, POOL, MASKED, CAST, VOCAB, CLASSES, CONTRAST, SEGMENTS };
+enum segment { STREAMS, NORM, POOL, MASKED, CAST, VOCAB, CLASSES, CONTRAST, SEGMENTS };
 
 static const struct {
     struct build_step forward, backward;
 } segments[] = {
+    [STREAMS] = { STEP(build_altup_out_f, 0), STEP(build_altup_out_b, 0) },
     [NORM] = { STEP(build_norm_f, 0, .prefix = "final_"),
                STEP(build_norm_b, 0, .prefix = "final_") },
     [POOL] = { STEP(pooler_f, 0), STEP(pooler_b, 0) },
@@ -396,7 +408,9 @@ void build_bridge(struct build *b, struct op_block *block)
 static struct keep head_given(const struct build *b, const char *user)
 {
     struct keep given = { .term = WIDE(1, A), .until = user };
-    if (b->m->norms.final)
+    if (b->m->altup.inputs > 0)
+        given.until = NULL; /* the streams' mean is kept */
+    else if (b->m->norms.final)
         given.until = "final_norm_bwd";
     else if (b->flags & (HAS_AMP | HAS_PREDICTED))
         given.until = NULL;
@@ -411,6 +425,8 @@ void build_head(struct build *b, struct op_block *block)
     const char *user = heads[b->m->ends.head].user;
     if (b->m->norms.final)
         has |= 1 << NORM;
+    if (b->m->altup.inputs > 0)
+        has |= 1 << STREAMS;
     if (b->m->ends.head == MODEL_HEAD_NONE && b->m->ends.pooler)
         has |= 1 << POOL;
     int n = 0;
@@ -422,6 +438,6 @@ void build_head(struct build *b, struct op_block *block)
         if (has & 1u << i)
             backward[n++] = segments[i].backward;
     if (b->m->norms.final)
-        forward[0].user = b->flags & HAS_PREDICTED ? NULL : user;
+        forward[b->m->altup.inputs > 0].user = b->flags & HAS_PREDICTED ? NULL : user;
     build_block(b, block, "head", 1, forward, backward, head_given(b, user));
 }

@@ -30,7 +30,7 @@ static bool fuses_rope(const struct model *m, const struct framework *fw)
 static flagset attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
-    bool flash = op_attention_is_fused(s->attention);
+    bool flash = op_attention_is_fused(s->attention) && !m->attention.place_rows;
     bool plain = !m->attention.softcap &&
                  !m->attention.sinks; /* what fused softmaxes are written for */
     bool both =
@@ -60,6 +60,8 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
                 HAS_SPLIT_ROPE) |
            flag(m->attention.relative_buckets > 0, HAS_RELATIVE) |
            flag(m->attention.relative_gate, HAS_RELATIVE_GATE) |
+           flag(m->attention.place_rows > 0, HAS_PLACE_KEYS) |
+           flag(m->attention.place_norm, HAS_PLACE_NORM) |
            flag(m->attention.q_norm > 0, HAS_QK_NORM) |
            flag(m->attention.softcap, HAS_ATTENTION_SOFTCAP) |
            flag(m->attention.sinks, HAS_SINKS) |
@@ -111,6 +113,7 @@ static flagset flags(const struct model *m, const struct op_settings *s)
            flag(m->mlp.experts > 0 && m->mlp.apart, HAS_MLP_BESIDE) |
            flag(m->layer_inputs.columns > 0, HAS_LAYER_INPUTS) |
            flag(m->layer_scale, HAS_LAYER_SCALE) |
+           flag(m->altup.inputs > 0, HAS_ALTUP) | flag(m->mlp.sparse, HAS_SPARSE_MLP) |
            flag(op_is_autocast(s->precision), HAS_AMP) |
            flag(fw->kernels.fused_dropout_add, HAS_FUSED_ADD) |
            flag(m->hidden_dropout, HAS_HIDDEN_DROPOUT) |
@@ -214,7 +217,8 @@ static void mark_linears(struct build *b)
         b->linears[i].slower = s->expert_imbalance;
     }
     for (int i = MODULE_QKV; i <= MODULE_UP; i++)
-        if (i != MODULE_OUT && i != MODULE_INDEX_QUERY && i != MODULE_INDEX_KEY &&
+        if (i != MODULE_OUT && i != MODULE_PLACE_KEY && i != MODULE_PLACE_QUERY &&
+            i != MODULE_INDEX_QUERY && i != MODULE_INDEX_KEY &&
             b->shares[i < MODULE_OUT ? OP_ATTENTION : OP_MLP].degree > 1)
             split_columns(&b->linears[i], s);
 }
@@ -242,6 +246,7 @@ static void set_linears(struct build *b, int64_t vocab)
     int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
     int64_t experts = all / (s->expert > 1 && m->mlp.experts > 0 ? s->expert : 1);
     int64_t inside = (int64_t)ceil((double)(routed / folded) * op_experts_each(m, s));
+    int64_t others = m->altup.inputs > 0 ? m->altup.inputs - 1 : 0;
     enum dtype layer = op_compute_dtype(s->precision);
     enum dtype head = dtype_is_quantized(layer) ? DTYPE_BF16 : layer;
     /* rows, k, n, batch; bias; owned; dtype */
@@ -263,6 +268,11 @@ static void set_linears(struct build *b, int64_t vocab)
         [MODULE_INDEX_KEY] = { tokens, h,
                                m->attention.index_dim + m->attention.index_heads, 1,
                                false, true, layer },
+        [MODULE_PLACE_KEY] = { build_place_rows(b), h, q, 1, false,
+                               m->attention.place_products, layer },
+        [MODULE_PLACE_QUERY] = { build_place_rows(b), h, q, 1,
+                                 m->attention.place_products,
+                                 m->attention.place_products, layer },
         [MODULE_OUT] = { tokens, made, h, 1, m->attention.out_bias, true, layer },
         [MODULE_GATE] = { inside, columns, f, experts, m->mlp.bias, true, layer },
         [MODULE_UP] = { inside, columns, f, experts, m->mlp.bias, true, layer },
@@ -278,6 +288,10 @@ static void set_linears(struct build *b, int64_t vocab)
                                 layer },
         [MODULE_LAYER_OUT] = { tokens, m->layer_inputs.columns, h, 1, false, true,
                                layer },
+        [MODULE_LAUREL_LEFT] = { tokens, h, m->altup.laurel, 1, false, true, layer },
+        [MODULE_LAUREL_RIGHT] = { tokens, m->altup.laurel, h, 1, false, true, layer },
+        [MODULE_ALTUP_IN] = { tokens * others, h, h, others, false, true, head },
+        [MODULE_ALTUP_OUT] = { tokens * others, h, h, others, false, true, head },
         [MODULE_LAYER_PROJECT] = { tokens, h, m->layer_inputs.columns * m->layers, 1,
                                    false, true, head },
     };

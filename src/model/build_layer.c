@@ -301,6 +301,46 @@ static const struct build_step layer_inputs_steps_b[] = {
     STEP(layer_inputs_b, 3), STEP(sum_b, 3), AROUND_B,
 };
 
+/* Gemma 3n: one of several streams, with thin products next to attention. */
+static const struct build_step altup_f[] = {
+    STEP(build_altup_predict_f, 1),
+    STEP(build_norm_f, 1, .user = QKV_WGRAD),
+    STEP(build_laurel_f, 1),
+    STEP(build_attention_f, 1),
+    STEP(build_norm_f, 1, .prefix = "result_"),
+    STEP(add_f, 1),
+    STEP(build_laurel_sum_f, 1),
+    STEP(build_norm_f, 2, .user = MLP_WGRAD),
+    STEP(build_mlp_f, 2),
+    STEP(build_norm_f, 2, .prefix = "result_"),
+    STEP(add_f, 2),
+    STEP(build_altup_correct_f, 2),
+    STEP(layer_inputs_f, 3),
+    STEP(build_norm_f, 3, .prefix = "result_"),
+    STEP(build_altup_add_f, 3),
+    STEPS_END,
+};
+static const struct build_step altup_b[] = {
+    STEP(build_altup_add_b, 3),
+    STEP(build_norm_b, 3, .prefix = "result_"),
+    STEP(layer_inputs_b, 3),
+    STEP(build_altup_correct_b, 2),
+    STEP(add_b, 2),
+    STEP(build_norm_b, 2, .prefix = "result_"),
+    STEP(build_mlp_b, 2),
+    STEP(build_norm_b, 2),
+    STEP(sum_b, 2),
+    STEP(build_laurel_sum_b, 1),
+    STEP(add_b, 1),
+    STEP(build_norm_b, 1, .prefix = "result_"),
+    STEP(build_attention_b, 1),
+    STEP(build_laurel_b, 1),
+    STEP(build_norm_b, 1),
+    STEP(sum_b, 1),
+    STEP(build_altup_predict_b, 1),
+    STEPS_END,
+};
+
 /* OLMo 2: of its result alone. The sum is the next products' input, of which autocast
  * keeps casts. */
 #define RESULT_STEPS(user_)                                                        \
@@ -438,6 +478,8 @@ static struct layer choose(const struct build *b, bool second)
     if (m->norms.no_input)
         return (struct layer) { b->flags & HAS_AMP ? result_cast_f : result_f,
                                 result_b };
+    if (m->altup.inputs > 0)
+        return (struct layer) { altup_f, altup_b };
     if (m->layer_inputs.columns > 0)
         return (struct layer) { layer_inputs_steps_f, layer_inputs_steps_b };
     if (m->layer_scale)

@@ -56,6 +56,8 @@ static uint32_t frozen_bit(enum module part)
 {
     switch (part) {
     case MODULE_NORM:
+    case MODULE_RELATIVE_NORM:
+    case MODULE_LAUREL_NORM:
     case MODULE_SHARED_NORM:
     case MODULE_EXPERTS_NORM:
     case MODULE_EXPERTS_RESULT_NORM:
@@ -121,6 +123,7 @@ bool build_trains(const struct build *b, enum module part)
     case MODULE_LATENT_NORM:
     case MODULE_QUERY_NORM:
     case MODULE_KEY_NORM:
+    case MODULE_RELATIVE_NORM:
         return l->trained & LORA_TRAINS_NORMS;
     default:
         return false;

@@ -35,11 +35,6 @@ const struct family *family_next(const struct family *family)
 #define PICTURES "it reads pictures or sound with convolutions or windows of its own"
 #define LANGUAGE "smsim reads its language model's part (text_config) alone, as a file"
 #define DIFFER "its layers differ"
-#define ALTUP                                                                         \
-    "its layers carry four streams of which one is computed (AltUp), with products "  \
-    "of few columns next to attention (LAuReL) and sparse MLPs (gemma4's E4B is the " \
-    "nearest that is)"
-#define DISENTANGLED "its attention is disentangled (roberta is the nearest that is)"
 #define SPARSE "its attention is sparse (roberta is the nearest that is)"
 #define HEADS "heads of its layers differ in size or number"
 #define UNET                                                                           \
@@ -50,8 +45,6 @@ static const struct {
     const char *name, *why;
 } refused[] = {
     { "albert", "its layers share one set of weights (bert's take the same time)" },
-    { "deberta", DISENTANGLED },
-    { "deberta-v2", DISENTANGLED },
     { "xlnet", "it attends to two streams (bert is the nearest that is)" },
     { "longformer", SPARSE },
     { "big_bird", SPARSE },
@@ -72,8 +65,6 @@ static const struct {
     { "openelm", DIFFER },
     { "nemotron-nas", DIFFER },
     { "deci", DIFFER },
-    { "gemma3n_text", ALTUP },
-    { "gemma3n", ALTUP },
     { "mllama",
       "its vision tower is read by layers of cross-attention (llava_next is the "
       "nearest that is)" },

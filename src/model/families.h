@@ -86,6 +86,13 @@ struct family_waves {
     bool batch_norm, adapter;
 };
 
+/* DeBERTa: relative positions. */
+struct family_places {
+    bool on, biased, shared, talking;
+    int64_t most, buckets, conv;
+    const char *norm; /* NULL: not said */
+};
+
 /* A model while it is read, with the words that only its family understands. */
 struct family_raw {
     struct model m;
@@ -124,6 +131,7 @@ struct family_raw {
     struct family_decoder decoder;
     struct family_global global;
     struct family_waves waves;
+    struct family_places places;
     const char *noted;   /* what finish has found and warns of; NULL: nothing */
     const char *refused; /* what finish has found and nothing models; NULL: nothing */
 };

@@ -118,6 +118,53 @@ static const struct family_field distilbert_fields[] = {
     .attention.dropout = true, .hidden_dropout = true
 #define ROBERTA .ends.type_vocab = 1, .ends.positions_unused = 2, .ends.pooler = true
 
+/* DeBERTa ----------------------------------------------------------------------------- */
+
+static const struct family_field deberta_fields[] = {
+    HF_SIZES,
+    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
+    COUNT("type_vocab_size", NULL, ends.type_vocab, VOCAB_MAX),
+    FLAG("relative_attention", places.on),
+    FLAG("position_biased_input", places.biased),
+    FLAG("share_att_key", places.shared),
+    FLAG("talking_head", places.talking),
+    WORD("max_relative_positions", places.most, -1, POSITIONS_MAX),
+    WORD("position_buckets", places.buckets, -1, POSITIONS_MAX),
+    TEXT("norm_rel_ebd", places.norm),
+    WORD("conv_kernel_size", places.conv, 0, POSITIONS_MAX),
+    COUNT("embedding_size", NULL, ends.word, WIDTH_MAX),
+    DROP("hidden_dropout_prob", hidden_dropout),
+    DROP("attention_probs_dropout_prob", attention.dropout),
+    ACTIVATION("hidden_act"),
+    ELSEWHERE("pos_att_type"), /* both kinds, as every published one has */
+    ELSEWHERE("legacy"),
+    ELSEWHERE("conv_act"),
+    ELSEWHERE("conv_groups"),
+    FIELDS_END,
+};
+
+static void deberta_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    const struct family_places *p = &raw->places;
+    int64_t most = p->most > 0 ? p->most : m->ends.positions;
+    if (p->on)
+        m->attention.place_rows = 2 * (p->buckets > 0 ? p->buckets : most);
+    m->attention.place_products = !p->shared;
+    m->attention.place_norm = p->on && p->norm && strstr(p->norm, "layer_norm");
+    if (!p->biased)
+        m->ends.positions = 0;
+    if (m->ends.word == m->hidden)
+        m->ends.word = 0;
+    if (p->talking)
+        raw->refused = "heads that are mixed (\"talking_head\")";
+    else if (p->conv > 0)
+        raw->refused = "convolutions over tokens (\"conv_kernel_size\")";
+    else if (m->ends.word > 0)
+        raw->refused = "words of fewer columns (\"embedding_size\")";
+}
+
 /* T5 ------------------------------------------------------------------------------- */
 
 static const struct family_field t5_fields[] = {
@@ -248,6 +295,16 @@ const struct family families_encoder[] = {
            .attention.rotary = true, .norms.final = true, .norms.embedding = true,
            .attention.window = 128),
     FAMILY("distilbert", distilbert_fields, NULL, ENCODER),
+    { .name = "deberta",
+      .fields = deberta_fields,
+      .finish = deberta_finish,
+      .usual = { .m = { ENCODER, .attention.place_cut = true,
+                        .attention.fused_qkv = true },
+                 .places = { .biased = true } } },
+    { .name = "deberta-v2",
+      .fields = deberta_fields,
+      .finish = deberta_finish,
+      .usual = { .m = { ENCODER }, .places = { .biased = true, .buckets = -1 } } },
     FAMILY("t5", t5_fields, t5_finish, ENCODER_DECODER, .ends.tied = true),
     FAMILY("mt5", t5_fields, mt5_finish, ENCODER_DECODER),
     FAMILY("bart", bart_fields, learned_finish, BART, .norms.post = true,

@@ -106,6 +106,81 @@ static void gemma4_finish(struct family_raw *raw)
     }
 }
 
+/* Gemma 3n: layers with windows and without, the first ones with sparse MLPs, the last ones
+ * with keys and values of layers before. */
+enum { SPARSE = 2 * SORTS, SORTS_3N = 2 * SPARSE };
+
+static const char *const names_3n[SORTS_3N] = { "sliding_layer",
+                                                "full_layer",
+                                                "borrowing_sliding_layer",
+                                                "borrowing_full_layer",
+                                                "sparse_sliding_layer",
+                                                "sparse_full_layer",
+                                                "sparse_borrowing_sliding_layer",
+                                                "sparse_borrowing_full_layer" };
+
+static const struct family_field gemma3n_fields[] = {
+    LLAMA_SIZES,
+    EACH("intermediate_size", NULL, m.mlp.width, 1, WIDTH_MAX),
+    WINDOW("sliding_window"),
+    LAYER_TYPES,
+    WORD("num_kv_shared_layers", global.borrowing, 0, LAYERS_MAX),
+    COUNT("vocab_size_per_layer_input", NULL, layer_inputs.vocab, VOCAB_MAX),
+    COUNT("hidden_size_per_layer_input", NULL, layer_inputs.columns, WIDTH_MAX),
+    SIZE("altup_num_inputs", NULL, altup.inputs, false, 64),
+    SIZE("laurel_rank", NULL, altup.laurel, false, WIDTH_MAX),
+    NONZERO("final_logit_softcapping", ends.logit_softcap),
+    FLAG("attention_bias", bias),
+    ACTIVATION("hidden_activation"),
+    ELSEWHERE("activation_sparsity_pattern"), /* of the first 10, as published */
+    ELSEWHERE("altup_active_idx"),
+    ELSEWHERE("altup_coef_clip"),
+    ELSEWHERE("altup_correct_scale"),
+    FIELDS_END,
+};
+
+static bool slides_3n(const struct family_raw *raw, int64_t i)
+{
+    return raw->listed.n > i ? raw->listed.of[i] : (i + 1) % 5 != 0;
+}
+
+static void gemma3n_finish(struct family_raw *raw)
+{
+    enum { SPARSE_LAYERS = 10 };
+    struct model *m = &raw->m;
+    struct model_variant *v = ARENA_ARRAY(raw->arena, SORTS_3N, struct model_variant);
+    families_llama(raw);
+    m->attention.kv_heads =
+        m->attention.kv_heads ? m->attention.kv_heads : m->attention.heads;
+    m->attention.q_norm = m->attention.k_norm = m->attention.head_dim;
+    if (raw->global.borrowing >= m->layers)
+        raw->refused = "layers that all take keys and values of others "
+                       "(\"num_kv_shared_layers\")";
+    for (int k = 0; k < SORTS_3N; k++) {
+        struct model_attention *a = &v[k].attention;
+        *a = m->attention;
+        a->windowed_share = k % SORTS == SLIDING;
+        a->q_width = a->heads * a->head_dim;
+        a->kv_width = a->kv_heads * a->head_dim;
+        a->borrows = k % SPARSE >= BORROWING;
+        v[k].name = names_3n[k];
+        v[k].width = m->mlp.width;
+        v[k].sparse = k >= SPARSE;
+    }
+    m->variants = v;
+    m->n_variants = SORTS_3N;
+    const struct model_kind kind = { MODEL_MIXER_ATTENTION, MODEL_INNER_MLP, 0 };
+    struct model_kind *kinds = families_make_pattern(raw, kind);
+    for (int64_t i = 0; i < m->layers; i++) {
+        bool sliding = slides_3n(raw, i),
+             borrows = i >= m->layers - raw->global.borrowing;
+        bool sparse = m->layers > SPARSE_LAYERS && i < SPARSE_LAYERS;
+        kinds[i].variant = 1 + (sliding ? SLIDING : FULL) + (borrows ? BORROWING : 0) +
+                           (sparse ? SPARSE : 0);
+        raw->windowed += sliding;
+    }
+}
+
 /* T5Gemma: two stacks of Gemma 2's layers, each said apart, where they are alike. */
 static const struct family_field t5gemma_fields[] = {
     SIZE("encoder/num_hidden_layers", NULL, layers, true, LAYERS_MAX),
@@ -169,5 +244,15 @@ const struct family families_gemma[] = {
                         .norms.result = true, .attention.window = 1024,
                         .attention.value_norm = true, .layer_scale = true },
                  .global = { .head_dim = 512 } } },
+    { .name = "gemma3n_text",
+      .fields = gemma3n_fields,
+      .finish = gemma3n_finish,
+      .usual = { .m = { LLAMA, .layers = 35, .hidden = 2048, .attention.heads = 8,
+                        .attention.kv_heads = 2, .attention.head_dim = 256,
+                        .mlp.width = 16384, .ends.vocab = 262400, .ends.tied = true,
+                        .norms.result = true, .attention.window = 512,
+                        .attention.value_norm = true, .ends.logit_softcap = true,
+                        .layer_inputs = { 262144, 256 }, .altup = { 4, 64 } },
+                 .global = { .borrowing = 15 } } },
     { .name = NULL },
 };

@@ -59,10 +59,15 @@ struct model_attention {
     /* Sparse attention (DeepSeek-V3.2): an indexer of so many heads and columns chooses the
      * keys that a query attends to, which are `window`; 0: none */
     int64_t index_heads, index_dim;
-    bool value_norm;    /* values through a norm without weights (Gemma 4), */
-    bool one_kv;        /* and made by the keys' product; */
-    bool borrows;       /* keys and values are those of a layer before */
-    bool gated;         /* its result by a sigmoid of the token (Qwen3-Next) */
+    bool value_norm; /* values through a norm without weights (Gemma 4), */
+    bool one_kv;     /* and made by the keys' product; */
+    bool borrows;    /* keys and values are those of a layer before */
+    bool gated;      /* its result by a sigmoid of the token (Qwen3-Next) */
+    /* Disentangled attention (DeBERTa): so many rows of relative positions, of which keys
+     * and queries are made; 0: none. By products of their own, or the tokens'; as many rows
+     * as the sequence has, where those are fewer. */
+    int64_t place_rows;
+    bool place_products, place_cut, place_norm;
     bool relative_gate; /* relative positions, by a gate of each query (WavLM) */
     bool softcap;       /* scores through a scaled tanh (Gemma 2) */
     bool sinks;         /* each head has a learned score of nothing (GPT-OSS) */
@@ -88,6 +93,7 @@ struct model_mlp {
     bool fused_gate; /* one matrix makes both of a gated MLP, by the family's design */
     bool bare_experts; /* matrices of experts and router are no linear layers */
     int64_t latent;    /* experts read and write so many columns; 0: the hidden size */
+    bool sparse;       /* the gate's largest numbers alone are kept (Gemma 3n) */
     bool shared_scale; /* the shared expert's result, by a sigmoid of the token */
     bool
         apart; /* experts and the shared one, which is an MLP next to them, have norms of
@@ -144,12 +150,19 @@ struct model_variant {
     const char *name; /* of such a layer in operator lists: "full_layer" */
     struct model_attention attention;
     int64_t width; /* columns inside of its MLP */
+    bool sparse;   /* of which the gate's largest alone are kept */
 };
 
 /* Embeddings of words that each layer adds by a gate of its own (Gemma 3n and 4: "per-layer
  * embeddings"): a table of `vocab` words with `columns` for each layer. columns 0: none. */
 struct model_layer_inputs {
     int64_t vocab, columns;
+};
+
+/* Gemma 3n: so many residual streams, of which layers compute one and predict and correct
+ * the others (AltUp, 0: one stream), and two thin products next to attention (LAuReL). */
+struct model_altup {
+    int64_t inputs, laurel;
 };
 
 /* Norms, and where they are. */
@@ -253,6 +266,7 @@ struct model {
     const struct model_variant *variants; /* that kinds name, n_variants of them */
     int32_t n_variants;
     struct model_layer_inputs layer_inputs;
+    struct model_altup altup;
     bool layer_scale; /* each layer's result by a number that is no parameter */
     int64_t idle;     /* parameters of what is held and not run: a tower of sounds */
     struct model_kind kind;
@@ -282,6 +296,9 @@ struct model_tower {
     int64_t inner;
     bool pooled; /* a learned query attends to all patches (SigLIP) */
 };
+
+/* Streams of tokens between layers. */
+int64_t model_streams(const struct model *m);
 
 /* Whether only data parallelism divides it: no tensor, pipeline or context group. */
 bool model_is_whole(const struct model *m);

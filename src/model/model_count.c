@@ -3,6 +3,8 @@
 #include "model/ops.h"
 #include "model/pattern.h"
 
+#include <math.h>
+
 /* As models/ counts: a decoder with its head, an encoder without one. */
 int64_t model_count(const struct model *m, struct err *err)
 {
@@ -117,6 +119,11 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
         attention += s * (index * (double)(a->latent_q ? a->latent_q : m->hidden) +
                           h * (double)(a->index_heads + a->index_dim)) +
                      s * (half ? s / 2 : s) * index;
+    if (a->place_rows > 0) { /* keys and queries of positions are a microbatch's */
+        double rows = (double)a->place_rows;
+        attention += 2 * (a->place_cut ? fmin(rows, 2 * s) : rows) * s * q;
+    }
+    attention += s * 2 * h * (double)m->altup.laurel;
     double sum = s * (inner_macs(m) + 2 * h * (double)m->layer_inputs.columns);
     if (m->kind.mixer == MODEL_MIXER_ATTENTION || m->kind.mixer == MODEL_MIXER_BOTH)
         sum += projections + attention;
@@ -223,6 +230,7 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
     macs += (m->tower ? tower_macs(m->tower) : 0) + (m->sound ? sound_macs(m, n) : 0) +
             n * (double)m->hidden * (double)(m->layer_inputs.columns * m->layers) +
+            n * 2 * (double)(model_streams(m) - 1) * (double)(m->hidden * m->hidden) +
             n * (double)(m->ends.patch + m->ends.word) * (double)m->hidden;
     return 3 * 2 * macs;
 }

@@ -14,6 +14,7 @@ struct model model_of_kind(const struct model *m, struct model_kind kind)
         *(kind.inner == MODEL_INNER_MLP && m->mlp.apart ? &one.mlp.shared_width
                                                         : &one.mlp.width) =
             m->variants[kind.variant - 1].width;
+        one.mlp.sparse = m->variants[kind.variant - 1].sparse;
     }
     one.layers = m->layers;
     one.mlp.dense_layers = 0;

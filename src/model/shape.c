@@ -7,7 +7,12 @@
 bool model_is_whole(const struct model *m)
 {
     return m->tower || m->diffusion.stack || m->ends.word > 0 || m->n_variants > 0 ||
-           m->sound;
+           m->sound || m->attention.place_rows > 0;
+}
+
+int64_t model_streams(const struct model *m)
+{
+    return m->altup.inputs > 0 ? m->altup.inputs : 1;
 }
 
 int64_t model_sound_samples(const struct model *m)

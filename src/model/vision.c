@@ -399,6 +399,12 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
     m->family = v->name;
     if (v->embeds)
         return read_embedders(m, root);
+    if (v->left_out) {
+        cfg_warn(root, DIAG_NOT_SIMULATED,
+                 "the language model alone is read: towers that read pictures (a "
+                 "MobileNet) and sounds are left out, also of parameters and memory");
+        return 0;
+    }
     if (!cfg_is_object(cfg_get(root, reads(v)))) {
         if (v->scales)
             return cfg_error(root, DIAG_MISSING, "\"%s\" is missing", reads(v));

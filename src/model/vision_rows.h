@@ -35,9 +35,10 @@ struct vision {
     int64_t merge;        /* patches of a side that become one; 0: the tower's own */
     int64_t halves;       /* so many patches in a row become one, their mean; 0: one */
     bool sounds;          /* "audio_config" is a tower that reads sounds */
-    bool embeds;          /* products alone read pictures and sounds */
-    const char *reads;    /* where the tower's part is; NULL: "vision_config" */
-    const char *inside;   /* the member that holds both parts; NULL: the root */
+    bool left_out;      /* what reads pictures and sounds is neither counted nor run */
+    bool embeds;        /* products alone read pictures and sounds */
+    const char *reads;  /* where the tower's part is; NULL: "vision_config" */
+    const char *inside; /* the member that holds both parts; NULL: the root */
 };
 
 #endif

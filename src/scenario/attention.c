@@ -42,6 +42,8 @@ static const char *flash_lacks(const struct scenario *s, const struct gpu *gpu,
                             (int)gpu->sm_arch);
     if (!is_16bit(s->training.precision))
         return "flash attention needs 16 bits";
+    if (s->model.attention.place_rows > 0)
+        return "flash attention has no disentangled attention";
     if (s->model.attention.relative_buckets > 0)
         return arena_printf(arena, "flash attention takes no bias, %s adds one",
                             s->model.label);
@@ -54,7 +56,8 @@ static const char *flash_lacks(const struct scenario *s, const struct gpu *gpu,
  * memory again, for the bias' gradient. */
 static const char *sdpa_lacks(const struct model *m)
 {
-    return m->attention.relative_buckets > 0
+    return m->attention.place_rows > 0 ? "SDPA has no disentangled attention"
+           : m->attention.relative_buckets > 0
                ? "SDPA with a learned bias is not simulated"
            : m->attention.softcap || m->attention.sinks
                ? "SDPA has neither soft cap nor sinks"

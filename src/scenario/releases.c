@@ -132,6 +132,7 @@ static const struct {
     { "idefics3", "4.46" }, { "cohere2", "4.48" }, { "bamba", "4.48" },
     { "qwen2_5_vl", "4.49" }, { "mistral3", "4.50" }, { "glm4", "4.51" },
     { "internvl", "4.52" }, { "granitemoehybrid", "4.52" }, { "smollm3", "4.53" },
+    { "gemma3n", "4.53" }, { "gemma3n_text", "4.53" },
     { "arcee", "4.53" }, { "minimax", "4.53" }, { "falcon_h1", "4.53" },
     { "ernie4_5", "4.54" }, { "ernie4_5_moe", "4.54" }, { "exaone4", "4.54" },
     { "glm4_moe", "4.54" }, { "lfm2", "4.54" }, { "seed_oss", "4.56" },

@@ -58,7 +58,7 @@ int64_t recompute_group(const struct stage *stage, struct slice slice, int64_t k
 int64_t recompute_input_B(const struct stage *stage)
 {
     int n = stage->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;
-    return n * (int64_t)tensor_ends_stream_B(stage);
+    return n * model_streams(&stage->s->model) * (int64_t)tensor_ends_stream_B(stage);
 }
 
 int64_t recompute_inputs(const struct stage *stage, int32_t chunk)

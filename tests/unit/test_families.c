@@ -32,6 +32,19 @@ static const struct {
       "'moe_num_experts': 64, 'moe_num_shared_experts': 2, 'moe_layer_start_index': 1, "
       "'moe_layer_end_index': 27, 'moe_layer_interval': 2, "
       "'tie_word_embeddings': true}" },
+    { "deberta-v3-base", 183831552,
+      "{'model_type': 'deberta-v2', 'hidden_size': 768, 'num_hidden_layers': 12, "
+      "'num_attention_heads': 12, 'intermediate_size': 3072, 'vocab_size': 128100, "
+      "'max_position_embeddings': 512, 'type_vocab_size': 0, 'position_buckets': 256, "
+      "'relative_attention': true, 'position_biased_input': false, "
+      "'share_att_key': true, 'norm_rel_ebd': 'layer_norm', "
+      "'pos_att_type': 'p2c|c2p'}" },
+    { "deberta-base, with biases of its keys", 138601728 + 12 * 768,
+      "{'model_type': 'deberta', 'hidden_size': 768, 'num_hidden_layers': 12, "
+      "'num_attention_heads': 12, 'intermediate_size': 3072, 'vocab_size': 50265, "
+      "'max_position_embeddings': 512, 'type_vocab_size': 0, 'relative_attention': true, "
+      "'max_relative_positions': -1, 'position_biased_input': false, "
+      "'pos_att_type': ['c2p', 'p2c']}" },
     { "t5gemma-2b-2b", 5596853760,
       "{'model_type': 't5gemma', 'encoder': {'hidden_size': 2304, 'intermediate_size': 9216, "
       "'num_hidden_layers': 26, 'num_attention_heads': 8, 'num_key_value_heads': 4, "
@@ -951,6 +964,51 @@ static void test_word_columns(void)
     }
 }
 
+/* DeBERTa: by hand the products with relative positions, 2 x 32 of them; as many as twice
+ * the tokens where these are fewer (v1); and kept keys and queries of each sequence. */
+static void test_disentangled(void)
+{
+    static const struct {
+        const char *file;
+        int64_t rows;
+    } cases[] = {
+        { "{'model_type': 'deberta-v2', " SIZES ", 'relative_attention': true, "
+          "'position_buckets': 32, 'position_biased_input': false, "
+          "'share_att_key': true}",
+          64 },
+        { "{'model_type': 'deberta', " SIZES ", 'relative_attention': true, "
+          "'max_relative_positions': 4096, 'position_biased_input': false}",
+          2048 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader, made;
+        struct op_list list;
+        struct model m;
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, cases[i].file), 0);
+        struct model plain = m;
+        plain.attention.place_rows = 0;
+        double h = (double)m.hidden, s = 1024, rows = (double)cases[i].rows;
+        CU_ASSERT_DOUBLE_EQUAL(model_flops_per_sample(&m, 1024, 0, true) -
+                                   model_flops_per_sample(&plain, 1024, 0, true),
+                               6.0 * (double)m.layers * 2 * rows * s * h, 1);
+        make_list(&list, &made, cases[i].file, OP_ATTENTION_UNFUSED);
+        double once = 2.0 * (double)m.layers * 2 * rows * h * h; /* of a microbatch */
+        CU_ASSERT_DOUBLE_EQUAL(op_list_flops(&list, false),
+                               model_flops_per_sample(&m, 1024, 0, true) / 3 + once, 1);
+        CU_ASSERT(op_block_has(&list.blocks[1], "place_to_content"));
+        /* a product of their own or the tokens' */
+        int64_t owned = i ? 2 * m.hidden * m.hidden + m.hidden : 0;
+        int64_t usual = 0;
+        for (int32_t k = 0; k < list.blocks[1].n_params; k++)
+            usual += strncmp(list.blocks[1].params[k].name, "place", 5) == 0
+                         ? list.blocks[1].params[k].elements
+                         : 0;
+        CU_ASSERT_EQUAL(usual, owned);
+        cfg_loader_release(&made);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* Parts of models that read pictures, as files of their own. */
 static void test_language_parts(void)
 {
@@ -1097,6 +1155,7 @@ void test_families_register(void)
     CU_add_test(suite, "what is not modelled is said", test_noted);
     CU_add_test(suite, "windows of an encoder", test_two_sided_windows);
     CU_add_test(suite, "words of fewer columns", test_word_columns);
+    CU_add_test(suite, "disentangled attention", test_disentangled);
     CU_add_test(suite, "parts of models that read pictures", test_language_parts);
     CU_add_test(suite, "what no row reads", test_unread);
     CU_add_test(suite, "what is refused", test_refused);

@@ -38,6 +38,12 @@ static const struct {
       "'num_global_key_value_heads': 4, 'attention_k_eq_v': true, "
       "'hidden_size_per_layer_input': 0" REST "}", 30697345280 },
     { "{" B26 "}", 25233141760 },
+    /* Gemma 3n: E4B and E2B, without towers */
+    { "{'model_type': 'gemma3n_text'}", 6835235568 },
+    { "{'model_type': 'gemma3n', 'text_config': {'model_type': 'gemma3n_text', "
+      "'num_hidden_layers': 30, 'intermediate_size': 8192, 'num_kv_shared_layers': 10}, "
+      "'vision_config': {}, 'audio_config': {}}",
+      4435182688 },
     { "{'model_type': 'gemma4', 'text_config': {" E2B "}, 'vision_config': {'model_type': "
       "'gemma4_vision', 'hidden_size': 768, 'num_hidden_layers': 16, 'head_dim': 64, "
       "'num_attention_heads': 12, 'intermediate_size': 3072}, 'audio_config': {}}",
@@ -177,9 +183,52 @@ static void test_adapters(void)
     cfg_loader_release(&loader);
 }
 
+/* Gemma 3n: FLOPs by hand, four streams between layers, thresholds in the first ten. */
+static void test_streams(void)
+{
+    static const char file[] =
+        "{'model_type': 'gemma3n_text', 'hidden_size': 256, 'num_hidden_layers': 12, "
+        "'num_attention_heads': 4, 'num_key_value_heads': 2, 'head_dim': 64, "
+        "'intermediate_size': 512, 'vocab_size': 1000, 'num_kv_shared_layers': 4, "
+        "'vocab_size_per_layer_input': 1000, 'hidden_size_per_layer_input': 32, "
+        "'laurel_rank': 16, 'altup_num_inputs': 4}";
+    static const struct framework plain = { .name = "plain",
+                                            .kernels.fused_norm = true };
+    struct cfg_loader loader;
+    struct model m;
+    CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, file), 0);
+    CU_ASSERT_EQUAL(model_streams(&m), 4);
+    for (int p = 0; p < OP_PRECISION_N; p++) {
+        struct op_settings s = { .batch = 1,
+                                 .sequence = 256,
+                                 .precision = (enum op_precision)p,
+                                 .attention = OP_ATTENTION_FLASH,
+                                 .framework = &plain,
+                                 .tensor = 1 };
+        struct op_list list;
+        struct err err = { 0 };
+        CU_ASSERT_EQUAL_FATAL(op_list_make(&list, &loader.arena, &m, &s, &err), 0);
+        CU_ASSERT_EQUAL(op_list_parameters(&list), m.parameters);
+        CU_ASSERT_DOUBLE_EQUAL(op_list_flops(&list, false) /
+                                   (model_flops_per_sample(&m, 256, 0, true) / 3),
+                               1, 1e-9);
+        int64_t sparse = 0, borrowing = 0;
+        for (int32_t i = 0; i < list.n_blocks; i++) {
+            const struct op_block *b = &list.blocks[i];
+            sparse += op_block_has(b, "gate_threshold") ? b->repeat : 0;
+            borrowing +=
+                op_block_is_layer(b) && !op_block_has(b, "key") ? b->repeat : 0;
+        }
+        CU_ASSERT_EQUAL(sparse, 10);
+        CU_ASSERT_EQUAL(borrowing, 4);
+    }
+    cfg_loader_release(&loader);
+}
+
 void test_gemma_register(void)
 {
     CU_pSuite suite = CU_add_suite("gemma", NULL, NULL);
+    CU_add_test(suite, "streams of Gemma 3n", test_streams);
     CU_add_test(suite, "published sizes", test_published);
     CU_add_test(suite, "layers of several sorts", test_layers);
     CU_add_test(suite, "an MLP next to experts", test_beside);

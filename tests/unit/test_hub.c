@@ -122,9 +122,9 @@ static void test_unknown(void)
         { "acme/Llama-3.1-8B-finetuned-on-mail", "config.json" },
         { "/nowhere/config.json", "there is no file" },
         { "gpt3", "is not in models/" },
-        { "google/gemma-3n-E4B-it",
-          "of family \"gemma3n\", which is not modelled: its" },
-        { "unsloth/gemma-3n-E4B-unsloth-bnb-4bit", "of family \"gemma3n\"" },
+        { "meta-llama/Llama-3.2-11B-Vision-Instruct",
+          "of family \"mllama\", which is not modelled: its" },
+        { "unsloth/Llama-3.2-11B-Vision-unsloth-bnb-4bit", "of family \"mllama\"" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
