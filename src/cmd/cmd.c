@@ -9,6 +9,7 @@
 #include "schema/reference.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,7 +69,9 @@ void cmd_progress_show(void *progress, int64_t done, int64_t total)
     if (now_s - p->start_s < p->after_s || now_s - p->shown_s < 0.1)
         return;
     p->shown_s = now_s;
-    units_time_text(left, (double)(total - done) / rate);
-    fprintf(stderr, "\r%s %" PRId64 "/%" PRId64 ", %.0f/s, %s left\033[K", p->what,
-            done, total, rate, left);
+    fprintf(stderr, "\r%s %" PRId64 "/%" PRId64, p->what, done, total);
+    if (done > 0 && now_s - p->first_s > 0.2) /* before, the rate is a guess */
+        fprintf(stderr, rate < 10 ? ", %.1f/s, %s left" : ", %.0f/s, %s left", rate,
+                units_time_text(left, ceil((double)(total - done) / rate)));
+    fputs("\033[K", stderr);
 }

@@ -49,15 +49,15 @@ static int instance_summary(struct strbuf *out, struct cfg_loader *loader,
     const struct instance_price *p = instance_price_newest(inst, "ec2");
     const double network = instance_network_Bps(inst);
 
-    strbuf_printf(out, "%2d x %-18s", inst->n_gpus, inst->gpu->name);
+    strbuf_printf(out, "%2d x %-16s", inst->n_gpus, inst->gpu->name);
     if (network > 0)
         strbuf_printf(out, "%5g Gb/s ", network * 8 / 1e9);
     else
         strbuf_printf(out, "%10s ", "alone");
     if (p)
-        strbuf_printf(out, " %9.4f USD/h (EC2, %s)", p->usd_per_hour, p->date);
+        strbuf_printf(out, "%8.4f USD/h EC2 %.7s", p->usd_per_hour, p->date);
     else
-        strbuf_addstr(out, " no price");
+        strbuf_addstr(out, "no price");
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* smsim schema: JSON Schemas of the files that people write and of the results that
  * commands write. */
+#include "base/strbuf.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
@@ -97,16 +98,21 @@ static int print_page(struct cfg_loader *loader)
 
 static void print_names(void)
 {
-    printf("files:  ");
+    struct strbuf names;
+    strbuf_init(&names);
     for (int i = 0; reference_kinds[i]; i++)
-        printf(" %s", reference_kinds[i]);
-    printf(" model\nresults:");
+        strbuf_printf(&names, "%s ", reference_kinds[i]);
+    strbuf_addstr(&names, "model");
+    report_wrap(stdout, "files:   ", "         ", strbuf_get(&names));
+    strbuf_release(&names);
+    strbuf_init(&names);
     for (int i = 0; result_contracts[i]; i++) {
         const char *name;
         size_t n = result_name(result_contracts[i], &name);
-        printf(" %.*s", (int)n, name);
+        strbuf_printf(&names, "%s%.*s", i ? " " : "", (int)n, name);
     }
-    printf("\n");
+    report_wrap(stdout, "results: ", "         ", strbuf_get(&names));
+    strbuf_release(&names);
 }
 
 static void print_codes(void)

@@ -10,14 +10,14 @@ void report_applicability_text(FILE *out, const struct applicability_line *lines
                                int32_t n, const struct applicability_coverage *c)
 {
     fputs("\nTimes by applicability domain, all sources together\n", out);
-    fprintf(out, "%-16s %-23s %5s %6s %5s %8s %8s %7s\n", "GPU", "framework", "nodes",
-            "tensor", "n", "mean |e|", "median", "bias");
+    fprintf(out, "%-16s %-21s %5s %3s %5s %8s %8s %7s\n", "GPU", "framework", "nodes",
+            "tp", "n", "mean |e|", "median", "bias");
     for (int32_t i = 0; i < n; i++) {
         const struct applicability_line *l = &lines[i], *before = i ? l - 1 : NULL;
         bool same_gpu = before && strcmp(l->gpu, before->gpu) == 0;
         bool same = same_gpu && strcmp(l->framework, before->framework) == 0;
         fprintf(out,
-                "%-16.16s %-23.23s %5" PRId64 " %6" PRId64 " %5" PRId64
+                "%-16.16s %-21.21s %5" PRId64 " %3" PRId64 " %5" PRId64
                 " %6.1f %% %6.1f %% %+5.1f %%\n",
                 same_gpu ? "" : l->gpu, same ? "" : l->framework, l->nodes, l->tensor,
                 l->stats.n, 100 * l->stats.mean_abs, 100 * l->stats.median_abs,
@@ -25,8 +25,8 @@ void report_applicability_text(FILE *out, const struct applicability_line *lines
     }
     if (c->n)
         fprintf(out,
-                "%.0f %% of %" PRId64 " rows lie within the range stated of them, %.0f "
-                "%% where their source is left out\n",
+                "%.0f %% of %" PRId64 " rows lie within the range stated of them\n"
+                "(%.0f %% where their source is left out)\n",
                 100.0 * (double)c->within / (double)c->n, c->n,
                 100.0 * (double)c->within_without / (double)c->n);
 }

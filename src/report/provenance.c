@@ -51,7 +51,7 @@ static const char *added(struct arena *arena, const char *list, const char *item
 void provenance_add_prices(struct provenance *p, bool sagemaker, const char *date)
 {
     int have[2], more[2];
-    if (strcmp(date, "yours") == 0) { /* --price */
+    if (strcmp(date, "yours") == 0 || date[0] == '/') { /* --price, /cluster/price */
         p->services = added(p->arena, p->services, "your own");
         return;
     }

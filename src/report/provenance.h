@@ -20,8 +20,8 @@ struct provenance {
 void provenance_init(struct provenance *p, struct arena *arena);
 void provenance_add(struct provenance *p, const struct scenario *s);
 
-/* Prices alone: of which service, and of a day or of a span of years; "yours": given on
- * the command line. */
+/* Prices alone: of which service, and of a day or of a span of years; "yours" or
+ * a pointer: the user's own. */
 void provenance_add_prices(struct provenance *p, bool sagemaker, const char *date);
 
 /* "Simulated: ddp over nccl (pytorch-1.13), micro-batch 4, fp16", and the prices where

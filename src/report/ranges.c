@@ -7,7 +7,7 @@
 static void print_line(FILE *out, const struct ranges_score *s)
 {
     fprintf(out,
-            "  %-27.27s %5" PRId64 " %5.0f %% %5.0f %% %5.0f %%   %7.3f %7.3f %7.3f\n",
+            "  %-27.27s %5" PRId64 " %4.0f %% %4.0f %% %4.0f %%  %6.3f %6.3f %6.3f\n",
             s->source, s->n, 100 * s->within, 100 * s->within_new, 100 * s->within_one,
             s->stated, s->as_new, s->one);
 }
@@ -16,7 +16,7 @@ static void print_ranges(FILE *out, const char *title, const struct ranges *r)
 {
     if (r->n == 0)
         return;
-    fprintf(out, "\n%s\n  %-33s %23s   %23s\n  %-27s %5s %7s %7s %7s   %7s %7s %7s\n",
+    fprintf(out, "\n%s\n  %-33s %20s  %20s\n  %-27s %5s %6s %6s %6s  %6s %6s %6s\n",
             title, "", "rows in the range", "interval score", "source", "rows",
             "stated", "as new", "one", "stated", "as new", "one");
     for (int32_t i = 0; i < r->n; i++)

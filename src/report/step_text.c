@@ -328,7 +328,8 @@ static void print_memory(FILE *out, const struct memory_result *m)
 static void print_cost(FILE *out, const struct cost_result *c)
 {
     if (c->has_price) {
-        fprintf(out, "\nCost (prices of %s)\n", c->price_date);
+        fprintf(out, "\nCost (prices of %s%s%s)\n", c->price_list ? c->price_list : "",
+                c->price_list ? ", " : "", c->price_date);
         fprintf(out, "  %.2f USD/h, %s USD per step, %s USD per million samples\n",
                 c->usd_per_hour, units_number_text(UNITS_BUF, c->usd_per_step, 3),
                 units_number_text(UNITS_BUF, c->usd_per_million_samples, 4));

@@ -86,6 +86,7 @@ static const struct contract_member cost_rows[] = {
     COST(usd_per_job, "Of the job; null where its length is not given."),
     COST(hours_per_job, "Of the job; null where its length is not given."),
     CONTRACT_AT("price_date", TEXT, cost_result, price_date, "The day of the prices.", .flags = CONTRACT_MAY_NULL),
+    CONTRACT_AT("price_list", TEXT, cost_result, price_list, "Whose prices: SageMaker or EC2; null where they are the user's own.", .flags = CONTRACT_MAY_NULL),
     CONTRACT_END,
 };
 static const struct contract_object cost_contract = { "cost", cost_rows };
@@ -424,7 +425,7 @@ json_t *result_json(const struct scenario *s, const struct simulate_result *r)
     if (!c->has_job)
         c->hours_per_job = NAN;
     if (!c->has_price)
-        c->price_date = NULL;
+        c->price_date = c->price_list = NULL;
     json_t *o = json_pack("{s:s}", "schema", RESULT_SCHEMA);
     contract_put(o, &result_contract, &x);
     return o;

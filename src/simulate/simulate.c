@@ -119,6 +119,8 @@ static void read_cost(struct cost_result *c, const struct scenario *s, double st
 {
     c->has_price = cluster_price(&s->cluster, &c->usd_per_hour, &c->price_date,
                                  &c->price_missing) == 0;
+    bool listed = c->has_price && c->price_date[0] != '/'; /* else a pointer to it */
+    c->price_list = !listed ? NULL : s->cluster.sagemaker ? "SageMaker" : "EC2";
     c->usd_per_step = c->usd_per_hour * step_s / UNITS_HOUR_S;
     c->usd_per_million_samples =
         c->usd_per_step / (double)s->training.global_batch_size * 1e6;

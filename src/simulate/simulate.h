@@ -63,6 +63,8 @@ struct cost_result {
     bool has_job;   /* samples x epochs or steps were given */
     double usd_per_job, hours_per_job;
     const char *price_date, *price_missing;
+    const char
+        *price_list; /* whose: "SageMaker", "EC2"; NULL: none, or the user's own */
 };
 
 /* What simulations of one thread leave to those after them: nothing of it changes a

@@ -85,7 +85,8 @@ static void test_json_keys(void)
         "\"workspace\":0,\"framework\":0}],\"remedies\":[]},\"cost\":{\"usd_per_hour\":"
         "null,"
         "\"usd_per_step\":null,\"usd_per_million_samples\":null,"
-        "\"usd_per_job\":null,\"hours_per_job\":null,\"price_date\":null},\"range\":";
+        "\"usd_per_job\":null,\"hours_per_job\":null,\"price_date\":null,\"price_"
+        "list\":null},\"range\":";
     struct sample x;
     make_sample(&x);
     json_t *tree = report_step_json(&x.s, &x.r, NULL);

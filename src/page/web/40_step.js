@@ -41,7 +41,7 @@ function stepTiles(r) {
       tile("Model FLOPs", percent(r.mfu).replace(" %", ""), "% MFU", fl.join(" ") + " a GPU, HFU " + percent(r.hfu)),
       tile("Memory", pk[0], pk[1], "of " + bytes(r.memory.capacity_bytes) + "; range " + range(r.memory.range_bytes, r.memory.peak_bytes, BYTES), gauge(r.memory.peak_bytes, r.memory.capacity_bytes, r.memory.range_bytes[0], r.memory.range_bytes[1])),
       known(c.usd_per_hour) ? tile("Cost", known(c.usd_per_job) ? number(c.usd_per_job, 3) : number(c.usd_per_step, 3), known(c.usd_per_job) ? "USD the job" : "USD a step",
-        number(c.usd_per_hour, 5) + " USD/h, prices of " + c.price_date + (known(c.hours_per_job) ? "; " + digits(c.hours_per_job, 3) + " h" : "")) : tile("Cost", "\u2013", "", "no price is known"),
+        number(c.usd_per_hour, 5) + " USD/h, prices of " + (c.price_list ? c.price_list + ", " : "") + c.price_date + (known(c.hours_per_job) ? "; " + digits(c.hours_per_job, 3) + " h" : "")) : tile("Cost", "\u2013", "", "no price is known"),
       tile("Busy", percent(r.utilization.gpu, 0).replace(" %", ""), "% GPU", "host " + percent(r.utilization.host, 0) + ", network " + percent(r.utilization.nic, 0) + ", NVLink " + percent(r.utilization.nvlink, 0)));
   });
   return box;
@@ -85,7 +85,7 @@ function trustCard(r) {
   const p = r.provenance, list = (v) => [v].flat().filter((x) => x).join(", ");
   return card("How far to trust it", r.range.grade + ": the range is made of the errors of measured jobs near this one.", { half: true, id: "trust" },
     el("dl", null, [["nearest measured", r.range.nearest.join("; ")], ["GPU profile", list(p.gpus)], ["instance", list(p.instances)], ["links inside", list(p.inside)],
-      ["network", list(p.network)], ["framework", list(p.framework)], ["prices", r.cost.price_date]].filter((x) => x[1]).map((x) => [el("dt", null, x[0]), el("dd", null, x[1])]),
+      ["network", list(p.network)], ["framework", list(p.framework)], ["prices", list([r.cost.price_list, r.cost.price_date])]].filter((x) => x[1]).map((x) => [el("dt", null, x[0]), el("dd", null, x[1])]),
       el("dt", null, "simulated"), el("dd", null, r.simulation.network + " fidelity, " + (r.simulation.folded ? "equal ranks folded" : "every rank") + ", " + number(r.simulation.events) + " events")));
 }
 function assumedCard(r) {
