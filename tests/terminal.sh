@@ -41,6 +41,8 @@ list instances
 validate vtrain_ground_truth_single vtrain_ground_truth_multi --brief
 validate nvidia_bert_large_training --rows
 validate vtrain_ground_truth_multi
+validate megatron_sc21_table1 simumax_b200_megatron
+schema list
 help dialects
 sweep bert-large-scaling --out $dir/sweep --resume
 END
