@@ -138,21 +138,19 @@ static const char *mend_of(struct arena *arena, const struct input_result *r,
 {
     double needed =
         ceil(fmax(1, (double)in->workers) * r->step_s[INPUT_WORKERS] / step_s);
+    const char *per_gpu = in->workers == 1 ? " per GPU is" : "s per GPU are";
     if (r->slowest == INPUT_WORKERS && in->workers == 0)
         return "the training process itself loads: set /input/workers to 1 or more, so "
                "that samples are prepared during the step";
     if (r->slowest == INPUT_WORKERS && needed > r->vcpus)
         return arena_printf(arena,
-                            "%" PRId64
-                            " workers per GPU are too few, and it has %.4g vCPUs: set "
+                            "%" PRId64 " worker%s too few, and it has %.4g vCPUs: set "
                             "/input/workers to %.0f, and prepare samples beforehand",
-                            (int64_t)in->workers, r->vcpus, ceil(r->vcpus));
+                            (int64_t)in->workers, per_gpu, r->vcpus, ceil(r->vcpus));
     if (r->slowest == INPUT_WORKERS)
         return arena_printf(arena,
-                            "%" PRId64
-                            " workers per GPU are too few: set /input/workers to "
-                            "%.0f",
-                            (int64_t)in->workers, needed);
+                            "%" PRId64 " worker%s too few: set /input/workers to %.0f",
+                            (int64_t)in->workers, per_gpu, needed);
     if (r->slowest == INPUT_CPUS)
         return "the vCPUs are too few: prepare samples beforehand or on the GPU, or "
                "take "
