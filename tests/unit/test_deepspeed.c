@@ -303,7 +303,8 @@ static void test_auto(void)
     for (size_t i = 0; i < COUNT(sets); i++)
         CU_ASSERT_EQUAL(cfg_set(r.root, sets[i]), 0);
     CU_ASSERT_EQUAL(launch_complete(&r.l, r.root), -1);
-    CU_ASSERT_EQUAL(r.loader.diags.n_errors, 2); /* the micro-batch and the precision */
+    /* the micro-batch, the precision, and the line that answers both */
+    CU_ASSERT_EQUAL(r.loader.diags.n_errors, 3);
     CU_ASSERT_EQUAL(cfg_set(r.root, "/training/micro_batch_size=2"), 0);
     CU_ASSERT_EQUAL(cfg_set(r.root, "/training/precision=bf16"), 0);
     CU_ASSERT_EQUAL(launch_complete(&r.l, r.root), 0);
