@@ -141,11 +141,52 @@ void sweep_summary_release(struct sweep_summary *sum)
     *sum = (struct sweep_summary) { 0 };
 }
 
+static const char *skip_number(const char *s)
+{
+    return s + strspn(s, "0123456789.");
+}
+
+/* Whether two texts differ in their numbers alone. */
+static bool are_alike(const char *a, const char *b)
+{
+    for (; *a || *b; a++, b++) {
+        a = skip_number(a);
+        b = skip_number(b);
+        if (*a != *b)
+            return false;
+        if (!*a)
+            return true;
+    }
+    return true;
+}
+
+static const char *text_of(const json_t *warnings, size_t i)
+{
+    const json_t *one = json_array_get(warnings, i);
+    return json_string_value(json_object_get(one, "text"));
+}
+
+/* The i-th warning, and how many more are like it; nothing where one before it is. All
+ * are in points.jsonl. */
+static void print_warning(FILE *out, const json_t *warnings, size_t i)
+{
+    size_t more = 0;
+    for (size_t k = 0; k < json_array_size(warnings); k++) {
+        if (k == i || !are_alike(text_of(warnings, k), text_of(warnings, i)))
+            continue;
+        if (k < i)
+            return;
+        more++;
+    }
+    struct diag d = diag_read_json(json_array_get(warnings, i));
+    report_diag(out, "warning: ", &d);
+    if (more)
+        fprintf(out, "    (%zu more with other numbers: points.jsonl)\n", more);
+}
+
 void report_sweep_text(FILE *out, const struct sweep *s,
                        const struct sweep_summary *sum)
 {
-    size_t i;
-    json_t *one;
     fprintf(out, "%" PRId64 " points", s->n_points);
     if (sum->n_excluded)
         fprintf(out, ", %" PRId64 " excluded by \"where\"", sum->n_excluded);
@@ -161,11 +202,8 @@ void report_sweep_text(FILE *out, const struct sweep *s,
         report_wrap(out, "", "    ", line);
         free(line);
     }
-    json_array_foreach(sum->warnings, i, one)
-    {
-        struct diag d = diag_read_json(one);
-        report_diag(out, "warning: ", &d);
-    }
+    for (size_t i = 0; i < json_array_size(sum->warnings); i++)
+        print_warning(out, sum->warnings, i);
 }
 
 /* Both files */
