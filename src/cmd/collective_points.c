@@ -131,6 +131,8 @@ void collective_points_find(struct collective_points *p)
             if (m.kind == MAPPING_COLLECTIVE)
                 search(&f, &m);
             mapping_release(&m);
+        } else {
+            diags_print_errors(&loader.diags, stderr); /* the figure goes without it */
         }
         cfg_loader_release(&loader);
     }

@@ -15,6 +15,7 @@ enum family_type {
     FAMILY_OR_NONE,     /* FAMILY_INT; null: 0 */
     FAMILY_STRING,
     FAMILY_LAYER_TYPES, /* struct family_layers: an array of words */
+    FAMILY_SHARES,      /* struct family_layers: a share, or an array of them */
     FAMILY_LENGTH,      /* the items of an array */
     FAMILY_ITEMS,       /* struct family_items: an array of whole numbers */
     FAMILY_EACH,        /* FAMILY_INT, or an array of equal ones */
@@ -27,8 +28,8 @@ enum family_type {
 
 /* Layers by "layer_types". */
 struct family_layers {
-    int64_t n, sliding; /* n is 0: the file has no such list */
-    bool *of;           /* whether each has a window */
+    int64_t n, sliding; /* n is 0: the file has no such list; 1 of shares: of all */
+    bool *of;           /* whether each has a window, or a share above 0 */
 };
 
 /* Kinds of layers, as they are listed. */
@@ -113,6 +114,7 @@ struct family_raw {
     bool without_experts;   /* experts are given, and no layer has them */
     bool interleaved;       /* layers with and without experts take turns */
     struct family_layers listed;
+    struct family_layers sparse; /* Gemma 3n: whose MLPs drop a share of their gates */
     struct family_pattern pattern;
     struct family_items full_items, dense_items; /* layers of full attention; without
                                                     experts */
@@ -182,6 +184,7 @@ const char *family_nearest(const char *name);
 /* Lists of layers: those with windows, counted; kinds of layers, as letters or words;
  * numbers of those that attend; any numbers (family_layers.c). -1 with the error reported. */
 int families_read_types(struct cfg list, struct family_layers *layers);
+int families_read_shares(struct cfg value, struct family_layers *layers);
 int families_read_pattern(struct cfg value, struct family_pattern *p);
 int families_read_members(struct cfg value, struct family_pattern *p);
 int families_read_items(struct cfg value, struct family_items *items);

@@ -132,7 +132,9 @@ static const struct family_field gemma3n_fields[] = {
     NONZERO("final_logit_softcapping", ends.logit_softcap),
     FLAG("attention_bias", bias),
     ACTIVATION("hidden_activation"),
-    ELSEWHERE("activation_sparsity_pattern"), /* of the first 10, as published */
+    { .key = "activation_sparsity_pattern",
+      .type = FAMILY_SHARES,
+      .at = offsetof(R, sparse) },
     ELSEWHERE("altup_active_idx"),
     ELSEWHERE("altup_coef_clip"),
     ELSEWHERE("altup_correct_scale"),
@@ -144,15 +146,28 @@ static bool slides_3n(const struct family_raw *raw, int64_t i)
     return raw->listed.n > i ? raw->listed.of[i] : (i + 1) % 5 != 0;
 }
 
-static void gemma3n_finish(struct family_raw *raw)
+/* One share is of all layers; without any the first 10 are sparse (transformers,
+ * configuration_gemma3n.py). */
+static bool is_sparse_3n(const struct family_raw *raw, int64_t i)
 {
     enum { SPARSE_LAYERS = 10 };
+    const struct family_layers *list = &raw->sparse;
+    if (list->n == 0)
+        return raw->m.layers > SPARSE_LAYERS && i < SPARSE_LAYERS;
+    return list->of[list->n == 1 ? 0 : i < list->n ? i : list->n - 1];
+}
+
+static void gemma3n_finish(struct family_raw *raw)
+{
     struct model *m = &raw->m;
     struct model_variant *v = ARENA_ARRAY(raw->arena, SORTS_3N, struct model_variant);
     families_llama(raw);
     m->attention.kv_heads =
         m->attention.kv_heads ? m->attention.kv_heads : m->attention.heads;
     m->attention.q_norm = m->attention.k_norm = m->attention.head_dim;
+    if (raw->sparse.n > 1 && raw->sparse.n != m->layers)
+        raw->refused = "a list of shares that is not one a layer "
+                       "(\"activation_sparsity_pattern\")";
     if (raw->global.borrowing >= m->layers)
         raw->refused = "layers that all take keys and values of others "
                        "(\"num_kv_shared_layers\")";
@@ -174,7 +189,7 @@ static void gemma3n_finish(struct family_raw *raw)
     for (int64_t i = 0; i < m->layers; i++) {
         bool sliding = slides_3n(raw, i),
              borrows = i >= m->layers - raw->global.borrowing;
-        bool sparse = m->layers > SPARSE_LAYERS && i < SPARSE_LAYERS;
+        bool sparse = is_sparse_3n(raw, i);
         kinds[i].variant = 1 + (sliding ? SLIDING : FULL) + (borrows ? BORROWING : 0) +
                            (sparse ? SPARSE : 0);
         raw->windowed += sliding;

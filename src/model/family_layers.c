@@ -30,6 +30,20 @@ int families_read_types(struct cfg list, struct family_layers *layers)
     return 0;
 }
 
+int families_read_shares(struct cfg value, struct family_layers *layers)
+{
+    double share = 0;
+    bool is_list = cfg_is_array(value);
+    int64_t n = is_list ? cfg_len(value) : 1;
+    layers->of = ARENA_ARRAY(cfg_arena(value), n + 1, bool);
+    for (; layers->n < n; layers->n++) {
+        if (cfg_real(is_list ? cfg_at(value, layers->n) : value, &share, 0, 1) < 0)
+            return -1;
+        layers->of[layers->n] = share > 0;
+    }
+    return 0;
+}
+
 int families_read_mlps(struct cfg list, struct family_raw *raw)
 {
     const char *word;

@@ -223,6 +223,8 @@ static int read_field(struct cfg root, const struct family_field *fields,
         return families_read_members(value, (struct family_pattern *)(void *)member);
     case FAMILY_MLP_TYPES:
         return families_read_mlps(value, raw);
+    case FAMILY_SHARES:
+        return families_read_shares(value, (struct family_layers *)(void *)member);
     case FAMILY_LAYER_TYPES:
         return families_read_types(value, (struct family_layers *)(void *)member);
     }

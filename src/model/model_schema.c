@@ -31,6 +31,10 @@ static json_t *value_schema(const struct family_field *f)
                          "array", "items", "type", "integer", "minimum",
                          (json_int_t)f->min, "maximum", (json_int_t)f->max, "minimum",
                          (json_int_t)f->min, "maximum", (json_int_t)f->max);
+    case FAMILY_SHARES:
+        return json_pack("{s:[s,s], s:{s:s, s:i, s:i}, s:i, s:i}", "type", "number",
+                         "array", "items", "type", "number", "minimum", 0, "maximum", 1,
+                         "minimum", 0, "maximum", 1);
     case FAMILY_MLP_TYPES:
         return json_pack("{s:s, s:{s:[s,s]}}", "type", "array", "items", "enum",
                          "dense", "sparse");

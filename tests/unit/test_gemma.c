@@ -225,10 +225,47 @@ static void test_streams(void)
     cfg_loader_release(&loader);
 }
 
+/* Which layers are sparse is the file's word: a share a layer, one of all, or the first
+ * ten. -1: refused. */
+static int64_t sparse_layers(const char *pattern)
+{
+    char text[400];
+    struct cfg_loader loader;
+    struct model m;
+    int64_t sparse = 0;
+    snprintf(
+        text, sizeof(text),
+        "{'model_type': 'gemma3n_text', 'hidden_size': 256, 'num_hidden_layers': 12, "
+        "'num_attention_heads': 4, 'num_key_value_heads': 2, 'head_dim': 64, "
+        "'intermediate_size': 512, 'vocab_size': 1000, 'num_kv_shared_layers': 4%s}",
+        pattern);
+    if (read_text(&m, &loader, text)) {
+        cfg_loader_release(&loader);
+        return -1;
+    }
+    for (int64_t i = 0; i < m.layers; i++)
+        sparse += m.variants[m.pattern[i].variant - 1].sparse;
+    cfg_loader_release(&loader);
+    return sparse;
+}
+
+static void test_sparse_layers(void)
+{
+    CU_ASSERT_EQUAL(sparse_layers(""), 10);
+    CU_ASSERT_EQUAL(sparse_layers(", 'activation_sparsity_pattern': 0.95"), 12);
+    CU_ASSERT_EQUAL(sparse_layers(", 'activation_sparsity_pattern': 0"), 0);
+    CU_ASSERT_EQUAL(sparse_layers(", 'activation_sparsity_pattern': "
+                                  "[0.95, 0.95, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5]"),
+                    3);
+    CU_ASSERT_EQUAL(sparse_layers(", 'activation_sparsity_pattern': [0.95, 0]"), -1);
+    CU_ASSERT_EQUAL(sparse_layers(", 'activation_sparsity_pattern': [2]"), -1);
+}
+
 void test_gemma_register(void)
 {
     CU_pSuite suite = CU_add_suite("gemma", NULL, NULL);
     CU_add_test(suite, "streams of Gemma 3n", test_streams);
+    CU_add_test(suite, "sparse layers of Gemma 3n", test_sparse_layers);
     CU_add_test(suite, "published sizes", test_published);
     CU_add_test(suite, "layers of several sorts", test_layers);
     CU_add_test(suite, "an MLP next to experts", test_beside);
