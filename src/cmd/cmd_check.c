@@ -1,8 +1,10 @@
 /* smsim check: what is wrong with files, without running them. */
+#include "base/file.h"
 #include "campaign/campaign.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/script.h"
+#include "config/datadir.h"
 #include "hardware/attention.h"
 #include "hardware/experts.h"
 #include "hardware/product.h"
@@ -31,9 +33,9 @@ static const struct option options[] = {
 static const struct usage usage = {
     .command = "check",
     .arguments = "[--json] FILE...",
-    .summary = "What is wrong with files, without running them: scenarios, sweeps, launch scripts "
-               "(.py, .sh),\nDeepSpeed's ds_config.json, models, GPUs, instances, fabrics and "
-               "frameworks. Every error\nis shown with its place.",
+    .summary = "What is wrong with files, without running them: scenarios (shipped ones by name, "
+               "too), sweeps,\nlaunch scripts (.py, .sh), DeepSpeed's ds_config.json, models, "
+               "GPUs, instances,\nfabrics and frameworks. Every error is shown with its place.",
     .details = "--json takes no value: it prints on standard output. Exit code 3 says that a file "
                "has errors.\n\n"
                "  smsim check scenarios/*.json\n"
@@ -300,9 +302,16 @@ static int check_dialect_document(struct cfg_loader *loader, struct checked *c)
     return rc;
 }
 
+/* The file of that path, or the shipped scenario of that name. */
+static const char *path_of(struct cfg_loader *loader, const char *file)
+{
+    const char *shipped = datadir_file(&loader->arena, "scenarios", file);
+    return !file_is_there(file) && file_is_there(shipped) ? shipped : file;
+}
+
 static int check_document(struct cfg_loader *loader, struct checked *c)
 {
-    struct cfg root = cfg_load(loader, c->file);
+    struct cfg root = cfg_load(loader, path_of(loader, c->file));
     const struct kind *k = kinds;
     if (!root.json)
         return -1;
