@@ -110,8 +110,9 @@ int scenario_op_list(struct op_list *list, struct arena *arena,
                      const struct scenario *s, struct err *err);
 
 /* Memory of a process's CUDA context on a GPU with the kernels that it has loaded: of the
- * GPU's file, which is of libraries that load all of theirs; of a job on one GPU what is
+ * GPU's file, which is of libraries that load all of theirs; of a job of one rank what is
  * left where each is loaded when it is first called (MODEL.md, 5.4). */
-int64_t scenario_context_B(const struct scenario *s, const struct gpu *gpu);
+int64_t scenario_context_B(const struct scenario *s, const struct gpu *gpu,
+                           int64_t ranks);
 
 #endif

@@ -153,9 +153,10 @@ int software_read(struct parse_context *r)
  * (pytorch/pytorch, issues 107667 and 109888); with room for kernels of training. */
 static const int64_t lazy_context_B = 512 << 20;
 
-int64_t scenario_context_B(const struct scenario *s, const struct gpu *gpu)
+int64_t scenario_context_B(const struct scenario *s, const struct gpu *gpu,
+                           int64_t ranks)
 {
-    bool lazy = s->cluster.n_gpus == 1 && !s->training.framework->kernels.all_loaded &&
+    bool lazy = ranks == 1 && !s->training.framework->kernels.all_loaded &&
                 release_has(RELEASE_PYTORCH_LAZY, s->software.pytorch);
     return lazy && gpu->context_B > lazy_context_B ? lazy_context_B : gpu->context_B;
 }

@@ -94,7 +94,7 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     bool buckets = states_have_buckets(u->s, p->ranks);
     double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
     wire_B += states_flat_buffers_B(u->s, u->stage_parameters, p->ranks);
-    double context_B = (double)scenario_context_B(u->s, u->gpu);
+    double context_B = (double)scenario_context_B(u->s, u->gpu, p->world);
     double fixed_B = context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
     out->capacity_B = (double)u->gpu->memory_B;
     double kept_states_B =

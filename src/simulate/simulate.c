@@ -23,7 +23,7 @@ static struct stage_memory stage_memory(const struct step *step,
     struct reserved_how how = { .grows = !library->states_at_start,
                                 .streams = library->streams,
                                 .expandable = s->software.expandable_segments };
-    int64_t context_B = scenario_context_B(s, gpu);
+    int64_t context_B = scenario_context_B(s, gpu, s->cluster.n_gpus);
     int64_t room_B = gpu->memory_B - context_B - nccl_B;
     bool late = s->training.framework->tensors.record_stream && s->parallel.tensor > 1;
     how.late = late ? RESERVED_ALL_LATE : RESERVED_NO_LATE;

@@ -478,7 +478,8 @@ static int64_t context_of(const char *const *changes)
     for (int i = 0; changes[i]; i++)
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
     CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
-    int64_t context_B = scenario_context_B(&s, s.cluster.groups[0].instance->gpu);
+    int64_t context_B =
+        scenario_context_B(&s, s.cluster.groups[0].instance->gpu, s.cluster.n_gpus);
     cfg_loader_release(&loader);
     return context_B;
 }

@@ -482,6 +482,42 @@ static void test_placements(void)
     }
 }
 
+/* Scores of memory of the points of one rank, in order; how many there are. */
+static int64_t scores_of_one_rank(double memory_B[], int64_t most,
+                                  const char *instances)
+{
+    const struct raw_job words = { "gpt2", instances, "1", 8, 128, 1 << 0, { NULL } };
+    struct planned x;
+    int64_t n = 0;
+    open_job(&x, &words);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    struct scorer *scorer = scorer_new(&x.job);
+    for (int64_t i = 0; i < space_slices(&x.job.space); i++) {
+        struct space_iter it;
+        struct score score;
+        space_iter_init(&it, &x.job.space, i);
+        while (space_next(&it))
+            if (it.p.world == 1 && n < most && scorer_point(scorer, &it.p, &score))
+                memory_B[n++] = score.memory_B;
+    }
+    scorer_free(scorer);
+    close_job(&x);
+    return n;
+}
+
+/* One rank has a smaller context (MODEL.md, 5.4), whatever other clusters there are. */
+static void test_one_rank(void)
+{
+    enum { MOST = 64 };
+    double alone_B[MOST], among_B[MOST];
+    int64_t n = scores_of_one_rank(alone_B, MOST, "p3.2xlarge");
+    CU_ASSERT_FATAL(n >= 4);
+    CU_ASSERT_EQUAL_FATAL(scores_of_one_rank(among_B, MOST, "p3.16xlarge,p3.2xlarge"),
+                          n);
+    for (int64_t i = 0; i < n; i++)
+        CU_ASSERT_DOUBLE_EQUAL(alone_B[i], among_B[i], 1);
+}
+
 /* Memory and time of experts that several ranks share, before anything corrects them. */
 static void test_experts(void)
 {
@@ -563,4 +599,5 @@ void test_plan_register(void)
     CU_add_test(suite, "models that are whole", test_whole);
     CU_add_test(suite, "orders of ranks", test_placements);
     CU_add_test(suite, "scores of experts", test_experts);
+    CU_add_test(suite, "a context of one rank", test_one_rank);
 }
