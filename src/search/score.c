@@ -5,6 +5,7 @@
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
 #include "search/score_parts.h"
+#include "step/replicas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -376,11 +377,8 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     if (how == SHARDING_NONE) {
         reduce_s = replicas_s(s, p, COLL_ALL_REDUCE, gradients_B, experts_B);
     } else {
-        bool to_owner = library_has(library->reduces_to_owner, (int)how);
-        enum coll_op op = states_sum_whole(u->s) ? COLL_ALL_REDUCE
-                          : to_owner             ? COLL_REDUCE
-                                                 : COLL_REDUCE_SCATTER;
-        reduce_s = replicas_s(s, p, op, gradients_B, experts_B);
+        reduce_s =
+            replicas_s(s, p, replicas_reduction_sharded(u->s), gradients_B, experts_B);
         gather_s = replicas_s(s, p, COLL_ALL_GATHER,
                               u->stage_parameters * u->states.parameter_B -
                                   u->stage_layers * u->l->narrower_B,

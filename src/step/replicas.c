@@ -3,14 +3,20 @@
 #include "model/recipe.h"
 #include "scenario/libraries.h"
 
-enum coll_op replicas_reduction(const struct stage *stage)
+enum coll_op replicas_reduction_sharded(const struct scenario *s)
 {
-    const struct parallelism *p = &stage->s->parallel;
-    if (!states_are_sharded(stage->s) || states_sum_whole(stage->s))
+    const struct parallelism *p = &s->parallel;
+    if (states_sum_whole(s))
         return COLL_ALL_REDUCE;
     bool to_owner =
         library_has(library_of(p)->reduces_to_owner, (int)p->shard.strategy);
     return to_owner ? COLL_REDUCE : COLL_REDUCE_SCATTER;
+}
+
+enum coll_op replicas_reduction(const struct stage *stage)
+{
+    return states_are_sharded(stage->s) ? replicas_reduction_sharded(stage->s)
+                                        : COLL_ALL_REDUCE;
 }
 
 enum replica_group replicas_of(const struct stage *stage, const struct op_param *p)

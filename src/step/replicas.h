@@ -9,6 +9,7 @@
  * all; where states are sharded, parts to their owners; under SMP all of it to the one
  * rank that owns that slice of its flat buffer. */
 enum coll_op replicas_reduction(const struct stage *stage);
+enum coll_op replicas_reduction_sharded(const struct scenario *s);
 
 /* Which ranks hold a parameter. */
 enum replica_group replicas_of(const struct stage *stage, const struct op_param *p);
