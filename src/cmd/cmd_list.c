@@ -32,9 +32,10 @@ static int gpu_summary(struct strbuf *out, struct cfg_loader *loader, const char
     strbuf_printf(out, "%s at %s, %s %s", units_bytes_text(memory, (double)g->memory_B),
                   units_rate_text(rate, g->hbm_Bps), names_of(dtype_names, (int)t),
                   units_flops_text(peak, g->peak_flops[t]));
-    if (g->provenance_kind == PROVENANCE_INFERRED)
-        strbuf_addstr(out, strstr(g->provenance, "by rule") ? "; by data sheet"
-                                                            : "; inferred");
+    if (g->by_rule)
+        strbuf_addstr(out, "; by data sheet");
+    else if (g->provenance_kind == PROVENANCE_INFERRED)
+        strbuf_addstr(out, "; inferred");
     return 0;
 }
 

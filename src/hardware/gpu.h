@@ -65,6 +65,8 @@ struct gpu {
     double nvlink_Bps;      /* of one link, one direction */
     const char *provenance; /* of the efficiencies, one sentence */
     enum provenance_kind provenance_kind;
+    bool
+        by_rule; /* known by its data sheet alone: kernels are another's (gpu_rule.h) */
 };
 
 /* The GPU of that name; read once per loader and shared. NULL after reporting at

@@ -184,6 +184,7 @@ int gpu_rule_fill(struct cfg_loader *loader, struct gpu *gpu, struct cfg file)
         gpu->flash_sustained = from->flash_sustained;
     if (lacks(file, "context"))
         gpu->context_B = from->context_B;
+    gpu->by_rule = true;
     gpu->provenance_kind = PROVENANCE_INFERRED;
     gpu->provenance = arena_printf(&loader->arena, "kernels of %s by rule", from->name);
     cfg_warn(

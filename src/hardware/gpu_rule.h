@@ -1,13 +1,13 @@
 /* A GPU from its datasheet: kernels by rule from the nearest GPU whose products were
- * measured (topologies/products), or whose kernels were fitted to whole steps. MODEL.md
- * (3.19). */
+ * measured (topologies/products), or whose kernels were fitted to whole steps where its
+ * generation has none such. MODEL.md (3.19). */
 #ifndef HARDWARE_GPU_RULE_H
 #define HARDWARE_GPU_RULE_H
 
 #include "hardware/product.h"
 
-/* The nearest such GPU other than the one of that name, by generation, what was measured,
- * compute capability, NVLink and power a FLOP; NULL: there is none, or after reporting at
+/* The nearest such GPU other than the one of that name, by generation, compute
+ * capability, NVLink and power a FLOP; NULL: there is none, or after reporting at
  * `where`. Needs sm_arch, tdp_w, the peak rates and nvlink_links. */
 const struct gpu *gpu_nearest(struct cfg_loader *loader, const struct gpu *gpu,
                               struct cfg where);
