@@ -360,11 +360,11 @@ struct arena *cfg_arena(struct cfg c)
     return &c.doc->loader->arena;
 }
 
-void cfg_unknown_key(struct cfg value, const char *what)
+void cfg_unknown_key(struct cfg value, const char *what, bool near)
 {
     struct cfg_loader *loader = value.doc->loader;
     struct cfg_unknown *u = ARENA_NEW(&loader->arena, struct cfg_unknown);
-    *u = (struct cfg_unknown) { value, what, loader->unknown };
+    *u = (struct cfg_unknown) { value, what, near, loader->unknown };
     loader->unknown = u;
     cfg_error_key(value, DIAG_UNKNOWN_KEY, "%s", what);
 }

@@ -77,6 +77,7 @@ struct cfg {
 struct cfg_unknown {
     struct cfg value;
     const char *what; /* the message without its place */
+    bool near;        /* it names a key of the section that may be meant */
     struct cfg_unknown *next;
 };
 
@@ -223,7 +224,7 @@ struct cfg_field {
 struct arena *cfg_arena(struct cfg c);
 
 /* Reports a key that no table has, and keeps it in the loader. */
-void cfg_unknown_key(struct cfg value, const char *what);
+void cfg_unknown_key(struct cfg value, const char *what, bool near);
 
 /* What was reported of a key of the document that is, or holds, that pointer; NULL:
  * nothing. */

@@ -318,7 +318,7 @@ static void unknown_key(struct cfg value, const char *key,
                             all + strlen("one of "));
         free(all);
     }
-    cfg_unknown_key(value, what);
+    cfg_unknown_key(value, what, near != NULL);
     free(names);
 }
 

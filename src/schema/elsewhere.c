@@ -50,22 +50,22 @@ static struct places find_places(const struct reference *r, const char *word)
     return keys.n ? keys : values;
 }
 
-/* Whether it is about an unknown key of a scenario: a document with a cluster. */
-static bool is_of_scenario(const struct cfg_loader *loader, const struct diag *d)
+/* Whether it is about an unknown key of a scenario, which is a document with a cluster,
+ * to which no key of its section is near. */
+static bool is_asked(const struct cfg_loader *loader, const struct diag *d)
 {
     const struct cfg_unknown *u = loader->unknown;
     if (d->code != DIAG_UNKNOWN_KEY || d->severity != DIAG_ERROR || !d->pointer)
         return false;
     while (u && strcmp(u->value.path, d->pointer) != 0)
         u = u->next;
-    return u && json_object_get(u->value.doc->root, "cluster");
+    return u && !u->near && json_object_get(u->value.doc->root, "cluster");
 }
 
 static void mend(struct diags *diags, struct diag *d, const struct places *p)
 {
     struct strbuf b;
-    bool has_near = d->mend && strncmp(d->mend, "did you mean", 12) == 0;
-    if (has_near || p->n == 0 || p->n > PLACES_MOST)
+    if (p->n == 0 || p->n > PLACES_MOST)
         return;
     strbuf_init(&b);
     for (int32_t i = 0; i < p->n; i++)
@@ -84,7 +84,7 @@ void reference_elsewhere(struct cfg_loader *loader)
     cfg_loader_init(&own);
     for (int64_t i = 0; i < diags->n && !failed; i++) {
         struct diag *d = &diags->v[i];
-        if (!is_of_scenario(loader, d))
+        if (!is_asked(loader, d))
             continue;
         failed = !loaded && reference_load(&r, &own, "scenario");
         loaded = true;
