@@ -223,6 +223,35 @@ static void mark_linears(struct build *b)
             split_columns(&b->linears[i], s);
 }
 
+/* Gemma 3n: inputs of layers, streams and the thin products next to attention. */
+static void set_stream_linears(struct build *b, int64_t tokens, enum dtype layer,
+                               enum dtype head)
+{
+    const struct model *m = b->m;
+    int64_t h = m->hidden, columns = m->layer_inputs.columns, thin = m->altup.laurel,
+            others = m->altup.inputs > 0 ? m->altup.inputs - 1 : 0;
+    const struct {
+        enum module part;
+        int64_t rows, k, n, batch;
+        enum dtype dtype;
+    } of[] = {
+        { MODULE_LAYER_GATE, tokens, h, columns, 1, layer },
+        { MODULE_LAYER_OUT, tokens, columns, h, 1, layer },
+        { MODULE_LAYER_PROJECT, tokens, h, columns * m->layers, 1, head },
+        { MODULE_LAUREL_LEFT, tokens, h, thin, 1, layer },
+        { MODULE_LAUREL_RIGHT, tokens, thin, h, 1, layer },
+        { MODULE_ALTUP_IN, tokens * others, h, h, others, head },
+        { MODULE_ALTUP_OUT, tokens * others, h, h, others, head },
+    };
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+        b->linears[of[i].part] = (struct linear) { .rows = of[i].rows,
+                                                   .k = of[i].k,
+                                                   .n = of[i].n,
+                                                   .batch = of[i].batch,
+                                                   .owned = true,
+                                                   .dtype = of[i].dtype };
+}
+
 static void set_linears(struct build *b, int64_t vocab)
 {
     const struct model *m = b->m;
@@ -246,7 +275,6 @@ static void set_linears(struct build *b, int64_t vocab)
     int64_t all = m->mlp.experts > 0 ? m->mlp.experts : 1;
     int64_t experts = all / (s->expert > 1 && m->mlp.experts > 0 ? s->expert : 1);
     int64_t inside = (int64_t)ceil((double)(routed / folded) * op_experts_each(m, s));
-    int64_t others = m->altup.inputs > 0 ? m->altup.inputs - 1 : 0;
     enum dtype layer = op_compute_dtype(s->precision);
     enum dtype head = dtype_is_quantized(layer) ? DTYPE_BF16 : layer;
     /* rows, k, n, batch; bias; owned; dtype */
@@ -284,19 +312,10 @@ static void set_linears(struct build *b, int64_t vocab)
         [MODULE_SHARED_SCALE] = { own, h, 1, 1, false, true, head },
         [MODULE_EXPERTS_IN] = { own, h, columns, 1, false, true, layer },
         [MODULE_EXPERTS_OUT] = { own, columns, h, 1, false, true, layer },
-        [MODULE_LAYER_GATE] = { tokens, h, m->layer_inputs.columns, 1, false, true,
-                                layer },
-        [MODULE_LAYER_OUT] = { tokens, m->layer_inputs.columns, h, 1, false, true,
-                               layer },
-        [MODULE_LAUREL_LEFT] = { tokens, h, m->altup.laurel, 1, false, true, layer },
-        [MODULE_LAUREL_RIGHT] = { tokens, m->altup.laurel, h, 1, false, true, layer },
-        [MODULE_ALTUP_IN] = { tokens * others, h, h, others, false, true, head },
-        [MODULE_ALTUP_OUT] = { tokens * others, h, h, others, false, true, head },
-        [MODULE_LAYER_PROJECT] = { tokens, h, m->layer_inputs.columns * m->layers, 1,
-                                   false, true, head },
     };
     memcpy(b->linears, rows, sizeof(rows));
     build_state_linears(b, tokens, layer);
+    set_stream_linears(b, tokens, layer, head);
     set_end_linears(b, vocab, tokens, head);
     build_set_formats(b);
     mark_linears(b);
