@@ -91,7 +91,7 @@ static const char pytorch_first[] = "1.13.1", pytorch_second[] = "2.2.0";
 
 /* Hugging Face transformers, docs/source/en/perf_infer_gpu_one.md of 4.36 to 4.49 (its
  * list grew), issue 28005, pull requests 26572 (4.36), 28133 (Mistral, Mixtral), 28802
- * (BERT), 30121 (Wav2Vec2 and its kin), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
+ * (BERT), 30121 (Wav2Vec2), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
  * came later had it from their first release, in part recalled; Marian, Pegasus and
  * Blenderbot: the badge on their pages of 4.52.2. The last are the checkpoints' own code
  * (trust_remote_code), which calls PyTorch's where it is 2 or newer; models of images have
