@@ -114,13 +114,16 @@ static void say(struct walk_outcome *out, const struct launch *l, struct diags *
         json_array_append_new(out->said, json_string(diag_text(&d->arena, &d->v[i])));
 }
 
-static void read_file(struct walk_outcome *out, const char *file, const json_t *sets)
+/* The data files that it names are borrowed from `shared`. */
+static void read_file(struct walk_outcome *out, const char *file, const json_t *sets,
+                      struct cfg_loader *shared)
 {
     struct cfg_loader loader;
     struct launch l;
     struct scenario s;
     *out = (struct walk_outcome) { .said = json_array() };
     cfg_loader_init(&loader);
+    loader.shared = shared;
     struct cfg root = launch_load(&l, &loader, file, NULL);
     for (size_t i = 0; root.json && i < json_array_size(sets); i++)
         cfg_set(root, json_string_value(json_array_get(sets, i)));
@@ -136,8 +139,9 @@ static void read_file(struct walk_outcome *out, const char *file, const json_t *
 /* --- the walk --------------------------------------------------------------------- */
 
 struct walker {
-    const json_t *row; /* of dialects.json */
-    int seen, every;   /* rows of tables; of so many one is changed */
+    const json_t *row;         /* of dialects.json */
+    struct cfg_loader *shared; /* GPUs, instances, models, profiles */
+    int seen, every;           /* rows of tables; of so many one is changed */
     const char *name;
     char file[FILE_MAX_B];
     struct walk_outcome before;
@@ -177,7 +181,7 @@ static enum walk_effect try_value(struct walker *w, const char *pointer,
         w->missing++;
     }
     write_file(w->file, base);
-    read_file(&after, w->file, json_object_get(w->row, "sets"));
+    read_file(&after, w->file, json_object_get(w->row, "sets"), w->shared);
     bool said = says(w, &after, key);
     enum walk_effect e = walk_effect(&w->before, &after, key);
     e = said && e == WALK_NOTHING   ? WALK_WARNS
@@ -300,11 +304,12 @@ static void walk_unknown(struct walker *w, const char *place)
     json_decref(value);
 }
 
-static void walk_dialect(const json_t *row, const char *dir)
+static void walk_dialect(const json_t *row, const char *dir, struct cfg_loader *shared)
 {
     /* WALK_EVERY=5: a fifth of the rows, where the program is slow */
     const char *every = getenv("WALK_EVERY");
     struct walker w = { .row = row,
+                        .shared = shared,
                         .every = every ? atoi(every) : 1,
                         .name = json_string_value(json_object_get(row, "name")) };
     const char *table;
@@ -313,7 +318,7 @@ static void walk_dialect(const json_t *row, const char *dir)
     CU_ASSERT_FATAL(w.every > 0);
     snprintf(w.file, sizeof(w.file), "%s/%s", dir, w.name);
     write_file(w.file, json_object_get(row, "base"));
-    read_file(&w.before, w.file, json_object_get(row, "sets"));
+    read_file(&w.before, w.file, json_object_get(row, "sets"), shared);
     if (w.before.failed)
         json_dumpf(w.before.said, stderr, JSON_INDENT(1));
     CU_ASSERT_FALSE_FATAL(w.before.failed);
@@ -329,11 +334,12 @@ static void walk_dialect(const json_t *row, const char *dir)
 
 static void test_tables(void)
 {
-    struct cfg_loader loader;
+    struct cfg_loader loader, shared;
     char dir[] = "/tmp/dialect_keys_XXXXXX";
     const char *only = getenv("WALK");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
     cfg_loader_init(&loader);
+    cfg_loader_init(&shared);
     const char *file = arena_printf(&loader.arena, "%s/tests/walk/dialects.json",
                                     datadir_root(&loader.arena));
     struct cfg root = cfg_load(&loader, file);
@@ -342,9 +348,10 @@ static void test_tables(void)
         const json_t *row = json_array_get(root.json, i);
         const char *name = json_string_value(json_object_get(row, "name"));
         if (!only || strcmp(only, name) == 0)
-            walk_dialect(row, dir);
+            walk_dialect(row, dir, &shared);
     }
     rmdir(dir);
+    cfg_loader_release(&shared);
     cfg_loader_release(&loader);
 }
 
