@@ -139,7 +139,7 @@ static double unknown_likelihood(const struct explaining *w,
     double density =
         unknown_density(w->view->steady->median_s / w->view->healthy->step_s);
     if (w->view->traced)
-        density *= any_shares;
+        density *= any_shares * doctor_traced_density(w->view);
     if (!isnan(w->measured.at[AXIS_MEMORY]))
         density *=
             0.5 * doctor_axis_density(&w->measured, job, AXIS_MEMORY) + 0.5 / log(100);

@@ -1,7 +1,7 @@
 /* How probable each hypothesis is, and what its mend would save.
  *
- *   posterior ~ prior x likelihood of the step's time x likelihood of memory
- *             x likelihood of the shares of a trace x evidence
+ *   posterior ~ prior x likelihood of the step's time, or of its parts by a trace
+ *             x likelihood of memory x evidence
  *
  * The likelihoods are those of signature.h. Strengths of a hypothesis are equally
  * probable. Evidence is what logs say in words (evidence.h).

@@ -4,7 +4,10 @@
 
 /* The normal quantile of 90 %: the range holds 80 % of runs. */
 static const double quantile_90 = 1.2816;
-static const double least_time_sd = 0.04, least_memory_sd = 0.08, share_sd = 0.08;
+static const double least_time_sd = 0.04, least_memory_sd = 0.08, part_sd = 0.3;
+
+/* Of the predicted step of the job as it is described. */
+static const double part_floor = 0.1, compute_floor = 1e-3;
 
 /* Allocated memory where the logs say it, else reserved. */
 static double memory_of(const struct logs *l, double allocated_B, double reserved_B)
@@ -14,36 +17,62 @@ static double memory_of(const struct logs *l, double allocated_B, double reserve
     return said && B > 0 ? log(B) : (double)NAN;
 }
 
+/* A step's time, or that of its parts where a trace says them; a part below 0 is one that
+ * a shorter step has no place for. */
+static void take_step(double at[DOCTOR_AXES], const struct doctor_view *v,
+                      double step_s, const struct doctor_shares *s)
+{
+    double floor_s = part_floor * v->healthy->step_s;
+    at[AXIS_TIME] = at[AXIS_COMPUTE] = at[AXIS_COMMUNICATION] = at[AXIS_WAITING] =
+        (double)NAN;
+    if (!v->traced) {
+        at[AXIS_TIME] = log(step_s);
+        return;
+    }
+    at[AXIS_COMPUTE] =
+        log(fmax(s->compute * step_s, compute_floor * v->healthy->step_s));
+    at[AXIS_COMMUNICATION] = log(fmax(s->communication * step_s, 0) + floor_s);
+    at[AXIS_WAITING] = log(fmax(s->waiting * step_s, 0) + floor_s);
+}
+
 struct doctor_point doctor_measured(const struct doctor_view *v)
 {
     const struct logs *l = v->logs;
-    const struct doctor_shares *t = v->traced;
-    return (struct doctor_point) { { [AXIS_TIME] = log(v->steady->median_s),
-                                     [AXIS_MEMORY] =
-                                         memory_of(l, l->allocated_B, l->reserved_B),
-                                     [AXIS_COMPUTE] = t ? t->compute : (double)NAN,
-                                     [AXIS_WAITING] = t ? t->waiting : (double)NAN } };
+    struct doctor_point x;
+    take_step(x.at, v, v->steady->median_s, v->traced);
+    x.at[AXIS_MEMORY] = memory_of(l, l->allocated_B, l->reserved_B);
+    return x;
+}
+
+/* Parts c, x and w of a step t: d(log c) d(log(x + f)) d(log(w + f)) is
+ * t^3 / (c (x + f) (w + f)) of d(log t) d(c / t) d(w / t). */
+double doctor_traced_density(const struct doctor_view *v)
+{
+    double step_s = v->steady->median_s;
+    struct doctor_point x = doctor_measured(v);
+    return exp(x.at[AXIS_COMPUTE] + x.at[AXIS_COMMUNICATION] + x.at[AXIS_WAITING] -
+               3 * log(step_s));
 }
 
 struct doctor_signature doctor_signature_of(const struct doctor_view *v,
                                             const struct doctor_prediction *p,
                                             double step_s, struct doctor_shares s)
 {
-    bool traced = v->traced;
     double faster = log(p->step_s / p->range_s[0]) / quantile_90,
            slower = log(p->range_s[1] / p->step_s) / quantile_90,
            memory = log(p->peak_range_B[1] / p->peak_B) / quantile_90;
-    struct doctor_signature g = {
-        .at = { [AXIS_TIME] = log(step_s),
-                [AXIS_MEMORY] = memory_of(v->logs, p->allocated_B, p->reserved_B),
-                [AXIS_COMPUTE] = traced ? s.compute : (double)NAN,
-                [AXIS_WAITING] = traced ? s.waiting : (double)NAN },
-    };
-    for (int i = 0; i < DOCTOR_AXES; i++)
-        g.below[i] = g.above[i] =
-            i == AXIS_MEMORY ? fmax(least_memory_sd, memory) : share_sd;
+    struct doctor_signature g;
+    take_step(g.at, v, step_s, &s);
+    g.at[AXIS_MEMORY] = memory_of(v->logs, p->allocated_B, p->reserved_B);
+    g.below[AXIS_MEMORY] = g.above[AXIS_MEMORY] = fmax(least_memory_sd, memory);
     g.below[AXIS_TIME] = fmax(least_time_sd, faster);
     g.above[AXIS_TIME] = fmax(least_time_sd, slower);
+    g.below[AXIS_COMPUTE] = g.above[AXIS_COMPUTE] = g.below[AXIS_TIME];
+    for (int i = AXIS_COMMUNICATION; i <= AXIS_WAITING; i++) {
+        double steps = step_s / exp(g.at[i]);
+        g.below[i] = fmin(part_sd, g.below[AXIS_TIME] * steps);
+        g.above[i] = fmin(part_sd, g.above[AXIS_TIME] * steps);
+    }
     return g;
 }
 

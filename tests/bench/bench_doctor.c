@@ -1,7 +1,7 @@
 /* How well smsim doctor names faults: every fault over all jobs, from the step times
- * alone, with memory, and with all logs. bench_doctor SEEDS prints the table of
- * docs/validation/doctor.md, of so many draws of each; without an argument, how long one
- * diagnosis takes. */
+ * alone, with memory, and with all logs. bench_doctor SEEDS [SD] prints the table of
+ * docs/validation/doctor.md, of so many draws of each, with communication that errs by SD
+ * (0.1); without an argument, how long one diagnosis takes. */
 #include "../unit/faults.h"
 
 #include "base/clock.h"
@@ -9,6 +9,9 @@
 #include <stdlib.h>
 
 enum { NAMES = 40, UNKNOWN = NAMES - 2, HEALTHY = NAMES - 1, HEALTHY_DRAWS = 10 };
+
+/* How far communication errs. */
+static double comm_sd;
 
 struct tally {
     int n, first, three, normal;
@@ -77,7 +80,7 @@ static void run_faults(struct doctor_predictor *by, const json_t *job, int a, in
 {
     const struct faulty f = { { &faults[a], b >= 0 ? &faults[b] : NULL } };
     struct faulty_run r;
-    if (!fault_run(&r, by, job, &f, chance))
+    if (!fault_run(&r, by, job, &f, comm_sd, chance))
         return;
     for (int with = 0; with < N_FAULT_LOGS; with++) {
         struct doctor *d = xmalloc(sizeof(*d));
@@ -263,7 +266,7 @@ static void time_one(struct cfg_loader *files)
     struct cfg job = cfg_parse(files, "job.json", fault_jobs[6], strlen(fault_jobs[6]));
     doctor_predictor_init(&by, files);
     const struct faulty one = { { &faults[1], NULL } };
-    fault_run(&r, &by, job.json, &one, &chance);
+    fault_run(&r, &by, job.json, &one, fault_comm_sd, &chance);
     double start_s = clock_s();
     fault_diagnose(d, &l, &by, job.json, &r, &one, WITH_ALL, &chance);
     printf("one diagnosis: %.0f ms, %d jobs simulated\n", (clock_s() - start_s) * 1e3,
@@ -282,6 +285,7 @@ int main(int argc, char **argv)
         cfg_loader_release(&files);
         return 0;
     }
+    comm_sd = argc > 2 ? atof(argv[2]) : fault_comm_sd;
     printf("%d jobs\n\n| fault | runs | times | with memory | and a trace | all logs | "
            "answers with all logs, %% |\n|---|---|---|---|---|---|---|\n",
            run_all(&files, atoi(argv[1])));

@@ -24,7 +24,7 @@ static struct diagnosis *diagnose_faults(const char *job, const struct faulty *f
     doctor_predictor_init(&x->by, &x->files);
     struct cfg root = cfg_parse(&x->files, "job.json", job, strlen(job));
     CU_ASSERT_PTR_NOT_NULL_FATAL(root.json);
-    if (!fault_run(&r, &x->by, root.json, f, &chance)) {
+    if (!fault_run(&r, &x->by, root.json, f, fault_comm_sd, &chance)) {
         doctor_predictor_release(&x->by);
         cfg_loader_release(&x->files);
         free(x);
