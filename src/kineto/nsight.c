@@ -278,14 +278,15 @@ static int64_t process_of(sqlite3_stmt *q)
     return id & ~INT64_C(0xffffff);
 }
 
+/* Until 2021 no column was NULL: a text that is not there is empty. */
 static void name_event(struct gather_event *e, sqlite3_stmt *q, const char *otherwise)
 {
-    const char *text = otherwise;
+    const char *text = NULL;
     static const int columns[] = { COLUMN_TEXT, COLUMN_NAME };
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2 && (!text || !*text); i++)
         if (sqlite.column_type(q, columns[i]) == SQLITE_TEXT)
             text = (const char *)sqlite.column_text(q, columns[i]);
-    gather_keep(e->name, sizeof(e->name), text ? text : otherwise);
+    gather_keep(e->name, sizeof(e->name), text && *text ? text : otherwise);
     e->name_length = strlen(e->name);
 }
 
@@ -383,14 +384,20 @@ static void take_of_process(struct nsight *s, const struct table *t, sqlite3_stm
 /* The name of the first GPU: those of a node are alike. */
 static void name_gpu(const struct nsight *s, struct gather *g)
 {
-    sqlite3_stmt *q = NULL;
-    static const char sql[] = "SELECT name FROM TARGET_INFO_GPU LIMIT 1";
-    if (has_table(s, "TARGET_INFO_GPU") &&
-        sqlite.prepare_v2(s->db, sql, -1, &q, NULL) == SQLITE_OK &&
-        sqlite.step(q) == SQLITE_ROW && sqlite.column_type(q, 0) == SQLITE_TEXT)
-        gather_keep(g->device, sizeof(g->device),
-                    (const char *)sqlite.column_text(q, 0));
-    sqlite.finalize(q);
+    static const char *const of[][2] = {
+        { "TARGET_INFO_GPU", "SELECT name FROM TARGET_INFO_GPU LIMIT 1" },
+        { "TARGET_INFO_CUDA_GPU", /* until early 2021 */
+          "SELECT name FROM TARGET_INFO_CUDA_GPU LIMIT 1" },
+    };
+    for (int i = 0; i < 2 && !g->device[0]; i++) {
+        sqlite3_stmt *q = NULL;
+        if (has_table(s, of[i][0]) &&
+            sqlite.prepare_v2(s->db, of[i][1], -1, &q, NULL) == SQLITE_OK &&
+            sqlite.step(q) == SQLITE_ROW && sqlite.column_type(q, 0) == SQLITE_TEXT)
+            gather_keep(g->device, sizeof(g->device),
+                        (const char *)sqlite.column_text(q, 0));
+        sqlite.finalize(q);
+    }
 }
 
 static int read_process(struct nsight *s, int32_t i, nsight_take take, void *arg)

@@ -1,7 +1,8 @@
 /* Exports of Nsight Systems: `nsys export --type sqlite`, or `nsys stats`. Each process
  * that launched kernels is a rank. Tables and columns are those of NVIDIA's "SQLite Export
  * Schema Reference": CUPTI_ACTIVITY_KIND_KERNEL, _MEMCPY, _MEMSET, _GRAPH_TRACE and
- * _RUNTIME, NVTX_EVENTS, StringIds, TARGET_INFO_GPU.
+ * _RUNTIME, NVTX_EVENTS, StringIds, TARGET_INFO_GPU, of 2020 to 2026. Early in 2021
+ * TARGET_INFO_GPU was TARGET_INFO_CUDA_GPU, and columns had defaults in place of NULL.
  *
  * Tables are read in the order in which they lie, without an index: once for each process.
  * What is kept is bounded as for traces of PyTorch's profiler (gather.h), and by a cache of

@@ -18,6 +18,7 @@ struct splitter {
     char *line; /* max + 1 bytes */
     size_t n, max;
     bool cut, after_return, begun;
+    bool quoted; /* the text is a line of JSON, or of quoted CSV */
     stream_take take;
     void *arg;
 };
@@ -27,6 +28,38 @@ static void end_line(struct splitter *s)
     s->take(s->arg, s->line, s->n, s->cut);
     s->n = 0;
     s->cut = s->begun = false;
+}
+
+/* A return as others write it, at the end of what was read of a line: "#015" of rsyslog,
+ * through which SageMaker's logs come to CloudWatch, and "\\r" of what JSON quotes. The
+ * line is kept without it. */
+static bool ends_escaped(struct splitter *s)
+{
+    static const char *const returns[] = { "#015", "\\r" };
+    for (size_t i = 0; i < 1 + (size_t)s->quoted; i++) {
+        size_t n = strlen(returns[i]);
+        if (s->n < n || memcmp(s->line + s->n - n, returns[i], n) != 0)
+            continue;
+        s->n -= n;
+        return true;
+    }
+    return false;
+}
+
+static void keep(struct splitter *s, char c)
+{
+    if (!s->begun)
+        s->quoted = s->quoted || c == '{' || c == '[' || c == '"';
+    s->begun = s->begun || c != ' ';
+    if (s->quoted && c == '"' && s->n && s->line[s->n - 1] == '\\')
+        s->n--; /* JSON within JSON */
+    if (s->n == s->max) {
+        s->cut = true;
+        return;
+    }
+    s->line[s->n++] = c;
+    if ((c == '5' || c == 'r') && ends_escaped(s))
+        end_line(s);
 }
 
 /* A line begins anew after "\r", as progress is written; "\r\n" is one end. */
@@ -40,13 +73,10 @@ static void split(struct splitter *s, const char *text, size_t length)
             continue;
         if (c == '\n' || c == '\r') {
             end_line(s);
+            s->quoted = false;
             continue;
         }
-        s->begun = true;
-        if (s->n < s->max)
-            s->line[s->n++] = c;
-        else
-            s->cut = true;
+        keep(s, c);
     }
 }
 
@@ -107,7 +137,7 @@ int stream_lines(const char *file, size_t max, stream_take take,
         total += n;
         *whole = total < STREAM_MAX_B;
     }
-    if (s.begun)
+    if (s.begun || s.n)
         end_line(&s);
     int code = Z_OK, rc = 0;
     const char *why = gzerror(in, &code);

@@ -19,8 +19,8 @@ struct stream_other {
     void (*take)(void *arg, const char *bytes, size_t length);
 };
 
-/* Reads a file ("-" is standard input) to its end, or gives it to `other`. A line ends with "\n", "\r" or both;
- * of a longer one, `max` bytes are given. *whole is false where the text is longer than
+/* Reads a file ("-" is standard input) to its end, or gives it to `other`. A line ends
+ * with "\n", "\r" or both, or with "\r" as rsyslog and JSON write it; of a longer one, `max` bytes are given. *whole is false where the text is longer than
  * STREAM_MAX_B, of which the rest is not read. -1 with err set where it cannot be read. */
 #define STREAM_MAX_B (64LL << 30)
 int stream_lines(const char *file, size_t max, stream_take take,

@@ -796,6 +796,54 @@ static void test_files(void)
     logs_release(&l);
 }
 
+/* What wraps the text of a run: returns that rsyslog and JSON write as text, JSON within
+ * JSON, quoted CSV, names of containers. */
+static void test_wrapped(void)
+{
+#define BAR "%d%%|#  | %d/345 [00:07<06:50,  1.23s/it]"
+#define BARS(e) "  1" BAR e "  1" BAR e
+    static const struct {
+        const char *format; /* of two lines, with their numbers twice */
+        double step_s;
+    } wrapped[] = {
+        { "#015" BARS("#015") "\n", 1.23 },
+        { "{\"events\": [{\"timestamp\": 1, \"message\": \"" BARS("\\r") "\"}]}\n",
+          1.23 },
+        { "{\"message\": \"  1" BAR "\\r\"}\n{\"message\": \"  1" BAR "\\r\"}\n",
+          1.23 },
+        { "\"@timestamp\",\"@message\"\n\"2024\",\"[1,mpirank:0,algo-1]<stderr>:" BAR
+          "\"\n\"2024\",\"[1,mpirank:0,algo-1]<stderr>:" BAR "\"\n",
+          1.23 },
+        { "{\"message\": \"{\\\"current_steps\\\": %d0, \\\"total_steps\\\": 9%d, "
+          "\\\"elapsed_time\\\": \\\"0:00:00\\\"}\"}\n{\"message\": "
+          "\"{\\\"current_steps\\\": %d0, \\\"total_steps\\\": 9%d, "
+          "\\\"elapsed_time\\\": \\\"0:00:25\\\"}\"}\n",
+          2.5 },
+        { "x1-algo-1-ab12c | iter %d: loss 4.%d, time 500.0ms\n"
+          "x1-algo-1-ab12c | iter %d: loss 4.%d, time 500.0ms\n",
+          0.5 },
+        { "C:\\runs\\%d%d: iter 1: loss 4.0, time 500.0ms\nC:\\runs\\%d%d: iter 2: "
+          "loss "
+          "4.0, time 500.0ms\n",
+          0.5 },
+    };
+    for (size_t i = 0; i < sizeof(wrapped) / sizeof(wrapped[0]); i++) {
+        char name[] = "/tmp/smsim-log-XXXXXX";
+        FILE *out = fdopen(mkstemp(name), "w");
+        struct logs l;
+        struct err err = { 0 };
+        fprintf(out, wrapped[i].format, 1, 1, 2, 2);
+        fclose(out);
+        logs_init(&l);
+        CU_ASSERT_EQUAL(logs_read(&l, name, &err), 0);
+        CU_ASSERT_EQUAL(l.records.n, wrapped[i].step_s > 2 ? 1 : 2);
+        CU_ASSERT_DOUBLE_EQUAL(logs_steady_find(&l, &does).median_s, wrapped[i].step_s,
+                               1e-9);
+        logs_release(&l);
+        unlink(name);
+    }
+}
+
 void test_training_logs_register(void)
 {
     CU_pSuite s = CU_add_suite("training_logs", NULL, NULL);
@@ -818,4 +866,5 @@ void test_training_logs_register(void)
     CU_add_test(s, "dcgm-exporter", test_exporter);
     CU_add_test(s, "variables", test_variables);
     CU_add_test(s, "files", test_files);
+    CU_add_test(s, "wrapped", test_wrapped);
 }
