@@ -46,6 +46,7 @@ struct series {
                                 * to their points */
     bool stepped;              /* an area whose values hold until the next x */
     bool no_markers;
+    bool hatched;                 /* bars of time that nothing is done in */
     const bool *hollow;           /* points drawn as outlines; NULL: none */
     const double *x_low, *x_high; /* bars across points; NULL: none */
     const bool *faded;            /* points that matter less, drawn pale; NULL: none */

@@ -229,6 +229,25 @@ void marks_line(struct marks *m, size_t index)
     draw_group_end(m->d);
 }
 
+/* Labels of lone bars, above their middles where all have room. */
+static void label_bars(const struct marks *m, const struct series *s)
+{
+    const struct draw_text style = {
+        .cls = "point-label", .size = 11, .anchor = DRAW_MIDDLE, .colour = PALETTE_INK
+    };
+    double pitch = fabs(frame_at(m->frame, 1, 0).x - frame_at(m->frame, 0, 0).x);
+
+    for (size_t i = 0; i < s->n; i++)
+        if (draw_text_width(s->labels[i], style.size, false) + 2 > pitch)
+            return;
+    for (size_t i = 0; i < s->n; i++) {
+        struct draw_point at = frame_at(m->frame, series_x(s, i), s->y[i]);
+        if (isfinite(at.x) && isfinite(at.y))
+            draw_text(m->d, at.x, fmax(at.y, m->frame->plot.y + 14) - 4, s->labels[i],
+                      &style);
+    }
+}
+
 void marks_labels(struct marks *m, size_t index)
 {
     const struct series *s = &m->chart->series[index];
@@ -236,6 +255,10 @@ void marks_labels(struct marks *m, size_t index)
                                .size = 11,
                                .colour = PALETTE_SOFT };
 
+    if (s->kind == SERIES_BARS && s->labels && m->n_slots == 1) {
+        label_bars(m, s);
+        return;
+    }
     if (s->kind == SERIES_LINE) /* one of several */
         style.colour = palette_mix(series_colour(s, index), PALETTE_INK, 0.3);
     for (size_t i = 0; s->labels && !s->labels_at_edge && i < s->n && i < LABELS_MAX;
@@ -312,10 +335,11 @@ static void draw_bars(struct marks *m, const struct series *s, struct draw_style
         b = frame_at(m->frame, series_x(s, i), high);
         if (base)
             base[i] = high;
-        draw_rect(m->d,
-                  (struct draw_box) { a.x - group / 2 + (double)slot * w,
-                                      fmin(a.y, b.y), w, fabs(a.y - b.y) },
-                  &style);
+        struct draw_box box = { a.x - group / 2 + (double)slot * w, fmin(a.y, b.y), w,
+                                fabs(a.y - b.y) };
+        draw_rect(m->d, box, &style);
+        if (s->hatched)
+            draw_hatch(m->d, box, PALETTE_HATCH);
     }
 }
 

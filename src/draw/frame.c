@@ -191,7 +191,7 @@ double frame_heads(const struct frame *f, struct draw *d, double width)
 
 void frame_layout(struct frame *f, struct draw *d)
 {
-    double top = lay_heads(f, NULL, EDGE, d->width) + 6, lacks, h;
+    double top = lay_heads(f, NULL, EDGE, d->width) + 6 + f->top_room, lacks, h;
 
     axis_view_fix(&f->x);
     axis_view_fix(&f->y);

@@ -14,6 +14,7 @@ struct frame {
     struct axis_view x, y;
     struct legend legend;
     double right_room; /* kept free at the right of the data, for a colour bar */
+    double top_room;   /* kept free between the heads and the data */
     double left_room;  /* the data begins there at least */
     double least_h;    /* of the data: a canvas that may grows for it */
     bool y_down;       /* the y axis begins at the top (lanes, rows) */

@@ -2,6 +2,7 @@
 
 #include "draw/frame.h"
 #include "draw/palette.h"
+#include "draw/timeline_parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,9 +14,8 @@ enum {
     TITLE_H = 40,
     AXIS_H = 40,
     LEGEND_H = 40,
-    AROUND = 30, /* subtitle and edges */
-    BREAK_W = 12
-}; /* pixels */
+    AROUND = 30 /* subtitle and edges */
+};              /* pixels */
 
 enum { STRETCH = 6, EIGHTHS = 8 }; /* of dense tracks: columns, steps of shares */
 
@@ -29,15 +29,9 @@ static uint32_t kind_colour(const struct timeline *t, size_t kind)
     return meant ? meant : palette_at(kind);
 }
 
-/* The time axis in two parts, where it leaves something out; else the first is all. */
-struct broken {
-    bool is;
-    struct axis_view part[2];
-};
-
 struct tracks {
     const struct timeline *t;
-    struct broken *x;
+    struct timeline_parts *x;
     struct frame *f;
     struct draw *d;
     size_t every;   /* track every * i is drawn in row i */
@@ -45,36 +39,6 @@ struct tracks {
     double row_h;
     float *cover; /* (columns, kinds): share of a pixel that narrow boxes fill */
 };
-
-/* Where a time is; NAN within what is left out. */
-static double time_at(const struct tracks *l, double time_s)
-{
-    if (!l->x->is)
-        return axis_at(&l->f->x, time_s);
-    if (time_s > l->t->skip_from_s && time_s < l->t->skip_to_s)
-        return NAN;
-    return axis_at(&l->x->part[time_s >= l->t->skip_to_s], time_s);
-}
-
-/* Both ends of a box, cut at a break; false: it is left out. */
-static bool box_at(const struct tracks *l, const struct timeline_box *b, double *x0,
-                   double *x1)
-{
-    double from = l->t->skip_from_s, to = l->t->skip_to_s, start = b->start_s,
-           end = b->end_s;
-
-    if (l->x->is && start < to && end > from) {
-        if (start >= from && end <= to)
-            return false;
-        if (start < from)
-            end = from; /* what goes on after the break is seldom seen, and not drawn */
-        else
-            start = to;
-    }
-    *x0 = time_at(l, start);
-    *x1 = time_at(l, end);
-    return true;
-}
 
 static void track_box(const struct tracks *l, size_t row, double x, double w,
                       uint32_t fill, const char *text)
@@ -211,8 +175,9 @@ static void cover_narrow(const struct tracks *l, const size_t *index, size_t n,
     for (size_t i = 0; i < n; i++) {
         const struct timeline_box *b = &l->t->boxes[index[i]];
         double x0, x1;
-        if (box_at(l, b, &x0, &x1) && x1 - x0 < narrow)
-            add_cover(l, x0, x1, b->kind);
+        for (size_t k = 0; k < l->x->n; k++)
+            if (timeline_parts_box(l->x, k, b, &x0, &x1) && x1 - x0 < narrow)
+                add_cover(l, x0, x1, b->kind);
     }
 }
 
@@ -236,11 +201,12 @@ static void draw_track(const struct tracks *l, size_t row, const size_t *index,
     for (size_t i = 0; i < n; i++) {
         const struct timeline_box *b = &l->t->boxes[index[i]];
         double x0, x1;
-        if (box_at(l, b, &x0, &x1) && x1 - x0 >= narrow)
-            track_box(l, row, x0, x1 - x0,
-                      palette_mix(kind_colour(l->t, b->kind), PALETTE_WHITE,
-                                  SHADE_MOST * b->shade),
-                      b->text);
+        for (size_t k = 0; k < l->x->n; k++)
+            if (timeline_parts_box(l->x, k, b, &x0, &x1) && x1 - x0 >= narrow)
+                track_box(l, row, x0, x1 - x0,
+                          palette_mix(kind_colour(l->t, b->kind), PALETTE_WHITE,
+                                      SHADE_MOST * b->shade),
+                          b->text);
     }
     draw_group_end(l->d);
 }
@@ -261,6 +227,21 @@ static size_t *by_track(const struct timeline *t, size_t *first)
     return index;
 }
 
+/* The row of tracks that are not drawn: blank between two dashed lines. */
+static void draw_left_out(const struct tracks *l, size_t row)
+{
+    const struct draw_style edge = { .stroke = PALETTE_SOFT,
+                                     .dash = DRAW_DASHED,
+                                     .width = 1.2 };
+    struct draw_box p = l->f->plot;
+    double top = p.y + (double)row * l->row_h;
+
+    draw_rect(l->d, (struct draw_box) { p.x, top, p.w, l->row_h },
+              &(struct draw_style) { .cls = "left-out", .fill = PALETTE_WHITE });
+    draw_line(l->d, p.x, top, p.x + p.w, top, &edge);
+    draw_line(l->d, p.x, top + l->row_h, p.x + p.w, top + l->row_h, &edge);
+}
+
 static void draw_tracks(struct tracks *l, size_t rows)
 {
     size_t *first = xcalloc(l->t->n_tracks + 2, sizeof(*first));
@@ -274,6 +255,8 @@ static void draw_tracks(struct tracks *l, size_t rows)
         draw_hatch(l->d, l->f->plot, PALETTE_HATCH);
     for (size_t row = 0; row < rows; row++) {
         size_t track = row * l->every;
+        if (l->t->left_out && l->t->left_out[track])
+            draw_left_out(l, row);
         draw_track(l, row, index + first[track], first[track + 1] - first[track]);
     }
     draw_group_end(l->d);
@@ -309,60 +292,6 @@ static void prepare(const struct timeline *t, struct frame *f)
     f->y_down = true;
 }
 
-/* One part of a broken axis, on its pixels; its ticks, each with its unit, go to the
- * frame's. */
-static void lay_part(struct broken *x, int which, const struct axis *axis, double lo,
-                     double hi, double from, double to, struct frame *f)
-{
-    struct axis_view *v = &x->part[which];
-
-    axis_view_init(v, axis);
-    axis_view_include(v, lo);
-    axis_view_include(v, hi);
-    axis_view_fix(v);
-    v->unit = NULL;
-    axis_view_layout(v, from, to, false, 0);
-    for (int64_t i = 0; i < v->ticks.n; i++)
-        VEC_PUSH(&f->x.ticks, v->ticks.v[i]);
-    v->ticks.n = 0; /* the frame frees their texts */
-}
-
-/* The axis of the frame becomes one of two parts of the same scale. */
-static void break_axis(const struct timeline *t, struct broken *x, struct frame *f,
-                       const struct axis *axis)
-{
-    double from = t->skip_from_s, to = t->skip_to_s, lo = f->x.lo, hi = f->x.hi;
-    double shown = from - lo + hi - to, w = f->plot.w - BREAK_W;
-
-    x->is = to > from && from > lo && hi > to;
-    if (!x->is)
-        return;
-    for (int64_t i = 0; i < f->x.ticks.n; i++)
-        free(f->x.ticks.v[i].text);
-    f->x.ticks.n = 0;
-    f->x.unit = NULL;
-    lay_part(x, 0, axis, lo, from, f->plot.x, f->plot.x + w * (from - lo) / shown, f);
-    lay_part(x, 1, axis, to, hi, f->plot.x + f->plot.w - w * (hi - to) / shown,
-             f->plot.x + f->plot.w, f);
-}
-
-/* Two slanted lines across the data. */
-static void draw_break(const struct tracks *l)
-{
-    double x = l->x->part[0].to, top = l->f->plot.y, low = top + l->f->plot.h;
-
-    if (!l->x->is)
-        return;
-    draw_group(l->d, "break", "break", &l->f->plot);
-    draw_rect(l->d, (struct draw_box) { x, top, BREAK_W, low - top },
-              &(struct draw_style) { .fill = PALETTE_WHITE });
-    for (int i = 0; i < 2; i++)
-        draw_line(l->d, x + i * BREAK_W, low, x + i * BREAK_W, top,
-                  &(struct draw_style) {
-                      .stroke = PALETTE_SOFT, .dash = DRAW_DASHED, .width = 1.2 });
-    draw_group_end(l->d);
-}
-
 /* Every how manyth track there is room for. */
 static size_t tracks_every(const struct timeline *t, double height)
 {
@@ -385,24 +314,24 @@ void timeline_draw(const struct timeline *t, struct draw *d)
                                  t->subtitle ? t->subtitle : "", t->subtitle ? " " : "",
                                  y.n_categories, t->n_tracks);
     struct frame f;
-    struct broken broken = { 0 };
-    struct tracks l = { .t = t, .x = &broken, .f = &f, .d = d, .every = every };
+    struct timeline_parts parts;
+    struct tracks l = { .t = t, .x = &parts, .f = &f, .d = d, .every = every };
 
     frame_init(&f, t->title, note ? note : t->subtitle, &x, &y);
     f.provenance = t->provenance;
     f.caption = t->caption;
     f.legend.below = t->legend_below;
+    f.top_room = timeline_parts_room(t);
     f.no_x_axis = t->no_axis;
     f.least_h = t->track_h * (double)y.n_categories;
     prepare(t, &f);
     frame_layout(&f, d);
-    break_axis(t, &broken, &f, &x);
+    timeline_parts_lay(&parts, t, &f, &x);
     frame_draw(&f, d);
     if (t->n_tracks)
         draw_tracks(&l, y.n_categories);
-    draw_break(&l);
-    for (int i = 0; i < 2 && broken.is; i++)
-        axis_view_release(&broken.part[i]);
+    timeline_parts_draw(&parts, t, &f, d);
+    timeline_parts_release(&parts);
     frame_release(&f);
     free(names);
     free(note);

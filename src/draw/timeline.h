@@ -18,6 +18,14 @@ struct timeline_box {
     double shade;     /* 0: the kind's colour, to 1: half as strong */
 };
 
+enum { TIMELINE_KINDS_MAX = 32, TIMELINE_PARTS_MAX = 4 };
+enum { TIMELINE_BREAK_W = 12 }; /* pixels between two parts */
+
+struct timeline_part {
+    double from_s, to_s;
+    const char *name; /* above it, where there is room; NULL: none */
+};
+
 struct timeline {
     const char *title, *subtitle, *provenance;
     const char *caption; /* of these tracks, right above them; NULL: none */
@@ -29,15 +37,14 @@ struct timeline {
     const struct timeline_box *boxes;
     size_t n_boxes;
     double end_s; /* of the time axis; 0: of the last box */
-    double skip_from_s,
-        skip_to_s; /* what the axis leaves out, at a visible break; equal:
-                                    * nothing */
-    bool hatched;  /* empty time is, in place of white */
+    struct timeline_part parts[TIMELINE_PARTS_MAX]; /* what the time axis shows, */
+    size_t n_parts;       /* ascending, with a break between two; 0: all */
+    const bool *left_out; /* tracks that stand for those left out between two others:
+                           * blank, under a name of them; NULL: none */
+    bool hatched;         /* empty time is, in place of white */
     bool legend_below, no_legend, no_axis; /* no_axis: time is under another one */
     double track_h;                        /* at least, where the canvas may grow */
 };
-
-enum { TIMELINE_KINDS_MAX = 32 };
 
 void timeline_draw(const struct timeline *t, struct draw *d);
 

@@ -22,20 +22,20 @@ static const char QUESTION[] = "Which schedule leaves the GPUs idle least, and w
                                "fit? Hatched: bubbles; paler: a "
                                "stage's later chunks";
 
-/* The share of the stages' time in which no kernel of a pass runs. */
-static double idle_share(const struct step_figures *f, double step_s)
+/* The mean over the stages, of what the rows say. */
+static double idle_share(const struct schedule_step *step,
+                         const struct step_lanes *lanes)
 {
-    double busy_s = 0;
-    for (int64_t i = 0; i < f->spans.n; i++) {
-        const struct span *s = &f->spans.v[i];
-        if (s->stream == STREAM_COMPUTE)
-            busy_s += (double)(s->ended_ps - s->begun_ps) * 1e-12;
-    }
-    double all_s = step_s * f->n_tracks;
-    return all_s > 0 ? fmax(1 - busy_s / all_s, 0) : 0;
+    const double *idle_frac = figure_lanes_idle(lanes);
+    int32_t n = step->figures->n_tracks;
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++)
+        sum += idle_frac[i];
+    return n > 0 ? sum / n : 0;
 }
 
-static const char *head_of(struct arena *arena, const struct schedule_step *step)
+static const char *head_of(struct arena *arena, const struct schedule_step *step,
+                           const struct step_lanes *lanes)
 {
     const struct parallelism_stages *stages = &step->s->parallel.stages;
     const char *name =
@@ -51,7 +51,7 @@ static const char *head_of(struct arena *arena, const struct schedule_step *step
     int64_t peak_B = step->r->memory.stages[step->r->memory.fullest].peak_B;
     return arena_printf(arena, "%s%s: %s, GPUs idle %.0f %%, %s%s", name, chunks,
                         units_time_text(time, step->r->step_time_s),
-                        100 * idle_share(step->figures, step->r->step_time_s),
+                        100 * idle_share(step, lanes),
                         units_bytes_text(memory, (double)peak_B),
                         step->r->memory.fits ? "" : ", does not fit");
 }
@@ -63,7 +63,9 @@ static const char *head_of(struct arena *arena, const struct schedule_step *step
 /* What the panels share. */
 struct sheet {
     const struct schedule_step *steps;
+    struct step_lanes **lanes; /* of the steps */
     size_t n, columns;
+    double pass_s; /* > 0: time is left out, at the scale of the shortest passes */
     const char *title, *source;
     double end_s;
     double row_h; /* more, or less, than each row takes */
@@ -73,7 +75,8 @@ static void draw_panel(const struct sheet *sheet, size_t i, const char *head,
                        struct draw *d)
 {
     bool first = i == 0, last = i + 1 == sheet->n;
-    figure_step_lanes(sheet->steps[i].figures,
+    figure_lanes_draw(sheet->lanes[i],
+                      &(struct step_lanes_look) { .pass_s = sheet->pass_s },
                       (struct timeline) { .title = first ? sheet->title : NULL,
                                           .provenance = first ? sheet->source : NULL,
                                           .subtitle = first ? QUESTION : NULL,
@@ -128,6 +131,19 @@ static void draw_panels(const struct sheet *sheet, const char *const *heads,
     }
 }
 
+/* Time is left out where all schedules have too many passes for the width. */
+static void prepare(struct sheet *sheet, double width)
+{
+    bool dense = true;
+    double least_s = INFINITY;
+    for (size_t i = 0; i < sheet->n; i++) {
+        double pass_s = figure_lanes_pass(sheet->lanes[i]);
+        dense &= figure_lanes_dense(sheet->lanes[i], width);
+        least_s = pass_s > 0 ? fmin(least_s, pass_s) : least_s;
+    }
+    sheet->pass_s = dense && isfinite(least_s) ? least_s : 0;
+}
+
 int figure_schedules_write(const struct schedule_step *steps, size_t n,
                            const struct draw_to *to, struct err *err)
 {
@@ -143,10 +159,13 @@ int figure_schedules_write(const struct schedule_step *steps, size_t n,
     struct sheet sheet = {
         .steps = steps, .n = n, .columns = 1, .title = title, .source = source
     };
+    sheet.lanes = ARENA_ARRAY(&arena, n, struct step_lanes *);
     for (size_t i = 0; i < n; i++) {
         sheet.end_s = fmax(sheet.end_s, steps[i].r->step_time_s);
-        heads[i] = head_of(&arena, &steps[i]);
+        sheet.lanes[i] = figure_lanes_new(steps[i].figures);
+        heads[i] = head_of(&arena, &steps[i], sheet.lanes[i]);
     }
+    prepare(&sheet, d.width);
     double all = measure(&sheet, heads, d.width, heights);
     if (!d.grows && all > d.height && d.width > d.height && n > 1)
         sheet.columns = COLUMNS_MAX;
@@ -159,6 +178,8 @@ int figure_schedules_write(const struct schedule_step *steps, size_t n,
     draw_grow(&d, all - d.height);
     sheet.row_h = (d.height - all) / (double)((n + sheet.columns - 1) / sheet.columns);
     draw_panels(&sheet, heads, heights, &arena, &d);
+    for (size_t i = 0; i < n; i++)
+        figure_lanes_free(sheet.lanes[i]);
     free(title);
     free(source);
     arena_release(&arena);

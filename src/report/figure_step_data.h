@@ -88,9 +88,30 @@ void figure_step_use(struct step_usage *u, const struct step_figures *f);
 /* Draws on a canvas of that size; width and height come from step_*_size. */
 void figure_step_timeline(const struct step_figures *f, const struct scenario *s,
                           struct draw *d);
-/* Draws what was seen into a timeline that has its titles; its end and its legend may be
- * given. */
-void figure_step_lanes(const struct step_figures *f, struct timeline t, struct draw *d);
+
+/* What was seen as lanes of boxes: stages of a pipeline, or streams of a rank. */
+struct step_lanes *figure_lanes_new(const struct step_figures *f);
+void figure_lanes_free(struct step_lanes *x);
+
+/* The median length of the shortest kind of a pipeline's passes; 0: it has none. */
+double figure_lanes_pass(const struct step_lanes *x);
+/* Whether its passes are too many for a figure of that width: some time is left out. */
+bool figure_lanes_dense(const struct step_lanes *x, double width);
+/* (stages): shares of the step in which each does nothing; they are the lanes'. */
+const double *figure_lanes_idle(const struct step_lanes *x);
+
+struct step_lanes_look {
+    double pass_s; /* > 0: time is left out, so that passes of that length have room */
+    size_t rows;   /* at most; 0: a dozen */
+    bool no_idle;  /* names of stages do not say their shares of idle time */
+};
+
+/* Rows that so much of a canvas has room for. */
+size_t figure_lanes_rows(const struct draw *d, double height);
+
+/* Draws them into a timeline that has its titles; its end and its legend may be given. */
+void figure_lanes_draw(const struct step_lanes *x, const struct step_lanes_look *look,
+                       struct timeline t, struct draw *d);
 double figure_step_timeline_height(const struct step_figures *f);
 void figure_step_memory(const struct step_figures *f, const struct scenario *s,
                         const struct simulate_result *r, struct draw *d);

@@ -219,8 +219,7 @@ static void test_broken_time(void)
                           .n_kinds = 1,
                           .boxes = boxes,
                           .n_boxes = 5,
-                          .skip_from_s = 10,
-                          .skip_to_s = 90 };
+                          .parts = { { 0, 10, "first" }, { 90, 100, "last" } } };
 
     for (int broken = 1; broken >= 0; broken--) {
         struct err err = { 0 };
@@ -228,12 +227,13 @@ static void test_broken_time(void)
         struct draw d;
         strbuf_init(&svg);
         draw_open_on(&d, &draw_svg_methods, NULL, NULL, 720, 260);
-        t.skip_to_s = broken ? 90 : t.skip_from_s;
+        t.n_parts = broken ? 2 : 0;
         timeline_draw(&t, &d);
         CU_ASSERT_EQUAL(draw_close_text(&d, &svg, &err), 0);
         const char *s = strbuf_get(&svg);
         CU_ASSERT_EQUAL(strstr(s, "id=\"break\"") != NULL, broken);
-        CU_ASSERT_EQUAL(strstr(s, ">90 s<") != NULL, broken);
+        CU_ASSERT_EQUAL(strstr(s, ">92 s<") != NULL, broken);
+        CU_ASSERT_EQUAL(strstr(s, ">first<") != NULL, broken);
         CU_ASSERT_EQUAL(strstr(s, ">0 s<") != NULL, false);
         CU_ASSERT_EQUAL(strstr(s, ">99<") != NULL, broken); /* else too narrow */
         CU_ASSERT_PTR_NULL(strstr(s, ">out<"));

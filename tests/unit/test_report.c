@@ -1,5 +1,6 @@
 /* What is printed of a step: every name of the contract in its order, nulls where
  * nothing is known, and text within its columns. The step is made by hand. */
+#include "report/figure_step_parts.h"
 #include "report/report.h"
 
 #include <CUnit/CUnit.h>
@@ -235,9 +236,58 @@ static void test_part_texts(void)
     }
 }
 
+/* Many stages: the first, middle and last have rows, and what is between them one. */
+static void test_stage_rows(void)
+{
+    int32_t row_of[16];
+    bool left_out[16];
+    CU_ASSERT_EQUAL(figure_parts_rows(12, 12, row_of, left_out), 12);
+    CU_ASSERT_EQUAL(figure_parts_rows(16, 12, row_of, left_out), 11);
+    CU_ASSERT_EQUAL(row_of[2], 2);
+    CU_ASSERT_EQUAL(row_of[3], -1);
+    CU_ASSERT_TRUE(left_out[3]);
+    CU_ASSERT_EQUAL(row_of[6], 4);
+    CU_ASSERT_EQUAL(row_of[15], 10);
+    CU_ASSERT_EQUAL(figure_parts_rows(16, 4, row_of, left_out), 5);
+}
+
+/* 400 microbatches of a lone stage: forward passes of 1 s, backward of 2 s, then 20 s of
+ * gradients. The parts give a pass its pixels, keep apart, and begin and end the step. */
+static void test_time_parts(void)
+{
+    enum { PASSES = 400 };
+    static struct timeline_box boxes[2 * PASSES];
+    struct timeline_part parts[TIMELINE_PARTS_MAX];
+    double end_s = 3 * PASSES + 20, shown_s = 0;
+    for (int i = 0; i < PASSES; i++) {
+        boxes[2 * i] =
+            (struct timeline_box) { 0, SPAN_FORWARD, 3 * i, 3 * i + 1, "0", 0 };
+        boxes[2 * i + 1] =
+            (struct timeline_box) { 0, SPAN_BACKWARD, 3 * i + 1, 3 * i + 3, "0", 0 };
+    }
+    CU_ASSERT_DOUBLE_EQUAL(figure_parts_pass(boxes, 2 * PASSES), 1, 1e-9);
+    CU_ASSERT_TRUE(figure_parts_needed(1, end_s, 600));
+    CU_ASSERT_FALSE(figure_parts_needed(1, 60, 600));
+    size_t n = figure_parts_choose(boxes, 2 * PASSES, 1, end_s, 600, parts);
+    CU_ASSERT_EQUAL_FATAL(n, 4);
+    CU_ASSERT_DOUBLE_EQUAL(parts[0].from_s, 0, 0);
+    CU_ASSERT_STRING_EQUAL(parts[1].name, "three periods");
+    CU_ASSERT_DOUBLE_EQUAL(parts[1].to_s - parts[1].from_s, 9, 1e-9);
+    CU_ASSERT(parts[2].from_s < 3 * PASSES - 3 && parts[2].to_s > 3 * PASSES);
+    CU_ASSERT_DOUBLE_EQUAL(parts[3].to_s, end_s, 1e-9);
+    for (size_t i = 0; i < n; i++) {
+        shown_s += parts[i].to_s - parts[i].from_s;
+        CU_ASSERT(i == 0 || parts[i].from_s > parts[i - 1].to_s);
+    }
+    CU_ASSERT((600 - 3 * TIMELINE_BREAK_W) / shown_s > 13.9);
+    CU_ASSERT_EQUAL(figure_parts_choose(boxes, 2 * PASSES, 1, end_s, 1e5, parts), 0);
+}
+
 void test_report_register(void)
 {
     CU_pSuite suite = CU_add_suite("report", NULL, NULL);
+    CU_add_test(suite, "rows of many stages", test_stage_rows);
+    CU_add_test(suite, "parts of a long step", test_time_parts);
     CU_add_test(suite, "names of parts", test_part_texts);
     CU_add_test(suite, "JSON has the contract's keys", test_json_keys);
     CU_add_test(suite, "JSON of the cost", test_json_cost);
