@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define IDENTITY_COLOUR 0xffe0e0e0u
+enum { PHASE_FONT = 11, PHASE_H = 6, PHASES_ROOM = 24, NAMES_GAP = 6 }; /* pixels */
 #define TOTALS_ROOM 1.05 /* over the highest stack of bars */
 
 static void include_stack(struct stack *stack, struct axis_view *y,
@@ -137,6 +138,39 @@ static void draw_annotations(const struct chart *chart, struct frame *f, struct 
     }
 }
 
+/* Names stand over their phases; one that has no room next to its neighbours is left
+ * out. */
+static void draw_phases(const struct chart *chart, struct frame *f, struct draw *d)
+{
+    struct draw_text style = { .cls = "phase",
+                               .size = PHASE_FONT,
+                               .anchor = DRAW_MIDDLE,
+                               .colour = PALETTE_SOFT };
+    double named_to = f->plot.x, y = f->plot.y - PHASE_H - 2;
+
+    draw_group(d, "phases", "phases", NULL);
+    for (size_t i = 0; i < chart->n_phases; i++) {
+        const struct chart_phase *p = &chart->phases[i];
+        double from = axis_at(&f->x, p->from), to = axis_at(&f->x, p->to);
+        double w = draw_text_width(p->name, style.size, false);
+        double left =
+            fmax(fmin((from + to - w) / 2, f->plot.x + f->plot.w - w), named_to);
+        draw_rect(d, (struct draw_box) { from, y, to - from, PHASE_H },
+                  &(struct draw_style) { .cls = "phase",
+                                         .fill = meaning_colour(p->meaning) });
+        if (i > 0)
+            draw_line(d, from, y, from, f->plot.y + f->plot.h,
+                      &(struct draw_style) { .cls = "phase",
+                                             .stroke = PALETTE_SOFT,
+                                             .dash = DRAW_DASHED });
+        if (left > to || left + w > f->plot.x + f->plot.w + 1)
+            continue;
+        draw_text(d, left + w / 2, y - 4, p->name, &style);
+        named_to = left + w + NAMES_GAP;
+    }
+    draw_group_end(d);
+}
+
 static void count_slots(struct marks *m)
 {
     bool stacked = false;
@@ -206,6 +240,7 @@ void chart_draw(const struct chart *chart, struct draw *d)
     f.provenance = chart->provenance;
     f.left_room = chart->left_room;
     f.right_room = chart_edges_room(chart, numbered);
+    f.top_room = chart->n_phases ? PHASES_ROOM : 0;
     f.legend.below = chart->legend_below || f.right_room > 0;
     include_series(chart, &f);
     if (chart->identity > 0) {
@@ -227,6 +262,7 @@ void chart_draw(const struct chart *chart, struct draw *d)
     if (chart->identity > 0)
         draw_identity(&f, d, chart->identity);
     draw_series(chart, &f, d, named, numbered);
+    draw_phases(chart, &f, d);
     if (!has_values(chart))
         draw_text(d, f.plot.x + f.plot.w / 2, f.plot.y + f.plot.h / 2, "no data",
                   &(struct draw_text) { .id = "no-data",

@@ -60,6 +60,13 @@ struct annotation {
     const char *text;
 };
 
+/* A stretch of the x axis, as a coloured line above the data with its name. */
+struct chart_phase {
+    double from, to;
+    const char *name;
+    enum meaning meaning;
+};
+
 struct chart {
     const char *title, *subtitle; /* subtitle: the question the chart answers */
     const char *provenance;       /* what its numbers are of; NULL: not said */
@@ -68,6 +75,8 @@ struct chart {
     size_t n_series;
     const struct annotation *annotations;
     size_t n_annotations;
+    const struct chart_phase *phases; /* ascending */
+    size_t n_phases;
     double identity; /* > 0: the line y = x with a band of that fraction; axes alike */
     const char *identity_name; /* of the band in the legend; NULL: not there */
     double width, height;      /* 0: the defaults */

@@ -71,6 +71,48 @@ static void print_quality(FILE *out, const struct plan_job *job)
                 json_number_value(q));
 }
 
+/* Why there is no plan; the nearest follows what was searched. */
+static void print_no_plan(FILE *out, const struct plan_outcome *o)
+{
+    char need[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX], line[200];
+    if (o->n_over)
+        snprintf(line, sizeof(line), "no plan keeps the budget");
+    else if (!o->complete && !o->has_nearest)
+        snprintf(line, sizeof(line), "no plan yet: stopped before one that fits");
+    else if (!o->has_nearest)
+        snprintf(line, sizeof(line), "nothing fits");
+    else
+        snprintf(line, sizeof(line),
+                 "nothing fits: the nearest plan needs %s where there are %s",
+                 units_bytes_text(need, (double)o->nearest.result.peak_B),
+                 units_bytes_text(room, (double)o->nearest.result.capacity_B));
+    report_verdict_line(out, false, line);
+}
+
+/* The verdict on the first plan, and which it is. */
+static void print_verdict(FILE *out, const struct plan_report *r)
+{
+    char cluster[64], text[300], line[400];
+    if (r->outcome->n_entries == 0) {
+        print_no_plan(out, r->outcome);
+        return;
+    }
+    const struct plan_entry *e = &r->outcome->entries[0];
+    report_verdict_print(out, &(struct report_verdict) {
+                                  .fits = e->result.fits,
+                                  .near_limit = e->result.near_limit,
+                                  .peak_B = e->result.peak_B,
+                                  .capacity_B = e->result.capacity_B,
+                                  .step_time_s = e->result.step_time_s,
+                                  .range_s = e->result.range_s,
+                                  .parts_s = e->result.parts_s,
+                              });
+    snprintf(line, sizeof(line), "%s, %s",
+             plan_point_cluster_text(r->job, &e->point, cluster, sizeof(cluster)),
+             plan_point_text(r->job, &e->point, text, sizeof(text)));
+    wrap(out, "plan 1: ", line);
+}
+
 static void print_head(FILE *out, const struct plan_report *r)
 {
     const struct space *s = &r->job->space;
@@ -272,23 +314,17 @@ static void print_remedies(FILE *out, const struct plan_report *r)
 static void print_nothing(FILE *out, const struct plan_report *r)
 {
     const struct plan_outcome *o = r->outcome;
-    char need[UNITS_TEXT_MAX], room[UNITS_TEXT_MAX];
     if (o->n_over) {
-        fprintf(out, "\nNo plan keeps the budget. The nearest takes %s hours",
+        fprintf(out, "\nThe nearest takes %s hours",
                 units_number_text(UNITS_BUF, o->over[0].hours, 4));
         plan_usd_print(out, " and %s USD:\n", o->over[0].usd);
         print_entry(out, r, 1, &o->over[0]);
         return;
     }
-    if (!o->complete && !o->has_nearest) {
-        fprintf(out, "\nNothing that fits was simulated before that.\n");
+    if (!o->complete && !o->has_nearest)
         return;
-    }
-    fprintf(out, "\nNothing fits.\n");
     if (o->has_nearest) {
-        fprintf(out, "The nearest needs %s where there are %s:\n",
-                units_bytes_text(need, (double)o->nearest.result.peak_B),
-                units_bytes_text(room, (double)o->nearest.result.capacity_B));
+        fprintf(out, "\nThe nearest:\n");
         print_entry(out, r, 1, &o->nearest);
     }
     if (r->remedies)
@@ -297,6 +333,7 @@ static void print_nothing(FILE *out, const struct plan_report *r)
 
 void report_plan_text(FILE *out, const struct plan_report *r)
 {
+    print_verdict(out, r);
     print_head(out, r);
     print_warnings(out, r);
     if (r->outcome->n_entries == 0) {

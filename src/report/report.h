@@ -35,6 +35,19 @@ json_t *report_step_json(const struct scenario *s, const struct simulate_result 
  * 71 % waits for gradients". */
 void report_verdict_text(FILE *out, const struct simulate_result *r);
 
+/* The same of a plan. */
+struct report_verdict {
+    bool fits, near_limit;
+    int64_t peak_B, capacity_B;
+    double step_time_s;
+    const double *range_s; /* two */
+    const double *parts_s; /* by category */
+};
+void report_verdict_print(FILE *out, const struct report_verdict *v);
+
+/* A line that stands out, green or red on a terminal's colours. */
+void report_verdict_line(FILE *out, bool good, const char *line);
+
 /* "assumed: ...": what the scenario leaves open, as it was decided; nothing where it
  * says all. The further lines are indented. */
 void report_assumed(FILE *out, const char *first, const struct assumptions *a);

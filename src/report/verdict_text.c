@@ -24,31 +24,49 @@ static const char *const part_verbs[CATEGORY_N] = {
 };
 
 /* "fits with 4 GiB left" */
-static void fit_text(char *out, size_t size, const struct memory_result *m)
+static void fit_text(char *out, size_t size, const struct report_verdict *v)
 {
-    int64_t left_B = m->capacity_B - m->peak_B;
     char text[UNITS_TEXT_MAX];
-    units_bytes_text(text, fabs((double)left_B));
-    if (m->fits)
+    units_bytes_text(text, fabs((double)(v->capacity_B - v->peak_B)));
+    if (v->fits)
         snprintf(out, size,
-                 m->near_limit ? "may not fit: %s left" : "fits with %s left", text);
+                 v->near_limit ? "may not fit: %s left" : "fits with %s left", text);
     else
         snprintf(out, size,
-                 m->near_limit ? "does not fit by %s, within the error"
+                 v->near_limit ? "does not fit by %s, within the error"
                                : "does not fit: %s too much",
                  text);
 }
 
-void report_verdict_text(FILE *out, const struct simulate_result *r)
+void report_verdict_print(FILE *out, const struct report_verdict *v)
 {
     char fit[96], time[UNITS_TEXT_MAX], range[UNITS_RANGE_MAX], line[320];
-    enum category part = simulate_binding(r->parts_s, r->step_time_s);
-    fit_text(fit, sizeof(fit), &r->memory);
-    units_time_range_text(range, r->range_s, r->step_time_s);
+    enum category part = simulate_binding(v->parts_s, v->step_time_s);
+    fit_text(fit, sizeof(fit), v);
+    units_time_range_text(range, v->range_s, v->step_time_s);
     snprintf(line, sizeof(line), "%s; %s a step (%s), of which %.0f %% %s", fit,
-             units_time_text(time, r->step_time_s), range,
-             100 * r->parts_s[part] / r->step_time_s, part_verbs[part]);
-    fputs(terminal_style(out, r->memory.fits ? TERMINAL_STRONG : TERMINAL_WRONG), out);
+             units_time_text(time, v->step_time_s), range,
+             100 * v->parts_s[part] / v->step_time_s, part_verbs[part]);
+    report_verdict_line(out, v->fits, line);
+}
+
+void report_verdict_line(FILE *out, bool good, const char *line)
+{
+    fputs(terminal_style(out, good ? TERMINAL_STRONG : TERMINAL_WRONG), out);
     report_wrap(out, "", "    ", line);
     fputs(terminal_style(out, TERMINAL_PLAIN), out);
+}
+
+void report_verdict_text(FILE *out, const struct simulate_result *r)
+{
+    const struct memory_result *m = &r->memory;
+    report_verdict_print(out, &(struct report_verdict) {
+                                  .fits = m->fits,
+                                  .near_limit = m->near_limit,
+                                  .peak_B = m->peak_B,
+                                  .capacity_B = m->capacity_B,
+                                  .step_time_s = r->step_time_s,
+                                  .range_s = r->range_s,
+                                  .parts_s = r->parts_s,
+                              });
 }
