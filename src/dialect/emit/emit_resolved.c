@@ -57,127 +57,19 @@ static bool has_groups(const struct scenario *s)
            s->parallel.expert > 1;
 }
 
-/* Rows' values: a whole number, a switch, a word ----------------------------------- */
-
-#define VALUE(name, result)                         \
-    static json_t *name(const struct scenario *s)   \
-    {                                               \
-        const struct training *t = &s->training;    \
-        const struct parallelism *p = &s->parallel; \
-        (void)t, (void)p;                           \
-        return (result);                            \
-    }
 #define WHEN(condition, result) ((condition) ? (result) : json_null())
 #define WHOLE(n) json_integer((json_int_t)(n))
 
-VALUE(sequence, WHOLE(t->sequence_length))
-VALUE(micro, WHOLE(t->micro_batch_size))
-VALUE(microbatches, WHEN(has_microbatches(s), WHOLE(t->microbatches)))
-VALUE(accumulation, WHOLE(t->accumulation *(has_microbatches(s) ? 1 : t->microbatches)))
-VALUE(global_batch, WHOLE(t->global_batch_size))
-VALUE(precision, word_of(op_precision_names, (int)t->precision))
-VALUE(master, json_boolean(!t->no_master_weights))
-VALUE(gradient_dtype,
-      t->gradient_dtype < 0 ? json_null() : word_of(dtype_names, t->gradient_dtype))
-VALUE(optimizer, word_of(optimizer_names, (int)t->optimizer))
-VALUE(clipping, json_real(t->gradient_clipping))
-VALUE(attention, word_of(op_attention_names, (int)t->attention))
-VALUE(predicted, positive(t->predicted_positions))
-VALUE(muon_steps, WHEN(t->optimizer == OPTIMIZER_MUON, WHOLE(t->muon_steps)))
-VALUE(muon_tensor, WHEN(t->optimizer == OPTIMIZER_MUON && is_split(s),
-                        word_of(parallelism_muon_names, (int)t->muon_tensor)))
-VALUE(mtp_layers, positive(t->mtp_layers))
-VALUE(mtp_repeated, WHEN(t->mtp_layers > 0 && t->mtp_repeated, json_true()))
-VALUE(mtp_part, WHEN(is_pipelined(s) && t->mtp_layers > 0 && p->stages.mtp_part >= 0,
-                     WHOLE(p->stages.mtp_part)))
-VALUE(decoder, positive(t->decoder_length))
-VALUE(task, t->task ? json_string(t->task) : json_null())
-VALUE(framework, json_string(t->framework->name))
-VALUE(samples, positive(t->samples))
-VALUE(epochs, positive(t->epochs))
-VALUE(steps, positive(t->steps))
-VALUE(padding, scenario_op_settings(s).vocab_padding > 1
-                   ? positive(scenario_op_settings(s).vocab_padding)
-                   : json_null())
-
-VALUE(library, json_string(library_word(p)))
-VALUE(backend, word_of(backend_names, p->reduce.backend))
-VALUE(smp, json_string(library_of(p)->name))
-VALUE(tensor, WHOLE(p->tensor))
-VALUE(pipeline, WHOLE(p->pipeline))
-VALUE(context, WHOLE(p->context))
-VALUE(expert, WHOLE(p->expert))
-VALUE(expert_tensor, WHEN(p->expert_tensor, WHOLE(p->expert_tensor)))
-VALUE(dispatcher, WHEN(p->expert > 1 && p->dispatch.kind,
-                       word_of(parallelism_dispatcher_names, (int)p->dispatch.kind)))
-VALUE(dispatch_sms, WHEN(p->expert > 1 && p->dispatch.kind >= DISPATCHER_DEEPEP,
-                         WHOLE(p->dispatch.sms)))
-VALUE(dispatch_fp8, WHEN(p->expert > 1 && p->dispatch.fp8, json_true()))
-VALUE(expert_overlap,
-      WHEN(p->expert > 1 && p->dispatch.overlap,
-           word_of(parallelism_expert_overlap_names, (int)p->dispatch.overlap)))
-VALUE(virtual_stages, WHOLE(p->stages.virtual_stages))
-VALUE(schedule, WHEN(is_pipelined(s),
-                     word_of(parallelism_schedule_names, (int)p->stages.schedule)))
-VALUE(sequence_parallel, WHEN(is_split(s), json_boolean(p->split.sequence_parallel)))
-VALUE(tensor_policy,
-      WHEN(is_split(s), word_of(parallelism_tensor_names, (int)p->split.tensor_policy)))
-VALUE(context_inner,
-      WHEN(p->context > 1 && p->context_inner > 0, WHOLE(p->context_inner)))
-VALUE(context_comm,
-      WHEN(p->context > 1, word_of(context_comm_names, (int)p->context_comm)))
-VALUE(load,
-      WHEN(p->expert > 1, p->expert_exponent > 0 ? json_string("power-law")
-                                                 : json_real(p->expert_imbalance)))
-VALUE(capacity, WHEN(p->expert_capacity > 0, json_real(p->expert_capacity)))
-VALUE(expert_padding, WHEN(p->expert_capacity > 0, json_boolean(p->expert_padding)))
-VALUE(active, WHEN(is_pipelined(s), positive(p->stages.active_microbatches)))
-VALUE(forward_policy, WHEN(is_pipelined(s), WHOLE(p->stages.forward_policy)))
-VALUE(outputs, WHEN(is_pipelined(s), WHOLE(p->stages.broadcast_outputs)))
-VALUE(placement, WHEN(has_groups(s), json_string(p->placement)))
-
-VALUE(strategy, word_of(parallelism_sharding_names, (int)p->shard.strategy))
-VALUE(degree, WHEN(is_sharded(s), WHOLE(p->shard.degree)))
-VALUE(offload,
-      WHEN(is_sharded(s), word_of(parallelism_offload_names, (int)p->shard.offload)))
-VALUE(unit, WHEN(is_full(s),
-                 json_string(p->shard.unit_layers == INT64_MAX ? "model" : "layer")))
-VALUE(hierarchical, WHEN(is_full(s), json_boolean(p->shard.hierarchical)))
-VALUE(prefetch, WHEN(is_full(s), WHOLE(p->shard.prefetch)))
-VALUE(backward_prefetch, WHEN(is_full(s), json_boolean(p->shard.backward_prefetch)))
-VALUE(limit, WHEN(is_full(s), json_boolean(p->shard.in_flight > 0)))
-VALUE(reshard, WHEN(is_full(s), json_boolean(p->shard.reshard)))
-VALUE(shard_bucket, WHEN(is_full(s), positive(p->shard.bucket_elements)))
-VALUE(persistence, WHEN(is_full(s), WHOLE(p->shard.persistence_elements)))
-VALUE(reuse, WHEN(is_full(s), WHOLE(p->shard.reuse_elements)))
-VALUE(live, WHEN(is_full(s), positive(p->shard.live_elements)))
-
-VALUE(bucket, WHEN(p->reduce.bucket_B > 0,
-                   json_sprintf("%" PRId64 "B", (int64_t)p->reduce.bucket_B)))
-VALUE(first_bucket, WHOLE(p->reduce.first_bucket_B))
-VALUE(overlap, json_boolean(p->reduce.overlap))
-VALUE(overlap_gather, WHEN(is_sharded(s), json_boolean(p->reduce.overlap_param_gather)))
-VALUE(defers, WHEN(is_pipelined(s), json_boolean(p->stages.deferred_wgrads > 0)))
-VALUE(deferral_limit,
-      WHEN(p->stages.deferred_wgrads > 0 && p->stages.deferred_wgrads < INT64_MAX,
-           WHOLE(p->stages.deferred_wgrads)))
-VALUE(overlap_tensor, WHEN(is_split(s), json_boolean(p->split.hidden_frac > 0)))
-VALUE(bucket_view, json_boolean(p->reduce.gradient_as_bucket_view))
-VALUE(compression, WHOLE(p->reduce.compression))
-VALUE(cycle, WHEN(library_of(p)->fuses_by_cycle,
-                  json_sprintf("%.9gs", p->reduce.fusion_cycle_s)))
-VALUE(asynchronous, json_boolean(p->reduce.asynchronous))
-VALUE(server_replicas, WHOLE(p->reduce.server_replicas))
-VALUE(buffers, json_boolean(p->reduce.broadcast_buffers))
-VALUE(offload_activations, json_boolean(p->offload_activations))
-VALUE(horizon, WHEN(p->offload_activations, WHOLE(p->activation_loading_horizon)))
-
 /* What SMP's dictionary and script decide, and no field of the scenario alone. */
-VALUE(smp_rest, WHEN(library_of(p)->smp.dictionary,
-                     json_pack("[b,b,b,I,f,b,b]", t->fused_softmax,
-                               p->split.prescaled_batch, p->split.distribute_embedding,
-                               (json_int_t)p->replicas, p->stages.memory_weight,
-                               p->split.infers_tensor, p->stages.infers_forward)))
+static json_t *smp_rest(const struct scenario *s)
+{
+    const struct parallelism *p = &s->parallel;
+    return WHEN(library_of(p)->smp.dictionary,
+                json_pack("[b,b,b,I,f,b,b]", s->training.fused_softmax,
+                          p->split.prescaled_batch, p->split.distribute_embedding,
+                          (json_int_t)p->replicas, p->stages.memory_weight,
+                          p->split.infers_tensor, p->stages.infers_forward));
+}
 
 /* On the wire, of those of that width: which of them changes nothing. */
 static json_t *wire_dtype(const struct scenario *s)
@@ -320,102 +212,147 @@ static json_t *formats(const struct scenario *s)
     return json_null();
 }
 
-VALUE(offload_layers, WHEN(s->parallel.offload_layers > 0, WHOLE(p->offload_layers)))
-
+/* Fields in the order in which they are told: pointer, what a difference makes, a name,
+ * and the value, of the training t and the parallelism p of the scenario s (VALUE) or by a
+ * function above (OWN). */
 /* clang-format off */
-const struct emit_field emit_fields[] = {
-    { "/parallelism/library", EMIT_JOB, library },
-    { "/parallelism/backend", EMIT_JOB, backend },
-    { "/distribution", EMIT_JOB, smp },
-    { "/parallelism/tensor", EMIT_JOB, tensor },
-    { "/parallelism/pipeline", EMIT_JOB, pipeline },
-    { "/parallelism/context", EMIT_JOB, context },
-    { "/parallelism/expert", EMIT_JOB, expert },
-    { "/parallelism/expert_tensor", EMIT_JOB, expert_tensor },
-    { "/parallelism/expert_dispatcher", EMIT_DETAIL, dispatcher },
-    { "/parallelism/expert_dispatch_sms", EMIT_DETAIL, dispatch_sms },
-    { "/parallelism/expert_dispatch_fp8", EMIT_DETAIL, dispatch_fp8 },
-    { "/parallelism/expert_overlap", EMIT_DETAIL, expert_overlap },
-    { "/parallelism/virtual_stages", EMIT_JOB, virtual_stages },
-    { "/parallelism/schedule", EMIT_JOB, schedule },
-    { "/parallelism/sharding/strategy", EMIT_JOB, strategy },
-    { "/parallelism/sharding/degree", EMIT_JOB, degree },
-    { "/parallelism/sharding/offload", EMIT_JOB, offload },
-    { "/training/global_batch_size", EMIT_JOB, global_batch },
-    { "/training/micro_batch_size", EMIT_JOB, micro },
-    { "/training/microbatches", EMIT_JOB, microbatches },
-    { "/training/gradient_accumulation_steps", EMIT_JOB, accumulation },
-    { "/distribution", EMIT_JOB, smp_rest },
-    { EMIT_LAUNCHER, EMIT_DETAIL, launcher },
-    { "/training/sequence_length", EMIT_DETAIL, sequence },
-    { "/training/precision", EMIT_DECIDES, precision },
-    { "/training/framework", EMIT_DECIDES, framework },
-    { "/training/master_weights", EMIT_DETAIL, master },
-    { "/software/pytorch", EMIT_DETAIL, gather },
-    { "/training/gradient_dtype", EMIT_WORD, gradient_dtype },
-    { "/training/gradient_dtype", EMIT_DETAIL, wire_dtype },
-    { "/training/optimizer", EMIT_DETAIL, optimizer },
-    { "/training/muon/steps", EMIT_DETAIL, muon_steps },
-    { "/training/muon/tensor", EMIT_DETAIL, muon_tensor },
-    { "/training/gradient_clipping", EMIT_DETAIL, clipping },
-    { "/training/activation_checkpointing", EMIT_DETAIL, checkpointing },
-    { "/training/cuda_graphs", EMIT_DETAIL, graphs },
-    { "/training/lora", EMIT_DETAIL, lora },
-    { "/training/frozen", EMIT_DETAIL, frozen },
-    { "/training/attention", EMIT_DETAIL, attention },
-    { "/training/vocab_padding", EMIT_DETAIL, padding },
-    { "/training/predicted_positions", EMIT_DETAIL, predicted },
-    { "/training/decoder_length", EMIT_DETAIL, decoder },
-    { "/training/mtp_layers", EMIT_DETAIL, mtp_layers },
-    { "/training/mtp_repeated", EMIT_DETAIL, mtp_repeated },
-    { "/training/module_precision", EMIT_DETAIL, formats },
-    { "/training/task", EMIT_DETAIL, task },
-    { "/training/samples", EMIT_DETAIL, samples },
-    { "/training/epochs", EMIT_DETAIL, epochs },
-    { "/training/steps", EMIT_DETAIL, steps },
-    { "/parallelism/partition", EMIT_DETAIL, partition },
-    { "/parallelism/defer_embedding_wgrad", EMIT_DETAIL, defers },
-    { "/parallelism/wgrad_deferral_limit", EMIT_DETAIL, deferral_limit },
-    { "/parallelism/mtp_part", EMIT_DETAIL, mtp_part },
-    { "/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel },
-    { "/parallelism/tensor_policy", EMIT_DETAIL, tensor_policy },
-    { "/parallelism/context_comm", EMIT_DETAIL, context_comm },
-    { "/parallelism/context_inner", EMIT_DETAIL, context_inner },
-    { "/parallelism/expert_load", EMIT_DETAIL, load },
-    { "/parallelism/expert_capacity", EMIT_DETAIL, capacity },
-    { "/parallelism/expert_padding", EMIT_DETAIL, expert_padding },
-    { "/parallelism/active_microbatches", EMIT_DETAIL, active },
-    { "/parallelism/forward_policy", EMIT_DETAIL, forward_policy },
-    { "/parallelism/broadcast_outputs", EMIT_DETAIL, outputs },
-    { "/parallelism/placement", EMIT_DETAIL, placement },
-    { "/parallelism/sharding/unit", EMIT_DETAIL, unit },
-    { "/parallelism/sharding/hierarchical_allgather", EMIT_DETAIL, hierarchical },
-    { "/parallelism/sharding/prefetch", EMIT_DETAIL, prefetch },
-    { "/parallelism/sharding/backward_prefetch", EMIT_DETAIL, backward_prefetch },
-    { "/parallelism/sharding/limit_all_gathers", EMIT_DETAIL, limit },
-    { "/parallelism/sharding/reshard_after_forward", EMIT_DETAIL, reshard },
-    { "/parallelism/sharding/reduce_bucket_elements", EMIT_DETAIL, shard_bucket },
-    { "/parallelism/sharding/param_persistence_elements", EMIT_DETAIL, persistence },
-    { "/parallelism/sharding/max_reuse_elements", EMIT_DETAIL, reuse },
-    { "/parallelism/sharding/max_live_elements", EMIT_DETAIL, live },
-    { "/parallelism/overlap", EMIT_DETAIL, overlap },
-    { "/parallelism/bucket_size", EMIT_DETAIL, bucket },
-    { "/parallelism/bucket_size", EMIT_DETAIL, first_bucket },
-    { "/parallelism/overlap_param_gather", EMIT_DETAIL, overlap_gather },
-    { "/parallelism/overlap_tensor", EMIT_DETAIL, overlap_tensor },
-    { "/parallelism/gradient_as_bucket_view", EMIT_DETAIL, bucket_view },
-    { "/parallelism/gradient_compression", EMIT_DETAIL, compression },
-    { "/parallelism/fusion_cycle", EMIT_DETAIL, cycle },
-    { "/parallelism/asynchronous", EMIT_DETAIL, asynchronous },
-    { "/parallelism/server_replicas", EMIT_DETAIL, server_replicas },
-    { "/parallelism/broadcast_buffers", EMIT_DETAIL, buffers },
-    { "/parallelism/offload_activations", EMIT_DETAIL, offload_activations },
-    { "/parallelism/offload_modules", EMIT_DETAIL, offloaded },
-    { "/parallelism/offload_layers", EMIT_DETAIL, offload_layers },
-    { "/parallelism/activation_loading_horizon", EMIT_DETAIL, horizon },
-    { NULL, EMIT_DETAIL, NULL },
-};
+#define FIELDS(VALUE, OWN) \
+    VALUE("/parallelism/library", EMIT_JOB, library, json_string(library_word(p))) \
+    VALUE("/parallelism/backend", EMIT_JOB, backend, word_of(backend_names, p->reduce.backend)) \
+    VALUE("/distribution", EMIT_JOB, smp, json_string(library_of(p)->name)) \
+    VALUE("/parallelism/tensor", EMIT_JOB, tensor, WHOLE(p->tensor)) \
+    VALUE("/parallelism/pipeline", EMIT_JOB, pipeline, WHOLE(p->pipeline)) \
+    VALUE("/parallelism/context", EMIT_JOB, context, WHOLE(p->context)) \
+    VALUE("/parallelism/expert", EMIT_JOB, expert, WHOLE(p->expert)) \
+    VALUE("/parallelism/expert_tensor", EMIT_JOB, expert_tensor, WHEN(p->expert_tensor, WHOLE(p->expert_tensor))) \
+    VALUE("/parallelism/expert_dispatcher", EMIT_DETAIL, dispatcher, \
+          WHEN(p->expert > 1 && p->dispatch.kind, word_of(parallelism_dispatcher_names, (int)p->dispatch.kind))) \
+    VALUE("/parallelism/expert_dispatch_sms", EMIT_DETAIL, dispatch_sms, \
+          WHEN(p->expert > 1 && p->dispatch.kind >= DISPATCHER_DEEPEP, WHOLE(p->dispatch.sms))) \
+    VALUE("/parallelism/expert_dispatch_fp8", EMIT_DETAIL, dispatch_fp8, WHEN(p->expert > 1 && p->dispatch.fp8, json_true())) \
+    VALUE("/parallelism/expert_overlap", EMIT_DETAIL, expert_overlap, \
+          WHEN(p->expert > 1 && p->dispatch.overlap, word_of(parallelism_expert_overlap_names, (int)p->dispatch.overlap))) \
+    VALUE("/parallelism/virtual_stages", EMIT_JOB, virtual_stages, WHOLE(p->stages.virtual_stages)) \
+    VALUE("/parallelism/schedule", EMIT_JOB, schedule, \
+          WHEN(is_pipelined(s), word_of(parallelism_schedule_names, (int)p->stages.schedule))) \
+    VALUE("/parallelism/sharding/strategy", EMIT_JOB, strategy, word_of(parallelism_sharding_names, (int)p->shard.strategy)) \
+    VALUE("/parallelism/sharding/degree", EMIT_JOB, degree, WHEN(is_sharded(s), WHOLE(p->shard.degree))) \
+    VALUE("/parallelism/sharding/offload", EMIT_JOB, offload, \
+          WHEN(is_sharded(s), word_of(parallelism_offload_names, (int)p->shard.offload))) \
+    VALUE("/training/global_batch_size", EMIT_JOB, global_batch, WHOLE(t->global_batch_size)) \
+    VALUE("/training/micro_batch_size", EMIT_JOB, micro, WHOLE(t->micro_batch_size)) \
+    VALUE("/training/microbatches", EMIT_JOB, microbatches, WHEN(has_microbatches(s), WHOLE(t->microbatches))) \
+    VALUE("/training/gradient_accumulation_steps", EMIT_JOB, accumulation, \
+          WHOLE(t->accumulation * (has_microbatches(s) ? 1 : t->microbatches))) \
+    OWN("/distribution", EMIT_JOB, smp_rest) \
+    OWN(EMIT_LAUNCHER, EMIT_DETAIL, launcher) \
+    VALUE("/training/sequence_length", EMIT_DETAIL, sequence, WHOLE(t->sequence_length)) \
+    VALUE("/training/precision", EMIT_DECIDES, precision, word_of(op_precision_names, (int)t->precision)) \
+    VALUE("/training/framework", EMIT_DECIDES, framework, json_string(t->framework->name)) \
+    VALUE("/training/master_weights", EMIT_DETAIL, master, json_boolean(!t->no_master_weights)) \
+    OWN("/software/pytorch", EMIT_DETAIL, gather) \
+    VALUE("/training/gradient_dtype", EMIT_WORD, gradient_dtype, \
+          t->gradient_dtype < 0 ? json_null() : word_of(dtype_names, t->gradient_dtype)) \
+    OWN("/training/gradient_dtype", EMIT_DETAIL, wire_dtype) \
+    VALUE("/training/optimizer", EMIT_DETAIL, optimizer, word_of(optimizer_names, (int)t->optimizer)) \
+    VALUE("/training/muon/steps", EMIT_DETAIL, muon_steps, WHEN(t->optimizer == OPTIMIZER_MUON, WHOLE(t->muon_steps))) \
+    VALUE("/training/muon/tensor", EMIT_DETAIL, muon_tensor, \
+          WHEN(t->optimizer == OPTIMIZER_MUON && is_split(s), word_of(parallelism_muon_names, (int)t->muon_tensor))) \
+    VALUE("/training/gradient_clipping", EMIT_DETAIL, clipping, json_real(t->gradient_clipping)) \
+    OWN("/training/activation_checkpointing", EMIT_DETAIL, checkpointing) \
+    OWN("/training/cuda_graphs", EMIT_DETAIL, graphs) \
+    OWN("/training/lora", EMIT_DETAIL, lora) \
+    OWN("/training/frozen", EMIT_DETAIL, frozen) \
+    VALUE("/training/attention", EMIT_DETAIL, attention, word_of(op_attention_names, (int)t->attention)) \
+    VALUE("/training/vocab_padding", EMIT_DETAIL, padding, \
+          scenario_op_settings(s).vocab_padding > 1 ? positive(scenario_op_settings(s).vocab_padding) : json_null()) \
+    VALUE("/training/predicted_positions", EMIT_DETAIL, predicted, positive(t->predicted_positions)) \
+    VALUE("/training/decoder_length", EMIT_DETAIL, decoder, positive(t->decoder_length)) \
+    VALUE("/training/mtp_layers", EMIT_DETAIL, mtp_layers, positive(t->mtp_layers)) \
+    VALUE("/training/mtp_repeated", EMIT_DETAIL, mtp_repeated, WHEN(t->mtp_layers > 0 && t->mtp_repeated, json_true())) \
+    OWN("/training/module_precision", EMIT_DETAIL, formats) \
+    VALUE("/training/task", EMIT_DETAIL, task, t->task ? json_string(t->task) : json_null()) \
+    VALUE("/training/samples", EMIT_DETAIL, samples, positive(t->samples)) \
+    VALUE("/training/epochs", EMIT_DETAIL, epochs, positive(t->epochs)) \
+    VALUE("/training/steps", EMIT_DETAIL, steps, positive(t->steps)) \
+    OWN("/parallelism/partition", EMIT_DETAIL, partition) \
+    VALUE("/parallelism/defer_embedding_wgrad", EMIT_DETAIL, defers, \
+          WHEN(is_pipelined(s), json_boolean(p->stages.deferred_wgrads > 0))) \
+    VALUE("/parallelism/wgrad_deferral_limit", EMIT_DETAIL, deferral_limit, \
+          WHEN(p->stages.deferred_wgrads > 0 && p->stages.deferred_wgrads < INT64_MAX, WHOLE(p->stages.deferred_wgrads))) \
+    VALUE("/parallelism/mtp_part", EMIT_DETAIL, mtp_part, \
+          WHEN(is_pipelined(s) && t->mtp_layers > 0 && p->stages.mtp_part >= 0, WHOLE(p->stages.mtp_part))) \
+    VALUE("/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel, \
+          WHEN(is_split(s), json_boolean(p->split.sequence_parallel))) \
+    VALUE("/parallelism/tensor_policy", EMIT_DETAIL, tensor_policy, \
+          WHEN(is_split(s), word_of(parallelism_tensor_names, (int)p->split.tensor_policy))) \
+    VALUE("/parallelism/context_comm", EMIT_DETAIL, context_comm, \
+          WHEN(p->context > 1, word_of(context_comm_names, (int)p->context_comm))) \
+    VALUE("/parallelism/context_inner", EMIT_DETAIL, context_inner, \
+          WHEN(p->context > 1 && p->context_inner > 0, WHOLE(p->context_inner))) \
+    VALUE("/parallelism/expert_load", EMIT_DETAIL, load, \
+          WHEN(p->expert > 1, p->expert_exponent > 0 ? json_string("power-law") : json_real(p->expert_imbalance))) \
+    VALUE("/parallelism/expert_capacity", EMIT_DETAIL, capacity, WHEN(p->expert_capacity > 0, json_real(p->expert_capacity))) \
+    VALUE("/parallelism/expert_padding", EMIT_DETAIL, expert_padding, \
+          WHEN(p->expert_capacity > 0, json_boolean(p->expert_padding))) \
+    VALUE("/parallelism/active_microbatches", EMIT_DETAIL, active, WHEN(is_pipelined(s), positive(p->stages.active_microbatches))) \
+    VALUE("/parallelism/forward_policy", EMIT_DETAIL, forward_policy, WHEN(is_pipelined(s), WHOLE(p->stages.forward_policy))) \
+    VALUE("/parallelism/broadcast_outputs", EMIT_DETAIL, outputs, WHEN(is_pipelined(s), WHOLE(p->stages.broadcast_outputs))) \
+    VALUE("/parallelism/placement", EMIT_DETAIL, placement, WHEN(has_groups(s), json_string(p->placement))) \
+    VALUE("/parallelism/sharding/unit", EMIT_DETAIL, unit, \
+          WHEN(is_full(s), json_string(p->shard.unit_layers == INT64_MAX ? "model" : "layer"))) \
+    VALUE("/parallelism/sharding/hierarchical_allgather", EMIT_DETAIL, hierarchical, \
+          WHEN(is_full(s), json_boolean(p->shard.hierarchical))) \
+    VALUE("/parallelism/sharding/prefetch", EMIT_DETAIL, prefetch, WHEN(is_full(s), WHOLE(p->shard.prefetch))) \
+    VALUE("/parallelism/sharding/backward_prefetch", EMIT_DETAIL, backward_prefetch, \
+          WHEN(is_full(s), json_boolean(p->shard.backward_prefetch))) \
+    VALUE("/parallelism/sharding/limit_all_gathers", EMIT_DETAIL, limit, WHEN(is_full(s), json_boolean(p->shard.in_flight > 0))) \
+    VALUE("/parallelism/sharding/reshard_after_forward", EMIT_DETAIL, reshard, WHEN(is_full(s), json_boolean(p->shard.reshard))) \
+    VALUE("/parallelism/sharding/reduce_bucket_elements", EMIT_DETAIL, shard_bucket, \
+          WHEN(is_full(s), positive(p->shard.bucket_elements))) \
+    VALUE("/parallelism/sharding/param_persistence_elements", EMIT_DETAIL, persistence, \
+          WHEN(is_full(s), WHOLE(p->shard.persistence_elements))) \
+    VALUE("/parallelism/sharding/max_reuse_elements", EMIT_DETAIL, reuse, WHEN(is_full(s), WHOLE(p->shard.reuse_elements))) \
+    VALUE("/parallelism/sharding/max_live_elements", EMIT_DETAIL, live, WHEN(is_full(s), positive(p->shard.live_elements))) \
+    VALUE("/parallelism/overlap", EMIT_DETAIL, overlap, json_boolean(p->reduce.overlap)) \
+    VALUE("/parallelism/bucket_size", EMIT_DETAIL, bucket, \
+          WHEN(p->reduce.bucket_B > 0, json_sprintf("%" PRId64 "B", (int64_t)p->reduce.bucket_B))) \
+    VALUE("/parallelism/bucket_size", EMIT_DETAIL, first_bucket, WHOLE(p->reduce.first_bucket_B)) \
+    VALUE("/parallelism/overlap_param_gather", EMIT_DETAIL, overlap_gather, \
+          WHEN(is_sharded(s), json_boolean(p->reduce.overlap_param_gather))) \
+    VALUE("/parallelism/overlap_tensor", EMIT_DETAIL, overlap_tensor, WHEN(is_split(s), json_boolean(p->split.hidden_frac > 0))) \
+    VALUE("/parallelism/gradient_as_bucket_view", EMIT_DETAIL, bucket_view, json_boolean(p->reduce.gradient_as_bucket_view)) \
+    VALUE("/parallelism/gradient_compression", EMIT_DETAIL, compression, WHOLE(p->reduce.compression)) \
+    VALUE("/parallelism/fusion_cycle", EMIT_DETAIL, cycle, \
+          WHEN(library_of(p)->fuses_by_cycle, json_sprintf("%.9gs", p->reduce.fusion_cycle_s))) \
+    VALUE("/parallelism/asynchronous", EMIT_DETAIL, asynchronous, json_boolean(p->reduce.asynchronous)) \
+    VALUE("/parallelism/server_replicas", EMIT_DETAIL, server_replicas, WHOLE(p->reduce.server_replicas)) \
+    VALUE("/parallelism/broadcast_buffers", EMIT_DETAIL, buffers, json_boolean(p->reduce.broadcast_buffers)) \
+    VALUE("/parallelism/offload_activations", EMIT_DETAIL, offload_activations, json_boolean(p->offload_activations)) \
+    OWN("/parallelism/offload_modules", EMIT_DETAIL, offloaded) \
+    VALUE("/parallelism/offload_layers", EMIT_DETAIL, offload_layers, \
+          WHEN(s->parallel.offload_layers > 0, WHOLE(p->offload_layers))) \
+    VALUE("/parallelism/activation_loading_horizon", EMIT_DETAIL, horizon, \
+          WHEN(p->offload_activations, WHOLE(p->activation_loading_horizon)))
 /* clang-format on */
+
+#define FUNCTION(pointer, weight, name, result)     \
+    static json_t *name(const struct scenario *s)   \
+    {                                               \
+        const struct training *t = &s->training;    \
+        const struct parallelism *p = &s->parallel; \
+        (void)t, (void)p;                           \
+        return (result);                            \
+    }
+#define NO_FUNCTION(pointer, weight, name)
+#define VALUE_ROW(pointer, weight, name, result) { pointer, weight, name },
+#define OWN_ROW(pointer, weight, name) { pointer, weight, name },
+
+FIELDS(FUNCTION, NO_FUNCTION)
+
+const struct emit_field emit_fields[] = {
+    FIELDS(VALUE_ROW, OWN_ROW) { NULL, EMIT_DETAIL, NULL },
+};
 
 static json_t *value_in(const struct emit_field *fields, const struct scenario *s,
                         const char *pointer)
