@@ -298,6 +298,16 @@ void shell_read_word(struct shell_machine *m, struct shell_texts *out, bool spli
 void shell_read_text(struct shell_machine *m, struct shell_text *out);
 /* What follows "$" at the cursor; *fields: each text is a word of its own. */
 void shell_dollar(struct shell_machine *m, struct shell_texts *out, bool *fields);
+/* Likewise ${ } and a name without brackets; `place`: of the "$". */
+void shell_braces(struct shell_machine *m, struct shell_texts *out, bool *fields,
+                  struct shell_char place);
+void shell_plain(struct shell_machine *m, struct shell_texts *out, bool *fields,
+                 struct shell_char place);
+/* What they give: a string, or a text that is not known, for the reason of that row. */
+void shell_take_string(struct shell_machine *m, struct shell_texts *out,
+                       struct shell_char place, const char *s);
+void shell_take_unknown(struct shell_machine *m, struct shell_texts *out,
+                        struct shell_char place, int32_t unknown);
 /* Expands "$", "`" and "\" within a text, as a here-document has them. */
 void shell_expand_within(struct shell_machine *m, struct shell_cursor inner,
                          struct shell_text *out);
