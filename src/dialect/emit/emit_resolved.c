@@ -212,7 +212,7 @@ static json_t *formats(const struct scenario *s)
     return json_null();
 }
 
-/* Fields in the order in which they are told: pointer, what a difference makes, a name,
+/* Fields in the order in which they are reported: pointer, what a difference makes, a name,
  * and the value, of the training t and the parallelism p of the scenario s (VALUE) or by a
  * function above (OWN). */
 /* clang-format off */
