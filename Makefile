@@ -149,7 +149,7 @@ format-check:                   ## say what `make format` would change
 	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
 SANITIZED = LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
-    ASAN_OPTIONS=malloc_context_size=4:quarantine_size_mb=32 WALK_EVERY=5 \
+    ASAN_OPTIONS=malloc_context_size=4:quarantine_size_mb=32 SAMPLE=5 \
     $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
     SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
 check-sanitized:                ## goldens and suites under ASan and UBSan

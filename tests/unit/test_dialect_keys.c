@@ -7,6 +7,7 @@
 #include "config/pointer.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/launch.h"
+#include "sample.h"
 #include "scenario/scenario.h"
 #include "walk.h"
 
@@ -306,16 +307,13 @@ static void walk_unknown(struct walker *w, const char *place)
 
 static void walk_dialect(const json_t *row, const char *dir, struct cfg_loader *shared)
 {
-    /* WALK_EVERY=5: a fifth of the rows, where the program is slow */
-    const char *every = getenv("WALK_EVERY");
     struct walker w = { .row = row,
                         .shared = shared,
-                        .every = every ? atoi(every) : 1,
+                        .every = sample_every(),
                         .name = json_string_value(json_object_get(row, "name")) };
     const char *table;
     json_t *place;
     size_t i;
-    CU_ASSERT_FATAL(w.every > 0);
     snprintf(w.file, sizeof(w.file), "%s/%s", dir, w.name);
     write_file(w.file, json_object_get(row, "base"));
     read_file(&w.before, w.file, json_object_get(row, "sets"), shared);

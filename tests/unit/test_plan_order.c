@@ -1,6 +1,7 @@
 /* The order of plans: the default search against simulating everything, in random small
  * spaces with random objectives, budgets and fixed fields; bounds of time; filters. */
 #include "base/units.h"
+#include "sample.h"
 #include "search/plan.h"
 #include "search/plan_order.h"
 #include "search/score.h"
@@ -212,10 +213,11 @@ static void compare(const struct planned *x, const struct plan_options *o,
 
 static void test_random(void)
 {
-    enum { TRIALS = 100, LISTED = 4 };
+    enum { LISTED = 4 };
+    const int trials = 100 / sample_every();
     uint64_t rng = 20240607;
     int64_t simulated = 0, feasible = 0, budgets = 0, listed = 0;
-    for (int trial = 0; trial < TRIALS;) {
+    for (int trial = 0; trial < trials;) {
         struct planned x;
         struct plan_outcome all, fast;
         struct err err = { 0 };
@@ -246,7 +248,7 @@ static void test_random(void)
         trial++;
     }
     CU_ASSERT(simulated < feasible * 9 / 10); /* the bounds spare some */
-    CU_ASSERT(budgets > TRIALS / 2 && listed > TRIALS / 2);
+    CU_ASSERT(budgets > trials / 2 && listed > trials / 2);
 }
 
 void test_plan_order_register(void)

@@ -4,6 +4,7 @@
 #include "config/datadir.h"
 #include "config/pointer.h"
 #include "json_schema.h"
+#include "sample.h"
 #include "schema/reference.h"
 
 #include <ctype.h>
@@ -277,15 +278,17 @@ static void test_commands(void)
     struct contracts c;
     char *line = NULL;
     size_t size = 0;
+    const int every = sample_every();
     contracts_init(&c);
     FILE *rows = fopen("tests/walk/results.txt", "r");
     CU_ASSERT_PTR_NOT_NULL_FATAL(rows);
-    while (getline(&line, &size, rows) > 0)
-        if (line[0] != '#')
+    for (int i = 0; getline(&line, &size, rows) > 0;)
+        if (line[0] != '#' && i++ % every == 0)
             check_row(&c, line);
     free(line);
     fclose(rows);
-    check_all_seen(&c);
+    if (every == 1)
+        check_all_seen(&c);
     contracts_release(&c);
 }
 

@@ -1,0 +1,9 @@
+/* Loops over very many cases run all of them, or with SAMPLE=5 in the environment each
+ * fifth: where the program is slow, as under sanitizers. */
+#ifndef UNIT_SAMPLE_H
+#define UNIT_SAMPLE_H
+
+/* Of so many cases one is run: 1, or $SAMPLE. */
+int sample_every(void);
+
+#endif
