@@ -33,6 +33,7 @@ static const struct {
     [FORMAT_LLAMA_FACTORY] = { "LLaMA-Factory's steps", LOGS_INTERVAL },
     [FORMAT_MAXTEXT] = { "MaxText's steps", LOGS_INTERVAL },
     [FORMAT_TORCHTUNE] = { "torchtune's steps", LOGS_INTERVAL },
+    [FORMAT_DEEPSPEED_CHAT] = { "DeepSpeed-Chat's steps", LOGS_INTERVAL },
     [FORMAT_DEEPSPEED] = { "DeepSpeed's throughput", LOGS_INTERVAL },
     [FORMAT_SPEED] = { "SageMaker's batches", LOGS_INTERVAL },
     [FORMAT_PROFILER] = { "steps of traces", LOGS_INTERVAL },
@@ -155,6 +156,8 @@ static const struct line_row rows[] = {
       { VALUE("Step", STEP), VALUE("tokens_per_second_per_gpu:", TOKENS_GPU_RATE),
         SCALED("peak_memory_alloc:", ALLOCATED, GB),
         SCALED("peak_memory_reserved:", RESERVED, GB) } },
+    { FORMAT_DEEPSPEED_CHAT, ALONE, { "E2E latency=", "|Generate time=" }, NULL,
+      { VALUE("E2E latency=", TIME) } }, /* its actor's own timers are of a part */
     { FORMAT_DEEPSPEED, ALONE, { "CurrSamplesPerSec=" }, NULL,
       { VALUE("global_step=", STEP), VALUE("CurrSamplesPerSec=", SAMPLES_RATE),
         SCALED("MaxMemAllocated=", ALLOCATED, GB) } },

@@ -81,6 +81,10 @@ struct logs_passes {
     double s;     /* of those since the update; NAN: some were not said */
 };
 
+struct logs_bar {
+    int64_t line, of_steps;
+};
+
 /* How often a format occurred, and what it left out. */
 struct logs_format_use {
     int64_t n_records, n_ranks_left; /* the same steps, as other ranks say them */
@@ -110,6 +114,7 @@ struct logs {
     struct logs_record open;        /* of several lines; format -1: none */
     struct logs_clock clocks[LOGS_CLOCKS];
     struct logs_passes passes;
+    struct logs_bar other_bar; /* the last that is none of training */
     struct logs_timers timers;
     struct logs_notices notices;
     struct logs_nccl nccl;
@@ -118,6 +123,7 @@ struct logs {
     VEC(struct kineto_rank) traces; /* of a rank each */
     struct kineto *trace;           /* that is read; NULL */
     bool timeline;                  /* the kernels of a step are wanted of traces */
+    bool trains;                    /* a line speaks of a loss, or of training */
     bool packed;                    /* what is read is a database, packed or piped */
 };
 
@@ -150,5 +156,6 @@ bool logs_read_format(struct logs *l, const char *line, int64_t rank);
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank);
 bool logs_read_clocks(struct logs *l, const char *line, int64_t rank);
 void logs_read_settings(struct logs *l, const char *line);
+bool logs_speaks_of_training(const char *line);
 
 #endif

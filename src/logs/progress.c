@@ -9,11 +9,14 @@
 
 /* Words before the percentage of bars that are none of training. */
 static const char *const others[] = {
-    "Map",     "Load",    "load",   "Token",   "token",    "Eval",        "eval",
-    "Valid",   "valid",   "Sanity", "Filter",  "Download", "Generat",     "Sav",
-    "Pack",    "Predict", "Test",   "Fetch",   "Prepar",   "Extract",     "Group",
-    "Convert", "Run",     "Comput", "Quantiz", "Shard",    "Build",       "Process",
-    "Adding",  "Drop",    "val_",   "Writing", "Upload",   "train_small",
+    "Map",       "Load",    "load",   "Token",   "token",    "Eval",        "eval",
+    "Valid",     "valid",   "Sanity", "Filter",  "Download", "Generat",     "Sav",
+    "Pack",      "Predict", "Test",   "Fetch",   "Prepar",   "Extract",     "Group",
+    "Convert",   "Run",     "Comput", "Quantiz", "Shard",    "Build",       "Process",
+    "Adding",    "Drop",    "val_",   "Writing", "Upload",   "train_small", "Captur",
+    "Rendering", "Infer",   "Decod",  "Encod",   "Embed",    "Scor",        "Rollout",
+    "Collect",   "Reading", "Pars",   "Merg",    "Indexing", "Sampling",    "Splitting",
+    "Search",    "Batches",
 };
 
 static bool is_training(const char *line, const char *percent)
@@ -77,6 +80,16 @@ static bool is_lightning(const char *unit)
     return strstr(unit, "v_num=") && !strstr(unit, "global_step=");
 }
 
+/* Ranks that write to one line tear it: what follows of a bar has lost its words, and is
+ * of the bar that was left out a line or two before. */
+static bool is_torn(const struct logs *l, const struct logs_record *r)
+{
+    enum { NEAR = 4 };
+    int64_t line = l->files.v[l->files.n - 1].n_lines;
+    return l->other_bar.of_steps == r->of_steps && line >= l->other_bar.line &&
+           line - l->other_bar.line < NEAR;
+}
+
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
 {
     const char *per_step = strstr(line, "s/it"), *per_second = strstr(line, "it/s"),
@@ -84,13 +97,18 @@ bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
     const char *percent = strstr(line, "%|"), *bracket = NULL;
     struct logs_record r = logs_record_new(FORMAT_PROGRESS);
     double v;
-    if (!unit || !percent || percent > unit || !is_training(line, percent))
+    if (!unit || !percent || percent > unit)
         return false;
     for (const char *at = percent; at < unit; at++)
         if (*at == '[')
             bracket = at;
     if (!bracket || !read_counts(percent, bracket, &r) || line_before(line, unit, &v))
         return false;
+    if (!is_training(line, percent) || is_torn(l, &r)) {
+        l->other_bar =
+            (struct logs_bar) { l->files.v[l->files.n - 1].n_lines, r.of_steps };
+        return false;
+    }
     r.time_s = per_step ? v : time_of_rate(v, bracket, r.step);
     r.of_pass = is_lightning(unit);
     logs_add(l, &r, rank);

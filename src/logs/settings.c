@@ -24,6 +24,21 @@ static const struct {
     { "Total optimization steps =", false, STEPS },
 };
 
+/* A bar of a program that evaluates, or makes data, looks as one that trains. */
+bool logs_speaks_of_training(const char *line)
+{
+    static const char *const words[] = { "loss",
+                                         "Loss",
+                                         "learning_rate",
+                                         "Running training",
+                                         "Training Arguments",
+                                         "train_runtime" };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(line, words[i]))
+            return true;
+    return false;
+}
+
 void logs_read_settings(struct logs *l, const char *line)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

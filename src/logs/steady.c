@@ -140,6 +140,14 @@ static void set_apart(struct series *s)
         s->kind[i] = kind_of(s->of[i]->events, s->time_s[i] / median);
 }
 
+/* Of two or three, the first alone may be apart: it has what a run begins with. */
+static void set_first_apart(struct series *s)
+{
+    if (logs_format_basis(s->of[0]->format) == LOGS_INTERVAL &&
+        s->time_s[0] > warm_factor * median_from(s, 1))
+        s->kind[0] = LOGS_WARMUP;
+}
+
 static double median_of(double *v, int64_t n)
 {
     if (n == 0)
@@ -258,8 +266,11 @@ static struct series series_of(struct logs_steady *out, const struct logs *l,
         s.n = 1;
     }
     out->few = s.n < FEW;
+    out->doubtful = out->format == FORMAT_PROGRESS && !l->trains;
     if (s.n >= FEW)
         set_apart(&s);
+    else if (s.n > 1)
+        set_first_apart(&s);
     return s;
 }
 

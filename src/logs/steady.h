@@ -6,7 +6,8 @@
  * longest.
  *
  *   warm-up     records at the begin slower than 1.2 of the median of the later half,
- *               and the first in any case, where there are four or more
+ *               and the first in any case, where there are four or more; of two or
+ *               three, the first where it is slower than 1.2 of the others' median
  *   checkpoint, evaluation, pause
  *               slower than 1.1 of the median, after a line that says so
  *   stall       slower than 1.5 of the median, and no line says why
@@ -45,7 +46,8 @@ struct logs_steady {
     int32_t format;    /* -1: no record has a time */
     int64_t n;         /* records of it */
     int64_t n_unknown; /* whose rate is of something that is not known */
-    bool few;          /* too few to set any apart */
+    bool few;          /* too few to set any but the first apart */
+    bool doubtful;     /* a progress bar's, and no line speaks of training */
     struct logs_part parts[LOGS_KINDS];
     double median_s, p10_s, p90_s, mean_s; /* of steady steps */
     double drift;     /* last third's median over the first's; NAN: too few */

@@ -98,6 +98,7 @@ static json_t *kinds(const void *measured)
 static const struct contract_member measured_rows[] = {
     CONTRACT_AT("format", TEXT, measured, format, "What the times were read from; null: the logs have none.", KNOWN),
     CONTRACT_AT("records", INT64, measured, s.n, "Times that were read."),
+    CONTRACT_AT("doubtful", BOOL, measured, s.doubtful, "They are a progress bar's, and no line speaks of training."),
     CONTRACT_AT("median_s", REAL, measured, s.median_s, "Of steady steps; null where there are none.", KNOWN),
     CONTRACT_AT("p10_s", REAL, measured, s.p10_s, "Likewise.", KNOWN),
     CONTRACT_AT("p90_s", REAL, measured, s.p90_s, "Likewise.", KNOWN),

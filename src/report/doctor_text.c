@@ -50,6 +50,10 @@ static void print_verdict(FILE *out, const struct report_doctor *r)
             d->verdict == DOCTOR_NORMAL   ? "normal, within the range"
             : d->verdict == DOCTOR_SLOWER ? "slower than the range"
                                           : "faster than the range");
+    if (d->steady.doubtful)
+        fprintf(out,
+                "    warning: these are times of a progress bar, and no line of the "
+                "logs speaks of training\n");
     if (d->other_batch)
         fprintf(
             out,
@@ -117,7 +121,7 @@ static void print_basis(FILE *out, const struct logs_steady *s)
     const char *text = texts[logs_format_basis(s->format)];
     if (text)
         fprintf(out, "    %s\n", text);
-    else if (s->few)
+    else if (s->few && s->parts[LOGS_WARMUP].n == 0)
         fprintf(out, "    too few records to set any apart\n");
     if (s->n_unknown)
         fprintf(out, "    %" PRId64 " records have a rate whose unit the job lacks\n",

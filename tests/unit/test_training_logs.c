@@ -51,6 +51,15 @@ static const struct format_case {
       "elapsed time per iteration (s): 23.44 | learning rate: 6.0E-08 | global batch "
       "size:   512 | samples per second: 21.843 | TFLOPs: 150.61 |\n",
       1, 23.44, 150.61, 0, 0 },
+    { "Megatron's iterations", /* of two, the first is warm-up */
+      " iteration 1/ 2 | elapsed time per iteration (ms): 6851.4 |\n"
+      " iteration 2/ 2 | elapsed time per iteration (ms): 3980.2 |\n",
+      2, 3.9802, 0, 0, 0 },
+    { "DeepSpeed-Chat's steps",
+      "|E2E latency=3.85s |Gather latency=0.00s (0.00%) |Generate time=2.58s (67.11%) "
+      "|Training time=1.04s (27.01%) |Others=0.23 (5.88%)|CurSamplesPerSec=16.62 "
+      "|AvgSamplesPerSec=16.79\n",
+      1, 3.85, 0, 0, 0 },
     { "Megatron's iterations", /* gpt-neox */
       " samples/sec: 12.345 | iteration      10/  320000 | elapsed time per iteration "
       "(ms): 5184.2 | learning rate: 1E-04 | approx flops per GPU: 61.2TFLOPS |\n",
@@ -366,6 +375,9 @@ static void test_refused(void)
         "validate step: 20  loss:  6.1384  memory: 49.66GiB(52.28%)  tps: 5,856\n",
         "Evaluating:  50%|##   | 1/2 [00:03<00:03,  3.11s/it]\n",
         "train_small:  32%|###  | 31745/100000 [01:51<00:19, 3538.83it/s]\n",
+        "Capturing CUDA graph shapes:   3%|#  | 1/35 [00:00<00:18,  1.88it/s]\n",
+        "Loading checkpoint shards:  75%|#  | 3/4 [00:04<00:01,  1.50s/it]\nLoading "
+        "checkpoint shards:\n0:   75%|##  | 3/4 [00:04<00:01,  1.47s/it]\n",
         "an iteration of the elapsed time\n",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -483,6 +495,9 @@ static void test_bars(void)
                  " 24%|#   | 4/17 [00:00<00:02,  5.0it/s]\n");
         struct logs_steady s = logs_steady_find(&l, &does);
         CU_ASSERT_DOUBLE_EQUAL(s.median_s, i ? 21.5 : 0.2, 1e-9);
+        CU_ASSERT_TRUE(s.doubtful);
+        feed(&l, "{'loss': 1.5}\n");
+        CU_ASSERT_FALSE(logs_steady_find(&l, &does).doubtful);
         logs_release(&l);
     }
 }
