@@ -113,6 +113,12 @@ static int read_result(struct side *side, bool doctor)
     return cfg_error(root, DIAG_WRONG_TYPE, "%s (write it anew)", why.text);
 }
 
+static bool is_log(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (strcmp(dot, ".log") == 0 || strcmp(dot, ".out") == 0);
+}
+
 static int read_side(struct side *side, const char *name, const struct arguments *args,
                      struct err *err)
 {
@@ -126,6 +132,11 @@ static int read_side(struct side *side, const char *name, const struct arguments
         return args->sets.n
                    ? err_set(err, "--set: %s is a result, which has no keys", name)
                    : read_result(side, doctor);
+    if (is_log(name))
+        return err_set(err,
+                       "%s: a log is no job: give the job, and its log with --log or "
+                       "--to-log",
+                       name);
     if (script_scenario(&s, &root, &side->loader, name, &how))
         return -1;
     side->of = provenance_of(&s, &side->loader.arena);

@@ -281,20 +281,32 @@ static void print_waterfall(FILE *out, const struct difference_view *v)
 
 /* Breakdowns ----------------------------------------------------------------------- */
 
+/* A part's steps of the last decimal: what the sum of the parts so far went on by. */
+static double next_part(double *sum_s, const double *parts_s, int i, struct scale s)
+{
+    double before = rounded(*sum_s, s);
+    if (i == CATEGORY_DATA_COMM_HIDDEN)
+        return rounded(parts_s[i], s);
+    *sum_s += parts_s[i];
+    return rounded(*sum_s, s) - before;
+}
+
 static void print_breakdowns(FILE *out, const struct difference_view *v)
 {
     const struct difference *d = v->d;
     struct scale s = time_scale(fmax(d->a.step_s, d->b.step_s));
     fprintf(out, "\n  %-*s%10s%10s%11s\n", PART + 2, "where a step's time goes", s.unit,
             "", "difference");
+    double sum_s[2] = { 0, 0 };
     for (int i = 0; i < CATEGORY_N; i++) {
-        double a = d->a.parts_s[i], b = d->b.parts_s[i];
-        if (rounded(a, s) == 0 && rounded(b, s) == 0)
+        double a = next_part(&sum_s[0], d->a.parts_s, i, s),
+               b = next_part(&sum_s[1], d->b.parts_s, i, s);
+        if (a == 0 && b == 0)
             continue;
         fprintf(out, "    %-*s", PART, report_part_texts[i]);
-        print_rounded(out, rounded(a, s), s, false, 10);
-        print_rounded(out, rounded(b, s), s, false, 10);
-        print_rounded(out, rounded(b, s) - rounded(a, s), s, true, 11);
+        print_rounded(out, a, s, false, 10);
+        print_rounded(out, b, s, false, 10);
+        print_rounded(out, b - a, s, true, 11);
         fputs(i == CATEGORY_DATA_COMM_HIDDEN ? "  not in sum\n" : "\n", out);
     }
 }
