@@ -9,7 +9,7 @@
 static bool is_linked(const struct late_function *functions, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        memcpy(functions[i].at, &functions[i].linked, sizeof(late_address));
+        memcpy(functions[i].at, &functions[i].linked, sizeof(functions[i].linked));
     return functions[0].linked != NULL;
 }
 

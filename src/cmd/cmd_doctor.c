@@ -158,7 +158,7 @@ int cmd_doctor(int argc, char **argv)
     struct scenario s;
     struct cfg root;
     struct logs logs;
-    struct doctor d;
+    struct doctor d = { .verdict = DOCTOR_NORMAL };
     struct err err = { 0 };
     int status = options_parse(&usage, argc, argv, &args, &names);
     if (status != OPTIONS_GO_ON)

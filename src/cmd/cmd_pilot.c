@@ -173,8 +173,9 @@ static int said_by_step(double *said, struct piloting *w, const struct plan_meas
     struct logs l;
     logs_init(&l);
     int rc = logs_read(&l, file, &w->err);
-    struct logs_steady s =
-        rc ? (struct logs_steady) { .n = 0 } : logs_steady_find(&l, &does);
+    struct logs_steady s = { .n = 0 };
+    if (!rc)
+        s = logs_steady_find(&l, &does);
     logs_release(&l);
     if (rc)
         return -1;
