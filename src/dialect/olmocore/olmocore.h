@@ -10,6 +10,7 @@
  *
  * Files of this folder:
  *     olmocore         what the objects say, joined
+ *     olmocore_fields  a field each of what they say
  *     olmocore_model   the model: a name of TransformerConfig, and what changes it
  *     olmocore_values  which calls are read; their members by path */
 #ifndef DIALECT_OLMOCORE_OLMOCORE_H
@@ -52,5 +53,8 @@ const char *olmocore_word(const struct value *flat, const char *path,
 /* The model, and how many entries the vocabulary has. */
 void olmocore_take_model(struct launch_context *t, const struct python *p,
                          const struct value *flat);
+
+/* All other fields, of the objects' members by path. */
+void olmocore_take_fields(struct launch_context *t, const struct value *c);
 
 #endif

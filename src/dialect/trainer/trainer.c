@@ -59,30 +59,6 @@ static void take_bucket(struct launch_context *t, const struct dialect_option *r
         launch_set(t, row->pointer, json_sprintf("%" PRId64 "MiB", n), it);
 }
 
-/* from_pretrained's attn_implementation. */
-void trainer_take_attention(struct launch_context *t, const struct dialect_option *row,
-                            const struct value_item *it)
-{
-    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
-    int word;
-    /* kernels of the Hub: "kernels-community/vllm-flash-attn3" */
-    if (strncmp(text, "kernels-community/", 18) == 0)
-        text = strstr(text, "flash-attn3")  ? "flash_attention_3"
-               : strstr(text, "flash-attn") ? "flash_attention_2"
-                                            : text;
-    if (strcmp(text, "flex_attention") == 0) {
-        text = "flash";
-        launch_note(t->l, it->line, DIAG_APPROXIMATE,
-                    "%s: flex_attention is simulated as flash attention", it->key);
-    }
-    if (it->value->kind == VALUE_UNKNOWN)
-        launch_leave_out(t, it, "");
-    else if (names_find(attention_words, text, &word) == 0)
-        launch_set(t, row->pointer, json_string(text), it);
-    else if (it->value->kind != VALUE_NONE)
-        launch_unresolved_item(t, row->pointer, it, "attention that is simulated");
-}
-
 /* qlora.py cuts the prompt and the answer apart and joins them (artidoro/qlora of 2023,
  * DataArguments, DataCollatorForCausalLM). */
 static void take_two_lengths(struct launch_context *t, const struct dialect_option *row,
@@ -138,74 +114,6 @@ static void take_workers(struct launch_context *t, const struct dialect_option *
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
 }
 
-/* A tower of images before the model, of LLaVA's scripts and their like
- * (haotian-liu/LLaVA, llava/train/train.py): the model's name is that of its language
- * model alone. */
-static void take_tower(struct launch_context *t, const struct dialect_option *row,
-                       const struct value_item *it)
-{
-    if (it->value->kind == VALUE_NONE || launch_is_off(it->value))
-        return;
-    launch_hear(t, it);
-    if (it->value->kind == VALUE_STRING && trainer_take_pair(t, row, it))
-        return;
-    launch_add_unresolved(t, row->pointer, it->value->line,
-                          "%s: a tower of images is before the language model, and is "
-                          "no part of its name (a config.json with vision_config has "
-                          "both)",
-                          it->key);
-}
-
-/* "rope_theta=8000000,use_cache=false": whether all that is given leaves the model's sizes
- * and its work as they are. */
-static bool keeps_sizes(const char *text)
-{
-    static const char *const idle[] = {
-        "rope_theta",
-        "use_cache",
-        "initializer_range",
-        "rms_norm_eps",
-        "layer_norm_eps",
-        "layer_norm_epsilon",
-        "bos_token_id",
-        "eos_token_id",
-        "pad_token_id",
-        "torch_dtype",
-        NULL,
-    };
-    char key[80];
-    for (const char *at = text; at && *at; at = strchr(at, ',')) {
-        at += strspn(at, ", ");
-        size_t n = strcspn(at, "=,");
-        if (at[n] != '=' || n >= sizeof(key))
-            return false;
-        memcpy(key, at, n);
-        key[n] = '\0';
-        if (!names_listed(idle, key))
-            return false;
-    }
-    return true;
-}
-
-/* run_clm.py makes a model of other sizes: "n_embd=7168,n_layer=40". */
-static void take_overrides(struct launch_context *t, const struct dialect_option *row,
-                           const struct value_item *it)
-{
-    if (it->value->kind == VALUE_NONE)
-        return;
-    launch_hear(t, it);
-    if (it->value->kind == VALUE_STRING && keeps_sizes(it->value->text)) {
-        launch_note(t->l, it->line, DIAG_LEFT_OUT,
-                    "%s: \"%.80s\" changes no product's size", it->key,
-                    it->value->text);
-        return;
-    }
-    launch_add_unresolved(t, row->pointer, it->value->line,
-                          "%s: sizes of the model are other than its name's (a "
-                          "config.json with them would do)",
-                          it->key);
-}
-
 /* "{"tp_size": 2}" of a command is the dictionary of a document. */
 static void take_degrees(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
@@ -259,14 +167,14 @@ static const struct dialect_word attentions[] = {
 /* Of several rows of a field, the first that the script gives. */
 #define FROZEN_PART(NAME, PART) ROW(NAME, "/training/frozen", .take = trainer_take_frozen, .value = PART)
 const struct dialect_option trainer_rows[] = {
-    ROW("vision_tower", "/model", .take = take_tower),
-    ROW("mm_vision_tower", "/model", .take = take_tower),
-    ROW("vision_model_name_or_path", "/model", .take = take_tower),
-    ROW("vision_path", "/model", .take = take_tower),
-    ROW("image_tower", "/model", .take = take_tower),
-    ROW("video_tower", "/model", .take = take_tower),
-    ROW("speech_encoder", "/model", .take = take_tower),
-    ROW("config_overrides", "/model", .take = take_overrides),
+    ROW("vision_tower", "/model", .take = trainer_take_image_tower),
+    ROW("mm_vision_tower", "/model", .take = trainer_take_image_tower),
+    ROW("vision_model_name_or_path", "/model", .take = trainer_take_image_tower),
+    ROW("vision_path", "/model", .take = trainer_take_image_tower),
+    ROW("image_tower", "/model", .take = trainer_take_image_tower),
+    ROW("video_tower", "/model", .take = trainer_take_image_tower),
+    ROW("speech_encoder", "/model", .take = trainer_take_image_tower),
+    ROW("config_overrides", "/model", .take = trainer_take_overrides),
     ROW("model_name_or_path", "/model", .take = trainer_take_model, .give = trainer_give_model),
     ROW("model_name", "/model", .take = trainer_take_model),
     ROW("model_id", "/model", .take = trainer_take_model),
@@ -350,60 +258,6 @@ const struct dialect_option trainer_rows[] = {
     ROW("task_name", SAMPLES, .take = trainer_take_samples),
     ROW("dataset_config_name", SAMPLES, .take = trainer_take_samples),
     ROW("dataset_name", SAMPLES, .take = trainer_take_samples),
-    ROW_END,
-};
-/* Arguments of training (transformers/training_args.py), of its example scripts and of
- * TRL's and PEFT's, by what a step makes of them. Scripts have others of their own. */
-const struct dialect_option trainer_idle_rows[] = {
-    ROW_IDLE("config"), ROW_IDLE("tokenizer_name_or_path"), ROW_IDLE("processor_name_or_path"),
-    ROW_IDLE("output_dir"), ROW_IDLE("overwrite_*"), ROW_IDLE("do_*"), ROW_IDLE("seed"), ROW_IDLE("data_seed"),
-    ROW_IDLE("learning_rate"), ROW_IDLE("lr_*"), ROW_IDLE("warmup_*"), ROW_IDLE("weight_decay"), ROW_IDLE("adam_*"),
-    ROW_IDLE("logging_*"), ROW_IDLE("log_*"), ROW_IDLE("report_to"), ROW_IDLE("run_name"), ROW_IDLE("disable_tqdm"),
-    ROW_IDLE("evaluation_strategy"), ROW_IDLE("eval_*"), ROW_IDLE("per_device_eval_batch_size"), ROW_IDLE("save_*"),
-    ROW_IDLE("load_best_model_at_end"), ROW_IDLE("metric_for_best_model"), ROW_IDLE("greater_is_better"),
-    ROW_IDLE("push_to_hub"), ROW_IDLE("hub_*"), ROW_IDLE("resume_from_checkpoint"), ROW_IDLE("train_file"),
-    ROW_IDLE("validation_*"), ROW_IDLE("test_file"), ROW_IDLE("cache_dir"), ROW_IDLE("trust_remote_code"),
-    ROW_IDLE("remove_unused_columns"), ROW_IDLE("label_*"), ROW_IDLE("ddp_timeout"), ROW_IDLE("ddp_find_unused_parameters"),
-    ROW_IDLE("ignore_data_skip"), ROW_IDLE("predict_with_generate"), ROW_IDLE("source_lang"), ROW_IDLE("target_lang"), ROW_IDLE("source_prefix"), ROW_IDLE("generation_*"), ROW_IDLE("preprocessing_num_workers"), ROW_IDLE("gradient_checkpointing_kwargs"), ROW_IDLE("fp16_opt_level"),
-    ROW_IDLE("half_precision_backend"), ROW_IDLE("fsdp_transformer_layer_cls_to_wrap"), ROW_IDLE("fsdp_min_num_params"), ROW_IDLE("dataset*"), ROW_IDLE("chat_template*"),
-    ROW_IDLE("model_revision"), ROW_IDLE("use_fast*"), ROW_IDLE("log_level*"), ROW_IDLE("eos_token"),
-    ROW_IDLE("pad_token"), ROW_IDLE("data_path"), ROW_IDLE("data_*"), ROW_IDLE("max_eval_samples"), ROW_IDLE("assistant_only_loss"),
-    ROW_IDLE("average_tokens_across_devices"), ROW_IDLE("include_*"), ROW_IDLE("packing_strategy"), ROW_IDLE("dataloader_*"),
-    ROW_IDLE("prediction_loss_only"), ROW_IDLE("neftune_noise_alpha"), ROW_IDLE("skip_memory_metrics"), ROW_IDLE("ddp_backend"),
-    ROW_IDLE("project"), ROW_IDLE("wandb_*"), ROW_IDLE("token"), ROW_IDLE("use_auth_token"), ROW_IDLE("streaming"),
-    /* what scripts of SageMaker's jobs call their folders, data, rates and rules of ending */
-    ROW_IDLE("lr"), ROW_IDLE("warmup"), ROW_IDLE("checkpoint_dir"), ROW_IDLE("checkpoints"), ROW_IDLE("checkpoint_path"), ROW_IDLE("model_dir"), ROW_IDLE("train_dir"),
-    ROW_IDLE("test_dir"), ROW_IDLE("training_dir"), ROW_IDLE("train_data*"), ROW_IDLE("train_dataset*"), ROW_IDLE("val_*"), ROW_IDLE("test_data*"), ROW_IDLE("sagemaker_*"),
-    ROW_IDLE("s3_*"), ROW_IDLE("region"), ROW_IDLE("num_labels"), ROW_IDLE("early_stopping*"), ROW_IDLE("hf_token"), ROW_IDLE("huggingface_token"), ROW_IDLE("mlflow_*"),
-    ROW_IDLE("experiment_name"), ROW_IDLE("user_id"), ROW_IDLE("random_state"), ROW_IDLE("beta1"), ROW_IDLE("beta2"), ROW_IDLE("optimizer_momentum"), ROW_IDLE("momentum"),
-    ROW_IDLE("train"), ROW_IDLE("validation"), ROW_IDLE("test"), ROW_IDLE("text_column*"), ROW_IDLE("tokenizer_name"), ROW_IDLE("tokenizer_id"), ROW_IDLE("dropout"),
-    ROW_IDLE("doc_stride"), ROW_IDLE("version"),
-    ROW_END,
-};
-#define REFUSED(NAME, WHY) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = WHY)
-#define ROLLOUTS "training on answers that the model generates (PPO, GRPO, RLOO) is not simulated (supervised fine-tuning is)"
-#define ANSWERS "training on answers that are generated or compared (GRPO, DPO and their kin) is not simulated (supervised fine-tuning is)"
-#define REWARD "training of a reward model is not simulated (supervised fine-tuning is)"
-#define FROZEN_WHY "parts before a frozen language model are trained, which is not simulated"
-#define FROZEN(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = FROZEN_WHY)
-#define PAIRS(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "contrastive training on queries and passages is not simulated (pre-training and supervised fine-tuning are)")
-#define CPUS "the job computes on CPUs, which are not simulated"
-#define PREFIX(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "prefixes or prompts are trained before a frozen model, which is not simulated (LoRA and QLoRA are, and full training)")
-const struct dialect_option trainer_unsimulated_rows[] = {
-    ROW_UNSIMULATED("torch_compile*"), ROW_UNSIMULATED("use_liger_kernel"), ROW_UNSIMULATED("use_liger"),
-    ROW_UNSIMULATED("auto_find_batch_size"), ROW_UNSIMULATED("group_by_length"), ROW_UNSIMULATED("packing"),
-    ROW_UNSIMULATED("padding_free"), ROW_UNSIMULATED("sharded_ddp"), ROW_UNSIMULATED("use_ipex"),
-    ROW_UNSIMULATED("torch_empty_cache_steps"), ROW_UNSIMULATED("activation_offloading"), ROW_UNSIMULATED("bf16_full_eval"), ROW_UNSIMULATED("accelerator_config"), ROW_UNSIMULATED("jit_mode_eval"),
-    ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("tune_*"), ROW_UNSIMULATED("finetune_vision_layers"), ROW_UNSIMULATED("finetune_audio_layers"),
-    FROZEN("freeze_backbone"), FROZEN("freeze_model"),
-    PREFIX("pre_seq_len"), PREFIX("num_virtual_tokens"), PREFIX("num_prefix_tokens"), PREFIX("use_prefix"), PREFIX("use_ptuning"),
-    PAIRS("query_max_len"), PAIRS("passage_max_len"), PAIRS("train_group_size"), PAIRS("negatives_cross_device"),
-    ROW_UNSIMULATED("sequence_parallel_mode"), ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
-    /* TRL's of other methods, which scripts name alike */
-    REFUSED("use_cpu", CPUS), REFUSED("no_cuda", CPUS),
-    REFUSED("num_generations", ROLLOUTS), REFUSED("max_completion_length", ANSWERS), REFUSED("reward_funcs", ROLLOUTS),
-    REFUSED("num_ppo_epochs", ROLLOUTS), REFUSED("reward_model_path", ROLLOUTS), REFUSED("kl_coef", ROLLOUTS), REFUSED("use_vllm", ROLLOUTS),
-    REFUSED("reward_model_name_or_path", ROLLOUTS), REFUSED("center_rewards_coefficient", REWARD),
     ROW_END,
 };
 const struct dialect_table trainer_tables[] = {
