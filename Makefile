@@ -218,10 +218,11 @@ check-deep: all                 ## what takes an hour: other compilers, threads,
 N        ?= 40
 FOLDERS  ?= cost step memory search engine
 GCOV_OBJ  = $(patsubst %.c,build/gcov/%.o,$(wildcard $(FOLDERS:%=src/%/*.c)))
+GCOV_REST = $(GCOV_OBJ) $(filter-out $(GCOV_OBJ:build/gcov/%=$(BUILD)/%),$(OBJ))
 mutate: all $(BUILD)/unit       ## which of N=40 small faults of FOLDERS the tests notice; SEED=1
 	$(Q)$(MAKE) --no-print-directory BUILD=build/gcov CFLAGS='-O0 -g --coverage' $(GCOV_OBJ)
-	$(Q)$(CC) --coverage -o build/gcov/unit $(TEST_OBJ) $(GCOV_OBJ) \
-	    $(filter-out $(GCOV_OBJ:build/gcov/%=$(BUILD)/%),$(OBJ)) $(ALL_LD) -lcunit
+	$(Q)$(CC) --coverage -o build/gcov/unit $(TEST_OBJ) $(GCOV_REST) $(ALL_LD) -lcunit
+	$(Q)$(CC) --coverage -o build/gcov/smsim $(BUILD)/src/main.o $(GCOV_REST) $(ALL_LD)
 	$(Q)python3 tests/mutate.py $(N) --seed $(SEED) --folders $(subst $(eval ) ,$(comma),$(FOLDERS)) $(MUTATE)
 
 fuzzers: $(FUZZERS:%=$(BUILD)/%)
