@@ -94,7 +94,9 @@ static struct cfg load(struct launch *l, struct cfg_loader *loader, const char *
                                       how->sets ? how->sets->values : NULL };
     struct cfg root = launch_open(l, loader, file, &sets, how->estimator);
     int rc = root.json && how->prepare ? how->prepare(root, how->arg) : 0;
-    return rc ? (struct cfg) { 0 } : root;
+    if (rc)
+        root = (struct cfg) { 0 };
+    return root;
 }
 
 int script_read(struct cfg *root, struct cfg_loader *loader, const char *file,

@@ -18,7 +18,7 @@ static int write_out(const struct report_replay *r, const char *json, struct err
     return rc;
 }
 
-static int replay_folder(struct report_replay *out, struct cfg_loader *loader,
+static int replay_folder(const struct report_replay *out, struct cfg_loader *loader,
                          const char *json, struct err *err)
 {
     struct chakra_trace t;
@@ -27,15 +27,17 @@ static int replay_folder(struct report_replay *out, struct cfg_loader *loader,
     if (rc == 0)
         rc = replay_run(&r, &t, &out->scenario->cluster, out->scenario->software.nccl,
                         err);
-    out->trace = &t;
-    out->all = &r;
+    struct report_replay of_folder = *out;
+    of_folder.trace = &t;
+    of_folder.all = &r;
     if (rc == 0)
-        rc = write_out(out, json, err);
+        rc = write_out(&of_folder, json, err);
     chakra_trace_release(&t);
     return rc;
 }
 
-static int replay_file(struct report_replay *out, const char *json, struct err *err)
+static int replay_file(const struct report_replay *out, const char *json,
+                       struct err *err)
 {
     struct logs l;
     struct replay_step r;
@@ -50,9 +52,10 @@ static int replay_file(struct report_replay *out, const char *json, struct err *
     if (rc == 0)
         rc = replay_step(&r, &l.traces.v[0], &out->scenario->cluster,
                          out->scenario->software.nccl, err);
-    out->step = &r;
+    struct report_replay of_file = *out;
+    of_file.step = &r;
     if (rc == 0)
-        rc = write_out(out, json, err);
+        rc = write_out(&of_file, json, err);
     logs_release(&l);
     return rc;
 }

@@ -20,16 +20,17 @@ static const char *found(char buf[WORDS_MAX], struct cfg c)
 {
     if (json_is_object(c.json) || json_is_array(c.json))
         return json_is_object(c.json) ? "an object" : "an array";
-    char *text = json_dumps(c.json, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    size_t n = text ? strlen(text) : 0, shown = n;
+    char *dump = json_dumps(c.json, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+    const char *text = dump ? dump : "";
+    size_t n = strlen(text), shown = n;
     if (n > 40) {
         shown = 36;
         while (((unsigned char)text[shown] & 0xc0) == 0x80)
             shown--; /* not within a character */
     }
-    snprintf(buf, WORDS_MAX, "%.*s%s", (int)shown, text ? text : "",
+    snprintf(buf, WORDS_MAX, "%.*s%s", (int)shown, text,
              shown < n ? (text[0] == '"' ? "...\"" : "...") : "");
-    free(text);
+    free(dump);
     return buf;
 }
 

@@ -4,7 +4,7 @@
  * Files of this folder:
  *     trainer          a field each, and the reading of a command
  *     trainer_idle     those without effect, and those that are not simulated
- *     trainer_model    what they say of the model beside its name
+ *     trainer_model    what they say of the model next to its name
  *     trainer_usual    names that programs of one's own have for the same
  *     trainer_names    names of models, tasks and data sets (models/launch/names.json)
  *     trainer_fsdp     "full_shard auto_wrap" and the like
@@ -52,7 +52,7 @@ const char *trainer_model_named(struct launch_context *t, const char *text);
 void trainer_ask_model(struct launch_context *t, const char *pointer,
                        const struct value_item *it);
 
-/* Of the model beside its name: a tower of images before it, other sizes. */
+/* Of the model next to its name: a tower of images before it, other sizes. */
 void trainer_take_image_tower(struct launch_context *t,
                               const struct dialect_option *row,
                               const struct value_item *it);

@@ -1,4 +1,4 @@
-/* What arguments say of the model beside its name. */
+/* What arguments say of the model next to its name. */
 #include "base/names.h"
 #include "dialect/trainer/trainer.h"
 #include "scenario/attention.h"
