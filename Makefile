@@ -150,7 +150,7 @@ format-check:                   ## say what `make format` would change
 
 SANITIZED = LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
     ASAN_OPTIONS=malloc_context_size=4:quarantine_size_mb=32 SAMPLE=5 \
-    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g' \
+    $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g1' \
     SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
 check-sanitized:                ## goldens and suites under ASan and UBSan
 	+$(Q)$(SANITIZED) golden suites
@@ -183,7 +183,7 @@ fuzz:                           ## each reader on mutated files, whole scenarios
 	$(Q)$(MAKE) --no-print-directory $(if $(GUIDED),BUILD=build/libfuzzer CC=clang FUZZ_CF=-fsanitize=fuzzer \
 	    SANITIZE='-fsanitize=fuzzer-no-link$(comma)address$(comma)undefined -fno-sanitize-recover=all',\
 	    BUILD=build/asan FUZZ_CF=-DFUZZ_ALONE SANITIZE='-fsanitize=address$(comma)undefined -fno-sanitize-recover=all') \
-	    CFLAGS='-O1 -g' fuzzers
+	    CFLAGS='-O1 -g1' fuzzers
 	$(Q)sh tests/fuzz.sh $(if $(GUIDED),build/libfuzzer,build/asan) $(SECONDS) $(SEED) $(if $(GUIDED),libfuzzer)
 
 faults: $(BUILD)/smsim          ## commands whose opens, renames, mallocs and writes fail one after the other
@@ -194,7 +194,7 @@ coverage:                       ## lines and branches by folder that goldens and
 	$(Q)sh tests/coverage.sh build/coverage
 
 threads:                        ## libsmsim in several threads under TSan
-	$(Q)$(MAKE) --no-print-directory BUILD=build/tsan CFLAGS='-O1 -g' SANITIZE=-fsanitize=thread build/tsan/threads
+	$(Q)$(MAKE) --no-print-directory BUILD=build/tsan CFLAGS='-O1 -g1' SANITIZE=-fsanitize=thread build/tsan/threads
 	$(Q)TSAN_OPTIONS=halt_on_error=1 SMSIM_DATA=$(CURDIR) build/tsan/threads
 
 $(BUILD)/threads: tests/threads.c $(BUILD)/libsmsim.a
