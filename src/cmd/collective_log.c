@@ -146,6 +146,7 @@ int collective_log(struct cfg_loader *loader, const struct collective_logs *q,
         samples_place(&samples, q->ask.group->spans[0].n_gpus);
         struct bandwidth_ask ask = q->ask;
         ask.said = &words.nccl;
+        ask.variables = &words.variables;
         rc = bandwidth_judge(&b, loader, &ask, &samples, err);
         if (rc == 0) {
             *slower = b.n_slower;

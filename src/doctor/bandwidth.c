@@ -1,5 +1,7 @@
 #include "doctor/bandwidth.h"
 
+#include "doctor/variables.h"
+
 #include "hardware/net.h"
 
 #include <inttypes.h>
@@ -45,8 +47,8 @@ static const struct shape {
     { "no GPUDirect RDMA", NULL, NULL, 0.5, 0.04, WORD_NO_GDR, true },
     { "no GPUDirect RDMA", NULL, NULL, 0.2, 0.02, WORD_NO_GDR, true },
     { "no GPUDirect RDMA", NULL, NULL, 0.08, 0.02, WORD_NO_GDR, true },
-    { "half of the NICs, or a shared network", NULL, NULL, 0.5, 0.08, WORD_FEW_NICS,
-      false },
+    { "half of the NICs, a shared network, or ACS", NULL, NULL, 0.5, 0.08,
+      WORD_FEW_NICS, false },
     { "a quarter of the NICs", NULL, NULL, 0.25, 0.06, WORD_FEW_NICS, false },
     { "an eighth of the NICs", NULL, NULL, 0.125, 0.06, WORD_FEW_NICS, false },
     { "GPUs of a node through the host, not NVLink", NULL, "pcie-gen4-host", 1, 0.06,
@@ -61,6 +63,32 @@ static const struct {
     double prior, error;
 } unknown = { "nothing known", 0.04, 0.47 };
 
+/* The strongest evidence of variables for a shape; 0: none. */
+static double variables_say(enum word word, const struct bandwidth_ask *a,
+                            const char **seen)
+{
+    static const char *const hypotheses_of[] = {
+        [WORD_NONE] = "",
+        [WORD_SOCKETS] = "tcp",
+        [WORD_NO_GDR] = "no-gpudirect",
+        [WORD_FEW_NICS] = "slow-network",
+        [WORD_NO_NVLINK] = "no-nvlink",
+    };
+    const struct doctor_facts f = { .outside = a->cluster->fabric
+                                                   ? (int)a->cluster->fabric->kind
+                                                   : -1 };
+    double most = 0;
+    for (int32_t i = 0; a->variables && i < a->variables->n; i++) {
+        const struct variable_effect *e = variable_effect_of(&a->variables->of[i], &f);
+        if (!e || !e->hypothesis || strcmp(e->hypothesis, hypotheses_of[word]) != 0 ||
+            e->evidence <= most)
+            continue;
+        most = e->evidence;
+        *seen = e->text;
+    }
+    return most;
+}
+
 /* The logarithm of how much more probable NCCL's own lines are with a shape. */
 static double evidence_of(enum word word, const struct bandwidth_ask *a,
                           const char **seen)
@@ -68,8 +96,9 @@ static double evidence_of(enum word word, const struct bandwidth_ask *a,
     static const double certain = 8, hint = 2.5;
     const struct logs_nccl *n = a->said;
     *seen = NULL;
-    if (!n || n->n_lines == 0)
-        return 0;
+    double variables = variables_say(word, a, seen);
+    if (variables > 0 || !n || n->n_lines == 0)
+        return variables;
     int64_t rdma = n->via[LOGS_NET_OFI] + n->via[LOGS_NET_IB] + n->via[LOGS_NET_OTHER],
             nics = 0;
     const struct instance *inst = a->cluster->groups[0].instance;

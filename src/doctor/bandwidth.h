@@ -37,6 +37,7 @@ struct bandwidth_ask {
     enum coll_op op;
     const char *nccl;             /* version; NULL: the fabric's */
     const struct logs_nccl *said; /* by NCCL in these logs; NULL: not looked at */
+    const struct logs_variables *variables; /* of the environment; NULL: likewise */
 };
 
 struct bandwidth {

@@ -160,7 +160,7 @@ const struct hypothesis hypotheses[] = {
       "NCCL_DEBUG=INFO: connections without \"GDRDMA\". FI_EFA_USE_DEVICE_RDMA=1 with old plugins; load the peer-memory or dma-buf driver" },
     { "slow-network", "the network has fewer NICs than it should, or is shared", DOCTOR_NETWORK, 0.05,
       DOCTOR_BY_SCENARIO, { 0.75, 0.5, 0.25, 0.125, 0.0625 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_few_nics,
-      "run all_reduce_perf of nccl-tests on these nodes; count the NICs that NCCL finds; check NCCL_IB_HCA and the placement group" },
+      "run all_reduce_perf of nccl-tests on these nodes; count the NICs that NCCL finds; check NCCL_IB_HCA and the placement group; PCIe ACS off, on virtual machines with ATS (lspci -vvv: SrcValid-)" },
     { "noisy-neighbours", "other jobs share the network, and steps differ", DOCTOR_NETWORK, 0.01,
       DOCTOR_BY_SCENARIO, { 0.75, 0.5, 0.25 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_noisy,
       "compare times of the day; run all_reduce_perf again and again: it varies. Nodes of one leaf switch, or a placement group" },

@@ -2,6 +2,7 @@
  * whose times are written as a log. */
 #include "doctor/bandwidth.h"
 #include "hardware/net.h"
+#include "logs/variables.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>
@@ -110,7 +111,9 @@ static void test_unknown(void)
                                                    : (k ? 0.8 : 1.5e-3) };
             VEC_PUSH(&s.colls, row);
         }
-        const struct bandwidth_ask ask = { &c, &one, COLL_ALL_REDUCE, NULL, NULL };
+        const struct bandwidth_ask ask = { .cluster = &c,
+                                           .group = &one,
+                                           .op = COLL_ALL_REDUCE };
         CU_ASSERT_EQUAL_FATAL(bandwidth_judge(&b, &loader, &ask, &s, &err), 0);
         CU_ASSERT_STRING_EQUAL(b.fits[0].text, texts[i]);
         CU_ASSERT_EQUAL(isnan(b.fits[0].error) != 0, i == 0);
@@ -127,17 +130,25 @@ static void test_words(void)
         struct logs_nccl said;
         const char *first;
         bool seen;
+        struct logs_variable set; /* in the environment */
     } cases[] = {
-        { { 0 }, "half of the NICs", false },
-        { { .n_lines = 1 }, "half of the NICs", false },
-        { { .n_lines = 9, .n_gdr_off = 8 }, "no GPUDirect", true },
-        { { .n_lines = 9, .via = { [LOGS_NET_IB] = 4 } }, "no GPUDirect", true },
+        { { 0 }, "half of the NICs", true, { "NCCL_IB_HCA", "mlx5_0" } },
+        { { 0 }, "no GPUDirect", true, { "NCCL_NET_GDR_LEVEL", "0" } },
+        { { 0 }, "half of the NICs", false, { "", "" } },
+        { { .n_lines = 1 }, "half of the NICs", false, { "", "" } },
+        { { .n_lines = 9, .n_gdr_off = 8 }, "no GPUDirect", true, { "", "" } },
+        { { .n_lines = 9, .via = { [LOGS_NET_IB] = 4 } },
+          "no GPUDirect",
+          true,
+          { "", "" } },
         { { .n_lines = 9, .via = { [LOGS_NET_IB] = 4 }, .via_gdr = 4, .nics = 4 },
           "half of the NICs",
-          true },
+          true,
+          { "", "" } },
         { { .n_lines = 9, .via = { [LOGS_NET_IB] = 4 }, .via_gdr = 4, .nics = 8 },
           "half of the NICs",
-          false },
+          false,
+          { "", "" } },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
@@ -146,9 +157,12 @@ static void test_words(void)
         struct bandwidth b;
         struct cluster c;
         struct err err = { 0 };
+        const struct logs_variables set = { cases[i].set.name[0] ? 1 : 0,
+                                            { cases[i].set } };
         const struct bandwidth_ask ask = { .cluster = &c,
                                            .op = COLL_ALL_REDUCE,
-                                           .said = &cases[i].said };
+                                           .said = &cases[i].said,
+                                           .variables = &set };
         cfg_loader_init(&loader);
         samples_init(&s, &loader, &hints);
         measure(&s, "dgx-h100:4", NULL, 0.5, 1);
