@@ -64,6 +64,10 @@ int campaign_simulate(struct simulate_result *step, struct campaign_result *beyo
     options.memo = simulate_memo_of(loader);
     if (simulate(step, arena, s, &options, err))
         return -1;
+    if (!simulate_runs(&options, &step->memory)) {
+        *beyond = (struct campaign_result) { .input = { .given = false } };
+        return 0;
+    }
     campaign_run(beyond, arena, c, s, step);
     if (how->draws && campaign_draw(beyond, c, s, step, how->draws, err))
         return -1;

@@ -129,6 +129,8 @@ static void take_entries(struct plan_outcome *out, struct arena *arena,
             out->has_nearest = true;
         }
     }
+    if (out->has_nearest && !out->nearest.result.timed)
+        plan_entry_make(&out->nearest, run->job, run->o);
     mark_ties(out, run->o);
 }
 

@@ -9,7 +9,8 @@
  * as its bounds of time and memory let it: the plans listed are those of simulating
  * everything. Of others it may as long as its score, corrected by what was simulated of
  * its kind, comes to within twice the scores' error; `simulate_most` at most are
- * simulated, and n_sure says how many of the ranks that leaves sure.
+ * simulated, and n_sure says how many of the ranks that leaves sure. What is far too
+ * large (simulate_runs) has no time, and corrects none.
  *
  * Files of this folder:
  *     space*: combinations that a software stack allows; its users

@@ -246,7 +246,8 @@ static void take(struct plan_result *r, const struct simulate_result *s)
 {
     memcpy(r->range_s, s->range_s, sizeof(r->range_s));
     r->tie_error = s->interval.tie;
-    r->known = s->step_time_s > 0;
+    r->timed = s->step_time_s > 0;
+    r->known = r->timed || !s->memory.fits;
     r->fits = s->memory.fits;
     r->step_time_s = s->step_time_s;
     r->samples_per_s = s->samples_per_s;
@@ -264,9 +265,11 @@ static void take(struct plan_result *r, const struct simulate_result *s)
 /* The step with its input, and the job around it. */
 static int simulate_all(struct plan_result *r, struct cfg_loader *loader,
                         const struct scenario *s, const struct plan_job *job,
-                        struct err *err)
+                        bool if_fits, struct err *err)
 {
-    const struct simulate_options step = { .network = FIDELITY_FLOW, .mute = true };
+    const struct simulate_options step = { .network = FIDELITY_FLOW,
+                                           .mute = true,
+                                           .if_fits = if_fits };
     const struct campaign_how how = { .step = &step, .interval = job->interval };
     struct campaign c;
     struct campaign_result beyond;
@@ -299,7 +302,7 @@ static struct cfg_loader *files_of_thread(const struct plan_job *job)
 }
 
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
-                         plan_tweak *tweak, double factor, struct plan_result *r)
+                         struct plan_point_how how, struct plan_result *r)
 {
     struct cfg_loader loader;
     struct scenario s = { 0 };
@@ -310,9 +313,9 @@ void plan_point_simulate(const struct plan_job *job, const struct space_point *p
     struct cfg root = cfg_from_tree(&loader, "plan", plan_point_json(job, p));
     int rc = scenario_read(&s, &loader, root);
     if (rc == 0) {
-        if (tweak)
-            tweak(&s, &loader.arena, factor);
-        rc = simulate_all(r, &loader, &s, job, &err);
+        if (how.tweak)
+            how.tweak(&s, &loader.arena, how.factor);
+        rc = simulate_all(r, &loader, &s, job, how.if_fits, &err);
     }
     if (rc)
         say_why(r, &loader.diags, &err);

@@ -8,6 +8,7 @@
 /* What the simulator says of a point. */
 struct plan_result {
     bool known;  /* it could be simulated */
+    bool timed;  /* all of it was, not memory alone */
     bool unread; /* it could not, as a file could not be read */
     bool fits;
     bool near_limit; /* of memory: within its error */
@@ -31,9 +32,16 @@ json_t *plan_point_json(const struct plan_job *job, const struct space_point *p)
 /* Its "parallelism" in smsim's own words, whatever the dialect: a new tree. */
 json_t *plan_point_parallelism(const struct space_point *p);
 
+/* How it is simulated. */
+struct plan_point_how {
+    plan_tweak *tweak; /* NULL: none */
+    double factor;     /* of the tweak */
+    bool if_fits;      /* memory alone, where the point is far too large */
+};
+
 /* Reads and simulates it. Results are the same whichever thread runs it. */
 void plan_point_simulate(const struct plan_job *job, const struct space_point *p,
-                         plan_tweak *tweak, double factor, struct plan_result *r);
+                         struct plan_point_how how, struct plan_result *r);
 
 /* Price of its cluster per hour, with the job's spot discount; NAN when unknown. */
 double plan_point_usd_per_hour(const struct plan_job *job, const struct space_point *p);

@@ -25,6 +25,12 @@ static void value_entry(struct plan_entry *e, const struct plan_job *job,
     double time_s = share_of_job(job, r->step_time_s, r->job_s),
            billed_s = share_of_job(job, r->step_time_s, r->billed_s);
     e->usd_per_hour = plan_point_usd_per_hour(job, &e->point);
+    if (r->known && !r->timed) {
+        e->hours = e->usd = (double)NAN;
+        e->value = INFINITY;
+        plan_order_judge(e, job, o);
+        return;
+    }
     e->hours = job->steps > 0 ? job->steps * time_s / UNITS_HOUR_S : (double)NAN;
     e->usd = job->steps > 0 ? job->steps * billed_s / UNITS_HOUR_S * e->usd_per_hour
                             : (double)NAN;
@@ -38,7 +44,7 @@ static void value_entry(struct plan_entry *e, const struct plan_job *job,
 void plan_entry_make(struct plan_entry *e, const struct plan_job *job,
                      const struct plan_options *o)
 {
-    plan_point_simulate(job, &e->point, NULL, 1, &e->result);
+    plan_point_simulate(job, &e->point, (struct plan_point_how) { 0 }, &e->result);
     value_entry(e, job, o);
 }
 
@@ -97,7 +103,8 @@ void plan_run_simulate(struct plan_run *run, int64_t total)
             e->skipped = true;
             continue;
         }
-        plan_point_simulate(run->job, &e->point, NULL, 1, &e->result);
+        plan_point_simulate(run->job, &e->point,
+                            (struct plan_point_how) { .if_fits = true }, &e->result);
         value_entry(e, run->job, run->o);
         if (!run->o->progress)
             continue;
@@ -125,7 +132,7 @@ static double ratio_of(const struct plan_run *run, int kind, int tensor, double 
     int64_t n = 0;
     for (int64_t i = 0; i < run->all.n; i++) {
         const struct plan_entry *e = &run->all.v[i];
-        if (e->result.known && plan_kind(&run->job->space, &e->point) == kind &&
+        if (e->result.timed && plan_kind(&run->job->space, &e->point) == kind &&
             (tensor < 0 || e->point.at[SPACE_TENSOR] == tensor))
             v[n++] = e->result.step_time_s / e->score_s;
     }
@@ -199,7 +206,7 @@ struct plan_run_odds plan_run_odds(const struct plan_run *run, double ratio)
     for (int64_t i = 0; i < run->all.n; i++) {
         const struct plan_entry *e = &run->all.v[i];
         double by = correction(run, &e->point);
-        if (!e->result.known || by <= 0 || e->score_s <= 0)
+        if (!e->result.timed || by <= 0 || e->score_s <= 0)
             continue;
         double came = e->result.step_time_s / (e->score_s * by);
         odds.n++;
@@ -217,7 +224,7 @@ double plan_run_score_error(const struct plan_run *run, double most_s)
     for (int64_t i = 0; i < run->all.n; i++) {
         const struct plan_entry *e = &run->all.v[i];
         double ratio = correction(run, &e->point);
-        if (e->result.known && e->result.step_time_s <= most_s && ratio > 0)
+        if (e->result.timed && e->result.step_time_s <= most_s && ratio > 0)
             v[n++] = fabs(e->result.step_time_s / (e->score_s * ratio) - 1);
     }
     if (n) {

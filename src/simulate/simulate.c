@@ -44,10 +44,30 @@ static struct stage_memory stage_memory(const struct step *step,
     return m;
 }
 
-/* Of each stage, on the kind of GPU that has least left; of all, the fullest. */
+/* The step whose live tensors exceed its GPU most, if by more than the error of the
+ * prediction; -1: none. */
+static int32_t far_too_large(const struct scenario *s, const struct reps *reps)
+{
+    int64_t most = 0, nccl_B = communicators_B(s);
+    int32_t found = -1;
+    for (int32_t i = 0; i < reps->n_steps; i++) {
+        const struct gpu *gpu = reps->gpus[i];
+        int64_t needed = reps->steps[i].ledger.peak_B + nccl_B +
+                         scenario_context_B(s, gpu, s->cluster.n_gpus);
+        if (needed - gpu->memory_B <= most ||
+            interval_memory_is_near(needed, gpu->memory_B))
+            continue;
+        most = needed - gpu->memory_B;
+        found = i;
+    }
+    return found;
+}
+
+/* Of each stage, on the kind of GPU that has least left; of all, the fullest. Of one
+ * step alone unless `only` is negative. */
 static void read_memory(struct memory_result *m, struct arena *arena,
                         const struct scenario *s, const struct reps *reps,
-                        struct simulate_memo *memo)
+                        struct simulate_memo *memo, int32_t only)
 {
     int64_t least = INT64_MAX, nccl_B = communicators_B(s);
     struct reserved_memo *replays =
@@ -59,6 +79,8 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         left[i] = INT64_MAX;
     for (int32_t i = 0; i < reps->n_steps; i++) {
         const struct gpu *gpu = reps->gpus[i];
+        if (only >= 0 && i != only)
+            continue;
         struct stage_memory stage =
             stage_memory(&reps->steps[i], s, gpu, nccl_B, replays);
         int64_t free_B = gpu->memory_B - stage.peak_B, at = reps->stages[i];
@@ -76,6 +98,13 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         m->reserved_B = stage.reserved_B;
     }
     m->fits = least >= 0;
+}
+
+bool simulate_runs(const struct simulate_options *options,
+                   const struct memory_result *m)
+{
+    return !options->if_fits || m->fits ||
+           interval_memory_is_near(m->peak_B, m->capacity_B);
 }
 
 /* Rates and cost */
@@ -227,7 +256,8 @@ static void read_all(struct simulate_result *r, struct arena *arena,
         layered = i;
     read_run(r, run);
     r->by = resources_of(r->parts_s, s, reps);
-    read_memory(&r->memory, arena, s, reps, options->memo);
+    if (!options->if_fits)
+        read_memory(&r->memory, arena, s, reps, options->memo, -1);
     read_rates(r, s, reps);
     read_layer(&r->layer, &reps->steps[layered]);
     read_cost(&r->cost, s, r->step_time_s);
@@ -238,8 +268,8 @@ static void read_all(struct simulate_result *r, struct arena *arena,
 /* The representative ranks of a step and its run, in which microbatches of a pipeline
  * that go on as those before them are left out, if that is so. To be released in any
  * case. */
-static int replay(struct run_result *run, struct background_result *among,
-                  struct reps *reps, struct arena *arena, const struct scenario *s,
+static int replay(struct run_result *run, struct simulate_result *r, struct reps *reps,
+                  struct arena *arena, const struct scenario *s,
                   const struct simulate_options *options, struct err *err)
 {
     const bool meets = s->background.acts;
@@ -252,6 +282,11 @@ static int replay(struct run_result *run, struct background_result *among,
         how.microbatches = whole ? 0 : reps_shorter(s, attempt);
         if (reps_build(reps, arena, s, &how, err) < 0)
             return -1;
+        if (options->if_fits && attempt == 0)
+            read_memory(&r->memory, arena, s, reps, options->memo,
+                        far_too_large(s, reps));
+        if (!simulate_runs(options, &r->memory))
+            return 0;
         struct run_request request = { .plans = { arena, reps->net, &reps->groups, NULL,
                                                   NULL },
                                        .network = options->network,
@@ -261,7 +296,7 @@ static int replay(struct run_result *run, struct background_result *among,
                                        .observer = options->observer,
                                        .watch = options->watch };
         if (meets)
-            return background_replay(run, among, arena, s, &request, err);
+            return background_replay(run, &r->background, arena, s, &request, err);
         int rc = run_programs(&request, run, err);
         if (rc < 0 || run->steady)
             return rc;
@@ -291,7 +326,7 @@ int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario 
     const struct reps_options how = { .microbatches = reps_shorter(s, 0) };
     int rc = reps_build(&reps, arena, s, &how, err);
     if (rc == 0)
-        read_memory(&m, arena, s, &reps, NULL);
+        read_memory(&m, arena, s, &reps, NULL, -1);
     *peak_B = m.peak_B;
     reps_release(&reps);
     return rc;
@@ -303,9 +338,9 @@ int simulate(struct simulate_result *r, struct arena *arena, const struct scenar
     struct reps reps;
     struct run_result run;
     *r = (struct simulate_result) { .network = options->network };
-    int rc = replay(&run, &r->background, &reps, arena, s, options, err);
+    int rc = replay(&run, r, &reps, arena, s, options, err);
     r->folded = reps.net && net_is_folded(reps.net);
-    if (rc == 0)
+    if (rc == 0 && simulate_runs(options, &r->memory))
         read_all(r, arena, s, &reps, &run, options);
     reps_release(&reps);
     return rc;

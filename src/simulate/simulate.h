@@ -79,10 +79,12 @@ struct simulate_memo *simulate_memo_of(struct cfg_loader *loader);
 
 struct simulate_options {
     enum fidelity network;
-    bool unfold; /* simulate every rank */
-    bool detail; /* replay every pass operator by operator; for tests */
-    bool mute;   /* leave warnings out, some of which take as long as the step */
-    bool whole;  /* replay all periods of a pipeline; for tests */
+    bool unfold;  /* simulate every rank */
+    bool detail;  /* replay every pass operator by operator; for tests */
+    bool mute;    /* leave warnings out, some of which take as long as the step */
+    bool whole;   /* replay all periods of a pipeline; for tests */
+    bool if_fits; /* leave all but memory's peak out of a job that is far too large
+                     (simulate_runs) */
     const struct observer *observer; /* of the run; NULL: none */
     struct watch watch;              /* notified of tasks done */
     struct simulate_memo *memo;      /* NULL: none */
@@ -130,6 +132,13 @@ struct simulate_result {
 /* The fullest stage's memory, without running the step. */
 int simulate_peak_B(int64_t *peak_B, struct arena *arena, const struct scenario *s,
                     struct err *err);
+
+/* Whether the result is of a run: with if_fits, not where memory does not hold the job
+ * by more than the error of its prediction. Then nothing else is known but what memory
+ * the fullest stage takes; where its live tensors alone are too large, it is the stage
+ * with most of these. */
+bool simulate_runs(const struct simulate_options *options,
+                   const struct memory_result *m);
 
 /* Replays one step. Results live in the arena. A job that does not fit is a result
  * (memory.fits false); errors are only what cannot be simulated. */

@@ -230,7 +230,7 @@ static struct ratios compare_scores(struct planned *x, int64_t most)
                 if (pass == 0 || at++ % (total / most + 1) ||
                     !scorer_point(scorer, &it.p, &score))
                     continue;
-                plan_point_simulate(&x->job, &it.p, NULL, 1, &r);
+                plan_point_simulate(&x->job, &it.p, (struct plan_point_how) { 0 }, &r);
                 if (!r.known)
                     continue;
                 take_ratio(&all.time, r.step_time_s / score.time_s);
