@@ -6,6 +6,7 @@
 #include "config/datadir.h"
 #include "draw/chart.h"
 #include "report/figure_collective.h"
+#include "report/figure_meaning.h"
 #include "report/figure_topology.h"
 #include "report/topology_links.h"
 
@@ -370,6 +371,35 @@ static void test_panels(void)
     strbuf_release(&svg);
 }
 
+/* A result's path decides its colour; what is no part of a step, of memory or of a job has
+ * none. */
+static void test_meanings(void)
+{
+    static const struct {
+        const char *path;
+        enum meaning meaning;
+    } cases[] = {
+        { "/breakdown_s/compute", MEANING_COMPUTE },
+        { "/breakdown_s/data_comm_hidden", MEANING_GRADIENT_COMM },
+        { "/breakdown_s/other", MEANING_OTHER },
+        { "/breakdown_s/computer", MEANING_NONE },
+        { "/breakdown_s", MEANING_NONE },
+        { "/memory/parameters_bytes", MEANING_PARAMETERS },
+        { "/memory/workspace_bytes", MEANING_WORKSPACE },
+        { "/memory/parameters", MEANING_NONE },
+        { "/memory/peak_bytes", MEANING_NONE },
+        { "/job/phases/0/time_s", MEANING_PROVISIONING },
+        { "/job/phases/8/time_s", MEANING_KEEP_ALIVE },
+        { "/job/phases/9/time_s", MEANING_NONE },
+        { "/job/phases/-1/time_s", MEANING_NONE },
+        { "/job/phases//time_s", MEANING_NONE },
+        { "/job/phases/4/usd", MEANING_NONE },
+        { "step_time_s", MEANING_NONE },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        CU_ASSERT_EQUAL(figure_meaning_of(cases[i].path), cases[i].meaning);
+}
+
 /* A library that is loaded when it is needed: there, not there, without a function. */
 static void test_late(void)
 {
@@ -402,6 +432,7 @@ void test_svg_register(void)
     CU_add_test(suite, "topology", test_topology);
     CU_add_test(suite, "words of topologies", test_topology_words);
     CU_add_test(suite, "widths of links", test_widths);
+    CU_add_test(suite, "meanings of results", test_meanings);
     CU_add_test(suite, "collective", test_collective);
     CU_add_test(suite, "panels", test_panels);
     CU_add_test(suite, "libraries that are loaded late", test_late);
