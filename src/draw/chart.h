@@ -49,7 +49,7 @@ struct series {
     bool hatched;                 /* bars of time that nothing is done in */
     const bool *hollow;           /* points drawn as outlines; NULL: none */
     const double *x_low, *x_high; /* bars across points; NULL: none */
-    const bool *faded;            /* points that matter less, drawn pale; NULL: none */
+    const bool *faded;            /* points that matter less, drawn grey; NULL: none */
     const char *beyond;   /* SERIES_LIMIT: what lies above it; NULL: not shaded */
     size_t colour;        /* 1 + the palette's index; 0: by order */
     enum meaning meaning; /* decides the colour, where there is one */

@@ -136,10 +136,9 @@ static void draw_markers(struct marks *m, const struct series *s, size_t index,
         struct draw_point at = frame_at(m->frame, series_x(s, i), s->y[i]);
         if (!isfinite(at.x) || !isfinite(at.y) || !frame_inside(m->frame, at))
             continue;
-        style.fill = s->faded && s->faded[i]
-                         ? palette_alpha(palette_mix(colour, PALETTE_FRAME, 0.5), 0.4)
-                     : pale ? palette_alpha(colour, 0.6)
-                            : colour;
+        style.fill = s->faded && s->faded[i] ? meaning_colour(MEANING_OTHER)
+                     : pale                  ? palette_alpha(colour, 0.6)
+                                             : colour;
         if (s->hollow && s->hollow[i]) {
             style.stroke = style.fill;
             style.fill = PALETTE_WHITE;

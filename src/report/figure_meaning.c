@@ -71,3 +71,34 @@ enum meaning figure_meaning_of(const char *path)
     }
     return MEANING_NONE;
 }
+
+/* The palette's hue by family, its shades (8 more each) by what is near it. */
+static const struct {
+    const char *name;
+    int32_t colour;
+} instance_colours[] = {
+    { "p3.16xlarge", 0 },         { "p3.8xlarge", 8 },
+    { "p3.2xlarge", 24 },         { "p3dn.24xlarge", 1 },
+    { "g7e.24xlarge", 9 },        { "g7e.48xlarge", 17 },
+    { "g7e.12xlarge", 25 },       { "p4d.24xlarge", 2 },
+    { "g6e.24xlarge", 10 },       { "p4de.24xlarge", 18 },
+    { "g6.24xlarge", 26 },        { "p5.48xlarge", 3 },
+    { "p5e.48xlarge", 11 },       { "p5en.48xlarge", 19 },
+    { "p5.4xlarge", 27 },         { "g5.48xlarge", 4 },
+    { "g5.12xlarge", 12 },        { "g5.24xlarge", 20 },
+    { "g5.xlarge", 28 },          { "p6-b200.48xlarge", 5 },
+    { "p6e-gb200.36xlarge", 13 }, { "p6-b300.48xlarge", 21 },
+    { "p6e-gb300.36xlarge", 29 }, { "g6.48xlarge", 6 },
+    { "g6.12xlarge", 14 },        { "g6e.48xlarge", 22 },
+    { "g6e.12xlarge", 30 },       { "g4dn.metal", 7 },
+    { "g4dn.12xlarge", 15 },      { "g4dn.16xlarge", 23 },
+    { "g4dn.xlarge", 31 },
+};
+
+int32_t figure_instance_colour(const char *name)
+{
+    for (size_t i = 0; i < sizeof(instance_colours) / sizeof(*instance_colours); i++)
+        if (strcmp(instance_colours[i].name, name) == 0)
+            return instance_colours[i].colour;
+    return -1;
+}

@@ -207,24 +207,26 @@ static void describe(struct sheet *x)
 static void add_letters(struct sheet *x, int used)
 {
     const struct instance *inst = x->shown.v[0].layout.instance;
+    bool bare = x->shown.v[0].layout.bare;
     char text[2 * UNITS_TEXT_MAX];
     const struct {
-        const char *what;
+        const char *letter, *what;
         const char *of;
         uint32_t colour;
         bool is;
     } keys[] = {
-        { "G: GPU", units_bytes_text(text, (double)inst->gpu->memory_B),
+        { "G: ", "GPU", units_bytes_text(text, (double)inst->gpu->memory_B),
           TOPOLOGY_GPU_FILL, true },
-        { "P: PCIe switch, R: root", NULL, TOPOLOGY_PCIE_FILL, true },
-        { "N: network card", NULL, TOPOLOGY_NETWORK_FILL, inst->n_nics > 0 },
+        { "", "P: PCIe switch, R: root", NULL, TOPOLOGY_PCIE_FILL, true },
+        { "N: ", "network card", NULL, TOPOLOGY_NETWORK_FILL, inst->n_nics > 0 },
     };
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
         if (!keys[i].is)
             continue;
-        snprintf(x->names[used], sizeof(x->names[used]), "%s%s%s", keys[i].what,
-                 keys[i].of ? ", " : "", keys[i].of ? keys[i].of : "");
+        snprintf(x->names[used], sizeof(x->names[used]), "%s%s%s%s",
+                 bare ? "" : keys[i].letter, keys[i].what, keys[i].of ? ", " : "",
+                 keys[i].of ? keys[i].of : "");
         legend_add(&x->legend, (struct legend_item) { .name = x->names[used++],
                                                       .key = LEGEND_BOX,
                                                       .colour = keys[i].colour });

@@ -45,7 +45,7 @@ struct report_verdict {
 };
 void report_verdict_print(FILE *out, const struct report_verdict *v);
 
-/* A line of its own, green or red on a terminal that has colours. */
+/* A line that is set off, green or red on a terminal's colours. */
 void report_verdict_line(FILE *out, bool good, const char *line);
 
 /* "assumed: ...": what the scenario leaves open, as it was decided; nothing where it

@@ -338,7 +338,7 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
 {
     size_t n = (size_t)f->series_names.n;
     struct line *lines = make_lines(f, n);
-    struct series *series = xcalloc(n + 2, sizeof(*series));
+    struct series *series = xcalloc(n + 3, sizeof(*series));
     double *front = xcalloc(2 * (size_t)f->data.n + 1, sizeof(*front));
     const char **labels = xcalloc((size_t)f->data.n + 1, sizeof(*labels));
     struct chart c = { .title = f->title,
@@ -366,6 +366,9 @@ static int write_chart(const struct sweep_figure *f, struct arena *arena,
     if (f->kind == FIGURE_FRONT) {
         add_front(&c, &series[n], f, front, front + f->data.n, labels);
         fade_beaten(lines, series, n, &series[n]);
+        series[c.n_series++] = (struct series) { .name = "grey: beaten in both",
+                                                 .kind = SERIES_POINTS,
+                                                 .meaning = MEANING_OTHER };
     }
     if (f->kind == FIGURE_BAND)
         c.n_series = fold_bands(f, arena, series, n);

@@ -194,6 +194,7 @@ void figure_sweep_free(struct sweep_figures *f)
         VEC_RELEASE(&f->v[i].x_names);
         VEC_RELEASE(&f->v[i].y_names);
         VEC_RELEASE(&f->v[i].colour_names);
+        VEC_RELEASE(&f->v[i].instances);
         VEC_RELEASE(&f->v[i].colours);
         VEC_RELEASE(&f->v[i].meanings);
     }
@@ -327,6 +328,17 @@ static int32_t colour_of(struct sweep_figure *f, const struct source *from,
                                     text_of(from, &f->series.v[0]));
 }
 
+/* The instance that a series is of; "": it is of something else. */
+static const char *instance_of(const struct sweep_figure *f, const struct source *from)
+{
+    const char *name = NULL;
+    if (f->series.n > 0 && strcmp(f->series.v[0].name, "/cluster/instance") == 0)
+        name = json_string_value(get(from, &f->series.v[0]));
+    if (name && strncmp(name, "ml.", 3) == 0)
+        name += 3;
+    return arena_strdup(from->sweep->arena, name ? name : "");
+}
+
 static void add_datum(struct sweep_figure *f, const struct source *from, int32_t y,
                       bool unfit)
 {
@@ -337,6 +349,7 @@ static void add_datum(struct sweep_figure *f, const struct source *from, int32_t
     d.series = intern(&f->series_names, arena, series_of(f, from, y));
     if (d.series == f->colours.n) {
         VEC_PUSH(&f->colours, colour_of(f, from, d.series));
+        VEC_PUSH(&f->instances, instance_of(f, from));
         VEC_PUSH(&f->meanings, f->y.n > 1 && f->series.n == 0
                                    ? (int32_t)figure_meaning_of(f->y.v[y].name)
                                    : MEANING_NONE);
@@ -377,6 +390,38 @@ static void add_scenario(void *arg, const struct scenario *s)
     provenance_add(arg, s);
 }
 
+/* Instances have the same colour in every figure; what has none takes those that are
+ * left, in its order. */
+static void fix_colours(struct sweep_figure *f)
+{
+    enum { NONE = -1 };
+    int64_t n = f->colours.n;
+    int32_t *own = xcalloc((size_t)n + 1, sizeof(*own)), next = 0;
+    bool *taken = xcalloc((size_t)n + FIGURE_INSTANCE_COLOURS + 1, sizeof(*taken));
+    for (int64_t i = 0; i < n; i++)
+        own[i] = NONE;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t *to = &own[f->colours.v[i]],
+                colour = figure_instance_colour(f->instances.v[i]);
+        if (*to != NONE || colour < 0 || taken[colour])
+            continue;
+        *to = colour;
+        taken[colour] = true;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int32_t *to = &own[f->colours.v[i]];
+        while (*to == NONE && taken[next])
+            next++;
+        if (*to == NONE) {
+            *to = next;
+            taken[next] = true;
+        }
+        f->colours.v[i] = *to;
+    }
+    free(own);
+    free(taken);
+}
+
 static bool is_priced(const struct sweep_figure *f)
 {
     bool any = strstr(f->x.name, "usd") != NULL;
@@ -385,16 +430,18 @@ static bool is_priced(const struct sweep_figure *f)
     return any || (f->value.name && strstr(f->value.name, "usd"));
 }
 
-int figure_sweep_write(const struct sweep_figures *f, const char *dir,
-                       struct draw_look look, struct err *err)
+int figure_sweep_write(struct sweep_figures *f, const char *dir, struct draw_look look,
+                       struct err *err)
 {
     int rc = 0;
     struct provenance p;
     provenance_init(&p, f->sweep->arena);
     if (f->n > 0)
         sweep_visit(f->sweep, add_scenario, &p);
-    for (int32_t i = 0; i < f->n; i++)
+    for (int32_t i = 0; i < f->n; i++) {
         f->v[i].provenance = provenance_text(&p, is_priced(&f->v[i]));
+        fix_colours(&f->v[i]);
+    }
     for (int32_t i = 0; i < f->n && rc == 0; i++) {
         char *path = xasprintf("%s/%s", dir, f->v[i].file);
         const struct draw_to to = { path, look };

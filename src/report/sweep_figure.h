@@ -42,7 +42,7 @@ int figure_sweep_read(struct sweep_figures *f);
 void figure_sweep_add(struct sweep_figures *f, int64_t point, json_t *record);
 
 /* Draws all of them into the directory. */
-int figure_sweep_write(const struct sweep_figures *f, const char *dir,
+int figure_sweep_write(struct sweep_figures *f, const char *dir,
                        struct draw_look look, struct err *err);
 
 /* One line each: file, question. */

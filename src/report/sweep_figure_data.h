@@ -64,6 +64,7 @@ struct sweep_figure {
     VEC(struct sweep_datum) data;
     struct sweep_names series_names, x_names, y_names;
     struct sweep_names colour_names; /* of several that make a series, the first */
+    struct sweep_names instances;    /* of series that are instances, else "" */
     VEC(int32_t) colours;            /* of series */
     VEC(int32_t) meanings;           /* of series: enum meaning */
     bool x_is_text;                  /* x are indices of x_names */

@@ -13,7 +13,7 @@
 void topology_label(struct draw *d, struct draw_box box, double y, const char *text,
                     double size, bool bold, uint32_t colour)
 {
-    char *fit = draw_text_fit(text, size, bold, box.w - 4);
+    char *fit = draw_text_fit(text, size, bold, box.w - (box.w < 20 ? 2 : 4));
 
     draw_text(d, box.x + box.w / 2, y, fit,
               &(struct draw_text) { .cls = "label",
@@ -71,7 +71,11 @@ static void draw_gpus_and_nics(const struct topology_shown *s, struct draw *d,
     for (int32_t g = 0; g < inst->n_gpus; g++) {
         bool used = g < s->group.gpus_per_instance;
         snprintf(id, sizeof(id), "%s-gpu%d", name, g);
-        snprintf(upper, sizeof(upper), l->compact ? "G%d" : "GPU %d", g);
+        snprintf(upper, sizeof(upper),
+                 l->bare      ? "%d"
+                 : l->compact ? "G%d"
+                              : "GPU %d",
+                 g);
         units_bytes_text(lower, (double)inst->gpu->memory_B);
         part(d, id, used ? "gpu" : "gpu unused", l->gpu[g],
              used ? TOPOLOGY_GPU_FILL : 0xfff0f0f0, used ? 0xff009e73 : 0xffbbbbbb,
@@ -79,7 +83,11 @@ static void draw_gpus_and_nics(const struct topology_shown *s, struct draw *d,
     }
     for (int32_t n = 0; n < inst->n_nics; n++) {
         snprintf(id, sizeof(id), "%s-nic%d", name, n);
-        snprintf(upper, sizeof(upper), l->compact ? "N%d" : "NIC %d", n);
+        snprintf(upper, sizeof(upper),
+                 l->bare      ? "%d"
+                 : l->compact ? "N%d"
+                              : "NIC %d",
+                 n);
         ports_text(lower, sizeof(lower), &inst->nics[n]);
         part(d, id, "nic", l->nic[n], TOPOLOGY_NETWORK_FILL, TOPOLOGY_NETWORK, upper,
              l->compact ? NULL : lower);

@@ -14,7 +14,15 @@ static const struct topology_sizes {
 } sizes[] = {
     { 12, 46, 20, 68, 42, 38, 24, 8, 20, 30, 30, 190 },
     { 6, 44, 20, 27, 22, 22, 20, 3, 15, 26, 24, 138 },
+    { 3, 44, 20, 16, 22, 22, 20, 2, 15, 26, 24, 0 }, /* of many GPUs: numbers alone */
 };
+
+enum { ROOMY_GPUS = 8 }; /* at most, of a column's width, to have letters */
+
+static const struct topology_sizes *sizes_of(const struct figure_topology_layout *l)
+{
+    return &sizes[l->bare ? 2 : l->compact];
+}
 
 double figure_topology_arc_height(double distance)
 {
@@ -62,7 +70,7 @@ static int32_t place_row(const struct topology_sizes *z, struct draw_box *boxes,
 static double place_group(struct figure_topology_layout *l, int32_t group, double x,
                           double y)
 {
-    const struct topology_sizes *z = &sizes[l->compact];
+    const struct topology_sizes *z = sizes_of(l);
     const struct instance *inst = l->instance;
     double bar_y = y + z->gpu_h + z->row_gap;
     int32_t gpus =
@@ -80,7 +88,7 @@ static double place_group(struct figure_topology_layout *l, int32_t group, doubl
 static double place_numa(struct figure_topology_layout *l, int32_t numa, double x,
                          double y)
 {
-    const struct topology_sizes *z = &sizes[l->compact];
+    const struct topology_sizes *z = sizes_of(l);
     double inner = x + z->pad;
     double h = z->numa_title_h + z->gpu_h + z->row_gap + z->bar_h + 2 * z->pad - 4;
 
@@ -113,10 +121,13 @@ void figure_topology_layout(struct figure_topology_layout *l,
                             const struct instance *inst, bool compact, double x,
                             double y)
 {
-    const struct topology_sizes *z = &sizes[compact];
+    *l = (struct figure_topology_layout) { .instance = inst,
+                                           .compact = compact,
+                                           .bare =
+                                               compact && inst->n_gpus > ROOMY_GPUS };
+    const struct topology_sizes *z = sizes_of(l);
     double inner = x + z->pad, top = y + z->title_h + fabric_room(z, inst);
 
-    *l = (struct figure_topology_layout) { .instance = inst, .compact = compact };
     make_groups(l);
     for (int32_t n = 0; n < inst->n_numa; n++)
         inner += place_numa(l, n, inner, top) + 2 * z->pad;

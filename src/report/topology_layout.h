@@ -25,6 +25,7 @@ struct topology_group {
 
 struct figure_topology_layout {
     const struct instance *instance;
+    bool bare;             /* compact, and boxes have numbers without letters */
     bool compact;          /* for a column of a paper */
     struct draw_box frame; /* of the instance */
     struct draw_box numa[INSTANCE_NUMA_MAX];

@@ -133,19 +133,21 @@ void trace_nest_parts(struct trace *t, const struct shown *s,
     const int64_t least_ps = 1000;
     double scale =
         (double)(seen->ended_ps - seen->begun_ps) / (double)(pass->time_ps + 1);
-    int64_t from_ps = seen->begun_ps, to_ps = seen->ended_ps;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        bool first = parts[i].part == CATEGORY_RECOMPUTE;
-        int64_t part_ps = (int64_t)(scale * (double)pass->parts_ps[parts[i].part]);
-        part_ps = part_ps < to_ps - from_ps ? part_ps : to_ps - from_ps;
-        if (part_ps < least_ps)
-            continue;
-        if (first)
-            from_ps += part_ps;
-        else
-            to_ps -= part_ps;
-        part_slice(t, s, parts[i].name, parts[i].part,
-                   first ? from_ps - part_ps : to_ps,
-                   first ? from_ps : to_ps + part_ps);
+    enum { PARTS = sizeof(parts) / sizeof(*parts) };
+    int64_t length_ps[PARTS], left_ps = seen->ended_ps - seen->begun_ps;
+    for (size_t i = 0; i < PARTS; i++) {
+        length_ps[i] = (int64_t)(scale * (double)pass->parts_ps[parts[i].part]);
+        length_ps[i] = length_ps[i] < left_ps ? length_ps[i] : left_ps;
+        if (length_ps[i] < least_ps)
+            length_ps[i] = 0;
+        left_ps -= length_ps[i];
+    }
+    /* recomputation begins the pass, the others end it; written in the order of time */
+    int64_t at_ps = seen->begun_ps;
+    for (size_t k = 0; k < PARTS; k++) {
+        size_t i = k == 0 ? 0 : PARTS - k;
+        if (length_ps[i] > 0)
+            part_slice(t, s, parts[i].name, parts[i].part, at_ps, at_ps + length_ps[i]);
+        at_ps += length_ps[i] + (k == 0 ? left_ps : 0);
     }
 }

@@ -1,5 +1,6 @@
 /* What is printed of a step: every name of the contract in its order, nulls where
  * nothing is known, and text within its columns. The step is made by hand. */
+#include "report/figure_meaning.h"
 #include "report/figure_step_parts.h"
 #include "report/report.h"
 
@@ -236,6 +237,16 @@ static void test_part_texts(void)
     }
 }
 
+/* An instance has its colour whatever figure it is in, and none has another's. */
+static void test_instance_colours(void)
+{
+    CU_ASSERT_EQUAL(figure_instance_colour("p3.16xlarge"), 0);
+    CU_ASSERT_NOT_EQUAL(figure_instance_colour("p4d.24xlarge"),
+                        figure_instance_colour("p4de.24xlarge"));
+    CU_ASSERT(figure_instance_colour("p5.48xlarge") < FIGURE_INSTANCE_COLOURS);
+    CU_ASSERT_EQUAL(figure_instance_colour("of-mine"), -1);
+}
+
 /* Many stages: the first, middle and last have rows, and what is between them one. */
 static void test_stage_rows(void)
 {
@@ -286,6 +297,7 @@ static void test_time_parts(void)
 void test_report_register(void)
 {
     CU_pSuite suite = CU_add_suite("report", NULL, NULL);
+    CU_add_test(suite, "colours of instances", test_instance_colours);
     CU_add_test(suite, "rows of many stages", test_stage_rows);
     CU_add_test(suite, "parts of a long step", test_time_parts);
     CU_add_test(suite, "names of parts", test_part_texts);
