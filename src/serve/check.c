@@ -45,7 +45,7 @@ const char *serve_refuse(const struct serve_headers *h, uint16_t port, bool post
 {
     static const char scheme[] = "http://", type[] = "application/json";
     const size_t n = sizeof(scheme) - 1;
-    if (!h->host || !is_host(h->host, port))
+    if (!h->host || h->hosts > 1 || !is_host(h->host, port))
         return "the Host header is not this server's";
     if (h->origin &&
         (strncmp(h->origin, scheme, n) != 0 || strcmp(h->origin + n, h->host) != 0))

@@ -21,6 +21,7 @@ const char *serve_below_token(const char *path, const char *token);
 struct serve_headers {
     const char *host, *origin, *site; /* site: Sec-Fetch-Site */
     const char *type, *length;        /* Content-Type, Content-Length */
+    int hosts;                        /* how many Host headers there are */
 };
 
 /* Whether the request is for this server by its own name, and not sent by a page of

@@ -25,6 +25,7 @@ int serve_run(const struct serve_how *how, struct err *err)
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <threads.h>
@@ -35,8 +36,9 @@ enum state { READING, RUNNING, ANSWERED };
 /* clang-format off */
 #define FUNCTIONS(F)                                                          \
     F(add_response_header) F(create_response_from_buffer) F(destroy_response) \
-    F(get_connection_info) F(get_daemon_info) F(get_fdset2) F(get_timeout)    \
-    F(lookup_connection_value) F(queue_response) F(resume_connection)         \
+    F(get_connection_info) F(get_connection_values) F(get_daemon_info)        \
+    F(get_fdset2) F(get_timeout) F(lookup_connection_value)                   \
+    F(queue_response) F(resume_connection)                                    \
     F(run_from_select) F(start_daemon) F(stop_daemon) F(suspend_connection)
 /* clang-format on */
 #define MEMBER(name) LATE_MEMBER(MHD_##name, name)
@@ -193,9 +195,23 @@ static enum MHD_Result start_command(struct server *v, struct exchange *x)
     return MHD_YES;
 }
 
+/* Counts Host headers: which of several counts is what two programs may differ on. */
+static enum MHD_Result count_hosts(void *arg, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    int *n = arg;
+    (void)kind;
+    (void)value;
+    *n += strcasecmp(name, "Host") == 0;
+    return MHD_YES;
+}
+
 static struct serve_headers headers_of(struct MHD_Connection *c)
 {
+    int hosts = 0;
+    mhd.get_connection_values(c, MHD_HEADER_KIND, count_hosts, &hosts);
     return (struct serve_headers) {
+        .hosts = hosts,
         .host = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Host"),
         .origin = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Origin"),
         .site = mhd.lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site"),
