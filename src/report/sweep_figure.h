@@ -42,8 +42,8 @@ int figure_sweep_read(struct sweep_figures *f);
 void figure_sweep_add(struct sweep_figures *f, int64_t point, json_t *record);
 
 /* Draws all of them into the directory. */
-int figure_sweep_write(struct sweep_figures *f, const char *dir,
-                       struct draw_look look, struct err *err);
+int figure_sweep_write(struct sweep_figures *f, const char *dir, struct draw_look look,
+                       struct err *err);
 
 /* One line each: file, question. */
 void figure_sweep_list(const struct sweep_figures *f, FILE *out, const char *dir);
