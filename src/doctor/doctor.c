@@ -54,8 +54,7 @@ int doctor_judge(struct doctor *d, struct doctor_predictor *by, const json_t *jo
     d->verdict = verdict_of(d);
     if (d->steady.n)
         d->ratio = d->steady.median_s / p->step_s;
-    d->other_batch = logs->global_batch > 0 &&
-                     fabs(logs->global_batch - p->samples) > 1e-6 * p->samples;
+    d->other_batch = doctor_other_batch(logs, p);
     d->over_memory =
         logs->allocated_B > p->allocated_B * p->peak_range_B[1] / p->peak_B;
     d->has_trace = traced_shares(&d->traced, logs);

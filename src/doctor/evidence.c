@@ -498,10 +498,10 @@ double evidence_padding(const struct doctor_view *v, const char **why)
 
 double evidence_batch(const struct doctor_view *v, const char **why)
 {
-    double said = v->logs->global_batch, wanted = v->healthy->samples;
+    double said = v->logs->global_batch;
     if (said <= 0)
         return 0;
-    if (fabs(said - wanted) > 1e-6 * wanted) {
+    if (doctor_other_batch(v->logs, v->healthy)) {
         *why = "the log's global batch is not the job's";
         return certain;
     }

@@ -3,6 +3,7 @@
 #include "config/pointer.h"
 #include "doctor/evidence.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -328,6 +329,13 @@ static struct added added_of(const struct hypothesis *h,
         break;
     }
     return (struct added) { 0 };
+}
+
+bool doctor_other_batch(const struct logs *l, const struct doctor_prediction *p)
+{
+    double near = l->batch_by_clock ? 0.1 : 1e-6;
+    return l->global_batch > 0 &&
+           fabs(l->global_batch - p->samples) > near * p->samples;
 }
 
 double hypothesis_step_s(const struct hypothesis *h, const struct doctor_prediction *p,

@@ -59,6 +59,9 @@ struct hypothesis {
     const char *check; /* how to make sure, and the mend */
 };
 
+/* Whether the batch that logs say is not the job's: one by their clock, by 10 %. */
+bool doctor_other_batch(const struct logs *l, const struct doctor_prediction *p);
+
 extern const struct hypothesis hypotheses[];
 extern const int32_t n_hypotheses;
 

@@ -3,16 +3,19 @@
  *   LLaMA-Factory's trainer_log.jsonl (train/callbacks.py): the time since the begin, in
  *       whole seconds
  *   modded-nanogpt (train_gpt.py): the time of training so far
- *   litgpt (pretrain.py, finetune/): the time of a pass; "(step)" ends those of a step */
+ *   litgpt (pretrain.py, finetune/): the time of a pass; "(step)" ends those of a step
+ *   DeepSpeed (utils/timer.py): a rate by the batch that it was given, which it does not
+ *       say; two lines' times do */
 #include "logs/kinds.h"
 #include "logs/text.h"
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLOCK_LLAMA_FACTORY, CLOCK_SPEEDRUN };
+enum { CLOCK_LLAMA_FACTORY, CLOCK_SPEEDRUN, CLOCK_RATES };
 
 /* Steps since a clock was read before become a record, once it went on by `least_s`. One
  * that goes back begins anew. A step that goes back while the clock does not is what
@@ -116,4 +119,48 @@ bool logs_read_clocks(struct logs *l, const char *line, int64_t rank)
 {
     return read_llama_factory(l, line, rank) || read_speedrun(l, line, rank) ||
            read_litgpt(l, line, rank);
+}
+
+/* Of "[2023-04-18 02:33:49,749]", the seconds of the day; NAN: the line has no time. */
+static double second_of_day(const char *line)
+{
+    const char *at = strchr(line, ',');
+    int h, m, s, ms;
+    char comma;
+    for (; at; at = strchr(at + 1, ','))
+        if (at - line >= 19 &&
+            sscanf(at - 8, "%2d:%2d:%2d%c%3d", &h, &m, &s, &comma, &ms) == 5)
+            return h * 3600 + m * 60 + s + ms * 1e-3;
+    return (double)NAN;
+}
+
+void logs_clock_rate(struct logs *l, const struct logs_record *r, const char *line)
+{
+    static const double least_s = 1; /* of milliseconds */
+    struct logs_clock *c = &l->clocks[CLOCK_RATES];
+    double s = second_of_day(line), went_s = s - c->s;
+    int64_t steps = r->step - c->step;
+    if (r->rate_of != LOGS_SAMPLES || r->step < 0 || !isfinite(s) ||
+        (c->known && steps == 0))
+        return;
+    if (c->known && steps > 0 && went_s >= least_s && l->n_clocked < LOGS_CLOCKED)
+        l->clocked[l->n_clocked++] = r->rate * went_s / (double)steps;
+    *c = (struct logs_clock) { r->step, s, true };
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void logs_clock_end(struct logs *l)
+{
+    enum { ENOUGH = 4 };
+    bool of_part = l->formats[FORMAT_DEEPSPEED_CHAT].n_records > 0;
+    if (l->global_batch > 0 || l->n_clocked < ENOUGH || of_part)
+        return;
+    qsort(l->clocked, (size_t)l->n_clocked, sizeof(l->clocked[0]), by_value);
+    l->global_batch = fmax(1, round(l->clocked[l->n_clocked / 2]));
+    l->batch_by_clock = true;
 }

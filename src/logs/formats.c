@@ -159,7 +159,7 @@ static const struct line_row rows[] = {
     { FORMAT_DEEPSPEED_CHAT, ALONE, { "E2E latency=", "|Generate time=" }, NULL,
       { VALUE("E2E latency=", TIME) } }, /* its actor's own timers are of a part */
     { FORMAT_DEEPSPEED, ALONE, { "CurrSamplesPerSec=" }, NULL,
-      { VALUE("global_step=", STEP), VALUE("CurrSamplesPerSec=", SAMPLES_RATE),
+      { VALUE("/global_step=", STEP), VALUE("CurrSamplesPerSec=", SAMPLES_RATE),
         SCALED("MaxMemAllocated=", ALLOCATED, GB) } },
     { FORMAT_DEEPSPEED, ALONE, { "iter time (s):", "samples/sec:" }, NULL, /* runtime/pipe/engine.py */
       { VALUE("steps:", STEP), VALUE("iter time (s):", TIME) } },
@@ -278,9 +278,10 @@ static void take_value(struct logs *l, struct logs_record *r, enum quantity is,
         r->tflops = v;
     else if (is == LOADING && v >= 0)
         r->loading_s = v;
-    else if (is == BATCH && v > 0)
+    else if (is == BATCH && v > 0) {
         l->global_batch = v;
-    else if (is == ALLOCATED)
+        l->batch_by_clock = false;
+    } else if (is == ALLOCATED)
         keep_most(&l->allocated_B, v);
     else if (is == RESERVED)
         keep_most(&l->reserved_B, v);
@@ -349,6 +350,7 @@ static void take_line(struct logs *l, const struct line_row *row, const char *li
     struct logs_record r = logs_record_new(row->format);
     take_fields(l, row, &r, line);
     if (row->place == ALONE) {
+        logs_clock_rate(l, &r, line);
         logs_add(l, &r, rank);
         return;
     }

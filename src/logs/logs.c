@@ -107,6 +107,7 @@ void logs_end(struct logs *l)
     logs_add(l, &l->open, -1);
     l->open.format = -1;
     logs_dcgm_end(&l->smi);
+    logs_clock_end(l);
 }
 
 static void take_line(void *arg, char *line, size_t length, bool cut)

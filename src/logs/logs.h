@@ -35,7 +35,8 @@ enum {
     LOGS_LINE_MAX = 1 << 14,
     LOGS_FORMATS_MAX = 32,
     LOGS_RECORDS_MAX = 1 << 16,
-    LOGS_CLOCKS = 2,
+    LOGS_CLOCKS = 3,
+    LOGS_CLOCKED = 64,
 };
 
 /* What a record's time is of. */
@@ -109,10 +110,13 @@ struct logs {
     unsigned events;                /* since the last record */
     double allocated_B, reserved_B; /* the most that was said; 0: nothing */
     double global_batch;            /* the last that was said; 0: nothing */
+    bool batch_by_clock;            /* by rates and times of lines, so about */
     int64_t total_steps;            /* likewise, of the trainer's bar */
     double tokens_batch;            /* likewise, in tokens */
     struct logs_record open;        /* of several lines; format -1: none */
     struct logs_clock clocks[LOGS_CLOCKS];
+    double clocked[LOGS_CLOCKED]; /* batches by rates and times of lines */
+    int32_t n_clocked;
     struct logs_passes passes;
     struct logs_bar other_bar; /* the last that is none of training */
     struct logs_timers timers;
@@ -155,6 +159,11 @@ void logs_add(struct logs *l, struct logs_record *record, int64_t rank);
 bool logs_read_format(struct logs *l, const char *line, int64_t rank);
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank);
 bool logs_read_clocks(struct logs *l, const char *line, int64_t rank);
+
+/* A rate in samples of a line with its time: what the batch is, by the line before.
+ * logs_clock_end takes the median of these, where no line says the batch. */
+void logs_clock_rate(struct logs *l, const struct logs_record *r, const char *line);
+void logs_clock_end(struct logs *l);
 void logs_read_settings(struct logs *l, const char *line);
 bool logs_speaks_of_training(const char *line);
 

@@ -52,10 +52,12 @@ void logs_read_settings(struct logs *l, const char *line)
         at += rows[i].dotted ? strspn(at, ".") : 0;
         if (line_number(at, false, &v, NULL) || v < 1 || v != floor(v))
             continue;
-        if (rows[i].is == BATCH)
+        if (rows[i].is == BATCH) {
             l->global_batch = v;
-        else
+            l->batch_by_clock = false;
+        } else {
             l->total_steps = (int64_t)v;
+        }
         return;
     }
 }

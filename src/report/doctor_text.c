@@ -57,8 +57,8 @@ static void print_verdict(FILE *out, const struct report_doctor *r)
     if (d->other_batch)
         fprintf(
             out,
-            "    warning: the logs say a global batch of %.10g, the job has %.10g\n",
-            d->logs->global_batch, p->samples);
+            "    warning: the logs say a global batch of %s%.10g, the job has %.10g\n",
+            d->logs->batch_by_clock ? "about " : "", d->logs->global_batch, p->samples);
 }
 
 /* What was read -------------------------------------------------------------------- */

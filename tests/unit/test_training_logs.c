@@ -811,6 +811,39 @@ static void test_files(void)
     logs_release(&l);
 }
 
+/* A rate in samples without a batch: lines' times say it. */
+static void test_clocked(void)
+{
+    static const struct {
+        const char *before;
+        double batch, step_s;
+        bool by_clock;
+    } clocked[] = {
+        { "", 128, 0.746, true },
+        { "  train_batch_size ............................. 256\n", 256, 1.5, false },
+    };
+    for (int i = 0; i < 2; i++) {
+        struct logs l;
+        logs_init(&l);
+        feed(&l, clocked[i].before);
+        for (int k = 0; k < 8; k++) {
+            char line[256];
+            double s = 7.46 * k + (k > 5 ? 100 : 0); /* a pause */
+            snprintf(line, sizeof(line),
+                     "[2023-04-18 02:%02d:%02d,%03d] [INFO] [timer.py:199:stop] "
+                     "epoch=0/micro_step=%d/global_step=%d, "
+                     "RunningAvgSamplesPerSec=171.7, CurrSamplesPerSec=171.5\n",
+                     (int)s / 60, (int)s % 60, (int)(s * 1e3) % 1000, 10 * k, 10 * k);
+            feed(&l, line);
+        }
+        CU_ASSERT_EQUAL(l.global_batch, clocked[i].batch);
+        CU_ASSERT_EQUAL(l.batch_by_clock, clocked[i].by_clock);
+        CU_ASSERT_DOUBLE_EQUAL(logs_steady_find(&l, &does).median_s, clocked[i].step_s,
+                               0.01);
+        logs_release(&l);
+    }
+}
+
 /* What wraps the text of a run: returns that rsyslog and JSON write as text, JSON within
  * JSON, quoted CSV, names of containers. */
 static void test_wrapped(void)
@@ -882,4 +915,5 @@ void test_training_logs_register(void)
     CU_add_test(s, "variables", test_variables);
     CU_add_test(s, "files", test_files);
     CU_add_test(s, "wrapped", test_wrapped);
+    CU_add_test(s, "a batch by the clock", test_clocked);
 }
