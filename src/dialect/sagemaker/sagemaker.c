@@ -84,23 +84,32 @@ static void settle_count(struct launch_context *t)
 }
 
 /* Without a dictionary the containers start one process on each instance
- * (sagemaker-training-toolkit, entry_point.py). */
-static void note_processes(struct launch_context *t)
+ * (sagemaker-training-toolkit, entry_point.py); JumpStart's programs and recipes start
+ * theirs themselves. How many GPUs such a process uses is asked. */
+static void ask_processes(struct launch_context *t)
 {
-    const struct value_item *command = value_get(t->call->arguments, "command"),
-                            *entry = value_get(t->call->arguments, "entry_point");
+    static const char at[] = "/cluster/gpus_per_instance";
+    const struct value *given = t->call->arguments;
+    const struct value_item *entry = value_get(given, "entry_point");
     bool shell = entry && entry->value->text && launch_is_shell(entry->value->text);
     const char *name = json_string_value(pointer_get(t->tree, "/cluster/instance"));
     struct cfg_loader loader;
-    if (launch_has(t, "/distribution") || command || shell || !name)
+    if (launch_has(t, "/distribution") || launch_has(t, at) || shell || !name ||
+        value_get(given, "command") || value_get(given, "training_recipe") ||
+        strncmp(python_last_part(t->call->function), "JumpStart", 9) == 0 ||
+        launch_is_unresolved(t, "/parallelism/library") ||
+        launch_is_unresolved(t, "/distribution"))
         return;
     cfg_loader_init(&loader);
     const struct instance *inst = instance_get(&loader, name, (struct cfg) { 0 });
     if (inst && inst->n_gpus > 1)
-        launch_note(t->l, t->call->line, DIAG_ASSUMED,
-                    "no distribution is given: SageMaker starts one process on each "
-                    "instance, and a process on each GPU is simulated (give "
-                    "distribution={\"torch_distributed\": {\"enabled\": True}})");
+        launch_add_unresolved(
+            t, at, t->call->line,
+            "no distribution is given: SageMaker starts one process on each instance; "
+            "1 "
+            "is its one GPU, %d a process on each GPU, as torch_distributed starts "
+            "(the Trainer's nn.DataParallel of one process is not simulated)",
+            inst->n_gpus);
     cfg_loader_release(&loader);
 }
 
@@ -166,8 +175,7 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     user_script_take_tokenised(t, in->python, t->call->line);
     sagemaker_settle_jumpstart(t);
     settle_count(t);
-    if (!value_get(given, "training_recipe"))
-        note_processes(t);
+    ask_processes(t);
     env = env ? env : value_get(given, "environment");
     if (env && env->value->kind == VALUE_DICT)
         launch_take_rows(t, sagemaker_environment, env->value);
