@@ -11,7 +11,8 @@
  * local, unset, shift, set --, getopts, getopt and read <<<; here-documents; eval, and
  * what is given to `bash -c`, `bash <<END`, `sbatch --wrap` and `| sbatch`; files next to
  * the script that are `source`d or started; $( ) of echo, dirname, basename, pwd, seq,
- * expr, bc, wc, tr, cut, head, which and awk's NF, where what they are given is known.
+ * expr, bc, wc, tr, cut, head, which, awk's NF, and cat, yq and jq of a file next to the
+ * script, where what they are given is known.
  * Paths are relative to the script. How many GPUs an instance has (nvidia-smi -L | wc -l, device_count()) is
  * the setting's to say.
  *

@@ -314,6 +314,19 @@ static const char *node_names(struct stage *s)
     return *text ? text : NULL;
 }
 
+/* Files ---------------------------------------------------------------------------- */
+
+static const char *query(struct stage *s)
+{
+    return shell_query(s->m, s->w, s->n, s->text);
+}
+
+static const char *whole_file(struct stage *s)
+{
+    const char *text = s->n == 2 ? shell_file_text(s->m, s->w[1]) : NULL;
+    return text && !shell_works(s->m, (int64_t)strlen(text)) ? text : NULL;
+}
+
 /* Pipelines ------------------------------------------------------------------------ */
 
 static const char *run_stage(struct stage *s)
@@ -331,6 +344,8 @@ static const char *run_stage(struct stage *s)
         { "bc", basic },           { "seq", sequence },
         { "awk", count_fields },   { "which", program_of },
         { "command", program_of }, { "scontrol", node_names },
+        { "yq", query },           { "jq", query },
+        { "cat", whole_file },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (s->n && strcmp(s->w[0], rows[i].name) == 0)

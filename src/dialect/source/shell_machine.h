@@ -328,6 +328,13 @@ bool shell_getopt(struct shell_machine *m, struct shell_texts *words,
                   struct shell_text *out);
 /* A path joined to a directory, without "." and ".." as far as they go. */
 const char *shell_path(struct arena *arena, const char *directory, const char *path);
+/* shell_query.c: what `yq` and `jq` print of a file, or of the text before "|"; NULL: it
+ * would have to be run. */
+const char *shell_query(struct shell_machine *m, const char *const *w, int n,
+                        const char *text);
+/* shell_file.c: the text of a file that something wrote, or that lies next to the
+ * script; NULL. */
+const char *shell_file_text(struct shell_machine *m, const char *name);
 /* shell_source.c: `source FILE`, next to the script or made by it. */
 void shell_source(struct shell_machine *m, const struct shell_texts *words);
 /* `bash FILE arguments`, the file being word i; false: it was not found. */

@@ -1,33 +1,7 @@
 /* Files that a shell script reads as a part of itself. */
 #include "dialect/source/shell_machine.h"
 
-#include "base/file.h"
-#include "config/lenient.h"
-
-#include <stdlib.h>
 #include <string.h>
-
-/* The text of a file that something wrote, or that lies next to the script; NULL. */
-static const char *text_of(struct shell_machine *m, const char *name)
-{
-    const struct source_file *own =
-        source_files_find(m->in->files, m->in->n_files, name);
-    if (own)
-        return own->text;
-    for (int64_t i = m->out->files.n; i-- > 0;)
-        if (strcmp(m->out->files.v[i].name, name) == 0)
-            return m->out->files.v[i].text;
-    const char *path =
-        m->in->file ? source_files_next_to(m->arena, m->in->file, name) : NULL;
-    struct err err = { 0 };
-    size_t len = 0;
-    char *text = path ? file_read(path, SHELL_TEXT_MAX_B, &len, &err) : NULL;
-    const char *kept = text && lenient_bad_byte(text, len) == len
-                           ? arena_strndup(m->arena, text, len)
-                           : NULL;
-    free(text);
-    return kept;
-}
 
 /* Reads the file that a word names, as if it stood there; false: it is not found. Its
  * characters stand at the line that names it. */
@@ -36,12 +10,9 @@ static bool read_file(struct shell_machine *m, const struct shell_text *w, bool 
     int32_t line = w->n ? w->v[0].line : 0;
     const struct shell_unknown *u = shell_unknown_of(m, w);
     const char *name = shell_string(m, w, false), *text = NULL;
-    const char *path = u ? name : shell_path(m->arena, m->directory, name);
     bool deep = m->sourced >= SHELL_SOURCED_MAX;
     if (!u && !deep)
-        text = text_of(m, path);
-    if (!u && !deep && !text && strcmp(path, name) != 0)
-        text = text_of(m, name);
+        text = shell_file_text(m, name);
     if (!text) {
         shell_note(m, line, "%.60s is not read: %s", name,
                    u ? u->why : "it was not found next to the script");
