@@ -187,6 +187,7 @@ struct report {
     struct launch_context *t;
     const struct dialect_table *tables;
     const char *path;
+    const struct value *dict;
     struct dialect_place at;
     struct launch_idle idle, open;
 };
@@ -194,6 +195,29 @@ struct report {
 static void add_idle(struct report *r, const struct value_item *it)
 {
     launch_idle_add(&r->idle, "%s%s", r->at.section, it->key);
+}
+
+/* Options by whose names a part of the model is not trained: --freeze-embedding,
+ * trainable_params, encoder_trainable. */
+static bool freezes(const char *key)
+{
+    size_t n = strlen(key), begins = strspn(key, "-");
+    static const char last[] = "_trainable";
+    size_t m = sizeof(last) - 1;
+    return strstr(key, "freeze") || strstr(key, "frozen") ||
+           strncmp(key + begins, "trainable_", m) == 0 ||
+           strncmp(key + begins, "trainable-", m) == 0 ||
+           (n > m && strcmp(key + n - m, last) == 0);
+}
+
+static bool asks_frozen(struct report *r, const struct value_item *it)
+{
+    bool list = it->value->kind == VALUE_LIST && it->value->n == 0;
+    if (!freezes(it->key) || launch_is_off(it->value) || list)
+        return false;
+    int64_t before = launch_said(r->t);
+    launch_ask_frozen(r->t, it);
+    return launch_said(r->t) > before;
 }
 
 /* One of a key that no row has. */
@@ -205,6 +229,8 @@ static void report_unknown(struct report *r, const struct value_item *it,
     bool wrong = how == DIALECT_UNKNOWN_NEAR_WRONG || how == DIALECT_UNKNOWN_WRONG;
     struct launch *l = r->t->l;
     bool comment = it->key[0] == '_' || it->key[0] == '#' || it->key[0] == '/';
+    if (!comment && asks_frozen(r, it))
+        return;
     if (how == DIALECT_UNKNOWN_OPEN && !comment && !launch_is_off(it->value)) {
         launch_idle_add(&r->open, "%s%s", r->at.section, it->key);
         return;
@@ -229,13 +255,16 @@ static void report_row(struct report *r, const struct dialect_option *o,
                        const struct value_item *it)
 {
     struct launch *l = r->t->l;
-    if (o->class == DIALECT_REFUSED && dialect_is_off(o, it->value))
+    const struct value_item *on = o->needs ? value_get(r->dict, o->needs) : NULL;
+    bool off = o->needs && !(on && launch_true(on->value));
+    if (off || (o->class == DIALECT_REFUSED && dialect_is_off(o, it->value)))
         add_idle(r, it);
     else if (o->class == DIALECT_REFUSED)
         diags_add(&l->loader->diags,
                   diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, it->line),
                   "%s%s%.60s: %s", r->at.prefix, r->at.section, it->key, o->why);
-    else if (o->class == DIALECT_UNSIMULATED && !dialect_is_off(o, it->value))
+    else if (o->class == DIALECT_UNSIMULATED && !dialect_is_off(o, it->value) &&
+             !asks_frozen(r, it))
         launch_note(l, it->line, DIAG_NOT_SIMULATED, "%s%s%.60s: is not simulated",
                     r->at.prefix, r->at.section, it->key);
     else if (o->class == DIALECT_IDLE ||
@@ -255,7 +284,9 @@ static bool came_to_nothing(const struct report *r, const struct dialect_option 
 void dialect_report(struct launch_context *t, const struct dialect_table *tables,
                     const char *path, const struct value *dict, struct dialect_place at)
 {
-    struct report r = { .t = t, .tables = tables, .path = path, .at = at };
+    struct report r = {
+        .t = t, .tables = tables, .path = path, .dict = dict, .at = at
+    };
     const struct dialect_table *first = tables;
     while (first->path && strcmp(first->path, path) != 0)
         first++;

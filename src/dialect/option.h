@@ -58,6 +58,7 @@ struct dialect_option {
     /* values that ask for nothing; NULL: none, false and 0 */
     bool (*off)(const struct value *v);
     const char *why;
+    const char *needs; /* a switch without which it does nothing; NULL: none */
 };
 
 /* Rows: ROW("--seq-length", "/training/sequence_length", .kind = DIALECT_SIZE). */

@@ -218,6 +218,17 @@ static void test_commands(void)
         { COMMAND "--bf16 True\n", "none", "\"amp_bf16\"" },
         { COMMAND "--bf16 True --use_lora False --lora_r 8\n", "none", NULL },
         { COMMAND "--bf16 True --lora_rank 0\n", "none", NULL },
+        { COMMAND "--bf16 True --freeze_first_half True\n",
+          "freeze-first-half: a part of the model is frozen, which is not read; [] "
+          "is none, and [\"embeddings\", \"layers 0-23\"] what is frozen",
+          NULL },
+        { COMMAND "--bf16 True --freeze_first_half False\n", "none", NULL },
+        { "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 "
+          "--num-attention-heads 4 --seq-length 64 --micro-batch-size 1 --bf16 "
+          "--trainable-layers 2\n",
+          "--trainable-layers: a part of the model is frozen, which is not read; [] "
+          "is none, and [\"embeddings\", \"layers 0-23\"] what is frozen",
+          NULL },
         { COMMAND "--bf16 True --bits 16 --full_finetune\n", "none", NULL },
         { COMMAND
           "--bf16 True --use_lora --lora_r 8 --lora_target_modules q_proj k_proj "

@@ -100,6 +100,9 @@ void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_
 /* The same of a value that is not known, which the word `from` gives. */
 void launch_add_unknown(struct launch_context *t, const char *pointer, const char *from,
                         const struct value *v);
+/* Which parameters an option freezes, where neither it nor anything else says so; nothing
+ * where adapters are trained. */
+void launch_ask_frozen(struct launch_context *t, const struct value_item *it);
 void launch_note(struct launch *l, int64_t line, enum diag_code code, const char *fmt,
                  ...) __attribute__((format(printf, 4, 5)));
 

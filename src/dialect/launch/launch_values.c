@@ -67,6 +67,20 @@ void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_
                                            .line = line }));
 }
 
+void launch_ask_frozen(struct launch_context *t, const struct value_item *it)
+{
+    static const char at[] = "/training/frozen", lora[] = "/training/lora";
+    if (t->adapters || launch_has(t, lora) || launch_is_unresolved(t, lora) ||
+        launch_has(t, at) || launch_is_unresolved(t, at))
+        return;
+    launch_hear(t, it);
+    launch_add_unresolved(t, at, it->value->line,
+                          "%.60s: a part of the model is frozen, which is not read; [] "
+                          "is none, and [\"embeddings\", \"layers 0-23\"] what is "
+                          "frozen",
+                          it->key);
+}
+
 void launch_add_unknown(struct launch_context *t, const char *pointer, const char *from,
                         const struct value *v)
 {

@@ -355,12 +355,7 @@ static void ask_frozen(struct peft *p)
         if (!it || launch_is_off(it->value) ||
             (it->value->kind == VALUE_LIST && it->value->n == 0))
             continue;
-        launch_hear(p->t, it);
-        launch_add_unresolved(p->t, "/training/frozen", it->value->line,
-                              "%s: a part of the model is frozen, which is not read; "
-                              "[] is none, and [\"embeddings\", \"layers 0-23\"] what "
-                              "is frozen",
-                              it->key);
+        launch_ask_frozen(p->t, it);
         return;
     }
 }

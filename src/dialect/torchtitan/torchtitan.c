@@ -96,6 +96,9 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("quantize.linear.float8.recipe_name", "/training/precision"), ROW_ACTS("quantize.linear.mx.recipe_name", "/training/precision"),
     ROW_END,
 };
+/* [validation] and the like do nothing unless they are enabled (config/job_config.py). */
+#define SECTION(NAME) \
+    ROW(NAME ".enable", NULL, .class = DIALECT_UNSIMULATED), ROW(NAME ".*", NULL, .class = DIALECT_UNSIMULATED, .needs = NAME ".enable")
 static const struct dialect_option others[] = {
     ROW_UNSIMULATED("experimental.enable_compiled_autograd"), ROW_UNSIMULATED("parallelism.enable_compiled_autograd"),
     ROW_UNSIMULATED("experimental.pipeline_parallel_split_points"), ROW_UNSIMULATED("parallelism.pipeline_parallel_split_points"),
@@ -103,12 +106,12 @@ static const struct dialect_option others[] = {
     ROW("parallelism.expert_tensor_parallel_degree", NULL, .class = DIALECT_UNSIMULATED, .off = dialect_off_at_one), ROW_UNSIMULATED("experimental.custom_*"),
     ROW_UNSIMULATED("parallelism.expert_parallel_comm_backend"), ROW_UNSIMULATED("float8.enable_fsdp_float8_all_gather"), ROW_UNSIMULATED("quantize.linear.float8.enable_fsdp_float8_all_gather"),
     ROW_UNSIMULATED("float8.*"), ROW_UNSIMULATED("quantize.*"), ROW_UNSIMULATED("mx.*"),
-    ROW_UNSIMULATED("fault_tolerance.*"), ROW_UNSIMULATED("validation.*"), ROW_UNSIMULATED("activation_checkpoint.*"), ROW_UNSIMULATED("memory_estimation.*"),
+    SECTION("fault_tolerance"), SECTION("validation"), ROW_UNSIMULATED("activation_checkpoint.*"), ROW_UNSIMULATED("memory_estimation.*"),
     ROW_UNSIMULATED("debug.deterministic"), ROW_UNSIMULATED("training.deterministic"), ROW_UNSIMULATED("training.disable_cuda_graphs"), ROW_UNSIMULATED("compile.enable_async_tensor_parallel"), ROW_UNSIMULATED("optimizer.implementation"),
     ROW_IDLE("job.*"), ROW_IDLE("profiling.*"), ROW_IDLE("metrics.*"), ROW_IDLE("lr_scheduler.*"), ROW_IDLE("checkpoint.*"), ROW_IDLE("comm.*"), ROW_IDLE("debug.*"),
     ROW_IDLE("optimizer.*"), ROW_IDLE("model.*"), ROW_IDLE("training.dataset*"), ROW_IDLE("training.gc_*"), ROW_IDLE("training.seed"), ROW_IDLE("training.warmup_steps"),
     ROW_IDLE("training.data_parallel_type"), ROW_IDLE("training.fsdp_type"), ROW_IDLE("training.enable_fp8_linear"), ROW_IDLE("compile.*"),
-    ROW_IDLE("experimental.*"), ROW_IDLE("validation.enable"), ROW_IDLE("memory_estimation.disable_fake_mode"), ROW_IDLE("parallelism.context_parallel_load_balancer"),
+    ROW_IDLE("experimental.*"), ROW_IDLE("memory_estimation.disable_fake_mode"), ROW_IDLE("parallelism.context_parallel_load_balancer"),
     ROW_IDLE("activation_checkpoint.per_op_sac_force_recompute_mm_shapes_by_fqns"), ROW_IDLE("activation_checkpoint.early_stop"), ROW_IDLE("activation_checkpoint.debug"),
     ROW_IDLE("activation_checkpoint.preserve_rng_state"), ROW_IDLE("activation_checkpoint.determinism_check"),
     ROW_IDLE("float8.filter_fqns"), ROW_IDLE("mx.filter_fqns"), ROW_IDLE("*mxfp8_dim1_cast_kernel_choice"), ROW_IDLE("*force_recompute_fp8_weight_in_bwd"), ROW_IDLE("*precompute_float8_dynamic_scale_for_fsdp"), ROW_IDLE("float8.emulate"), ROW_IDLE("quantize.linear.float8.emulate"), ROW_IDLE("quantize.linear.float8.filter_fqns"), ROW_IDLE("quantize.linear.mx.filter_fqns"),
