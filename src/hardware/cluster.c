@@ -178,7 +178,8 @@ static int add_groups(struct cluster *c, struct cfg_loader *loader, struct cfg a
     for (int64_t i = 0; i < n; i++) {
         struct group_raw raw = { 0 };
 
-        if (cfg_read(cfg_at(array, i), group_fields, &raw) ||
+        if (instance_price_is_one(cfg_at(array, i)) ||
+            cfg_read(cfg_at(array, i), group_fields, &raw) ||
             add_group(c, loader, cfg_at(array, i), &raw))
             return -1;
     }
@@ -297,7 +298,7 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
     int rc;
 
     *c = (struct cluster) { 0 };
-    if (cfg_read(object, cluster_fields, &raw))
+    if (instance_price_is_one(object) || cfg_read(object, cluster_fields, &raw))
         return -1;
     if (!cfg_present(raw.groups))
         rc = add_group(c, loader, object, &raw.group);
@@ -319,7 +320,7 @@ int cluster_read(struct cluster *c, struct cfg_loader *loader, struct cfg object
 const struct instance *cluster_instance(struct cfg_loader *loader, struct cfg object)
 {
     struct cluster_raw raw = { 0 };
-    if (cfg_read(object, cluster_fields, &raw))
+    if (instance_price_is_one(object) || cfg_read(object, cluster_fields, &raw))
         return NULL;
     return instance_of(loader, object, &raw.group);
 }

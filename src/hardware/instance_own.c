@@ -240,6 +240,20 @@ static int take_offers(struct instance *inst, struct cfg_loader *loader,
                              word, sagemaker ? "ml." : "", inst->name);
 }
 
+int instance_price_is_one(struct cfg object)
+{
+    int way;
+    struct cfg at = cfg_is_object(object) ? cfg_get(object, "price") : object;
+    if (!cfg_is_object(object) || !cfg_is_string(at) ||
+        names_find(instance_purchase_names, json_string_value(at.json), &way) < 0)
+        return 0;
+    return cfg_error(at, DIAG_WRONG_TYPE,
+                     "\"%s\" is a way to buy instances, not a price (write "
+                     "/cluster/purchase=%s for its list price, or a price: "
+                     "\"31.22USD/h\")",
+                     json_string_value(at.json), json_string_value(at.json));
+}
+
 /* The user's own price is above all others. */
 static int change_price(struct instance *inst, struct cfg_loader *loader,
                         const struct instance_changes *changes, bool another,

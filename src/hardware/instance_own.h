@@ -25,6 +25,9 @@ struct instance_changes {
                 .min = 0, .max = 1e6, .has = offsetof(T, m has_price)),                \
         CFG_ENUM("purchase", T, m purchase, instance_purchase_names)
 
+/* Refuses a "price" that says how the instance is bought; -1 after reporting. */
+int instance_price_is_one(struct cfg object);
+
 /* The names of these keys; NULL ends them. */
 extern const char *const instance_change_keys[];
 
