@@ -312,7 +312,7 @@ static void emit_quantized_operands(struct build *b, enum module part,
     bool kept = part == MODULE_OUT && build_trains(b, part);
     if (kept && b->flags & HAS_FLASH) /* which keeps its own in 16 bits */
         build_out(b, &b->block->forward[b->block->n_forward - 1],
-                  inputs * dtype_element_B(l->dtype), "out_wgrad");
+                  inputs * dtype_element_B(l->dtype), build_name(b, part, "_wgrad"));
 }
 
 /* Before the gradients' products: the output's gradient, and what the norm has made but
