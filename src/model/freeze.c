@@ -100,9 +100,17 @@ static void part_lowest(struct op_list *list, int32_t at)
     v[at + 1].repeat--;
 }
 
-static void cut_below(struct op_list *list, struct arena *arena)
+/* What a stage of a pipeline receives wants a gradient, whatever the stages before it
+ * train; the embeddings alone receive nothing (Megatron-Core, p2p_communication.py,
+ * _communicate: requires_grad). */
+static void cut_below(struct op_list *list, struct arena *arena, bool handed_on)
 {
     int32_t lowest = 0;
+    if (handed_on) {
+        if (op_block_trained(&list->blocks[0]) == 0)
+            cut(&list->blocks[0], 0, arena);
+        return;
+    }
     while (lowest < list->n_blocks && op_block_trained(&list->blocks[lowest]) == 0)
         cut(&list->blocks[lowest++], 0, arena);
     if (lowest == list->n_blocks ||
@@ -142,7 +150,7 @@ static void freeze_blocks(struct op_list *list, const struct op_list *held,
         }
     }
     *list = all;
-    cut_below(list, arena);
+    cut_below(list, arena, l->handed_on);
 }
 
 int op_list_make(struct op_list *list, struct arena *arena, const struct model *m,

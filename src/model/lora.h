@@ -105,7 +105,9 @@ struct lora {
     uint32_t trained;                 /* of enum lora_trained */
     uint32_t frozen;                  /* of enum lora_frozen; all else is trained, */
     const struct lora_layers *layers; /* but these layers; NULL: all are */
-    bool whole; /* of a part of the list: nothing of it is trained */
+    bool whole;     /* of a part of the list: nothing of it is trained */
+    bool handed_on; /* frozen: gradients go on below the lowest that is trained, as
+                       stages of a pipeline hand them on */
     enum lora_base base;
     bool double_quantization; /* NF4: its scales in 8 bits, 256 to a scale */
     bool fused;    /* the library's own modules fuse q, k and v, and so do adapters */

@@ -252,17 +252,31 @@ int lora_read_frozen(struct parse_context *r)
     return 0;
 }
 
-/* Blocks that are not trained: what is not simulated with them. */
-static int check_frozen(const struct parse_context *r)
+/* Schedules that fill bubbles with weight gradients, of which some layers have none. */
+static int check_stages_frozen(const struct parse_context *r)
 {
-    const struct lora *l = &r->s->training.lora;
+    const struct parallelism *p = &r->s->parallel;
+    if (p->pipeline > 1 && parallelism_schedule(p->stages.schedule)->splits)
+        return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_NOT_SIMULATED,
+                         "\"%s\" fills its bubbles with weight gradients, which "
+                         "frozen weights lack (write \"1f1b\")",
+                         names_of(parallelism_schedule_names, (int)p->stages.schedule));
+    return 0;
+}
+
+/* Blocks that are not trained: what is not simulated with them. */
+static int check_frozen(struct parse_context *r)
+{
+    struct lora *l = &r->s->training.lora;
     if (!freeze_holds_blocks(l))
         return 0;
-    if (r->s->parallel.pipeline > 1)
-        return cfg_error(
-            r->words.frozen, DIAG_NOT_SIMULATED,
-            "layers that are not trained over stages of a pipeline are not "
-            "simulated (write \"pipeline\": 1)");
+    if (check_stages_frozen(r) < 0)
+        return -1;
+    l->handed_on = r->s->parallel.pipeline > 1;
+    if (l->handed_on)
+        parse_say(r, r->words.frozen, DIAG_ASSUMED,
+                  "stages of the pipeline hand gradients on through layers that are "
+                  "not trained, down to the first");
     if (r->has_model && lora_parameters(&r->s->model, l) == 0)
         return cfg_error(r->words.frozen, DIAG_REQUIRES,
                          "nothing is trained (leave one part out)");
@@ -369,11 +383,8 @@ int lora_check(struct parse_context *r)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "SMP v1's tensor-parallel modules take no adapters (write "
                          "tensor_parallel_degree 1, or leave lora out)");
-    if (p->pipeline > 1 && parallelism_schedule(p->stages.schedule)->splits)
-        return cfg_error(cfg_get(r->parallelism, "schedule"), DIAG_NOT_SIMULATED,
-                         "\"%s\" fills its bubbles with weight gradients, which "
-                         "frozen weights lack (write \"1f1b\")",
-                         names_of(parallelism_schedule_names, (int)p->stages.schedule));
+    if (check_stages_frozen(r) < 0)
+        return -1;
     if (r->has_model && !adapts(&r->s->model, &t->lora))
         return cfg_error(cfg_get(at, "target_modules"), DIAG_UNSUPPORTED,
                          "%s has none of these products (write \"all-linear\")",

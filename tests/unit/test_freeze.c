@@ -145,9 +145,12 @@ static void test_steps(void)
                                           "['embeddings','layers 0-2']",
                                           "['embeddings','head','layers 0-4']" };
     static const char *const rest[] = {
-        "", ",'activation_checkpointing':'full'",
+        "",
+        ",'activation_checkpointing':'full'",
         "},'parallelism':{'library':'fsdp','sharding':{'strategy':'full'}",
-        "},'parallelism':{'library':'deepspeed','sharding':{'strategy':'optimizer'}"
+        "},'parallelism':{'library':'deepspeed','sharding':{'strategy':'optimizer'}",
+        ",'microbatches':4},'parallelism':{'library':'megatron','pipeline':2",
+        "},'parallelism':{'library':'deepspeed','sharding':{'strategy':'full'}"
     };
     for (size_t k = 0; k < sizeof(rest) / sizeof(rest[0]); k++) {
         double last_s = HUGE_VAL;
@@ -204,8 +207,9 @@ static void test_refused(void)
         { "['feature_encoder']", "", "reads no samples" },
         { "['encoder']", "", "no encoder with words of its own" },
         { "['layers 0-1']", ",'lora':{'rank':8}", "adapters freeze all" },
-        { "['layers 0-1']", "},'parallelism':{'library':'megatron','pipeline':2",
-          "over stages of a pipeline" },
+        { "['layers 0-1']",
+          "},'parallelism':{'library':'megatron','pipeline':2,'schedule':'zb-h1'",
+          "fills its bubbles" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
