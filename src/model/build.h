@@ -217,6 +217,7 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_PLACE_NORM            FLAG(84)  /* with a norm of its positions */
 #define HAS_ALTUP                 FLAG(85)  /* several residual streams */
 #define HAS_SPARSE_MLP            FLAG(86)  /* the gate's largest numbers alone */
+#define HAS_RELATIVE_EACH         FLAG(87)  /* relative positions of each layer its own */
 #define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
 /* clang-format on */
 
@@ -234,6 +235,8 @@ enum module {
     MODULE_INDEX_KEY,
     MODULE_PLACE_KEY, /* disentangled attention: of relative positions */
     MODULE_PLACE_QUERY,
+    MODULE_MERGE, /* a projector's products before its gated MLP */
+    MODULE_MERGED,
     MODULE_OUT,
     MODULE_MTP,
     MODULE_GATE,
@@ -442,6 +445,20 @@ struct row build_activation(const struct build *b, const struct row *row,
 
 /* Norms, wherever they are. */
 extern const struct row build_norm_f[], build_norm_b[];
+
+/* What ends a sublayer: dropout and the residual sum, and gradients' sum. */
+extern const struct row build_add_f[], build_add_b[], build_sum_b[];
+
+/* Backward operators that need what a sublayer's first products read. */
+#define QKV_WGRAD "value_wgrad|qkv_wgrad|kv_down_wgrad|key_wgrad|query_wgrad"
+#define MLP_WGRAD "router_wgrad|up_wgrad"
+
+/* A layer's steps; build_mixer.c: those of a layer whose kind says them (no steps:
+ * attention and MLP, by their norms). */
+struct layer {
+    const struct build_step *forward, *backward;
+};
+struct layer build_mixer_layer(const struct model *m);
 
 /* build_attention.c, build_mlp.c: the sublayers between a layer's norms and sums. */
 extern const struct row build_attention_f[], build_attention_b[];

@@ -60,7 +60,8 @@ static const struct row layer_words_b[] = {
     ROW_END,
 };
 static const struct row embedded_f[] = {
-    { ROW_OWNER, "relative_bias_gather", MODULE_BIAS, .when = HAS_RELATIVE },
+    { ROW_OWNER, "relative_bias_gather", MODULE_BIAS, .when = HAS_RELATIVE,
+      .unless = HAS_RELATIVE_EACH },
     { ROW_OWNER, "relative_rows", MODULE_RELATIVE, .when = HAS_PLACE_KEYS },
     { ROW_OWNER, "relative_rows_norm", MODULE_RELATIVE_NORM, .when = HAS_PLACE_NORM,
       .read = { WIDE(1, DW) }, .write = { WIDE(1, DW) },
@@ -75,7 +76,8 @@ static const struct row embedded_b[] = {
     { ROW_STREAM, "dropout_bwd", .when = HAS_HIDDEN_DROPOUT,
       .unless = HAS_FROZEN_EMBEDDING, .read = { WIDE(1, A), MASK(1, A) },
       .write = { WIDE(1, A) } },
-    { ROW_OWNER_BWD, "relative_bias_scatter", MODULE_BIAS, .when = HAS_RELATIVE },
+    { ROW_OWNER_BWD, "relative_bias_scatter", MODULE_BIAS, .when = HAS_RELATIVE,
+      .unless = HAS_RELATIVE_EACH },
     { ROW_OWNER_BWD, "relative_rows_norm_bwd", MODULE_RELATIVE_NORM,
       .when = HAS_PLACE_NORM, .launches = 2, .read = { WIDE(4, DW) },
       .write = { WIDE(1, DW) } },

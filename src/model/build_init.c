@@ -59,6 +59,7 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
                     !fw->kernels.fused_rope,
                 HAS_SPLIT_ROPE) |
            flag(m->attention.relative_buckets > 0, HAS_RELATIVE) |
+           flag(m->attention.relative_each, HAS_RELATIVE_EACH) |
            flag(m->attention.relative_gate, HAS_RELATIVE_GATE) |
            flag(m->attention.place_rows > 0, HAS_PLACE_KEYS) |
            flag(m->attention.place_norm, HAS_PLACE_NORM) |

@@ -23,7 +23,7 @@ const struct row build_norm_b[] = {
     ROW_END,
 };
 
-static const struct row add_f[] = {
+const struct row build_add_f[] = {
     { ROW_STREAM, "dropout#", .when = HAS_HIDDEN_DROPOUT, .unless = HAS_FUSED_ADD,
       .read = { NARROW(1, A) }, .write = { NARROW(1, A), MASK(1, A) },
       .keep = { KEEP(MASK(1, A), "dropout#_bwd") } },
@@ -39,7 +39,7 @@ static const struct row add_f[] = {
     ROW_END,
 };
 
-static const struct row add_b[] = {
+const struct row build_add_b[] = {
     { ROW_STREAM, "residual#_cast_bwd", .when = HAS_AMP, .read = { WIDE(1, A) },
       .write = { NARROW(1, A) } },
     { ROW_STREAM, "dropout#_bwd", .when = HAS_HIDDEN_DROPOUT,
@@ -47,7 +47,7 @@ static const struct row add_b[] = {
     ROW_END,
 };
 
-static const struct row sum_b[] = {
+const struct row build_sum_b[] = {
     { ROW_STREAM, "residual#_sum_bwd", .read = { WIDE(2, A) },
       .write = { WIDE(1, A) } },
     ROW_END,
@@ -55,50 +55,37 @@ static const struct row sum_b[] = {
 
 /* Layers: which sublayers in which order ------------------------------------------- */
 
-struct layer {
-    const struct build_step *forward, *backward;
-};
-
 static const struct build_step post_norm_f[] = {
     STEP(build_attention_f, 1),
-    STEP(add_f, 1, .user = "norm1_bwd"),
+    STEP(build_add_f, 1, .user = "norm1_bwd"),
     STEP(build_norm_f, 1, .user = "up_wgrad"),
     STEP(build_mlp_f, 2),
-    STEP(add_f, 2, .user = "norm2_bwd"),
+    STEP(build_add_f, 2, .user = "norm2_bwd"),
     STEP(build_norm_f, 2),
     STEPS_END,
 };
 static const struct build_step post_norm_b[] = {
-    STEP(build_norm_b, 2),
-    STEP(add_b, 2),
-    STEP(build_mlp_b, 2),
-    STEP(sum_b, 2),
-    STEP(build_norm_b, 1),
-    STEP(add_b, 1),
-    STEP(build_attention_b, 1),
-    STEP(sum_b, 1),
-    STEPS_END,
+    STEP(build_norm_b, 2),      STEP(build_add_b, 2),  STEP(build_mlp_b, 2),
+    STEP(build_sum_b, 2),       STEP(build_norm_b, 1), STEP(build_add_b, 1),
+    STEP(build_attention_b, 1), STEP(build_sum_b, 1),  STEPS_END,
 };
-
-#define QKV_WGRAD "value_wgrad|qkv_wgrad|kv_down_wgrad|key_wgrad|query_wgrad"
-#define MLP_WGRAD "router_wgrad|up_wgrad"
 
 static const struct build_step pre_norm_f[] = {
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_latent_f, 1),
     STEP(build_attention_f, 1),
-    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_add_f, 1, .user = "norm2_bwd"),
     STEP(build_norm_f, 2, .user = MLP_WGRAD),
     STEP(build_mlp_f, 2),
-    STEP(add_f, 2),
+    STEP(build_add_f, 2),
     STEPS_END,
 };
 static const struct build_step pre_norm_b[] = {
-    STEP(add_b, 2),          STEP(build_mlp_b, 2),
-    STEP(build_norm_b, 2),   STEP(sum_b, 2),
-    STEP(add_b, 1),          STEP(build_attention_b, 1),
+    STEP(build_add_b, 2),    STEP(build_mlp_b, 2),
+    STEP(build_norm_b, 2),   STEP(build_sum_b, 2),
+    STEP(build_add_b, 1),    STEP(build_attention_b, 1),
     STEP(build_latent_b, 1), STEP(build_norm_b, 1),
-    STEP(sum_b, 1),          STEPS_END,
+    STEP(build_sum_b, 1),    STEPS_END,
 };
 
 static const struct build_step parallel_f[] = {
@@ -107,20 +94,14 @@ static const struct build_step parallel_f[] = {
     STEP(build_norm_f, 2, .user = MLP_WGRAD),
     STEP(build_attention_f, 1),
     STEP(build_mlp_f, 2),
-    STEP(add_f, 1),
-    STEP(add_f, 2),
+    STEP(build_add_f, 1),
+    STEP(build_add_f, 2),
     STEPS_END,
 };
 static const struct build_step parallel_b[] = {
-    STEP(add_b, 2),
-    STEP(add_b, 1),
-    STEP(build_mlp_b, 2),
-    STEP(build_norm_b, 2),
-    STEP(build_attention_b, 1),
-    STEP(build_norm_b, 1),
-    STEP(sum_b, 1),
-    STEP(sum_b, 2),
-    STEPS_END,
+    STEP(build_add_b, 2),  STEP(build_add_b, 1),       STEP(build_mlp_b, 2),
+    STEP(build_norm_b, 2), STEP(build_attention_b, 1), STEP(build_norm_b, 1),
+    STEP(build_sum_b, 1),  STEP(build_sum_b, 2),       STEPS_END,
 };
 
 static const struct build_step parallel_one_f[] = {
@@ -128,87 +109,90 @@ static const struct build_step parallel_one_f[] = {
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_attention_f, 1),
     STEP(build_mlp_f, 2),
-    STEP(add_f, 1),
-    STEP(add_f, 2),
+    STEP(build_add_f, 1),
+    STEP(build_add_f, 2),
     STEPS_END,
 };
 static const struct build_step parallel_one_b[] = {
-    STEP(add_b, 2),       STEP(add_b, 1),
+    STEP(build_add_b, 2), STEP(build_add_b, 1),
     STEP(build_mlp_b, 2), STEP(build_attention_b, 1),
-    STEP(sum_b, 2),       STEP(build_norm_b, 1),
-    STEP(sum_b, 1),       STEPS_END,
+    STEP(build_sum_b, 2), STEP(build_norm_b, 1),
+    STEP(build_sum_b, 1), STEPS_END,
 };
 
 static const struct build_step cross_f[] = {
     /* decoder of T5 */
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_attention_f, 1),
-    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_add_f, 1, .user = "norm2_bwd"),
     STEP(build_norm_f, 2, .user = "cross_query_wgrad"),
     STEP(build_attention_f, 2, .prefix = "cross_"),
-    STEP(add_f, 2, .user = "norm3_bwd"),
+    STEP(build_add_f, 2, .user = "norm3_bwd"),
     STEP(build_norm_f, 3, .user = MLP_WGRAD),
     STEP(build_mlp_f, 3),
-    STEP(add_f, 3),
+    STEP(build_add_f, 3),
     STEPS_END,
 };
 static const struct build_step cross_b[] = {
-    STEP(add_b, 3),
+    STEP(build_add_b, 3),
     STEP(build_mlp_b, 3),
     STEP(build_norm_b, 3),
-    STEP(sum_b, 3),
-    STEP(add_b, 2),
+    STEP(build_sum_b, 3),
+    STEP(build_add_b, 2),
     STEP(build_attention_b, 2, .prefix = "cross_"),
     STEP(build_norm_b, 2),
-    STEP(sum_b, 2),
-    STEP(add_b, 1),
+    STEP(build_sum_b, 2),
+    STEP(build_add_b, 1),
     STEP(build_attention_b, 1),
     STEP(build_norm_b, 1),
-    STEP(sum_b, 1),
+    STEP(build_sum_b, 1),
     STEPS_END,
 };
 
 static const struct build_step cross_post_f[] = {
     /* decoder of BART */
     STEP(build_attention_f, 1),
-    STEP(add_f, 1, .user = "norm1_bwd"),
+    STEP(build_add_f, 1, .user = "norm1_bwd"),
     STEP(build_norm_f, 1, .user = "cross_query_wgrad"),
     STEP(build_attention_f, 2, .prefix = "cross_"),
-    STEP(add_f, 2, .user = "norm2_bwd"),
+    STEP(build_add_f, 2, .user = "norm2_bwd"),
     STEP(build_norm_f, 2, .user = MLP_WGRAD),
     STEP(build_mlp_f, 3),
-    STEP(add_f, 3, .user = "norm3_bwd"),
+    STEP(build_add_f, 3, .user = "norm3_bwd"),
     STEP(build_norm_f, 3),
     STEPS_END,
 };
 static const struct build_step cross_post_b[] = {
     STEP(build_norm_b, 3),
-    STEP(add_b, 3),
+    STEP(build_add_b, 3),
     STEP(build_mlp_b, 3),
-    STEP(sum_b, 3),
+    STEP(build_sum_b, 3),
     STEP(build_norm_b, 2),
-    STEP(add_b, 2),
+    STEP(build_add_b, 2),
     STEP(build_attention_b, 2, .prefix = "cross_"),
-    STEP(sum_b, 2),
+    STEP(build_sum_b, 2),
     STEP(build_norm_b, 1),
-    STEP(add_b, 1),
+    STEP(build_add_b, 1),
     STEP(build_attention_b, 1),
-    STEP(sum_b, 1),
+    STEP(build_sum_b, 1),
     STEPS_END,
 };
 
 /* Gemma 2: norms of a sublayer's input and of its result. */
-#define AROUND_F                                                                       \
-    STEP(build_norm_f, 1, .user = QKV_WGRAD), STEP(build_attention_f, 1),              \
-        STEP(build_norm_f, 1, .prefix = "result_"),                                    \
-        STEP(add_f, 1, .user = "norm2_bwd"), STEP(build_norm_f, 2, .user = MLP_WGRAD), \
-        STEP(build_mlp_f, 2), STEP(build_norm_f, 2, .prefix = "result_")
-#define AROUND_B                                                                      \
-    STEP(add_b, 2), STEP(build_norm_b, 2, .prefix = "result_"), STEP(build_mlp_b, 2), \
-        STEP(build_norm_b, 2), STEP(sum_b, 2), STEP(add_b, 1),                        \
-        STEP(build_norm_b, 1, .prefix = "result_"), STEP(build_attention_b, 1),       \
-        STEP(build_norm_b, 1), STEP(sum_b, 1), STEPS_END
-static const struct build_step around_f[] = { AROUND_F, STEP(add_f, 2), STEPS_END };
+#define AROUND_F                                                          \
+    STEP(build_norm_f, 1, .user = QKV_WGRAD), STEP(build_attention_f, 1), \
+        STEP(build_norm_f, 1, .prefix = "result_"),                       \
+        STEP(build_add_f, 1, .user = "norm2_bwd"),                        \
+        STEP(build_norm_f, 2, .user = MLP_WGRAD), STEP(build_mlp_f, 2),   \
+        STEP(build_norm_f, 2, .prefix = "result_")
+#define AROUND_B                                                                 \
+    STEP(build_add_b, 2), STEP(build_norm_b, 2, .prefix = "result_"),            \
+        STEP(build_mlp_b, 2), STEP(build_norm_b, 2), STEP(build_sum_b, 2),       \
+        STEP(build_add_b, 1), STEP(build_norm_b, 1, .prefix = "result_"),        \
+        STEP(build_attention_b, 1), STEP(build_norm_b, 1), STEP(build_sum_b, 1), \
+        STEPS_END
+static const struct build_step around_f[] = { AROUND_F, STEP(build_add_f, 2),
+                                              STEPS_END };
 static const struct build_step around_b[] = { AROUND_B };
 
 /* T5Gemma's decoder: norms of the input and of the result of each sublayer. */
@@ -216,33 +200,33 @@ static const struct build_step cross_around_f[] = {
     STEP(build_norm_f, 1, .user = QKV_WGRAD),
     STEP(build_attention_f, 1),
     STEP(build_norm_f, 1, .prefix = "result_"),
-    STEP(add_f, 1, .user = "norm2_bwd"),
+    STEP(build_add_f, 1, .user = "norm2_bwd"),
     STEP(build_norm_f, 2, .user = "cross_query_wgrad"),
     STEP(build_attention_f, 2, .prefix = "cross_"),
     STEP(build_norm_f, 2, .prefix = "cross_result_"),
-    STEP(add_f, 2, .user = "norm3_bwd"),
+    STEP(build_add_f, 2, .user = "norm3_bwd"),
     STEP(build_norm_f, 3, .user = MLP_WGRAD),
     STEP(build_mlp_f, 3),
     STEP(build_norm_f, 3, .prefix = "result_"),
-    STEP(add_f, 3),
+    STEP(build_add_f, 3),
     STEPS_END,
 };
 static const struct build_step cross_around_b[] = {
-    STEP(add_b, 3),
+    STEP(build_add_b, 3),
     STEP(build_norm_b, 3, .prefix = "result_"),
     STEP(build_mlp_b, 3),
     STEP(build_norm_b, 3),
-    STEP(sum_b, 3),
-    STEP(add_b, 2),
+    STEP(build_sum_b, 3),
+    STEP(build_add_b, 2),
     STEP(build_norm_b, 2, .prefix = "cross_result_"),
     STEP(build_attention_b, 2, .prefix = "cross_"),
     STEP(build_norm_b, 2),
-    STEP(sum_b, 2),
-    STEP(add_b, 1),
+    STEP(build_sum_b, 2),
+    STEP(build_add_b, 1),
     STEP(build_norm_b, 1, .prefix = "result_"),
     STEP(build_attention_b, 1),
     STEP(build_norm_b, 1),
-    STEP(sum_b, 1),
+    STEP(build_sum_b, 1),
     STEPS_END,
 };
 
@@ -284,21 +268,25 @@ static const struct row layer_scale_b[] = {
       .write = { WIDE(1, A) } },
     ROW_END,
 };
-static const struct build_step scaled_f[] = { AROUND_F, STEP(add_f, 2),
+static const struct build_step scaled_f[] = { AROUND_F, STEP(build_add_f, 2),
                                               STEP(layer_scale_f, 2), STEPS_END };
 static const struct build_step scaled_b[] = { STEP(layer_scale_b, 2), AROUND_B };
 static const struct build_step layer_inputs_steps_f[] = {
     AROUND_F,
-    STEP(add_f, 2, .user = "layer_gate_wgrad"),
+    STEP(build_add_f, 2, .user = "layer_gate_wgrad"),
     STEP(layer_inputs_f, 3),
     STEP(build_norm_f, 3, .prefix = "result_"),
-    STEP(add_f, 3),
+    STEP(build_add_f, 3),
     STEP(layer_scale_f, 3),
     STEPS_END,
 };
 static const struct build_step layer_inputs_steps_b[] = {
-    STEP(layer_scale_b, 3),  STEP(add_b, 3), STEP(build_norm_b, 3, .prefix = "result_"),
-    STEP(layer_inputs_b, 3), STEP(sum_b, 3), AROUND_B,
+    STEP(layer_scale_b, 3),
+    STEP(build_add_b, 3),
+    STEP(build_norm_b, 3, .prefix = "result_"),
+    STEP(layer_inputs_b, 3),
+    STEP(build_sum_b, 3),
+    AROUND_B,
 };
 
 /* Gemma 3n: one of several streams, with thin products next to attention. */
@@ -308,12 +296,12 @@ static const struct build_step altup_f[] = {
     STEP(build_laurel_f, 1),
     STEP(build_attention_f, 1),
     STEP(build_norm_f, 1, .prefix = "result_"),
-    STEP(add_f, 1),
+    STEP(build_add_f, 1),
     STEP(build_laurel_sum_f, 1),
     STEP(build_norm_f, 2, .user = MLP_WGRAD),
     STEP(build_mlp_f, 2),
     STEP(build_norm_f, 2, .prefix = "result_"),
-    STEP(add_f, 2),
+    STEP(build_add_f, 2),
     STEP(build_altup_correct_f, 2),
     STEP(layer_inputs_f, 3),
     STEP(build_norm_f, 3, .prefix = "result_"),
@@ -321,150 +309,44 @@ static const struct build_step altup_f[] = {
     STEPS_END,
 };
 static const struct build_step altup_b[] = {
-    STEP(build_altup_add_b, 3),
-    STEP(build_norm_b, 3, .prefix = "result_"),
-    STEP(layer_inputs_b, 3),
-    STEP(build_altup_correct_b, 2),
-    STEP(add_b, 2),
-    STEP(build_norm_b, 2, .prefix = "result_"),
-    STEP(build_mlp_b, 2),
-    STEP(build_norm_b, 2),
-    STEP(sum_b, 2),
-    STEP(build_laurel_sum_b, 1),
-    STEP(add_b, 1),
-    STEP(build_norm_b, 1, .prefix = "result_"),
-    STEP(build_attention_b, 1),
-    STEP(build_laurel_b, 1),
-    STEP(build_norm_b, 1),
-    STEP(sum_b, 1),
-    STEP(build_altup_predict_b, 1),
-    STEPS_END,
+    STEP(build_altup_add_b, 3),     STEP(build_norm_b, 3, .prefix = "result_"),
+    STEP(layer_inputs_b, 3),        STEP(build_altup_correct_b, 2),
+    STEP(build_add_b, 2),           STEP(build_norm_b, 2, .prefix = "result_"),
+    STEP(build_mlp_b, 2),           STEP(build_norm_b, 2),
+    STEP(build_sum_b, 2),           STEP(build_laurel_sum_b, 1),
+    STEP(build_add_b, 1),           STEP(build_norm_b, 1, .prefix = "result_"),
+    STEP(build_attention_b, 1),     STEP(build_laurel_b, 1),
+    STEP(build_norm_b, 1),          STEP(build_sum_b, 1),
+    STEP(build_altup_predict_b, 1), STEPS_END,
 };
 
 /* OLMo 2: of its result alone. The sum is the next products' input, of which autocast
  * keeps casts. */
-#define RESULT_STEPS(user_)                                                        \
-    {                                                                              \
-        STEP(build_attention_f, 1), STEP(build_norm_f, 1, .prefix = "result_"),    \
-            STEP(add_f, 1, .user = (user_)), STEP(build_mlp_f, 2),                 \
-            STEP(build_norm_f, 2, .prefix = "result_"), STEP(add_f, 2), STEPS_END, \
+#define RESULT_STEPS(user_)                                                     \
+    {                                                                           \
+        STEP(build_attention_f, 1), STEP(build_norm_f, 1, .prefix = "result_"), \
+            STEP(build_add_f, 1, .user = (user_)), STEP(build_mlp_f, 2),        \
+            STEP(build_norm_f, 2, .prefix = "result_"), STEP(build_add_f, 2),   \
+            STEPS_END,                                                          \
     }
 static const struct build_step result_f[] = RESULT_STEPS(MLP_WGRAD);
 static const struct build_step result_cast_f[] = RESULT_STEPS(NULL);
 static const struct build_step result_b[] = {
-    STEP(add_b, 2),
+    STEP(build_add_b, 2),
     STEP(build_norm_b, 2, .prefix = "result_"),
     STEP(build_mlp_b, 2),
-    STEP(sum_b, 2),
-    STEP(add_b, 1),
+    STEP(build_sum_b, 2),
+    STEP(build_add_b, 1),
     STEP(build_norm_b, 1, .prefix = "result_"),
     STEP(build_attention_b, 1),
-    STEP(sum_b, 1),
+    STEP(build_sum_b, 1),
     STEPS_END,
-};
-
-/* Layers that are a mixer or an MLP alone, or whose mixer keeps a state ------------- */
-
-#define STATE_WGRAD "state_in_wgrad"
-#define STATE_STEPS_F \
-    STEP(build_state_f, 1), STEP(build_delta_f, 1), STEP(build_state_out_f, 1)
-#define STATE_STEPS_B                                                           \
-    STEP(build_state_out_b, 1), STEP(build_delta_b, 1), STEP(build_state_b, 1), \
-        STEP(build_state_in_b, 1)
-
-static const struct build_step attention_f[] = {
-    STEP(build_norm_f, 1, .user = QKV_WGRAD),
-    STEP(build_latent_f, 1),
-    STEP(build_attention_f, 1),
-    STEP(add_f, 1),
-    STEPS_END,
-};
-static const struct build_step attention_b[] = {
-    STEP(add_b, 1),          STEP(build_attention_b, 1),
-    STEP(build_latent_b, 1), STEP(build_norm_b, 1),
-    STEP(sum_b, 1),          STEPS_END,
-};
-static const struct build_step mlp_f[] = {
-    STEP(build_norm_f, 2, .user = MLP_WGRAD),
-    STEP(build_mlp_f, 2),
-    STEP(add_f, 2),
-    STEPS_END,
-};
-static const struct build_step mlp_b[] = {
-    STEP(add_b, 2), STEP(build_mlp_b, 2), STEP(build_norm_b, 2), STEP(sum_b, 2),
-    STEPS_END,
-};
-static const struct build_step state_f[] = {
-    STEP(build_norm_f, 1, .user = STATE_WGRAD),
-    STATE_STEPS_F,
-    STEP(add_f, 1),
-    STEPS_END,
-};
-static const struct build_step state_b[] = {
-    STEP(add_b, 1), STATE_STEPS_B, STEP(build_norm_b, 1), STEP(sum_b, 1), STEPS_END,
-};
-static const struct build_step state_mlp_f[] = {
-    STEP(build_norm_f, 1, .user = STATE_WGRAD),
-    STATE_STEPS_F,
-    STEP(add_f, 1, .user = "norm2_bwd"),
-    STEP(build_norm_f, 2, .user = MLP_WGRAD),
-    STEP(build_mlp_f, 2),
-    STEP(add_f, 2),
-    STEPS_END,
-};
-static const struct build_step state_mlp_b[] = {
-    STEP(add_b, 2),        STEP(build_mlp_b, 2), STEP(build_norm_b, 2),
-    STEP(sum_b, 2),        STEP(add_b, 1),       STATE_STEPS_B,
-    STEP(build_norm_b, 1), STEP(sum_b, 1),       STEPS_END,
-};
-
-/* Falcon-H1: both mixers read one norm, and are summed. */
-static const struct row join_f[] = {
-    { ROW_STREAM, "mixers_sum", .read = { NARROW(2, A) }, .write = { NARROW(1, A) } },
-    ROW_END,
-};
-static const struct row join_b[] = {
-    { ROW_STREAM, "mixers_sum_bwd", .read = { NARROW(2, A) },
-      .write = { NARROW(1, A) } },
-    ROW_END,
-};
-static const struct build_step both_f[] = {
-    STEP(build_norm_f, 1, .user = STATE_WGRAD),
-    STATE_STEPS_F,
-    STEP(build_attention_f, 1),
-    STEP(join_f, 1),
-    STEP(add_f, 1, .user = "norm2_bwd"),
-    STEP(build_norm_f, 2, .user = MLP_WGRAD),
-    STEP(build_mlp_f, 2),
-    STEP(add_f, 2),
-    STEPS_END,
-};
-static const struct build_step both_b[] = {
-    STEP(add_b, 2),
-    STEP(build_mlp_b, 2),
-    STEP(build_norm_b, 2),
-    STEP(sum_b, 2),
-    STEP(add_b, 1),
-    STEP(build_attention_b, 1),
-    STATE_STEPS_B,
-    STEP(join_b, 1),
-    STEP(build_norm_b, 1),
-    STEP(sum_b, 1),
-    STEPS_END,
-};
-
-/* [mixer][whether there is an MLP]; no steps: attention and MLP, by their norms. */
-static const struct layer kinds[][2] = {
-    [MODEL_MIXER_ATTENTION] = { { attention_f, attention_b }, { NULL, NULL } },
-    [MODEL_MIXER_STATE] = { { state_f, state_b }, { state_mlp_f, state_mlp_b } },
-    [MODEL_MIXER_BOTH] = { { NULL, NULL }, { both_f, both_b } },
-    [MODEL_MIXER_NONE] = { { NULL, NULL }, { mlp_f, mlp_b } },
 };
 
 static struct layer choose(const struct build *b, bool second)
 {
     const struct model *m = b->m;
-    struct layer own = kinds[m->kind.mixer][m->kind.inner != MODEL_INNER_NONE];
+    struct layer own = build_mixer_layer(m);
     if (own.forward)
         return own;
     if (second && m->norms.post)

@@ -9,7 +9,7 @@ static const struct family *const tables[] = {
     families_encoder, families_gpt,       families_llama_line, families_recent,
     families_kin,     families_experts,   families_state,      families_linear,
     families_gemma,   families_diffusion, families_vision,     families_megatron,
-    families_more,    families_sound,
+    families_more,    families_sound,     families_tower,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -50,8 +50,6 @@ static const struct {
     { "big_bird", SPARSE },
     { "reformer", SPARSE },
     { "longt5", "its encoder attends to blocks (t5 is the nearest that is)" },
-    { "umt5",
-      "each layer has relative positions of its own (mt5 is the nearest that is)" },
     { "chronos2", "it attends to series in groups (t5 is the nearest that is)" },
     { "rwkv", STATE },
     { "rwkv7", STATE },
@@ -65,9 +63,6 @@ static const struct {
     { "openelm", DIFFER },
     { "nemotron-nas", DIFFER },
     { "deci", DIFFER },
-    { "mllama",
-      "its vision tower is read by layers of cross-attention (llava_next is the "
-      "nearest that is)" },
     { "swin", PYRAMID },
     { "swinv2", PYRAMID },
     { "sam2", PICTURES },
@@ -100,8 +95,6 @@ static const struct {
     { "phi3small", "its attention is to blocks of keys, dense and sparse in turn" },
     { "arctic", "its layers sum a dense MLP and experts" },
     { "longcat_flash", "its layers have two attentions and experts that do nothing" },
-    { "glm4v", LANGUAGE },
-    { "glm4v_moe", LANGUAGE },
     { "ernie4_5_moe_vl", MELDED },
     { "deepseek_vl_v2", LANGUAGE },
     { "minicpmv", MELDED },
@@ -111,7 +104,6 @@ static const struct {
     { "blip-2", MELDED },
     { "instructblip", MELDED },
     { "unet", UNET },
-    { "qwen3_omni_moe", LANGUAGE },
 };
 enum { REFUSED = sizeof(refused) / sizeof(refused[0]) };
 

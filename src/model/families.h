@@ -60,6 +60,11 @@ struct family_picture {
     int64_t registers;     /* tokens that are learned, and have no place */
     int64_t rows, columns; /* of a table of positions; 0: not said */
     int64_t inner;         /* layers whose results are projected, too */
+    int64_t out;           /* columns that are projected; 0: the hidden size */
+    int64_t gate;          /* inside of a gated MLP after the projector; 0: none */
+    int64_t tiles;         /* pictures that attend to each other; 0: one */
+    int64_t shapes;        /* in which tiles may lie */
+    int64_t more_layers;   /* after the others, and like them */
     bool learned;          /* positions */
     bool out_bias;
 };
@@ -160,7 +165,7 @@ struct family {
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
     families_recent[], families_kin[], families_experts[], families_state[],
     families_linear[], families_gemma[], families_diffusion[], families_vision[],
-    families_megatron[], families_more[], families_sound[];
+    families_megatron[], families_more[], families_sound[], families_tower[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);

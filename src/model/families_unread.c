@@ -11,7 +11,8 @@
 /* Words that change layers or add parts, where the family has no row for them: what they
  * say, unless it is `plain` (NULL: false, null, 0 or nothing). */
 static const char EXPERTS[] = "experts", QK_NORMS[] = "norms of queries and keys",
-                  CAUSAL[] = "layers that attend to words before them alone";
+                  CAUSAL[] = "layers that attend to words before them alone",
+                  DRAFTS[] = "drafts of words from another model's layers";
 static const struct {
     const char *key, *plain, *why;
 } changes[] = {
@@ -40,6 +41,10 @@ static const struct {
     { "altup_num_inputs", NULL, "several residual streams" },
     { "kv_lora_rank", NULL, "latent keys and values" },
     { "block_configs", NULL, "layers that differ" },
+    { "draft_vocab_size", NULL, DRAFTS }, /* EAGLE-3 */
+    { "eagle_config", NULL, DRAFTS },
+    { "dflash_config", NULL, DRAFTS },
+    { "num_target_layers", NULL, DRAFTS },
 };
 
 /* Words that change no weights and no shapes, or that others read: how the model is

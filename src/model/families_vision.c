@@ -4,12 +4,7 @@
 
 #include <string.h>
 
-enum { PIXELS_MAX = 1 << 16, CHANNELS = 3, CHANNELS_MAX = 1 << 12 };
-
-#define PICTURE                                                 \
-    EACH("image_size", NULL, picture.side, 1, PIXELS_MAX),      \
-        EACH("patch_size", NULL, picture.patch, 1, PIXELS_MAX), \
-        WORD("num_channels", picture.channels, 1, CHANNELS_MAX)
+enum { CHANNELS = 3 };
 
 static const struct family_field vit_fields[] = {
     SIZE("num_hidden_layers", NULL, layers, true, LAYERS_MAX),
@@ -210,7 +205,7 @@ static const struct family_field text_fields[] = {
 };
 
 /* Patches of a square picture, their numbers, and learned positions of as many. */
-static void vision_finish(struct family_raw *raw)
+void families_picture(struct family_raw *raw)
 {
     struct model *m = &raw->m;
     struct family_picture *p = &raw->picture;
@@ -239,7 +234,7 @@ static void gemma4_finish(struct family_raw *raw)
 {
     struct model *m = &raw->m;
     families_llama(raw);
-    vision_finish(raw);
+    families_picture(raw);
     m->ends.positions *= 2;
     m->attention.q_norm = m->attention.k_norm = families_head_dim(m);
 }
@@ -251,7 +246,7 @@ static void dinov2_finish(struct family_raw *raw)
     m->mlp.width = m->hidden * (raw->expansion ? raw->expansion : 4);
     if (m->mlp.gated)
         m->mlp.width = (m->mlp.width * 2 / 3 + 7) / 8 * 8;
-    vision_finish(raw);
+    families_picture(raw);
 }
 
 /* Of the older Qwen an MLP is so many times the columns. */
@@ -259,20 +254,20 @@ static void qwen2_finish(struct family_raw *raw)
 {
     if (raw->expansion)
         raw->m.mlp.width = raw->expansion * raw->m.hidden;
-    vision_finish(raw);
+    families_picture(raw);
 }
 
 /* Rotary positions, so none is learned; rows of the class token and of registers are left
  * out. */
 static void dinov3_finish(struct family_raw *raw)
 {
-    vision_finish(raw);
+    families_picture(raw);
     raw->m.ends.positions = 0;
 }
 
 static void siglip2_finish(struct family_raw *raw)
 {
-    vision_finish(raw);
+    families_picture(raw);
     raw->m.ends.positions_stretched = true;
 }
 
@@ -286,8 +281,6 @@ static void sound_finish(struct family_raw *raw)
     m->idle = raw->picture.patches * m->hidden;
 }
 
-#define TOWER .arch = MODEL_ENCODER, .ends.head = MODEL_HEAD_CLASS
-#define BIASES .attention.qkv_bias = true, .attention.out_bias = true, .mlp.bias = true
 #define POOL                                                                     \
     "the pooling of SiglipVisionModel's own head is left out (a classifier has " \
     "none)"
@@ -295,18 +288,18 @@ static void sound_finish(struct family_raw *raw)
     "what hands the result to a language model is left out (the config.json of " \
     "the whole has it)"
 /* `why`: what is left out of one that is the whole model. */
-#define PART(word, table, why, ...)                                                 \
-    {                                                                               \
-        .name = (word), .fields = (table), .finish = vision_finish, .alone = (why), \
-        .usual = {                                                                  \
-            __VA_ARGS__                                                             \
-        }                                                                           \
+#define PART(word, table, why, ...)                                                    \
+    {                                                                                  \
+        .name = (word), .fields = (table), .finish = families_picture, .alone = (why), \
+        .usual = {                                                                     \
+            __VA_ARGS__                                                                \
+        }                                                                              \
     }
-#define VISION(word, table, ...)                                               \
-    {                                                                          \
-        .name = (word), .fields = (table), .finish = vision_finish, .usual = { \
-            __VA_ARGS__                                                        \
-        }                                                                      \
+#define VISION(word, table, ...)                                                  \
+    {                                                                             \
+        .name = (word), .fields = (table), .finish = families_picture, .usual = { \
+            __VA_ARGS__                                                           \
+        }                                                                         \
     }
 /* ViT's own defaults: base, patches of 16 (CLIP's of 32). */
 #define BASE .layers = 12, .hidden = 768, .attention.heads = 12
@@ -334,10 +327,12 @@ const struct family families_vision[] = {
                         .ends.positions = 64,
                         .norms.final = true } } },
     VISION("vit", vit_fields,
-           .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
+           .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                  .ends.patch_bias = true },
            .picture = { 224, 16, .learned = true, .class_tokens = 1 }),
     VISION("deit", vit_fields,
-           .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
+           .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                  .ends.patch_bias = true },
            .picture = { 224, 16, .learned = true, .class_tokens = 2 }),
     { .name = "dinov2",
       .fields = dinov2_fields,
@@ -346,10 +341,12 @@ const struct family families_vision[] = {
                         .ends.patch_bias = true },
                  .picture = { 224, 14, .learned = true, .class_tokens = 1 } } },
     VISION("vit_msn", vit_fields,
-           .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
+           .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                  .ends.patch_bias = true },
            .picture = { 224, 16, .learned = true, .class_tokens = 1 }),
     VISION("ijepa", vit_fields,
-           .m = { TOWER, BASE, BIASES, .norms.final = true, .ends.patch_bias = true },
+           .m = { TOWER, BASE, BIASES, .mlp.width = 3072, .norms.final = true,
+                  .ends.patch_bias = true },
            .picture = { 224, 16, .learned = true }),
     { .name = "dinov2_with_registers",
       .fields = dinov2_fields,

@@ -75,6 +75,8 @@ enum {
     POSITIONS_MAX = 1 << 26,
     EXPERTS_MAX = 4096,
     MTP_MAX = 16,
+    PIXELS_MAX = 1 << 16,
+    CHANNELS_MAX = 1 << 12,
 };
 
 /* A choice that changes little of time and memory, and is not modelled: warned of where
@@ -109,6 +111,16 @@ enum {
         SIZE("hidden_size", NULL, hidden, true, WIDTH_MAX),                  \
         SIZE("num_attention_heads", NULL, attention.heads, true, HEADS_MAX), \
         SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX), HEAD_DIM, TIED
+
+/* Of stacks that read pictures as patches (families_vision.c, families_tower.c), and what
+ * follows of a picture's sizes: patches, their numbers, learned positions of as many. */
+#define PICTURE                                                 \
+    EACH("image_size", NULL, picture.side, 1, PIXELS_MAX),      \
+        EACH("patch_size", NULL, picture.patch, 1, PIXELS_MAX), \
+        WORD("num_channels", picture.channels, 1, CHANNELS_MAX)
+#define TOWER .arch = MODEL_ENCODER, .ends.head = MODEL_HEAD_CLASS
+#define BIASES .attention.qkv_bias = true, .attention.out_bias = true, .mlp.bias = true
+void families_picture(struct family_raw *raw);
 
 /* Of mixers that keep a state, and kinds of layers. */
 #define STATE_SIZE(k, a, member, need, most)                                           \

@@ -55,7 +55,8 @@ struct model_attention {
     int64_t q_norm, k_norm;
     int64_t window;           /* keys that a token sees ... */
     double windowed_share;    /* ... in this share of the layers */
-    int64_t relative_buckets; /* T5: learned relative positions */
+    int64_t relative_buckets; /* T5: learned relative positions, */
+    bool relative_each;       /* of each layer its own (UMT5) */
     /* Sparse attention (DeepSeek-V3.2): an indexer of so many heads and columns chooses the
      * keys that a query attends to, which are `window`; 0: none */
     int64_t index_heads, index_dim;
@@ -130,7 +131,8 @@ struct model_state {
 enum model_mixer {
     MODEL_MIXER_ATTENTION,
     MODEL_MIXER_STATE,
-    MODEL_MIXER_BOTH, /* side by side, summed (Falcon-H1) */
+    MODEL_MIXER_BOTH,  /* side by side, summed (Falcon-H1) */
+    MODEL_MIXER_CROSS, /* attention to what the tower made of pictures (Llama 3.2) */
     MODEL_MIXER_NONE,
 };
 enum model_inner {
@@ -294,8 +296,17 @@ struct model_tower {
     /* So many layers' results go through projectors of their own, with a norm of the
      * merged columns, and are added to the language model's (Qwen3-VL); 0: none. */
     int64_t inner;
-    bool pooled; /* a learned query attends to all patches (SigLIP) */
+    int64_t
+        gate; /* columns inside of a gated MLP after these products (GLM-4V); 0: none */
+    bool pooled;  /* a learned query attends to all patches (SigLIP) */
+    bool crossed; /* layers of cross-attention read its tokens, which are not in the
+                     language model's sequence (Llama 3.2) */
 };
+
+/* Tokens of a sequence that its pictures take; those that layers of cross-attention
+ * read. */
+int64_t model_picture_tokens(const struct model *m);
+int64_t model_crossed_tokens(const struct model *m);
 
 /* Streams of tokens between layers. */
 int64_t model_streams(const struct model *m);

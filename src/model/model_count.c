@@ -129,8 +129,10 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
         sum += projections + attention;
     if (m->kind.mixer == MODEL_MIXER_STATE || m->kind.mixer == MODEL_MIXER_BOTH)
         sum += s * state_macs(m);
-    return memory > 0 ? sum + h * (2 * s * q + 2 * memory * kv) + 2 * core * s * memory
-                      : sum;
+    bool unread = m->kind.mixer == MODEL_MIXER_CROSS && memory == 0;
+    if (memory > 0)
+        sum += h * (2 * s * q + 2 * memory * kv) + 2 * core * s * memory;
+    return unread ? 0 : sum; /* without pictures the layer is left out */
 }
 
 static double head_macs(const struct model *m, double s)
@@ -168,6 +170,7 @@ static double tower_macs(const struct model_tower *t)
     for (int32_t i = 0; i < t->n_products; i++)
         project += (double)t->widths[i] * (double)t->widths[i + 1];
     double h = (double)m->hidden;
+    project += 3 * (double)t->widths[t->n_products] * (double)t->gate;
     double pool =
         t->pooled ? 2 * n * h * h + 2 * h * h + 2 * h * (double)m->mlp.width : 0;
     return (double)t->crops * (pool + n * (double)m->ends.patch * (double)m->hidden +
@@ -224,7 +227,9 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
     for (int64_t i = 0, run; i < m->layers; i += run) {
         struct model one = model_of_kind(m, model_kind_of(m, i));
         run = model_kind_run(m, i);
-        macs += (double)run * layer_macs(&one, n, half, 0);
+        bool cross = one.kind.mixer == MODEL_MIXER_CROSS;
+        double memory = cross ? (double)model_crossed_tokens(m) : 0;
+        macs += (double)run * layer_macs(&one, n, half, memory);
     }
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);

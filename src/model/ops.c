@@ -32,6 +32,27 @@ static int check_parameters(const struct op_list *list, struct err *err)
                : 0;
 }
 
+/* A layer of that kind. What attends to pictures is not run where there are none
+ * (transformers, modeling_mllama.py, MllamaTextModel.forward). */
+static int make_kind(struct op_block *block, struct arena *arena, const struct model *m,
+                     struct model_kind kind, const struct op_settings *s,
+                     struct err *err)
+{
+    struct build b;
+    struct op_settings own = *s;
+    struct model *one = ARENA_NEW(arena, struct model);
+    bool cross = kind.mixer == MODEL_MIXER_CROSS;
+    *one = model_of_kind(m, kind);
+    if (cross)
+        own.memory = model_crossed_tokens(m);
+    if (build_init(&b, arena, one, &own, err) < 0)
+        return -1;
+    build_layer(&b, block, STACK_PATTERN);
+    if (cross && own.memory == 0)
+        block->n_forward = block->n_backward = 0;
+    return 0;
+}
+
 /* Runs of layers of one kind, in order; their operators are listed once a kind. */
 static int make_pattern(struct op_list *list, struct arena *arena,
                         const struct model *m, const struct op_settings *s,
@@ -43,18 +64,13 @@ static int make_pattern(struct op_list *list, struct arena *arena,
         struct model_kind kind = model_kind_of(m, i);
         struct op_block *block = &list->blocks[list->n_blocks++];
         struct op_block **of_kind = &first[kind.mixer][kind.inner][kind.variant];
-        struct build b;
         n = model_kind_run(m, i);
-        if (*of_kind) {
+        if (*of_kind)
             *block = **of_kind;
-        } else {
-            struct model *one = ARENA_NEW(arena, struct model);
-            *one = model_of_kind(m, kind);
-            if (build_init(&b, arena, one, s, err) < 0)
-                return -1;
-            build_layer(&b, block, STACK_PATTERN);
+        else if (make_kind(block, arena, m, kind, s, err) < 0)
+            return -1;
+        else
             *of_kind = block;
-        }
         block->repeat = n;
     }
     return 0;

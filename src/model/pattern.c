@@ -56,6 +56,8 @@ const char *model_kind_name(const struct model *m, struct model_kind kind)
         [MODEL_MIXER_STATE] = { "state_layer", "state_mlp_layer", "state_moe_layer" },
         [MODEL_MIXER_BOTH] = { "parallel_layer", "parallel_mlp_layer",
                                "parallel_moe_layer" },
+        [MODEL_MIXER_CROSS] = { "cross_attention_layer", "cross_attention_mlp_layer",
+                                "cross_attention_moe_layer" },
         [MODEL_MIXER_NONE] = { "empty_layer", "mlp_layer", "moe_layer" },
     };
     bool experts = kind.inner == MODEL_INNER_MLP && m->mlp.experts > 0;

@@ -10,6 +10,22 @@ bool model_is_whole(const struct model *m)
            m->sound || m->attention.place_rows > 0;
 }
 
+static int64_t tower_tokens(const struct model *m, bool crossed)
+{
+    const struct model_tower *t = m->tower;
+    return t && t->crossed == crossed ? t->crops * t->tokens : 0;
+}
+
+int64_t model_picture_tokens(const struct model *m)
+{
+    return tower_tokens(m, false);
+}
+
+int64_t model_crossed_tokens(const struct model *m)
+{
+    return tower_tokens(m, true);
+}
+
 int64_t model_streams(const struct model *m)
 {
     return m->altup.inputs > 0 ? m->altup.inputs : 1;

@@ -22,6 +22,10 @@ static const struct {
     { "smolvlm_vision", "idefics3_vision" },
     { "qwen2_5_omni_vision_encoder", "qwen2_5_vl_vision" },
     { "kimi_k25_vision", "moonvit" },
+    { "qwen3_omni_moe_vision_encoder", "qwen3_vl_vision" },
+    { "glm4v", "" },
+    { "glm4v_moe", "" },
+    { "mllama", "" },
 };
 
 /* The family of a part: what it says, unless that is nothing; NULL after reporting. */
@@ -53,11 +57,11 @@ static int64_t number_of(struct cfg root, const char *key, int64_t usual)
     return n;
 }
 
-static void set_projector(struct model_tower *t, const struct vision *v, int64_t merge,
-                          int64_t h, const int64_t adapter[3])
+/* `one`: columns that the tower hands over of a patch. */
+static void set_projector(struct model_tower *t, const struct vision *v, int64_t one,
+                          int64_t merge, int64_t h, const int64_t adapter[3])
 {
-    int64_t one = t->model.hidden, all = one * merge * merge,
-            inside = adapter && adapter[2] ? adapter[2] : h;
+    int64_t all = one * merge * merge, inside = adapter && adapter[2] ? adapter[2] : h;
     const struct {
         int32_t n;
         int64_t widths[MODEL_PROJECTOR_MAX + 1];
@@ -71,6 +75,7 @@ static void set_projector(struct model_tower *t, const struct vision *v, int64_t
                                 { all, adapter ? adapter[0] : 0,
                                   adapter ? adapter[1] : 0, h } },
         [PROJECTOR_SHUFFLE] = { 1, { all, h } },
+        [PROJECTOR_GATED] = { 2, { all, h, h } },
         [PROJECTOR_PAIR] = { 1, { one, h } },
         [PROJECTOR_POOL] = { 0 },
     };
@@ -103,7 +108,7 @@ static int read_pair(struct model *m, struct model_tower *t, struct cfg root,
         return -1;
     t->pooled = v->projector == PROJECTOR_POOL;
     t->tokens = t->crops = 1;
-    set_projector(t, v, 1, e->embed, NULL);
+    set_projector(t, v, t->model.hidden, 1, e->embed, NULL);
     cfg_warn(root, DIAG_ASSUMED,
              "a sample is a picture of %" PRId64 " patches and its text; replicas "
              "exchange the vectors of %s, and a microbatch's pairs are trained against "
@@ -186,8 +191,9 @@ static int shrink(struct family_raw *raw, struct cfg root, const struct vision *
     return 0;
 }
 
+/* `tiles`: crops that attend to each other. */
 static void say_assumed(struct cfg root, const struct model_tower *t,
-                        const struct vision *v, int64_t n, int64_t side)
+                        const struct vision *v, int64_t n, int64_t side, int64_t tiles)
 {
     const char *plural = n == 1 ? "" : "s";
     if (v->reads)
@@ -200,10 +206,13 @@ static void say_assumed(struct cfg root, const struct model_tower *t,
         cfg_warn(root, DIAG_ASSUMED,
                  "%" PRId64 " picture%s a sequence, %" PRId64 " crop%s of %" PRId64
                  " x %" PRId64 " pixels, %" PRId64
-                 " tokens of the sequence (\"images_per_sequence\" in the "
+                 " tokens %s (\"images_per_sequence\" in the "
                  "file, \"image_size\" in its vision_config say otherwise)",
-                 n, plural, t->crops, t->crops == 1 ? "" : "s", side, side,
-                 t->crops * t->tokens);
+                 n, plural, t->crops * tiles, t->crops * tiles == 1 ? "" : "s", side,
+                 side, t->crops * t->tokens,
+                 t->crossed ? "that layers of cross-attention read and no text has a "
+                              "place of"
+                            : "of the sequence");
 }
 
 static int read_tower(struct model_tower *t, struct cfg root, const struct vision *v,
@@ -232,6 +241,8 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     t->tokens = raw.picture.patches / (merge * merge * (v->halves ? v->halves : 1));
     t->tokens = number_of(root, "mm_tokens_per_image", t->tokens);
     t->inner = raw.picture.inner;
+    t->gate = raw.picture.gate;
+    t->crossed = v->crossed;
     if (t->inner > MODEL_INNER_MAX)
         return cfg_error(part, DIAG_OUT_OF_RANGE,
                          "more than %d projectors of inner layers", MODEL_INNER_MAX);
@@ -243,11 +254,13 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
                           number_of(root, "projector_hidden_size", h) };
     if (adapter[0] < 0 || adapter[1] < 0 || adapter[2] < 0)
         return -1;
-    set_projector(t, v, merge, h, adapter);
+    set_projector(t, v, raw.picture.out ? raw.picture.out : t->model.hidden, merge, h,
+                  adapter);
     if (read_projector(t, root) < 0)
         return -1;
     if (pictures)
-        say_assumed(root, t, v, pictures, raw.picture.side);
+        say_assumed(root, t, v, pictures, raw.picture.side,
+                    raw.picture.tiles ? raw.picture.tiles : 1);
     return t->tokens > 0 ? 0
                          : cfg_error(root, DIAG_OUT_OF_RANGE,
                                      "the picture is smaller than a token's patches");
@@ -291,6 +304,24 @@ static int64_t count_encoder(struct cfg part, vision_read_fn *read)
     return out < 0 ? -1 : model_parameters(&raw.m) + raw.m.hidden * out + out + 2 * out;
 }
 
+/* Qwen3-Omni's: three convolutions of 3 x 3 over time and mel bands, each half as many, a
+ * product to the layers' columns, and two after them (transformers 5,
+ * modeling_qwen3_omni_moe.py, Qwen3OmniMoeAudioEncoder). */
+static int64_t count_convolved(struct cfg part)
+{
+    int64_t w = number_of(part, "d_model", 1280),
+            layers = number_of(part, "encoder_layers", 32),
+            inside = number_of(part, "encoder_ffn_dim", 5120),
+            bands = number_of(part, "num_mel_bins", 128),
+            c = number_of(part, "downsample_hidden_size", 480),
+            out = number_of(part, "output_dim", 3584);
+    if (w < 0 || layers < 0 || inside < 0 || bands < 0 || c < 0 || out < 0)
+        return -1;
+    int64_t before = 9 * c + c + 2 * (9 * c * c + c) + c * ((bands + 7) / 8) * w,
+            layer = 4 * (w * w + w) + 2 * w * inside + inside + w + 4 * w;
+    return before + layers * layer + 2 * w + w * w + w + w * out + out;
+}
+
 /* A tower of sounds next to one of pictures: counted, and not run. */
 static int read_sounds(struct model *m, struct cfg root, vision_read_fn *read)
 {
@@ -301,8 +332,12 @@ static int read_sounds(struct model *m, struct cfg root, vision_read_fn *read)
         return 0;
     if (cfg_present(said) && cfg_string(said, &word) < 0)
         return -1;
-    bool whisper = strcmp(word, "qwen2_5_omni_audio_encoder") == 0;
-    m->idle = whisper ? count_encoder(part, read) : count_conformer(part, m->hidden);
+    if (strcmp(word, "qwen2_5_omni_audio_encoder") == 0)
+        m->idle = count_encoder(part, read);
+    else if (strcmp(word, "qwen3_omni_moe_audio_encoder") == 0)
+        m->idle = count_convolved(part);
+    else
+        m->idle = count_conformer(part, m->hidden);
     if (m->idle < 0)
         return -1;
     cfg_warn(
@@ -367,6 +402,7 @@ static void set_usual(struct family_raw *usual, const struct family *family,
         usual->m.mlp.width = v->sizes.mlp.width;
         usual->m.ends.vocab = v->sizes.ends.vocab;
     }
+    usual->m.attention.qkv_bias |= v->sizes.attention.qkv_bias;
     if (strcmp(family->name, "mistral") == 0 && v->sizes.hidden) {
         usual->m.attention.kv_heads = 8; /* MistralConfig's */
         usual->m.mlp.width = 14336;

@@ -15,6 +15,7 @@ enum projector {
     PROJECTOR_THREE,   /* merged v to v, to h, to h (Mistral 3) */
     PROJECTOR_ADAPTER, /* merged v to two widths of the tower's own, to h (Llama 4) */
     PROJECTOR_SHUFFLE, /* merged v to h (Idefics 3) */
+    PROJECTOR_GATED,   /* merged v to h, h to h, and a gated MLP (GLM-4V) */
     PROJECTOR_PAIR,    /* of one vector, v to the pair's columns (CLIP) */
     PROJECTOR_POOL,    /* a learned query attends to all patches (SigLIP) */
 };
@@ -35,6 +36,7 @@ struct vision {
     int64_t merge;        /* patches of a side that become one; 0: the tower's own */
     int64_t halves;       /* so many patches in a row become one, their mean; 0: one */
     bool sounds;          /* "audio_config" is a tower that reads sounds */
+    bool crossed;         /* its tokens are read by layers of cross-attention */
     bool left_out;      /* what reads pictures and sounds is neither counted nor run */
     bool embeds;        /* products alone read pictures and sounds */
     const char *reads;  /* where the tower's part is; NULL: "vision_config" */

@@ -322,7 +322,7 @@ static int check_tower(const struct parse_context *r)
             "picture come to them (write %" PRId64 " for %" PRId64 " x %" PRId64
             " pixels)",
             d->text_tokens, d->text_tokens + d->picture_tokens, d->side, d->side);
-    if (t && t->crops * t->tokens > r->s->training.sequence_length)
+    if (model_picture_tokens(&r->s->model) > r->s->training.sequence_length)
         return cfg_error(cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
                          "the pictures of a sequence are %" PRId64 " tokens (write at "
                          "least as many, or \"model\": {\"like\": NAME} with "

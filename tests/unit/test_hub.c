@@ -122,9 +122,9 @@ static void test_unknown(void)
         { "acme/Llama-3.1-8B-finetuned-on-mail", "config.json" },
         { "/nowhere/config.json", "there is no file" },
         { "gpt3", "is not in models/" },
-        { "meta-llama/Llama-3.2-11B-Vision-Instruct",
-          "of family \"mllama\", which is not modelled: its" },
-        { "unsloth/Llama-3.2-11B-Vision-unsloth-bnb-4bit", "of family \"mllama\"" },
+        { "microsoft/swin-tiny-patch4-window7-224",
+          "of family \"swin\", which is not modelled: its" },
+        { "microsoft/Phi-3.5-vision-instruct", "of family \"phi3_v\"" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;

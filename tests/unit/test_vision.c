@@ -359,8 +359,9 @@ static void test_refused(void)
         { "{'model_type': 'internvl', " TEXT_PART
           ", 'vision_config': {'image_size': 14, 'patch_size': 14}}",
           "smaller than a token" },
-        { "{'model_type': 'mllama', " TEXT_PART ", " VISION_PART "}",
-          "cross-attention" },
+        { "{'model_type': 'mllama', 'text_config': {'num_hidden_layers': 10,"
+          " 'cross_attention_layers': [3, 10]}, 'vision_config': {}}",
+          "cross-attention layers that are none" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfg_loader loader;
