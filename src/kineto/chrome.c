@@ -75,6 +75,8 @@ static void take_argument(struct chrome *c, const char *text)
         e->out = strtod(text, NULL);
     else if (is(key, "Group size"))
         e->ranks = strtod(text, NULL);
+    else if (is(key, "Global rank stride"))
+        e->rank_stride = gather_integer(text, 0);
     else if (is(key, "dtype"))
         gather_keep(e->dtype, sizeof(e->dtype), text);
     else if (is(key, "Collective name"))

@@ -101,11 +101,12 @@ static int32_t comm_of(struct gather *g, const struct gather_event *e,
     double elements = at_most(e->in > e->out ? e->in : e->out, 1e15);
     c.size_B = elements * kernel_element_B(e->dtype);
     c.group = (int64_t)at_most(e->ranks, 1e9);
+    c.stride = e->rank_stride > 0 && e->rank_stride < 1000000000 ? e->rank_stride : 0;
     gather_keep(c.of, sizeof(c.of), e->group);
     for (int64_t i = 0; i < g->comms.n; i++) {
         const struct kineto_comm *x = &g->comms.v[i];
         if (x->kind == c.kind && x->size_B == c.size_B && x->group == c.group &&
-            is(x->of, c.of))
+            x->stride == c.stride && is(x->of, c.of))
             return (int32_t)i;
     }
     if (g->comms.n == GROUPS_MAX)
@@ -280,6 +281,7 @@ void gather_event_begin(struct gather_event *e)
     e->ts = e->length = e->thread = e->stream = e->device = 0;
     e->correlation = e->op = -1;
     e->in = e->out = e->ranks = 0;
+    e->rank_stride = 0;
     e->has_ts = e->has_length = false;
     e->n_inputs = e->n_dims = 0;
 }

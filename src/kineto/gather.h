@@ -57,6 +57,7 @@ struct gather_event {
     size_t name_length;
     int64_t ts, length, thread, stream, device, correlation, op;
     double in, out, ranks; /* elements; ranks of the group */
+    int64_t rank_stride;   /* from one of them to the next; 0: unknown */
     bool has_ts, has_length;
     int32_t n_inputs, n_dims; /* of "Input Dims"; of the input at hand */
     int64_t dims[GATHER_INPUTS][GATHER_DIMS];

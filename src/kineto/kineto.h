@@ -64,6 +64,7 @@ struct kineto_comm {
     enum kernel_comm kind;
     double size_B;    /* the larger of input and output of a rank; 0: unknown */
     int64_t group;    /* ranks; 0: unknown */
+    int64_t stride;   /* from one of them to the next; 0: unknown */
     char of[24];      /* the group's name or description */
     int64_t n;        /* in all steps */
     double time_s;    /* of all of them; waiting for other ranks is in it */
@@ -87,7 +88,7 @@ struct kineto_task {
     enum kernel_class class;
     enum kernel_comm comm; /* of KERNEL_COMM */
     double size_B;         /* as struct kineto_comm has it */
-    int64_t group;         /* ranks; 0: unknown */
+    int64_t group, stride; /* likewise */
 };
 
 /* What a trace says of its rank. Sums are of the steps that were kept: those up to 1.5

@@ -40,6 +40,7 @@ void reading_timeline(struct reading *r)
             t.comm = g->comms.v[k->comm].kind;
             t.size_B = g->comms.v[k->comm].size_B;
             t.group = g->comms.v[k->comm].group;
+            t.stride = g->comms.v[k->comm].stride;
         }
         VEC_PUSH(&r->to->tasks, t);
     }

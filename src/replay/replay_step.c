@@ -60,19 +60,31 @@ static bool has_plan(const struct kineto_task *k, enum coll_op *op)
     return false;
 }
 
-/* Neighbours; false where so many ranks are no whole instances. */
-static bool group_of(struct coll_group *g, const struct cluster *c, int64_t ranks)
+/* Groups of so many ranks, a stride apart, that communicate at the same time: the first
+ * rank's, and, of those that stride over nodes, the others' of its node. Without a stride
+ * ranks are neighbours. Their number; 0 where the ranks are not spread evenly. */
+static int32_t groups_of(struct coll_group *g, const struct cluster *c,
+                         const struct kineto_task *k)
 {
-    int32_t per = c->groups[0].gpus_per_instance;
-    struct coll_span s = { .first = 0, .stride = 1, .n_instances = 1 };
-    if (ranks > c->n_gpus || (ranks > per && ranks % per))
-        return false;
-    s.n_gpus = ranks < per ? (int32_t)ranks : per;
-    s.n_instances = ranks < per ? 1 : ranks / per;
-    for (int32_t i = 0; i < s.n_gpus; i++)
-        s.gpus[i] = (uint8_t)i;
-    *g = (struct coll_group) { .n_spans = 1, .spans = { s } };
-    return true;
+    int64_t per = c->groups[0].gpus_per_instance, ranks = k->group,
+            apart = k->stride > 1 ? k->stride : 1;
+    int64_t in_node = apart < per ? per / apart : 1;
+    if (ranks > c->n_gpus || apart > c->n_gpus / ranks ||
+        (apart < per ? per % apart : apart % per))
+        return 0;
+    int64_t n_gpus = ranks < in_node ? ranks : in_node;
+    if (ranks % n_gpus)
+        return 0;
+    struct coll_span s = { .stride = apart > per ? apart / per : 1,
+                           .n_instances = ranks / n_gpus,
+                           .n_gpus = (int32_t)n_gpus };
+    int64_t at_once = s.n_instances > 1 ? per / n_gpus : 1;
+    for (int64_t n = 0; n < at_once; n++) {
+        for (int64_t i = 0; i < n_gpus; i++)
+            s.gpus[i] = (uint8_t)(n + i * apart);
+        g[n] = (struct coll_group) { .n_spans = 1, .spans = { s } };
+    }
+    return (int32_t)at_once;
 }
 
 struct network {
@@ -86,18 +98,19 @@ struct network {
 static int planned(double *time_s, struct network *n, const struct kineto_task *k,
                    struct err *err)
 {
-    struct coll_group group;
+    struct coll_group groups[INSTANCE_GPUS_MAX];
     struct coll_plan plan;
     enum coll_op op;
     *time_s = (double)NAN;
-    if (!has_plan(k, &op) || !group_of(&group, n->c, k->group))
+    int32_t n_groups = has_plan(k, &op) ? groups_of(groups, n->c, k) : 0;
+    if (n_groups == 0)
         return 0;
     const struct coll_request request = { .op = op,
                                           .algorithm = COLL_AUTO,
                                           .protocol = -1,
                                           .size_B = k->size_B,
-                                          .groups = &group,
-                                          .n_groups = 1,
+                                          .groups = groups,
+                                          .n_groups = n_groups,
                                           .nccl = n->nccl,
                                           .graph_launch = true };
     if (coll_plan_make(&plan, &n->arena, n->net, &request, err))
@@ -109,7 +122,7 @@ static int planned(double *time_s, struct network *n, const struct kineto_task *
 static bool is_alike(const struct kineto_task *a, const struct kineto_task *b)
 {
     return a->class == b->class && a->comm == b->comm && a->size_B == b->size_B &&
-           a->group == b->group;
+           a->group == b->group && a->stride == b->stride;
 }
 
 /* The shortest of a kind had least to wait for. */

@@ -75,10 +75,11 @@ static void print_step(FILE *out, const struct report_replay *p)
                 "%" PRId64 " keep the time of the trace, which lacks their size or "
                 "group, or has\n    messages or experts' own kernels\n",
                 r->n_kept);
-    fprintf(out,
-            "assumed: all ranks do the same; a group of fewer ranks than GPUs is of "
-            "neighbours;\n    kernels take what they took where the trace was made, "
-            "and wait for what\n    they waited for there\n");
+    fprintf(
+        out,
+        "assumed: all ranks do the same; a group of fewer ranks than GPUs is of "
+        "neighbours\n    where the trace has no stride; kernels take what they took "
+        "where the trace was\n    made, and wait for what they waited for there\n");
 }
 
 void report_replay_text(FILE *out, const struct report_replay *r)

@@ -53,7 +53,8 @@ void test_kineto_register(void);
     "310.000, \"dur\": 300.000, \"args\": {\"device\": 0, \"stream\": 20, "          \
     "\"correlation\": 2" #n                                                          \
     ", \"Collective name\": \"allreduce\", \"In msg nelems\": "                      \
-    "1048576, \"Out msg nelems\": 1048576, \"Group size\": 8, \"dtype\": "           \
+    "1048576, \"Out msg nelems\": 1048576, \"Group size\": 8, "                      \
+    "\"Global rank stride\": 4, \"dtype\": "                                         \
     "\"BFloat16\", \"Process Group Name\": \"3\", \"Process Group Description\": "   \
     "\"mesh_\\u001b[31mdp\"}},\n"                                                    \
     "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy DtoH (Device -> "   \
@@ -137,6 +138,7 @@ static void test_kernels(void)
     CU_ASSERT_EQUAL(r.class_n[KERNEL_PRODUCT], 2);
     CU_ASSERT_EQUAL_FATAL(r.comms.n, 1);
     const struct kineto_comm *c = &r.comms.v[0];
+    CU_ASSERT_EQUAL(c->stride, 4);
     CU_ASSERT_EQUAL(c->kind, COMM_ALL_REDUCE);
     CU_ASSERT_EQUAL(c->n, 2);
     CU_ASSERT_EQUAL(c->group, 8);

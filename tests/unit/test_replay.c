@@ -175,9 +175,9 @@ static void test_broken(void)
 static void make_step(struct kineto_rank *t, int64_t reduce_ns)
 {
     const struct kineto_task tasks[] = {
-        { 1000000, 9000000, 0, 7, KERNEL_PRODUCT, COMM_OTHER, 0, 0 },
-        { 10000000, reduce_ns, 1000, 20, KERNEL_COMM, COMM_ALL_REDUCE, 0x1p28, 16 },
-        { 10000000 + reduce_ns, 5000000, 2000, 7, KERNEL_PRODUCT, COMM_OTHER, 0, 0 },
+        { 1000000, 9000000, 0, 7, KERNEL_PRODUCT, COMM_OTHER, 0, 0, 0 },
+        { 10000000, reduce_ns, 1000, 20, KERNEL_COMM, COMM_ALL_REDUCE, 0x1p28, 16, 1 },
+        { 10000000 + reduce_ns, 5000000, 2000, 7, KERNEL_PRODUCT, COMM_OTHER, 0, 0, 0 },
     };
     *t = (struct kineto_rank) { .world = 16 };
     for (int i = 0; i < 3; i++)
@@ -213,6 +213,27 @@ static void test_step(void)
     CU_ASSERT_DOUBLE_EQUAL(slow.step_s, 16e-3 + slow.collective_s, 1e-9);
     CU_ASSERT(slow.collective_s > 2.5 * fast.collective_s);
     kineto_rank_release(&t);
+}
+
+/* Two ranks next to each other have NVLink; the same GPU of two nodes, the network, which
+ * is shared with the other GPUs of the node. Ranks that are not spread evenly are none of
+ * the cluster's. */
+static void test_step_strides(void)
+{
+    static const int64_t strides[] = { 1, 4, 8, 3 };
+    struct replay_step r[4];
+    for (int i = 0; i < 4; i++) {
+        struct kineto_rank t;
+        struct err err = { 0 };
+        make_step(&t, 20000000);
+        t.tasks.v[1].group = 2;
+        t.tasks.v[1].stride = strides[i];
+        CU_ASSERT_EQUAL(replay_on(&r[i], &t, "", &err), i == 3 ? -1 : 0);
+        kineto_rank_release(&t);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(r[1].collective_s, r[0].collective_s, 1e-6);
+    CU_ASSERT(r[2].collective_s > 4 * r[0].collective_s);
+    CU_ASSERT_EQUAL(r[2].n_kept, 0);
 }
 
 /* What waits for other ranks does so still: the shortest of a kind does not wait. */
@@ -275,6 +296,7 @@ void test_replay_register(void)
     CU_add_test(s, "broken files", test_broken);
     CU_add_test(s, "a step of one rank", test_step);
     CU_add_test(s, "a step's waits", test_step_waits);
+    CU_add_test(s, "groups that stride over nodes", test_step_strides);
     CU_add_test(s, "a step's host", test_step_host);
     CU_add_test(s, "steps that are refused", test_step_refused);
 }
