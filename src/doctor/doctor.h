@@ -4,7 +4,7 @@
  * Files of this folder:
  *     predict     one simulation of a job, or of a job that differs
  *     hypotheses  what may make a run differ, a row each
- *     evidence    what logs say of them in words
+ *     evidence    what logs say of them in words; evidence_network, weights
  *     signature   what is measured, and how probable it is by a prediction
  *     explain     how probable each is; tried: its state
  *     pairs       two at once
