@@ -14,7 +14,7 @@ static const struct topology_sizes {
 } sizes[] = {
     { 12, 46, 20, 68, 42, 38, 24, 8, 20, 30, 30, 190 },
     { 6, 44, 20, 27, 22, 22, 20, 3, 15, 26, 24, 138 },
-    { 3, 44, 20, 16, 22, 22, 20, 2, 15, 26, 24, 0 }, /* of many GPUs: numbers alone */
+    { 2, 44, 20, 16, 22, 22, 20, 2, 15, 26, 24, 0 }, /* of many GPUs: numbers alone */
 };
 
 enum { ROOMY_GPUS = 8 }; /* at most, of a column's width, to have letters */
