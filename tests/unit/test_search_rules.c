@@ -337,7 +337,7 @@ static void make_run(struct plan_run *run, struct planned *x,
         CU_ASSERT(plan_run_choose(run, &c));
         CU_ASSERT_FALSE(plan_run_choose(run, &c)); /* it is there */
         struct plan_result *r = &run->all.v[i].result;
-        r->known = ratios[i][0] > 0;
+        r->known = r->timed = ratios[i][0] > 0;
         r->step_time_s = ratios[i][0] * c.time_s;
         r->peak_B = (int64_t)(ratios[i][1] * c.memory_B);
     }
@@ -387,6 +387,10 @@ static void test_learns(void)
     CU_ASSERT_EQUAL(odds.n, 5);
     CU_ASSERT_DOUBLE_EQUAL(odds.chance, 4 / 6.0, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(odds.largest_error, 0.25, 1e-9);
+    run.all.v[1].result.timed = false; /* too large: memory counts, no time */
+    plan_run_learn(&run);
+    CU_ASSERT_EQUAL(plan_run_odds(&run, 1).n, 4);
+    CU_ASSERT_DOUBLE_EQUAL(run.memory_band, 2 * (1.5 / 1.2 - 1), 1e-9);
     VEC_RELEASE(&run.all);
     close_job(&x);
 }
