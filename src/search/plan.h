@@ -10,7 +10,8 @@
  * everything. Of others it may as long as its score, corrected by what was simulated of
  * its kind, comes to within twice the scores' error; `simulate_most` at most are
  * simulated, and n_sure says how many of the ranks that leaves sure. What is far too
- * large (simulate_runs) has no time, and corrects none.
+ * large (simulate_runs) has no time and corrects none; it counts as simulated only
+ * beyond half of that number.
  *
  * Files of this folder:
  *     space*: combinations that a software stack allows; its users

@@ -191,6 +191,14 @@ static int64_t choose_next(struct plan_run *run, struct pool *pool, int64_t most
     return chosen;
 }
 
+/* How many of `most` are left: what is far too large uses up none, up to half as many
+ * again. */
+static int64_t left_of(const struct plan_run *run, int64_t most)
+{
+    int64_t apart = run->apart < most / 2 ? run->apart : most / 2;
+    return most - (run->all.n - apart);
+}
+
 /* Whether the search may go on beyond `most`: while points are cheap to simulate, and in
  * small spaces as long as their work is bounded (10^6 passes: a few seconds). */
 static bool may_go_on(const struct plan_run *run, const struct pool *pool, int64_t most)
@@ -198,7 +206,7 @@ static bool may_go_on(const struct plan_run *run, const struct pool *pool, int64
     enum { CHEAP_PASSES = 20000, SMALL_PASSES = 1000000, TIMES = 6 };
     if (pool->small)
         return run->passes < SMALL_PASSES;
-    return run->all.n < most ||
+    return left_of(run, most) > 0 ||
            (run->passes < CHEAP_PASSES && run->all.n < TIMES * most);
 }
 
@@ -209,7 +217,7 @@ static void simulate_pool(struct plan_run *run, struct pool *pool, int64_t least
 {
     enum { AT_ONCE = 16 };
     while (may_go_on(run, pool, most) && !plan_stopped(run->o)) {
-        int64_t left = most > run->all.n ? most - run->all.n : AT_ONCE;
+        int64_t left = left_of(run, most) > 0 ? left_of(run, most) : AT_ONCE;
         plan_run_learn(run);
         if (!choose_next(run, pool, left < AT_ONCE ? left : AT_ONCE,
                          run->all.n < least))

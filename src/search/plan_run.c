@@ -113,6 +113,8 @@ void plan_run_simulate(struct plan_run *run, int64_t total)
                          &(struct plan_progress) { "simulating", ++run->done, total });
     }
     free(next);
+    for (int64_t i = run->first_new; i < run->all.n; i++)
+        run->apart += run->all.v[i].result.known && !run->all.v[i].result.timed;
     run->first_new = run->all.n;
 }
 

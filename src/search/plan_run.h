@@ -13,6 +13,7 @@ struct plan_run {
     VEC(struct plan_entry) all;
     int64_t first_new;             /* those before are simulated */
     int64_t done;                  /* simulated in all: for the progress shown */
+    int64_t apart;                 /* of them far too large: without a time */
     int64_t passes;                /* to replay, of all chosen: their work */
     double ratios[KINDS][TENSORS]; /* simulated over score; 0: unknown */
     double memory_ratio;           /* the same of memory, over all */

@@ -93,5 +93,9 @@ for threads in 1 2; do # five rounds of 192 microbatches, which are steady by th
     elapsed gpt3_175b_16384_gpus_unfolded_interleaved "$threads" simulate "$dir/gpt3.json" --unfold \
         --set /cluster/count=2048
 done
+for count in 64 512 1..64; do
+    cpu "plan_gpt3_175b_${count}_p4d" 1 plan --model gpt3-175b --instance p4d.24xlarge \
+        --count "$count" --global-batch 1536 --sequence-length 2048
+done
 cpu calibrate_9106_products 1 calibrate validate/data/aiconfigurator_gemm_bf16_a100.csv --out "$dir/a100.json"
 cpu validate 1 validate --brief
