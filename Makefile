@@ -204,7 +204,7 @@ $(BUILD)/threads: tests/threads.c $(BUILD)/libsmsim.a
 everywhere: $(BUILD)/smsim      ## the same bytes with any number of threads, locale, time zone and folder
 	$(Q)sh tests/everywhere.sh $(BUILD)/smsim
 
-CPPCHECK  = --enable=warning,portability --inline-suppr --quiet --error-exitcode=1 --std=c11 --suppressions-list=tests/cppcheck.txt
+CPPCHECK  = --enable=warning,portability --inline-suppr --quiet --error-exitcode=1 --std=c11 --suppressions-list=tests/cppcheck.txt --library=tests/cppcheck.cfg
 check-deep: all                 ## what takes an hour: other compilers, threads, faults, analysers
 	$(Q)$(MAKE) --no-print-directory BUILD=build/gcc-O0 CFLAGS=-O0 build/gcc-O0/smsim
 	$(Q)$(MAKE) --no-print-directory BUILD=build/gcc-O3 CFLAGS=-O3 build/gcc-O3/smsim

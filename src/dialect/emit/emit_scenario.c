@@ -96,6 +96,7 @@ static int write_back(struct emit_drive *d, const struct emit_source *e,
     int rc = d->w->write(&d->out->text, e, err) ? -1 : 0;
     if (rc == 0 && d->w->file)
         rc = settle(d, err);
+    d->files = NULL;
     cfg_loader_release(&files);
     return rc;
 }
