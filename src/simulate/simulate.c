@@ -282,7 +282,7 @@ static int replay(struct run_result *run, struct simulate_result *r, struct reps
         how.microbatches = whole ? 0 : reps_shorter(s, attempt);
         if (reps_build(reps, arena, s, &how, err) < 0)
             return -1;
-        if (options->if_fits && attempt == 0)
+        if (options->if_fits)
             read_memory(&r->memory, arena, s, reps, options->memo,
                         far_too_large(s, reps));
         if (!simulate_runs(options, &r->memory))

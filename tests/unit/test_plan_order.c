@@ -146,7 +146,7 @@ static void check_bounds(const struct planned *x, const struct plan_outcome *all
         struct score score;
         if (!e->result.known || !scorer_point(scorer, &e->point, &score))
             continue;
-        if (score.least_s > e->result.step_time_s ||
+        if ((e->result.timed && score.least_s > e->result.step_time_s) ||
             score.least_B > (double)e->result.peak_B) {
             char text[300];
             fprintf(stderr, "%s: %g s of %g s, %g B of %g B\n",
