@@ -155,6 +155,8 @@ static void test_zero(void)
           "\"optimizer\"" },
         { ZERO("2", ", 'offload_optimizer': {'device': 'none'}"), SHARDING "offload",
           NULL },
+        { ZERO("2", ", 'offload_optimizer': {'pin_memory': true}"), SHARDING "offload",
+          NULL },
         { ZERO("2", ", 'offload_param': {'device': 'cpu'}"), SHARDING "offload", NULL },
         { ZERO("2", ", 'cpu_offload': true"), SHARDING "offload", "\"optimizer\"" },
         { ZERO("3", ", 'offload_param': {'device': 'nvme'}"), SHARDING "offload",

@@ -74,8 +74,17 @@ const struct value *deepspeed_parse(struct cfg_loader *loader, const char *file,
     return v;
 }
 
+/* Of a path in SageMaker's container, where source_dir is /opt/ml/code
+ * (sagemaker-training-toolkit, environment.py), what is within it. */
+static const char *within_code(const char *name)
+{
+    static const char code[] = "/opt/ml/code/";
+    return strncmp(name, code, sizeof(code) - 1) == 0 ? name + sizeof(code) - 1 : name;
+}
+
 const char *deepspeed_find(struct launch_context *t, const char *name)
 {
+    name = within_code(name);
     const char *slash = strrchr(t->l->where, '/');
     int n = slash && *name != '/' ? (int)(slash - t->l->where + 1) : 0;
     const struct value_item *dir = value_get(t->call->arguments, "source_dir");

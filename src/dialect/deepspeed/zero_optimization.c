@@ -132,6 +132,13 @@ static bool offloads(const struct deepspeed *c, const struct value_item *it)
     const struct value_item *device = value_get(it->value, "device");
     const char *word =
         device && device->value->kind == VALUE_STRING ? device->value->text : "";
+    if (!device && it->value->kind == VALUE_DICT) { /* zero/offload_config.py, 0.18 */
+        launch_note(c->t->l, it->value->line, DIAG_WITHOUT_EFFECT,
+                    "%s%s: without a device nothing is offloaded (DeepSpeed's default "
+                    "is none)",
+                    c->prefix, it->key);
+        return false;
+    }
     if (names_find(devices, word, &where))
         deepspeed_wrong(
             c, it, "zero_optimization.", DIAG_MISSING,
