@@ -454,6 +454,8 @@ static void test_starters(void)
         { "CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 ", "1", "2" },
         { "mpirun -np 64 -N 8 python ", "8", "8" },
         { "mpirun -np 64 python ", "?", "-" },
+        { "mpirun -np 64 -map-by ppr:8:node -x PATH python ", "8", "8" },
+        { "mpirun -np 64 --map-by ppr:2:socket python ", "?", "-" },
         { "srun --nodes=4 --ntasks-per-node=8 python ", "4", "8" },
         { "srun python ", "?", "-" },
         { "#SBATCH --nodes=6 --gres=gpu:a100:4\nsrun python ", "6", "4" },

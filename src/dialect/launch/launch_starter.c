@@ -46,6 +46,7 @@ static const char *const deepspeed_devices[] = { "--include", "-i", "--exclude",
                                                  NULL };
 static const char *const mpi_ranks[] = { "-np", "-n", "--np", NULL };
 static const char *const mpi_each[] = { "-N", "--npernode", "-npernode", "-ppn", NULL };
+static const char *const mpi_map[] = { "--map-by", "-map-by", NULL };
 static const char *const mpi_export[] = { "-x", NULL };
 static const char *const any_option[] = { "*", NULL };
 static const char *const srun_export[] = { "--export", NULL };
@@ -163,11 +164,27 @@ static void take_deepspeed(struct launch_context *t, const struct launch_command
 }
 
 /* mpirun -np 64 -N 8: ranks, and those of each instance. */
+/* So many ranks on each node: -N 8, or --map-by ppr:8:node (Open MPI's mpirun(1)). */
+static struct starter_option mpi_each_of(struct launch_context *t, const struct line *l)
+{
+    struct starter_option g = launch_starter_find(l->w, l->at, l->end, mpi_each),
+                          m = launch_starter_find(l->w, l->at, l->end, mpi_map);
+    static const char each[] = "ppr:", node[] = ":node";
+    size_t n = sizeof(each) - 1;
+    if (g.name || !m.name || !m.value || strncmp(m.value, each, n) != 0)
+        return g;
+    size_t digits = strspn(m.value + n, "0123456789");
+    if (strncmp(m.value + n + digits, node, sizeof(node) - 1) != 0)
+        return g;
+    m.value = arena_strndup(t->arena, m.value + n, digits);
+    return m;
+}
+
 static void take_mpirun(struct launch_context *t, const struct launch_command *c,
                         const struct line *l)
 {
     struct starter_option n = launch_starter_find(l->w, l->at, l->end, mpi_ranks),
-                          g = launch_starter_find(l->w, l->at, l->end, mpi_each);
+                          g = mpi_each_of(t, l);
     int64_t all = 0, one = 1;
     bool known = n.name && g.name && !n.word->why && !g.word->why &&
                  launch_starter_number(n.value, &all) &&
@@ -343,7 +360,7 @@ static const struct starter {
       { torchrun_nodes, torchrun_gpus } },
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts, deepspeed_devices } },
     { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },
-    { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_export } },
+    { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_map, mpi_export } },
     { { "srun" }, take_srun, take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
     { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },
