@@ -151,6 +151,7 @@ static void test_functions(void)
         { "from os import environ as e\nx = e.get('N')",
           "?N of the environment is not known" },
         { "import os\nx = os.path.join('a', 'b.py')", "a/b.py" },
+        { "from pathlib import Path\nx = f'{Path.cwd()}/code'", "./code" },
         { "from copy import deepcopy\na = {'b': {'c': 1}}\nx = "
           "deepcopy(a)\na['b']['c'] = 2",
           "{b:{c:1}}" },

@@ -54,6 +54,12 @@ static struct value *pipeline_parameter(struct python_parser *r,
     return v;
 }
 
+/* os.getcwd(): where the file is, as notebooks are run. */
+static struct value *here(struct python_parser *r, const struct python_arguments *a)
+{
+    return python_text(r, a->line, ".");
+}
+
 static struct value *path_join(struct python_parser *r,
                                const struct python_arguments *a)
 {
@@ -177,6 +183,9 @@ const struct python_function_row python_library[] = {
     { "os.environ.get", environment },
     { "os.getenv", environment },
     { "os.path.join", path_join },
+    { "os.getcwd", here },
+    { "Path.cwd", here },
+    { "pathlib.Path.cwd", here },
     { "Path", path_join },
     { "pathlib.Path", path_join },
     { "deepcopy", deep_copy },
