@@ -180,6 +180,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("model_id", "/model", .take = trainer_take_model),
     ROW("pretrained_model_name", "/model", .take = trainer_take_model),
     ROW("model_checkpoint", "/model", .take = trainer_take_model),
+    ROW("bert_model", "/model", .take = trainer_take_model), /* NVIDIA's DeepLearningExamples */
     ROW("tokenizer_name", "/model", .take = trainer_take_model),
     ROW("fsdp", "/parallelism/library", .take = trainer_take_fsdp),
     ROW("fsdp_config", "/training/activation_checkpointing", .take = trainer_take_fsdp_config),

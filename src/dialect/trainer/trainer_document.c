@@ -238,6 +238,11 @@ void trainer_take_dtype(struct launch_context *t, const struct dialect_option *r
         names_find(words, it->value->text, &half) || t->converts ||
         launch_has(t, "/parallelism/library") || launch_has(t, "/training/precision"))
         return;
+    if (t->smp_precision) {
+        launch_note(t->l, it->value->line, DIAG_WITHOUT_EFFECT,
+                    "%s: SMP's dictionary already converts the model", it->key);
+        return;
+    }
     if (strcmp(it->value->text, "auto") == 0)
         launch_note(t->l, it->value->line, DIAG_ASSUMED,
                     "%s: \"auto\" is the checkpoint's own type, taken to be bfloat16",

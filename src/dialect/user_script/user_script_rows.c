@@ -36,7 +36,7 @@ const char *const user_script_calls[] = {
     /* loops of one's own */
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
-    "apply_activation_checkpointing", "compile", "backward", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step",
+    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "remote", "RemoteExecutor", "snapshot_download", NULL,
 };
@@ -51,7 +51,7 @@ const char *const user_script_same[] = {
 static const struct { const char *class, *function; enum user_script_part part; } functions[] = {
     { "", "FullyShardedDataParallel", SCRIPT_SHARDED }, { "", "FSDP", SCRIPT_SHARDED }, { "", "fully_shard", SCRIPT_SHARDED },
     { "", "DistributedDataParallel", SCRIPT_REPLICATED }, { "", "DDP", SCRIPT_REPLICATED }, { "", "autocast", SCRIPT_AUTOCAST },
-    { "deepspeed", "initialize", SCRIPT_ENGINE }, { "", "apply_activation_checkpointing", SCRIPT_RECOMPUTED }, { "torch", "compile", SCRIPT_COMPILED },
+    { "deepspeed", "initialize", SCRIPT_ENGINE }, { "", "apply_activation_checkpointing", SCRIPT_RECOMPUTED }, { "", "set_activation_checkpointing", SCRIPT_RECOMPUTED }, { "torch", "compile", SCRIPT_COMPILED },
     { "torch", "set_float32_matmul_precision", SCRIPT_PRODUCTS },
     { "UNet*", "from_pretrained", SCRIPT_DIFFUSION }, { "*Transformer2DModel", "from_pretrained", SCRIPT_DIFFUSION }, { "AutoencoderKL*", "from_pretrained", SCRIPT_DIFFUSION },
     { "*DiffusionPipeline", "from_pretrained", SCRIPT_DIFFUSION }, { "", "UNet2DModel", SCRIPT_DIFFUSION }, { "", "UNet2DConditionModel", SCRIPT_DIFFUSION },
