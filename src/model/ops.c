@@ -32,8 +32,9 @@ static int check_parameters(const struct op_list *list, struct err *err)
                : 0;
 }
 
-/* A layer of that kind. What attends to pictures is not run where there are none
- * (transformers, modeling_mllama.py, MllamaTextModel.forward). */
+/* A layer of that kind. What attends to pictures is no part of the stack where there are
+ * none: it is held, not run and gets no gradient (transformers, modeling_mllama.py,
+ * MllamaTextModel.forward). */
 static int make_kind(struct op_block *block, struct arena *arena, const struct model *m,
                      struct model_kind kind, const struct op_settings *s,
                      struct err *err)
@@ -41,15 +42,18 @@ static int make_kind(struct op_block *block, struct arena *arena, const struct m
     struct build b;
     struct op_settings own = *s;
     struct model *one = ARENA_NEW(arena, struct model);
-    bool cross = kind.mixer == MODEL_MIXER_CROSS;
+    int64_t crossed = kind.mixer == MODEL_MIXER_CROSS ? model_crossed_tokens(m) : 0;
+    bool idle = kind.mixer == MODEL_MIXER_CROSS && crossed == 0;
     *one = model_of_kind(m, kind);
-    if (cross)
-        own.memory = model_crossed_tokens(m);
+    own.memory = crossed > 0 ? crossed : own.memory;
+    own.lora.whole |= idle;
     if (build_init(&b, arena, one, &own, err) < 0)
         return -1;
     build_layer(&b, block, STACK_PATTERN);
-    if (cross && own.memory == 0)
+    if (idle) {
         block->n_forward = block->n_backward = 0;
+        block->name = "cross_attention_idle";
+    }
     return 0;
 }
 

@@ -210,8 +210,7 @@ static void say_assumed(struct cfg root, const struct model_tower *t,
                  "file, \"image_size\" in its vision_config say otherwise)",
                  n, plural, t->crops * tiles, t->crops * tiles == 1 ? "" : "s", side,
                  side, t->crops * t->tokens,
-                 t->crossed ? "that layers of cross-attention read and no text has a "
-                              "place of"
+                 t->crossed ? "for layers of cross-attention, none of the sequence"
                             : "of the sequence");
 }
 

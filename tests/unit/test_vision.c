@@ -100,6 +100,45 @@ static void test_vit(void)
     " 'num_attention_heads': 2, 'intermediate_size': 128, 'image_size': 56," \
     " 'patch_size': 14}"
 
+/* Llama 3.2 Vision: a picture's tiles are no tokens of the sequence; each layer of
+ * cross-attention reads them, and without pictures is held, not run and not trained. */
+static void test_crossed(void)
+{
+    static const char file[] =
+        "{'model_type': 'mllama', 'images_per_sequence': %d, 'text_config': {"
+        "'hidden_size': 256, 'num_hidden_layers': 4, 'num_attention_heads': 4,"
+        " 'num_key_value_heads': 2, 'intermediate_size': 512, 'vocab_size': 1000,"
+        " 'cross_attention_layers': [1, 3]}, 'vision_config': {'hidden_size': 64,"
+        " 'num_hidden_layers': 3, 'num_global_layers': 1, 'attention_heads': 2,"
+        " 'intermediate_size': 128, 'vision_output_dim': 128, 'image_size': 56}}";
+    enum { W = 256, KV = 128, TOKENS = 4 * 17, TILES = 4 * 24 };
+    enum { SELF = 2 * W * W + 2 * W * KV + 3 * W * 512 };
+    double flops[2];
+    for (int n = 0; n < 2; n++) {
+        struct cfg_loader loader;
+        struct model m;
+        char text[sizeof(file) + 16];
+        snprintf(text, sizeof(text), file, n);
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, text), 0);
+        CU_ASSERT_EQUAL(m.tower->patches, TILES);
+        CU_ASSERT_EQUAL(model_crossed_tokens(&m), n * TOKENS);
+        CU_ASSERT_EQUAL(model_picture_tokens(&m), 0);
+        /* words, head, layers with norms, and norms of queries and keys of two */
+        int64_t words = 2 * 1000 * W + W + 4 * (SELF + 2 * W) + 2 * 2 * 64;
+        struct model plain = m;
+        plain.tower = NULL;
+        CU_ASSERT_EQUAL(model_parameters(&plain), words);
+        flops[n] = model_flops_per_sample(&m, 512, 0, true);
+        cfg_loader_release(&loader);
+    }
+    double of_two = 6.0 * 512 * (2 * SELF + 4 * W * 256 + 1000 * W);
+    double crossed = 6.0 * 2 *
+                     (512.0 * (2 * W * W + 3 * W * 512) + 2.0 * TOKENS * W * KV +
+                      2.0 * 512 * TOKENS * W);
+    CU_ASSERT_DOUBLE_EQUAL(flops[0] / of_two, 1, 1e-6);
+    CU_ASSERT(flops[1] > of_two + crossed);
+}
+
 /* Two pictures a sequence have twice the tower's FLOPs; the list has them as well, in
  * twice the tokens of each block of the tower. */
 static void test_pictures(void)
@@ -384,6 +423,7 @@ void test_vision_register(void)
     CU_add_test(s, "pixels that a processor bounds", test_pixels);
     CU_add_test(s, "vit", test_vit);
     CU_add_test(s, "pictures", test_pictures);
+    CU_add_test(s, "layers of cross-attention", test_crossed);
     CU_add_test(s, "projectors of inner layers", test_inner_projectors);
     CU_add_test(s, "list", test_list);
     CU_add_test(s, "frozen towers", test_frozen);
