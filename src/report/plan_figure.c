@@ -233,9 +233,10 @@ static const char *provenance(struct plan_points *p, bool priced)
     struct provenance of;
     provenance_init(&of, &p->arena);
     of.library = plan_libraries(&p->arena, o->tried, o->n_tried);
-    of.precision = arena_printf(&p->arena, "%s, sequence %" PRId64,
-                                names_of(op_precision_names, (int)s->precision),
-                                (int64_t)s->sequence);
+    of.precision =
+        arena_printf(&p->arena, "%s, sequence %" PRId64,
+                     written_word(names_of(op_precision_names, (int)s->precision)),
+                     (int64_t)s->sequence);
     for (int32_t i = 0; i < s->n_instances; i++)
         if (s->instances[i].has_price)
             provenance_add_prices(&of, instance_is_sagemaker(s->instances[i].name),

@@ -1,6 +1,7 @@
 #include "report/plan_labels.h"
 
 #include "base/strbuf.h"
+#include "report/written.h"
 #include "search/space_words.h"
 
 #include <inttypes.h>
@@ -106,7 +107,7 @@ const char *plan_libraries(struct arena *arena, const struct plan_entry *entries
             continue;
         if (last)
             text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", last);
-        last = space_stacks[row].name;
+        last = written_word(space_stacks[row].name);
     }
     return *text ? arena_printf(arena, "%s or %s", text, last) : last ? last : "";
 }

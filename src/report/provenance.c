@@ -1,5 +1,7 @@
 #include "report/provenance.h"
 
+#include "report/written.h"
+
 #include "base/strbuf.h"
 #include "scenario/libraries.h"
 
@@ -76,15 +78,17 @@ static void add_prices(struct provenance *p, const struct cluster *c)
 void provenance_add(struct provenance *p, const struct scenario *s)
 {
     const struct training *t = &s->training;
-    const char *backend = names_of(backend_names, (int)s->parallel.reduce.backend);
-    const char *library = library_word(&s->parallel);
+    const char *backend =
+        written_word(names_of(backend_names, (int)s->parallel.reduce.backend));
+    const char *library = written_word(library_word(&s->parallel));
     keep(p, &p->library,
          t->framework ? arena_printf(p->arena, "%s over %s (%s)", library, backend,
                                      t->framework->name)
                       : arena_printf(p->arena, "%s over %s", library, backend));
     keep(p, &p->micro_batch,
          arena_printf(p->arena, "micro-batch %" PRId64, (int64_t)t->micro_batch_size));
-    keep(p, &p->precision, names_of(op_precision_names, (int)t->precision));
+    keep(p, &p->precision,
+         written_word(names_of(op_precision_names, (int)t->precision)));
     add_prices(p, &s->cluster);
     p->n++;
 }

@@ -119,3 +119,27 @@ char *written_collective(const char *name)
         *c = *c == '_' ? '-' : *c;
     return text;
 }
+
+const char *written_word(const char *name)
+{
+    static const struct {
+        const char *name, *written;
+    } rows[] = {
+        { "amp_bf16", "AMP BF16" }, { "amp_fp16", "AMP FP16" },
+        { "amp_fp8", "AMP FP8" },   { "bf16", "BF16" },
+        { "ddp", "DDP" },           { "deepspeed", "DeepSpeed" },
+        { "fp16", "FP16" },         { "fp32", "FP32" },
+        { "fp8", "FP8" },           { "fsdp", "FSDP" },
+        { "horovod", "Horovod" },   { "internevo", "InternEvo" },
+        { "megatron", "Megatron" }, { "megatron-fsdp", "Megatron-FSDP" },
+        { "nccl", "NCCL" },         { "parameter-server", "parameter servers" },
+        { "smddp", "SMDDP" },       { "smp", "SMP" },
+        { "smp-v1", "SMP v1" },     { "smp-v2", "SMP v2" },
+        { "nanotron", "Nanotron" }, { "tf32", "TF32" },
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].written;
+    return name;
+}

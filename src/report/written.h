@@ -9,6 +9,10 @@ char *written_model(const char *name);
 /* "ZB-H1" of zb-h1; a name that is not known stays. */
 const char *written_schedule(const char *name);
 
+/* "DDP" of ddp, "AMP FP16" of amp_fp16: libraries, backends and precisions; a name that
+ * is not known stays. */
+const char *written_word(const char *name);
+
 /* "All-reduce" of all_reduce. The caller frees it. */
 char *written_collective(const char *name);
 

@@ -465,7 +465,7 @@ static void test_figures(void)
     CU_ASSERT_EQUAL(count(band, " to throughput<"), 1);
     free(band);
     /* what all points have in common, and not what an axis sets */
-    CU_ASSERT_EQUAL(count(line, ">Simulated: ddp over nccl (pytorch-ddp), amp_fp16<"),
+    CU_ASSERT_EQUAL(count(line, ">Simulated: DDP over NCCL (pytorch-ddp), AMP FP16<"),
                     1);
     CU_ASSERT_EQUAL(count(line, "micro-batch"), 0);
     free(line);
