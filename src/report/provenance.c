@@ -1,8 +1,7 @@
 #include "report/provenance.h"
 
-#include "report/written.h"
-
 #include "base/strbuf.h"
+#include "report/written.h"
 #include "scenario/libraries.h"
 
 #include <inttypes.h>

@@ -244,8 +244,8 @@ static void test_figure(void)
                                         "class=\"range\"",
                                         ">does not fit<",
                                         ">memory of a GPU<",
-                                        ">Simulated: ddp",
-                                        ", fp16, sequence 512<" };
+                                        ">Simulated: DDP",
+                                        ", FP16, sequence 512<" };
     const struct plan_options o = { .simulate_most = 40 };
     struct plan_outcome out;
     struct err err = { 0 };
