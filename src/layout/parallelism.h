@@ -151,6 +151,7 @@ struct parallelism_split {
     bool infers_tensor;        /* SMP's, chosen by default of two interpretations */
     bool prescaled_batch;      /* the ranks of a tensor group are fed the same batch */
     bool distribute_embedding; /* SMP: embedding and head are split by words */
+    bool overlaps;             /* sums and gathers, with the gradients of backward */
     /* of the tensor group's bytes, within products; the framework's unless
      * "overlap_tensor" says otherwise */
     double hidden_frac;

@@ -363,6 +363,7 @@ const struct library_row library_nanotron = {
     .worlds = 2,
     .pairs = true,
     .node_group = true,
+    .overlaps_linear = true, /* parallelism.tp_linear_async_communication */
     .tensor = true,
     .pipeline = true,
     .context = true,

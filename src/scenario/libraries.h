@@ -144,7 +144,9 @@ struct library_row {
     bool reduces_units;      /* a layer's gradients at once */
     bool reduces_head;       /* those of the modules after the layers once backward has
                                 left these, not with the embedding's */
-    uint32_t reduces_after;  /* bits of sharding: all gradients after backward */
+    bool overlaps_linear; /* "overlap_tensor" is about what overlaps with gradients, not
+                                about pieces of products */
+    uint32_t reduces_after; /* bits of sharding: all gradients after backward */
     uint32_t
         reduces_to_owner;   /* bits of sharding: a tensor to the rank that updates it */
     uint32_t sums_whole;    /* bits of sharding: on all ranks, whoever updates them */

@@ -324,6 +324,11 @@ static int read_tensor_hidden(struct parse_context *r)
     struct parallelism *p = &r->s->parallel;
     const struct framework *f = r->s->training.framework;
     p->split.hidden_frac = f->tensor.hidden_frac;
+    p->split.overlaps = f->tensor.overlap;
+    if (library_of(p)->overlaps_linear && r->written.overlap_tensor) {
+        p->split.overlaps = r->overlap_tensor;
+        return 0;
+    }
     if (r->written.overlap_tensor && !r->overlap_tensor)
         p->split.hidden_frac = 0;
     if (r->written.overlap_tensor && r->overlap_tensor && f->tensor.pieces)

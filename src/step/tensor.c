@@ -226,7 +226,8 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
     bool gathers = r->op == COLL_ALL_GATHER && b->stage->settings.slices;
     struct op_comm place = { .op = at,
                              .after = r->after,
-                             .overlapped = r->overlaps && b->stage->fw->tensor.overlap,
+                             .overlapped =
+                                 r->overlaps && b->stage->s->parallel.split.overlaps,
                              .workspace_B = gathers ? (int64_t)size_B : 0,
                              .times = r->times };
     return block_comms_add(b, block, r->backward, place, r->op, size_B, err);

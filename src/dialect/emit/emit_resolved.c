@@ -320,7 +320,8 @@ static json_t *formats(const struct scenario *s)
     VALUE("/parallelism/bucket_size", EMIT_DETAIL, first_bucket, WHOLE(p->reduce.first_bucket_B)) \
     VALUE("/parallelism/overlap_param_gather", EMIT_DETAIL, overlap_gather, \
           WHEN(is_sharded(s), json_boolean(p->reduce.overlap_param_gather))) \
-    VALUE("/parallelism/overlap_tensor", EMIT_DETAIL, overlap_tensor, WHEN(is_split(s), json_boolean(p->split.hidden_frac > 0))) \
+    VALUE("/parallelism/overlap_tensor", EMIT_DETAIL, overlap_tensor, \
+          WHEN(is_split(s), json_boolean(library_of(p)->overlaps_linear ? p->split.overlaps : p->split.hidden_frac > 0))) \
     VALUE("/parallelism/gradient_as_bucket_view", EMIT_DETAIL, bucket_view, json_boolean(p->reduce.gradient_as_bucket_view)) \
     VALUE("/parallelism/gradient_compression", EMIT_DETAIL, compression, WHOLE(p->reduce.compression)) \
     VALUE("/parallelism/fusion_cycle", EMIT_DETAIL, cycle, \

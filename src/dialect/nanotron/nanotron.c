@@ -50,6 +50,7 @@ static const struct dialect_option rows[] = {
 static const struct dialect_option joint[] = {
     ROW_ACTS("parallelism.dp", "/training/global_batch_size"), ROW_ACTS("tokens.batch_accumulation_per_replica", "/training/gradient_accumulation_steps"),
     ROW("parallelism.expert_parallel_size", WIDE "expert", .off = dialect_off_at_one), ROW_ONLY("parallelism.pp_engine", WIDE "schedule"), ROW_ONLY("parallelism.tp_mode", WIDE "sequence_parallel"),
+    ROW_ONLY("parallelism.tp_linear_async_communication", WIDE "overlap_tensor"),
     ROW_ACTS("optimizer.zero_stage", WIDE "sharding/strategy"), ROW_ACTS("optimizer.accumulate_grad_in_fp32", "/training/gradient_dtype"),
     ROW_ACTS("model.dtype", "/training/precision"), ROW_ACTS("model.make_vocab_size_divisible_by", "/training/vocab_padding"), ROW_ACTS("model.ddp_bucket_cap_mb", WIDE "bucket_size"),
     ROW_ACTS("model.model_config.hidden_size", "/model"), ROW_ACTS("model.model_config.intermediate_size", "/model"), ROW_ACTS("model.model_config.num_hidden_layers", "/model"),
@@ -63,7 +64,7 @@ static const struct dialect_option joint[] = {
     ROW_END,
 };
 static const struct dialect_option others[] = {
-    ROW_UNSIMULATED("parallelism.tp_linear_async_communication"), ROW("parallelism.tp_recompute_allgather", NULL, .class = DIALECT_UNSIMULATED, .off = off_true),
+    ROW("parallelism.tp_recompute_allgather", NULL, .class = DIALECT_UNSIMULATED, .off = off_true),
     ROW_UNSIMULATED("parallelism.moe_layer_recompute"), ROW_UNSIMULATED("model.model_config._use_doc_masking"), ROW_UNSIMULATED("model.model_config.flex_attention_mask"),
     ROW("optimizer.optimizer_factory.torch_adam_is_fused", NULL, .class = DIALECT_UNSIMULATED, .off = off_true), ROW("optimizer.torch_adam_is_fused", NULL, .class = DIALECT_UNSIMULATED, .off = off_true),
     ROW("model.model_config._fused_rms_norm", NULL, .class = DIALECT_UNSIMULATED, .off = off_true), ROW("model.model_config._fused_rotary_emb", NULL, .class = DIALECT_UNSIMULATED, .off = off_true),
@@ -191,6 +192,24 @@ static bool sums_wide(const struct value *c)
     const struct value_item *sums = value_get(c, "optimizer.accumulate_grad_in_fp32");
     return sums && launch_true(sums->value) &&
            strcmp(launch_word(c, "model.dtype", "bfloat16"), "float32") != 0;
+}
+
+/* Without it each gather and sum is waited for (ParallelismArgs of
+ * nanotron/config/parallelism_config.py: off by default). */
+static void take_overlap(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *it =
+        value_get(c, "parallelism.tp_linear_async_communication");
+    bool on = it && launch_true(it->value);
+    launch_hear(t, it);
+    if (launch_number(t, WIDE "tensor", 1) < 2)
+        return;
+    if (sums_wide(c))
+        launch_decide(t, WIDE "overlap_tensor", json_boolean(on), it,
+                      "tp_linear_async_communication's default");
+    else if (on)
+        launch_note(t->l, it->line, DIAG_LEFT_OUT,
+                    "%s: not simulated, as sums are not in fp32", it->key);
 }
 
 /* ZeRO-1 alone is there (nanotron/optim/zero.py). DDP's cap counts bytes of parameters;
@@ -353,6 +372,7 @@ static void read_configuration(struct launch_context *t, const struct value *v)
     take_experts(t, c);
     take_schedule(t, c);
     take_tensor(t, c);
+    take_overlap(t, c);
     take_sharding(t, c);
     take_precision(t, c);
     take_context(t, c);
