@@ -58,6 +58,31 @@ static void test_pieces(void)
     CU_ASSERT(time_s[1] > time_s[0]);
 }
 
+/* nanotron's gathers and sums overlap with the gradients that backward computes, unless
+ * the scenario says that they do not (tp_linear_async_communication). */
+static void test_linear(void)
+{
+    static const char text[] =
+        "{ 'model': 'llama2-7b', 'cluster': { 'instance': 'p5.48xlarge' },"
+        "  'training': { 'sequence_length': 4096, 'micro_batch_size': 4,"
+        "                'precision': 'bf16' },"
+        "  'parallelism': { 'library': 'nanotron', 'tensor': 4,"
+        "                   'sequence_parallel': true } }";
+    static const char *const says[] = { "", "overlap_tensor=true",
+                                        "overlap_tensor=false" };
+    double time_s[3];
+    for (int i = 0; i < 3; i++) {
+        struct simulate_result r;
+        struct job j;
+        bench_scenario(&j.loader, &j.s, text, "/parallelism/", says[i]);
+        validation_job_run(&j, &r);
+        time_s[i] = r.step_time_s;
+        job_unload(&j);
+    }
+    CU_ASSERT_EQUAL(time_s[1], time_s[0]);
+    CU_ASSERT(time_s[2] > 1.02 * time_s[0]);
+}
+
 /* torchtitan's asynchronous tensor parallelism: of t pieces one is exposed, where it is
  * asked for; eager code has none. */
 static void test_async(void)
@@ -111,7 +136,7 @@ static void test_skew(void)
             struct job j;
             job_load(&j, changes);
             struct framework fw = *j.s.training.framework;
-            fw.tensor.overlap = false;
+            j.s.parallel.split.overlaps = false;
             fw.host.launch_jitter = fw.host.launch_jitter_tensor = 0;
             fw.host.dispatch_forward_s = fw.host.dispatch_backward_s =
                 fw.host.microbatch_s = 0;
@@ -319,6 +344,7 @@ void test_overlap_register(void)
     CU_pSuite s = CU_add_suite("overlap", NULL, NULL);
     CU_add_test(s, "kernels overlapped with sums of activations", test_slowed);
     CU_add_test(s, "pieces within products", test_pieces);
+    CU_add_test(s, "linear layers of nanotron", test_linear);
     CU_add_test(s, "asynchronous tensor parallelism", test_async);
     CU_add_test(s, "ranks of a tensor group come apart", test_skew);
     CU_add_test(s, "updated parameters are gathered during forward", test_param_gather);
