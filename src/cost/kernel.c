@@ -199,14 +199,21 @@ static double op_scan_s(const struct gpu *gpu, const struct op *op,
            fmax(flops > 0 ? op->flops / flops : 0, (op->read_B + op->write_B) / Bps);
 }
 
+static double op_gemm_s(const struct gpu *gpu, const struct op *op,
+                        struct kernel_share share)
+{
+    int64_t times = op->serial > 1 ? op->serial : 1;
+    return (double)times * kernel_gemm_s(gpu, op->dtype, op->m, op->n, op->k,
+                                         op->batch / times, true, share);
+}
+
 double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                    struct kernel_share share)
 {
     double slower = op->slower > 0 ? op->slower : 1;
     switch (op->kind) {
     case OP_GEMM:
-        return slower * kernel_gemm_s(gpu, op->dtype, op->m, op->n, op->k, op->batch,
-                                      true, share) +
+        return slower * op_gemm_s(gpu, op, share) +
                gemm_extra_s(gpu, op, factor, share);
     case OP_FLASH:
         return op_flash_s(gpu, op, share);

@@ -528,6 +528,9 @@ void build_enter_stream(struct build *b);
 /* The bit of enum lora_target that adapts a product of the stream at hand. */
 uint32_t build_diffusion_bit(const struct build *b, enum module part, uint32_t bit);
 
+/* build_chunks.c: cuts the head's logits and loss into chunks of the tokens. */
+void build_chunks(const struct build *b, struct op_block *head);
+
 /* build_tail.c: cuts the head's cast and loss off into the two blocks after it, where the
  * framework has them as modules of their own; how many blocks that adds. */
 enum { BUILD_TAIL_MAX = 2 };

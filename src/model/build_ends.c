@@ -442,4 +442,5 @@ void build_head(struct build *b, struct op_block *block)
     if (b->m->norms.final)
         forward[b->m->altup.inputs > 0].user = b->flags & HAS_PREDICTED ? NULL : user;
     build_block(b, block, "head", 1, forward, backward, head_given(b, user));
+    build_chunks(b, block);
 }

@@ -65,6 +65,8 @@ struct op {
     int32_t loops;      /* kernels of single experts that these issue one by one */
     int32_t eager;      /* small kernels of the router, an operator each */
     bool reads_counts;  /* the host waits for what came before the operator */
+    int32_t serial; /* GEMM: the batch comes in so many products, one after the other;
+                           0: in one */
     struct op_out outs[OP_OUTS_MAX];
     int32_t n_outs;
     uint32_t regions;           /* of a forward one, bits (model/regions.h) */
@@ -148,6 +150,8 @@ enum op_dispatch {
     OP_DISPATCH_PADDED,   /* Hybrid-EP: likewise, and that copy pads rows, too */
 };
 
+enum { OP_CHUNKS_LIGER = -1 }; /* loss_chunks: as Liger's fused linear cross-entropy */
+
 struct op_settings {
     int64_t batch;     /* sequences of a microbatch on this GPU */
     int64_t sequence;  /* tokens of each */
@@ -156,7 +160,8 @@ struct op_settings {
     int64_t decoder;   /* tokens of a decoder's sequence after an encoder; 0: as many */
     int64_t memory;    /* tokens that cross-attention reads; 0: as many */
     enum op_precision precision;
-    int64_t sm_arch; /* least compute capability of the GPUs */
+    int32_t loss_chunks; /* of tokens, whose logits exist one after the other; 0: one */
+    int64_t sm_arch;     /* least compute capability of the GPUs */
     /* layers at the begin and the end whose products read 16 bits though others read
      * fewer */
     int64_t first_16bit, last_16bit;

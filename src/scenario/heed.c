@@ -55,6 +55,13 @@ static bool trains_head(const struct scenario *s)
     return model_has_vocabulary(&s->model) && !frozen;
 }
 
+static bool has_words(const struct scenario *s)
+{
+    enum model_head head = s->model.ends.head;
+    return head == MODEL_HEAD_CAUSAL_LM || head == MODEL_HEAD_MASKED_LM ||
+           head == MODEL_HEAD_PRETRAIN;
+}
+
 static bool split(const struct scenario *s)
 {
     return s->parallel.tensor > 1;
@@ -363,6 +370,7 @@ static const struct row {
     { "/training/muon", orthogonalizes, "the optimizer is not muon" },
     { P "mtp_part", stages, one_stage },
     { P "mtp_part", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
+    { "/training/loss_chunks", has_words, "the head makes no logits of words" },
     { P "defer_embedding_wgrad", trains_head, "the last stage makes no gradient of a matrix of words" },
     { P "placement", parts, "there are data-parallel ranks alone" },
     { P "activation_loading_horizon", offloads, "activations are not offloaded" },

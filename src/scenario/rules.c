@@ -230,6 +230,30 @@ static int check_deferral(const struct parse_context *r)
     return 0;
 }
 
+/* Each chunk would sum over the tensor group; nanotron's loss is a module of its own. */
+static int check_loss_chunks(const struct parse_context *r)
+{
+    const struct training *t = &r->s->training;
+    struct cfg at = cfg_get(r->training, "loss_chunks");
+    if (t->loss_chunks == 0 || t->loss_chunks == 1)
+        return 0;
+    if (r->s->parallel.tensor > 1)
+        return cfg_error(
+            at, DIAG_NOT_SIMULATED,
+            "losses in chunks over a tensor group are not simulated (write "
+            "1, or leave it out)");
+    if (t->mtp_layers > 0)
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "losses of modules that predict further tokens are not "
+                         "simulated in chunks (write 1, or leave it out)");
+    if (t->framework->loss.modules)
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "head and loss of \"%s\" are modules of their own, which are "
+                         "not simulated in chunks (write 1, or leave it out)",
+                         t->framework->name);
+    return 0;
+}
+
 /* As Megatron-LM's transformer_config.py asserts. */
 static int check_graphs(const struct parse_context *r)
 {
@@ -375,7 +399,8 @@ int rules_check(struct parse_context *r)
 {
     degrees_note(r);
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
-           check_param_gather(r) | check_deferral(r) | check_graphs(r) | work_check(r) |
-           mtp_check(r) | saved_check(r) | saved_check_layers(r) | muon_check(r) |
-           lora_check(r) | smp_check(r) | precision_check(r);
+           check_param_gather(r) | check_deferral(r) | check_loss_chunks(r) |
+           check_graphs(r) | work_check(r) | mtp_check(r) | saved_check(r) |
+           saved_check_layers(r) | muon_check(r) | lora_check(r) | smp_check(r) |
+           precision_check(r);
 }

@@ -318,5 +318,6 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .pads_experts = p->expert_padding,
         .dispatch = dispatch_of(p),
         .vocab_padding = vocab_padding(s),
+        .loss_chunks = t->loss_chunks,
     };
 }

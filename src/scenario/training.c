@@ -36,6 +36,7 @@ static const struct {
 #define JOB_MAX     1e15
 #define PADDING_MAX 65536
 #define MTP_MAX     16
+#define CHUNKS_MAX  65536
 
 #define W struct raw_training
 #define COUNT(k, m, h, most)                                                           \
@@ -65,6 +66,7 @@ static const struct cfg_field training_fields[] = {
     CFG_REAL("gradient_clipping", W, t.gradient_clipping, 0, 1e9),
     CFG_ENUM("attention", W, t.attention_word, attention_words),
     CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
+    CFG_CHILD("loss_chunks", W, chunks),
     CFG_INT("predicted_positions", W, t.predicted_positions, 1, TOKENS_MAX),
     CFG_INT("mtp_layers", W, t.mtp_layers, 0, MTP_MAX),
     CFG_BOOL("mtp_repeated", W, t.mtp_repeated),
@@ -119,6 +121,29 @@ static int check_sequence(const struct parse_context *r)
                          "%" PRId64 " are more than the %" PRId64
                          " tokens of a sequence (write less, or null for all)",
                          t->predicted_positions, t->sequence_length);
+    return 0;
+}
+
+/* A number, or "liger": as many as its kernel takes. */
+static int read_chunks(const struct parse_context *r, struct training *t)
+{
+    struct cfg at = r->words.chunks;
+    const char *word = NULL;
+    if (!cfg_present(at))
+        return 0;
+    if (!cfg_is_string(at)) {
+        int64_t n = 0;
+        int rc = cfg_int(at, &n, 1, CHUNKS_MAX);
+        t->loss_chunks = (int32_t)n;
+        return rc;
+    }
+    if (cfg_string(at, &word))
+        return -1;
+    if (strcmp(word, "liger") != 0)
+        return cfg_error(at, DIAG_UNKNOWN_NAME,
+                         "\"%.40s\" is no number of chunks (write one, or \"liger\")",
+                         word);
+    t->loss_chunks = OP_CHUNKS_LIGER;
     return 0;
 }
 
@@ -298,7 +323,8 @@ int training_read(struct parse_context *r)
     if (checkpointing_read(&r->s->training, w->checkpointing) ||
         graphs_read(&r->s->training, w->graphs) || apply_script(r))
         rc = -1;
-    if (lora_read(r) | lora_read_frozen(r) | muon_read(&r->s->training, w->muon))
+    if (read_chunks(r, &r->s->training) | lora_read(r) | lora_read_frozen(r) |
+        muon_read(&r->s->training, w->muon))
         rc = -1;
     if (w->t.samples && !w->has_epochs)
         r->s->training.epochs = 1;

@@ -431,6 +431,52 @@ static void test_predicted(void)
     arena_release(&a);
 }
 
+static const struct op *named(const struct op *ops, int32_t n, const char *name)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (strcmp(ops[i].name, name) == 0)
+            return &ops[i];
+    CU_FAIL("no such operator");
+    return &ops[0];
+}
+
+/* A loss in chunks: the same FLOPs, tensors over the words of one chunk, and products one
+ * after the other, all but the first of which add to the gradient of the matrix. Liger's
+ * chunks of 512 tokens of 1024 columns and 51200 words are 16. */
+static void test_chunks(void)
+{
+    static const int64_t written[] = { 4, OP_CHUNKS_LIGER }, chunks[] = { 4, 32 };
+    const double matrix_B = 2.0 * H * 51200, rows = BATCH * SEQ;
+    struct model m = op_llama(HEADS, 4 * H);
+    for (int i = 0; i < 2; i++) {
+        struct arena a;
+        arena_init(&a);
+        struct op_settings s = op_settings_of(OP_BF16, &op_eager);
+        struct op_list whole = op_make(&a, &m, s);
+        s.loss_chunks = written[i];
+        struct op_list parts = op_make(&a, &m, s);
+        const struct op_block *w = &whole.blocks[2], *p = &parts.blocks[2];
+        double n = (double)chunks[i];
+        CU_ASSERT_EQUAL(op_list_flops(&whole, false), op_list_flops(&parts, false));
+        CU_ASSERT_EQUAL(op_list_flops(&whole, true), op_list_flops(&parts, true));
+        const struct op *logits = named(p->forward, p->n_forward, "logits"),
+                        *all = named(w->forward, w->n_forward, "logits"),
+                        *wgrad = named(p->backward, p->n_backward, "logits_wgrad"),
+                        *sum = named(w->backward, w->n_backward, "logits_wgrad"),
+                        *dgrad = named(p->backward, p->n_backward, "logits_dgrad");
+        CU_ASSERT_EQUAL(logits->serial, chunks[i]);
+        CU_ASSERT_EQUAL((double)logits->m * n, rows);
+        CU_ASSERT_EQUAL((double)wgrad->k * n, rows);
+        CU_ASSERT_EQUAL((double)dgrad->m * n, rows);
+        CU_ASSERT_EQUAL((double)logits->outs[0].size_B * n,
+                        (double)all->outs[0].size_B);
+        CU_ASSERT_EQUAL(logits->read_B - all->read_B, (n - 1) * matrix_B);
+        CU_ASSERT_EQUAL(wgrad->read_B - sum->read_B, 2 * (n - 1) * matrix_B);
+        CU_ASSERT_TRUE(op_block_kept_B(p) < op_block_kept_B(w));
+        arena_release(&a);
+    }
+}
+
 /* T5's bias in place of a scale and a mask: a tensor of scores, fp32 under autocast, is
  * read as they are summed, and the sum is cast. Its gradient is added to those of the
  * layers above. Bytes a score. */
@@ -602,6 +648,7 @@ void test_ops_register(void)
     CU_add_test(suite, "every list fits together", test_all);
     CU_add_test(suite, "more costs more", test_monotone);
     CU_add_test(suite, "predicted positions", test_predicted);
+    CU_add_test(suite, "chunks of a loss", test_chunks);
     CU_add_test(suite, "T5's bias", test_relative_bias);
     CU_add_test(suite, "a decoder's own length", test_decoder_length);
     CU_add_test(suite, "inputs that stay gathered", test_keeps_gathered);

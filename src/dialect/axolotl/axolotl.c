@@ -107,6 +107,7 @@ static void take_reward(struct launch_context *t, const struct dialect_option *r
 /* clang-format off */
 #define ATTENTION "/training/attention"
 static const struct dialect_option rows[] = {
+    ROW("liger_fused_linear_cross_entropy", "/training/loss_chunks", .kind = DIALECT_SWITCH, .value = "liger"),
     ROW("rl", "/training/task", .take = take_rl),
     ROW("reward_model", "/training/task", .take = take_reward),
     ROW("process_reward_model", "/training/task", .take = take_reward),

@@ -115,7 +115,7 @@ static const struct dialect_option asked[] = { /* ask_training */
     ROW_END,
 };
 static const struct dialect_option unsimulated[] = {
-    ROW_UNSIMULATED("use_unsloth*"), ROW_UNSIMULATED("enable_liger_kernel"), ROW_UNSIMULATED("use_galore"), ROW_UNSIMULATED("galore_*"),
+    ROW_UNSIMULATED("use_unsloth*"), ROW_UNSIMULATED("use_galore"), ROW_UNSIMULATED("galore_*"),
     ROW_UNSIMULATED("use_apollo"), ROW_UNSIMULATED("apollo_*"), ROW_UNSIMULATED("use_badam"), ROW_UNSIMULATED("badam_*"), ROW_UNSIMULATED("use_muon"),
     ROW_UNSIMULATED("use_adam_mini"), ROW_UNSIMULATED("ray_num_workers"), ROW_UNSIMULATED("use_llama_pro"), ROW_ACTS("freeze_trainable_layers", "/training/frozen"), ROW_ACTS("freeze_trainable_modules", "/training/frozen"), ROW_ACTS("freeze_extra_modules", "/training/frozen"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("mixture_of_depths"),
     ROW_UNSIMULATED("shift_attn"), ROW_UNSIMULATED("kt_*"), ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("moe_*"),

@@ -59,6 +59,21 @@ static void take_bucket(struct launch_context *t, const struct dialect_option *r
         launch_set(t, row->pointer, json_sprintf("%" PRId64 "MiB", n), it);
 }
 
+/* Of Liger's kernels (transformers' integrations/liger.py) the loss is simulated. */
+static void take_liger(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it)
+{
+    if (it->value->kind == VALUE_UNKNOWN) {
+        launch_unresolved_item(t, row->pointer, it, "boolean");
+    } else if (launch_true(it->value)) {
+        launch_set(t, row->pointer, json_string("liger"), it);
+        launch_note(t->l, it->value->line, DIAG_LEFT_OUT,
+                    "%s: Liger's loss in chunks is simulated, its kernels of norms, "
+                    "rotary embeddings and activations are not",
+                    it->key);
+    }
+}
+
 /* qlora.py cuts the prompt and the answer apart and joins them (artidoro/qlora of 2023,
  * DataArguments, DataCollatorForCausalLM). */
 static void take_two_lengths(struct launch_context *t, const struct dialect_option *row,
@@ -235,6 +250,9 @@ const struct dialect_option trainer_rows[] = {
     ROW("fp16", "/training/precision", .take = take_precision, .give = trainer_give_fp16),
     ROW("bf16", "/training/precision", .take = take_precision, .give = trainer_give_bf16),
     ROW("tf32", "/training/precision", .kind = DIALECT_OWN), ROW("allow_tf32", "/training/precision", .kind = DIALECT_OWN),
+    ROW("use_liger_kernel", "/training/loss_chunks", .take = take_liger),
+    ROW("use_liger", "/training/loss_chunks", .take = take_liger),
+    ROW("enable_liger_kernel", "/training/loss_chunks", .take = take_liger),
     ROW("gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full", .written = true),
     ROW("activation_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
     ROW("use_gradient_checkpointing", "/training/activation_checkpointing", .kind = DIALECT_SWITCH, .value = "full"),
