@@ -26,7 +26,9 @@ static void require_plain(const char *text)
 
 static void check(const struct logs *l)
 {
-    static const struct logs_step does = { 64, 64.0 * 2048, 8 };
+    static const struct logs_step does = { .samples = 64,
+                                           .tokens = 64.0 * 2048,
+                                           .gpus = 8 };
     struct logs_steady s = logs_steady_find(l, &does);
     int64_t n = 0;
     for (int i = 0; i < LOGS_KINDS; i++) {
