@@ -134,7 +134,7 @@ static int read_chunks(const struct parse_context *r, struct training *t)
     if (!cfg_is_string(at)) {
         int64_t n = 0;
         int rc = cfg_int(at, &n, 1, CHUNKS_MAX);
-        t->loss_chunks = (int32_t)n;
+        t->loss_chunks = n > 1 ? (int32_t)n : 0;
         return rc;
     }
     if (cfg_string(at, &word))

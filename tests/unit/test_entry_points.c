@@ -233,11 +233,13 @@ static void test_lengths(void)
         struct launch l;
         struct cfg_loader loader;
         char text[600];
-        snprintf(text, sizeof(text),
-                 "e = HuggingFace(entry_point='%s', instance_type='ml.p4d.24xlarge', "
-                 "instance_count=4, hyperparameters={'model_name_or_path': '%s', "
-                 "'per_device_train_batch_size': 8})\n",
-                 cases[i].program, cases[i].model);
+        snprintf(
+            text, sizeof(text),
+            "e = HuggingFace(entry_point='%s', instance_type='ml.p4d.24xlarge', "
+            "instance_count=4, distribution={'torch_distributed': {'enabled': True}}, "
+            "hyperparameters={'model_name_or_path': '%s', "
+            "'per_device_train_batch_size': 8})\n",
+            cases[i].program, cases[i].model);
         cfg_loader_init(&loader);
         struct cfg root = launch_load_text(&l, &loader, "job.py", text);
         CU_ASSERT_EQUAL(launch_complete(&l, root), cases[i].length ? 0 : -1);

@@ -445,7 +445,7 @@ static const struct op *named(const struct op *ops, int32_t n, const char *name)
  * chunks of 512 tokens of 1024 columns and 51200 words are 16. */
 static void test_chunks(void)
 {
-    static const int64_t written[] = { 4, OP_CHUNKS_LIGER }, chunks[] = { 4, 32 };
+    static const int32_t written[] = { 4, OP_CHUNKS_LIGER }, chunks[] = { 4, 32 };
     const double matrix_B = 2.0 * H * 51200, rows = BATCH * SEQ;
     struct model m = op_llama(HEADS, 4 * H);
     for (int i = 0; i < 2; i++) {
