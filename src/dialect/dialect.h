@@ -96,6 +96,8 @@ struct dialect {
     /* DIALECT_COMMAND: its programs start all GPUs by themselves, and its options say
      * what they train, whatever a program is called */
     bool starts;
+    /* DIALECT_COMMAND: a process that nothing starts trains on all GPUs that it sees */
+    bool spreads;
     /* DIALECT_COMMAND: programs that train by its options, though the list of programs
      * refuses their names; NULL ends them, or: none */
     const char *const *trains;

@@ -154,7 +154,7 @@ const struct dialect dialects[] = {
       .recognises = llamarecipes_recognises, .read = llamarecipes_read, .tables = llamarecipes_tables },
     { .name = "trainer",
       .summary = "arguments of the Hugging Face Trainer",
-      .sources = DIALECT_COMMAND | DIALECT_DOCUMENT,
+      .sources = DIALECT_COMMAND | DIALECT_DOCUMENT, .spreads = true,
       .looks = "the Trainer's (--model_name_or_path ...)",
       .recognises = trainer_recognises, .read = trainer_read, .tables = trainer_tables, .settle = trainer_settle_hybrid,
       .emit = { .name = "fsdp", .write = emit_trainer, .file = "emitted.sh",

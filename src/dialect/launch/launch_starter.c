@@ -3,6 +3,7 @@
 #include "dialect/launch/launch_starter.h"
 
 #include "base/names.h"
+#include "dialect/dialect.h"
 #include "scenario/nccl_environment.h"
 
 #include <inttypes.h>
@@ -322,6 +323,17 @@ static void take_srun_exports(struct launch_context *t, const struct line *l)
 
 /* The starters --------------------------------------------------------------------- */
 
+/* transformers/trainer.py: n_gpu above 1 wraps the model in nn.DataParallel. */
+static void note_spread(struct launch_context *t, const struct launch_command *c)
+{
+    if (c->dialect && c->dialect->spreads && !launch_has(t, gpus_at) &&
+        !launch_variable(c, "CUDA_VISIBLE_DEVICES"))
+        launch_note(t->l, c->command->line, DIAG_LEFT_OUT,
+                    "no starter: one process on one GPU is simulated; where it sees "
+                    "several, the Trainer runs on all of them by nn.DataParallel, "
+                    "which is not simulated (torchrun starts a process on each)");
+}
+
 /* A script that nothing starts is a process. */
 static void take_alone(struct launch_context *t, const struct launch_command *c,
                        const struct line *l)
@@ -344,6 +356,7 @@ static void take_alone(struct launch_context *t, const struct launch_command *c,
             "in it");
         return;
     }
+    note_spread(t, c);
     take_one(t, count_at, "no starter", c->command->line);
     take_one(t, gpus_at, "no starter", c->command->line);
 }

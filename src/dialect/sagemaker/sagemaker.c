@@ -106,8 +106,7 @@ static void ask_processes(struct launch_context *t)
         launch_add_unresolved(
             t, at, t->call->line,
             "no distribution is given: SageMaker starts one process on each instance; "
-            "1 "
-            "is its one GPU, %d a process on each GPU, as torch_distributed starts "
+            "1 is its one GPU, %d a process on each GPU, as torch_distributed starts "
             "(the Trainer's nn.DataParallel of one process is not simulated)",
             inst->n_gpus);
     cfg_loader_release(&loader);
