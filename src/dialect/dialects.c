@@ -7,6 +7,7 @@
 #include "dialect/dialect.h"
 #include "dialect/emit/emit_parts.h"
 #include "dialect/gptneox/gptneox.h"
+#include "dialect/internevo/internevo.h"
 #include "dialect/litgpt/litgpt.h"
 #include "dialect/llamafactory/llamafactory.h"
 #include "dialect/llamarecipes/llamarecipes.h"
@@ -89,6 +90,11 @@ const struct dialect dialects[] = {
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
       .looks = "nanoGPT's names (block_size, n_embd, init_from ...)",
       .recognises = nanogpt_recognises, .read = nanogpt_read, .tables = nanogpt_tables },
+    { .name = "internevo",
+      .summary = "InternEvo's configurations in Python, and commands that name one",
+      .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
+      .looks = "InternEvo's dictionaries (data.micro_num, parallel.zero1 ...)",
+      .recognises = internevo_recognises, .read = internevo_read, .tables = internevo_tables },
     { .name = "script",
       .summary = "a training program in Python: calls of transformers, TRL, PEFT, Accelerate and Unsloth",
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true, .any = true,

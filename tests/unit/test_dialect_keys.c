@@ -83,6 +83,19 @@ static void write_shell(struct strbuf *b, const json_t *base)
     strbuf_addch(b, '\n');
 }
 
+/* A file of names, each a dictionary or a value. */
+static void write_names(struct strbuf *b, const json_t *names)
+{
+    const char *key;
+    json_t *v;
+    json_object_foreach((json_t *)(uintptr_t)names, key, v)
+    {
+        strbuf_printf(b, "%s = ", key);
+        write_python(b, v);
+        strbuf_addch(b, '\n');
+    }
+}
+
 static void write_file(const char *file, const json_t *base)
 {
     struct strbuf b;
@@ -92,6 +105,8 @@ static void write_file(const char *file, const json_t *base)
         write_estimator(&b, base);
     } else if (json_object_get(base, "starter")) {
         write_shell(&b, base);
+    } else if (json_object_get(base, "names")) {
+        write_names(&b, json_object_get(base, "names"));
     } else {
         text = json_dumps(base, JSON_INDENT(1));
         strbuf_addstr(&b, text);

@@ -127,7 +127,8 @@ static void test_notebook_scenario(void)
           "distribution dictionary, no NeMo's keys (trainer.num_nodes, "
           "model.micro_batch_size ...), no OLMo-core's objects "
           "(TransformerTrainModuleConfig ...), no nanoGPT's names (block_size, n_embd, "
-          "init_from ...), no Trainer's calls (TrainingArguments, "
+          "init_from ...), no InternEvo's dictionaries (data.micro_num, "
+          "parallel.zero1 ...), no Trainer's calls (TrainingArguments, "
           "SFTTrainer ...), no torchtitan's sections (give a launch script)");
     check(
         "a.ipynb", "{\"a\": 1}", "/cluster/count",

@@ -1,0 +1,375 @@
+#include "dialect/internevo/internevo.h"
+
+#include "dialect/launch/launch_config.h"
+#include "dialect/launch/launch_imports.h"
+#include "dialect/launch/launch_override.h"
+#include "dialect/launch/launch_shell.h"
+#include "dialect/source/python.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define WIDE "/parallelism/"
+enum { MIB = 1 << 20 };
+
+/* Rows ----------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct dialect_word types[] = {
+    { "torch.bfloat16", "bf16" }, { "torch.float16", "fp16" }, { "torch.half", "fp16" }, { "torch.float32", "fp32" }, { "torch.tf32", "tf32" }, { NULL, NULL },
+};
+
+static bool off_empty(const struct value *v)
+{
+    return launch_is_off(v) || (v->kind == VALUE_STRING && !*v->text);
+}
+
+static const struct dialect_option rows[] = {
+    ROW("data.seq_len", "/training/sequence_length", .kind = DIALECT_SIZE),
+    ROW("data.micro_bsz", "/training/micro_batch_size", .kind = DIALECT_SIZE),
+    ROW("data.total_steps", "/training/steps", .kind = DIALECT_SIZE),
+    ROW("model.dtype", "/training/precision", .kind = DIALECT_WORD, .words = types, .wanted = "type that is simulated"),
+    ROW("hybrid_zero_optimizer.clip_grad_norm", "/training/gradient_clipping", .kind = DIALECT_NORM),
+    ROW_END,
+};
+/* Read together with others. */
+static const struct dialect_option joint[] = {
+    ROW_ACTS("model_type", "/model"), ROW_ACTS("model.hidden_size", "/model"), ROW_ACTS("model.num_layers", "/model"), ROW_ACTS("model.num_attention_heads", "/model"),
+    ROW_ACTS("model.num_kv_attention_heads", "/model"), ROW_ACTS("model.mlp_ratio", "/model"), ROW_ACTS("model.vocab_size", "/model"), ROW_ACTS("model.no_bias", "/model"),
+    ROW_ACTS("model.use_swiglu", "/model"), ROW_ACTS("model.norm_type", "/model"),
+    ROW_ACTS("model.checkpoint", "/training/activation_checkpointing"), ROW_ACTS("model.use_flash_attn", "/training/attention"),
+    ROW_ONLY("model.num_chunks", WIDE "virtual_stages"), ROW_ACTS("data.micro_num", "/training/microbatches"), ROW("data.pack_sample_into_one", NULL),
+    ROW_ACTS("hybrid_zero_optimizer.reduce_bucket_size", WIDE "bucket_size"), ROW_ACTS("hybrid_zero_optimizer.overlap_sync_grad", WIDE "overlap"),
+    ROW_ACTS("parallel.tensor", WIDE "tensor"), ROW_ACTS("parallel.tensor.size", WIDE "tensor"), ROW_ONLY("parallel.tensor.mode", WIDE "sequence_parallel"),
+    ROW_ONLY("parallel.sequence_parallel", WIDE "sequence_parallel"), ROW_ACTS("parallel.pipeline", WIDE "pipeline"), ROW_ACTS("parallel.pipeline.size", WIDE "pipeline"),
+    ROW_ACTS("parallel.zero1", WIDE "sharding/strategy"), ROW_ACTS("parallel.zero1.size", WIDE "sharding/strategy"), ROW_ACTS("parallel.zero1.fsdp", WIDE "library"),
+    ROW("parallel.weight.size", WIDE "tensor", .off = dialect_off_at_one), ROW("parallel.expert*", WIDE "expert", .off = dialect_off_at_one),
+    ROW_END,
+};
+static const struct dialect_option others[] = {
+    ROW("data.rampup_batch_size", NULL, .class = DIALECT_UNSIMULATED, .off = off_empty),
+    ROW_UNSIMULATED("hybrid_zero_optimizer.overlap_sync_param"), ROW_UNSIMULATED("model.apply_post_layer_norm"), ROW_UNSIMULATED("model.residual_in_fp32"),
+    ROW_UNSIMULATED("use_fp32_norm"), ROW_UNSIMULATED("moe*"), ROW_UNSIMULATED("model.attn_drop_rate"), ROW_UNSIMULATED("model.drop_rate"),
+    ROW_IDLE("model.*"), ROW_IDLE("data.*"), ROW_IDLE("parallel.*"), ROW_IDLE("hybrid_zero_optimizer.*"), ROW_IDLE("grad_scaler*"), ROW_IDLE("loss*"), ROW_IDLE("adam*"),
+    ROW_IDLE("lr_scheduler*"), ROW_IDLE("beta2_scheduler*"), ROW_IDLE("ckpt*"), ROW_IDLE("monitor*"), ROW_IDLE("cudnn_*"), ROW_IDLE("metric_dtype"), ROW_IDLE("generation*"),
+    ROW_IDLE("enable_tb"), ROW_IDLE("tensorboard_folder"), ROW_IDLE("resume_tb_folder"), ROW_IDLE("alert_address"),
+    ROW_END,
+};
+const struct dialect_table internevo_tables[] = {
+    { "", rows, DIALECT_UNKNOWN_WARNED }, { "", joint, DIALECT_UNKNOWN_WARNED },
+    { "", others, DIALECT_UNKNOWN_WARNED }, { NULL, NULL, DIALECT_UNKNOWN_WARNED },
+};
+/* clang-format on */
+
+/* Several keys together ------------------------------------------------------------ */
+
+/* "tensor": 8, or "tensor": {"size": 8}: the one that is there, heard; NULL. */
+static const struct value_item *size_item(struct launch_context *t,
+                                          const struct value *c, const char *name)
+{
+    const char *inner = arena_printf(t->arena, "parallel.%s.size", name);
+    const struct value_item *it = launch_find(t, c, inner);
+    return it ? it : launch_find(t, c, arena_printf(t->arena, "parallel.%s", name));
+}
+
+/* A degree, which is set where it is more than 1; 1 without. */
+static int64_t take_degree(struct launch_context *t, const struct value *c,
+                           const char *name, const char *pointer)
+{
+    const struct value_item *it = size_item(t, c, name);
+    int64_t n = 1;
+    if (!it || it->value->kind == VALUE_NONE)
+        return 1;
+    if (!launch_whole(it->value, &n) || n < 1 || n > INT32_MAX) {
+        launch_unresolved_item(t, pointer, it, "number of at least 1");
+        return 1;
+    }
+    if (n > 1)
+        launch_set(t, pointer, json_integer((json_int_t)n), it);
+    return n;
+}
+
+/* Groups that gather whole layers, or split sequences over them: asked for; whether it
+ * is so. */
+static bool asks_for_weights(struct launch_context *t, const struct value *c)
+{
+    static const char at[] = WIDE "tensor";
+    const struct value_item *mode = launch_find(t, c, "parallel.tensor.mode"),
+                            *size = size_item(t, c, "tensor"),
+                            *weight = size_item(t, c, "weight");
+    int64_t shards = 1, n = 1;
+    bool given = weight && weight->value->kind != VALUE_NONE,
+         isp = mode && strcmp(launch_word(c, mode->key, ""), "isp") == 0;
+    if (given && (!launch_whole(weight->value, &shards) || shards > 1))
+        launch_add_unresolved(t, at, weight->line,
+                              "%s: layers whose weights are gathered over a group of "
+                              "their own are not simulated",
+                              weight->key);
+    else if (isp && size && (!launch_whole(size->value, &n) || n > 1))
+        launch_add_unresolved(t, at, mode->line,
+                              "%s: \"isp\" splits sequences over ranks that hold whole "
+                              "layers, which is not simulated",
+                              mode->key);
+    return launch_is_unresolved(t, at);
+}
+
+/* mtp is Megatron's, msp with its sequence parallelism; isp splits sequences and gathers
+ * weights. */
+static void take_tensor(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *mode = launch_find(t, c, "parallel.tensor.mode"),
+                            *old = launch_find(t, c, "parallel.sequence_parallel");
+    const char *word = launch_word(c, "parallel.tensor.mode", "mtp");
+    if (asks_for_weights(t, c) || take_degree(t, c, "tensor", WIDE "tensor") < 2)
+        return;
+    bool wide = strcmp(word, "msp") == 0 || strcmp(word, "fsp") == 0 ||
+                (old && launch_true(old->value));
+    launch_settle_item(t, WIDE "sequence_parallel", json_boolean(wide),
+                       mode ? mode : old, "mode's default, mtp");
+    if (strcmp(word, "fsp") == 0)
+        launch_note(t->l, mode->line, DIAG_APPROXIMATE,
+                    "%s: \"fsp\" is simulated as \"msp\", whose collectives carry as "
+                    "much",
+                    mode->key);
+}
+
+/* Microbatches fill a pipeline once; without one they are accumulated. */
+static void take_batch(struct launch_context *t, const struct value *c,
+                       int64_t pipeline)
+{
+    const struct value_item *it = launch_find(t, c, "data.micro_num"),
+                            *chunks = launch_find(t, c, "model.num_chunks"),
+                            *one = launch_find(t, c, "data.pack_sample_into_one");
+    const char *at = pipeline > 1 ? "/training/microbatches"
+                                  : "/training/gradient_accumulation_steps";
+    int64_t n = 1;
+    if (it && (!launch_whole(it->value, &n) || n < 1))
+        launch_unresolved_item(t, at, it, "number of at least 1");
+    else
+        launch_settle_item(t, at, json_integer((json_int_t)n), it,
+                           "micro_num's default");
+    if (pipeline > 1) {
+        launch_assume(t, "/training/gradient_accumulation_steps", json_integer(1),
+                      "one fill of the pipeline");
+        n = 1;
+        if (chunks && (!launch_whole(chunks->value, &n) || n < 1))
+            launch_unresolved_item(t, WIDE "virtual_stages", chunks,
+                                   "number of at least 1");
+        else if (n > 1)
+            launch_set(t, WIDE "virtual_stages", json_integer((json_int_t)n), chunks);
+        launch_assume(t, WIDE "schedule", json_string(n > 1 ? "interleaved" : "1f1b"),
+                      n > 1 ? "num_chunks above 1" : "one chunk a stage");
+    }
+    if (one && launch_true(one->value))
+        launch_note(t->l, one->line, DIAG_LEFT_OUT,
+                    "%s: attention over all tokens of a pack is not simulated; that "
+                    "within seq_len is",
+                    one->key);
+}
+
+/* Sizes below 1 are all replicas; FSDP is torch's. */
+static void take_sharding(struct launch_context *t, const struct value *c)
+{
+    static const char at[] = WIDE "sharding/strategy";
+    const struct value_item *it = size_item(t, c, "zero1"),
+                            *fsdp = launch_find(t, c, "parallel.zero1.fsdp");
+    int64_t n = -1;
+    if (fsdp && launch_true(fsdp->value)) {
+        launch_add_unresolved(t, WIDE "library", fsdp->line,
+                              "%s: PyTorch's FSDP around InternEvo's layers is not "
+                              "simulated; \"fsdp\" is it with PyTorch's own",
+                              fsdp->key);
+        return;
+    }
+    launch_assume(t, WIDE "library", json_string("internevo"), "InternEvo");
+    if (it && it->value->kind != VALUE_NONE && !launch_whole(it->value, &n)) {
+        launch_unresolved_item(t, at, it, "whole number");
+        return;
+    }
+    launch_settle_item(t, at, json_string(n == 1 ? "none" : "optimizer"), it,
+                       "zero1's default, all replicas");
+    if (n > 1)
+        launch_set(t, WIDE "sharding/degree", json_integer((json_int_t)n), it);
+}
+
+/* checkpoint: true, false, or the part of a stage's layers that is computed again. */
+static void take_checkpoint(struct launch_context *t, const struct value *c,
+                            int64_t pipeline)
+{
+    static const char at[] = "/training/activation_checkpointing";
+    const struct value_item *it = launch_find(t, c, "model.checkpoint"),
+                            *layers = value_get(c, "model.num_layers");
+    double part = 0;
+    int64_t n = 0;
+    if (it && it->value->kind == VALUE_BOOL)
+        part = launch_true(it->value) ? 1 : 0;
+    else if (it && (!launch_real(it->value, &part) || part < 0 || part > 1)) {
+        launch_unresolved_item(t, at, it, "part from 0 to 1");
+        return;
+    }
+    bool whole = part <= 0 || part >= 1;
+    if (whole) {
+        launch_settle_item(t, at, json_string(part >= 1 ? "full" : "none"), it,
+                           "checkpoint's default");
+    } else if (layers && launch_whole(layers->value, &n) && n / pipeline > 0) {
+        int64_t again = (int64_t)((double)(n / pipeline) * part);
+        launch_set(t, at,
+                   again ? json_pack("{s:I}", "block", (json_int_t)again)
+                         : json_string("none"),
+                   it);
+    }
+}
+
+/* Buckets count elements, of the model's type. */
+static void take_reduction(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *bucket = launch_find(
+                                t, c, "hybrid_zero_optimizer.reduce_bucket_size"),
+                            *overlap = launch_find(
+                                t, c, "hybrid_zero_optimizer.overlap_sync_grad");
+    const char *type = launch_word(c, "model.dtype", "torch.float16");
+    int64_t n, each = strstr(type, "32") ? 4 : 2;
+    if (bucket && (!launch_whole(bucket->value, &n) || n < 1 || n > INT32_MAX))
+        launch_unresolved_item(t, WIDE "bucket_size", bucket, "number of elements");
+    else if (bucket)
+        launch_set(t, WIDE "bucket_size",
+                   n * each % MIB ? json_sprintf("%" PRId64 "B", n * each)
+                                  : json_sprintf("%" PRId64 "MiB", n * each / MIB),
+                   bucket);
+    if (overlap && !launch_true(overlap->value) &&
+        overlap->value->kind != VALUE_UNKNOWN)
+        launch_set(t, WIDE "overlap", json_false(), overlap);
+}
+
+static void take_experts(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *it = size_item(t, c, "expert");
+    int64_t n = 1;
+    if (it && it->value->kind != VALUE_NONE && (!launch_whole(it->value, &n) || n > 1))
+        launch_add_unresolved(t, WIDE "expert", it->line,
+                              "%s: InternEvo's groups of experts are not read",
+                              it->key);
+}
+
+/* All of it ------------------------------------------------------------------------ */
+
+static void read_configuration(struct launch_context *t, const struct value *all)
+{
+    const struct value *c = launch_flatten(t->arena, all);
+    const struct value_item *flash = launch_find(t, c, "model.use_flash_attn");
+    launch_take_rows(t, rows, c);
+    internevo_take_model(t, c);
+    take_tensor(t, c);
+    int64_t pipeline = take_degree(t, c, "pipeline", WIDE "pipeline");
+    take_batch(t, c, pipeline);
+    take_sharding(t, c);
+    take_checkpoint(t, c, pipeline);
+    take_reduction(t, c);
+    take_experts(t, c);
+    launch_settle_item(
+        t, "/training/attention",
+        json_string(!flash || launch_true(flash->value) ? "flash" : "unfused"), flash,
+        "use_flash_attn's default");
+    launch_assume(t, "/training/precision", json_string("fp16"), "dtype's default");
+    launch_assume(t, "/training/optimizer", json_string("adam"), "InternEvo's AdamW");
+    launch_assume(t, "/training/task", json_string("causal-lm"),
+                  "InternEvo's train.py");
+    dialect_report(t, internevo_tables, "", c,
+                   (struct dialect_place) { all->line, "", "", true });
+}
+
+static const struct value *dictionary(const struct python *p, const char *name,
+                                      const char *key)
+{
+    const struct value *v = python_name(p, name);
+    return v && v->kind == VALUE_DICT && value_get(v, key) ? v : NULL;
+}
+
+/* "model" may come from another file. */
+static bool is_configuration(const struct python *p)
+{
+    return dictionary(p, "data", "micro_num") && dictionary(p, "data", "seq_len") &&
+           (dictionary(p, "parallel", "zero1") ||
+            dictionary(p, "parallel", "pipeline") ||
+            dictionary(p, "parallel", "tensor"));
+}
+
+enum { COPIED_MAX = 20000 };
+
+/* Names that InternEvo reads; those of the file's own (SEQ_LEN) are in these. */
+static const struct value *dictionaries_of(struct launch_context *t,
+                                           const struct python *p)
+{
+    struct value *all = value_new(t->arena, VALUE_DICT, 1, 0);
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct python_name *n = &p->names.v[i];
+        bool known = strcspn(n->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") > 0 &&
+                     !strchr(n->name, '.') && !strstr(n->name, "__") &&
+                     (n->value->kind != VALUE_UNKNOWN ||
+                      dialect_option_of(internevo_tables, "", n->name));
+        if (known)
+            value_add(t->arena, all, n->name, n->value->line, n->value);
+    }
+    return all;
+}
+
+/* The text of the file that --config names; NULL. */
+static const char *text_of(const struct launch *l, struct arena *arena,
+                           const struct launch_command *c)
+{
+    const struct value_item *it = value_get(&c->options, "--config");
+    return it && it->value->kind == VALUE_STRING
+               ? launch_program_text(l, arena, it->value->text)
+               : NULL;
+}
+
+static bool read_text(struct python *p, struct arena *arena, const char *text)
+{
+    static const char *const none[] = { NULL };
+    const struct python_wanted wanted = { .calls = none, .same = none };
+    struct err err = { 0 };
+    return python_read(p, arena, text, strlen(text), &wanted, &err) == 0;
+}
+
+bool internevo_recognises(const struct dialect_input *in)
+{
+    struct python p;
+    if (in->source != DIALECT_COMMAND)
+        return is_configuration(in->python);
+    const char *text = in->context && in->command
+                           ? text_of(in->context->l, in->context->arena, in->command)
+                           : NULL;
+    if (!text)
+        return false;
+    bool yes = read_text(&p, in->context->arena, text) && is_configuration(&p);
+    python_release(&p);
+    return yes;
+}
+
+void internevo_read(struct launch_context *t, const struct dialect_input *in)
+{
+    struct python p;
+    if (in->source != DIALECT_COMMAND) {
+        launch_config_title(t, "InternEvo's configuration");
+        read_configuration(t, dictionaries_of(t, in->python));
+        return;
+    }
+    const char *text = text_of(t->l, t->arena, in->command);
+    launch_note_options(t, in->command, "config");
+    if (text && read_text(&p, t->arena, text)) {
+        struct value *all =
+            value_new(t->arena, VALUE_DICT, in->command->command->line, 0);
+        int64_t budget = COPIED_MAX;
+        const struct value *own = dictionaries_of(t, &p);
+        for (int32_t i = 0; i < own->n; i++) {
+            struct value *v = value_copy(t->arena, own->items[i].value, &budget);
+            if (!v)
+                continue;
+            value_move_to(v, all->line);
+            value_add(t->arena, all, arena_strdup(t->arena, own->items[i].key),
+                      all->line, v);
+        }
+        python_release(&p);
+        read_configuration(t, all);
+    }
+}
