@@ -43,6 +43,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #include "fuzz_alone.h"
 
 static const char *const seeds[] = {
+    "model_type = 'INTERNLM2'\ndata = dict(seq_len=4096, micro_num=8, micro_bsz=1)\n"
+    "model = dict(hidden_size=6144, num_layers=48, num_attention_heads=48, "
+    "vocab_size=92544,\n             mlp_ratio=8 / 3, checkpoint=0.5, num_chunks=2)\n"
+    "parallel = dict(zero1=dict(size=-1), tensor=dict(size=4, mode='msp'), "
+    "pipeline=4)\n",
     "from sagemaker.pytorch import PyTorch as P\nh = {'max_seq_length': 384, 'fp16': "
     "True}\n"
     "h['a'] = h\nh.update({'max_steps': -1}, b=2)\nd = {'mpi': {'enabled': True, "
