@@ -49,7 +49,7 @@ static const struct dialect_option joint[] = {
 static const struct dialect_option others[] = {
     ROW("data.rampup_batch_size", NULL, .class = DIALECT_UNSIMULATED, .off = off_empty),
     ROW_UNSIMULATED("hybrid_zero_optimizer.overlap_sync_param"), ROW_UNSIMULATED("model.apply_post_layer_norm"), ROW_UNSIMULATED("model.residual_in_fp32"),
-    ROW_UNSIMULATED("use_fp32_norm"), ROW_UNSIMULATED("moe*"), ROW_UNSIMULATED("model.attn_drop_rate"), ROW_UNSIMULATED("model.drop_rate"),
+    ROW_UNSIMULATED("use_fp32_norm"), ROW_UNSIMULATED("moe.*"), ROW_UNSIMULATED("model.attn_drop_rate"), ROW_UNSIMULATED("model.drop_rate"),
     ROW_IDLE("model.*"), ROW_IDLE("data.*"), ROW_IDLE("parallel.*"), ROW_IDLE("hybrid_zero_optimizer.*"), ROW_IDLE("grad_scaler*"), ROW_IDLE("loss*"), ROW_IDLE("adam*"),
     ROW_IDLE("lr_scheduler*"), ROW_IDLE("beta2_scheduler*"), ROW_IDLE("ckpt*"), ROW_IDLE("monitor*"), ROW_IDLE("cudnn_*"), ROW_IDLE("metric_dtype"), ROW_IDLE("generation*"),
     ROW_IDLE("enable_tb"), ROW_IDLE("tensorboard_folder"), ROW_IDLE("resume_tb_folder"), ROW_IDLE("alert_address"),
@@ -296,19 +296,31 @@ static bool is_configuration(const struct python *p)
 
 enum { COPIED_MAX = 20000 };
 
-/* Names that InternEvo reads; those of the file's own (SEQ_LEN) are in these. */
-static const struct value *dictionaries_of(struct launch_context *t,
-                                           const struct python *p)
+/* Names that InternEvo reads; those of the file's own (SEQ_LEN) are in these. With a
+ * line, all of them are there. Values of Python may share others many times: beyond
+ * COPIED_MAX in all they are named and left out. */
+static struct value *dictionaries_of(struct launch_context *t, const struct python *p,
+                                     int64_t line)
 {
-    struct value *all = value_new(t->arena, VALUE_DICT, 1, 0);
+    struct value *all = value_new(t->arena, VALUE_DICT, line ? line : 1, 0);
+    int64_t budget = COPIED_MAX;
     for (int64_t i = 0; i < p->names.n; i++) {
         const struct python_name *n = &p->names.v[i];
         bool known = strcspn(n->name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") > 0 &&
                      !strchr(n->name, '.') && !strstr(n->name, "__") &&
                      (n->value->kind != VALUE_UNKNOWN ||
                       dialect_option_of(internevo_tables, "", n->name));
-        if (known)
-            value_add(t->arena, all, n->name, n->value->line, n->value);
+        if (!known)
+            continue;
+        struct value *v = value_copy(t->arena, n->value, &budget);
+        if (!v) {
+            launch_note(t->l, line ? line : n->value->line, DIAG_LEFT_OUT,
+                        "%s: it is too large, and is passed over", n->name);
+            continue;
+        }
+        if (line)
+            value_move_to(v, line);
+        value_add(t->arena, all, arena_strdup(t->arena, n->name), v->line, v);
     }
     return all;
 }
@@ -323,14 +335,6 @@ static const char *text_of(const struct launch *l, struct arena *arena,
                : NULL;
 }
 
-static bool read_text(struct python *p, struct arena *arena, const char *text)
-{
-    static const char *const none[] = { NULL };
-    const struct python_wanted wanted = { .calls = none, .same = none };
-    struct err err = { 0 };
-    return python_read(p, arena, text, strlen(text), &wanted, &err) == 0;
-}
-
 bool internevo_recognises(const struct dialect_input *in)
 {
     struct python p;
@@ -341,7 +345,7 @@ bool internevo_recognises(const struct dialect_input *in)
                            : NULL;
     if (!text)
         return false;
-    bool yes = read_text(&p, in->context->arena, text) && is_configuration(&p);
+    bool yes = launch_read_names(&p, in->context->arena, text) && is_configuration(&p);
     python_release(&p);
     return yes;
 }
@@ -351,25 +355,14 @@ void internevo_read(struct launch_context *t, const struct dialect_input *in)
     struct python p;
     if (in->source != DIALECT_COMMAND) {
         launch_config_title(t, "InternEvo's configuration");
-        read_configuration(t, dictionaries_of(t, in->python));
+        read_configuration(t, dictionaries_of(t, in->python, 0));
         return;
     }
     const char *text = text_of(t->l, t->arena, in->command);
     launch_note_options(t, in->command, "config");
-    if (text && read_text(&p, t->arena, text)) {
-        struct value *all =
-            value_new(t->arena, VALUE_DICT, in->command->command->line, 0);
-        int64_t budget = COPIED_MAX;
-        const struct value *own = dictionaries_of(t, &p);
-        for (int32_t i = 0; i < own->n; i++) {
-            struct value *v = value_copy(t->arena, own->items[i].value, &budget);
-            if (!v)
-                continue;
-            value_move_to(v, all->line);
-            value_add(t->arena, all, arena_strdup(t->arena, own->items[i].key),
-                      all->line, v);
-        }
-        python_release(&p);
-        read_configuration(t, all);
-    }
+    if (!text)
+        return;
+    if (launch_read_names(&p, t->arena, text))
+        read_configuration(t, dictionaries_of(t, &p, in->command->command->line));
+    python_release(&p);
 }

@@ -108,3 +108,11 @@ const char *launch_program_text(const struct launch *l, struct arena *arena,
     free(read);
     return text;
 }
+
+bool launch_read_names(struct python *p, struct arena *arena, const char *text)
+{
+    static const char *const none[] = { NULL };
+    const struct python_wanted wanted = { .calls = none, .same = none };
+    struct err err = { 0 };
+    return python_read(p, arena, text, strlen(text), &wanted, &err) == 0;
+}

@@ -20,4 +20,8 @@ launch_imports(struct launch_imports *m, const struct launch *l, const char *pro
 const char *launch_program_text(const struct launch *l, struct arena *arena,
                                 const char *name);
 
+/* The names that a text binds, without calls; false: it is no Python. To be released in
+ * any case. */
+bool launch_read_names(struct python *p, struct arena *arena, const char *text);
+
 #endif

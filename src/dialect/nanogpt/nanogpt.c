@@ -269,19 +269,11 @@ static void put_names(struct launch_context *t, struct value *all,
     }
 }
 
-static bool read_text(struct python *p, struct arena *arena, const char *text)
-{
-    static const char *const none[] = { NULL };
-    const struct python_wanted wanted = { .calls = none, .same = none };
-    struct err err = { 0 };
-    return python_read(p, arena, text, strlen(text), &wanted, &err) == 0;
-}
-
 static void put_text(struct launch_context *t, struct value *all, const char *text,
                      int64_t line)
 {
     struct python p;
-    if (read_text(&p, t->arena, text))
+    if (launch_read_names(&p, t->arena, text))
         put_names(t, all, &p, line);
     python_release(&p);
 }
@@ -326,7 +318,7 @@ static bool text_is(struct arena *arena, const char *text,
                     bool (*is)(const struct python *p))
 {
     struct python p;
-    bool yes = read_text(&p, arena, text) && is(&p);
+    bool yes = launch_read_names(&p, arena, text) && is(&p);
     python_release(&p);
     return yes;
 }
