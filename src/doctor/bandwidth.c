@@ -1,7 +1,6 @@
 #include "doctor/bandwidth.h"
 
 #include "doctor/variables.h"
-
 #include "hardware/net.h"
 
 #include <inttypes.h>

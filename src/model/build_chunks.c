@@ -87,6 +87,8 @@ void build_chunks(const struct build *b, struct op_block *head)
         chunks = liger_chunks(l);
     if (chunks > l->rows)
         chunks = l->rows;
+    if (chunks > OP_CHUNKS_MAX)
+        chunks = OP_CHUNKS_MAX;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && chunks > 1; i++) {
         cut(head->forward, head->n_forward, parts[i].name, chunks, parts[i].whole,
             parts[i].sums);

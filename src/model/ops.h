@@ -150,7 +150,8 @@ enum op_dispatch {
     OP_DISPATCH_PADDED,   /* Hybrid-EP: likewise, and that copy pads rows, too */
 };
 
-enum { OP_CHUNKS_LIGER = -1 }; /* loss_chunks: as Liger's fused linear cross-entropy */
+/* loss_chunks: as Liger's fused linear cross-entropy; and at most */
+enum { OP_CHUNKS_LIGER = -1, OP_CHUNKS_MAX = 1 << 16 };
 
 struct op_settings {
     int64_t batch;     /* sequences of a microbatch on this GPU */

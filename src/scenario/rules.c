@@ -235,7 +235,7 @@ static int check_loss_chunks(const struct parse_context *r)
 {
     const struct training *t = &r->s->training;
     struct cfg at = cfg_get(r->training, "loss_chunks");
-    if (t->loss_chunks == 0 || t->loss_chunks == 1)
+    if (t->loss_chunks == 0)
         return 0;
     if (r->s->parallel.tensor > 1)
         return cfg_error(

@@ -36,7 +36,6 @@ static const struct {
 #define JOB_MAX     1e15
 #define PADDING_MAX 65536
 #define MTP_MAX     16
-#define CHUNKS_MAX  65536
 
 #define W struct raw_training
 #define COUNT(k, m, h, most)                                                           \
@@ -133,7 +132,7 @@ static int read_chunks(const struct parse_context *r, struct training *t)
         return 0;
     if (!cfg_is_string(at)) {
         int64_t n = 0;
-        int rc = cfg_int(at, &n, 1, CHUNKS_MAX);
+        int rc = cfg_int(at, &n, 1, OP_CHUNKS_MAX);
         t->loss_chunks = n > 1 ? (int32_t)n : 0;
         return rc;
     }
