@@ -16,7 +16,6 @@
 #include "schema/reference.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* clang-format off */
@@ -56,37 +55,25 @@ struct checked {
 };
 
 /* A line that says that the file is right; nothing where that is JSON. */
-static void say_ok(const struct checked *c, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say_ok(const struct checked *c, const char *fmt, ...)
+static void say_ok(const struct checked *c, const char *what)
 {
-    va_list ap;
+    struct strbuf line;
     if (c->json)
         return;
-    va_start(ap, fmt);
-    printf("%s: ok (", c->file);
-    vprintf(fmt, ap);
-    va_end(ap);
+    strbuf_init(&line);
+    strbuf_printf(&line, "%s: ok (%s)", c->file, what);
+    report_line(stdout, strbuf_get(&line));
+    strbuf_release(&line);
 }
 
 /* A reader for each kind of file --------------------------------------------------- */
 
-static void print_cluster(const struct cluster *c)
+static void add_cluster(struct strbuf *b, const struct cluster *c)
 {
     for (int i = 0; i < c->n_groups; i++)
-        printf("%s%" PRId64 " x %s", i ? " + " : " on ",
-               cluster_hosts(&c->groups[i]).count, c->groups[i].instance->name);
-    printf(", %" PRId64 " GPU%s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
-}
-
-static void print_note(const struct diag *note)
-{
-    struct strbuf b;
-    strbuf_init(&b);
-    diag_write(&b, note);
-    printf("  note: %s\n", strbuf_get(&b));
-    strbuf_release(&b);
+        strbuf_printf(b, "%s%" PRId64 " x %s", i ? " + " : " on ",
+                      cluster_hosts(&c->groups[i]).count, c->groups[i].instance->name);
+    strbuf_printf(b, ", %" PRId64 " GPU%s", c->n_gpus, c->n_gpus == 1 ? "" : "s");
 }
 
 static void take_scenario(struct checked *c, const struct scenario *s)
@@ -96,21 +83,48 @@ static void take_scenario(struct checked *c, const struct scenario *s)
     c->assumed = assumptions_json(&s->assumed);
 }
 
-static void print_batch(const struct scenario *s)
+static void add_batch(struct strbuf *b, const struct scenario *s)
 {
-    printf("; batch %" PRId64 " = micro %" PRId64, s->training.global_batch_size,
-           s->training.micro_batch_size);
+    strbuf_printf(b, "; batch %" PRId64 " = micro %" PRId64,
+                  s->training.global_batch_size, s->training.micro_batch_size);
     if (s->training.microbatches > 1)
-        printf(" x microbatches %" PRId64, s->training.microbatches);
+        strbuf_printf(b, " x microbatches %" PRId64, s->training.microbatches);
     if (s->training.accumulation > 1)
-        printf(" x accumulation %" PRId64, s->training.accumulation);
-    printf(" x data %" PRId64, s->parallel.data);
+        strbuf_printf(b, " x accumulation %" PRId64, s->training.accumulation);
+    strbuf_printf(b, " x data %" PRId64, s->parallel.data);
     if (s->parallel.replicas != s->parallel.data)
-        printf(" x tensor %" PRId64 ", whose ranks bring batches of their own",
-               s->parallel.tensor);
-    printf(")\n");
+        strbuf_printf(b,
+                      " x tensor %" PRId64 ", whose ranks bring batches of their own",
+                      s->parallel.tensor);
+}
+
+static void say_note(const struct diag *note)
+{
+    struct strbuf line;
+    strbuf_init(&line);
+    strbuf_addstr(&line, "  note: ");
+    diag_write(&line, note);
+    report_line(stdout, strbuf_get(&line));
+    strbuf_release(&line);
+}
+
+/* That a scenario is right, its instances, or that it leaves them open, and what is to
+ * be known of it. */
+static void say_scenario(const struct checked *c, const struct scenario *s, bool open)
+{
+    struct strbuf what;
+    strbuf_init(&what);
+    strbuf_addstr(&what, s->model.label);
+    if (open)
+        strbuf_printf(&what, " on %" PRId64 " GPUs of instances that it leaves open",
+                      s->cluster.n_gpus);
+    else
+        add_cluster(&what, &s->cluster);
+    add_batch(&what, s);
+    say_ok(c, strbuf_get(&what));
+    strbuf_release(&what);
     for (int i = 0; i < s->n_notes; i++)
-        print_note(&s->notes[i]);
+        say_note(&s->notes[i]);
     report_assumed(stdout, "  assumed: ", &s->assumed);
 }
 
@@ -120,14 +134,21 @@ static int check_scenario(struct cfg_loader *loader, struct cfg root, struct che
     struct campaign campaign;
     if (scenario_check(&s, loader, root) || campaign_read(&campaign, &s))
         return -1;
-    if (c->json) {
+    if (c->json)
         take_scenario(c, &s);
-        return 0;
-    }
-    say_ok(c, "%s", s.model.label);
-    print_cluster(&s.cluster);
-    print_batch(&s);
+    else
+        say_scenario(c, &s, false);
     return 0;
+}
+
+static void say_sweep(const struct checked *c, const struct sweep *sweep)
+{
+    struct strbuf what;
+    strbuf_init(&what);
+    strbuf_printf(&what, "sweep, %" PRId64 " points over %d ax%ss", sweep->n_points,
+                  (int)sweep->n_axes, sweep->n_axes == 1 ? "i" : "e");
+    say_ok(c, strbuf_get(&what));
+    strbuf_release(&what);
 }
 
 /* The grid, its figures, and the scenario that it varies. */
@@ -141,8 +162,7 @@ static int check_sweep(struct cfg_loader *loader, struct cfg root, struct checke
     struct sweep_figures *figures = figure_sweep_new(&sweep);
     rc |= figure_sweep_read(figures);
     if (rc == 0)
-        say_ok(c, "sweep, %" PRId64 " points over %d ax%ss)\n", sweep.n_points,
-               (int)sweep.n_axes, sweep.n_axes == 1 ? "i" : "e");
+        say_sweep(c, &sweep);
     figure_sweep_free(figures);
     sweep_release(&sweep);
     return rc;
@@ -151,9 +171,13 @@ static int check_sweep(struct cfg_loader *loader, struct cfg root, struct checke
 static int check_model(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     struct model m;
+    struct strbuf what;
     if (model_read(&m, loader, root))
         return -1;
-    say_ok(c, "model, %" PRId64 " parameters)\n", model_parameters(&m));
+    strbuf_init(&what);
+    strbuf_printf(&what, "model, %" PRId64 " parameters", model_parameters(&m));
+    say_ok(c, strbuf_get(&what));
+    strbuf_release(&what);
     return 0;
 }
 
@@ -161,7 +185,7 @@ static int said_ok(const void *what, const struct checked *c, const char *title)
 {
     if (!what)
         return -1;
-    say_ok(c, "%s)\n", title);
+    say_ok(c, title);
     return 0;
 }
 
@@ -259,13 +283,10 @@ static int check_script_scenario(struct cfg_loader *loader, struct cfg root, voi
         return check_scenario(loader, root, own->c);
     if (scenario_check(&s, loader, root))
         return -1;
-    if (own->c->json) {
+    if (own->c->json)
         take_scenario(own->c, &s);
-        return 0;
-    }
-    say_ok(own->c, "%s on %" PRId64 " GPUs of instances that it leaves open",
-           s.model.label, s.cluster.n_gpus);
-    print_batch(&s);
+    else
+        say_scenario(own->c, &s, true);
     return 0;
 }
 
@@ -286,7 +307,7 @@ static void say_document(const struct checked *c, const struct launch *l, bool o
     script_notes(c->notes, l);
     if (c->json || !ok)
         return;
-    say_ok(c, "DeepSpeed's configuration)\n");
+    say_ok(c, "DeepSpeed's configuration");
     script_print(stdout, l);
 }
 

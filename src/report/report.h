@@ -116,7 +116,10 @@ void report_lines(FILE *out, const char *text);
  * with a blank, as report_lines has them. */
 void report_prose(FILE *out, const char *text);
 
-/* Warnings that a command prints, on the terminal wrapped; a file gets a line each. */
+/* A line of a list: wrapped on a terminal, whole in a file, for grep. */
+void report_line(FILE *out, const char *text);
+
+/* Warnings that a command prints, a line each. */
 void report_warnings(FILE *out, const struct diags *d);
 
 /* A finding, after `first`. */

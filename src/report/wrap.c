@@ -119,6 +119,14 @@ void report_prose(FILE *out, const char *text)
     strbuf_release(&paragraph);
 }
 
+void report_line(FILE *out, const char *text)
+{
+    if (terminal_is(out))
+        report_wrap(out, "", "    ", text);
+    else
+        fprintf(out, "%s\n", text);
+}
+
 void report_warnings(FILE *out, const struct diags *d)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -128,10 +136,7 @@ void report_warnings(FILE *out, const struct diags *d)
         strbuf_init(&b);
         strbuf_addstr(&b, "warning: ");
         diag_write(&b, &d->v[i]);
-        if (terminal_is(out))
-            report_wrap(out, "", "    ", strbuf_get(&b));
-        else
-            fprintf(out, "%s\n", strbuf_get(&b));
+        report_line(out, strbuf_get(&b));
         strbuf_release(&b);
     }
 }
