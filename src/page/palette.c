@@ -42,14 +42,17 @@ const char *page_meaning_name(enum meaning meaning)
     return names[meaning];
 }
 
+json_t *page_colour(uint32_t colour)
+{
+    return json_sprintf("#%06x", (unsigned)(colour & 0xffffff));
+}
+
 json_t *page_palette(void)
 {
     json_t *o = json_object();
     for (int i = 0; i < MEANING_N; i++)
         if (names[i])
-            json_object_set_new(
-                o, names[i],
-                json_sprintf("#%06x",
-                             (unsigned)(meaning_colour((enum meaning)i) & 0xffffff)));
+            json_object_set_new(o, names[i],
+                                page_colour(meaning_colour((enum meaning)i)));
     return o;
 }

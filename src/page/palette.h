@@ -10,6 +10,9 @@
 /* "gradient-comm"; NULL for MEANING_NONE. */
 const char *page_meaning_name(enum meaning meaning);
 
+/* A new string: "#rrggbb". */
+json_t *page_colour(uint32_t colour);
+
 /* A new object: "#rrggbb" of every meaning by its name. */
 json_t *page_palette(void);
 

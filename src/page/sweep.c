@@ -2,7 +2,10 @@
 
 #include "base/file.h"
 #include "base/xmalloc.h"
+#include "draw/palette.h"
 #include "page/page.h"
+#include "page/palette.h"
+#include "report/figure_meaning.h"
 #include "report/sweep_figure_data.h"
 
 #include <stdlib.h>
@@ -10,13 +13,16 @@
 
 void page_sweep_init(struct page_sweep *p, const struct sweep *s)
 {
-    *p = (struct page_sweep) { .sweep = s, .rows = json_array() };
+    *p = (struct page_sweep) { .sweep = s,
+                               .rows = json_array(),
+                               .colours = json_object() };
 }
 
 void page_sweep_release(struct page_sweep *p)
 {
     json_decref(p->rows);
-    p->rows = NULL;
+    json_decref(p->colours);
+    p->rows = p->colours = NULL;
 }
 
 /* Rows ------------------------------------------------------------------------------- */
@@ -45,6 +51,15 @@ static json_t *result_value(const char *name, json_t *results)
     return v ? json_incref(v) : json_null();
 }
 
+/* An instance has the colour here that it has in figures. */
+static void add_colour(struct page_sweep *p, json_t *instance)
+{
+    const char *name = json_string_value(instance);
+    int32_t i = name ? figure_instance_colour(name) : -1;
+    if (i >= 0)
+        json_object_set_new(p->colours, name, page_colour(palette_at((size_t)i)));
+}
+
 void page_sweep_add(struct page_sweep *p, json_t *record)
 {
     const struct sweep *s = p->sweep;
@@ -56,9 +71,13 @@ void page_sweep_add(struct page_sweep *p, json_t *record)
         return;
     }
     row = json_array();
-    for (int32_t i = 0; i < s->n_fields; i++)
-        json_array_append_new(
-            row, axis_value(&s->fields[i], json_object_get(axes, s->fields[i].path)));
+    for (int32_t i = 0; i < s->n_fields; i++) {
+        const struct sweep_field *f = &s->fields[i];
+        json_t *value = axis_value(f, json_object_get(axes, f->path));
+        if (strcmp(f->path, "/cluster/instance") == 0)
+            add_colour(p, value);
+        json_array_append_new(row, value);
+    }
     for (int64_t i = 0; i < s->outputs.n; i++)
         json_array_append_new(row, result_value(s->outputs.v[i], results));
     json_array_append(row, error ? error : json_null());
@@ -119,8 +138,8 @@ static json_t *figures_json(const struct sweep_figures *f, const char *dir)
         json_array_append_new(list, json_pack("{s:s, s:s?, s:s?, s:s, s:s, s:o}",
                                               "file", x->file, "title", x->title,
                                               "question", x->question, "x", x->x.name,
-                                              "y", x->y.n ? x->y.v[0].name : "", "svg",
-                                              drawn(dir, x->file)));
+                                              "y", x->y.n == 1 ? x->y.v[0].name : "",
+                                              "svg", drawn(dir, x->file)));
     }
     return list;
 }
@@ -140,6 +159,7 @@ json_t *page_sweep_data(struct page_sweep *p, const char *name, const char *dir,
         "not_shown", (json_int_t)p->n_left, "columns", columns_of(s), "rows", p->rows,
         "warnings", sum->warnings);
     json_t *data = page_data("sweep", name, result);
+    json_object_set(data, "colours", p->colours);
     json_object_set_new(data, "figures", figures_json(figures, dir));
     json_decref(result);
     return data;

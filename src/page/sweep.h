@@ -14,7 +14,8 @@ enum { PAGE_POINTS = 20000 };
 struct page_sweep {
     const struct sweep *sweep;
     json_t *rows;
-    int64_t n_left; /* points that are not in rows */
+    json_t *colours; /* of instances, by their names in the rows (page_palette) */
+    int64_t n_left;  /* points that are not in rows */
 };
 
 void page_sweep_init(struct page_sweep *p, const struct sweep *s);

@@ -97,6 +97,8 @@ static const struct {
 
 int32_t figure_instance_colour(const char *name)
 {
+    if (strncmp(name, "ml.", 3) == 0)
+        name += 3;
     for (size_t i = 0; i < sizeof(instance_colours) / sizeof(*instance_colours); i++)
         if (strcmp(instance_colours[i].name, name) == 0)
             return instance_colours[i].colour;

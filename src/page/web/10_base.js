@@ -103,8 +103,8 @@ function mix(hex, towards, share) {
 }
 function luma(hex) { const [r, g, b] = channels(hex); return 0.299 * r + 0.587 * g + 0.114 * b; }
 /* On a dark page, dark colours are lightened and the lightest dimmed. */
-function colour(meaning) {
-  const hex = D.palette[meaning] || "#808080";
+function colour(meaning) { return onGround(D.palette[meaning] || "#808080"); }
+function onGround(hex) {
   if (!isDark()) return hex;
   const l = luma(hex);
   return l < 110 ? mix(hex, "#ffffff", 0.28) : l > 200 ? mix(hex, "#000000", 0.45) : hex;

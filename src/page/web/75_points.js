@@ -24,7 +24,8 @@ function quantityAxis(values, unit, o) {
   return { lo: from, hi: to, bytes: unit === "bytes" && to - from > 1024, show: (v) => inUnit(+v.toPrecision(8), unit) };
 }
 const DASHES = [null, "7 4", "2 3", "9 3 2 3", "4 2", "1 2"];
-function seriesHue(i) { return colour(SERIES_HUES[i % SERIES_HUES.length]); }
+/* A number, or a colour that what it stands for has everywhere. */
+function seriesHue(i) { return typeof i === "string" ? onGround(i) : colour(SERIES_HUES[i % SERIES_HUES.length]); }
 /* dots: [{ x, y, series, text: [...] }]; o: axes x and y, names of series, lines, more(s, X, Y, f). */
 function pointChart(dots, o) {
   return chart({ label: o.label, height: o.height || 320, left: 82, x: o.x, y: o.y, xlabel: o.xlabel, ylabel: o.ylabel }, (s, X, Y, f) => {

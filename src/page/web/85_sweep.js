@@ -20,10 +20,11 @@ function sweepChart(d, c) {
   const dots = rows.map((row) => ({ x: X(row), y: row[c.y], series: names.indexOf(by(row)), text: [by(row) || cy.label, cx.label + ": " + sweepCell(cx, row[c.x]), ...cs.map((q, i) => [q, i]).filter(([q, i]) => !q.axis && i !== c.x && row[i] !== null).slice(0, 8).map(([q, i]) => q.label + ": " + sweepCell(q, row[i]))] }));
   /* colour by the first of what varies, dashes by the rest, as in figures */
   const parts = names.map((n) => n.split(", ")), firsts = [...new Set(parts.map((q) => q[0]))], rests = [...new Set(parts.map((q) => q.slice(1).join(", ")))];
-  const looks = parts.map((q) => firsts.length <= SERIES_HUES.length ? [firsts.indexOf(q[0]), rests.indexOf(q.slice(1).join(", "))] : [names.indexOf(q.join(", ")), 0]);
+  const own = c.series.length && cs[c.series[0]].name === "/cluster/instance" && firsts.every((v) => d.colours[v]);
+  const looks = parts.map((q) => own ? [d.colours[q[0]], rests.indexOf(q.slice(1).join(", "))] : firsts.length <= SERIES_HUES.length ? [firsts.indexOf(q[0]), rests.indexOf(q.slice(1).join(", "))] : [names.indexOf(q.join(", ")), 0]);
   const axis = words ? { lo: -.4, hi: values.length - .6, ticks: values.map((_, i) => i), show: (i) => short(values[i] || "", 16) } : quantityAxis(xs, cx.unit, { log: Math.min(...xs) > 0 && Math.max(...xs) >= 8 * Math.min(...xs) });
   if (!words && new Set(xs).size <= 8) axis.ticks = [...new Set(xs)].sort((a, b) => a - b);
-  return [pointChart(dots, { label: cy.label + " by " + cx.label, x: axis, y: quantityAxis(rows.map((row) => row[c.y]), cy.unit), xlabel: sweepAxis(cx), ylabel: sweepAxis(cy), series: names, looks, lines: names.length <= 24, height: 360 }), names.length > 1 && names.length <= 24 ? seriesKeys(names, looks) : null];
+  return [pointChart(dots, { label: cy.label + " by " + cx.label, x: axis, y: quantityAxis(rows.map((row) => row[c.y]), cy.unit), xlabel: sweepAxis(cx), ylabel: sweepAxis(cy), series: names, looks, lines: !words && names.length <= 24, height: 360 }), names.length < 2 ? null : names.length <= 24 ? seriesKeys(names, looks) : firsts.length <= SERIES_HUES.length ? seriesKeys(firsts, firsts.map((v, i) => [own ? d.colours[v] : i, 0])) : null];
 }
 function sweepExplorer(d) {
   const c = sweepChoice(d), cs = d.result.columns, box = el("div");
@@ -54,11 +55,12 @@ function sweepTable(d) {
   return card("Points", "Press a heading to sort." + (r.not_shown ? " " + number(r.not_shown, 7) + " more are in points.csv." : ""), { id: "points" }, longTable(columns, r.rows, { label: "points" }));
 }
 function sweepFigures(d) {
-  return d.figures.map((f) => card(f.title || f.file, null, { half: d.figures.length > 1 }, f.svg ? el("figure", null, el("img", { src: "data:image/svg+xml;charset=utf-8," + encodeURIComponent(f.svg), alt: f.question || f.title || f.file }), f.question && el("figcaption", null, f.question))
+  return d.figures.map((f) => card(f.title || f.file, null, { half: d.figures.length > 1 }, f.svg ? el("figure", null, el("img", { src: "data:image/svg+xml;charset=utf-8," + encodeURIComponent(f.svg), alt: f.question || f.title || f.file }))
     : el("p", { class: "soft" }, f.file + " lies with the sweep's tables: figures of other kinds than SVG are not in the page.")));
 }
 function pageOfSweep(d) {
   const r = d.result;
-  return [head(d.title, "A sweep over " + r.columns.filter((c) => c.axis).map((c) => c.label).join(", ")), sweepBest(d), el("div", { class: "cards" }, sweepExplorer(d), sweepFigures(d), sweepTable(d),
+  const name = d.title.replace(/^.*\//, "").replace(/\.json$/, "");
+  return [head(name, "A sweep over " + r.columns.filter((c) => c.axis).map((c) => c.label).join(", ")), sweepBest(d), el("div", { class: "cards" }, sweepExplorer(d), sweepFigures(d), sweepTable(d),
     r.warnings.length > 0 && card("Warnings", null, { id: "warnings" }, findings(r.warnings)), card("All numbers", null, { id: "inputs" }, folded("The points as JSON", () => JSON.stringify(r, null, 1), "result")))];
 }
