@@ -3,6 +3,7 @@
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "page/page.h"
+#include "page/palette.h"
 #include "report/figure_step_data.h"
 #include "report/report.h"
 #include "scenario/libraries.h"
@@ -141,6 +142,20 @@ static int32_t fullest_track(const struct step_figures *f,
     return 0;
 }
 
+/* What the stage does meanwhile. */
+static json_t *phases_of(const struct step_figures *f, int32_t track)
+{
+    struct chart_phase phases[STEP_PHASES];
+    size_t n = figure_step_phases(f, track, phases);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:f, s:f}", "name", phases[i].name, "meaning",
+                            page_meaning_name(phases[i].meaning), "from_s",
+                            phases[i].from, "to_s", phases[i].to));
+    return list;
+}
+
 static json_t *memory_of(const struct step_figures *f, const struct simulate_result *r)
 {
     static const char *const names[FIGURE_HELD_KINDS] = { "parameters", "gradients",
@@ -170,9 +185,10 @@ static json_t *memory_of(const struct step_figures *f, const struct simulate_res
         json_object_set_new(kinds, names[k], list);
     }
     free(held_B);
-    return json_pack("{s:I, s:f, s:o}", "stage",
+    return json_pack("{s:I, s:f, s:o, s:o}", "stage",
                      (json_int_t)(f->n_tracks ? f->tracks[track].stage : 0), "end_s",
-                     (double)end_ps * 1e-12, "held_bytes", kinds);
+                     (double)end_ps * 1e-12, "held_bytes", kinds, "phases",
+                     phases_of(f, track));
 }
 
 /* Use over time --------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #define REPORT_FIGURE_STEP_DATA_H
 
 #include "base/vec.h"
+#include "draw/chart.h"
 #include "draw/timeline.h"
 #include "report/figure_step.h"
 
@@ -112,6 +113,13 @@ size_t figure_lanes_rows(const struct draw *d, double height);
 /* Draws them into a timeline that has its titles; its end and its legend may be given. */
 void figure_lanes_draw(const struct step_lanes *x, const struct step_lanes_look *look,
                        struct timeline t, struct draw *d);
+
+/* What a rank of a track does meanwhile, as the timeline shows it, in seconds and in
+ * order; phases of under a hundredth of the step are left out. Returns how many. */
+enum { STEP_PHASES = 6 };
+size_t figure_step_phases(const struct step_figures *f, int32_t track,
+                          struct chart_phase phases[STEP_PHASES]);
+
 double figure_step_timeline_height(const struct step_figures *f);
 void figure_step_memory(const struct step_figures *f, const struct scenario *s,
                         const struct simulate_result *r, struct draw *d);

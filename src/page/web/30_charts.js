@@ -41,7 +41,7 @@ function hint(node, text) {
 function chart(options, draw) {
   const o = options, box = el("div", { class: "chart", id: o.id || null });
   drawn(box, () => {
-    const w = Math.max(260, box.clientWidth), h = o.height || 240, L = o.left || 62, R = 12, T = 12, B = o.xlabel ? 42 : 28;
+    const w = Math.max(260, box.clientWidth), h = o.height || 240, L = o.left || 62, R = 12, T = o.top || 12, B = o.xlabel ? 42 : 28;
     const s = svg("svg", { width: w, height: h, viewBox: "0 0 " + w + " " + h, role: "img", "aria-label": o.label, style: "display:block;max-width:100%" });
     const X = scale(o.x, L, w - R), Y = scale(o.y, h - B, T);
     for (const v of ticks(o.x, Math.max(2, (w - L - R) / 90)))
@@ -85,7 +85,7 @@ function timeAxis(end, from) {
 function areas(rows, end, limit, options) {
   const n = rows[0].values.length, tops = new Array(n).fill(0);
   for (const r of rows) r.values.forEach((v, i) => { tops[i] += v; });
-  const peak = Math.max(...tops), at = tops.indexOf(peak), hi = Math.max(peak, limit) * 1.06;
+  const peak = Math.max(...tops), at = tops.indexOf(peak), hi = Math.max(peak, limit) * (options.phases ? 1.12 : 1.06);
   return chart({ ...options, x: timeAxis(end), y: { lo: 0, hi, bytes: true, show: bytes } }, (s, X, Y, f) => {
     const low = new Array(n).fill(0), step = end / n;
     for (const r of rows) {
@@ -98,15 +98,26 @@ function areas(rows, end, limit, options) {
       }
       add(s, [svg("path", { d: d + back + "Z", fill: colour(r.meaning) })]);
     }
+    if (options.phases) phaseStrip(s, options.phases, X, f);
     add(s, [svg("line", { x1: f.L, x2: f.R, y1: Y(limit), y2: Y(limit), stroke: css("--ink"), "stroke-width": 1.5, "stroke-dasharray": "6 4" }),
       svg("text", { x: f.R - 4, y: Y(limit) - 5, "text-anchor": "end", class: "strong" }, "capacity " + bytes(limit)),
       svg("circle", { cx: X((at + .5) * step), cy: Y(peak), r: 4, fill: css("--card"), stroke: css("--ink"), "stroke-width": 2 })]);
     hint(s, () => null);
     s.addEventListener("pointermove", (e) => {
       const i = Math.min(n - 1, Math.max(0, Math.floor((e.clientX - s.getBoundingClientRect().left - f.L) / (f.R - f.L) * n)));
-      tip(e, lines(bytes(tops[i]) + " at " + time(i * step), rows.slice().reverse().filter((r) => r.values[i] > 0).map((r) => r.name + ": " + bytes(r.values[i]))));
+      const at = (options.phases || []).find((p) => p.from_s <= (i + .5) * step && (i + .5) * step < p.to_s);
+      tip(e, lines(bytes(tops[i]) + " at " + time(i * step) + (at ? ", " + at.name : ""), rows.slice().reverse().filter((r) => r.values[i] > 0).map((r) => r.name + ": " + bytes(r.values[i]))));
     });
   });
+}
+/* What is done meanwhile, as a strip above the data; names where they have room. */
+function phaseStrip(s, phases, X, f) {
+  for (const p of phases) {
+    const from = X(p.from_s), wide = X(p.to_s) - from;
+    add(s, [svg("rect", { x: from.toFixed(1), y: f.T - 7, width: Math.max(0, wide).toFixed(1), height: 4, fill: colour(p.meaning) }),
+      from > f.L + 1 && svg("line", { x1: from, x2: from, y1: f.T - 7, y2: f.B, stroke: css("--soft"), "stroke-width": .8, "stroke-dasharray": "2 3" }),
+      6.2 * p.name.length < wide && svg("text", { x: from + wide / 2, y: f.T - 12, "text-anchor": "middle" }, p.name)].filter((x) => x));
+  }
 }
 /* Lines of shares over time. */
 function shares(rows, end, options) {

@@ -106,7 +106,7 @@ function stepCards(d) {
     card("Memory by kind", (m.stages.length > 1 ? "Of stage " + fullest.stage + ", the fullest: " : "") + bytes(m.peak_bytes) + " of " + bytes(m.capacity_bytes) + ".", { half: true, id: "memory" },
       parts(heldRows(fullest), Math.max(m.capacity_bytes, m.peak_bytes), bytes)),
     held && card("Memory over time", m.stages.length > 1 ? "Of stage " + d.memory.stage + ", the fullest; the fullest moment of each stretch." : "The fullest moment of each stretch.", { half: true, id: "memory-time" },
-      areas(held, d.memory.end_s, m.capacity_bytes, { label: "memory over time", height: 260, left: 70 }), keys(held)),
+      areas(held, d.memory.end_s, m.capacity_bytes, { label: "memory over time", height: 276, left: 70, top: 28, phases: d.memory.phases }), keys(held)),
     busy && busy.length && card("What is busy when", "Share of each stretch of the step" + (m.stages.length > 1 ? ", mean over the stages" : "") + ".", { half: true, id: "use" },
       shares(busy, d.use.end_s, { label: "use over time", height: 260 }), keys(busy)),
     m.stages.length > 1 && card("Stages", "At the fullest moment of each; press a heading to sort.", { id: "stages" }, stageTable(m)),
