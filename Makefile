@@ -148,11 +148,12 @@ format:                         ## lay the code out
 format-check:                   ## say what `make format` would change
 	$(Q)clang-format --dry-run -Werror $$(git ls-files '*.c' '*.h' '*.cu' '*.cuh' '*.cpp')
 
+SAMPLE   ?= 25
 SANITIZED = LSAN_OPTIONS=suppressions=tests/lsan.supp:print_suppressions=0 \
-    ASAN_OPTIONS=malloc_context_size=4:quarantine_size_mb=32 SAMPLE=5 \
+    ASAN_OPTIONS=malloc_context_size=4:quarantine_size_mb=32 SAMPLE=$(SAMPLE) \
     $(MAKE) --no-print-directory BUILD=build/asan CFLAGS='-O1 -g1' \
     SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=all'
-check-sanitized:                ## goldens and suites under ASan and UBSan
+check-sanitized:                ## goldens and suites under ASan and UBSan, a part of the longest loops: SAMPLE=25
 	+$(Q)$(SANITIZED) golden suites
 
 installed: $(BUILD)/smsim lib     ## make install into a folder, its commands from elsewhere, make uninstall
@@ -211,7 +212,7 @@ check-deep: all                 ## what takes an hour: other compilers, threads,
 	$(Q)! command -v clang >/dev/null || $(MAKE) --no-print-directory BUILD=build/clang CC=clang build/clang/smsim
 	$(Q)sh tests/everywhere.sh $(BUILD)/smsim $$(ls build/gcc-O0/smsim build/gcc-O3/smsim build/clang/smsim 2>/dev/null)
 	$(Q)$(MAKE) --no-print-directory threads faults fuzz static N=200 SECONDS=60
-	+$(Q)$(SANITIZED) options
+	+$(Q)$(SANITIZED) SAMPLE=3 golden suites options
 	$(Q)! command -v cppcheck >/dev/null || cppcheck $(CPPCHECK) -Isrc -j2 src
 	$(Q)! command -v clang-tidy >/dev/null || clang-tidy --quiet $(SRC) -- $(filter-out -MMD -MP,$(ALL_CF)) -DSMSIM_DATA_DIR='""'
 

@@ -1,5 +1,5 @@
-/* Loops over very many cases run all of them, or with SAMPLE=5 in the environment each
- * fifth: where the program is slow, as under sanitizers. */
+/* Loops over very many cases run all of them, or with SAMPLE=25 in the environment
+ * each 25th: where the program is slow, as under sanitizers. */
 #ifndef UNIT_SAMPLE_H
 #define UNIT_SAMPLE_H
 

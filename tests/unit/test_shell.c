@@ -2,6 +2,7 @@
  * why, the files they write; limits, and texts that are broken. Megatron's arguments:
  * test_megatron.c. */
 #include "dialect/source/shell.h"
+#include "sample.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -680,7 +681,7 @@ static void test_mutations(void)
         "${A[@]}\" 2>&1 | tee h\nnohup \"\" '' sh\n";
     static const char *const pieces[] = { "$",  "${", "$((", "\"", "'",  "(",  ")",
                                           "\n", ";",  "`",   "<<", "fi", "\\", "#" };
-    for (size_t at = 0; at < sizeof(seed) - 1; at++)
+    for (size_t at = 0; at < sizeof(seed) - 1; at += (size_t)sample_every())
         for (size_t i = 0; i <= COUNT(pieces); i++) {
             char text[sizeof(seed) + 8];
             const char *piece = i < COUNT(pieces) ? pieces[i] : "";
