@@ -58,6 +58,8 @@ for moment in $(awk -v t="$took_ms" \
         $resume >/dev/null 2>&1
     [ $? = 137 ] && kills=$((kills + 1))
 done
+# on a machine that got busier, none may have come to its first point
+grep -q '^{"point"' "$dir/killed/journal" 2>/dev/null || { rm -rf "$dir/killed" && sweep killed; }
 printf '{"point":11,"ax' >>"$dir/killed/journal" # as a kill within a write leaves it
 sweep killed --resume
 same killed
