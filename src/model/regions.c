@@ -9,7 +9,8 @@ const struct name_value op_region_names[] = {
     { "core_attn", OP_REGION_CORE }, { "moe", OP_REGION_MOE },
     { "shared_experts", OP_REGION_SHARED }, { "moe_act", OP_REGION_MOE_ACT },
     { "mlp", OP_REGION_MLP }, { "mla_up_proj", OP_REGION_LATENT },
-    { "layernorm", OP_REGION_NORMS }, { NULL, 0 },
+    { "layernorm", OP_REGION_NORMS }, { "gdn", OP_REGION_DELTA },
+    { "gdn_norm_out", OP_REGION_DELTA_NORM }, { NULL, 0 },
 };
 /* clang-format on */
 
@@ -77,11 +78,28 @@ static bool is_norm(const struct op_block *b, const struct op *op)
            (strcmp(op->name, "norm2") == 0 && b->routes);
 }
 
+/* Its input stays, and what products make of it. */
+static bool is_delta(const struct op_block *b, const struct op *op)
+{
+    bool own = begins(op->name, "state_") || begins(op->name, "delta_");
+    return own && strcmp(op->name, "state_cast") != 0 && op_block_has(b, "delta_write");
+}
+
+static bool is_delta_norm(const struct op_block *b, const struct op *op)
+{
+    return is_delta(b, op) && strcmp(op->name, "state_norm") == 0;
+}
+
 static bool (*const members[])(const struct op_block *b, const struct op *op) = {
-    [OP_REGION_CORE] = is_core,     [OP_REGION_MOE] = is_moe,
-    [OP_REGION_SHARED] = is_shared, [OP_REGION_MOE_ACT] = is_moe_act,
-    [OP_REGION_MLP] = is_dense_mlp, [OP_REGION_LATENT] = is_latent,
+    [OP_REGION_CORE] = is_core,
+    [OP_REGION_MOE] = is_moe,
+    [OP_REGION_SHARED] = is_shared,
+    [OP_REGION_MOE_ACT] = is_moe_act,
+    [OP_REGION_MLP] = is_dense_mlp,
+    [OP_REGION_LATENT] = is_latent,
     [OP_REGION_NORMS] = is_norm,
+    [OP_REGION_DELTA] = is_delta,
+    [OP_REGION_DELTA_NORM] = is_delta_norm,
 };
 
 void op_regions_mark(struct op_block *b)

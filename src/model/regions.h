@@ -7,13 +7,15 @@
 #include "model/ops.h"
 
 enum op_region {
-    OP_REGION_CORE,    /* scores to context, or flash attention */
-    OP_REGION_MOE,     /* router to the sum of experts, shared ones too */
-    OP_REGION_SHARED,  /* the experts that all tokens go through */
-    OP_REGION_MOE_ACT, /* the activation between experts' products */
-    OP_REGION_MLP,     /* a dense MLP with the norm before it */
-    OP_REGION_LATENT,  /* latent attention's up products and rotation */
-    OP_REGION_NORMS,   /* of attention's and of the experts' input */
+    OP_REGION_CORE,       /* scores to context, or flash attention */
+    OP_REGION_MOE,        /* router to the sum of experts, shared ones too */
+    OP_REGION_SHARED,     /* the experts that all tokens go through */
+    OP_REGION_MOE_ACT,    /* the activation between experts' products */
+    OP_REGION_MLP,        /* a dense MLP with the norm before it */
+    OP_REGION_LATENT,     /* latent attention's up products and rotation */
+    OP_REGION_NORMS,      /* of attention's and of the experts' input */
+    OP_REGION_DELTA,      /* a gated delta rule's mixer, from its first product on */
+    OP_REGION_DELTA_NORM, /* the gated norm of its result */
     OP_REGIONS
 };
 extern const struct name_value op_region_names[];

@@ -20,6 +20,7 @@
 
 /* What the members of a plan are made of. */
 struct listed {
+    const struct space *space;
     const char *instance;
     int64_t rank; /* from 1; 0: a filter keeps it back */
     json_t *scenario;
@@ -33,7 +34,8 @@ struct listed {
 
 static json_t *parallelism(const void *listed)
 {
-    return plan_point_parallelism(&((const struct listed *)listed)->e.point);
+    const struct listed *x = listed;
+    return plan_point_parallelism(x->space, &x->e.point);
 }
 
 static json_t *checkpointing(const void *listed)
@@ -111,6 +113,7 @@ static json_t *plan(const struct plan_report *r, const struct plan_entry *e,
 {
     const struct risk_options *how = &r->options->risk;
     const struct listed x = {
+        .space = &r->job->space,
         .drawn = how->rule != RISK_NONE && rank && r->outcome->n_entries,
         .regret = risk_regret(&e->risk, how->rule),
         .instance = r->job->space.instances[e->point.v[SPACE_INSTANCE]].name,

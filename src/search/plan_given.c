@@ -2,6 +2,7 @@
 
 #include "base/strbuf.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -98,7 +99,25 @@ void plan_given_script(const struct plan_request *r, struct diags *diags)
                           "completes the script, no plan (%s)", rows[j].instead);
 }
 
-void plan_given_parallelism(const json_t *parallelism, struct diags *diags)
+/* Where a layout of stages is kept. */
+static void say_layout(const struct space_layout *l, struct diags *diags)
+{
+    const struct diag at = { .severity = DIAG_WARNING,
+                             .code = DIAG_INFERRED,
+                             .pointer = "/parallelism/partition" };
+    if (l->pipeline > 0)
+        diags_add(diags, at,
+                  "kept in plans of %" PRId64 " stages with %" PRId64
+                  " chunk%s each; others have the library's own layout",
+                  l->pipeline, l->chunks, l->chunks == 1 ? "" : "s");
+    else
+        diags_add(diags, at,
+                  "kept in plans whose stages it divides; others have the library's "
+                  "own layout");
+}
+
+void plan_given_parallelism(const json_t *parallelism,
+                            const struct space_layout *layout, struct diags *diags)
 {
     static const char *const chosen[] = {
         "library",   "backend",     "tensor",         "pipeline",          "data",
@@ -110,8 +129,11 @@ void plan_given_parallelism(const json_t *parallelism, struct diags *diags)
     json_t *value;
     strbuf_init(&left);
     json_object_foreach((json_t *)(uintptr_t)parallelism, key,
-                        value) if (!names_listed(chosen, key))
+                        value) if (!names_listed(chosen, key) &&
+                                   !(layout && strcmp(key, "partition") == 0))
         strbuf_printf(&left, "%s%s", strbuf_get(&left)[0] ? ", " : "", key);
+    if (layout)
+        say_layout(layout, diags);
     if (strbuf_get(&left)[0])
         diags_add(diags,
                   (struct diag) { .severity = DIAG_WARNING,

@@ -11,9 +11,11 @@ int plan_given_sets(const struct plan_request *r, struct diags *diags);
 /* The same of a launch script, which may lack what a plan chooses: warnings. */
 void plan_given_script(const struct plan_request *r, struct diags *diags);
 
-/* Of a scenario's "parallelism", which a plan replaces: warns of what no plan chooses.
- * NULL: there is none. */
-void plan_given_parallelism(const json_t *parallelism, struct diags *diags);
+/* Of a scenario's "parallelism", which a plan replaces: warns of what no plan chooses,
+ * and says which plans keep the layout of stages (NULL: none does). NULL: there is no
+ * such section. */
+void plan_given_parallelism(const json_t *parallelism,
+                            const struct space_layout *layout, struct diags *diags);
 
 /* Of a job that is read, whose space is made: options about instances where the cluster
  * is taken as it is, libraries that --for or --emit exclude. */

@@ -10,6 +10,8 @@
 #include "search/plan_launch.h"
 #include "search/plan_point.h"
 #include "search/plan_prices.h"
+#include "search/space_forms.h"
+#include "search/space_layout.h"
 #include "search/space_users.h"
 
 #include <inttypes.h>
@@ -68,8 +70,7 @@ static void choose_open(struct plan_job *job, struct cfg root)
 static void strip(json_t *base, int64_t global_batch)
 {
     static const char *const chosen[] = { "micro_batch_size", "microbatches",
-                                          "gradient_accumulation_steps",
-                                          "activation_checkpointing" };
+                                          "gradient_accumulation_steps" };
     json_t *t = json_object_get(base, "training");
     json_object_del(base, "parallelism");
     json_object_del(base, "distribution");
@@ -274,6 +275,21 @@ static int read_length(struct plan_job *job, const struct plan_request *r,
     return campaign_read(&job->beyond, s);
 }
 
+/* What plans try of the scenario's own choices next to theirs: its form of activation
+ * checkpointing and its layout of stages. */
+static void keep_own(struct plan_job *job, const struct scenario *s,
+                     const json_t *parallelism)
+{
+    struct space *space = &job->space;
+    struct space_form form = space_form_given(&s->training);
+    json_t *own = json_deep_copy(parallelism); /* `strip` frees the original */
+    job->own = own;
+    space->own_form = space_form_value(&form);
+    bool kept = space_layout_read(&space->layout, own, &job->model);
+    plan_given_parallelism(parallelism, kept ? &space->layout : NULL,
+                           &job->loader->diags);
+}
+
 static int read_job(struct plan_job *job, const struct plan_request *r)
 {
     struct scenario s = { 0 };
@@ -313,7 +329,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     job->pads_vocabulary = s.training.vocab_padding == 0;
     read_users(job, r, &s, root);
     plan_launch_read(job, json_object_get(whole, "distribution"), r->estimator);
-    plan_given_parallelism(json_object_get(whole, "parallelism"), &job->loader->diags);
+    keep_own(job, &s, json_object_get(whole, "parallelism"));
     strip(whole, job->space.global_batch);
     if (given && !r->instances && plan_take_cluster(job, &s, whole))
         return -1;
@@ -371,7 +387,8 @@ void plan_job_release(struct plan_job *job)
     free(job->files);
     json_decref(job->base);
     json_decref(job->launcher);
-    job->base = job->launcher = NULL;
+    json_decref(job->own);
+    job->base = job->launcher = job->own = NULL;
     job->files = NULL;
     job->n_files = 0;
 }

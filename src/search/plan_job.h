@@ -50,6 +50,7 @@ struct plan_job {
     enum plan_launch launch;
     json_t *launcher; /* owned: the scenario's own "distribution"; NULL: none */
     json_t *base;     /* owned: the scenario but for what a plan decides */
+    json_t *own;      /* owned: the scenario's "parallelism"; NULL: none */
     json_t
         *cluster; /* borrowed from base's origin: a cluster given as it is, or NULL */
     const char *cluster_text;    /* of that cluster: "1 x p4d.24xlarge + ..." */

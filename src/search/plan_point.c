@@ -4,6 +4,8 @@
 #include "hardware/instance_own.h"
 #include "scenario/attention.h"
 #include "search/plan_launch.h"
+#include "search/space_forms.h"
+#include "search/space_layout.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -63,15 +65,6 @@ static json_t *cluster_json(const struct plan_job *job, const struct space_point
     return o;
 }
 
-static json_t *checkpointing_json(int64_t how)
-{
-    if (how <= SPACE_GROUP)
-        return json_string(names_of(checkpointing_names, (int)how));
-    json_t *o = json_object();
-    put_int(o, "group", how - SPACE_GROUP);
-    return o;
-}
-
 static void fill_training(const struct plan_job *job, const struct space_point *p,
                           json_t *t)
 {
@@ -82,7 +75,7 @@ static void fill_training(const struct plan_job *job, const struct space_point *
     put_int(t, "gradient_accumulation_steps", p->accumulation);
     put_int(t, "global_batch_size",
             p->v[SPACE_MICRO] * p->microbatches * p->accumulation * p->data);
-    put(t, "activation_checkpointing", checkpointing_json(p->v[SPACE_CHECKPOINTING]));
+    put(t, "activation_checkpointing", space_form_json(p->v[SPACE_CHECKPOINTING]));
     if (job->pads_vocabulary && job->model.ends.vocab % tensor != 0)
         put_int(t, "vocab_padding", 128 * tensor);
 }
@@ -101,7 +94,7 @@ static json_t *sharding_json(const struct space_point *p)
 }
 
 /* smsim's own words. */
-json_t *plan_point_parallelism(const struct space_point *p)
+json_t *plan_point_parallelism(const struct space *s, const struct space_point *p)
 {
     json_t *o = json_object();
     const struct space_stack *stack = stack_of(p);
@@ -119,6 +112,8 @@ json_t *plan_point_parallelism(const struct space_point *p)
                 names_of(parallelism_schedule_names, (int)p->v[SPACE_SCHEDULE])));
         put_degree(o, "virtual_stages", p->v[SPACE_VIRTUAL]);
     }
+    if (space_layout_holds(s, p))
+        put(o, "partition", json_deep_copy(s->layout.partition));
     put_degree(o, "context", p->v[SPACE_CONTEXT]);
     put_degree(o, "expert", p->v[SPACE_EXPERT]);
     if (p->v[SPACE_PLACEMENT] != space_stack_placement(stack))
@@ -136,7 +131,8 @@ json_t *plan_point_parallelism(const struct space_point *p)
 static void fill_words(const struct plan_job *job, const struct space_point *p,
                        json_t *root)
 {
-    json_t *parallelism = plan_point_parallelism(p), *d = plan_launch_json(job, p);
+    json_t *parallelism = plan_point_parallelism(&job->space, p),
+           *d = plan_launch_json(job, p);
     put(root, "parallelism", parallelism);
     if (!d)
         return;
@@ -362,6 +358,8 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
         at += (size_t)snprintf(
             buf + at, size - at, " (%s)",
             names_of(parallelism_schedule_names, (int)p->v[SPACE_SCHEDULE]));
+    if (space_layout_holds(&job->space, p) && at < size)
+        at += (size_t)snprintf(buf + at, size - at, ", layout as given");
     if (p->data > 1 && at < size)
         at +=
             (size_t)snprintf(buf + at, size - at, ", data %" PRId64, (int64_t)p->data);

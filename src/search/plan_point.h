@@ -30,7 +30,7 @@ typedef void plan_tweak(struct scenario *s, struct arena *arena, double factor);
 json_t *plan_point_json(const struct plan_job *job, const struct space_point *p);
 
 /* Its "parallelism" in smsim's own words, whatever the dialect: a new tree. */
-json_t *plan_point_parallelism(const struct space_point *p);
+json_t *plan_point_parallelism(const struct space *s, const struct space_point *p);
 
 /* How it is simulated. */
 struct plan_point_how {

@@ -5,6 +5,7 @@
 #include "scenario/attention.h"
 #include "scenario/libraries.h"
 #include "search/score_parts.h"
+#include "search/space_layout.h"
 #include "step/replicas.h"
 
 #include <math.h>
@@ -198,17 +199,21 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
 {
     const struct score_layer *l = u->l;
     double comm_s = tensor_s(s, p, l) + context_s(s, p, l) + expert_s(s, p, l);
-    int64_t how = p->v[SPACE_CHECKPOINTING];
-    bool again = how != CHECKPOINT_NONE && how != CHECKPOINT_SELECTIVE;
+    struct space_form form = space_form_of(p->v[SPACE_CHECKPOINTING]);
+    double share =
+        space_form_share(&form, u->stage_layers / (double)p->v[SPACE_VIRTUAL]);
     bool half = dtype_bytes(op_compute_dtype(s->job->space.precision)) <= 2;
     double added_B =
         half ? u->fw->gradients.accumulate_16bit_B : u->fw->gradients.accumulate_B;
     if (added_B > 0)
         added_B = fmax(0, added_B + states_sums_wider_B(u->s));
     u->forward_s = layer_s(p, u, 0, 0, comm_s);
-    u->backward_s = layer_s(p, u, again ? 0 : 1, 1, comm_s);
-    if (how == CHECKPOINT_SELECTIVE)
-        u->backward_s += l->selective_s;
+    u->backward_s = 0;
+    if (share > 0)
+        u->backward_s += share * layer_s(p, u, 0, 1, comm_s);
+    if (share < 1)
+        u->backward_s += (1 - share) * layer_s(p, u, 1, 1, comm_s);
+    u->backward_s += space_form_sum(l->region_s, form.modules);
     if (added_B > 0)
         u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
 }
@@ -426,8 +431,9 @@ static double least_s(const struct scorer *s, const struct space_point *p,
                       const struct score_sums *u)
 {
     static const double least_part = 0.97, least_again = 0.8;
-    int64_t how = p->v[SPACE_CHECKPOINTING];
-    bool again = how != CHECKPOINT_NONE && how != CHECKPOINT_SELECTIVE;
+    struct space_form form = space_form_of(p->v[SPACE_CHECKPOINTING]);
+    bool again = form.how == CHECKPOINT_GROUP ||
+                 (form.how == CHECKPOINT_FULL && form.every == 1 && !form.block);
     double times = again ? 1 + least_again : 1;
     double host_s =
         u->layers * (u->l->host_s[0] * times + u->l->host_s[1]) + u->l->ends_host_s;
@@ -463,7 +469,7 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     x->parallel.shard.degree = (int64_t)u.shards;
     double n = (double)p->v[SPACE_PIPELINE];
     u.layers = (double)s->job->space.layers;
-    u.stage_layers = ceil(u.layers / n);
+    u.stage_layers = fmax(ceil(u.layers / n), space_layout_most(&s->job->space, p));
     double ends =
         n > 1 ? fmax(l->ends_parameters[0], l->ends_parameters[1] + l->word_parameters)
               : l->ends_parameters[0] + l->ends_parameters[1];

@@ -46,22 +46,34 @@ static double pass_s(const struct scenario *s, const struct gpu *gpu,
     return score_settle_s(fw->host.launch_jitter * *host_s, *host_s, *gpu_s);
 }
 
-/* What "selective" drops and runs again: the core of attention. */
-enum { CORE = 1 << OP_REGION_CORE };
+/* What each module drops and runs again, and what "operators" keeps. */
+static void add_regions(struct score_layer *l, const struct scenario *s,
+                        const struct gpu *gpu, const struct op_block *b, double share)
+{
+    for (int32_t i = 0; i < b->n_forward; i++) {
+        const struct op *op = &b->forward[i];
+        double time_s = op->regions ? op_s(s, gpu, op) : 0;
+        for (int r = 0; r < OP_REGIONS; r++)
+            l->region_s[r] += op_region_of(b, i, 1U << r) >= 0 ? share * time_s : 0;
+        for (int32_t j = 0; j < op->n_outs; j++) {
+            double size = op->outs[j].kept_until >= 0 ? (double)op->outs[j].size_B : 0;
+            l->saved_B += op_block_saves(b, i) ? share * size : 0;
+            for (int r = 0; r < OP_REGIONS; r++)
+                l->region_B[r] += op_region_drops(b, i, j, 1U << r) ? share * size : 0;
+        }
+    }
+}
 
 static void add_layer(struct score_layer *l, const struct scenario *s,
                       const struct gpu *gpu, const struct op_block *b, double share)
 {
-    double kept_B = 0, core_B = 0, core_s = 0, weights_s = 0, work_B = 0;
+    double kept_B = 0, weights_s = 0, work_B = 0;
     for (int32_t i = 0; i < b->n_forward; i++)
         for (int32_t j = 0; j < b->forward[i].n_outs; j++) {
             const struct op_out *out = &b->forward[i].outs[j];
-            double size = out->kept_until >= 0 ? (double)out->size_B : 0;
-            kept_B += size;
-            core_B += op_region_drops(b, i, j, CORE) ? size : 0;
+            kept_B += out->kept_until >= 0 ? (double)out->size_B : 0;
         }
-    for (int32_t i = 0; i < b->n_forward; i++)
-        core_s += op_region_of(b, i, CORE) >= 0 ? op_s(s, gpu, &b->forward[i]) : 0;
+    add_regions(l, s, gpu, b, share);
     for (int32_t i = 0; i < b->n_backward; i++) {
         const struct op *op = &b->backward[i];
         weights_s += op->kind == OP_GEMM && op->grad_n > 0 ? op_s(s, gpu, op) : 0;
@@ -75,10 +87,8 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
         l->host_s[i] += share * host_s[i];
         l->gpu_s[i] += share * gpu_s[i];
     }
-    l->selective_s += share * core_s;
     l->weight_s += share * weights_s;
     l->kept_B += share * kept_B;
-    l->selective_B += share * (kept_B - core_B);
     l->work_B = fmax(l->work_B, 2 * work_B);
     l->tensors += share * b->n_params;
     double kept = dtype_bytes(op_parameter_dtype(s->training.precision));

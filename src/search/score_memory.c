@@ -63,21 +63,35 @@ static double states_B(const struct space_point *p, const struct states *s,
     return optimizer_B + (off == OFFLOAD_PARAMETERS ? 0 : others_B);
 }
 
+/* What a layer keeps of a microbatch, in the mean of those that are computed again and
+ * those that are not. */
+static double layer_kept_B(const struct space_point *p, const struct score_sums *u,
+                           const struct space_form *form, double group)
+{
+    const struct score_layer *l = u->l;
+    double share =
+        space_form_share(form, u->stage_layers / (double)p->v[SPACE_VIRTUAL]);
+    double all_B =
+        l->kept_B + l->autocast_B - space_form_sum(l->region_B, form->modules);
+    double again_B = form->how == CHECKPOINT_OPERATORS ? 2 * l->input_B + l->saved_B
+                                                       : l->input_B / group;
+    return share * again_B + (1 - share) * all_B;
+}
+
 void score_memory(const struct space_point *p, const struct score_sums *u,
                   struct score *out)
 {
     const struct score_layer *l = u->l;
     bool whole = p->v[SPACE_SHARDING] == SHARDING_FULL;
-    int64_t off = p->v[SPACE_OFFLOAD], how = p->v[SPACE_CHECKPOINTING];
+    int64_t off = p->v[SPACE_OFFLOAD];
+    struct space_form form = space_form_of(p->v[SPACE_CHECKPOINTING]);
     double n = (double)p->v[SPACE_PIPELINE];
     double ends = l->ends_parameters[0] + l->ends_parameters[1];
     double mean = (u->layers * (l->parameters - l->experts) + ends) / n;
     double least, flight = in_flight(p, &least);
-    double group = how > SPACE_GROUP ? (double)(how - SPACE_GROUP) : 1;
-    double kept_B = how == CHECKPOINT_NONE        ? l->kept_B + l->autocast_B
-                    : how == CHECKPOINT_SELECTIVE ? l->selective_B + l->autocast_B
-                                                  : l->input_B / group;
-    double again_B = how == CHECKPOINT_NONE ? 0 : group * l->kept_B;
+    double group = fmin((double)form.group, u->stage_layers);
+    double kept_B = layer_kept_B(p, u, &form, group);
+    double again_B = form.how == CHECKPOINT_NONE ? 0 : group * l->kept_B;
     double head_B = n > 1 ? 0 : l->ends_kept_B[0] + l->ends_kept_B[1];
     double active_B = flight * u->stage_layers * kept_B + again_B + head_B + l->work_B;
     double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
@@ -102,7 +116,7 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
         u->stage_experts * states_B(p, &u->expert_states, true);
     out->memory_B = fixed_B + frozen_B + kept_states_B + wire_B + unit_B + active_B;
     double few_B = least_activations * least_layers(p, u, least) *
-                   (how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
+                   (form.how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
     double held_B = mean * states_B(p, &u->states, false) +
                     u->layers * l->experts / n * states_B(p, &u->expert_states, false);
     out->least_B = context_B + least_states * held_B + few_B;

@@ -5,16 +5,19 @@
 #include "cost/collective.h"
 #include "scenario/states.h"
 #include "search/score.h"
+#include "search/space_forms.h"
 
 /* One layer and the model's ends, for one microbatch on one GPU. */
 struct score_layer {
     bool ok;
     bool differ; /* layers of the stack, from which one is made in the mean */
-    double host_s[2], gpu_s[2]; /* of one layer: forward, backward */
-    double selective_s;         /* recomputing attention */
-    double weight_s;            /* share of backward that makes weight gradients */
-    double kept_B, selective_B, input_B; /* kept for backward: all, selective, input */
-    double work_B;                       /* most that lives for a moment in backward */
+    double host_s[2], gpu_s[2];     /* of one layer: forward, backward */
+    double region_s[OP_REGIONS];    /* recomputing a module alone, and what */
+    double region_B[OP_REGIONS];    /* it does not keep */
+    double saved_B;                 /* kept by what "operators" does not run again */
+    double weight_s;                /* share of backward that makes weight gradients */
+    double kept_B, input_B;         /* kept for backward: all, the input alone */
+    double work_B;                  /* most that lives for a moment in backward */
     double ends_s[2];               /* embedding, head: forward and backward together */
     double ends_host_s, ends_gpu_s; /* of both, the host alone, the kernels alone */
     double ends_kept_B[2], parameters, ends_parameters[2]; /* per GPU, trained */

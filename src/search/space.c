@@ -5,6 +5,8 @@
 
 #include "hardware/domain.h"
 #include "scenario/libraries.h"
+#include "search/space_forms.h"
+#include "search/space_layout.h"
 
 /* clang-format off */
 const struct name_value space_field_names[] = {
@@ -159,7 +161,8 @@ static bool virtual_rule(const struct space *s, struct space_point *p)
         parallelism_schedule((enum schedule)p->v[SPACE_SCHEDULE]);
     if (n == 1 || !t->chunks)
         return v == 1;
-    return v > 1 && (v == 2 || !t->folds) && s->layers % (n * v) == 0 &&
+    bool even = s->layers % (n * v) == 0 || space_layout_holds(s, p);
+    return v > 1 && (v == 2 || !t->folds) && even &&
            (!t->rounds || p->microbatches % n == 0) &&
            (!t->fills || p->microbatches >= n * v);
 }
@@ -219,12 +222,13 @@ static bool offload_rule(const struct space *s, struct space_point *p)
 
 static bool checkpointing_rule(const struct space *s, struct space_point *p)
 {
-    int64_t how = p->v[SPACE_CHECKPOINTING];
+    int64_t value = p->v[SPACE_CHECKPOINTING];
     bool fused = has_bit(s->fused_stacks, p->v[SPACE_LIBRARY]);
-    if (fused && how == CHECKPOINT_SELECTIVE && !s->given[SPACE_CHECKPOINTING])
+    if (fused && value == CHECKPOINT_SELECTIVE && !s->given[SPACE_CHECKPOINTING])
         return false;
-    return has_bit(stack_of(p)->checkpoints, how) ||
-           (how > SPACE_GROUP && has_bit(stack_of(p)->checkpoints, CHECKPOINT_FULL));
+    enum checkpointing how = space_form_of(value).how;
+    return has_bit(stack_of(p)->checkpoints,
+                   how == CHECKPOINT_GROUP ? CHECKPOINT_FULL : how);
 }
 
 /* The order of the letters whose degree is not 1, as a number: from the innermost up to

@@ -32,7 +32,8 @@ enum space_field {
     SPACE_SHARDING,
     SPACE_DEGREE, /* of sharding; 0: the whole data-parallel group */
     SPACE_OFFLOAD,
-    SPACE_CHECKPOINTING, /* none, selective, full; SPACE_GROUP + n: {"group": n} */
+    SPACE_CHECKPOINTING, /* of space_forms.h: none, selective, full; others above
+                            SPACE_GROUP */
     SPACE_PLACEMENT,     /* row of space_placements */
     SPACE_BUCKET,        /* bytes; 0: the library's */
     SPACE_N
@@ -53,6 +54,15 @@ struct space_instance {
 
 enum { SPACE_INSTANCES_MAX = 32, SPACE_VALUES_MAX = 2048 };
 
+/* Layers of stages as the scenario gives them (space_layout.h). */
+struct space_layout {
+    const json_t *partition;  /* as written; NULL: not given */
+    int64_t pipeline, chunks; /* that counts are of; a method's: 0 */
+    int64_t most;             /* layers of the fullest stage; a method's: 0 */
+    int64_t ends;             /* of embedding and head that a method counts as layers */
+    int library;              /* whose method it is; -1: any */
+};
+
 struct space {
     /* the job */
     const struct model *model;
@@ -63,6 +73,8 @@ struct space {
     int64_t layers;        /* of both stacks */
     int script;            /* enum space_script: by what the users train it */
     uint32_t named_stacks; /* bits of stacks that the user names (space_users.h) */
+    struct space_layout layout;
+    int64_t own_form; /* of SPACE_CHECKPOINTING, as the scenario has it */
     /* what may be chosen */
     int32_t n_instances;
     struct space_instance instances[SPACE_INSTANCES_MAX];

@@ -26,7 +26,7 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
     { .name = "horovod", .row = &library_horovod, .bucket = true, .checkpoints = 7,
       .placements = DPT, .what = "Horovod over PyTorch" },
     { .name = "fsdp", .row = &library_fsdp, .unplanned = BIT(SHARDING_NONE),
-      .checkpoints = BIT(0) | BIT(2), .placements = PDT,
+      .checkpoints = BIT(0) | BIT(2) | BIT(4), .placements = PDT,
       .what = "PyTorch's fully sharded data parallelism, and pipelines of it" },
     { .name = "deepspeed", .row = &library_deepspeed, .checkpoints = BIT(0) | BIT(2),
       .placements = PDT,

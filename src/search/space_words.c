@@ -1,6 +1,7 @@
 #include "search/space_words.h"
 
 #include "base/strbuf.h"
+#include "search/space_forms.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@ static const struct name_value optimize_names[] = {
 };
 static const struct name_value checkpoint_names[] = {
     { "none", CHECKPOINT_NONE }, { "selective", CHECKPOINT_SELECTIVE },
-    { "full", CHECKPOINT_FULL }, { NULL, 0 },
+    { "full", CHECKPOINT_FULL }, { "operators", CHECKPOINT_OPERATORS }, { NULL, 0 },
 };
 
 /* How each field is written: by names, as a number in bounds, or as bytes. */
@@ -101,11 +102,8 @@ static int read_value(enum space_field f, const char *word, int64_t *v, struct d
             *v = named;
             return 0;
         }
-        if (f == SPACE_CHECKPOINTING && read_int(word, v) == 0 && *v >= 1 &&
-            *v < 10000) {
-            *v += SPACE_GROUP;
+        if (f == SPACE_CHECKPOINTING && space_form_read(word, v) == 0)
             return 0;
-        }
         return bad_name(d, option, field, word, kinds[f].names);
     }
     if (kinds[f].bytes) {
@@ -323,6 +321,22 @@ static void fill_context(struct space *s, struct arena *arena)
     fill(s, arena, SPACE_CONTEXT, s->sequence >= LONG_SEQUENCE ? 6 : 1, contexts);
 }
 
+/* One more value, where the scenario's own is none of those that are tried. */
+static void fill_own(struct space *s, struct arena *arena, enum space_field f,
+                     int64_t own)
+{
+    int64_t v[16];
+    const struct choices *c = &choices[f];
+    int32_t n = c->n;
+    bool there = own <= 0;
+    memcpy(v, c->v, (size_t)n * sizeof(*v));
+    for (int32_t i = 0; i < n; i++)
+        there |= v[i] == own;
+    if (!there)
+        v[n++] = own;
+    fill(s, arena, f, n, v);
+}
+
 void space_default(struct space *s, struct arena *arena, enum space_field f,
                    uint32_t stacks)
 {
@@ -355,6 +369,12 @@ void space_default(struct space *s, struct arena *arena, enum space_field f,
     case SPACE_DEGREE:
         fill_degrees(s, arena);
         break;
+    case SPACE_CHECKPOINTING:
+        fill_own(s, arena, f, s->own_form);
+        break;
+    case SPACE_VIRTUAL:
+        fill_own(s, arena, f, s->layout.chunks);
+        break;
     default: /* of gpus, data, microbatches, offloading: 0 alone, whatever there is */
         fill(s, arena, f, c->n > 0 ? c->n : 1, c->v);
     }
@@ -373,7 +393,7 @@ char *space_value_text(const struct space *s, enum space_field f, int64_t v, cha
     if (f == SPACE_INSTANCE)
         snprintf(buf, size, "%s", s->instances[v].name);
     else if (f == SPACE_CHECKPOINTING && v > SPACE_GROUP)
-        snprintf(buf, size, "every %" PRId64 " layers", (int64_t)(v - SPACE_GROUP));
+        space_form_text(v, buf, size);
     else if (kinds[f].names)
         snprintf(buf, size, "%s", names_of(kinds[f].names, (int)v));
     else if (kinds[f].bytes && v)

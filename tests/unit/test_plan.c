@@ -7,6 +7,8 @@
 
 #include "draw_bench.h"
 #include "plan_bench.h"
+#include "search/space_forms.h"
+#include "search/space_layout.h"
 
 #include <CUnit/CUnit.h>
 #include <omp.h>
@@ -465,6 +467,97 @@ static void test_job_words(void)
     close_job(&x);
 }
 
+/* The scenario's own form of checkpointing is tried in libraries that have it, its layout
+ * of stages in plans with as many; a method of layout where stages come out even. */
+static void test_own(void)
+{
+    static const char text[] =
+        "{ 'model': 'gpt2', 'cluster': { 'instance': 'p4d.24xlarge' },"
+        "  'training': { 'sequence_length': 256, 'micro_batch_size': 1,"
+        "                'global_batch_size': 64, 'precision': 'bf16',"
+        "                'activation_checkpointing': { 'modules': ['mlp'] } },"
+        "  'parallelism': { 'library': 'megatron', 'pipeline': 2,"
+        "                   'schedule': 'interleaved', 'virtual_stages': 5,"
+        "                   'partition': %s } }";
+    static const struct {
+        const char *partition;
+        int64_t most, chunks; /* of a plan's fullest stage; 0: of any number */
+    } cases[] = { { "[1,1,1,1,1,1,1,1,2,2]", 6, 5 },
+                  { "[2,1,2,1,1,1,1,1,1,1]", 7, 5 },
+                  { "'uniform|embedding|head'", 0, 0 } };
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        static const char *const allows[] = { "tensor=1", "library=megatron,fsdp",
+                                              "bucket_size=25MiB",
+                                              "micro_batch_size=1" };
+        struct planned x;
+        char words[640];
+        snprintf(words, sizeof(words), text, cases[k].partition);
+        cfg_loader_init(&x.loader);
+        struct cfg root = cfg_parse(&x.loader, "own", words, strlen(words));
+        if (k == 2) /* 12 layers and two ends come out even over 14 chunks */
+            cfg_set(root, "/parallelism/virtual_stages=7");
+        const struct plan_request r = { .scenario = root,
+                                        .allows = { COUNT(allows), allows } };
+        x.rc = plan_job_init(&x.job, &x.loader, &r);
+        CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+        int64_t kept = 0, forms[2] = { 0 };
+        const struct space *s = &x.job.space;
+        for (int64_t i = 0; i < space_slices(s); i++) {
+            struct space_iter it;
+            space_iter_init(&it, s, i);
+            while (space_next(&it)) {
+                const int64_t *v = it.p.v;
+                json_t *made = plan_point_parallelism(s, &it.p);
+                bool has = json_object_get(made, "partition") != NULL;
+                int64_t parts = v[SPACE_PIPELINE] * v[SPACE_VIRTUAL];
+                bool even = cases[k].chunks ? parts == 10 && v[SPACE_PIPELINE] == 2
+                                            : 14 % parts == 0;
+                CU_ASSERT_EQUAL(has, v[SPACE_PIPELINE] > 1 && even &&
+                                         (cases[k].chunks || v[SPACE_LIBRARY] == 4));
+                CU_ASSERT_EQUAL((int64_t)space_layout_most(s, &it.p),
+                                has ? cases[k].most : 0);
+                kept += has;
+                forms[v[SPACE_LIBRARY] == 4] +=
+                    space_form_of(v[SPACE_CHECKPOINTING]).modules ==
+                    1U << OP_REGION_MLP;
+                json_decref(made);
+            }
+        }
+        CU_ASSERT(kept > 0 && forms[1] > 0);
+        CU_ASSERT_EQUAL(forms[0], 0);
+        close_job(&x);
+    }
+}
+
+/* Each form is written as it is read. */
+static void test_forms(void)
+{
+    static const struct {
+        const char *word, *json;
+    } cases[] = { { "8", "{\"group\":8}" },
+                  { "every:4", "{\"every\":4}" },
+                  { "block:2", "{\"block\":2}" },
+                  { "contiguous", "\"contiguous\"" },
+                  { "core_attn", "\"selective\"" },
+                  { "moe_act+core_attn", "{\"modules\":[\"core_attn\",\"moe_act\"]}" },
+                  { "every:0", NULL },
+                  { "moe_act+nothing", NULL } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int64_t v;
+        int rc = space_form_read(cases[i].word, &v);
+        CU_ASSERT_EQUAL_FATAL(rc, cases[i].json ? 0 : -1);
+        if (rc < 0)
+            continue;
+        json_t *tree = space_form_json(v);
+        char *text = json_dumps(tree, JSON_COMPACT | JSON_ENCODE_ANY);
+        const struct space_form form = space_form_of(v);
+        CU_ASSERT_STRING_EQUAL(text, cases[i].json);
+        CU_ASSERT_EQUAL(space_form_value(&form), v);
+        free(text);
+        json_decref(tree);
+    }
+}
+
 /* Where all orders of ranks are tried that Megatron-LM has, another than its own differs
  * from it; PyTorch's pipelines have one. */
 static void test_placements(void)
@@ -548,7 +641,8 @@ static void test_experts(void)
                                    1 << 4,
                                    { "expert=2,8", "tensor=1", "pipeline=4",
                                      "micro_batch_size=1", "sharding=optimizer",
-                                     "activation_checkpointing=none,full" } };
+                                     "activation_checkpointing=none,full,every:2,"
+                                     "moe_act+layernorm" } };
     const double within_s = 0.15, within_B = 0.1;
     struct planned x;
     int64_t n = 0;
@@ -615,6 +709,8 @@ void test_plan_register(void)
     CU_add_test(suite, "a plan's hours and cost are the whole job's", test_whole_job);
     CU_add_test(suite, "budgets are of the whole job", test_job_budget);
     CU_add_test(suite, "what of a job plans do without", test_job_words);
+    CU_add_test(suite, "a scenario's own choices", test_own);
+    CU_add_test(suite, "forms of checkpointing", test_forms);
     CU_add_test(suite, "models that are whole", test_whole);
     CU_add_test(suite, "orders of ranks", test_placements);
     CU_add_test(suite, "scores of experts", test_experts);

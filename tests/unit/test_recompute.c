@@ -46,6 +46,19 @@ static const char hybrid[] =
     "                'microbatches': 4, 'precision': 'bf16', 'attention': 'flash' },"
     "  'parallelism': { 'library': 'megatron', 'expert': 8,"
     "                   'sharding': { 'strategy': 'optimizer' } } }";
+/* Three delta rules and an attention, four times (Qwen3.5's dense layers). */
+static const char delta[] =
+    "{ 'model': { 'model_type': 'qwen3_5_text', 'num_hidden_layers': 16,"
+    "             'hidden_size': 2048, 'intermediate_size': 6144,"
+    "             'num_attention_heads': 8, 'num_key_value_heads': 2,"
+    "             'linear_num_key_heads': 16, 'linear_num_value_heads': 16,"
+    "             'linear_key_head_dim': 128, 'linear_value_head_dim': 128,"
+    "             'linear_conv_kernel_dim': 4, 'vocab_size': 32000 },"
+    "  'cluster': { 'instance': 'p5.48xlarge' },"
+    "  'training': { 'sequence_length': 4096, 'micro_batch_size': 1,"
+    "                'microbatches': 4, 'precision': 'bf16', 'attention': 'flash' },"
+    "  'parallelism': { 'library': 'megatron',"
+    "                   'sharding': { 'strategy': 'optimizer' } } }";
 static const char pictures[] =
     "{ 'model': { '_class_name': 'FluxTransformer2DModel', 'attention_head_dim': 128,"
     "             'guidance_embeds': true, 'in_channels': 64, 'patch_size': 1,"
@@ -177,10 +190,14 @@ static void test_kinds(void)
         { hybrid, "\"core_attn\"", 1 << OP_REGION_CORE },
         { pictures, "\"core_attn\"", 1 << OP_REGION_CORE },
         { pictures, "\"mlp\"", 1 << OP_REGION_MLP },
+        { delta, "\"gdn_norm_out\"", 1 << OP_REGION_DELTA_NORM },
+        { delta, "\"gdn\"", 1 << OP_REGION_DELTA },
     };
-    struct ran plain[2] = { run(hybrid, ""), run(pictures, "") };
+    struct ran plain[3] = { run(hybrid, ""), run(pictures, ""), run(delta, "") };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct ran *before = &plain[cases[i].text == pictures];
+        const struct ran *before = &plain[cases[i].text == pictures ? 1
+                                          : cases[i].text == delta  ? 2
+                                                                    : 0];
         char changes[256];
         double flops;
         int64_t kept_B;
