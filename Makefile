@@ -14,6 +14,8 @@ PKG_LD   := $(shell pkg-config --libs $(PKGS) 2>/dev/null)
 ALL_CF    = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARN) $(CFLAGS) $(SANITIZE) -fopenmp -fPIC \
             -fvisibility=hidden -Isrc -MMD -MP $(PKG_CF)
 ALL_LD    = -Wl,--as-needed $(SANITIZE) -fopenmp $(PKG_LD) -lm -ldl
+# what every command needs goes into the program where its archive is here: shared libraries take time to load
+ARCHIVES := $(if $(SHARED)$(PIE),,$(foreach l,gsl gslcblas jansson,$(if $(wildcard $(shell $(CC) -print-file-name=lib$(l).a)),-l:lib$(l).a)))
 FIXED    ?= $(if $(PIE),-pie,-no-pie)# at a fixed address its tables need no relocation (SECURITY.md)
 ifdef MPI # sweeps over the ranks of mpirun: make MPI=1
 ALL_CF   += -DSMSIM_MPI $(shell pkg-config --cflags ompi-c)
@@ -237,7 +239,7 @@ clean:                          ## remove what was built
 
 $(BUILD)/smsim: $(BUILD)/src/main.o $(OBJ)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(FIXED) -o $@ $^ $(ALL_LD)
+	$(Q)$(CC) $(FIXED) -o $@ $^ -Wl,--as-needed $(ARCHIVES) $(ALL_LD)
 
 # libsmsim: the program without its commands; nothing but smsim.h's names is seen of it
 LIB_OBJ   = $(filter-out $(BUILD)/src/cmd/% $(BUILD)/src/schema/% $(BUILD)/src/page/% $(BUILD)/src/serve/%,$(filter $(BUILD)/src/%,$(OBJ)))

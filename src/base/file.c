@@ -117,6 +117,8 @@ char *file_read(const char *path, size_t max_B, size_t *len, struct err *err)
     }
     size_t likely_B = UNKNOWN_B;
     FILE *in = open_regular(path, &likely_B, err);
+    if (in)
+        setvbuf(in, NULL, _IONBF, 0); /* it is read into its place at once */
     char *text = in ? read_stream(in, path, likely_B, max_B, len, err) : NULL;
     if (in)
         fclose(in);

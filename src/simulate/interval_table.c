@@ -2,7 +2,6 @@
  * [[nodes, tensor, pipeline, log2 of tokens, log2 of parameters, rows, mean, low, high,
  * "row"], ...]}, ...]}. */
 #include "base/file.h"
-#include "base/vec.h"
 #include "config/cache.h"
 #include "config/datadir.h"
 #include "config/lenient.h"
@@ -99,57 +98,84 @@ static void read_cell(struct scan *s, struct interval_cell *cell)
     s->bad = s->bad || cell->low > cell->high;
 }
 
-typedef VEC(struct interval_cell) cell_list;
+/* What is read of the file, in place of its text. */
+struct reader {
+    struct scan s;
+    struct arena *arena;
+    struct interval_cell *cells;
+    int32_t n, n_max;
+};
+
+static const char *kept(struct reader *r, const char *text)
+{
+    return text ? arena_strdup(r->arena, text) : NULL;
+}
 
 /* Cells, whose place is not known yet. */
-static void read_cells(struct scan *s, cell_list *cells)
+static void read_cells(struct reader *r)
 {
+    struct scan *s = &r->s;
     scan_need(s, '[');
     if (scan_take(s, ']'))
         return;
     do {
-        struct interval_cell cell = { .n = 0 };
-        read_cell(s, &cell);
-        VEC_PUSH(cells, cell);
-    } while (scan_take(s, ',') && cells->n < CELLS_MAX);
+        if (r->n == r->n_max) {
+            s->bad = true;
+            return;
+        }
+        struct interval_cell *cell = &r->cells[r->n++];
+        read_cell(s, cell);
+        cell->row = arena_strdup(r->arena, cell->row);
+    } while (scan_take(s, ','));
     scan_need(s, ']');
 }
 
-static void read_member(struct scan *s, const char *key, struct interval_place *at,
-                        const char **source, cell_list *cells)
+static void read_place(struct scan *s, const char *key, struct interval_place *at,
+                       const char *name)
 {
+    for (int i = 0; i < PLACE_NAMES; i++)
+        if (strcmp(key, place_names[i].key) == 0) {
+            s->bad |= set_name(at, &place_names[i], name) != 0;
+            return;
+        }
+}
+
+static void read_member(struct reader *r, const char *key, struct interval_place *at,
+                        const char **source)
+{
+    struct scan *s = &r->s;
     if (strcmp(key, "cells") == 0) {
-        read_cells(s, cells);
+        read_cells(r);
         return;
     }
     const char *v = scan_string_or_null(s);
     if (strcmp(key, "source") == 0)
-        *source = v;
+        *source = kept(r, v);
     else if (strcmp(key, "gpu") == 0)
-        at->gpu = v;
+        at->gpu = kept(r, v);
     else if (strcmp(key, "framework") == 0)
-        at->framework = v ? v : "";
-    for (int i = 0; i < PLACE_NAMES; i++)
-        if (strcmp(key, place_names[i].key) == 0 && set_name(at, &place_names[i], v))
-            s->bad = true;
+        at->framework = v ? kept(r, v) : "";
+    else
+        read_place(s, key, at, v);
 }
 
 /* The cells of one domain, added to those there are. */
-static void read_domain(struct scan *s, int32_t domain, cell_list *cells)
+static void read_domain(struct reader *r, int32_t domain)
 {
+    struct scan *s = &r->s;
     struct interval_place at = { .framework = "", -1, -1, -1, -1, -1 };
     const char *source = NULL;
-    int64_t first = cells->n;
+    int32_t first = r->n;
     scan_need(s, '{');
     do {
         const char *key = scan_string(s);
         scan_need(s, ':');
-        read_member(s, key, &at, &source, cells);
+        read_member(r, key, &at, &source);
     } while (scan_take(s, ','));
     scan_need(s, '}');
     s->bad = s->bad || !source || !at.gpu;
-    for (int64_t i = first; i < cells->n; i++) {
-        struct interval_cell *cell = &cells->v[i];
+    for (int32_t i = first; i < r->n; i++) {
+        struct interval_cell *cell = &r->cells[i];
         memcpy(at.log2_of, cell->at.log2_of, sizeof(at.log2_of));
         cell->at = at;
         cell->source = source;
@@ -158,8 +184,9 @@ static void read_domain(struct scan *s, int32_t domain, cell_list *cells)
 }
 
 /* The root: what is neither a string nor the list is not there. */
-static void read_root(struct scan *s, cell_list *cells)
+static void read_root(struct reader *r)
 {
+    struct scan *s = &r->s;
     scan_need(s, '{');
     do {
         bool is_list = strcmp(scan_string(s), "applicability") == 0;
@@ -171,41 +198,48 @@ static void read_root(struct scan *s, cell_list *cells)
         scan_need(s, '[');
         int32_t domain = 1;
         do
-            read_domain(s, domain++, cells);
+            read_domain(r, domain++);
         while (scan_take(s, ','));
         scan_need(s, ']');
     } while (scan_take(s, ','));
     scan_need(s, '}');
 }
 
-static int64_t line_of(const char *text, size_t n)
+/* No fewer than there are cells. */
+static int32_t count_brackets(const char *text)
 {
-    int64_t line = 1;
-    for (size_t i = 0; i < n; i++)
-        line += text[i] == '\n';
-    return line;
+    int32_t n = 0;
+    for (; n < CELLS_MAX && (text = strchr(text, '[')); text++)
+        n++;
+    return n;
 }
 
-static int parse(struct interval_table *table, struct arena *arena, const char *file,
-                 const char *text, size_t len, struct err *err)
+/* Changes the text; NULL, or where it stopped. */
+static const char *parse(struct interval_table *table, struct arena *arena, char *text,
+                         size_t len)
 {
-    struct scan s = { arena_strndup(arena, text, len), false };
-    const char *begin = s.at;
-    cell_list cells = { 0 };
-    read_root(&s, &cells);
-    bool done = scan_is_done(&s) && cells.n > 0 && cells.n < CELLS_MAX &&
-                lenient_bad_byte(text, len) == len;
-    if (done) {
-        table->cells = ARENA_ARRAY(arena, cells.n, struct interval_cell);
-        memcpy(table->cells, cells.v, (size_t)cells.n * sizeof(*cells.v));
-        table->n = (int32_t)cells.n;
-    } else {
-        err_set(err,
-                "%s:%" PRId64 ": holds something else than errors of measured rows",
-                file, line_of(text, (size_t)(s.at - begin)));
-    }
-    VEC_RELEASE(&cells);
-    return done ? 0 : -1;
+    bool is_text = lenient_bad_byte(text, len) == len;
+    struct reader r = { .s = { text, false }, .arena = arena };
+    r.n_max = count_brackets(text);
+    r.cells = ARENA_RAW(arena, r.n_max, struct interval_cell);
+    read_root(&r);
+    if (!scan_is_done(&r.s) || r.n == 0 || r.n == CELLS_MAX || !is_text)
+        return r.s.at;
+    *table = (struct interval_table) { r.n, r.cells };
+    return NULL;
+}
+
+/* Of a file's first bytes, as many as there are of it. */
+static int64_t line_of(const char *file, size_t bytes)
+{
+    struct err err = { 0 };
+    size_t len = 0;
+    int64_t line = 1;
+    char *text = file_read(file, FILE_MAX, &len, &err);
+    for (size_t i = 0; text && i < len && i < bytes; i++)
+        line += text[i] == '\n';
+    free(text);
+    return line;
 }
 
 /* The file is ours, not a user's, and read by every simulation: not as a tree, nor with
@@ -217,7 +251,12 @@ int interval_table_read(struct interval_table *table, struct arena *arena,
     *table = (struct interval_table) { 0 };
     char *text = file_read(file, FILE_MAX, &len, err);
     inputs_note(inputs, arena, file, text, len);
-    int rc = text ? parse(table, arena, file, text, len, err) : -1;
+    const char *wrong = text ? parse(table, arena, text, len) : NULL;
+    if (wrong)
+        err_set(err,
+                "%s:%" PRId64 ": holds something else than errors of measured rows",
+                file, line_of(file, (size_t)(wrong - text)));
+    int rc = text && !wrong ? 0 : -1;
     free(text);
     return rc;
 }
