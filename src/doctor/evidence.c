@@ -142,63 +142,6 @@ double evidence_uneven_stages(const struct doctor_view *v, const char **why)
     return differ ? 1 : traced ? -hint : 0;
 }
 
-/* Waiting -------------------------------------------------------------------------- */
-
-/* The share of the step that logs say is spent on loading; NAN: they do not. */
-static double loading_share(const struct doctor_view *v)
-{
-    static const char *const names[] = { "batch-generator", "data-iterator",
-                                         "get-batch", "dataloader" };
-    double step_s = v->steady->median_s;
-    if (v->steady->n == 0)
-        return (double)NAN;
-    if (isfinite(v->steady->loading_s))
-        return v->steady->loading_s / step_s;
-    for (int64_t i = 0; i < v->logs->traces.n; i++) {
-        const struct kineto_rank *r = &v->logs->traces.v[i];
-        if (r->n_kept && r->mean.loading_s > 0)
-            return r->mean.loading_s / r->mean.step_s;
-    }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct logs_timer *t = logs_timers_get(&v->logs->timers, names[i]);
-        if (t)
-            return t->most_s / (double)t->n / step_s;
-    }
-    return (double)NAN;
-}
-
-double evidence_loader(const struct doctor_view *v, const char **why)
-{
-    double share = loading_share(v);
-    if (share > 0.07) {
-        *why = "the log says that more than 7 % of a step is loading";
-        return strong;
-    }
-    if (isfinite(share)) {
-        *why = "the log says that loading takes little of a step";
-        return -strong;
-    }
-    if (v->logs->notices.of[NOTICE_FEW_WORKERS].n) {
-        *why = "PyTorch warns of the number of workers";
-        return 1;
-    }
-    return 0;
-}
-
-/* Stalls that no line explains: steps beyond 1.5 of the median. */
-double evidence_storage(const struct doctor_view *v, const char **why)
-{
-    static const double often = 0.03;
-    const struct logs_steady *s = v->steady;
-    double stalls = (double)s->parts[LOGS_STALL].n, n = (double)s->n;
-    if (n < 20 || logs_format_basis(s->format) != LOGS_INTERVAL)
-        return 0;
-    if (stalls < often * n)
-        return stalls > 0 ? 0 : -1;
-    *why = "of 30 steps one or more stalls, and no line says why";
-    return hint;
-}
-
 /* How far steady steps are apart. */
 double evidence_noisy(const struct doctor_view *v, const char **why)
 {
@@ -212,14 +155,6 @@ double evidence_noisy(const struct doctor_view *v, const char **why)
         return hint;
     }
     return spread < narrow ? -hint : 0;
-}
-
-double evidence_allocator(const struct doctor_view *v, const char **why)
-{
-    if (v->logs->notices.of[NOTICE_CACHE_FLUSH].n == 0)
-        return 0;
-    *why = "the log warns of cache flushes";
-    return strong;
 }
 
 /* The job -------------------------------------------------------------------------- */
@@ -287,25 +222,52 @@ double evidence_tf32(const struct doctor_view *v, const char **why)
                            "most products of the trace are not of tf32", why);
 }
 
-/* Late launches are the host's, unless it waits for data. */
-double evidence_host(const struct doctor_view *v, const char **why)
+/* Of the time that the gradients' reduction takes, the share that no kernel hides: 1
+ * without overlap. NAN: the logs do not say. Megatron's timer of the reduction is of what
+ * is left after backward (megatron/core/timers.py, "all-grads-sync"). */
+static double reduction_exposed(const struct doctor_view *v)
 {
-    double late = 0, step = 0, variable = variable_evidence(v, "host-bound", why);
-    if (variable > 0)
-        return variable;
+    static const char *const timers[] = { "all-grads-sync",
+                                          "backward-params-all-reduce",
+                                          "grads-reduce-scatter", "grads-all-reduce" };
+    const struct doctor_prediction *p = v->healthy;
+    double hidden = p->parts_s[CATEGORY_DATA_COMM_HIDDEN],
+           all = p->parts_s[CATEGORY_DATA_COMM_EXPOSED] + hidden, time = 0, exposed = 0;
     for (int64_t i = 0; i < v->logs->traces.n; i++) {
         const struct kineto_rank *r = &v->logs->traces.v[i];
-        late += r->n_kept ? r->mean.host_s - r->mean.loading_s : 0;
-        step += r->n_kept ? r->mean.step_s : 0;
+        time += r->comm_s[COMM_ALL_REDUCE] + r->comm_s[COMM_REDUCE_SCATTER];
+        exposed +=
+            r->comm_exposed_s[COMM_ALL_REDUCE] + r->comm_exposed_s[COMM_REDUCE_SCATTER];
     }
-    if (step <= 0)
+    if (time > 0)
+        return exposed / time;
+    for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
+        const struct logs_timer *t = logs_timers_get(&v->logs->timers, timers[i]);
+        if (t)
+            return fmin(t->least_s / (double)t->n / all, 1);
+    }
+    return (double)NAN;
+}
+
+/* Tensor groups reduce in the open at all times, and are in a trace's sums. */
+double evidence_no_overlap(const struct doctor_view *v, const char **why)
+{
+    static const double matters = 0.3;
+    const struct doctor_prediction *p = v->healthy;
+    double hidden = p->parts_s[CATEGORY_DATA_COMM_HIDDEN],
+           all = p->parts_s[CATEGORY_DATA_COMM_EXPOSED] + hidden,
+           exposed = reduction_exposed(v);
+    if (isnan(exposed) || !(hidden > matters * all) || p->facts.tensor > 1)
         return 0;
-    if (late > 0.1 * step) {
-        *why = "in the trace, the GPU waits for late launches more than 10 % of a step";
-        return hint;
+    if (exposed > 0.9) {
+        *why = "no kernel runs while gradients are reduced";
+        return strong;
     }
-    *why = "in the trace, kernels are launched in time";
-    return -hint;
+    if (exposed < 1 - 0.5 * hidden / all) {
+        *why = "gradients are reduced while kernels run";
+        return -strong;
+    }
+    return 0;
 }
 
 double evidence_padding(const struct doctor_view *v, const char **why)

@@ -152,6 +152,31 @@ static void add_launch(struct gather *g, const struct gather_event *e)
                                                      thread_of(g, e->thread) }));
 }
 
+/* cudaMalloc and cudaFree, but not those of host memory; of expandable segments, the
+ * driver's. A name may end with a version: cudaFree_v3020. */
+static bool allocates(const char *name)
+{
+    static const char *const calls[] = { "cudaMalloc", "cudaFree",   "cuMemCreate",
+                                         "cuMemMap",   "cuMemUnmap", "cuMemRelease",
+                                         "cuMemAlloc", "cuMemFree" };
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        size_t n = strlen(calls[i]);
+        if (strncmp(name, calls[i], n) == 0 &&
+            (!name[n] || strncmp(name + n, "_v", 2) == 0))
+            return true;
+    }
+    return false;
+}
+
+static void add_block(struct gather *g, const struct gather_event *e)
+{
+    bool takes = allocates(e->name);
+    if ((!takes && !strstr(e->name, "Synchronize")) || g->blocks.n == GATHER_BLOCKS_MAX)
+        return;
+    VEC_PUSH(&g->blocks, ((struct gather_block) { e->ts, e->length,
+                                                  thread_of(g, e->thread), takes }));
+}
+
 static void add_mark(struct gather *g, const struct gather_event *e,
                      enum gather_mark_kind kind, int64_t number)
 {
@@ -258,9 +283,10 @@ void gather_event_end(struct gather *g)
     if (is(c, "kernel") || is(c, "gpu_memcpy") || is(c, "gpu_memset") ||
         is(c, "Kernel") || is(c, "Memcpy") || is(c, "Memset"))
         add_kernel(g, e);
-    else if (is(c, "cuda_runtime") || is(c, "cuda_driver") || is(c, "Runtime"))
+    else if (is(c, "cuda_runtime") || is(c, "cuda_driver") || is(c, "Runtime")) {
         add_launch(g, e);
-    else if (is(c, "gpu_user_annotation"))
+        add_block(g, e);
+    } else if (is(c, "gpu_user_annotation"))
         read_mark(g, e, true);
     else if (is(c, "user_annotation") || is(c, "cpu_op") || is(c, "Operator")) {
         read_mark(g, e, false);
@@ -303,6 +329,7 @@ void gather_release(struct gather *g)
     VEC_RELEASE(&g->names);
     VEC_RELEASE(&g->launches);
     VEC_RELEASE(&g->ops);
+    VEC_RELEASE(&g->blocks);
     VEC_RELEASE(&g->marks);
     VEC_RELEASE(&g->named);
     VEC_RELEASE(&g->comms);

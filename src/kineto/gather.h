@@ -37,6 +37,13 @@ struct gather_named {
     uint64_t label;                /* of its name without digits, and its thread */
 };
 
+/* A call that blocks the host. */
+struct gather_block {
+    int64_t start, length;
+    int32_t thread;
+    bool allocates; /* memory of the GPU; else it waits for the GPU */
+};
+
 enum gather_mark_kind { MARK_STEP, MARK_GPU_STEP, MARK_OPTIMIZER, MARK_LOADING };
 
 struct gather_mark {
@@ -47,7 +54,11 @@ struct gather_mark {
 enum { GATHER_FIELDS = 32, GATHER_DIMS = 4, GATHER_INPUTS = 4, GATHER_NAME = 1 << 12 };
 
 /* Marks, and annotations that speak of steps, that are kept of a trace. */
-enum { GATHER_MARKS_MAX = 1 << 18, GATHER_NAMED_MAX = 1 << 16 };
+enum {
+    GATHER_MARKS_MAX = 1 << 18,
+    GATHER_NAMED_MAX = 1 << 16,
+    GATHER_BLOCKS_MAX = 1 << 19
+};
 
 /* The event at hand. */
 struct gather_event {
@@ -73,6 +84,7 @@ struct gather {
     int32_t *name_of; /* open addressing, GATHER_SLOTS */
     VEC(struct gather_launch) launches;
     VEC(struct gather_op) ops;
+    VEC(struct gather_block) blocks;
     VEC(struct gather_mark) marks;
     VEC(struct gather_named) named;
     VEC(struct kineto_comm) comms; /* kinds, sizes and groups; nothing is counted yet */

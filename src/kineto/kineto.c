@@ -154,6 +154,7 @@ static void give(struct gather *g, struct kineto_rank *to)
         qsort(to->products.v, (size_t)to->products.n, sizeof(*to->products.v),
               by_product_time);
     to->backward = tells_backward(g);
+    to->launches = g->launches.n > 0;
     if (!to->backward)
         memset(to->backward_s, 0, sizeof(to->backward_s));
     memcpy(to->device, g->device, sizeof(to->device));
@@ -185,8 +186,8 @@ void kineto_sum_up(struct gather *g, struct kineto_rank *to)
     if (g->timeline)
         reading_timeline(&r);
     give(g, to);
-    struct spans *const all[] = { &r.compute, &r.comm,      &r.either,
-                                  &r.any,     &r.optimizer, &r.loading };
+    struct spans *const all[] = { &r.compute,   &r.comm,    &r.either, &r.any,
+                                  &r.optimizer, &r.loading, &r.syncs,  &r.allocations };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         spans_release(all[i]);
     VEC_RELEASE(&r.kept);

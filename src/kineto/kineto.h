@@ -15,6 +15,7 @@
  *     nsight       exports of Nsight Systems as events (the only user of sqlite3)
  *     spans        time that intervals cover
  *     repeated     steps that no mark of the profiler says
+ *     late         what the host did while the GPU waited for it
  *     steps        a trace's steps, and what kernels cover of them
  *     sums         its kernels by class, collective and product
  *     timeline     the kernels of one step, as they ran
@@ -46,17 +47,29 @@ enum kineto_marks {
 };
 extern const struct name_value kineto_marks_names[];
 
+/* Why the GPU waits for a kernel that the host launched late, by what the host did. */
+enum kineto_late {
+    LATE_LOADER,    /* it waited for the data loader */
+    LATE_SYNC,      /* it had waited for the GPU: item(), a print, a synchronisation */
+    LATE_ALLOCATOR, /* it took memory from the driver, or gave it back */
+    LATE_OPTIMIZER, /* it was in Optimizer.step */
+    LATE_LAUNCHES,  /* none of these: Python, and launches of small kernels */
+    KINETO_LATE
+};
+extern const struct name_value kineto_late_names[];
+
 /* A step ends where the next begins. */
 struct kineto_step {
     int64_t number;
     double step_s;
-    double compute_s;      /* a kernel that computes runs */
-    double comm_s;         /* a kernel that communicates runs */
-    double exposed_s;      /* and none that computes */
-    double copy_exposed_s; /* only copies run */
-    double idle_s;         /* nothing runs */
-    double host_s;         /* of it: the next kernel was launched only then */
-    double loading_s;      /* the host waits for the data loader */
+    double compute_s;           /* a kernel that computes runs */
+    double comm_s;              /* a kernel that communicates runs */
+    double exposed_s;           /* and none that computes */
+    double copy_exposed_s;      /* only copies run */
+    double idle_s;              /* nothing runs */
+    double host_s;              /* of it: the next kernel was launched only then */
+    double late_s[KINETO_LATE]; /* of host_s, by why */
+    double loading_s;           /* the host waits for the data loader */
 };
 
 /* Collectives of one kind, size and group. */
@@ -102,6 +115,7 @@ struct kineto_rank {
     bool whole; /* JSON to its end */
     enum kineto_marks marks;
     bool backward; /* launches of backward are known */
+    bool launches; /* any launch is */
     VEC(struct kineto_step) steps;
     int64_t n_kept;
     struct kineto_step mean;             /* of those kept */

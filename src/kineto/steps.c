@@ -30,23 +30,6 @@ static void cover(struct reading *r)
     }
 }
 
-/* Waiting before kernels that the host launched after the one before had ended. */
-static int64_t late(const struct reading *r, int64_t from, int64_t to)
-{
-    int64_t sum = 0;
-    for (int64_t i = spans_after(&r->any, from); i < r->any.v.n; i++) {
-        const struct span *x = &r->any.v.v[i];
-        int64_t begin = i ? r->any.v.v[i - 1].end : from;
-        begin = begin > from ? begin : from;
-        int64_t end = x->start < to ? x->start : to;
-        if (end > begin && x->launch != INT64_MIN && x->launch > begin)
-            sum += end - begin;
-        if (x->start >= to)
-            break;
-    }
-    return sum;
-}
-
 static void measure(struct reading *r, struct kineto_step *s, int64_t from, int64_t to)
 {
     int64_t compute = spans_covered(&r->compute, from, to),
@@ -58,7 +41,7 @@ static void measure(struct reading *r, struct kineto_step *s, int64_t from, int6
     s->exposed_s = s_per_ns * (double)(either - compute);
     s->copy_exposed_s = s_per_ns * (double)(any - either);
     s->idle_s = s_per_ns * (double)(to - from - any);
-    s->host_s = s_per_ns * (double)late(r, from, to);
+    reading_late(r, s, from, to);
     s->loading_s = s_per_ns * (double)spans_covered(&r->loading, from, to);
 }
 
@@ -130,6 +113,8 @@ static void add_step(struct kineto_step *sum, const struct kineto_step *s, doubl
     sum->copy_exposed_s += by * s->copy_exposed_s;
     sum->idle_s += by * s->idle_s;
     sum->host_s += by * s->host_s;
+    for (int i = 0; i < KINETO_LATE; i++)
+        sum->late_s[i] += by * s->late_s[i];
     sum->loading_s += by * s->loading_s;
 }
 
@@ -165,6 +150,7 @@ static void keep_steps(struct reading *r)
 void reading_steps(struct reading *r)
 {
     cover(r);
+    reading_blocks(r);
     find_steps(r);
     keep_steps(r);
 }

@@ -1,6 +1,8 @@
 #include "logs/notices.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* clang-format off */
@@ -32,6 +34,8 @@ static const struct {
     { "recompile_limit", NOTICE_RECOMPILED },            /* torch._dynamo */
     { "cache_size_limit", NOTICE_RECOMPILED },
     { "pytorch allocator cache flushes since last step", NOTICE_CACHE_FLUSH }, /* DeepSpeed, stage3.py */
+    { "cudaMalloc retries:", NOTICE_CACHE_FLUSH },        /* torch.cuda.memory_summary() */
+    { "CUDA memory allocation retries", NOTICE_CACHE_FLUSH }, /* torchtitan, metrics.py */
     { "CUDA out of memory", NOTICE_OUT_OF_MEMORY },
     { "not compiled with flash attention", NOTICE_NO_FLASH }, /* PyTorch, sdp_utils */
     { "flash_attn is not installed", NOTICE_NO_FLASH },
@@ -80,6 +84,13 @@ const char *logs_notice_text(enum logs_notice notice)
     return texts[notice];
 }
 
+/* Whether a text is a count's name, and the count is 0. */
+static bool counts_none(const char *at, const char *text)
+{
+    static const char count[] = "cudaMalloc retries:";
+    return strcmp(text, count) == 0 && atof(at + sizeof(count) - 1) <= 0;
+}
+
 unsigned logs_notices_read(struct logs_notices *all, const char *line, int64_t number,
                            int32_t file)
 {
@@ -90,7 +101,8 @@ unsigned logs_notices_read(struct logs_notices *all, const char *line, int64_t n
     };
     unsigned found = 0;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (!strstr(line, rows[i].text))
+        const char *at = strstr(line, rows[i].text);
+        if (!at || counts_none(at, rows[i].text))
             continue;
         enum logs_notice notice = rows[i].notice;
         if (all->of[notice].n++ == 0) {

@@ -15,6 +15,7 @@ static const struct contract_member step_rows[] = {
     CONTRACT_AT("copies_s", REAL, kineto_step, copy_exposed_s, "Copies alone run."),
     CONTRACT_AT("idle_s", REAL, kineto_step, idle_s, "Nothing runs."),
     CONTRACT_AT("late_launches_s", REAL, kineto_step, host_s, "Of idle_s: the host launched the next kernel only then."),
+    CONTRACT_AT("late_by_s", REALS, kineto_step, late_s, "Of late_launches_s, by what the host did: it waited for the data loader, or had waited for the GPU, allocated memory, was in the optimizer, or launched kernels.", .names = kineto_late_names),
     CONTRACT_AT("loading_s", REAL, kineto_step, loading_s, "The host waits for the data loader."),
     CONTRACT_END,
 };

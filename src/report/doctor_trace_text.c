@@ -43,6 +43,15 @@ static const char *marks_text(enum kineto_marks m)
     return texts[m];
 }
 
+/* Of the time of late launches. */
+static const char *const late_texts[KINETO_LATE] = {
+    [LATE_LOADER] = "    as it loaded data",
+    [LATE_SYNC] = "    after it waited for the GPU",
+    [LATE_ALLOCATOR] = "    as memory was allocated",
+    [LATE_OPTIMIZER] = "    in the optimizer",
+    [LATE_LAUNCHES] = "    Python and launches",
+};
+
 static void print_shares(FILE *out, const struct doctor *d, const struct kineto_rank *r)
 {
     const struct kineto_step *m = &r->mean;
@@ -64,6 +73,9 @@ static void print_shares(FILE *out, const struct doctor *d, const struct kineto_
     print_share(out, "the GPU idle, or copies alone", m->idle_s + m->copy_exposed_s,
                 m->step_s, p.waiting);
     print_share(out, "  of it, the host launched late", m->host_s, m->step_s, unknown);
+    for (int i = 0; i < KINETO_LATE; i++)
+        if (m->late_s[i] > 0.001 * m->step_s)
+            print_share(out, late_texts[i], m->late_s[i], m->step_s, unknown);
     if (m->loading_s > 0)
         print_share(out, "  the host waits for data", m->loading_s, m->step_s, unknown);
     if (m->comm_s > 0)

@@ -48,7 +48,9 @@ enum fault_trace { /* what it leaves in logs other than the trainer's */
                    TRACE_PROTOCOL,
                    TRACE_ALL_SLOW,
                    TRACE_ONE_SLOW,
-                   TRACE_LOADING
+                   TRACE_LOADING,
+                   TRACE_SYNC,
+                   TRACE_OPTIMIZER
 };
 
 struct fault {
@@ -105,6 +107,8 @@ static const struct fault faults[] = {
     { "data-loader", "waiting", FAULT_WAITS, 0.5, { { NULL } }, TRACE_LOADING },
     { "data-loader", "waiting", FAULT_WAITS, 1.5, { { NULL } }, TRACE_LOADING },
     { "host-bound", "waiting", FAULT_WAITS, 0.6, { { NULL } }, TRACE_PLAIN },
+    { "sync-points", "waiting", FAULT_WAITS, 0.6, { { NULL } }, TRACE_SYNC },
+    { "host-optimizer", "waiting", FAULT_WAITS, 0.4, { { NULL } }, TRACE_OPTIMIZER },
     { "unfused-attention",
       "job",
       FAULT_KEYS,
@@ -139,6 +143,7 @@ enum fault_logs { WITH_TIMES, WITH_MEMORY, WITH_TRACE, WITH_ALL, N_FAULT_LOGS };
 struct faulty_run {
     double step_s, allocated_B;
     double computes_s, waits_s; /* of it, on a GPU that is not the slow one */
+    double hidden_s, sync_s; /* gradients' reduction under kernels, and in the open */
     struct doctor_prediction healthy;
 };
 
@@ -150,8 +155,9 @@ struct faulty_run {
 static const double fault_comm_sd = 0.1;
 
 static double moved_step(const struct doctor_prediction *p, struct chance *c,
-                         double comm_sd, double *computes_s, double *waits_s)
+                         double comm_sd, struct faulty_run *r)
 {
+    double *computes_s = &r->computes_s, *waits_s = &r->waits_s;
     double kernels = exp(0.06 * chance_normal(c)), step_s = p->step_s;
     const double *t = p->parts_s;
     *computes_s =
@@ -162,6 +168,10 @@ static double moved_step(const struct doctor_prediction *p, struct chance *c,
         bool is_kernel = i == CATEGORY_COMPUTE || i == CATEGORY_RECOMPUTE ||
                          i == CATEGORY_OPTIMIZER || i == CATEGORY_PIPELINE_BUBBLE;
         double factor = is_kernel ? kernels : exp(comm_sd * chance_normal(c));
+        if (i == CATEGORY_DATA_COMM_EXPOSED)
+            r->sync_s = factor * p->parts_s[i];
+        if (hidden)
+            r->hidden_s = factor * p->parts_s[i];
         if (!hidden)
             step_s += p->parts_s[i] * (factor - 1);
     }
@@ -169,6 +179,8 @@ static double moved_step(const struct doctor_prediction *p, struct chance *c,
     double all = exp(0.05 * chance_normal(c));
     *computes_s = fmin(*computes_s, step_s) * all;
     *waits_s = fmin(*waits_s * all, step_s * all - *computes_s);
+    r->sync_s *= all;
+    r->hidden_s = fmin(r->hidden_s * all, *computes_s);
     return step_s * all;
 }
 
@@ -261,7 +273,7 @@ static bool fault_run(struct faulty_run *r, struct doctor_predictor *by,
     if (doctor_predict(&r->healthy, by, job, &err) || !fault_simulate(&p, by, job, f) ||
         !all_show(&p, by, job, f, &r->healthy))
         return false;
-    r->step_s = moved_step(&p, c, comm_sd, &r->computes_s, &r->waits_s);
+    r->step_s = moved_step(&p, c, comm_sd, r);
     const struct fault *one = fault_that(f, TRACE_ONE_SLOW);
     if (one)
         r->computes_s /= one->by;
@@ -320,31 +332,61 @@ static void write_nccl(struct strbuf *out, const struct faulty_run *r,
             (int)(fault_that(of, TRACE_FEW_NICS) ? (f->nics + 1) / 2 : f->nics));
 }
 
-/* A trace of three steps: kernels, a collective and a gap, one after the other. */
+static void write_call(struct strbuf *out, const char *category, const char *name,
+                       double from, double to, int id)
+{
+    strbuf_printf(out,
+                  "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"tid\":1,\"ts\":%.3f,"
+                  "\"dur\":%.3f,\"args\":{\"correlation\":%d}},",
+                  category, name, from, to - from, id);
+}
+
+/* What the host does while the GPU waits, to a time: of two faults, one after the
+ * other. */
+static void write_waits(struct strbuf *out, const struct faulty *of, double waits,
+                        double computes, double to, int id)
+{
+    double sum = 0, at = to - waits;
+    for (int k = 0; k < 2 && of->of[k]; k++)
+        sum += of->of[k]->kind == FAULT_WAITS ? of->of[k]->by : 0;
+    for (int k = 0; k < 2 && of->of[k]; k++) {
+        const struct fault *f = of->of[k];
+        double end = f->kind == FAULT_WAITS ? at + waits * f->by / sum : at;
+        if (f->trace == TRACE_LOADING)
+            write_call(out, "user_annotation", "enumerate(DataLoader)#x.__next__", at,
+                       end, id);
+        if (f->trace == TRACE_OPTIMIZER)
+            write_call(out, "user_annotation", "Optimizer.step#AdamW.step", at, end,
+                       id);
+        if (f->trace == TRACE_SYNC)
+            write_call(out, "cuda_runtime", "cudaStreamSynchronize", at - computes,
+                       at + 0.01 * waits, id);
+        at = end;
+    }
+}
+
+/* A trace of three steps: kernels, of which the first hides some of the reduction, a
+ * collective and a gap, one after the other. */
 static void write_trace(struct strbuf *out, const struct faulty_run *r,
-                        struct chance *c)
+                        const struct faulty *of, struct chance *c)
 {
     double at = 1e12;
     strbuf_addstr(out, "{\"schemaVersion\":1,\"traceEvents\":[");
     for (int i = 0; i < 3; i++) {
         double by = 1e6 * exp(0.01 * chance_normal(c)), computes = r->computes_s * by,
                waits = r->waits_s * by, step = r->step_s * by;
-        strbuf_printf(
-            out,
-            "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#%d"
-            "\",\"ts\":%.3f,\"dur\":%.3f},",
-            i, at, step);
-        strbuf_printf(
-            out,
-            "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"nvjet_x\",\"ts\":%.3f,"
-            "\"dur\":%.3f,\"args\":{\"correlation\":%d}},",
-            at, computes, 3 * i);
-        strbuf_printf(
-            out,
-            "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"ncclDevKernel_AllReduce"
-            "\",\"ts\":%.3f,\"dur\":%.3f,\"args\":{\"correlation\":%d}},",
-            at + computes, fmax(0, step - computes - waits), 3 * i + 1);
+        write_call(out, "user_annotation",
+                   i ? i > 1 ? "ProfilerStep#2" : "ProfilerStep#1" : "ProfilerStep#0",
+                   at, at + step, -1);
+        for (int k = 0; k < 3; k++)
+            write_call(out, "cuda_runtime", "cudaLaunchKernel", at - 1, at, 4 * i + k);
+        write_call(out, "kernel", "nvjet_x", at, at + computes, 4 * i);
+        write_call(out, "kernel", "ncclDevKernel_AllReduce", at, at + r->hidden_s * by,
+                   4 * i + 1);
+        write_call(out, "kernel", "ncclDevKernel_AllReduce", at + computes,
+                   at + fmax(computes, step - waits), 4 * i + 2);
         at += step;
+        write_waits(out, of, waits, computes, at, 4 * i + 3);
     }
     strbuf_addstr(out, "{}]}");
 }
@@ -381,8 +423,10 @@ static void write_timers(struct strbuf *out, const struct faulty_run *r,
     double loading = f ? f->by / (1 + f->by) : 0.004;
     strbuf_printf(out,
                   "(min, max) time across ranks (ms):\n    batch-generator "
-                  "................: (%.2f, %.2f)\n",
-                  0.9 * loading * r->step_s * 1e3, loading * r->step_s * 1e3);
+                  "................: (%.2f, %.2f)\n    all-grads-sync "
+                  ".................: (%.2f, %.2f)\n",
+                  0.9 * loading * r->step_s * 1e3, loading * r->step_s * 1e3,
+                  0.9 * r->sync_s * 1e3, r->sync_s * 1e3);
 }
 
 /* The diagnosis of what a run writes. */
@@ -421,7 +465,7 @@ static void fault_diagnose(struct doctor *d, struct logs *l,
     logs_end(l);
     if (with == WITH_TRACE) {
         text.len = 0;
-        write_trace(&text, r, c);
+        write_trace(&text, r, f, c);
         take_trace(l, text.s);
     }
     if (doctor_judge(d, by, job, l, &err))

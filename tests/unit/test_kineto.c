@@ -114,6 +114,33 @@ static void check_steps(const struct kineto_rank *r)
     CU_ASSERT_EQUAL(r->n_kept, 2);
 }
 
+/* What the host did while the GPU waited: in the first step it waits for the GPU when the
+ * copy ends, and gives memory back at the step's end; a thread that launches nothing waits
+ * all the time. */
+static void test_late(void)
+{
+#define CALL(name, thread, at, length)                             \
+    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"" name \
+    "\", \"tid\": " #thread ", \"ts\": " #at ", \"dur\": " #length "},\n"
+    static const char text[] = HEAD CALL("cudaStreamSynchronize", 9, 100600, 100)
+        CALL("cudaFree_v3020", 9, 100940, 30) CALL("cudaMallocHost", 9, 100000, 9)
+            CALL("cudaEventSynchronize", 99, 100000, 2000) STEP(4, 100)
+                STEP(5, 101) "{}]}";
+    struct kineto_rank r;
+    read_pieces(&r, text, sizeof(text) - 1, sizeof(text));
+    CU_ASSERT_EQUAL_FATAL(r.steps.n, 2);
+    const double *late_s = r.steps.v[0].late_s;
+    near(late_s[LATE_SYNC], 190e-6);
+    near(late_s[LATE_ALLOCATOR], 50e-6);
+    near(late_s[LATE_LAUNCHES], 10e-6);
+    near(late_s[LATE_LOADER] + late_s[LATE_OPTIMIZER], 0);
+    near(r.steps.v[0].host_s, 250e-6);
+    near(r.steps.v[1].late_s[LATE_LAUNCHES], r.steps.v[1].host_s);
+    CU_ASSERT_TRUE(r.launches);
+    kineto_rank_release(&r);
+#undef CALL
+}
+
 static void test_steps(void)
 {
     static const size_t pieces[] = { 1, 7, 4096, sizeof(two_steps) };
@@ -343,6 +370,7 @@ void test_kineto_register(void)
 {
     CU_pSuite s = CU_add_suite("kineto", NULL, NULL);
     CU_add_test(s, "steps of a trace", test_steps);
+    CU_add_test(s, "late launches", test_late);
     CU_add_test(s, "kernels and collectives", test_kernels);
     CU_add_test(s, "classes by name", test_classes);
     CU_add_test(s, "marks of steps", test_marks);

@@ -149,6 +149,11 @@ static void test_places(void)
     CU_ASSERT_EQUAL(l.notices.of[NOTICE_OUT_OF_MEMORY].n, 1);
     CU_ASSERT_EQUAL(l.notices.of[NOTICE_OUT_OF_MEMORY].file, 1);
     CU_ASSERT_EQUAL(l.notices.of[NOTICE_OUT_OF_MEMORY].line, 2);
+    say(&l, "|            CUDA OOMs: 0            |        cudaMalloc retries: 0    |");
+    CU_ASSERT_EQUAL(l.notices.of[NOTICE_CACHE_FLUSH].n, 0);
+    say(&l, "|            CUDA OOMs: 0            |        cudaMalloc retries: 46   |");
+    say(&l, "WARNING - 2 CUDA memory allocation retries.");
+    CU_ASSERT_EQUAL(l.notices.of[NOTICE_CACHE_FLUSH].n, 2);
     logs_release(&l);
 }
 
