@@ -215,30 +215,27 @@ static bool is_out(const char *file)
     return file && strcmp(file, "-") == 0;
 }
 
-static int compare(struct side *a, struct side *b, const struct arguments *args,
-                   json_t *pairs, bool last, struct err *err)
+/* Fills a pair's view, whose difference is in d. */
+static int compare(struct difference_view *view, struct difference *d, struct side *a,
+                   struct side *b, const struct arguments *args, json_t *pairs,
+                   struct err *err)
 {
-    struct difference d = { .own = NULL };
     bool text = !is_out(args->json) && !is_out(args->html);
-    int rc = a->tree && b->tree ? difference_make(&d, &a->loader.arena, &a->loader,
+    int rc = a->tree && b->tree ? difference_make(d, &a->loader.arena, &a->loader,
                                                   a->tree, b->tree, err)
-                                : compare_numbers(&d, a, b, err);
-    struct difference_view view = { a->name, b->name,  (enum difference_by)args->by,
-                                    &d,      { 0, 0 }, { a->of, b->of } };
+                                : compare_numbers(d, a, b, err);
+    *view = (struct difference_view) { a->name, b->name,  (enum difference_by)args->by,
+                                       d,       { 0, 0 }, { a->of, b->of } };
     if (rc == 0)
-        rc = measure(&view.measured_s[0], a, &d.a, err) ||
-             measure(&view.measured_s[1], b, &d.b, err);
+        rc = measure(&view->measured_s[0], a, &d->a, err) ||
+             measure(&view->measured_s[1], b, &d->b, err);
     if (rc == 0) {
         if (text && json_array_size(pairs))
             fputc('\n', stdout);
         if (text)
-            report_difference_text(stdout, &view);
-        json_array_append_new(pairs, report_difference_json(&view));
-        if (args->plot && last)
-            rc = figure_difference_write(
-                &view, &(struct draw_to) { args->plot, args->look }, err);
+            report_difference_text(stdout, view);
+        json_array_append_new(pairs, report_difference_json(view));
     }
-    difference_release(&d);
     return rc;
 }
 
@@ -254,9 +251,16 @@ static int compare_all(struct side *sides, int32_t n, const struct arguments *ar
                        struct err *err)
 {
     json_t *pairs = json_array();
+    struct difference d[SIDES_MAX] = { { .own = NULL } };
+    struct difference_view views[SIDES_MAX];
     int rc = 0;
-    for (int32_t i = 1; i < n && rc == 0; i++)
-        rc = compare(&sides[0], &sides[i], args, pairs, i + 1 == n, err);
+    for (int32_t i = 0; i + 1 < n && rc == 0; i++)
+        rc = compare(&views[i], &d[i], &sides[0], &sides[i + 1], args, pairs, err);
+    if (rc == 0 && args->plot)
+        rc = figure_difference_write(views, n - 1,
+                                     &(struct draw_to) { args->plot, args->look }, err);
+    for (int32_t i = 0; i + 1 < n; i++)
+        difference_release(&d[i]);
     const struct report_differences x = { pairs };
     json_t *tree = contract_result(&report_differences_contract, &x);
     json_decref(pairs);

@@ -40,8 +40,9 @@ double report_difference_time(const struct difference_numbers *n,
 /* Likewise, of what was measured of a side (0: a, 1: b), which has a log. */
 double report_difference_measured(const struct difference_view *v, int side);
 
-/* The waterfall as a figure. */
-int figure_difference_write(const struct difference_view *v, const struct draw_to *to,
-                            struct err *err);
+/* One pair's waterfall as a figure; of n > 1 pairs with the same first job, all jobs in a
+ * row. */
+int figure_difference_write(const struct difference_view *v, int32_t n,
+                            const struct draw_to *to, struct err *err);
 
 #endif
