@@ -170,12 +170,14 @@ static void test_random_spaces(void)
         cfg_loader_release(&loader);
     }
     CU_ASSERT_EQUAL(spaces, most);
-    CU_ASSERT_TRUE(plans > 8 * most);
     CU_ASSERT_EQUAL(emit_same_as(&t, "scenario"), plans);
+    if (sample_every() > 1)
+        return; /* too few spaces for shares */
+    CU_ASSERT_TRUE(plans > 8 * most);
     CU_ASSERT_TRUE(emit_same_as(&t, "sagemaker") > plans / 3);
     CU_ASSERT_TRUE(emit_same_as(&t, "megatron") > most);
     CU_ASSERT_TRUE(emit_same_as(&t, "deepspeed") > most);
-    CU_ASSERT_TRUE(sample_every() > 1 || emit_same_as(&t, "fsdp") > most / 4);
+    CU_ASSERT_TRUE(emit_same_as(&t, "fsdp") > most / 4);
 }
 
 /* --- what plans list --------------------------------------------------------------- */
