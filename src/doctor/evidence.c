@@ -222,52 +222,53 @@ double evidence_tf32(const struct doctor_view *v, const char **why)
                            "most products of the trace are not of tf32", why);
 }
 
-/* Of the time that the gradients' reduction takes, the share that no kernel hides: 1
- * without overlap. NAN: the logs do not say. Megatron's timer of the reduction is of what
- * is left after backward (megatron/core/timers.py, "all-grads-sync"). */
-static double reduction_exposed(const struct doctor_view *v)
+/* What of the gradients' reduction no kernel hides: by traces, else by Megatron's timer of
+ * what is left of it after backward (megatron/core/timers.py, "all-grads-sync"), as a
+ * share of its predicted time. NAN: the logs do not say. */
+static double reduction_exposed(const struct doctor_view *v, double all_s)
 {
     static const char *const timers[] = { "all-grads-sync",
                                           "backward-params-all-reduce",
                                           "grads-reduce-scatter", "grads-all-reduce" };
-    const struct doctor_prediction *p = v->healthy;
-    double hidden = p->parts_s[CATEGORY_DATA_COMM_HIDDEN],
-           all = p->parts_s[CATEGORY_DATA_COMM_EXPOSED] + hidden, time = 0, exposed = 0;
+    double time_s = 0, exposed_s = 0;
     for (int64_t i = 0; i < v->logs->traces.n; i++) {
         const struct kineto_rank *r = &v->logs->traces.v[i];
-        time += r->comm_s[COMM_ALL_REDUCE] + r->comm_s[COMM_REDUCE_SCATTER];
-        exposed +=
+        time_s += r->comm_s[COMM_ALL_REDUCE] + r->comm_s[COMM_REDUCE_SCATTER];
+        exposed_s +=
             r->comm_exposed_s[COMM_ALL_REDUCE] + r->comm_exposed_s[COMM_REDUCE_SCATTER];
     }
-    if (time > 0)
-        return exposed / time;
+    if (time_s > 0)
+        return exposed_s / time_s;
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         const struct logs_timer *t = logs_timers_get(&v->logs->timers, timers[i]);
         if (t)
-            return fmin(t->least_s / (double)t->n / all, 1);
+            return t->least_s / (double)t->n / all_s;
     }
     return (double)NAN;
 }
 
-/* Tensor groups reduce in the open at all times, and are in a trace's sums. */
+/* All of it without overlap, else the predicted share; either errs by 15 % of the whole.
+ * Tensor groups reduce in the open at all times, and are in a trace's sums. */
 double evidence_no_overlap(const struct doctor_view *v, const char **why)
 {
-    static const double matters = 0.3;
+    static const double matters = 0.3, sd = 0.15, slower = 1.35;
     const struct doctor_prediction *p = v->healthy;
-    double hidden = p->parts_s[CATEGORY_DATA_COMM_HIDDEN],
-           all = p->parts_s[CATEGORY_DATA_COMM_EXPOSED] + hidden,
-           exposed = reduction_exposed(v);
-    if (isnan(exposed) || !(hidden > matters * all) || p->facts.tensor > 1)
+    double hidden_s = p->parts_s[CATEGORY_DATA_COMM_HIDDEN],
+           all_s = p->parts_s[CATEGORY_DATA_COMM_EXPOSED] + hidden_s;
+    if (!(hidden_s > matters * all_s) || p->facts.tensor > 1)
         return 0;
-    if (exposed > 0.9) {
-        *why = "no kernel runs while gradients are reduced";
-        return strong;
-    }
-    if (exposed < 1 - 0.5 * hidden / all) {
-        *why = "gradients are reduced while kernels run";
-        return -strong;
-    }
-    return 0;
+    double off = reduction_exposed(v, all_s) - 1, with = off + hidden_s / all_s;
+    if (isnan(off))
+        return 0;
+    double e =
+        off > slower - 1
+            ? -hint
+            : fmax(fmin((with * with - off * off) / (2 * sd * sd), strong), -strong);
+    *why = e > 0 ? "no kernel runs while gradients are reduced"
+           : off > slower - 1
+               ? "the reduction of gradients takes longer than it would in the open"
+               : "gradients are reduced while kernels run";
+    return e;
 }
 
 double evidence_padding(const struct doctor_view *v, const char **why)
