@@ -9,7 +9,7 @@ static const struct family *const tables[] = {
     families_encoder, families_gpt,       families_llama_line, families_recent,
     families_kin,     families_experts,   families_state,      families_linear,
     families_gemma,   families_diffusion, families_vision,     families_megatron,
-    families_more,    families_sound,     families_tower,
+    families_more,    families_sound,     families_tower,      families_late,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -35,6 +35,11 @@ const struct family *family_next(const struct family *family)
 #define PICTURES "it reads pictures or sound with convolutions or windows of its own"
 #define LANGUAGE "smsim reads its language model's part (text_config) alone, as a file"
 #define DIFFER "its layers differ"
+#define PAGES \
+    "it reads pictures of pages, boxes and words in one stack (layoutlm is modelled)"
+#define DENSE \
+    "its head makes pictures by convolutions (dinov2 and vit are its encoders)"
+#define DETECTS "it finds things in pictures by queries, over convolutions or patches"
 #define SPARSE "its attention is sparse (roberta is the nearest that is)"
 #define HEADS "heads of its layers differ in size or number"
 #define UNET                                                                           \
@@ -102,8 +107,76 @@ static const struct {
     { "idefics", MELDED },
     { "idefics2", MELDED },
     { "blip-2", MELDED },
-    { "instructblip", MELDED },
     { "unet", UNET },
+    { "bitnet",
+      "its products are of ternary weights, and its sublayers have norms within" },
+    { "laguna", HEADS },
+    { "xlm-roberta-flash",
+      "it has adapters of tasks within (jina_embeddings_v3 is without)" },
+    { "chronos-bolt",
+      "it reads patches of series (chronos-t5's ids and t5 are modelled)" },
+    { "nomic_bert_moe", "every other layer has experts (nomic_bert is without)" },
+    { "layoutlmv2", PAGES },
+    { "layoutlmv3", PAGES },
+    { "moondream1", MELDED },
+    { "clap", "its sounds go through a Swin, whose layers differ in width (clip is the "
+              "nearest)" },
+    { "blip", MELDED },
+    { "git", MELDED },
+    { "instructblip", MELDED },
+    { "vision-encoder-decoder",
+      "its decoder reads a tower of another family (whisper is the nearest)" },
+    { "speech-encoder-decoder",
+      "its decoder reads a tower of another family (whisper is the nearest)" },
+    { "depth_anything", DENSE },
+    { "dpt", DENSE },
+    { "zoedepth", DENSE },
+    { "vitdet", DENSE },
+    { "beit",
+      "its layers have relative positions of patches and scales (vit is the nearest)" },
+    { "data2vec-vision",
+      "its layers have relative positions of patches and scales (vit is the nearest)" },
+    { "vit_mae",
+      "it encodes a quarter of the patches, and decodes all (vit is its encoder)" },
+    { "videomae", "it reads tubes of a video (vit is the nearest)" },
+    { "audio-spectrogram-transformer", "its patches overlap (vit is the nearest)" },
+    { "detr", DETECTS },
+    { "conditional_detr", DETECTS },
+    { "deformable_detr", DETECTS },
+    { "rt_detr", DETECTS },
+    { "rt_detr_v2", DETECTS },
+    { "table-transformer", DETECTS },
+    { "grounding-dino", DETECTS },
+    { "yolos", DETECTS },
+    { "owlvit", DETECTS },
+    { "owlv2", DETECTS },
+    { "sam3", PICTURES },
+    { "dinov3_convnext", PYRAMID },
+    { "convnextv2", PYRAMID },
+    { "timm_wrapper",
+      "its layers are those of timm's architecture, which no config.json says" },
+    { "musicgen", "it is a text encoder, a decoder and a codec of other families" },
+    { "speecht5", WAVES },
+    { "seamless_m4t_v2", ENCODER_DECODER },
+    { "bark", "it is three decoders and a codec" },
+    { "tapas", "its words have seven kinds of types (bert is the nearest)" },
+    { "canine", "its attention is within blocks of letters" },
+    { "fnet", "its layers mix by Fourier transforms" },
+    { "mobilebert", "its layers have bottlenecks (bert is the nearest)" },
+    { "funnel", "its layers pool the sequence" },
+    { "convbert", "its layers mix by convolutions of spans" },
+    { "bigbird_pegasus", SPARSE },
+    { "nllb-moe",
+      "every fourth layer has experts, in both stacks (m2m_100 is the nearest)" },
+    { "switch_transformers",
+      "every other layer has experts, in both stacks (t5 is the nearest)" },
+    { "jetmoe", "its attention has experts, too" },
+    { "cohere2_vision",
+      "its pictures go through a gated projector (aya's and command-a's)" },
+    { "aya_vision",
+      "its pictures go through a gated projector (aya's and command-a's)" },
+    { "fuyu", MELDED },
+    { "t5gemma2", "its encoder reads pictures, and its decoder joins both attentions" },
 };
 enum { REFUSED = sizeof(refused) / sizeof(refused[0]) };
 
@@ -128,6 +201,8 @@ static const struct {
     { "qwen3_omni_moe_text", "qwen3_moe" },
     { "glm4v_text", "glm4" },
     { "glm4v_moe_text", "glm4_moe" },
+    { "siglip2_text_model", "siglip_text_model" },
+    { "gpt-sw3", "gpt2" },
 };
 
 static const char *meant(const char *name)

@@ -165,7 +165,8 @@ struct family {
 extern const struct family families_encoder[], families_gpt[], families_llama_line[],
     families_recent[], families_kin[], families_experts[], families_state[],
     families_linear[], families_gemma[], families_diffusion[], families_vision[],
-    families_megatron[], families_more[], families_sound[], families_tower[];
+    families_megatron[], families_more[], families_sound[], families_tower[],
+    families_late[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);

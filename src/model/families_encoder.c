@@ -5,6 +5,37 @@
 
 /* BERT and its kin ----------------------------------------------------------------- */
 
+/* Jina's embeddings of 2023 are called BERT, too: gated MLPs, positions by a bias. */
+static const struct family_field bert_fields[] = {
+    HF_SIZES,
+    SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
+    COUNT("type_vocab_size", NULL, ends.type_vocab, 1024),
+    TEXT("position_embedding_type", position),
+    TEXT("feed_forward_type", feed_forward),
+    DROP("hidden_dropout_prob", hidden_dropout),
+    DROP("attention_probs_dropout_prob", attention.dropout),
+    ACTIVATION("hidden_act"),
+    FIELDS_END,
+};
+
+/* A bias of the gated MLP's last product is left out. */
+static void bert_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    const char *position = raw->position, *inner = raw->feed_forward;
+    if (position && strcmp(position, "alibi") == 0)
+        m->ends.positions = 0;
+    else if (position && strcmp(position, "absolute") != 0)
+        raw->refused = "positions of that kind (\"position_embedding_type\")";
+    if (!inner || strcmp(inner, "original") == 0)
+        return;
+    m->mlp.gated = m->mlp.fused_gate = true;
+    m->mlp.bias = false;
+    if (strcmp(inner, "geglu") != 0 && strcmp(inner, "reglu") != 0)
+        raw->refused = "MLPs of that kind (\"feed_forward_type\")";
+}
+
 const struct family_field families_bert_fields[] = {
     HF_SIZES,
     SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
@@ -277,7 +308,7 @@ static void whisper_finish(struct family_raw *raw)
 #define BART SPEECH, .hidden_dropout = true
 
 const struct family families_encoder[] = {
-    FAMILY("bert", families_bert_fields, NULL, ENCODER, .ends.type_vocab = 2,
+    FAMILY("bert", bert_fields, bert_finish, ENCODER, .ends.type_vocab = 2,
            .ends.pooler = true),
     FAMILY("roberta", families_bert_fields, NULL, ENCODER, ROBERTA),
     FAMILY("xlm-roberta", families_bert_fields, NULL, ENCODER, ROBERTA),

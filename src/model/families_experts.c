@@ -67,6 +67,12 @@ static void deepseek_finish(struct family_raw *raw)
     families_dense(m);
 }
 
+static void axk1_finish(struct family_raw *raw)
+{
+    deepseek_finish(raw);
+    raw->noted = "the norm of experts' results is left out: a weight a column";
+}
+
 /* Experts in all layers, or after the first few ----------------------------------- */
 
 const struct family_field families_olmoe_fields[] = {
@@ -258,6 +264,8 @@ const struct family families_experts[] = {
            .attention.index_heads = 64, .attention.index_dim = 128,
            .attention.window = 2048),
     FAMILY("kimi_k2", deepseek_fields, deepseek_finish, DEEPSEEK),
+    FAMILY("mistral4", deepseek_fields, deepseek_finish, LLAMA),
+    FAMILY("axk1", deepseek_fields, axk1_finish, LLAMA),
     FAMILY("glm4_moe_lite", deepseek_fields, deepseek_finish, DEEPSEEK),
     FAMILY("glm_moe_dsa", deepseek_fields, deepseek_finish, DEEPSEEK,
            .attention.index_heads = 32, .attention.index_dim = 128,

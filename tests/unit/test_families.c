@@ -32,6 +32,63 @@ static const struct {
       "'moe_num_experts': 64, 'moe_num_shared_experts': 2, 'moe_layer_start_index': 1, "
       "'moe_layer_end_index': 27, 'moe_layer_interval': 2, "
       "'tie_word_embeddings': true}" },
+    { "cohere2_moe", 190004928512,
+      "{'model_type': 'cohere2_moe', 'is_encoder_decoder': false, 'vocab_size': "
+      "256000, 'hidden_size': 8192, 'intermediate_size': 22528, "
+      "'num_hidden_layers': 40, 'num_attention_heads': 64, "
+      "'num_key_value_heads': 64, 'head_dim': 128, 'tie_word_embeddings': true, "
+      "'sliding_window': 4096, 'num_experts_per_tok': 2, 'num_experts': 8, "
+      "'num_shared_experts': 0, 'sliding_window_pattern': 4}" },
+    { "mellum", 12149923072,
+      "{'model_type': 'mellum', 'is_encoder_decoder': false, 'vocab_size': "
+      "98304, 'hidden_size': 2304, 'intermediate_size': 7168, "
+      "'num_hidden_layers': 28, 'num_attention_heads': 32, "
+      "'num_key_value_heads': 4, 'tie_word_embeddings': false, "
+      "'sliding_window': 1024, 'moe_intermediate_size': 896, "
+      "'num_experts_per_tok': 8, 'num_local_experts': 64, 'head_dim': 128}" },
+    { "granite_swa", 2144463840,
+      "{'model_type': 'granite_swa', 'is_encoder_decoder': false, 'vocab_size': "
+      "100352, 'hidden_size': 2560, 'intermediate_size': 8192, "
+      "'num_hidden_layers': 24, 'num_attention_heads': 20, "
+      "'num_key_value_heads': 4, 'tie_word_embeddings': true, 'sliding_window': "
+      "128}" },
+    { "granitemoe_swa", 37039117312,
+      "{'model_type': 'granitemoe_swa', 'is_encoder_decoder': false, "
+      "'vocab_size': 32000, 'hidden_size': 4096, 'intermediate_size': 11008, "
+      "'num_hidden_layers': 32, 'num_attention_heads': 32, "
+      "'num_key_value_heads': 32, 'tie_word_embeddings': false, "
+      "'num_local_experts': 8, 'num_experts_per_tok': 2, "
+      "'shared_intermediate_size': 0, 'sliding_window': 128}" },
+    { "nanochat", 256573440,
+      "{'model_type': 'nanochat', 'is_encoder_decoder': false, 'vocab_size': "
+      "50304, 'hidden_size': 768, 'intermediate_size': 8192, "
+      "'num_hidden_layers': 12, 'num_attention_heads': 6, "
+      "'num_key_value_heads': 6, 'final_logit_softcapping': 15.0, "
+      "'tie_word_embeddings': false}" },
+    { "mistral4", 118972826624,
+      "{'model_type': 'mistral4', 'is_encoder_decoder': false, 'vocab_size': "
+      "131072, 'hidden_size': 4096, 'intermediate_size': 12288, "
+      "'moe_intermediate_size': 2048, 'num_hidden_layers': 36, "
+      "'num_attention_heads': 32, 'num_key_value_heads': 32, "
+      "'n_shared_experts': 1, 'n_routed_experts': 128, 'kv_lora_rank': 256, "
+      "'q_lora_rank': 1024, 'qk_rope_head_dim': 64, 'v_head_dim': 128, "
+      "'qk_nope_head_dim': 64, 'n_group': 1, 'topk_group': 1, "
+      "'num_experts_per_tok': 4, 'first_k_dense_replace': 0, "
+      "'tie_word_embeddings': false, 'qk_head_dim': 128, 'head_dim': 128}" },
+    { "jina_embeddings_v3", 559364096,
+      "{'model_type': 'jina_embeddings_v3', 'is_encoder_decoder': false, "
+      "'vocab_size': 250002, 'hidden_size': 1024, 'num_hidden_layers': 24, "
+      "'num_attention_heads': 16, 'intermediate_size': 4096, 'type_vocab_size': "
+      "1, 'tie_word_embeddings': true}" },
+    { "siglip2", 203202050,
+      "{'model_type': 'siglip2', 'is_encoder_decoder': false, 'text_config': "
+      "{'model_type': 'siglip2_text_model', 'is_encoder_decoder': false, "
+      "'vocab_size': 32000, 'hidden_size': 768, 'intermediate_size': 3072, "
+      "'num_hidden_layers': 12, 'num_attention_heads': 12, 'projection_size': "
+      "768}, 'vision_config': {'model_type': 'siglip2_vision_model', "
+      "'is_encoder_decoder': false, 'hidden_size': 768, 'intermediate_size': "
+      "3072, 'num_hidden_layers': 12, 'num_attention_heads': 12, "
+      "'num_channels': 3, 'patch_size': 16, 'num_patches': 256}}" },
     { "deberta-v3-base", 183831552,
       "{'model_type': 'deberta-v2', 'hidden_size': 768, 'num_hidden_layers': 12, "
       "'num_attention_heads': 12, 'intermediate_size': 3072, 'vocab_size': 128100, "
@@ -1112,8 +1169,15 @@ static void test_refused(void)
         { "{'model_type': 'qwen', " SIZES ", 'visual': "
           "{'layers': 48}}",
           "parts that read pictures are not modelled for family \"qwen\"" },
-        { "{'model_type': 'bert', " SIZES ", 'position_embedding_type': 'alibi'}",
+        { "{'model_type': 'bert', " SIZES
+          ", 'position_embedding_type': 'relative_key'}",
           "positions of that kind" },
+        { "{'model_type': 'bert', " SIZES ", 'feed_forward_type': 'glu'}",
+          "MLPs of that" },
+        { "{'model_type': 't5', 'chronos_config': {'input_patch_size': 16},"
+          " 'd_model': 64, 'num_layers': 2, 'num_heads': 4, 'd_kv': 16, 'd_ff': 64,"
+          " 'vocab_size': 2}",
+          "patches of series are not modelled" },
         { "{'model_type': 'llama', " SIZES ", 'num_local_experts': 8}", "experts are" },
         { "{'model_type': 'stablelm', " SIZES ", 'qk_layernorm': True}",
           "norms of queries and keys" },
