@@ -44,7 +44,7 @@ comma := ,
 Q = $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)	$(2)")
 
-.PHONY: all demo test unit suites golden options terminal exhaustive browser readme sweeps files capture strangers questions device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage
+.PHONY: all demo test unit suites golden options terminal exhaustive browser readme sweeps files capture strangers questions device emulated plots applicability bench benches measure docs man layers format format-check check-sanitized deps clean help installed install uninstall deb static lib library fuzz fuzzers mutate faults threads everywhere check-deep coverage arm64 valgrind analysers
 .SUFFIXES:
 .DELETE_ON_ERROR:
 
@@ -192,9 +192,9 @@ fuzz:                           ## each reader on mutated files, whole scenarios
 faults: $(BUILD)/smsim          ## commands whose opens, renames, mallocs and writes fail one after the other
 	$(Q)bash tests/faults.sh $(BUILD)/smsim $(N)
 
-coverage:                       ## lines and branches by folder that goldens and unit tests run
-	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g --coverage' golden options files unit
-	$(Q)sh tests/coverage.sh build/coverage
+coverage:                       ## lines and branches by folder that the tests run
+	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g --coverage' golden options terminal files capture sweeps device questions unit
+	$(Q)python3 tests/coverage.py build/coverage
 
 threads:                        ## libsmsim in several threads under TSan
 	$(Q)$(MAKE) --no-print-directory BUILD=build/tsan CFLAGS='-O1 -g1' SANITIZE=-fsanitize=thread build/tsan/threads
@@ -208,15 +208,26 @@ everywhere: $(BUILD)/smsim      ## the same bytes with any number of threads, lo
 	$(Q)sh tests/everywhere.sh $(BUILD)/smsim
 
 CPPCHECK  = --enable=warning,portability --inline-suppr --quiet --error-exitcode=1 --std=c11 --suppressions-list=tests/cppcheck.txt --library=tests/cppcheck.cfg
-check-deep: all                 ## what takes an hour: other compilers, threads, faults, analysers
+check-deep: all                 ## what takes hours: other compilers and processors, threads, faults, analysers
 	$(Q)$(MAKE) --no-print-directory BUILD=build/gcc-O0 CFLAGS=-O0 build/gcc-O0/smsim
 	$(Q)$(MAKE) --no-print-directory BUILD=build/gcc-O3 CFLAGS=-O3 build/gcc-O3/smsim
 	$(Q)! command -v clang >/dev/null || $(MAKE) --no-print-directory BUILD=build/clang CC=clang build/clang/smsim
 	$(Q)sh tests/everywhere.sh $(BUILD)/smsim $$(ls build/gcc-O0/smsim build/gcc-O3/smsim build/clang/smsim 2>/dev/null)
-	$(Q)$(MAKE) --no-print-directory threads faults fuzz static N=200 SECONDS=60
+	$(Q)$(MAKE) --no-print-directory arm64 threads faults fuzz static valgrind analysers N=200 SECONDS=60
 	+$(Q)$(SANITIZED) SAMPLE=3 golden suites options
-	$(Q)! command -v cppcheck >/dev/null || cppcheck $(CPPCHECK) -Isrc -j2 src
+
+arm64: $(BUILD)/smsim           ## the program for arm64, under qemu, against this one
+	$(Q)sh tests/arm64.sh $(BUILD)/smsim $(BUILD)
+
+valgrind: $(BUILD)/smsim        ## memcheck of a sample of commands
+	$(Q)! command -v valgrind >/dev/null || sed '/^#/d; /^plan/d; /unfold/d; s:JOB:scenarios:g' tests/walk/everywhere.txt | while read -r words; do \
+	    OMP_NUM_THREADS=1 valgrind -q --error-exitcode=9 $(BUILD)/smsim $$words </dev/null >build/valgrind 2>&1; \
+	    [ $$? != 9 ] || { echo "valgrind: smsim $$words:"; grep == build/valgrind; exit 1; }; done
+
+analysers:                      ## gcc -fanalyzer, clang-tidy (.clang-tidy) and cppcheck over all of src
+	$(Q)$(MAKE) --no-print-directory BUILD=build/analyzer CFLAGS='-O1 -fanalyzer -Werror' $(SRC:%.c=build/analyzer/%.o)
 	$(Q)! command -v clang-tidy >/dev/null || clang-tidy --quiet $(SRC) -- $(filter-out -MMD -MP,$(ALL_CF)) -DSMSIM_DATA_DIR='""'
+	$(Q)! command -v cppcheck >/dev/null || cppcheck $(CPPCHECK) -Isrc -j2 src
 
 N        ?= 40
 FOLDERS  ?= cost step memory search engine

@@ -30,22 +30,7 @@ same() {
     done
 }
 
-job="$PWD/scenarios"
-cat >"$dir/commands" <<ROWS
-simulate $job/bert-large-squad-2xp3.16xlarge.json --json -
-simulate $job/llama2-70b-smp2-16xp5.48xlarge.json --json -
-simulate $job/qwen3-30b-a3b-2xp5.48xlarge.json --json -
-simulate $job/gpt2-xl-smp-4xp3dn.24xlarge.json
-simulate $job/bert-large-squad-job-2xp3.16xlarge.json --json - --set /uncertainty/kernel_jitter=0.05
-simulate $job/launch/bert-large-squad-smddp.py --json - --set /training/sequence_length=384
-plan --model bert-large-uncased --instance p3.8xlarge --count 1..2 --global-batch 64 --sequence-length 384 --json -
-plan $job/gpt-neox-20b-12xp4d.24xlarge.json --fix library=megatron --top 3
-simulate $job/gpt3-175b-64xp4d.24xlarge.json --unfold --json - --set /training/microbatches=16
-simulate $job/gpt2-xl-smp-2x4-p3.16xlarge.json --unfold --json -
-compare $job/bert-large-squad-2xp3.16xlarge.json $job/bert-large-squad-2xp4d.24xlarge.json --json -
-collective --cluster p4d.24xlarge:4 --op all_reduce --json -
-model Qwen/Qwen3-30B-A3B --json -
-ROWS
+sed "/^#/d; s:JOB:$PWD/scenarios:g" tests/walk/everywhere.txt >"$dir/commands"
 outputs "$smsim" "$dir/first"
 for threads in 1 2 5 8; do
     OMP_NUM_THREADS=$threads outputs "$smsim" "$dir/threads"
