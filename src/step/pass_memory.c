@@ -56,7 +56,8 @@ void pass_scope(struct builder *b, int32_t block, int32_t at)
     b->tensors.makes_local = scope->local;
     b->tensors.saves = scope->saves;
     b->tensors.drops = scope->drops;
-    b->tensors.skips_input = at == 0 && b->pass.from_checkpoint;
+    /* a layer that begins with a product keeps that, and no input of a norm */
+    b->tensors.skips_input = at == 0 && b->pass.from_checkpoint && !scope->saves;
 }
 
 /* Tensors -------------------------------------------------------------------------- */

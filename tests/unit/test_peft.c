@@ -101,6 +101,10 @@ static void test_axolotl(void)
           NULL },
         { AXOLOTL "adapter: lora\nlora_r: 4\nlora_target_modules: [conv1d]\n",
           "lora_target_modules: no product is known as \"conv1d\"", NULL },
+        { AXOLOTL "adapter: lora\nlora_r: 4\n"
+                  "lora_target_modules: [query_key_value, xxx]\n",
+          "{\"base\":\"bf16\",\"rank\":4,\"target_modules\":[\"query_key_value\"]}",
+          NULL },
         { AXOLOTL "adapter: lora\n",
           "adapter: adapters are trained, and their rank is not given", NULL },
         { AXOLOTL "adapter: llama-adapter\nlora_r: 4\n",

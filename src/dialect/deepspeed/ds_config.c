@@ -5,6 +5,7 @@
 #include "dialect/source/files.h"
 #include "model/model.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -102,8 +103,9 @@ const char *deepspeed_find(struct launch_context *t, const char *name)
     return NULL;
 }
 
-/* Configurations that axolotl (deepspeed_configs, 0.18) and LLaMA-Factory
- * (examples/deepspeed, 0.9.6) ship, which their users name without having them. */
+/* Configurations that axolotl (deepspeed_configs, 0.18), LLaMA-Factory
+ * (examples/deepspeed, 0.9.6) and LLaVA (scripts, 1.2.2) ship, which their users name
+ * without having them. */
 static const struct shipped {
     const char *name;
     int stage;
@@ -121,12 +123,48 @@ static const struct shipped {
     { "deepspeed/ds_z2_offload_config.json", 2, true, false, false },
     { "deepspeed/ds_z3_config.json", 3, false, false, false },
     { "deepspeed/ds_z3_offload_config.json", 3, true, true, false },
+    { "scripts/zero2.json", 2, false, false, true },
+    { "scripts/zero3.json", 3, false, false, true },
+    { "scripts/zero3_offload.json", 3, true, true, true },
 };
+
+/* The stage that a name has, "ds_config_zero3.json", "zero_stage1.json"; -1: it has none,
+ * or has something in host memory, and not what. */
+static int stage_named(const char *name)
+{
+    static const char *const before[] = { "zero", "stage", "_z", "-z" };
+    const char *slash = strrchr(name, '/'), *file = slash ? slash + 1 : name;
+    if (strstr(file, "offload") || strstr(file, "nvme") || strstr(file, "hpz"))
+        return -1;
+    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++) {
+        const char *at = strstr(file, before[i]);
+        at = at ? at + strlen(before[i]) : "";
+        at += strspn(at, "_-");
+        if (*at >= '0' && *at <= '3' && !isdigit((unsigned char)at[1]))
+            return *at - '0';
+    }
+    return -1;
+}
+
+static const struct value *parse_row(struct launch_context *t, const struct shipped *s,
+                                     int64_t line)
+{
+    static const char offload[] = ",\"offload_%s\":{\"device\":\"cpu\"}";
+    const char *text = arena_printf(
+        t->arena,
+        "{\"zero_optimization\":{\"stage\":%d,\"overlap_comm\":%s,"
+        "\"reduce_bucket_size\":%s%s%s},\"bf16\":{\"enabled\":\"auto\"},"
+        "\"fp16\":{\"enabled\":\"auto\"},\"gradient_clipping\":\"auto\","
+        "\"train_micro_batch_size_per_gpu\":\"auto\"}",
+        s->stage, s->overlaps ? "true" : "false", s->stage == 3 ? "\"auto\"" : "5e8",
+        s->states ? arena_printf(t->arena, offload, "optimizer") : "",
+        s->parameters ? arena_printf(t->arena, offload, "param") : "");
+    return deepspeed_parse(t->l->loader, t->l->file, text, line);
+}
 
 static const struct value *shipped_of(struct launch_context *t, const char *name,
                                       int64_t line)
 {
-    static const char offload[] = ",\"offload_%s\":{\"device\":\"cpu\"}";
     for (size_t i = 0; i < sizeof(shipped) / sizeof(shipped[0]); i++) {
         const struct shipped *s = &shipped[i];
         size_t n = strlen(name), m = strlen(s->name);
@@ -138,19 +176,16 @@ static const struct value *shipped_of(struct launch_context *t, const char *name
                     s->states       ? ", optimizer states in host memory"
                     : s->parameters ? ", parameters in host memory"
                                     : "");
-        const char *text = arena_printf(
-            t->arena,
-            "{\"zero_optimization\":{\"stage\":%d,\"overlap_comm\":%s,"
-            "\"reduce_bucket_size\":%s%s%s},\"bf16\":{\"enabled\":\"auto\"},"
-            "\"fp16\":{\"enabled\":\"auto\"},\"gradient_clipping\":\"auto\","
-            "\"train_micro_batch_size_per_gpu\":\"auto\"}",
-            s->stage, s->overlaps ? "true" : "false",
-            s->stage == 3 ? "\"auto\"" : "5e8",
-            s->states ? arena_printf(t->arena, offload, "optimizer") : "",
-            s->parameters ? arena_printf(t->arena, offload, "param") : "");
-        return deepspeed_parse(t->l->loader, t->l->file, text, line);
+        return parse_row(t, s, line);
     }
-    return NULL;
+    const struct shipped by_name = { name, stage_named(name), false, false, true };
+    if (by_name.stage < 0)
+        return NULL;
+    launch_note(t->l, line, DIAG_ASSUMED,
+                "%s is not here; by its name it is taken to be ZeRO-%d with nothing in "
+                "host memory (put it next to the script)",
+                name, by_name.stage);
+    return parse_row(t, &by_name, line);
 }
 
 /* "deepspeed_config" is of a program's own with DeepSpeed's launcher, the Trainer's and

@@ -165,7 +165,7 @@ static struct launch_vocabulary words_of(struct launch_context *t,
     int n;
     *assumed = hf && !file;
     return names_find(types, type, &n) == 0 && (!hf || !file || pythia)
-               ? (struct launch_vocabulary) { n, false }
+               ? (struct launch_vocabulary) { n, NULL }
                : launch_vocabulary_of(t, type, file);
 }
 
@@ -189,7 +189,12 @@ static void take_words(struct launch_context *t, const struct value *c,
         launch_set(t, at, json_integer((json_int_t)v.n), by);
     else
         launch_assume(t, at, json_integer((json_int_t)v.n), "tokenizer_type's default");
-    if (v.n && (v.guessed || assumed))
+    if (v.by && file)
+        launch_note(t->l, file->line, DIAG_ASSUMED,
+                    "%s: how many words there are is taken to be %" PRId64
+                    ", by %s (give --set %s=N)",
+                    file->key, v.n, v.by, at);
+    else if (v.n && assumed)
         launch_note(t->l, by ? by->line : 1, DIAG_ASSUMED,
                     "how many words %.60s has is in its file: %" PRId64
                     " are taken (give --set %s=N)",

@@ -23,6 +23,7 @@ void launch_release(struct launch *l)
     VEC_RELEASE(&l->unresolved);
     VEC_RELEASE(&l->origins);
     VEC_RELEASE(&l->autos);
+    VEC_RELEASE(&l->values);
     VEC_RELEASE(&l->notes);
     if (l->notebook)
         notebook_release(l->notebook);

@@ -19,8 +19,9 @@
  *     launch_tokenizer how many entries a tokenizer has
  *     entry_points     what a program trains, by its name
  *     launch_starter   torchrun, srun and the like: on how many GPUs
- *     launch_complete, settle_job
+ *     launch_complete, launch_ask, settle_job
  *                      what the file leaves open
+ *     launch_usage     what a shell script says of its arguments
  *     launch_context, launch_values, launch_idle, shell_options
  *                      what all dialects read with
  */
@@ -62,6 +63,19 @@ struct launch_auto {
     const char *argument; /* NULL: the hidden size */
     const char *unit;     /* of that: "B", or "" */
     double linear, squared;
+    int64_t line;
+};
+
+/* What a shell script compares a variable with that nobody gives. */
+struct launch_values {
+    const char *ask;   /* "3" of $3 */
+    const char *first; /* "7B" */
+    const char *all;   /* "7B, 72B" */
+};
+
+/* A comment of a shell script that calls it: "# sh run.sh dsw 7B 1". */
+struct launch_usage {
+    const char *arguments; /* "dsw 7B 1"; NULL: there is none */
     int64_t line;
 };
 
@@ -116,6 +130,8 @@ struct launch {
     VEC(struct launch_unresolved) unresolved;
     VEC(struct launch_origin) origins;
     VEC(struct launch_auto) autos;
+    VEC(struct launch_values) values;
+    struct launch_usage usage;
     struct launch_lengths lengths;
     const char *named; /* a document: what --estimator names until a dialect takes it */
     bool has_program;  /* it was read itself, and is none of transformers' examples */

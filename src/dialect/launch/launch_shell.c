@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_usage.h"
 #include "scenario/nccl_environment.h"
 
 #include <string.h>
@@ -283,6 +284,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         no_command(l, &s);
     } else {
         warn_unused(l, &s, text, given);
+        launch_take_usage(l, &s, text);
         launch_begin(&t, l);
         take_command(&t, &c);
         launch_note_lost(&found.words, c.dialect);

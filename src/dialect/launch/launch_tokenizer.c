@@ -12,6 +12,12 @@
 
 enum { WORDS_MAX = 1 << 26, VOCABULARY_MAX_B = 64 << 20 };
 
+/* How far above a file the model's directory is: MODEL/tokenizer/tokenizer.json. */
+enum { MODEL_ABOVE = 2 };
+
+/* Sizes of vocabularies that names of files have. */
+enum { NAMED_MIN = 8000, NAMED_MAX = 600000 };
+
 int64_t launch_words_of_class(struct launch_context *t, const char *name)
 {
     struct cfg known = cfg_get(launch_names(t, "vocabularies"), name);
@@ -131,26 +137,66 @@ static int64_t words_of_path(struct launch_context *t, const char *path)
     while (n > 1 && plain[n - 1] == '/')
         plain[--n] = '\0';
     int64_t words = launch_words_of_hub(t, plain);
-    char *slash = strrchr(plain, '/');
-    if (words || !slash || slash == plain)
-        return words;
-    *slash = '\0'; /* the model's directory, of a file in it */
-    return launch_words_of_hub(t, plain);
+    for (int up = 0; up < MODEL_ABOVE && !words; up++) { /* of a file in it */
+        char *slash = strrchr(plain, '/');
+        if (!slash || slash == plain)
+            break;
+        *slash = '\0';
+        words = launch_words_of_hub(t, plain);
+    }
+    return words;
+}
+
+/* A number from `at`, "131072" or "64k"; 0: it is none that is like a size. `end` is
+ * after it. */
+static int64_t size_at(const char *at, const char **end)
+{
+    char *after;
+    long long n = strtoll(at, &after, 10);
+    bool thousands = (*after == 'k' || *after == 'K') && n < NAMED_MAX / 1000;
+    *end = after + thousands;
+    n = thousands ? n * 1000 : n;
+    return isalnum((unsigned char)**end) || n < NAMED_MIN || n > NAMED_MAX ? 0 : n;
+}
+
+/* The one size within a name; 0: there is none, or several. */
+static int64_t size_within(const char *name)
+{
+    int64_t found = 0;
+    const char *end;
+    for (const char *c = name; *c; c = end) {
+        int64_t n = isdigit((unsigned char)*c) ? size_at(c, &end) : (end = c + 1, 0);
+        if (n && found && n != found)
+            return 0;
+        found = n ? n : found;
+    }
+    return found;
+}
+
+static struct launch_vocabulary guess(struct launch_context *t, int64_t of_class,
+                                      const char *name, const char *path)
+{
+    const char *end = launch_path_end(path),
+               *by = arena_printf(t->arena, "the name \"%.60s\"", end);
+    int64_t n = launch_words_within(t, end);
+    n = n ? n : size_within(end);
+    if (n)
+        return (struct launch_vocabulary) { n, by };
+    return (struct launch_vocabulary) {
+        of_class, arena_printf(t->arena, "%.60s's own, as %.60s is not here",
+                               name ? name : "", end)
+    };
 }
 
 struct launch_vocabulary launch_vocabulary_of(struct launch_context *t,
                                               const char *name, const char *path)
 {
-    struct launch_vocabulary v = { name ? launch_words_of_class(t, name) : 0, false };
+    struct launch_vocabulary v = { name ? launch_words_of_class(t, name) : 0, NULL };
     if (!path || !*path)
         return v;
     int64_t n = words_in_file(t, path);
     if (!n && v.n && is_own(t, name, path))
         return v;
-    v.n = n ? n : words_of_path(t, path);
-    if (v.n)
-        return v;
-    v.n = launch_words_within(t, launch_path_end(path));
-    v.guessed = v.n > 0;
-    return v;
+    n = n ? n : words_of_path(t, path);
+    return n ? (struct launch_vocabulary) { n, NULL } : guess(t, v.n, name, path);
 }

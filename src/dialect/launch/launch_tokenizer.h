@@ -6,8 +6,9 @@
 #include "dialect/launch/launch_context.h"
 
 struct launch_vocabulary {
-    int64_t n;    /* 0: not known */
-    bool guessed; /* by a word within the path */
+    int64_t n; /* 0: not known */
+    const char
+        *by; /* "the name \"tokenizer_32k\"", what it is guessed by; NULL: known */
 };
 
 /* Of a class of tokenizers that is always of one size (names.json's "vocabularies");
@@ -22,9 +23,10 @@ int64_t launch_words_within(struct launch_context *t, const char *text);
 
 /* Of a tokenizer of a class (NULL: it is not known) that reads a path (NULL: it names
  * none). A file next to the script is counted: vocab.json, tokenizer.json, or a list by
- * lines. Of others the path must name the class' own vocabulary ("gpt2-vocab.json"), or
- * a model of the hub, itself or as the directory; the class alone does not say it, as
- * GPT2BPETokenizer reads everybody's merges. */
+ * lines. Of others the path names the class' own vocabulary ("gpt2-vocab.json"), or
+ * a model of the hub, itself or as the directory. Else it is guessed: by a word of the
+ * path, by the one number in it that is like a size ("tokenizer_32k", "nordic_131072"), or
+ * by the class alone, which says less, as GPT2BPETokenizer reads everybody's merges. */
 struct launch_vocabulary launch_vocabulary_of(struct launch_context *t,
                                               const char *name, const char *path);
 

@@ -51,11 +51,11 @@ static void note_words(struct launch_context *t, struct launch_vocabulary v,
                        const struct value_item *path, const char *name, bool named,
                        int64_t line)
 {
-    if (v.guessed)
+    if (v.by)
         launch_note(t->l, path->value->line, DIAG_ASSUMED,
                     "%s: how many words there are is taken to be %" PRId64
-                    ", by the name \"%.60s\" (give --set /model/vocab_size=N)",
-                    path->key, v.n, launch_path_end(path->value->text));
+                    ", by %s (give --set /model/vocab_size=N)",
+                    path->key, v.n, v.by);
     else if (path && !known_text(path))
         launch_note(t->l, path->value->line, DIAG_ASSUMED,
                     "%s: which file it is is not known: the words of %s are taken "
@@ -98,6 +98,10 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
         return;
     }
     note_words(t, v, path, name, named || !rotary, place.line);
+    if (more && more->value->kind == VALUE_UNKNOWN) {
+        launch_add_unknown(t, at, more->key, more->value);
+        return;
+    }
     if (more && launch_whole(more->value, &extra) && extra > 0 && extra < EXTRA_MAX)
         v.n += extra;
     launch_set(t, at, json_integer((json_int_t)v.n), &from);

@@ -31,7 +31,7 @@ static const struct dialect_option joint[] = {
 };
 static const struct dialect_option others[] = {
     ROW_UNSIMULATED(OF "dp_config.prefetch_factor"), ROW_UNSIMULATED(OF "tp_config.enable_async"), ROW_UNSIMULATED(OF "pp_config.split_points"), ROW_UNSIMULATED(OF "pp_config.style"),
-    ROW_UNSIMULATED(OF "ac_config.activation_memory_budget"), ROW_UNSIMULATED("dataset.generate_doc_lengths"), ROW_UNSIMULATED("dataset.sequence_length_schedule"),
+    ROW_ACTS(OF "ac_config.activation_memory_budget", CKPT), ROW_UNSIMULATED("dataset.generate_doc_lengths"), ROW_UNSIMULATED("dataset.sequence_length_schedule"),
     ROW_ACTS(OF "float8_config.ao_recipe", "/training/precision"), ROW_UNSIMULATED(OF "float8_config.*"), ROW_IDLE(OF "float8_config.modules_to_ignore"), ROW_UNSIMULATED(OF "optim.foreach"), ROW_IDLE(OF "cp_config.head_stride"),
     ROW_UNSIMULATED("data_loader.target_device_type"), ROW_IDLE(OF "ac_config.determinism_check"),
     ROW_IDLE(OF "optim.*"), ROW_IDLE(OF "scheduler*"), ROW_IDLE(OF "z_loss_multiplier"), ROW_IDLE(OF "label_ignore_index"), ROW_IDLE(OF "state_dict_*"), ROW_IDLE(OF "load_key_mapping"),

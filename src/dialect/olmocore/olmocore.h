@@ -26,8 +26,8 @@ extern const struct dialect_table olmocore_tables[];
 bool olmocore_recognises(const struct dialect_input *in);
 void olmocore_read(struct launch_context *t, const struct dialect_input *in);
 
-/* `common` of a builder's function, `opts` of a script's: what build_config() and the
- * parser of script_utils give them. */
+/* `common` of a builder's function, `opts` and `overrides` of a script's: what
+ * build_config() and the parser of script_utils give them without any argument. */
 const struct value *olmocore_argument(const struct python *p, const char *name,
                                       int64_t line);
 
@@ -53,6 +53,13 @@ const char *olmocore_word(const struct value *flat, const char *path,
 /* The model, and how many entries the vocabulary has. */
 void olmocore_take_model(struct launch_context *t, const struct python *p,
                          const struct value *flat);
+
+/* The model of TransformerConfig.llama_like() or llama_like_moe(), of its arguments; NULL:
+ * it is another function, or asked for. */
+json_t *olmocore_model_made(struct launch_context *t, const struct value *flat,
+                            const char *function, int64_t line);
+/* Whether an argument ("model.top_k" without "model.") is one of theirs alone. */
+bool olmocore_is_of_made(const char *argument);
 
 /* All other fields, of the objects' members by path. */
 void olmocore_take_fields(struct launch_context *t, const struct value *c);

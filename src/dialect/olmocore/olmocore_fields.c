@@ -251,6 +251,30 @@ static bool all_feed_forward(struct launch_context *t, const struct value_item *
     return n > 0 && n == layers;
 }
 
+/* torch.compile keeps what is worth most within a share of what no recomputation would
+ * keep: from a half on it recomputes elementwise operators alone (PyTorch's blog of
+ * 2025-03-05, "Current and new activation checkpointing techniques"). */
+static void take_budget(struct launch_context *t, const struct value *c,
+                        const struct value_item *made)
+{
+    const struct value_item *it = launch_find(t, c,
+                                              OF "ac_config.activation_memory_"
+                                                 "budget");
+    double share = -1;
+    if (it && launch_real(it->value, &share) && (share == 0 || share == 1)) {
+        set(t, CKPT, json_string(share == 0 ? "full" : "none"), it, "");
+    } else if (share >= 0.5 && share < 1) {
+        set(t, CKPT, json_string("operators"), it, "");
+        launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                    "%s: taken as recomputing elementwise operators", it->key);
+    } else {
+        launch_add_unresolved(t, CKPT, it ? it->line : made->line,
+                              "ac_config: what is recomputed within this memory budget "
+                              "is not simulated; \"operators\" keeps half or more, "
+                              "\"full\" least");
+    }
+}
+
 static void take_checkpointing(struct launch_context *t, const struct value *c)
 {
     const struct value_item *made = launch_find(t, c, OF "ac_config.@"),
@@ -263,6 +287,8 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
     int64_t n;
     if (!made)
         launch_assume(t, CKPT, json_string("none"), "no ac_config");
+    else if (strcmp(word, "budget") == 0)
+        take_budget(t, c, made);
     else if (strcmp(word, "full") == 0)
         set(t, CKPT, json_string("full"), mode ? mode : made, "");
     else if (strcmp(word, "selected_ops") == 0)

@@ -103,13 +103,14 @@ static void take_vocabulary(struct launch_context *t, const struct python *p,
 }
 
 /* What is given beyond the name's own sizes; false: it cannot be. */
-static bool change(struct launch_context *t, const struct value *flat)
+static bool change(struct launch_context *t, const struct value *flat, bool made)
 {
     for (int32_t i = 0; i < flat->n; i++) {
         const struct value_item *it = &flat->items[i];
         const char *key = it->key + 6, *size;
         int64_t n;
-        if (strncmp(it->key, "model.", 6) != 0 || is_idle(key))
+        if (strncmp(it->key, "model.", 6) != 0 || is_idle(key) ||
+            (made && (olmocore_is_of_made(key) || argument_of(key))))
             continue;
         size = argument_of(key);
         launch_hear(t, it);
@@ -145,7 +146,11 @@ void olmocore_take_model(struct launch_context *t, const struct python *p,
     const struct value_item from = {
         arena_printf(t->arena, "TransformerConfig.%.60s", name), c->line, &v
     };
-    if (!cfg_is_object(known)) {
+    json_t *own = olmocore_model_made(t, flat, name, c->line);
+    json_t *sizes_of = own ? own : known.json;
+    if (launch_is_unresolved(t, "/model"))
+        return;
+    if (!json_is_object(sizes_of)) {
         launch_add_unresolved(
             t, "/model", c->line,
             "TransformerConfig.%.60s() is no model that is known; its "
@@ -155,8 +160,9 @@ void olmocore_take_model(struct launch_context *t, const struct python *p,
     }
     const char *key;
     json_t *value;
-    json_object_foreach(known.json, key, value) if (!is_changed(flat, key))
+    json_object_foreach(sizes_of, key, value) if (own || !is_changed(flat, key))
         launch_set(t, launch_pointer(t, "/model", key), json_deep_copy(value), &from);
-    if (change(t, flat))
+    if (change(t, flat, own != NULL))
         take_vocabulary(t, p, flat, c->line);
+    json_decref(own);
 }

@@ -114,6 +114,8 @@ const struct value *olmocore_argument(const struct python *p, const char *name,
         own = v && v->kind == VALUE_UNKNOWN && v->text &&
               strncmp(v->text, "olmo_core.", 10) == 0;
     }
+    if (own && strcmp(name, "overrides") == 0) /* a command line without any */
+        return value_new(p->arena, VALUE_LIST, line, 0);
     if (!own || (!common && !opts))
         return NULL;
     struct value *v = value_new(p->arena, VALUE_DICT, line, 0),

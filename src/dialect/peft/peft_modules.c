@@ -19,7 +19,8 @@ struct making {
     const struct value_item *it;
     uint32_t (*of)(const char *);
     json_t *out;
-    bool open; /* one is not known, which is said */
+    bool open;           /* what there is is not known, which is said */
+    const char *strange; /* the first name that is no product's; NULL */
 };
 
 static bool is_all(const char *word)
@@ -45,11 +46,27 @@ static void add(struct making *m, const char *word)
         launch_note(m->t->l, m->it->value->line, DIAG_NOT_SIMULATED,
                     "%s: adapters of embeddings (%.60s) are not simulated", m->it->key,
                     word);
-    } else if (!m->open) {
-        launch_add_unresolved(m->t, m->pointer, m->it->value->line,
-                              "%s: no product is known as \"%.80s\"", m->it->key, word);
-        m->open = true;
+    } else if (!m->strange) {
+        m->strange = word;
     }
+}
+
+/* PEFT passes over a name that no module has where another's is found
+ * (tuners_utils.py, inject_adapter: it fails where none is). */
+static void say_strange(struct making *m)
+{
+    if (!m->strange || m->open)
+        return;
+    if (m->of == lora_target_of && json_array_size(m->out)) {
+        launch_note(m->t->l, m->it->value->line, DIAG_NOT_SIMULATED,
+                    "%s: no product is known as \"%.80s\": without adapters there",
+                    m->it->key, m->strange);
+        return;
+    }
+    launch_add_unresolved(m->t, m->pointer, m->it->value->line,
+                          "%s: no product is known as \"%.80s\"", m->it->key,
+                          m->strange);
+    m->open = true;
 }
 
 /* Regular expressions -------------------------------------------------------------- */
@@ -164,7 +181,7 @@ static bool finds_all(const struct value *v)
 json_t *peft_modules(struct launch_context *t, const char *pointer,
                      const struct value_item *it, uint32_t (*of)(const char *))
 {
-    struct making m = { t, pointer, it, of, json_array(), false };
+    struct making m = { t, pointer, it, of, json_array(), false, NULL };
     const struct value *v = it->value;
     if (of == lora_target_of && finds_all(v)) {
         launch_note(t->l, v->line, DIAG_ASSUMED,
@@ -189,6 +206,7 @@ json_t *peft_modules(struct launch_context *t, const char *pointer,
         launch_unresolved_item(t, pointer, it, "list of modules");
         m.open = true;
     }
+    say_strange(&m);
     if (m.open || !json_array_size(m.out)) {
         json_decref(m.out);
         return NULL;

@@ -128,6 +128,7 @@ void shell_release(struct shell *s)
     VEC_RELEASE(&s->files);
     VEC_RELEASE(&s->notes);
     VEC_RELEASE(&s->bindings);
+    VEC_RELEASE(&s->choices);
 }
 
 struct raw_shell shell_directives(struct arena *arena, const char *text)

@@ -50,6 +50,7 @@ enum {
     SHELL_VALUE_MAX = 1 << 16, /* characters of a variable */
     SHELL_WORDS_MAX = 1 << 13, /* of a command, elements of an array */
     SHELL_COMMANDS_MAX = 2000,
+    SHELL_CHOICES_MAX = 200,
     SHELL_SOURCED_MAX = 8,    /* files that source each other */
     SHELL_DEPTH_MAX = 40,     /* of statements in each other, of nested texts */
     SHELL_WORK_MAX = 1 << 22, /* characters read and made in all */
@@ -83,6 +84,11 @@ struct shell_command {
     const struct shell_binding *own; /* X=1 COMMAND: what is set for it alone */
 };
 
+/* What the script compares a variable with that nobody gives: a value that it takes. */
+struct shell_choice {
+    const char *ask, *value; /* "2" of $2, "7B" */
+};
+
 struct shell_note {
     int64_t line;
     const char *text;
@@ -104,6 +110,7 @@ struct shell {
     VEC(struct source_file) files;
     VEC(struct shell_note) notes;
     VEC(struct shell_binding) bindings;
+    VEC(struct shell_choice) choices; /* at most SHELL_CHOICES_MAX */
 };
 
 /* Where a script is. */

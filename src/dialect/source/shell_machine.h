@@ -186,6 +186,11 @@ int64_t shell_word_number(const struct shell_text *t, int64_t otherwise);
 void shell_add_string(struct shell_machine *m, struct shell_text *t, const char *s,
                       struct shell_char place);
 
+/* Remembers that the script compares the text with a word, where the text is one variable
+ * that nobody gives (shell.choices). */
+void shell_compares(struct shell_machine *m, const struct shell_text *t,
+                    const struct shell_text *word);
+
 /* Why a row of the unknowns is not known; 0: nobody says. */
 const char *shell_why(const struct shell_machine *m, int32_t unknown);
 

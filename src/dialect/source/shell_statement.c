@@ -76,6 +76,7 @@ static enum shell_status read_patterns(struct shell_machine *m,
         struct shell_text pattern = { 0 };
         int32_t before = m->at.i;
         shell_read_text(m, &pattern);
+        shell_compares(m, word, &pattern);
         if (u || shell_unknown_of(m, &pattern))
             s = SHELL_UNKNOWN;
         else if (m->at.i > before && shell_matches(m, word, &pattern))

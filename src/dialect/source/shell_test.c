@@ -180,6 +180,7 @@ static enum shell_status compare(struct shell_machine *m, const struct shell_tex
         return compare_numbers(m, a, word, b);
     if (!same && !differs)
         return SHELL_UNKNOWN;
+    shell_compares(m, a, b);
     enum shell_status s =
         b->n == 0   ? is_empty(m, a)
         : a->n == 0 ? is_empty(m, b)

@@ -171,6 +171,21 @@ const struct shell_unknown *shell_unknown_of(const struct shell_machine *m,
     return NULL;
 }
 
+void shell_compares(struct shell_machine *m, const struct shell_text *t,
+                    const struct shell_text *word)
+{
+    const struct shell_unknown *u =
+        t->n == 1 && t->v[0].unknown ? &m->unknowns.v[t->v[0].unknown - 1] : NULL;
+    if (!u || !u->ask || !word->n || shell_unknown_of(m, word) ||
+        m->out->choices.n >= SHELL_CHOICES_MAX)
+        return;
+    for (int32_t i = 0; i < word->n; i++)
+        if (strchr("*?[]", word->v[i].c)) /* a pattern is no value */
+            return;
+    const char *value = shell_string(m, word, false);
+    VEC_PUSH(&m->out->choices, ((struct shell_choice) { u->ask, value }));
+}
+
 int32_t shell_not_known(struct shell_machine *m, const char *name, bool unset,
                         const char *fmt, ...)
 {

@@ -48,6 +48,25 @@ static void freeze_tower(struct launch_context *t)
         t->l->tower = "vision_tower";
 }
 
+/* Whether two towers are of one shape. */
+static bool is_same_tower(const json_t *a, const json_t *b)
+{
+    static const char *const keys[] = { "hidden_size", "num_hidden_layers",
+                                        "image_size", "patch_size" };
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (!json_equal(json_object_get(a, keys[i]), json_object_get(b, keys[i])))
+            return false;
+    return true;
+}
+
+/* A model that has its pictures' tower already: LLaVA's own checkpoints, tuned on. */
+static void take_joined(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *language)
+{
+    launch_set(t, row->pointer, json_string(language->value->text), language);
+    freeze_tower(t);
+}
+
 bool trainer_take_pair(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
@@ -55,8 +74,14 @@ bool trainer_take_pair(struct launch_context *t, const struct dialect_option *ro
     const char *name = text_of(t, "model_name_or_path");
     struct cfg words = named(t, name), pictures = named(t, it->value->text);
     json_t *tower = json_object_get(pictures.json, "vision_config");
-    if (!is_plain(t) || !json_is_object(words.json) || !json_is_object(tower) ||
-        json_object_get(words.json, "vision_config"))
+    json_t *own = json_object_get(words.json, "vision_config");
+    if (!is_plain(t) || !json_is_object(words.json) || !json_is_object(tower))
+        return false;
+    if (own && is_same_tower(own, tower)) {
+        take_joined(t, row, language);
+        return true;
+    }
+    if (own)
         return false;
     launch_set(t, row->pointer,
                json_pack("{s:s, s:s, s:O, s:O}", "model_type", "llava", "_name_or_path",

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Precision, recomputation and sharding are chosen by the caller's words: each is asked for.
+# sh train.sh 2 bf16 full true
 MICRO=$1
 PR=$2
 AC=$3

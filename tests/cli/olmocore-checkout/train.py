@@ -13,7 +13,15 @@ from olmo_core.train.train_module import (
 
 
 def build_config():
-    model = TransformerConfig.olmo2_7B(vocab_size=TokenizerConfig.dolma2().padded_vocab_size())
+    model = TransformerConfig.llama_like(
+        vocab_size=TokenizerConfig.dolma2().padded_vocab_size(),
+        d_model=2048,
+        n_layers=16,
+        n_heads=16,
+        n_kv_heads=4,
+        qk_norm=True,
+        hidden_size_multiplier=1.5,
+    )
     loader = NumpyDataLoaderConfig(global_batch_size=256 * 4096)
     module = TransformerTrainModuleConfig(
         rank_microbatch_size=2 * 4096,

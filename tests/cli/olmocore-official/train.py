@@ -37,11 +37,16 @@ def build_config(opts: argparse.Namespace, overrides) -> ExperimentConfig:
             num_replicas=get_world_size() // 16,
             prefetch_factor=1,
         ),
-        ac_config=TransformerActivationCheckpointingConfig(TransformerActivationCheckpointingMode.full),
+        ac_config=TransformerActivationCheckpointingConfig(
+            mode=TransformerActivationCheckpointingMode.budget, activation_memory_budget=0.5
+        ),
         float8_config=Float8Config(),
     )
     if get_world_size() >= 64:
         module.rank_microbatch_size //= 2
+    for override in overrides:
+        if override.startswith("epochs="):
+            module.rank_microbatch_size = int(override.split("=")[1])
     trainer = TrainerConfig(save_folder=opts.save_folder, max_duration=Duration.epochs(1))
     return ExperimentConfig(
         model=model, dataset=dataset, data_loader=loader, train_module=module, trainer=trainer

@@ -1,0 +1,250 @@
+/* What a file leaves open, as questions: each with the option that answers it. */
+#include "dialect/launch/launch_ask.h"
+
+#include "config/pointer.h"
+#include "dialect/launch/launch_context.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+/* What a scenario cannot do without. */
+static const struct need {
+    const char *pointer;
+    const char *instead[2]; /* or one of these */
+    const char *what, *example, *named; /* where the file gives what is not known */
+} needs[] = {
+    { "/model", { NULL }, "which model is trained", "bert-large-uncased", "PATH/config.json" },
+    { "/cluster/instance", { "/cluster/groups", "/cluster/like" }, "on which instances",
+      "ml.p4d.24xlarge", NULL },
+    { "/cluster/count", { "/cluster/groups" }, "on how many instances", "2", NULL },
+    { "/training/sequence_length", { NULL }, "how long sequences are", "384", NULL },
+    { "/training/micro_batch_size", { "/training/global_batch_size" },
+      "how many sequences a GPU takes at once", "8", NULL },
+};
+/* clang-format on */
+
+static const struct need *need_of(const char *pointer)
+{
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+        if (strcmp(needs[i].pointer, pointer) == 0)
+            return &needs[i];
+    return NULL;
+}
+
+/* Whether --set gives it: a value, or null for it or what is around it. */
+static bool is_answered(struct cfg root, const char *pointer)
+{
+    char around[200];
+    const char *slash = pointer;
+    if (launch_is_set(root, pointer))
+        return true;
+    while (slash && strlen(pointer) < sizeof(around)) {
+        slash = strchr(slash + 1, '/');
+        snprintf(around, sizeof(around), "%.*s",
+                 (int)(slash ? slash - pointer : (ptrdiff_t)strlen(pointer)), pointer);
+        json_t *v = pointer_get(root.json, around);
+        if (json_is_null(v))
+            return true;
+    }
+    return false;
+}
+
+static struct diag unresolved_at(const struct launch *l, const char *pointer,
+                                 int64_t line)
+{
+    struct diag at = launch_diag(l, DIAG_UNRESOLVED, line, 0);
+    at.pointer = pointer;
+    return at;
+}
+
+/* What is asked for, with a value as an example. */
+static void ask(struct launch *l, const struct need *n)
+{
+    const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
+    struct diag at = unresolved_at(l, n->pointer, open ? open->line : l->line);
+    struct diags *d = &l->loader->diags;
+    if (open)
+        diags_add(d, at, "%s (give --set %s=%s)", open->what, n->pointer,
+                  n->named ? n->named : n->example);
+    else
+        diags_add(d, at, "%s does not say %s (give --set %s=%s)", l->what, n->what,
+                  n->pointer, n->example);
+}
+
+/* A field that is to be asked for. */
+struct question {
+    const struct need *need;              /* or NULL */
+    const struct launch_unresolved *open; /* or NULL: nothing is said of it */
+    bool asked;
+};
+
+typedef VEC(struct question) question_vec;
+
+/* Whether the file gives what replaces a field, and not --set. */
+static bool is_of_file(const struct launch *l, const char *pointer)
+{
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        if (strcmp(l->resolved.v[i].pointer, pointer) == 0)
+            return !l->resolved.v[i].replaced;
+    return false;
+}
+
+/* Whether another field says it; one of the file's own does not where the file leaves the
+ * first open. */
+static bool says_instead(const struct launch *l, struct cfg root, const struct need *n,
+                         bool open)
+{
+    for (size_t i = 0; i < sizeof(n->instead) / sizeof(n->instead[0]); i++)
+        if (n->instead[i] && launch_is_set(root, n->instead[i]) &&
+            !(open && is_of_file(l, n->instead[i])))
+            return true;
+    return false;
+}
+
+/* What a scenario needs first, then all else that is open. A batch of all GPUs says
+ * nothing of one that the file itself leaves open: it would be divided as it is not. */
+static void gather(question_vec *all, const struct launch *l, struct cfg root)
+{
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+        const struct need *n = &needs[i];
+        const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
+        if (!launch_is_set(root, n->pointer) && !says_instead(l, root, n, open != NULL))
+            VEC_PUSH(all, ((struct question) { n, open, false }));
+    }
+    for (int64_t i = 0; i < l->unresolved.n; i++) {
+        const struct launch_unresolved *open = &l->unresolved.v[i];
+        if (!need_of(open->pointer) && !is_answered(root, open->pointer))
+            VEC_PUSH(all, ((struct question) { NULL, open, false }));
+    }
+}
+
+/* Of a variable of a shell: the values that the script compares it with; NULL. */
+static const struct launch_values *values_of(const struct launch *l, const char *ask)
+{
+    for (int64_t i = 0; ask && i < l->values.n; i++)
+        if (strcmp(l->values.v[i].ask, ask) == 0)
+            return &l->values.v[i];
+    return NULL;
+}
+
+/* "3" of "/shell/3"; NULL. */
+static const char *variable_in(const char *pointer)
+{
+    static const char prefix[] = "/shell/";
+    bool is = strncmp(pointer, prefix, sizeof(prefix) - 1) == 0;
+    return is ? pointer + sizeof(prefix) - 1 : NULL;
+}
+
+/* "(one of 7B, 72B: give --set /shell/3=7B)", at the end of a question. */
+static const char *way(struct launch *l, const char *pointer)
+{
+    const struct launch_values *v = values_of(l, variable_in(pointer));
+    struct arena *arena = &l->loader->arena;
+    return v ? arena_printf(arena, "(one of %.300s: give --set %.80s=%.60s)", v->all,
+                            pointer, v->first)
+             : arena_printf(arena, "(give --set %.80s=VALUE)", pointer);
+}
+
+/* One variable of a shell that leaves several fields open is asked for once. */
+static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
+{
+    const struct launch_unresolved *open = all->v[first].open;
+    struct strbuf others;
+    strbuf_init(&others);
+    for (int64_t i = first + 1; open && open->ask && i < all->n; i++) {
+        const struct launch_unresolved *o = all->v[i].open;
+        if (!o || !o->ask || strcmp(o->ask, open->ask) != 0)
+            continue;
+        strbuf_printf(&others, "%s%.80s (%.60s)", others.len ? ", " : "", o->pointer,
+                      o->from);
+        all->v[i].asked = true;
+    }
+    bool any = others.len > 0;
+    if (any)
+        diags_add(&l->loader->diags, unresolved_at(l, open->pointer, open->line),
+                  "%s; it decides %s, too %s", open->what, strbuf_get(&others),
+                  way(l, arena_printf(&l->loader->arena, "/shell/%.60s", open->ask)));
+    strbuf_release(&others);
+    return any;
+}
+
+/* The option that answers a question: its example, or VALUE. */
+static void add_option(struct strbuf *line, struct launch *l, const struct question *q,
+                       bool of_variable)
+{
+    const struct need *n = of_variable ? NULL : q->need;
+    const char *pointer = n ? n->pointer : q->open->pointer;
+    const struct launch_values *v =
+        of_variable ? values_of(l, q->open->ask) : values_of(l, variable_in(pointer));
+    const char *value = v                     ? v->first
+                        : !n                  ? "VALUE"
+                        : q->open && n->named ? n->named
+                                              : n->example;
+    const char *option = arena_printf(&l->loader->arena, " --set %s%.80s=%.60s",
+                                      of_variable ? "/shell/" : "",
+                                      of_variable ? q->open->ask : pointer, value);
+    if (!strstr(strbuf_get(line), option)) /* one variable may answer two */
+        strbuf_addstr(line, option);
+}
+
+/* Whether an argument of a script answers it: "$7". */
+static bool is_of_argument(const struct question *q)
+{
+    const char *ask = !q->open       ? NULL
+                      : q->open->ask ? q->open->ask
+                                     : variable_in(q->open->pointer);
+    return ask && *ask >= '1' && *ask <= '9';
+}
+
+/* The options that answer all, to paste; and a call of the script that it shows. */
+static void ask_at_once(struct launch *l, int n, const struct strbuf *line,
+                        bool arguments)
+{
+    struct diags *d = &l->loader->diags;
+    if (n > 1)
+        diags_add(d, unresolved_at(l, NULL, l->line), "these %d at once:%s", n,
+                  strbuf_get(line));
+    if (arguments && l->usage.arguments)
+        diags_add(d, unresolved_at(l, NULL, l->usage.line),
+                  "its arguments, as this comment shows them: --set '/shell/@=%s'",
+                  l->usage.arguments);
+}
+
+/* Each question, and where there are several the options that answer all. */
+static void ask_all(struct launch *l, question_vec *all)
+{
+    struct strbuf line;
+    int n = 0;
+    bool arguments = false;
+    strbuf_init(&line);
+    for (int64_t i = 0; i < all->n; i++) {
+        const struct question *q = &all->v[i];
+        arguments |= is_of_argument(q);
+        if (q->asked)
+            continue;
+        bool of_variable = ask_variable(l, all, i);
+        add_option(&line, l, q, of_variable);
+        n++;
+        if (!of_variable && q->need)
+            ask(l, q->need);
+        else if (!of_variable)
+            diags_add(&l->loader->diags,
+                      unresolved_at(l, q->open->pointer, q->open->line), "%s %s",
+                      q->open->what, way(l, q->open->pointer));
+    }
+    ask_at_once(l, n, &line, arguments);
+    strbuf_release(&line);
+}
+
+int launch_ask(struct launch *l, struct cfg root)
+{
+    question_vec all = { 0 };
+    gather(&all, l, root);
+    ask_all(l, &all);
+    int rc = all.n ? -1 : 0;
+    VEC_RELEASE(&all);
+    return rc;
+}
