@@ -170,6 +170,10 @@ void replay_compile(struct replay *r, struct allocator *a, const struct ledger *
     }
     for (struct pass_acts *p = passes; p; p = p->next)
         VEC_RELEASE(&p->keys);
+    int64_t n_acts = l->n_before;
+    for (int64_t i = 0; i < r->step.n; i++)
+        n_acts += r->step.v[i].n;
+    r->workspace = ARENA_RAW(&r->arena, n_acts, struct piece);
 }
 
 void replay_release(struct replay *r)
@@ -178,6 +182,5 @@ void replay_release(struct replay *r)
         VEC_RELEASE(&s->blocks);
     HASH_CLEAR(hh, r->shelves);
     VEC_RELEASE(&r->step);
-    VEC_RELEASE(&r->workspace);
     arena_release(&r->arena);
 }

@@ -63,8 +63,8 @@ struct replay {
     struct known_shelf recent[1 << RECENT_LOG2]; /* found last, by a hash of the key */
     struct shelf **states;       /* [n_before] shelves of the events before the step */
     VEC(struct acts) step;       /* in order */
-    VEC(struct piece) workspace; /* in order of allocation, from `oldest` on in use */
-    int64_t oldest;
+    struct piece *workspace;     /* [acts of a step] in order of allocation, from ... */
+    int64_t n_workspace, oldest; /* ... `oldest` on in use */
     bool would_differ; /* a segment of the step would have served a take before it */
 };
 

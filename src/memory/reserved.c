@@ -12,10 +12,10 @@ enum { STEPS = 3 };
 /* Acts ----------------------------------------------------------------------------- */
 
 /* Workspace dies in the order in which it was made; a release may be of several. */
-static inline void release_workspace(struct replay *r, int64_t size_B)
+ALLOCATOR_INLINE void release_workspace(struct replay *r, int64_t size_B)
 {
-    while (size_B > 0 && r->oldest < r->workspace.n) {
-        const struct piece *p = &r->workspace.v[r->oldest++];
+    while (size_B > 0 && r->oldest < r->n_workspace) {
+        const struct piece *p = &r->workspace[r->oldest++];
         size_B -= p->size_B;
         allocator_free_inline(r->allocator, p->block);
     }
@@ -24,7 +24,7 @@ static inline void release_workspace(struct replay *r, int64_t size_B)
 static void clear_workspace(struct replay *r)
 {
     release_workspace(r, INT64_MAX);
-    r->workspace.n = r->oldest = 0;
+    r->n_workspace = r->oldest = 0;
 }
 
 /* Whether a gradient that the first step makes stays. */
@@ -56,7 +56,7 @@ static inline void take(struct replay *r, struct shelf *s)
         return;
     struct allocator_block *made = allocator_take_inline(r->allocator, &s->ask);
     if (s->act == ACT_WORKSPACE)
-        VEC_PUSH(&r->workspace, ((struct piece) { s->key.size_B, made }));
+        r->workspace[r->n_workspace++] = (struct piece) { s->key.size_B, made };
     else
         VEC_PUSH(&s->blocks,
                  made); /* now: a full GPU changes the shelves (await_gpu) */
