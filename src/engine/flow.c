@@ -16,7 +16,7 @@ static void leave_links(struct flow *f, double units)
             st->alone.v[i] = NULL;
     for (int32_t i = 0; i < f->n_members && f->on_links; i++) {
         struct member *m = &f->member[i];
-        struct link *link = &st->link[m->link];
+        struct link *link = &st->links.v[m->link];
         *(m->prev ? &m->prev->next : &link->first) = m->next;
         if (m->next)
             m->next->prev = m->prev;
@@ -83,7 +83,7 @@ static void enter_links(struct flow *f)
     bool is_limited = false, is_alone = true;
     for (int32_t i = 0; i < f->n_members; i++) {
         struct member *m = &f->member[i];
-        struct link *link = &st->link[m->link];
+        struct link *link = &st->links.v[m->link];
         bool limits = isfinite(link->capacity);
         m->next = link->first;
         if (m->next)
@@ -119,6 +119,17 @@ static void end_latency(struct sim *sim, struct sim_event *ev)
 
 static const struct sim_event_type latency_event = { "flow-latency", end_latency };
 
+/* The place of a link, which it gets here if nothing has used it so far: networks have
+ * many links, and most of them carry a few. */
+static int32_t place_of(struct flow_state *st, int32_t l)
+{
+    if (st->slot[l] == 0) {
+        VEC_PUSH(&st->links, ((struct link) { .capacity = st->capacity[l] }));
+        st->slot[l] = (int32_t)st->links.n;
+    }
+    return st->slot[l] - 1;
+}
+
 struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
                         double cap, int32_t n_uses, const struct flow_use *uses,
                         flow_done_fn *done, void *arg)
@@ -138,7 +149,7 @@ struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
     for (int32_t i = 0; i < n_uses; i++) {
         assert(uses[i].link >= 0 && uses[i].link < st->n_links && uses[i].weight > 0);
         f->member[i] = (struct member) { .flow = f, .weight = uses[i].weight };
-        f->member[i].link = uses[i].link;
+        f->member[i].link = place_of(st, uses[i].link);
     }
     sim_event_init(&f->event, &latency_event);
     if (latency_ps == 0 && size > 0) {
@@ -166,18 +177,28 @@ void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
 {
     init_state(net, sim);
     struct flow_state *st = net->state;
+    size_t n = (size_t)n_links;
     st->n_links = n_links;
-    st->link = xcalloc((size_t)n_links, sizeof(*st->link));
-    for (int32_t l = 0; l < n_links; l++)
-        st->link[l].capacity = capacity[l];
+    st->slot = xcalloc(n, sizeof(*st->slot));
+    st->capacity = xmalloc(n * sizeof(*st->capacity) + 1);
+    for (size_t l = 0; l < n; l++)
+        st->capacity[l] = capacity[l];
 }
 
 void flow_net_split(struct flow_net *net, struct sim *sim, const struct flow_net *of)
 {
+    struct flow_state *from = of->state;
+    VEC_RESERVE(&from->links, from->n_links - from->links.n);
+    for (int32_t l = 0; l < from->n_links && from->links.n < from->n_links; l++)
+        place_of(from, l);
     init_state(net, sim);
-    net->state->n_links = of->state->n_links;
-    net->state->link = of->state->link;
-    net->state->borrows_links = true;
+    struct flow_state *st = net->state;
+    st->n_links = from->n_links;
+    st->capacity = from->capacity;
+    st->slot = from->slot;
+    st->links.v = from->links.v;
+    st->links.n = st->links.cap = from->links.n;
+    st->borrows_links = true;
 }
 
 /* The list begins with the last to start: ids go on in the order of starts. */
@@ -185,7 +206,7 @@ void flow_net_join(struct flow_net *net, struct flow_net *with)
 {
     struct flow_state *st = net->state, *from = with->state;
     struct flow *last = from->first;
-    assert(from->link == st->link && from->changed.n == 0 && from->alone.n == 0);
+    assert(from->links.v == st->links.v && from->changed.n == 0 && from->alone.n == 0);
     st->n_solves = from->n_solves > st->n_solves ? from->n_solves : st->n_solves;
     while (last && last->next)
         last = last->next;
@@ -220,15 +241,21 @@ void flow_net_release(struct flow_net *net)
     VEC_RELEASE(&st->alone);
     maxmin_release(&st->maxmin);
     arena_release(&st->flows);
-    if (!st->borrows_links)
-        free(st->link);
+    if (!st->borrows_links) {
+        free(st->capacity);
+        free(st->slot);
+        VEC_RELEASE(&st->links);
+    }
     free(st);
     net->state = NULL;
 }
 
 double flow_link_units(struct flow_net *net, int32_t l)
 {
-    const struct link *link = &net->state->link[l];
+    int32_t slot = net->state->slot[l];
+    if (slot == 0)
+        return 0;
+    const struct link *link = &net->state->links.v[slot - 1];
     double units = link->units_ended;
     for (const struct member *m = link->first; m; m = m->next)
         units += m->weight * (m->flow->size - flow_left(m->flow));
@@ -237,7 +264,10 @@ double flow_link_units(struct flow_net *net, int32_t l)
 
 double flow_link_busy_s(struct flow_net *net, int32_t l)
 {
-    const struct link *link = &net->state->link[l];
+    int32_t slot = net->state->slot[l];
+    if (slot == 0)
+        return 0;
+    const struct link *link = &net->state->links.v[slot - 1];
     if (link->capacity == 0 || isinf(link->capacity))
         return link->busy_s;
     double units = flow_link_units(net, l) - link->units_counted;

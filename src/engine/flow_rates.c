@@ -47,9 +47,9 @@ void flow_ask(struct flow_state *st)
 
 void flow_mark_link(struct flow_state *st, int32_t l)
 {
-    if (st->link[l].changed)
+    if (st->links.v[l].changed)
         return;
-    st->link[l].changed = true;
+    st->links.v[l].changed = true;
     VEC_PUSH(&st->changed, l);
     flow_ask(st);
 }
@@ -57,7 +57,7 @@ void flow_mark_link(struct flow_state *st, int32_t l)
 void flow_mark_links(struct flow *f)
 {
     for (int32_t i = 0; i < f->n_members; i++)
-        if (isfinite(f->state->link[f->member[i].link].capacity))
+        if (isfinite(f->state->links.v[f->member[i].link].capacity))
             flow_mark_link(f->state, f->member[i].link);
 }
 
@@ -65,7 +65,7 @@ void flow_mark_links(struct flow *f)
 
 static void visit_link(struct flow_state *st, int32_t l)
 {
-    struct link *link = &st->link[l];
+    struct link *link = &st->links.v[l];
     if (link->visit == st->n_solves)
         return;
     link->visit = st->n_solves;
@@ -80,7 +80,7 @@ static void visit_flow(struct flow_state *st, struct flow *f)
     f->visit = st->n_solves;
     VEC_PUSH(&st->found, f);
     for (int32_t i = 0; i < f->n_members; i++)
-        if (isfinite(st->link[f->member[i].link].capacity))
+        if (isfinite(st->links.v[f->member[i].link].capacity))
             visit_link(st, f->member[i].link);
 }
 
@@ -90,7 +90,7 @@ static void find_component(struct flow_state *st, int32_t l)
     st->component.links.n = 0;
     visit_link(st, l);
     for (int64_t i = 0; i < st->component.links.n; i++) {
-        const struct link *link = &st->link[st->component.links.v[i]];
+        const struct link *link = &st->links.v[st->component.links.v[i]];
         for (struct member *m = link->first; m; m = m->next)
             visit_flow(st, m->flow);
     }
@@ -117,7 +117,7 @@ static void describe_flow(struct flow_state *st, const struct flow *f)
     struct component *c = &st->component;
     VEC_PUSH(&c->cap, f->cap);
     for (int32_t i = 0; i < f->n_members; i++) {
-        const struct link *link = &st->link[f->member[i].link];
+        const struct link *link = &st->links.v[f->member[i].link];
         if (isfinite(link->capacity))
             VEC_PUSH(&c->uses,
                      ((struct flow_use) { link->local, f->member[i].weight }));
@@ -133,7 +133,7 @@ static void solve_component(struct flow_state *st, struct flow **flow, int64_t n
     struct component *c = &st->component;
     c->capacity.n = c->cap.n = c->rate.n = c->starts.n = c->uses.n = 0;
     for (int64_t i = 0; i < c->links.n; i++)
-        VEC_PUSH(&c->capacity, st->link[c->links.v[i]].capacity);
+        VEC_PUSH(&c->capacity, st->links.v[c->links.v[i]].capacity);
     VEC_PUSH(&c->starts, 0);
     sort_by_id(flow, n);
     for (int64_t i = 0; i < n; i++)
@@ -149,7 +149,8 @@ static double alone_rate(const struct flow *f)
 {
     double rate = f->cap;
     for (int32_t i = 0; i < f->n_members; i++) {
-        double most = f->state->link[f->member[i].link].capacity / f->member[i].weight;
+        double most =
+            f->state->links.v[f->member[i].link].capacity / f->member[i].weight;
         rate = most < rate ? most : rate;
     }
     return rate;
@@ -180,8 +181,8 @@ static void solve_changed(struct sim *sim, struct sim_event *ev)
     st->found.n = 0;
     for (int64_t i = 0; i < st->changed.n; i++) {
         int64_t n_before = st->found.n;
-        st->link[st->changed.v[i]].changed = false;
-        if (st->link[st->changed.v[i]].visit != st->n_solves)
+        st->links.v[st->changed.v[i]].changed = false;
+        if (st->links.v[st->changed.v[i]].visit != st->n_solves)
             find_component(st, st->changed.v[i]);
         if (st->found.n > n_before)
             solve_component(st, st->found.v + n_before, st->found.n - n_before);

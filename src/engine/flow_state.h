@@ -13,7 +13,7 @@ struct member {
     struct flow *flow;
     struct member *prev, *next;
     double weight;
-    int32_t link;
+    int32_t link; /* its place among the links in use */
 };
 
 struct flow {
@@ -65,11 +65,15 @@ struct flow_state {
         *spare[FLOW_POOLED + 1]; /* ... ended ones, by members, chained by next */
     struct sim_event solve;      /* last of an instant that changed something */
     int32_t n_links;
-    struct link *link;
-    bool borrows_links; /* of the network that it was split from */
+    double *capacity;       /* [n_links] */
+    int32_t *slot;          /* [n_links] 1 + the place in `link`; 0: not used so far */
+    VEC(struct link) links; /* those that activities have used: members name these */
+    bool borrows_links;     /* and the two before, of the network that it was split
+                               from, which has a place for every link then */
     struct flow *first;
     uint64_t n_started, n_solves;
-    VEC(int32_t) changed;     /* links where something started, ended or changed */
+    VEC(int32_t)
+    changed; /* places of links where something started, ended or changed */
     VEC(struct flow *) found; /* activities of the components being solved */
     VEC(struct flow *) alone; /* entered in this instant alone; is_alone: still so */
     struct component component;
@@ -82,8 +86,8 @@ double flow_left(const struct flow *f);
 /* Goes on at that rate from now on; its end moves with it. */
 void flow_set_rate(struct flow *f, double rate);
 
-/* Asks for rates at the end of this instant: for all of what is connected with a link,
- * with the activity's limited links. */
+/* Asks for rates at the end of this instant: for all of what is connected with a link (by
+ * its place), with the activity's limited links. */
 void flow_ask(struct flow_state *st);
 void flow_mark_link(struct flow_state *st, int32_t link);
 void flow_mark_links(struct flow *f);

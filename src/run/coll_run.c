@@ -32,7 +32,7 @@ void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net
 {
     int32_t n = net_n_links(net);
     const struct net_link *links = net_links(net);
-    double *capacity = xcalloc((size_t)n + 1, sizeof(*capacity));
+    double *capacity = xmalloc(((size_t)n + 1) * sizeof(*capacity));
     for (int32_t i = 0; i < n; i++)
         capacity[i] = links[i].payload_Bps;
     *w = (struct coll_world) { .sim = sim, .net = net, .fidelity = fidelity };

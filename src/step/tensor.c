@@ -238,8 +238,8 @@ int tensor_plan(struct stage *stage, struct builder *b, struct err *err)
     enum { MOST = RULES + EXCHANGES_MAX + TENSOR_ENDS_MAX };
     stage->comms = ARENA_ARRAY(stage->arena, stage->list.n_blocks, struct block_comms);
     for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
-        stage->comms[i].v[0] = ARENA_ARRAY(b->stage->arena, MOST, struct op_comm);
-        stage->comms[i].v[1] = ARENA_ARRAY(b->stage->arena, MOST, struct op_comm);
+        stage->comms[i].v[0] = ARENA_RAW(b->stage->arena, MOST, struct op_comm);
+        stage->comms[i].v[1] = ARENA_RAW(b->stage->arena, MOST, struct op_comm);
         if (tensor_ends_before(b, i, err) < 0)
             return -1;
         for (int k = 0; k < RULES && b->stage->s->parallel.tensor > 1; k++)
