@@ -9,8 +9,10 @@
 #include "report/doctor.h"
 #include "report/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 struct arguments {
@@ -81,6 +83,19 @@ static int read_logs(struct logs *l, const struct option_list *files, struct err
                               "(docs/doctor.md lists what is read)");
 }
 
+/* A log that the run has yet to write, or that is moved away as it grows, is waited for;
+ * *said: it was said. */
+static bool is_missing(const char *file, bool *said)
+{
+    struct stat at;
+    if (stat(file, &at) == 0 || errno != ENOENT)
+        return false;
+    if (!*said)
+        fprintf(stderr, "smsim doctor: %s: is not there yet; waiting for it\n", file);
+    *said = true;
+    return true;
+}
+
 /* Reads the logs again until there are enough steps; a log that says nothing yet may say
  * it later. */
 static int guard(struct logs *l, const struct arguments *args,
@@ -89,11 +104,13 @@ static int guard(struct logs *l, const struct arguments *args,
     const struct logs_step does = { p->samples, p->tokens, (double)p->gpus, p->passes };
     struct timespec wait = { .tv_sec = (time_t)args->guard_s };
     wait.tv_nsec = (long)((args->guard_s - (double)wait.tv_sec) * 1e9);
+    bool said = false;
     for (;; nanosleep(&wait, NULL)) {
         logs_release(l);
         logs_init(l);
         for (int32_t i = 0; i < args->logs.n; i++)
-            if (logs_read(l, args->logs.values[i], err))
+            if (!is_missing(args->logs.values[i], &said) &&
+                logs_read(l, args->logs.values[i], err))
                 return -1;
         struct logs_steady s = logs_steady_find(l, &does);
         int64_t n = s.n ? s.parts[LOGS_STEADY].n : 0;

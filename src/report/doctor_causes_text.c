@@ -84,46 +84,93 @@ static void print_details(FILE *out, const struct doctor_cause *c)
         report_wrap(out, "           check: ", "                  ", c->of[i]->check);
 }
 
-/* Families of what a class' causes are, each once, with what separates them. */
-static void name_class(char *out, size_t size, const struct doctor_causes *c,
-                       const struct doctor_class *k)
+/* Families of what a class' causes are, each once, and the logs that separate them. */
+struct families {
+    char names[LINE], logs[LINE];
+};
+
+static void add_text(char *to, const char *text)
 {
-    char logs[LINE] = "";
+    size_t at = strlen(to);
+    snprintf(to + at, LINE - at, "%s%s", at ? "; " : "", text);
+}
+
+static void name_families(struct families *f, const struct doctor_causes *c,
+                          const struct doctor_class *k)
+{
     unsigned seen = 0;
-    size_t at = 0, logs_at = 0;
+    f->names[0] = f->logs[0] = '\0';
     for (int32_t i = 0; i < k->n; i++) {
         const struct doctor_cause *x = &c->of[k->causes[i]];
         for (int s = 0; s < 2 && x->of[s] && x->posterior >= least_shown; s++) {
-            enum doctor_family f = x->of[s]->family;
-            if (seen >> f & 1)
+            enum doctor_family family = x->of[s]->family;
+            if (seen >> family & 1)
                 continue;
-            const char *join = seen ? "; " : "";
-            seen |= 1u << f;
-            at += (size_t)snprintf(out + at, size - at, "%s%s", join,
-                                   report_family_texts[f]);
-            if (!strstr(logs, report_family_logs[f]))
-                logs_at += (size_t)snprintf(logs + logs_at, sizeof(logs) - logs_at,
-                                            "%s%s", join, report_family_logs[f]);
+            seen |= 1u << family;
+            add_text(f->names, report_family_texts[family]);
+            if (!strstr(f->logs, report_family_logs[family]))
+                add_text(f->logs, report_family_logs[family]);
         }
     }
-    snprintf(out + at, size - at, " (to separate these: %s)", logs);
+}
+
+/* How many of a class' causes are probable enough to be listed. */
+static int32_t count_shown(const struct doctor_causes *c, const struct doctor_class *k)
+{
+    int32_t n = 0;
+    while (n < k->n && c->of[k->causes[n]].posterior >= least_shown)
+        n++;
+    return n;
+}
+
+void report_doctor_next(FILE *out, const struct doctor_causes *c)
+{
+    char text[3 * LINE], name[LINE];
+    struct families f;
+    if (c->n == 0)
+        return;
+    const struct doctor_class *k = &c->classes[0];
+    const struct doctor_cause *first = &c->of[k->causes[0]];
+    static const double most = 0.8; /* of a class: the others are not worth a log */
+    double share = 100 * k->posterior;
+    name_cause(name, sizeof(name), first);
+    if (first->kind == DOCTOR_HEALTHY)
+        return;
+    if (first->kind == DOCTOR_UNKNOWN)
+        snprintf(text, sizeof(text),
+                 "nothing known explains it (%.0f %%). Next: give a trace of PyTorch's "
+                 "profiler as another --log; see that the job is described as it ran",
+                 share);
+    else if (count_shown(c, k) <= 1 || first->posterior > most * k->posterior)
+        snprintf(text, sizeof(text),
+                 "probable cause (%.0f %%): %s. Next: its check, below",
+                 100 * first->posterior, name);
+    else {
+        name_families(&f, c, k);
+        snprintf(
+            text, sizeof(text),
+            "several causes fit (%.0f %%): %s. Next: add (--log) what separates them: "
+            "%s",
+            share, f.names, f.logs);
+    }
+    report_wrap(out, "", "  ", text);
 }
 
 static void print_class(FILE *out, const struct doctor_causes *c,
                         const struct doctor_class *k)
 {
-    char text[2 * LINE];
+    char text[3 * LINE];
+    struct families f;
     const struct doctor_cause *first = &c->of[k->causes[0]];
-    int32_t shown = 0;
-    while (shown < k->n && c->of[k->causes[shown]].posterior >= least_shown)
-        shown++;
+    int32_t shown = count_shown(c, k);
     if (shown <= 1) {
         name_cause(text, sizeof(text), first);
         print_line(out, "    ", k->posterior, text);
         print_details(out, first);
         return;
     }
-    name_class(text, sizeof(text), c, k);
+    name_families(&f, c, k);
+    snprintf(text, sizeof(text), "%s (to separate these: %s)", f.names, f.logs);
     print_line(out, "    ", k->posterior, text);
     for (int32_t i = 0; i < shown && i < MEMBERS_SHOWN; i++) {
         const struct doctor_cause *x = &c->of[k->causes[i]];

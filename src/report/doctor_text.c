@@ -26,6 +26,27 @@ static void print_plain(FILE *out, const char *text)
     fputs(copy, out);
 }
 
+/* The answer in short --------------------------------------------------------------- */
+
+static void print_answer(FILE *out, const struct doctor *d)
+{
+    char m[UNITS_TEXT_MAX], p[UNITS_TEXT_MAX];
+    static const char *const texts[][2] = {
+        [DOCTOR_NORMAL] = { "normal", ", within the range of 95 % of runs" },
+        [DOCTOR_SLOWER] = { "slower than it should be", "" },
+        [DOCTOR_FASTER] = { "faster than predicted", ": is the job as it ran?" },
+    };
+    if (d->verdict == DOCTOR_NO_TIME)
+        fprintf(out,
+                "no verdict: the logs have no time of a step (docs/doctor.md lists "
+                "what is read)\n");
+    else
+        fprintf(out, "%s: %s a step, %.3g times the predicted %s%s\n",
+                texts[d->verdict][0], units_time_text(m, d->steady.median_s), d->ratio,
+                units_time_text(p, d->healthy.step_s), texts[d->verdict][1]);
+    report_doctor_next(out, &d->causes);
+}
+
 /* The verdict ---------------------------------------------------------------------- */
 
 static void print_verdict(FILE *out, const struct report_doctor *r)
@@ -327,6 +348,7 @@ static void print_gpus(FILE *out, const struct logs_smi *s)
 void report_doctor_text(FILE *out, const struct report_doctor *r)
 {
     const struct doctor *d = r->d;
+    print_answer(out, d);
     print_verdict(out, r);
     report_doctor_causes(out, &d->causes);
     print_steps(out, d);
