@@ -150,18 +150,20 @@ static void end_pair(struct builder *b)
     b->next.experts = -1;
 }
 
-/* About as many tasks and events of memory as the pass has. */
+/* About as many tasks and events of memory as the pass has, and the backward after it. */
 static void make_room(struct builder *b, const struct chunk_slices *c, bool backward)
 {
     enum { EVENTS = 3 }; /* of an operator: made, given, its workspace */
-    int64_t n = 0;
+    int64_t n = 0, n_next = 0;
     for (int32_t i = 0; i < c->n; i++) {
         const struct op_block *block = &b->stage->list.blocks[c->v[i].block];
         n += c->v[i].repeat * (backward ? block->n_backward : block->n_forward);
+        n_next += c->v[i].repeat * (backward ? 0 : block->n_backward);
     }
-    VEC_RESERVE(&b->step->program.tasks, n);
+    n_next += n_next / 4; /* collectives, and what is in no block */
+    VEC_RESERVE(&b->step->program.tasks, n + n_next);
     if (b->step->ledger.records)
-        VEC_RESERVE(&b->step->ledger.events, EVENTS * n);
+        VEC_RESERVE(&b->step->ledger.events, EVENTS * (n + n_next));
 }
 
 int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err *err)

@@ -79,12 +79,10 @@ static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
 
 /* Collectives of the tensor, context and expert groups that come before or after the
  * operator. */
-static void emit_comms(struct builder *b, int32_t block, const struct op *op,
-                       int32_t at, bool after, struct host_spent *spent)
+static void emit_those_of(struct builder *b, int32_t block, const struct op *op,
+                          int32_t at, bool after, struct host_spent *spent)
 {
     const struct block_comms *c = &b->stage->comms[block];
-    if (c->n[op->backward] == 0)
-        return;
     bool captured = op_graph_captures(&b->stage->list.blocks[block], op->backward, at,
                                       b->stage->s->training.graphs);
     double calls = captured ? 0 : block_times_host_factor(b->stage, block);
@@ -129,6 +127,14 @@ static void emit_comms(struct builder *b, int32_t block, const struct op *op,
         else
             issue_wait(b, task);
     }
+}
+
+/* Most blocks have none, and each operator asks twice. */
+static inline void emit_comms(struct builder *b, int32_t block, const struct op *op,
+                              int32_t at, bool after, struct host_spent *spent)
+{
+    if (b->stage->comms[block].n[op->backward] > 0)
+        emit_those_of(b, block, op, at, after, spent);
 }
 
 /* Over a pass of a block the host's lead is lost in part. What is computed again counts
