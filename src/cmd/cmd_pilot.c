@@ -142,7 +142,11 @@ static int said_by_collective(double *said, struct piloting *w,
              samples_load(&samples, file, &hints);
     if (rc == 0)
         samples_place(&samples, cluster.groups[0].gpus_per_instance);
-    const struct bandwidth_ask ask = { .cluster = &cluster, .op = COLL_ALL_REDUCE };
+    char option[200];
+    snprintf(option, sizeof(option), "--measured %s", m->name);
+    const struct bandwidth_ask ask = { .cluster = &cluster,
+                                       .op = COLL_ALL_REDUCE,
+                                       .given_by = option };
     rc = rc || bandwidth_judge(&b, &w->loader, &ask, &samples, &w->err);
     for (int64_t i = 0; i < b.rows.n && n < 256; i++)
         if (b.rows.v[i].size_B >= 1 << 20)

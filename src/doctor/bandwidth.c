@@ -325,11 +325,11 @@ int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
     collect(b, &a, samples);
     if (b->rows.n == 0)
         return err_set(err,
-                       "--log: no row is of this operation on %" PRId64
-                       " GPUs of %" PRId64 " nodes: %" PRId64
-                       " rows are of others, %s (change --op or --cluster)",
-                       coll_group_ranks(a.group), a.cluster->n_instances, b->n_other,
-                       first_of(loader, samples));
+                       "%s: no row is of this operation on %" PRId64 " GPUs of %" PRId64
+                       " nodes: %" PRId64 " rows are of others, %s%s",
+                       a.given_by ? a.given_by : "--log", coll_group_ranks(a.group),
+                       a.cluster->n_instances, b->n_other, first_of(loader, samples),
+                       a.given_by ? "" : " (change --op or --cluster)");
     double *time_s = xmalloc((size_t)b->rows.n * sizeof(*time_s));
     int rc = fit(b, loader, &a, time_s, err);
     free(time_s);

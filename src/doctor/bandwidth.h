@@ -38,6 +38,7 @@ struct bandwidth_ask {
     const char *nccl;             /* version; NULL: the fabric's */
     const struct logs_nccl *said; /* by NCCL in these logs; NULL: not looked at */
     const struct logs_variables *variables; /* of the environment; NULL: likewise */
+    const char *given_by;                   /* for messages; NULL: --log */
 };
 
 struct bandwidth {
