@@ -45,12 +45,14 @@ static void test_parts(void)
         if (ids[i].alias)
             continue;
         CU_ASSERT_EQUAL_FATAL(read_name(&m, &loader, ids[i].name), 0);
-        bool few = m.ends.patch || m.ends.head == MODEL_HEAD_CONTRAST;
-        int64_t most = few && m.ends.positions ? m.ends.positions : 512;
+        int64_t most = m.ends.positions ? m.ends.positions : 512;
         int64_t n_tokens = most < 512 ? most : 512;
         if (m.diffusion.stack)
             n_tokens = m.diffusion.picture_tokens + m.diffusion.text_tokens;
-        CU_ASSERT_EQUAL_FATAL(summarise(&s, &loader, &m, n_tokens), 0);
+        int rc = summarise(&s, &loader, &m, n_tokens);
+        if (rc)
+            printf("%s has no summary of %d tokens\n", ids[i].name, (int)n_tokens);
+        CU_ASSERT_EQUAL_FATAL(rc, 0);
         for (int p = 0; p < SUMMARY_PARTS; p++)
             sum += s.parts[p];
         CU_ASSERT_EQUAL(sum, s.parameters);
