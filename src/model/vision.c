@@ -48,15 +48,6 @@ static const struct family *family_of(struct cfg part, const char *usual)
     return f;
 }
 
-static int64_t number_of(struct cfg root, const char *key, int64_t usual)
-{
-    int64_t n = usual;
-    struct cfg at = cfg_get(root, key);
-    if (cfg_present(at) && cfg_int(at, &n, 1, 1 << 20) < 0)
-        return -1;
-    return n;
-}
-
 /* `one`: columns that the tower hands over of a patch. */
 static void set_projector(struct model_tower *t, const struct vision *v, int64_t one,
                           int64_t merge, int64_t h, const int64_t adapter[3])
@@ -90,9 +81,10 @@ static void set_projector(struct model_tower *t, const struct vision *v, int64_t
 static int64_t columns_of(struct cfg root, struct cfg text, const struct vision *v,
                           int64_t hidden)
 {
-    return v->projector == PROJECTOR_PAIR ? number_of(root, "projection_dim", 512)
-                                          : number_of(cfg_is_object(text) ? text : root,
-                                                      "projection_size", hidden);
+    return v->projector == PROJECTOR_PAIR
+               ? vision_number(root, "projection_dim", 512)
+               : vision_number(cfg_is_object(text) ? text : root, "projection_size",
+                               hidden);
 }
 
 /* Texts and pictures in pairs, each a vector. */
@@ -227,9 +219,9 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
                          "a tower of family \"%s\" reads no %s", family->name,
                          v->reads ? "sounds" : "pictures");
     int64_t merge = raw.picture.merge ? raw.picture.merge : v->merge ? v->merge : 1;
-    merge = number_of(root, "spatial_merge_size", merge);
-    merge = merge > 0 ? number_of(root, "scale_factor", merge) : merge;
-    merge = merge > 0 ? number_of(root, "downsample_factor", merge) : merge;
+    merge = vision_number(root, "spatial_merge_size", merge);
+    merge = merge > 0 ? vision_number(root, "scale_factor", merge) : merge;
+    merge = merge > 0 ? vision_number(root, "downsample_factor", merge) : merge;
     merge = merge > 0 ? merge_of(part, merge) : merge;
     int64_t pictures = pictures_of(root, v);
     if (merge < 0 || pictures < 0 || shrink(&raw, root, v, merge) < 0)
@@ -238,7 +230,7 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     t->model.ends.head = MODEL_HEAD_NONE;
     t->patches = raw.picture.patches + raw.picture.class_tokens;
     t->tokens = raw.picture.patches / (merge * merge * (v->halves ? v->halves : 1));
-    t->tokens = number_of(root, "mm_tokens_per_image", t->tokens);
+    t->tokens = vision_number(root, "mm_tokens_per_image", t->tokens);
     t->inner = raw.picture.inner;
     t->gate = raw.picture.gate;
     t->crossed = v->crossed;
@@ -248,9 +240,9 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     t->crops = pictures * (v->tiles ? v->tiles : 1);
     if (v->scales)
         return 0;
-    int64_t adapter[] = { number_of(part, "projector_input_dim", ADAPTER),
-                          number_of(part, "projector_output_dim", ADAPTER),
-                          number_of(root, "projector_hidden_size", h) };
+    int64_t adapter[] = { vision_number(part, "projector_input_dim", ADAPTER),
+                          vision_number(part, "projector_output_dim", ADAPTER),
+                          vision_number(root, "projector_hidden_size", h) };
     if (adapter[0] < 0 || adapter[1] < 0 || adapter[2] < 0)
         return -1;
     set_projector(t, v, raw.picture.out ? raw.picture.out : t->model.hidden, merge, h,
@@ -263,114 +255,6 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     return t->tokens > 0 ? 0
                          : cfg_error(root, DIAG_OUT_OF_RANGE,
                                      "the picture is smaller than a token's patches");
-}
-
-/* Gemma 4's tower of sounds, a conformer: convolutions over time and mel bands, layers of
- * two MLPs, attention with a product for relative positions, and a depthwise convolution
- * between products (transformers 5, modeling_gemma4.py, Gemma4AudioModel); and the product
- * that hands its result to the language model of h columns. Its parameters; -1 after
- * reporting. */
-static int64_t count_conformer(struct cfg part, int64_t h)
-{
-    struct cfg channels = cfg_get(part, "subsampling_conv_channels");
-    int64_t first = 128, second = 32;
-    int64_t w = number_of(part, "hidden_size", 1024),
-            layers = number_of(part, "num_hidden_layers", 12),
-            heads = number_of(part, "num_attention_heads", 8),
-            kernel = number_of(part, "conv_kernel_size", 5),
-            out = number_of(part, "output_proj_dims", 1536);
-    if (w < 0 || layers < 0 || heads < 0 || kernel < 0 || out < 0)
-        return -1;
-    if (cfg_len(channels) == 2 &&
-        (cfg_int(cfg_at(channels, 0), &first, 1, 1 << 16) < 0 ||
-         cfg_int(cfg_at(channels, 1), &second, 1, 1 << 16) < 0))
-        return -1;
-    int64_t layer = 24 * w * w + (9 + kernel) * w + w / heads;
-    int64_t before =
-        9 * first + first + 9 * first * second + second + first / 4 * second * w;
-    return before + layers * layer + w * out + out + out * h;
-}
-
-/* Qwen2.5-Omni's: Whisper's encoder, a product to "output_dim" columns, and words that
- * begin and end a sound. */
-static int64_t count_encoder(struct cfg part, vision_read_fn *read)
-{
-    struct family_raw raw;
-    if (read(&raw, part, family_find("qwen2_audio_encoder"), NULL) < 0)
-        return -1;
-    int64_t out = number_of(part, "output_dim", 3584);
-    raw.m.idle = 0; /* positions are computed */
-    return out < 0 ? -1 : model_parameters(&raw.m) + raw.m.hidden * out + out + 2 * out;
-}
-
-/* Qwen3-Omni's: three convolutions of 3 x 3 over time and mel bands, each half as many, a
- * product to the layers' columns, and two after them (transformers 5,
- * modeling_qwen3_omni_moe.py, Qwen3OmniMoeAudioEncoder). */
-static int64_t count_convolved(struct cfg part)
-{
-    int64_t w = number_of(part, "d_model", 1280),
-            layers = number_of(part, "encoder_layers", 32),
-            inside = number_of(part, "encoder_ffn_dim", 5120),
-            bands = number_of(part, "num_mel_bins", 128),
-            c = number_of(part, "downsample_hidden_size", 480),
-            out = number_of(part, "output_dim", 3584);
-    if (w < 0 || layers < 0 || inside < 0 || bands < 0 || c < 0 || out < 0)
-        return -1;
-    int64_t before = 9 * c + c + 2 * (9 * c * c + c) + c * ((bands + 7) / 8) * w,
-            layer = 4 * (w * w + w) + 2 * w * inside + inside + w + 4 * w;
-    return before + layers * layer + 2 * w + w * w + w + w * out + out;
-}
-
-/* A tower of sounds next to one of pictures: counted, and not run. */
-static int read_sounds(struct model *m, struct cfg root, vision_read_fn *read)
-{
-    const char *word = "";
-    struct cfg part = cfg_get(root, "audio_config");
-    struct cfg said = cfg_get(part, "model_type");
-    if (!cfg_is_object(part))
-        return 0;
-    if (cfg_present(said) && cfg_string(said, &word) < 0)
-        return -1;
-    if (strcmp(word, "qwen2_5_omni_audio_encoder") == 0)
-        m->idle = count_encoder(part, read);
-    else if (strcmp(word, "qwen3_omni_moe_audio_encoder") == 0)
-        m->idle = count_convolved(part);
-    else
-        m->idle = count_conformer(part, m->hidden);
-    if (m->idle < 0)
-        return -1;
-    cfg_warn(
-        part, DIAG_NOT_SIMULATED,
-        "the tower that reads sounds is held and not run: no sound is in a sequence "
-        "(%" PRId64 " parameters without gradients)",
-        m->idle);
-    return 0;
-}
-
-/* Gemma 4 12B: patches of merged pixels, and samples of sounds, go through products and
- * norms alone (transformers 5, modeling_gemma4_unified.py). Counted, and not run. */
-static int read_embedders(struct model *m, struct cfg root)
-{
-    struct cfg vision = cfg_get(root, "vision_config"),
-               audio = cfg_get(root, "audio_config");
-    int64_t patch = number_of(vision, "patch_size", 16),
-            pool = number_of(vision, "pooling_kernel_size", 3),
-            w = number_of(vision, "mm_embed_dim", 3840),
-            places = number_of(vision, "mm_posemb_size", 1120),
-            samples = number_of(audio, "audio_embed_dim", 640);
-    if (patch < 0 || pool < 0 || w < 0 || places < 0 || samples < 0)
-        return -1;
-    int64_t numbers = 3 * patch * pool * patch * pool;
-    if (cfg_is_object(vision))
-        m->idle += numbers * (2 + w) + 5 * w + 2 * places * w + w * m->hidden;
-    if (cfg_is_object(audio))
-        m->idle += samples * m->hidden;
-    if (m->idle > 0)
-        cfg_warn(root, DIAG_NOT_SIMULATED,
-                 "what reads pictures and sounds is held and not run: none is in a "
-                 "sequence (%" PRId64 " parameters without gradients)",
-                 m->idle);
-    return 0;
 }
 
 /* The part that is read, of a file that holds others, too. */
@@ -433,13 +317,9 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
     *m = raw.m;
     m->family = v->name;
     if (v->embeds)
-        return read_embedders(m, root);
-    if (v->left_out) {
-        cfg_warn(root, DIAG_NOT_SIMULATED,
-                 "the language model alone is read: towers that read pictures (a "
-                 "MobileNet) and sounds are left out, also of parameters and memory");
-        return 0;
-    }
+        return vision_embedders(m, root);
+    if (v->mobile)
+        return vision_mobile(m, root);
     if (!cfg_is_object(cfg_get(root, reads(v)))) {
         if (v->scales)
             return cfg_error(root, DIAG_MISSING, "\"%s\" is missing", reads(v));
@@ -453,7 +333,7 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
     m->tower = tower;
     m->idle += tower->model.idle;
     tower->model.idle = 0;
-    if (v->sounds && read_sounds(m, root, read) < 0)
+    if (v->sounds && vision_sounds(m, root, read) < 0)
         return -1;
     return v->scales ? read_pair(m, tower, root, text, v) : 0;
 }

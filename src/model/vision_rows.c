@@ -38,7 +38,7 @@ static const struct vision table[] = {
     { "gemma4", "gemma4_text", "gemma4_vision", "text_config",
       .projector = PROJECTOR_LINEAR, .bare = true, .sounds = true },
     { "gemma4_unified", "gemma4_unified_text", NULL, "text_config", .embeds = true },
-    { "gemma3n", "gemma3n_text", NULL, "text_config", .left_out = true },
+    { "gemma3n", "gemma3n_text", NULL, "text_config", .mobile = true },
     { "qwen2_vl", "qwen2", "qwen2_vl_vision", "text_config",
       .projector = PROJECTOR_MERGER, .norm = true },
     { "qwen2_5_vl", "qwen2", "qwen2_5_vl_vision", "text_config",

@@ -1,5 +1,5 @@
 /* The models of vision.h, a row each: their parts, and how one reaches the other. Private
- * to vision.c and vision_rows.c. */
+ * to vision*.c. */
 #ifndef MODEL_VISION_ROWS_H
 #define MODEL_VISION_ROWS_H
 
@@ -37,10 +37,18 @@ struct vision {
     int64_t halves;       /* so many patches in a row become one, their mean; 0: one */
     bool sounds;          /* "audio_config" is a tower that reads sounds */
     bool crossed;         /* its tokens are read by layers of cross-attention */
-    bool left_out;      /* what reads pictures and sounds is neither counted nor run */
-    bool embeds;        /* products alone read pictures and sounds */
-    const char *reads;  /* where the tower's part is; NULL: "vision_config" */
-    const char *inside; /* the member that holds both parts; NULL: the root */
+    bool mobile;          /* towers of a MobileNet and a conformer (Gemma 3n) */
+    bool embeds;          /* products alone read pictures and sounds */
+    const char *reads;    /* where the tower's part is; NULL: "vision_config" */
+    const char *inside;   /* the member that holds both parts; NULL: the root */
 };
+
+/* A number of a file from 1 on, or `usual`; -1 after reporting. */
+int64_t vision_number(struct cfg root, const char *key, int64_t usual);
+
+/* vision_idle.c: what is held and not run, added to m->idle. -1 after reporting. */
+int vision_sounds(struct model *m, struct cfg root, vision_read_fn *read);
+int vision_mobile(struct model *m, struct cfg root);
+int vision_embedders(struct model *m, struct cfg root);
 
 #endif
