@@ -46,8 +46,8 @@ alone() {
     target=$1
     shift
     timeout $((seconds * 4 + 60)) "$build/fuzz_$target" "$@" >"$build/fuzz.out" 2>&1 || {
-        failed=$((failed + 1))
         echo "fuzz: fuzz_$target $1 ends with $?:"
+        failed=$((failed + 1))
         grep -m 12 -E 'ERROR|runtime error|SUMMARY|does not hold|    #[0-6] ' "$build/fuzz.out"
         cp "$build/fuzz.last" "$build/fuzz.last.$target.$1" 2>/dev/null
     }

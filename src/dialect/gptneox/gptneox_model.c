@@ -141,6 +141,7 @@ static void take_width(struct launch_context *t, const struct value *c)
                    size      ? size
                    : factor  ? factor
                    : experts ? value_get(c, "moe_num_experts")
+                   : type    ? type
                              : value_get(c, "activation"));
 }
 
