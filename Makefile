@@ -215,6 +215,7 @@ check-deep: all                 ## what takes hours: other compilers and process
 	$(Q)sh tests/everywhere.sh $(BUILD)/smsim $$(ls build/gcc-O0/smsim build/gcc-O3/smsim build/clang/smsim 2>/dev/null)
 	$(Q)$(MAKE) --no-print-directory arm64 threads faults fuzz static valgrind analysers N=200 SECONDS=60
 	+$(Q)$(SANITIZED) SAMPLE=3 golden suites options
+	$(Q)sh tests/docker.sh build/docker
 
 arm64: $(BUILD)/smsim           ## the program for arm64, under qemu, against this one
 	$(Q)sh tests/arm64.sh $(BUILD)/smsim $(BUILD)
