@@ -126,6 +126,34 @@ static void test_traces(void)
                first[WITH_TRACE], class_first);
 }
 
+/* The host's calls in a trace say which of its parts is late; hidden collectives, that
+ * gradients are reduced during backward. */
+static void test_host_parts(void)
+{
+    static const char *const names[] = { "sync-points", "host-optimizer", "data-loader",
+                                         "host-bound" };
+    int n = 0, first = 0;
+    for (int f = 1; f < N_FAULTS; f++)
+        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+            if (strcmp(faults[f].name, names[k]) != 0)
+                continue;
+            struct diagnosis *x = diagnose(fault_jobs[4], &faults[f], WITH_TRACE, 1);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+            n++;
+            first += fault_own_place(&x->d, &faults[f]) == 1;
+            for (int32_t i = 0; i < x->d.causes.n; i++) {
+                const struct doctor_cause *c = &x->d.causes.of[i];
+                if (!c->of[1] && c->of[0] && strcmp(c->of[0]->name, "no-overlap") == 0)
+                    CU_ASSERT_TRUE(c->evidence < 0);
+            }
+            release(x);
+        }
+    CU_ASSERT_EQUAL(n, 5);
+    CU_ASSERT_EQUAL(first, n);
+    if (first != n)
+        printf("of %d parts of the host, %d first\n", n, first);
+}
+
 /* Two faults at once: with all logs, both are among the first three answers. */
 static void test_pairs(void)
 {
@@ -373,6 +401,7 @@ void test_doctor_register(void)
 {
     CU_pSuite s = CU_add_suite("doctor", NULL, NULL);
     CU_add_test(s, "traces", test_traces);
+    CU_add_test(s, "parts of the host", test_host_parts);
     CU_add_test(s, "pairs", test_pairs);
     CU_add_test(s, "faults are found", test_faults);
     CU_add_test(s, "healthy runs", test_healthy);
