@@ -45,8 +45,8 @@ static void note_segment(void *replay, const struct allocator_pool *pool,
 {
     struct replay *r = replay;
     r->would_differ |= r->how.expandable; /* the last block is longer then */
-    for (const struct shelf *s = r->shelves; s; s = s->hh.next)
-        r->would_differ |=
+    for (const struct shelf *s = r->shelves; s && !r->would_differ; s = s->hh.next)
+        r->would_differ =
             s->ask.pool == pool && s->ask.size_B <= size_B && size_B < s->ask.most_B;
 }
 
