@@ -132,6 +132,7 @@ struct training {
     int attention_word;    /* as written (scenario/attention.h); ATTENTION_OPEN: not */
     bool fused_softmax;    /* in SMP v1's tensor-parallel layers, or by its script */
     bool framework_named;  /* the file names the profile */
+    int32_t mlp_tiles;     /* of a microbatch's tokens; 0: one; OP_TILES_ALST */
     int32_t loss_chunks;   /* of a microbatch's tokens; 0: one; OP_CHUNKS_LIGER */
     int64_t vocab_padding; /* 0: as it is */
     struct lora lora;      /* rank 0: all parameters are trained */

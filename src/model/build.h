@@ -528,8 +528,15 @@ void build_enter_stream(struct build *b);
 /* The bit of enum lora_target that adapts a product of the stream at hand. */
 uint32_t build_diffusion_bit(const struct build *b, enum module part, uint32_t bit);
 
+/* build_chunks.c: makes a product as many, of parts of its rows, or, where it `sums`
+ * over them, of parts of the sum. */
+void build_cut_product(struct op *op, int64_t chunks, bool sums);
+
 /* build_chunks.c: cuts the head's logits and loss into chunks of the tokens. */
 void build_chunks(const struct build *b, struct op_block *head);
+
+/* build_tiles.c: cuts a layer's dense MLP into tiles of the tokens. */
+void build_tiles(const struct build *b, struct op_block *layer);
 
 /* build_tail.c: cuts the head's cast and loss off into the two blocks after it, where the
  * framework has them as modules of their own; how many blocks that adds. */

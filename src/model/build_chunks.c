@@ -37,7 +37,7 @@ static double operands_B(const struct op *op)
 }
 
 /* One product a chunk. Each reads the weights, or reads and writes their gradient. */
-static void cut_product(struct op *op, int64_t chunks, bool sums)
+void build_cut_product(struct op *op, int64_t chunks, bool sums)
 {
     double whole_B = operands_B(op);
     int64_t *rows = sums ? &op->k : &op->m;
@@ -59,7 +59,7 @@ static void cut(struct op *ops, int32_t n, const char *name, int64_t chunks, boo
         op->launches *= (int32_t)chunks;
         op->dispatches *= (int32_t)chunks;
         if (op->kind == OP_GEMM)
-            cut_product(op, chunks, sums);
+            build_cut_product(op, chunks, sums);
         for (int32_t j = 0; j < op->n_outs && !whole; j++)
             op->outs[j].size_B = (op->outs[j].size_B + chunks - 1) / chunks;
     }

@@ -400,4 +400,6 @@ void build_layer(struct build *b, struct op_block *block, enum stack stack)
                 layer.forward, layer.backward, given);
     b->flags = flags;
     b->mlp_number = 0;
+    if (stack != STACK_VISION)
+        build_tiles(b, block);
 }

@@ -151,6 +151,7 @@ enum op_dispatch {
 };
 
 /* loss_chunks: as Liger's fused linear cross-entropy; and at most */
+enum { OP_TILES_ALST = -1 }; /* mlp_tiles: a tile has as many tokens as columns */
 enum { OP_CHUNKS_LIGER = -1, OP_CHUNKS_MAX = 1 << 16 };
 
 struct op_settings {
@@ -162,7 +163,8 @@ struct op_settings {
     int64_t memory;    /* tokens that cross-attention reads; 0: as many */
     enum op_precision precision;
     int32_t loss_chunks; /* of tokens, whose logits exist one after the other; 0: one */
-    int64_t sm_arch;     /* least compute capability of the GPUs */
+    int32_t mlp_tiles; /* of tokens, whose dense MLPs run one after the other; 0: one */
+    int64_t sm_arch;   /* least compute capability of the GPUs */
     /* layers at the begin and the end whose products read 16 bits though others read
      * fewer */
     int64_t first_16bit, last_16bit;

@@ -62,6 +62,11 @@ static bool has_words(const struct scenario *s)
            head == MODEL_HEAD_PRETRAIN;
 }
 
+static bool dense_mlps(const struct scenario *s)
+{
+    return s->model.mlp.experts == 0 || s->model.mlp.dense_layers > 0;
+}
+
 static bool split(const struct scenario *s)
 {
     return s->parallel.tensor > 1;
@@ -370,6 +375,7 @@ static const struct row {
     { "/training/muon", orthogonalizes, "the optimizer is not muon" },
     { P "mtp_part", stages, one_stage },
     { P "mtp_part", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
+    { "/training/mlp_tiles", dense_mlps, "no layer has an MLP without experts" },
     { "/training/loss_chunks", has_words, "the head makes no logits of words" },
     { P "defer_embedding_wgrad", trains_head, "the last stage makes no gradient of a matrix of words" },
     { P "placement", parts, "there are data-parallel ranks alone" },

@@ -11,7 +11,7 @@
 struct raw_training {
     struct training t;
     struct cfg checkpointing, muon, graphs, lora, frozen, sequence, layers_16bit,
-        states, formats, chunks;
+        states, formats, chunks, tiles;
     int task; /* a row of the table of tasks; -1: none */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;

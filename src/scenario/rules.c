@@ -254,6 +254,25 @@ static int check_loss_chunks(const struct parse_context *r)
     return 0;
 }
 
+/* A tile's sums over a tensor group and its adapters are not. */
+static int check_mlp_tiles(const struct parse_context *r)
+{
+    const struct training *t = &r->s->training;
+    struct cfg at = cfg_get(r->training, "mlp_tiles");
+    if (t->mlp_tiles == 0)
+        return 0;
+    if (r->s->parallel.tensor > 1)
+        return cfg_error(
+            at, DIAG_NOT_SIMULATED,
+            "MLPs in tiles over a tensor group are not simulated (write 1, "
+            "or leave it out)");
+    if (t->lora.rank > 0)
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "MLPs with adapters are not simulated in tiles (write 1, or "
+                         "leave it out)");
+    return 0;
+}
+
 /* As Megatron-LM's transformer_config.py asserts. */
 static int check_graphs(const struct parse_context *r)
 {
@@ -400,7 +419,7 @@ int rules_check(struct parse_context *r)
     degrees_note(r);
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
            check_param_gather(r) | check_deferral(r) | check_loss_chunks(r) |
-           check_graphs(r) | work_check(r) | mtp_check(r) | saved_check(r) |
-           saved_check_layers(r) | muon_check(r) | lora_check(r) | smp_check(r) |
-           precision_check(r);
+           check_mlp_tiles(r) | check_graphs(r) | work_check(r) | mtp_check(r) |
+           saved_check(r) | saved_check_layers(r) | muon_check(r) | lora_check(r) |
+           smp_check(r) | precision_check(r);
 }

@@ -319,5 +319,6 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .dispatch = dispatch_of(p),
         .vocab_padding = vocab_padding(s),
         .loss_chunks = t->loss_chunks,
+        .mlp_tiles = t->mlp_tiles,
     };
 }

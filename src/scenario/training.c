@@ -66,6 +66,7 @@ static const struct cfg_field training_fields[] = {
     CFG_ENUM("attention", W, t.attention_word, attention_words),
     CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
     CFG_CHILD("loss_chunks", W, chunks),
+    CFG_CHILD("mlp_tiles", W, tiles),
     CFG_INT("predicted_positions", W, t.predicted_positions, 1, TOKENS_MAX),
     CFG_INT("mtp_layers", W, t.mtp_layers, 0, MTP_MAX),
     CFG_BOOL("mtp_repeated", W, t.mtp_repeated),
@@ -123,27 +124,33 @@ static int check_sequence(const struct parse_context *r)
     return 0;
 }
 
-/* A number, or "liger": as many as its kernel takes. */
-static int read_chunks(const struct parse_context *r, struct training *t)
+/* A number of parts of a microbatch's tokens, or the word `known` in place of `meant`. */
+static int read_parts(struct cfg at, const char *known, int32_t meant, int32_t *parts)
 {
-    struct cfg at = r->words.chunks;
     const char *word = NULL;
     if (!cfg_present(at))
         return 0;
     if (!cfg_is_string(at)) {
         int64_t n = 0;
         int rc = cfg_int(at, &n, 1, OP_CHUNKS_MAX);
-        t->loss_chunks = n > 1 ? (int32_t)n : 0;
+        *parts = n > 1 ? (int32_t)n : 0;
         return rc;
     }
     if (cfg_string(at, &word))
         return -1;
-    if (strcmp(word, "liger") != 0)
+    if (strcmp(word, known) != 0)
         return cfg_error(at, DIAG_UNKNOWN_NAME,
-                         "\"%.40s\" is no number of chunks (write one, or \"liger\")",
-                         word);
-    t->loss_chunks = OP_CHUNKS_LIGER;
+                         "\"%.40s\" is no number of %s (write one, or \"%s\")", word,
+                         strcmp(known, "alst") == 0 ? "tiles" : "chunks", known);
+    *parts = meant;
     return 0;
+}
+
+/* Losses in chunks, "liger" as many as its kernel takes; MLPs in tiles. */
+static int read_chunks(const struct parse_context *r, struct training *t)
+{
+    return read_parts(r->words.chunks, "liger", OP_CHUNKS_LIGER, &t->loss_chunks) |
+           read_parts(r->words.tiles, "alst", OP_TILES_ALST, &t->mlp_tiles);
 }
 
 /* The head that the task puts on the model. */

@@ -477,6 +477,46 @@ static void test_chunks(void)
     }
 }
 
+/* (2.19): tensors inside an MLP are of one tile, its products come one after the other,
+ * and backward runs forward again. "alst": as many tiles as tokens over columns, of 512
+ * over 1024 one. */
+static void test_tiles(void)
+{
+    struct model m = op_llama(HEADS, 4 * H);
+    struct arena a;
+    arena_init(&a);
+    struct op_settings s = op_settings_of(OP_BF16, &op_eager);
+    struct op_list whole = op_make(&a, &m, s);
+    s.mlp_tiles = OP_TILES_ALST;
+    struct op_list alst = op_make(&a, &m, s);
+    s.mlp_tiles = 4;
+    struct op_list parts = op_make(&a, &m, s);
+    const struct op_block *w = &whole.blocks[1], *p = &parts.blocks[1];
+    const struct op *up = named(p->forward, p->n_forward, "up"),
+                    *all = named(w->forward, w->n_forward, "up"),
+                    *down = named(p->forward, p->n_forward, "down"),
+                    *dgrad = named(p->backward, p->n_backward, "up_dgrad"),
+                    *wgrad = named(p->backward, p->n_backward, "up_wgrad"),
+                    *sum = named(w->backward, w->n_backward, "up_wgrad");
+    CU_ASSERT_EQUAL(op_block_kept_B(&alst.blocks[1]), op_block_kept_B(w));
+    CU_ASSERT_EQUAL(up->m * 4, all->m);
+    CU_ASSERT_EQUAL(up->serial, 4);
+    CU_ASSERT_EQUAL(up->outs[0].size_B * 4, all->outs[0].size_B);
+    CU_ASSERT_EQUAL(down->outs[0].size_B,
+                    named(w->forward, w->n_forward, "down")->outs[0].size_B);
+    CU_ASSERT_EQUAL(wgrad->k * 4, sum->k);
+    CU_ASSERT_EQUAL(dgrad->slower, 2);
+    CU_ASSERT_EQUAL(op_list_flops(&parts, false), op_list_flops(&whole, false));
+    double again = 0;
+    const char *const names[] = { "gate", "up", "down" };
+    for (int i = 0; i < 3; i++)
+        again += named(w->forward, w->n_forward, names[i])->flops * (double)w->repeat;
+    CU_ASSERT_DOUBLE_EQUAL(op_list_flops(&parts, true),
+                           op_list_flops(&whole, true) + again, 1e-6 * again);
+    CU_ASSERT_TRUE(op_block_kept_B(p) < op_block_kept_B(w));
+    arena_release(&a);
+}
+
 /* T5's bias in place of a scale and a mask: a tensor of scores, fp32 under autocast, is
  * read as they are summed, and the sum is cast. Its gradient is added to those of the
  * layers above. Bytes a score. */
@@ -649,6 +689,7 @@ void test_ops_register(void)
     CU_add_test(suite, "more costs more", test_monotone);
     CU_add_test(suite, "predicted positions", test_predicted);
     CU_add_test(suite, "chunks of a loss", test_chunks);
+    CU_add_test(suite, "tiles of an MLP", test_tiles);
     CU_add_test(suite, "T5's bias", test_relative_bias);
     CU_add_test(suite, "a decoder's own length", test_decoder_length);
     CU_add_test(suite, "inputs that stay gathered", test_keeps_gathered);

@@ -108,6 +108,7 @@ static void take_reward(struct launch_context *t, const struct dialect_option *r
 #define ATTENTION "/training/attention"
 static const struct dialect_option rows[] = {
     ROW("liger_fused_linear_cross_entropy", "/training/loss_chunks", .kind = DIALECT_SWITCH, .value = "liger"),
+    ROW("tiled_mlp", "/training/mlp_tiles", .kind = DIALECT_SWITCH, .value = "alst"),
     ROW("rl", "/training/task", .take = take_rl),
     ROW("reward_model", "/training/task", .take = take_reward),
     ROW("process_reward_model", "/training/task", .take = take_reward),
@@ -143,7 +144,7 @@ static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("unfrozen_parameters"), ROW_UNSIMULATED("lisa_*"), ROW_UNSIMULATED("relora*"), ROW_UNSIMULATED("quantize_moe_experts"),
     ROW_UNSIMULATED("lora_mlp_kernel"), ROW_UNSIMULATED("lora_qkv_kernel"), ROW_UNSIMULATED("lora_o_kernel"), ROW_UNSIMULATED("unsloth_*"),
     ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("qat"), ROW_UNSIMULATED("gptq*"), ROW_UNSIMULATED("expert_parallel*"), ROW_UNSIMULATED("dp_replicate_size"),
-    ROW_UNSIMULATED("tiled_mlp*"), ROW_UNSIMULATED("flash_attn_*"), ROW_UNSIMULATED("flex_*"), ROW_UNSIMULATED("s2_attention"), ROW_UNSIMULATED("sage_attention"),
+    ROW_UNSIMULATED("tiled_mlp_*"), ROW_UNSIMULATED("flash_attn_*"), ROW_UNSIMULATED("flex_*"), ROW_UNSIMULATED("s2_attention"), ROW_UNSIMULATED("sage_attention"),
     ROW_UNSIMULATED("use_*kernels"), ROW_UNSIMULATED("use_kernels"), ROW_UNSIMULATED("use_scattermoe"), ROW_UNSIMULATED("use_sonicmoe"),
     ROW_UNSIMULATED("experts_implementation"), ROW_UNSIMULATED("llama4_linearized_experts"), ROW_UNSIMULATED("fused_attn_kernel"),
     ROW_UNSIMULATED("overrides_of_model_*"), ROW_UNSIMULATED("model_config"), ROW_UNSIMULATED("model_quantization_*"), ROW_UNSIMULATED("diffusion"),

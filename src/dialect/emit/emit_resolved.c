@@ -266,6 +266,8 @@ static json_t *formats(const struct scenario *s)
     VALUE("/training/attention", EMIT_DETAIL, attention, word_of(op_attention_names, (int)t->attention)) \
     VALUE("/training/vocab_padding", EMIT_DETAIL, padding, \
           scenario_op_settings(s).vocab_padding > 1 ? positive(scenario_op_settings(s).vocab_padding) : json_null()) \
+    VALUE("/training/mlp_tiles", EMIT_DETAIL, tiles, \
+          t->mlp_tiles == OP_TILES_ALST ? json_string("alst") : positive(t->mlp_tiles)) \
     VALUE("/training/loss_chunks", EMIT_DETAIL, chunks, \
           t->loss_chunks == OP_CHUNKS_LIGER ? json_string("liger") : positive(t->loss_chunks)) \
     VALUE("/training/predicted_positions", EMIT_DETAIL, predicted, positive(t->predicted_positions)) \
