@@ -123,6 +123,12 @@ static double flash_width(int64_t head_dim)
     return of_256 ? 256 : 32 * ceil_div((double)head_dim, 32);
 }
 
+/* Clock of fused attention in long trainings over the cool one. */
+static double flash_clock(const struct gpu *gpu, enum dtype dtype)
+{
+    return gpu->flash_sustained > 0 ? gpu->flash_sustained : gpu->gemm[dtype].sustained;
+}
+
 double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
                       int64_t head_dim, int64_t heads, bool causal, bool backward,
                       bool sustained, struct kernel_share share)
@@ -131,9 +137,7 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
     double rows = ceil_div((double)m, FLASH_TILE),
            columns = ceil_div((double)n, FLASH_TILE);
     double frac = backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
-    double hot =
-        gpu->flash_sustained > 0 ? gpu->flash_sustained : gpu->gemm[dtype].sustained;
-    double clock = sustained ? hot : 1;
+    double clock = sustained ? flash_clock(gpu, dtype) : 1;
     double sm_flops = frac * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms;
     double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * flash_width(head_dim);
     double pair_s = pair_flops * (backward ? flash_backward_flops : 1) / sm_flops;
@@ -244,17 +248,23 @@ static double sm_factor(const struct gpu *gpu, const struct framework *fw,
     return fmax(1, gpu->stream_frac * gpu->hbm_Bps * share.memory / sms_Bps);
 }
 
-static double flash_rate(const struct framework *fw, const struct op *op)
+/* Rate of the framework's fused attention over that of (3.8) (MODEL.md, 3.23). */
+static double flash_rate(const struct gpu *gpu, const struct framework *fw,
+                         const struct op *op)
 {
     if (op->kind != OP_FLASH)
         return 1;
-    return (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward) *
-           (op->sinks ? fw->rates.flash_sinks : 1);
+    double sinks = op->sinks ? fw->rates.flash_sinks : 1;
+    double own = op->backward ? gpu->flash2_backward_frac : gpu->flash2_forward_frac;
+    double frac = op->backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
+    if (fw->rates.flash2 && own > 0)
+        return sinks * own / (frac * flash_clock(gpu, op->dtype));
+    return sinks * (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward);
 }
 
 double kernel_framework_s(const struct gpu *gpu, const struct framework *fw, bool half,
                           const struct op *op, struct kernel_share share)
 {
     double factor = traffic_factor(fw, half, op) * sm_factor(gpu, fw, op, share);
-    return kernel_op_s(gpu, op, factor, share) / flash_rate(fw, op);
+    return kernel_op_s(gpu, op, factor, share) / flash_rate(gpu, fw, op);
 }

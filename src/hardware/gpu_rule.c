@@ -148,6 +148,24 @@ const struct products *gpu_rule_products(struct cfg_loader *loader, const char *
     return cache_get(loader, "products by rule", gpu, where, make_products);
 }
 
+/* Flash-attention's time is the products' and that of the scores between them, which
+ * take no tensor core: an SM's clocks for a score are the lender's (MODEL.md, 3.23). */
+static double rule_flash2(const struct gpu *to, const struct gpu *from, double frac)
+{
+    double clock_to = gpu_clock_Hz(to), clock_from = gpu_clock_Hz(from);
+    if (frac <= 0 || clock_to <= 0 || clock_from <= 0)
+        return 0;
+    double tensor = sm_rate(to) / clock_to / (sm_rate(from) / clock_from);
+    double products = 1 / fmax(eta_most, frac);
+    return 1 / (products + (1 / frac - products) * tensor);
+}
+
+static void fill_flash2(struct gpu *gpu, const struct gpu *from)
+{
+    gpu->flash2_forward_frac = rule_flash2(gpu, from, from->flash2_forward_frac);
+    gpu->flash2_backward_frac = rule_flash2(gpu, from, from->flash2_backward_frac);
+}
+
 static void fill_gemm(struct gpu *gpu, const struct gpu *from)
 {
     for (int d = 0; d < DTYPE_N; d++) {
@@ -180,6 +198,8 @@ int gpu_rule_fill(struct cfg_loader *loader, struct gpu *gpu, struct cfg file)
         gpu->flash_forward_frac = from->flash_forward_frac;
     if (lacks(file, "flash_backward_frac"))
         gpu->flash_backward_frac = from->flash_backward_frac;
+    if (lacks(file, "flash2_forward_frac") && lacks(file, "flash2_backward_frac"))
+        fill_flash2(gpu, from);
     if (lacks(file, "flash_sustained"))
         gpu->flash_sustained = from->flash_sustained;
     if (lacks(file, "context"))

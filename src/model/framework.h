@@ -99,6 +99,8 @@ struct framework_rates {
                            0: as much as memory gives */
     /* rate of its fused attention over that of the GPU's file */
     double flash_forward, flash_backward;
+    bool flash2; /* it is flash-attention 2, with a rate of its own where the GPU's file
+                    knows it */
     double flash_sinks; /* of these, where each head has a learned score of nothing */
 };
 

@@ -356,6 +356,47 @@ static void test_flash_sustained(void)
     CU_ASSERT_DOUBLE_EQUAL(hot_over_cool(&g), 1 / 0.95, 0.01);
 }
 
+/* (3.23): flash-attention 2 has rates of its own where the GPU knows them, with no clock
+ * of products; other kernels, and it on other GPUs, have the profile's factors. */
+static void test_flash2(void)
+{
+    struct gpu g = a100();
+    struct framework fw = { .rates = { .flash_forward = 0.5, .flash_backward = 0.25 } };
+    const struct op ops[] = {
+        { .kind = OP_FLASH,
+          .dtype = DTYPE_BF16,
+          .m = 16384,
+          .n = 16384,
+          .k = 128,
+          .batch = 256,
+          .causal = true },
+        { .kind = OP_FLASH,
+          .dtype = DTYPE_BF16,
+          .m = 16384,
+          .n = 16384,
+          .k = 128,
+          .batch = 256,
+          .causal = true,
+          .backward = true },
+    };
+    const double hot = g.gemm[DTYPE_BF16].sustained, by[] = { 2, 4 };
+    for (int i = 0; i < 2; i++) {
+        double alone = kernel_op_s(&g, &ops[i], 1, kernel_alone);
+        g.flash2_forward_frac = g.flash2_backward_frac = 0;
+        for (int named = 0; named < 2; named++) {
+            fw.rates.flash2 = named;
+            CU_ASSERT_DOUBLE_EQUAL(
+                kernel_framework_s(&g, &fw, false, &ops[i], kernel_alone) / alone,
+                by[i], 1e-9);
+        }
+        g.flash2_forward_frac = 0.8 * g.flash_forward_frac;
+        g.flash2_backward_frac = 0.8 * g.flash_backward_frac;
+        CU_ASSERT_DOUBLE_EQUAL(
+            kernel_framework_s(&g, &fw, false, &ops[i], kernel_alone) / alone,
+            hot / 0.8, 1e-9);
+    }
+}
+
 /* Odd lengths slow a single product's arithmetic, those that are no multiple of 16
  * bytes a batch's; the number of rows does not matter. */
 static void test_alignment(void)
@@ -506,6 +547,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_streams);
     CU_ADD_TEST(suite, test_flash);
     CU_ADD_TEST(suite, test_flash_sustained);
+    CU_ADD_TEST(suite, test_flash2);
     CU_ADD_TEST(suite, test_flash_by_hand);
     CU_ADD_TEST(suite, test_alignment);
     CU_ADD_TEST(suite, test_operators);
