@@ -99,6 +99,15 @@ static double sm_rate(const struct gpu *gpu)
     return half_precision_flops(gpu) / (double)gpu->n_sms;
 }
 
+/* Batched products of odd rows are without tensor cores (MODEL.md, 8.7), whose rate over
+ * that of fp32 is the GPU's own. */
+static double misaligned_batch(const struct gpu *to, const struct gpu *from, double its)
+{
+    double own = half_precision_flops(to) / to->peak_flops[DTYPE_FP32],
+           lent = half_precision_flops(from) / from->peak_flops[DTYPE_FP32];
+    return its > 1 ? fmax(1, its * own / lent) : its;
+}
+
 /* The port feeds the arithmetic of its SM, with which it has grown. */
 struct gpu_gemm gpu_rule_gemm(const struct gpu *to, const struct gpu *from,
                               const struct gpu_gemm *gemm)
@@ -109,6 +118,7 @@ struct gpu_gemm gpu_rule_gemm(const struct gpu *to, const struct gpu *from,
     if (power > 1)
         g.sustained = fmin(fmax(1, g.sustained), g.sustained * sqrt(power));
     g.port_Bps *= sm_rate(to) / sm_rate(from);
+    g.misaligned_batch = misaligned_batch(to, from, gemm->misaligned_batch);
     return g;
 }
 

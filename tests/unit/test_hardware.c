@@ -4,6 +4,7 @@
 #include "hardware/cluster.h"
 
 #include <CUnit/CUnit.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -346,6 +347,10 @@ static void test_own_machines(void)
                           0);
     CU_ASSERT_STRING_EQUAL(c.groups[0].instance->inside->name, "pcie-gen3-host");
     CU_ASSERT_EQUAL(loader.diags.n_warnings, 3);
+    /* its own tensor cores over fp32, and a larger share of them for attention (3.23) */
+    const struct gpu *card = c.groups[0].instance->gpu;
+    CU_ASSERT_DOUBLE_EQUAL(card->gemm[DTYPE_BF16].misaligned_batch, 2, 0.01);
+    CU_ASSERT_DOUBLE_EQUAL(card->flash2_forward_frac, 0.69, 0.02);
     CU_ASSERT_EQUAL_FATAL(read_text(&c, &loader,
                                     "{'like': 'dgx-a100-80gb', 'count': 4, "
                                     "'gpu': 'H800-SXM5-80GB'}"),
