@@ -3,12 +3,13 @@
 #include "config/datadir.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const instance_change_keys[] = {
-    "gpu",   "inside",   "nics",          "network_bandwidth",
-    "price", "purchase", "nvlink_domain", NULL,
+    "gpu",      "inside",        "nics", "network_bandwidth", "power_limit", "price",
+    "purchase", "nvlink_domain", NULL,
 };
 
 /* GPUs ----------------------------------------------------------------------------- */
@@ -120,6 +121,46 @@ static int change_gpu(struct instance *inst, struct cfg_loader *loader,
                          "%s joins GPUs link by link, and which has links to which is "
                          "not known here (write an instance file)",
                          changes->inside);
+    return 0;
+}
+
+/* A clock at a power limit follows the cube root of the power: what switches takes power
+ * in proportion to f V^2, and V follows f (MODEL.md, 3.24). */
+static void slow_down(struct gpu *gpu, double limit_w)
+{
+    double clock = cbrt(limit_w / gpu->tdp_w);
+    for (int d = 0; d < DTYPE_N; d++)
+        gpu->gemm[d].sustained *= clock;
+    gpu->flash_sustained *= clock;
+    gpu->flash2_forward_frac *= clock;
+    gpu->flash2_backward_frac *= clock;
+    gpu->tdp_w = limit_w;
+}
+
+static int limit_power(struct instance *inst, struct cfg_loader *loader, double limit_w,
+                       struct cfg at)
+{
+    const struct gpu *gpu = inst->gpu;
+    if (gpu->tdp_w <= 0)
+        return cfg_error(at, DIAG_MISSING,
+                         "the power of %s is not known (give its file a \"tdp\")",
+                         gpu->name);
+    if (limit_w > gpu->tdp_w)
+        return cfg_error(at, DIAG_CONTRADICTION,
+                         "%s takes %g W, which %g W do not limit (leave it out)",
+                         gpu->name, gpu->tdp_w, limit_w);
+    if (limit_w < 0.4 * gpu->tdp_w)
+        return cfg_error(at, DIAG_NOT_SIMULATED,
+                         "less than two fifths of the %g W of %s are not simulated "
+                         "(write at least %g W)",
+                         gpu->tdp_w, gpu->name, ceil(0.4 * gpu->tdp_w));
+    if (limit_w == gpu->tdp_w)
+        cfg_warn(at, DIAG_WITHOUT_EFFECT, "without effect: %s takes that much",
+                 gpu->name);
+    struct gpu *slower = ARENA_NEW(&loader->arena, struct gpu);
+    *slower = *gpu;
+    slow_down(slower, limit_w);
+    inst->gpu = slower;
     return 0;
 }
 
@@ -285,13 +326,16 @@ const struct instance *instance_own(struct cfg_loader *loader,
 {
     const bool another = like || changes->gpu || changes->inside || changes->nics;
     if (!another && !changes->network_bandwidth && !changes->has_price &&
-        changes->purchase == INSTANCE_ON_DEMAND)
+        changes->power_limit_w <= 0 && changes->purchase == INSTANCE_ON_DEMAND)
         return base;
     struct instance *inst = ARENA_NEW(&loader->arena, struct instance);
     *inst = *base;
     if (change_gpu(inst, loader, changes, object) ||
         change_network(inst, changes, object) ||
         change_price(inst, loader, changes, another, object))
+        return NULL;
+    if (changes->power_limit_w > 0 && limit_power(inst, loader, changes->power_limit_w,
+                                                  cfg_get(object, "power_limit")))
         return NULL;
     if (another) {
         inst->name = arena_printf(&loader->arena, "like-%s", base->name);

@@ -11,6 +11,7 @@ struct instance_changes {
     const char *inside;            /* the fabric between the GPUs of a node */
     const char *nics;              /* "4 x 200Gb/s", near the GPUs in turn */
     const char *network_bandwidth; /* of all NICs: "400Gb/s", or "x0.5" of theirs */
+    double power_limit_w;          /* of each GPU, as nvidia-smi -pl sets it; 0: none */
     double usd_per_hour;
     bool has_price;
     int purchase; /* enum instance_purchase: whose list prices are meant */
@@ -21,6 +22,7 @@ struct instance_changes {
     CFG_STRING("gpu", T, m gpu), CFG_STRING("inside", T, m inside),                    \
         CFG_STRING("nics", T, m nics),                                                 \
         CFG_STRING("network_bandwidth", T, m network_bandwidth),                       \
+        CFG_QUANTITY("power_limit", T, m power_limit_w, UNIT_WATTS, 1, 1e5),           \
         CFG_ROW("price", CFG_T_QUANTITY, T, m usd_per_hour, .unit = UNIT_USD_PER_HOUR, \
                 .min = 0, .max = 1e6, .has = offsetof(T, m has_price)),                \
         CFG_ENUM("purchase", T, m purchase, instance_purchase_names)

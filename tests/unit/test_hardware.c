@@ -332,6 +332,17 @@ static void test_own_machines(void)
     CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), 0);
     CU_ASSERT_DOUBLE_EQUAL(usd, 120, 1e-9);
     CU_ASSERT_STRING_EQUAL(date, "/cluster/price");
+    const double hot = c.groups[0].instance->gpu->gemm[DTYPE_BF16].sustained;
+
+    /* (3.24): an eighth less power, clocks by its cube root; the price stays */
+    CU_ASSERT_EQUAL_FATAL(
+        read_text(&c, &loader, "{'instance': 'p5.48xlarge', 'power_limit': '612.5W'}"),
+        0);
+    const struct gpu *limited = c.groups[0].instance->gpu;
+    CU_ASSERT_DOUBLE_EQUAL(limited->gemm[DTYPE_BF16].sustained / hot, cbrt(0.875),
+                           1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(limited->tdp_w, 612.5, 1e-9);
+    CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), 0);
     cfg_loader_release(&loader);
 
     cfg_loader_init(&loader); /* cards bring PCIe, or stay on what the machine has */
@@ -444,6 +455,12 @@ static const struct bad_case {
     { "{'instance': 'p5.48xlarge', 'network_bandwidth': 'x0'}",
       "t:1:50: /network_bandwidth: \"x0\" is no bandwidth (write all NICs' together, "
       "\"400Gb/s\", or a factor, \"x0.5\")" },
+    { "{'instance': 'p5.48xlarge', 'power_limit': '800W'}",
+      "t:1:44: /power_limit: H100-SXM5-80GB takes 700 W, which 800 W do not limit "
+      "(leave it out)" },
+    { "{'instance': 'p5.48xlarge', 'power_limit': '200W'}",
+      "t:1:44: /power_limit: less than two fifths of the 700 W of H100-SXM5-80GB are "
+      "not simulated (write at least 280 W)" },
     { "{'instance': 'p5.48xlarge', 'inside': 'efa-2024'}",
       "t:1:39: /inside: efa-2024 joins nodes, not the GPUs of one (that is "
       "\"fabric\")" },
