@@ -176,6 +176,10 @@ static const struct {
     { "aya_vision",
       "its pictures go through a gated projector (aya's and command-a's)" },
     { "fuyu", MELDED },
+    { "t5gemma_uneven", "its decoder has other sizes than its encoder" },
+    { "janus", MELDED },
+    { "paddleocr_vl", MELDED },
+    { "deepseek_vl", LANGUAGE },
     { "t5gemma2", "its encoder reads pictures, and its decoder joins both attentions" },
 };
 enum { REFUSED = sizeof(refused) / sizeof(refused[0]) };
