@@ -365,6 +365,21 @@ static void untie_copies(struct parse_context *r)
               "each module by itself: they are two");
 }
 
+/* PEFT's target_parameters ("mlp.experts.gate_up_proj"): weights of experts that are no
+ * modules. */
+static int check_parameters(const struct parse_context *r)
+{
+    struct cfg list = cfg_get(r->words.lora, "target_modules");
+    const char *name;
+    for (int64_t i = 0; r->s->model.mlp.bare_experts && i < cfg_len(list); i++)
+        if (cfg_string(cfg_at(list, i), &name) == 0 && strstr(name, "experts"))
+            return cfg_error(cfg_at(list, i), DIAG_NOT_SIMULATED,
+                             "adapters next to experts' weights that are no modules "
+                             "are not simulated (leave \"%.60s\" out)",
+                             name);
+    return 0;
+}
+
 int lora_check(struct parse_context *r)
 {
     const struct training *t = &r->s->training;
@@ -383,7 +398,7 @@ int lora_check(struct parse_context *r)
         return cfg_error(at, DIAG_UNSUPPORTED,
                          "SMP v1's tensor-parallel modules take no adapters (write "
                          "tensor_parallel_degree 1, or leave lora out)");
-    if (check_stages_frozen(r) < 0)
+    if (check_stages_frozen(r) < 0 || (r->has_model && check_parameters(r) < 0))
         return -1;
     if (r->has_model && !adapts(&r->s->model, &t->lora))
         return cfg_error(cfg_get(at, "target_modules"), DIAG_UNSUPPORTED,

@@ -226,6 +226,12 @@ static const struct reading programs[] = {
       "\"parallelism\":{\"context\":4},\"training\":{\"micro_batch_size\":1,"
       "\"precision\":\"amp_bf16\",\"sequence_length\":1024,\"task\":\"causal-lm\"}}",
       NULL },
+    { "a.sh",
+      "torchrun --nproc_per_node 8 train.py --model_path gpt2 --ref-model gpt2 "
+      "--max_length 512 --per_device_train_batch_size 1\n",
+      "{\"cluster\":{\"count\":1,\"gpus_per_instance\":8},\"model\":\"gpt2\","
+      "\"training\":{\"micro_batch_size\":1,\"sequence_length\":512}}",
+      "ref-model: training on answers that are generated or compared" },
     { "nodes.sh", "$LAUNCHER --model_name_or_path gpt2 --bf16\n", "",
       "what this command starts is not known: $LAUNCHER is not set in the script" },
     { "a.sh",

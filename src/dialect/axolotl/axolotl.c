@@ -140,10 +140,11 @@ static const struct dialect_option rows[] = {
 /* What changes a step, and is not simulated. */
 static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("deepspeed_config"), /* without_foreign */
+    ROW_ACTS("dp_replicate_size", "/parallelism/sharding/degree"), /* take_replicas */
     ROW_UNSIMULATED("plugins"), ROW_UNSIMULATED("liger_*"), ROW_UNSIMULATED("cut_cross_entropy"), ROW_UNSIMULATED("chunked_cross_entropy"),
     ROW_UNSIMULATED("unfrozen_parameters"), ROW_UNSIMULATED("lisa_*"), ROW_UNSIMULATED("relora*"), ROW_UNSIMULATED("quantize_moe_experts"),
     ROW_UNSIMULATED("lora_mlp_kernel"), ROW_UNSIMULATED("lora_qkv_kernel"), ROW_UNSIMULATED("lora_o_kernel"), ROW_UNSIMULATED("unsloth_*"),
-    ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("qat"), ROW_UNSIMULATED("gptq*"), ROW_UNSIMULATED("expert_parallel*"), ROW_UNSIMULATED("dp_replicate_size"),
+    ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("qat"), ROW_UNSIMULATED("gptq*"), ROW_UNSIMULATED("expert_parallel*"),
     ROW_UNSIMULATED("tiled_mlp_*"), ROW_UNSIMULATED("flash_attn_*"), ROW_UNSIMULATED("flex_*"), ROW_UNSIMULATED("s2_attention"), ROW_UNSIMULATED("sage_attention"),
     ROW_UNSIMULATED("use_*kernels"), ROW_UNSIMULATED("use_kernels"), ROW_UNSIMULATED("use_scattermoe"), ROW_UNSIMULATED("use_sonicmoe"),
     ROW_UNSIMULATED("experts_implementation"), ROW_UNSIMULATED("llama4_linearized_experts"), ROW_UNSIMULATED("fused_attn_kernel"),
@@ -216,6 +217,18 @@ static const struct value *without_foreign(struct launch_context *t,
     return kept;
 }
 
+/* Copies of a sharded model; next to dp_shard_size they are what that leaves. */
+static void take_replicas(struct launch_context *t, const struct value *given)
+{
+    const struct value_item *it = value_get(given, "dp_replicate_size"),
+                            *shard = value_get(given, "dp_shard_size");
+    int64_t n = 0;
+    launch_hear(t, it);
+    if (it && it->value->kind != VALUE_NONE && !shard &&
+        !(launch_whole(it->value, &n) && n == 1))
+        trainer_take_copies(t, it);
+}
+
 void axolotl_read(struct launch_context *t, const struct dialect_input *in)
 {
     static const struct trainer_kind kind = { .own = rows,
@@ -234,6 +247,7 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
         given = without_foreign(t, given);
     if (!value_get(given, "processor_type")) /* axolotl/utils/schemas/multimodal.py */
         trainer_take_texts(t, "without processor_type", t->l->line);
+    take_replicas(t, given);
     trainer_read_arguments(t, given, &kind);
     if (accelerate)
         accelerate_settle(t, accelerate);

@@ -298,12 +298,25 @@ static void take_length(struct launch_context *t, const struct value *c)
     }
 }
 
+/* With a bias PyTorch's attention runs its memory-efficient kernel; the model refuses
+ * flash_attn with ALiBi (olmo/model.py, OLMo.__init__). */
 static void take_attention(struct launch_context *t, const struct value *c)
 {
+    static const char at[] = "/training/attention";
     const struct value_item *it = given(c, "model.flash_attention");
-    bool flash = is_on(c, "model.flash_attention");
-    launch_settle_item(t, "/training/attention", json_string(flash ? "flash" : "sdpa"),
-                       it, "flash_attention's default");
+    bool flash = is_on(c, "model.flash_attention"), alibi = is_on(c, "model.alibi");
+    if (flash && alibi)
+        launch_add_unresolved(t, at, it->line,
+                              "%s: OLMo does not run it with ALiBi, but "
+                              "\"memory-efficient\"",
+                              it->key);
+    else
+        launch_settle_item(t, at,
+                           json_string(flash   ? "flash"
+                                       : alibi ? "memory-efficient"
+                                               : "sdpa"),
+                           alibi ? given(c, "model.alibi") : it,
+                           "flash_attention's default");
 }
 
 /* Of "compile" each member is off by default, and the section alone compiles. */
