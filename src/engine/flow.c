@@ -227,7 +227,7 @@ void flow_net_release(struct flow_net *net)
 {
     struct flow_state *st = net->state;
     while (st->first)
-        free_flow(st->first);
+        free_flow(st->first); /* NOLINT(clang-analyzer-unix.Malloc): takes it out */
     sim_cancel(st->sim, &st->solve);
     struct component *c = &st->component;
     VEC_RELEASE(&c->links);
