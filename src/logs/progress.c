@@ -1,4 +1,5 @@
-/* Lines of tqdm: "  3%|#   | 12/345 [00:07<06:50,  1.23s/it]". */
+/* Lines of tqdm: "  3%|#   | 12/345 [00:07<06:50,  1.23s/it]"; of Lightning's rich bar
+ * (progress/rich_progress.py): "Epoch 0/9 --- 12/345 0:00:07 \u2022 0:06:50 1.23it/s". */
 #include "logs/kinds.h"
 #include "logs/text.h"
 
@@ -45,8 +46,8 @@ static bool read_counts(const char *line, const char *bracket, struct logs_recor
     return n >= 0 && of >= n;
 }
 
-/* "17:04<", "1:02:03<"; NAN where it is no time. */
-static double elapsed_at(const char *at)
+/* "17:04<", "1:02:03<", to a character that ends it; NAN where it is no time. */
+static double elapsed_at(const char *at, char ends)
 {
     double sum = 0;
     for (int i = 0; i < 3; i++) {
@@ -55,7 +56,7 @@ static double elapsed_at(const char *at)
             return (double)NAN;
         sum = sum * 60 + (double)strtol(at, NULL, 10);
         at += n;
-        if (*at == '<')
+        if (*at == ends)
             return i > 0 ? sum : (double)NAN;
         if (*at++ != ':')
             return (double)NAN;
@@ -65,10 +66,9 @@ static double elapsed_at(const char *at)
 
 /* Two decimals are written. Where they say a slow rate to no better than 2 %, as
  * Lightning's bars do ("0.01it/s"), the bar's own time over its steps is taken. */
-static double time_of_rate(double per_second, const char *bracket, int64_t step)
+static double time_of_rate(double per_second, double elapsed, int64_t step)
 {
     static const double exact = 0.25;
-    double elapsed = elapsed_at(bracket + 1);
     return per_second < exact && elapsed > 0 && step > 0 ? elapsed / (double)step
                                                          : 1 / per_second;
 }
@@ -77,7 +77,7 @@ static double time_of_rate(double per_second, const char *bracket, int64_t step)
  * has its step, counts steps. */
 static bool is_lightning(const char *unit)
 {
-    return strstr(unit, "v_num=") && !strstr(unit, "global_step=");
+    return strstr(unit, "v_num") && !strstr(unit, "global_step");
 }
 
 /* Ranks that write to one line tear it: what follows of a bar has lost its words, and is
@@ -90,6 +90,35 @@ static bool is_torn(const struct logs *l, const struct logs_record *r)
            line - l->other_bar.line < NEAR;
 }
 
+/* The begin of what is written with some characters before a place, and spaces after. */
+static const char *before(const char *line, const char *at, const char *of)
+{
+    while (at > line && at[-1] == ' ')
+        at--;
+    while (at > line && strchr(of, at[-1]))
+        at--;
+    return at;
+}
+
+/* Counts, the time that passed, a bullet, the time that is left, and a rate. */
+static bool read_rich(struct logs *l, const char *line, int64_t rank)
+{
+    const char *bullet = strstr(line, "\xe2\x80\xa2"),
+               *unit = bullet ? strstr(bullet, "it/s") : NULL;
+    struct logs_record r = logs_record_new(FORMAT_PROGRESS);
+    double v;
+    if (!unit || line_before(line, unit, &v) || v <= 0)
+        return false;
+    const char *passed = before(line, bullet, "0123456789:"),
+               *counts = before(line, passed, "0123456789/");
+    if (!read_counts(line, passed, &r) || !is_training(line, counts))
+        return false;
+    r.time_s = time_of_rate(v, elapsed_at(passed, ' '), r.step);
+    r.of_pass = is_lightning(unit);
+    logs_add(l, &r, rank);
+    return true;
+}
+
 bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
 {
     const char *per_step = strstr(line, "s/it"), *per_second = strstr(line, "it/s"),
@@ -98,7 +127,7 @@ bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
     struct logs_record r = logs_record_new(FORMAT_PROGRESS);
     double v;
     if (!unit || !percent || percent > unit)
-        return false;
+        return read_rich(l, line, rank);
     for (const char *at = percent; at < unit; at++)
         if (*at == '[')
             bracket = at;
@@ -109,7 +138,7 @@ bool logs_read_progress(struct logs *l, const char *line, int64_t rank)
             (struct logs_bar) { l->files.v[l->files.n - 1].n_lines, r.of_steps };
         return false;
     }
-    r.time_s = per_step ? v : time_of_rate(v, bracket, r.step);
+    r.time_s = per_step ? v : time_of_rate(v, elapsed_at(bracket + 1, '<'), r.step);
     r.of_pass = is_lightning(unit);
     logs_add(l, &r, rank);
     return true;

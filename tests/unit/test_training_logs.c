@@ -165,7 +165,16 @@ static const struct format_case {
     { "progress lines", /* Lightning's: two decimals do not say a slow rate */
       "Epoch 0:   3%|2   | 8/260 [17:04<8:57:59,  0.01it/s, v_num=2]\n", 1,
       4 * 1024 / 8.0, 0, 0, 0 }, /* and count passes */
-    { "progress lines",          /* NeMo's of Lightning: steps */
+    { "progress lines", /* Lightning's rich bars: of training, and of validation */
+      "Epoch 0/9  \xe2\x94\x81\xe2\x94\x81 10/938 0:00:05 \xe2\x80\xa2 0:00:40 "
+      "20.00it/s "
+      "v_num: 0.000\n"
+      "Validation \xe2\x94\x81\xe2\x94\x81 10/938 0:00:05 \xe2\x80\xa2 0:00:40 "
+      "50.00it/s\n"
+      "Epoch 0/9  \xe2\x94\x81\xe2\x94\x81 0/938 0:00:00 \xe2\x80\xa2 -:--:-- 0.00it/s "
+      "\n",
+      1, 4 / 20.0, 0, 0, 0 },
+    { "progress lines", /* NeMo's of Lightning: steps */
       "Epoch 0: :   3%|2   | 8/260 [00:16<8:57:59,  2.00s/it, v_num=2, "
       "global_step=7.0]\n",
       1, 2, 0, 0, 0 },
