@@ -30,20 +30,21 @@ static void print_plain(FILE *out, const char *text)
 
 static void print_answer(FILE *out, const struct doctor *d)
 {
-    char m[UNITS_TEXT_MAX], p[UNITS_TEXT_MAX];
+    char m[UNITS_TEXT_MAX], p[UNITS_TEXT_MAX], text[256];
     static const char *const texts[][2] = {
         [DOCTOR_NORMAL] = { "normal", ", within the range of 95 % of runs" },
         [DOCTOR_SLOWER] = { "slower than it should be", "" },
         [DOCTOR_FASTER] = { "faster than predicted", ": is the job as it ran?" },
     };
     if (d->verdict == DOCTOR_NO_TIME)
-        fprintf(out,
-                "no verdict: the logs have no time of a step (docs/doctor.md lists "
-                "what is read)\n");
+        snprintf(text, sizeof(text),
+                 "no verdict: the logs have no time of a step "
+                 "(docs/doctor.md lists what is read)");
     else
-        fprintf(out, "%s: %s a step, %.3g times the predicted %s%s\n",
-                texts[d->verdict][0], units_time_text(m, d->steady.median_s), d->ratio,
-                units_time_text(p, d->healthy.step_s), texts[d->verdict][1]);
+        snprintf(text, sizeof(text), "%s: %s a step, %.3g times the predicted %s%s",
+                 texts[d->verdict][0], units_time_text(m, d->steady.median_s), d->ratio,
+                 units_time_text(p, d->healthy.step_s), texts[d->verdict][1]);
+    report_wrap(out, "", "  ", text);
     report_doctor_next(out, &d->causes);
 }
 
