@@ -151,8 +151,8 @@ enum op_dispatch {
 };
 
 /* loss_chunks: as Liger's fused linear cross-entropy; and at most */
-enum { OP_TILES_ALST = -1 }; /* mlp_tiles: a tile has as many tokens as columns */
 enum { OP_CHUNKS_LIGER = -1, OP_CHUNKS_MAX = 1 << 16 };
+enum { OP_TILES_ALST = -1 }; /* mlp_tiles: a tile has as many tokens as columns */
 
 struct op_settings {
     int64_t batch;     /* sequences of a microbatch on this GPU */
