@@ -170,6 +170,15 @@ const char *calibration_gpu_of(struct arena *arena, const char *device,
     return best;
 }
 
+bool calibration_may_be(struct arena *arena, const char *device, const struct gpu *gpu)
+{
+    const char *name = calibration_gpu_of(arena, device, 0);
+    char model[16];
+    snprintf(model, sizeof(model), "%.*s", (int)strcspn(gpu->name, "-"), gpu->name);
+    return !device[0] || strstr(device, model) ||
+           (name && strncmp(name, gpu->name, strlen(model)) == 0);
+}
+
 /* The profile ---------------------------------------------------------------------- */
 
 /* Quantities as files have them: four digits, no blank before the unit. */

@@ -202,6 +202,9 @@ void calibration_add_figure(struct calibration *c, const char *of,
 const char *calibration_gpu_of(struct arena *arena, const char *device,
                                int64_t memory_B);
 
+/* Whether a device's name may be that GPU's, of any memory; also where it is empty. */
+bool calibration_may_be(struct arena *arena, const char *device, const struct gpu *gpu);
+
 /* Whether any constant was fitted. */
 bool calibration_fitted(const struct calibration *c);
 

@@ -90,11 +90,7 @@ static const struct kineto_rank *read_trace(struct logs *l, const char *file,
 static void warn_of_device(struct cfg_loader *loader, const char *device,
                            const struct gpu *gpu)
 {
-    const char *name = calibration_gpu_of(&loader->arena, device, 0);
-    char model[16];
-    snprintf(model, sizeof(model), "%.*s", (int)strcspn(gpu->name, "-"), gpu->name);
-    if (device[0] && !strstr(device, model) &&
-        (!name || strncmp(name, gpu->name, strlen(model)) != 0))
+    if (!calibration_may_be(&loader->arena, device, gpu))
         diags_warn(&loader->diags, DIAG_CONTRADICTION,
                    "--trace: is of \"%s\", and the scenario has %s", device, gpu->name);
 }

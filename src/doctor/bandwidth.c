@@ -1,5 +1,6 @@
 #include "doctor/bandwidth.h"
 
+#include "calibrate/calibration.h"
 #include "doctor/variables.h"
 #include "hardware/net.h"
 
@@ -314,6 +315,22 @@ static const char *first_of(struct cfg_loader *loader, const struct samples *sam
                               (int64_t)k->n_ranks);
 }
 
+/* A log of other GPUs than the cluster's is held against it all the same. */
+static void warn_of_device(struct cfg_loader *loader, const struct bandwidth_ask *a,
+                           const struct samples *samples)
+{
+    const struct cluster *c = a->cluster;
+    for (int i = 0; samples->device && i < c->n_groups; i++)
+        if (calibration_may_be(&loader->arena, samples->device,
+                               c->groups[i].instance->gpu))
+            return;
+    if (samples->device)
+        diags_warn(&loader->diags, DIAG_CONTRADICTION,
+                   "%s: is of \"%s\", and the cluster has %s",
+                   a->given_by ? a->given_by : "--log", samples->device,
+                   c->groups[0].instance->gpu->name);
+}
+
 int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
                     const struct bandwidth_ask *ask, const struct samples *samples,
                     struct err *err)
@@ -330,6 +347,7 @@ int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
                        a.given_by ? a.given_by : "--log", coll_group_ranks(a.group),
                        a.cluster->n_instances, b->n_other, first_of(loader, samples),
                        a.given_by ? "" : " (change --op or --cluster)");
+    warn_of_device(loader, &a, samples);
     double *time_s = xmalloc((size_t)b->rows.n * sizeof(*time_s));
     int rc = fit(b, loader, &a, time_s, err);
     free(time_s);
