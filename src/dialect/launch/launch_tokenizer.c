@@ -180,12 +180,10 @@ static struct launch_vocabulary guess(struct launch_context *t, int64_t of_class
                *by = arena_printf(t->arena, "the name \"%.60s\"", end);
     int64_t n = launch_words_within(t, end);
     n = n ? n : size_within(end);
-    if (n)
-        return (struct launch_vocabulary) { n, by };
-    return (struct launch_vocabulary) {
-        of_class, arena_printf(t->arena, "%.60s's own, as %.60s is not here",
-                               name ? name : "", end)
-    };
+    if (!n && of_class)
+        by = arena_printf(t->arena, "%.60s's own, as %.60s is not here", name, end);
+    n = n ? n : of_class;
+    return (struct launch_vocabulary) { n, n ? by : NULL };
 }
 
 struct launch_vocabulary launch_vocabulary_of(struct launch_context *t,
