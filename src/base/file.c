@@ -125,6 +125,14 @@ char *file_read(const char *path, size_t max_B, size_t *len, struct err *err)
     return text;
 }
 
+size_t file_path_length(const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return n;
+}
+
 bool file_is_there(const char *path)
 {
     return fence_allows(path) && access(path, F_OK) == 0;
@@ -261,12 +269,10 @@ static int check_vacant(const char *path, struct err *err)
 int dir_out_open(struct dir_out *out, const char *path, struct err *err)
 {
     enum { TRIES = 100 };
-    size_t n = strlen(path);
+    size_t n = file_path_length(path);
     *out = (struct dir_out) { 0 };
     if (check_vacant(path, err))
         return -1;
-    while (n > 1 && path[n - 1] == '/')
-        n--;
     out->path = xasprintf("%.*s", (int)n, path);
     for (int i = 0; i < TRIES && !out->temp; i++) {
         out->temp = xasprintf("%s.%ld-%d.tmp", out->path, (long)getpid(), i);

@@ -15,6 +15,9 @@ char *file_read(const char *path, size_t max_B, size_t *len, struct err *err);
 /* Whether there is something of that name, as far as it may be read (base/fence.h). */
 bool file_is_there(const char *path);
 
+/* How long a path is without slashes at its end. */
+size_t file_path_length(const char *path);
+
 /* Whether two paths lead to one regular file. */
 bool file_same(const char *a, const char *b);
 

@@ -132,10 +132,7 @@ static bool is_own(struct launch_context *t, const char *name, const char *path)
 
 static int64_t words_of_path(struct launch_context *t, const char *path)
 {
-    char *plain = arena_strdup(t->arena, path);
-    size_t n = strlen(plain);
-    while (n > 1 && plain[n - 1] == '/')
-        plain[--n] = '\0';
+    char *plain = arena_strndup(t->arena, path, file_path_length(path));
     int64_t words = launch_words_of_hub(t, plain);
     for (int up = 0; up < MODEL_ABOVE && !words; up++) { /* of a file in it */
         char *slash = strrchr(plain, '/');

@@ -1,4 +1,5 @@
 /* Names of models, tasks and data sets, as models/launch/names.json has them. */
+#include "base/file.h"
 #include "config/datadir.h"
 #include "dialect/trainer/trainer.h"
 #include "model/hub.h"
@@ -65,19 +66,10 @@ static const char *cached_id(struct launch_context *t, const char *text)
     return id;
 }
 
-/* "/tmp/whisper-large-v2/" is named after what is in it, too. */
-static const char *without_end(struct launch_context *t, const char *path)
-{
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    return path[n] ? arena_strndup(t->arena, path, n) : path;
-}
-
 const char *trainer_model_named(struct launch_context *t, const char *path)
 {
-    const char *text = cached_id(t, without_end(t, path)),
-               *name = plain_name(t, text, false);
+    const char *plain = arena_strndup(t->arena, path, file_path_length(path)),
+               *text = cached_id(t, plain), *name = plain_name(t, text, false);
     struct cfg known = look_up(t, "models", name);
     const char *model = NULL;
     struct hub_id id;
