@@ -250,12 +250,18 @@ void flow_net_release(struct flow_net *net)
     net->state = NULL;
 }
 
-double flow_link_units(struct flow_net *net, int32_t l)
+/* NULL: nothing has used it. */
+static const struct link *used_link(const struct flow_net *net, int32_t l)
 {
     int32_t slot = net->state->slot[l];
-    if (slot == 0)
+    return slot ? &net->state->links.v[slot - 1] : NULL;
+}
+
+double flow_link_units(struct flow_net *net, int32_t l)
+{
+    const struct link *link = used_link(net, l);
+    if (!link)
         return 0;
-    const struct link *link = &net->state->links.v[slot - 1];
     double units = link->units_ended;
     for (const struct member *m = link->first; m; m = m->next)
         units += m->weight * (m->flow->size - flow_left(m->flow));
@@ -264,10 +270,9 @@ double flow_link_units(struct flow_net *net, int32_t l)
 
 double flow_link_busy_s(struct flow_net *net, int32_t l)
 {
-    int32_t slot = net->state->slot[l];
-    if (slot == 0)
+    const struct link *link = used_link(net, l);
+    if (!link)
         return 0;
-    const struct link *link = &net->state->links.v[slot - 1];
     if (link->capacity == 0 || isinf(link->capacity))
         return link->busy_s;
     double units = flow_link_units(net, l) - link->units_counted;

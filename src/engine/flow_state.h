@@ -66,14 +66,13 @@ struct flow_state {
     struct sim_event solve;      /* last of an instant that changed something */
     int32_t n_links;
     double *capacity;       /* [n_links] */
-    int32_t *slot;          /* [n_links] 1 + the place in `link`; 0: not used so far */
+    int32_t *slot;          /* [n_links] 1 + the place in `links`; 0: not used so far */
     VEC(struct link) links; /* those that activities have used: members name these */
     bool borrows_links;     /* and the two before, of the network that it was split
                                from, which has a place for every link then */
     struct flow *first;
     uint64_t n_started, n_solves;
-    VEC(int32_t)
-    changed; /* places of links where something started, ended or changed */
+    VEC(int32_t) changed;     /* places of links that something changed at */
     VEC(struct flow *) found; /* activities of the components being solved */
     VEC(struct flow *) alone; /* entered in this instant alone; is_alone: still so */
     struct component component;
