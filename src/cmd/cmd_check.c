@@ -141,16 +141,6 @@ static int check_scenario(struct cfg_loader *loader, struct cfg root, struct che
     return 0;
 }
 
-static void say_sweep(const struct checked *c, const struct sweep *sweep)
-{
-    struct strbuf what;
-    strbuf_init(&what);
-    strbuf_printf(&what, "sweep, %" PRId64 " points over %d ax%ss", sweep->n_points,
-                  (int)sweep->n_axes, sweep->n_axes == 1 ? "i" : "e");
-    say_ok(c, strbuf_get(&what));
-    strbuf_release(&what);
-}
-
 /* The grid, its figures, and the scenario that it varies. */
 static int check_sweep(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
@@ -162,7 +152,10 @@ static int check_sweep(struct cfg_loader *loader, struct cfg root, struct checke
     struct sweep_figures *figures = figure_sweep_new(&sweep);
     rc |= figure_sweep_read(figures);
     if (rc == 0)
-        say_sweep(c, &sweep);
+        say_ok(c,
+               arena_printf(&loader->arena, "sweep, %" PRId64 " points over %d ax%ss",
+                            sweep.n_points, (int)sweep.n_axes,
+                            sweep.n_axes == 1 ? "i" : "e"));
     figure_sweep_free(figures);
     sweep_release(&sweep);
     return rc;
@@ -171,13 +164,10 @@ static int check_sweep(struct cfg_loader *loader, struct cfg root, struct checke
 static int check_model(struct cfg_loader *loader, struct cfg root, struct checked *c)
 {
     struct model m;
-    struct strbuf what;
     if (model_read(&m, loader, root))
         return -1;
-    strbuf_init(&what);
-    strbuf_printf(&what, "model, %" PRId64 " parameters", model_parameters(&m));
-    say_ok(c, strbuf_get(&what));
-    strbuf_release(&what);
+    say_ok(c, arena_printf(&loader->arena, "model, %" PRId64 " parameters",
+                           model_parameters(&m)));
     return 0;
 }
 
