@@ -132,16 +132,6 @@ static void take_levels(const struct step_figures *f, int32_t track, int64_t end
     }
 }
 
-/* The stage that is fullest: its track, or the first. */
-static int32_t fullest_track(const struct step_figures *f,
-                             const struct simulate_result *r)
-{
-    for (int32_t i = 0; i < f->n_tracks; i++)
-        if (f->tracks[i].stage == r->memory.fullest)
-            return i;
-    return 0;
-}
-
 /* What the stage does meanwhile. */
 static json_t *phases_of(const struct step_figures *f, int32_t track)
 {
@@ -164,7 +154,7 @@ static json_t *memory_of(const struct step_figures *f, const struct simulate_res
                                                           "framework" };
     int64_t(*held_B)[LEDGER_KINDS] = xcalloc(LEVELS, sizeof(*held_B));
     int64_t end_ps = 1, constant_B[FIGURE_HELD_KINDS], fullest = 0;
-    int32_t track = fullest_track(f, r);
+    int32_t track = figure_step_fullest(f, r);
     for (int64_t i = 0; i < f->levels.n; i++)
         if (f->levels.v[i].track == track && f->levels.v[i].at_ps > end_ps)
             end_ps = f->levels.v[i].at_ps;

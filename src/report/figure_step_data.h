@@ -114,6 +114,10 @@ size_t figure_lanes_rows(const struct draw *d, double height);
 void figure_lanes_draw(const struct step_lanes *x, const struct step_lanes_look *look,
                        struct timeline t, struct draw *d);
 
+/* The track of the stage that is fullest, or the first. */
+int32_t figure_step_fullest(const struct step_figures *f,
+                            const struct simulate_result *r);
+
 /* What a rank of a track does meanwhile, as the timeline shows it, in seconds and in
  * order; phases of under a hundredth of the step are left out. Returns how many. */
 enum { STEP_PHASES = 6 };

@@ -15,15 +15,13 @@ enum {
     SERIES
 };
 
-/* The track whose stage is fullest. */
-static int32_t fullest(const struct step_figures *f, const struct simulate_result *r)
+int32_t figure_step_fullest(const struct step_figures *f,
+                            const struct simulate_result *r)
 {
-    int32_t best = 0;
-    for (int32_t i = 1; i < f->n_tracks; i++)
-        if (f->tracks[i].stage == r->memory.fullest &&
-            f->tracks[best].stage != r->memory.fullest)
-            best = i;
-    return best;
+    for (int32_t i = 0; i < f->n_tracks; i++)
+        if (f->tracks[i].stage == r->memory.fullest)
+            return i;
+    return 0;
 }
 
 static int64_t total_B(const struct level *l)
@@ -157,7 +155,7 @@ static char *describe_peak(struct annotation *peak, size_t n, const double *x,
 void figure_step_memory(const struct step_figures *f, const struct scenario *s,
                         const struct simulate_result *r, struct draw *d)
 {
-    int32_t track = fullest(f, r);
+    int32_t track = figure_step_fullest(f, r);
     int64_t stage = f->n_tracks > 0 ? f->tracks[track].stage : 0;
     size_t most = (size_t)f->levels.n + 1;
     double capacity = (double)r->memory.capacity_B, *y[STACKED];
