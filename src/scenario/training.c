@@ -124,8 +124,13 @@ static int check_sequence(const struct parse_context *r)
     return 0;
 }
 
-/* A number of parts of a microbatch's tokens, or the word `known` in place of `meant`. */
-static int read_parts(struct cfg at, const char *known, int32_t meant, int32_t *parts)
+/* What a microbatch's tokens are cut into, and a word for one such number. */
+struct parts_kind {
+    const char *parts, *word;
+    int32_t meant;
+};
+
+static int read_parts(struct cfg at, const struct parts_kind *k, int32_t *parts)
 {
     const char *word = NULL;
     if (!cfg_present(at))
@@ -138,19 +143,21 @@ static int read_parts(struct cfg at, const char *known, int32_t meant, int32_t *
     }
     if (cfg_string(at, &word))
         return -1;
-    if (strcmp(word, known) != 0)
+    if (strcmp(word, k->word) != 0)
         return cfg_error(at, DIAG_UNKNOWN_NAME,
                          "\"%.40s\" is no number of %s (write one, or \"%s\")", word,
-                         strcmp(known, "alst") == 0 ? "tiles" : "chunks", known);
-    *parts = meant;
+                         k->parts, k->word);
+    *parts = k->meant;
     return 0;
 }
 
 /* Losses in chunks, "liger" as many as its kernel takes; MLPs in tiles. */
 static int read_chunks(const struct parse_context *r, struct training *t)
 {
-    return read_parts(r->words.chunks, "liger", OP_CHUNKS_LIGER, &t->loss_chunks) |
-           read_parts(r->words.tiles, "alst", OP_TILES_ALST, &t->mlp_tiles);
+    static const struct parts_kind chunks = { "chunks", "liger", OP_CHUNKS_LIGER },
+                                   tiles = { "tiles", "alst", OP_TILES_ALST };
+    return read_parts(r->words.chunks, &chunks, &t->loss_chunks) |
+           read_parts(r->words.tiles, &tiles, &t->mlp_tiles);
 }
 
 /* The head that the task puts on the model. */
