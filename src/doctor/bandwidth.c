@@ -315,6 +315,12 @@ static const char *first_of(struct cfg_loader *loader, const struct samples *sam
                               (int64_t)k->n_ranks);
 }
 
+/* The option that gave the log. */
+static const char *option_of(const struct bandwidth_ask *a)
+{
+    return a->given_by ? a->given_by : "--log";
+}
+
 /* A log of other GPUs than the cluster's is held against it all the same. */
 static void warn_of_device(struct cfg_loader *loader, const struct bandwidth_ask *a,
                            const struct samples *samples)
@@ -326,9 +332,8 @@ static void warn_of_device(struct cfg_loader *loader, const struct bandwidth_ask
             return;
     if (samples->device)
         diags_warn(&loader->diags, DIAG_CONTRADICTION,
-                   "%s: is of \"%s\", and the cluster has %s",
-                   a->given_by ? a->given_by : "--log", samples->device,
-                   c->groups[0].instance->gpu->name);
+                   "%s: is of \"%s\", and the cluster has %s", option_of(a),
+                   samples->device, c->groups[0].instance->gpu->name);
 }
 
 int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
@@ -344,8 +349,8 @@ int bandwidth_judge(struct bandwidth *b, struct cfg_loader *loader,
         return err_set(err,
                        "%s: no row is of this operation on %" PRId64 " GPUs of %" PRId64
                        " nodes: %" PRId64 " rows are of others, %s%s",
-                       a.given_by ? a.given_by : "--log", coll_group_ranks(a.group),
-                       a.cluster->n_instances, b->n_other, first_of(loader, samples),
+                       option_of(&a), coll_group_ranks(a.group), a.cluster->n_instances,
+                       b->n_other, first_of(loader, samples),
                        a.given_by ? "" : " (change --op or --cluster)");
     warn_of_device(loader, &a, samples);
     double *time_s = xmalloc((size_t)b->rows.n * sizeof(*time_s));
