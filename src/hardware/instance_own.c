@@ -140,7 +140,11 @@ static void slow_down(struct gpu *gpu, double limit_w)
 static int limit_power(struct instance *inst, struct cfg_loader *loader, double limit_w,
                        struct cfg at)
 {
+    /* A guess: voltage has its floor somewhere there, below which power does not follow
+     * the cube of the clock. */
+    static const double least_share = 0.4;
     const struct gpu *gpu = inst->gpu;
+    double least_w = least_share * gpu->tdp_w;
     if (gpu->tdp_w <= 0)
         return cfg_error(at, DIAG_MISSING,
                          "the power of %s is not known (give its file a \"tdp\")",
@@ -149,11 +153,11 @@ static int limit_power(struct instance *inst, struct cfg_loader *loader, double 
         return cfg_error(at, DIAG_CONTRADICTION,
                          "%s takes %g W, which %g W do not limit (leave it out)",
                          gpu->name, gpu->tdp_w, limit_w);
-    if (limit_w < 0.4 * gpu->tdp_w)
+    if (limit_w < least_w)
         return cfg_error(at, DIAG_NOT_SIMULATED,
                          "less than two fifths of the %g W of %s are not simulated "
                          "(write at least %g W)",
-                         gpu->tdp_w, gpu->name, ceil(0.4 * gpu->tdp_w));
+                         gpu->tdp_w, gpu->name, ceil(least_w));
     if (limit_w == gpu->tdp_w)
         cfg_warn(at, DIAG_WITHOUT_EFFECT, "without effect: %s takes that much",
                  gpu->name);
