@@ -181,10 +181,11 @@ static const struct value *shipped_of(struct launch_context *t, const char *name
     const struct shipped by_name = { name, stage_named(name), false, false, true };
     if (by_name.stage < 0)
         return NULL;
-    launch_note(t->l, line, DIAG_ASSUMED,
-                "%s is not here; by its name it is taken to be ZeRO-%d with nothing in "
-                "host memory (put it next to the script)",
-                name, by_name.stage);
+    launch_note(
+        t->l, line, DIAG_ASSUMED,
+        "%s is not here; by its name it is taken to be ZeRO-%d with overlap_comm "
+        "and nothing in host memory (put it next to the script)",
+        name, by_name.stage);
     return parse_row(t, &by_name, line);
 }
 
