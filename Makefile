@@ -24,7 +24,7 @@ endif
 
 SRC      := $(wildcard src/*/*.c src/*/*/*.c)
 OBJ       = $(SRC:%.c=$(BUILD)/%.o) $(BUILD)/capture.o $(BUILD)/page.o
-PAGE_CSS := $(wildcard src/page/web/*.css)
+PAGE_CSS := $(sort $(wildcard src/page/web/*.css))
 PAGE_JS  := $(sort $(wildcard src/page/web/*.js))
 PAGE_LIVE := $(sort $(wildcard src/page/web/live/*.js))
 CAPTURE  := src/cmd/capture/recorder.sh src/cmd/capture/sitecustomize.py

@@ -160,12 +160,20 @@ def sweep_by_any_two(b, folder, _):
 
 @test
 def print_is_light(b, folder, _):
-    """Paper is white, also from a dark theme."""
-    b.size(794, 1123, dark=True, media="print")
-    static(b, folder, "bert", "simulate", BERT)
-    b.run("dispatchEvent(new Event('beforeprint'))")
-    same(b.run("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)", "paper")
-    same(b.printed()[:5], b"%PDF-", "a PDF")
+    """Paper is white, also from a dark theme, and cuts nothing, also from a phone; nothing on it is to be pressed."""
+    jobs = {"step": ("simulate", GPT3), "plan": ("plan", "--model", "gpt2-xl", "--instance", "p4d.24xlarge", "--count", "1..2",
+                                                 "--global-batch", "64", "--sequence-length", "1024"), "compare": ("compare", BERT, P4D)}
+    for name, arguments in jobs.items():
+        b.size(390, 844, dark=True)
+        static(b, folder, name, *arguments)
+        b.run("dispatchEvent(new Event('beforeprint'))")
+        b.size(794, 1123, dark=True, media="print")
+        same(b.run("return getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)", name + ": paper")
+        same(b.run("return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.ariaLabel)"), [], name + ": tables that are cut")
+        fits_width(b, name + " on paper", 794)
+        same(b.run("return [...document.querySelectorAll('.chart')].filter((e) => Math.abs(e.clientWidth - e.firstChild.clientWidth) > 1).length"), 0, name + ": charts of a phone's width")
+        same(b.run("return [...document.querySelectorAll('.tools, details, .noprint')].filter((e) => e.offsetHeight > 0).length"), 0, name + ": controls")
+        same(b.printed()[:5], b"%PDF-", name + ": a PDF")
 
 
 @test

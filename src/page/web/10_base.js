@@ -93,8 +93,9 @@ const HELD = { /* memory: [name, meaning] */
   buffers: ["communication buffers", "buffers"],
   workspace: ["workspace", "workspace"]
 };
+function isPaper() { return document.documentElement.classList.contains("paper"); }
 function isDark() {
-  return !document.documentElement.classList.contains("paper") && matchMedia("(prefers-color-scheme: dark)").matches;
+  return !isPaper() && matchMedia("(prefers-color-scheme: dark)").matches;
 }
 function channels(hex) { return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)); }
 function mix(hex, towards, share) {
@@ -133,6 +134,8 @@ function card(title, sub, props, ...kids) {
   return el("section", { class: "card" + (props && props.half ? " half" : ""), "aria-labelledby": id, id: props && props.id },
     el("div", { class: "head" }, el("h2", { id }, title), sub && el("p", { class: "sub" }, sub), props && props.tools), kids);
 }
+/* How to handle what is shown: of no use on paper. */
+function onScreen(text) { return el("span", { class: "noprint" }, text); }
 function tile(name, value, unit, more, extra) {
   return el("div", { class: "tile" }, el("div", { class: "name" }, name),
     el("div", { class: "value" }, value, unit ? el("small", null, " " + unit) : null),

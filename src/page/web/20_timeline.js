@@ -11,6 +11,7 @@ function quantities(text) {
   }
   return out;
 }
+const PAPER_DOTS = 3; /* of the canvas, a pixel of the page: about 300 an inch */
 /* Intervals of a stream: begins, ends in seconds, kinds, microbatches (-1: none). */
 function intervals(stream, unit, kinds) {
   const q = quantities(stream.intervals), n = q.length / 3;
@@ -120,7 +121,7 @@ function timeline(t) {
     }
   }
   function draw() {
-    const ratio = window.devicePixelRatio || 1, w = canvas.clientWidth;
+    const ratio = isPaper() ? PAPER_DOTS : window.devicePixelRatio || 1, w = canvas.clientWidth;
     if (!w) return;
     width = w;
     canvas.width = Math.round(w * ratio);
@@ -254,6 +255,6 @@ function timeline(t) {
   notes.push("Blank is idle. ");
   if (t.accumulation_not_shown) notes.push(t.accumulation_not_shown + " more accumulation steps are not shown. ");
   if (t.merged_below_s > 0) notes.push("Intervals below " + time(t.merged_below_s) + " are merged with their neighbours. ");
-  notes.push(el("span", { class: "noprint" }, "Drag to move; Ctrl and wheel, or pinch, to zoom."));
+  notes.push(onScreen("Drag to move; Ctrl and wheel, or pinch, to zoom."));
   return card("What happens when", el("span", null, notes), { id: "timeline", tools }, canvas, legend);
 }

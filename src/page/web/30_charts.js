@@ -41,7 +41,7 @@ function hint(node, text) {
 function chart(options, draw) {
   const o = options, box = el("div", { class: "chart", id: o.id || null });
   drawn(box, () => {
-    const w = Math.max(260, box.clientWidth), h = o.height || 240, L = o.left || 62, R = 12, T = o.top || 12, B = o.xlabel ? 42 : 28;
+    const w = Math.max(260, box.clientWidth), h = o.height || 240, L = o.left || 62, R = 12, T = o.top || (o.ylabel ? 26 : 12), B = o.xlabel ? 42 : 28;
     const s = svg("svg", { width: w, height: h, viewBox: "0 0 " + w + " " + h, role: "img", "aria-label": o.label, style: "display:block;max-width:100%" });
     const X = scale(o.x, L, w - R), Y = scale(o.y, h - B, T);
     for (const v of ticks(o.x, Math.max(2, (w - L - R) / 90)))

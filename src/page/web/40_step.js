@@ -109,7 +109,7 @@ function stepCards(d) {
       areas(held, d.memory.end_s, m.capacity_bytes, { label: "memory over time", height: 276, left: 70, top: 28, phases: d.memory.phases }), keys(held)),
     busy && busy.length && card("What is busy when", "Share of each stretch of the step" + (m.stages.length > 1 ? ", mean over the stages" : "") + ".", { half: true, id: "use" },
       shares(busy, d.use.end_s, { label: "use over time", height: 260 }), keys(busy)),
-    m.stages.length > 1 && card("Stages", "At the fullest moment of each; press a heading to sort.", { id: "stages" }, stageTable(m)),
+    m.stages.length > 1 && card("Stages", ["At the fullest moment of each.", onScreen(" Press a heading to sort.")], { id: "stages" }, stageTable(m)),
     jobCard(r.job), assumedCard(r), trustCard(r), inputsCard(d)];
 }
 function pageOfSimulate(d) {

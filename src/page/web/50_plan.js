@@ -10,6 +10,7 @@ function planWords(p) {
 function planBatch(p) {
   return p.micro_batch_size + (p.microbatches > 1 ? " x " + p.microbatches : "") + (p.gradient_accumulation_steps > 1 ? " x " + p.gradient_accumulation_steps : "");
 }
+const LETTER = 6.6; /* of a name in a chart: its width in pixels, about */
 /* Time of a step against money, or memory where all cost the same: what others beat is pale. */
 function planFront(d, choose) {
   const plans = d.plans.filter((p) => p.fits && known(p.step_time_s)), prices = new Set(plans.map((p) => p.usd_per_hour));
@@ -35,17 +36,19 @@ function planFront(d, choose) {
       if (choose) node.addEventListener("click", () => choose(p));
       add(s, [node]);
     }
-    let last = -99;
-    for (const p of steps) { /* names, where there is room */
-      const px = X(p.step_time_s), py = Y(y(p));
-      if (Math.abs(py - last) < 15) continue;
-      last = py;
-      const right = px > (f.L + f.R) * .62;
-      add(s, [svg("text", { x: px + (right ? -10 : 10), y: py - 7, "text-anchor": right ? "end" : "start", class: "strong" }, p.count + " x " + planWords(p))]);
+    const marks = shown.map((p) => ({ x: X(p.step_time_s), y: Y(y(p)) })), named = new Set();
+    for (const p of steps) { /* names, each once, where they cover no plan and no name */
+      const name = p.count + " x " + planWords(p), wide = LETTER * name.length, px = X(p.step_time_s), py = Y(y(p));
+      const free = (left, top) => left > f.L && left + wide < f.R && !marks.some((m) => m.x > left - 4 - (m.wide || 0) && m.x < left + wide + 4 && m.y > top - 8 && m.y < top + 16);
+      const at = [[px + 10, py - 17], [px - 10 - wide, py + 6], [px + 10, py + 6], [px - 10 - wide, py - 17]].find((a) => free(a[0], a[1]));
+      if (!at || named.has(name)) continue;
+      named.add(name);
+      marks.push({ x: at[0], y: at[1] + 4, wide });
+      add(s, [svg("text", { x: at[0], y: at[1] + 11, class: "strong" }, name)]);
     }
   });
   const legend = keys(sizes.map((n, i) => ({ name: n + (n > 1 ? " instances" : " instance"), meaning: hues[i % hues.length] })));
-  return card("Time against " + (byCost ? "cost" : "memory"), "The dashed line joins plans that none beats in both. Hollow: may not fit. " + (choose ? "Press one to open it." : ""), { id: "front" }, box, legend);
+  return card("Time against " + (byCost ? "cost" : "memory"), ["The dashed line joins plans that none beats in both. Hollow: may not fit.", choose && onScreen(" Press one to open it.")], { id: "front" }, box, legend);
 }
 function planTable(d, choose) {
   const has = (f) => d.plans.some(f), one = d.plans.every((p) => p.instance === d.plans[0].instance) ? d.plans[0].instance : null;
@@ -81,7 +84,7 @@ function planCards(r, choose) {
     ...(best.risk && known(best.risk.best) ? [{ text: "Best in " + percent(best.risk.best, 0) + " of draws", more: "expected regret " + percent(best.risk.regret) + ", at worst " + percent(best.risk.regret_worst, 0), mark: "--warn" }] : []),
     { ...binds({ breakdown_s: best.breakdown_s, step_time_s: best.step_time_s }) }]), cards);
   add(cards, [planFront(r, choose),
-    card("Plans", number(r.feasible) + " of " + number(r.evaluated) + " fit, " + number(r.simulated) + " were simulated. Ordered by " + (r.risk && r.risk.rule !== "none" ? "regret under uncertainty" : r.objective) + "; press a heading to sort.", { id: "plans" }, planTable(r, choose)),
+    card("Plans", [number(r.feasible) + " of " + number(r.evaluated) + " fit, " + number(r.simulated) + " were simulated. Ordered by " + (r.risk && r.risk.rule !== "none" ? "regret under uncertainty" : r.objective) + ".", onScreen(" Press a heading to sort.")], { id: "plans" }, planTable(r, choose)),
     card("Where the best plan's time goes", time(best.step_time_s) + " a step.", { half: true, id: "breakdown" }, parts(timeRows(best), best.step_time_s, time)),
     r.why && r.why.sensitivities && card("What would speed it up", "Its time with each; below 100 % is faster.", { half: true, id: "why" }, table([
       { name: "change", text: true, value: (x) => x.what }, { name: "time", value: (x) => x.time_per_sample, show: (x) => percent(x.time_per_sample) }], r.why.sensitivities, { label: "sensitivities" })),

@@ -23,7 +23,7 @@ function waterfall(c) {
       const y = i * H + 4, a = Math.min(r.from, r.to), b = Math.max(r.from, r.to), d = r.to - r.from;
       const fill = r.end ? css("--soft") : colour(CAUSE_HUES[d > 0 ? 0 : 1]);
       const g = svg("g", null, svg("rect", { x: X(a), y: y + 4, width: Math.max(1.5, X(b) - X(a)), height: H - 12, rx: 3, fill }),
-        svg("text", { x: L - 8, y: y + H / 2 + 2, "text-anchor": "end", class: r.end ? "strong" : null }, shortName(r.name, (L - 10) / 8)),
+        svg("text", { "text-anchor": "end", class: r.end ? "strong" : null }, labelLines(r, (L - 10) / 8).map((t, k, all) => svg("tspan", { x: L - 8, y: y + H / 2 + 2 + (k - (all.length - 1) / 2) * 13 }, t))),
         svg("text", { x: X(b) + 6, y: y + H / 2 + 2, class: "strong" }, r.end ? show(r.to) : signed(d)));
       if (i + 1 < rows.length) add(g, [svg("line", { x1: X(r.to), x2: X(r.to), y1: y + H - 8, y2: y + H + 8, stroke: css("--soft"), "stroke-dasharray": "2 3" })]);
       hint(g, () => r.cause ? lines(r.cause.cause, changesOf(r.cause, 8).map((k) => k.pointer + ": " + word(k.from) + " \u2192 " + word(k.to))) : lines(r.name, show(r.to)));
@@ -38,6 +38,11 @@ function leaves(pointer, from, to) {
   const inner = (v) => v && typeof v === "object" && !Array.isArray(v), names = [...new Set([...(inner(from) ? Object.keys(from) : []), ...(inner(to) ? Object.keys(to) : [])])];
   if (!names.length) return [{ pointer, from, to }];
   return names.flatMap((n) => leaves(pointer + "/" + n, inner(from) ? from[n] : undefined, inner(to) ? to[n] : undefined)).filter((k) => word(k.from) !== word(k.to));
+}
+/* A bar's name within n letters a line: a cause that is longer takes two lines. */
+function labelLines(bar, n) {
+  const end = bar.name.lastIndexOf(" ", n);
+  return bar.end || bar.name.length <= n || end < 1 ? [shortName(bar.name, n)] : [bar.name.slice(0, end), short(bar.name.slice(end + 1), n)];
 }
 /* Names of jobs differ at their ends: the middle is left out. */
 function shortName(text, n) { const k = Math.max(2, Math.floor((n - 1) / 2)); return text.length > n ? text.slice(0, k) + "\u2026" + text.slice(-k) : text; }
@@ -63,7 +68,7 @@ function compareCards(c) {
     c.causes.length ? card("From one to the other", "Time of a " + (c.by || "step") + ": one cause after the other is changed; the causes sum to the difference.", { id: "causes" }, waterfall(c)) : null,
     card("Both", null, { half: true, id: "both" }, bothTable(c)),
     c.causes.length ? card("Causes", "\u201cAlone\u201d: changed in the first job by itself.", { half: true, id: "cause-table" }, table([
-      { name: "cause", text: true, value: (x) => x.cause }, { name: "adds", value: (x) => x.step_time_s, show: (x) => signed(x.step_time_s) },
+      { name: "cause", text: true, wrap: true, value: (x) => x.cause }, { name: "adds", value: (x) => x.step_time_s, show: (x) => signed(x.step_time_s) },
       { name: "alone", value: (x) => x.alone_s, show: (x) => signed(x.alone_s) },
       { name: "keys", text: true, wrap: true, show: (x) => changesOf(x, 6).map((k) => el("div", { class: "small" }, el("code", null, k.pointer), " " + short(word(k.from), 24) + " \u2192 " + short(word(k.to), 24))) }],
       c.causes, { label: "causes" })) : null)];

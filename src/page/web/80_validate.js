@@ -46,7 +46,7 @@ function validateCards(d) {
   add(cards, [card(r.sources.length > 1 ? "Sources" : "Errors", "Of |predicted / measured \u2212 1|; the bias is signed: above zero, too much is predicted.", { id: "sources" }, table([
     { name: "source", text: true, value: (l) => l.s.name, show: (l) => all.length > 1 ? el("button", { type: "button", class: "link", on: { click: () => { open(l); document.getElementById("rows").scrollIntoView(); } } }, l.s.name) : l.s.name },
     { name: "quantity", text: true, value: (l) => metricName(l.key) }, column("rows", "n", String), column("mean", "mean_abs_error", percent), column("median", "median_abs_error", percent), column("largest", "max_abs_error", percent), column("bias", "bias", signedPercent)], all, { label: "sources" })),
-    card("Row by row", "The band is 10 % to either side; hover for the row.", { id: "rows" }, one),
+    card("Row by row", ["The band is 10 % to either side.", onScreen(" Hover for the row.")], { id: "rows" }, one),
     r.applicability.length > 1 && card("By GPU, framework, nodes and tensor degree", "Errors of times and rates in each part of what was measured.", { id: "domains" }, longTable([
       { name: "GPU", text: true, value: (x) => x.gpu }, { name: "framework", text: true, value: (x) => x.framework }, { name: "nodes", value: (x) => x.nodes }, { name: "tensor", value: (x) => x.tensor }, { name: "rows", down: true, value: (x) => x.n },
       { name: "mean", down: true, value: (x) => x.mean_abs_error, show: (x) => percent(x.mean_abs_error) }, { name: "largest", down: true, value: (x) => x.max_abs_error, show: (x) => percent(x.max_abs_error) }, { name: "bias", value: (x) => x.bias, show: (x) => signedPercent(x.bias) }], r.applicability, { label: "parts" })),

@@ -52,7 +52,7 @@ function sweepBest(d) {
 function sweepTable(d) {
   const r = d.result, columns = r.columns.map((c, i) => ({ name: r.columns.filter((o) => o.label === c.label).length > 1 ? sweepAxis(c) : c.label, text: r.rows.some((row) => typeof row[i] === "string"), down: c.more_is_better, value: (row) => row[i], show: (row) => sweepCell(c, row[i]) }));
   if (r.failed) columns.push({ name: "error", text: true, wrap: true, value: (row) => row[r.columns.length] || "" });
-  return card("Points", "Press a heading to sort." + (r.not_shown ? " " + number(r.not_shown, 7) + " more are in points.csv." : ""), { id: "points" }, longTable(columns, r.rows, { label: "points" }));
+  return card("Points", [r.not_shown ? number(r.not_shown, 7) + " more are in points.csv. " : "", onScreen("Press a heading to sort.")], { id: "points" }, longTable(columns, r.rows, { label: "points" }));
 }
 function sweepFigures(d) {
   return d.figures.map((f) => card(f.title || f.file, null, { half: d.figures.length > 1 }, f.svg ? el("figure", null, el("img", { src: "data:image/svg+xml;charset=utf-8," + encodeURIComponent(f.svg), alt: f.question || f.title || f.file }))
