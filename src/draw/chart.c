@@ -55,29 +55,6 @@ static bool is_stack(const struct series *s)
     return s->kind == SERIES_STACKED_AREA || s->kind == SERIES_STACKED_BARS;
 }
 
-static struct legend_item legend_item_of(const struct chart *chart, size_t k)
-{
-    const struct series *s = &chart->series[k];
-    enum legend_key key = LEGEND_LINE;
-    uint32_t colour = series_colour(s, k);
-
-    if (series_is_filled(s))
-        key = LEGEND_BOX;
-    else if (s->kind == SERIES_POINTS)
-        key = LEGEND_MARKER;
-    else if (series_marked(s, CHART_WIDTH * 0.7))
-        key = LEGEND_LINE_MARKER;
-    return (struct legend_item) {
-        .name = s->name,
-        .key = key,
-        .colour =
-            s->kind == SERIES_BAND ? palette_mix(PALETTE_WHITE, colour, 0.3) : colour,
-        .shape = palette_shape(k),
-        .dash = s->kind == SERIES_LIMIT ? DRAW_LONG_DASH
-                                        : palette_dash(series_line_order(chart, k)),
-    };
-}
-
 /* In order, but stacks from the top down, as they are seen. */
 static void fill_legend(const struct chart *chart, struct legend *legend)
 {
@@ -86,7 +63,7 @@ static void fill_legend(const struct chart *chart, struct legend *legend)
                           chart->series[end].kind == chart->series[k].kind;)
             end++;
         for (size_t i = end; i > k; i--)
-            legend_add(legend, legend_item_of(chart, i - 1));
+            legend_add(legend, chart_legend_item(chart, i - 1));
     }
     if (chart->identity > 0)
         legend_add(legend, (struct legend_item) { .name = chart->identity_name,

@@ -20,6 +20,8 @@ struct end {
     const char *name; /* NULL: the number */
     int number;
     uint32_t colour;
+    bool keyed; /* what follows is drawn before the name */
+    struct legend_item key;
 };
 
 /* Dark enough to read on white. */
@@ -44,6 +46,29 @@ static struct draw_point last_of(const struct frame *f, const struct series *s)
             at.y = (at.y + frame_at(f, series_x(s, i), s->y2[i]).y) / 2;
     }
     return at;
+}
+
+struct legend_item chart_legend_item(const struct chart *chart, size_t k)
+{
+    const struct series *s = &chart->series[k];
+    enum legend_key key = LEGEND_LINE;
+    uint32_t colour = series_colour(s, k);
+
+    if (series_is_filled(s))
+        key = LEGEND_BOX;
+    else if (s->kind == SERIES_POINTS)
+        key = LEGEND_MARKER;
+    else if (series_marked(s, CHART_WIDTH * 0.7))
+        key = LEGEND_LINE_MARKER;
+    return (struct legend_item) {
+        .name = s->name,
+        .key = key,
+        .colour =
+            s->kind == SERIES_BAND ? palette_mix(PALETTE_WHITE, colour, 0.3) : colour,
+        .shape = palette_shape(k),
+        .dash = s->kind == SERIES_LIMIT ? DRAW_LONG_DASH
+                                        : palette_dash(series_line_order(chart, k)),
+    };
 }
 
 bool chart_names_suit(const struct chart *chart, double width, double height)
@@ -105,14 +130,31 @@ void chart_edges_fill_legend(const struct chart *chart, struct legend *legend)
                                .colour = ink_of(series_colour(&chart->series[k], k)) });
 }
 
+static bool is_named_line(const struct series *s)
+{
+    return s->name && s->kind != SERIES_LIMIT;
+}
+
+/* Whether colours do not identify lines: two have the same. */
+static bool needs_keys(const struct chart *chart)
+{
+    for (size_t i = 0; i < chart->n_series; i++)
+        for (size_t k = 0; is_named_line(&chart->series[i]) && k < i; k++)
+            if (is_named_line(&chart->series[k]) &&
+                series_colour(&chart->series[i], i) ==
+                    series_colour(&chart->series[k], k))
+                return true;
+    return false;
+}
+
 double chart_names_room(const struct chart *chart)
 {
-    double most = 0;
+    double most = 0, key = needs_keys(chart) ? LEGEND_KEY_W + LEGEND_KEY_GAP : 0;
 
     for (size_t k = 0; k < chart->n_series; k++)
-        if (chart->series[k].name && chart->series[k].kind != SERIES_LIMIT)
+        if (is_named_line(&chart->series[k]))
             most = fmax(most, draw_text_width(chart->series[k].name, NAME_FONT, false));
-    return NAME_GAP + most;
+    return NAME_GAP + key + most;
 }
 
 /* Inside the data, where there is room; at a limit's left, over or under the line. */
@@ -161,13 +203,17 @@ static void spread(struct end *ends, size_t n, struct draw_box plot)
 
 static void draw_end(struct marks *m, const struct end *e)
 {
-    double edge = m->frame->plot.x + m->frame->plot.w;
+    double edge = m->frame->plot.x + m->frame->plot.w, x = edge + NAME_GAP;
     char number[16];
 
     snprintf(number, sizeof(number), "%d", e->number);
+    if (e->keyed) {
+        legend_draw_key(&e->key, m->d, x, e->text_y);
+        x += LEGEND_KEY_W + LEGEND_KEY_GAP;
+    }
     draw_line(m->d, edge + 1, e->line_y, edge + NAME_GAP - 4, e->text_y,
               &(struct draw_style) { .cls = "leader", .stroke = e->colour });
-    draw_text(m->d, edge + NAME_GAP, e->text_y, e->name ? e->name : number,
+    draw_text(m->d, x, e->text_y, e->name ? e->name : number,
               &(struct draw_text) { .cls = "series-name",
                                     .size = NAME_FONT,
                                     .level = DRAW_CENTRE,
@@ -179,6 +225,7 @@ void chart_names_draw(struct marks *m)
     const struct chart *c = m->chart;
     struct end *ends = xcalloc(c->n_series + 1, sizeof(*ends));
     double edge = m->frame->plot.x + m->frame->plot.w;
+    bool keyed = needs_keys(c);
     size_t n = 0;
 
     draw_group(m->d, "names", "names", NULL);
@@ -190,7 +237,12 @@ void chart_names_draw(struct marks *m)
             name_limit(m, s);
         else if (isfinite(at.y) && !((edge - at.x > EARLY_PX || s->n == 1) &&
                                      name_inside(m, at, s->name, colour)))
-            ends[n++] = (struct end) { at.y, at.y, s->name, 0, colour };
+            ends[n++] = (struct end) { .line_y = at.y,
+                                       .text_y = at.y,
+                                       .name = s->name,
+                                       .colour = colour,
+                                       .keyed = keyed,
+                                       .key = chart_legend_item(c, k) };
     }
     spread(ends, n, m->frame->plot);
     for (size_t i = 0; i < n; i++)
@@ -218,8 +270,11 @@ static void draw_edge(struct marks *m, const struct series *s, uint32_t colour,
         if (!s->labels[i] || !isfinite(at.y) || !frame_inside(m->frame, at))
             continue;
         draw_way(m, at);
-        ends[n++] = number ? (struct end) { at.y, at.y, NULL, ++*number, colour }
-                           : (struct end) { at.y, at.y, s->labels[i], 0, colour };
+        ends[n++] = (struct end) { .line_y = at.y,
+                                   .text_y = at.y,
+                                   .name = number ? NULL : s->labels[i],
+                                   .number = number ? ++*number : 0,
+                                   .colour = colour };
     }
     spread(ends, n, m->frame->plot);
     for (size_t i = 0; i < n; i++)

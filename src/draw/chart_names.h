@@ -1,9 +1,12 @@
 /* Names of lines at their right ends, in place of a legend: the reader does not match
- * dashes. Private to the charts. */
+ * dashes. Lines that share a colour have their keys there, too. Private to the charts. */
 #ifndef DRAW_CHART_NAMES_H
 #define DRAW_CHART_NAMES_H
 
 #include "draw/chart_marks.h"
+
+/* A series' name, and what it is drawn like. */
+struct legend_item chart_legend_item(const struct chart *chart, size_t k);
 
 /* Whether a chart of that size has only lines (bands and limits among them) that all
  * have a name, and few enough of them. */

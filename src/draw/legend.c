@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { KEY_W = 26, KEY_GAP = 7, COLUMN_GAP = 16, DATA_H = 200 /* with its axis */ };
+enum { COLUMN_GAP = 16, DATA_H = 200 /* with its axis */ };
 
 /* What a legend below the data takes at most; in a narrow figure, which has room for
  * few columns, more. */
@@ -34,7 +34,8 @@ void legend_add(struct legend *legend, struct legend_item item)
 
 static double widest_name(const struct legend *legend)
 {
-    double w = draw_text_width("and 999999 more", LEGEND_FONT, false) - KEY_W - KEY_GAP;
+    double w = draw_text_width("and 999999 more", LEGEND_FONT, false) - LEGEND_KEY_W -
+               LEGEND_KEY_GAP;
 
     for (int64_t i = 0; i < legend->items.n; i++)
         w = fmax(w, draw_text_width(legend->items.v[i].name, LEGEND_FONT, false));
@@ -51,9 +52,10 @@ void legend_measure(struct legend *legend, double width, double height)
     legend->box = (struct draw_box) { 0 };
     if (n == 0)
         return;
-    legend->column_w = KEY_W + KEY_GAP +
-                       fmin(name_w, legend->whole ? width - KEY_W - KEY_GAP
-                                                  : width * most_below->name);
+    legend->column_w =
+        LEGEND_KEY_W + LEGEND_KEY_GAP +
+        fmin(name_w, legend->whole ? width - LEGEND_KEY_W - LEGEND_KEY_GAP
+                                   : width * most_below->name);
     legend->right = !legend->below && legend->column_w <= right_max && n >= 2 &&
                     (double)n * LEGEND_ROW <= height * 0.72;
     if (legend->right) {
@@ -90,12 +92,12 @@ double legend_lacks(const struct legend *legend)
     return rows > legend->rows ? (double)((rows - legend->rows) * LEGEND_ROW) : 0;
 }
 
-static void draw_key(const struct legend_item *item, struct draw *d, double x, double y)
+void legend_draw_key(const struct legend_item *item, struct draw *d, double x, double y)
 {
     struct draw_style style = { .cls = "legend-key" };
 
     if (item->key == LEGEND_BOX || item->key == LEGEND_HATCH) {
-        struct draw_box box = { x + 6, y - 6, KEY_W - 12, 12 };
+        struct draw_box box = { x + 6, y - 6, LEGEND_KEY_W - 12, 12 };
         style.fill = item->colour;
         draw_rect(d, box, &style);
         if (item->key == LEGEND_HATCH)
@@ -105,7 +107,7 @@ static void draw_key(const struct legend_item *item, struct draw *d, double x, d
     if (item->key == LEGEND_NUMBER) {
         char text[16];
         snprintf(text, sizeof(text), "%d", item->number);
-        draw_text(d, x + KEY_W, y, text,
+        draw_text(d, x + LEGEND_KEY_W, y, text,
                   &(struct draw_text) { .cls = "legend-key",
                                         .size = LEGEND_FONT,
                                         .bold = true,
@@ -118,11 +120,11 @@ static void draw_key(const struct legend_item *item, struct draw *d, double x, d
         style.stroke = item->colour;
         style.width = item->width > 0 ? item->width : 2;
         style.dash = item->dash;
-        draw_line(d, x, y, x + KEY_W, y, &style);
+        draw_line(d, x, y, x + LEGEND_KEY_W, y, &style);
     }
     if (item->key != LEGEND_LINE) {
         struct draw_style mark = { .cls = "legend-key", .fill = item->colour };
-        draw_marker(d, item->shape, x + KEY_W / 2.0, y, 4, &mark);
+        draw_marker(d, item->shape, x + LEGEND_KEY_W / 2.0, y, 4, &mark);
     }
 }
 
@@ -147,10 +149,10 @@ void legend_draw(const struct legend *legend, struct draw *d)
             name = xasprintf("and %zu more", n - legend->shown);
             draw_text(d, x, y, name, &style);
         } else {
-            draw_key(&legend->items.v[i], d, x, y);
+            legend_draw_key(&legend->items.v[i], d, x, y);
             name = draw_text_fit(legend->items.v[i].name, LEGEND_FONT, false,
-                                 legend->column_w - KEY_W - KEY_GAP);
-            draw_text(d, x + KEY_W + KEY_GAP, y, name, &style);
+                                 legend->column_w - LEGEND_KEY_W - LEGEND_KEY_GAP);
+            draw_text(d, x + LEGEND_KEY_W + LEGEND_KEY_GAP, y, name, &style);
         }
         free(name);
     }

@@ -36,6 +36,7 @@ struct legend {
 };
 
 enum { LEGEND_FONT = 12, LEGEND_ROW = 19, LEGEND_ROWS_MAX = 24 };
+enum { LEGEND_KEY_W = 26, LEGEND_KEY_GAP = 7 };
 
 void legend_release(struct legend *legend);
 void legend_add(struct legend *legend, struct legend_item item);
@@ -48,5 +49,9 @@ void legend_measure(struct legend *legend, double width, double height);
 double legend_lacks(const struct legend *legend);
 
 void legend_draw(const struct legend *legend, struct draw *d);
+
+/* One key alone, LEGEND_KEY_W wide, about the height y. */
+void legend_draw_key(const struct legend_item *item, struct draw *d, double x,
+                     double y);
 
 #endif

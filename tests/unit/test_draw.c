@@ -555,6 +555,11 @@ static void test_names(void)
     CU_ASSERT_PTR_NULL(strstr(strbuf_get(&svg), "id=\"legend\""));
     for (size_t i = 0; i < 5; i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), series[i].name));
+    CU_ASSERT_PTR_NULL(strstr(strbuf_get(&svg), "legend-key"));
+    strbuf_release(&svg);
+    series[2].colour = series[0].colour = 1; /* but not their dashes */
+    svg_of(&svg, &c);
+    CU_ASSERT_PTR_NOT_NULL(strstr(strbuf_get(&svg), "legend-key"));
     strbuf_release(&svg);
     open_record(&d, &r, CHART_WIDTH, CHART_HEIGHT);
     chart_draw(&c, &d);
