@@ -170,13 +170,23 @@ const char *calibration_gpu_of(struct arena *arena, const char *device,
     return best;
 }
 
-bool calibration_may_be(struct arena *arena, const char *device, const struct gpu *gpu)
+/* Whether a token that begins so is in a text. */
+static bool holds_begin(const char *text, const char *begin)
 {
-    const char *name = calibration_gpu_of(arena, device, 0);
-    char model[16];
-    snprintf(model, sizeof(model), "%.*s", (int)strcspn(gpu->name, "-"), gpu->name);
-    return !device[0] || strstr(device, model) ||
-           (name && strncmp(name, gpu->name, strlen(model)) == 0);
+    char token[32];
+    while (next_token(&text, token))
+        if (strncmp(token, begin, strlen(begin)) == 0)
+            return true;
+    return false;
+}
+
+bool calibration_may_be(const char *device, const char *gpu)
+{
+    static const char *const modules[] = { "SXM", "PCIE", "NVL" };
+    for (size_t i = 0; i < sizeof(modules) / sizeof(modules[0]); i++)
+        if (holds_begin(device, modules[i]) && !holds_begin(gpu, modules[i]))
+            return false;
+    return !device[0] || likeness(gpu, device, 0) > 0;
 }
 
 /* The profile ---------------------------------------------------------------------- */

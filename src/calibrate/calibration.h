@@ -202,8 +202,9 @@ void calibration_add_figure(struct calibration *c, const char *of,
 const char *calibration_gpu_of(struct arena *arena, const char *device,
                                int64_t memory_B);
 
-/* Whether a device's name may be that GPU's, of any memory; also where it is empty. */
-bool calibration_may_be(struct arena *arena, const char *device, const struct gpu *gpu);
+/* Whether a device's name may be that of a shipped GPU, of any memory; also where it is
+ * empty. A module that the device names ("SXM4", "PCIe", "NVL") has to be the GPU's. */
+bool calibration_may_be(const char *device, const char *gpu);
 
 /* Whether any constant was fitted. */
 bool calibration_fitted(const struct calibration *c);

@@ -90,7 +90,7 @@ static const struct kineto_rank *read_trace(struct logs *l, const char *file,
 static void warn_of_device(struct cfg_loader *loader, const char *device,
                            const struct gpu *gpu)
 {
-    if (!calibration_may_be(&loader->arena, device, gpu))
+    if (!calibration_may_be(device, gpu->name))
         diags_warn(&loader->diags, DIAG_CONTRADICTION,
                    "--trace: is of \"%s\", and the scenario has %s", device, gpu->name);
 }

@@ -327,8 +327,7 @@ static void warn_of_device(struct cfg_loader *loader, const struct bandwidth_ask
 {
     const struct cluster *c = a->cluster;
     for (int i = 0; samples->device && i < c->n_groups; i++)
-        if (calibration_may_be(&loader->arena, samples->device,
-                               c->groups[i].instance->gpu))
+        if (calibration_may_be(samples->device, c->groups[i].instance->gpu->name))
             return;
     if (samples->device)
         diags_warn(&loader->diags, DIAG_CONTRADICTION,

@@ -10,12 +10,14 @@
  *     pairs       two at once
  *     separate    which of them these logs cannot separate
  *     doctor      the measured run against it
+ *     contradictions  what the logs state and the job does not have
  *     bandwidth   logs of nccl-tests against the prediction */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
 
 #include "base/names.h"
 #include "config/cfg.h"
+#include "doctor/contradictions.h"
 #include "doctor/explain.h"
 #include "doctor/predict.h"
 #include "logs/logs.h"
@@ -39,6 +41,7 @@ struct doctor {
     bool over_memory;            /* allocated beyond the range of the predicted peak */
     bool has_trace;              /* shares of steps are known */
     struct doctor_shares traced; /* the mean of all ranks' */
+    struct doctor_contradictions other; /* than the job: GPU, ranks, sizes */
     struct doctor_causes causes;
 };
 

@@ -9,6 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void take_gpu(char *to, const struct cluster *c)
+{
+    const char *name = c->groups[0].instance->gpu->name;
+    snprintf(to, DOCTOR_GPU_TEXT, "%s", strchr(name, '/') ? "" : name);
+    for (int32_t i = 1; i < c->n_groups; i++)
+        if (strcmp(c->groups[i].instance->gpu->name, name) != 0)
+            to[0] = '\0';
+}
+
 static struct doctor_facts facts_of(const struct scenario *s)
 {
     const struct cluster_group *g = &s->cluster.groups[0];
@@ -21,6 +30,9 @@ static struct doctor_facts facts_of(const struct scenario *s)
         .sm_arch = scenario_sm_arch(s),
         .pipeline = s->parallel.pipeline,
         .tensor = s->parallel.tensor,
+        .layers = s->model.layers,
+        .hidden = s->model.hidden,
+        .parameters = s->model.parameters,
         .network_Bps = instance_network_Bps(g->instance),
         .inside = (int)g->instance->inside->kind,
         .outside = s->fabric ? (int)s->fabric->kind : -1,
@@ -28,6 +40,7 @@ static struct doctor_facts facts_of(const struct scenario *s)
         .precision = s->training.precision,
         .checkpointing = s->training.checkpointing,
     };
+    take_gpu(f.gpu, &s->cluster);
     for (int32_t i = 0; i < g->instance->n_nics; i++)
         f.nics += g->instance->nics[i].rails;
     return f;

@@ -7,12 +7,16 @@
 #include "run/breakdown.h"
 #include "scenario/scenario.h"
 
+enum { DOCTOR_GPU_TEXT = 40 };
+
 /* What a job is, as far as hypotheses ask. */
 struct doctor_facts {
     int64_t nodes, gpus_per_node, nics; /* nics: physical ports of an instance */
     int64_t micro_batch, global_batch, sequence, sm_arch, pipeline, tensor;
-    double network_Bps;  /* line rate of an instance's NICs */
-    int inside, outside; /* enum fabric_kind; outside -1: one node */
+    int64_t layers, hidden, parameters; /* of the model */
+    char gpu[DOCTOR_GPU_TEXT]; /* shipped name; "": of several, or a file of its own */
+    double network_Bps;        /* line rate of an instance's NICs */
+    int inside, outside;       /* enum fabric_kind; outside -1: one node */
     enum op_attention attention;
     enum op_precision precision;
     enum checkpointing checkpointing;

@@ -94,6 +94,8 @@ void logs_line(struct logs *l, char *text, size_t length)
     l->events |=
         logs_notices_read(&l->notices, text, file->n_lines, (int32_t)(l->files.n - 1));
     logs_read_settings(l, text);
+    logs_stated_read(&l->stated, text,
+                     (struct logs_place) { file->n_lines, (int32_t)(l->files.n - 1) });
     l->trains = l->trains || logs_speaks_of_training(text);
     int64_t rank = line_rank(text);
     if (!logs_read_format(l, text, rank) && !logs_read_clocks(l, text, rank) &&

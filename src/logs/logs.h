@@ -13,6 +13,7 @@
  *     progress        tqdm's lines
  *     clocks          lines whose time is a clock's, or of a pass
  *     settings        the batch and the number of steps, as trainers say them at first
+ *     stated          the GPU, ranks, degrees and sizes, likewise
  *     timers          lines of Megatron's and DeepSpeed's timers
  *     notices         lines that say what happened: checkpoints, evaluation, warnings
  *     nccl            what NCCL says of itself
@@ -28,6 +29,7 @@
 #include "logs/nccl.h"
 #include "logs/notices.h"
 #include "logs/smi.h"
+#include "logs/stated.h"
 #include "logs/timers.h"
 #include "logs/variables.h"
 
@@ -123,6 +125,7 @@ struct logs {
     struct logs_notices notices;
     struct logs_nccl nccl;
     struct logs_variables variables;
+    struct logs_stated stated;
     struct logs_smi smi;
     VEC(struct kineto_rank) traces; /* of a rank each */
     struct kineto *trace;           /* that is read; NULL */

@@ -283,6 +283,39 @@ static json_t *of_variables(const void *x)
     return list;
 }
 
+struct contradiction_view {
+    const char *what, *said, *has, *file;
+    int64_t line;
+};
+
+/* clang-format off */
+static const struct contract_member contradiction_rows[] = {
+    CONTRACT_AT("what", TEXT, contradiction_view, what, "Of the run: its GPU, ranks, degrees or sizes."),
+    CONTRACT_AT("logs", TEXT, contradiction_view, said, "By the logs."),
+    CONTRACT_AT("job", TEXT, contradiction_view, has, "By the job."),
+    CONTRACT_AT("file", TEXT, contradiction_view, file, "The log; null: several lines, or a trace.", KNOWN),
+    CONTRACT_AT("line", INT64, contradiction_view, line, "Its line; 0: likewise."),
+    CONTRACT_END,
+};
+/* clang-format on */
+static const struct contract_object contradiction = { "contradiction",
+                                                      contradiction_rows };
+
+static json_t *of_contradictions(const void *x)
+{
+    const struct doctor *d = ((const struct report_doctor *)x)->d;
+    json_t *list = json_array();
+    for (int32_t i = 0; i < d->other.n; i++) {
+        const struct doctor_contradiction *c = &d->other.of[i];
+        const struct contradiction_view view = {
+            c->what, c->said, c->has,
+            c->at.line ? d->logs->files.v[c->at.file].name : NULL, c->at.line
+        };
+        json_array_append_new(list, contract_json(&contradiction, &view));
+    }
+    return list;
+}
+
 static json_t *of_notices(const void *x)
 {
     const struct logs *l = ((const struct report_doctor *)x)->d->logs;
@@ -389,6 +422,7 @@ static const struct contract_member rows[] = {
     CONTRACT_MADE("traces", LIST, of_traces, "Traces of PyTorch's profiler, of a rank each.", .of = &report_doctor_trace),
     CONTRACT_MADE("traced_shares", OBJECT, of_traced, "Of the steps of all traces, mean; null: no trace marks steps.", .of = &shares, KNOWN),
     CONTRACT_MADE("predicted_shares", OBJECT, of_untraced, "Likewise, of the job as it is described.", .of = &shares),
+    CONTRACT_MADE("contradictions", LIST, of_contradictions, "What the logs state of the run and the job does not have.", .of = &contradiction),
     CONTRACT_MADE("variables", LIST, of_variables, "Variables of the environment that the logs name.", .of = &variable),
     CONTRACT_MADE("gpus", LIST, of_gpus, "What nvidia-smi says, GPU by GPU.", .of = &gpu),
     CONTRACT_MADE("notices", MAP, of_notices, "Lines of note, by what they mean, and how often each occurred.", .items = CONTRACT_INT64),

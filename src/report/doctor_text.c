@@ -45,7 +45,24 @@ static void print_answer(FILE *out, const struct doctor *d)
                  texts[d->verdict][0], units_time_text(m, d->steady.median_s), d->ratio,
                  units_time_text(p, d->healthy.step_s), texts[d->verdict][1]);
     report_wrap(out, "", "  ", text);
+    if (d->other.n || d->other_batch)
+        fprintf(out, "the job is not as the logs say: see the warnings\n");
     report_doctor_next(out, &d->causes);
+}
+
+/* What the logs say of the run that is not the job's. */
+static void print_contradictions(FILE *out, const struct doctor *d)
+{
+    for (int32_t i = 0; i < d->other.n; i++) {
+        const struct doctor_contradiction *c = &d->other.of[i];
+        fprintf(out, "    warning: %s: the logs say %s", c->what, c->said);
+        if (c->at.line) {
+            fprintf(out, " (");
+            print_plain(out, d->logs->files.v[c->at.file].name);
+            fprintf(out, ":%" PRId64 ")", c->at.line);
+        }
+        fprintf(out, ", the job has %s\n", c->has);
+    }
 }
 
 /* The verdict ---------------------------------------------------------------------- */
@@ -65,6 +82,7 @@ static void print_verdict(FILE *out, const struct report_doctor *r)
             units_time_text(b, p->normal_s[0]), units_time_text(e, p->normal_s[1]));
     if (d->verdict == DOCTOR_NO_TIME) {
         fprintf(out, "    measured    the logs have no time of a step\n");
+        print_contradictions(out, d);
         return;
     }
     fprintf(out, "    measured    %s a step, %.3g times as long: %s\n",
@@ -81,6 +99,7 @@ static void print_verdict(FILE *out, const struct report_doctor *r)
             out,
             "    warning: the logs say a global batch of %s%.10g, the job has %.10g\n",
             d->logs->batch_by_clock ? "about " : "", d->logs->global_batch, p->samples);
+    print_contradictions(out, d);
 }
 
 /* What was read -------------------------------------------------------------------- */

@@ -380,6 +380,28 @@ static void test_names(void)
     arena_release(&arena);
 }
 
+/* A log's GPU and a job's: one of another number, maker's series or module is another. */
+static void test_may_be(void)
+{
+    static const struct {
+        const char *device, *gpu;
+        bool may;
+    } rows[] = { { "NVIDIA A100-SXM4-80GB", "A100-SXM4-40GB", true },
+                 { "NVIDIA A100-PCIE-40GB", "A100-SXM4-40GB", false },
+                 { "NVIDIA A100-SXM4-40GB", "A10", false },
+                 { "NVIDIA A10G", "A10", false },
+                 { "NVIDIA L40S", "L4", false },
+                 { "NVIDIA GeForce RTX 3090", "RTX-4090", false },
+                 { "NVIDIA GeForce RTX 4090", "RTX-4090", true },
+                 { "NVIDIA H100 80GB HBM3", "H100-SXM5-80GB", true },
+                 { "NVIDIA H100 NVL", "H100-SXM5-80GB", false },
+                 { "NVIDIA GH200 480GB", "GH200-96GB", true },
+                 { "Tesla V100-SXM2-16GB", "V100-SXM3-32GB", true },
+                 { "", "L4", true } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        CU_ASSERT_EQUAL(calibration_may_be(rows[i].device, rows[i].gpu), rows[i].may);
+}
+
 /* --- links and fabrics ------------------------------------------------------------ */
 
 static void test_link(void)
@@ -531,6 +553,7 @@ void test_calibrate_register(void)
     CU_add_test(suite, "the published A100 table", test_published);
     CU_add_test(suite, "a profile is read back", test_profile);
     CU_add_test(suite, "names of devices", test_names);
+    CU_add_test(suite, "GPUs that a device may be", test_may_be);
     CU_add_test(suite, "a link with a knee", test_link);
     CU_add_test(suite, "a fabric is recovered", test_fabric);
     CU_add_test(suite, "trees of a network are recovered", test_fabric_trees);

@@ -397,6 +397,47 @@ static void test_hardware_evidence(void)
     }
 }
 
+/* A job on 16 H100, and what logs state of another. */
+static void test_contradictions(void)
+{
+    static const struct {
+        const char *line, *what; /* NULL: it is the job's */
+    } cases[] = {
+        { "GPU 0: NVIDIA A100-SXM4-80GB (UUID: GPU-1)", "GPU" },
+        { "GPU 0: NVIDIA H100 PCIe (UUID: GPU-1)", "GPU" },
+        { "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)", NULL },
+        { "using world size: 8, data-parallel size: 8", "ranks" },
+        { "using world size: 16, data-parallel size: 16", NULL },
+        { "  seq_length .......... 2048", "tokens of a sequence" },
+        { "  seq_length .......... 4096", NULL },
+        { "number of parameters: 6.74B", NULL }, /* vocabularies are padded */
+        { "number of parameters: 13.0B", "parameters" },
+        { "n0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 32 cudaDev 0 - Init COMPLETE",
+          "ranks of NCCL's largest communicator" },
+        { "n0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 - Init COMPLETE",
+          NULL },
+    };
+    const struct doctor_prediction job = {
+        .gpus = 16,
+        .facts = { .sequence = 4096, .parameters = 6900000000, .gpu = "H100-SXM5-80GB" }
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct logs l;
+        char line[128];
+        logs_init(&l);
+        VEC_PUSH(&l.files, ((struct logs_file) { .name = "run.log" }));
+        snprintf(line, sizeof(line), "%s", cases[i].line);
+        logs_line(&l, line, strlen(line));
+        struct doctor_contradictions c = doctor_contradictions(&l, &job);
+        CU_ASSERT_EQUAL(c.n, cases[i].what != NULL);
+        if (c.n == 1 && cases[i].what)
+            CU_ASSERT_STRING_EQUAL(c.of[0].what, cases[i].what);
+        if (c.n != (cases[i].what != NULL))
+            printf("%d contradictions: %s\n", (int)c.n, cases[i].line);
+        logs_release(&l);
+    }
+}
+
 void test_doctor_register(void)
 {
     CU_pSuite s = CU_add_suite("doctor", NULL, NULL);
@@ -411,4 +452,5 @@ void test_doctor_register(void)
     CU_add_test(s, "rows of the table", test_rows);
     CU_add_test(s, "variables", test_variables);
     CU_add_test(s, "hardware", test_hardware_evidence);
+    CU_add_test(s, "contradictions of the job", test_contradictions);
 }

@@ -340,6 +340,61 @@ static void test_batches(void)
     }
 }
 
+/* What lines state of the run, the first of each; and what only looks like it. */
+static void test_stated(void)
+{
+    static const struct {
+        const char *text;
+        int is; /* enum logs_statement */
+        double value;
+    } said[] = {
+        { "using world size: 32, data-parallel size: 8\n", STATED_RANKS, 32 },
+        { "Process rank: 0, world size: 8, device: cuda:0\n", STATED_RANKS, 8 },
+        { "cmd: --dist_world_size=16\n", STATED_RANKS, 0 },
+        { "[INFO] [launch.py:164:main] dist_world_size=16\n", STATED_RANKS, 16 },
+        { "  micro_batch_size ................ 4\n  micro_batch_size ........ 2\n",
+          STATED_MICRO_BATCH, 4 },
+        { "  Instantaneous batch size per device = 4\n", STATED_MICRO_BATCH, 4 },
+        { "[config.py:960:print] train_micro_batch_size_per_gpu  2\n",
+          STATED_MICRO_BATCH, 2 },
+        { "  rampup_micro_batch_size ....... 4\n", STATED_MICRO_BATCH, 0 },
+        { "steps 1, sequence length 8192, total steps 9\n", STATED_SEQUENCE, 8192 },
+        { "  encoder_seq_length ......... 4096\n", STATED_SEQUENCE, 0 },
+        { "  num_layers ................. 4.5\n", STATED_LAYERS, 0 },
+        { "Model llama3 8B size: 8,030,261,248 total parameters\n", STATED_PARAMETERS,
+          8030261248 },
+        { "number of parameters: 123.59M\n", STATED_PARAMETERS, 123.59e6 },
+        { "Total number of parameters in billions: 6.74\n", STATED_PARAMETERS, 6.74e9 },
+    };
+    static const char *const devices[][2] = {
+        { "|   0  NVIDIA A100-SXM4-80GB          On  | 0\n", "NVIDIA A100-SXM4-80GB" },
+        { "CUDA capacity: NVIDIA H100 80GB HBM3 with 79.10GiB\n",
+          "NVIDIA H100 80GB HBM3" },
+        { "You are using a CUDA device ('NVIDIA GeForce RTX 3090')\n",
+          "NVIDIA GeForce RTX 3090" },
+        { "   \\\\   /|    GPU: Tesla T4. Max memory: 14.7 GB\n", "Tesla T4" },
+        { "0, NVIDIA L40S, 1410 MHz\n", "NVIDIA L40S" },
+        { "GPU 0: NVIDIA A100 GPUs\n", "NVIDIA A100" },
+        { "| NVIDIA-SMI 535.104.05   Driver Version: 535\n", "" },
+        { "Copyright (c) NVIDIA CORPORATION. NVIDIA Release 23.10\n", "" },
+    };
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        struct logs l;
+        logs_init(&l);
+        feed(&l, said[i].text);
+        CU_ASSERT_EQUAL(l.stated.of[said[i].is], said[i].value);
+        CU_ASSERT_EQUAL(l.stated.at[said[i].is].line, said[i].value > 0);
+        logs_release(&l);
+    }
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+        struct logs l;
+        logs_init(&l);
+        feed(&l, devices[i][0]);
+        CU_ASSERT_STRING_EQUAL(l.stated.device, devices[i][1]);
+        logs_release(&l);
+    }
+}
+
 /* Each format is after each prefix what it is without. */
 static void test_prefixes(void)
 {
@@ -907,6 +962,7 @@ void test_training_logs_register(void)
     CU_add_test(s, "formats", test_formats);
     CU_add_test(s, "prefixes of launchers", test_prefixes);
     CU_add_test(s, "batches that logs say", test_batches);
+    CU_add_test(s, "what logs state of the run", test_stated);
     CU_add_test(s, "what is no step", test_refused);
     CU_add_test(s, "an old plugin", test_plugin);
     CU_add_test(s, "steps set apart", test_steady);

@@ -1,0 +1,101 @@
+#include "doctor/contradictions.h"
+
+#include "calibrate/calibration.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Counts of parameters differ by padded vocabularies, positions and adapters. */
+static const double parameters_near = 0.1;
+
+#define AT(m) offsetof(struct doctor_prediction, m)
+
+/* What a statement is held against, an int64_t. */
+static const struct {
+    const char *what;
+    size_t has;
+    double near;
+} rows[STATEMENTS] = {
+    [STATED_RANKS] = { "ranks", AT(gpus), 0 },
+    [STATED_MICRO_BATCH] = { "sequences of a micro-batch", AT(facts.micro_batch), 0 },
+    [STATED_SEQUENCE] = { "tokens of a sequence", AT(facts.sequence), 0 },
+    [STATED_TENSOR] = { "tensor-parallel degree", AT(facts.tensor), 0 },
+    [STATED_PIPELINE] = { "pipeline-parallel degree", AT(facts.pipeline), 0 },
+    [STATED_LAYERS] = { "layers", AT(facts.layers), 0 },
+    [STATED_HIDDEN] = { "hidden size", AT(facts.hidden), 0 },
+    [STATED_PARAMETERS] = { "parameters", AT(facts.parameters), parameters_near },
+};
+
+static void add(struct doctor_contradictions *c, const char *what, double said,
+                int64_t has, struct logs_place at)
+{
+    struct doctor_contradiction *to = &c->of[c->n++];
+    *to = (struct doctor_contradiction) { .what = what, .at = at };
+    snprintf(to->said, sizeof(to->said), "%.0f", said);
+    snprintf(to->has, sizeof(to->has), "%" PRId64, has);
+}
+
+static void add_statements(struct doctor_contradictions *c, const struct logs_stated *s,
+                           const struct doctor_prediction *p)
+{
+    for (int i = 0; i < STATEMENTS; i++) {
+        int64_t has;
+        memcpy(&has, (const char *)p + rows[i].has, sizeof(has));
+        double off = fabs(s->of[i] - (double)has);
+        if (s->at[i].line && has > 0 && off > rows[i].near * (double)has)
+            add(c, rows[i].what, s->of[i], has, s->at[i]);
+    }
+}
+
+/* What logs, or traces, call the GPU. */
+static const char *device_of(const struct logs *l, struct logs_place *at)
+{
+    *at = l->stated.device_at;
+    for (int64_t i = 0; !l->stated.device[0] && i < l->traces.n; i++)
+        if (l->traces.v[i].device[0])
+            return l->traces.v[i].device;
+    return l->stated.device;
+}
+
+static void add_device(struct doctor_contradictions *c, const struct logs *l,
+                       const struct doctor_prediction *p)
+{
+    struct logs_place at;
+    const char *device = device_of(l, &at);
+    if (!p->facts.gpu[0] || calibration_may_be(device, p->facts.gpu))
+        return;
+    struct doctor_contradiction *to = &c->of[c->n++];
+    *to = (struct doctor_contradiction) { .what = "GPU", .at = at };
+    snprintf(to->said, sizeof(to->said), "%.*s", DOCTOR_SAID_TEXT - 1, device);
+    snprintf(to->has, sizeof(to->has), "%s", p->facts.gpu);
+}
+
+/* A communicator has no more ranks than the job; a trace says the job's. */
+static void add_ranks(struct doctor_contradictions *c, const struct logs *l,
+                      const struct doctor_prediction *p)
+{
+    const struct logs_place nowhere = { 0, 0 };
+    if (l->nccl.ranks > p->gpus)
+        add(c, "ranks of NCCL's largest communicator", (double)l->nccl.ranks, p->gpus,
+            nowhere);
+    for (int64_t i = 0; i < l->traces.n; i++) {
+        int64_t world = l->traces.v[i].world;
+        if (world <= 0 || world == p->gpus)
+            continue;
+        add(c, "ranks of a trace", (double)world, p->gpus, nowhere);
+        return;
+    }
+}
+
+struct doctor_contradictions doctor_contradictions(const struct logs *l,
+                                                   const struct doctor_prediction *p)
+{
+    struct doctor_contradictions c = { .n = 0 };
+    add_device(&c, l, p);
+    add_statements(&c, &l->stated, p);
+    add_ranks(&c, l, p);
+    return c;
+}
