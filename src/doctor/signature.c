@@ -5,6 +5,7 @@
 /* The normal quantile of 90 %: the range holds 80 % of runs. */
 static const double quantile_90 = 1.2816;
 static const double least_time_sd = 0.04, least_memory_sd = 0.08, part_sd = 0.3;
+static const double idle_sd_below = 0.2, idle_sd_above = 0.1;
 
 /* Of the predicted step of the job as it is described. */
 static const double part_floor = 0.1, compute_floor = 1e-3;
@@ -15,6 +16,28 @@ static double memory_of(const struct logs *l, double allocated_B, double reserve
     double B = l->allocated_B > 0 ? allocated_B : reserved_B;
     bool said = l->allocated_B > 0 || l->reserved_B > 0;
     return said && B > 0 ? log(B) : (double)NAN;
+}
+
+/* What checkpoints, evaluation and stalls take of the time is apart. */
+double doctor_idle_share(const struct logs_smi *s, const struct logs_steady *steps)
+{
+    static const int64_t enough = 20;
+    double used = 0, steady = 1;
+    int64_t n = 0;
+    for (int32_t i = 0; i < s->n; i++) {
+        used += s->gpus[i].used / 100;
+        n += s->gpus[i].n_used;
+    }
+    for (int k = 0; k < LOGS_KINDS; k++)
+        steady -= logs_steady_lost(steps, (enum logs_kind)k);
+    if (n < enough || steady <= 0)
+        return (double)NAN;
+    return 1 - fmin(used / (double)n / steady, 1);
+}
+
+static double idle_of(const struct doctor_view *v)
+{
+    return v->traced ? (double)NAN : doctor_idle_share(&v->logs->smi, v->steady);
 }
 
 /* A step's time, or that of its parts where a trace says them; a part below 0 is one that
@@ -41,6 +64,7 @@ struct doctor_point doctor_measured(const struct doctor_view *v)
     struct doctor_point x;
     take_step(x.at, v, v->steady->median_s, v->traced);
     x.at[AXIS_MEMORY] = memory_of(l, l->allocated_B, l->reserved_B);
+    x.at[AXIS_IDLE] = idle_of(v);
     return x;
 }
 
@@ -64,6 +88,9 @@ struct doctor_signature doctor_signature_of(const struct doctor_view *v,
     struct doctor_signature g;
     take_step(g.at, v, step_s, &s);
     g.at[AXIS_MEMORY] = memory_of(v->logs, p->allocated_B, p->reserved_B);
+    g.at[AXIS_IDLE] = isnan(idle_of(v)) ? (double)NAN : s.waiting;
+    g.below[AXIS_IDLE] = idle_sd_below;
+    g.above[AXIS_IDLE] = idle_sd_above;
     g.below[AXIS_MEMORY] = g.above[AXIS_MEMORY] = fmax(least_memory_sd, memory);
     g.below[AXIS_TIME] = fmax(least_time_sd, faster);
     g.above[AXIS_TIME] = fmax(least_time_sd, slower);

@@ -146,9 +146,22 @@ static void keep_most(double *most, const struct logs_smi_sample *x,
         *most = x->v[c];
 }
 
+static void add_used(struct logs_gpu *g, double percent)
+{
+    if (percent > 0) {
+        g->n_used += g->n_unused + 1;
+        g->n_unused = 0;
+        g->used += percent;
+    } else {
+        g->n_unused += g->n_used > 0;
+    }
+}
+
 void logs_smi_add(struct logs_gpu *g, const struct logs_smi_sample *x)
 {
     g->n++;
+    if (x->has[SMI_BUSY])
+        add_used(g, x->v[SMI_BUSY]);
     keep_most(&g->max_clock, x, SMI_MAX_CLOCK);
     keep_most(&g->limit, x, SMI_POWER_LIMIT);
     keep_most(&g->memory, x, SMI_MEMORY);

@@ -53,6 +53,10 @@ struct logs_gpu {
     double max_clock, limit, memory, width, max_width, generation, max_generation, ecc;
     int64_t n_power, n_heat; /* busy samples throttled by it */
     int64_t n_clock, n_draw; /* busy samples that have a clock, and power */
+    /* from the first sample that is at work to the last: those that say the utilization,
+     * their sum in percent; idle ones since */
+    int64_t n_used, n_unused;
+    double used;
     double first_replays, replays;
     bool has_throttles, has_ecc, has_replays;
     struct logs_smi_sample open; /* of lines with one quantity each (dcgm.c) */

@@ -25,7 +25,7 @@ const char *const report_family_logs[DOCTOR_FAMILIES] = {
     [DOCTOR_NETWORK] = "a log with NCCL_DEBUG=INFO",
     [DOCTOR_INSIDE] = "a log with NCCL_DEBUG=INFO",
     [DOCTOR_GPU] = "clocks and throttle reasons of nvidia-smi",
-    [DOCTOR_WAIT] = "timers of data loading, or a trace",
+    [DOCTOR_WAIT] = "utilization by nvidia-smi, timers of data loading, or a trace",
     [DOCTOR_JOB] = "memory that the trainer reports, or a trace",
 };
 

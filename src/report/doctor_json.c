@@ -172,6 +172,8 @@ static const struct contract_member gpu_rows[] = {
     CONTRACT_AT("busy_samples", INT64, logs_gpu, n_busy, "Of them, those of a busy GPU, over which sums are made."),
     CONTRACT_AT("clock_mhz", REAL, logs_gpu, clock, "Sum of the clocks of busy samples."),
     CONTRACT_AT("power_w", REAL, logs_gpu, power, "Sum of the power of busy samples."),
+    CONTRACT_AT("used_samples", INT64, logs_gpu, n_used, "Rows with a utilization, from the first at work to the last."),
+    CONTRACT_AT("used_percent", REAL, logs_gpu, used, "Sum of their utilization."),
     CONTRACT_AT("power_throttled", INT64, logs_gpu, n_power, "Busy samples throttled by power."),
     CONTRACT_AT("heat_throttled", INT64, logs_gpu, n_heat, "Busy samples throttled by heat."),
     CONTRACT_AT("pcie_width", REAL, logs_gpu, width, "The largest that was seen; 0: not in the logs."),

@@ -1,5 +1,6 @@
 #include "report/doctor.h"
 
+#include "doctor/signature.h"
 #include "doctor/variables.h"
 
 #include "base/plain.h"
@@ -339,8 +340,10 @@ static void print_variables(FILE *out, const struct doctor *d)
     }
 }
 
-static void print_gpus(FILE *out, const struct logs_smi *s)
+static void print_gpus(FILE *out, const struct doctor *d)
 {
+    const struct logs_smi *s = &d->logs->smi;
+    double idle = doctor_idle_share(s, &d->steady);
     if (s->n == 0)
         return;
     fprintf(
@@ -363,6 +366,9 @@ static void print_gpus(FILE *out, const struct logs_smi *s)
             fprintf(out, "      PCIe transfers repeated meanwhile: %.0f\n",
                     g->replays - g->first_replays);
     }
+    if (isfinite(idle))
+        fprintf(out, "    no kernel runs in %.0f %% of the time; predicted %.0f %%\n",
+                100 * idle, 100 * doctor_shares_of(&d->healthy).waiting);
 }
 
 void report_doctor_text(FILE *out, const struct report_doctor *r)
@@ -377,7 +383,7 @@ void report_doctor_text(FILE *out, const struct report_doctor *r)
     print_timers(out, &d->logs->timers);
     print_nccl(out, &d->logs->nccl);
     print_variables(out, d);
-    print_gpus(out, &d->logs->smi);
+    print_gpus(out, d);
     print_notices(out, d->logs);
     print_files(out, d);
 }

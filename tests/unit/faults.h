@@ -401,8 +401,17 @@ static void take_trace(struct logs *l, const char *text)
     VEC_PUSH(&l->traces, rank);
 }
 
-static void write_smi(struct strbuf *out, const struct faulty *f)
+/* Samples of the utilization: gaps that are shorter than a sample are hidden in part. */
+static int used_percent(double waits, double hidden, struct chance *c)
 {
+    double used = 1 - waits * hidden + 0.08 * chance_normal(c);
+    return (int)(100 * fmax(fmin(used, 1), 0.01));
+}
+
+static void write_smi(struct strbuf *out, const struct faulty_run *r,
+                      const struct faulty *f, struct chance c)
+{
+    double hidden = 0.75 + 0.25 * chance_share(&c), waits = r->waits_s / r->step_s;
     strbuf_addstr(out, "index, clocks.current.sm [MHz], clocks.max.sm [MHz], "
                        "utilization.gpu [%], clocks_throttle_reasons.active, "
                        "pcie.link.width.current, pcie.link.width.max\n");
@@ -411,8 +420,9 @@ static void write_smi(struct strbuf *out, const struct faulty *f)
             bool slow = fault_that(f, TRACE_ALL_SLOW) ||
                         (fault_that(f, TRACE_ONE_SLOW) && g == 3);
             int lanes = fault_that(f, TRACE_NARROW) && g == 5 ? 8 : 16;
-            strbuf_printf(out, "%d, %d MHz, 1980 MHz, 99 %%, 0x%016x, %d, 16\n", g,
-                          (slow ? 1100 : 1700) + 5 * k, slow ? 4 : 0, lanes);
+            strbuf_printf(out, "%d, %d MHz, 1980 MHz, %d %%, 0x%016x, %d, 16\n", g,
+                          (slow ? 1100 : 1700) + 5 * k, used_percent(waits, hidden, &c),
+                          slow ? 4 : 0, lanes);
         }
 }
 
@@ -450,7 +460,7 @@ static void fault_diagnose(struct doctor *d, struct logs *l,
             strbuf_addstr(&text, "n0:10:90 [0] NCCL INFO NCCL_PROTO set by environment "
                                  "to LL\n");
         write_nccl(&text, r, f);
-        write_smi(&text, f);
+        write_smi(&text, r, f, *c);
         write_timers(&text, r, f);
     }
     logs_init(l);
