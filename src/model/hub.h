@@ -39,6 +39,12 @@ const char *hub_refusal(struct cfg_loader *loader, const char *id);
  * "someone/my-llama-9b"), those of its size first, as "a, b, c"; NULL: there are none. */
 const char *hub_kin(struct cfg_loader *loader, const char *id);
 
+/* The known id that a fine-tuned model's name, or the path of its folder, says it was
+ * made of ("Llama-3.1-Swallow-8B-v0.1" of Llama-3.1-8B): of those whose words it has in
+ * their order and that leave no word of a size or of another architecture, the one of
+ * most words. A guess, which has to be said. NULL: none. */
+const char *hub_original(struct cfg_loader *loader, const char *id);
+
 /* The config.json of an id. Where the table has none, an error at `where` suggests the
  * nearest, and the value is absent. What the id says that the sizes do not (weights of
  * 4 bits, an unknown organisation) is warned of. */

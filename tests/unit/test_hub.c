@@ -147,6 +147,41 @@ static void test_unknown(void)
     }
 }
 
+/* What a fine-tuned model was made of, by its name; "": it does not say. */
+static void test_original(void)
+{
+    static const struct {
+        const char *asked, *original;
+    } cases[] = {
+        { "tokyotech-llm/Llama-3.1-Swallow-8B-v0.1", "meta-llama/Llama-3.1-8B" },
+        { "GoToCompany/gemma2-9b-cpt-sahabatai-v1-base", "google/gemma-2-9b" },
+        { "/data/deepseek-7b-ft-full", "deepseek-ai/deepseek-llm-7b-base" },
+        { "saves/qwen2-7b-sft/checkpoint-500/", "Qwen/Qwen2-7B" },
+        { "me/gpt2-medium-imdb", "openai-community/gpt2-medium" },
+        { "distilbert-base-uncased-distilled-squad",
+          "distilbert/distilbert-base-uncased" },
+        { "me/llama-3_1-8b-mail", "meta-llama/Llama-3.1-8B" },
+        /* another size, kind or release, or a number of something else */
+        { "me/Qwen2.5-8B-mail", "" },
+        { "me/Qwen4-7B-mail", "" },
+        { "me/llama3-8b-pro", "" },
+        { "me/code-llama-7b-mail", "" },
+        { "me/Qwen2.5-7B-pruned-4b", "" },
+        { "me/mail-7b-llama", "" },
+        { "me/phi", "" },
+        { "saves/sft_3b_stage2", "" },
+    };
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *id = hub_original(&loader, cases[i].asked);
+        if (strcmp(id ? id : "", cases[i].original) != 0)
+            printf("%s is made of %s\n", cases[i].asked, id ? id : "nothing");
+        CU_ASSERT_STRING_EQUAL(id ? id : "", cases[i].original);
+    }
+    cfg_loader_release(&loader);
+}
+
 /* Ids of families that are refused: each family has a reason, no id is a row as well. */
 static void test_refused(void)
 {
@@ -179,5 +214,6 @@ void test_hub_register(void)
     CU_add_test(s, "unique", test_unique);
     CU_add_test(s, "rules", test_rules);
     CU_add_test(s, "unknown", test_unknown);
+    CU_add_test(s, "original", test_original);
     CU_add_test(s, "refused", test_refused);
 }

@@ -93,6 +93,22 @@ void trainer_ask_model(struct launch_context *t, const char *pointer,
                           kin ? kin : "");
 }
 
+/* The model by the name of what it was made of; false: the name says none. */
+static bool take_original(struct launch_context *t, const char *pointer,
+                          const struct value_item *it)
+{
+    const char *text = it->value->text, *id = hub_original(t->l->loader, text);
+    if (!id)
+        return false;
+    launch_set(t, pointer, json_string(id), it);
+    launch_note(t->l, it->value->line, DIAG_ASSUMED,
+                "%s: \"%.80s\" is not known, and is taken to have the sizes and the "
+                "vocabulary of %s, which its name is made of (give --set "
+                "%s=PATH/config.json for its own)",
+                it->key, text, id, pointer);
+    return true;
+}
+
 void trainer_take_model(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
@@ -107,7 +123,7 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
     else if (refusal)
         launch_add_unresolved(t, row->pointer, it->value->line, "%s: %s", it->key,
                               refusal);
-    else
+    else if (!take_original(t, row->pointer, it))
         trainer_ask_model(t, row->pointer, it);
 }
 
