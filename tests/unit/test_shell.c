@@ -102,6 +102,12 @@ static const struct {
     { "x=x; a $((x))", "a|?$((...))" },
     /* conditions */
     { "if [ 1 = 1 ]; then a; else b; fi", "a" },
+    { "x='--q --z'; if echo \"$x\" | grep -q -- --z; then a; else b; fi",
+      "echo|--q "
+      "--z; grep|-q|--|--z; a" },
+    { "if grep -qi 'LLAMA.2' <<< llama-2; then a; fi", "grep|-qi|LLAMA.2; a" },
+    { "if ! grep -qF a.b <<< aXb; then a; fi", "grep|-qF|a.b; a" },
+    { "if grep -q 'a*' <<< b; then a; fi", "grep|-q|a*; ~a" },
     { "x=8B\nif [ $x = 7B ]; then a; elif [ $x = 8B ]; then b; else c; fi", "b" },
     { "x=8\nif [[ $x -gt 4 && -n \"$x\" ]]; then a; fi", "a" },
     { "if [[ 2 == 1 ]] || [[ -z \"$y\" ]]; then a; fi", "a" },
@@ -305,6 +311,10 @@ static const struct {
       "$(tr "
       "'[:upper:]' '[:lower:]' <<< LLaMA) $(echo 1:2 | tr : '\\n')",
       "a|8|AB-C|llama|1|2" },
+    { "x=(p q); a \"$(printf $\"+ %s\\n\" \"${x[@]}\")\" $(printf '%d:%s' 3 k)",
+      "a|+ p\n+ q|3:k" },
+    { "a $(printf '%5s' k) $(printf '%d' k)",
+      "a|?$(printf '%5s' k)|?$(printf '%d' k)" },
     { "a $(date) $(echo $y) $(ls | wc -l)", "a|?$(date)|?$(echo $y)|?$(ls | wc -l)" },
     { "n=$(nvidia-smi -L | wc -l)\na $n $((n * 2))",
       "a|?$(nvidia-smi -L | wc -l)|?$(nvidia-smi -L | wc -l)" },

@@ -89,6 +89,18 @@ int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *dire
     return n;
 }
 
+struct starter_option launch_submitted(const struct launch_command *c,
+                                       const char *const *names)
+{
+    const struct shell_command *own = c->command;
+    while (own->within) {
+        own = &c->shell->commands.v[own->within - 1];
+        if (own->n && strcmp(launch_last_part(own->words[0].text), "sbatch") == 0)
+            return launch_starter_find(own->words, 1, own->n, names);
+    }
+    return (struct starter_option) { .name = NULL };
+}
+
 int64_t launch_slurm_nodes(const struct raw_shell *directives)
 {
     struct starter_option g =

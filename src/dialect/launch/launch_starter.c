@@ -209,6 +209,7 @@ static void take_srun(struct launch_context *t, const struct launch_command *c,
                           g = launch_starter_find(l->w, l->at, l->end,
                                                   launch_slurm_task_names);
     const struct raw_shell *d = &c->directives;
+    n = n.name ? n : launch_submitted(c, launch_slurm_node_names);
     n = n.name ? n : launch_starter_find(d->v, 0, d->n, launch_slurm_node_names);
     g = g.name ? g : launch_starter_find(d->v, 0, d->n, launch_slurm_task_names);
     g = g.name ? g : launch_starter_find(d->v, 0, d->n, launch_slurm_gpu_names);

@@ -17,6 +17,11 @@ bool launch_starter_names(const char *word, size_t n, const char *name);
 struct starter_option launch_starter_find(const struct shell_word *w, int32_t from,
                                           int32_t to, const char *const *names);
 
+/* The last of the names among the options of the sbatch by which a command's file is
+ * submitted; no name: there is none. */
+struct starter_option launch_submitted(const struct launch_command *c,
+                                       const char *const *names);
+
 /* 8, or the number after the last colon: "gpu:a100:8"; false: it is none. */
 bool launch_starter_number(const char *text, int64_t *n);
 

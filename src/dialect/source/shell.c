@@ -62,7 +62,8 @@ static void bind(struct shell *s, struct shell_machine *m)
     }
 }
 
-/* What the shell itself sets: paths are relative to the script. */
+/* What the shell itself sets, and the folder that PBS says a job was submitted from: paths
+ * are relative to the script. */
 static void give_paths(struct shell_machine *m)
 {
     const char *file = m->in->file;
@@ -75,6 +76,7 @@ static void give_paths(struct shell_machine *m)
     give_one(m, &here, "0", path);
     give_one(m, &here, "BASH_SOURCE", path);
     give_one(m, &here, "PWD", ".");
+    give_one(m, &here, "PBS_O_WORKDIR", ".");
 }
 
 int shell_read(struct shell *s, const struct shell_setting *in, struct arena *arena,

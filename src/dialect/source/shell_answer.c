@@ -83,6 +83,14 @@ static const char *directory_of(struct stage *s)
     return s->m->in->file ? s->m->directory : NULL;
 }
 
+/* python -c "import os; print(os.getcwd())" */
+static const char *python_directory(struct stage *s)
+{
+    bool asks = s->n == 3 && strcmp(s->w[1], "-c") == 0 &&
+                strstr(s->w[2], "print(os.getcwd())");
+    return asks ? directory_of(s) : NULL;
+}
+
 /* which NAME, command -v NAME: a program is known by its name. */
 static const char *program_of(struct stage *s)
 {
@@ -104,12 +112,9 @@ static const char *echo(struct stage *s)
     return text;
 }
 
-/* printf '%s' x; other formats are not followed. */
 static const char *print(struct stage *s)
 {
-    bool plain =
-        s->n == 3 && (strcmp(s->w[1], "%s") == 0 || strcmp(s->w[1], "%s\\n") == 0);
-    return plain ? s->w[2] : NULL;
+    return shell_printf(s->m, s->w, s->n);
 }
 
 static int64_t count(const char *text, bool lines)
@@ -335,17 +340,29 @@ static const char *run_stage(struct stage *s)
         const char *name;
         const char *(*run)(struct stage *s);
     } rows[] = {
-        { "echo", echo },          { "printf", print },
-        { "dirname", dirname_of }, { "basename", basename_of },
-        { "realpath", same_path }, { "readlink", same_path },
-        { "pwd", directory_of },   { "wc", word_count },
-        { "tr", translate },       { "cut", cut },
-        { "head", first_lines },   { "expr", expression },
-        { "bc", basic },           { "seq", sequence },
-        { "awk", count_fields },   { "which", program_of },
-        { "command", program_of }, { "scontrol", node_names },
-        { "yq", query },           { "jq", query },
+        { "echo", echo },
+        { "printf", print },
+        { "dirname", dirname_of },
+        { "basename", basename_of },
+        { "realpath", same_path },
+        { "readlink", same_path },
+        { "pwd", directory_of },
+        { "wc", word_count },
+        { "tr", translate },
+        { "cut", cut },
+        { "head", first_lines },
+        { "expr", expression },
+        { "bc", basic },
+        { "seq", sequence },
+        { "awk", count_fields },
+        { "which", program_of },
+        { "command", program_of },
+        { "scontrol", node_names },
+        { "yq", query },
+        { "jq", query },
         { "cat", whole_file },
+        { "python", python_directory },
+        { "python3", python_directory },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (s->n && strcmp(s->w[0], rows[i].name) == 0)

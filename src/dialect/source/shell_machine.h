@@ -318,6 +318,10 @@ void shell_expand_within(struct shell_machine *m, struct shell_cursor inner,
                          struct shell_text *out);
 void shell_backtick(struct shell_machine *m, struct shell_text *out);
 
+/* shell_printf.c: what printf prints, of words that are known, its own first; NULL: the
+ * format is not followed. */
+const char *shell_printf(struct shell_machine *m, const char *const *words, int n);
+
 /* shell_brace.c: the words that {a,b} and {1..4} make of one. */
 void shell_expand_braces(struct shell_machine *m, const struct shell_text *t,
                          struct shell_texts *out);
@@ -409,5 +413,8 @@ struct shell_simple {
     int64_t mark; /* of m->sets, at its beginning */
 };
 enum shell_status shell_perform(struct shell_machine *m, const struct shell_simple *c);
+
+/* shell_grep.c: what grep -q says of its input; SHELL_DONE: it is not known. */
+enum shell_status shell_grep(struct shell_machine *m, const struct shell_simple *c);
 
 #endif

@@ -279,24 +279,30 @@ static void run_text(struct shell_machine *m, const struct shell_texts *w, int32
     shell_subshell_end(m, inner);
 }
 
-static bool ends_sh(const struct shell_text *t)
+static bool ends_in(const struct shell_text *t, const char *ending)
 {
-    if (t->n <= 3)
+    int32_t n = (int32_t)strlen(ending);
+    if (t->n <= n)
         return false;
-    struct shell_text end = { .v = t->v + t->n - 3, .n = 3 };
-    return shell_is(&end, ".sh");
+    struct shell_text end = { .v = t->v + t->n - n, .n = n };
+    return shell_is(&end, ending);
 }
 
-/* sbatch FILE, where the script wrote that file itself: its #SBATCH lines are in the
- * script, too. -1: it did not. */
-static int32_t written_job(struct shell_machine *m, const struct shell_texts *w)
+/* sbatch FILE: the file that the script wrote itself, whose #SBATCH lines are in the
+ * script, too, else one by its ending. -1: none. */
+static int32_t submitted_job(struct shell_machine *m, const struct shell_texts *w)
 {
-    for (int32_t i = 1; submits(w) && i < w->n; i++) {
+    static const char *const ends[] = { ".sh", ".slurm", ".sbatch", ".job" };
+    for (int32_t i = 1; i < w->n; i++) {
         const char *name = shell_string(m, &w->v[i], false);
         for (int64_t k = 0; k < m->out->files.n; k++)
             if (strcmp(m->out->files.v[k].name, name) == 0)
                 return i;
     }
+    for (int32_t i = 1; i < w->n; i++)
+        for (size_t k = 0; k < sizeof(ends) / sizeof(ends[0]); k++)
+            if (w->v[i].n && w->v[i].v[0].c != '-' && ends_in(&w->v[i], ends[k]))
+                return i;
     return -1;
 }
 
@@ -318,7 +324,7 @@ static int32_t script_of(const struct shell_texts *w)
         bool shell = is_shell(&w->v[i]);
         while (shell && ++i < w->n && w->v[i].n && w->v[i].v[0].c == '-')
             continue;
-        if (i < w->n && (shell || ends_sh(&w->v[i])))
+        if (i < w->n && (shell || ends_in(&w->v[i], ".sh")))
             return i;
         if (!starts)
             return -1;
@@ -362,7 +368,7 @@ static void run_texts(struct shell_machine *m, const struct shell_simple *c)
     struct shell_text wrapped = { 0 };
     const struct shell_text *text = script_text(m, c, &wrapped);
     int64_t outer = m->within;
-    int32_t script = text ? -1 : submits(w) ? written_job(m, w) : script_of(w);
+    int32_t script = text ? -1 : submits(w) ? submitted_job(m, w) : script_of(w);
     m->within = m->out->commands.n; /* this one is the last so far */
     if (text) {
         struct shell_texts one = { (struct shell_text *)text, 1, 0 };
@@ -397,5 +403,5 @@ enum shell_status shell_perform(struct shell_machine *m, const struct shell_simp
     run_texts(m, c);
     if (shell_is(&w->v[0], "exec") && w->n > 1 && m->mode == SHELL_RUN)
         m->ended = m->subshells == 0;
-    return SHELL_DONE;
+    return shell_is(&w->v[0], "grep") ? shell_grep(m, c) : SHELL_DONE;
 }

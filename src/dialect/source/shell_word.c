@@ -190,6 +190,9 @@ static void read_piece(struct shell_machine *m, struct making *w)
     } else if (x.c == '$' && shell_at(m, "$'")) {
         m->at.i++;
         read_escaped(m, w);
+    } else if (x.c == '$' && shell_at(m, "$\"")) { /* of a locale */
+        m->at.i++;
+        read_double(m, w);
     } else if (x.c == '$') {
         read_dollar(m, w, false);
     } else {
