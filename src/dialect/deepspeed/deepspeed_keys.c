@@ -20,7 +20,7 @@ static const struct dialect_option root_keys[] = {
     ROW_ACTS("lora*", "/training/lora"), ROW_ACTS("peft*", "/training/lora"),
     ROW_ACTS("tensor_parallel", NULL), ROW("sequence_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
     ROW_IDLE("data_parallel_size"), ROW_IDLE("gradient_checkpointing"), /* the Trainer's */
-    ROW_IDLE("scheduler"), ROW_IDLE("steps_per_print"),
+    ROW_IDLE("scheduler"), ROW_IDLE("steps_per_print"), ROW_IDLE("eigenvalue_*"), /* of MoQ, as its configuration was flat */
     ROW_IDLE("wall_clock_breakdown"), ROW_IDLE("memory_breakdown"),
     ROW_IDLE("dump_state"), ROW_IDLE("prescale_gradients"),
     ROW_IDLE("gradient_predivide_factor"), ROW_IDLE("tensorboard"),

@@ -68,6 +68,21 @@ static void note_words(struct launch_context *t, struct launch_vocabulary v,
                     name);
 }
 
+/* A rotary model's SentencePiece file, called as Llama's is, of which nothing says more. */
+static struct launch_vocabulary usual_pieces(struct launch_context *t, const char *name,
+                                             const char *path)
+{
+    static const char file[] = "tokenizer.model";
+    const json_t *position = pointer_get(t->tree, "/model/position_embedding_type");
+    bool rotary = position && strcmp(json_string_value(position), "rope") == 0,
+         pieces = strstr(name, "SentencePiece") != NULL,
+         named = path && strcmp(launch_last_part(path), file) == 0;
+    int64_t n =
+        rotary && pieces && named ? launch_words_of_class(t, "Llama2Tokenizer") : 0;
+    return (struct launch_vocabulary) { n, n ? "Llama 2's, whose file is called so"
+                                             : NULL };
+}
+
 static void assume_vocabulary(struct launch_context *t, const struct launch_command *c)
 {
     static const char at[] = "/model/vocab_size";
@@ -85,6 +100,8 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
     struct value place = { .line = by ? by->value->line : c->command->line };
     const struct value_item from = { by ? by->key : "assumed", place.line, &place };
     int64_t extra = 0;
+    if (!v.n)
+        v = usual_pieces(t, name, known_text(path));
     launch_hear(t, type);
     launch_hear(t, path);
     launch_hear(t, more);

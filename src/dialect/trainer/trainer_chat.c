@@ -123,7 +123,8 @@ static void take_adapters(struct launch_context *t, const struct value *options)
     }
 }
 
-/* Of its three steps the folder's name says which, the options do not. */
+/* Which of its steps: the folder or an option that the others do not have says it; else
+ * it is the first, which is said. */
 static void take_step(struct launch_context *t, const struct launch_command *c,
                       const struct value *options)
 {
@@ -132,7 +133,7 @@ static void take_step(struct launch_context *t, const struct launch_command *c,
     } others[] = {
         { "step2_reward_model", "num-padding-at-beginning",
           "trains a reward model on pairs of answers" },
-        { "step2_dpo", NULL, "trains on pairs with a second, frozen model" },
+        { "step2_dpo", "beta", "trains on pairs with a second, frozen model" },
         { "step3_rlhf", "actor-model-name-or-path",
           "trains on rollouts (reinforcement learning)" },
     };
@@ -141,13 +142,20 @@ static void take_step(struct launch_context *t, const struct launch_command *c,
     struct value v = { .line = line };
     const struct value_item from = { "step1_supervised_finetuning", line, &v };
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (strstr(t->l->file, others[i].folder) ||
-            (others[i].option && option(options, others[i].option))) {
+        if (strstr(t->l->file, others[i].folder) || strstr(program, others[i].folder) ||
+            option(options, others[i].option)) {
             launch_refuse_entry(t->l, program, others[i].refused, line);
             return;
         }
-    if (strstr(t->l->file, from.key))
-        launch_set(t, "/training/task", json_string("causal-lm"), &from);
+    bool named = strstr(t->l->file, from.key) || strstr(program, from.key);
+    if (!named && !option(options, "data-split"))
+        return;
+    launch_set(t, "/training/task", json_string("causal-lm"), &from);
+    if (!named)
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "%.60s is taken to be DeepSpeed-Chat's first step, supervised "
+                    "fine-tuning (give --set /training/task=... for another)",
+                    launch_last_part(program));
 }
 
 void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
