@@ -41,6 +41,24 @@ const struct dialect_option *dialect_option_of(const struct dialect_table *table
     return best;
 }
 
+const char *dialect_option_begun(const struct dialect_table *tables, const char *path,
+                                 const char *word)
+{
+    const char *found = NULL;
+    size_t n = strlen(word);
+    if (dialect_option_of(tables, path, word))
+        return NULL;
+    for (; tables->path; tables++)
+        for (const struct dialect_option *o = tables->options;
+             strcmp(tables->path, path) == 0 && o->name; o++) {
+            bool begun = strncmp(o->name, word, n) == 0;
+            if (begun && found && strcmp(found, o->name) != 0)
+                return NULL;
+            found = begun ? o->name : found;
+        }
+    return found;
+}
+
 /* The name that a word nearly is; NULL. */
 static const char *nearest(struct arena *arena, const struct dialect_table *tables,
                            const char *path, const char *word)

@@ -104,6 +104,11 @@ struct dialect_table {
     enum dialect_unknown unknown; /* of the first table of the path */
 };
 
+/* The one name of the tables of a path that a word begins, as argparse completes an option
+ * (argparse.py, allow_abbrev); NULL: it is a name itself, or begins none or several. */
+const char *dialect_option_begun(const struct dialect_table *tables, const char *path,
+                                 const char *word);
+
 /* The row of a word in the tables of a path: that very word, else the longest pattern;
  * "-" and "_" are the same. NULL: none. */
 const struct dialect_option *dialect_option_of(const struct dialect_table *tables,

@@ -104,6 +104,15 @@ static bool says_instead(const struct launch *l, struct cfg root, const struct n
     return false;
 }
 
+/* Whether a length follows from the model, which is asked for itself. */
+static bool is_of_model(const struct launch *l, struct cfg root, const struct need *n)
+{
+    return (l->lengths.full || l->lengths.cut) &&
+           !launch_is_set(root, needs[0].pointer) &&
+           strcmp(n->pointer, "/training/sequence_length") == 0 &&
+           !launch_unresolved_of(l, n->pointer);
+}
+
 /* What a scenario needs first, then all else that is open. A batch of all GPUs says
  * nothing of one that the file itself leaves open: it would be divided as it is not. */
 static void gather(question_vec *all, const struct launch *l, struct cfg root)
@@ -111,7 +120,8 @@ static void gather(question_vec *all, const struct launch *l, struct cfg root)
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
         const struct need *n = &needs[i];
         const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
-        if (!launch_is_set(root, n->pointer) && !says_instead(l, root, n, open != NULL))
+        if (!launch_is_set(root, n->pointer) &&
+            !says_instead(l, root, n, open != NULL) && !is_of_model(l, root, n))
             VEC_PUSH(all, ((struct question) { n, open, false }));
     }
     for (int64_t i = 0; i < l->unresolved.n; i++) {

@@ -45,6 +45,16 @@ static bool peek_model(struct model *m, struct cfg_loader *loader, struct cfg ro
     return known;
 }
 
+/* How the words of the note go on before the program's name. */
+static const char *said_of(const struct launch_lengths *own, bool pictures)
+{
+    bool as = pictures || own->full || own->each;
+    return as         ? "as"
+           : own->cut ? "the most that the model takes, at which texts are cut by"
+                      : "the most by its default and padded to the longest of a "
+                        "batch, as";
+}
+
 /* Where nothing else gives one: the length that a model of pictures always reads, or
  * the program's own, or the most that it lets through, of at most the model's
  * positions. */
@@ -54,26 +64,24 @@ static void settle_lengths(struct launch *l, struct cfg root)
     struct cfg_loader loader;
     struct model m;
     struct err err = { 0 };
-    if (l->has_program && !own->full)
+    bool model_s = own->full || own->cut;
+    if (l->has_program && !model_s)
         l->lengths = (struct launch_lengths) { 0 };
     if (launch_is_set(root, sequence_at) || launch_unresolved_of(l, sequence_at))
         return;
     bool known = peek_model(&m, &loader, root);
     int64_t most = known ? m.ends.positions - m.ends.positions_unused : 0;
     bool pictures = known && m.ends.patch && m.arch == MODEL_ENCODER && most > 0;
-    int64_t each = own->full ? most : own->each ? own->each : own->longest;
+    int64_t each = model_s ? most : own->each ? own->each : own->longest;
     int64_t n = pictures ? most : known && most && most < each ? most : each;
     if (n && pointer_set(root.json, sequence_at, json_integer(n), &err) == 0)
         launch_note(l, pictures || !own->line ? l->line : own->line, DIAG_ASSUMED,
                     "sequences are of %" PRId64
-                    " tokens, %s %.80s has them (give --set "
-                    "/training/sequence_length=... for others)",
-                    n,
-                    pictures || own->full || own->each
-                        ? "as"
-                        : "the most by its default and padded to the longest of a "
-                          "batch, as",
-                    pictures ? m.name : own->program);
+                    " tokens, %s %.80s%s (give --set /training/sequence_length=... "
+                    "for others)",
+                    n, said_of(own, pictures), pictures ? m.name : own->program,
+                    own->cut && !pictures ? "; shorter ones are taken to be as long"
+                                          : " has them");
     cfg_loader_release(&loader);
 }
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FILE_MAX_B = 1 << 20, COPIED_MAX = 20000 };
+enum { FILE_MAX_B = 1 << 20, COPIED_MAX = 20000, BEGINNING_MIN_B = 12 };
 
 /* Documents next to a file --------------------------------------------------------- */
 
@@ -92,6 +92,19 @@ const struct value_item *trainer_document(struct launch_context *t,
     return NULL;
 }
 
+/* "--per-device-train-batch" to "per_device_train_batch_size"; short beginnings are left
+ * to what programs of one's own call so. */
+static const char *argument_name(struct launch_context *t, const char *option)
+{
+    char *name = arena_strdup(t->arena, option + 2);
+    for (char *s = name; *s; s++)
+        *s = *s == '-' ? '_' : *s;
+    const char *whole = strlen(name) >= BEGINNING_MIN_B
+                            ? dialect_option_begun(trainer_tables, "", name)
+                            : NULL;
+    return whole ? whole : name;
+}
+
 const struct value *trainer_command_arguments(struct launch_context *t,
                                               const struct launch_command *c)
 {
@@ -107,10 +120,8 @@ const struct value *trainer_command_arguments(struct launch_context *t,
         all = value_new(t->arena, VALUE_DICT, c->command->line, 0);
     for (int32_t i = 0; i < c->options.n; i++) {
         const struct value_item *it = &c->options.items[i];
-        char *key = arena_strdup(t->arena, it->key + 2);
+        const char *key = argument_name(t, it->key);
         const struct value_item *old;
-        for (char *s = key; *s; s++)
-            *s = *s == '-' ? '_' : *s;
         if (strcmp(key, "config") == 0)
             continue;
         old = value_get(all, key);

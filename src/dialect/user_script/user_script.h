@@ -89,6 +89,10 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
                       const struct user_script_start *s);
 void user_script_release(struct user_script *g);
 
+/* Takes back the question of adapters that the program's text gives to nothing. */
+void user_script_drop_unused(struct launch_context *t, struct user_script *g,
+                             const struct user_script_start *s);
+
 /* Reports a text that starts a trainer of rollouts by a command of its own (verl);
  * false: it does not. */
 bool user_script_refuses(struct launch_context *t, const struct user_script_start *s);

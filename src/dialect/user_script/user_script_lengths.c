@@ -114,23 +114,48 @@ static void take_blocks(struct launch_context *t, const struct tokenised *k)
     }
 }
 
-/* padding="max_length" without a length: the tokenizer's own, which is the model's
- * positions where it has learned them (transformers, tokenization_utils_base.py,
- * model_max_length). */
-static void take_padded(struct launch_context *t, const struct tokenised *k)
+/* A length that is the model's: model.config.max_position_embeddings. */
+static bool is_of_model(const struct value *v)
+{
+    return v->kind == VALUE_UNKNOWN && v->why &&
+           (strstr(v->why, "max_position_embeddings") ||
+            strstr(v->why, "model_max_length"));
+}
+
+/* Whether a call pads or cuts (`cuts`) texts at a length that it leaves to the tokenizer,
+ * which is the model's positions where it has learned them (transformers,
+ * tokenization_utils_base.py, model_max_length). */
+static bool leaves_length(const struct python_call *c, bool cuts)
+{
+    const struct value_item *n = value_get(c->arguments, "max_length"),
+                            *cut = value_get(c->arguments, "truncation");
+    bool on =
+        cuts ? cut && cut->value->kind != VALUE_UNKNOWN && !launch_is_off(cut->value)
+             : is_padded(c->arguments);
+    return on && (!n || n->value->kind == VALUE_NONE || is_of_model(n->value));
+}
+
+static void take_model_s(struct launch_context *t, const struct tokenised *k, bool cuts)
 {
     for (int64_t i = 0; i < k->python->calls.n; i++) {
         const struct python_call *c = &k->python->calls.v[i];
-        if (!is_one(k, c, false) || !is_padded(c->arguments) ||
-            value_get(c->arguments, "max_length"))
+        if (!is_one(k, c, false) || !leaves_length(c, cuts))
             continue;
         t->l->lengths = (struct launch_lengths) {
-            .program = "padding=\"max_length\"",
-            .full = true,
+            .program = cuts ? "truncation=True" : "padding=\"max_length\"",
+            .full = !cuts,
+            .cut = cuts,
             .line = k->at ? k->at : c->line,
         };
         return;
     }
+}
+
+/* The tokenizer's own length, to which texts are padded or else cut. */
+static void take_tokenizer_s(struct launch_context *t, const struct tokenised *k)
+{
+    take_model_s(t, k, true);
+    take_model_s(t, k, false);
 }
 
 void user_script_take_tokenised(struct launch_context *t, const struct python *p,
@@ -143,7 +168,7 @@ void user_script_take_tokenised(struct launch_context *t, const struct python *p
     if (!launch_has(t, length_at))
         take_tokenised(t, &k, false, length_at);
     if (!launch_has(t, length_at))
-        take_padded(t, &k);
+        take_tokenizer_s(t, &k);
     if (!launch_has(t, decoder_at))
         take_tokenised(t, &k, true, decoder_at);
 }
@@ -180,7 +205,7 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
     if (!launch_has(t, length_at))
         take_named(t, g);
     if (!launch_has(t, length_at))
-        take_padded(t, &k);
+        take_tokenizer_s(t, &k);
     if (!launch_has(t, decoder_at))
         take_tokenised(t, &k, true, decoder_at);
 }

@@ -227,6 +227,7 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
     g->line = s->line;
     add_options(t, g, s);
     settle_adapters(t, g, s);
+    user_script_drop_unused(t, g, s);
     return true;
 }
 
