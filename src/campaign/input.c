@@ -57,7 +57,8 @@ int input_read(struct input *in, const struct storage *st, const struct scenario
 {
     *in = (struct input) {
         .given = cfg_present(c) || st->given,
-        .device_B = TOKEN_B * (double)s->training.sequence_length,
+        .device_B = TOKEN_B * (double)(training_sample_sequences(&s->training) *
+                                       s->training.sequence_length),
         .busy_vcpus = -1,
     };
     if (st->dataset_B > 0 && s->training.samples > 0)

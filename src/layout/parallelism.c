@@ -31,6 +31,10 @@ const struct name_value parallelism_muon_names[] = {
     { "duplicated", MUON_DUPLICATED }, { "distributed", MUON_DISTRIBUTED },
     { "blockwise", MUON_BLOCKWISE }, { NULL, 0 },
 };
+const struct name_value parallelism_reference_names[] = {
+    { "separate", REFERENCE_SEPARATE }, { "shared", REFERENCE_SHARED },
+    { "precomputed", REFERENCE_PRECOMPUTED }, { NULL, 0 },
+};
 const struct name_value parallelism_dispatcher_names[] = {
     { "alltoall", DISPATCHER_ALLTOALL }, { "allgather", DISPATCHER_ALLGATHER },
     { "deepep", DISPATCHER_DEEPEP }, { "hybridep", DISPATCHER_HYBRIDEP }, { NULL, 0 },
@@ -84,6 +88,21 @@ const struct name_value checkpointing_names[] = {
 const struct schedule_traits *parallelism_schedule(enum schedule schedule)
 {
     return &schedules[schedule];
+}
+
+int64_t training_sample_sequences(const struct training *t)
+{
+    return t->preference.sequences ? t->preference.sequences : 1;
+}
+
+int64_t training_sequences(const struct training *t)
+{
+    return t->micro_batch_size * training_sample_sequences(t);
+}
+
+int64_t training_ungraded_forwards(const struct training *t)
+{
+    return t->preference.policy_forwards + t->preference.reference_forwards;
 }
 
 int64_t parallelism_expert_tensor(const struct parallelism *p)

@@ -72,8 +72,8 @@ enum outputs { OUTPUTS_NONE, OUTPUTS_LOSS, OUTPUTS_LOGITS }; /* broadcast by SMP
 extern const struct name_value parallelism_offload_names[], parallelism_tensor_names[],
     parallelism_partition_names[], parallelism_schedule_names[],
     parallelism_sharding_names[], checkpointing_names[], context_comm_names[],
-    parallelism_muon_names[], parallelism_dispatcher_names[],
-    parallelism_expert_overlap_names[];
+    parallelism_reference_names[], parallelism_muon_names[],
+    parallelism_dispatcher_names[], parallelism_expert_overlap_names[];
 
 /* How sequences of unequal length become batches. */
 enum lengths_padded {
@@ -100,10 +100,26 @@ enum muon_tensor {
     MUON_BLOCKWISE    /* each part as if it were all */
 };
 
+/* Where the log-probabilities come from that a policy's are compared with. */
+enum reference_model {
+    REFERENCE_NONE,     /* the loss compares with none */
+    REFERENCE_SEPARATE, /* a model with weights of its own */
+    REFERENCE_SHARED,   /* the frozen weights, without their adapters */
+    REFERENCE_PRECOMPUTED
+};
+
+/* Training on preferences (MODEL.md, 2.20). */
+struct preference {
+    int64_t sequences;       /* of a sample: 2 of pairs; 0: one */
+    int64_t policy_forwards; /* of a microbatch, without gradients */
+    int64_t reference_forwards;
+    enum reference_model reference;
+};
+
 struct training {
     int64_t sequence_length; /* as computed */
     struct lengths lengths;
-    int64_t micro_batch_size; /* sequences per GPU and microbatch */
+    int64_t micro_batch_size; /* samples per GPU and microbatch */
     int64_t microbatches;     /* sharing one pipeline fill */
     int64_t accumulation;     /* gradient_accumulation_steps */
     int64_t
@@ -142,6 +158,7 @@ struct training {
     struct op_formats formats;   /* of modules that have their own */
     int64_t decoder_length;      /* after an encoder, in tokens; 0: sequence_length */
     const char *task;            /* head when not the model's own; NULL otherwise */
+    struct preference preference;
     const struct framework *framework;
     int64_t samples, epochs, steps; /* 0: not given */
 };
@@ -288,6 +305,12 @@ struct schedule_traits {
     bool fills;  /* as many microbatches as all chunks of all stages, at least */
 };
 const struct schedule_traits *parallelism_schedule(enum schedule schedule);
+
+/* Sequences of a sample, and of a microbatch of one GPU; forwards without gradients of a
+ * microbatch, whose weights are the policy's or a reference model's. */
+int64_t training_sample_sequences(const struct training *t);
+int64_t training_sequences(const struct training *t);
+int64_t training_ungraded_forwards(const struct training *t);
 
 /* Tensor degree of the experts, whether they are folded over tensor ranks, and ranks
  * that hold the same part of the same experts. */

@@ -275,6 +275,7 @@ static struct op *stream(struct build *b, const struct adapter *x, const char *s
                          bool backward, double read_B, double write_B)
 {
     struct op *op = build_op(b, named(b, x, suffix), OP_STREAM, backward);
+    op->adapter = true;
     op->read_B = read_B;
     op->write_B = write_B;
     return op;
@@ -285,6 +286,7 @@ static struct op *product(struct build *b, const struct adapter *x, const char *
                           const struct linear *l, const int64_t mnk[3], bool backward)
 {
     struct op *op = build_op(b, named(b, x, suffix), OP_GEMM, backward);
+    op->adapter = true;
     double e = b->width[WIDTH_NARROW], times = (double)l->batch;
     double m = (double)mnk[0], n = (double)mnk[1], k = (double)mnk[2];
     op->m = mnk[0];

@@ -64,6 +64,7 @@ struct op {
     int32_t dispatches; /* operators the host issues (an autograd node counts one) */
     int32_t loops;      /* kernels of single experts that these issue one by one */
     int32_t eager;      /* small kernels of the router, an operator each */
+    bool adapter;       /* of a low-rank adapter: not run where that is off */
     bool reads_counts;  /* the host waits for what came before the operator */
     int32_t serial; /* GEMM: the batch comes in so many products, one after the other;
                            0: in one */

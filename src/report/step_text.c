@@ -121,8 +121,9 @@ static void print_what(FILE *out, const struct scenario *s,
     print_degree(out, "tensor", p->tensor);
     print_degree(out, "pipeline", p->pipeline);
     print_degree(out, "context", p->context);
-    fprintf(out, "\nsequence %" PRId64 ", %s, %s, %s attention, %s over %s",
-            (int64_t)t->sequence_length,
+    bool pairs = training_sample_sequences(t) > 1;
+    fprintf(out, "\n%s %" PRId64 ", %s, %s, %s attention, %s over %s",
+            pairs ? "pairs of sequences of" : "sequence", (int64_t)t->sequence_length,
             names_of(op_precision_names, (int)t->precision),
             names_of(optimizer_names, (int)t->optimizer),
             names_of(op_attention_names, (int)t->attention), library_word(p),

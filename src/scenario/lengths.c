@@ -114,7 +114,7 @@ int lengths_resolve(struct parse_context *r)
                   "lengths are taken to be exponential, cut at the longest");
     if (l->padded == LENGTHS_LONGEST)
         t->sequence_length = (int64_t)ceil(
-            lengths_longest(l->mean, l->max, (double)t->micro_batch_size));
+            lengths_longest(l->mean, l->max, (double)training_sequences(t)));
     if (l->padded != LENGTHS_PACKED)
         return 0;
     if (r->s->parallel.context > 1 || !takes_documents(t))

@@ -12,7 +12,8 @@ struct raw_training {
     struct training t;
     struct cfg checkpointing, muon, graphs, lora, frozen, sequence, layers_16bit,
         states, formats, chunks, tiles;
-    int task; /* a row of the table of tasks; -1: none */
+    int task;      /* a row of the table of tasks; -1: none */
+    int reference; /* enum reference_model; -1: not given */
     const char *framework;
     bool has_micro, has_microbatches, has_accumulation, has_global;
     bool has_epochs, has_sequence;
@@ -161,6 +162,13 @@ int saved_check_layers(const struct parse_context *r);
 
 /* mtp.c: modules that predict further tokens, put into the model; their rules. */
 void mtp_read(struct parse_context *r);
+
+/* Parts of training_read: what is trained. The head that the task puts on the model, and
+ * what its samples are and are compared with, which needs the adapters. */
+extern const struct name_value task_names[];
+int task_apply(struct parse_context *r);
+int task_read_preference(struct parse_context *r);
+int task_check(const struct parse_context *r); /* part of rules_check */
 int mtp_check(const struct parse_context *r);
 
 /* Warns of degrees that are simulated otherwise than the library has them. */

@@ -421,5 +421,5 @@ int rules_check(struct parse_context *r)
            check_param_gather(r) | check_deferral(r) | check_loss_chunks(r) |
            check_mlp_tiles(r) | check_graphs(r) | work_check(r) | mtp_check(r) |
            saved_check(r) | saved_check_layers(r) | muon_check(r) | lora_check(r) |
-           smp_check(r) | precision_check(r);
+           smp_check(r) | precision_check(r) | task_check(r);
 }

@@ -241,7 +241,7 @@ static double imbalance(const struct scenario *s)
         return 1;
     if (p->expert_exponent > 0) {
         const struct expert_routing routing = {
-            .tokens = (double)(s->training.micro_batch_size * s->training.sequence_length) /
+            .tokens = (double)(training_sequences(&s->training) * s->training.sequence_length) /
                       (double)p->context * (double)p->expert,
             .experts = m->mlp.experts,
             .experts_per_token = m->mlp.experts_per_token,
@@ -284,7 +284,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
     const struct training *t = &s->training;
     const struct parallelism *p = &s->parallel;
     return (struct op_settings) {
-        .batch = t->micro_batch_size * (p->replicas / p->data), /* merged by SMP */
+        .batch = training_sequences(t) * (p->replicas / p->data), /* merged by SMP */
         .sequence = t->sequence_length,
         .document = t->lengths.document,
         .predicted = t->predicted_positions,

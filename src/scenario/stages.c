@@ -32,7 +32,7 @@ static double kept_B(const struct scenario *s, const struct op_block *b, bool la
                     kept -= (double)b->forward[i].outs[j].size_B;
         return kept;
     }
-    double tokens = (double)t->micro_batch_size * (double)t->sequence_length;
+    double tokens = (double)training_sequences(t) * (double)t->sequence_length;
     double width_B =
         (double)s->model.hidden * (double)dtype_bytes(op_compute_dtype(t->precision));
     if (t->checkpointing == CHECKPOINT_OPERATORS)

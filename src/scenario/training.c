@@ -11,25 +11,6 @@ static const struct name_value wire_dtypes[] = {
     { "fp32", DTYPE_FP32 }, { "fp16", DTYPE_FP16 }, { "bf16", DTYPE_BF16 }, { NULL, 0 },
 };
 
-/* What is trained, and on which stacks it can run. */
-enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_CLASS, TASK_CAUSAL_LM, TASK_SEQ2SEQ, TASK_CTC };
-static const struct name_value task_names[] = {
-    { "pretraining", TASK_PRETRAINING }, { "masked-lm", TASK_MASKED_LM },
-    { "question-answering", TASK_SPAN }, { "classification", TASK_CLASS },
-    { "causal-lm", TASK_CAUSAL_LM }, { "seq2seq", TASK_SEQ2SEQ }, { "ctc", TASK_CTC }, { NULL, 0 },
-};
-static const struct {
-    enum model_head encoder, decoder; /* MODEL_HEAD_NONE: it cannot */
-} tasks[] = {
-    [TASK_PRETRAINING] = { MODEL_HEAD_PRETRAIN, MODEL_HEAD_CAUSAL_LM },
-    [TASK_MASKED_LM]   = { MODEL_HEAD_MASKED_LM, MODEL_HEAD_NONE },
-    [TASK_SPAN]        = { MODEL_HEAD_SPAN, MODEL_HEAD_SPAN },
-    [TASK_CLASS]       = { MODEL_HEAD_CLASS, MODEL_HEAD_CLASS },
-    [TASK_CAUSAL_LM]   = { MODEL_HEAD_NONE, MODEL_HEAD_CAUSAL_LM },
-    [TASK_SEQ2SEQ]     = { MODEL_HEAD_NONE, MODEL_HEAD_NONE },
-    [TASK_CTC]         = { MODEL_HEAD_CAUSAL_LM, MODEL_HEAD_NONE },
-};
-
 /* A sequence, a batch or a job beyond these is a slip of the pen. */
 #define TOKENS_MAX  (double)(1 << 24)
 #define BATCH_MAX   (double)(1 << 24)
@@ -72,6 +53,7 @@ static const struct cfg_field training_fields[] = {
     CFG_BOOL("mtp_repeated", W, t.mtp_repeated),
     CFG_INT("decoder_length", W, t.decoder_length, 1, TOKENS_MAX),
     CFG_ENUM("task", W, task, task_names),
+    CFG_ENUM("reference_model", W, reference, parallelism_reference_names),
     CFG_STRING("framework", W, framework),
     CFG_INT("samples", W, t.samples, 1, JOB_MAX),
     COUNT("epochs", t.epochs, has_epochs, JOB_MAX),
@@ -158,55 +140,6 @@ static int read_chunks(const struct parse_context *r, struct training *t)
                                    tiles = { "tiles", "alst", OP_TILES_ALST };
     return read_parts(r->words.chunks, &chunks, &t->loss_chunks) |
            read_parts(r->words.tiles, &tiles, &t->mlp_tiles);
-}
-
-/* The head that the task puts on the model. */
-static int apply_task(struct parse_context *r)
-{
-    struct model *m = &r->s->model;
-    struct cfg at = cfg_get(r->training, "task");
-    if (r->words.task < 0)
-        return 0;
-    if (m->ends.head == MODEL_HEAD_DENOISE)
-        return cfg_error(at, DIAG_UNSUPPORTED,
-                         "%s is a diffusion transformer, whose task is its own (leave "
-                         "the task out)",
-                         m->name);
-    if (m->ends.head == MODEL_HEAD_CONTRAST)
-        return cfg_error(
-            at, DIAG_UNSUPPORTED,
-            "%s is two towers, which are trained against each other (leave "
-            "the task out)",
-            m->name);
-    bool encoder = m->arch == MODEL_ENCODER;
-    enum model_head head =
-        encoder ? tasks[r->words.task].encoder : tasks[r->words.task].decoder;
-    r->s->training.task = names_of(task_names, r->words.task);
-    bool own = r->words.task == TASK_SEQ2SEQ || r->words.task == TASK_PRETRAINING;
-    if (m->arch == MODEL_ENCODER_DECODER)
-        return own ? 0
-                   : cfg_error(at, DIAG_UNSUPPORTED,
-                               "%s is an encoder and a decoder, whose task is its own "
-                               "(write \"seq2seq\")",
-                               m->name);
-    bool hears = r->words.task == TASK_CTC || r->words.task == TASK_CLASS;
-    if (m->sound ? !hears : r->words.task == TASK_CTC)
-        return cfg_error(at, DIAG_UNSUPPORTED, "%s reads %s (write \"%s\")", m->name,
-                         m->sound ? "sounds" : "no samples of sounds",
-                         m->sound  ? "ctc"
-                         : encoder ? "masked-lm"
-                                   : "causal-lm");
-    if (r->words.task == TASK_SEQ2SEQ)
-        return cfg_error(at, DIAG_UNSUPPORTED,
-                         "%s is no encoder with a decoder (write \"%s\")", m->name,
-                         encoder ? "masked-lm" : "causal-lm");
-    if (head == MODEL_HEAD_NONE)
-        return cfg_error(at, DIAG_UNSUPPORTED, "%s %s (write \"%s\")", m->name,
-                         encoder ? "is an encoder, and cannot predict the next token"
-                                 : "is a decoder, and cannot see what follows a mask",
-                         encoder ? "masked-lm" : "causal-lm");
-    m->ends.head = head;
-    return 0;
 }
 
 /* What SMP's dictionary sets goes into the training; it may not be set again. */
@@ -321,6 +254,7 @@ int training_read(struct parse_context *r)
                .optimizer = OPTIMIZER_ADAM,
                .attention_word = ATTENTION_OPEN },
         .task = -1,
+        .reference = -1,
         .master = true,
     };
     int rc = cfg_read(r->training, training_fields, w);
@@ -349,7 +283,8 @@ int training_read(struct parse_context *r)
     }
     if (precision_read(r))
         rc = -1;
-    if (r->has_model && (check_sequence(r) || apply_task(r)))
+    if ((r->has_model && (check_sequence(r) || task_apply(r))) ||
+        task_read_preference(r))
         rc = -1;
     if (r->has_model)
         mtp_read(r);

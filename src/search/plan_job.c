@@ -266,7 +266,8 @@ static int read_length(struct plan_job *job, const struct plan_request *r,
     json_t *training = json_object_get(job->base, "training");
     s->training.global_batch_size = space->global_batch;
     if (r->tokens > 0) {
-        double tokens = (double)space->global_batch * (double)space->sequence;
+        double tokens = (double)(space->global_batch * space->sequence *
+                                 training_sample_sequences(&s->training));
         s->training.steps = (int64_t)ceil(r->tokens / tokens);
         json_object_set_new(training, "steps",
                             json_integer((json_int_t)s->training.steps));
@@ -325,6 +326,7 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
     job->model = s.model;
     job->space.sequence = s.training.sequence_length;
     job->space.precision = s.training.precision;
+    job->space.one_stage = training_ungraded_forwards(&s.training) > 0;
     job->space.global_batch = wanted ? wanted : s.training.global_batch_size;
     job->pads_vocabulary = s.training.vocab_padding == 0;
     read_users(job, r, &s, root);

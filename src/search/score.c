@@ -207,7 +207,8 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
         half ? u->fw->gradients.accumulate_16bit_B : u->fw->gradients.accumulate_B;
     if (added_B > 0)
         added_B = fmax(0, added_B + states_sums_wider_B(u->s));
-    u->forward_s = layer_s(p, u, 0, 0, comm_s);
+    double ungraded = (double)training_ungraded_forwards(&u->s->training);
+    u->forward_s = layer_s(p, u, 0, 0, comm_s) * (1 + ungraded);
     u->backward_s = 0;
     if (share > 0)
         u->backward_s += share * layer_s(p, u, 0, 1, comm_s);
@@ -249,7 +250,9 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
     double late = 1 + framework_unit_wait_frac(u->fw, (int64_t)u->shards);
     u->forward_s *= late;
     u->backward_s *= late;
-    u->forward_s = fmax(u->forward_s, u->gather_s) + shard_exposed * u->gather_s;
+    double forwards = 1 + (double)training_ungraded_forwards(&u->s->training);
+    u->forward_s = fmax(u->forward_s, forwards * u->gather_s) +
+                   forwards * shard_exposed * u->gather_s;
     double backward_s = u->gather_s + u->reduce_s;
     if (u->s->parallel.shard.backward_prefetch)
         u->backward_s = fmax(u->backward_s, backward_s) + shard_exposed * backward_s;

@@ -114,7 +114,12 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double kept_states_B =
         (u->stage_parameters - u->stage_experts) * states_B(p, &u->states, true) +
         u->stage_experts * states_B(p, &u->expert_states, true);
-    out->memory_B = fixed_B + frozen_B + kept_states_B + wire_B + unit_B + active_B;
+    bool reference = u->s->training.preference.reference == REFERENCE_SEPARATE;
+    double reference_B = reference && off != OFFLOAD_PARAMETERS
+                             ? u->stage_parameters * u->states.parameter_B
+                             : 0;
+    out->memory_B =
+        fixed_B + frozen_B + kept_states_B + wire_B + unit_B + active_B + reference_B;
     double few_B = least_activations * least_layers(p, u, least) *
                    (form.how == CHECKPOINT_NONE ? l->kept_B : l->input_B / group);
     double held_B = mean * states_B(p, &u->states, false) +

@@ -92,8 +92,9 @@ static bool tensor_rule(const struct space *s, struct space_point *p)
 static bool pipeline_rule(const struct space *s, struct space_point *p)
 {
     int64_t n = p->v[SPACE_PIPELINE];
-    return n == 1 || (row_of(p)->pipeline && !model_is_whole(s->model) &&
-                      n <= s->layers && p->world % (p->v[SPACE_TENSOR] * n) == 0);
+    return n == 1 ||
+           (row_of(p)->pipeline && !model_is_whole(s->model) && !s->one_stage &&
+            n <= s->layers && p->world % (p->v[SPACE_TENSOR] * n) == 0);
 }
 
 static bool context_rule(const struct space *s, struct space_point *p)

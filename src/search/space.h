@@ -71,6 +71,7 @@ struct space {
     uint32_t fused_stacks; /* bits: those whose attention keeps no scores */
     int64_t fixed_world;   /* GPUs of a cluster given as it is; 0: instance x count */
     int64_t layers;        /* of both stacks */
+    bool one_stage;        /* the task's forwards are not modelled in pipelines */
     int script;            /* enum space_script: by what the users train it */
     uint32_t named_stacks; /* bits of stacks that the user names (space_users.h) */
     struct space_layout layout;

@@ -39,7 +39,7 @@ static struct interval_place place_of(const struct scenario *s)
     p.log2_of[INTERVAL_TENSOR] = log2((double)s->parallel.tensor);
     p.log2_of[INTERVAL_PIPELINE] = log2((double)s->parallel.pipeline);
     p.log2_of[INTERVAL_TOKENS] =
-        log2((double)t->micro_batch_size * (double)t->sequence_length);
+        log2((double)training_sequences(t) * (double)t->sequence_length);
     p.log2_of[INTERVAL_PARAMETERS] = log2((double)s->model.parameters);
     return p;
 }

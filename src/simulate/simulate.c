@@ -109,14 +109,17 @@ bool simulate_runs(const struct simulate_options *options,
 
 /* Rates and cost */
 
-/* FLOPs of a sample; of a pack whose documents attend to themselves, of these. */
+/* FLOPs of a sample's sequences, with the forwards that they are compared by; of a pack
+ * whose documents attend to themselves, of these. */
 static double sample_flops(const struct scenario *s)
 {
     const struct training *t = &s->training;
     int64_t n = t->lengths.document ? t->lengths.document : t->sequence_length;
-    double each = model_flops_per_sample(&s->model, n, t->decoder_length, false) +
+    double passes = model_flops_per_sample(&s->model, n, t->decoder_length, false);
+    double each = passes * (1 + (double)training_ungraded_forwards(t) / 3) +
                   lora_flops_per_sample(&s->model, &t->lora, n, t->decoder_length);
-    return each * (double)t->sequence_length / (double)n;
+    double sequences = (double)training_sample_sequences(t);
+    return sequences * each * (double)t->sequence_length / (double)n;
 }
 
 static void read_rates(struct simulate_result *r, const struct scenario *s,
@@ -133,9 +136,10 @@ static void read_rates(struct simulate_result *r, const struct scenario *s,
     }
     r->gpus = s->cluster.n_gpus;
     r->samples_per_s = samples / r->step_time_s;
-    r->tokens_per_s = r->samples_per_s * (double)t->sequence_length;
+    double sequences_per_s = r->samples_per_s * (double)training_sample_sequences(t);
+    r->tokens_per_s = sequences_per_s * (double)t->sequence_length;
     bool padded = t->lengths.mean > 0 && t->lengths.padded != LENGTHS_PACKED;
-    r->real_tokens_per_s = padded ? r->samples_per_s * t->lengths.mean : 0;
+    r->real_tokens_per_s = padded ? sequences_per_s * t->lengths.mean : 0;
     r->model_flops_per_gpu_s = flops / (double)r->gpus / r->step_time_s;
     r->mfu = r->model_flops_per_gpu_s / peak;
     r->executed_flops = 0;

@@ -26,6 +26,7 @@
  *   pass_block   forward and backward of one block
  *   deferred     the gradient of the head's matrix, after all passes
  *   pass         forward and backward of a chunk's layers
+ *   reference    forwards without gradients, of the policy and what it is compared with
  *   measure      passes replayed in isolation
  *   model_group  what ranks of several stages do together
  *   pipeline     the passes of a stage, messages between stages
@@ -68,6 +69,8 @@ struct pass_cursor {
     int32_t chunk;
     enum category part;   /* of its kernels */
     enum keep keep;       /* of the forward at hand */
+    bool ungraded;        /* no backward follows: nothing is kept */
+    bool adapters_off;    /* the operators of adapters are not run */
     bool stops_early;     /* recomputation ends with the last tensor that is needed */
     bool from_checkpoint; /* the block's input is one, in GPU memory */
     bool gradient_came;   /* of the next layer's output: the pass holds it */
@@ -167,8 +170,9 @@ struct units_state; /* shard_units.h */
 
 /* Units of sharded parameters. */
 struct shard_state {
-    struct units_state *chunks; /* [chunks] */
-    struct units_state *units;  /* of the chunk at hand; NULL: whole parameters */
+    struct units_state *chunks;    /* [chunks] */
+    struct units_state *reference; /* of the model that is compared with, alike; NULL */
+    struct units_state *units;     /* of the chunk at hand; NULL: whole parameters */
 };
 
 /* Passes measured in isolation. */

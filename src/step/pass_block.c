@@ -188,14 +188,15 @@ void pass_forward_block(struct builder *b, int32_t index)
     const struct op_block *block = &b->stage->list.blocks[index];
     const struct block_times *t = &b->stage->times[index];
     struct host_spent spent = { 0 };
-    if (b->pass.part != CATEGORY_RECOMPUTE)
+    bool first = b->pass.part != CATEGORY_RECOMPUTE && !b->pass.ungraded;
+    if (first)
         ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
                      pass_autocast_B(b->stage, block));
     int32_t n = b->pass.stops_early ? last_kept(block) + 1 : block->n_forward;
     for (int32_t at = 0; at < block->n_forward; at++) {
         int32_t i = turn(&b->stage->comms[index], false, at);
         const struct op *op = &block->forward[i];
-        if (i >= n)
+        if (i >= n || (op->adapter && b->pass.adapters_off))
             continue;
         await_experts(b, i);
         if (b->pass.part == CATEGORY_RECOMPUTE && recompute_saves(b->stage, block, i))
@@ -204,7 +205,7 @@ void pass_forward_block(struct builder *b, int32_t index)
         pass_scope(b, index, i);
         emit_op(b, index, false, i);
         emit_comms(b, index, op, i, true, &spent);
-        if (b->pass.part != CATEGORY_RECOMPUTE)
+        if (first)
             offload_modules_store(b, index, i);
         spent.host_s += t->host_s[false][i];
         spent.gpu_s += ungraded(b, index, false, i) * t->forward_s[0][i];

@@ -13,7 +13,7 @@
 /* Where a forward operator's kept tensors are booked, and freed from. */
 static enum keep keep_of(const struct builder *b, const struct op *op)
 {
-    if (b->tensors.saves && !op->backward)
+    if (b->tensors.saves && !op->backward && !b->pass.ungraded)
         return KEEP_ACTIVATIONS;
     return b->pass.keep;
 }

@@ -35,6 +35,10 @@ int shard_plan(struct stage *stage, struct builder *b, struct err *err)
         b->shard.chunks[i] = shard_units_begin(stage->arena, &stage->units[i]);
     }
     b->shard.units = b->shard.chunks;
+    if (stage->s->training.preference.reference == REFERENCE_SEPARATE) {
+        b->shard.reference = ARENA_NEW(stage->arena, struct units_state);
+        *b->shard.reference = shard_units_begin(stage->arena, &stage->units[0]);
+    }
     const struct unit *last = &stage->units[0].v[stage->units[0].n - 1];
     double size_B = (last->summed - last->summed_experts) * stage_width_B(stage);
     int32_t comm = comms_add(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
@@ -243,6 +247,44 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     for (int i = 0; i < 2; i++)
         let_go(b, i ? &u->scattered_B : &u->dropped_B, 0);
     return 0;
+}
+
+/* Without a backward FSDP keeps what its forward does not reshard, and its first version
+ * the root in any case (torch 2.5, distributed/fsdp/_runtime_utils.py, _post_forward_
+ * reshard); DeepSpeed releases all after their forward (parameter_offload.py). */
+static bool keeps_gathered(const struct stage *stage, int32_t unit)
+{
+    bool first_version = stage->fw->tensors.record_stream && !stage->fw->shard.tensors;
+    return unit == UNIT_ROOT ? first_version : !stage->s->parallel.shard.reshard;
+}
+
+void shard_hold_reference(struct builder *b)
+{
+    struct units_state *u = b->shard.reference;
+    for (int32_t i = 0; u && i < u->units->n; i++) {
+        struct unit_state *v = &u->v[i];
+        if (!keeps_gathered(b->stage, i))
+            continue;
+        v->gathered = v->used = true;
+        u->live += v->unit->elements;
+        ledger_alloc(&b->step->ledger, LEDGER_BUFFERS,
+                     (int64_t)(v->unit->live * stage_width_B(b->stage)));
+    }
+}
+
+void shard_begin_reference(struct builder *b)
+{
+    if (b->shard.reference)
+        b->shard.units = b->shard.reference;
+}
+
+void shard_end_reference(struct builder *b)
+{
+    if (!b->shard.reference)
+        return;
+    if (!keeps_gathered(b->stage, UNIT_ROOT))
+        drop(b, &b->shard.reference->v[UNIT_ROOT], false);
+    b->shard.units = b->shard.chunks;
 }
 
 /* Tensors that stay whole are updated in shards, too, and gathered turn_left the update

@@ -10,6 +10,12 @@ void shard_begin(struct builder *b, int32_t chunk); /* a pass of the chunk */
 int shard_enter(struct builder *b, int32_t unit, bool backward, struct err *err);
 int shard_leave(struct builder *b, int32_t unit, bool backward, struct err *err);
 
+/* Between a begin and an end units are those of a separate reference model, where there
+ * is one. What its passes leave gathered is held from the first allocation on. */
+void shard_hold_reference(struct builder *b);
+void shard_begin_reference(struct builder *b);
+void shard_end_reference(struct builder *b);
+
 /* After the update; bytes of tensors that stay whole on each rank in addition to its
  * shards. */
 int shard_end(struct builder *b, struct err *err);

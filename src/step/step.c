@@ -17,6 +17,7 @@
 #include "step/pass_memory.h"
 #include "step/pipeline.h"
 #include "step/recompute.h"
+#include "step/reference.h"
 #include "step/replicas.h"
 #include "step/shard.h"
 #include "step/stage.h"
@@ -74,6 +75,8 @@ static void allocate_states(struct builder *b)
     ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b->stage));
     ledger_alloc(l, LEDGER_BUFFERS, graphs_pool_B(b->stage));
     ledger_alloc(l, LEDGER_PARAMETERS, shard_persistent_B(b->stage));
+    ledger_alloc(l, LEDGER_PARAMETERS, reference_weights_B(b->stage));
+    shard_hold_reference(b);
     if (zero_flattens(b->stage)) {
         zero_allocate_states(b);
         return;
@@ -183,7 +186,7 @@ static int microbatch(struct builder *b, int64_t number, bool last, struct err *
     issue_wait(b, issue_load_batch(b));
     if (buckets_broadcast(b, err) < 0)
         return -1;
-    if (pass_write(b, PASS_FORWARD, 0, err) < 0)
+    if (pass_write(b, PASS_FORWARD, 0, err) < 0 || reference_forwards(b, err) < 0)
         return -1;
     buckets_begin(b);
     issue_tag(b, WORK_BACKWARD, number);

@@ -15,8 +15,8 @@
  * Files of this folder:
  *     reps, step, stage, replicas: representative ranks; one rank's step; its blocks
  *     pipeline, schedule*, measure: order of passes; passes measured once and replayed
- *     pass*, recompute, issue, update: passes, what is recomputed, kernels, the
- *     optimizer comms, block_comms, tensor*, exchange, model_group:
+ *     pass*, recompute, reference, issue, update: passes, what is recomputed, forwards
+ *     without gradients, kernels, the optimizer comms, block_comms, tensor*, exchange, model_group:
  *         collectives of tensor, expert and context groups
  *     shard*, offload, param_gather: gathers of sharded parameters; states on the host
  *     buckets, wire, smddp, servers: gradients into buckets, and how they are reduced

@@ -14,7 +14,7 @@
     X(cfg) X(csv) X(shell) X(schema) X(results) \
     X(yaml) X(toml) X(python) X(documents) \
     X(hardware) X(net) X(domain) X(tiers) X(background) X(import) \
-    X(model) X(families) X(hub) X(summary) X(vision) X(contrast) X(diffusion) X(sound) X(state) X(linear) X(gemma) X(ops) X(fused) X(lora) X(freeze) X(peft) X(recipe) X(formats) \
+    X(model) X(families) X(hub) X(summary) X(vision) X(contrast) X(diffusion) X(sound) X(state) X(linear) X(gemma) X(ops) X(fused) X(lora) X(freeze) X(preference) X(peft) X(recipe) X(formats) \
     X(layout) X(partition) X(distribution) X(scenario) X(releases) X(libraries) X(defaults) X(dialects) X(launch) X(programs) X(trainer_words) X(entry_points) X(megatron) X(deepspeed) \
     X(kernel) X(product) X(measured) X(experts) X(moe) X(dispatch) X(attention) \
     X(readings) \
