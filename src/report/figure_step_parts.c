@@ -9,6 +9,11 @@
 #define BOX_PX 14.0  /* the narrowest kind of pass: a number of two digits */
 #define LEAST_PX 5.0 /* where all of the time gives it as much, nothing is left out */
 
+/* Parts of a figure as narrow as a column hold too few passes each to show a schedule:
+ * there boxes get narrower first. */
+#define NARROW_PX 420.0
+#define LEAST_NARROW_PX 2.5
+
 /* Shares of the axis. */
 #define WARM_UP 0.32
 #define STEADY 0.25
@@ -27,18 +32,32 @@ static int by_size(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
+/* Half of the time is in lengths up to it. Pieces of a pass that is cut up, as the last
+ * one where gradients are reduced behind it, are many but short. */
+static double middle_by_time(double *length, size_t n)
+{
+    double sum = 0, up_to = 0;
+    qsort(length, n, sizeof(*length), by_size);
+    for (size_t i = 0; i < n; i++)
+        sum += length[i];
+    for (size_t i = 0; i < n; i++)
+        if ((up_to += length[i]) >= sum / 2)
+            return length[i];
+    return 0;
+}
+
 double figure_parts_pass(const struct timeline_box *boxes, size_t n)
 {
-    const size_t kinds[] = { SPAN_FORWARD, SPAN_BACKWARD, SPAN_WEIGHT };
+    const size_t kinds[] = { SPAN_FORWARD, SPAN_BACKWARD };
     double *length = xcalloc(n + 1, sizeof(*length)), least_s = 0;
     for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
         size_t m = 0;
         for (size_t i = 0; i < n; i++)
             if (is_pass(&boxes[i]) && boxes[i].kind == kinds[k])
                 length[m++] = boxes[i].end_s - boxes[i].start_s;
-        qsort(length, m, sizeof(*length), by_size);
-        if (m > 0 && (least_s <= 0 || length[m / 2] < least_s))
-            least_s = length[m / 2];
+        double middle_s = middle_by_time(length, m);
+        if (middle_s > 0 && (least_s <= 0 || middle_s < least_s))
+            least_s = middle_s;
     }
     free(length);
     return least_s;
@@ -62,7 +81,8 @@ static const struct timeline_box *forward_after(const struct timeline_box *boxes
 
 bool figure_parts_needed(double pass_s, double end_s, double room)
 {
-    return pass_s > 0 && end_s > 0 && pass_s / end_s * room < LEAST_PX;
+    double least_px = room < NARROW_PX ? LEAST_NARROW_PX : LEAST_PX;
+    return pass_s > 0 && end_s > 0 && pass_s / end_s * room < least_px;
 }
 
 static bool has_chunks(const struct timeline_box *boxes, size_t n)

@@ -5,8 +5,9 @@
 
 #include "report/figure_step_data.h"
 
-/* The median length of the shortest kind of pass; 0: there is none. `boxes` are of all
- * stages, kinds those of span_kind. */
+/* The median length, by time, of forward or backward passes, the shorter ones; 0: there
+ * is none. Weight gradients may have narrower boxes. `boxes` are of all stages, kinds
+ * those of span_kind. */
 double figure_parts_pass(const struct timeline_box *boxes, size_t n);
 
 /* Whether boxes of passes that long get too narrow on so many pixels for all the time. */

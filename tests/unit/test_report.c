@@ -279,6 +279,9 @@ static void test_time_parts(void)
     CU_ASSERT_DOUBLE_EQUAL(figure_parts_pass(boxes, 2 * PASSES), 1, 1e-9);
     CU_ASSERT_TRUE(figure_parts_needed(1, end_s, 600));
     CU_ASSERT_FALSE(figure_parts_needed(1, 60, 600));
+    CU_ASSERT_TRUE(figure_parts_needed(1, 150, 600));
+    CU_ASSERT_FALSE(
+        figure_parts_needed(1, 80, 240)); /* of a column: boxes of 3 pixels */
     size_t n = figure_parts_choose(boxes, 2 * PASSES, 1, end_s, 600, parts);
     CU_ASSERT_EQUAL_FATAL(n, 4);
     CU_ASSERT_DOUBLE_EQUAL(parts[0].from_s, 0, 0);
@@ -292,6 +295,9 @@ static void test_time_parts(void)
     }
     CU_ASSERT((600 - 3 * TIMELINE_BREAK_W) / shown_s > 13.9);
     CU_ASSERT_EQUAL(figure_parts_choose(boxes, 2 * PASSES, 1, end_s, 1e5, parts), 0);
+    for (int i = 0; i < PASSES * 3 / 5; i++) /* most boxes are pieces of passes */
+        boxes[2 * i].end_s = boxes[2 * i].start_s + 0.01;
+    CU_ASSERT_DOUBLE_EQUAL(figure_parts_pass(boxes, 2 * PASSES), 1, 1e-9);
 }
 
 void test_report_register(void)
