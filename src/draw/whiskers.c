@@ -87,6 +87,7 @@ void whiskers_draw(const struct whiskers *w, struct draw *d)
     f.provenance = w->provenance;
     f.y_down = true;
     f.right_room = note_room(w);
+    f.least_h = WHISKERS_ROW_H * (double)n; /* where heads take more lines than usual */
     for (size_t i = 0; i < n; i++) {
         axis_view_include(&f.x, w->rows[i].dot);
         axis_view_include(&f.x, w->rows[i].end);

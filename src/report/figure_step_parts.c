@@ -33,7 +33,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Half of the time is in lengths up to it. Pieces of a pass that is cut up, as the last
- * one where gradients are reduced behind it, are many but short. */
+ * one where gradients are reduced meanwhile, are many but short. */
 static double middle_by_time(double *length, size_t n)
 {
     double sum = 0, up_to = 0;

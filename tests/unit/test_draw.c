@@ -362,6 +362,36 @@ static void test_ink(void)
     record_release(&r);
 }
 
+/* A column's head and legend take more lines: the figure grows, and each row has its name. */
+static void check_names_in_column(const struct whisker *rows)
+{
+    enum { ROWS = 6, COLUMN = 336 };
+    const struct whiskers w = { .title =
+                                    "errors of predictions by their source, in rows",
+                                .subtitle =
+                                    "how far are predictions from measurements?",
+                                .provenance = "simulated against what was measured",
+                                .rows = rows,
+                                .n_rows = ROWS,
+                                .dot_name = "median of |predicted / measured - 1|",
+                                .end_name = "nine of ten rows are below",
+                                .value = { "error", .unit = AXIS_FRACTION } };
+    struct err err = { 0 };
+    struct strbuf svg;
+    struct draw d;
+    int names = 0;
+
+    strbuf_init(&svg);
+    draw_open_on(&d, &draw_svg_methods, NULL, NULL, COLUMN, whiskers_height(&w));
+    d.grows = true;
+    whiskers_draw(&w, &d);
+    CU_ASSERT_EQUAL(draw_close_text(&d, &svg, &err), 0);
+    for (const char *s = strbuf_get(&svg); (s = strstr(s, "a source")); s++)
+        names++;
+    CU_ASSERT_EQUAL(names, ROWS);
+    strbuf_release(&svg);
+}
+
 static void test_whiskers(void)
 {
     struct whisker *rows = xcalloc(POINTS_MAX, sizeof(*rows));
@@ -390,6 +420,7 @@ static void test_whiskers(void)
         whiskers_draw(&w, &d);
         check_record(&r, CHART_WIDTH, whiskers_height(&w));
     }
+    check_names_in_column(rows);
     free(rows);
     free(g);
 }
