@@ -175,8 +175,8 @@ static const struct reading chat[] = {
       NULL },
     { "step1_supervised_finetuning/run.sh", CHAT "--zero_stage 3 --lora_dim 16\n",
       CHAT_TREE("", ZERO3(""), SFT_STEP), "the model is trained next to its adapters" },
-    { "run.sh", CHAT "--zero_stage 3\n", CHAT_TREE("", ZERO3(""), ""),
-      "main.py is no program that is known" },
+    { "run.sh", CHAT "--zero_stage 3\n", CHAT_TREE("", ZERO3(""), SFT_STEP),
+      "is taken to be DeepSpeed-Chat's first step" },
     { "step2_dpo_finetuning/run.sh", CHAT "--zero_stage 3\n",
       CHAT_TREE("", ZERO3(""), ""), "trains on pairs with a second, frozen model" },
 };
