@@ -217,6 +217,25 @@ for table in missing torn empty foreign; do
     grep -q 'applicability.json' said || failed=$((failed + 1))
 done
 
+# a guarded log that is not there yet, is cut, and moved away as it grows is waited for; the
+# steps of the new one count, alone
+grown=$data/tests/walk/logs/llama2-70b.log
+timeout 60 "$smsim" doctor llama2-70b-smp2-16xp5.48xlarge --guard 0.1 --log late.log >said 2>&1 &
+for pass in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q 'late.log: is not there yet; waiting for it' said && break
+    sleep 0.2
+done
+head -n 21 "$grown" >late.log # ten of its steps, nine of them steady
+sleep 0.2
+: >late.log
+sleep 0.2
+mv late.log old.log
+sleep 0.2
+head -n 60 "$grown" >late.new
+mv late.new late.log
+wait $!
+check "a log that grows, pass $pass" $? 1 "waiting for it guard: 29 steady steps"
+
 # a file that cannot be read ends a search: it takes no library out of it
 cp "$data/validate/applicability.json" folder/validate/applicability.json
 for profile in fsdp-eager pytorch-ddp deepspeed-zero3; do
