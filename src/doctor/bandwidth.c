@@ -27,11 +27,21 @@ static double factor_of(double size_B)
                               : 1.3;
 }
 
-enum word { WORD_NONE, WORD_SOCKETS, WORD_NO_GDR, WORD_FEW_NICS, WORD_NO_NVLINK };
+enum word {
+    WORD_NONE,
+    WORD_SOCKETS,
+    WORD_NO_GDR,
+    WORD_GDR_READ,
+    WORD_FEW_NICS,
+    WORD_NO_NVLINK
+};
 
 /* What differs, with the probability before the log. Without GPUDirect copies pass
  * through the host's memory: at half and a fifth of the NICs' rate, and at 0.08 as in nccl
- * issue 1676, the one thread of that kind (10 of 180 GB/s). */
+ * issue 1676, the one thread of that kind (10 of 180 GB/s). Where GPUs are read through
+ * the host, and written by the NIC, two thirds are left, as in nccl issue 371 (6.1 of
+ * 9.2 GB/s): NCCL's default of nodes without NVLink (its documentation,
+ * NCCL_NET_GDR_READ). */
 static const struct shape {
     const char *text;
     const char *fabric; /* in place of the cluster's; NULL: that */
@@ -47,6 +57,8 @@ static const struct shape {
     { "no GPUDirect RDMA", NULL, NULL, 0.5, 0.04, WORD_NO_GDR, true },
     { "no GPUDirect RDMA", NULL, NULL, 0.2, 0.02, WORD_NO_GDR, true },
     { "no GPUDirect RDMA", NULL, NULL, 0.08, 0.02, WORD_NO_GDR, true },
+    { "sends through host memory: NCCL_NET_GDR_READ=1", NULL, NULL, 0.66, 0.08,
+      WORD_GDR_READ, false },
     { "half of the NICs, a shared network, or ACS", NULL, NULL, 0.5, 0.08,
       WORD_FEW_NICS, false },
     { "a quarter of the NICs", NULL, NULL, 0.25, 0.06, WORD_FEW_NICS, false },
@@ -71,6 +83,7 @@ static double variables_say(enum word word, const struct bandwidth_ask *a,
         [WORD_NONE] = "",
         [WORD_SOCKETS] = "tcp",
         [WORD_NO_GDR] = "no-gpudirect",
+        [WORD_GDR_READ] = "gdr-read",
         [WORD_FEW_NICS] = "slow-network",
         [WORD_NO_NVLINK] = "no-nvlink",
     };
@@ -110,9 +123,14 @@ static double evidence_of(enum word word, const struct bandwidth_ask *a,
         *seen = socket ? "NCCL uses sockets" : NULL;
         return socket ? certain : rdma || n->network[0] ? -certain : 0;
     case WORD_NO_GDR:
-        if (n->via_gdr || !(rdma || n->n_gdr_off))
-            return n->via_gdr ? -certain : 0;
+        if (n->via_gdr || n->received_gdr || !(rdma || n->n_gdr_off))
+            return n->via_gdr || n->received_gdr ? -certain : 0;
         *seen = "no connection over the network says GDRDMA";
+        return certain;
+    case WORD_GDR_READ:
+        if (n->via_gdr || !n->received_gdr)
+            return rdma ? -certain : 0;
+        *seen = "receivers say GDRDMA, and no sender does";
         return certain;
     case WORD_FEW_NICS:
         *seen = n->nics && n->nics < nics ? "NCCL found fewer NICs" : NULL;
@@ -131,18 +149,20 @@ static double evidence_of(enum word word, const struct bandwidth_ask *a,
 static bool applies(const struct shape *s, const struct bandwidth_ask *a)
 {
     const char *seen;
-    if (s->said && evidence_of(s->word, a, &seen) <= 0)
-        return false;
     const struct cluster *c = a->cluster;
     enum fabric_kind inside = c->groups[0].instance->inside->kind;
+    bool nvlink = inside == FABRIC_NVSWITCH || inside == FABRIC_NVLINK,
+         by_words = s->said || (s->word == WORD_GDR_READ && nvlink);
+    if (by_words && evidence_of(s->word, a, &seen) <= 0)
+        return false;
     if (s->inside)
-        return a->group->spans[0].n_gpus > 1 &&
-               (inside == FABRIC_NVSWITCH || inside == FABRIC_NVLINK);
+        return a->group->spans[0].n_gpus > 1 && nvlink;
     if (c->n_instances == 1)
         return !s->fabric && s->nics >= 1;
     if (s->fabric && strstr(s->fabric, "nogdr"))
         return c->fabric && c->fabric->kind == FABRIC_EFA;
-    if (s->said && c->fabric && c->fabric->kind == FABRIC_EFA)
+    if ((s->said || s->word == WORD_GDR_READ) && c->fabric &&
+        c->fabric->kind == FABRIC_EFA)
         return false; /* it has a fabric of its own for that */
     return !s->fabric || (c->fabric && c->fabric->kind != FABRIC_TCP);
 }

@@ -9,6 +9,7 @@
 
 double evidence_tcp(const struct doctor_view *v, const char **why);
 double evidence_no_gpudirect(const struct doctor_view *v, const char **why);
+double evidence_gdr_read(const struct doctor_view *v, const char **why);
 double evidence_few_nics(const struct doctor_view *v, const char **why);
 double evidence_pcie(const struct doctor_view *v, const char **why);
 double evidence_few_channels(const struct doctor_view *v, const char **why);

@@ -33,7 +33,7 @@ double evidence_no_gpudirect(const struct doctor_view *v, const char **why)
 {
     const struct logs_nccl *n = &v->logs->nccl;
     int64_t rdma = rdma_of(n);
-    if (rdma && n->via_gdr == 0) {
+    if (rdma && n->via_gdr == 0 && n->received_gdr == 0) {
         *why = "no connection over the network says GDRDMA";
         return certain;
     }
@@ -47,6 +47,20 @@ double evidence_no_gpudirect(const struct doctor_view *v, const char **why)
     }
     double variable = variable_evidence(v, "no-gpudirect", why);
     return variable > 0 ? variable : n->via[LOGS_NET_SOCKET] ? -hint : 0;
+}
+
+double evidence_gdr_read(const struct doctor_view *v, const char **why)
+{
+    const struct logs_nccl *n = &v->logs->nccl;
+    if (rdma_of(n) && n->via_gdr == 0 && n->received_gdr) {
+        *why = "NCCL's receivers say GDRDMA, and no sender does";
+        return certain;
+    }
+    if (rdma_of(n)) {
+        *why = n->via_gdr ? "NCCL's senders say GDRDMA" : "no receiver says GDRDMA";
+        return -certain;
+    }
+    return variable_evidence(v, "gdr-read", why);
 }
 
 double evidence_few_nics(const struct doctor_view *v, const char **why)

@@ -9,7 +9,8 @@
 static double loading_share(const struct doctor_view *v)
 {
     static const char *const names[] = { "batch-generator", "data-iterator",
-                                         "get-batch", "dataloader" };
+                                         "get-batch",       "dataloader",
+                                         "batch generator", "data loader" };
     double step_s = v->steady->median_s;
     if (v->steady->n == 0)
         return (double)NAN;
@@ -126,8 +127,38 @@ double evidence_sync(const struct doctor_view *v, const char **why)
                          why);
 }
 
+/* What timers of the optimizer's step say beyond its predicted time, as a share of the
+ * step (Megatron-LM, "optimizer"; DeepSpeed, "step" and "optimizer_step"); NAN: none. */
+static double optimizer_excess(const struct doctor_view *v)
+{
+    static const char *const names[] = { "optimizer", "optimizer_step", "step" };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct logs_timer *t = logs_timers_get(&v->logs->timers, names[i]);
+        if (t && v->steady->n)
+            return (t->least_s / (double)t->n -
+                    v->healthy->parts_s[CATEGORY_OPTIMIZER]) /
+                   v->steady->median_s;
+    }
+    return (double)NAN;
+}
+
+/* Sharded parameters are gathered in the same timer, so that it is a hint alone. */
+static double optimizer_by_timers(const struct doctor_view *v, const char **why)
+{
+    double excess = optimizer_excess(v);
+    if (isnan(excess))
+        return 0;
+    *why = excess > 0.1
+               ? "the timer of the optimizer's step is longer than predicted by "
+                 "more than 10 % of a step"
+               : "the timer of the optimizer's step is about as predicted";
+    return excess > 0.1 ? hint : -hint;
+}
+
 double evidence_host_optimizer(const struct doctor_view *v, const char **why)
 {
+    if (isnan(late_share(v->logs, LATE_OPTIMIZER)))
+        return optimizer_by_timers(v, why);
     return evidence_late(v, LATE_OPTIMIZER, strong,
                          "in the trace, the GPU waits more than 10 % of a step for "
                          "launches of the optimizer",

@@ -24,6 +24,12 @@ static bool over_rdma(const struct doctor_facts *f)
     return f->outside >= 0 && f->outside != FABRIC_TCP;
 }
 
+/* NCCL reads GPUs by itself over these alone, or does not (NCCL_NET_GDR_READ). */
+static bool over_verbs(const struct doctor_facts *f)
+{
+    return over_rdma(f) && f->outside != FABRIC_EFA;
+}
+
 static bool has_tensor_groups(const struct doctor_facts *f)
 {
     return f->outside >= 0 && f->tensor > 1;
@@ -156,9 +162,12 @@ const struct hypothesis hypotheses[] = {
     { "tcp-one-nic", "NCCL uses sockets over one NIC of Ethernet", DOCTOR_NETWORK, 0.015,
       DOCTOR_BY_RATE, { 25, 10, 5, 3.5, 2.5, 1 }, over_rdma, { { NULL } }, change_ethernet, evidence_tcp,
       "NCCL_DEBUG=INFO: \"via NET/Socket\". Install the network plugin, pass the devices into the container; NCCL_IB_DISABLE=0; NCCL_SOCKET_IFNAME names the fastest NICs" },
-    { "no-gpudirect", "GPUDirect RDMA is off: transfers go through host memory", DOCTOR_NETWORK, 0.03,
+    { "no-gpudirect", "GPUDirect RDMA is off: transfers go through host memory", DOCTOR_NETWORK, 0.028,
       DOCTOR_BY_SCENARIO, { 0 }, over_rdma, { { NULL } }, change_gpudirect, evidence_no_gpudirect,
       "NCCL_DEBUG=INFO: connections without \"GDRDMA\". FI_EFA_USE_DEVICE_RDMA=1 with old plugins; load the peer-memory or dma-buf driver" },
+    { "gdr-read", "GPUDirect RDMA receives alone: what is sent goes through host memory", DOCTOR_NETWORK, 0.002,
+      DOCTOR_BY_SCENARIO, { 0.66 }, over_verbs, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_gdr_read,
+      "NCCL_DEBUG=INFO: [receive] with \"GDRDMA\", [send] without. NCCL_NET_GDR_READ=1 (0 is NCCL's default without NVLink)" },
     { "slow-network", "the network has fewer NICs than it should, or is shared", DOCTOR_NETWORK, 0.05,
       DOCTOR_BY_SCENARIO, { 0.75, 0.5, 0.25, 0.125, 0.0625 }, over_nodes, { { "/cluster/network_bandwidth", "\"x%g\"" } }, NULL, evidence_few_nics,
       "run all_reduce_perf of nccl-tests on these nodes; count the NICs that NCCL finds; check NCCL_IB_HCA and the placement group; PCIe ACS off, on virtual machines with ATS (lspci -vvv: SrcValid-)" },

@@ -16,7 +16,7 @@ static const struct variable_effect effects[] = {
     { "NCCL_SOCKET_IFNAME", VARIABLE_CONTAINS, "docker", "slow-network", 2.5, "NCCL_SOCKET_IFNAME names a bridge of docker", false },
     { "NCCL_NET_GDR_LEVEL", VARIABLE_IS, "0", "no-gpudirect", 5, "NCCL_NET_GDR_LEVEL=0 turns GPUDirect RDMA off", false },
     { "NCCL_NET_GDR_LEVEL", VARIABLE_IS, "LOC", "no-gpudirect", 5, "NCCL_NET_GDR_LEVEL=LOC turns GPUDirect RDMA off", false },
-    { "NCCL_NET_GDR_READ", VARIABLE_IS, "0", "no-gpudirect", 2.5, "NCCL_NET_GDR_READ=0: what is sent goes through host memory", false },
+    { "NCCL_NET_GDR_READ", VARIABLE_IS, "0", "gdr-read", 5, "NCCL_NET_GDR_READ=0: what is sent goes through host memory", false },
     { "FI_EFA_USE_DEVICE_RDMA", VARIABLE_IS, "0", "no-gpudirect", 5, "FI_EFA_USE_DEVICE_RDMA=0 turns GPUDirect RDMA off", false },
     { "NCCL_IB_HCA", VARIABLE_NIC, NULL, "slow-network", 2.5, "NCCL_IB_HCA names one NIC", true },
     { "NCCL_PXN_DISABLE", VARIABLE_IS, "1", NULL, 0, "NCCL_PXN_DISABLE=1: GPUs do not send by the NIC of another", false },

@@ -64,8 +64,10 @@ static void read_connection(struct logs_nccl *n, const char *line)
         if (!strstr(line, transports[i].text))
             continue;
         bool is_net = transports[i].transport <= LOGS_NET_OTHER;
-        if (strstr(line, "[receive]"))
+        if (strstr(line, "[receive]")) {
+            n->received_gdr += is_net && strstr(line, "GDRDMA");
             return;
+        }
         n->via[transports[i].transport]++;
         n->via_gdr += is_net && strstr(line, "GDRDMA");
         return;

@@ -26,6 +26,7 @@ struct logs_nccl {
     char provider[LOGS_NCCL_TEXT]; /* of libfabric */
     int64_t via[LOGS_TRANSPORTS];  /* connections of channels */
     int64_t via_gdr;               /* of those over the network, with GPUDirect RDMA */
+    int64_t received_gdr;          /* receivers' ends of connections with it */
     bool plugin_missing;
     int64_t n_gdr_off;     /* NICs for which it is disabled */
     int64_t nvls, no_nvls; /* GPUs that have NVLink SHARP, and that have not */

@@ -41,13 +41,22 @@ static size_t name_length(const char *at)
     return n;
 }
 
-/* " | forward: 27.41 | backward: 73.44" */
+/* Names in rows may be of several words: "batch generator". */
+static size_t words_length(const char *at)
+{
+    size_t n = name_length(at), next;
+    while (n && at[n] == ' ' && (next = name_length(at + n + 1)) > 0)
+        n += 1 + next;
+    return n;
+}
+
+/* " | forward: 27.41 | batch generator: 4.65" */
 static bool read_row(struct logs_timers *t, const char *at)
 {
     bool any = false;
     for (at = strchr(at, '|'); at; at = strchr(at + 1, '|')) {
         const char *name = at + 1 + strspn(at + 1, " ");
-        size_t n = name_length(name);
+        size_t n = words_length(name);
         double ms;
         if (name[n] == ':' && line_number(name + n + 1, false, &ms, NULL) == 0) {
             add(t, name, n, ms * 1e-3, ms * 1e-3);

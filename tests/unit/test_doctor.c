@@ -399,6 +399,58 @@ static void test_hardware_evidence(void)
     }
 }
 
+static const struct hypothesis *row_of(const char *name)
+{
+    for (int32_t i = 0; i < n_hypotheses; i++)
+        if (strcmp(hypotheses[i].name, name) == 0)
+            return &hypotheses[i];
+    return NULL;
+}
+
+/* Senders and receivers of NCCL's connections; the timer of the optimizer. */
+static void test_lines(void)
+{
+    static const struct {
+        const char *line, *name;
+        int sign;
+    } cases[] = {
+        { "h:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 8[0] [send] via NET/IB/0\n"
+          "h:1:2 [0] NCCL INFO Channel 00 : 8[0] -> 0[0] [receive] via "
+          "NET/IB/0/GDRDMA\n",
+          "gdr-read", 1 },
+        { "h:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA\n",
+          "gdr-read", -1 },
+        { "h:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 8[0] [send] via NET/IB/0\n",
+          "no-gpudirect", 1 },
+        { "h:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 8[0] [send] via NET/IB/0\n"
+          "h:1:2 [0] NCCL INFO Channel 00 : 8[0] -> 0[0] [receive] via "
+          "NET/IB/0/GDRDMA\n",
+          "no-gpudirect", -1 },
+        { "time (ms) | forward: 200 | optimizer: 500\n", "host-optimizer", 1 },
+        { "time (ms) | forward: 200 | optimizer: 120\n", "host-optimizer", -1 },
+        { "time (ms) | forward: 200\n", "host-optimizer", 0 },
+        { "time (ms) | batch generator: 400\n", "data-loader", 1 },
+    };
+    const struct logs_steady s = { .n = 20, .median_s = 2, .loading_s = (double)NAN };
+    const struct doctor_prediction p = { .step_s = 1,
+                                         .parts_s = { [CATEGORY_OPTIMIZER] = 0.1 } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct logs l;
+        char text[256], *at = text, *end;
+        const struct doctor_view v = { &l, NULL, &s, &p };
+        const char *why = NULL;
+        logs_init(&l);
+        VEC_PUSH(&l.files, ((struct logs_file) { .name = "run.log" }));
+        snprintf(text, sizeof(text), "%s", cases[i].line);
+        for (; (end = strchr(at, '\n')); at = end + 1)
+            logs_line(&l, at, (size_t)(end - at));
+        double e = row_of(cases[i].name)->evidence(&v, &why);
+        CU_ASSERT_EQUAL((e > 0) - (e < 0), cases[i].sign);
+        CU_ASSERT_EQUAL(why != NULL, cases[i].sign != 0);
+        logs_release(&l);
+    }
+}
+
 /* Samples of the utilization: those before the first and after the last at work are left
  * out, as is the time of checkpoints. */
 static void test_idle(void)
@@ -477,6 +529,7 @@ void test_doctor_register(void)
     CU_add_test(s, "rows of the table", test_rows);
     CU_add_test(s, "variables", test_variables);
     CU_add_test(s, "hardware", test_hardware_evidence);
+    CU_add_test(s, "lines of NCCL and timers", test_lines);
     CU_add_test(s, "utilization", test_idle);
     CU_add_test(s, "contradictions of the job", test_contradictions);
 }

@@ -599,12 +599,13 @@ static void test_timers(void)
          "[2023-06-21 07:39:09,443] [INFO] [logging.py:96:log_dist] [Rank 0] rank=0 "
          "time (ms) | forward: 27.41 | backward: 73.44 | backward_inner: 50.99 | "
          "backward_allreduce: 22.40 | step: 72.82\n"
-         "time (ms) | forward: 27.59 | backward: 73.44\n");
+         "time (ms) | forward: 27.59 | backward: 73.44 | batch generator: 4.65\n");
     const struct logs_timer *f = logs_timers_get(&l.timers, "forward"),
                             *o = logs_timers_get(&l.timers, "optimizer");
-    CU_ASSERT_EQUAL_FATAL(l.timers.n, 7);
+    CU_ASSERT_EQUAL_FATAL(l.timers.n, 8);
     CU_ASSERT_EQUAL(f->n, 2);
     CU_ASSERT_DOUBLE_EQUAL(f->most_s, 0.055, 1e-12);
+    CU_ASSERT_PTR_NOT_NULL(logs_timers_get(&l.timers, "batch generator"));
     CU_ASSERT_DOUBLE_EQUAL(o->least_s, 0.1, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(o->most_s, 0.12, 1e-12);
     logs_release(&l);
@@ -646,6 +647,7 @@ static void test_nccl(void)
     CU_ASSERT_EQUAL(n->via[LOGS_NET_SOCKET], 1);
     CU_ASSERT_EQUAL(n->via[LOGS_P2P], 1);
     CU_ASSERT_EQUAL(n->via_gdr, 1);
+    CU_ASSERT_EQUAL(n->received_gdr, 1);
     CU_ASSERT_EQUAL(n->no_nvls, 1);
     CU_ASSERT_EQUAL(n->n_warnings, 1);
     logs_release(&l);
