@@ -2,8 +2,9 @@
 
 #include <math.h>
 
-/* The normal quantile of 90 %: the range holds 80 % of runs. */
-static const double quantile_90 = 1.2816;
+/* The range holds 80 % of runs: the normal quantile of 90 %, and that of the two-sided
+ * exponential, log(5) / sqrt(2) deviations. */
+static const double quantile_90 = 1.2816, end_over_sd = 1.1380;
 static const double least_time_sd = 0.04, least_memory_sd = 0.08, part_sd = 0.3;
 static const double idle_sd_below = 0.2, idle_sd_above = 0.1;
 
@@ -82,8 +83,8 @@ struct doctor_signature doctor_signature_of(const struct doctor_view *v,
                                             const struct doctor_prediction *p,
                                             double step_s, struct doctor_shares s)
 {
-    double faster = log(p->step_s / p->range_s[0]) / quantile_90,
-           slower = log(p->range_s[1] / p->step_s) / quantile_90,
+    double faster = log(p->step_s / p->range_s[0]),
+           slower = log(p->range_s[1] / p->step_s),
            memory = log(p->peak_range_B[1] / p->peak_B) / quantile_90;
     struct doctor_signature g;
     take_step(g.at, v, step_s, &s);
@@ -92,15 +93,24 @@ struct doctor_signature doctor_signature_of(const struct doctor_view *v,
     g.below[AXIS_IDLE] = idle_sd_below;
     g.above[AXIS_IDLE] = idle_sd_above;
     g.below[AXIS_MEMORY] = g.above[AXIS_MEMORY] = fmax(least_memory_sd, memory);
-    g.below[AXIS_TIME] = fmax(least_time_sd, faster);
-    g.above[AXIS_TIME] = fmax(least_time_sd, slower);
-    g.below[AXIS_COMPUTE] = g.above[AXIS_COMPUTE] = g.below[AXIS_TIME];
+    g.below[AXIS_TIME] = fmax(least_time_sd, faster / end_over_sd);
+    g.above[AXIS_TIME] = fmax(least_time_sd, slower / end_over_sd);
+    double fast_sd = fmax(least_time_sd, faster / quantile_90),
+           slow_sd = fmax(least_time_sd, slower / quantile_90);
+    g.below[AXIS_COMPUTE] = g.above[AXIS_COMPUTE] = fast_sd;
     for (int i = AXIS_COMMUNICATION; i <= AXIS_WAITING; i++) {
         double steps = step_s / exp(g.at[i]);
-        g.below[i] = fmin(part_sd, g.below[AXIS_TIME] * steps);
-        g.above[i] = fmin(part_sd, g.above[AXIS_TIME] * steps);
+        g.below[i] = fmin(part_sd, fast_sd * steps);
+        g.above[i] = fmin(part_sd, slow_sd * steps);
     }
     return g;
+}
+
+/* By its deviation, which is the root of 2 times the scale. */
+static double exponential_density(double x, double sd)
+{
+    double scale = sd / sqrt(2);
+    return exp(-fabs(x) / scale) / (2 * scale);
 }
 
 static double normal_density(double x, double sd)
@@ -111,9 +121,11 @@ static double normal_density(double x, double sd)
 double doctor_axis_density(const struct doctor_point *x,
                            const struct doctor_signature *s, enum doctor_axis axis)
 {
-    double off = x->at[axis] - s->at[axis];
-    return isnan(off) ? 1
-                      : normal_density(off, off > 0 ? s->above[axis] : s->below[axis]);
+    double off = x->at[axis] - s->at[axis],
+           sd = off > 0 ? s->above[axis] : s->below[axis];
+    if (isnan(off))
+        return 1;
+    return axis == AXIS_TIME ? exponential_density(off, sd) : normal_density(off, sd);
 }
 
 double doctor_density(const struct doctor_point *x, const struct doctor_signature *s)

@@ -1,9 +1,11 @@
 /* What the logs measure of a run, as numbers, and how probable it is by a prediction: the
  * logarithms of a step's time and of memory; of a trace, those of the step's parts.
  *
- * Each is normal around the prediction. The deviation of a time is that of the stated
- * range (80 % of runs), at least 4 %, and another on each side; of memory likewise, at
- * least 8 %.
+ * A time's logarithm is a two-sided exponential around the prediction, another on each
+ * side: the ends of the stated range have a tenth of the runs beyond them. Errors of
+ * published steps are so: most are near, and a few are far (docs/validation/ranges.md).
+ * All else is normal. The deviation of a time is at least 4 %; that of memory is the
+ * stated range's, at least 8 %.
  *
  * A trace takes the step apart, and each part errs on its own: kernels that compute,
  * communication that is exposed, waiting. So the step's time is no axis of its own then.
