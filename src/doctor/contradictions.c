@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Tokens of a step are rounded to three digits ("2.05K"). */
+static const double tokens_near = 0.01;
+
 /* Counts of parameters differ by padded vocabularies, positions and adapters. */
 static const double parameters_near = 0.1;
 
@@ -90,6 +93,15 @@ static void add_ranks(struct doctor_contradictions *c, const struct logs *l,
     }
 }
 
+static void add_tokens(struct doctor_contradictions *c, const struct logs *l,
+                       const struct doctor_prediction *p)
+{
+    const struct logs_place nowhere = { 0, 0 };
+    if (l->tokens_batch > 0 &&
+        fabs(l->tokens_batch - p->tokens) > tokens_near * p->tokens)
+        add(c, "tokens of a step", l->tokens_batch, (int64_t)llround(p->tokens), nowhere);
+}
+
 struct doctor_contradictions doctor_contradictions(const struct logs *l,
                                                    const struct doctor_prediction *p)
 {
@@ -97,5 +109,6 @@ struct doctor_contradictions doctor_contradictions(const struct logs *l,
     add_device(&c, l, p);
     add_statements(&c, &l->stated, p);
     add_ranks(&c, l, p);
+    add_tokens(&c, l, p);
     return c;
 }

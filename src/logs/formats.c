@@ -5,7 +5,7 @@
  * callbacks/speed_monitor.py; nanotron, trainer.py; OLMo-core,
  * train/callbacks/{console_logger,speed_monitor}.py; torchtune,
  * training/metric_logging.py; transformers, trainer_utils.py (speed_metrics); all as of
- * 2026. */
+ * 2026; picotron, train.py. */
 #include "logs/logs.h"
 
 #include "logs/kinds.h"
@@ -33,6 +33,7 @@ static const struct {
     [FORMAT_LLAMA_FACTORY] = { "LLaMA-Factory's steps", LOGS_INTERVAL },
     [FORMAT_MAXTEXT] = { "MaxText's steps", LOGS_INTERVAL },
     [FORMAT_TORCHTUNE] = { "torchtune's steps", LOGS_INTERVAL },
+    [FORMAT_PICOTRON] = { "picotron's steps", LOGS_INTERVAL },
     [FORMAT_DEEPSPEED_CHAT] = { "DeepSpeed-Chat's steps", LOGS_INTERVAL },
     [FORMAT_DEEPSPEED] = { "DeepSpeed's throughput", LOGS_INTERVAL },
     [FORMAT_SPEED] = { "SageMaker's batches", LOGS_INTERVAL },
@@ -69,6 +70,8 @@ enum quantity {
     TFLOPS,
     LOADING,
     BATCH,
+    BATCH_TOKENS,
+    CONSUMED, /* samples since the begin of the run */
     ALLOCATED,
     RESERVED,
     PART, /* of a step's time, which is the sum of its parts */
@@ -108,10 +111,11 @@ static const struct line_row rows[] = {
     { FORMAT_MEGATRON, ALONE, { "iteration", "elapsed time per iteration (ms):" }, NULL,
       { VALUE("iteration", STEP), SCALED("elapsed time per iteration (ms):", TIME, 1e-3),
         VALUE("throughput per GPU (TFLOP/s/GPU):", TFLOPS), VALUE("TFLOPs:", TFLOPS),
-        VALUE("global batch size:", BATCH) } },
+        VALUE("consumed samples:", CONSUMED), VALUE("global batch size:", BATCH) } },
     { FORMAT_MEGATRON, ALONE, { "iteration", "elapsed time per iteration (s):" }, NULL,
       { VALUE("iteration", STEP), VALUE("elapsed time per iteration (s):", TIME),
-        VALUE("TFLOPs:", TFLOPS), VALUE("global batch size:", BATCH) } },
+        VALUE("TFLOPs:", TFLOPS), VALUE("consumed samples:", CONSUMED),
+        VALUE("global batch size:", BATCH) } },
     { FORMAT_MEGATRON, ALONE, { "iteration=", "elapsed_time_per_iteration_ms=" }, NULL,
       { VALUE("iteration=", STEP), /* Megatron-DeepSpeed since 2024 */
         SCALED("elapsed_time_per_iteration_ms=", TIME, 1e-3), VALUE("TFLOPs=", TFLOPS),
@@ -120,7 +124,8 @@ static const struct line_row rows[] = {
       { VALUE("Step Time :", TIME), VALUE("GPU utilization:", TFLOPS) } },
     { FORMAT_NEMO, ALONE, { "train_step_timing in s" }, NULL,
       { VALUE("train_step_timing in s", TIME), VALUE("global_step", STEP),
-        VALUE("global_batch_size", BATCH), VALUE("TFLOPS_per_GPU", TFLOPS),
+        VALUE("consumed_samples", CONSUMED), VALUE("global_batch_size", BATCH),
+        VALUE("TFLOPS_per_GPU", TFLOPS),
         VALUE("max_memory_allocated", ALLOCATED), VALUE("max_memory_reserved", RESERVED),
         VALUE("peak_memory_usage", RESERVED) } }, /* whole 2 MiB segments */
     { FORMAT_TORCHTITAN, ALONE, { "tps:", "loss:" }, "validate",
@@ -156,6 +161,9 @@ static const struct line_row rows[] = {
       { VALUE("Step", STEP), VALUE("tokens_per_second_per_gpu:", TOKENS_GPU_RATE),
         SCALED("peak_memory_alloc:", ALLOCATED, GB),
         SCALED("peak_memory_reserved:", RESERVED, GB) } },
+    { FORMAT_PICOTRON, ALONE, { "Step:", "| Tokens/s/GPU:" }, NULL,
+      { VALUE("Step:", STEP), HUMAN("Global batch size:", BATCH_TOKENS, 1),
+        HUMAN("Tokens/s:", TOKENS_RATE, 1), SCALED("Memory usage:", RESERVED, 1e9) } },
     { FORMAT_DEEPSPEED_CHAT, ALONE, { "E2E latency=", "|Generate time=" }, NULL,
       { VALUE("E2E latency=", TIME) } }, /* its actor's own timers are of a part */
     { FORMAT_DEEPSPEED, ALONE, { "CurrSamplesPerSec=" }, NULL,
@@ -261,6 +269,23 @@ static void take_rate(struct logs_record *r, enum logs_rate of, double v)
     r->rate_of = of;
 }
 
+/* The batch by two lines' samples and steps, where no line says it. */
+static void count_samples(struct logs *l, const struct logs_record *r, double samples)
+{
+    struct logs_count *last = &l->counted;
+    double steps = (double)(r->step - last->step),
+           batch = (samples - last->samples) / steps;
+    bool counts = last->format == r->format && last->step >= 0 && steps > 0 &&
+                  batch >= 1 && batch == floor(batch);
+    if (counts && (l->global_batch <= 0 || l->global_batch == last->batch)) {
+        l->global_batch = last->batch = batch;
+        l->batch_by_clock = false;
+    }
+    last->format = r->format;
+    last->step = r->step;
+    last->samples = samples;
+}
+
 static void take_value(struct logs *l, struct logs_record *r, enum quantity is,
                        double v)
 {
@@ -281,10 +306,16 @@ static void take_value(struct logs *l, struct logs_record *r, enum quantity is,
     else if (is == BATCH && v > 0) {
         l->global_batch = v;
         l->batch_by_clock = false;
-    } else if (is == ALLOCATED)
+    } else if (is == BATCH_TOKENS && v > 0)
+        l->tokens_batch = v;
+    else if (is == CONSUMED && v > 0)
+        count_samples(l, r, v);
+    else if (is == ALLOCATED)
         keep_most(&l->allocated_B, v);
     else if (is == RESERVED)
         keep_most(&l->reserved_B, v);
+    else if (is == TOKENS_RATE && l->tokens_batch > 0 && v > 0)
+        r->time_s = l->tokens_batch / v;
     else if (rates[is] != LOGS_NO_RATE)
         take_rate(r, rates[is], v);
 }

@@ -12,6 +12,7 @@ void logs_init(struct logs *l)
     memset(l, 0, sizeof(*l));
     l->stride = 1;
     l->open.format = -1;
+    l->counted.step = -1;
     for (int i = 0; i < LOGS_FORMATS_MAX; i++)
         l->formats[i].rank = l->formats[i].last_step = -1;
 }
@@ -172,6 +173,7 @@ int logs_read(struct logs *l, const char *file, struct err *err)
     bool whole = true, database = nsight_is_file(file);
     VEC_PUSH(&l->files, ((struct logs_file) { .name = file }));
     memset(l->clocks, 0, sizeof(l->clocks));
+    l->counted.step = -1;
     l->passes = (struct logs_passes) { 0 };
     l->smi.n_columns = 0;
     l->smi.entities = false;

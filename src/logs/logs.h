@@ -84,6 +84,13 @@ struct logs_passes {
     double s;     /* of those since the update; NAN: some were not said */
 };
 
+/* Samples that lines of a format have counted. */
+struct logs_count {
+    int32_t format;
+    int64_t step;          /* -1: none */
+    double samples, batch; /* batch: by two lines; 0 */
+};
+
 struct logs_bar {
     int64_t line, of_steps;
 };
@@ -115,7 +122,8 @@ struct logs {
     bool batch_by_clock;            /* by rates and times of lines, so about */
     int64_t total_steps;            /* likewise, of the trainer's bar */
     double tokens_batch;            /* likewise, in tokens */
-    struct logs_record open;        /* of several lines; format -1: none */
+    struct logs_count counted;
+    struct logs_record open; /* of several lines; format -1: none */
     struct logs_clock clocks[LOGS_CLOCKS];
     double clocked[LOGS_CLOCKED]; /* batches by rates and times of lines */
     int32_t n_clocked;

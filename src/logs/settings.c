@@ -1,14 +1,14 @@
 /* What trainers say before the first step. Sources of the texts: transformers,
  * trainer.py; DeepSpeed, runtime/config.py (print) and Megatron-LM, training/arguments.py
  * ("name ........ value"); torchtitan, trainer.py; llm-foundry, the configuration as it
- * is printed. */
+ * is printed; nanoGPT, train.py. */
 #include "logs/logs.h"
 #include "logs/text.h"
 
 #include <math.h>
 #include <string.h>
 
-enum setting { BATCH, STEPS };
+enum setting { BATCH, TOKENS, STEPS };
 
 static const struct {
     const char *key;
@@ -21,6 +21,7 @@ static const struct {
     { "global_batch_size", true, BATCH },
     { "global batch size", false, BATCH },
     { "global_train_batch_size:", false, BATCH },
+    { "tokens per iteration will be:", false, TOKENS },
     { "Total optimization steps =", false, STEPS },
 };
 
@@ -55,6 +56,8 @@ void logs_read_settings(struct logs *l, const char *line)
         if (rows[i].is == BATCH) {
             l->global_batch = v;
             l->batch_by_clock = false;
+        } else if (rows[i].is == TOKENS) {
+            l->tokens_batch = v;
         } else {
             l->total_steps = (int64_t)v;
         }

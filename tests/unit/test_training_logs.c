@@ -112,6 +112,11 @@ static const struct format_case {
       "tokens_per_second_per_gpu:542.9797193194343 peak_memory_active:13.1 "
       "peak_memory_alloc:12.5 peak_memory_reserved:14.25\n",
       1, 64 * 2048 / 8 / 542.9797193194343, 0, 12.5 * 0x1p30, 14.25 * 0x1p30 },
+    { "picotron's steps", /* its own batch, in tokens */
+      "[rank 2] Step: 7     | Loss: 8.5469 | Global batch size:   2.05K | Tokens/s:   "
+      "1.68K | Tokens/s/GPU:  209.63 | Tokens:   4.10K | MFU:  0.07% | Memory usage:   "
+      "1.75GB\n",
+      1, 2050 / 1680.0, 0, 0, 1.75e9 },
     { "DeepSpeed's throughput",
       "[2023-06-21 07:39:09,443] [INFO] [timer.py:199:stop] epoch=0/micro_step=80/"
       "global_step=10, RunningAvgSamplesPerSec=83.4, CurrSamplesPerSec=84.2, "
@@ -321,6 +326,20 @@ static void test_batches(void)
           "size 64, gradient accumulation steps 1, sequence length 2048\n",
           64 },
         { "global_train_batch_size: 256\n", 256 },
+        { " iteration 10/ 99 | consumed samples: 2560 | elapsed time per iteration "
+          "(ms): "
+          "9.0 |\n iteration 20/ 99 | consumed samples: 5120 | elapsed time per "
+          "iteration (ms): 9.0 |\n",
+          256 },
+        { " iteration 10/ 99 | consumed samples: 2560 | elapsed time per iteration "
+          "(ms): "
+          "9.0 |\n",
+          0 },
+        { "Epoch 0: : 1%|1| 99/100 [10:48<00:00, global_step=99.00, "
+          "consumed_samples=25600.0, train_step_timing in s=3.1]\nEpoch 0: : 1%|1| "
+          "100/100 [10:48<00:00, global_step=100.0, consumed_samples=25856.0, "
+          "train_step_timing in s=3.1]\n",
+          256 },
         { "cmd = main.py --per_device_train_batch_size 2\n", 0 },
         { "  global_batch_size=524288,\n", 0 }, /* of OLMo-core: in tokens */
         { "  train_batch_size ............. auto\n", 0 },
