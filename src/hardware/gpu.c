@@ -39,6 +39,8 @@ static const struct cfg_field gpu_fields[] = {
     GPU_QUANTITY("memory_bandwidth", hbm_Bps, UNIT_BYTES_PER_S, 1e9, 1e15),
     GPU_BYTES("l2", l2_B, 1 << 10, 1e11),
     GPU_QUANTITY("tdp", tdp_w, UNIT_WATTS, 1, 1e5),
+    CFG_QUANTITY("sustained_clock", struct gpu_raw, gpu.long_clock_Hz, UNIT_HERTZ, 1e8,
+                 1e10),
     GPU_CHILD("peak", peak, true),
     GPU_CHILD("gemm", gemm, false),
     CFG_REAL("stream_frac", struct gpu_raw, gpu.stream_frac, 0.01, 1),
@@ -232,6 +234,10 @@ static int read_kernels(struct cfg_loader *loader, struct gpu_raw *raw, struct c
 {
     if (!cfg_present(raw->gemm))
         return gpu_rule_fill(loader, &raw->gpu, file);
+    if (raw->gpu.long_clock_Hz > 0)
+        return cfg_error(cfg_get(file, "sustained_clock"), DIAG_UNSUPPORTED,
+                         "\"sustained_clock\" is of GPUs without \"gemm\" (its rows "
+                         "have \"sustained\")");
     if (!cfg_present(cfg_get(file, "context")))
         return cfg_error(file, DIAG_MISSING, "\"context\" is missing");
     return read_gemm(loader, &raw->gpu, raw->gemm);

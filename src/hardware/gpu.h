@@ -24,7 +24,8 @@ enum gemm_tiles {
 
 /* How matrix products run, per number format. */
 struct gpu_gemm {
-    double eta; /* share of the dense peak that the main loop reaches when cool */
+    double eta; /* share of the dense peak that the main loop reaches when cool; above 1
+                   where clocks are above the data sheet's */
     double
         sustained; /* clock under the power limit of long training, over the cool one */
     double port_Bps;      /* what one SM can load from L2 */
@@ -50,6 +51,8 @@ struct gpu {
     double hbm_Bps;
     int64_t l2_B;
     double tdp_w;
+    double
+        long_clock_Hz; /* SMs' clock in long products, of GPUs by rule; 0: not known */
     double peak_flops[DTYPE_N]; /* dense; 0: the GPU has no such arithmetic */
     struct gpu_gemm gemm[DTYPE_N];
     double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */
@@ -76,7 +79,7 @@ struct gpu {
 const struct gpu *gpu_get(struct cfg_loader *loader, const char *name,
                           struct cfg where);
 
-/* The SMs' clock: the peak of fp32 over what one does in a cycle. */
+/* The SMs' clock of the data sheet: the peak of fp32 over what one does in a cycle. */
 double gpu_clock_Hz(const struct gpu *gpu);
 
 #endif

@@ -108,7 +108,21 @@ static double misaligned_batch(const struct gpu *to, const struct gpu *from, dou
     return its > 1 ? fmax(1, its * own / lent) : its;
 }
 
-/* The port feeds the arithmetic of its SM, with which it has grown. */
+/* Clock of long products over the data sheet's, on which the peak rests. */
+static double clock_gain(const struct gpu *gpu)
+{
+    return gpu->long_clock_Hz > 0 ? gpu->long_clock_Hz / gpu_clock_Hz(gpu) : 1;
+}
+
+/* The port feeds the arithmetic of its SM, with which it has grown from one architecture
+ * to the next. SMs of one architecture have one port, whatever rate their tensor cores
+ * are sold with. */
+static double port_gain(const struct gpu *to, const struct gpu *from)
+{
+    return to->sm_arch == from->sm_arch ? gpu_clock_Hz(to) / gpu_clock_Hz(from)
+                                        : sm_rate(to) / sm_rate(from);
+}
+
 struct gpu_gemm gpu_rule_gemm(const struct gpu *to, const struct gpu *from,
                               const struct gpu_gemm *gemm)
 {
@@ -117,7 +131,11 @@ struct gpu_gemm gpu_rule_gemm(const struct gpu *to, const struct gpu *from,
     g.eta = fmin(fmax(eta_most, g.eta), g.eta * pow(power, power_exponent));
     if (power > 1)
         g.sustained = fmin(fmax(1, g.sustained), g.sustained * sqrt(power));
-    g.port_Bps *= sm_rate(to) / sm_rate(from);
+    g.port_Bps *= port_gain(to, from);
+    if (to->long_clock_Hz > 0)
+        g.sustained = 1;
+    g.eta *= clock_gain(to);
+    g.port_Bps *= clock_gain(to);
     g.misaligned_batch = misaligned_batch(to, from, gemm->misaligned_batch);
     return g;
 }
@@ -176,6 +194,18 @@ static void fill_flash2(struct gpu *gpu, const struct gpu *from)
     gpu->flash2_backward_frac = rule_flash2(gpu, from, from->flash2_backward_frac);
 }
 
+/* Attention, too, runs at the clock of long products. */
+static void follow_clock(struct gpu *gpu)
+{
+    double gain = clock_gain(gpu);
+    gpu->flash_forward_frac *= gain;
+    gpu->flash_backward_frac *= gain;
+    gpu->flash2_forward_frac *= gain;
+    gpu->flash2_backward_frac *= gain;
+    if (gpu->long_clock_Hz > 0)
+        gpu->flash_sustained = 1;
+}
+
 static void fill_gemm(struct gpu *gpu, const struct gpu *from)
 {
     for (int d = 0; d < DTYPE_N; d++) {
@@ -212,6 +242,7 @@ int gpu_rule_fill(struct cfg_loader *loader, struct gpu *gpu, struct cfg file)
         fill_flash2(gpu, from);
     if (lacks(file, "flash_sustained"))
         gpu->flash_sustained = from->flash_sustained;
+    follow_clock(gpu);
     if (lacks(file, "context"))
         gpu->context_B = from->context_B;
     gpu->by_rule = true;

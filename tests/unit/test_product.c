@@ -251,6 +251,35 @@ static void test_datasheet(void)
     cfg_loader_release(&loader);
 }
 
+/* A sustained clock speeds products and attention up, and their port with them. Cards of
+ * one architecture have one port an SM, though GeForce's tensor cores have half the rate. */
+static void test_sustained_clock(void)
+{
+    struct cfg_loader loader;
+    cfg_loader_init(&loader);
+    const struct gpu *rtx = gpu_get(&loader, "RTX-4090", nowhere);
+    const struct gpu *l40s = gpu_get(&loader, "L40S", nowhere);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rtx);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(l40s);
+    struct gpu slow = *rtx;
+    slow.long_clock_Hz = 0;
+    const struct gpu_gemm *bf16 = &l40s->gemm[DTYPE_BF16];
+    struct gpu_gemm fast = gpu_rule_gemm(rtx, l40s, bf16),
+                    listed = gpu_rule_gemm(&slow, l40s, bf16);
+    double gain = rtx->long_clock_Hz / gpu_clock_Hz(rtx);
+    CU_ASSERT(gain > 1.03 && gain < 1.1);
+    CU_ASSERT_DOUBLE_EQUAL(fast.eta, gain * listed.eta, 1e-12);
+    CU_ASSERT_EQUAL(fast.sustained, 1);
+    CU_ASSERT_DOUBLE_EQUAL(listed.port_Bps,
+                           bf16->port_Bps * gpu_clock_Hz(rtx) / gpu_clock_Hz(l40s), 1);
+    CU_ASSERT_DOUBLE_EQUAL(fast.port_Bps, gain * listed.port_Bps, 1);
+    CU_ASSERT_EQUAL(rtx->gemm[DTYPE_BF16].eta, fast.eta);
+    CU_ASSERT_EQUAL(rtx->flash_sustained, 1);
+    CU_ASSERT_DOUBLE_EQUAL(rtx->flash_forward_frac, gain * l40s->flash_forward_frac,
+                           1e-12);
+    cfg_loader_release(&loader);
+}
+
 /* Fits ----------------------------------------------------------------------------- */
 
 /* Products of H100 in two formats as `bench 1.0` would measure them, with a noise of 2 %
@@ -407,6 +436,7 @@ void test_product_register(void)
     CU_ADD_TEST(suite, test_shipped);
     CU_ADD_TEST(suite, test_nearest);
     CU_ADD_TEST(suite, test_datasheet);
+    CU_ADD_TEST(suite, test_sustained_clock);
     CU_ADD_TEST(suite, test_recover);
     CU_ADD_TEST(suite, test_host_alone);
     CU_ADD_TEST(suite, test_halves);
