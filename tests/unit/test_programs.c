@@ -114,7 +114,7 @@ static const struct program_case calls[] = {
       "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":8,"
       "\"task\":\"causal-lm\"}}",
       "fsdp_plugin of Accelerator(...) decides" },
-    /* what trains on answers is refused, what compares is asked for */
+    /* what trains on answers is refused, what compares is a task */
     { IMPORTS "from trl import GRPOConfig, GRPOTrainer\n"
               "GRPOTrainer(model='gpt2', args=GRPOConfig(output_dir='o')).train()\n",
       "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"activation_checkpointing\":"
@@ -126,8 +126,8 @@ static const struct program_case calls[] = {
               "DPOTrainer(model, args=DPOConfig(max_length=512)).train()\n",
       "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"activation_checkpointing\":"
       "\"full\",\"micro_batch_size\":8,\"precision\":\"amp_bf16\",\"sequence_length\":"
-      "512}}",
-      "runs a reference model" },
+      "512,\"task\":\"dpo\"}}",
+      NULL },
 };
 
 /* --- lengths ---------------------------------------------------------------------- */

@@ -176,9 +176,11 @@ static const struct reading chat[] = {
     { "step1_supervised_finetuning/run.sh", CHAT "--zero_stage 3 --lora_dim 16\n",
       CHAT_TREE("", ZERO3(""), SFT_STEP), "the model is trained next to its adapters" },
     { "run.sh", CHAT "--zero_stage 3\n", CHAT_TREE("", ZERO3(""), SFT_STEP),
-      "is taken to be DeepSpeed-Chat's first step" },
+      "is taken to be DeepSpeed-Chat's step1_supervised" },
     { "step2_dpo_finetuning/run.sh", CHAT "--zero_stage 3\n",
-      CHAT_TREE("", ZERO3(""), ""), "trains on pairs with a second, frozen model" },
+      CHAT_TREE("", ZERO3(""), ",\"task\":\"dpo\""), NULL },
+    { "step3_rlhf_finetuning/run.sh", CHAT "--zero_stage 3\n",
+      CHAT_TREE("", ZERO3(""), ""), "trains on rollouts" },
 };
 
 /* Programs whose adapters come of a function that is not read ---------------------- */
@@ -370,6 +372,11 @@ static const struct reading swift[] = {
     "\"c_attn\"]},\"micro_batch_size\":4,\"precision\":\"amp_" precision        \
     "\",\"sequence_length\":" length ",\"task\":\"causal-lm\"}}"
 
+#define PREFERENCE(rest)                                \
+    "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{" \
+    "\"activation_checkpointing\":\"full\"," rest "}}"
+#define AMP "\"precision\":\"amp_bf16\","
+
 static const struct reading documents[] = {
     { "bash.sh", BASH "--stage sft --fp16\n", BASH_TREE("fp16", "1024"), NULL },
     { "bash.sh", BASH "--stage sft --cutoff_len 512\n", BASH_TREE("bf16", "512"),
@@ -380,8 +387,8 @@ static const struct reading documents[] = {
       "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"activation_"
       "checkpointing\":\"full\",\"lora\":{\"alpha\":16.0,\"base\":\"bf16\",\"rank\":8,"
       "\"target_modules\":\"all-linear\"},\"micro_batch_size\":1,\"precision\":"
-      "\"amp_bf16\",\"sequence_length\":2048}}",
-      "stage: rm is not simulated" },
+      "\"amp_bf16\",\"sequence_length\":2048,\"task\":\"reward\"}}",
+      "logits that the model makes next to its rewards" },
     { "own.sh",
       "my-cli sft --model_name_or_path gpt2 --per_device_train_batch_size 2 "
       "--model_max_length 512 --bf16 True\n",
@@ -391,7 +398,43 @@ static const struct reading documents[] = {
     { "own.sh",
       "my-cli dpo --model_name_or_path gpt2 --per_device_train_batch_size 2 "
       "--model_max_length 512\n",
-      "", "dpo trains on pairs" },
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":2,"
+      "\"sequence_length\":512,\"task\":\"dpo\"}}",
+      NULL },
+    /* preferences: a loss that is a method of its own, a second model next to adapters,
+     * a file that one method's words name, what is computed before */
+    { "orpo.yaml",
+      "model_name_or_path: gpt2\nstage: dpo\npref_loss: orpo\ndo_train: true\n"
+      "finetuning_type: full\nper_device_train_batch_size: 1\nbf16: true\n",
+      PREFERENCE("\"micro_batch_size\":1," AMP
+                 "\"sequence_length\":2048,\"task\":\"orpo\""),
+      NULL },
+    { "second.yaml",
+      "base_model: gpt2\nrl: ipo\nrl_adapter_ref_model: true\nsequence_len: 512\n"
+      "micro_batch_size: 2\nbf16: true\ngradient_checkpointing: true\n"
+      "datasets: [{path: a}]\n",
+      PREFERENCE(
+          "\"master_weights\":false,\"micro_batch_size\":2,\"precision\":\"bf16\","
+          "\"reference_model\":\"separate\",\"sequence_length\":512,\"task\":\"dpo\""),
+      NULL },
+    { "kto.yaml",
+      "model_name_or_path: gpt2\nbeta: 0.1\ndesirable_weight: 1.0\nmax_length: 512\n"
+      "per_device_train_batch_size: 4\nbf16: true\n",
+      PREFERENCE("\"micro_batch_size\":4," AMP
+                 "\"sequence_length\":512,\"task\":\"kto\""),
+      NULL },
+    { "before.sh",
+      "trl dpo --model_name_or_path gpt2 --per_device_train_batch_size 4 "
+      "--max_length 512 --precompute_ref_log_probs true\n",
+      PREFERENCE("\"micro_batch_size\":4," AMP
+                 "\"reference_model\":\"precomputed\",\"sequence_length\":512,\"task\":"
+                 "\"dpo\""),
+      NULL },
+    { "pairs.yaml",
+      "model_name_or_path: gpt2\nbeta: 0.1\nmax_length: 512\n"
+      "per_device_train_batch_size: 4\nbf16: true\n",
+      PREFERENCE("\"micro_batch_size\":4," AMP "\"sequence_length\":512"),
+      "by dpo, kto, orpo" },
     { "off.yaml",
       "model_name_or_path: gpt2-xl\nstage: sft\nfinetuning_type: full\n"
       "cutoff_len: 512\nbf16: true\n",

@@ -88,20 +88,22 @@ static void take_batch(struct launch_context *t, const struct dialect_option *ro
 static void take_rl(struct launch_context *t, const struct dialect_option *row,
                     const struct value_item *it)
 {
-    static const char *const asked[] = { "dpo", "ipo", "simpo", "orpo", "kto", NULL };
+    const char *word = it->value->kind == VALUE_STRING ? it->value->text : "this";
     (void)row;
-    if (it->value->kind == VALUE_STRING && names_listed(asked, it->value->text))
-        trainer_ask_reference(t, it, it->value->text);
-    else if (it->value->kind != VALUE_NONE)
-        trainer_refuse(t, it, it->value->text ? it->value->text : "this");
+    if (it->value->kind != VALUE_NONE && !trainer_take_method(t, it, word))
+        trainer_refuse(t, it, word);
 }
 
 static void take_reward(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
     (void)row;
-    if (launch_true(it->value))
-        trainer_refuse(t, it, "training of a reward model");
+    if (!launch_true(it->value))
+        return;
+    if (strcmp(it->key, "reward_model") == 0)
+        trainer_take_method(t, it, "reward");
+    else
+        trainer_refuse(t, it, "training of a model that rewards each step");
 }
 
 /* clang-format off */
@@ -163,7 +165,7 @@ static const struct dialect_option idle[] = {
     ROW_IDLE("loss_watchdog_*"), ROW_IDLE("debug"), ROW_IDLE("fsdp_version"), ROW_IDLE("skip_prepare_dataset"), ROW_IDLE("shuffle_*"), ROW_IDLE("test_datasets"),
     ROW_IDLE("pretraining_dataset"), ROW_IDLE("push_dataset_to_hub"), ROW_IDLE("hf_use_auth_token"), ROW_IDLE("group_by_length"), ROW_IDLE("torchdistx_path"),
     ROW_IDLE("default_system_message"), ROW_IDLE("conversation"), ROW_IDLE("revision_of_model"), ROW_IDLE("low_cpu_mem_usage"), ROW_IDLE("device_map"), ROW_IDLE("max_memory"),
-    ROW_IDLE("cosine_*"), ROW_IDLE("rl_beta"), ROW_IDLE("orpo_alpha"), ROW_IDLE("kto_*"), ROW_IDLE("dpo_*"), ROW_IDLE("trl"), ROW_IDLE("num_labels"), ROW_IDLE("min_sample_len"),
+    ROW_IDLE("cosine_*"), ROW_IDLE("rl_beta"), ROW_IDLE("simpo_gamma"), ROW_IDLE("cpo_alpha"), ROW_IDLE("orpo_alpha"), ROW_IDLE("kto_*"), ROW_IDLE("dpo_*"), ROW_IDLE("trl"), ROW_IDLE("num_labels"), ROW_IDLE("min_sample_len"),
     ROW_IDLE("remove_unused_columns"), ROW_IDLE("torch_compile_mode"), ROW_IDLE("eta_min"), ROW_IDLE("streaming*"), ROW_IDLE("timeout*"), ROW_IDLE("gpu_memory_limit"),
     ROW_IDLE("resize_token_embeddings_to_32x"), ROW_IDLE("shrink_embeddings"), ROW_IDLE("noisy_embedding_alpha"), ROW_IDLE("image_*"), ROW_IDLE("jagged_restart_*"),
     ROW_IDLE("ray_*"), ROW_IDLE("use_ray"), ROW_IDLE("total_num_tokens"), ROW_IDLE("experimental_*"), ROW_IDLE("merge_lora"), ROW_IDLE("optim_args"), ROW_IDLE("excess_length_strategy"),
@@ -172,6 +174,7 @@ static const struct dialect_option idle[] = {
 };
 const struct dialect_table axolotl_tables[] = {
     { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_preference_rows, DIALECT_UNKNOWN_WARNED },
     { "", unsimulated, DIALECT_UNKNOWN_WARNED },
     { "", trainer_rows, DIALECT_UNKNOWN_WARNED },
     { "", peft_rows, DIALECT_UNKNOWN_WARNED },

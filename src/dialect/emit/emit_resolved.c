@@ -276,6 +276,8 @@ static json_t *formats(const struct scenario *s)
     VALUE("/training/mtp_repeated", EMIT_DETAIL, mtp_repeated, WHEN(t->mtp_layers > 0 && t->mtp_repeated, json_true())) \
     OWN("/training/module_precision", EMIT_DETAIL, formats) \
     VALUE("/training/task", EMIT_DETAIL, task, t->task ? json_string(t->task) : json_null()) \
+    VALUE("/training/reference_model", EMIT_DETAIL, reference, \
+          WHEN(t->preference.reference != REFERENCE_NONE, word_of(parallelism_reference_names, (int)t->preference.reference))) \
     VALUE("/training/samples", EMIT_DETAIL, samples, positive(t->samples)) \
     VALUE("/training/epochs", EMIT_DETAIL, epochs, positive(t->epochs)) \
     VALUE("/training/steps", EMIT_DETAIL, steps, positive(t->steps)) \

@@ -37,9 +37,7 @@ static void take_task(struct launch_context *t, const struct value *c)
                    launch_true(value_get(prompt->value, "enabled")->value);
     launch_hear(t, it);
     launch_hear(t, prompts ? prompt : NULL);
-    if (strcmp(word, "dpo") == 0 || strcmp(word, "kto") == 0)
-        trainer_ask_reference(t, it, word);
-    else if (strcmp(word, "normal") != 0)
+    if (strcmp(word, "normal") != 0 && !trainer_take_method(t, it, word))
         trainer_refuse(t, it, word);
     if (prompts)
         trainer_refuse(t, prompt, "the training of a soft prompt alone");

@@ -10,19 +10,30 @@
 
 #include <string.h>
 
-/* hparams/finetuning_args.py: pt, sft, rm, ppo, dpo, kto. */
+/* hparams/finetuning_args.py: pt, sft, rm, ppo, dpo, kto; of dpo, losses without a
+ * reference model are methods of their own. */
 static void take_stage(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
-    static const char *const trained[] = { "sft", "pt", NULL };
-    static const char *const asked[] = { "dpo", "kto", NULL };
+    static const char *const trained[] = { "sft", "pt", NULL }, *const alone[] = {
+        "orpo", "simpo", NULL
+    };
     const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
-    if (names_listed(asked, word))
-        trainer_ask_reference(t, it, word);
-    else if (names_listed(trained, word))
+    const struct value_item *loss = launch_hyper(t, "pref_loss");
+    bool own = strcmp(word, "dpo") == 0 && loss && loss->value->kind == VALUE_STRING &&
+               names_listed(alone, loss->value->text);
+    if (names_listed(trained, word))
         launch_set(t, row->pointer, json_string("causal-lm"), it);
-    else
+    else if (own)
+        trainer_take_method(t, loss, loss->value->text);
+    else if (!trainer_take_method(t, it, word))
         trainer_refuse(t, it, *word ? word : "this");
+    if (strcmp(word, "rm") == 0)
+        launch_note(
+            t->l, it->value->line, DIAG_APPROXIMATE,
+            "%s: rm: logits that the model makes next to its rewards, and nobody "
+            "reads, are left out",
+            it->key);
 }
 
 static void take_other(struct launch_context *t, const struct dialect_option *row,
@@ -120,13 +131,13 @@ static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("use_adam_mini"), ROW_UNSIMULATED("ray_num_workers"), ROW_UNSIMULATED("use_llama_pro"), ROW_ACTS("freeze_trainable_layers", "/training/frozen"), ROW_ACTS("freeze_trainable_modules", "/training/frozen"), ROW_ACTS("freeze_extra_modules", "/training/frozen"), ROW_UNSIMULATED("freeze_*"), ROW_UNSIMULATED("mixture_of_depths"),
     ROW_UNSIMULATED("shift_attn"), ROW_UNSIMULATED("kt_*"), ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("moe_*"),
     ROW_UNSIMULATED("video_max_pixels"), ROW_UNSIMULATED("cp_size"), ROW_UNSIMULATED("cp_mode"), ROW_UNSIMULATED("use_v1_kernels"),
-    ROW_UNSIMULATED("sequence_parallel_*"), ROW_UNSIMULATED("ref_model*"), ROW_UNSIMULATED("train_from_scratch"), ROW_UNSIMULATED("upcast_*"),
+    ROW_UNSIMULATED("sequence_parallel_*"), ROW_UNSIMULATED("ref_model_*"), ROW_UNSIMULATED("train_from_scratch"), ROW_UNSIMULATED("upcast_*"),
     ROW_END,
 };
 static const struct dialect_option idle[] = {
     ROW_IDLE("template"), ROW_IDLE("dataset*"), ROW_IDLE("max_samples"), ROW_IDLE("plot_loss"), ROW_IDLE("packing"), ROW_IDLE("neat_packing"), ROW_IDLE("val_size"),
     ROW_IDLE("mask_history"), ROW_IDLE("train_on_prompt"), ROW_IDLE("mix_strategy"), ROW_IDLE("interleave_probs"), ROW_IDLE("buffer_size"),
-    ROW_IDLE("image_*"), ROW_IDLE("video_*"), ROW_IDLE("audio_*"), ROW_IDLE("media_dir"), ROW_IDLE("pref_*"), ROW_IDLE("rope_scaling"), ROW_IDLE("resize_vocab"),
+    ROW_IDLE("image_*"), ROW_IDLE("video_*"), ROW_IDLE("audio_*"), ROW_IDLE("media_dir"), ROW_IDLE("pref_*"), ROW_IDLE("dpo_*"), ROW_IDLE("simpo_gamma"), ROW_IDLE("kto_*"), ROW_IDLE("rope_scaling"), ROW_IDLE("resize_vocab"),
     ROW_IDLE("use_reentrant_gc"), ROW_IDLE("enable_thinking"), ROW_IDLE("use_swanlab"), ROW_IDLE("swanlab_*"), ROW_IDLE("tool_format"), ROW_IDLE("default_system"),
     ROW_IDLE("predict_with_generate"), ROW_IDLE("use_fast_tokenizer"), ROW_IDLE("new_special_tokens"), ROW_IDLE("add_special_tokens"), ROW_IDLE("split_special_tokens"),
     ROW_IDLE("compute_accuracy"), ROW_IDLE("use_*_loss"), ROW_IDLE("use_dft_loss"), ROW_IDLE("use_asft_loss"), ROW_IDLE("use_eaft_loss"), ROW_IDLE("asft_alpha"),
@@ -136,6 +147,7 @@ static const struct dialect_option idle[] = {
 };
 const struct dialect_table llamafactory_tables[] = {
     { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_preference_rows, DIALECT_UNKNOWN_WARNED },
     { "", asked, DIALECT_UNKNOWN_WARNED },
     { "", llamafactory_core_rows, DIALECT_UNKNOWN_WARNED },
     { "", unsimulated, DIALECT_UNKNOWN_WARNED },
@@ -210,10 +222,8 @@ static void take_command(struct launch_context *t, const struct launch_command *
         c->script + 1 < c->command->n ? &c->command->words[c->script + 1] : NULL;
     struct value v = { .kind = VALUE_STRING, .line = w ? w->line : 0 };
     const struct value_item it = { w ? w->text : "", v.line, &v };
-    if (w && strcmp(w->text, "dpo") == 0)
-        trainer_ask_reference(t, &it, "dpo");
-    else if (w && strcmp(w->text, "rm") == 0)
-        trainer_refuse(t, &it, "training of a reward model");
+    if (w && (strcmp(w->text, "dpo") == 0 || strcmp(w->text, "rm") == 0))
+        trainer_take_method(t, &it, w->text);
 }
 
 /* llamafactory-cli starts torchrun by variables; without NPROC_PER_NODE on all GPUs that

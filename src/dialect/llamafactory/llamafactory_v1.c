@@ -82,8 +82,12 @@ static void take_class(struct launch_context *t, const struct dialect_option *ro
                        const struct value_item *it)
 {
     const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
+    if (trainer_prefers(t))
+        return;
     if (strcmp(word, "llm") == 0)
         launch_set(t, row->pointer, json_string("causal-lm"), it);
+    else if (strcmp(word, "cls") == 0)
+        trainer_take_method(t, it, "reward");
     else
         trainer_refuse(t, it, *word ? word : "this");
 }
@@ -102,8 +106,11 @@ static void take_data(struct launch_context *t, const struct dialect_option *row
 {
     const char *text = it->value->kind == VALUE_STRING ? it->value->text : "";
     (void)row;
-    if (peft_has(text, "dpo") || peft_has(text, "preference"))
-        trainer_ask_reference(t, it, "training on pairs, as the data's name has it,");
+    if (!trainer_prefers(t) && (peft_has(text, "dpo") || peft_has(text, "preference")))
+        launch_add_unresolved(t, "/training/task", it->value->line,
+                              "%s: the command that starts the file names the trainer, "
+                              "and the data's name has pairs: dpo, reward or causal-lm",
+                              it->key);
 }
 
 /* Of each update its own; AdamW without a section. */

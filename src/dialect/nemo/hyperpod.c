@@ -388,7 +388,7 @@ void hyperpod_read(struct launch_context *t, const struct value *root)
     take_precision(&r);
     take_lora(&r);
     if (is_on(&r, "model.dpo.enabled", false))
-        trainer_ask_reference(t, find(&r, "model.dpo.enabled"), "DPO");
+        trainer_take_method(t, find(&r, "model.dpo.enabled"), "dpo");
     set(&r, "/training/activation_checkpointing",
         json_string(is_on(&r, "model.activation_checkpointing", true) ? "full"
                                                                       : "none"),

@@ -118,7 +118,7 @@ static void take_step(struct launch_context *t, const struct value *c)
         trainer_take_offload(t, offload, true);
     launch_hear(t, offload);
     if (is_word(c, ARGS "trainer_type", "dpo"))
-        trainer_ask_reference(t, method, "DPO");
+        trainer_take_method(t, method, "dpo");
     else if (method && !is_word(c, ARGS "trainer_type", "sft"))
         launch_unresolved_item(t, "/training/task", method,
                                "training that is simulated (sft)");

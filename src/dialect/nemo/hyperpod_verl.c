@@ -196,7 +196,7 @@ void hyperpod_verl_read(struct launch_context *t, const struct value *c)
     launch_assume(t, "/training/attention", json_string("flash_attention_2"),
                   "verl's default");
     if (data && strstr(launch_word(c, DATA "_target_", ""), "dpo"))
-        trainer_ask_reference(t, data, "DPO");
+        trainer_take_method(t, data, "dpo");
     launch_assume(t, "/training/task", json_string("causal-lm"), "the recipe's model");
     dialect_report(t, hyperpod_verl_tables, "", c,
                    (struct dialect_place) { 1, "", "", true });

@@ -211,23 +211,37 @@ static struct value *defaults_of(struct launch_context *t, const struct python *
     return out;
 }
 
-/* Trainers of TRL's that generate or compare; their names fix what the script does. */
-static void refuse_trainers(struct launch_context *t, const char *text,
-                            const char *file, int64_t line)
+/* Trainers of TRL's, whose names fix what the script does. */
+static void take_trainers(struct launch_context *t, const char *text, const char *file,
+                          int64_t line)
 {
     static const struct {
-        const char *class, *why;
+        const char *class, *method, *refused;
     } trainers[] = {
-        { "GRPOTrainer(", "generates samples and learns from their rewards (GRPO)" },
-        { "PPOTrainer(", "generates samples and learns from their rewards (PPO)" },
-        { "RLOOTrainer(", "generates samples and learns from their rewards (RLOO)" },
-        { "DPOTrainer(", "compares with a reference model (DPO)" },
+        { "GRPOTrainer(", NULL,
+          "generates samples and learns from their rewards (GRPO)" },
+        { "PPOTrainer(", NULL,
+          "generates samples and learns from their rewards (PPO)" },
+        { "RLOOTrainer(", NULL,
+          "generates samples and learns from their rewards (RLOO)" },
+        { "OnlineDPOTrainer(", NULL, "generates the answers that it compares" },
+        { "DPOTrainer(", "dpo", NULL },
+        { "KTOTrainer(", "kto", NULL },
+        { "ORPOTrainer(", "orpo", NULL },
+        { "CPOTrainer(", "cpo", NULL },
+        { "RewardTrainer(", "reward", NULL },
     };
-    for (size_t i = 0; i < sizeof(trainers) / sizeof(trainers[0]); i++)
-        if (strstr(text, trainers[i].class)) {
-            launch_refuse_entry(t->l, file, trainers[i].why, line);
-            return;
-        }
+    for (size_t i = 0; i < sizeof(trainers) / sizeof(trainers[0]); i++) {
+        struct value v = { .line = line };
+        const struct value_item from = { trainers[i].class, line, &v };
+        if (!strstr(text, trainers[i].class))
+            continue;
+        if (trainers[i].method)
+            trainer_take_method(t, &from, trainers[i].method);
+        else
+            launch_refuse_entry(t->l, file, trainers[i].refused, line);
+        return;
+    }
 }
 
 /* A script whose job is in a document that it loads by itself. */
@@ -283,7 +297,7 @@ void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e)
     if (!text)
         return;
     t->l->has_program = !strstr(text, "HfArgumentParser");
-    refuse_trainers(t, text, it->value->text, line);
+    take_trainers(t, text, it->value->text, line);
     read_entry(t, it->value->text, text, line, e);
 }
 

@@ -129,6 +129,8 @@ void swift_take_task(struct launch_context *t, const struct dialect_option *row,
                      const struct value_item *it)
 {
     const char *word = text_of(it);
+    if (trainer_prefers(t))
+        return;
     if (strcmp(word, "causal_lm") == 0 || strcmp(word, "seq_cls") == 0)
         launch_set(t, row->pointer,
                    json_string(*word == 'c' ? "causal-lm" : "classification"), it);
@@ -139,11 +141,8 @@ void swift_take_task(struct launch_context *t, const struct dialect_option *row,
 void swift_take_method(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
-    static const char *const asked[] = { "dpo", "kto", "orpo", "simpo", "cpo", NULL };
     (void)row;
-    if (names_listed(asked, text_of(it)))
-        trainer_ask_reference(t, it, text_of(it));
-    else
+    if (!trainer_take_method(t, it, text_of(it)))
         trainer_refuse(t, it, *text_of(it) ? text_of(it) : "this");
 }
 
@@ -190,6 +189,7 @@ static const struct dialect_option idle[] = {
 };
 const struct dialect_table swift_tables[] = {
     { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_preference_rows, DIALECT_UNKNOWN_WARNED },
     { "", unsimulated, DIALECT_UNKNOWN_WARNED },
     { "", trainer_rows, DIALECT_UNKNOWN_WARNED },
     { "", peft_rows, DIALECT_UNKNOWN_WARNED },

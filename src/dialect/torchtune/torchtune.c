@@ -274,16 +274,24 @@ static void note_lengths(struct launch_context *t, const struct value *c)
             "length (give --set /training/sequence_length=N for a shorter mean)");
 }
 
+/* torchtune/rlhf/loss/dpo.py; other losses of rlhf are of rollouts. */
 static void take_task(struct launch_context *t, const struct value *c)
 {
+    static const struct dialect_word losses[] = { { "DPOLoss", "dpo" },
+                                                  { "RSOLoss", "dpo" },
+                                                  { "SimPOLoss", "simpo" },
+                                                  { NULL, NULL } };
     const struct value_item *loss = value_get(c, "loss._component_");
-    const char *word = launch_word(c, "loss._component_", "");
-    if (strstr(word, "rlhf") || strstr(word, "DPO")) {
-        trainer_ask_reference(t, loss, "preference optimisation");
+    const char *class = python_last_part(launch_word(c, "loss._component_", ""));
+    for (const struct dialect_word *w = losses; w->word; w++)
+        if (strcmp(class, w->word) == 0)
+            trainer_take_method(t, loss, w->value);
+    if (trainer_prefers(t))
         launch_hear(t, loss);
-    } else {
+    else if (strstr(launch_word(c, "loss._component_", ""), "rlhf"))
+        trainer_refuse(t, loss, "training on answers that the model generates");
+    else
         launch_assume(t, "/training/task", json_string("causal-lm"), "its recipes");
-    }
 }
 
 /* All of it ------------------------------------------------------------------------ */

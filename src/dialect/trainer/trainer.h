@@ -13,6 +13,7 @@
  *     trainer_pictures pictures that are not read, or shrunk
  *     trainer_tower    models with pictures, of which the tower is frozen
  *     trainer_chat     DeepSpeed-Chat's arguments
+ *     trainer_preference methods that train on pairs of answers
  *     emit_trainer     a scenario as arguments */
 #ifndef DIALECT_TRAINER_TRAINER_H
 #define DIALECT_TRAINER_TRAINER_H
@@ -180,12 +181,18 @@ struct trainer_kind {
 void trainer_read_arguments(struct launch_context *t, const struct value *dict,
                             const struct trainer_kind *kind);
 
-/* Training that is no supervised one: an error, or a question where a step of it can be
- * simulated. */
+/* Training that is not simulated: an error. */
 void trainer_refuse(struct launch_context *t, const struct value_item *it,
                     const char *what);
-void trainer_ask_reference(struct launch_context *t, const struct value_item *it,
-                           const char *what);
+
+/* Methods of training on preferences ("dpo", "SimPO", "rm"), which
+ * the item names: sets the task; false: the word is none of them. Whether the task is one.
+ * Where their reference models are, of rows that TRL, LLaMA-Factory, axolotl and ms-swift
+ * share. */
+bool trainer_take_method(struct launch_context *t, const struct value_item *it,
+                         const char *method);
+bool trainer_prefers(const struct launch_context *t);
+extern const struct dialect_option trainer_preference_rows[];
 
 /* torch_dtype */
 void trainer_take_dtype(struct launch_context *t, const struct dialect_option *row,

@@ -129,33 +129,34 @@ static void take_step(struct launch_context *t, const struct launch_command *c,
                       const struct value *options)
 {
     static const struct {
-        const char *folder, *option, *refused;
-    } others[] = {
-        { "step2_reward_model", "num-padding-at-beginning",
-          "trains a reward model on pairs of answers" },
-        { "step2_dpo", "beta", "trains on pairs with a second, frozen model" },
-        { "step3_rlhf", "actor-model-name-or-path",
-          "trains on rollouts (reinforcement learning)" },
+        const char *folder, *option, *task; /* NULL: not simulated */
+    } steps[] = {
+        { "step2_reward_model", "num-padding-at-beginning", "reward" },
+        { "step2_dpo", "beta", "dpo" },
+        { "step3_rlhf", "actor-model-name-or-path", NULL },
+        { "step1_supervised_finetuning", "data-split", "causal-lm" },
     };
     const char *program = c->command->words[c->script].text;
     int64_t line = c->command->words[c->script].line;
     struct value v = { .line = line };
-    const struct value_item from = { "step1_supervised_finetuning", line, &v };
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        if (strstr(t->l->file, others[i].folder) || strstr(program, others[i].folder) ||
-            option(options, others[i].option)) {
-            launch_refuse_entry(t->l, program, others[i].refused, line);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        const struct value_item from = { steps[i].folder, line, &v };
+        bool named = strstr(t->l->file, from.key) || strstr(program, from.key);
+        if (!named && !option(options, steps[i].option))
+            continue;
+        if (!steps[i].task) {
+            launch_refuse_entry(t->l, program,
+                                "trains on rollouts (reinforcement learning)", line);
             return;
         }
-    bool named = strstr(t->l->file, from.key) || strstr(program, from.key);
-    if (!named && !option(options, "data-split"))
+        launch_set(t, "/training/task", json_string(steps[i].task), &from);
+        if (!named)
+            launch_note(t->l, line, DIAG_ASSUMED,
+                        "%.60s is taken to be DeepSpeed-Chat's %s, by --%s (give --set "
+                        "/training/task=... for another)",
+                        launch_last_part(program), from.key, steps[i].option);
         return;
-    launch_set(t, "/training/task", json_string("causal-lm"), &from);
-    if (!named)
-        launch_note(t->l, line, DIAG_ASSUMED,
-                    "%.60s is taken to be DeepSpeed-Chat's first step, supervised "
-                    "fine-tuning (give --set /training/task=... for another)",
-                    launch_last_part(program));
+    }
 }
 
 void trainer_take_chat(struct launch_context *t, const struct launch_command *c,

@@ -180,8 +180,10 @@ void trainer_read_arguments(struct launch_context *t, const struct value *dict,
 {
     t->hyper[t->n_hyper++] = dict;
     peft_take(t, kind->peft);
-    if (kind->own)
+    if (kind->own) {
         launch_take_rows(t, kind->own, NULL);
+        launch_take_rows(t, trainer_preference_rows, NULL);
+    }
     trainer_take(t);
     trainer_take_defaults(t, kind->defaults);
     trainer_take_defaults(t, defaults);
@@ -209,29 +211,6 @@ void trainer_read_document(struct launch_context *t, const struct dialect_input 
     t->l->what = "the file";
     t->l->line = 1;
     trainer_read_arguments(t, in->root, &kind);
-}
-
-/* What is trained ------------------------------------------------------------------ */
-
-void trainer_refuse(struct launch_context *t, const struct value_item *it,
-                    const char *what)
-{
-    diags_add(&t->l->loader->diags,
-              launch_diag(t->l, DIAG_NOT_SIMULATED, it->value->line, it->value->column),
-              "%s: %s is not simulated (pre-training and supervised fine-tuning are)",
-              it->key, what);
-}
-
-void trainer_ask_reference(struct launch_context *t, const struct value_item *it,
-                           const char *what)
-{
-    static const char *const alone[] = { "orpo", "simpo", "cpo", NULL };
-    launch_add_unresolved(t, "/training/task", it->value->line,
-                          "%s: %s %spairs of answers, which are not simulated; "
-                          "/training/task=causal-lm is the policy's own step",
-                          it->key, what,
-                          names_listed(alone, what) ? "trains on "
-                                                    : "runs a reference model and ");
 }
 
 /* The weights' type, as from_pretrained has it. What shards keeps fp32 weights of its

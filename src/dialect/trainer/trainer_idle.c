@@ -27,13 +27,12 @@ const struct dialect_option trainer_idle_rows[] = {
     ROW_IDLE("s3_*"), ROW_IDLE("region"), ROW_IDLE("num_labels"), ROW_IDLE("early_stopping*"), ROW_IDLE("hf_token"), ROW_IDLE("huggingface_token"), ROW_IDLE("mlflow_*"),
     ROW_IDLE("experiment_name"), ROW_IDLE("user_id"), ROW_IDLE("random_state"), ROW_IDLE("beta1"), ROW_IDLE("beta2"), ROW_IDLE("optimizer_momentum"), ROW_IDLE("momentum"),
     ROW_IDLE("train"), ROW_IDLE("validation"), ROW_IDLE("test"), ROW_IDLE("text_column*"), ROW_IDLE("tokenizer_name"), ROW_IDLE("tokenizer_id"), ROW_IDLE("dropout"),
-    ROW_IDLE("doc_stride"), ROW_IDLE("version"),
+    ROW_IDLE("doc_stride"), ROW_IDLE("version"), ROW_IDLE("center_rewards_coefficient"),
     ROW_END,
 };
 #define REFUSED(NAME, WHY) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = WHY)
 #define ROLLOUTS "training on answers that the model generates (PPO, GRPO, RLOO) is not simulated (supervised fine-tuning is)"
-#define ANSWERS "training on answers that are generated or compared (GRPO, DPO and their kin) is not simulated (supervised fine-tuning is)"
-#define REWARD "training of a reward model is not simulated (supervised fine-tuning is)"
+#define ANSWERS "training on answers that are generated or compared is simulated where the method is known (give --set /training/task=dpo, kto, orpo, simpo or cpo)"
 #define FROZEN_WHY "parts before a frozen language model are trained, which is not simulated"
 #define FROZEN(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = FROZEN_WHY)
 #define PAIRS(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "contrastive training on queries and passages is not simulated (pre-training and supervised fine-tuning are)")
@@ -54,7 +53,7 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     REFUSED("num_generations", ROLLOUTS), REFUSED("max_completion_length", ANSWERS), REFUSED("reward_funcs", ROLLOUTS),
     REFUSED("num_ppo_epochs", ROLLOUTS), REFUSED("reward_model_path", ROLLOUTS), REFUSED("kl_coef", ROLLOUTS), REFUSED("use_vllm", ROLLOUTS),
     REFUSED("ref_model", ANSWERS), REFUSED("ref_model_path", ANSWERS), REFUSED("ref_model_name_or_path", ANSWERS), REFUSED("reference_model", ANSWERS),
-    REFUSED("reward_model_name_or_path", ROLLOUTS), REFUSED("center_rewards_coefficient", REWARD),
+    REFUSED("reward_model_name_or_path", ROLLOUTS),
     ROW_END,
 };
 /* clang-format on */

@@ -1,31 +1,36 @@
 #include "dialect/trl/trl.h"
 
-#include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
 
-#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 static void take_beta(struct launch_context *t, const struct dialect_option *row,
                       const struct value_item *it)
 {
-    (void)row;
-    if (it->value->kind != VALUE_NONE)
-        trainer_ask_reference(t, it, "preference optimisation (DPO and its kin)");
+    if (it->value->kind != VALUE_NONE && !launch_has(t, row->pointer) &&
+        !launch_is_unresolved(t, row->pointer))
+        launch_add_unresolved(
+            t, row->pointer, it->value->line,
+            "%s: the script that reads the file trains on preferences, "
+            "by dpo, kto, orpo, simpo or cpo",
+            it->key);
 }
 
 /* clang-format off */
 static const struct dialect_option rows[] = {
     ROW("beta", "/training/task", .take = take_beta),
     ROW("max_prompt_length", "/training/task", .take = take_beta),
-    ROW("desirable_weight", "/training/task", .take = take_beta),
     ROW_END,
 };
 static const struct dialect_option others[] = {
-    ROW_UNSIMULATED("loss_type"), ROW_UNSIMULATED("precompute_ref_log_probs"), ROW_UNSIMULATED("use_liger_loss"), ROW_UNSIMULATED("ref_model*"),
+    ROW_UNSIMULATED("use_liger_loss"), ROW_UNSIMULATED("sync_ref_model"), ROW_IDLE("ref_model_*"), ROW_IDLE("precompute_ref_*"),
+    ROW_IDLE("loss_type"), ROW_IDLE("loss_weights"), ROW_IDLE("desirable_weight"), ROW_IDLE("undesirable_weight"), ROW_IDLE("cpo_alpha"), ROW_IDLE("simpo_gamma"), ROW_IDLE("rpo_alpha"), ROW_IDLE("ld_alpha"),
+    ROW_IDLE("truncation_mode"), ROW_IDLE("f_divergence_type"), ROW_IDLE("f_alpha_divergence_coef"), ROW_IDLE("use_weighting"), ROW_IDLE("discopop_tau"), ROW_IDLE("disable_dropout"), ROW_IDLE("max_target_length"),
+    ROW_IDLE("generate_during_eval"), ROW_IDLE("padding_value"), ROW_IDLE("is_encoder_decoder"), ROW_IDLE("reference_free"), ROW_IDLE("use_logits_to_keep"),
     ROW_IDLE("packing"), ROW_IDLE("padding_free"), ROW_IDLE("eval_packing"), ROW_IDLE("vllm_*"), ROW_IDLE("reward_weights"), ROW_IDLE("reward_scale*"),
     ROW_IDLE("wandb_*"), ROW_IDLE("benchmarks"), ROW_IDLE("callbacks"), ROW_IDLE("system_prompt"), ROW_IDLE("text_column"), ROW_IDLE("completion_only_loss"),
     ROW_IDLE("temperature"), ROW_IDLE("top_p"), ROW_IDLE("model_code_revision"), ROW_IDLE("bos_token"), ROW_IDLE("auto_insert_empty_system_msg"),
@@ -34,6 +39,7 @@ static const struct dialect_option others[] = {
 };
 const struct dialect_table trl_tables[] = {
     { "", rows, DIALECT_UNKNOWN_WARNED },
+    { "", trainer_preference_rows, DIALECT_UNKNOWN_WARNED },
     { "", others, DIALECT_UNKNOWN_WARNED },
     { "", trainer_rows, DIALECT_UNKNOWN_WARNED },
     { "", peft_rows, DIALECT_UNKNOWN_WARNED },
@@ -99,14 +105,44 @@ static void take_given(struct launch_context *t, const struct value *v)
 void trl_take_method(struct launch_context *t, const char *method,
                      const struct value_item *it)
 {
-    static const char *const asked[] = { "dpo", "kto", "orpo", "cpo", NULL };
-    char *name = arena_strdup(t->arena, method);
-    for (char *s = name; *s; s++)
-        *s = (char)tolower((unsigned char)*s);
-    if (names_listed(asked, name))
-        trainer_ask_reference(t, it, name);
-    else if (strcmp(name, "sft") != 0)
+    if (strcasecmp(method, "sft") != 0 && !trainer_take_method(t, it, method))
         trainer_refuse(t, it, method);
+}
+
+/* CPO's loss without a term of its own is SimPO's (trl/experimental/cpo/cpo_config.py). */
+static void take_loss(struct launch_context *t, const struct value *given)
+{
+    const struct value_item *loss = value_get(given, "loss_type");
+    if (loss && loss->value->kind == VALUE_STRING &&
+        strcmp(loss->value->text, "simpo") == 0) {
+        launch_forget(t, "/training/task");
+        trainer_take_method(t, loss, "simpo");
+    }
+}
+
+/* The method of a document alone, by words that one method has. */
+static void take_document_method(struct launch_context *t, const struct value *v)
+{
+    static const struct {
+        const char *key, *method;
+    } marks[] = {
+        { "desirable_weight", "kto" },
+        { "undesirable_weight", "kto" },
+        { "cpo_alpha", "cpo" },
+        { "simpo_gamma", "cpo" },
+        { "precompute_ref_log_probs", "dpo" },
+        { "ref_model", "dpo" },
+        { "loss_type", "dpo" },
+        { "center_rewards_coefficient", "reward" },
+    };
+    bool compares = value_get(v, "beta") || value_get(v, "max_prompt_length");
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+        const struct value_item *it = value_get(v, marks[i].key);
+        if (!it || (!compares && strcmp(marks[i].key, "loss_type") == 0))
+            continue;
+        trainer_take_method(t, it, marks[i].method);
+        return;
+    }
 }
 
 void trl_take(struct launch_context *t, const struct value *given, bool older)
@@ -120,6 +156,7 @@ void trl_take(struct launch_context *t, const struct value *given, bool older)
                                        .packing = "packing",
                                        .peft = &adapters };
     take_given(t, given);
+    take_loss(t, given);
     trainer_read_arguments(t, given, &kind);
 }
 
@@ -150,7 +187,8 @@ void trl_read(struct launch_context *t, const struct dialect_input *in)
         const struct value_item it = { "trl", w->line,
                                        launch_word_value(t->arena, w, w->text) };
         trl_take_method(t, w->text, &it);
-    }
+    } else
+        take_document_method(t, in->root);
     trl_take(t, c ? trainer_command_arguments(t, c) : in->root, false);
     trl_cast(t, TRL_CASTS, true);
 }
