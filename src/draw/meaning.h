@@ -3,8 +3,10 @@
  *
  * Hues are Okabe and Ito's, or near them (jfly.uni-koeln.de/color, 2008): blue and
  * green compute (forward, backward; paler or darker what belongs to it), warm hues
- * communicate, violet is the optimizer, greys are the host and the rest. Neighbours of
- * a figure differ in lightness too, so that grey prints read. Capacity is black. */
+ * communicate, dark violet is the optimizer, greys are the host and the rest. Neighbours
+ * of a figure differ in lightness too, so that grey prints read, and readers without red
+ * or green cones see them apart (tests/unit/test_draw.c). Capacity is black.
+ */
 #ifndef DRAW_MEANING_H
 #define DRAW_MEANING_H
 

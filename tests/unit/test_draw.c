@@ -437,6 +437,74 @@ static double grey_apart(uint32_t a, uint32_t b)
 }
 
 /* What is side by side in a figure has colours of its own, in grey too. */
+/* sRGB as CIELAB, as it appears to eyes with a matrix over linear light. */
+static void lab_of(uint32_t colour, const double sight[3][3], double lab[3])
+{
+    static const double xyz[3][3] = { { 0.4124564, 0.3575761, 0.1804375 },
+                                      { 0.2126729, 0.7151522, 0.0721750 },
+                                      { 0.0193339, 0.1191920, 0.9503041 } },
+                        white[] = { 0.95047, 1, 1.08883 };
+    double linear[3], seen[3], f[3];
+
+    for (int i = 0; i < 3; i++) {
+        double c = (double)(colour >> (16 - 8 * i) & 0xff) / 255;
+        linear[i] = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+    }
+    for (int i = 0; i < 3; i++) {
+        seen[i] =
+            sight[i][0] * linear[0] + sight[i][1] * linear[1] + sight[i][2] * linear[2];
+        seen[i] = fmin(1, fmax(0, seen[i]));
+    }
+    for (int i = 0; i < 3; i++) {
+        double t = (xyz[i][0] * seen[0] + xyz[i][1] * seen[1] + xyz[i][2] * seen[2]) /
+                   white[i];
+        f[i] = t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+    }
+    lab[0] = 116 * f[1] - 16;
+    lab[1] = 500 * (f[0] - f[1]);
+    lab[2] = 200 * (f[1] - f[2]);
+}
+
+static double colours_apart(uint32_t a, uint32_t b, const double sight[3][3])
+{
+    double p[3], q[3];
+
+    lab_of(a, sight, p);
+    lab_of(b, sight, q);
+    return sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2) + pow(p[2] - q[2], 2));
+}
+
+/* What one figure shows stays apart for readers without green or red cones (matrices of
+ * Machado, Oliveira and Fernandes 2009, severity 1), in both themes. */
+static void test_colour_blind(void)
+{
+    static const double sights[3][3][3] = {
+        { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
+        { { 0.367322, 0.860646, -0.227968 },
+          { 0.280085, 0.672501, 0.047413 },
+          { -0.011820, 0.042940, 0.968881 } },
+        { { 0.152286, 1.052583, -0.204868 },
+          { 0.114503, 0.786281, 0.099216 },
+          { -0.003882, -0.048116, 1.051998 } },
+    };
+    static const enum meaning step[] = {
+        MEANING_FORWARD,     MEANING_BACKWARD,       MEANING_RECOMPUTE,
+        MEANING_OPTIMIZER,   MEANING_GRADIENT_COMM,  MEANING_PARAMETER_GATHER,
+        MEANING_TENSOR_COMM, MEANING_EXPERT_COMM,    MEANING_PIPELINE_COMM,
+        MEANING_OTHER,       MEANING_WEIGHT_GRADIENT
+    };
+    const double least = 11; /* CIE 1976; 2.3 is just noticeable */
+
+    for (size_t s = 0; s < 3; s++)
+        for (size_t i = 0; i < sizeof(step) / sizeof(*step); i++)
+            for (size_t k = 0; k < i; k++) {
+                uint32_t a = meaning_colour(step[i]), b = meaning_colour(step[k]);
+                CU_ASSERT(colours_apart(a, b, sights[s]) > least);
+                CU_ASSERT(colours_apart(palette_dark(a), palette_dark(b), sights[s]) >
+                          least);
+            }
+}
+
 static void test_meanings(void)
 {
     static const enum meaning neighbours[][2] = {
@@ -738,6 +806,7 @@ void test_draw_register(void)
     CU_add_test(suite, "ink on boxes", test_ink);
     CU_add_test(suite, "whiskers", test_whiskers);
     CU_add_test(suite, "meanings", test_meanings);
+    CU_add_test(suite, "colours without green or red cones", test_colour_blind);
     CU_add_test(suite, "totals and limits", test_totals);
     CU_add_test(suite, "front", test_front);
 }

@@ -108,7 +108,7 @@ function colour(meaning) { return onGround(D.palette[meaning] || "#808080"); }
 function onGround(hex) {
   if (!isDark()) return hex;
   const l = luma(hex);
-  return l < 110 ? mix(hex, "#ffffff", 0.28) : l > 200 ? mix(hex, "#000000", 0.45) : hex;
+  return l < 110 ? mix(hex, "#ffffff", 0.28) : l > 200 ? mix(hex, "#000000", 0.25) : hex;
 }
 function ink(hex) { return luma(hex) > 140 ? "#111111" : "#ffffff"; }
 function css(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
