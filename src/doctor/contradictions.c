@@ -99,7 +99,8 @@ static void add_tokens(struct doctor_contradictions *c, const struct logs *l,
     const struct logs_place nowhere = { 0, 0 };
     if (l->tokens_batch > 0 &&
         fabs(l->tokens_batch - p->tokens) > tokens_near * p->tokens)
-        add(c, "tokens of a step", l->tokens_batch, (int64_t)llround(p->tokens), nowhere);
+        add(c, "tokens of a step", l->tokens_batch, (int64_t)llround(p->tokens),
+            nowhere);
 }
 
 struct doctor_contradictions doctor_contradictions(const struct logs *l,
