@@ -101,6 +101,10 @@ int64_t scenario_job_steps(const struct scenario *s);
 int64_t scenario_passes(const struct scenario *s);
 int64_t scenario_sm_arch(const struct scenario *s); /* the least of its GPUs' */
 
+/* Whether the loss of a task ("dpo") compares with a reference model's; NULL: it does
+ * not. */
+bool scenario_task_compares(const char *task);
+
 /* The settings under which the operator list of one GPU is made. */
 struct op_settings scenario_op_settings(const struct scenario *s);
 

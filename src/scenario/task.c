@@ -42,6 +42,15 @@ static const struct {
 };
 /* clang-format on */
 
+bool scenario_task_compares(const char *task)
+{
+    int at;
+    if (!task || names_find(task_names, task, &at) < 0)
+        return false;
+    const struct preference *of = tasks[at].preference;
+    return of && of->reference_forwards > 0;
+}
+
 int task_apply(struct parse_context *r)
 {
     struct model *m = &r->s->model;

@@ -171,7 +171,7 @@ static void test_llamafactory(void)
           NULL },
         { FACTORY "use_kt: true\n",
           "use_kt: experts that the host computes (KTransformers) is not simulated "
-          "(pre-training and supervised fine-tuning are)",
+          "(pre-training, supervised fine-tuning and training on preferences are)",
           NULL },
         { FACTORY "finetuning_type: freeze\nfreeze_trainable_modules: mlp,gate_x\n",
           "freeze_trainable_modules: gate_x is no part of a model that is known; a "

@@ -7,6 +7,7 @@
 #include "dialect/launch/launch_context.h"
 #include "hardware/instance.h"
 #include "model/model.h"
+#include "scenario/scenario.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -103,6 +104,27 @@ static void settle_batch(struct launch *l, struct cfg root)
                 own->batch, own->program, micro);
 }
 
+/* A reference model that a file names, where its task compares with none: the program
+ * does not load it. */
+static void drop_reference(struct launch *l, struct cfg root)
+{
+    static const char at[] = "/training/reference_model", task_at[] = "/training/task";
+    const char *task = json_string_value(pointer_get(root.json, task_at));
+    if (scenario_task_compares(task) || launch_unresolved_of(l, task_at))
+        return;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < l->resolved.n; i++) {
+        const struct launch_resolved f = l->resolved.v[i];
+        if (f.replaced || strcmp(f.pointer, at) != 0) {
+            l->resolved.v[kept++] = f;
+            continue;
+        }
+        json_object_del(json_object_get(root.json, "training"), "reference_model");
+        launch_note(l, f.line, DIAG_WITHOUT_EFFECT, "without effect here: %s", f.from);
+    }
+    l->resolved.n = kept;
+}
+
 /* An instance of the file's that is known and not simulated is said before anything is
  * asked for. */
 static bool refuses_instance(struct launch *l, struct cfg root)
@@ -134,6 +156,7 @@ int launch_complete(struct launch *l, struct cfg root)
     launch_settle_job(l, root);
     settle_lengths(l, root);
     settle_batch(l, root);
+    drop_reference(l, root);
     for (const struct dialect *known = dialects; known->name; known++)
         if (known->settle)
             known->settle(l, root);
