@@ -49,7 +49,68 @@ static void take_fp8(struct launch_context *t, const struct dialect_option *row,
         accelerate_set_fp8(t, it, "ao");
 }
 
-/* "offload" keeps the inputs of layers in host memory. */
+/* What keeps the inputs of layers in host memory: gradient_checkpointing "offload", and
+ * activation_offloading with any word but "disk" (axolotl/core/builders/base.py). */
+static void set_offloaded(struct launch_context *t, const struct value_item *it)
+{
+    const struct value *v = it->value;
+    bool disk = v->kind == VALUE_STRING && strstr(v->text, "disk");
+    if (disk)
+        launch_note(t->l, v->line, DIAG_NOT_SIMULATED,
+                    "%s: that inputs of layers go to a disk is not simulated", it->key);
+    else
+        launch_set(t, "/parallelism/offload_activations", json_true(), it);
+}
+
+static void take_offloading(struct launch_context *t, const struct dialect_option *row,
+                            const struct value_item *it)
+{
+    (void)row;
+    if (launch_true(it->value) || it->value->kind == VALUE_STRING)
+        set_offloaded(t, it);
+}
+
+/* Cut cross-entropy makes no logits of all tokens, either; its backward makes them once
+ * more (apple/ml-cross-entropy), which Liger's does not. */
+static void set_cut(struct launch_context *t, const struct value_item *it)
+{
+    static const char at[] = "/training/loss_chunks";
+    if (launch_has(t, at))
+        return;
+    launch_set(t, at, json_string("liger"), it);
+    launch_note(
+        t->l, it->value->line, DIAG_APPROXIMATE,
+        "%s: cut cross-entropy is simulated as Liger's loss in chunks; that its "
+        "backward makes logits once more is not",
+        it->key);
+}
+
+static void take_cut(struct launch_context *t, const struct dialect_option *row,
+                     const struct value_item *it)
+{
+    (void)row;
+    if (launch_true(it->value))
+        set_cut(t, it);
+}
+
+/* axolotl/integrations: cut cross-entropy is on with its plugin
+ * (cut_cross_entropy/args.py), Liger's kernels are by keys of their own. */
+static void take_plugins(struct launch_context *t, const struct dialect_option *row,
+                         const struct value_item *it)
+{
+    const struct value_item *cut = launch_hyper(t, "cut_cross_entropy");
+    (void)row;
+    for (int32_t i = 0; it->value->kind == VALUE_LIST && i < it->value->n; i++) {
+        const struct value *v = it->value->items[i].value;
+        const char *name = v->kind == VALUE_STRING ? v->text : "?";
+        if (strstr(name, "cut_cross_entropy") && !(cut && launch_is_off(cut->value)))
+            set_cut(t, it);
+        else if (!strstr(name, "cut_cross_entropy") && !strstr(name, "liger"))
+            launch_note(t->l, v->line, DIAG_NOT_SIMULATED,
+                        "plugins: %.80s is not simulated", name);
+    }
+}
+
 static void take_checkpointing(struct launch_context *t,
                                const struct dialect_option *row,
                                const struct value_item *it)
@@ -57,9 +118,7 @@ static void take_checkpointing(struct launch_context *t,
     bool offload =
         it->value->kind == VALUE_STRING && strncmp(it->value->text, "offload", 7) == 0;
     if (offload)
-        launch_note(t->l, it->value->line, DIAG_NOT_SIMULATED,
-                    "%s: that inputs of layers go to the host is not simulated",
-                    it->key);
+        set_offloaded(t, it);
     if (offload || launch_true(it->value))
         launch_set(t, row->pointer, json_string("full"), it);
 }
@@ -110,6 +169,9 @@ static void take_reward(struct launch_context *t, const struct dialect_option *r
 #define ATTENTION "/training/attention"
 static const struct dialect_option rows[] = {
     ROW("liger_fused_linear_cross_entropy", "/training/loss_chunks", .kind = DIALECT_SWITCH, .value = "liger"),
+    ROW("cut_cross_entropy", "/training/loss_chunks", .take = take_cut),
+    ROW("plugins", "/training/loss_chunks", .take = take_plugins),
+    ROW("activation_offloading", "/parallelism/offload_activations", .take = take_offloading),
     ROW("tiled_mlp", "/training/mlp_tiles", .kind = DIALECT_SWITCH, .value = "alst"),
     ROW("rl", "/training/task", .take = take_rl),
     ROW("reward_model", "/training/task", .take = take_reward),
@@ -143,7 +205,7 @@ static const struct dialect_option rows[] = {
 static const struct dialect_option unsimulated[] = {
     ROW_UNSIMULATED("deepspeed_config"), /* without_foreign */
     ROW_ACTS("dp_replicate_size", "/parallelism/sharding/degree"), /* take_replicas */
-    ROW_UNSIMULATED("plugins"), ROW_UNSIMULATED("liger_*"), ROW_UNSIMULATED("cut_cross_entropy"), ROW_UNSIMULATED("chunked_cross_entropy"),
+    ROW_UNSIMULATED("liger_*"), ROW_UNSIMULATED("chunked_cross_entropy"),
     ROW_UNSIMULATED("unfrozen_parameters"), ROW_UNSIMULATED("lisa_*"), ROW_UNSIMULATED("relora*"), ROW_UNSIMULATED("quantize_moe_experts"),
     ROW_UNSIMULATED("lora_mlp_kernel"), ROW_UNSIMULATED("lora_qkv_kernel"), ROW_UNSIMULATED("lora_o_kernel"), ROW_UNSIMULATED("unsloth_*"),
     ROW_UNSIMULATED("fp8*"), ROW_UNSIMULATED("qat"), ROW_UNSIMULATED("gptq*"), ROW_UNSIMULATED("expert_parallel*"),
