@@ -100,6 +100,8 @@ static bool asks_for_weights(struct launch_context *t, const struct value *c)
     int64_t shards = 1, n = 1;
     bool given = weight && weight->value->kind != VALUE_NONE,
          isp = mode && strcmp(launch_word(c, mode->key, ""), "isp") == 0;
+    if (isp)
+        launch_hear(t, mode);
     if (given && (!launch_whole(weight->value, &shards) || shards > 1))
         launch_add_unresolved(t, at, weight->line,
                               "%s: layers whose weights are gathered over a group of "

@@ -1,6 +1,7 @@
 /* What forks have of their own: adapters (MindSpeed-LLM, AscendSpeed: arguments of LoRA,
  * with which it trains --lora-target-modules), models that a program or a configuration
  * decides. */
+#include "dialect/launch/launch_imports.h"
 #include "dialect/megatron/megatron.h"
 
 #include <string.h>
@@ -54,6 +55,15 @@ static void ask_width(struct launch_context *t, const struct launch_command *c)
     launch_hear(t, it);
 }
 
+/* Whether a program that is here makes its layers of Megatron's options alone
+ * (megatron/training/arguments.py). */
+static bool is_by_options(struct launch_context *t, const char *program)
+{
+    const char *text = launch_program_text(t->l, t->arena, program);
+    return text && strstr(text, "core_transformer_config_from_args(") &&
+           !strstr(text, "gated_linear_unit") && !strstr(text, "add_bias_linear");
+}
+
 /* A program of a fork's own, in whose layers LLaMA's gate may be without an option. */
 static void ask_gate(struct launch_context *t, const struct launch_command *c)
 {
@@ -70,7 +80,8 @@ static void ask_gate(struct launch_context *t, const struct launch_command *c)
     bool any = false;
     for (const char *const *name = gated; *name; name++)
         any |= strstr(program, *name) != NULL;
-    if (!any || launch_has(t, "/model/swiglu"))
+    if (!any || launch_has(t, "/model/swiglu") ||
+        is_by_options(t, c->command->words[c->script].text))
         return;
     for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
         if (!launch_has(t, open[i].pointer))

@@ -63,8 +63,23 @@ static void take_groups(struct launch_context *t, const struct dialect_option *r
 static void take_multi_query(struct launch_context *t, const struct dialect_option *row,
                              const struct value_item *it)
 {
-    if (it->value->kind == VALUE_STRING && strcmp(it->value->text, "multiquery") == 0)
+    bool multiquery =
+        it->value->kind == VALUE_STRING && strcmp(it->value->text, "multiquery") == 0;
+    if (multiquery && !launch_has(t, row->pointer) &&
+        !launch_is_unresolved(t,
+                              row->pointer)) /* --n-head-kv: Falcon's of 40 billion */
         launch_set(t, row->pointer, json_integer(1), it);
+}
+
+/* Of Habana's fork: "swiglu" has a gate, the others have none. */
+static void take_activation(struct launch_context *t, const struct dialect_option *row,
+                            const struct value_item *it)
+{
+    if (it->value->kind != VALUE_STRING)
+        launch_unresolved_item(t, row->pointer, it, "name");
+    else
+        launch_set(t, row->pointer,
+                   json_boolean(strcmp(it->value->text, "swiglu") == 0), it);
 }
 
 /* Layers without experts of a list in Python's words, "([0]*3+[1]*58)", and how many it
@@ -165,11 +180,13 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--kv-channels", "/model/kv_channels", .kind = DIALECT_SIZE, .written = true),
     ROW("--num-query-groups", "/model/num_query_groups", .take = take_groups, .kind = DIALECT_SIZE, .written = true),
     ROW("--num-key-value-heads", "/model/num_query_groups", .kind = DIALECT_SIZE),
+    ROW("--n-head-kv", "/model/num_query_groups", .kind = DIALECT_SIZE), /* Pai-Megatron-Patch */
     ROW("--attention-head-type", "/model/num_query_groups", .take = take_multi_query),
     ROW("--num-experts", "/model/num_experts", .take = take_experts, .kind = DIALECT_SIZE, .written = true),
     ROW("--moe-router-topk", "/model/moe_router_topk", .kind = DIALECT_SIZE, .written = true),
     ROW("--topk", "/model/moe_router_topk", .kind = DIALECT_SIZE),
     ROW("--normalization", "/model/normalization", .kind = DIALECT_TEXT, .written = true),
+    ROW("--layernorm-type", "/model/normalization", .kind = DIALECT_TEXT), /* Habana's fork */
     ROW("--RMSNorm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
     ROW("--use-rmsnorm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
     ROW("--rms-norm", "/model/normalization", .kind = DIALECT_FLAG, .value = "RMSNorm"),
@@ -180,10 +197,12 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--max-position-embeddings", "/model/max_position_embeddings", .kind = DIALECT_SIZE, .written = true),
     ROW("--swiglu", "/model/swiglu", .kind = DIALECT_FLAG, .written = true),
     ROW("--llama-swiglu", "/model/swiglu", .kind = DIALECT_FLAG),
+    ROW("--activation-func-type", "/model/swiglu", .take = take_activation), /* Habana's fork */
     ROW("--glu-activation", "/model/swiglu", .take = take_glu),
     ROW("--squared-relu", "/model/activation", .kind = DIALECT_FLAG, .value = "squared_relu", .written = true),
     ROW("--untie-embeddings-and-output-weights", "/model/untie_embeddings_and_output_weights", .kind = DIALECT_FLAG, .written = true),
     ROW("--disable-bias-linear", "/model/add_bias_linear", .kind = DIALECT_FLAG, .value = "false", .written = true),
+    ROW("--no-bias", "/model/add_bias_linear", .kind = DIALECT_FLAG, .value = "false"), /* Habana's fork */
     ROW("--add-qkv-bias", "/model/add_qkv_bias", .kind = DIALECT_FLAG, .written = true),
     ROW("--qk-layernorm", "/model/qk_layernorm", .kind = DIALECT_FLAG, .written = true),
     ROW("--moe-shared-expert-intermediate-size", "/model/moe_shared_expert_intermediate_size", .kind = DIALECT_SIZE, .written = true),

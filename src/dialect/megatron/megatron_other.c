@@ -12,6 +12,7 @@ const struct dialect_option megatron_refused_rows[] = {
     ROW("--eval-only", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
     ROW("--no-train", NULL, .class = DIALECT_REFUSED, .why = "the job evaluates, and trains nothing (leave it out to simulate its training)"),
     ROW("--no-cuda", NULL, .class = DIALECT_REFUSED, .why = "the job computes on CPUs, which are not simulated"),
+    ROW("--use-hpu", NULL, .class = DIALECT_REFUSED, .why = "the job trains on Intel Gaudi, whose software is not simulated (leave it out for NVIDIA's GPUs)"),
     ROW("--bitfit", NULL, .class = DIALECT_REFUSED, .why = "the job trains biases alone, which is not simulated"),
     ROW("--inference", NULL, .class = DIALECT_REFUSED, .why = "the job infers, and trains nothing"),
     ROW("--perform-rl-step", NULL, .class = DIALECT_REFUSED, .why = "rollouts of reinforcement learning are not simulated"),

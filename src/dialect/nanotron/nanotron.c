@@ -64,6 +64,7 @@ static const struct dialect_option joint[] = {
     ROW_END,
 };
 static const struct dialect_option others[] = {
+    ROW_UNSIMULATED("infini_attention.segment_length"), ROW_IDLE("infini_attention.*"), /* of its branch infini-context-length */
     ROW("parallelism.tp_recompute_allgather", NULL, .class = DIALECT_UNSIMULATED, .off = off_true),
     ROW_UNSIMULATED("parallelism.moe_layer_recompute"), ROW_UNSIMULATED("model.model_config._use_doc_masking"), ROW_UNSIMULATED("model.model_config.flex_attention_mask"),
     ROW("optimizer.optimizer_factory.torch_adam_is_fused", NULL, .class = DIALECT_UNSIMULATED, .off = off_true), ROW("optimizer.torch_adam_is_fused", NULL, .class = DIALECT_UNSIMULATED, .off = off_true),
