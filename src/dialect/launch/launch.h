@@ -73,10 +73,12 @@ struct launch_values {
     const char *all;   /* "7B, 72B" */
 };
 
-/* A comment of a shell script that calls it: "# sh run.sh dsw 7B 1". */
+/* How a shell script is called: by a comment, "# sh run.sh dsw 7B 1", or by the names that
+ * it gives its arguments. */
 struct launch_usage {
-    const char *arguments; /* "dsw 7B 1"; NULL: there is none */
-    int64_t line;
+    const char *arguments; /* "dsw 7B 1"; NULL: there is no comment */
+    const char *names;     /* "ENV MODEL_SIZE BATCH_SIZE"; NULL: one has none */
+    int64_t line;          /* of the comment */
 };
 
 struct notebook;

@@ -221,6 +221,11 @@ static void ask_at_once(struct launch *l, int n, const struct strbuf *line,
         diags_add(d, unresolved_at(l, NULL, l->usage.line),
                   "its arguments, as this comment shows them: --set '/shell/@=%s'",
                   l->usage.arguments);
+    else if (arguments && l->usage.names && n > 1)
+        diags_add(d, unresolved_at(l, NULL, l->line),
+                  "or all its arguments, in the order of these names: --set "
+                  "'/shell/@=%s'",
+                  l->usage.names);
 }
 
 /* Each question, and where there are several the options that answer all. */
