@@ -191,7 +191,7 @@ void user_script_ask_frozen(struct launch_context *t, const struct user_script *
 void user_script_take_lengths(struct launch_context *t, const struct user_script *g);
 
 /* The former of a text that prepares the data of another program: its calls before that
- * line. */
+ * line, else those of the scripts that the notebook has written until then. */
 void user_script_take_tokenised(struct launch_context *t, const struct python *p,
                                 int64_t before);
 

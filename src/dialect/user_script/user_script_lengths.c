@@ -1,5 +1,6 @@
 /* How long sequences are, where no argument of the trainer says it: the length at which
  * tokenizers cut, and numbers with usual names, by which texts are joined into blocks. */
+#include "dialect/source/notebook.h"
 #include "dialect/user_script/user_script.h"
 
 #include <inttypes.h>
@@ -47,7 +48,7 @@ static void set(struct launch_context *t, const char *pointer, int64_t n,
 struct tokenised {
     const struct python *python;
     int64_t before; /* INT64_MAX: all */
-    int64_t at;     /* the line that names the text; 0: each call's own */
+    int64_t at;     /* the line at which the text is; 0: each call's own */
 };
 
 static bool is_one(const struct tokenised *k, const struct python_call *c, bool target)
@@ -158,19 +159,42 @@ static void take_tokenizer_s(struct launch_context *t, const struct tokenised *k
     take_model_s(t, k, false);
 }
 
+static void take_prepared(struct launch_context *t, const struct tokenised *k)
+{
+    if (launch_has(t, length_at) || launch_is_unresolved(t, length_at))
+        return;
+    take_blocks(t, k);
+    if (!launch_has(t, length_at))
+        take_tokenised(t, k, false, length_at);
+    if (!launch_has(t, length_at))
+        take_tokenizer_s(t, k);
+    if (!launch_has(t, decoder_at))
+        take_tokenised(t, k, true, decoder_at);
+}
+
+/* A script that the notebook writes for another of its steps. */
+static void take_written(struct launch_context *t, const struct source_file *file)
+{
+    const struct python_wanted wanted = { .calls = user_script_calls,
+                                          .same = user_script_same };
+    struct python p;
+    struct err err = { 0 };
+    if (python_read(&p, t->arena, file->text, strlen(file->text), &wanted, &err) == 0)
+        take_prepared(t, &(struct tokenised) { &p, INT64_MAX, file->line });
+    python_release(&p);
+}
+
 void user_script_take_tokenised(struct launch_context *t, const struct python *p,
                                 int64_t before)
 {
-    const struct tokenised k = { p, before, 0 };
-    if (launch_has(t, length_at) || launch_is_unresolved(t, length_at))
-        return;
-    take_blocks(t, &k);
-    if (!launch_has(t, length_at))
-        take_tokenised(t, &k, false, length_at);
-    if (!launch_has(t, length_at))
-        take_tokenizer_s(t, &k);
-    if (!launch_has(t, decoder_at))
-        take_tokenised(t, &k, true, decoder_at);
+    const struct notebook *nb = t->l->notebook;
+    take_prepared(t, &(struct tokenised) { p, before, 0 });
+    for (int64_t i = nb ? nb->files.n : 0; i-- > 0 && !launch_has(t, length_at);) {
+        const struct source_file *file = &nb->files.v[i];
+        const char *dot = strrchr(file->name, '.');
+        if (dot && strcmp(dot, ".py") == 0 && file->line < before)
+            take_written(t, file);
+    }
 }
 
 static void take_named(struct launch_context *t, const struct user_script *g)
