@@ -180,6 +180,20 @@ static const struct {
     { "janus", MELDED },
     { "paddleocr_vl", MELDED },
     { "deepseek_vl", LANGUAGE },
+    { "efficientnet", PYRAMID },
+    { "mobilenet", PYRAMID },
+    { "mobilenet_v1", PYRAMID },
+    { "mobilenet_v2", PYRAMID },
+    { "speechbrain", "it is a network of convolutions over sounds" },
+    { "blt", "its layers read patches of bytes, which a model of its own cuts" },
+    { "zaya",
+      "its attention is within a latent that convolutions make, and its router is "
+      "an MLP" },
+    { "doge", "its attention chooses keys by learned scores" },
+    { "diffllama", "its attention is the difference of two (llama is the nearest)" },
+    { "pix2struct", ENCODER_DECODER },
+    { "moonshine", WAVES },
+    { "rembert", "its words have other widths at both ends (bert is the nearest)" },
     { "t5gemma2", "its encoder reads pictures, and its decoder joins both attentions" },
 };
 enum { REFUSED = sizeof(refused) / sizeof(refused[0]) };

@@ -35,6 +35,23 @@ static void gpt2_finish(struct family_raw *raw)
     }
 }
 
+/* The first GPT: norms after the sums, none at the end. Its "gelu" is GPT-2's (openai-gpt/
+ * modeling_openai.py, ACT_FNS). */
+static const struct family_field gpt1_fields[] = {
+    GPT_SIZES,
+    SIZE("n_positions", "max_position_embeddings", ends.positions, false,
+         POSITIONS_MAX),
+    ACTIVATION("afn"),
+    FIELDS_END,
+};
+
+static void gpt1_finish(struct family_raw *raw)
+{
+    if (!raw->activation || strcmp(raw->activation, "gelu") == 0)
+        raw->activation = "gelu_new";
+    gpt2_finish(raw);
+}
+
 /* GPT-NeoX ------------------------------------------------------------------------- */
 
 static const struct family_field neox_fields[] = {
@@ -199,6 +216,10 @@ const struct family families_gpt[] = {
     FAMILY("gpt2", gpt2_fields, gpt2_finish, DECODER, .ends.tied = true, GPT_BIASES,
            .attention.fused_qkv = true, .attention.dropout = true,
            .hidden_dropout = true, .activation = MODEL_ACTIVATION_GELU_NEW),
+    FAMILY("openai-gpt", gpt1_fields, gpt1_finish, .arch = MODEL_DECODER,
+           .ends.head = MODEL_HEAD_CAUSAL_LM, .ends.tied = true, .ends.positions = 512,
+           GPT_BIASES, .norms.post = true, .attention.fused_qkv = true,
+           .attention.dropout = true, .hidden_dropout = true),
     FAMILY("gpt_bigcode", bigcode_fields, bigcode_finish, DECODER, .ends.tied = true,
            .ends.positions = 1024, GPT_BIASES, .attention.fused_qkv = true,
            .attention.dropout = true, .hidden_dropout = true),

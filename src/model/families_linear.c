@@ -63,6 +63,25 @@ static void delta_finish(struct family_raw *raw)
     families_add_inner(raw, MODEL_INNER_MLP);
 }
 
+/* OLMo Hybrid: the same rule with products of their own, plain attention with norms of all
+ * queries and keys. Its layers of attention have their two norms after each sublayer, which
+ * takes as many kernels as before it. */
+static void olmo_finish(struct family_raw *raw)
+{
+    struct model *m = &raw->m;
+    struct model_state *s = &m->state;
+    if (!s->groups)
+        s->groups = m->attention.heads;
+    if (!s->heads)
+        s->heads = m->attention.heads;
+    if (!s->size)
+        s->size = 3 * m->hidden / (4 * s->groups);
+    if (!s->head_dim)
+        s->head_dim = 2 * s->size;
+    delta_finish(raw);
+    families_wide_norms(m);
+}
+
 static bool is_dense(const struct family_raw *raw, int64_t layer)
 {
     for (int64_t i = 0; i < raw->dense_items.n; i++)
@@ -209,6 +228,12 @@ const struct family families_linear[] = {
            .attention.head_dim = 256),
     LINEAR("qwen3_5_moe_text", delta_moe_fields, delta_moe_finish, 4, DELTA_(true),
            .attention.head_dim = 256, .mlp.shared_scale = true),
+    LINEAR("olmo_hybrid", delta_fields, olmo_finish, 4, LLAMA,
+           .state = { .kind = MODEL_STATE_DELTA,
+                      .conv = 4,
+                      .chunk = 64,
+                      .norm = true,
+                      .apart = true }),
     LINEAR("kimi_linear", kimi_fields, kimi_finish, 0, DECODER, .norms.rms = true,
            .mlp.gated = true, .layers = 27, .hidden = 2304, .attention.heads = 32,
            .ends.vocab = 163840, .mlp.dense_width = 9216, .mlp.width = 1024,

@@ -25,6 +25,7 @@ static const struct {
     { "qwen3_omni_moe_vision_encoder", "qwen3_vl_vision" },
     { "glm4v", "" },
     { "glm4v_moe", "" },
+    { "glm46v", "" },
     { "mllama", "" },
 };
 

@@ -39,6 +39,10 @@ static const struct {
       "'kv_lora_rank': 512, 'q_lora_rank': null, 'qk_nope_head_dim': 128, 'qk_rope_head_dim': 64, 'v_head_dim': 128, "
       "'linear_attn_config': {'full_attn_layers': [4, 8, 12, 16, 20, 24, 27], 'head_dim': 128, 'num_heads': 32, "
       "'short_conv_kernel_size': 4}}" },
+    /* the tensors that transformers 5.16 makes of its defaults (models/olmo_hybrid) */
+    { "Olmo-Hybrid-7B", 7430870688, 0, 8,
+      "{'model_type': 'olmo_hybrid', 'hidden_size': 3840, 'num_hidden_layers': 32, 'num_attention_heads': 30, "
+      "'vocab_size': 100352, 'intermediate_size': 11008}" },
     /* MiniMax-01, arXiv 2501.08313: 456 billion */
     { "MiniMax-Text-01", 456e9, 0.001, 10,
       "{'model_type': 'minimax_text_01', 'hidden_size': 6144, 'num_hidden_layers': 80, 'num_attention_heads': 64, "
