@@ -20,8 +20,17 @@ static void take_beta(struct launch_context *t, const struct dialect_option *row
             it->key);
 }
 
+/* Pairs are cut to max_length, whatever the loader of the model was told. */
+static void take_length(struct launch_context *t, const struct dialect_option *row,
+                        const struct value_item *it)
+{
+    if (trainer_prefers(t))
+        dialect_take_as(t, row, it, DIALECT_WHOLE);
+}
+
 /* clang-format off */
 static const struct dialect_option rows[] = {
+    ROW("max_length", "/training/sequence_length", .take = take_length),
     ROW("beta", "/training/task", .take = take_beta),
     ROW("max_prompt_length", "/training/task", .take = take_beta),
     ROW_END,

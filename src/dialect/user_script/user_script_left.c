@@ -11,7 +11,8 @@ static const char *const of_trainer[] = {
     "0", "1", "2", "3", "4", "5", "6", "model", "args", "train_dataset", "eval_dataset", "tokenizer", "processing_class", "data_collator",
     "callbacks", "compute_metrics", "compute_loss_func", "preprocess_logits_for_metrics", "formatting_func",
     "dataset_text_field", "dataset_kwargs", "peft_config", "ref_model", "dataset_batch_size", "num_of_sequences",
-    "chars_per_token", "infinite", "model_init", "reward_funcs", "reward_model", "value_model", "is_encoder_decoder", NULL,
+    "chars_per_token", "infinite", "model_init", "reward_funcs", "reward_model", "value_model", "is_encoder_decoder",
+    "max_prompt_length", "max_target_length", "max_completion_length", "loss_type", "label_smoothing", "force_use_ref_model", NULL,
 };
 static const char *const of_model[] = {
     "0", "pretrained_model_name_or_path", "model_name", "trust_remote_code", "cache_dir", "revision", "token", "use_auth_token", "low_cpu_mem_usage",
