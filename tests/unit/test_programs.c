@@ -125,9 +125,8 @@ static const struct program_case calls[] = {
               "model = AutoModelForCausalLM.from_pretrained('gpt2')\n"
               "DPOTrainer(model, args=DPOConfig(max_length=512), "
               "max_seq_length=4096).train()\n",
-      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"activation_checkpointing\":"
-      "\"full\",\"micro_batch_size\":8,\"precision\":\"amp_bf16\",\"sequence_length\":"
-      "512,\"task\":\"dpo\"}}",
+      "{\"cluster\":{},\"model\":\"gpt2\",\"training\":{\"micro_batch_size\":8,"
+      "\"sequence_length\":512,\"task\":\"dpo\"}}",
       NULL },
 };
 
