@@ -293,6 +293,28 @@ static void set_usual(struct family_raw *usual, const struct family *family,
     }
 }
 
+/* The file and its language model's part: either ties (LLaVA), which is said where they
+ * contradict each other, as releases of transformers read one or the other. */
+static int read_tied(bool *tied, struct cfg root, struct cfg part)
+{
+    struct cfg whole = cfg_get(root, "tie_word_embeddings"),
+               own = cfg_get(part, "tie_word_embeddings");
+    if (!cfg_present(whole))
+        return 0;
+    bool apart = part.json != root.json && cfg_present(own);
+    if (cfg_bool(whole, tied) < 0)
+        return -1;
+    if (apart && json_is_true(own.json) != *tied) {
+        cfg_warn(
+            whole, DIAG_CONTRADICTION,
+            "%s here, and %s in the language model's part: the head is taken to be "
+            "tied (give both alike)",
+            *tied ? "true" : "false", *tied ? "false" : "true");
+        *tied = true;
+    }
+    return 0;
+}
+
 int vision_read(struct model *m, struct cfg whole, const struct vision *v,
                 vision_read_fn *read)
 {
@@ -300,8 +322,7 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
     struct cfg root = inside_of(whole, v);
     if (!cfg_is_object(root))
         return -1;
-    struct cfg text = cfg_get(root, v->text),
-               tied = cfg_get(root, "tie_word_embeddings");
+    struct cfg text = cfg_get(root, v->text);
     struct cfg part = cfg_is_object(text) ? text : root;
     const struct family *family =
         cfg_is_object(text) ? family_of(text, v->language) : family_find(v->language);
@@ -311,9 +332,7 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
     set_usual(&usual, family, v);
     if (read(&raw, part, family, &usual) < 0)
         return -1;
-    struct cfg own = cfg_get(part, "tie_word_embeddings"); /* either ties (LLaVA) */
-    bool both = part.json != root.json && json_is_true(own.json);
-    if (cfg_present(tied) && !both && cfg_bool(tied, &raw.m.ends.tied) < 0)
+    if (read_tied(&raw.m.ends.tied, root, part) < 0)
         return -1;
     *m = raw.m;
     m->family = v->name;

@@ -52,6 +52,38 @@ static void test_words(void)
     }
 }
 
+/* A head is tied where the file or its language model's part says so; a contradiction of
+ * the two is one warning more. */
+static void test_tied(void)
+{
+    static const struct {
+        const char *whole, *part;
+        bool tied;
+        int64_t warnings;
+    } cases[] = {
+        { "false", "false", false, 0 },
+        { "true", "true", true, 0 },
+        { "true", "false", true, 1 },
+        { "false", "true", true, 1 },
+    };
+    int64_t usual = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader;
+        struct model m;
+        char text[512];
+        snprintf(text, sizeof(text),
+                 "{'model_type': 'llava', 'tie_word_embeddings': %s, 'text_config': "
+                 "{'model_type': 'llama', 'tie_word_embeddings': %s}, 'vision_config': "
+                 "{'model_type': 'clip_vision_model'}}",
+                 cases[i].whole, cases[i].part);
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, text), 0);
+        usual = i == 0 ? loader.diags.n_warnings : usual;
+        CU_ASSERT_EQUAL(m.ends.tied, cases[i].tied);
+        CU_ASSERT_EQUAL(loader.diags.n_warnings - usual, cases[i].warnings);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* Multiply-adds of a picture as torchvision counts them ("GFLOPS" of its table of
  * models, docs/source/models.rst, vit_b_16 and its like; its MLP has one layer more for
  * the classes), and parameters of the encoder without its head. */
@@ -418,6 +450,7 @@ static void test_refused(void)
 void test_vision_register(void)
 {
     CU_pSuite s = CU_add_suite("vision", NULL, NULL);
+    CU_add_test(s, "heads tied by either part", test_tied);
     CU_add_test(s, "words of patches and heads act", test_words);
     CU_add_test(s, "positions that are interpolated", test_interpolated);
     CU_add_test(s, "pixels that a processor bounds", test_pixels);

@@ -20,7 +20,7 @@ static void take_beta(struct launch_context *t, const struct dialect_option *row
             it->key);
 }
 
-/* Pairs are cut to max_length, whatever the loader of the model was told. */
+/* Pairs are cut to max_length, whatever the loader of the model has. */
 static void take_length(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
