@@ -130,8 +130,13 @@ int task_read_preference(struct parse_context *r)
             at, DIAG_CONTRADICTION,
             "all weights are trained, and the reference keeps its own (write "
             "\"separate\" or \"precomputed\")");
-    if (p->reference == REFERENCE_PRECOMPUTED)
+    if (p->reference == REFERENCE_PRECOMPUTED) {
         p->reference_forwards = 0;
+        parse_say(
+            r, at, DIAG_LEFT_OUT,
+            "the pass over the data set that computes them comes before the steps, "
+            "and is not counted");
+    }
     return 0;
 }
 

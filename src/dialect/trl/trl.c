@@ -1,6 +1,7 @@
 #include "dialect/trl/trl.h"
 
 #include "config/pointer.h"
+#include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -118,15 +119,19 @@ void trl_take_method(struct launch_context *t, const char *method,
         trainer_refuse(t, it, method);
 }
 
-/* CPO's loss without a term of its own is SimPO's (trl/experimental/cpo/cpo_config.py). */
+/* CPO's loss without a term of its own is SimPO's (trl/experimental/cpo/cpo_config.py);
+ * one of KTO's losses estimates no divergence (trl/trainer/kto_trainer.py). */
 static void take_loss(struct launch_context *t, const struct value *given)
 {
     const struct value_item *loss = value_get(given, "loss_type");
-    if (loss && loss->value->kind == VALUE_STRING &&
-        strcmp(loss->value->text, "simpo") == 0) {
+    const char *word = launch_word(given, "loss_type", "");
+    if (strcmp(word, "simpo") == 0) {
         launch_forget(t, "/training/task");
         trainer_take_method(t, loss, "simpo");
-    }
+    } else if (strcmp(word, "apo_zero_unpaired") == 0)
+        launch_note(t->l, loss->line, DIAG_APPROXIMATE,
+                    "loss_type: this loss estimates no divergence: two of KTO's three "
+                    "forwards without gradients are not run");
 }
 
 /* The method of a document alone, by words that one method has. */
