@@ -66,6 +66,7 @@ struct calibration_product {
      * of other software differ by. Of rows that the host limits, those above three times
      * its time. */
     struct calibration_errors errors;
+    double shipped_median, shipped_mean; /* of the rows fitted to, by what is shipped */
     /* All of these rows by rule from another GPU (hardware/gpu_rule.h), as if this one
      * had not been measured; NULL: no other has the format. */
     const char *rule_gpu;

@@ -259,6 +259,12 @@ static void add_figures(struct calibration_product *p, const struct set *set,
     fit_sum_up(errors, p->errors.n_fit, &p->errors.fit_median, &p->errors.fit_mean);
     p->errors.n_held = errors_of(set, set->n_fit, set->n, errors);
     fit_sum_up(errors, p->errors.n_held, &p->errors.held_median, &p->errors.held_mean);
+    if (p->shipped) {
+        struct set shipped = *set;
+        shipped.product = *p->shipped;
+        fit_sum_up(errors, errors_of(&shipped, 0, set->n_fit, errors),
+                   &p->shipped_median, &p->shipped_mean);
+    }
     if (p->rule_gpu) {
         struct set ruled = *set;
         ruled.product = p->ruled;
