@@ -114,13 +114,20 @@ static double clock_gain(const struct gpu *gpu)
     return gpu->long_clock_Hz > 0 ? gpu->long_clock_Hz / gpu_clock_Hz(gpu) : 1;
 }
 
-/* The port feeds the arithmetic of its SM, with which it has grown from one architecture
- * to the next. SMs of one architecture have one port, whatever rate their tensor cores
- * are sold with. */
+/* Tensor FLOPs of an SM in a clock over those of the other's. */
+static double tensor_gain(const struct gpu *to, const struct gpu *from)
+{
+    return sm_rate(to) / gpu_clock_Hz(to) / (sm_rate(from) / gpu_clock_Hz(from));
+}
+
+/* The port feeds the arithmetic of its SM, with which it has grown. GeForce's SMs have
+ * the port of their architecture, though their tensor cores are sold with half the rate;
+ * 0.75 separates that from data sheets' rounded rates. */
 static double port_gain(const struct gpu *to, const struct gpu *from)
 {
-    return to->sm_arch == from->sm_arch ? gpu_clock_Hz(to) / gpu_clock_Hz(from)
-                                        : sm_rate(to) / sm_rate(from);
+    bool is_halved = to->sm_arch == from->sm_arch && tensor_gain(to, from) < 0.75;
+    return is_halved ? gpu_clock_Hz(to) / gpu_clock_Hz(from)
+                     : sm_rate(to) / sm_rate(from);
 }
 
 struct gpu_gemm gpu_rule_gemm(const struct gpu *to, const struct gpu *from,
@@ -180,12 +187,10 @@ const struct products *gpu_rule_products(struct cfg_loader *loader, const char *
  * take no tensor core: an SM's clocks for a score are the lender's (MODEL.md, 3.23). */
 static double rule_flash2(const struct gpu *to, const struct gpu *from, double frac)
 {
-    double clock_to = gpu_clock_Hz(to), clock_from = gpu_clock_Hz(from);
-    if (frac <= 0 || clock_to <= 0 || clock_from <= 0)
+    if (frac <= 0)
         return 0;
-    double tensor = sm_rate(to) / clock_to / (sm_rate(from) / clock_from);
     double products = 1 / fmax(eta_most, frac);
-    return 1 / (products + (1 / frac - products) * tensor);
+    return 1 / (products + (1 / frac - products) * tensor_gain(to, from));
 }
 
 static void fill_flash2(struct gpu *gpu, const struct gpu *from)
