@@ -131,6 +131,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("gathers_quantized", T, fw.tensor.gathers_quantized),
     CFG_BOOL("send_overlap", T, fw.tensor.send_overlap),
     CFG_REAL("tensor_hidden_frac", T, fw.tensor.hidden_frac, 0, 1),
+    CFG_BOOL("tensor_hidden_asked", T, fw.tensor.hidden_asked),
     CFG_BOOL("tensor_pieces", T, fw.tensor.pieces),
     CFG_REAL("expert_host", T, fw.experts.host, 0, 100),
     CFG_REAL("expert_host_pairs", T, fw.experts.host_pairs, 0, 100),

@@ -153,6 +153,7 @@ struct framework_tensor {
     /* share of all its bytes that pass within the products that overlap with them, cut
      * into pieces */
     double hidden_frac;
+    bool hidden_asked; /* that is off unless it is asked for (--tp-comm-overlap) */
     bool
         pieces; /* where it is asked for, products and messages are cut into one piece a
                     rank: all but one of the messages overlap */

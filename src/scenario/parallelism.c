@@ -323,7 +323,8 @@ static int read_tensor_hidden(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     const struct framework *f = r->s->training.framework;
-    p->split.hidden_frac = f->tensor.hidden_frac;
+    if (r->written.overlap_tensor || !f->tensor.hidden_asked)
+        p->split.hidden_frac = f->tensor.hidden_frac;
     p->split.overlaps = f->tensor.overlap;
     if (library_of(p)->overlaps_linear && r->written.overlap_tensor) {
         p->split.overlaps = r->overlap_tensor;

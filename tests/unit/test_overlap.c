@@ -35,27 +35,33 @@ static void test_slowed(void)
     CU_ASSERT_DOUBLE_EQUAL(r[0].layer.forward_s, r[1].layer.forward_s, 1e-12);
 }
 
-/* Megatron-Core's sums pass within products, cut into pieces, unless the scenario says
- * that they do not (MODEL.md, 8.11). */
+/* Megatron-Core's sums pass within products, cut into pieces, where the scenario asks for
+ * it alone; NeMo's unless it says that they do not (MODEL.md, 8.11). */
 static void test_pieces(void)
 {
-    static const char *const says[] = { "", " overlap_tensor=false" };
-    double time_s[2];
-    for (int i = 0; i < 2; i++) {
+    static const char *const says[] = {
+        "megatron-core\" overlap_tensor=true",  "megatron-core\"",
+        "megatron-core\" overlap_tensor=false", "nemo\"",
+        "nemo\" overlap_tensor=false",
+    };
+    double time_s[5];
+    for (int i = 0; i < 5; i++) {
         struct simulate_result r;
         char changes[256];
         struct job j;
         snprintf(changes, sizeof(changes),
                  "tensor=2 /model/n_embd=8192 /training/micro_batch_size=16 "
-                 "/training/framework=\"megatron-core\"%s",
+                 "/training/framework=\"%s",
                  says[i]);
         job_load(&j, changes);
-        CU_ASSERT_EQUAL(j.s.parallel.split.hidden_frac, i ? 0 : 0.7);
+        CU_ASSERT_EQUAL(j.s.parallel.split.hidden_frac, i % 3 ? 0 : 0.7);
         validation_job_run(&j, &r);
         time_s[i] = r.step_time_s;
         job_unload(&j);
     }
     CU_ASSERT(time_s[1] > time_s[0]);
+    CU_ASSERT_EQUAL(time_s[2], time_s[1]);
+    CU_ASSERT(time_s[4] > time_s[3]);
 }
 
 /* nanotron's gathers and sums overlap with the gradients that backward computes, unless
