@@ -14,6 +14,8 @@
 
 enum { PNG_SCALE = 2 };
 
+#define STRETCH_MOST 1.1
+
 /* clang-format off */
 #define FUNCTIONS(F)                                                                \
     F(arc) F(clip) F(close_path) F(create) F(curve_to) F(destroy) F(fill_preserve)  \
@@ -203,7 +205,8 @@ static double plain_line(cairo_t *cr, const char *s, const struct draw_text *sty
     return got.x_advance;
 }
 
-/* Glyphs are narrowed or widened to the width the layout counted with. */
+/* Glyphs are narrowed or widened to the width the layout counted with; that of scripts
+ * whose signs combine is counted too wide, so that they are widened a little only. */
 static void cairo_label(struct draw *d, struct draw_point at, const char *s,
                         const struct draw_text *style)
 {
@@ -211,17 +214,18 @@ static void cairo_label(struct draw *d, struct draw_point at, const char *s,
         [DRAW_START] = 0, [DRAW_MIDDLE] = -0.5, [DRAW_END] = -1
     };
     cairo_t *cr = cr_of(d);
-    double want = draw_text_width(s, style->size, style->bold), got;
+    double want = draw_text_width(s, style->size, style->bold), got, wide;
     struct pango_line *line;
 
     cairo.save(cr);
     cairo.translate(cr, at.x, at.y);
     cairo.rotate(cr, style->rotate * (acos(-1.0) / 180));
-    cairo.translate(cr, start[style->anchor] * want, 0);
     line = pango_line_new(cr, s, style->size, style->bold);
     got = line ? pango_line_width(line) : plain_line(cr, s, style, false);
-    if (got > 0 && want > 0)
-        cairo.scale(cr, want / got, 1);
+    wide = fmin(want, got * STRETCH_MOST);
+    cairo.translate(cr, start[style->anchor] * wide, 0);
+    if (wide > 0)
+        cairo.scale(cr, wide / got, 1);
     set_colour(cr, style->colour);
     if (line) {
         cairo.move_to(cr, 0, -pango_line_rise(line));
