@@ -35,9 +35,9 @@ int cmd_fail_json(struct cfg_loader *loader, const struct err *err, const char *
 {
     int status = err && err->fault ? EXIT_FAULT : EXIT_BAD_INPUT;
     reference_elsewhere(loader);
-    diags_print_errors(&loader->diags, stderr);
+    report_errors(stderr, &loader->diags);
     if (err && err->set)
-        fprintf(stderr, "smsim: %s\n", err->text);
+        report_linef(stderr, "smsim: %s", err->text);
     if (path)
         cmd_failure_write(path, command, &loader->diags, err, status);
     cfg_loader_release(loader);

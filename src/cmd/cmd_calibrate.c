@@ -8,6 +8,7 @@
 #include "cmd/calibrate_trace.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
+#include "report/wrap.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -400,7 +401,7 @@ int cmd_calibrate(int argc, char **argv)
         return status;
     char wrong[160];
     if (is_misplaced(wrong, &args, &files)) {
-        fprintf(stderr, "smsim calibrate: %s\n", wrong);
+        report_linef(stderr, "smsim calibrate: %s", wrong);
         return EXIT_USAGE;
     }
     struct work w = { .args = &args };
@@ -409,8 +410,8 @@ int cmd_calibrate(int argc, char **argv)
     int rc = load_all(&w, &files);
     const struct calibrate_set *set = rc ? NULL : calibrate_set_of(&w.samples);
     if (rc == 0 && !args.out && !set) {
-        fprintf(stderr,
-                "smsim calibrate: --out: is missing (where the profile goes)\n");
+        report_linef(stderr,
+                     "smsim calibrate: --out: is missing (where the profile goes)");
         status = EXIT_USAGE;
     }
     if (rc == 0 && status == OPTIONS_GO_ON)

@@ -7,6 +7,7 @@
 #include "base/xmalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "report/wrap.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -232,12 +233,13 @@ static int report(const struct arguments *args, const char *dir, int n,
     else
         rc = write_capture(args, &b, python, err);
     if (rc == 0 && code)
-        fprintf(stderr, "warning: %s ended with %d: what it does later is missing\n",
-                words[0], code);
+        report_linef(stderr, "warning: %s ended with %d: what it does later is missing",
+                     words[0], code);
     if (rc == 0 && estimators && commands)
-        fprintf(stderr,
-                "warning: commands that start training were left out, in addition to "
-                "the estimators\n");
+        report_linef(
+            stderr,
+            "warning: commands that start training were left out, in addition to "
+            "the estimators");
     strbuf_release(&b);
     free(commands);
     free(estimators);
@@ -257,8 +259,9 @@ static int capture(const struct arguments *args, int n, char *const *words,
     ending_add_dir(dir);
     int rc = fill_folder(dir, err);
     if (rc == 0) {
-        fprintf(stderr, "smsim capture: runs %s; what it starts is recorded, not run\n",
-                words[0]);
+        report_linef(stderr,
+                     "smsim capture: runs %s; what it starts is recorded, not run",
+                     words[0]);
         set_environment(dir, args);
         int code = run_command(dir, n, words, args->limit_s, err);
         rc = code < 0 ? -1 : report(args, dir, n, words, code, err);
@@ -279,11 +282,12 @@ int cmd_capture(int argc, char **argv)
     if (done != OPTIONS_GO_ON)
         return done;
     if (own + 1 >= argc) {
-        fprintf(stderr, "smsim capture: no command (smsim capture -- bash run.sh)\n");
+        report_linef(stderr,
+                     "smsim capture: no command (smsim capture -- bash run.sh)");
         return EXIT_USAGE;
     }
     if (capture(&args, argc - own - 1, argv + own + 1, &err) == 0)
         return EXIT_DONE;
-    fprintf(stderr, "smsim capture: %s\n", err.text);
+    report_linef(stderr, "smsim capture: %s", err.text);
     return EXIT_BAD_INPUT;
 }

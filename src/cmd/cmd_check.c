@@ -393,7 +393,7 @@ static int write_findings(const struct report_check *all)
     int rc = report_json_write(tree, "-", &err);
     json_decref(tree);
     if (rc)
-        fprintf(stderr, "smsim: %s\n", err.text);
+        report_linef(stderr, "smsim: %s", err.text);
     return rc ? EXIT_BAD_INPUT : EXIT_DONE;
 }
 

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "cmd/collective_call.h"
 #include "cmd/collective_log.h"
+#include "report/wrap.h"
 #include "run/coll_run.h"
 
 #include <stdio.h>
@@ -143,14 +144,15 @@ int cmd_collective(int argc, char **argv)
     if (rc != OPTIONS_GO_ON)
         return rc;
     if (!args.cluster || args.op == NO_OP) {
-        fprintf(stderr, "smsim collective: %s is missing (smsim collective --help)\n",
-                args.cluster ? "--op" : "--cluster");
+        report_linef(stderr,
+                     "smsim collective: %s is missing (smsim collective --help)",
+                     args.cluster ? "--op" : "--cluster");
         return EXIT_USAGE;
     }
     const char *unheeded = misplaced(&args);
     if (unheeded) {
-        fprintf(stderr, "smsim collective: %s (see smsim collective --help)\n",
-                unheeded);
+        report_linef(stderr, "smsim collective: %s (see smsim collective --help)",
+                     unheeded);
         return EXIT_USAGE;
     }
     cfg_loader_init(&loader);

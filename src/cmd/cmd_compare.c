@@ -297,7 +297,7 @@ int cmd_compare(int argc, char **argv)
     if (!wrong && args.plot && draw_check_name(args.plot, &err))
         wrong = err.text;
     if (wrong) {
-        fprintf(stderr, "smsim compare: %s\n", wrong);
+        report_linef(stderr, "smsim compare: %s", wrong);
         return EXIT_USAGE;
     }
     int32_t n = 0, failed = -1;

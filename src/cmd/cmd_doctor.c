@@ -91,7 +91,8 @@ static bool is_missing(const char *file, bool *said)
     if (stat(file, &at) == 0 || errno != ENOENT)
         return false;
     if (!*said)
-        fprintf(stderr, "smsim doctor: %s: is not there yet; waiting for it\n", file);
+        report_linef(stderr, "smsim doctor: %s: is not there yet; waiting for it",
+                     file);
     *said = true;
     return true;
 }
@@ -182,7 +183,7 @@ int cmd_doctor(int argc, char **argv)
         return status;
     const char *job = names.values[0], *wrong = misplaced(job, &args);
     if (wrong) {
-        fprintf(stderr, "smsim doctor: %s\n", wrong);
+        report_linef(stderr, "smsim doctor: %s", wrong);
         return EXIT_USAGE;
     }
     const struct script_options how = { .sets = &args.sets };

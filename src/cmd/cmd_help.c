@@ -94,10 +94,11 @@ static int unknown(const struct reference *all, int n, const char *word,
                    const struct name_value *commands)
 {
     const char *near = nearest(all, n, word, commands);
-    fprintf(stderr,
-            "smsim help: no command or key \"%.60s\"%s%s%s (smsim --help lists "
-            "commands, docs/reference.md keys)\n",
-            word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    report_linef(stderr,
+                 "smsim help: no command or key \"%.60s\"%s%s%s (smsim --help lists "
+                 "commands, docs/reference.md keys)",
+                 word, near ? "; did you mean \"" : "", near ? near : "",
+                 near ? "\"?" : "");
     return EXIT_USAGE;
 }
 

@@ -262,11 +262,12 @@ static int unknown_kind(const char *word)
 
     const char *near = names_nearest(names, word);
 
-    fprintf(stderr,
-            "smsim list: \"%.40s\" is none of models, ids, families, gpus, instances, "
-            "scenarios, "
-            "fabrics, frameworks and sweeps%s%s%s\n",
-            word, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+    report_linef(
+        stderr,
+        "smsim list: \"%.40s\" is none of models, ids, families, gpus, instances, "
+        "scenarios, "
+        "fabrics, frameworks and sweeps%s%s%s",
+        word, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
     return EXIT_USAGE;
 }
 

@@ -151,7 +151,7 @@ static void show_progress(void *arg, const struct plan_progress *p)
 
 static int wrong(const char *what)
 {
-    fprintf(stderr, "smsim plan: %s (see smsim plan --help)\n", what);
+    report_linef(stderr, "smsim plan: %s (see smsim plan --help)", what);
     return EXIT_USAGE;
 }
 
@@ -184,7 +184,7 @@ static int check_arguments(const struct arguments *a, const struct option_list *
             "--emit prints on standard output: give --json, --plot or --html a "
             "file");
     if (a->plot && draw_check_name(a->plot, err)) {
-        fprintf(stderr, "smsim plan: --plot %s\n", err->text);
+        report_linef(stderr, "smsim plan: --plot %s", err->text);
         return EXIT_USAGE;
     }
     if (a->risk == RISK_NONE && (a->draws || a->seed >= 0))
@@ -322,8 +322,8 @@ static int emit(const struct plan_report *r, const struct arguments *a)
         if (emit_plan(r->job, &r->outcome->entries[i], how, &err) == 0)
             return 0;
         if (strcmp(printed, err.text) != 0)
-            fprintf(stderr, "smsim plan: --emit %s: plan %d: %s\n", how->name,
-                    (int)i + 1, err.text);
+            report_linef(stderr, "smsim plan: --emit %s: plan %d: %s", how->name,
+                         (int)i + 1, err.text);
         memcpy(printed, err.text, sizeof(printed));
     }
     return EXIT_UNFIT;
@@ -355,7 +355,8 @@ static int print(const struct plan_report *r, const struct arguments *a,
     if (write_trees(r, a, err))
         return -1;
     if (a->plot && !o->n_entries)
-        fprintf(stderr, "smsim plan: --plot %s: there is no plan to draw\n", a->plot);
+        report_linef(stderr, "smsim plan: --plot %s: there is no plan to draw",
+                     a->plot);
     bool quiet = takes_out(a);
     if (a->emit && o->n_entries) {
         report_assumed(stderr, "assumed: ", &r->job->assumed);

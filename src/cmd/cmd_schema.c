@@ -150,7 +150,7 @@ int cmd_schema(int argc, char **argv)
     if (done != OPTIONS_GO_ON)
         return done;
     if ((args.page || args.dialects) ? words.n > 0 : words.n == 0) {
-        fprintf(stderr, "smsim schema: give a name or --page (smsim schema list)\n");
+        report_linef(stderr, "smsim schema: give a name or --page (smsim schema list)");
         return EXIT_USAGE;
     }
     if (args.dialects) {

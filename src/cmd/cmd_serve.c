@@ -10,6 +10,7 @@
 #include "model/hub.h"
 #include "model/ops.h"
 #include "page/page.h"
+#include "report/wrap.h"
 #include "scenario/libraries.h"
 #include "search/plan.h"
 #include "serve/serve.h"
@@ -225,6 +226,6 @@ int cmd_serve(int argc, char **argv)
     }
     arena_release(&arena);
     if (rc)
-        fprintf(stderr, "smsim serve: %s\n", err.text);
+        report_linef(stderr, "smsim serve: %s", err.text);
     return rc ? EXIT_BAD_INPUT : EXIT_DONE;
 }

@@ -272,8 +272,8 @@ static int export_chakra(struct cfg_loader *loader, const struct scenario *s,
         return 0;
     if (chakra_export(&n, args->chakra, &loader->arena, s, err))
         return -1;
-    fprintf(stderr, "%s: %" PRId64 " ranks, %" PRId64 " nodes, %" PRId64 " groups\n",
-            args->chakra, n.ranks, n.nodes, n.groups);
+    report_linef(stderr, "%s: %" PRId64 " ranks, %" PRId64 " nodes, %" PRId64 " groups",
+                 args->chakra, n.ranks, n.nodes, n.groups);
     return 0;
 }
 
@@ -289,7 +289,7 @@ static int emit(struct cfg_loader *loader, const struct scenario *s,
         emit_print(&e, how->name);
         emit_release(&e);
     } else {
-        fprintf(stderr, "smsim simulate: --emit %s: %s\n", how->name, err.text);
+        report_linef(stderr, "smsim simulate: --emit %s: %s", how->name, err.text);
     }
     cmd_warn(loader);
     cfg_loader_release(loader);

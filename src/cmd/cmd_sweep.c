@@ -77,7 +77,7 @@ static const struct usage usage = {
 
 static int wrong(const char *option, const char *what)
 {
-    fprintf(stderr, "smsim sweep: %s %s (see smsim sweep --help)\n", option, what);
+    report_linef(stderr, "smsim sweep: %s %s (see smsim sweep --help)", option, what);
     return EXIT_USAGE;
 }
 
@@ -191,10 +191,10 @@ static int finish(struct sweep_job *w, const struct arguments *args, struct err 
 static void say_torn(const struct sweep_journal *j)
 {
     for (int64_t i = 0; i < j->torn.n; i++)
-        fprintf(
+        report_linef(
             stderr,
             "warning: %s: its last record was cut off, and is dropped: the point is "
-            "run again\n",
+            "run again",
             j->torn.v[i]);
 }
 
@@ -221,10 +221,11 @@ static int run(struct sweep_job *w, struct sweep_ranks *ranks,
     };
     rc = sweep_mpi_run(ranks, &r, err);
     if (ranks->n_lost > 0)
-        fprintf(stderr,
-                "warning: %d of %d ranks ended before their time: others ran their "
-                "points\n",
-                ranks->n_lost, ranks->n);
+        report_linef(
+            stderr,
+            "warning: %d of %d ranks ended before their time: others ran their "
+            "points",
+            ranks->n_lost, ranks->n);
     if (first && rc == 0)
         rc = finish(w, args, err);
     if (first)
@@ -263,7 +264,7 @@ int cmd_sweep(int argc, char **argv)
     struct sweep_ranks ranks;
     struct err err = { 0 };
     if (sweep_mpi_start(&ranks, &err)) {
-        fprintf(stderr, "smsim: %s\n", err.text);
+        report_linef(stderr, "smsim: %s", err.text);
         return EXIT_USAGE;
     }
     if (ranks.rank > 0 &&

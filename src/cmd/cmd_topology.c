@@ -339,7 +339,7 @@ int cmd_topology(int argc, char **argv)
     else if (words.n == 0 && args.plot)
         what = "--plot draws an instance: import it first, then draw its file";
     if (what) {
-        fprintf(stderr, "smsim topology: %s (see smsim topology --help)\n", what);
+        report_linef(stderr, "smsim topology: %s (see smsim topology --help)", what);
         return EXIT_USAGE;
     }
     const struct draw_to plot = { args.plot, args.look };

@@ -325,7 +325,7 @@ static int write_files(struct results *all, const struct arguments *args)
     if (!rc)
         rc = draw_figures(all, args, &choices, &err);
     if (rc)
-        fprintf(stderr, "smsim: %s\n", err.text);
+        report_linef(stderr, "smsim: %s", err.text);
     return rc;
 }
 
@@ -402,15 +402,15 @@ int cmd_validate(int argc, char **argv)
         return status;
     const char *wrong = misplaced(&args, &names);
     if (wrong) {
-        fprintf(stderr, "smsim validate: %s\n", wrong);
+        report_linef(stderr, "smsim validate: %s", wrong);
         return EXIT_USAGE;
     }
     struct err err = { 0 };
     const char *figures[] = { args.plot, args.plot_choices };
     for (int i = 0; i < 2; i++)
         if (figures[i] && draw_check_name(figures[i], &err)) {
-            fprintf(stderr, "smsim validate: --plot%s: %s\n", i ? "-choices" : "",
-                    err.text);
+            report_linef(stderr, "smsim validate: --plot%s: %s", i ? "-choices" : "",
+                         err.text);
             return EXIT_USAGE;
         }
     if (args.measured || args.device)
@@ -418,7 +418,7 @@ int cmd_validate(int argc, char **argv)
     struct arena arena;
     arena_init(&arena);
     if (names.n == 0 && datadir_check(&arena, "validate/cases", &err)) {
-        fprintf(stderr, "smsim: %s\n", err.text);
+        report_linef(stderr, "smsim: %s", err.text);
         arena_release(&arena);
         return EXIT_BAD_INPUT;
     }

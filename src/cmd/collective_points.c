@@ -7,6 +7,7 @@
 #include "config/datadir.h"
 #include "hardware/instance.h"
 #include "report/figure_collective.h"
+#include "report/wrap.h"
 #include "report/written.h"
 #include "validation/column.h"
 #include "validation/mapping.h"
@@ -132,7 +133,7 @@ void collective_points_find(struct collective_points *p)
                 search(&f, &m);
             mapping_release(&m);
         } else {
-            diags_print_errors(&loader.diags, stderr); /* the figure goes without it */
+            report_errors(stderr, &loader.diags); /* the figure goes without it */
         }
         cfg_loader_release(&loader);
     }

@@ -1,4 +1,5 @@
 #include "cmd/collective_call.h"
+#include "report/wrap.h"
 
 #include "scenario/releases.h"
 #include "scenario/versions.h"
@@ -76,7 +77,7 @@ static void warn_of_version(struct collective_call *w)
     const char *unsure =
         v && version_valid(v) ? release_unsure(&w->arena, "nccl", v) : NULL;
     if (unsure)
-        fprintf(stderr, "warning: --nccl: %s\n", unsure);
+        report_linef(stderr, "warning: --nccl: %s", unsure);
 }
 
 int collective_prepare(struct collective_call *w)

@@ -49,8 +49,9 @@ void cmd_failure_write(const char *path, const char *command, const struct diags
     json_decref(x.errors);
     json_decref(x.warnings);
     if (strcmp(path, "-") != 0 && !is_free(path))
-        fprintf(stderr, "smsim: %s: is no result of smsim, and stays as it is\n", path);
+        report_linef(stderr, "smsim: %s: is no result of smsim, and stays as it is",
+                     path);
     else if (report_json_write(tree, path, &unwritten))
-        fprintf(stderr, "smsim: %s\n", unwritten.text);
+        report_linef(stderr, "smsim: %s", unwritten.text);
     json_decref(tree);
 }

@@ -70,7 +70,7 @@ static int wrong(const struct usage *u, const char *word, const char *what)
     struct err err = { 0 };
     err_set(&err, "smsim %s: %s: %s (see smsim %s --help)", u->command, word, what,
             u->command);
-    fprintf(stderr, "%s\n", err.text);
+    report_linef(stderr, "%s", err.text);
     return OPTIONS_WRONG;
 }
 
@@ -195,8 +195,8 @@ static int check_given(const struct usage *u, int argc, char **argv)
         if (!is_given(argc, argv, o->name, &times))
             continue;
         if (times > 1 && o->type != OPTION_LIST && o->type != OPTION_FLAG)
-            fprintf(stderr, "warning: %s: is given %d times; the last counts\n",
-                    o->name, times);
+            report_linef(stderr, "warning: %s: is given %d times; the last counts",
+                         o->name, times);
         if (o->with && !is_given(argc, argv, o->with, &unused)) {
             snprintf(what, sizeof(what), "does nothing without %.*s",
                      (int)strcspn(o->with, "*"), o->with);
@@ -283,14 +283,15 @@ static int check_outputs(const struct usage *u, const void *args,
         const char *path = *(const char *const *)((const char *)args + o->at);
         const char *twice = path && !dir ? also_named(u, o, args, words) : NULL;
         if (twice) {
-            fprintf(stderr,
-                    "smsim %s: %s: %s: is the file of %s, too (give the output another "
-                    "name)\n",
-                    u->command, o->name, path, twice);
+            report_linef(
+                stderr,
+                "smsim %s: %s: %s: is the file of %s, too (give the output another "
+                "name)",
+                u->command, o->name, path, twice);
             return OPTIONS_NO_OUT;
         }
         if (path && (dir ? dir_out_check(path, &err) : file_out_check(path, &err))) {
-            fprintf(stderr, "smsim %s: %s: %s\n", u->command, o->name, err.text);
+            report_linef(stderr, "smsim %s: %s: %s", u->command, o->name, err.text);
             fail_json(u, args, words, o, &err);
             return OPTIONS_NO_OUT;
         }
@@ -336,8 +337,8 @@ int options_parse(const struct usage *u, int argc, char **argv, void *args,
         }
     }
     if (words->n < u->min_positional) {
-        fprintf(stderr, "smsim %s: %s is missing (usage: smsim %s %s)\n", u->command,
-                "an argument", u->command, u->arguments);
+        report_linef(stderr, "smsim %s: %s is missing (usage: smsim %s %s)", u->command,
+                     "an argument", u->command, u->arguments);
         return OPTIONS_WRONG;
     }
     int given = check_given(u, argc, argv);

@@ -6,6 +6,7 @@
 #include "hardware/import_nccl.h"
 #include "hardware/import_smi.h"
 #include "hardware/instance_write.h"
+#include "report/wrap.h"
 
 static int read_nic_rate(struct topology_args *args)
 {
@@ -14,15 +15,15 @@ static int read_nic_rate(struct topology_args *args)
     if (!args->nic_rate)
         return 0;
     if (units_parse(args->nic_rate, UNIT_BYTES_PER_S, &Bps, &why)) {
-        fprintf(stderr, "smsim topology: --nic-rate: \"%.40s\" %s\n", args->nic_rate,
-                why);
+        report_linef(stderr, "smsim topology: --nic-rate: \"%.40s\" %s", args->nic_rate,
+                     why);
         return -1;
     }
     if (!(Bps >= 1e7 / 8 && Bps <= 2e12 / 8)) {
-        fprintf(stderr,
-                "smsim topology: --nic-rate: %.40s is not from 10Mb/s to "
-                "2000Gb/s\n",
-                args->nic_rate);
+        report_linef(stderr,
+                     "smsim topology: --nic-rate: %.40s is not from 10Mb/s to "
+                     "2000Gb/s",
+                     args->nic_rate);
         return -1;
     }
     args->words.nic_Bps = Bps;
@@ -41,7 +42,7 @@ static int write_out(const char *path, const char *text, struct err *err)
 static void print_notes(struct diags *d)
 {
     for (int64_t i = 0; i < d->n_warnings; i++)
-        fprintf(stderr, "note: %s\n", diags_warning_text(d, i));
+        report_linef(stderr, "note: %s", diags_warning_text(d, i));
 }
 
 int cmd_topology_import(struct topology_args *args)

@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/validate_measured.h"
 #include "config/datadir.h"
+#include "report/wrap.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -157,7 +158,7 @@ int validate_device(const struct device_request *q)
         ending_drop(target);
     }
     if (err.set)
-        fprintf(stderr, "smsim validate: --device: %s\n", err.text);
+        report_linef(stderr, "smsim validate: --device: %s", err.text);
     arena_release(&arena);
     return status;
 }

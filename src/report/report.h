@@ -16,6 +16,7 @@
 
 #include "campaign/campaign.h"
 #include "config/contract.h"
+#include "report/wrap.h"
 #include "simulate/simulate.h"
 #include "validation/applicability.h"
 #include "validation/summary.h"
@@ -103,26 +104,5 @@ int report_applicability_write(json_t *tree, const char *path, struct err *err);
 
 /* Writes a tree to a file, whole or not at all; "-" is standard output. */
 int report_json_write(const json_t *tree, const char *path, struct err *err);
-
-/* One line, cut between words to the columns that there are (terminal_width), the
- * further lines indented. */
-void report_wrap(FILE *out, const char *first, const char *indent, const char *text);
-
-/* A text of lines, each wrapped: a row of columns goes on under its last one, other
- * lines are indented. */
-void report_lines(FILE *out, const char *text);
-
-/* Paragraphs, whatever lines they were written in, and between them lines that begin
- * with a blank, as report_lines has them. */
-void report_prose(FILE *out, const char *text);
-
-/* A line of a list: wrapped on a terminal, whole in a file, for grep. */
-void report_line(FILE *out, const char *text);
-
-/* Warnings that a command prints, a line each. */
-void report_warnings(FILE *out, const struct diags *d);
-
-/* A finding, after `first`. */
-void report_diag(FILE *out, const char *first, const struct diag *d);
 
 #endif

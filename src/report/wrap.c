@@ -1,10 +1,11 @@
 /* Text wrapped to a width. */
-#include "report/report.h"
+#include "report/wrap.h"
 
 #include "base/strbuf.h"
 #include "base/terminal.h"
 #include "base/xmalloc.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,6 +128,20 @@ void report_line(FILE *out, const char *text)
         fprintf(out, "%s\n", text);
 }
 
+void report_linef(FILE *out, const char *format, ...)
+{
+    va_list args;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *line = open_memstream(&text, &n);
+    va_start(args, format);
+    vfprintf(line, format, args);
+    va_end(args);
+    fclose(line);
+    report_line(out, text);
+    free(text);
+}
+
 void report_warnings(FILE *out, const struct diags *d)
 {
     for (int64_t i = 0; i < d->n; i++) {
@@ -134,11 +149,25 @@ void report_warnings(FILE *out, const struct diags *d)
         if (d->v[i].severity != DIAG_WARNING)
             continue;
         strbuf_init(&b);
-        strbuf_addstr(&b, "warning: ");
         diag_write(&b, &d->v[i]);
-        report_line(out, strbuf_get(&b));
+        report_linef(out, "warning: %s", strbuf_get(&b));
         strbuf_release(&b);
     }
+}
+
+void report_errors(FILE *out, const struct diags *d)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *lines = open_memstream(&text, &n);
+    diags_print_errors(d, lines);
+    fclose(lines);
+    for (char *line = text, *end; *line; line = end + 1) {
+        end = line + strcspn(line, "\n");
+        *end = '\0';
+        report_line(out, line);
+    }
+    free(text);
 }
 
 void report_diag(FILE *out, const char *first, const struct diag *d)
