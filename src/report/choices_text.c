@@ -1,13 +1,23 @@
 /* Probabilities that plans are the best, against those that were. */
 #include "report/choices.h"
 
+#include "base/strbuf.h"
+#include "report/wrap.h"
+
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
+
+enum { NAME_W = 20 };
 
 static void print_score(FILE *out, const char *name, const struct choices_score *s)
 {
     double n = (double)s->n_jobs;
-    fprintf(out, "  %-22.22s %4" PRId64 " %7.3f %7.3f %6.3f", name, s->n_jobs,
+    if (strlen(name) > NAME_W) { /* a line of its own */
+        fprintf(out, "  %s\n", name);
+        name = "";
+    }
+    fprintf(out, "  %-*s %4" PRId64 " %6.3f %7.3f %5.3f", NAME_W, name, s->n_jobs,
             s->brier / n, s->brier_uniform / n, s->brier_point / n);
     for (int rule = 0; rule < CHOICES_RULES; rule++)
         fprintf(out, " %5.1f", 100 * s->regret[rule] / n);
@@ -56,11 +66,15 @@ static void print_pilot(FILE *out, const struct choices_replay *p)
 
 static void print_widths(FILE *out, const struct risk_widths *w)
 {
-    fprintf(out, "\n  Widths that all sources say (of the logarithm)\n   ");
+    struct strbuf widths;
+    strbuf_init(&widths);
     for (int k = 0; k < RESOURCE_N; k++)
-        fprintf(out, " %s %.3f", names_of(resource_names, k), w->resource[k]);
+        strbuf_printf(&widths, "%s %.3f ", names_of(resource_names, k), w->resource[k]);
+    fprintf(out, "\n  Widths that all sources say (of the logarithm)\n");
+    report_wrap(out, "    ", "    ", strbuf_get(&widths));
+    strbuf_release(&widths);
     fprintf(out,
-            "\n    own %.3f, spread %.3f; slow runs %.3f of %.3f\n"
+            "    own %.3f, spread %.3f; slow runs %.3f of %.3f\n"
             "    memory: mean %.3f, shared %.3f, own %.3f\n",
             w->own, w->own_spread, w->slow_share, w->slow, w->memory_mean,
             w->memory_shared, w->memory_own);
@@ -71,9 +85,10 @@ void report_choices_text(FILE *out, const struct choices_report *r)
     fprintf(out,
             "\nChoices under uncertainty: each source by what the others say of the "
             "unknowns\n"
-            "  %-27s %22s %30s\n  %-22s %4s %7s %7s %6s %5s %5s %5s %5s %6s\n",
-            "", "Brier: 0 sure and right", "regret of the first, %", "source", "jobs",
-            "stated", "uniform", "point", "none", "mean", "p90", "worst", "stated");
+            "  %-*s %22s %30s\n  %-*s %4s %6s %7s %5s %5s %5s %5s %5s %6s\n",
+            NAME_W + 3, "", "Brier: 0 sure and right", "regret of the first, %", NAME_W,
+            "source", "jobs", "stated", "uniform", "point", "none", "mean", "p90",
+            "worst", "stated");
     for (int32_t i = 0; i < r->n; i++)
         print_score(out, r->lines[i].source, &r->lines[i].score);
     print_score(out, "all", &r->all);

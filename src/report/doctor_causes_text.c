@@ -1,6 +1,7 @@
 /* What explains a run, by posterior. */
 #include "report/doctor.h"
 
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "report/report.h"
 
@@ -67,17 +68,19 @@ static void print_strength(FILE *out, const struct doctor_cause *c)
 static void print_details(FILE *out, const struct doctor_cause *c)
 {
     char t[UNITS_TEXT_MAX], u[UNITS_TEXT_MAX];
+    struct strbuf saves;
     if (c->kind != DOCTOR_KNOWN)
         return;
     print_strength(out, c);
-    fprintf(out, "           predicted with it: %s a step",
-            units_time_text(t, c->step_s));
+    strbuf_init(&saves);
+    strbuf_printf(&saves, "predicts %s a step", units_time_text(t, c->step_s));
     if (c->saves_s > 0) {
-        fprintf(out, "; the mend saves %s a step", units_time_text(u, c->saves_s));
+        strbuf_printf(&saves, "; the mend saves %s", units_time_text(u, c->saves_s));
         if (isfinite(c->usd_per_day))
-            fprintf(out, ", %.0f USD a day", c->usd_per_day);
+            strbuf_printf(&saves, ", %.0f USD a day", c->usd_per_day);
     }
-    fputc('\n', out);
+    report_wrap(out, "           ", "             ", strbuf_get(&saves));
+    strbuf_release(&saves);
     if (c->why)
         report_wrap(out, "           seen:  ", "                  ", c->why);
     for (int i = 0; i < 2 && c->of[i]; i++)

@@ -346,18 +346,17 @@ static void print_gpus(FILE *out, const struct doctor *d)
     double idle = doctor_idle_share(s, &d->steady);
     if (s->n == 0)
         return;
-    fprintf(
-        out,
-        "\n  GPU            busy    MHz  of max     W  of limit  throttled by power   "
-        "heat  PCIe\n");
+    fprintf(out,
+            "\n%62s\n"
+            "  GPU            busy   MHz of max    W of limit  power   heat  PCIe\n",
+            "throttled by");
     for (int32_t i = 0; i < s->n; i++) {
         const struct logs_gpu *g = &s->gpus[i];
         double n = g->n_busy ? (double)g->n_busy : 1;
-        fprintf(out,
-                "    %-8.8s%3" PRId64 "%6" PRId64 "  %5.0f   %5.0f %5.0f     %5.0f",
+        fprintf(out, "    %-8.8s%3" PRId64 "%6" PRId64 " %5.0f  %5.0f %4.0f    %5.0f",
                 g->host, g->index, g->n_busy, g->clock / fmax((double)g->n_clock, 1),
                 g->max_clock, g->power / fmax((double)g->n_draw, 1), g->limit);
-        fprintf(out, "  %16.0f %%  %3.0f %%  x%.0f of x%.0f\n",
+        fprintf(out, "  %3.0f %%  %3.0f %%  x%.0f of x%.0f\n",
                 100 * (double)g->n_power / n, 100 * (double)g->n_heat / n, g->width,
                 g->max_width);
         if (g->ecc > 0)

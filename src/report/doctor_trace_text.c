@@ -125,20 +125,19 @@ static void print_comms(FILE *out, const struct kineto_rank *r)
     if (r->comms.n == 0)
         return;
     fprintf(out,
-            "    communication    number      size  ranks        mean       least  "
-            "exposed  bus GB/s\n");
+            "    communication   number      size ranks      mean     least exposed "
+            "bus GB/s\n");
     for (int64_t i = 0; i < r->comms.n && i < COMMS_SHOWN; i++) {
         const struct kineto_comm *c = &r->comms.v[i];
         double bus = bus_factor(c);
-        fprintf(out,
-                "      %-14s %7" PRId64 "  %8s  %5" PRId64 "  %10s  %10s   %4.0f %%",
+        fprintf(out, "      %-14s %6" PRId64 "  %8s %5" PRId64 "  %8s  %8s  %4.0f %%",
                 names_of(kernel_comm_names, (int)c->kind), c->n,
                 c->size_B > 0 ? units_bytes_text(s, c->size_B) : "?", c->group,
                 units_time_text(a, c->time_s / (double)c->n),
                 units_time_text(b, c->least_s),
                 c->time_s > 0 ? 100 * c->exposed_s / c->time_s : 0);
         if (isfinite(bus))
-            fprintf(out, "  %8.1f", bus * c->size_B / c->least_s / 1e9);
+            fprintf(out, " %8.1f", bus * c->size_B / c->least_s / 1e9);
         fputc('\n', out);
     }
     if (r->comms.n > COMMS_SHOWN)

@@ -203,14 +203,17 @@ static void print_standing(FILE *out, const struct plan_report *r)
 {
     const struct plan_entry *e = &r->outcome->entries[0];
     char why[200];
-    if (e->result.near_limit && r->options->risk.rule != RISK_NONE)
-        fprintf(out,
-                "! plan 1 does not fit in %.0f %% of draws: its memory is within "
-                "the error of its prediction\n",
-                100 * e->risk.unfit);
-    else if (e->result.near_limit)
-        fprintf(out, "! no plan fits with 90 %%: memory is within the error of its "
-                     "prediction, all may fail\n");
+    if (e->result.near_limit && r->options->risk.rule != RISK_NONE) {
+        snprintf(why, sizeof(why),
+                 "plan 1 does not fit in %.0f %% of draws: its memory is within the "
+                 "error of its prediction",
+                 100 * e->risk.unfit);
+        report_wrap(out, "! ", "  ", why);
+    } else if (e->result.near_limit) {
+        report_wrap(out, "! ", "  ",
+                    "no plan fits with 90 %: memory is within the error of its "
+                    "prediction, all may fail");
+    }
     if (e->standing >= PLAN_FOREIGN)
         fprintf(out, "No library that the model's users have can run it: %s\n",
                 space_users_why(&r->job->space, &e->point, why, sizeof(why)));

@@ -2,9 +2,11 @@
 #include "report/plan_text.h"
 
 #include "base/units.h"
+#include "base/xmalloc.h"
 #include "report/report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { ALTERNATIVES_SHOWN = 5 };
 
@@ -29,16 +31,18 @@ static void print_sensitivities(FILE *out, const struct plan_report *r)
     if (w->memory < 0)
         return;
     const struct plan_entry *e = &w->alternatives[w->memory].entry;
-    char text[300], need[UNITS_TEXT_MAX];
-    fprintf(out, "  %-31s %+6.1f %% (needs %s: ", "GPU memory, enough of it",
-            100 *
-                (e->result.step_time_s / r->outcome->entries[0].result.step_time_s - 1),
-            units_bytes_text(need, (double)e->result.peak_B));
-    fprintf(out, "%s %s)\n",
-            names_of(space_field_names, (int)w->alternatives[w->memory].field),
-            space_value_text(&r->job->space, w->alternatives[w->memory].field,
-                             e->point.v[w->alternatives[w->memory].field], text,
-                             sizeof(text)));
+    char text[300], need[UNITS_TEXT_MAX], first[64];
+    snprintf(
+        first, sizeof(first), "  %-31s %+6.1f %% ", "GPU memory, enough of it",
+        100 * (e->result.step_time_s / r->outcome->entries[0].result.step_time_s - 1));
+    char *with =
+        xasprintf("(needs %s: %s %s)", units_bytes_text(need, (double)e->result.peak_B),
+                  names_of(space_field_names, (int)w->alternatives[w->memory].field),
+                  space_value_text(&r->job->space, w->alternatives[w->memory].field,
+                                   e->point.v[w->alternatives[w->memory].field], text,
+                                   sizeof(text)));
+    report_wrap(out, first, "    ", with);
+    free(with);
 }
 
 static void print_alternative(FILE *out, const struct plan_report *r,

@@ -1,6 +1,7 @@
 /* What simulate prints of a step; campaign_text.c has what lies beyond it. */
 #include "base/terminal.h"
 #include "base/units.h"
+#include "base/xmalloc.h"
 #include "model/freeze.h"
 #include "model/recipe.h"
 #include "report/report.h"
@@ -331,9 +332,12 @@ static void print_cost(FILE *out, const struct cost_result *c)
     if (c->has_price) {
         fprintf(out, "\nCost (prices of %s%s%s)\n", c->price_list ? c->price_list : "",
                 c->price_list ? ", " : "", c->price_date);
-        fprintf(out, "  %.2f USD/h, %s USD per step, %s USD per million samples\n",
-                c->usd_per_hour, units_number_text(UNITS_BUF, c->usd_per_step, 3),
-                units_number_text(UNITS_BUF, c->usd_per_million_samples, 4));
+        char *prices =
+            xasprintf("%.2f USD/h, %s USD per step, %s USD per million samples",
+                      c->usd_per_hour, units_number_text(UNITS_BUF, c->usd_per_step, 3),
+                      units_number_text(UNITS_BUF, c->usd_per_million_samples, 4));
+        report_wrap(out, "  ", "    ", prices);
+        free(prices);
     } else {
         fprintf(out, "\nCost: no price is known\n");
     }

@@ -27,6 +27,10 @@ static void print_header(FILE *out, const char *first)
 
 static void print_metric(FILE *out, const char *key, const struct stats *s)
 {
+    if ((int)strlen(key) > key_width(out)) { /* a line of its own */
+        fprintf(out, "  %s\n", key);
+        key = "";
+    }
     if (s->n == 0) { /* nothing was compared */
         fprintf(out, "  %-*s %6d %9s %9s %9s %9s\n", key_width(out), key, 0, "-", "-",
                 "-", "-");
