@@ -16,7 +16,7 @@ function jobFiles(printed, jobs) {
 }
 function commandCard(printed, extra, jobs) {
   return card("The same elsewhere", "On the command line, or as a file of a framework.", { id: "same" }, printed ? [el("pre", { id: "command-line" }, printed.command_line), copyButton(() => printed.command_line)] : null, jobFiles(printed, jobs), extra,
-    el("p", { class: "small" }, copyButtonNamed("copy this view", () => toFragment(S)), el("span", { class: "soft" }, " A colleague opens it by adding it to the address of their own smsim serve. It has no token.")));
+    el("p", { class: "small noprint" }, copyButtonNamed("copy this view", () => toFragment(S)), el("span", { class: "soft" }, " A colleague opens it by adding it to the address of their own smsim serve. It has no token.")));
 }
 function copyButtonNamed(name, text) {
   const b = copyButton(text);
