@@ -236,6 +236,11 @@ mv late.new late.log
 wait $!
 check "a log that grows, pass $pass" $? 1 "waiting for it guard: 29 steady steps"
 
+# a log of another job's GPU
+try 0 "--log: GPU: the log says NVIDIA H100 80GB HBM3, and the job has A100-SXM4-80GB" \
+    compare llama2-70b-smp2-16xp5.48xlarge --set /cluster/instance=p4de.24xlarge \
+    --to /training/micro_batch_size=1 --log "$data/tests/walk/logs/trace.json"
+
 # a file that cannot be read ends a search: it takes no library out of it
 cp "$data/validate/applicability.json" folder/validate/applicability.json
 for profile in fsdp-eager pytorch-ddp deepspeed-zero3; do

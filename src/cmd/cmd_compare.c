@@ -6,6 +6,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "compare/difference.h"
+#include "doctor/contradictions.h"
 #include "draw/draw.h"
 #include "logs/steady.h"
 #include "page/page.h"
@@ -78,9 +79,9 @@ struct side {
     struct cfg_loader loader;
     json_t *tree; /* NULL: of a result */
     struct difference_numbers numbers;
-    const char *of;                 /* its provenance, for figures; NULL: of a result */
-    const struct option_list *logs; /* of its run; NULL: none */
-    double measured_s;              /* of a result of doctor; 0: none */
+    const char *of;    /* its provenance, for figures; NULL: of a result */
+    struct logs logs;  /* of its run */
+    double measured_s; /* of a result of doctor; 0: none */
 };
 
 /* Whether a file is a result of `command --json`, by its schema. A pipe, which can be
@@ -189,25 +190,28 @@ static int measure(double *step_s, const struct side *side,
     const struct logs_step does = { n->samples_per_s * n->step_s,
                                     n->tokens_per_s * n->step_s, (double)n->gpus,
                                     n->passes };
-    struct logs l;
-    int rc = 0;
     *step_s = side->measured_s;
-    if (!side->logs || side->logs->n == 0)
+    if (side->logs.files.n == 0)
         return 0;
-    logs_init(&l);
-    for (int32_t i = 0; i < side->logs->n && rc == 0; i++)
-        rc = logs_read(&l, side->logs->values[i], err);
-    if (rc == 0) {
-        const struct logs_steady s = logs_steady_find(&l, &does);
-        *step_s = s.n ? s.median_s : 0;
-        if (s.n == 0)
-            rc = err_set(err,
+    const struct logs_steady s = logs_steady_find(&side->logs, &does);
+    *step_s = s.n ? s.median_s : 0;
+    return s.n ? 0
+               : err_set(err,
                          "%s: no time of a step is in it (docs/doctor.md lists "
                          "what is read)",
-                         side->logs->values[0]);
-    }
-    logs_release(&l);
-    return rc;
+                         side->logs.files.v[0].name);
+}
+
+/* Reads the logs of a side's run; what they contradict of its job is a warning. */
+static int read_logs(struct side *side, const struct option_list *files,
+                     const char *option, struct err *err)
+{
+    for (int32_t i = 0; i < files->n; i++)
+        if (logs_read(&side->logs, files->values[i], err))
+            return -1;
+    if (files->n && side->tree)
+        doctor_contradictions_warn(&side->loader, option, side->tree, &side->logs);
+    return 0;
 }
 
 static bool is_out(const char *file)
@@ -301,6 +305,8 @@ int cmd_compare(int argc, char **argv)
         return EXIT_USAGE;
     }
     int32_t n = 0, failed = -1;
+    for (int i = 0; i < SIDES_MAX; i++)
+        logs_init(&sides[i].logs);
     for (; n < names.n && failed < 0; n++)
         failed = read_side(&sides[n], names.values[n], &args, &err) ? n : -1;
     if (failed < 0 && args.to.n) {
@@ -308,8 +314,10 @@ int cmd_compare(int argc, char **argv)
         n++;
     }
     status = EXIT_DONE;
-    sides[0].logs = &args.logs;
-    sides[1].logs = &args.to_logs;
+    if (failed < 0 && read_logs(&sides[0], &args.logs, "--log", &err))
+        failed = 0;
+    if (failed < 0 && read_logs(&sides[1], &args.to_logs, "--to-log", &err))
+        failed = 1;
     for (int32_t i = 0; i < n && failed < 0; i++)
         cmd_warn(&sides[i].loader);
     if (failed < 0 && compare_all(sides, n, &args, &err))
@@ -318,6 +326,7 @@ int cmd_compare(int argc, char **argv)
         status = cmd_fail_json(&sides[failed].loader, err.set ? &err : NULL, "compare",
                                args.json);
     for (int32_t i = 0; i < n; i++) {
+        logs_release(&sides[i].logs);
         if (i != failed)
             cfg_loader_release(&sides[i].loader);
         json_decref(sides[i].tree);

@@ -5,6 +5,7 @@
 #include "cmd/options.h"
 #include "cmd/script.h"
 #include "doctor/bandwidth.h"
+#include "doctor/contradictions.h"
 #include "logs/logs.h"
 #include "logs/steady.h"
 #include "report/pilot.h"
@@ -180,6 +181,10 @@ static int said_by_step(double *said, struct piloting *w, const struct plan_meas
     struct logs_steady s = { .n = 0 };
     if (!rc)
         s = logs_steady_find(&l, &does);
+    if (!rc && m->tree)
+        doctor_contradictions_warn(
+            &w->loader, arena_printf(&w->loader.arena, "--measured %s", m->name),
+            m->tree, &l);
     logs_release(&l);
     if (rc)
         return -1;

@@ -1,6 +1,7 @@
 #include "doctor/contradictions.h"
 
 #include "calibrate/calibration.h"
+#include "doctor/hypotheses.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -93,6 +94,18 @@ static void add_ranks(struct doctor_contradictions *c, const struct logs *l,
     }
 }
 
+/* By rates and times of lines it is known about alone. */
+static void add_batch(struct doctor_contradictions *c, const struct logs *l,
+                      const struct doctor_prediction *p)
+{
+    const struct logs_place nowhere = { 0, 0 };
+    if (!doctor_other_batch(l, p))
+        return;
+    add(c, "global batch", l->global_batch, (int64_t)llround(p->samples), nowhere);
+    if (l->batch_by_clock)
+        snprintf(c->of[c->n - 1].said, DOCTOR_SAID_TEXT, "about %.0f", l->global_batch);
+}
+
 static void add_tokens(struct doctor_contradictions *c, const struct logs *l,
                        const struct doctor_prediction *p)
 {
@@ -108,8 +121,26 @@ struct doctor_contradictions doctor_contradictions(const struct logs *l,
 {
     struct doctor_contradictions c = { .n = 0 };
     add_device(&c, l, p);
+    add_batch(&c, l, p);
     add_statements(&c, &l->stated, p);
     add_ranks(&c, l, p);
     add_tokens(&c, l, p);
     return c;
+}
+
+void doctor_contradictions_warn(struct cfg_loader *loader, const char *option,
+                                const json_t *job, const struct logs *l)
+{
+    struct doctor_predictor by;
+    struct doctor_prediction p;
+    struct err unused = { 0 };
+    struct doctor_contradictions c = { .n = 0 };
+    doctor_predictor_init(&by, loader);
+    if (doctor_predict(&p, &by, job, &unused) == 0)
+        c = doctor_contradictions(l, &p);
+    for (int32_t i = 0; i < c.n; i++)
+        diags_warn(&loader->diags, DIAG_CONTRADICTION,
+                   "%s: %s: the log says %s, and the job has %s", option, c.of[i].what,
+                   c.of[i].said, c.of[i].has);
+    doctor_predictor_release(&by);
 }

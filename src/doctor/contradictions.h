@@ -3,11 +3,12 @@
 #ifndef DOCTOR_CONTRADICTIONS_H
 #define DOCTOR_CONTRADICTIONS_H
 
+#include "config/cfg.h"
 #include "doctor/predict.h"
 #include "logs/logs.h"
 
 enum {
-    DOCTOR_CONTRADICTIONS_MAX = STATEMENTS + 4,
+    DOCTOR_CONTRADICTIONS_MAX = STATEMENTS + 5,
     DOCTOR_SAID_TEXT = LOGS_DEVICE_TEXT
 };
 
@@ -24,5 +25,9 @@ struct doctor_contradictions {
 
 struct doctor_contradictions doctor_contradictions(const struct logs *l,
                                                    const struct doctor_prediction *p);
+
+/* Warns of each of a job's tree, as of the option that gave the logs. */
+void doctor_contradictions_warn(struct cfg_loader *loader, const char *option,
+                                const json_t *job, const struct logs *l);
 
 #endif

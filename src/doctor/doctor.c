@@ -54,7 +54,6 @@ int doctor_judge(struct doctor *d, struct doctor_predictor *by, const json_t *jo
     d->verdict = verdict_of(d);
     if (d->steady.n)
         d->ratio = d->steady.median_s / p->step_s;
-    d->other_batch = doctor_other_batch(logs, p);
     d->other = doctor_contradictions(logs, p);
     d->over_memory =
         logs->allocated_B > p->allocated_B * p->peak_range_B[1] / p->peak_B;

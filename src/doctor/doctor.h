@@ -37,7 +37,6 @@ struct doctor {
     struct logs_steady steady;
     enum doctor_verdict verdict;
     double ratio;                /* measured time of a step over the predicted; NAN */
-    bool other_batch;            /* the logs' global batch is not the job's */
     bool over_memory;            /* allocated beyond the range of the predicted peak */
     bool has_trace;              /* shares of steps are known */
     struct doctor_shares traced; /* the mean of all ranks' */

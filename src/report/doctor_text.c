@@ -46,7 +46,7 @@ static void print_answer(FILE *out, const struct doctor *d)
                  texts[d->verdict][0], units_time_text(m, d->steady.median_s), d->ratio,
                  units_time_text(p, d->healthy.step_s), texts[d->verdict][1]);
     report_wrap(out, "", "  ", text);
-    if (d->other.n || d->other_batch)
+    if (d->other.n)
         fprintf(out, "the job is not as the logs say: see the warnings\n");
     report_doctor_next(out, &d->causes);
 }
@@ -95,11 +95,6 @@ static void print_verdict(FILE *out, const struct report_doctor *r)
         fprintf(out,
                 "    warning: these are times of a progress bar, and no line of the "
                 "logs speaks of training\n");
-    if (d->other_batch)
-        fprintf(
-            out,
-            "    warning: the logs say a global batch of %s%.10g, the job has %.10g\n",
-            d->logs->batch_by_clock ? "about " : "", d->logs->global_batch, p->samples);
     print_contradictions(out, d);
 }
 
