@@ -6,6 +6,7 @@
 #include "cmd/script.h"
 #include "config/datadir.h"
 #include "config/pointer.h"
+#include "doctor/contradictions.h"
 #include "logs/logs.h"
 
 #include <inttypes.h>
@@ -70,35 +71,26 @@ static void print_trace(FILE *out, const struct calibrate_trace *t,
 
 /* What is read ---------------------------------------------------------------------- */
 
-static const struct kineto_rank *read_trace(struct logs *l, const char *file,
-                                            struct err *err)
+static int read_trace(struct logs *l, const char *file, struct err *err)
 {
     logs_init(l);
     if (logs_read(l, file, err))
-        return NULL;
+        return -1;
     if (l->traces.n == 0)
-        err_set(err, "--trace: %s is no trace of PyTorch's profiler", file);
-    else if (l->traces.v[0].n_kernels == 0)
-        err_set(err, "--trace: no kernel of a GPU is in %s (ProfilerActivity.CUDA)",
-                file);
-    else
-        return &l->traces.v[0];
-    return NULL;
+        return err_set(err, "--trace: %s is no trace of PyTorch's profiler", file);
+    if (l->traces.v[0].n_kernels == 0)
+        return err_set(
+            err, "--trace: no kernel of a GPU is in %s (ProfilerActivity.CUDA)", file);
+    return 0;
 }
 
-/* A trace of another GPU than the scenario's is fitted all the same. */
-static void warn_of_device(struct cfg_loader *loader, const char *device,
-                           const struct gpu *gpu)
-{
-    if (!calibration_may_be(device, gpu->name))
-        diags_warn(&loader->diags, DIAG_CONTRADICTION,
-                   "--trace: is of \"%s\", and the scenario has %s", device, gpu->name);
-}
-
+/* A trace of another GPU, or of other ranks, than the scenario's is fitted all the
+ * same. */
 static int fit(FILE *out, const struct calibrate_trace *t, struct calibration *c,
                struct cfg *file, struct samples *samples, struct cfg_loader *loader,
-               const struct kineto_rank *r, struct err *err)
+               const struct logs *logs, struct err *err)
 {
+    const struct kineto_rank *r = &logs->traces.v[0];
     const struct script_options how = { .sets = t->sets };
     struct scenario s;
     struct traced_step step;
@@ -108,7 +100,7 @@ static int fit(FILE *out, const struct calibrate_trace *t, struct calibration *c
     struct gpu gpu = *s.cluster.groups[0].instance->gpu;
     json_t *named = json_object_get(json_object_get(root.json, "cluster"), "gpu");
     const char *name = json_is_string(named) ? json_string_value(named) : gpu.name;
-    warn_of_device(loader, r->device, &gpu);
+    doctor_contradictions_warn(loader, "--trace", root.json, logs);
     c->base = gpu.name;
     *file = datadir_load(loader, "topologies/gpus", name,
                          cfg_from_tree(loader, "--scenario", json_string(name)));
@@ -127,8 +119,8 @@ int calibrate_from_trace(FILE *out, const struct calibrate_trace *t,
                          struct err *err)
 {
     struct logs logs;
-    const struct kineto_rank *r = read_trace(&logs, t->trace, err);
-    int rc = r ? fit(out, t, c, file, samples, loader, r, err) : -1;
+    int rc = read_trace(&logs, t->trace, err) ||
+             fit(out, t, c, file, samples, loader, &logs, err);
     logs_release(&logs);
     return rc;
 }
