@@ -39,6 +39,7 @@ static struct doctor_facts facts_of(const struct scenario *s)
         .attention = s->training.attention,
         .precision = s->training.precision,
         .checkpointing = s->training.checkpointing,
+        .sharding = s->parallel.shard.strategy,
     };
     take_gpu(f.gpu, &s->cluster);
     for (int32_t i = 0; i < g->instance->n_nics; i++)

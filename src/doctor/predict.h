@@ -20,6 +20,7 @@ struct doctor_facts {
     enum op_attention attention;
     enum op_precision precision;
     enum checkpointing checkpointing;
+    enum sharding sharding;
 };
 
 struct doctor_prediction {

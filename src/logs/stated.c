@@ -96,28 +96,35 @@ static bool is_model(const char *word, size_t n)
            isdigit((unsigned char)word[letters]);
 }
 
-/* The length of the name at a text: its model, and words after one blank each that are in
- * capitals or begin with a digit ("80GB", "HBM3", "PCIe"). */
+/* Whether a word goes on with a name: in capitals ("HBM3", "PCIe"), or from a digit
+ * ("80GB"). */
+static bool is_of_name(const char *word, size_t n)
+{
+    static const char *const others[] = { "Ti", "Ada" };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (n == strlen(others[i]) && memcmp(word, others[i], n) == 0)
+            return true;
+    if (n < 2 || strncmp(word, "GPU", 3) == 0)
+        return false;
+    return isdigit((unsigned char)word[0]) ||
+           (isupper((unsigned char)word[0]) &&
+            (isupper((unsigned char)word[1]) || isdigit((unsigned char)word[1])));
+}
+
+/* The length of the name at a text: its model, and words after one blank each. */
 static size_t name_length(const char *at)
 {
     static const char part[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                "0123456789-";
     enum { WORDS = 5 };
-    size_t n = 0;
-    for (int words = 0; words < WORDS; words++) {
-        const char *word = at + n + (n > 0);
-        size_t length = strspn(word, part);
-        bool goes_on =
-            n == 0 ? is_model(word, length)
-                   : at[n] == ' ' && length > 1 &&
-                         (isdigit((unsigned char)word[0]) ||
-                          (isupper((unsigned char)word[0]) &&
-                           (isupper((unsigned char)word[1]) ||
-                            isdigit((unsigned char)word[1]))) ||
-                          strncmp(word, "Ti", 2) == 0 || strncmp(word, "Ada", 3) == 0);
-        if (!goes_on || strncmp(word, "GPU", 3) == 0)
-            return n;
-        n = (size_t)(word - at) + length;
+    size_t n = strspn(at, part);
+    if (!is_model(at, n))
+        return 0;
+    for (int words = 1; words < WORDS && at[n] == ' '; words++) {
+        size_t length = strspn(at + n + 1, part);
+        if (!is_of_name(at + n + 1, length))
+            break;
+        n += 1 + length;
     }
     return n;
 }

@@ -447,6 +447,11 @@ static void test_lines(void)
         double e = row_of(cases[i].name)->evidence(&v, &why);
         CU_ASSERT_EQUAL((e > 0) - (e < 0), cases[i].sign);
         CU_ASSERT_EQUAL(why != NULL, cases[i].sign != 0);
+        struct doctor_prediction sharded = p;
+        sharded.facts.sharding = SHARDING_OPTIMIZER; /* its timer has gathers */
+        const struct doctor_view shards = { &l, NULL, &s, &sharded };
+        if (strcmp(cases[i].name, "host-optimizer") == 0)
+            CU_ASSERT_TRUE(row_of(cases[i].name)->evidence(&shards, &why) <= 0);
         logs_release(&l);
     }
 }
