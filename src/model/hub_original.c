@@ -28,7 +28,9 @@ static const char *const size_words[] = {
 /* Words of another architecture than that of the name without them. */
 static const char *const other_words[] = {
     "vl", "vision", "llava", "audio", "omni", "moe", "pro", "mamba", "eagle", "medusa", "mtp", "draft", "pruned", "prune",
-    "slim", "upscaled", "expanded", "depth", "layers", "layer", "code", "coder", "embedding", "embed", "reward", "rm", NULL
+    "slim", "upscaled", "expanded", "depth", "layers", "layer", "code", "coder", "embedding", "embed", "reward", "rm",
+    /* of another vocabulary: hfl/chinese-llama-2-7b has 55296 words, elyza's "fast" 45043 */
+    "chinese", "japanese", "korean", "ko", "ja", "vocab", "fast", "extended", NULL
 };
 /* Folders within a run, whose name is that of the folder above. */
 static const char *const of_runs[] = { "checkpoint", "ckpt", "epoch", "step", "global_step", "final", "best", "merged", "last" };

@@ -153,6 +153,7 @@ static void test_original(void)
     static const struct {
         const char *asked, *original;
     } cases[] = {
+        { "hfl/chinese-llama-2-7b", "" },
         { "tokyotech-llm/Llama-3.1-Swallow-8B-v0.1", "meta-llama/Llama-3.1-8B" },
         { "GoToCompany/gemma2-9b-cpt-sahabatai-v1-base", "google/gemma-2-9b" },
         { "/data/deepseek-7b-ft-full", "deepseek-ai/deepseek-llm-7b-base" },

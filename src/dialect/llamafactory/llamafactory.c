@@ -210,7 +210,7 @@ static bool packs(const struct value *v)
 static const struct value *arguments(struct launch_context *t,
                                      const struct launch_command *c)
 {
-    struct value *v = (struct value *)(uintptr_t)trainer_command_arguments(t, c);
+    struct value *v = trainer_command_arguments(t, c);
     launch_take_overrides(t->arena, v, c);
     return v;
 }

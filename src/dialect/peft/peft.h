@@ -6,6 +6,7 @@
  *     peft            whether adapters are trained, and which
  *     peft_base       how the frozen model is stored
  *     peft_imported   adapters that a module next to the program makes
+ *     peft_section    a section of a document, as these words
  *     peft_modules    names of modules: lists, text, regular expressions
  *     emit_peft       a scenario's adapters as these words
  *     peft_script     calls of PEFT in a script, as these words */
@@ -63,6 +64,10 @@ bool peft_is_named(const char *text);
 /* peft_imported.c: of a program whose own text has no training, asks for adapters that a
  * module which it imports makes; `line` names the program. */
 void peft_ask_imported(struct launch_context *t, const char *program, int64_t line);
+
+/* peft_section.c: opens the sections of a program's own document that describe adapters,
+ * lora_config: {r: 64}, as options, and says so; a method that is named alone, too. */
+void peft_open_sections(struct launch_context *t, struct value *all);
 
 enum { PEFT_CALLS_MAX = 40 };
 /* Functions whose calls peft_of_script wants; NULL ends them. */

@@ -157,8 +157,8 @@ const struct value_item *trainer_document(struct launch_context *t,
 
 /* What a program is asked to train by: its document, and over that its options. What
  * is named and not there leaves the model open. */
-const struct value *trainer_command_arguments(struct launch_context *t,
-                                              const struct launch_command *c);
+struct value *trainer_command_arguments(struct launch_context *t,
+                                        const struct launch_command *c);
 
 /* What a framework has for an argument that is not given: JSON, or a word; what
  * converts the model has "bf16" for "amp_bf16". One without a pointer ends them. */

@@ -105,8 +105,8 @@ static const char *argument_name(struct launch_context *t, const char *option)
     return whole ? whole : name;
 }
 
-const struct value *trainer_command_arguments(struct launch_context *t,
-                                              const struct launch_command *c)
+struct value *trainer_command_arguments(struct launch_context *t,
+                                        const struct launch_command *c)
 {
     const struct value_item *file = trainer_document(t, c);
     const char *name = file ? file->value->text : NULL;

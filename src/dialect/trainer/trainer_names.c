@@ -97,7 +97,8 @@ void trainer_ask_model(struct launch_context *t, const char *pointer,
 static bool take_original(struct launch_context *t, const char *pointer,
                           const struct value_item *it)
 {
-    const char *text = it->value->text, *id = hub_original(t->l->loader, text);
+    const char *text = cached_id(t, it->value->text),
+               *id = hub_original(t->l->loader, text);
     if (!id)
         return false;
     launch_set(t, pointer, json_string(id), it);

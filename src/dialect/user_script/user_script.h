@@ -12,6 +12,7 @@
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
  *     user_script_own      options of the program's own that decide what is simulated
  *     user_script_unknown  a command whose options no dialect has
+ *     user_script_document its document: what values of its sections are usually called
  *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
  *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
@@ -156,6 +157,14 @@ void user_script_name_copied(struct user_script *g, struct arena *arena);
 bool user_script_is_unsloth(const struct user_script *g);
 void user_script_put_unsloth(struct user_script *g, struct arena *arena);
 void user_script_note_unsloth(struct launch_context *t, const struct user_script *g);
+
+/* user_script_document.c: adds what rows read of a section ("": of the document) and of
+ * its sections; a name that two sections have is not known. The sections of a document
+ * in the place of which their values are put, with a note. */
+void user_script_add_leaves(struct launch_context *t, const char *section,
+                            const struct value *dict, struct value *to);
+void user_script_open_document(struct launch_context *t, struct value *all);
+extern const char *const user_script_guesses[];
 
 /* user_script_own.c: after all others, degrees by which a program of that name divides
  * its work in a way of its own; before, whether a model or an option is of a second

@@ -322,7 +322,11 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         return;
     }
     struct value *accelerate = accelerate_take_command(t, c);
-    const struct value *given = trainer_command_arguments(t, c);
+    struct value *given = trainer_command_arguments(t, c);
+    if (trainer_document(t, c)) {
+        peft_open_sections(t, given);
+        user_script_open_document(t, given);
+    }
     const struct user_script_start start = {
         .name = c->command->words[c->script].text,
         .text = launch_program_text(t->l, t->arena, c->command->words[c->script].text),

@@ -28,7 +28,7 @@ static void take_deepspeed(struct launch_context *t, const struct value *given)
 /* clang-format off */
 /* The Trainer's rows that are no more than a guess of another program: a tokenizer is no
  * model, and this batch is one GPU's in some and that of all GPUs in others. */
-static const char *const guesses[] = { "tokenizer_name", "task_name", "train_batch_size", NULL };
+const char *const user_script_guesses[] = { "tokenizer_name", "task_name", "train_batch_size", NULL };
 /* Options that no row reads ask for what their names say. */
 static const struct { const char *part, *pointer; } deciding[] = {
     { "lora", PEFT_LORA }, { "peft", PEFT_LORA }, { "adapter", PEFT_LORA }, { "4bit", PEFT_LORA }, { "8bit", PEFT_LORA },
@@ -36,15 +36,46 @@ static const struct { const char *part, *pointer; } deciding[] = {
 };
 /* clang-format on */
 
+/* The document of a program whose text is not read, by what its values are usually called;
+ * NULL: there is none. */
+static struct value *document_of(struct launch_context *t,
+                                 const struct launch_command *c)
+{
+    const struct value_item *file = trainer_document(t, c);
+    struct value *own =
+        file ? trainer_load_next_to(t, file->value->text, file->line) : NULL;
+    struct value *leaves = own ? value_new(t->arena, VALUE_DICT, file->line, 0) : NULL;
+    struct strbuf names;
+    if (!own)
+        return NULL;
+    peft_open_sections(t, own);
+    user_script_add_leaves(t, "", own, leaves);
+    strbuf_init(&names);
+    for (int32_t i = 0; i < leaves->n; i++)
+        strbuf_printf(&names, "%s%.60s", i ? ", " : "", leaves->items[i].key);
+    if (names.len)
+        launch_note(t->l, file->line, DIAG_ASSUMED,
+                    "%.80s: its values are taken to say what they are usually called, "
+                    "batches those of one GPU: %s",
+                    launch_last_part(file->value->text), strbuf_get(&names));
+    strbuf_release(&names);
+    return leaves;
+}
+
+/* Options -------------------------------------------------------------------------- */
+
 /* What usual names say. */
-static void take_usual(struct launch_context *t, const struct value *given)
+static void take_usual(struct launch_context *t, const struct value *given,
+                       const struct value *document)
 {
     struct value *usual = value_new(t->arena, VALUE_DICT, given->line, 0);
     for (int32_t i = 0; i < given->n; i++)
-        if (!names_listed(guesses, given->items[i].key))
+        if (!names_listed(user_script_guesses, given->items[i].key))
             value_add(t->arena, usual, given->items[i].key, given->items[i].line,
                       given->items[i].value);
     t->hyper[t->n_hyper++] = usual;
+    if (document)
+        t->hyper[t->n_hyper++] = document;
     peft_take(t, NULL);
     trainer_take(t);
     peft_settle(t);
@@ -122,8 +153,11 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0),
                  at = { .line = c->command->line };
     const struct value_item entry = { program, at.line, &at };
+    const struct value *document = document_of(t, c);
     for (int32_t i = 0; i < c->options.n; i++) {
         const struct value_item *it = &c->options.items[i];
+        if (document && strcmp(it->key, "--config") == 0)
+            continue;
         char *key = arena_strdup(t->arena, it->key + strspn(it->key, "-"));
         for (char *s = key; *s; s++)
             *s = *s == '-' ? '_' : *s;
@@ -133,7 +167,7 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
         return;
     take_deepspeed(t, given);
     deepspeed_unresolved_autos(t);
-    take_usual(t, given);
+    take_usual(t, given, document);
     launch_take_entry(t, w->text, &entry);
     user_script_ask_degrees(t, given, program, at.line);
     name_options(t, given, program, at.line);

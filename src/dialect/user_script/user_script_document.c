@@ -1,0 +1,82 @@
+/* A program's own document, whose sections have the names of the program: what a value is
+ * usually called is what it is taken to be. */
+#include "base/names.h"
+#include "dialect/launch/entry_points.h"
+#include "dialect/trl/trl.h"
+#include "dialect/user_script/user_script.h"
+
+#include <string.h>
+
+/* clang-format off */
+/* Sections of a program's own document that say nothing of its training. */
+static const char *const elsewhere[] = { "eval", "valid", "test", "infer", "generat", "wandb", "log", "merge", "export", "reward", "teacher", "judge", "serv" };
+static const char *const model_names[] = { "name", "path", "id", "name_or_path", "model", "model_id", "model_name", "model_path", "base_model", "pretrained", NULL };
+/* clang-format on */
+
+/* What a value of a section is usually called; NULL: nothing that a row reads. */
+static const char *usual_name(const char *section, const char *key)
+{
+    bool model =
+        *section ? strncmp(section, "model", 5) == 0 : strcmp(key, "model") == 0;
+    const struct dialect_option *row = dialect_option_of(trl_tables, "", key);
+    if (model && names_listed(model_names, key))
+        return "model_name_or_path";
+    return row && row->pointer && !names_listed(user_script_guesses, key) ? key : NULL;
+}
+
+void user_script_add_leaves(struct launch_context *t, const char *section,
+                            const struct value *dict, struct value *to)
+{
+    for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
+        if (strstr(section, elsewhere[i]))
+            return;
+    for (int32_t i = 0; i < dict->n; i++) {
+        const struct value_item *it = &dict->items[i];
+        const char *name = usual_name(section, it->key);
+        const struct value_item *old = name ? value_get(to, name) : NULL;
+        bool section_too = it->value->kind == VALUE_DICT && !*section;
+        if (section_too)
+            user_script_add_leaves(t, it->key, it->value, to);
+        else if (old)
+            to->items[old - to->items].value =
+                value_new_unknown(t->arena, it->line, 0, "two sections have it");
+        else if (name)
+            value_add(t->arena, to, name, it->line, it->value);
+    }
+}
+
+/* A section that a row reads is none of the program's own. */
+static bool is_own_section(const struct value_item *it)
+{
+    return it->value->kind == VALUE_DICT && !dialect_option_of(trl_tables, "", it->key);
+}
+
+void user_script_open_document(struct launch_context *t, struct value *all)
+{
+    struct value *leaves = value_new(t->arena, VALUE_DICT, all->line, 0);
+    struct strbuf names;
+    int32_t kept = 0;
+    strbuf_init(&names);
+    for (int32_t i = 0; i < all->n; i++) {
+        const struct value_item *it = &all->items[i];
+        int32_t before = leaves->n;
+        if (is_own_section(it))
+            user_script_add_leaves(t, it->key, it->value, leaves);
+        if (leaves->n > before)
+            strbuf_printf(&names, "%s%.40s", names.len ? ", " : "", it->key);
+        else
+            all->items[kept++] = *it;
+    }
+    all->n = kept;
+    for (int32_t i = 0; i < leaves->n; i++) {
+        const struct value_item *it = &leaves->items[i];
+        if (!value_get(all, it->key))
+            value_add(t->arena, all, it->key, it->line, it->value);
+    }
+    if (names.len)
+        launch_note(t->l, all->line, DIAG_ASSUMED,
+                    "values of these sections are taken to be what they are usually "
+                    "called: %s",
+                    strbuf_get(&names));
+    strbuf_release(&names);
+}
