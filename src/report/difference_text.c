@@ -246,6 +246,36 @@ static void print_quality(FILE *out, const struct difference *d)
         fprintf(out, "  network: %s\n", a[0] ? a : b);
 }
 
+static double effect(const struct difference *d, int32_t i)
+{
+    const struct difference_numbers *before = i ? &d->causes[i - 1].after : &d->a;
+    return fabs(d->causes[i].after.step_s - before->step_s);
+}
+
+static const char *largest_cause(const struct difference *d)
+{
+    int32_t largest = 0;
+    for (int32_t i = 1; i < d->n_causes; i++)
+        if (effect(d, i) > effect(d, largest))
+            largest = i;
+    return d->n_causes > 1 ? d->causes[largest].name : NULL;
+}
+
+static void print_verdict(FILE *out, const struct difference_view *v)
+{
+    double ratio = best_time(v, 1) / best_time(v, 0);
+    bool mixed = (v->measured_s[0] > 0) != (v->measured_s[1] > 0);
+    const char *cause = largest_cause(v->d);
+    char *line = xasprintf("%s%s takes %.3g times as long as %s%s%s%s", v->b,
+                           !mixed                 ? ""
+                           : v->measured_s[1] > 0 ? ", measured,"
+                                                  : ", predicted,",
+                           ratio, v->a, v->measured_s[0] > 0 ? ", measured" : "",
+                           cause ? "; most by " : "", cause ? cause : "");
+    report_verdict_line(out, true, line);
+    free(line);
+}
+
 static void print_waterfall(FILE *out, const struct difference_view *v)
 {
     const struct difference *d = v->d;
@@ -266,15 +296,6 @@ static void print_waterfall(FILE *out, const struct difference_view *v)
     print_end(out, v, &c, v->b, &d->b);
     if (v->measured_s[1] > 0)
         print_measured(out, v, c.time, 1);
-    double ratio = best_time(v, 1) / best_time(v, 0);
-    bool mixed = (v->measured_s[0] > 0) != (v->measured_s[1] > 0);
-    char *line = xasprintf("%s%s takes %.3g times as long as %s%s", v->b,
-                           !mixed                 ? ""
-                           : v->measured_s[1] > 0 ? ", measured,"
-                                                  : ", predicted,",
-                           ratio, v->a, v->measured_s[0] > 0 ? ", measured" : "");
-    report_wrap(out, "  ", "    ", line);
-    free(line);
     print_work(out, v);
     print_quality(out, d);
 }
@@ -335,12 +356,6 @@ static void print_change(FILE *out, const struct difference_change *c)
     free(to);
 }
 
-static double effect(const struct difference *d, int32_t i)
-{
-    const struct difference_numbers *before = i ? &d->causes[i - 1].after : &d->a;
-    return fabs(d->causes[i].after.step_s - before->step_s);
-}
-
 /* By what they change, the largest first. */
 static void print_inputs(FILE *out, const struct difference_view *v)
 {
@@ -362,6 +377,7 @@ static void print_inputs(FILE *out, const struct difference_view *v)
 
 void report_difference_text(FILE *out, const struct difference_view *v)
 {
+    print_verdict(out, v);
     print_waterfall(out, v);
     print_breakdowns(out, v);
     print_inputs(out, v);

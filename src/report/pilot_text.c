@@ -67,11 +67,36 @@ static void print_commands(FILE *out, const struct report_pilot *r,
             m->name);
 }
 
+/* Whether a measurement that is left is expected to change the choice. */
+static bool is_worth_one(const struct plan_pilot *p, double now)
+{
+    return p->n && !p->of[0].done && p->of[0].regret_after < now;
+}
+
+static void print_verdict(FILE *out, const struct plan_pilot *p, int32_t choice,
+                          double now)
+{
+    char line[300];
+    if (is_worth_one(p, now))
+        snprintf(line, sizeof(line),
+                 "measure %s first: it takes plan %d's expected regret from %.2f to "
+                 "%.2f %% of its time",
+                 p->of[0].name, (int)choice + 1, 100 * now,
+                 100 * p->of[0].regret_after);
+    else
+        snprintf(
+            line, sizeof(line),
+            "choose plan %d: no measurement that is left is expected to change that",
+            (int)choice + 1);
+    report_verdict_line(out, true, line);
+}
+
 void report_pilot_text(FILE *out, const struct report_pilot *r)
 {
     int32_t choice;
     const struct plan_pilot *p = r->pilot;
     double now = pilot_regret(p->draws, &choice);
+    print_verdict(out, p, choice, now);
     report_assumed(out, "assumed: ", &r->job->assumed);
     print_plans(out, r);
     fprintf(
@@ -90,7 +115,7 @@ void report_pilot_text(FILE *out, const struct report_pilot *r)
             "\n  measurement       nodes  inst-min       USD   regret     saves\n");
     for (int32_t i = 0; i < p->n; i++)
         print_measure(out, &p->of[i], now);
-    if (p->n && !p->of[0].done && p->of[0].regret_after < now) {
+    if (is_worth_one(p, now)) {
         fprintf(out, "\n  the first of them\n");
         print_commands(out, r, &p->of[0]);
     } else {
