@@ -244,11 +244,14 @@ static struct ratios compare_scores(struct planned *x, int64_t most)
 
 static void check_ratio(const struct ratio *r, int64_t n, const double expected[3])
 {
-    const double close = 0.02;
-    CU_ASSERT_DOUBLE_EQUAL(r->least, expected[0], close * expected[0]);
-    CU_ASSERT_DOUBLE_EQUAL(r->most, expected[1], close * expected[1]);
-    CU_ASSERT_DOUBLE_EQUAL(exp(r->log_sum / (double)n), expected[2],
-                           close * expected[2]);
+    const double close = 0.02,
+                 got[] = { r->least, r->most, exp(r->log_sum / (double)n) };
+    for (size_t i = 0; i < COUNT(got); i++) {
+        bool as_expected = fabs(got[i] - expected[i]) <= close * expected[i];
+        CU_ASSERT_TRUE(as_expected);
+        if (!as_expected)
+            fprintf(stderr, "ratio %.3f in place of %.3f\n", got[i], expected[i]);
+    }
 }
 
 /* Least, largest and mean ratios are as they were when scores were last looked at: what
@@ -284,7 +287,7 @@ static void test_scores(void)
             4096,
             1 << 4,
             { "tensor=1,4", "pipeline=2,4", "sharding=optimizer" } },
-          { 0.816, 1.035, 0.966 },
+          { 0.816, 1.059, 0.997 },
           { 0.949, 1.102, 1.032 } },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
