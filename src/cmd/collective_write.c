@@ -1,5 +1,6 @@
 #include "cmd/collective_call.h"
 
+#include "base/units.h"
 #include "report/collective.h"
 #include "report/report.h"
 
@@ -13,6 +14,26 @@ static const char *redop(int op)
                : "none";
 }
 
+/* The most that any size reaches, and from which on half of it is. */
+static void print_answer(const struct collective_call *w)
+{
+    char most_at[UNITS_TEXT_MAX], half_at[UNITS_TEXT_MAX];
+    const struct collective_row *most = &w->rows.v[0], *half = NULL;
+    for (int64_t i = 1; i < w->rows.n; i++)
+        if (w->rows.v[i].busbw_Bps > most->busbw_Bps)
+            most = &w->rows.v[i];
+    for (int64_t i = w->rows.n; i-- > 0;)
+        if (w->rows.v[i].busbw_Bps >= most->busbw_Bps / 2)
+            half = &w->rows.v[i];
+        else
+            break;
+    printf("# up to %.3g GB/s of bus bandwidth, at %s", most->busbw_Bps / 1e9,
+           units_bytes_text(most_at, most->size_B));
+    if (half && half < most)
+        printf("; half of it from %s on", units_bytes_text(half_at, half->size_B));
+    putchar('\n');
+}
+
 void collective_print(const struct collective_call *w)
 {
     int op = w->args->op;
@@ -20,6 +41,8 @@ void collective_print(const struct collective_call *w)
     bool parted = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER ||
                   op == COLL_ALLTOALL || op == COLL_SCATTER;
     double parts = parted ? (double)w->rows.v[0].plan.n_ranks : 1;
+    if (w->rows.n > 1)
+        print_answer(w);
     if (collective_has_network(w))
         printf("# network: %s\n", w->cluster.fabric->state.text);
     printf("#       size         count      type   redop    root     time   algbw   "
