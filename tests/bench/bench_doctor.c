@@ -1,7 +1,7 @@
 /* How well smsim doctor names faults: every fault over all jobs, from the step times
  * alone, with memory, and with all logs. bench_doctor SEEDS [SD] prints the table of
  * docs/validation/doctor.md, of so many draws of each, with communication that errs by SD
- * (0.1); without an argument, how long one diagnosis takes. */
+ * (0.1; -1: steps err as a whole, as published ones do); without an argument, how long one diagnosis takes. */
 #include "../unit/faults.h"
 
 #include "base/clock.h"
