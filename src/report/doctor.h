@@ -21,7 +21,7 @@ extern const struct contract_object report_doctor_trace;
 extern const char *const report_family_texts[DOCTOR_FAMILIES];
 extern const char *const report_family_logs[DOCTOR_FAMILIES];
 /* The part of it that explains. */
-void report_doctor_next(FILE *out, const struct doctor_causes *c); /* what to do */
+void report_doctor_next(FILE *out, const struct doctor *d); /* what to do */
 void report_doctor_causes(FILE *out, const struct doctor_causes *c);
 extern const struct contract report_doctor_contract;
 

@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "base/units.h"
+#include "doctor/evidence.h"
 #include "report/report.h"
 
 #include <inttypes.h>
@@ -126,9 +127,19 @@ static int32_t count_shown(const struct doctor_causes *c, const struct doctor_cl
     return n;
 }
 
-void report_doctor_next(FILE *out, const struct doctor_causes *c)
+/* What comes before causes that neither words of the logs nor a trace say, of a run
+ * within the range. */
+static const char *reserve_of(const struct doctor *d, const struct doctor_cause *first)
 {
-    char text[3 * LINE], name[LINE];
+    bool may_be_healthy = d->verdict == DOCTOR_NORMAL && !d->has_trace &&
+                          first->evidence < evidence_decides;
+    return may_be_healthy ? "it may well be healthy; if it should be faster: " : "";
+}
+
+void report_doctor_next(FILE *out, const struct doctor *d)
+{
+    const struct doctor_causes *c = &d->causes;
+    char text[4 * LINE], name[LINE];
     struct families f;
     if (c->n == 0)
         return;
@@ -146,15 +157,14 @@ void report_doctor_next(FILE *out, const struct doctor_causes *c)
                  share);
     else if (count_shown(c, k) <= 1 || first->posterior > most * k->posterior)
         snprintf(text, sizeof(text),
-                 "probable cause (%.0f %%): %s. Next: its check, below",
-                 100 * first->posterior, name);
+                 "%sprobable cause (%.0f %%): %s. Next: its check, below",
+                 reserve_of(d, first), 100 * first->posterior, name);
     else {
         name_families(&f, c, k);
-        snprintf(
-            text, sizeof(text),
-            "several causes fit (%.0f %%): %s. Next: add (--log) what separates them: "
-            "%s",
-            share, f.names, f.logs);
+        snprintf(text, sizeof(text),
+                 "%sseveral causes fit (%.0f %%): %s. Next: add (--log) what separates "
+                 "them: %s",
+                 reserve_of(d, first), share, f.names, f.logs);
     }
     report_wrap(out, "", "  ", text);
 }

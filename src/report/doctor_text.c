@@ -48,7 +48,7 @@ static void print_answer(FILE *out, const struct doctor *d)
     report_wrap(out, "", "  ", text);
     if (d->other.n)
         fprintf(out, "the job is not as the logs say: see the warnings\n");
-    report_doctor_next(out, &d->causes);
+    report_doctor_next(out, d);
 }
 
 /* What the logs say of the run that is not the job's. */
