@@ -1,9 +1,9 @@
 #include "cmd/calibrate_sets.h"
 
-#include "report/attention_text.h"
-#include "report/experts_text.h"
-#include "report/products_text.h"
-#include "report/transfer_text.h"
+#include "report/text/attention.h"
+#include "report/text/experts.h"
+#include "report/text/products.h"
+#include "report/text/transfer.h"
 
 #define SET(list)                                                           \
     static int64_t count_##list(const struct samples *s)                    \

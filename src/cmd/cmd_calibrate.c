@@ -8,7 +8,7 @@
 #include "cmd/calibrate_trace.h"
 #include "cmd/options.h"
 #include "config/datadir.h"
-#include "report/wrap.h"
+#include "report/text/wrap.h"
 
 #include <inttypes.h>
 #include <math.h>

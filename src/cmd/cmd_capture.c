@@ -7,7 +7,7 @@
 #include "base/xmalloc.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "report/wrap.h"
+#include "report/text/wrap.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,8 +10,8 @@
 #include "hardware/product.h"
 #include "hardware/transfer.h"
 #include "report/check.h"
+#include "report/figure/sweep.h"
 #include "report/report.h"
-#include "report/sweep_figure.h"
 #include "scenario/scenario.h"
 #include "schema/reference.h"
 

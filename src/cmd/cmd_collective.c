@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "cmd/collective_call.h"
 #include "cmd/collective_log.h"
-#include "report/wrap.h"
+#include "report/text/wrap.h"
 #include "run/coll_run.h"
 
 #include <stdio.h>

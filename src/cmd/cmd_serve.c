@@ -10,7 +10,7 @@
 #include "model/hub.h"
 #include "model/ops.h"
 #include "page/page.h"
-#include "report/wrap.h"
+#include "report/text/wrap.h"
 #include "scenario/libraries.h"
 #include "search/plan.h"
 #include "serve/serve.h"

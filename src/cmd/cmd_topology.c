@@ -4,7 +4,7 @@
 #include "cmd/topology.h"
 
 #include "hardware/net.h"
-#include "report/figure_topology.h"
+#include "report/figure/topology.h"
 #include "report/report.h"
 
 #include <inttypes.h>

@@ -10,8 +10,8 @@
 #include "draw/draw.h"
 #include "page/page.h"
 #include "report/choices.h"
-#include "report/figure_choices.h"
-#include "report/figure_validation.h"
+#include "report/figure/choices.h"
+#include "report/figure/validation.h"
 #include "report/ranges.h"
 #include "report/report.h"
 

@@ -1,5 +1,5 @@
 #include "cmd/collective_call.h"
-#include "report/wrap.h"
+#include "report/text/wrap.h"
 
 #include "scenario/releases.h"
 #include "scenario/versions.h"

@@ -3,7 +3,7 @@
 #include "base/vec.h"
 #include "base/xmalloc.h"
 #include "draw/draw.h"
-#include "report/figure_schedules.h"
+#include "report/figure/schedules.h"
 #include "scenario/scenario.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "hardware/import_nccl.h"
 #include "hardware/import_smi.h"
 #include "hardware/instance_write.h"
-#include "report/wrap.h"
+#include "report/text/wrap.h"
 
 static int read_nic_rate(struct topology_args *args)
 {

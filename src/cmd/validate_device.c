@@ -4,7 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/validate_measured.h"
 #include "config/datadir.h"
-#include "report/wrap.h"
+#include "report/text/wrap.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "page/page.h"
 #include "page/palette.h"
-#include "report/figure_step_data.h"
+#include "report/figure/step_data.h"
 #include "report/report.h"
 #include "scenario/libraries.h"
 

@@ -4,7 +4,7 @@
 #define PAGE_STEP_H
 
 #include "campaign/campaign.h"
-#include "report/figure_step.h"
+#include "report/figure/step.h"
 
 #include <jansson.h>
 

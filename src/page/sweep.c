@@ -5,8 +5,8 @@
 #include "draw/palette.h"
 #include "page/page.h"
 #include "page/palette.h"
-#include "report/figure_meaning.h"
-#include "report/sweep_figure_data.h"
+#include "report/figure/meaning.h"
+#include "report/figure/sweep_data.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PAGE_SWEEP_H
 #define PAGE_SWEEP_H
 
-#include "report/sweep_figure.h"
+#include "report/figure/sweep.h"
 #include "report/sweep_table.h"
 
 #include <jansson.h>

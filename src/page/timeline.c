@@ -1,7 +1,7 @@
 #include "base/strbuf.h"
 #include "page/palette.h"
 #include "page/step.h"
-#include "report/figure_step_data.h"
+#include "report/figure/step_data.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "config/contract.h"
 #include "doctor/bandwidth.h"
 #include "draw/draw.h"
-#include "report/figure_collective.h"
+#include "report/figure/collective.h"
 
 struct report_bandwidth {
     const char *cluster;

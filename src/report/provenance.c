@@ -1,7 +1,7 @@
 #include "report/provenance.h"
 
 #include "base/strbuf.h"
-#include "report/written.h"
+#include "report/figure/written.h"
 #include "scenario/libraries.h"
 
 #include <inttypes.h>

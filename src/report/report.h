@@ -16,7 +16,7 @@
 
 #include "campaign/campaign.h"
 #include "config/contract.h"
-#include "report/wrap.h"
+#include "report/text/wrap.h"
 #include "simulate/simulate.h"
 #include "validation/applicability.h"
 #include "validation/summary.h"

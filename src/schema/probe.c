@@ -5,7 +5,7 @@
 #include "hardware/experts.h"
 #include "hardware/product.h"
 #include "hardware/transfer.h"
-#include "report/sweep_figure.h"
+#include "report/figure/sweep.h"
 #include "schema/reference.h"
 
 #include <string.h>

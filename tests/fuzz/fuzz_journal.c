@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "base/xmalloc.h"
 #include "cmd/cmd.h"
-#include "report/sweep_figure.h"
+#include "report/figure/sweep.h"
 #include "report/sweep_table.h"
 
 #include <inttypes.h>

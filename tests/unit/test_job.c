@@ -2,7 +2,7 @@
  * sums, what is refused. */
 #include "base/strbuf.h"
 #include "campaign/trials.h"
-#include "report/figure_job.h"
+#include "report/figure/job.h"
 #include "report/report.h"
 
 #include "draw_bench.h"

@@ -1,7 +1,7 @@
 /* What is printed of a step: every name of the contract in its order, nulls where
  * nothing is known, and text within its columns. The step is made by hand. */
-#include "report/figure_meaning.h"
-#include "report/figure_step_parts.h"
+#include "report/figure/meaning.h"
+#include "report/figure/step_parts.h"
 #include "report/report.h"
 
 #include <CUnit/CUnit.h>

@@ -5,10 +5,10 @@
 #include "base/xmalloc.h"
 #include "config/datadir.h"
 #include "draw/chart.h"
-#include "report/figure_collective.h"
-#include "report/figure_meaning.h"
-#include "report/figure_topology.h"
-#include "report/topology_links.h"
+#include "report/figure/collective.h"
+#include "report/figure/meaning.h"
+#include "report/figure/topology.h"
+#include "report/figure/topology_links.h"
 
 #include "draw_bench.h"
 

@@ -2,7 +2,7 @@
  * records depend neither on threads nor on what a journal had before. */
 #include "base/file.h"
 #include "base/xmalloc.h"
-#include "report/sweep_figure.h"
+#include "report/figure/sweep.h"
 #include "report/sweep_table.h"
 #include "sweep/sweep_assumed.h"
 #include "sweep/sweep_point.h"

@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/xmalloc.h"
 #include "page/step.h"
-#include "report/figure_schedules.h"
-#include "report/figure_step.h"
+#include "report/figure/schedules.h"
+#include "report/figure/step.h"
 #include "simulate/simulate.h"
 #include "trace/trace.h"
 

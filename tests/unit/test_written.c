@@ -1,5 +1,5 @@
 /* Names as people write them. */
-#include "report/written.h"
+#include "report/figure/written.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
