@@ -3,7 +3,7 @@
 #include "base/vec.h"
 #include "config/cache.h"
 #include "config/datadir.h"
-#include "model/families.h"
+#include "model/families/families.h"
 
 #include <ctype.h>
 #include <string.h>

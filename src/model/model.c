@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "config/cache.h"
 #include "config/datadir.h"
-#include "model/families.h"
+#include "model/families/families.h"
 #include "model/hub.h"
 #include "model/pattern.h"
 #include "model/vision.h"

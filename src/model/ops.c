@@ -1,6 +1,6 @@
 #include "model/ops.h"
 
-#include "model/build_diffusion.h"
+#include "model/build/diffusion.h"
 #include "model/pattern.h"
 #include "model/recipe.h"
 #include "model/regions.h"

@@ -3,7 +3,7 @@
 #ifndef MODEL_VISION_H
 #define MODEL_VISION_H
 
-#include "model/families.h"
+#include "model/families/families.h"
 
 struct vision;
 

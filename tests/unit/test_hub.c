@@ -1,7 +1,7 @@
 /* Ids of the Hugging Face hub: each row's sizes against the count that was published,
  * and names by rule. */
 #include "config/datadir.h"
-#include "model/families.h"
+#include "model/families/families.h"
 #include "model/hub.h"
 #include "model/model.h"
 #include "sample.h"
