@@ -10,7 +10,7 @@
 #include "logs/steady.h"
 #include "report/pilot.h"
 #include "report/report.h"
-#include "search/plan_given.h"
+#include "search/plan/given.h"
 
 #include <errno.h>
 #include <gsl/gsl_sort.h>

@@ -12,8 +12,8 @@
 #include "page/page.h"
 #include "report/plan_report.h"
 #include "report/report.h"
-#include "search/plan_given.h"
-#include "search/plan_point.h"
+#include "search/plan/given.h"
+#include "search/plan/point.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/xmalloc.h"
 #include "config/pointer.h"
 #include "report/plan_report.h"
-#include "search/plan_given.h"
+#include "search/plan/given.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
-/* Which measurement to make before a choice of plans (search/plan_pilot.h). */
+/* Which measurement to make before a choice of plans (search/plan/pilot.h). */
 #ifndef REPORT_PILOT_H
 #define REPORT_PILOT_H
 
 #include "config/contract.h"
-#include "search/plan_pilot.h"
+#include "search/plan/pilot.h"
 
 #include <stdio.h>
 

@@ -3,8 +3,8 @@
 #define REPORT_PLAN_REPORT_H
 
 #include "draw/draw.h"
-#include "search/plan_remedy.h"
-#include "search/plan_why.h"
+#include "search/plan/remedy.h"
+#include "search/plan/why.h"
 
 #include <stdio.h>
 

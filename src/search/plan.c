@@ -1,10 +1,10 @@
 #include "search/plan.h"
 
-#include "search/plan_best.h"
-#include "search/plan_order.h"
-#include "search/plan_risk.h"
-#include "search/plan_run.h"
-#include "search/score.h"
+#include "search/plan/best.h"
+#include "search/plan/order.h"
+#include "search/plan/risk.h"
+#include "search/plan/run.h"
+#include "search/score/score.h"
 
 #include <math.h>
 #include <stdlib.h>

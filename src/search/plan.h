@@ -1,6 +1,6 @@
 /* The best plans of a space, in stages: rules and memory bounds, analytic scores of all
  * that is left on all cores, and the simulation of the best. The order is the
- * simulator's (plan_order.h). The same for any number of threads, to the byte.
+ * simulator's (search/plan/order.h). The same for any number of threads, to the byte.
  *
  *     space ---rules---> points ---least_B---> scored ---what may win---> simulated
  *
@@ -23,7 +23,7 @@
 #define SEARCH_PLAN_H
 
 #include "risk/decides.h"
-#include "search/plan_point.h"
+#include "search/plan/point.h"
 
 #include <signal.h>
 

@@ -20,7 +20,7 @@ static bool is_near(const struct risk_plan *p)
     return interval_memory_is_near((int64_t)p->peak_B, (int64_t)p->capacity_B);
 }
 
-/* What a planner orders by: the filters first (search/plan_order.h), then the regret by
+/* What a planner orders by: the filters first (search/plan/order.h), then the regret by
  * the rule, or the predicted time. The less the better. */
 static double key_of(const struct job *j, int32_t i, enum risk_rule rule)
 {

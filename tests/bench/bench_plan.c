@@ -1,7 +1,7 @@
 /* How fast planning is: `name: value unit` lines. Feasibility and scores on one core,
  * then whole plans on all. */
 #include "search/plan.h"
-#include "search/score.h"
+#include "search/score/score.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,13 +2,13 @@
  * and scenarios that simulate to the time of their plan. */
 #include "report/plan_report.h"
 #include "search/plan.h"
-#include "search/plan_score.h"
-#include "search/score.h"
+#include "search/plan/score.h"
+#include "search/score/score.h"
 
 #include "draw_bench.h"
 #include "plan_bench.h"
-#include "search/space_forms.h"
-#include "search/space_layout.h"
+#include "search/space/forms.h"
+#include "search/space/layout.h"
 
 #include <CUnit/CUnit.h>
 #include <omp.h>

@@ -3,9 +3,9 @@
 #include "base/units.h"
 #include "sample.h"
 #include "search/plan.h"
-#include "search/plan_order.h"
-#include "search/score.h"
-#include "search/space_users.h"
+#include "search/plan/order.h"
+#include "search/score/score.h"
+#include "search/space/users.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* The rules of the space of plans against what they are said to be, over all values of
  * small spaces; scores against simulations; what a search keeps and learns. */
 #include "plan_bench.h"
-#include "search/plan_front.h"
-#include "search/plan_run.h"
-#include "search/score.h"
-#include "search/score_parts.h"
-#include "search/space_words.h"
+#include "search/plan/front.h"
+#include "search/plan/run.h"
+#include "search/score/parts.h"
+#include "search/score/score.h"
+#include "search/space/words.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The space of plans: the counter against brute force, the neighbours of a point, why it
  * is empty, the prices of its instances; and what is kept of a stream against sorting. */
 #include "plan_bench.h"
-#include "search/plan_best.h"
-#include "search/plan_near.h"
+#include "search/plan/best.h"
+#include "search/plan/near.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>

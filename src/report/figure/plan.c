@@ -7,7 +7,7 @@
 #include "report/figure/written.h"
 #include "report/plan_report.h"
 #include "report/provenance.h"
-#include "search/plan_front.h"
+#include "search/plan/front.h"
 
 #include <inttypes.h>
 #include <math.h>

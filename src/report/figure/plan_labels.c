@@ -2,7 +2,7 @@
 
 #include "base/strbuf.h"
 #include "report/figure/written.h"
-#include "search/space_words.h"
+#include "search/space/words.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "base/units.h"
 #include "base/xmalloc.h"
 #include "config/contract.h"
-#include "search/plan_front.h"
-#include "search/space_users.h"
+#include "search/plan/front.h"
+#include "search/space/users.h"
 
 #include <inttypes.h>
 #include <math.h>

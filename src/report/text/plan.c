@@ -3,9 +3,9 @@
 
 #include "base/units.h"
 #include "report/report.h"
-#include "search/plan_assumed.h"
-#include "search/plan_front.h"
-#include "search/space_users.h"
+#include "search/plan/assumed.h"
+#include "search/plan/front.h"
+#include "search/space/users.h"
 
 #include <inttypes.h>
 #include <math.h>

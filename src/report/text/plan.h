@@ -3,7 +3,7 @@
 #define REPORT_TEXT_PLAN_H
 
 #include "report/plan_report.h"
-#include "search/plan_front.h"
+#include "search/plan/front.h"
 
 double plan_usd_per_million(const struct plan_report *r, const struct plan_entry *e);
 

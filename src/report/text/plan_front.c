@@ -1,10 +1,10 @@
 /* Which plans trade time against cost or memory: the rows below plan's list. */
-#include "search/plan_front.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "base/xmalloc.h"
 #include "report/report.h"
 #include "report/text/plan.h"
+#include "search/plan/front.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,74 @@
+#include "search/plan/risk.h"
+
+#include "base/fnv.h"
+#include "base/xmalloc.h"
+#include "search/plan/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct risk_plan plan_risk_plan(const struct plan_entry *e)
+{
+    const struct plan_result *r = &e->result;
+    return (struct risk_plan) {
+        .key = fnv_add(fnv_start, e->point.at, sizeof(e->point.at)),
+        .value = e->value,
+        .usual = r->step_time_s,
+        .by = r->by,
+        .octaves = log2((double)e->point.v[SPACE_COUNT]),
+        .peak_B = (double)r->peak_B,
+        .capacity_B = (double)r->capacity_B,
+    };
+}
+
+/* Entries are sorted together with what they are sorted by: regrets in billionths, so that
+ * equal plans are in the order of their fields. */
+struct ranked {
+    struct plan_entry entry;
+    double regret;
+};
+static const double fine = 1e9;
+
+static int by_regret(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->regret != y->regret)
+        return x->regret < y->regret ? -1 : 1;
+    return plan_order_compare(&x->entry, &y->entry);
+}
+
+static void sort(struct plan_outcome *out, enum risk_rule rule)
+{
+    size_t n = (size_t)out->n_entries;
+    struct ranked *all = xcalloc(n, sizeof(*all));
+    for (size_t i = 0; i < n; i++)
+        all[i] =
+            (struct ranked) { out->entries[i],
+                              round(fine * risk_regret(&out->entries[i].risk, rule)) };
+    qsort(all, n, sizeof(*all), by_regret);
+    for (size_t i = 0; i < n; i++)
+        out->entries[i] = all[i].entry;
+    free(all);
+}
+
+void plan_risk_judge(struct plan_outcome *out, const struct plan_options *o)
+{
+    size_t n = (size_t)out->n_entries;
+    struct risk_options how = o->risk;
+    if (o->risk.rule == RISK_NONE || n == 0)
+        return;
+    struct risk_plan *plans = xcalloc(n, sizeof(*plans));
+    struct risk_verdict *verdicts = xcalloc(n, sizeof(*verdicts));
+    for (size_t i = 0; i < n; i++)
+        plans[i] = plan_risk_plan(&out->entries[i]);
+    how.of_memory = o->objective == PLAN_MEMORY;
+    risk_judge(verdicts, plans, out->n_entries, &risk_widths, &how);
+    for (size_t i = 0; i < n; i++)
+        out->entries[i].risk = verdicts[i];
+    sort(out, o->risk.rule);
+    for (size_t i = 0; i < n; i++)
+        plans[i] = plan_risk_plan(&out->entries[i]);
+    out->decides = risk_decide(plans, out->n_entries, 0, &risk_widths, &how);
+    free(plans);
+    free(verdicts);
+}
