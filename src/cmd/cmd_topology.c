@@ -3,7 +3,7 @@
 #include "cmd/options.h"
 #include "cmd/topology.h"
 
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 #include "report/figure/topology.h"
 #include "report/report.h"
 

@@ -15,7 +15,7 @@
 #include "cmd/options.h"
 #include "config/cfg.h"
 #include "hardware/cluster.h"
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 
 enum {
     COLLECTIVE_PROTOCOL_AUTO = -1,

@@ -3,7 +3,7 @@
 #define CMD_TOPOLOGY_H
 
 #include "draw/draw.h"
-#include "hardware/import.h"
+#include "hardware/import/import.h"
 
 struct topology_args {
     const char *nccl_xml, *nvidia_smi; /* files to import; NULL: none */

@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "cmd/cmd.h"
-#include "hardware/import_nccl.h"
-#include "hardware/import_smi.h"
+#include "hardware/import/nccl.h"
+#include "hardware/import/smi.h"
 #include "hardware/instance_write.h"
 #include "report/text/wrap.h"
 

@@ -25,7 +25,7 @@
 #include "base/err.h"
 #include "base/flow_use.h"
 #include "hardware/nccl_limits.h"
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 
 enum coll_op {
     COLL_ALL_REDUCE,

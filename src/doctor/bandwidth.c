@@ -2,7 +2,7 @@
 
 #include "calibrate/calibration.h"
 #include "doctor/variables.h"
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 
 #include <inttypes.h>
 #include <math.h>

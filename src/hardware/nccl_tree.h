@@ -1,10 +1,10 @@
 /* The tree of a topology file of NCCL as lists: GPUs, NICs, the outermost PCIe bridges,
- * NUMA nodes. Between import_nccl.c and nccl_tree.c. */
+ * NUMA nodes. Between hardware/import/nccl.c and nccl_tree.c. */
 #ifndef HARDWARE_NCCL_TREE_H
 #define HARDWARE_NCCL_TREE_H
 
 #include "config/xml.h"
-#include "hardware/import.h"
+#include "hardware/import/import.h"
 
 enum { NCCL_TOPS_MAX = 64 };
 

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "cost/collective.h"
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 #include "replay/chakra_trace.h"
 
 struct replay_time; /* of a request, once */

@@ -4,7 +4,7 @@
 #ifndef STEP_SYNCS_H
 #define STEP_SYNCS_H
 
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 #include "run/program.h"
 
 /* [tasks] The collective (index of comms) that the task, of the compute stream, waits

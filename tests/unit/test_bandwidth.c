@@ -1,7 +1,7 @@
 /* Logs of nccl-tests against the prediction: the cluster as described, and with faults
  * whose times are written as a log. */
 #include "doctor/bandwidth.h"
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 #include "logs/variables.h"
 
 #include <CUnit/CUnit.h>

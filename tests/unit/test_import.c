@@ -4,8 +4,8 @@
 #include "base/xmalloc.h"
 #include "config/datadir.h"
 #include "config/xml.h"
-#include "hardware/import_nccl.h"
-#include "hardware/import_smi.h"
+#include "hardware/import/nccl.h"
+#include "hardware/import/smi.h"
 #include "hardware/instance_write.h"
 
 #include <CUnit/CUnit.h>

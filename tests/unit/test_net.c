@@ -1,7 +1,7 @@
 /* The cluster as a graph: routes hang together and have the capacity they should, and a
  * folded net has the links of an unfolded one. */
 #include "config/datadir.h"
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>

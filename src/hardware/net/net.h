@@ -13,8 +13,8 @@
  * neighbour's receive links are the copy's own receive links, and traffic must be
  * counted in full by whoever uses it: the core's capacity is that of the whole cluster.
  * Unfolded, every instance is there, and building is linear in instances. */
-#ifndef HARDWARE_NET_H
-#define HARDWARE_NET_H
+#ifndef HARDWARE_NET_NET_H
+#define HARDWARE_NET_NET_H
 
 #include "base/err.h"
 #include "hardware/cluster.h"

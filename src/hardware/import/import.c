@@ -1,7 +1,7 @@
-#include "hardware/import.h"
+#include "hardware/import/import.h"
 
 #include "config/datadir.h"
-#include "hardware/import_like.h"
+#include "hardware/import/like.h"
 
 #include <string.h>
 

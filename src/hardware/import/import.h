@@ -2,9 +2,9 @@
  *
  * No such file has everything: `struct import` says what it had, and what it left
  * open is filled by import_complete from a known instance that is like it, with a note
- * of what was taken. import_nccl.h and import_smi.h read the files. */
-#ifndef HARDWARE_IMPORT_H
-#define HARDWARE_IMPORT_H
+ * of what was taken. hardware/import/nccl.h and hardware/import/smi.h read the files. */
+#ifndef HARDWARE_IMPORT_IMPORT_H
+#define HARDWARE_IMPORT_IMPORT_H
 
 #include "hardware/instance.h"
 

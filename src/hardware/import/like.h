@@ -1,10 +1,10 @@
 /* A description while it becomes an instance, and the known instance that fills its
- * gaps. Between import.c and import_like.c. */
+ * gaps. Between import.c and hardware/import/like.c. */
 #ifndef HARDWARE_IMPORT_LIKE_H
 #define HARDWARE_IMPORT_LIKE_H
 
 #include "base/strbuf.h"
-#include "hardware/import.h"
+#include "hardware/import/import.h"
 
 struct import_filling {
     const struct import *im;

@@ -1,9 +1,9 @@
 /* The matrix that `nvidia-smi topo -m` prints, read and checked: square, symmetric, of
- * known words. Between import_smi.c and smi_matrix.c. */
-#ifndef HARDWARE_SMI_MATRIX_H
-#define HARDWARE_SMI_MATRIX_H
+ * known words. Between hardware/import/smi.c and smi_matrix.c. */
+#ifndef HARDWARE_IMPORT_SMI_MATRIX_H
+#define HARDWARE_IMPORT_SMI_MATRIX_H
 
-#include "hardware/import.h"
+#include "hardware/import/import.h"
 
 enum {
     SMI_COLUMNS_MAX = INSTANCE_HOST_GPUS_MAX + INSTANCE_HOST_NICS_MAX,

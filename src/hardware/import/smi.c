@@ -1,6 +1,6 @@
-#include "hardware/import_smi.h"
+#include "hardware/import/smi.h"
 
-#include "hardware/smi_matrix.h"
+#include "hardware/import/smi_matrix.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "hardware/net_shape.h"
+#include "hardware/net/shape.h"
 
 #include "base/xmalloc.h"
 #include "hardware/sites.h"

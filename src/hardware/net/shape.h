@@ -5,7 +5,7 @@
 #ifndef HARDWARE_NET_SHAPE_H
 #define HARDWARE_NET_SHAPE_H
 
-#include "hardware/net_tiers.h"
+#include "hardware/net/tiers.h"
 
 enum {
     SHAPE_NVSWITCH = INSTANCE_GPUS_MAX,

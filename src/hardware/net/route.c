@@ -1,5 +1,5 @@
 /* Routes over the links of a cluster: which links a transfer takes, in order. */
-#include "hardware/net_shape.h"
+#include "hardware/net/shape.h"
 
 #include <assert.h>
 #include <inttypes.h>

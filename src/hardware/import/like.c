@@ -1,4 +1,4 @@
-#include "hardware/import_like.h"
+#include "hardware/import/like.h"
 
 #include "config/datadir.h"
 

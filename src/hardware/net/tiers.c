@@ -1,4 +1,4 @@
-#include "hardware/net_tiers.h"
+#include "hardware/net/tiers.h"
 
 #include "hardware/domain.h"
 #include "hardware/sites.h"

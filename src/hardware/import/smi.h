@@ -8,7 +8,7 @@
 #ifndef HARDWARE_IMPORT_SMI_H
 #define HARDWARE_IMPORT_SMI_H
 
-#include "hardware/import.h"
+#include "hardware/import/import.h"
 
 /* -1 after reporting the first thing wrong, at its line and column. */
 int import_smi(struct import *im, struct cfg_loader *loader, const char *file);

@@ -4,7 +4,7 @@
 #ifndef HARDWARE_NET_TIERS_H
 #define HARDWARE_NET_TIERS_H
 
-#include "hardware/net.h"
+#include "hardware/net/net.h"
 
 struct net_tiers {
     int32_t n; /* 0: the core alone */

@@ -1,4 +1,4 @@
-#include "hardware/smi_matrix.h"
+#include "hardware/import/smi_matrix.h"
 
 #include "base/file.h"
 #include "config/lenient.h"

@@ -1,4 +1,4 @@
-#include "hardware/import_nccl.h"
+#include "hardware/import/nccl.h"
 
 #include "hardware/nccl_tree.h"
 

@@ -8,7 +8,7 @@
 #ifndef HARDWARE_IMPORT_NCCL_H
 #define HARDWARE_IMPORT_NCCL_H
 
-#include "hardware/import.h"
+#include "hardware/import/import.h"
 
 /* -1 after reporting the first thing wrong, at its line and column. */
 int import_nccl(struct import *im, struct cfg_loader *loader, const char *file);
