@@ -9,8 +9,8 @@
  *     instance_own                     a known instance with changes
  *     domain                           hosts that NVLink joins to one instance
  *     sites                            which hosts of a fabric clusters are
- *     net, net_shape, net_route        the cluster as directed links; routes
- *     import*, nccl_tree, smi_matrix   instances from NCCL's XML and nvidia-smi topo -m
+ *     net/                             the cluster as directed links; routes
+ *     import/, nccl_tree               instances from NCCL's XML and nvidia-smi topo -m
  *     instance_write                   instance files written */
 #ifndef HARDWARE_CLUSTER_H
 #define HARDWARE_CLUSTER_H

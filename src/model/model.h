@@ -5,11 +5,11 @@
  * are kept.
  *
  * Files of this folder:
- *     model*, families*, family_rows:
- *         a config.json as a transformer, by its family's names
- *     pattern, families_state         layers of several kinds; those that keep a state
- *     framework                       the profile of a software stack
- *     ops, build*, share:
+ *     model*, hub, families/          a config.json as a transformer, by its family's
+ *                                     names; those of known ids
+ *     pattern, vision*                layers of several kinds; towers
+ *     framework, recipe, formats      the profile of a software stack; precisions
+ *     ops*, build/, share:
  *         the operator list, its rows, what a tensor group splits
  *     shape, precision                sizes of tensors; number formats of a step */
 #ifndef MODEL_MODEL_H

@@ -5,12 +5,10 @@
  * the order of the contract, so that equal results are equal bytes.
  *
  * Files of this folder:
- *     *_text, wrap: text
- *     json, *_json: JSON
- *     figure_*, topology_*, sweep_figure, plan_figure:
- *         what of a result goes into figures
- *     sweep_table: tables
- *     plan_emit*: configurations to paste */
+ *     text/, json/: a result's parts as text, and as JSON
+ *     figure/: what of a result goes into figures; names and meanings in them
+ *     provenance, ranges, replay_report, sweep_table: what several of them print
+ *     all other headers: what the rooms have for a command, by its subject */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 

@@ -14,11 +14,11 @@
  * beyond half of that number.
  *
  * Files of this folder:
- *     space*: combinations that a software stack allows; its users
- *     score*: closed-form time and memory of a point
- *     plan, plan_choose, plan_run, plan_point, plan_launch: what is simulated
- *     plan_order: the one order of plans; plan_risk: by regret, under uncertainty
- *     plan_front ... plan_remedy: what is reported about the best plan */
+ *     space/: combinations that a software stack allows; its users
+ *     score/: closed-form time and memory of a point
+ *     plan/choose, run, point, launch: what is simulated
+ *     plan/order: the one order of plans; plan/risk: by regret, under uncertainty
+ *     plan/front ... remedy: what is reported about the best plan */
 #ifndef SEARCH_PLAN_H
 #define SEARCH_PLAN_H
 
