@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers of the first column of time, of lines up to "changed takes": those with a
- * sign are parts, the others ends. */
+/* The numbers of the first column of time, of lines below "changed takes" and up to the
+ * network's: those with a sign are parts, the others ends. */
 static int32_t times_of(char *text, double *ends, double *parts, int32_t *n_parts)
 {
     enum { FROM = 28, WIDTH = 10, MOST = 8 };
     int32_t n_ends = 0;
     *n_parts = 0;
-    for (char *line = strtok(text, "\n"); line && !strstr(line, "changed takes");
+    for (char *line = strtok(text, "\n"); line && !strstr(line, "network:");
          line = strtok(NULL, "\n")) {
         char number[WIDTH + 1] = "", *end;
-        if (strlen(line) >= FROM + WIDTH)
+        if (line[0] == ' ' && strlen(line) >= FROM + WIDTH) /* below the verdict */
             memcpy(number, line + FROM, WIDTH);
         double v = strtod(number, &end);
         if (end == number || n_ends == MOST || *n_parts == MOST)
