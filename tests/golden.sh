@@ -5,7 +5,7 @@
 #   tests/cli/NAME: the arguments in cmd give the output in stdout, and end as status says
 #       (0 without one); standard input is the file in, or empty
 # With UPDATE=1 the outputs are written, not compared: look at the difference before
-# committing it.
+# committing it. With ONLY="NAME..." (patterns of the shell) only those cases are run.
 # shellcheck source=tests/setup.sh
 . "$(dirname "$0")/setup.sh"
 on_all_processors tests/golden.sh
@@ -13,6 +13,17 @@ out=$dir
 passed=0
 failed=0
 asan=${ASAN_OPTIONS:-}
+
+# is_asked: whether ONLY, if there is one, has the case $dir.
+is_asked() (
+    set -f
+    [ -n "${ONLY:-}" ] || return 0
+    for name in $ONLY; do
+        # shellcheck disable=SC2254 # a pattern
+        case ${dir##*/} in $name) return 0 ;; esac
+    done
+    return 1
+)
 
 # run DIR ARGUMENTS: as a shell splits them. A search for leaks takes as long as most
 # commands: where cases are sampled (tests/unit/sample.h), each fifth has one.
@@ -52,6 +63,7 @@ count() {
 
 for dir in tests/bad/*/; do
     dir=${dir%/}
+    is_asked || continue
     is_mine || continue
     if [ ! -f "$dir/error" ]; then
         echo "golden: $dir: has no file error"
@@ -74,6 +86,7 @@ done
 for dir in tests/cli/*/; do
     dir=${dir%/}
     [ -f "$dir/cmd" ] || continue
+    is_asked || continue
     is_mine || continue
     wanted=0
     [ -f "$dir/status" ] && wanted=$(cat "$dir/status")
