@@ -98,6 +98,11 @@ for signal in INT TERM HUP; do
         failed=$((failed + 1))
     fi
 done
+# small enough for Perfetto's page: GPT-3 on 512 GPUs
+"$smsim" simulate gpt3-175b-64xp4d.24xlarge --trace gpt3.json.gz >said 2>&1
+gzip -t gpt3.json.gz && [ "$(wc -c <gpt3.json.gz)" -lt 5000000 ]
+check "a trace below 5 MB" $? 0 "step time"
+
 for out in "--trace out.json" "--chakra out.dir"; do
     # shellcheck disable=SC2086
     "$smsim" simulate gpt-neox-20b-12xp4d.24xlarge --unfold $out >said 2>&1 &
