@@ -252,8 +252,8 @@ static int write_chart(struct plan_points *p, const struct draw_to *to, struct e
     double capacity = (double)r->outcome->entries[0].result.capacity_B;
     char *model = written_model(r->job->space.model->label);
     struct chart c = {
-        .title = arena_printf(&p->arena, "Plans for %s, %" PRId64 " sequences a step",
-                              model, r->job->space.global_batch),
+        .title = arena_printf(&p->arena, "Plans for %s, %" PRId64 " %s a step", model,
+                              r->job->space.global_batch, r->job->space.batch_of),
         .subtitle = subtitle(p),
         .provenance = provenance(p, cost),
         .x = { .label = "step time",

@@ -76,8 +76,7 @@ int plan_empty(const struct plan_job *job, struct err *err)
     if (known)
         return err_set(err, "no plan is left: %s", why);
     return err_set(err,
-                   "no plan is left: what is asked for (%" PRId64
-                   " sequences a step on %s "
+                   "no plan is left: what is asked for (%" PRId64 " %s a step on %s "
                    "and others) does not divide, or no library here can run it",
-                   (int64_t)s->global_batch, s->instances[0].name);
+                   (int64_t)s->global_batch, s->batch_of, s->instances[0].name);
 }

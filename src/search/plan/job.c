@@ -325,6 +325,8 @@ static int read_job(struct plan_job *job, const struct plan_request *r)
         return -1;
     job->model = s.model;
     job->space.sequence = s.training.sequence_length;
+    job->space.batch_of =
+        training_sample_sequences(&s.training) > 1 ? "pairs of sequences" : "sequences";
     job->space.precision = s.training.precision;
     job->space.one_stage = training_ungraded_forwards(&s.training) > 0;
     job->space.global_batch = wanted ? wanted : s.training.global_batch_size;

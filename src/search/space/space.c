@@ -350,9 +350,8 @@ const char *space_rule_text(const struct space *s, enum space_field f, char *buf
                  (int64_t)s->layers);
     else if (f == SPACE_MICRO)
         snprintf(buf, size,
-                 "times the data-parallel degree it divides %" PRId64
-                 " sequences a step",
-                 (int64_t)s->global_batch);
+                 "times the data-parallel degree it divides %" PRId64 " %s a step",
+                 (int64_t)s->global_batch, s->batch_of);
     else
         snprintf(buf, size, "%s", rule_texts[f]);
     return buf;

@@ -67,6 +67,7 @@ struct space {
     /* the job */
     const struct model *model;
     int64_t sequence, global_batch;
+    const char *batch_of; /* "sequences", "pairs of sequences" */
     enum op_precision precision;
     uint32_t fused_stacks; /* bits: those whose attention keeps no scores */
     int64_t fixed_world;   /* GPUs of a cluster given as it is; 0: instance x count */
