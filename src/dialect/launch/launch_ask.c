@@ -34,8 +34,18 @@ static const struct need *need_of(const char *pointer)
     return NULL;
 }
 
-/* Whether --set gives it: a value, or null for it or what is around it. */
-static bool is_answered(struct cfg root, const char *pointer)
+/* Whether the file gives what replaces a field, and not --set. */
+static bool is_of_file(const struct launch *l, const char *pointer)
+{
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        if (strcmp(l->resolved.v[i].pointer, pointer) == 0)
+            return !l->resolved.v[i].replaced;
+    return false;
+}
+
+/* Whether --set gives it: a value, null for it or what is around it, or a name in place
+ * of what is around it ("/model"). */
+static bool is_answered(const struct launch *l, struct cfg root, const char *pointer)
 {
     char around[200];
     const char *slash = pointer;
@@ -46,7 +56,7 @@ static bool is_answered(struct cfg root, const char *pointer)
         snprintf(around, sizeof(around), "%.*s",
                  (int)(slash ? slash - pointer : (ptrdiff_t)strlen(pointer)), pointer);
         json_t *v = pointer_get(root.json, around);
-        if (json_is_null(v))
+        if (json_is_null(v) || (json_is_string(v) && !is_of_file(l, around)))
             return true;
     }
     return false;
@@ -83,15 +93,6 @@ struct question {
 
 typedef VEC(struct question) question_vec;
 
-/* Whether the file gives what replaces a field, and not --set. */
-static bool is_of_file(const struct launch *l, const char *pointer)
-{
-    for (int64_t i = 0; i < l->resolved.n; i++)
-        if (strcmp(l->resolved.v[i].pointer, pointer) == 0)
-            return !l->resolved.v[i].replaced;
-    return false;
-}
-
 /* Whether another field says it; one of the file's own does not where the file leaves the
  * first open. */
 static bool says_instead(const struct launch *l, struct cfg root, const struct need *n,
@@ -126,7 +127,7 @@ static void gather(question_vec *all, const struct launch *l, struct cfg root)
     }
     for (int64_t i = 0; i < l->unresolved.n; i++) {
         const struct launch_unresolved *open = &l->unresolved.v[i];
-        if (!need_of(open->pointer) && !is_answered(root, open->pointer))
+        if (!need_of(open->pointer) && !is_answered(l, root, open->pointer))
             VEC_PUSH(all, ((struct question) { NULL, open, false }));
     }
 }
