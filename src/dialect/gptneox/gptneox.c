@@ -64,8 +64,7 @@ static void enable(struct launch_context *t, struct value *d, const char *key,
 {
     const struct value_item *it = value_get(d, key);
     struct value *of = it ? it->value : value_new(t->arena, VALUE_DICT, word->line, 0),
-                 *yes = value_new(t->arena, VALUE_BOOL, word->line, 0);
-    yes->integer = 1;
+                 *yes = value_new_bool(t->arena, true, word->line);
     if (of->kind == VALUE_DICT)
         put(t, of, "enabled", word->line, yes);
     put(t, d, key, word->line, of);

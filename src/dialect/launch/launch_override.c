@@ -184,9 +184,7 @@ static void take_away(struct value *root, const char *path)
         if (at->kind != VALUE_DICT || i == at->n)
             return;
         if (!path[n]) {
-            memmove(&at->items[i], &at->items[i + 1],
-                    (size_t)(at->n - i - 1) * sizeof(at->items[0]));
-            at->n--;
+            value_remove(at, i);
             return;
         }
         at = at->items[i].value;

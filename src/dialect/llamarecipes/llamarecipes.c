@@ -31,8 +31,7 @@ static void take_fsdp(struct launch_context *t, const struct dialect_option *row
             value_add(t->arena, section, members[i].to, given->line, given->value);
     }
     if (!value_get(section, "activation_checkpointing")) {
-        struct value *on = value_new(t->arena, VALUE_BOOL, it->line, 0);
-        on->integer = 1;
+        struct value *on = value_new_bool(t->arena, true, it->line);
         value_add(t->arena, section, "activation_checkpointing", it->line, on);
     }
     const struct value_item of = { it->key, it->line, section };

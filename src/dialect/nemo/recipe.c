@@ -243,8 +243,7 @@ static void expand_optimizer(struct arena *arena, struct value *flat)
     int64_t line = made ? made->line : 0;
     if (strncmp(last, "distributed_fused_adam", 22) != 0)
         return;
-    struct value *on = value_new(arena, VALUE_BOOL, line, 0);
-    on->integer = 1;
+    struct value *on = value_new_bool(arena, true, line);
     if (!value_get(flat, "optim.config.use_distributed_optimizer"))
         value_add(arena, flat, "optim.config.use_distributed_optimizer", line, on);
     if (clip && !value_get(flat, "optim.config.clip_grad"))

@@ -90,8 +90,7 @@ static void write_word(const struct writing *w, const char *path, const char *wo
 
 static void write_switch(const struct writing *w, const char *path, bool on)
 {
-    struct value *v = value_new(w->arena, VALUE_BOOL, w->line, 0);
-    v->integer = on;
+    struct value *v = value_new_bool(w->arena, on, w->line);
     write_value(w, path, v);
 }
 

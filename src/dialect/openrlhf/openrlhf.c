@@ -90,9 +90,7 @@ static struct value *dict_of(struct launch_context *t)
 
 static struct value *on(struct launch_context *t, int64_t line)
 {
-    struct value *v = value_new(t->arena, VALUE_BOOL, line, 0);
-    v->integer = 1;
-    return v;
+    return value_new_bool(t->arena, true, line);
 }
 
 static struct value *number(struct launch_context *t, int64_t n)

@@ -57,8 +57,7 @@ static bool is_section(const struct value_item *it)
 static void open_section(struct launch_context *t, struct value *all, int32_t at)
 {
     const struct value_item section = all->items[at];
-    struct value *yes = value_new(t->arena, VALUE_BOOL, section.value->line, 0);
-    yes->integer = 1;
+    struct value *yes = value_new_bool(t->arena, true, section.value->line);
     all->items[at] = (struct value_item) { "use_peft", section.line, yes };
     for (int32_t i = 0; i < section.value->n; i++) {
         const struct value_item *it = &section.value->items[i];
@@ -70,13 +69,6 @@ static void open_section(struct launch_context *t, struct value *all, int32_t at
     }
     launch_note(t->l, section.line, DIAG_ASSUMED,
                 "%.40s is taken to be LoraConfig's arguments", section.key);
-}
-
-static void drop(struct value *all, int32_t at)
-{
-    memmove(&all->items[at], &all->items[at + 1],
-            (size_t)(all->n - at - 1) * sizeof(all->items[0]));
-    all->n--;
 }
 
 /* The method's name alone: adapters are asked for, and no more. */
@@ -91,8 +83,7 @@ static void add_way(struct launch_context *t, struct value *all,
     if (!way || value_get(all, word) || value_get(all, "use_peft") ||
         dialect_option_of(tables, "", way->key))
         return;
-    struct value *yes = value_new(t->arena, VALUE_BOOL, way->value->line, 0);
-    yes->integer = 1;
+    struct value *yes = value_new_bool(t->arena, true, way->value->line);
     value_add(t->arena, all, word, way->line, yes);
 }
 
@@ -108,7 +99,7 @@ void peft_open_sections(struct launch_context *t, struct value *all)
                 launch_note(t->l, it.line, DIAG_ASSUMED,
                             "%.40s is left, as %.40s is \"%.40s\"", it.key, full->key,
                             full->value->text);
-            drop(all, i--);
+            value_remove(all, i--);
         } else
             open_section(t, all, i);
     }

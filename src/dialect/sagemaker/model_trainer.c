@@ -75,8 +75,7 @@ static struct value *dict_with(struct making *m, int64_t line, const char *key,
 
 static struct value *enabled(struct making *m, int64_t line)
 {
-    struct value *yes = value_new(m->arena, VALUE_BOOL, line, 0);
-    yes->integer = 1;
+    struct value *yes = value_new_bool(m->arena, true, line);
     return dict_with(m, line, "enabled", yes);
 }
 

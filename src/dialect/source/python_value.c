@@ -117,8 +117,7 @@ void python_append(struct python_parser *r, struct value *list, struct value *va
 void python_remove(struct python_parser *r, struct value *v, int32_t i)
 {
     python_will_change(r, v);
-    memmove(v->items + i, v->items + i + 1, (size_t)(v->n - i - 1) * sizeof(*v->items));
-    v->n--;
+    value_remove(v, i);
     r->lex.work += v->n - i;
 }
 

@@ -25,6 +25,13 @@ struct value *value_new_string(struct arena *arena, const char *text, int64_t li
     return v;
 }
 
+struct value *value_new_bool(struct arena *arena, bool on, int64_t line)
+{
+    struct value *v = value_new(arena, VALUE_BOOL, line, 0);
+    v->integer = on;
+    return v;
+}
+
 struct value *value_new_unknown(struct arena *arena, int64_t line, int64_t column,
                                 const char *why, ...)
 {
@@ -50,6 +57,14 @@ void value_add(struct arena *arena, struct value *container, const char *key,
         container->cap = cap;
     }
     container->items[container->n++] = (struct value_item) { key, line, value };
+}
+
+void value_remove(struct value *container, int32_t at)
+{
+    struct value_item *items = container->items;
+    memmove(&items[at], &items[at + 1],
+            (size_t)(container->n - at - 1) * sizeof(items[0]));
+    container->n--;
 }
 
 struct value *value_copy(struct arena *arena, const struct value *v, int64_t *budget)

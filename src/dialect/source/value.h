@@ -49,6 +49,7 @@ struct value *value_new(struct arena *arena, enum value_kind kind, int64_t line,
                         int64_t column);
 struct value *value_new_string(struct arena *arena, const char *text, int64_t line,
                                int64_t column);
+struct value *value_new_bool(struct arena *arena, bool on, int64_t line);
 /* Not known; `why` is printed into the arena. */
 struct value *value_new_unknown(struct arena *arena, int64_t line, int64_t column,
                                 const char *why, ...)
@@ -57,6 +58,9 @@ struct value *value_new_unknown(struct arena *arena, int64_t line, int64_t colum
 /* One more item at the end; key is NULL in a list, and is not looked up. */
 void value_add(struct arena *arena, struct value *container, const char *key,
                int64_t line, struct value *value);
+
+/* Without the item at a place; those after it move up. */
+void value_remove(struct value *container, int32_t at);
 
 /* A copy with all inside; NULL when that takes more than *budget values. */
 struct value *value_copy(struct arena *arena, const struct value *v, int64_t *budget);

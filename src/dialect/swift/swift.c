@@ -100,8 +100,7 @@ static void take_fsdp(struct launch_context *t, const struct dialect_option *row
         return;
     }
     section = value_new(t->arena, VALUE_DICT, it->line, 0);
-    keep = value_new(t->arena, VALUE_BOOL, it->line, 0);
-    keep->integer = 1;
+    keep = value_new_bool(t->arena, true, it->line);
     value_add(t->arena, section, "activation_checkpointing", it->line, keep);
     const struct value_item of = { it->key, it->line, section };
     trainer_take_fsdp_section(t, &of);

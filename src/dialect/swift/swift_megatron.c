@@ -85,9 +85,7 @@ static bool is_false(const struct value *v)
 
 static struct value *truth(struct launch_context *t, int64_t line)
 {
-    struct value *v = value_new(t->arena, VALUE_BOOL, line, 0);
-    v->integer = 1;
-    return v;
+    return value_new_bool(t->arena, true, line);
 }
 
 /* What the file says in Megatron's words; a switch that is off is not there, as on its

@@ -39,8 +39,7 @@ static void put_whole(struct launch_context *t, struct value *dict, const char *
 static void put_true(struct launch_context *t, struct value *dict, const char *key,
                      int64_t line)
 {
-    struct value *v = value_new(t->arena, VALUE_BOOL, line, 0);
-    v->integer = 1;
+    struct value *v = value_new_bool(t->arena, true, line);
     value_add(t->arena, dict, key, line, v);
 }
 

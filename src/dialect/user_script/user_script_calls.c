@@ -182,8 +182,7 @@ void user_script_put(struct user_script *g, struct arena *arena, const char *key
 static void put_true(struct user_script *g, struct arena *arena, const char *key,
                      int64_t line, bool on)
 {
-    struct value *yes = value_new(arena, VALUE_BOOL, line, 0);
-    yes->integer = 1;
+    struct value *yes = value_new_bool(arena, true, line);
     user_script_put(g, arena, key, line, yes, on);
 }
 

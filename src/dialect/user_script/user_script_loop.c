@@ -104,8 +104,8 @@ static struct value *section_of(struct launch_context *t, const struct value *ar
                        strcmp(it->key, "offload_policy") == 0;
         if (names_listed(idle, it->key) || (it->key[0] >= '0' && it->key[0] <= '9'))
             continue;
-        struct value *yes = value_new(t->arena, VALUE_BOOL, line, 0);
-        yes->integer = offload && offloads(it->value);
+        struct value *yes =
+            value_new_bool(t->arena, offload && offloads(it->value), line);
         put(t, section, offload ? "offload_params" : it->key, line,
             offload ? yes : word_of(t, it->value));
     }

@@ -29,9 +29,7 @@ static bool is_on(const struct value *v)
 
 static struct value *truth(struct arena *arena, int64_t line, bool on)
 {
-    struct value *v = value_new(arena, VALUE_BOOL, line, 0);
-    v->integer = on;
-    return v;
+    return value_new_bool(arena, on, line);
 }
 
 static void put_true(struct user_script *g, struct arena *arena, const char *key,
@@ -105,11 +103,8 @@ static void set(struct user_script *g, struct arena *arena, const char *key,
 static void drop(struct user_script *g, const char *key)
 {
     const struct value_item *it = value_get(g->words, key);
-    if (!it)
-        return;
-    size_t at = (size_t)(it - g->words->items), n = (size_t)g->words->n;
-    memmove(&g->words->items[at], &g->words->items[at + 1], (n - at - 1) * sizeof(*it));
-    g->words->n--;
+    if (it)
+        value_remove(g->words, (int32_t)(it - g->words->items));
 }
 
 /* What the adapters, else the loader are given; the trainer restores it, whatever its own
