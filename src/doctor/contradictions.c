@@ -5,9 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Tokens of a step are rounded to three digits ("2.05K"). */
 static const double tokens_near = 0.01;
@@ -15,22 +13,35 @@ static const double tokens_near = 0.01;
 /* Counts of parameters differ by padded vocabularies, positions and adapters. */
 static const double parameters_near = 0.1;
 
-#define AT(m) offsetof(struct doctor_prediction, m)
+/* What a job has of each statement. */
+#define HAS(name, member)                                       \
+    static int64_t name##_of(const struct doctor_prediction *p) \
+    {                                                           \
+        return p->member;                                       \
+    }
+HAS(ranks, gpus)
+HAS(micro_batch, facts.micro_batch)
+HAS(sequence, facts.sequence)
+HAS(tensor, facts.tensor)
+HAS(pipeline, facts.pipeline)
+HAS(layers, facts.layers)
+HAS(hidden, facts.hidden)
+HAS(parameters, facts.parameters)
+#undef HAS
 
-/* What a statement is held against, an int64_t. */
 static const struct {
     const char *what;
-    size_t has;
-    double near;
+    int64_t (*has)(const struct doctor_prediction *p);
+    double near; /* relative */
 } rows[STATEMENTS] = {
-    [STATED_RANKS] = { "ranks", AT(gpus), 0 },
-    [STATED_MICRO_BATCH] = { "sequences of a micro-batch", AT(facts.micro_batch), 0 },
-    [STATED_SEQUENCE] = { "tokens of a sequence", AT(facts.sequence), 0 },
-    [STATED_TENSOR] = { "tensor-parallel degree", AT(facts.tensor), 0 },
-    [STATED_PIPELINE] = { "pipeline-parallel degree", AT(facts.pipeline), 0 },
-    [STATED_LAYERS] = { "layers", AT(facts.layers), 0 },
-    [STATED_HIDDEN] = { "hidden size", AT(facts.hidden), 0 },
-    [STATED_PARAMETERS] = { "parameters", AT(facts.parameters), parameters_near },
+    [STATED_RANKS] = { "ranks", ranks_of, 0 },
+    [STATED_MICRO_BATCH] = { "sequences of a micro-batch", micro_batch_of, 0 },
+    [STATED_SEQUENCE] = { "tokens of a sequence", sequence_of, 0 },
+    [STATED_TENSOR] = { "tensor-parallel degree", tensor_of, 0 },
+    [STATED_PIPELINE] = { "pipeline-parallel degree", pipeline_of, 0 },
+    [STATED_LAYERS] = { "layers", layers_of, 0 },
+    [STATED_HIDDEN] = { "hidden size", hidden_of, 0 },
+    [STATED_PARAMETERS] = { "parameters", parameters_of, parameters_near },
 };
 
 static void add(struct doctor_contradictions *c, const char *what, double said,
@@ -46,8 +57,7 @@ static void add_statements(struct doctor_contradictions *c, const struct logs_st
                            const struct doctor_prediction *p)
 {
     for (int i = 0; i < STATEMENTS; i++) {
-        int64_t has;
-        memcpy(&has, (const char *)p + rows[i].has, sizeof(has));
+        int64_t has = rows[i].has(p);
         double off = fabs(s->of[i] - (double)has);
         if (s->at[i].line && has > 0 && off > rows[i].near * (double)has)
             add(c, rows[i].what, s->of[i], has, s->at[i]);

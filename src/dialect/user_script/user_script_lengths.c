@@ -29,10 +29,10 @@ static bool is_length(const struct value *v, int64_t *n)
            *n <= LENGTH_MAX;
 }
 
-static bool is_padded(const struct value *arguments)
+static bool pads(const struct python_call *c)
 {
-    const struct value_item *it = value_get(arguments, "padding"),
-                            *old = value_get(arguments, "pad_to_max_length");
+    const struct value_item *it = value_get(c->arguments, "padding"),
+                            *old = value_get(c->arguments, "pad_to_max_length");
     return (it && it->value->kind == VALUE_STRING &&
             strcmp(it->value->text, "max_length") == 0) ||
            (old && launch_true(old->value));
@@ -85,7 +85,7 @@ static void take_tokenised(struct launch_context *t, const struct tokenised *k,
     struct value v = { .line = k->at ? k->at : it->line };
     const struct value_item from = { it->key, v.line, &v };
     set(t, pointer, n, &from);
-    if (!is_padded(c->arguments))
+    if (!pads(c))
         launch_note(t->l, v.line, DIAG_ASSUMED,
                     "max_length: texts are cut at %" PRId64
                     ", and shorter ones are not "
@@ -123,40 +123,46 @@ static bool is_of_model(const struct value *v)
             strstr(v->why, "model_max_length"));
 }
 
-/* Whether a call pads or cuts (`cuts`) texts at a length that it leaves to the tokenizer,
- * which is the model's positions where it has learned them (transformers,
- * tokenization_utils_base.py, model_max_length). */
-static bool leaves_length(const struct python_call *c, bool cuts)
+/* Whether a call's max_length is left to the tokenizer, which is the model's positions
+ * where it has learned them (transformers, tokenization_utils_base.py,
+ * model_max_length). */
+static bool leaves_length(const struct python_call *c)
 {
-    const struct value_item *n = value_get(c->arguments, "max_length"),
-                            *cut = value_get(c->arguments, "truncation");
-    bool on =
-        cuts ? cut && cut->value->kind != VALUE_UNKNOWN && !launch_is_off(cut->value)
-             : is_padded(c->arguments);
-    return on && (!n || n->value->kind == VALUE_NONE || is_of_model(n->value));
+    const struct value_item *n = value_get(c->arguments, "max_length");
+    return !n || n->value->kind == VALUE_NONE || is_of_model(n->value);
 }
 
-static void take_model_s(struct launch_context *t, const struct tokenised *k, bool cuts)
+static bool cuts(const struct python_call *c)
+{
+    const struct value_item *cut = value_get(c->arguments, "truncation");
+    return cut && cut->value->kind != VALUE_UNKNOWN && !launch_is_off(cut->value);
+}
+
+/* The first call that treats texts so and leaves the length to the tokenizer, or NULL. */
+static const struct python_call *tokenizer_s(const struct tokenised *k,
+                                             bool (*treats)(const struct python_call *))
 {
     for (int64_t i = 0; i < k->python->calls.n; i++) {
         const struct python_call *c = &k->python->calls.v[i];
-        if (!is_one(k, c, false) || !leaves_length(c, cuts))
-            continue;
-        t->l->lengths = (struct launch_lengths) {
-            .program = cuts ? "truncation=True" : "padding=\"max_length\"",
-            .full = !cuts,
-            .cut = cuts,
-            .line = k->at ? k->at : c->line,
-        };
-        return;
+        if (is_one(k, c, false) && treats(c) && leaves_length(c))
+            return c;
     }
+    return NULL;
 }
 
 /* The tokenizer's own length, to which texts are padded or else cut. */
 static void take_tokenizer_s(struct launch_context *t, const struct tokenised *k)
 {
-    take_model_s(t, k, true);
-    take_model_s(t, k, false);
+    const struct python_call *padded = tokenizer_s(k, pads),
+                             *cut = tokenizer_s(k, cuts);
+    if (!padded && !cut)
+        return;
+    t->l->lengths = (struct launch_lengths) {
+        .program = padded ? "padding=\"max_length\"" : "truncation=True",
+        .full = padded != NULL,
+        .cut = !padded,
+        .line = k->at ? k->at : (padded ? padded : cut)->line,
+    };
 }
 
 static void take_prepared(struct launch_context *t, const struct tokenised *k)
