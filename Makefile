@@ -2,7 +2,7 @@
 CC       ?= cc
 CXX      ?= c++
 BUILD    ?= build
-VERSION  := $(shell sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/version.h)
+VERSION  := $(shell sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/release.h)
 PREFIX   ?= /usr/local
 DATA_DIR ?= $(CURDIR)#         where the data are if they are not near the program
 PKGS     := jansson gsl cairo expat libfyaml zlib sqlite3 libmicrohttpd

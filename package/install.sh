@@ -73,7 +73,7 @@ library() {
         echo
         echo "Name: smsim"
         echo "Description: time, memory and cost of distributed training"
-        echo "Version: $(sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/version.h)"
+        echo "Version: $(sed -n 's/.*VERSION_TEXT "\(.*\)".*/\1/p' src/base/release.h)"
         echo "Requires.private: $(echo "$PKGS" | sed "s/ *libmicrohttpd//; s/ *cairo//; s/ *sqlite3//")"
         echo "Libs: -L\${libdir} -lsmsim"
         echo "Libs.private: -fopenmp -lm -lpthread -ldl"

@@ -10,7 +10,7 @@ from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent.parent
-VERSION = re.search(r'VERSION_TEXT "(.*)"', (ROOT / "src/base/version.h").read_text())
+VERSION = re.search(r'VERSION_TEXT "(.*)"', (ROOT / "src/base/release.h").read_text())
 
 
 class BuildWithLibrary(build_py):

@@ -164,8 +164,8 @@ struct scaled {
     enum traced_join join;
 };
 
-static void scale(struct gpu *gpu, const struct fitting *f, enum traced_class class,
-                  double by)
+static void scale_class(struct gpu *gpu, const struct fitting *f,
+                        enum traced_class class, double by)
 {
     if (class == TRACED_PRODUCTS)
         gpu->gemm[f->dtype].sustained *= by;
@@ -183,7 +183,7 @@ static double scaled_s(const struct scaled *x, double by)
     struct gpu gpu = *x->base;
     double measured;
     int64_t n;
-    scale(&gpu, x->f, x->class, by);
+    scale_class(&gpu, x->f, x->class, by);
     return x->join == TRACED_BY_SHAPE ? shapes_s(x->f, &gpu, &measured, &n)
                                       : class_s(x->f, &gpu, kinds[x->class]);
 }
@@ -354,7 +354,7 @@ static void fit_class(struct traced_fit *fit, struct fitting *f,
     }
     const struct scaled x = { f, &was, class, fit->join };
     double by = solve(&x, fit->joined_s, &bounded);
-    scale(gpu, f, class, by);
+    scale_class(gpu, f, class, by);
     fit->predicted_s = scaled_s(&x, by);
     add_terms(c, f, class, gpu, &was, fit->n, bounded);
 }

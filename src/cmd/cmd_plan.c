@@ -7,7 +7,7 @@
 #include "config/datadir.h"
 #include "config/pointer.h"
 #include "dialect/dialect.h"
-#include "dialect/emit/emit.h"
+#include "dialect/emit/emit_scenario.h"
 #include "draw/draw.h"
 #include "page/page.h"
 #include "report/plan_report.h"

@@ -8,7 +8,7 @@
 #include "cmd/script.h"
 #include "cmd/simulate_replay.h"
 #include "dialect/dialect.h"
-#include "dialect/emit/emit.h"
+#include "dialect/emit/emit_scenario.h"
 #include "page/page.h"
 #include "page/step.h"
 #include "report/figure/job.h"

@@ -1,7 +1,7 @@
 /* smsim topology: a cluster as text: GPUs, how they are joined, NICs, rates, prices. */
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "cmd/topology.h"
+#include "cmd/topology_import.h"
 
 #include "hardware/net/net.h"
 #include "report/figure/topology.h"

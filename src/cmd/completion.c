@@ -1,6 +1,6 @@
 #include "cmd/completion.h"
 
-#include "base/version.h"
+#include "base/release.h"
 
 #include <stdio.h>
 #include <string.h>

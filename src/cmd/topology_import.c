@@ -1,5 +1,5 @@
 /* smsim topology --import-...: another program's description as an instance file. */
-#include "cmd/topology.h"
+#include "cmd/topology_import.h"
 
 #include "base/file.h"
 #include "cmd/cmd.h"

@@ -1,7 +1,7 @@
 #include "cmd/version.h"
 
 #include "base/fnv.h"
-#include "base/version.h"
+#include "base/release.h"
 #include "config/data_version.h"
 #include "config/datadir.h"
 #include "hardware/instance.h"

@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "config/cfg.h"
 #include "hardware/fabric_quality.h"
-#include "run/breakdown.h"
+#include "run/category.h"
 
 /* What is compared of a job. */
 struct difference_numbers {

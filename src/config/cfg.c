@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
-#include "config/document.h"
+#include "config/cfg_doc.h"
 #include "config/lenient.h"
 #include "config/place.h"
 

@@ -3,7 +3,7 @@
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "config/cfg.h"
-#include "config/document.h"
+#include "config/cfg_doc.h"
 
 #include <float.h>
 #include <inttypes.h>

@@ -15,7 +15,7 @@ static bool word_char(char c)
 }
 
 /* n hexadecimal digits at s, or -1. */
-static long hex(const char *s, int n)
+static long hex_digits(const char *s, int n)
 {
     long v = 0;
     for (int i = 0; i < n; i++) {
@@ -30,7 +30,7 @@ static long hex(const char *s, int n)
 static int unicode_escape(struct strbuf *json, const char *s, size_t *at,
                           struct err *err)
 {
-    long v = hex(s + *at + 2, 4);
+    long v = hex_digits(s + *at + 2, 4);
     if (v < 0)
         return err_set(err, "\\u needs four hexadecimal digits (write \\u00e9)");
     if (v == 0)
@@ -38,7 +38,7 @@ static int unicode_escape(struct strbuf *json, const char *s, size_t *at,
     size_t n = 6;
     if (v >= 0xd800 && v <= 0xdfff) {
         bool pair = v <= 0xdbff && s[*at + 6] == '\\' && s[*at + 7] == 'u';
-        long low = pair ? hex(s + *at + 8, 4) : -1;
+        long low = pair ? hex_digits(s + *at + 8, 4) : -1;
         if (low < 0xdc00 || low > 0xdfff)
             return err_set(err,
                            "\\u%04lx is half of a character (write the character "
@@ -58,7 +58,7 @@ static int escape(struct strbuf *json, const char *s, size_t *at, struct err *er
     if (c == 'u')
         return unicode_escape(json, s, at, err);
     if (c == 'x') {
-        long v = hex(s + *at + 2, 2);
+        long v = hex_digits(s + *at + 2, 2);
         if (v <= 0)
             return err_set(err, "\\x needs two hexadecimal digits other than 00 (write "
                                 "\\xe9)");

@@ -1,6 +1,6 @@
 /* POINTER=VALUE: one change to a loaded document. */
 #include "base/xmalloc.h"
-#include "config/document.h"
+#include "config/cfg_doc.h"
 #include "config/lenient.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "config/cfg.h"
-#include "run/breakdown.h"
+#include "run/category.h"
 #include "scenario/scenario.h"
 
 enum { DOCTOR_GPU_TEXT = 40 };

@@ -1,6 +1,6 @@
 #include "lib/lib.h"
 
-#include "base/version.h"
+#include "base/release.h"
 #include "base/xmalloc.h"
 #include "campaign/campaign.h"
 #include "config/datadir.h"

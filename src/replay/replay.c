@@ -119,7 +119,7 @@ static void find_followers(struct run *w)
     free(at);
 }
 
-static void done(struct run *w, int64_t i, double end_s)
+static void node_done(struct run *w, int64_t i, double end_s)
 {
     w->end_s[i] = end_s;
     w->n_done++;
@@ -153,7 +153,7 @@ static int meet(struct run *w, int64_t i)
     w->r->n_messages += !collective;
     w->r->collective_s += collective ? time_s : 0;
     for (int64_t k = m->first; k >= 0; k = w->next_here[k])
-        done(w, k, m->start_s + time_s);
+        node_done(w, k, m->start_s + time_s);
     return 0;
 }
 
@@ -165,7 +165,7 @@ static int run_all(struct run *w)
     for (int64_t k = 0; k < w->n_ready; k++) {
         int64_t i = w->ready[k];
         if (!w->meets[i])
-            done(w, i, w->start_s[i] + w->t->nodes.v[i].time_s);
+            node_done(w, i, w->start_s[i] + w->t->nodes.v[i].time_s);
         else if (meet(w, i))
             return -1;
     }

@@ -226,7 +226,7 @@ static void next_phase(struct sim *sim, void *arg)
         start_flow(w, p, run);
 }
 
-static void fire(struct sim *sim, struct sim_event *ev)
+static void end_closed_form(struct sim *sim, struct sim_event *ev)
 {
     struct coll_run *run = SIM_OWNER(ev, struct coll_run, event);
     (void)sim;
@@ -236,7 +236,7 @@ static void fire(struct sim *sim, struct sim_event *ev)
     finish(run);
 }
 
-static const struct sim_event_type closed_form_type = { "collective", fire };
+static const struct sim_event_type closed_form_type = { "collective", end_closed_form };
 
 /* Rounded like flows are: latencies and bytes, phase by phase. */
 static int64_t closed_form_ps(const struct coll_plan *plan, const struct net *net,

@@ -17,7 +17,7 @@
 #include "base/vec.h"
 #include "cost/collective.h"
 #include "memory/ledger.h"
-#include "run/breakdown.h"
+#include "run/category.h"
 #include "run/fusion.h"
 
 enum stream {

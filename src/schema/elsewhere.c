@@ -1,5 +1,5 @@
 /* Where else a word belongs that no table has at its place. */
-#include "config/document.h"
+#include "config/cfg_doc.h"
 #include "schema/reference.h"
 
 #include <string.h>

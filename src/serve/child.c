@@ -190,7 +190,7 @@ int serve_child_start(struct serve_child *c, const char *root,
     return 0;
 }
 
-static void end(struct serve_child *c)
+static void end_child(struct serve_child *c)
 {
     if (c->pid > 0) {
         kill(-c->pid, SIGKILL);
@@ -213,7 +213,7 @@ static void release(struct serve_child *c)
 
 void serve_child_stop(struct serve_child *c)
 {
-    end(c);
+    end_child(c);
     release(c);
 }
 
@@ -263,7 +263,7 @@ static json_t *text_json(const char *text)
 }
 
 /* What it printed, and what the command line is that does the same. */
-static json_t *printed(const struct serve_child *c, int code)
+static json_t *outcome(const struct serve_child *c, int code)
 {
     size_t len;
     char *out = take_file(c, "stdout", &len), *log = take_file(c, "stderr", &len);
@@ -281,7 +281,7 @@ static json_t *printed(const struct serve_child *c, int code)
 static void set_page(struct serve_reply *reply, const struct serve_child *c, char *text,
                      size_t len, int code)
 {
-    json_t *page = json_loadb(text, len, 0, NULL), *said = printed(c, code);
+    json_t *page = json_loadb(text, len, 0, NULL), *said = outcome(c, code);
     free(text);
     if (page && !c->request->command->page)
         page =
@@ -319,7 +319,7 @@ static void set_reply(struct serve_reply *reply, const struct serve_child *c, in
         return;
     }
     if (command->answer == SERVE_WORDS && good) {
-        set_tree(reply, HTTP_OK, printed(c, code));
+        set_tree(reply, HTTP_OK, outcome(c, code));
         return;
     }
     reply->text = take_file(c, "result.json", &len);
@@ -338,7 +338,7 @@ bool serve_child_done(struct serve_child *c, struct serve_reply *reply)
     if (ended == 0 && clock_s() < c->until_s)
         return false;
     if (ended == 0) {
-        end(c);
+        end_child(c);
         snprintf(text, sizeof(text), "the request took longer than %.0f s",
                  c->limits->wall_s);
         fail(reply, c, HTTP_TOO_LONG, 0, text);

@@ -2,13 +2,13 @@
  * and between nodes. From it other times of the step follow without another replay,
  * where one of these is slower or faster than predicted (risk/risk.h).
  *
- * The parts of the step (run/breakdown.h) are given to resources: compute by the kinds
+ * The parts of the step (run/category.h) are given to resources: compute by the kinds
  * of kernels of a middle layer, communication to the links that its group spans, the
  * pipeline's bubble as passes are. O(ranks of a group). */
 #ifndef SIMULATE_RESOURCES_H
 #define SIMULATE_RESOURCES_H
 
-#include "run/breakdown.h"
+#include "run/category.h"
 #include "scenario/scenario.h"
 
 #include <jansson.h>

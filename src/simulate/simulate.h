@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "engine/watch.h"
 #include "memory/reserved.h"
-#include "run/breakdown.h"
+#include "run/category.h"
 #include "run/coll_run.h"
 #include "run/observe.h"
 #include "scenario/scenario.h"

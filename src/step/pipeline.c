@@ -40,8 +40,8 @@ static bool sends_exposed(const struct stage *stage)
 }
 
 /* From a part to the one after it, or before it. */
-static int send(struct builder *b, int64_t from, int64_t to, int32_t message,
-                struct err *err)
+static int send_layers(struct builder *b, int64_t from, int64_t to, int32_t message,
+                       struct err *err)
 {
     const struct partition *parts = b->stage->request->parts;
     int64_t number = partition_stage(parts->n_stages, parts->folds, from),
@@ -115,7 +115,8 @@ static int hand_on(struct builder *b, struct pass_ref ref, const struct position
     bool backward = ref.kind != PASS_FORWARD;
     int64_t to = backward ? at->stage - 1 : at->stage + 1;
     if (to >= 0 && to <= at->last && !stays(b->stage, at->stage, to) &&
-        send(b, at->stage, to, message_of(at, backward, to, ref.microbatch), err) < 0)
+        send_layers(b, at->stage, to, message_of(at, backward, to, ref.microbatch),
+                    err) < 0)
         return -1;
     return backward || ref.chunk != last_chunk(b->stage)
                ? 0

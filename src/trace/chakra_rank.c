@@ -112,8 +112,9 @@ static uint64_t message(struct writer *w, enum chakra_type type, const char *nam
 }
 
 /* Of all-gather the field has the bytes of one rank. */
-static uint64_t collective(struct writer *w, const char *name, enum coll_op op,
-                           enum channel channel, double size_B, const struct deps *deps)
+static uint64_t write_collective(struct writer *w, const char *name, enum coll_op op,
+                                 enum channel channel, double size_B,
+                                 const struct deps *deps)
 {
     char number[24];
     struct chakra_proto *p = &w->x->proto;
@@ -169,9 +170,9 @@ static void write_comm(struct writer *w, int32_t i, const char *name,
     } else if (c->plan->op == COLL_SENDRECV) {
         ring_step(w, i, c, name, deps);
     } else {
-        w->done[i][0] = collective(w, name, c->plan->op,
-                                   c->has_request ? c->channel : CHANNEL_WORLD,
-                                   c->plan->size_B, deps);
+        w->done[i][0] = write_collective(w, name, c->plan->op,
+                                         c->has_request ? c->channel : CHANNEL_WORLD,
+                                         c->plan->size_B, deps);
     }
 }
 
@@ -186,8 +187,8 @@ static void write_fusion(struct writer *w, int32_t i, const struct fusion *f,
         taken = fusion_take(f, first, n - first, &bytes);
         depend(&ready, last);
         depend_task(w, &ready, f->tensors.v[first + taken - 1].ready);
-        last = collective(w, "all_reduce fused", COLL_ALL_REDUCE, CHANNEL_WORLD, bytes,
-                          &ready);
+        last = write_collective(w, "all_reduce fused", COLL_ALL_REDUCE, CHANNEL_WORLD,
+                                bytes, &ready);
         VEC_RELEASE(&ready.ids);
     }
     w->done[i][0] = last > 0 ? last : deps->ids.n > 0 ? deps->ids.v[0] : 0;

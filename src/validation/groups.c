@@ -135,7 +135,7 @@ static struct member *sorted(struct mapping_run *run, struct arena *arena,
     return all;
 }
 
-static int64_t group_end(const struct member *all, int64_t first, int64_t n)
+static int64_t end_of_group(const struct member *all, int64_t first, int64_t n)
 {
     int64_t end = first;
     while (end < n && strcmp(all[end].key, all[first].key) == 0)
@@ -166,7 +166,7 @@ static void judge_health(struct mapping_run *run, struct arena *arena)
     const struct mapping_healthy *h = &run->mapping->healthy;
     struct member *all = sorted(run, arena, &h->by);
     for (int64_t first = 0, end; first < run->n_outcomes; first = end) {
-        end = group_end(all, first, run->n_outcomes);
+        end = end_of_group(all, first, run->n_outcomes);
         double least = h->within * standard_rate(h, all + first, end - first);
         for (int64_t i = first; i < end; i++) {
             struct mapping_outcome *o = all[i].outcome;
@@ -193,7 +193,7 @@ static void judge_failures(struct mapping_run *run, struct arena *arena)
     struct member *all = sorted(run, arena, &run->mapping->outdone.by);
     for (int64_t first = 0, end; first < run->n_outcomes; first = end) {
         double largest = -INFINITY;
-        end = group_end(all, first, run->n_outcomes);
+        end = end_of_group(all, first, run->n_outcomes);
         for (int64_t i = first; i < end; i++)
             if (all[i].outcome->has_fits && all[i].outcome->fits_measured)
                 largest = fmax(largest, size_of(run, all[i].outcome));

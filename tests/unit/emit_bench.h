@@ -4,7 +4,7 @@
 #define TESTS_EMIT_BENCH_H
 
 #include "dialect/dialect.h"
-#include "dialect/emit/emit.h"
+#include "dialect/emit/emit_scenario.h"
 
 /* What a job comes to: its step, and what lies beyond it where the scenario says. */
 struct emit_numbers {

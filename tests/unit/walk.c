@@ -2,7 +2,7 @@
 
 #include "base/xmalloc.h"
 #include "campaign/campaign.h"
-#include "config/document.h"
+#include "config/cfg_doc.h"
 #include "config/pointer.h"
 #include "simulate/result_json.h"
 

@@ -3,7 +3,7 @@
 #define DIALECT_EMIT_EMIT_PARTS_H
 
 #include "dialect/dialect.h"
-#include "dialect/emit/emit.h"
+#include "dialect/emit/emit_scenario.h"
 
 /* What a difference of a field makes. */
 enum emit_weight {

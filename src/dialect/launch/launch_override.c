@@ -221,18 +221,18 @@ void launch_note_options(struct launch_context *t, const struct launch_command *
 
 /* Interpolations ------------------------------------------------------------------- */
 
-static void restore(struct value *v)
+static void restore_value(struct value *v)
 {
     if (v->kind == VALUE_UNKNOWN && v->text && strstr(v->text, "${"))
         v->kind = VALUE_STRING;
     for (int32_t i = 0; i < v->n; i++)
-        restore(v->items[i].value);
+        restore_value(v->items[i].value);
 }
 
 void launch_interpolate(struct launch *l, struct value *root)
 {
     struct yaml y = { .arena = &l->loader->arena, .left = YAML_VALUES_MAX };
-    restore(root);
+    restore_value(root);
     yaml_interpolate(&y, root);
     for (int64_t i = 0; i < y.notes.n; i++)
         launch_note(l, y.notes.v[i].line, DIAG_ASSUMED, "%s", y.notes.v[i].text);

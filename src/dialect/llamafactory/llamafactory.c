@@ -36,8 +36,8 @@ static void take_stage(struct launch_context *t, const struct dialect_option *ro
             it->key);
 }
 
-static void take_other(struct launch_context *t, const struct dialect_option *row,
-                       const struct value_item *it)
+static void take_other_task(struct launch_context *t, const struct dialect_option *row,
+                            const struct value_item *it)
 {
     (void)row;
     if (!launch_is_off(it->value))
@@ -105,10 +105,10 @@ static void take_half(struct launch_context *t, const struct dialect_option *row
 
 /* clang-format off */
 static const struct dialect_option rows[] = {
-    ROW("export_dir", "/training/task", .take = take_other),
-    ROW("do_predict", "/training/task", .take = take_other),
-    ROW("infer_backend", "/training/task", .take = take_other),
-    ROW("use_kt", "/training/task", .take = take_other),
+    ROW("export_dir", "/training/task", .take = take_other_task),
+    ROW("do_predict", "/training/task", .take = take_other_task),
+    ROW("infer_backend", "/training/task", .take = take_other_task),
+    ROW("use_kt", "/training/task", .take = take_other_task),
     ROW("stage", "/training/task", .take = take_stage),
     ROW("fsdp", "/parallelism/library", .take = trainer_take_fsdp),
     ROW("deepspeed", "/parallelism/library", .take = deepspeed_take_file),

@@ -122,8 +122,8 @@ static const struct value *field_of(struct python_parser *r, const char *name, s
 }
 
 /* "{}-{x:.2f}".format(...) */
-static const char *format(struct python_parser *r, const char *text,
-                          const struct value *arguments)
+static const char *str_format(struct python_parser *r, const char *text,
+                              const struct value *arguments)
 {
     struct strbuf b;
     int next = 0;
@@ -241,7 +241,7 @@ static const char *text_of(struct python_parser *r, const char *text,
     const struct value_item *first = value_get(arguments, "0");
     bool strips = ends_with(method, "strip") && (a || !first);
     if (strcmp(method, "format") == 0)
-        return format(r, text, arguments);
+        return str_format(r, text, arguments);
     if (strcmp(method, "lower") == 0 || strcmp(method, "upper") == 0)
         return in_case(r, text, *method == 'l' ? tolower : toupper);
     if (strips)

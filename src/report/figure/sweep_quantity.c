@@ -2,7 +2,7 @@
 #include "base/names.h"
 #include "report/figure/sweep_data.h"
 #include "report/report.h"
-#include "run/breakdown.h"
+#include "run/category.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* What is inside a loaded document: shared by cfg.c, fields.c and set.c alone. */
-#ifndef CONFIG_DOCUMENT_H
-#define CONFIG_DOCUMENT_H
+#ifndef CONFIG_CFG_DOC_H
+#define CONFIG_CFG_DOC_H
 
 #include "base/err.h"
 #include "base/vec.h"

@@ -1,6 +1,6 @@
 /* What the two files of `smsim topology` share. */
-#ifndef CMD_TOPOLOGY_H
-#define CMD_TOPOLOGY_H
+#ifndef CMD_TOPOLOGY_IMPORT_H
+#define CMD_TOPOLOGY_IMPORT_H
 
 #include "draw/draw.h"
 #include "hardware/import/import.h"

@@ -1,6 +1,6 @@
 /* The parts that a step's time is split into; names are those of the JSON contract. */
-#ifndef RUN_BREAKDOWN_H
-#define RUN_BREAKDOWN_H
+#ifndef RUN_CATEGORY_H
+#define RUN_CATEGORY_H
 
 #include "base/names.h"
 

@@ -6,8 +6,8 @@
  * comparison (emit_compare.c), the header (emit_text.c); what a scenario comes down to
  * (emit_resolved.c), and what all writers share (emit_values.c). The writers are
  * dialect/NAME/emit_NAME.c. */
-#ifndef DIALECT_EMIT_EMIT_H
-#define DIALECT_EMIT_EMIT_H
+#ifndef DIALECT_EMIT_EMIT_SCENARIO_H
+#define DIALECT_EMIT_EMIT_SCENARIO_H
 
 #include "base/err.h"
 #include "base/strbuf.h"
