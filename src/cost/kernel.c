@@ -123,6 +123,16 @@ static double flash_width(int64_t head_dim)
     return of_256 ? 256 : 32 * ceil_div((double)head_dim, 32);
 }
 
+/* PyTorch's memory-efficient attention of fp32 numbers makes a product of three of tensor
+ * cores, whether tf32 is allowed or not (MODEL.md, 3.27). */
+static double flash_peak_flops(const struct gpu *gpu, enum dtype dtype)
+{
+    enum { PRODUCTS = 3 }; /* big x big, big x small, small x big */
+    double tf32 = gpu->peak_flops[DTYPE_TF32];
+    bool wide = dtype == DTYPE_FP32 || dtype == DTYPE_TF32;
+    return wide && tf32 > 0 ? tf32 / PRODUCTS : gpu->peak_flops[dtype];
+}
+
 /* Clock of fused attention in long trainings over the cool one. */
 static double flash_clock(const struct gpu *gpu, enum dtype dtype)
 {
@@ -138,7 +148,7 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
            columns = ceil_div((double)n, FLASH_TILE);
     double frac = backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
     double clock = sustained ? flash_clock(gpu, dtype) : 1;
-    double sm_flops = frac * clock * gpu->peak_flops[dtype] / (double)gpu->n_sms;
+    double sm_flops = frac * clock * flash_peak_flops(gpu, dtype) / (double)gpu->n_sms;
     double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * flash_width(head_dim);
     double pair_s = pair_flops * (backward ? flash_backward_flops : 1) / sm_flops;
     double busiest = h * flash_pairs(rows, columns, n, causal) / sms +
@@ -248,16 +258,28 @@ static double sm_factor(const struct gpu *gpu, const struct framework *fw,
     return fmax(1, gpu->stream_frac * gpu->hbm_Bps * share.memory / sms_Bps);
 }
 
-/* Rate of the framework's fused attention over that of (3.8) (MODEL.md, 3.23). */
+/* Share of the peak that a version of flash-attention reaches on the GPU (MODEL.md, 3.23,
+ * 3.26); 0: not known. */
+static double flash_version_frac(const struct gpu *gpu, const struct framework *fw,
+                                 const struct op *op)
+{
+    if (op->flash3 && gpu->flash3_forward_frac > 0)
+        return op->backward ? gpu->flash3_backward_frac : gpu->flash3_forward_frac;
+    if (fw->rates.flash2)
+        return op->backward ? gpu->flash2_backward_frac : gpu->flash2_forward_frac;
+    return 0;
+}
+
+/* Rate of the framework's fused attention over that of (3.8). */
 static double flash_rate(const struct gpu *gpu, const struct framework *fw,
                          const struct op *op)
 {
     if (op->kind != OP_FLASH)
         return 1;
     double sinks = op->sinks ? fw->rates.flash_sinks : 1;
-    double own = op->backward ? gpu->flash2_backward_frac : gpu->flash2_forward_frac;
+    double own = flash_version_frac(gpu, fw, op);
     double frac = op->backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
-    if (fw->rates.flash2 && own > 0)
+    if (own > 0)
         return sinks * own / (frac * flash_clock(gpu, op->dtype));
     return sinks * (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward);
 }

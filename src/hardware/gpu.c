@@ -49,6 +49,8 @@ static const struct cfg_field gpu_fields[] = {
     CFG_REAL("flash_backward_frac", struct gpu_raw, gpu.flash_backward_frac, 0.01, 1),
     CFG_REAL("flash2_forward_frac", struct gpu_raw, gpu.flash2_forward_frac, 0.01, 1),
     CFG_REAL("flash2_backward_frac", struct gpu_raw, gpu.flash2_backward_frac, 0.01, 1),
+    CFG_REAL("flash3_forward_frac", struct gpu_raw, gpu.flash3_forward_frac, 0.01, 1),
+    CFG_REAL("flash3_backward_frac", struct gpu_raw, gpu.flash3_backward_frac, 0.01, 1),
     CFG_REAL("flash_sustained", struct gpu_raw, gpu.flash_sustained, 0.01, 1.5),
     CFG_REAL("loop_loss", struct gpu_raw, gpu.loop_loss, 0, 1),
     CFG_QUANTITY("loop_half", struct gpu_raw, gpu.loop_half_s, UNIT_SECONDS, 0, 1),

@@ -60,6 +60,8 @@ struct gpu {
     double flash_forward_frac, flash_backward_frac; /* of peak, fused attention */
     /* the same of flash-attention 2 in long trainings; 0: not known */
     double flash2_forward_frac, flash2_backward_frac;
+    /* the same of flash-attention 3 */
+    double flash3_forward_frac, flash3_backward_frac;
     double
         flash_sustained; /* its clock under the power limit of long training, over the
                                cool one; 0: as products of its format */

@@ -185,7 +185,7 @@ const struct products *gpu_rule_products(struct cfg_loader *loader, const char *
 
 /* Flash-attention's time is the products' and that of the scores between them, which
  * take no tensor core: an SM's clocks for a score are the lender's (MODEL.md, 3.23). */
-static double rule_flash2(const struct gpu *to, const struct gpu *from, double frac)
+static double rule_flash(const struct gpu *to, const struct gpu *from, double frac)
 {
     if (frac <= 0)
         return 0;
@@ -195,8 +195,14 @@ static double rule_flash2(const struct gpu *to, const struct gpu *from, double f
 
 static void fill_flash2(struct gpu *gpu, const struct gpu *from)
 {
-    gpu->flash2_forward_frac = rule_flash2(gpu, from, from->flash2_forward_frac);
-    gpu->flash2_backward_frac = rule_flash2(gpu, from, from->flash2_backward_frac);
+    gpu->flash2_forward_frac = rule_flash(gpu, from, from->flash2_forward_frac);
+    gpu->flash2_backward_frac = rule_flash(gpu, from, from->flash2_backward_frac);
+}
+
+static void fill_flash3(struct gpu *gpu, const struct gpu *from)
+{
+    gpu->flash3_forward_frac = rule_flash(gpu, from, from->flash3_forward_frac);
+    gpu->flash3_backward_frac = rule_flash(gpu, from, from->flash3_backward_frac);
 }
 
 /* Attention, too, runs at the clock of long products. */
@@ -207,6 +213,8 @@ static void follow_clock(struct gpu *gpu)
     gpu->flash_backward_frac *= gain;
     gpu->flash2_forward_frac *= gain;
     gpu->flash2_backward_frac *= gain;
+    gpu->flash3_forward_frac *= gain;
+    gpu->flash3_backward_frac *= gain;
     if (gpu->long_clock_Hz > 0)
         gpu->flash_sustained = 1;
 }
@@ -245,6 +253,8 @@ int gpu_rule_fill(struct cfg_loader *loader, struct gpu *gpu, struct cfg file)
         gpu->flash_backward_frac = from->flash_backward_frac;
     if (lacks(file, "flash2_forward_frac") && lacks(file, "flash2_backward_frac"))
         fill_flash2(gpu, from);
+    if (lacks(file, "flash3_forward_frac") && lacks(file, "flash3_backward_frac"))
+        fill_flash3(gpu, from);
     if (lacks(file, "flash_sustained"))
         gpu->flash_sustained = from->flash_sustained;
     follow_clock(gpu);

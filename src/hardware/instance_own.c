@@ -134,6 +134,8 @@ static void slow_down(struct gpu *gpu, double limit_w)
     gpu->flash_sustained *= clock;
     gpu->flash2_forward_frac *= clock;
     gpu->flash2_backward_frac *= clock;
+    gpu->flash3_forward_frac *= clock;
+    gpu->flash3_backward_frac *= clock;
     gpu->tdp_w = limit_w;
 }
 

@@ -12,12 +12,18 @@ const struct name_value op_attention_names[] = {
     { "fused-softmax", OP_ATTENTION_FUSED_SOFTMAX },
     { "memory-efficient", OP_ATTENTION_EFFICIENT },
     { "flash", OP_ATTENTION_FLASH },
+    { "flash_attention_3", OP_ATTENTION_FLASH3 },
     { NULL, 0 },
 };
 
 bool op_attention_is_fused(enum op_attention a)
 {
-    return a == OP_ATTENTION_FLASH || a == OP_ATTENTION_EFFICIENT;
+    return op_attention_is_flash(a) || a == OP_ATTENTION_EFFICIENT;
+}
+
+bool op_attention_is_flash(enum op_attention a)
+{
+    return a == OP_ATTENTION_FLASH || a == OP_ATTENTION_FLASH3;
 }
 
 static int check_parameters(const struct op_list *list, struct err *err)

@@ -56,6 +56,7 @@ struct op {
     double windowed;       /* ... which share of them; 0: none */
     int64_t pieces; /* FLASH: over as many parts of the keys, as they come; 0: one */
     bool sinks;     /* FLASH: a learned score of nothing for each head */
+    bool flash3;    /* FLASH: flash-attention 3 (MODEL.md, 3.26) */
     double slower;  /* times as long as the sizes say; 0: once */
     double flops;
     double read_B, write_B; /* global memory traffic, each operand once */
@@ -125,6 +126,7 @@ enum op_attention {
     OP_ATTENTION_FUSED_SOFTMAX,
     OP_ATTENTION_EFFICIENT, /* one kernel without scores in memory, slower than flash */
     OP_ATTENTION_FLASH,
+    OP_ATTENTION_FLASH3, /* flash-attention 3, of Hopper alone */
     OP_ATTENTION_N
 };
 
@@ -133,6 +135,9 @@ extern const struct name_value op_attention_names[];
 
 /* Whether one kernel makes the result without scores in memory. */
 bool op_attention_is_fused(enum op_attention a);
+
+/* Whether it is flash-attention, of any version. */
+bool op_attention_is_flash(enum op_attention a);
 
 /* How the ranks that share a sequence attend to all of it (MODEL.md, R11.2 to
  * R11.4). */

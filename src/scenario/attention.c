@@ -16,7 +16,7 @@ const struct name_value attention_words[] = {
     { "eager", OP_ATTENTION_UNFUSED },
     { "xformers", OP_ATTENTION_EFFICIENT },
     { "flash_attention_2", OP_ATTENTION_FLASH },
-    { "flash_attention_3", ATTENTION_FLASH3 },
+    { "flash_attention_3", OP_ATTENTION_FLASH3 },
     { NULL, 0 },
 };
 /* clang-format on */
@@ -168,9 +168,7 @@ struct attention attention_on(const struct scenario *s, const struct gpu *gpu,
         return open_on(s, gpu, arena);
     if (word == ATTENTION_SDPA)
         return sdpa_on(s, gpu, arena, "as written");
-    return (struct attention) { word == ATTENTION_FLASH3 ? OP_ATTENTION_FLASH
-                                                         : (enum op_attention)word,
-                                "as written" };
+    return (struct attention) { (enum op_attention)word, "as written" };
 }
 
 const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,
@@ -187,9 +185,9 @@ const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,
     if ((word == ATTENTION_SDPA || word == OP_ATTENTION_EFFICIENT) &&
         sdpa_lacks(&s->model))
         return arena_printf(arena, "%s (write \"unfused\")", sdpa_lacks(&s->model));
-    if (word == OP_ATTENTION_FLASH || word == ATTENTION_FLASH3)
+    if (op_attention_is_flash((enum op_attention)word))
         lack = flash_lacks(s, gpu, arena);
-    if (!lack && word == ATTENTION_FLASH3 &&
+    if (!lack && word == OP_ATTENTION_FLASH3 &&
         (gpu->sm_arch < HOPPER || gpu->sm_arch >= BLACKWELL))
         return arena_printf(arena,
                             "flash attention 3 is for sm90, %s is sm%d (write "

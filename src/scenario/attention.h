@@ -10,8 +10,7 @@
  * are kernels by name; the others depend on the GPU. */
 enum {
     ATTENTION_OPEN = -1, /* not written */
-    ATTENTION_SDPA = OP_ATTENTION_N,
-    ATTENTION_FLASH3
+    ATTENTION_SDPA = OP_ATTENTION_N
 };
 extern const struct name_value attention_words[];
 

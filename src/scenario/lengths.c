@@ -91,11 +91,10 @@ double lengths_attended(double mean, double max)
 static bool takes_documents(const struct training *t)
 {
     enum framework_attention own = t->framework->kernels.attention;
-    bool named = t->attention_word == OP_ATTENTION_FLASH ||
-                 t->attention_word == ATTENTION_FLASH3;
+    bool named = op_attention_is_flash((enum op_attention)t->attention_word);
     bool open = t->attention_word == ATTENTION_OPEN &&
                 (own == FRAMEWORK_ATTENTION_FLASH || own == FRAMEWORK_ATTENTION_ENGINE);
-    return t->attention == OP_ATTENTION_FLASH && (named || open);
+    return op_attention_is_flash(t->attention) && (named || open);
 }
 
 int lengths_resolve(struct parse_context *r)

@@ -223,7 +223,7 @@ int training_attention(struct parse_context *r)
     struct training *t = &r->s->training;
     const struct cluster *c = &r->s->cluster;
     struct arena *arena = &r->loader->arena;
-    struct attention least = { OP_ATTENTION_FLASH, "" };
+    struct attention least = { OP_ATTENTION_N, "" };
     t->framework_named = r->words.framework != NULL;
     for (int i = 0; i < c->n_groups; i++) {
         const struct gpu *gpu = c->groups[i].instance->gpu;

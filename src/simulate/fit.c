@@ -77,7 +77,7 @@ static void list_changes(struct tries *t, const struct scenario *s, struct arena
 {
     const struct training *x = &s->training;
     const struct parallelism *p = &s->parallel;
-    if (x->attention != OP_ATTENTION_FLASH) {
+    if (!op_attention_is_flash(x->attention)) {
         add(t, "/training/attention=flash", NULL);
         if (x->attention != OP_ATTENTION_EFFICIENT)
             add(t, "/training/attention=sdpa", NULL);

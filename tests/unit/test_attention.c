@@ -30,7 +30,8 @@ enum {
     UNFUSED = OP_ATTENTION_UNFUSED,
     SOFTMAX = OP_ATTENTION_FUSED_SOFTMAX,
     EFFICIENT = OP_ATTENTION_EFFICIENT,
-    FLASH = OP_ATTENTION_FLASH
+    FLASH = OP_ATTENTION_FLASH,
+    FLASH3 = OP_ATTENTION_FLASH3
 };
 
 static const struct {
@@ -81,7 +82,7 @@ static const struct {
     { LIBRARY("fsdp") MODEL("gpt-j-6b") FULL ATTENTION("sdpa"), FLASH },
     { LIBRARY("fsdp") FULL ATTENTION("sdpa") ON("ml.p3dn.24xlarge"), EFFICIENT },
     { LIBRARY("megatron") ATTENTION("flash_attention_2"), FLASH },
-    { LIBRARY("megatron") ATTENTION("flash_attention_3") ON("ml.p5.48xlarge"), FLASH },
+    { LIBRARY("megatron") ATTENTION("flash_attention_3") ON("ml.p5.48xlarge"), FLASH3 },
 };
 
 static void test_defaults(void)

@@ -20,6 +20,7 @@ static struct gpu a100(void)
                      .flash_backward_frac = 0.514 };
     g.peak_flops[DTYPE_BF16] = 312e12;
     g.peak_flops[DTYPE_FP32] = 19.5e12;
+    g.peak_flops[DTYPE_TF32] = 156e12;
     g.gemm[DTYPE_BF16] =
         (struct gpu_gemm) { 0.96,  0.87, 47e9, 0.735,  2.83e-6, 1,
                             false, 1,    1,    2.1e-6, 4.7e-9,  GEMM_TILES_OPEN };
@@ -394,7 +395,38 @@ static void test_flash2(void)
         CU_ASSERT_DOUBLE_EQUAL(
             kernel_framework_s(&g, &fw, false, &ops[i], kernel_alone) / alone,
             hot / 0.8, 1e-9);
+        struct op third = ops[i];
+        third.flash3 = true;
+        g.flash3_forward_frac = 0.9 * g.flash_forward_frac;
+        g.flash3_backward_frac = 0.9 * g.flash_backward_frac;
+        CU_ASSERT_DOUBLE_EQUAL(
+            kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone, hot / 0.9,
+            1e-9);
+        g.flash3_forward_frac = g.flash3_backward_frac = 0;
+        CU_ASSERT_DOUBLE_EQUAL(
+            kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone, hot / 0.8,
+            1e-9); /* not known */
     }
+}
+
+/* (3.27): in fp32 and in tf32 alike, three products each. */
+static void test_flash_wide(void)
+{
+    struct gpu g = a100();
+    struct op op = { .kind = OP_FLASH,
+                     .dtype = DTYPE_TF32,
+                     .m = 16384,
+                     .n = 16384,
+                     .k = 128,
+                     .batch = 256 };
+    g.flash_sustained = 1;
+    double tf32 = kernel_op_s(&g, &op, 1, kernel_alone);
+    op.dtype = DTYPE_FP32;
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&g, &op, 1, kernel_alone), tf32, 1e-9 * tf32);
+    op.dtype = DTYPE_BF16;
+    double bf16 = kernel_op_s(&g, &op, 1, kernel_alone);
+    CU_ASSERT_DOUBLE_EQUAL(
+        tf32 / bf16, 3 * g.peak_flops[DTYPE_BF16] / g.peak_flops[DTYPE_TF32], 0.05);
 }
 
 /* Odd lengths slow a single product's arithmetic, those that are no multiple of 16
@@ -548,6 +580,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_flash);
     CU_ADD_TEST(suite, test_flash_sustained);
     CU_ADD_TEST(suite, test_flash2);
+    CU_ADD_TEST(suite, test_flash_wide);
     CU_ADD_TEST(suite, test_flash_by_hand);
     CU_ADD_TEST(suite, test_alignment);
     CU_ADD_TEST(suite, test_operators);
