@@ -40,8 +40,9 @@ static const struct sampled_program *program_of(struct sampler *p,
                            : (double)n_ranks;
     frontier_init(&x->kernels, FRONTIER_KERNELS, program, p->reps.net, &p->reps.groups,
                   rank, n, &u->compute);
-    frontier_init(&x->host, FRONTIER_HOST, program, p->reps.net, &p->reps.groups, rank,
-                  n, &u->host);
+    if (u->host.cv > 0)
+        frontier_init(&x->host, FRONTIER_HOST, program, p->reps.net, &p->reps.groups,
+                      rank, n, &u->host);
     VEC_PUSH(&p->programs, x);
     return x;
 }

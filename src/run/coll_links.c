@@ -1,5 +1,6 @@
 /* Links that do the same throughout a run are one link of the fluid network: what a
- * phase moves over eight NICs with equal weights keeps one busy. */
+ * phase moves over eight NICs with equal weights keeps one busy. Links that never bind
+ * are none, where nobody asks how busy they are. */
 #include "base/mix.h"
 #include "base/xmalloc.h"
 #include "run/coll_run.h"
@@ -146,4 +147,82 @@ void run_world_announce(struct coll_world *w, const struct coll_plan *const *pla
         free(m.alike);
     }
     VEC_RELEASE(&m.phases);
+}
+
+/* Links that never bind ------------------------------------------------------------ */
+
+/* What is known of a link: others that are full before it, in all phases so far. */
+struct binders {
+    bool is_used;
+    int32_t n, v[4];
+};
+
+enum { FEW_USES = 32 }; /* of a phase whose links are compared with each other */
+
+/* Whether a link of which a phase takes that share of its capacity is full before one
+ * of which it takes `own`, by more than rounding. */
+static bool binds_before(double share, double own)
+{
+    static const double clearly = 0.99;
+    return own < clearly * share;
+}
+
+static void find_binders(struct binders *b, const struct coll_phase *p,
+                         const double *share, double own)
+{
+    const int32_t most = (int32_t)(sizeof(b->v) / sizeof(*b->v));
+    b->is_used = true;
+    for (int32_t k = 0; k < p->n_uses && p->n_uses <= FEW_USES && b->n < most; k++)
+        if (binds_before(share[p->uses[k].link], own))
+            b->v[b->n++] = p->uses[k].link;
+}
+
+static void keep_binders(struct binders *b, const double *share, double own)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < b->n; i++)
+        if (binds_before(share[b->v[i]], own))
+            b->v[n++] = b->v[i];
+    b->n = n;
+}
+
+/* share: [links] of their capacities that the phase takes; 0 throughout, before and
+ * after. */
+static void compare_links(const struct coll_world *w, const struct coll_phase *p,
+                          double *share, struct binders *binders)
+{
+    for (int32_t k = 0; k < p->n_uses; k++)
+        if (w->like[p->uses[k].link] == p->uses[k].link)
+            share[p->uses[k].link] =
+                p->uses[k].weight / net_links(w->net)[p->uses[k].link].payload_Bps;
+    for (int32_t k = 0; k < p->n_uses; k++) {
+        struct binders *b = &binders[p->uses[k].link];
+        double own = share[p->uses[k].link];
+        if (b->is_used)
+            keep_binders(b, share, own);
+        else
+            find_binders(b, p, share, own);
+    }
+    for (int32_t k = 0; k < p->n_uses; k++)
+        share[p->uses[k].link] = 0;
+}
+
+/* One that binds before a link does so itself or has others before it, which do so in
+ * all of its phases: in the end some are left. */
+void run_world_drop_slack(struct coll_world *w, const struct coll_plan *const *plans,
+                          int64_t n)
+{
+    const size_t n_links = (size_t)net_n_links(w->net);
+    if (!w->like)
+        return;
+    double *share = xcalloc(n_links + 1, sizeof(*share));
+    struct binders *binders = xcalloc(n_links + 1, sizeof(*binders));
+    for (int64_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < plans[i]->n_phases; k++)
+            compare_links(w, &plans[i]->phases[k], share, binders);
+    for (size_t l = 0; l < n_links; l++)
+        if (w->like[l] == (int32_t)l && binders[l].n > 0)
+            w->like[l] = binders[l].v[0];
+    free(share);
+    free(binders);
 }

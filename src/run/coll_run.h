@@ -39,7 +39,7 @@ struct coll_world {
     int known_log2;
     struct arena runs;      /* collectives: under way, ... */
     struct coll_run *spare; /* ... and those that have ended */
-    int32_t *like; /* [links] one that does the same throughout; NULL: each itself */
+    int32_t *like; /* [links] one that acts for it throughout; NULL: each itself */
 };
 
 /* A duration at another pace, rounded up; at most as long as the clock. No call: every
@@ -77,6 +77,13 @@ void run_world_release(struct coll_world *w);
  * take longer than it saves). O(links log links + uses). */
 void run_world_announce(struct coll_world *w, const struct coll_plan *const *plans,
                         int64_t n, int64_t most_uses);
+
+/* After that, where nobody asks for bytes and busy times of links: those that are never
+ * the first to be full, whatever runs at once, leave the fluid network, which changes no
+ * time. A link is left out where each phase that uses it takes a larger share of one and
+ * the same other link. O(uses). */
+void run_world_drop_slack(struct coll_world *w, const struct coll_plan *const *plans,
+                          int64_t n);
 
 /* Starts a plan now; calls done(sim, arg) at its end, never from within. The plan must
  * live until then. O(uses) at flow, O(messages) over the run at chunk. */

@@ -263,6 +263,8 @@ static void announce_plans(struct run *run)
         for (int64_t k = 0; k < programs[i]->comms.n; k++)
             VEC_PUSH(&plans, programs[i]->comms.v[k].plan);
     run_world_announce(&run->world, plans.v, plans.n, run->n_tasks);
+    if (run->request->time_alone)
+        run_world_drop_slack(&run->world, plans.v, plans.n);
     VEC_RELEASE(&plans);
 }
 

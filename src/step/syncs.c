@@ -25,16 +25,25 @@ static struct trail trail_of(const struct program *p, const struct trail *trails
     return trails[task];
 }
 
-/* Whether the kernels since those that a collective waited for take no longer than
- * it. */
+/* [comms] how long each takes by itself; UNKNOWN until it is asked for. */
+enum { UNKNOWN = -1 };
+static int64_t alone_ps(const struct program *p, const struct net *net, int64_t *known,
+                        int32_t comm)
+{
+    if (known[comm] == UNKNOWN)
+        known[comm] = units_ps(coll_plan_time_s(p->comms.v[comm].plan, net));
+    return known[comm];
+}
+
+/* Whether a task begins before the kernels since those that a collective waited for
+ * have taken longer than it. */
 static bool is_tight(const struct program *p, const struct net *net, struct trail at,
-                     const int64_t *until_ps, int32_t task)
+                     const int64_t *until_ps, int32_t task, int64_t *known)
 {
     if (at.sync == SYNC_NONE)
         return false;
     int64_t meanwhile_ps = until_ps[task] - until_ps[at.kernel + 1];
-    return at.sync == SYNC_FUSION ||
-           meanwhile_ps <= units_ps(coll_plan_time_s(p->comms.v[at.sync].plan, net));
+    return at.sync == SYNC_FUSION || meanwhile_ps <= alone_ps(p, net, known, at.sync);
 }
 
 /* A task of another stream than the compute stream. */
@@ -56,10 +65,13 @@ int32_t *syncs_find(const struct program *p, const struct net *net)
     const struct trail none = { -1, SYNC_NONE };
     int32_t *syncs = xmalloc((n + 1) * sizeof(*syncs)), kernel = -1;
     int64_t *until_ps = xcalloc(n + 1, sizeof(*until_ps)); /* kernels before a task */
+    int64_t *known = xmalloc(((size_t)p->comms.n + 1) * sizeof(*known));
     struct trail *trails = xcalloc(n + 1, sizeof(*trails)), ends[STREAM_N];
     struct trail awaited = none;
     for (int s = 0; s < STREAM_N; s++)
         ends[s] = none;
+    for (int64_t i = 0; i < p->comms.n; i++)
+        known[i] = UNKNOWN;
     for (int32_t i = 0; i < p->tasks.n; i++) {
         const struct task *t = &p->tasks.v[i];
         bool computes = t->stream == STREAM_COMPUTE;
@@ -69,7 +81,7 @@ int32_t *syncs_find(const struct program *p, const struct net *net)
             struct trail at = later(later(trail_of(p, trails, t->after[0]),
                                           trail_of(p, trails, t->after[1])),
                                     awaited);
-            syncs[i] = is_tight(p, net, at, until_ps, i) ? at.sync : SYNC_NONE;
+            syncs[i] = is_tight(p, net, at, until_ps, i, known) ? at.sync : SYNC_NONE;
             awaited = none;
             kernel = i;
             continue;
@@ -78,6 +90,7 @@ int32_t *syncs_find(const struct program *p, const struct net *net)
         if (t->sync) /* the host waits, and all it issues later */
             awaited = trails[i];
     }
+    free(known);
     free(until_ps);
     free(trails);
     return syncs;

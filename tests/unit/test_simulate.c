@@ -359,8 +359,9 @@ static double same_factor(void *arg, const struct coll_plan *plan, enum channel 
     return *(double *)arg;
 }
 
-/* The step of a cast when everything takes `by` times as long. */
-static double paced_s(const struct reps *reps, double by)
+/* The step of representative ranks when everything takes `by` times as long, with nothing
+ * else asked for, or all. */
+static double paced_s(const struct reps *reps, double by, bool time_alone)
 {
     struct arena arena;
     struct run_result r = { 0 };
@@ -381,28 +382,34 @@ static double paced_s(const struct reps *reps, double by)
                                          .n_ranks = reps->n_ranks,
                                          .programs = reps->programs,
                                          .ranks = reps->ranks,
-                                         .factors = by > 0 ? &factors : NULL };
+                                         .factors = by > 0 ? &factors : NULL,
+                                         .time_alone = time_alone };
     CU_ASSERT_EQUAL(run_programs(&request, &r, &err), 0);
     arena_release(&arena);
     return r.time_s;
 }
 
-/* Factors of 1 change nothing at all; of 2, everything is twice as long. */
+/* Factors of 1 change nothing at all, and links that never bind (run_world_drop_slack)
+ * no time; of 2, everything is twice as long. */
 static void test_factors(void)
 {
     static const char *const changes[] = { "tensor=1", "tensor=2 pipeline=4",
-                                           "sharding={" FULL "}" };
-    for (int i = 0; i < 3; i++)
+                                           "sharding={" FULL "}",
+                                           "tensor=4 pipeline=2 sharding={" OPTIMIZER
+                                           "} virtual_stages=2 "
+                                           "schedule=\"interleaved\"" };
+    for (int i = 0; i < 4; i++)
         for (int unfold = 0; unfold < 2; unfold++) {
             struct job j;
             struct reps reps;
             const struct reps_options how = { .unfold = unfold };
             job_load(&j, changes[i]);
             job_reps(&j, &how, &reps);
-            double plain_s = paced_s(&reps, 0);
+            double plain_s = paced_s(&reps, 0, false);
             CU_ASSERT(plain_s > 0);
-            CU_ASSERT_EQUAL(paced_s(&reps, 1), plain_s);
-            CU_ASSERT_DOUBLE_EQUAL(paced_s(&reps, 2) / plain_s, 2, 1e-6);
+            CU_ASSERT_EQUAL(paced_s(&reps, 1, false), plain_s);
+            CU_ASSERT_EQUAL(paced_s(&reps, 1, true), plain_s);
+            CU_ASSERT_DOUBLE_EQUAL(paced_s(&reps, 2, true) / plain_s, 2, 1e-6);
             reps_release(&reps);
             job_unload(&j);
         }
