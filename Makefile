@@ -234,7 +234,7 @@ analysers:                      ## gcc -fanalyzer, clang-tidy (.clang-tidy) and 
 
 N        ?= 40
 FOLDERS  ?= cost step memory search engine
-GCOV_OBJ  = $(patsubst %.c,build/gcov/%.o,$(wildcard $(FOLDERS:%=src/%/*.c)))
+GCOV_OBJ  = $(patsubst %.c,build/gcov/%.o,$(wildcard $(FOLDERS:%=src/%/*.c) $(FOLDERS:%=src/%/*/*.c)))
 GCOV_REST = $(GCOV_OBJ) $(filter-out $(GCOV_OBJ:build/gcov/%=$(BUILD)/%),$(OBJ))
 mutate: all $(BUILD)/unit       ## which of N=40 small faults of FOLDERS the tests notice; SEED=1
 	$(Q)$(MAKE) --no-print-directory BUILD=build/gcov CFLAGS='-O0 -g --coverage' $(GCOV_OBJ)

@@ -102,7 +102,7 @@ def equivalents():
 def draw_faults(count, folders, covered, seed):
     draw = random.Random(seed)
     known = equivalents()
-    files = sorted(str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / "src" / folder).glob("*.c"))
+    files = sorted(str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / "src" / folder).rglob("*.c"))
     every = []
     for file in files:
         text = (ROOT / file).read_text().splitlines()
