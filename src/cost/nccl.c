@@ -16,7 +16,7 @@ struct nccl_version {
     int32_t number;
     const char *name;
     struct lat ring, tree, nvls; /* of NVLS only Simple counts; base < 0: no NVLS */
-    const double (*ll_max)[3];   /* [arch][nodes: 1, 2, more] */
+    const double *ll_max;        /* [arch] of LL inside a node */
     double ll_share[2];          /* of the bus: all-reduce or several nodes, others */
     double ll128_per_channel[ARCHS];
     double ampere_bus_max;
@@ -28,15 +28,12 @@ struct nccl_version {
     double ofi_us[2]; /* of EFA's plugin: without GPUDirect, with it; 0: unstated */
 };
 
-static const double ll_max_2_12[ARCHS][3] = {
-    { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 87.7, 22.5, 19 }, { 87.7, 22.5, 19 }
-};
-static const double ll_max_2_21[ARCHS][3] = {
-    { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 141, 45, 35 }, { 141, 45, 35 }
-};
-static const double ll_max_2_30[ARCHS][3] = {
-    { 39, 39, 20.4 }, { 87.7, 22.5, 19 }, { 141, 45, 35 }, { 282, 90, 70 }
-};
+/* What LL has of a bus: inside a node, and between two and more of Intel's processors,
+ * for which hosts are taken. */
+static const double ll_max_2_12[ARCHS] = { 39, 87.7, 87.7, 87.7 };
+static const double ll_max_2_21[ARCHS] = { 39, 87.7, 141, 141 };
+static const double ll_max_2_30[ARCHS] = { 39, 87.7, 141, 282 };
+static const double ll_max_two = 39, ll_max_more = 20.4;
 
 /* Of a channel of a tree, [arch][nodes: 1, 2, more]: Simple, LL128, and NVLS trees. */
 static const double per_tree[ARCHS][3] = {
@@ -218,18 +215,25 @@ static int node_column(const struct nccl_case *c)
     return c->n_nodes == 1 ? 0 : c->n_nodes == 2 ? 1 : 2;
 }
 
+static double ll_max_GBps(const struct nccl_version *v, const struct nccl_case *c)
+{
+    if (c->n_nodes == 1)
+        return v->ll_max[arch_row(c->sm_arch)];
+    return c->n_nodes == 2 ? ll_max_two : ll_max_more;
+}
+
 /* Rates are in GB/s of nccl-tests' size, latencies in us: tuning.cc, one function for
- * each algorithm. Hosts are taken for Intel's between nodes. */
+ * each algorithm. */
 static double ring_GBps(const struct nccl_version *v, const struct nccl_case *c, int p)
 {
-    int arch = arch_row(c->sm_arch), row = c->n_nodes == 1 ? arch : 0;
+    int arch = arch_row(c->sm_arch);
     double bus = c->bus_Bps / 1e9;
     bool is_reduced = c->op == COLL_ALL_REDUCE || c->op == COLL_REDUCE;
     if (arch == AMPERE)
         bus = fmin(bus, v->ampere_bus_max);
     if (p == LL)
-        bus = fmin(v->ll_max[row][node_column(c)],
-                   bus * v->ll_share[!(c->n_nodes > 1 || is_reduced)]);
+        bus =
+            fmin(ll_max_GBps(v, c), bus * v->ll_share[!(c->n_nodes > 1 || is_reduced)]);
     if (p == LL128)
         bus = fmin(bus * 0.92, c->n_channels * v->ll128_per_channel[arch]);
     return bus * (double)c->n_ranks / (double)steps_of(c->op, c->n_ranks);
@@ -275,7 +279,7 @@ static double tree_GBps(const struct nccl_version *v, const struct nccl_case *c,
     double bus = tree_bus_GBps(c);
     double log = floor(log2(fmax(c->size_B, 64) / 64));
     if (p == LL)
-        bus = fmin(bus / 3.8, v->ll_max[c->n_nodes == 1 ? arch : 0][column]);
+        bus = fmin(bus / 3.8, ll_max_GBps(v, c));
     else if (p == LL128)
         bus = fmin(bus * 120 / 128, c->n_channels * per_tree_ll128[arch][column]);
     else
