@@ -16,9 +16,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* As in coll_smddp.c: what one core adds. */
-static const double server_sum_Bps = 1.25e9;
-
 const char *coll_servers_refuses(struct planner *p)
 {
     const struct coll_group *g = &p->request->groups[0];
@@ -102,7 +99,7 @@ static int load_pull(const struct host_node *n)
 /* The busiest server's adding, as progress; what takes more accesses takes longer. */
 static double sum_cap_Bps(const struct planner *p, double busiest)
 {
-    double rate = p->request->groups[0].spans[0].n_gpus * server_sum_Bps;
+    double rate = p->request->groups[0].spans[0].n_gpus * HOST_SERVER_SUM_BPS;
     return rate / (busiest * accesses(p) / 3);
 }
 

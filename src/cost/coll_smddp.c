@@ -37,10 +37,6 @@ double coll_incast(const struct planner *p)
     return 1 + coll_library_of(p)->incast_frac * (nodes - 2);
 }
 
-/* One server process next to each worker (SageMaker's launcher: 16 processes a host, 8
- * of them servers); what one core adds with AVX2 and F16C, inferred: 8 make 10 GB/s. */
-static const double server_sum_Bps = 1.25e9;
-
 /* SMDDP's gather kernels take fewer than 9 of 108 SMs. */
 enum { GATHER_SMS = 8 };
 
@@ -85,7 +81,7 @@ static double sum_cap_Bps(const struct planner *p)
 {
     const struct coll_group *g = &p->request->groups[0];
     double nodes = (double)host_nodes(p);
-    return g->spans[0].n_gpus * server_sum_Bps * nodes / (nodes - 1);
+    return g->spans[0].n_gpus * HOST_SERVER_SUM_BPS * nodes / (nodes - 1);
 }
 
 /* Pinned copies of one GPU have a rate of their own. */
