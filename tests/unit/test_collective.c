@@ -136,6 +136,35 @@ static void test_bytes_conserved(void)
     }
 }
 
+/* Leaders alone broadcast or reduce across nodes, so one NIC of each has all bytes; all
+ * GPUs of a node share an all-reduce, so every NIC has a part. */
+static void test_leaders(void)
+{
+    static const struct {
+        enum coll_op op;
+        int phase; /* across nodes */
+        int nics;  /* of p4d's four */
+    } rows[] = { { COLL_BROADCAST, 0, 1 },
+                 { COLL_REDUCE, 1, 1 },
+                 { COLL_ALL_REDUCE, 1, 4 } };
+    struct bench b;
+    bench_init(&b, "p4d.24xlarge:2", false);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct coll_request q = bench_request(&b, rows[i].op, 1 << 26);
+        struct coll_plan plan;
+        int links = 0;
+        q.algorithm = COLL_HIERARCHICAL;
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        const struct coll_phase *across = &plan.phases[rows[i].phase];
+        for (int32_t u = 0; u < across->n_uses; u++)
+            links += net_links(b.net)[across->uses[u].link].kind == NET_NIC;
+        /* of two nodes, in and out, but for what a chain's ends leave out */
+        int directions = rows[i].op == COLL_ALL_REDUCE ? 4 : 2;
+        CU_ASSERT_EQUAL(links, directions * rows[i].nics);
+    }
+    bench_release(&b);
+}
+
 /* Every NIC of a p4d carries a quarter, in and out. */
 static void test_nics_even(void)
 {
@@ -532,6 +561,7 @@ void test_collective_register(void)
     CU_add_test(s, "rings of GPUs 0..n-1 of the cube mesh", test_mesh_rows);
     CU_add_test(s, "rings of every subset of the cube mesh", test_mesh_subsets);
     CU_add_test(s, "bytes are conserved", test_bytes_conserved);
+    CU_add_test(s, "leaders alone between nodes", test_leaders);
     CU_add_test(s, "NICs carry equal shares", test_nics_even);
     CU_add_test(s, "folded equals unfolded", test_folding);
     CU_add_test(s, "time grows with size", test_monotone);

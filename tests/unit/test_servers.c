@@ -2,6 +2,7 @@
  * busiest server's pace. */
 #include "cost/collective.h"
 #include "cost/hashring.h"
+#include "net_bench.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -152,6 +153,27 @@ static void test_bytes_and_pace(void)
     cfg_loader_release(&loader);
 }
 
+/* Servers of which nothing is said own 1/N each and hold no copies. */
+static void test_unsaid_shares(void)
+{
+    static const double even[] = { 0.25, 0.25, 0.25, 0.25 }, none[] = { 0, 0, 0, 0 };
+    double times[2];
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        struct coll_plan plan;
+        bench_init(&b, "p3dn.24xlarge:4", true);
+        struct coll_request q = bench_request(&b, COLL_ALL_REDUCE, 64 << 20);
+        b.library.shares = i == 0 ? NULL : even;
+        b.library.replicas = i == 0 ? NULL : none;
+        q.library = &b.library;
+        q.algorithm = COLL_SERVERS;
+        CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+        times[i] = coll_plan_time_s(&plan, b.net);
+        bench_release(&b);
+    }
+    CU_ASSERT_EQUAL(times[0], times[1]);
+}
+
 void test_servers_register(void)
 {
     CU_pSuite s = CU_add_suite("servers", NULL, NULL);
@@ -160,4 +182,5 @@ void test_servers_register(void)
     CU_add_test(s, "a server that joins", test_join);
     CU_add_test(s, "replicas", test_replicas);
     CU_add_test(s, "bytes, and the busiest server", test_bytes_and_pace);
+    CU_add_test(s, "shares that are not said", test_unsaid_shares);
 }
