@@ -263,6 +263,33 @@ static void test_bad_mappings(void)
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'outdone': {'larger': 'z', 'by': "
           "['m'], 'why': 'w'}}",
           "column" },
+        { "{'source': 's', 'kernel': 3, 'measured': {'time_s': '{m}'}}",
+          "should be an object" },
+        { "{" KERNEL "'measured': []}", "{\"expr\": \"{COLUMN}\"}" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'why': 3}", "why this value" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'drop': 3}", "array of rules" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'drop': [{'column': 'z', 'below': "
+          "1, 'why': 'w'}]}",
+          "no column \"z\"" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'variants': 3}", "100 variants" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'variants': [{'name': 'base'}]}",
+          "called so, too" },
+        { "{" KERNEL
+          "'measured': {'time_s': '{m}'}, 'variants': [{'name': 'v', 'set': 3}]}",
+          "object of pointers" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'variants': [{'name': 'v', 'set': "
+          "{'m': 1}}]}",
+          "JSON pointer" },
+        { "{" KERNEL
+          "'measured': {'time_s': '{m}'}, 'bands': {'of': '{m}', 'edges': []}}",
+          "1 to 100 rising" },
+        { "{'source': 's', 'scenario': {}, 'measured': {'time_s': '{m}'}, 'choose': "
+          "{'/m': 3}}",
+          "values to choose from" },
+        { "{'source': 's', 'scenario': {}, 'measured': {'time_s': '{m}'}, 'choose': "
+          "{'/a': [1, 2, 3, 4, 5, 6, 7, 8, 9], '/b': [1, 2, 3, 4, 5, 6, 7, 8, 9], "
+          "'/c': [1, 2, 3, 4, 5, 6, 7, 8, 9], '/d': [1, 2, 3, 4, 5, 6, 7, 8, 9]}}",
+          "combinations" },
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'sauce': 1}", "unknown key" },
         { "[]", "object" },
     };

@@ -124,6 +124,19 @@ static int64_t play(const struct pass_list *lists, const struct schedule_request
     return play_as(lists, q, time, false);
 }
 
+/* Every pass once, its weights after its input's gradient. */
+static void check_all_run(const struct pass_list *l, const struct schedule_request *q)
+{
+    int64_t n[PASS_N] = { 0 };
+    for (int64_t i = 0; i < l->n; i++) {
+        CU_ASSERT(l->v[i].microbatch < q->microbatches);
+        n[l->v[i].kind]++;
+    }
+    CU_ASSERT_EQUAL(n[PASS_FORWARD], q->chunks * q->microbatches);
+    CU_ASSERT_EQUAL(n[PASS_BACKWARD] + n[PASS_INPUT], n[PASS_FORWARD]);
+    CU_ASSERT_EQUAL(n[PASS_WEIGHT], n[PASS_INPUT]);
+}
+
 static void test_bubbles(void)
 {
     static const struct {
@@ -162,7 +175,10 @@ static void test_bubbles(void)
                                       .chunks = cases[i].chunks,
                                       .microbatches = cases[i].microbatches,
                                       .time_ps = (const int64_t(*)[PASS_N])times };
-        CU_ASSERT_EQUAL(play(make(&arena, &q), &q, times[0]), cases[i].bubble);
+        struct pass_list *lists = make(&arena, &q);
+        CU_ASSERT_EQUAL(play(lists, &q, times[0]), cases[i].bubble);
+        for (int64_t k = 0; k < q.stages; k++)
+            check_all_run(&lists[k], &q);
         arena_release(&arena);
     }
 }
@@ -284,19 +300,6 @@ static void test_refusals(void)
     q.chunks = 3;
     CU_ASSERT_EQUAL(schedule_make(&lists, &arena, &q, &err), -1);
     arena_release(&arena);
-}
-
-/* Every pass once, its weights after its input's gradient. */
-static void check_all_run(const struct pass_list *l, const struct schedule_request *q)
-{
-    int64_t n[PASS_N] = { 0 };
-    for (int64_t i = 0; i < l->n; i++) {
-        CU_ASSERT(l->v[i].microbatch < q->microbatches);
-        n[l->v[i].kind]++;
-    }
-    CU_ASSERT_EQUAL(n[PASS_FORWARD], q->chunks * q->microbatches);
-    CU_ASSERT_EQUAL(n[PASS_BACKWARD] + n[PASS_INPUT], n[PASS_FORWARD]);
-    CU_ASSERT_EQUAL(n[PASS_WEIGHT], n[PASS_INPUT]);
 }
 
 /* Two chunks as a V: no stage waits in vain, whatever passes take; chunks in flight

@@ -148,6 +148,42 @@ static const struct {
     { "{ \"base\": {}, \"axes\": [], \"where\": [\"mfu > many\"] }",
       ":1:37: /where/0: compares with \"many\", which is no number (only == and != "
       "take text)" },
+    { "{ \"base\": {}, \"axes\": [ 3 ] }",
+      ":1:25: /axes/0: should be an axis: an object with \"path\" and \"values\"" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"zip\": [] } ] }",
+      ":1:48: /axes/0/zip: is given together with \"path\" or values (keep one of "
+      "them)" },
+    { "{ \"base\": {}, \"axes\": [ { \"zip\": 3 } ] }",
+      ":1:34: /axes/0/zip: should be an array of axes" },
+    { "{ \"base\": {}, \"axes\": [ { \"zip\": [ 3 ] } ] }",
+      ":1:36: /axes/0/zip/0: should be an axis: an object with \"path\"" },
+    { "{ \"base\": {}, \"axes\": [ { \"zip\": [ { \"zip\": [] } ] } ] }",
+      ":1:45: /axes/0/zip/0/zip: does not nest (list its axes here)" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"values\": [1], \"from\": 1 } "
+      "] }",
+      ":1:51: /axes/0/values: is given together with a range (keep one of them)" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": \"many\", \"to\": 2, "
+      "\"step\": 1 } ] }",
+      ":1:49: /axes/0/from: should be a number or a quantity (write for example 4 or "
+      "\"16MiB\")" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": \"1us\", \"to\": "
+      "\"2us\", \"factor\": \"2us\" } ] }",
+      ":1:79: /axes/0/factor: should be a plain number" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": \"1us\", \"to\": "
+      "\"2us\", \"step\": 1 } ] }",
+      ":1:77: /axes/0/step: should have the unit of \"from\"" },
+    { "{ \"base\": {}, \"axes\": [ { \"path\": \"/a\", \"from\": 1, \"to\": 2, "
+      "\"factor\": 1 } ] }",
+      ":1:71: /axes/0/factor: should be above 0, and not 1 (write 2)" },
+    { "{ \"base\": {}, \"axes\": [], \"outputs\": 3 }",
+      ":1:38: /outputs: should be an array of names of results" },
+    { "{ \"base\": {}, \"axes\": [], \"outputs\": [\"happiness of users\"] }",
+      ":1:39: /outputs/0: \"happiness of users\" is no result (take names from "
+      "simulate --json, such as \"step_time_s\" or \"/memory/peak_bytes\")" },
+    { "{ \"base\": {}, \"axes\": [], \"where\": 3 }",
+      ":1:36: /where: should be an array of comparisons such as \"mfu > 0.3\"" },
+    { "{ \"base\": {}, \"axes\": [], \"where\": [\"mfu >\"] }",
+      ":1:37: /where/0: has nothing to compare with (write \"mfu > 0.3\")" },
     { "{ \"base\": {}, \"axes\": [], \"keep\": \"some\" }",
       ":1:35: /keep: \"some\" is not known (write one of \"all\", \"feasible\")" },
     { "{ \"base\": {}, \"axes\": [], \"plots\": [ { \"file\": \"a/b.svg\", "
