@@ -196,9 +196,14 @@ coverage:                       ## lines and branches by folder that the tests r
 	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g --coverage' golden options terminal files capture sweeps device questions unit
 	$(Q)python3 tests/coverage.py build/coverage
 
-threads:                        ## libsmsim in several threads under TSan
+threads:                        ## libsmsim and commands of several threads under TSan; commands need clang's libomp
 	$(Q)$(MAKE) --no-print-directory BUILD=build/tsan CFLAGS='-O1 -g1' SANITIZE=-fsanitize=thread build/tsan/threads
 	$(Q)TSAN_OPTIONS=halt_on_error=1 SMSIM_DATA=$(CURDIR) build/tsan/threads
+	$(Q)! command -v clang >/dev/null || $(MAKE) --no-print-directory BUILD=build/tsan-clang CC=clang CFLAGS='-O1 -g1' SANITIZE=-fsanitize=thread build/tsan-clang/smsim
+	$(Q)! test -x build/tsan-clang/smsim || sed '/^#/d; s:OUT:build/tsan-clang/out:' tests/walk/threads.txt | while read -r words; do \
+	    rm -rf build/tsan-clang/out; OMP_NUM_THREADS=4 SMSIM_DATA=$(CURDIR) \
+	    TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=tests/tsan.supp \
+	    build/tsan-clang/smsim $$words >build/tsan-clang/said 2>&1 </dev/null || { echo "threads: smsim $$words:"; cat build/tsan-clang/said; exit 1; }; done
 
 $(BUILD)/threads: tests/threads.c $(BUILD)/libsmsim.a
 	$(call say,LD,$@)

@@ -366,20 +366,26 @@ static void test_settled_steps(void)
 }
 
 /* A gradient lies where the first step's backward has made it, in the only block that
- * was free then, and not in the smaller one that would have been after the step. */
+ * was free then, and not in the smaller one that would have been after the step; and it
+ * lies there once. */
 static void test_gradients(void)
 {
-    static const struct ledger_event events[] = {
-        { LEDGER_GRADIENTS, 0, 30 * MIB },   { LEDGER_ACTIVATIONS, 0, 64 * MIB },
-        { LEDGER_ACTIVATIONS, 0, 36 * MIB }, { LEDGER_ACTIVATIONS, 0, -64 * MIB },
-        { LEDGER_MADE, 0, 30 * MIB },        { LEDGER_ACTIVATIONS, 0, -36 * MIB },
-        { LEDGER_MADE, 0, -30 * MIB },
-    };
-    int64_t n = sizeof(events) / sizeof(events[0]);
-    /* 64 and 36; 30 are cut from the 64, so 64 again */
-    CU_ASSERT_EQUAL(peak_B(events, n, 1, made_in_step, INT64_MAX), 164 * MIB);
-    /* made before the first step: 30, 64 and 36 */
-    CU_ASSERT_EQUAL(peak_B(events, n, 1, made_before, INT64_MAX), 130 * MIB);
+    static const int64_t gradients_B[] = { 30 * MIB, 34 * MIB };
+    for (int i = 0; i < 2; i++) {
+        const int64_t size_B = gradients_B[i];
+        const struct ledger_event events[] = {
+            { LEDGER_GRADIENTS, 0, size_B },     { LEDGER_ACTIVATIONS, 0, 64 * MIB },
+            { LEDGER_ACTIVATIONS, 0, 36 * MIB }, { LEDGER_ACTIVATIONS, 0, -64 * MIB },
+            { LEDGER_MADE, 0, size_B },          { LEDGER_ACTIVATIONS, 0, -36 * MIB },
+            { LEDGER_MADE, 0, -size_B },
+        };
+        int64_t n = sizeof(events) / sizeof(events[0]);
+        /* 64 and 36; it is cut from the 64, so 64 again */
+        CU_ASSERT_EQUAL(peak_B(events, n, 1, made_in_step, INT64_MAX), 164 * MIB);
+        /* made before the first step */
+        CU_ASSERT_EQUAL(peak_B(events, n, 1, made_before, INT64_MAX),
+                        100 * MIB + size_B);
+    }
 }
 
 /* The first of two microbatches in flight frees its own block, next to which there is
