@@ -208,6 +208,9 @@ static int read_field(struct cfg root, const struct family_field *fields,
         return families_read_items(value, (struct family_items *)(void *)member);
     case FAMILY_EACH:
         return read_each(value, f, (int64_t *)(void *)member);
+    case FAMILY_SIDES:
+        return families_read_sides(value, (struct family_sides *)(void *)member,
+                                   f->max);
     case FAMILY_NOTED:
         note(value, f);
         break;

@@ -70,8 +70,9 @@ struct model_attention {
     int64_t place_rows;
     bool place_products, place_cut, place_norm;
     bool relative_gate; /* relative positions, by a gate of each query (WavLM) */
-    bool softcap;       /* scores through a scaled tanh (Gemma 2) */
-    bool sinks;         /* each head has a learned score of nothing (GPT-OSS) */
+    bool windowed; /* tokens are put in order of windows before it, and back (Swin) */
+    bool softcap;  /* scores through a scaled tanh (Gemma 2) */
+    bool sinks;    /* each head has a learned score of nothing (GPT-OSS) */
     bool rotary;
     bool scaled_rope; /* cosines and sines have a scale of their own (yarn) */
     bool fused_qkv;   /* one matrix makes q, k and v, by the family's design */
@@ -200,6 +201,7 @@ struct model_ends {
     bool word_bias; /* of that product */
     bool word_all;  /* positions, types and their norm have as many columns (ELECTRA) */
     bool word_out;  /* a product makes them again, before the head's (OPT) */
+    int64_t conv;   /* tokens that a convolution after the embedding sees (DeBERTa) */
     bool words_apart; /* encoder and decoder have a table each (T5Gemma) */
     bool tied;        /* the head's matrix is the embedding's */
     bool head_bias;
@@ -239,6 +241,19 @@ struct model_sound {
     int64_t place_kernel, place_groups;
 };
 
+/* Stacks one after the other over a picture (Swin): between two of them 2 x 2 neighbours
+ * become one token of twice the columns. The model's `hidden` and `attention.heads` are the
+ * first one's, its `layers` those of all. */
+enum { MODEL_STAGES_MAX = 8 };
+struct model_stages {
+    int64_t n;
+    int64_t layers[MODEL_STAGES_MAX], heads[MODEL_STAGES_MAX];
+    int64_t rows, columns; /* patches of a picture */
+    int64_t window;        /* tokens of a side that attend to each other */
+    int64_t expansion;     /* an MLP's columns are so many times the stage's */
+    bool norm_after;       /* of what a product makes of neighbours, else of them */
+};
+
 struct model_tower;
 
 struct model {
@@ -272,11 +287,16 @@ struct model {
     bool layer_scale; /* each layer's result by a number that is no parameter */
     int64_t idle;     /* parameters of what is held and not run: a tower of sounds */
     struct model_kind kind;
-    bool parallel_residual;          /* attention and MLP read the same input */
-    bool hidden_dropout;             /* its probability is above 0 */
-    bool memory_dropout;             /* and of an encoder's result (T5) */
+    bool parallel_residual; /* attention and MLP read the same input */
+    bool hidden_dropout;    /* its probability is above 0 */
+    bool memory_dropout;    /* and of an encoder's result (T5) */
+    bool crosses;           /* each layer attends to what the tower made, too (TrOCR) */
     const struct model_tower *tower; /* reads pictures; NULL: none */
     const struct model_sound *sound; /* what reads samples of a sound; NULL: nothing */
+    /* an encoder-decoder's first stack, where it has words and sizes of its own
+     * (T5Gemma 9B-2B); NULL: the decoder's */
+    const struct model *encoder;
+    const struct model_stages *stages; /* NULL: all layers are as wide as each other */
 };
 
 enum { MODEL_PROJECTOR_MAX = 3, MODEL_INNER_MAX = 16 };
@@ -307,6 +327,18 @@ struct model_tower {
  * read. */
 int64_t model_picture_tokens(const struct model *m);
 int64_t model_crossed_tokens(const struct model *m);
+
+/* Columns of what cross-attention reads. */
+int64_t model_memory_columns(const struct model *m);
+
+/* Of several stages the i-th as a model of its own, the tokens that it works on, and those
+ * of a side of its windows, which are no larger than the picture; what the last one makes:
+ * tokens of so many, and their columns (of one stack: all of them). */
+struct model model_of_stage(const struct model *m, int64_t i);
+int64_t model_stage_tokens(const struct model *m, int64_t i);
+int64_t model_stage_window(const struct model *m, int64_t i);
+int64_t model_last_tokens(const struct model *m, int64_t tokens);
+int64_t model_last_columns(const struct model *m);
 
 /* Streams of tokens between layers. */
 int64_t model_streams(const struct model *m);

@@ -131,7 +131,8 @@ static double layer_macs(const struct model *m, double s, bool half, double memo
         sum += s * state_macs(m);
     bool unread = m->kind.mixer == MODEL_MIXER_CROSS && memory == 0;
     if (memory > 0)
-        sum += h * (2 * s * q + 2 * memory * kv) + 2 * core * s * memory;
+        sum += h * 2 * s * q + (double)model_memory_columns(m) * 2 * memory * kv +
+               2 * core * s * memory;
     return unread ? 0 : sum; /* without pictures the layer is left out */
 }
 
@@ -161,12 +162,27 @@ static double head_macs(const struct model *m, double s)
     return 0;
 }
 
+/* Of stages over a picture: their layers within windows, and products of neighbours. */
+static double stages_macs(const struct model *m)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < m->stages->n; i++) {
+        struct model one = model_of_stage(m, i);
+        double tokens = (double)model_stage_tokens(m, i), h = (double)one.hidden;
+        double window = (double)model_stage_window(m, i), n = window * window;
+        sum += (double)one.layers * tokens / n * layer_macs(&one, n, false, 0) +
+               (i > 0 ? tokens * 2 * h * h : 0);
+    }
+    return sum;
+}
+
 /* Of the pictures of a sequence: patches, layers and projector. */
 static double tower_macs(const struct model_tower *t)
 {
     const struct model *m = &t->model;
     double n = (double)t->patches, project = 0;
-    double layers = (double)m->layers * layer_macs(m, n, false, 0);
+    double layers =
+        m->stages ? stages_macs(m) : (double)m->layers * layer_macs(m, n, false, 0);
     for (int32_t i = 0; i < t->n_products; i++)
         project += (double)t->widths[i] * (double)t->widths[i + 1];
     double h = (double)m->hidden;
@@ -215,6 +231,20 @@ static double diffusion_macs(const struct model *m, double s)
                 text * (double)d->text_width);
 }
 
+/* Of layers, of whatever kinds, for n tokens. */
+static double kinds_macs(const struct model *m, double n, bool half)
+{
+    double sum = 0;
+    for (int64_t i = 0, run; i < m->layers; i += run) {
+        struct model one = model_of_kind(m, model_kind_of(m, i));
+        run = model_kind_run(m, i);
+        bool cross = m->crosses || one.kind.mixer == MODEL_MIXER_CROSS;
+        double memory = cross ? (double)model_crossed_tokens(m) : 0;
+        sum += (double)run * layer_macs(&one, n, half, memory);
+    }
+    return sum;
+}
+
 double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
                               bool causal_half)
 {
@@ -223,19 +253,18 @@ double model_flops_per_sample(const struct model *m, int64_t s, int64_t decoder,
         return 3 * 2 * diffusion_macs(m, (double)s);
     double n = (double)s, last = two && decoder ? (double)decoder : n;
     bool half = causal_half && m->arch == MODEL_DECODER;
-    double macs = head_macs(m, last) + mtp_macs(m, n, half);
-    for (int64_t i = 0, run; i < m->layers; i += run) {
-        struct model one = model_of_kind(m, model_kind_of(m, i));
-        run = model_kind_run(m, i);
-        bool cross = one.kind.mixer == MODEL_MIXER_CROSS;
-        double memory = cross ? (double)model_crossed_tokens(m) : 0;
-        macs += (double)run * layer_macs(&one, n, half, memory);
-    }
+    struct model top = *m;
+    top.hidden = model_last_columns(m);
+    double macs = head_macs(&top, last) + mtp_macs(m, n, half) +
+                  (m->stages    ? stages_macs(m)
+                   : m->encoder ? kinds_macs(m->encoder, n, false)
+                                : kinds_macs(m, n, half));
     if (two)
         macs += (double)m->decoder_layers * layer_macs(m, last, causal_half, n);
     macs += (m->tower ? tower_macs(m->tower) : 0) + (m->sound ? sound_macs(m, n) : 0) +
             n * (double)m->hidden * (double)(m->layer_inputs.columns * m->layers) +
             n * 2 * (double)(model_streams(m) - 1) * (double)(m->hidden * m->hidden) +
+            n * (double)(m->ends.conv * m->hidden) * (double)m->hidden +
             n * (double)(m->ends.patch + m->ends.word) * (double)m->hidden;
     return 3 * 2 * macs;
 }

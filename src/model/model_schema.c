@@ -26,6 +26,7 @@ static json_t *value_schema(const struct family_field *f)
         return number("number", 0, 1000000000);
     case FAMILY_LENGTH:
         return json_pack("{s:s}", "type", "array");
+    case FAMILY_SIDES:
     case FAMILY_EACH:
         return json_pack("{s:[s,s], s:{s:s, s:I, s:I}, s:I, s:I}", "type", "integer",
                          "array", "items", "type", "integer", "minimum",
@@ -106,9 +107,10 @@ static bool has_usual(const struct family *family, const struct family_field *f)
 /* A model that reads pictures and words: its parts have forms of their own. */
 static json_t *vision_schema(const char *name)
 {
+    const char *tower = vision_reads(vision_find(name));
     return json_pack("{s:s, s:{s:{s:s}, s:{s:s}}, s:[s,s]}", "type", "object",
-                     "properties", "model_type", "const", name, "vision_config", "type",
-                     "object", "required", "model_type", "vision_config");
+                     "properties", "model_type", "const", name, tower, "type", "object",
+                     "required", "model_type", tower);
 }
 
 static json_t *family_schema(const struct family *family)

@@ -115,19 +115,71 @@ static int make_mixed(struct op_list *list, struct arena *arena, const struct mo
     return 0;
 }
 
+/* Stages of layers between the embedding of the first and the head of the last. */
+static int make_staged(struct op_list *list, struct arena *arena, const struct model *m,
+                       const struct op_settings *s, struct err *err)
+{
+    struct build b;
+    int32_t stack = build_stack_blocks(m);
+    if (build_init(&b, arena, m, s, err) < 0)
+        return -1;
+    list->n_blocks = stack + 2;
+    list->blocks = ARENA_ARRAY(arena, list->n_blocks, struct op_block);
+    build_embedding(&b, list->blocks);
+    if (build_stages(&b, list->blocks + 1, m, s, STACK_ONLY, err) < 0 ||
+        build_last_stage(&b, arena, m, s, err) < 0)
+        return -1;
+    build_head(&b, list->blocks + 1 + stack);
+    list->n_ends = 1;
+    return 0;
+}
+
+/* An encoder of its own sizes, and the decoder that reads it. */
+static int make_uneven(struct op_list *list, struct arena *arena, const struct model *m,
+                       const struct op_settings *s, struct err *err)
+{
+    struct build b;
+    struct op_settings decoder = *s;
+    list->blocks = ARENA_ARRAY(arena, 6 + BUILD_TAIL_MAX, struct op_block);
+    struct op_block *block = list->blocks;
+    if (build_init(&b, arena, m->encoder, s, err) < 0)
+        return -1;
+    build_embedding(&b, block++);
+    build_layer(&b, block++, STACK_ONLY);
+    build_head(&b, block);
+    block++->name = "encoder_norm";
+    decoder.sequence = s->decoder ? s->decoder : s->sequence;
+    decoder.memory = s->sequence;
+    if (build_init(&b, arena, m, &decoder, err) < 0)
+        return -1;
+    build_embedding(&b, block);
+    block++->name = "decoder_embedding";
+    build_layer(&b, block++, STACK_DECODER);
+    build_head(&b, block++);
+    list->n_ends = 1 + build_tail(&b, block - 1);
+    list->n_blocks = (int32_t)(block - list->blocks) + list->n_ends - 1;
+    return 0;
+}
+
 static int make_list(struct op_list *list, struct arena *arena, const struct model *m,
                      const struct op_settings *s, struct err *err)
 {
     struct build b, dense;
-    struct op_settings decoder = *s;
+    struct op_settings own = *s, decoder = *s;
     if (m->diffusion.stack)
         return build_diffusion(list, arena, m, s, err);
     if (m->pattern)
         return make_mixed(list, arena, m, s, err);
+    if (m->stages)
+        return make_staged(list, arena, m, s, err);
+    if (m->encoder)
+        return make_uneven(list, arena, m, s, err);
+    if (m->crosses)
+        own.memory = model_crossed_tokens(m);
     struct model *first = ARENA_NEW(arena, struct model);
     *first = model_of_dense_layers(m);
     bool two = m->arch == MODEL_ENCODER_DECODER, mixed = m->mlp.dense_layers > 0;
-    if (build_init(&b, arena, m, s, err) < 0 ||
+    if (build_init(&b, arena, m, &own, err) < 0 ||
         (mixed && build_init(&dense, arena, first, s, err) < 0))
         return -1;
     list->n_blocks = (two     ? 5

@@ -90,8 +90,8 @@ struct op_param {
 
 struct op_block {
     const char *name;
-    int64_t repeat; /* equal blocks in a row */
-    int64_t tokens; /* of its residual stream, on this GPU */
+    int64_t repeat;          /* equal blocks in a row */
+    int64_t tokens, columns; /* of its residual stream, on this GPU; whole columns */
     struct op *forward, *backward;
     int32_t n_forward, n_backward;
     struct op_param *params;

@@ -6,8 +6,65 @@
 
 bool model_is_whole(const struct model *m)
 {
-    return m->tower || m->diffusion.stack || m->ends.word > 0 || m->n_variants > 0 ||
-           m->sound || m->attention.place_rows > 0;
+    return m->tower || m->stages || m->encoder || m->diffusion.stack ||
+           m->ends.word > 0 || m->n_variants > 0 || m->sound ||
+           m->attention.place_rows > 0;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Halves of n, rounded up, as often as stages come before the i-th. */
+static int64_t halved(int64_t n, int64_t i)
+{
+    return (n + ((int64_t)1 << i) - 1) >> i;
+}
+
+int64_t model_stage_tokens(const struct model *m, int64_t i)
+{
+    return halved(m->stages->rows, i) * halved(m->stages->columns, i);
+}
+
+int64_t model_stage_window(const struct model *m, int64_t i)
+{
+    const struct model_stages *all = m->stages;
+    return least(all->window, least(halved(all->rows, i), halved(all->columns, i)));
+}
+
+int64_t model_last_tokens(const struct model *m, int64_t tokens)
+{
+    return m->stages ? model_stage_tokens(m, m->stages->n - 1) : tokens;
+}
+
+int64_t model_last_columns(const struct model *m)
+{
+    return m->stages ? m->hidden << (m->stages->n - 1) : m->hidden;
+}
+
+struct model model_of_stage(const struct model *m, int64_t i)
+{
+    const struct model_stages *all = m->stages;
+    struct model one = *m;
+    struct model_attention *a = &one.attention;
+    one.stages = NULL;
+    one.layers = all->layers[i];
+    one.hidden = a->q_width = a->kv_width = m->hidden << i;
+    a->heads = a->kv_heads = all->heads[i];
+    a->head_dim = one.hidden / a->heads;
+    one.mlp.width = all->expansion * one.hidden;
+    one.ends.patch = one.ends.positions = 0;
+    return one;
+}
+
+int64_t model_memory_columns(const struct model *m)
+{
+    const struct model_tower *t = m->tower;
+    if (m->encoder)
+        return m->encoder->hidden;
+    return m->crosses && t && t->n_products == 0 ? model_last_columns(&t->model)
+                                                 : m->hidden;
 }
 
 static int64_t tower_tokens(const struct model *m, bool crossed)

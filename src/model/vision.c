@@ -27,6 +27,7 @@ static const struct {
     { "glm4v_moe", "" },
     { "glm46v", "" },
     { "mllama", "" },
+    { "mbart", "mbart_decoder" },
 };
 
 /* The family of a part: what it says, unless that is nothing; NULL after reporting. */
@@ -70,6 +71,7 @@ static void set_projector(struct model_tower *t, const struct vision *v, int64_t
         [PROJECTOR_GATED] = { 2, { all, h, h } },
         [PROJECTOR_PAIR] = { 1, { one, h } },
         [PROJECTOR_POOL] = { 0 },
+        [PROJECTOR_BRIDGE] = { one != h, { one, h } },
     };
     t->n_products = kinds[v->projector].n;
     memcpy(t->widths, kinds[v->projector].widths, sizeof(t->widths));
@@ -110,11 +112,6 @@ static int read_pair(struct model *m, struct model_tower *t, struct cfg root,
     return 0;
 }
 
-static const char *reads(const struct vision *v)
-{
-    return v->reads ? v->reads : "vision_config";
-}
-
 /* "pixel_shuffle_ratio" is one over the patches of a side that become one. */
 static int64_t merge_of(struct cfg part, int64_t usual)
 {
@@ -147,7 +144,7 @@ static int read_projector(struct model_tower *t, struct cfg root)
 
 static const char *many_of(const struct vision *v)
 {
-    return v->reads ? "audios_per_sequence" : "images_per_sequence";
+    return v->hears ? "audios_per_sequence" : "images_per_sequence";
 }
 
 /* How many pictures a sequence has; 0: its tower is held and not run. -1 after reporting. */
@@ -155,7 +152,7 @@ static int64_t pictures_of(struct cfg root, const struct vision *v)
 {
     int64_t n = 1;
     struct cfg at = cfg_get(root, many_of(v));
-    return cfg_present(at) && cfg_int(at, &n, 0, 1 << 20) < 0 ? -1 : n;
+    return cfg_present(at) && cfg_int(at, &n, v->each, 1 << 20) < 0 ? -1 : n;
 }
 
 /* "max_pixels": to so many a processor of pictures of any size shrinks larger ones, by
@@ -186,10 +183,12 @@ static int shrink(struct family_raw *raw, struct cfg root, const struct vision *
 
 /* `tiles`: crops that attend to each other. */
 static void say_assumed(struct cfg root, const struct model_tower *t,
-                        const struct vision *v, int64_t n, int64_t side, int64_t tiles)
+                        const struct vision *v, int64_t n,
+                        const struct family_picture *p)
 {
+    int64_t tiles = p->tiles ? p->tiles : 1;
     const char *plural = n == 1 ? "" : "s";
-    if (v->reads)
+    if (v->hears)
         cfg_warn(root, DIAG_ASSUMED,
                  "%" PRId64 " sound%s a sequence, each of %" PRId64 " frames, %" PRId64
                  " tokens of the sequence (\"%s\" in the file, "
@@ -200,25 +199,33 @@ static void say_assumed(struct cfg root, const struct model_tower *t,
                  "%" PRId64 " picture%s a sequence, %" PRId64 " crop%s of %" PRId64
                  " x %" PRId64 " pixels, %" PRId64
                  " tokens %s (\"images_per_sequence\" in the "
-                 "file, \"image_size\" in its vision_config say otherwise)",
-                 n, plural, t->crops * tiles, t->crops * tiles == 1 ? "" : "s", side,
-                 side, t->crops * t->tokens,
+                 "file, \"image_size\" in its %s say otherwise)",
+                 n, plural, t->crops * tiles, t->crops * tiles == 1 ? "" : "s", p->side,
+                 p->across ? p->across : p->side, t->crops * t->tokens,
                  t->crossed ? "for layers of cross-attention, none of the sequence"
-                            : "of the sequence");
+                            : "of the sequence",
+                 vision_reads(v));
+}
+
+/* transformers' class of an encoder makes a vector of its first token, which no decoder
+ * reads and no gradient reaches (ViTModel and DeiTModel; of stages it has no weights). */
+static int64_t pooler_of(const struct model *m)
+{
+    return m->stages ? 0 : m->hidden * m->hidden + m->hidden;
 }
 
 static int read_tower(struct model_tower *t, struct cfg root, const struct vision *v,
                       int64_t h, vision_read_fn *read)
 {
     struct family_raw raw;
-    struct cfg part = cfg_get(root, reads(v));
+    struct cfg part = cfg_get(root, vision_reads(v));
     const struct family *family = family_of(part, v->tower);
     if (!family || read(&raw, part, family, NULL) < 0)
         return -1;
     if (!raw.picture.patch)
         return cfg_error(part, DIAG_NOT_SIMULATED,
                          "a tower of family \"%s\" reads no %s", family->name,
-                         v->reads ? "sounds" : "pictures");
+                         v->hears ? "sounds" : "pictures");
     int64_t merge = raw.picture.merge ? raw.picture.merge : v->merge ? v->merge : 1;
     merge = vision_number(root, "spatial_merge_size", merge);
     merge = merge > 0 ? vision_number(root, "scale_factor", merge) : merge;
@@ -239,6 +246,7 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
         return cfg_error(part, DIAG_OUT_OF_RANGE,
                          "more than %d projectors of inner layers", MODEL_INNER_MAX);
     t->crops = pictures * (v->tiles ? v->tiles : 1);
+    t->model.idle += v->each ? pooler_of(&t->model) : 0;
     if (v->scales)
         return 0;
     int64_t adapter[] = { vision_number(part, "projector_input_dim", ADAPTER),
@@ -251,8 +259,7 @@ static int read_tower(struct model_tower *t, struct cfg root, const struct visio
     if (read_projector(t, root) < 0)
         return -1;
     if (pictures)
-        say_assumed(root, t, v, pictures, raw.picture.side,
-                    raw.picture.tiles ? raw.picture.tiles : 1);
+        say_assumed(root, t, v, pictures, &raw.picture);
     return t->tokens > 0 ? 0
                          : cfg_error(root, DIAG_OUT_OF_RANGE,
                                      "the picture is smaller than a token's patches");
@@ -315,6 +322,17 @@ static int read_tied(bool *tied, struct cfg root, struct cfg part)
     return 0;
 }
 
+/* A stack of which each layer can attend to another one. */
+static int check_decoder(const struct model *m, struct cfg part)
+{
+    return m->arch == MODEL_DECODER && !m->pattern && !m->parallel_residual
+               ? 0
+               : cfg_error(part, DIAG_NOT_SIMULATED,
+                           "a decoder of family \"%s\" that reads another stack is not "
+                           "modelled (trocr, gpt2 and mbart are)",
+                           m->family);
+}
+
 int vision_read(struct model *m, struct cfg whole, const struct vision *v,
                 vision_read_fn *read)
 {
@@ -330,9 +348,11 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
         return -1;
     struct family_raw usual = family->usual;
     set_usual(&usual, family, v);
+    usual.m.crosses = v->each;
     if (read(&raw, part, family, &usual) < 0)
         return -1;
-    if (read_tied(&raw.m.ends.tied, root, part) < 0)
+    if (v->each ? check_decoder(&raw.m, part) < 0
+                : read_tied(&raw.m.ends.tied, root, part) < 0)
         return -1;
     *m = raw.m;
     m->family = v->name;
@@ -340,16 +360,19 @@ int vision_read(struct model *m, struct cfg whole, const struct vision *v,
         return vision_embedders(m, root);
     if (v->mobile)
         return vision_mobile(m, root);
-    if (!cfg_is_object(cfg_get(root, reads(v)))) {
-        if (v->scales)
-            return cfg_error(root, DIAG_MISSING, "\"%s\" is missing", reads(v));
+    if (!cfg_is_object(cfg_get(root, vision_reads(v)))) {
+        if (v->scales || v->each)
+            return cfg_error(root, DIAG_MISSING, "\"%s\" is missing", vision_reads(v));
         cfg_warn(root, DIAG_NOT_SIMULATED,
-                 "\"%s\" is missing: the language model alone is read", reads(v));
+                 "\"%s\" is missing: the language model alone is read",
+                 vision_reads(v));
         return 0;
     }
     struct model_tower *tower = ARENA_NEW(cfg_arena(root), struct model_tower);
     if (read_tower(tower, root, v, m->hidden, read) < 0)
         return -1;
+    if (v->each && cfg_present(cfg_get(part, "cross_attention_hidden_size")))
+        tower->n_products = 0; /* the decoder's own products read the tower's columns */
     m->tower = tower;
     m->idle += tower->model.idle;
     tower->model.idle = 0;

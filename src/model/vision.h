@@ -10,6 +10,9 @@ struct vision;
 /* The model_type of such a model; NULL: it is none. */
 const struct vision *vision_find(const char *name);
 
+/* The member of a file that has its tower. */
+const char *vision_reads(const struct vision *v);
+
 /* The i-th of them; NULL after the last. */
 const char *vision_name(int64_t i);
 

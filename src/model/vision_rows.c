@@ -68,10 +68,11 @@ static const struct vision table[] = {
     { "llava_next_video", "llama", "clip_vision_model", "text_config", LLAMA_7B,
       PROJECTOR_MLP, .tiles = 5 },
     { "qwen2_audio", "qwen2", "qwen2_audio_encoder", "text_config",
-      .projector = PROJECTOR_LINEAR, .reads = "audio_config", .halves = 2 },
+      .projector = PROJECTOR_LINEAR, .reads = "audio_config", .hears = true,
+      .halves = 2 },
     { "voxtral", "llama", "voxtral_encoder", "text_config",
       .projector = PROJECTOR_MERGED, .bare = true, .reads = "audio_config",
-      .merge = 2 },
+      .hears = true, .merge = 2 },
     { "qwen2_5_omni", "qwen2", "qwen2_5_vl_vision", "text_config",
       .projector = PROJECTOR_MERGER, .norm = true, .sounds = true,
       .inside = "thinker_config" },
@@ -92,6 +93,9 @@ static const struct vision table[] = {
       PROJECTOR_LINEAR, .norm = true, .bare = true, .merge = 4 },
     { "mllama", "mllama_text_model", "mllama_vision_model", "text_config",
       .projector = PROJECTOR_LINEAR, .crossed = true },
+    { "vision-encoder-decoder", "trocr", "vit", "decoder",
+      .projector = PROJECTOR_BRIDGE, .crossed = true, .each = true,
+      .reads = "encoder" },
     { "idefics3", "llama", "idefics3_vision", "text_config",
       .projector = PROJECTOR_SHUFFLE, .bare = true, .merge = 2 },
     { "smolvlm", "llama", "idefics3_vision", "text_config",
@@ -105,6 +109,11 @@ const struct vision *vision_find(const char *name)
         if (strcmp(table[i].name, name) == 0)
             return &table[i];
     return NULL;
+}
+
+const char *vision_reads(const struct vision *v)
+{
+    return v->reads ? v->reads : "vision_config";
 }
 
 const char *vision_name(int64_t i)

@@ -18,6 +18,7 @@ enum projector {
     PROJECTOR_GATED,   /* merged v to h, h to h, and a gated MLP (GLM-4V) */
     PROJECTOR_PAIR,    /* of one vector, v to the pair's columns (CLIP) */
     PROJECTOR_POOL,    /* a learned query attends to all patches (SigLIP) */
+    PROJECTOR_BRIDGE,  /* none, or v to h where cross-attention reads h columns */
 };
 
 enum { ADAPTER = 4096 }; /* Llama4VisionConfig's */
@@ -36,7 +37,9 @@ struct vision {
     int64_t merge;        /* patches of a side that become one; 0: the tower's own */
     int64_t halves;       /* so many patches in a row become one, their mean; 0: one */
     bool sounds;          /* "audio_config" is a tower that reads sounds */
-    bool crossed;         /* its tokens are read by layers of cross-attention */
+    bool crossed;         /* its tokens are read by layers of cross-attention, */
+    bool each;            /* which all layers of the language model have */
+    bool hears;           /* the tower reads sounds */
     bool mobile;          /* towers of a MobileNet and a conformer (Gemma 3n) */
     bool embeds;          /* products alone read pictures and sounds */
     const char *reads;    /* where the tower's part is; NULL: "vision_config" */

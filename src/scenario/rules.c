@@ -337,7 +337,8 @@ static int check_no_master_weights(const struct parse_context *r)
 static int check_tower(const struct parse_context *r)
 {
     const struct parallelism *p = &r->s->parallel;
-    const struct model_tower *t = r->s->model.tower;
+    const struct model *m = &r->s->model;
+    const struct model_tower *t = m->tower;
     const struct {
         const char *key;
         int64_t degree;
@@ -348,16 +349,23 @@ static int check_tower(const struct parse_context *r)
     bool whole = model_is_whole(&r->s->model);
     for (size_t i = 0; whole && i < sizeof(rows) / sizeof(rows[0]); i++)
         if (rows[i].degree > 1)
-            return cfg_error(cfg_get(r->parallelism, rows[i].key), DIAG_NOT_SIMULATED,
-                             "%s %s, which is not modelled over a %s "
-                             "group (write 1; sharded data parallelism divides it)",
-                             r->s->model.name,
-                             t          ? "has a vision tower"
-                             : d->stack ? "is a diffusion transformer"
-                             : r->s->model.n_variants
-                                 ? "has layers with heads of different sizes"
-                                 : "has words of fewer columns than its layers",
-                             rows[i].key);
+            return cfg_error(
+                cfg_get(r->parallelism, rows[i].key), DIAG_NOT_SIMULATED,
+                "%s %s, which is not modelled over a %s "
+                "group (write 1; sharded data parallelism divides it)",
+                r->s->model.name,
+                t            ? "has a vision tower"
+                : m->stages  ? "has stages of layers of different sizes"
+                : m->encoder ? "has an encoder and a decoder of different sizes"
+                : d->stack   ? "is a diffusion transformer"
+                : r->s->model.n_variants ? "has layers with heads of different sizes"
+                                         : "has words of fewer columns than its layers",
+                rows[i].key);
+    if (m->stages && r->s->training.sequence_length != model_stage_tokens(m, 0))
+        return cfg_error(
+            cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,
+            "%s reads %" PRId64 " x %" PRId64 " patches (write %" PRId64 ")", m->name,
+            m->stages->rows, m->stages->columns, model_stage_tokens(m, 0));
     if (d->stack && d->text_tokens >= r->s->training.sequence_length)
         return cfg_error(
             cfg_get(r->training, "sequence_length"), DIAG_OUT_OF_RANGE,

@@ -13,6 +13,31 @@
 void test_families_register(void);
 
 /* clang-format off */
+#define TROCR_OF(reads)                                                              \
+    "{'model_type': 'vision-encoder-decoder', 'tie_word_embeddings': false, "        \
+    "'encoder': {'model_type': 'vit', 'hidden_size': 768, 'num_hidden_layers': 12, " \
+    "'num_attention_heads': 12, 'intermediate_size': 3072, 'image_size': 384, "      \
+    "'patch_size': 16, 'qkv_bias': false}, 'decoder': {'model_type': 'trocr', "      \
+    "'d_model': 1024, 'decoder_layers': 12, 'decoder_attention_heads': 16, "         \
+    "'decoder_ffn_dim': 4096, 'vocab_size': 50265, " reads                           \
+    "'max_position_embeddings': 512, 'is_decoder': true, "                           \
+    "'add_cross_attention': true}}"
+#define TROCR TROCR_OF("'cross_attention_hidden_size': 768, ")
+#define UNEVEN                                                                      \
+    "{'model_type': 't5gemma', 'encoder': {'hidden_size': 3584, "                   \
+    "'intermediate_size': 14336, 'num_hidden_layers': 42, 'num_attention_heads': "  \
+    "16, 'num_key_value_heads': 8, 'head_dim': 256, 'vocab_size': 256000, "         \
+    "'sliding_window': 4096}, 'decoder': {'hidden_size': 2304, "                    \
+    "'intermediate_size': 9216, 'num_hidden_layers': 26, 'num_attention_heads': 8, " \
+    "'num_key_value_heads': 4, 'head_dim': 256, 'vocab_size': 256000, "             \
+    "'sliding_window': 4096}, 'tie_word_embeddings': true}"
+#define CONVOLVED                                                                   \
+    "{'model_type': 'deberta-v2', 'hidden_size': 1536, 'num_hidden_layers': 24, "   \
+    "'num_attention_heads': 24, 'intermediate_size': 6144, 'vocab_size': 128100, "  \
+    "'max_position_embeddings': 512, 'type_vocab_size': 0, 'position_buckets': 256, " \
+    "'relative_attention': true, 'position_biased_input': false, "                  \
+    "'share_att_key': true, 'norm_rel_ebd': 'layer_norm', 'conv_kernel_size': 3}"
+
 static const struct {
     const char *name;
     int64_t parameters;
@@ -102,6 +127,15 @@ static const struct {
       "'max_position_embeddings': 512, 'type_vocab_size': 0, 'relative_attention': true, "
       "'max_relative_positions': -1, 'position_biased_input': false, "
       "'pos_att_type': ['c2p', 'p2c']}" },
+    { "swinv2-tiny, whose bias is made by an MLP", 27578154,
+      "{'model_type': 'swinv2', 'embed_dim': 96, 'depths': [2, 2, 6, 2], 'num_heads': "
+      "[3, 6, 12, 24], 'window_size': 8, 'image_size': 256, 'mlp_ratio': 4.0}" },
+    { "trocr-base, whose decoder is wider than its encoder", 333921792, TROCR },
+    { "a bridge between both", 333921792 - 2 * 12 * 256 * 1024 + 2 * 12 * 512 * 1024 +
+                                   768 * 1024 + 1024,
+      TROCR_OF("") },
+    { "t5gemma-9b-2b", 12292375296, UNEVEN },
+    { "deberta-v2-xlarge", 884593152, CONVOLVED },
     { "t5gemma-2b-2b", 5596853760,
       "{'model_type': 't5gemma', 'encoder': {'hidden_size': 2304, 'intermediate_size': 9216, "
       "'num_hidden_layers': 26, 'num_attention_heads': 8, 'num_key_value_heads': 4, "
@@ -1021,6 +1055,50 @@ static void test_word_columns(void)
     }
 }
 
+/* Stacks of other widths side by side: products sum to the model's FLOPs, and each block's
+ * stream is as wide as its own stack. */
+static void test_widths(void)
+{
+    static const struct {
+        const char *file, *block, *other;
+        int64_t columns, others, tokens;
+    } cases[] = {
+        { "{'model_type': 'swin', 'embed_dim': 96, 'depths': [2, 2], 'num_heads': [3, "
+          "6], "
+          "'window_size': 8, 'image_size': 128, 'mlp_ratio': 4.0}",
+          "stage1_layer", "stage2_layer", 96, 192, 1024 },
+        { TROCR_OF("'cross_attention_hidden_size': 768, "
+                   "'use_learned_position_embeddings': false, "),
+          "layer", "vision_layer", 1024, 768, 1024 },
+        { UNEVEN, "decoder_layer", "layer", 2304, 3584, 1024 },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfg_loader loader, made;
+        struct op_list list;
+        struct model m;
+        int found = 0;
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, cases[i].file), 0);
+        make_list(&list, &made, cases[i].file, OP_ATTENTION_UNFUSED);
+        double model = model_flops_per_sample(&m, 1024, 0, false) / 3;
+        CU_ASSERT_DOUBLE_EQUAL(op_list_flops(&list, false) / model, 1, 2e-3);
+        for (int32_t k = 0; k < list.n_blocks; k++) {
+            const struct op_block *b = &list.blocks[k];
+            if (strcmp(b->name, cases[i].block) == 0) {
+                CU_ASSERT_EQUAL(b->columns, cases[i].columns);
+                CU_ASSERT_EQUAL(b->tokens, cases[i].tokens);
+                found++;
+            } else if (strcmp(b->name, cases[i].other) == 0) {
+                CU_ASSERT_EQUAL(b->columns, cases[i].others);
+                found++;
+            }
+        }
+        CU_ASSERT_EQUAL(found, 2);
+        CU_ASSERT(model_is_whole(&m));
+        cfg_loader_release(&made);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* DeBERTa: by hand the products with relative positions, 2 x 32 of them; as many as twice
  * the tokens where these are fewer (v1); and kept keys and queries of each sequence. */
 static void test_disentangled(void)
@@ -1178,6 +1256,16 @@ static void test_refused(void)
           " 'd_model': 64, 'num_layers': 2, 'num_heads': 4, 'd_kv': 16, 'd_ff': 64,"
           " 'vocab_size': 2}",
           "patches of series are not modelled" },
+        { "{'model_type': 'trocr', 'd_model': 64, 'decoder_layers': 2,"
+          " 'decoder_attention_heads': 4, 'decoder_ffn_dim': 256, 'vocab_size': 512}",
+          "decoders without the encoder that they read" },
+        { "{'model_type': 'swin', 'embed_dim': 96, 'depths': [2, 2],"
+          " 'num_heads': [3]}",
+          "stages of such layers and heads" },
+        { "{'model_type': 'vision-encoder-decoder', 'encoder': {'model_type': 'vit', "
+          "'hidden_size': 64, 'num_hidden_layers': 2, 'num_attention_heads': 4}, "
+          "'decoder': {'model_type': 'bert', " SIZES "}}",
+          "a decoder of family \"bert\"" },
         { "{'model_type': 'llama', " SIZES ", 'num_local_experts': 8}", "experts are" },
         { "{'model_type': 'stablelm', " SIZES ", 'qk_layernorm': True}",
           "norms of queries and keys" },
@@ -1220,6 +1308,7 @@ void test_families_register(void)
     CU_add_test(suite, "windows of an encoder", test_two_sided_windows);
     CU_add_test(suite, "words of fewer columns", test_word_columns);
     CU_add_test(suite, "disentangled attention", test_disentangled);
+    CU_add_test(suite, "stacks of other widths", test_widths);
     CU_add_test(suite, "parts of models that read pictures", test_language_parts);
     CU_add_test(suite, "what no row reads", test_unread);
     CU_add_test(suite, "what is refused", test_refused);

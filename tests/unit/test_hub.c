@@ -127,8 +127,8 @@ static void test_unknown(void)
         { "acme/Llama-3.1-8B-finetuned-on-mail", "config.json" },
         { "/nowhere/config.json", "there is no file" },
         { "gpt3", "is not in models/" },
-        { "microsoft/swin-tiny-patch4-window7-224",
-          "of family \"swin\", which is not modelled: its" },
+        { "facebook/convnext-tiny-224",
+          "of family \"convnext\", which is not modelled: its" },
         { "microsoft/Phi-3.5-vision-instruct", "of family \"phi3_v\"" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -72,6 +72,8 @@ static void settle_lengths(struct launch *l, struct cfg root)
         return;
     bool known = peek_model(&m, &loader, root);
     int64_t most = known ? m.ends.positions - m.ends.positions_unused : 0;
+    if (known && m.stages)
+        most = model_stage_tokens(&m, 0);
     bool pictures = known && m.ends.patch && m.arch == MODEL_ENCODER && most > 0;
     int64_t each = model_s ? most : own->each ? own->each : own->longest;
     int64_t n = pictures ? most : known && most && most < each ? most : each;

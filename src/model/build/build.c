@@ -299,16 +299,17 @@ static void emit_row(struct build *b, const struct row *row, bool backward)
     }
 }
 
-/* Keys and values are then of the encoder's tokens. */
+/* Keys and values are then of the encoder's tokens, and of its columns. */
 static void read_memory(struct build *b)
 {
     double ratio = (double)b->s->memory / (double)b->s->sequence;
+    double wider = (double)model_memory_columns(b->m) / (double)b->m->hidden;
     double *e = b->cross;
     memcpy(e, b->sizes[b->module], sizeof(b->cross));
     e[SYM_K] *= ratio;
     e[SYM_E] *= ratio;
     e[SYM_S] *= ratio;
-    e[SYM_A] *= (1 + 2 * ratio) / 3; /* the three products' inputs */
+    e[SYM_A] *= (1 + 2 * ratio * wider) / 3; /* the three products' inputs */
     b->elements = e;
 }
 
@@ -330,6 +331,9 @@ static void enter_step(struct build *b)
         tokens = tokens * b->s->memory / b->s->sequence;
     }
     b->linears[MODULE_KEY].rows = b->linears[MODULE_VALUE].rows = tokens;
+    if (model_memory_columns(b->m) != b->m->hidden)
+        b->linears[MODULE_KEY].k = b->linears[MODULE_VALUE].k =
+            is_cross(b) ? model_memory_columns(b->m) : b->m->hidden;
 }
 
 static void emit_steps(struct build *b, const struct build_step *steps, bool backward)
@@ -396,8 +400,10 @@ void build_block(struct build *b, struct op_block *block, const char *name,
                  int64_t repeat, const struct build_step *forward,
                  const struct build_step *backward, struct keep given)
 {
-    *block =
-        (struct op_block) { .name = name, .repeat = repeat, .tokens = op_tokens(b->s) };
+    *block = (struct op_block) { .name = name,
+                                 .repeat = repeat,
+                                 .tokens = op_tokens(b->s),
+                                 .columns = b->m->hidden };
     block->forward = ARENA_RAW(b->arena, build_room(b, FORWARD_MAX), struct op);
     block->backward = ARENA_RAW(b->arena, build_room(b, BACKWARD_MAX), struct op);
     block->params = ARENA_RAW(b->arena, build_room(b, PARAMS_MAX), struct op_param);

@@ -510,6 +510,21 @@ void build_embedding(struct build *b, struct op_block *block);
 void build_bridge(struct build *b, struct op_block *block);
 void build_head(struct build *b, struct op_block *block);
 
+/* model/build/windows.c: a layer whose attention is within windows (no steps: another). */
+struct layer build_windowed_layer(const struct model *m);
+
+/* model/build/stages.c: the blocks of a model's layers; those of its stages, of which b is
+ * made one after the other; the build of what comes after the last one. */
+int32_t build_stack_blocks(const struct model *m);
+int build_stages(struct build *b, struct op_block *block, const struct model *m,
+                 const struct op_settings *s, enum stack stack, struct err *err);
+int build_last_stage(struct build *b, struct arena *arena, const struct model *m,
+                     const struct op_settings *s, struct err *err);
+
+/* model/build/token_conv.c: a convolution over tokens, after the embedding; its product. */
+extern const struct row build_token_conv_f[], build_token_conv_b[];
+void build_token_conv(struct build *b);
+
 /* model/build/contrast.c: the head of two towers, and what pools the patches of one. */
 extern const struct row build_contrast_f[], build_contrast_b[];
 void build_pool(struct build *b, struct op_block *block);
@@ -550,7 +565,7 @@ int32_t build_mtp_blocks(const struct model *m);
 int build_mtp(struct build *b, struct op_block *block, struct err *err);
 
 /* model/build/vision.c: a tower's blocks, the projector last; how many there are. */
-enum { BUILD_TOWER_MAX = 5 + MODEL_INNER_MAX };
+enum { BUILD_TOWER_MAX = 5 + MODEL_INNER_MAX + 2 * MODEL_STAGES_MAX };
 int32_t build_tower_blocks(const struct model *m);
 int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
                 const struct op_settings *s, struct err *err);

@@ -130,6 +130,24 @@ static const struct build_step embedding_normed_b[] = {
     STEPS_END,
 };
 
+/* A convolution over tokens after it (model/build/token_conv.c). */
+static const struct build_step embedding_conv_f[] = {
+    STEP(embedding_f, 0),
+    STEP(build_norm_f, 0, .user = "position_conv_wgrad"),
+    STEP(embedded_f, 0),
+    STEP(build_token_conv_f, 0),
+    STEP(build_norm_f, 0, .prefix = "conv_"),
+    STEPS_END,
+};
+static const struct build_step embedding_conv_b[] = {
+    STEP(build_norm_b, 0, .prefix = "conv_"),
+    STEP(build_token_conv_b, 0),
+    STEP(embedded_b, 0),
+    STEP(build_norm_b, 0),
+    STEP(embedding_b, 0),
+    STEPS_END,
+};
+
 /* Bridge --------------------------------------------------------------------------- */
 
 /* The encoder's last norm, then the decoder's embedding (the same matrix, whose
@@ -372,9 +390,13 @@ void build_embedding(struct build *b, struct op_block *block)
     flagset flags = b->flags;
     if (b->m->ends.frames)
         b->flags &= ~(HAS_POSITIONS | HAS_TIED);
-    build_block(b, block, "embedding", 1,
-                normed ? embedding_normed_f : embedding_steps_f,
-                normed ? embedding_normed_b : embedding_steps_b, given);
+    const struct layer steps =
+        b->m->ends.conv > 0 ? (struct layer) { embedding_conv_f, embedding_conv_b }
+        : normed            ? (struct layer) { embedding_normed_f, embedding_normed_b }
+                            : (struct layer) { embedding_steps_f, embedding_steps_b };
+    if (b->m->ends.conv > 0)
+        build_token_conv(b);
+    build_block(b, block, "embedding", 1, steps.forward, steps.backward, given);
     if (b->m->idle > 0)
         build_freeze(b, MODULE_IDLE,
                      build_param(b, "idle.weight", (double)b->m->idle, false));

@@ -347,8 +347,11 @@ static struct layer choose(const struct build *b, bool second)
 {
     const struct model *m = b->m;
     struct layer own = build_mixer_layer(m);
+    struct layer windowed = build_windowed_layer(m);
     if (own.forward)
         return own;
+    if (windowed.forward)
+        return windowed;
     if (second && m->norms.post)
         return (struct layer) { cross_post_f, cross_post_b };
     if (second && m->norms.result)
@@ -386,7 +389,7 @@ void build_layer(struct build *b, struct op_block *block, enum stack stack)
     const struct model *m = b->m;
     const char *name =
         stack == STACK_PATTERN ? model_kind_name(m, m->kind) : names[stack];
-    bool second = stack == STACK_DECODER;
+    bool second = stack == STACK_DECODER || m->crosses;
     struct layer layer = choose(b, second);
     struct keep given = { .term = WIDE(1, A), .until = "norm1_bwd|norm2_bwd" };
     if (m->norms.post || m->norms.no_input)
@@ -396,7 +399,8 @@ void build_layer(struct build *b, struct op_block *block, enum stack stack)
     if (m->arch == MODEL_DECODER || second)
         b->flags |= HAS_DECODER;
     build_block(b, block, name,
-                second ? m->decoder_layers : m->layers - m->mlp.dense_layers,
+                stack == STACK_DECODER ? m->decoder_layers
+                                       : m->layers - m->mlp.dense_layers,
                 layer.forward, layer.backward, given);
     b->flags = flags;
     b->mlp_number = 0;

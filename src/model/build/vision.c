@@ -181,8 +181,8 @@ int32_t build_tower_blocks(const struct model *m)
 {
     const struct model_tower *t = m->tower;
     return !t ? 0
-              : 2 + t->model.norms.final + t->pooled + (t->n_products > 0) +
-                    (int32_t)t->inner;
+              : 1 + build_stack_blocks(&t->model) + t->model.norms.final + t->pooled +
+                    (t->n_products > 0) + (int32_t)t->inner;
 }
 
 /* Nothing below it is trained, so nothing is kept. */
@@ -198,6 +198,19 @@ static void forward_only(struct op_block *block)
 static void idle(struct op_block *block)
 {
     block->n_forward = block->n_backward = 0;
+}
+
+/* b is left as what comes after the layers needs it. */
+static int build_tower_layers(struct build *b, struct op_block *block,
+                              struct arena *arena, const struct model_tower *t,
+                              const struct op_settings *s, struct err *err)
+{
+    if (t->model.stages)
+        return build_stages(b, block, &t->model, s, STACK_VISION, err) < 0
+                   ? -1
+                   : build_last_stage(b, arena, &t->model, s, err);
+    build_layer(b, block, STACK_VISION);
+    return 0;
 }
 
 int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
@@ -219,7 +232,9 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
         return -1;
     build_embedding(&b, block);
     block++->name = "vision_embedding";
-    build_layer(&b, block++, STACK_VISION);
+    if (build_tower_layers(&b, block, arena, t, &crops, err) < 0)
+        return -1;
+    block += build_stack_blocks(&t->model);
     if (t->model.norms.final) {
         build_head(&b, block);
         block++->name = "vision_norm";

@@ -156,6 +156,7 @@ static const struct family_field deberta_fields[] = {
     SIZE("intermediate_size", NULL, mlp.width, true, WIDTH_MAX),
     SIZE("max_position_embeddings", NULL, ends.positions, false, POSITIONS_MAX),
     COUNT("type_vocab_size", NULL, ends.type_vocab, VOCAB_MAX),
+    SIZE("attention_head_size", NULL, attention.head_dim, false, WIDTH_MAX),
     FLAG("relative_attention", places.on),
     FLAG("position_biased_input", places.biased),
     FLAG("share_att_key", places.shared),
@@ -171,7 +172,7 @@ static const struct family_field deberta_fields[] = {
     ELSEWHERE("pos_att_type"), /* both kinds, as every published one has */
     ELSEWHERE("legacy"),
     ELSEWHERE("conv_act"),
-    ELSEWHERE("conv_groups"),
+    WORD("conv_groups", places.conv_groups, 1, WIDTH_MAX),
     FIELDS_END,
 };
 
@@ -183,6 +184,10 @@ static void deberta_finish(struct family_raw *raw)
     if (p->on)
         m->attention.place_rows = 2 * (p->buckets > 0 ? p->buckets : most);
     m->attention.place_products = !p->shared;
+    m->ends.conv = p->conv;
+    if (p->conv > 0)
+        raw->noted = "the convolution over tokens (\"conv_kernel_size\") is run before "
+                     "the first layer, in the time of a product of as many numbers";
     m->attention.place_norm = p->on && p->norm && strstr(p->norm, "layer_norm");
     if (!p->biased)
         m->ends.positions = 0;
@@ -190,8 +195,8 @@ static void deberta_finish(struct family_raw *raw)
         m->ends.word = 0;
     if (p->talking)
         raw->refused = "heads that are mixed (\"talking_head\")";
-    else if (p->conv > 0)
-        raw->refused = "convolutions over tokens (\"conv_kernel_size\")";
+    else if (p->conv > 0 && p->conv_groups > 1)
+        raw->refused = "convolutions of groups of columns (\"conv_groups\")";
     else if (m->ends.word > 0)
         raw->refused = "words of fewer columns (\"embedding_size\")";
 }
@@ -301,10 +306,45 @@ static void whisper_finish(struct family_raw *raw)
     m->idle = m->ends.frames * m->hidden;
 }
 
-#define SPEECH                                                                 \
-    .arch = MODEL_ENCODER_DECODER, .ends.head = MODEL_HEAD_CAUSAL_LM,          \
+/* The decoder of a VisionEncoderDecoder: TrOCR's, and mBART's where the encoder is
+ * another family's. What both read is the whole file's "encoder". */
+static const struct family_field reader_fields[] = {
+    SIZE("d_model", "hidden_size", hidden, true, WIDTH_MAX),
+    SIZE("decoder_layers", "num_hidden_layers", layers, true, LAYERS_MAX),
+    SIZE("decoder_attention_heads", "num_attention_heads", attention.heads, true,
+         HEADS_MAX),
+    SIZE("decoder_ffn_dim", NULL, mlp.width, true, WIDTH_MAX),
+    SIZE("vocab_size", NULL, ends.vocab, true, VOCAB_MAX),
+    WORD("max_position_embeddings", decoder.positions, 1, POSITIONS_MAX),
+    FLAG("use_learned_position_embeddings", norm_weights),
+    FLAG("layernorm_embedding", m.norms.embedding),
+    ELSEWHERE("add_final_layer_norm"),
+    ELSEWHERE("encoder_layers"), /* of a stack that is not there */
+    ELSEWHERE("encoder_attention_heads"),
+    ELSEWHERE("encoder_ffn_dim"),
+    TIED,
+    DROP("dropout", hidden_dropout),
+    DROP("attention_dropout", attention.dropout),
+    ACTIVATION("activation_function"),
+    FIELDS_END,
+};
+
+static void reader_finish(struct family_raw *raw)
+{
+    if (!raw->m.crosses)
+        raw->refused = "decoders without the encoder that they read";
+    if (raw->norm_weights)
+        learned_finish(raw);
+}
+
+#define BART_LAYERS                                                            \
     .ends.tied = true, .attention.qkv_bias = true, .attention.out_bias = true, \
     .mlp.bias = true
+#define SPEECH \
+    .arch = MODEL_ENCODER_DECODER, .ends.head = MODEL_HEAD_CAUSAL_LM, BART_LAYERS
+#define READER                                                             \
+    .arch = MODEL_DECODER, .ends.head = MODEL_HEAD_CAUSAL_LM, BART_LAYERS, \
+    .hidden_dropout = true, .norms.embedding = true
 #define BART SPEECH, .hidden_dropout = true
 
 const struct family families_encoder[] = {
@@ -354,6 +394,18 @@ const struct family families_encoder[] = {
            .decoder_layers = 12, .hidden = 1024, .attention.heads = 16,
            .mlp.width = 4096, .ends.vocab = 50265),
     FAMILY("m2m_100", bart_fields, NULL, BART, .norms.final = true),
+    { .name = "trocr",
+      .fields = reader_fields,
+      .finish = reader_finish,
+      .usual = { .m = { READER, .norms.post = true },
+                 .norm_weights = true,
+                 .decoder.positions = 512 } },
+    { .name = "mbart_decoder",
+      .fields = reader_fields,
+      .finish = reader_finish,
+      .usual = { .m = { READER, .norms.final = true },
+                 .norm_weights = true,
+                 .decoder.positions = 1024 } },
     FAMILY("whisper", whisper_fields, whisper_finish, SPEECH, .norms.final = true,
            .ends.patch = 80, .ends.patch_bias = true, .ends.frames = 1500,
            .ends.positions = 448),

@@ -10,6 +10,7 @@ static const struct family *const tables[] = {
     families_kin,     families_experts,   families_state,      families_linear,
     families_gemma,   families_diffusion, families_vision,     families_megatron,
     families_more,    families_sound,     families_tower,      families_late,
+    families_stages,
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
@@ -68,8 +69,6 @@ static const struct {
     { "openelm", DIFFER },
     { "nemotron-nas", DIFFER },
     { "deci", DIFFER },
-    { "swin", PYRAMID },
-    { "swinv2", PYRAMID },
     { "sam2", PICTURES },
     { "parakeet_ctc", PICTURES },
     { "convnext", PYRAMID },
@@ -78,7 +77,6 @@ static const struct {
     { "data2vec-audio", WAVES },
     { "wav2vec2-conformer", WAVES },
     { "maskformer-swin", PYRAMID },
-    { "donut-swin", PYRAMID },
     { "hiera", PYRAMID },
     { "pvt_v2", PYRAMID },
     { "segformer", PYRAMID },
@@ -124,8 +122,6 @@ static const struct {
     { "blip", MELDED },
     { "git", MELDED },
     { "instructblip", MELDED },
-    { "vision-encoder-decoder",
-      "its decoder reads a tower of another family (whisper is the nearest)" },
     { "speech-encoder-decoder",
       "its decoder reads a tower of another family (whisper is the nearest)" },
     { "depth_anything", DENSE },
@@ -176,7 +172,6 @@ static const struct {
     { "aya_vision",
       "its pictures go through a gated projector (aya's and command-a's)" },
     { "fuyu", MELDED },
-    { "t5gemma_uneven", "its decoder has other sizes than its encoder" },
     { "janus", MELDED },
     { "paddleocr_vl", MELDED },
     { "deepseek_vl", LANGUAGE },

@@ -19,6 +19,7 @@ enum family_type {
     FAMILY_LENGTH,      /* the items of an array */
     FAMILY_ITEMS,       /* struct family_items: an array of whole numbers */
     FAMILY_EACH,        /* FAMILY_INT, or an array of equal ones */
+    FAMILY_SIDES,       /* struct family_sides: one number, or rows and columns */
     FAMILY_PATTERN,     /* struct family_pattern: letters, or an array of words */
     FAMILY_MEMBERS,     /* the same: an array of the layers that attend */
     FAMILY_MLP_TYPES,   /* no member: "dense" or "sparse" for each layer */
@@ -49,9 +50,23 @@ struct family_period {
     int64_t every, from; /* 0: none does */
 };
 
+/* Of a picture or window: rows and columns. */
+struct family_sides {
+    int64_t rows, columns;
+};
+
+/* Stages over a picture; 0 items: not said. */
+struct family_stages {
+    struct family_items depths, heads;
+    struct family_sides picture, window;
+    double expansion;
+    bool absolute; /* positions of patches are learned, too */
+};
+
 /* What a stack of patches reads. */
 struct family_picture {
     int64_t side, patch; /* pixels */
+    int64_t across;      /* of the other side; 0: as many */
     int64_t frames;      /* that a patch spans; 0: one */
     int64_t channels;    /* 0: three */
     int64_t merge;       /* patches of a side that become one token; 0: one */
@@ -95,7 +110,7 @@ struct family_waves {
 /* DeBERTa: relative positions. */
 struct family_places {
     bool on, biased, shared, talking;
-    int64_t most, buckets, conv;
+    int64_t most, buckets, conv, conv_groups;
     const char *norm; /* NULL: not said */
 };
 
@@ -139,6 +154,7 @@ struct family_raw {
     struct family_global global;
     struct family_waves waves;
     struct family_places places;
+    struct family_stages stages;
     const char *noted;   /* what finish has found and warns of; NULL: nothing */
     const char *refused; /* what finish has found and nothing models; NULL: nothing */
 };
@@ -166,7 +182,7 @@ extern const struct family families_encoder[], families_gpt[], families_llama_li
     families_recent[], families_kin[], families_experts[], families_state[],
     families_linear[], families_gemma[], families_diffusion[], families_vision[],
     families_megatron[], families_more[], families_sound[], families_tower[],
-    families_late[];
+    families_late[], families_stages[];
 
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);
@@ -188,12 +204,13 @@ const char *family_refusal(const char *name);
 const char *family_nearest(const char *name);
 
 /* Lists of layers: those with windows, counted; kinds of layers, as letters or words;
- * numbers of those that attend; any numbers (family_layers.c). -1 with the error reported. */
+ * numbers of those that attend; any numbers; sides (family_layers.c). -1 with the error reported. */
 int families_read_types(struct cfg list, struct family_layers *layers);
 int families_read_shares(struct cfg value, struct family_layers *layers);
 int families_read_pattern(struct cfg value, struct family_pattern *p);
 int families_read_members(struct cfg value, struct family_pattern *p);
 int families_read_items(struct cfg value, struct family_items *items);
+int families_read_sides(struct cfg value, struct family_sides *sides, int64_t most);
 
 /* "mlp_layer_types", as transformers 5 writes it: sets the layers without experts. */
 int families_read_mlps(struct cfg list, struct family_raw *raw);

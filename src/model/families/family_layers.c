@@ -163,3 +163,19 @@ int families_read_items(struct cfg value, struct family_items *items)
             return -1;
     return 0;
 }
+
+int families_read_sides(struct cfg value, struct family_sides *sides, int64_t most)
+{
+    int64_t one;
+    if (!cfg_is_array(value)) {
+        if (cfg_int(value, &one, 1, most) < 0)
+            return -1;
+        *sides = (struct family_sides) { one, one };
+        return 0;
+    }
+    if (cfg_len(value) != 2)
+        return cfg_error(value, DIAG_WRONG_TYPE,
+                         "this is one number, or an array of rows and columns");
+    return cfg_int(cfg_at(value, 0), &sides->rows, 1, most) |
+           cfg_int(cfg_at(value, 1), &sides->columns, 1, most);
+}

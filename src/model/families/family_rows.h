@@ -97,6 +97,13 @@ enum {
         .min = (least), .max = (most)                                             \
     }
 
+/* One number, or rows and columns. */
+#define SIDES(k, member, most)                                     \
+    {                                                              \
+        .key = (k), .type = FAMILY_SIDES, .min = 1, .max = (most), \
+        .at = offsetof(R, member)                                  \
+    }
+
 /* A list of whole numbers. */
 #define ITEMS(k, member)                                            \
     {                                                               \

@@ -226,6 +226,26 @@ static bool differs(int64_t said, int64_t own)
     return said > 0 && said != own;
 }
 
+/* The encoder as a model of its own, and in its place the decoder's sizes. */
+static void part_stacks(struct family_raw *raw)
+{
+    struct model *m = &raw->m, *first = ARENA_NEW(raw->arena, struct model);
+    const struct family_decoder *d = &raw->decoder;
+    struct model_attention *a = &m->attention;
+    *first = *m;
+    first->arch = MODEL_ENCODER;
+    first->ends.head = MODEL_HEAD_NONE;
+    first->attention.q_width = a->heads * a->head_dim;
+    first->attention.kv_width = a->kv_heads * a->head_dim;
+    first->attention.windowed_share = (double)raw->windowed / (double)m->layers;
+    m->encoder = first;
+    m->hidden = d->hidden ? d->hidden : m->hidden;
+    m->mlp.width = d->width ? d->width : m->mlp.width;
+    a->heads = d->heads ? d->heads : a->heads;
+    a->kv_heads = d->kv_heads ? d->kv_heads : a->kv_heads;
+    a->head_dim = d->head_dim ? d->head_dim : a->head_dim;
+}
+
 static void t5gemma_finish(struct family_raw *raw)
 {
     const struct model *m = &raw->m;
@@ -233,8 +253,9 @@ static void t5gemma_finish(struct family_raw *raw)
     raw->full_every = 2;
     families_windows(raw);
     if (differs(d->hidden, m->hidden) || differs(d->kv_heads, m->attention.kv_heads) ||
-        differs(d->head_dim, m->attention.head_dim))
-        raw->refused = "decoders whose columns or heads are not the encoder's";
+        differs(d->head_dim, m->attention.head_dim) ||
+        differs(d->heads, m->attention.heads) || differs(d->width, m->mlp.width))
+        part_stacks(raw);
 }
 
 const struct family families_gemma[] = {

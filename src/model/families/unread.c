@@ -12,6 +12,7 @@
  * say, unless it is `plain` (NULL: false, null, 0 or nothing). */
 static const char EXPERTS[] = "experts", QK_NORMS[] = "norms of queries and keys",
                   CAUSAL[] = "layers that attend to words before them alone",
+                  CROSSING[] = "sublayers of attention to another stack",
                   DRAFTS[] = "drafts of words from another model's layers";
 static const struct {
     const char *key, *plain, *why;
@@ -29,7 +30,7 @@ static const struct {
     { "n_routed_experts", NULL, EXPERTS },
     { "moe_num_experts", NULL, EXPERTS },
     { "is_decoder", NULL, CAUSAL },
-    { "add_cross_attention", NULL, "sublayers of attention to another stack" },
+    { "add_cross_attention", NULL, CROSSING },
     { "chronos_config/input_patch_size", NULL, "patches of series" },
     { "lora_adaptations", NULL, "adapters of tasks within the model" },
     { "visual", NULL, "parts that read pictures" },
@@ -395,6 +396,7 @@ int families_unread(struct cfg root, const struct family *family, const struct m
         if (!(m->mlp.experts > 0 && changes[i].why == EXPERTS) &&
             !(m->attention.q_norm > 0 && changes[i].why == QK_NORMS) &&
             !(m->arch != MODEL_ENCODER && changes[i].why == CAUSAL) &&
+            !(m->crosses && changes[i].why == CROSSING) &&
             refuse_change(root, family, (int)i) < 0)
             return -1;
     warn_format(root);

@@ -76,6 +76,22 @@ static void add_variants(struct strbuf *out, const struct model *m)
                       m->layer_inputs.columns, m->layer_inputs.vocab);
 }
 
+/* Layers, columns and heads of each stage. */
+static void add_stages(struct strbuf *out, const struct model *m)
+{
+    const struct model_stages *all = m->stages;
+    for (int64_t i = 0; i < all->n; i++) {
+        struct model one = model_of_stage(m, i);
+        strbuf_printf(out,
+                      "%s%" PRId64 " layers, hidden %" PRId64 ", %" PRId64
+                      " heads, of %" PRId64 " tokens",
+                      i ? "; " : "stages: ", one.layers, one.hidden,
+                      one.attention.heads, model_stage_tokens(m, i));
+    }
+    strbuf_printf(out, "; windows of %" PRId64 " x %" PRId64 "\n", all->window,
+                  all->window);
+}
+
 /* Sizes of a layer, by what its family has. */
 static void add_layers(struct strbuf *out, const struct model *m)
 {
@@ -124,6 +140,16 @@ static void add_layers(struct strbuf *out, const struct model *m)
                       m->ends.tied ? " (head tied)" : "");
 }
 
+/* A first stack of its own sizes. */
+static void add_encoder(struct strbuf *out, const struct model *e)
+{
+    strbuf_printf(out,
+                  "encoder: %" PRId64 " layers, hidden %" PRId64 ", %" PRId64
+                  " heads of %" PRId64 ", MLP of %" PRId64 "\n",
+                  e->layers, e->hidden, e->attention.heads, e->attention.head_dim,
+                  e->mlp.width);
+}
+
 /* What reads pictures. */
 static void add_tower(struct strbuf *out, const struct model_tower *t)
 {
@@ -134,6 +160,8 @@ static void add_tower(struct strbuf *out, const struct model_tower *t)
                   t->model.family, t->model.layers, t->model.hidden,
                   t->model.attention.heads, t->model.mlp.width, t->crops,
                   t->crops == 1 ? "" : "s", t->patches, t->tokens);
+    if (t->model.stages)
+        add_stages(out, &t->model);
 }
 
 static void add_rates(struct strbuf *out, const struct model_summary *s)
@@ -202,6 +230,10 @@ void report_model_text(struct strbuf *out, const struct model *m,
     strbuf_addch(out, '\n');
     add_layers(out, m);
     add_variants(out, m);
+    if (m->stages)
+        add_stages(out, m);
+    if (m->encoder)
+        add_encoder(out, m->encoder);
     if (m->tower)
         add_tower(out, m->tower);
     for (int i = 0; assumed[i]; i++)
