@@ -65,10 +65,11 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
  * the pass's), and that output if it was made again. */
 static int64_t residual_B(const struct builder *b, int32_t block, bool again)
 {
-    int64_t stream_B = ledger_round((int64_t)tensor_ends_stream_B(b->stage));
+    const struct op_block *own = &b->stage->list.blocks[block];
+    int64_t stream_B = ledger_round((int64_t)tensor_ends_block_B(b->stage, own));
     int64_t n =
         !b->pass.gradient_came + (again && !b->stage->fw->tensors.recompute_stops);
-    return op_block_is_layer(&b->stage->list.blocks[block]) ? stream_B * n : 0;
+    return op_block_is_layer(own) ? stream_B * n : 0;
 }
 
 static int backward_layer(struct builder *b, int32_t block, bool again, struct err *err)

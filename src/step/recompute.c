@@ -55,10 +55,15 @@ int64_t recompute_group(const struct stage *stage, struct slice slice, int64_t k
 
 /* The input of a layer, which is what a checkpoint keeps (MODEL.md, R9); by operators
  * its last product, too, which nobody needs. */
-int64_t recompute_input_B(const struct stage *stage)
+static int64_t input_of(const struct stage *stage, double stream_B)
 {
     int n = stage->s->training.checkpointing == CHECKPOINT_OPERATORS ? 2 : 1;
-    return n * model_streams(&stage->s->model) * (int64_t)tensor_ends_stream_B(stage);
+    return n * model_streams(&stage->s->model) * (int64_t)stream_B;
+}
+
+int64_t recompute_input_B(const struct stage *stage)
+{
+    return input_of(stage, tensor_ends_stream_B(stage));
 }
 
 int64_t recompute_inputs(const struct stage *stage, int32_t chunk)
@@ -92,7 +97,7 @@ int64_t recompute_kept_B(const struct stage *stage, int32_t index)
                 recompute_group(stage, (struct slice) { .block = index }, every - 1),
             sum = 0;
     if (group > 0 && every == 1)
-        return recompute_input_B(stage) /
+        return input_of(stage, tensor_ends_block_B(stage, block)) /
                    (group < block->repeat ? group : block->repeat) +
                saved_B(stage, block);
     for (int32_t i = 0; i < block->n_forward; i++)

@@ -173,6 +173,13 @@ double tensor_ends_stream_B(const struct stage *stage)
     return whole_B(stage) / (split ? (double)stage->settings.tensor : 1);
 }
 
+double tensor_ends_block_B(const struct stage *stage, const struct op_block *block)
+{
+    double all = (double)op_tokens(&stage->settings) * (double)stage->s->model.hidden;
+    return tensor_ends_stream_B(stage) *
+           ((double)block->tokens * (double)block->columns / all);
+}
+
 /* Whether a stream that all ranks hold goes on in parts: Megatron's and, of prescaled
  * batches, SMP's; other ranks of SMP's each send all. */
 static bool sends_parts(const struct stage *stage)

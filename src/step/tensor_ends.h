@@ -18,6 +18,9 @@ int tensor_ends_gather(struct builder *b, const struct chunk_slices *chunk,
 /* Bytes of the stream of a rank between layers, and of its message from a part of the
  * pipeline to the next: the stream, or the logits where the loss is on the next. */
 double tensor_ends_stream_B(const struct stage *stage);
+
+/* The same of a block, whose tokens or columns may be others: a tower's, a decoder's. */
+double tensor_ends_block_B(const struct stage *stage, const struct op_block *block);
 double tensor_ends_message_B(const struct stage *stage, int64_t part);
 
 #endif
