@@ -426,7 +426,7 @@ static void test_flash_wide(void)
     op.dtype = DTYPE_BF16;
     double bf16 = kernel_op_s(&g, &op, 1, kernel_alone);
     CU_ASSERT_DOUBLE_EQUAL(
-        tf32 / bf16, 3 * g.peak_flops[DTYPE_BF16] / g.peak_flops[DTYPE_TF32], 0.05);
+        tf32 / bf16, 3 * g.peak_flops[DTYPE_BF16] / g.peak_flops[DTYPE_TF32], 0.1);
 }
 
 /* Odd lengths slow a single product's arithmetic, those that are no multiple of 16
