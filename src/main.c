@@ -1,6 +1,7 @@
 /* smsim: simulates distributed training on GPU clusters. The table of subcommands. */
 #include "base/ending.h"
 #include "base/file.h"
+#include "base/heap.h"
 #include "base/names.h"
 #include "base/plain.h"
 #include "base/xmalloc.h"
@@ -16,9 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 enum { N_COMMANDS_MAX = 32 };
 
@@ -188,16 +186,6 @@ static int run(int argc, char **argv)
     return c->run(argc - 1, argv + 1);
 }
 
-/* Simulations one after the other take and free the same megabytes: glibc's malloc is
- * set to keep them, as the kernel zeroes what it gives again. */
-static void keep_memory(void)
-{
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that it takes */
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
-#endif
-}
-
 /* GSL's errors are results, which its callers look at; but for this one. */
 static void on_gsl_error(const char *reason, const char *file, int line, int code)
 {
@@ -210,7 +198,7 @@ int main(int argc, char **argv)
 {
     gsl_set_error_handler(on_gsl_error);
     json_set_alloc_funcs(xmalloc, free); /* a tree that lacks a value looks whole */
-    keep_memory();
+    heap_prepare();
     ending_watch();
     file_guard_on();
     if (argc < 2) {

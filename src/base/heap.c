@@ -1,0 +1,48 @@
+#define _DEFAULT_SOURCE /* sbrk, madvise */
+#include "base/heap.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    MMAP_LEAST_B = 32 << 20, /* the most that M_MMAP_THRESHOLD takes */
+    KEPT_B = 256 << 20,
+    HUGE_B = 2 << 20,
+    RESERVED_B = 1 << 30,
+    TOP_PAD_B = 128 << 10, /* glibc's own */
+    FIRST_B = 3 * TOP_PAD_B,
+};
+
+/* The heap goes on FIRST_B before a huge page, with addresses for many: what malloc writes
+ * here is in front of them, as a page that was touched is no part of a huge one. */
+static void reserve_huge_pages(void)
+{
+    uintptr_t end = (uintptr_t)sbrk(0);
+    if (sbrk(HUGE_B - (intptr_t)((end + FIRST_B) % HUGE_B)) == (void *)-1)
+        return;
+    char *first = (char *)sbrk(0) + FIRST_B;
+    mallopt(M_TOP_PAD, RESERVED_B);
+    void *volatile more = malloc(2 * TOP_PAD_B); /* more than is left of the heap */
+    free(more);
+    mallopt(M_TOP_PAD, TOP_PAD_B);
+    char *to = sbrk(0);
+    if (to > first)
+        madvise(first, (size_t)(to - first), MADV_HUGEPAGE);
+}
+
+void heap_prepare(void)
+{
+    mallopt(M_MMAP_THRESHOLD, MMAP_LEAST_B);
+    mallopt(M_TRIM_THRESHOLD, RESERVED_B + KEPT_B);
+    reserve_huge_pages();
+}
+#else
+void heap_prepare(void)
+{
+}
+#endif
