@@ -342,11 +342,11 @@ static bool lay_even(const struct groups *g, const struct ranks *r,
     groups_place(g, ranks_member(r, 0), &first, &gpu);
     groups_place(g, ranks_member(r, 1), &second, &other);
     stride = second - first;
+    if (stride <= 0 || gpu != other)
+        return false;
     for (int64_t i = 1; i < n && g->class_of; i++)
         if (g->class_of[first + i * stride] != g->class_of[first])
             return false;
-    if (stride <= 0 || gpu != other)
-        return false;
     *out = (struct coll_group) { .n_spans = 1 };
     out->spans[0] = (struct coll_span) {
         .first = first, .n_instances = n, .stride = stride, .n_gpus = 1
