@@ -162,6 +162,10 @@ static const struct {
 } unfit[] = {
     { FULL, NULL, true },
     { FULL ATTENTION("unfused"), "--set /training/attention=flash", false },
+    { FULL ATTENTION("unfused") " /training/sequence_length=8192 "
+                                "/training/micro_batch_size=4",
+      "--set /training/activation_checkpointing=full --set /training/attention=flash",
+      true }, /* no change alone, but two */
     { LIBRARY("ddp"), "--set /parallelism/library=fsdp", true },
     { FULL ON("ml.p4d.24xlarge") " /training/micro_batch_size=3",
       "--set /training/micro_batch_size=1 --set "

@@ -95,9 +95,6 @@ void nemo_take_mixed(const struct nemo *n);
 void nemo_take_stack(const struct nemo *n);
 void nemo_take_peft(const struct nemo *n);
 
-/* Refuses what trains nothing that is simulated; whether it did. */
-bool nemo_refuse(const struct nemo *n);
-
 /* recipe.c: DIALECT_CALLS. */
 bool nemo_recipe_recognises(const struct dialect_input *in);
 void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in);
