@@ -14,9 +14,17 @@
 struct raw_lora {
     struct lora l;
     int base;
+    int dtype; /* of the adapters; -1: not written */
     bool has_quantization;
     double alpha; /* a factor of the sum: no effect on a step */
     struct cfg targets, trained;
+};
+
+static const struct name_value dtype_words[] = {
+    { "fp32", DTYPE_FP32 },
+    { "fp16", DTYPE_FP16 },
+    { "bf16", DTYPE_BF16 },
+    { NULL, 0 },
 };
 
 static const struct cfg_field fields[] = {
@@ -26,6 +34,7 @@ static const struct cfg_field fields[] = {
     CFG_REAL("dropout", struct raw_lora, l.dropout, 0, 0.999),
     CFG_CHILD("target_modules", struct raw_lora, targets),
     CFG_ENUM("base", struct raw_lora, base, lora_base_names),
+    CFG_ENUM("dtype", struct raw_lora, dtype, dtype_words),
     CFG_ROW("double_quantization", CFG_T_BOOL, struct raw_lora, l.double_quantization,
             .has = offsetof(struct raw_lora, has_quantization)),
     CFG_CHILD("trained", struct raw_lora, trained),
@@ -126,9 +135,24 @@ static void assume_base(struct parse_context *r, const struct raw_lora *w)
         parse_assume(r, "/training/lora/double_quantization", "false", "bitsandbytes'");
 }
 
+/* Adapters have the parameters' type, or fp32 next to products of 16 bits. */
+static int read_dtype(struct parse_context *r, struct cfg c, struct raw_lora *w)
+{
+    enum op_precision p = r->s->training.precision;
+    int own = w->l.autocast ? DTYPE_FP32 : (int)op_parameter_dtype(p);
+    if (w->dtype < 0 || w->dtype == own)
+        return 0;
+    w->l.wide = w->dtype == DTYPE_FP32 && op_compute_dtype(p) == op_parameter_dtype(p);
+    return w->l.wide ? 0
+                     : cfg_error(cfg_get(c, "dtype"), DIAG_NOT_SIMULATED,
+                                 "adapters are in %s with that precision%s",
+                                 names_of(dtype_names, own),
+                                 own == DTYPE_FP32 ? "" : ", or in fp32 without fp8");
+}
+
 int lora_read(struct parse_context *r)
 {
-    struct raw_lora w = { .base = -1 };
+    struct raw_lora w = { .base = -1, .dtype = -1 };
     struct cfg c = r->words.lora;
     if (!cfg_present(c))
         return 0;
@@ -145,6 +169,8 @@ int lora_read(struct parse_context *r)
     assume_base(r, &w);
     w.l.base = w.base < 0 ? LORA_BASE_OPEN : (enum lora_base)w.base;
     w.l.autocast = op_is_autocast(r->s->training.precision);
+    if (read_dtype(r, c, &w))
+        return -1;
     if (w.has_quantization && w.l.double_quantization && w.l.base != LORA_BASE_NF4)
         return cfg_error(cfg_get(c, "double_quantization"), DIAG_REQUIRES,
                          "scales are quantized of base \"nf4\" alone (write false)");

@@ -307,6 +307,8 @@ static void test_kept(void)
     CU_ASSERT_DOUBLE_EQUAL(every - all, 2 * 7 * t, 1);
     const double dropped = kept_B(",'lora':{'rank':16,'dropout':0.1}");
     CU_ASSERT_DOUBLE_EQUAL(dropped - few, 2 * (2 * a - a) + 2 * a, 1);
+    const double wide = kept_B(",'lora':{'rank':16,'dropout':0.1,'dtype':'fp32'}");
+    CU_ASSERT_DOUBLE_EQUAL(wide - dropped, 2 * (2 * a + 2 * t), 1);
 }
 
 static const struct op *find_op(const struct op *ops, int32_t n, const char *name)

@@ -170,6 +170,8 @@ static json_t *lora(const struct scenario *s)
                   l->dropout, "target_modules", targets, "trained", trained);
     if (l->base != LORA_BASE_OPEN)
         json_object_set_new(o, "base", word_of(lora_base_names, (int)l->base));
+    if (l->wide)
+        json_object_set_new(o, "dtype", json_string("fp32"));
     if (l->base == LORA_BASE_NF4)
         json_object_set_new(o, "double_quantization",
                             json_boolean(l->double_quantization));

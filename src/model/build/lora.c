@@ -1,8 +1,8 @@
 /* Adapters next to a block's products, and what a frozen model leaves out (MODEL.md,
  * 2.5).
  *
- *   forward   base product | cast, dropout, cast | A | B | scale | sum
- *   backward  scale | B: data, weight | A: data, weight | casts, dropout | sum
+ *   forward   base product | cast, dropout, cast | A | B | scale | sum, cast
+ *   backward  cast, scale | B: data, weight | A: data, weight | casts, dropout | sum
  *
  * PEFT 0.13, peft/tuners/lora/layer.py, Linear.forward: result = base(x) +
  * B(A(dropout(x))) * scaling. Megatron's (nemo/collections/llm/peft/utils.py,
@@ -17,6 +17,7 @@ struct adapter {
     const char *name; /* "query_lora" */
     struct linear a, b;
     bool casts, upcasts; /* to the adapter's fp32, from the product's type */
+    bool wide;           /* computes in fp32 */
 };
 
 enum { ADAPTERS_MAX = BUILD_STATE_MODULES };
@@ -218,7 +219,10 @@ static void add(struct build *b, struct adapter *to, enum module part, const cha
                                   own, in the parameters' type */
         to->a.dtype = to->b.dtype = op_parameter_dtype(b->s->precision);
     to->casts = b->s->lora.autocast;
-    to->upcasts = to->casts && (!(b->flags & HAS_AMP) || rows);
+    to->wide = b->s->lora.wide;
+    to->upcasts = to->wide || (to->casts && (!(b->flags & HAS_AMP) || rows));
+    if (to->wide)
+        to->a.dtype = to->b.dtype = DTYPE_FP32;
 }
 
 static int32_t list_adapters(struct build *b, enum module part,
@@ -281,13 +285,19 @@ static struct op *stream(struct build *b, const struct adapter *x, const char *s
     return op;
 }
 
+/* Bytes of an element that the adapter computes with. */
+static double computed_B(const struct build *b, const struct adapter *x)
+{
+    return x->wide ? 4 : b->width[WIDTH_NARROW];
+}
+
 /* A product of thin matrices, of rows m and the others. */
 static struct op *product(struct build *b, const struct adapter *x, const char *suffix,
                           const struct linear *l, const int64_t mnk[3], bool backward)
 {
     struct op *op = build_op(b, named(b, x, suffix), OP_GEMM, backward);
     op->adapter = true;
-    double e = b->width[WIDTH_NARROW], times = (double)l->batch;
+    double e = computed_B(b, x), times = (double)l->batch;
     double m = (double)mnk[0], n = (double)mnk[1], k = (double)mnk[2];
     op->m = mnk[0];
     op->n = mnk[1];
@@ -312,9 +322,9 @@ static double in_B(const struct adapter *x, double each_B)
     return each_B * (double)x->a.rows * (double)x->a.k;
 }
 
-static double out_B(const struct build *b, const struct adapter *x)
+static double out_B(const struct adapter *x, double each_B)
 {
-    return b->width[WIDTH_NARROW] * (double)x->b.rows * (double)x->b.n;
+    return each_B * (double)x->b.rows * (double)x->b.n;
 }
 
 static void own(struct build *b, const struct adapter *x, const char *suffix,
@@ -327,11 +337,11 @@ static void own(struct build *b, const struct adapter *x, const char *suffix,
  * of it is dropped. */
 static void emit_input(struct build *b, const struct adapter *x)
 {
-    double narrow = b->width[WIDTH_NARROW], e = x->casts ? 4 : narrow;
+    double narrow = b->width[WIDTH_NARROW], e = x->casts || x->wide ? 4 : narrow;
     const char *user = named(b, x, "_a_wgrad");
     if (x->upcasts)
         build_out(b, stream(b, x, "_upcast", false, in_B(x, narrow), in_B(x, 4)),
-                  in_B(x, 4), NULL);
+                  in_B(x, 4), x->wide && b->s->lora.dropout <= 0 ? user : NULL);
     if (b->s->lora.dropout > 0) {
         struct op *op =
             stream(b, x, "_dropout", false, in_B(x, e), in_B(x, e) + in_B(x, 1));
@@ -345,7 +355,7 @@ static void emit_input(struct build *b, const struct adapter *x)
 
 static void emit_forward(struct build *b, const struct adapter *x)
 {
-    double e = b->width[WIDTH_NARROW], made_B = out_B(b, x);
+    double narrow = b->width[WIDTH_NARROW], e = computed_B(b, x), made_B = out_B(x, e);
     int64_t m = rows_each(&x->a);
     emit_input(b, x);
     if (x->casts) {
@@ -358,7 +368,11 @@ static void emit_forward(struct build *b, const struct adapter *x)
         product(b, x, "_b", &x->b, (int64_t[]) { m, x->b.n, x->b.k }, false);
     build_out(b, wide, made_B, NULL);
     build_out(b, stream(b, x, "_scale", false, made_B, made_B), made_B, NULL);
-    build_out(b, stream(b, x, "_sum", false, 2 * made_B, made_B), made_B, NULL);
+    build_out(b, stream(b, x, "_sum", false, out_B(x, narrow) + made_B, made_B), made_B,
+              NULL);
+    if (x->wide)
+        build_out(b, stream(b, x, "_sum_cast", false, made_B, out_B(x, narrow)),
+                  out_B(x, narrow), NULL);
     own(b, x, "_a.weight", &x->a);
     own(b, x, "_b.weight", &x->b);
 }
@@ -367,7 +381,7 @@ static void emit_forward(struct build *b, const struct adapter *x)
 static void emit_wgrad(struct build *b, const struct adapter *x, const struct linear *l,
                        const char *suffix)
 {
-    double e = b->width[WIDTH_NARROW];
+    double e = computed_B(b, x);
     int64_t tokens = (rows_each(l) + 7) / 8 * 8;
     struct op *op = product(b, x, arena_printf(b->arena, "%s_wgrad", suffix), l,
                             (int64_t[]) { l->k, l->n, tokens }, true);
@@ -386,16 +400,19 @@ static void emit_wgrad(struct build *b, const struct adapter *x, const struct li
 
 static void emit_backward(struct build *b, const struct adapter *x)
 {
-    double narrow = b->width[WIDTH_NARROW], e = x->casts ? 4 : narrow;
-    double made_B = out_B(b, x);
+    double narrow = b->width[WIDTH_NARROW], e = x->casts || x->wide ? 4 : narrow;
+    double made_B = out_B(x, computed_B(b, x));
     int64_t m = rows_each(&x->a);
+    if (x->wide)
+        build_out(b, stream(b, x, "_sum_cast_bwd", true, out_B(x, narrow), made_B),
+                  made_B, NULL);
     build_out(b, stream(b, x, "_scale_bwd", true, made_B, made_B), made_B, NULL);
     struct op *op =
         product(b, x, "_b_dgrad", &x->b, (int64_t[]) { m, x->b.k, x->b.n }, true);
-    build_out(b, op, narrow * (double)x->b.rows * (double)x->b.k, NULL);
+    build_out(b, op, computed_B(b, x) * (double)x->b.rows * (double)x->b.k, NULL);
     emit_wgrad(b, x, &x->b, "_b");
     op = product(b, x, "_a_dgrad", &x->a, (int64_t[]) { m, x->a.k, x->a.n }, true);
-    build_out(b, op, in_B(x, narrow), NULL);
+    build_out(b, op, in_B(x, computed_B(b, x)), NULL);
     emit_wgrad(b, x, &x->a, "_a");
     if (x->casts)
         build_out(b, stream(b, x, "_cast_bwd", true, in_B(x, narrow), in_B(x, 4)),
@@ -454,7 +471,7 @@ static const char *const sharers[][8] = {
 static int32_t last_reader(const struct build *b, const char *product, size_t n)
 {
     int32_t last = -1;
-    if (b->s->lora.autocast || b->s->lora.dropout > 0)
+    if (b->s->lora.autocast || b->s->lora.wide || b->s->lora.dropout > 0)
         return -1;
     last = find(b->block, arena_printf(b->arena, "%.*s_lora_a_wgrad", (int)n, product));
     for (size_t i = 0; i < sizeof(sharers) / sizeof(sharers[0]); i++) {
