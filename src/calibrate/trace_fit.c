@@ -376,8 +376,7 @@ static int replay(double *step_s, double *compute_s, const struct scenario *s,
     if (simulate(&r, arena, &copy, &options, err))
         return -1;
     *step_s = r.step_time_s;
-    *compute_s = r.parts_s[CATEGORY_COMPUTE] + r.parts_s[CATEGORY_RECOMPUTE] +
-                 r.parts_s[CATEGORY_OPTIMIZER];
+    *compute_s = breakdown_passes_s(r.parts_s) + r.parts_s[CATEGORY_OPTIMIZER];
     return 0;
 }
 

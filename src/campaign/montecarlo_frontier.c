@@ -49,6 +49,7 @@ static double kernels_s(const struct pass_cost *pass)
 {
     return units_s(pass->parts_ps[CATEGORY_COMPUTE] +
                    pass->parts_ps[CATEGORY_RECOMPUTE] +
+                   pass->parts_ps[CATEGORY_REFERENCE] +
                    pass->parts_ps[CATEGORY_OPTIMIZER]);
 }
 

@@ -78,8 +78,7 @@ static void take(struct doctor_prediction *p, const struct simulate_result *r)
 struct doctor_shares doctor_shares_of(const struct doctor_prediction *p)
 {
     const double *t = p->parts_s;
-    double compute =
-        t[CATEGORY_COMPUTE] + t[CATEGORY_RECOMPUTE] + t[CATEGORY_OPTIMIZER];
+    double compute = breakdown_passes_s(t) + t[CATEGORY_OPTIMIZER];
     double waiting =
         t[CATEGORY_OTHER] + t[CATEGORY_INPUT_WAIT] + t[CATEGORY_OFFLOAD_EXPOSED];
     return (struct doctor_shares) {

@@ -6,6 +6,7 @@ static const uint32_t colours[MEANING_N] = {
     [MEANING_FORWARD] = 0xff0072b2,
     [MEANING_BACKWARD] = 0xff5fc6a0,
     [MEANING_RECOMPUTE] = 0xff9fd0f0,
+    [MEANING_REFERENCE] = 0xff3a93cf,
     [MEANING_WEIGHT_GRADIENT] = 0xff00654a,
     [MEANING_OPTIMIZER] = 0xff4a1486,
     [MEANING_GRADIENT_COMM] = 0xffe69f00,

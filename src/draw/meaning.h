@@ -19,6 +19,7 @@ enum meaning {
     MEANING_FORWARD,
     MEANING_BACKWARD,
     MEANING_RECOMPUTE,
+    MEANING_REFERENCE, /* forwards that a loss compares with */
     MEANING_WEIGHT_GRADIENT,
     MEANING_OPTIMIZER,
     MEANING_GRADIENT_COMM,

@@ -5,6 +5,7 @@ static const char *const names[MEANING_N] = {
     [MEANING_FORWARD] = "forward",
     [MEANING_BACKWARD] = "backward",
     [MEANING_RECOMPUTE] = "recompute",
+    [MEANING_REFERENCE] = "reference",
     [MEANING_WEIGHT_GRADIENT] = "weight-gradient",
     [MEANING_OPTIMIZER] = "optimizer",
     [MEANING_GRADIENT_COMM] = "gradient-comm",

@@ -8,6 +8,7 @@
 enum category {
     CATEGORY_COMPUTE,
     CATEGORY_RECOMPUTE,
+    CATEGORY_REFERENCE, /* forwards that a loss compares with: step/reference.h */
     CATEGORY_TENSOR_COMM,
     CATEGORY_PIPELINE_COMM,
     CATEGORY_PIPELINE_BUBBLE,
@@ -23,5 +24,8 @@ enum category {
 };
 
 extern const struct name_value category_names[];
+
+/* Kernels of forward and backward passes, of all times that they are run. */
+double breakdown_passes_s(const double parts_s[CATEGORY_N]);
 
 #endif

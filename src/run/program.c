@@ -7,6 +7,7 @@
 const struct name_value category_names[] = {
     { "compute", CATEGORY_COMPUTE },
     { "recompute", CATEGORY_RECOMPUTE },
+    { "reference", CATEGORY_REFERENCE },
     { "tensor_comm", CATEGORY_TENSOR_COMM },
     { "pipeline_comm", CATEGORY_PIPELINE_COMM },
     { "pipeline_bubble", CATEGORY_PIPELINE_BUBBLE },
@@ -20,6 +21,12 @@ const struct name_value category_names[] = {
     { "other", CATEGORY_OTHER },
     { NULL, 0 },
 };
+
+double breakdown_passes_s(const double parts_s[CATEGORY_N])
+{
+    return parts_s[CATEGORY_COMPUTE] + parts_s[CATEGORY_RECOMPUTE] +
+           parts_s[CATEGORY_REFERENCE];
+}
 
 void program_init(struct program *p)
 {

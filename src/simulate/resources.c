@@ -52,7 +52,7 @@ static double window_of(const double parts_s[CATEGORY_N], const struct scenario 
     const struct training *t = &s->training;
     double compute_s = parts_s[CATEGORY_COMPUTE], again_s = parts_s[CATEGORY_RECOMPUTE];
     if (s->parallel.shard.strategy == SHARDING_FULL && gathers)
-        return compute_s + again_s;
+        return breakdown_passes_s(parts_s);
     return (2.0 / 3 * compute_s + again_s) /
            (double)(t->microbatches * t->accumulation);
 }
@@ -88,8 +88,7 @@ struct resources resources_of(const double parts_s[CATEGORY_N],
                   { CATEGORY_EXPERT_COMM, CHANNEL_EXPERT } };
     const struct groups *g = &reps->groups;
     double shares[OP_STREAM + 1];
-    double kernels_s = parts_s[CATEGORY_COMPUTE] + parts_s[CATEGORY_RECOMPUTE],
-           pass_s = kernels_s;
+    double kernels_s = breakdown_passes_s(parts_s), pass_s = kernels_s;
     struct resources r = { .data_by = links_of(g, CHANNEL_DATA),
                            .data_s = parts_s[CATEGORY_DATA_COMM_EXPOSED],
                            .hidden_s = parts_s[CATEGORY_DATA_COMM_HIDDEN],

@@ -55,6 +55,7 @@ int reference_forwards(struct builder *b, struct err *err)
     b->pass.pairs = false;
     b->pass.keep = KEEP_NOTHING;
     b->pass.ungraded = true;
+    b->pass.part = CATEGORY_REFERENCE;
     for (int64_t i = 0; i < p->policy_forwards && rc == 0; i++)
         rc = forward(b, err);
     for (int64_t i = 0; i < p->reference_forwards && rc == 0; i++)

@@ -249,13 +249,15 @@ int shard_leave(struct builder *b, int32_t at, bool backward, struct err *err)
     return 0;
 }
 
-/* Without a backward FSDP keeps what its forward does not reshard, and its first version
- * the root in any case (torch 2.5, distributed/fsdp/_runtime_utils.py, _post_forward_
- * reshard); DeepSpeed releases all after their forward (parameter_offload.py). */
+/* Without a backward FSDP keeps what its forward does not reshard, and the root in any
+ * case: its first version (torch 2.5, distributed/fsdp/_runtime_utils.py,
+ * _post_forward_reshard), its second up to torch 2.7 (_fully_shard/_fsdp_state.py,
+ * _lazy_init), and torchtune, which asks for it (training/_distributed.py, shard_model).
+ * DeepSpeed releases all after their forward (parameter_offload.py). */
 static bool keeps_gathered(const struct stage *stage, int32_t unit)
 {
-    bool first_version = stage->fw->tensors.record_stream && !stage->fw->shard.tensors;
-    return unit == UNIT_ROOT ? first_version : !stage->s->parallel.shard.reshard;
+    return unit == UNIT_ROOT ? !stage->fw->shard.tensors
+                             : !stage->s->parallel.shard.reshard;
 }
 
 void shard_hold_reference(struct builder *b)

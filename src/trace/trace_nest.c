@@ -123,6 +123,7 @@ void trace_nest_parts(struct trace *t, const struct shown *s,
         const char *name;
     } parts[] = {
         { CATEGORY_RECOMPUTE, "recomputation" },
+        { CATEGORY_REFERENCE, "reference's forward" },
         { CATEGORY_TENSOR_COMM, "tensor communication" },
         { CATEGORY_CONTEXT_COMM, "context communication" },
         { CATEGORY_EXPERT_COMM, "expert communication" },

@@ -61,6 +61,13 @@ static void test_forwards(void)
                       shared[] = JOB("2,'task':'dpo'" LORA);
     struct simulate_result base = result_of(pair, ""), compared = result_of(dpo, ""),
                            unpaired = result_of(kto, "");
+    CU_ASSERT_DOUBLE_EQUAL(base.parts_s[CATEGORY_REFERENCE], 0, 0);
+    CU_ASSERT(job_near(compared.parts_s[CATEGORY_COMPUTE],
+                       base.parts_s[CATEGORY_COMPUTE], 1e-3));
+    CU_ASSERT(compared.parts_s[CATEGORY_REFERENCE] >
+              0.2 * base.parts_s[CATEGORY_COMPUTE]);
+    CU_ASSERT(job_near(unpaired.parts_s[CATEGORY_REFERENCE],
+                       3 * compared.parts_s[CATEGORY_REFERENCE], 1e-2));
     double forward = compared.executed_flops - base.executed_flops;
     CU_ASSERT_DOUBLE_EQUAL(forward / base.executed_flops, 1.0 / 3, 0.01);
     CU_ASSERT_DOUBLE_EQUAL(compared.mfu * compared.step_time_s,
@@ -86,6 +93,12 @@ static void test_memory(void)
         CU_ASSERT(two.r.memory.peak_B > one.r.memory.peak_B);
         CU_ASSERT(two.r.step_time_s > 1.2 * one.r.step_time_s);
     }
+    /* words and the head, whole from the reference's forward on */
+    static const char titan[] = "library=fsdp sharding={" FULL "}";
+    struct outcome one = run(JOB("2,'task':'orpo','framework':'torchtitan'"), titan),
+                   two = run(JOB("2,'task':'dpo','framework':'torchtitan'"), titan);
+    CU_ASSERT(two.r.memory.peak_B - one.r.memory.peak_B >
+              (int64_t)one.parameters_B + 2 * 2 * 4096 * 512);
     struct outcome tuned = run(JOB("2,'task':'orpo'" LORA), ""),
                    shared = run(JOB("2,'task':'dpo'" LORA), "");
     CU_ASSERT_DOUBLE_EQUAL(tuned.parameters_B, shared.parameters_B, 0);

@@ -72,6 +72,7 @@ function range(r, v, steps) {
 const PARTS = { /* of a step's time: [name, meaning, in words of a verdict] */
   compute: ["compute", "compute", "computes"],
   recompute: ["recomputation", "recompute", "recomputes activations"],
+  reference: ["reference's forward", "reference", "runs the reference"],
   tensor_comm: ["tensor-parallel communication", "tensor-comm", "waits for tensor-parallel communication"],
   pipeline_comm: ["pipeline communication", "pipeline-comm", "waits for pipeline messages"],
   pipeline_bubble: ["pipeline bubble", "pipeline-bubble", "is pipeline bubble"],

@@ -58,6 +58,7 @@ static enum span_kind kind_of(const struct task *t)
     static const enum span_kind of_part[CATEGORY_N] = {
         [CATEGORY_COMPUTE] = SPAN_KINDS,
         [CATEGORY_RECOMPUTE] = SPAN_RECOMPUTE,
+        [CATEGORY_REFERENCE] = SPAN_FORWARD,
         [CATEGORY_TENSOR_COMM] = SPAN_TENSOR,
         [CATEGORY_PIPELINE_COMM] = SPAN_MESSAGE,
         [CATEGORY_PIPELINE_BUBBLE] = SPAN_KINDS,

@@ -197,6 +197,7 @@ static void print_bar(FILE *out, double share, char fill)
 const char *const report_part_texts[CATEGORY_N] = {
     [CATEGORY_COMPUTE] = "compute",
     [CATEGORY_RECOMPUTE] = "recomputation",
+    [CATEGORY_REFERENCE] = "reference's forward",
     [CATEGORY_TENSOR_COMM] = "tensor-parallel communication",
     [CATEGORY_PIPELINE_COMM] = "pipeline communication",
     [CATEGORY_PIPELINE_BUBBLE] = "pipeline bubble",

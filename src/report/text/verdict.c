@@ -11,6 +11,7 @@
 static const char *const part_verbs[CATEGORY_N] = {
     [CATEGORY_COMPUTE] = "computes",
     [CATEGORY_RECOMPUTE] = "recomputes activations",
+    [CATEGORY_REFERENCE] = "runs the reference",
     [CATEGORY_TENSOR_COMM] = "waits for tensor-parallel communication",
     [CATEGORY_PIPELINE_COMM] = "waits for pipeline messages",
     [CATEGORY_PIPELINE_BUBBLE] = "is pipeline bubble",
