@@ -47,10 +47,9 @@ static double inner_group(const struct frontier *f, const struct groups *groups,
 
 static double kernels_s(const struct pass_cost *pass)
 {
-    return units_s(pass->parts_ps[CATEGORY_COMPUTE] +
-                   pass->parts_ps[CATEGORY_RECOMPUTE] +
-                   pass->parts_ps[CATEGORY_REFERENCE] +
-                   pass->parts_ps[CATEGORY_OPTIMIZER]);
+    return units_s(
+        pass->parts_ps[CATEGORY_COMPUTE] + pass->parts_ps[CATEGORY_RECOMPUTE] +
+        pass->parts_ps[CATEGORY_REFERENCE] + pass->parts_ps[CATEGORY_OPTIMIZER]);
 }
 
 static double jittering_s(enum frontier_of of, const struct program *p,

@@ -317,7 +317,8 @@ json_t *hypothesis_apply(const struct hypothesis *h, const json_t *job,
 static double kernels_of(const struct doctor_prediction *p)
 {
     const double *parts = p->parts_s;
-    return breakdown_passes_s(parts) + parts[CATEGORY_OPTIMIZER] + parts[CATEGORY_PIPELINE_BUBBLE];
+    return breakdown_passes_s(parts) + parts[CATEGORY_OPTIMIZER] +
+           parts[CATEGORY_PIPELINE_BUBBLE];
 }
 
 /* What is added to each share's time. */

@@ -112,7 +112,7 @@ struct lora {
     bool double_quantization; /* NF4: its scales in 8 bits, 256 to a scale */
     bool fused;    /* the library's own modules fuse q, k and v, and so do adapters */
     bool autocast; /* adapters are fp32 and autocast to the products' type */
-    bool wide;     /* adapters are fp32 and compute in it, next to products of 16 bits */
+    bool wide; /* adapters are fp32 and compute in it, next to products of 16 bits */
 };
 
 bool lora_is_quantized(const struct lora *l);
