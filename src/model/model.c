@@ -259,6 +259,30 @@ static int read_head(struct model *m, struct cfg root)
     return 0;
 }
 
+/* A decoder's class without a head ("Qwen3Model") makes vectors of sequences: one of each is
+ * trained, as a classifier's, and no logits of words. Not where "auto_map" has a class with
+ * a head ("ChatGLMModel"). */
+static void read_headless(struct model *m, struct cfg root)
+{
+    const char *word = NULL;
+    struct cfg list = cfg_get(root, "architectures"), map = cfg_get(root, "auto_map");
+    bool headed =
+        cfg_is_object(map) && cfg_present(cfg_get(map, "AutoModelForCausalLM"));
+    if (!cfg_is_array(list) || cfg_len(list) == 0 || headed ||
+        m->arch != MODEL_DECODER || m->ends.head != MODEL_HEAD_CAUSAL_LM)
+        return;
+    if (!cfg_is_string(cfg_at(list, 0)) || cfg_string(cfg_at(list, 0), &word) < 0 ||
+        !ends_with(word, "Model") || strstr(word, "Head"))
+        return;
+    m->ends.head = MODEL_HEAD_CLASS;
+    m->ends.tied = true; /* there is no matrix of a head */
+    cfg_warn(
+        list, DIAG_ASSUMED,
+        "\"%.60s\" has no head: it makes vectors of sequences, and is trained as a "
+        "classifier of them is (write the task \"causal-lm\" for logits of words)",
+        word);
+}
+
 /* What is taken of a diffusion model. */
 static void note_diffusion(const struct model *m, struct cfg root)
 {
@@ -392,6 +416,8 @@ static int read_part(struct family_raw *out, struct cfg root,
             rc = -1;
     if (rc < 0 || read_head(&raw.m, root) < 0)
         return -1;
+    if (!usual)
+        read_headless(&raw.m, root);
     if (raw.activation)
         raw.m.activation = families_activation(raw.activation);
     if (family->finish)

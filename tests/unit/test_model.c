@@ -114,6 +114,11 @@ static void test_design_inline(void)
     "{'model_type': 'bert', 'num_hidden_layers': 2, 'hidden_size': 64," \
     " 'num_attention_heads': 4, 'intermediate_size': 256, 'vocab_size': 100" rest "}"
 
+#define LLAMA(class)                                                          \
+    "{'model_type': 'llama', 'num_hidden_layers': 2, 'hidden_size': 64, "     \
+    "'num_attention_heads': 4, 'intermediate_size': 256, 'vocab_size': 512, " \
+    "'architectures': [" class "]}"
+
 static void test_heads(void)
 {
     static const struct {
@@ -128,6 +133,10 @@ static void test_heads(void)
         { BERT(", 'architectures': ['BertForSequenceClassification']"),
           MODEL_HEAD_CLASS },
         { BERT(", 'architectures': ['BertLMHeadModel']"), MODEL_HEAD_CAUSAL_LM },
+        { LLAMA("'LlamaForCausalLM'"), MODEL_HEAD_CAUSAL_LM },
+        { LLAMA("'LlamaModel'"), MODEL_HEAD_CLASS },
+        { LLAMA("'LlamaModel'], 'auto_map': {'AutoModelForCausalLM': 'm.L'}, 'x': ["),
+          MODEL_HEAD_CAUSAL_LM },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct cfg_loader loader;
