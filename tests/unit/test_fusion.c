@@ -232,6 +232,22 @@ static void test_ways(void)
     }
 }
 
+/* Buffers that DDP sends before each forward take time on the network, and none of the
+ * kernels'. */
+static void test_sent_buffers(void)
+{
+    struct simulate_result r[2];
+    for (int i = 0; i < 2; i++) {
+        struct job j;
+        job_load(&j, "p3dn.24xlarge", i ? "{'broadcast_buffers': true}" : "{}");
+        r[i] = validation_job_run(&j, FIDELITY_FLOW, false);
+        job_release(&j);
+    }
+    double compute_s = r[0].parts_s[CATEGORY_COMPUTE];
+    CU_ASSERT_DOUBLE_EQUAL(r[1].parts_s[CATEGORY_COMPUTE], compute_s, 1e-9 * compute_s);
+    CU_ASSERT(r[1].step_time_s > r[0].step_time_s);
+}
+
 static double comm_s(const char *instance, const char *way)
 {
     struct job j;
@@ -334,6 +350,7 @@ void test_fusion_register(void)
     CU_add_test(s, "ticks", test_ticks);
     CU_add_test(s, "a coordinator's buffers", test_fuser);
     CU_add_test(s, "steps under every library, folded and not", test_ways);
+    CU_add_test(s, "buffers that are broadcast", test_sent_buffers);
     CU_add_test(s, "compression", test_compression);
     CU_add_test(s, "versions of Horovod", test_versions);
     CU_add_test(s, "balanced buffers", test_buffers);
