@@ -221,6 +221,13 @@ static void test_commands(void)
     static const struct expected cases[] = {
         { COMMAND "--bf16 True\n", "none", "\"amp_bf16\"" },
         { COMMAND "--bf16 True --use_lora False --lora_r 8\n", "none", NULL },
+        { COMMAND "--torch_dtype bfloat16 --use_lora --lora_r 8 --lora_target_modules "
+                  "q_proj\n",
+          "{\"dtype\":\"fp32\",\"rank\":8,\"target_modules\":[\"q_proj\"]}",
+          "\"bf16\"" },
+        { COMMAND "--torch_dtype bfloat16 --use_lora --lora_r 8 --lora_target_modules "
+                  "q_proj --autocast_adapter_dtype False\n",
+          "{\"rank\":8,\"target_modules\":[\"q_proj\"]}", "\"bf16\"" },
         { COMMAND "--bf16 True --lora_rank 0\n", "none", NULL },
         { COMMAND "--bf16 True --freeze_first_half True\n",
           "freeze-first-half: a part of the model is frozen, which is not read; [] "

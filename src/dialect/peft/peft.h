@@ -23,6 +23,7 @@
 #define PEFT_DROPOUT PEFT_LORA "/dropout"
 #define PEFT_TARGETS PEFT_LORA "/target_modules"
 #define PEFT_BASE PEFT_LORA "/base"
+#define PEFT_DTYPE PEFT_LORA "/dtype"
 #define PEFT_DOUBLE PEFT_LORA "/double_quantization"
 #define PEFT_TRAINED PEFT_LORA "/trained"
 

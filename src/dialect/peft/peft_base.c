@@ -173,6 +173,25 @@ static void settle_compute(struct launch_context *t)
     launch_hear(t, it);
 }
 
+/* Of a model that is loaded in 16 bits and trained without autocast: PEFT makes the
+ * adapters fp32 all the same, from 0.12 on (peft/tuners/tuners_utils.py,
+ * _cast_adapter_dtype). */
+static void settle_type(struct launch_context *t, const struct value_item *loaded,
+                        const char *type)
+{
+    const struct value_item *casts = launch_hyper(t, "autocast_adapter_dtype");
+    launch_set(t, "/training/precision", json_string(type), loaded);
+    launch_hear(t, casts);
+    if (casts && launch_is_off(casts->value))
+        return;
+    launch_set(t, PEFT_DTYPE, json_string("fp32"), casts ? casts : loaded);
+    if (!casts)
+        launch_note(t->l, loaded->value->line, DIAG_ASSUMED,
+                    "adapters are taken to be fp32, as PEFT makes them from 0.12 on "
+                    "(give --set " PEFT_DTYPE "=%s for an older one)",
+                    type);
+}
+
 void peft_settle(struct launch_context *t)
 {
     static const char precision[] = "/training/precision";
@@ -194,7 +213,7 @@ void peft_settle(struct launch_context *t)
                     "%s: \"auto\" is the checkpoint's own type, taken to be bfloat16",
                     it->key);
     if (!now)
-        launch_set(t, precision, json_string(type), it);
+        settle_type(t, it, type);
     else if (strncmp(now, "amp_", 4) == 0 && strcmp(now + 4, type) == 0)
         launch_set(t, PEFT_BASE, json_string(type), it);
 }

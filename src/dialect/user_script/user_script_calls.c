@@ -281,6 +281,10 @@ static void put_adapters(struct user_script *g, struct arena *arena)
                     value_new_unknown(arena, g->lost->line, 0,
                                       "LoraConfig(...) goes to no call that is known"),
                     g->lost->line);
+    const struct value_item *casts =
+        wrapped ? value_get(wrapped->arguments, "autocast_adapter_dtype") : NULL;
+    if (casts)
+        user_script_put(g, arena, casts->key, wrapped->line, casts->value, false);
     put_left_out(g, arena);
     user_script_put_unsloth(g, arena);
 }
