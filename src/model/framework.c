@@ -274,6 +274,18 @@ double framework_experts_host(const struct framework *fw, bool pairs)
     return pairs && fw->experts.host_pairs > 0 ? host * fw->experts.host_pairs : host;
 }
 
+bool framework_hides(const struct framework *fw)
+{
+    return fw->tensor.pieces || fw->tensor.hidden_frac > 0;
+}
+
+double framework_hidden_frac(const struct framework *fw, int64_t ranks, bool asked)
+{
+    if (asked && fw->tensor.pieces)
+        return 1 - 1 / (double)ranks;
+    return asked || !fw->tensor.hidden_asked ? fw->tensor.hidden_frac : 0;
+}
+
 double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks)
 {
     enum { WIDE_GROUP = 8 };

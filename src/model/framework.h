@@ -277,6 +277,11 @@ double framework_optimizer_dispatch_s(const struct framework *fw,
  * of two microbatches alternate (--overlap-moe-expert-parallel-comm). */
 double framework_experts_host(const struct framework *fw, bool pairs);
 
+/* Whether tensor groups can pass part of their bytes within products; and the share that
+ * a group of so many ranks passes so where a scenario asks for it, or says nothing. */
+bool framework_hides(const struct framework *fw);
+double framework_hidden_frac(const struct framework *fw, int64_t ranks, bool asked);
+
 /* What the host spends on a collective of a tensor group of so many ranks. */
 double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks);
 

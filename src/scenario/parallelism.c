@@ -323,19 +323,17 @@ static int read_tensor_hidden(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
     const struct framework *f = r->s->training.framework;
-    if (r->written.overlap_tensor || !f->tensor.hidden_asked)
-        p->split.hidden_frac = f->tensor.hidden_frac;
+    bool written = r->written.overlap_tensor, asked = written && r->overlap_tensor;
+    p->split.hidden_frac = framework_hidden_frac(f, p->tensor, asked);
     p->split.overlaps = f->tensor.overlap;
-    if (library_of(p)->overlaps_linear && r->written.overlap_tensor) {
-        p->split.overlaps = r->overlap_tensor;
+    if (library_of(p)->overlaps_linear) {
+        if (written)
+            p->split.overlaps = asked;
         return 0;
     }
-    if (r->written.overlap_tensor && !r->overlap_tensor)
+    if (written && !asked)
         p->split.hidden_frac = 0;
-    if (r->written.overlap_tensor && r->overlap_tensor && f->tensor.pieces)
-        p->split.hidden_frac = 1 - 1 / (double)p->tensor;
-    else if (r->written.overlap_tensor && r->overlap_tensor &&
-             f->tensor.hidden_frac <= 0)
+    if (asked && !framework_hides(f))
         return cfg_error(cfg_get(r->parallelism, "overlap_tensor"), DIAG_NOT_SIMULATED,
                          "what share \"%s\" hides is not known (write false, or leave "
                          "it out)",

@@ -30,6 +30,7 @@ static const struct {
     { "ckpt ", "", SPACE_CHECKPOINTING, false, 0 },
     { "offload ", "", SPACE_OFFLOAD, false, 0 },
     { "sp", "", SPACE_SEQUENCE, false, 0 },
+    { "overlap", "", SPACE_OVERLAP, false, 0 },
     { "optimize ", "", SPACE_OPTIMIZE, false, -1 },
     { "", "", SPACE_PLACEMENT, false, -1 },
     { "bucket ", "", SPACE_BUCKET, false, 0 },
@@ -70,7 +71,7 @@ static void add_word(struct strbuf *out, const struct plan_job *job, int word,
         snprintf(text, sizeof(text), "%s", space_placements[v]);
     else if (field == SPACE_DATA || field == SPACE_COUNT)
         snprintf(text, sizeof(text), "%" PRId64, (int64_t)v);
-    else if (field != SPACE_SEQUENCE)
+    else if (field != SPACE_SEQUENCE && field != SPACE_OVERLAP)
         space_value_text(&job->space, (enum space_field)field, v, text, sizeof(text));
     strbuf_printf(out, "%s%s%s%s", out->len ? " " : "", words[word].before, text,
                   words[word].after);

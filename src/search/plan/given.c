@@ -120,9 +120,10 @@ void plan_given_parallelism(const json_t *parallelism,
                             const struct space_layout *layout, struct diags *diags)
 {
     static const char *const chosen[] = {
-        "library",   "backend",     "tensor",         "pipeline",          "data",
-        "context",   "expert",      "replicas",       "schedule",          "sharding",
-        "placement", "bucket_size", "virtual_stages", "sequence_parallel", NULL,
+        "library",        "backend",           "tensor",         "pipeline",
+        "data",           "context",           "expert",         "replicas",
+        "schedule",       "sharding",          "placement",      "bucket_size",
+        "virtual_stages", "sequence_parallel", "overlap_tensor", NULL,
     };
     struct strbuf left;
     const char *key;

@@ -2,7 +2,6 @@
 
 #include "base/xmalloc.h"
 #include "config/pointer.h"
-#include "scenario/attention.h"
 #include "scenario/libraries.h"
 #include "search/plan/assumed.h"
 #include "search/plan/cluster.h"
@@ -10,6 +9,7 @@
 #include "search/plan/launch.h"
 #include "search/plan/point.h"
 #include "search/plan/prices.h"
+#include "search/plan/traits.h"
 #include "search/space/forms.h"
 #include "search/space/layout.h"
 #include "search/space/users.h"
@@ -222,24 +222,6 @@ static int keep_usable(struct plan_job *job)
     return 0;
 }
 
-/* The stacks whose attention keeps no scores on any of the instances. */
-static void find_fused(struct plan_job *job)
-{
-    struct space *s = &job->space;
-    s->fused_stacks = 0;
-    for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++) {
-        const int stack = (int)s->values[SPACE_LIBRARY][i];
-        bool fused = true;
-        for (int32_t k = 0; k < s->n_instances; k++) {
-            struct attention a =
-                attention_on(&job->stacks[stack].probe, s->instances[k].instance->gpu,
-                             &job->loader->arena);
-            fused &= op_attention_is_fused(a.kernel);
-        }
-        s->fused_stacks |= (uint32_t)fused << stack;
-    }
-}
-
 static int make_space(struct plan_job *job)
 {
     struct space *s = &job->space;
@@ -252,7 +234,7 @@ static int make_space(struct plan_job *job)
         probe(job, (int)s->values[SPACE_LIBRARY][i]);
     if (keep_usable(job))
         return -1;
-    find_fused(job);
+    plan_traits_find(job);
     plan_launch_assume(job);
     plan_assumed(job);
     return 0;

@@ -105,6 +105,8 @@ json_t *plan_point_parallelism(const struct space *s, const struct space_point *
     put_degree(o, "tensor", p->v[SPACE_TENSOR]);
     if (p->v[SPACE_SEQUENCE])
         put(o, "sequence_parallel", json_true());
+    if (p->v[SPACE_OVERLAP])
+        put(o, "overlap_tensor", json_true());
     if (p->v[SPACE_PIPELINE] > 1) {
         put_int(o, "pipeline", p->v[SPACE_PIPELINE]);
         put(o, "schedule",
@@ -368,6 +370,8 @@ char *plan_point_text(const struct plan_job *job, const struct space_point *p,
                                p->v[SPACE_OPTIMIZE] ? "speed" : "memory");
     if (p->v[SPACE_SEQUENCE] && at < size)
         at += (size_t)snprintf(buf + at, size - at, ", sequence parallel");
+    if (p->v[SPACE_OVERLAP] && at < size)
+        at += (size_t)snprintf(buf + at, size - at, ", overlap_tensor");
     static const enum space_field named[] = { SPACE_SHARDING, SPACE_DEGREE,
                                               SPACE_OFFLOAD, SPACE_CHECKPOINTING,
                                               SPACE_BUCKET };

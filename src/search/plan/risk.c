@@ -7,11 +7,22 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What a plan's draws depend on: its digits. Overlap counts where it is asked for, so that
+ * plans without it draw what they did before it was a field. */
+static uint64_t key_of(const struct space_point *p)
+{
+    enum { AFTER = SPACE_OVERLAP + 1 };
+    const uint16_t *at = p->at;
+    uint64_t key = fnv_add(fnv_start, at, SPACE_OVERLAP * sizeof(*at));
+    key = fnv_add(key, at + AFTER, (SPACE_N - AFTER) * sizeof(*at));
+    return at[SPACE_OVERLAP] ? fnv_add(key, at + SPACE_OVERLAP, sizeof(*at)) : key;
+}
+
 struct risk_plan plan_risk_plan(const struct plan_entry *e)
 {
     const struct plan_result *r = &e->result;
     return (struct risk_plan) {
-        .key = fnv_add(fnv_start, e->point.at, sizeof(e->point.at)),
+        .key = key_of(&e->point),
         .value = e->value,
         .usual = r->step_time_s,
         .by = r->by,

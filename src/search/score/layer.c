@@ -24,6 +24,13 @@ double score_settle_s(double deviation_s, double host_s, double gpu_s)
     return fmax(host_s, gpu_s) + framework_host_lost_s(deviation_s, host_s, gpu_s);
 }
 
+/* What the host takes for a block over the sum of its calls (MODEL.md, R11.10). */
+static double host_factor(const struct scenario *s, const struct op_block *b)
+{
+    bool pairs = s->parallel.dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
+    return b->routes ? framework_experts_host(s->training.framework, pairs) : 1;
+}
+
 static double pass_s(const struct scenario *s, const struct gpu *gpu,
                      const struct op_block *b, bool backward, double *host_s,
                      double *gpu_s)
@@ -34,8 +41,7 @@ static double pass_s(const struct scenario *s, const struct gpu *gpu,
     double call_s =
         backward ? fw->host.dispatch_backward_s : fw->host.dispatch_forward_s;
     uint32_t graphs = s->training.graphs;
-    bool pairs = s->parallel.dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
-    double factor = b->routes ? framework_experts_host(fw, pairs) : 1;
+    double factor = host_factor(s, b);
     *host_s = *gpu_s = 0;
     for (int32_t i = 0; i < n; i++) {
         *host_s += op_graph_captures(b, backward, i, graphs)
@@ -87,6 +93,7 @@ static void add_layer(struct score_layer *l, const struct scenario *s,
         l->host_s[i] += share * host_s[i];
         l->gpu_s[i] += share * gpu_s[i];
     }
+    l->host_factor += share * host_factor(s, b);
     l->weight_s += share * weights_s;
     l->kept_B += share * kept_B;
     l->work_B = fmax(l->work_B, 2 * work_B);

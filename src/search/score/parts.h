@@ -12,6 +12,7 @@ struct score_layer {
     bool ok;
     bool differ; /* layers of the stack, from which one is made in the mean */
     double host_s[2], gpu_s[2];     /* of one layer: forward, backward */
+    double host_factor;             /* host time of a layer over that of its calls */
     double region_s[OP_REGIONS];    /* recomputing a module alone, and what */
     double region_B[OP_REGIONS];    /* it does not keep */
     double saved_B;                 /* kept by what "operators" does not run again */

@@ -179,7 +179,7 @@ static double layer_s(const struct space_point *p, const struct score_sums *u,
     const struct framework *fw = u->fw;
     int64_t n = p->v[SPACE_TENSOR];
     double times = n == 1 ? 0 : p->v[SPACE_SEQUENCE] ? 4 : 2;
-    double issue_s = framework_collective_dispatch_s(fw, n),
+    double issue_s = u->l->host_factor * framework_collective_dispatch_s(fw, n),
            staged_s = staged_of(p, fw);
     double spread = n > 1 ? fw->host.launch_jitter_tensor : fw->host.launch_jitter;
     double beside_s = n > 1 ? comm_s + times * framework_skew_s(fw, n) : 0;
@@ -198,7 +198,10 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
                       struct score_sums *u)
 {
     const struct score_layer *l = u->l;
-    double comm_s = tensor_s(s, p, l) + context_s(s, p, l) + expert_s(s, p, l);
+    double shown_frac =
+        1 - framework_hidden_frac(u->fw, p->v[SPACE_TENSOR], p->v[SPACE_OVERLAP] != 0);
+    double comm_s =
+        shown_frac * tensor_s(s, p, l) + context_s(s, p, l) + expert_s(s, p, l);
     struct space_form form = space_form_of(p->v[SPACE_CHECKPOINTING]);
     double share =
         space_form_share(&form, u->stage_layers / (double)p->v[SPACE_VIRTUAL]);

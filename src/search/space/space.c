@@ -17,8 +17,9 @@ const struct name_value space_field_names[] = {
     { "optimize", SPACE_OPTIMIZE }, { "micro_batch_size", SPACE_MICRO },
     { "microbatches", SPACE_MICROBATCHES }, { "schedule", SPACE_SCHEDULE },
     { "virtual_stages", SPACE_VIRTUAL }, { "sequence_parallel", SPACE_SEQUENCE },
-    { "sharding", SPACE_SHARDING }, { "sharding_degree", SPACE_DEGREE },
-    { "offload", SPACE_OFFLOAD }, { "activation_checkpointing", SPACE_CHECKPOINTING },
+    { "overlap_tensor", SPACE_OVERLAP }, { "sharding", SPACE_SHARDING },
+    { "sharding_degree", SPACE_DEGREE }, { "offload", SPACE_OFFLOAD },
+    { "activation_checkpointing", SPACE_CHECKPOINTING },
     { "placement", SPACE_PLACEMENT }, { "bucket_size", SPACE_BUCKET }, { NULL, 0 },
 };
 /* clang-format on */
@@ -175,6 +176,14 @@ static bool sequence_rule(const struct space *s, struct space_point *p)
                                      s->sequence % (t * p->v[SPACE_CONTEXT]) == 0);
 }
 
+/* Megatron-LM's and torchtitan's need sequence parallelism (megatron/training/
+ * arguments.py; torchtitan's parallelize_llama.py). */
+static bool overlap_rule(const struct space *s, struct space_point *p)
+{
+    return !p->v[SPACE_OVERLAP] ||
+           (p->v[SPACE_SEQUENCE] && has_bit(s->asked_stacks, p->v[SPACE_LIBRARY]));
+}
+
 uint32_t space_shardings(const struct space *s, const struct space_stack *stack)
 {
     bool bf16_smp1 = stack->dialect == DIALECT_SMP1 && s->precision == OP_BF16;
@@ -279,27 +288,17 @@ static bool bucket_rule(const struct space *s, struct space_point *p)
 
 typedef bool rule(const struct space *s, struct space_point *p);
 static rule *const rules[SPACE_N] = {
-    [SPACE_INSTANCE] = instance_rule,
-    [SPACE_COUNT] = count_rule,
-    [SPACE_GPUS] = gpus_rule,
-    [SPACE_LIBRARY] = library_rule,
-    [SPACE_TENSOR] = tensor_rule,
-    [SPACE_PIPELINE] = pipeline_rule,
-    [SPACE_CONTEXT] = context_rule,
-    [SPACE_EXPERT] = expert_rule,
-    [SPACE_DATA] = data_rule,
-    [SPACE_OPTIMIZE] = optimize_rule,
-    [SPACE_MICRO] = micro_rule,
-    [SPACE_MICROBATCHES] = microbatches_rule,
-    [SPACE_SCHEDULE] = schedule_rule,
-    [SPACE_VIRTUAL] = virtual_rule,
-    [SPACE_SEQUENCE] = sequence_rule,
-    [SPACE_SHARDING] = sharding_rule,
-    [SPACE_DEGREE] = degree_rule,
-    [SPACE_OFFLOAD] = offload_rule,
-    [SPACE_CHECKPOINTING] = checkpointing_rule,
-    [SPACE_PLACEMENT] = placement_rule,
-    [SPACE_BUCKET] = bucket_rule,
+    [SPACE_INSTANCE] = instance_rule,   [SPACE_COUNT] = count_rule,
+    [SPACE_GPUS] = gpus_rule,           [SPACE_LIBRARY] = library_rule,
+    [SPACE_TENSOR] = tensor_rule,       [SPACE_PIPELINE] = pipeline_rule,
+    [SPACE_CONTEXT] = context_rule,     [SPACE_EXPERT] = expert_rule,
+    [SPACE_DATA] = data_rule,           [SPACE_OPTIMIZE] = optimize_rule,
+    [SPACE_MICRO] = micro_rule,         [SPACE_MICROBATCHES] = microbatches_rule,
+    [SPACE_SCHEDULE] = schedule_rule,   [SPACE_VIRTUAL] = virtual_rule,
+    [SPACE_SEQUENCE] = sequence_rule,   [SPACE_OVERLAP] = overlap_rule,
+    [SPACE_SHARDING] = sharding_rule,   [SPACE_DEGREE] = degree_rule,
+    [SPACE_OFFLOAD] = offload_rule,     [SPACE_CHECKPOINTING] = checkpointing_rule,
+    [SPACE_PLACEMENT] = placement_rule, [SPACE_BUCKET] = bucket_rule,
 };
 
 static const char *const rule_texts[SPACE_N] = {
@@ -321,6 +320,8 @@ static const char *const rule_texts[SPACE_N] = {
     [SPACE_SEQUENCE] =
         "it needs tensor parallelism, a library that has it, and a sequence "
         "that the degrees divide",
+    [SPACE_OVERLAP] =
+        "it needs sequence parallelism and a library that does so where it is asked to",
     [SPACE_SHARDING] = "the library shards so, and stages as far as that",
     [SPACE_DEGREE] =
         "it divides the data-parallel ranks of a library that shards fully "

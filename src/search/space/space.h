@@ -29,6 +29,8 @@ enum space_field {
     SPACE_SCHEDULE,
     SPACE_VIRTUAL,
     SPACE_SEQUENCE, /* sequence parallelism */
+    SPACE_OVERLAP,  /* a tensor group's bytes pass within products; 0: as the profile
+                       has it */
     SPACE_SHARDING,
     SPACE_DEGREE, /* of sharding; 0: the whole data-parallel group */
     SPACE_OFFLOAD,
@@ -70,6 +72,7 @@ struct space {
     const char *batch_of; /* "sequences", "pairs of sequences" */
     enum op_precision precision;
     uint32_t fused_stacks; /* bits: those whose attention keeps no scores */
+    uint32_t asked_stacks; /* bits: those that overlap tensor groups where asked to */
     int64_t fixed_world;   /* GPUs of a cluster given as it is; 0: instance x count */
     int64_t layers;        /* of both stacks */
     bool one_stage;        /* the task's forwards are not modelled in pipelines */
