@@ -350,6 +350,7 @@ const struct library_row library_nanotron = {
     .shardings_mend = fsdp_and_deepspeed,
     .own_models = true,
     .copies_gradients = true,
+    .sums_in_hook = true,
     .first_bucket = true,
     .buckets_by_overlap = true,
     .reduces_after = BIT(SHARDING_OPTIMIZER),

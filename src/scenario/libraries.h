@@ -136,6 +136,7 @@ struct library_row {
         saves_shards; /* bits of sharding: each rank saves its part, never one all */
     /* gradients */
     bool copies_gradients;   /* into buckets and out of them, */
+    bool sums_in_hook;       /* which add them to sums that are reduced in place, */
     bool bucket_views;       /* unless gradients are views of them, as may be asked */
     bool first_bucket;       /* the first bucket has a size of its own */
     bool buckets_by_overlap; /* without overlap there is one bucket */

@@ -242,13 +242,16 @@ double states_wire_B(const struct scenario *s)
     return bytes;
 }
 
-bool states_have_buckets(const struct scenario *s, int64_t ranks)
+double states_bucket_B(const struct scenario *s, int64_t ranks)
 {
     const struct parallelism *p = &s->parallel;
     const struct library_row *library = library_of(p);
     bool views = library->bucket_views && p->reduce.gradient_as_bucket_view;
-    return ranks > 1 && p->shard.strategy == SHARDING_NONE && !views &&
-           library->copies_gradients;
+    if (ranks <= 1 || p->shard.strategy != SHARDING_NONE || views ||
+        !library->copies_gradients)
+        return 0;
+    return library->sums_in_hook ? of_precision(s->training.precision).gradient_B
+                                 : states_wire_B(s);
 }
 
 /* ZeRO 1 and 2 reduce gradients joined to buckets; ZeRO 1 without a pipeline holds all

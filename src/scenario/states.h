@@ -59,9 +59,10 @@ double states_host_update_s(const struct scenario *s, const struct instance *hos
 /* Bytes a gradient element takes on the wire. */
 double states_wire_B(const struct scenario *s);
 
-/* Whether gradients are held a second time in buckets, as DDP's are, where so many
- * ranks sum them. What is sharded goes out bucket by bucket. */
-bool states_have_buckets(const struct scenario *s, int64_t ranks);
+/* Bytes of a gradient element in buckets, which hold them a second time as DDP's do,
+ * where so many ranks sum them; 0: there are none. What is sharded goes out bucket by
+ * bucket. */
+double states_bucket_B(const struct scenario *s, int64_t ranks);
 
 /* Bytes of the flat buffers that a rank of DeepSpeed's reduces `elements` gradients
  * through (MODEL.md, 8.14); 0 for others. */

@@ -67,7 +67,7 @@ static int64_t graphs_pool_B(const struct stage *stage)
 static void allocate_states(struct builder *b)
 {
     struct ledger *l = &b->step->ledger;
-    bool buckets = states_have_buckets(b->stage->s, replicas(b->stage));
+    double bucket_B = states_bucket_B(b->stage->s, replicas(b->stage));
     double elements = (double)op_list_trained(&b->stage->list);
     ledger_alloc(
         l, LEDGER_BUFFERS,
@@ -94,9 +94,7 @@ static void allocate_states(struct builder *b)
             ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states.optimizer_B));
             if (b->stage->fw->gradients.keeps_gradients)
                 ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states.gradient_B));
-            if (buckets)
-                ledger_alloc(l, LEDGER_BUFFERS,
-                             (int64_t)(n * states_wire_B(b->stage->s)));
+            ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * bucket_B));
         }
     }
 }

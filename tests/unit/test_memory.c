@@ -1,6 +1,7 @@
 /* Memory over a grid of frameworks and ways to shard: what may never take more. And
  * what pipelines keep, by hand. */
 #include "scenario/scenario.h"
+#include "scenario/states.h"
 #include "simulate/communicators.h"
 #include "simulate/simulate.h"
 #include "step/reps.h"
@@ -425,6 +426,8 @@ static void test_nanotron_communicators(void)
         struct cfg root = cfg_parse(&loader, "text", text, strlen(text));
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, cases[i].nccl), 0);
         CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+        CU_ASSERT_EQUAL(states_wire_B(&s), 4); /* sums, in place */
+        CU_ASSERT_EQUAL(states_bucket_B(&s, 2), 2);
         int32_t n = 7 + s.software.node_group;
         CU_ASSERT_EQUAL(communicators_list(v, &s), n);
         CU_ASSERT_EQUAL(communicators_B(&s),

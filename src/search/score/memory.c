@@ -105,8 +105,7 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
         unit_B = u->stage_parameters * (u->whole_B + states_wire_B(u->s));
     if (whole && u->shards > 1)
         unit_B += u->stage_layers * l->persistent * u->whole_B;
-    bool buckets = states_have_buckets(u->s, p->ranks);
-    double wire_B = buckets ? states_wire_B(u->s) * u->stage_parameters : 0;
+    double wire_B = states_bucket_B(u->s, p->ranks) * u->stage_parameters;
     wire_B += states_flat_buffers_B(u->s, u->stage_parameters, p->ranks);
     double context_B = (double)scenario_context_B(u->s, u->gpu, p->world);
     double fixed_B = context_B + (p->world > 1 ? NCCL_COMMUNICATOR_B : 0);
