@@ -270,6 +270,19 @@ static double flash_version_frac(const struct gpu *gpu, const struct framework *
     return 0;
 }
 
+/* Clock of attention that reaches so much of the peak, between its block's products, over
+ * that which it keeps alone (MODEL.md, 3.28). */
+static double flash_clock_between(const struct gpu *gpu, const struct op *op,
+                                  double frac)
+{
+    const struct gpu_gemm *law = &gpu->gemm[op->dtype];
+    if (law->eta <= 0 || law->sustained <= 0)
+        return 1;
+    double products = op->products / (law->eta * law->sustained), own = 1 / frac;
+    double share = products / (products + own);
+    return 1 / cbrt(share / pow(law->sustained, 3) + 1 - share);
+}
+
 /* Rate of the framework's fused attention over that of (3.8). */
 static double flash_rate(const struct gpu *gpu, const struct framework *fw,
                          const struct op *op)
@@ -280,7 +293,8 @@ static double flash_rate(const struct gpu *gpu, const struct framework *fw,
     double own = flash_version_frac(gpu, fw, op);
     double frac = op->backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
     if (own > 0)
-        return sinks * own / (frac * flash_clock(gpu, op->dtype));
+        return sinks * own * flash_clock_between(gpu, op, own) /
+               (frac * flash_clock(gpu, op->dtype));
     return sinks * (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward);
 }
 

@@ -54,10 +54,11 @@ struct op {
     bool causal, backward; /* FLASH; `backward` is set on every backward operator */
     int64_t window;        /* FLASH: keys that a query sees in some of the layers ... */
     double windowed;       /* ... which share of them; 0: none */
-    int64_t pieces; /* FLASH: over as many parts of the keys, as they come; 0: one */
-    bool sinks;     /* FLASH: a learned score of nothing for each head */
-    bool flash3;    /* FLASH: flash-attention 3 (MODEL.md, 3.26) */
-    double slower;  /* times as long as the sizes say; 0: once */
+    int64_t pieces;  /* FLASH: over as many parts of the keys, as they come; 0: one */
+    bool sinks;      /* FLASH: a learned score of nothing for each head */
+    bool flash3;     /* FLASH: flash-attention 3 (MODEL.md, 3.26) */
+    double products; /* FLASH: the block's other FLOP over its attention's (3.28) */
+    double slower;   /* times as long as the sizes say; 0: once */
     double flops;
     double read_B, write_B; /* global memory traffic, each operand once */
     double ungraded;    /* share of its time where no gradient follows; 0: all of it */

@@ -429,6 +429,41 @@ static void test_flash_wide(void)
         tf32 / bf16, 3 * g.peak_flops[DTYPE_BF16] / g.peak_flops[DTYPE_TF32], 0.1);
 }
 
+/* (3.28): alone at its own clock, between long products at theirs, and in between less
+ * than either; other attention is at one clock. */
+static void test_flash_between(void)
+{
+    struct gpu g = a100();
+    struct framework fw = { .rates = { .flash_forward = 1, .flash2 = true } };
+    struct op op = { .kind = OP_FLASH,
+                     .dtype = DTYPE_BF16,
+                     .m = 16384,
+                     .n = 16384,
+                     .k = 128,
+                     .batch = 256 };
+    double hot = g.gemm[DTYPE_BF16].sustained, last = 0;
+    g.flash2_forward_frac = g.flash_forward_frac;
+    double alone = kernel_framework_s(&g, &fw, false, &op, kernel_alone);
+    for (int i = 0; i < 4; i++) {
+        op.products = (const double[]) { 0, 0.5, 5, 1e6 }[i];
+        double s = kernel_framework_s(&g, &fw, false, &op, kernel_alone) / alone;
+        CU_ASSERT(s > last);
+        last = s;
+    }
+    CU_ASSERT_DOUBLE_EQUAL(last, 1 / hot, 1e-4);
+    double of_products = 5 / (g.gemm[DTYPE_BF16].eta * hot),
+           share = of_products / (of_products + 1 / g.flash2_forward_frac);
+    op.products = 5;
+    CU_ASSERT_DOUBLE_EQUAL(kernel_framework_s(&g, &fw, false, &op, kernel_alone) /
+                               alone,
+                           cbrt(share / (hot * hot * hot) + 1 - share), 1e-9);
+    fw.rates.flash2 = false;
+    double other = kernel_framework_s(&g, &fw, false, &op, kernel_alone);
+    op.products = 0;
+    CU_ASSERT_DOUBLE_EQUAL(kernel_framework_s(&g, &fw, false, &op, kernel_alone), other,
+                           1e-12);
+}
+
 /* Odd lengths slow a single product's arithmetic, those that are no multiple of 16
  * bytes a batch's; the number of rows does not matter. */
 static void test_alignment(void)
@@ -581,6 +616,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_flash_sustained);
     CU_ADD_TEST(suite, test_flash2);
     CU_ADD_TEST(suite, test_flash_wide);
+    CU_ADD_TEST(suite, test_flash_between);
     CU_ADD_TEST(suite, test_flash_by_hand);
     CU_ADD_TEST(suite, test_alignment);
     CU_ADD_TEST(suite, test_operators);

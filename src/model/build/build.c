@@ -396,6 +396,26 @@ static void hand_on(struct op_block *block)
         last->n_outs--;
 }
 
+static void add_flops(const struct op *ops, int32_t n, double *flash, double *others)
+{
+    for (int32_t i = 0; i < n; i++)
+        *(ops[i].kind == OP_FLASH ? flash : others) += ops[i].flops;
+}
+
+/* What attention shares the GPU's power with. */
+static void set_products(struct op_block *block)
+{
+    double flash = 0, others = 0;
+    add_flops(block->forward, block->n_forward, &flash, &others);
+    add_flops(block->backward, block->n_backward, &flash, &others);
+    if (flash <= 0)
+        return;
+    for (int32_t i = 0; i < block->n_forward; i++)
+        block->forward[i].products = others / flash;
+    for (int32_t i = 0; i < block->n_backward; i++)
+        block->backward[i].products = others / flash;
+}
+
 void build_block(struct build *b, struct op_block *block, const char *name,
                  int64_t repeat, const struct build_step *forward,
                  const struct build_step *backward, struct keep given)
@@ -417,6 +437,7 @@ void build_block(struct build *b, struct op_block *block, const char *name,
     if (block->n_forward)
         build_out(b, &block->forward[0], build_bytes(b, given.term), given.until);
     resolve_all(b);
+    set_products(block);
     hand_on(block);
     block->routes = op_block_has(block, "router");
 }
