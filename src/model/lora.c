@@ -146,6 +146,12 @@ static const struct word trained[] = {
     { "norm", LORA_TRAINS_NORMS },
     { "input_layernorm", LORA_TRAINS_NORMS },
     { "post_attention_layernorm", LORA_TRAINS_NORMS },
+    { "vision_tower", LORA_TRAINS_VISION },
+    { "visual", LORA_TRAINS_VISION },
+    { "projector", LORA_TRAINS_PROJECTOR },
+    { "multi_modal_projector", LORA_TRAINS_PROJECTOR },
+    { "mm_projector", LORA_TRAINS_PROJECTOR },
+    { "merger", LORA_TRAINS_PROJECTOR },
 };
 
 /* By model_type: TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING of PEFT 0.18,
@@ -204,6 +210,26 @@ uint32_t lora_target_of(const char *word)
     uint32_t whole = find(targets, n, word);
     const char *dot = strrchr(word, '.'); /* "self_attn.q_proj" */
     return whole || !dot ? whole : find(targets, n, dot + 1);
+}
+
+/* Modules whose names mean another product in one family: Qwen's first generation makes
+ * w1(x) silu(w2(x)) (Qwen/Qwen-7B, modeling_qwen.py, QWenMLP). */
+static const struct {
+    const char *family;
+    struct word own;
+} of_families[] = {
+    { "qwen", { "w1", LORA_UP } },
+    { "qwen", { "w2", LORA_GATE } },
+};
+
+uint32_t lora_target_in(const char *family, const char *word)
+{
+    const char *dot = strrchr(word, '.');
+    for (size_t i = 0; family && i < sizeof(of_families) / sizeof(of_families[0]); i++)
+        if (strcmp(of_families[i].family, family) == 0 &&
+            strcmp(of_families[i].own.name, dot ? dot + 1 : word) == 0)
+            return of_families[i].own.means;
+    return lora_target_of(word);
 }
 
 uint32_t lora_default_targets(const char *family)

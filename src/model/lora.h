@@ -69,6 +69,8 @@ enum lora_trained {
     LORA_TRAINS_EMBEDDINGS = 1 << 0,
     LORA_TRAINS_HEAD = 1 << 1,
     LORA_TRAINS_NORMS = 1 << 2,
+    LORA_TRAINS_VISION = 1 << 3, /* the tower that reads pictures */
+    LORA_TRAINS_PROJECTOR = 1 << 4,
 };
 
 /* Parts of a model that are not trained, without adapters: bits of a set. */
@@ -120,6 +122,10 @@ bool lora_is_quantized(const struct lora *l);
 /* The products that a word of target_modules names: families' own names, and smsim's
  * roles; 0: none. */
 uint32_t lora_target_of(const char *word);
+
+/* The same of a model of the family (its model_type; NULL: any), some of which have
+ * names of their own. */
+uint32_t lora_target_in(const char *family, const char *word);
 
 /* The products that PEFT adapts of a family (model_type) where none are named; 0: it has
  * none for it, and refuses. */

@@ -111,6 +111,18 @@ static void drop_query(struct parse_context *r, struct raw_lora *w)
     parse_note(r, plain, "queries of this model come of q_a_proj and q_b_proj");
 }
 
+/* The set as the model's own family has the names, all of which are known. */
+static void read_own_names(const struct parse_context *r, struct raw_lora *w)
+{
+    bool list = cfg_is_array(w->targets);
+    w->l.targets = 0;
+    for (int64_t i = 0; i < (list ? cfg_len(w->targets) : 1); i++) {
+        const char *word;
+        if (cfg_string(list ? cfg_at(w->targets, i) : w->targets, &word) == 0)
+            w->l.targets |= lora_target_in(r->s->model.family, word);
+    }
+}
+
 static int read_targets(struct parse_context *r, struct raw_lora *w)
 {
     if (!cfg_present(w->targets))
@@ -120,6 +132,7 @@ static int read_targets(struct parse_context *r, struct raw_lora *w)
                    "\"linear_qkv\", or \"all-linear\")",
                    &w->l.targets))
         return -1;
+    read_own_names(r, w);
     drop_query(r, w);
     return 0;
 }
@@ -150,6 +163,25 @@ static int read_dtype(struct parse_context *r, struct cfg c, struct raw_lora *w)
                                  own == DTYPE_FP32 ? "" : ", or in fp32 without fp8");
 }
 
+/* A tower before a language model has no adapters: it is frozen, or trained whole. */
+static int check_tower(struct parse_context *r, struct cfg trained)
+{
+    const struct model *m = &r->s->model;
+    bool alone = m->tower && m->ends.head != MODEL_HEAD_CONTRAST;
+    uint32_t parts =
+        r->s->training.lora.trained & (LORA_TRAINS_VISION | LORA_TRAINS_PROJECTOR);
+    if (parts && !alone)
+        return cfg_error(trained, DIAG_UNSUPPORTED,
+                         "%s has no vision tower before a language model (leave "
+                         "\"vision_tower\" and \"projector\" out)",
+                         m->name);
+    if (alone && !(parts & LORA_TRAINS_VISION))
+        parse_say(r, r->words.lora, DIAG_ASSUMED,
+                  "the vision tower is taken to be frozen whole: adapters in it are "
+                  "not simulated");
+    return 0;
+}
+
 int lora_read(struct parse_context *r)
 {
     struct raw_lora w = { .base = -1, .dtype = -1 };
@@ -164,7 +196,9 @@ int lora_read(struct parse_context *r)
         return -1;
     if (cfg_present(w.trained) &&
         read_names(w.trained, lora_trained_of,
-                   "(write \"embeddings\", \"head\" or \"norms\")", &w.l.trained))
+                   "(write \"embeddings\", \"head\", \"norms\", \"vision_tower\" "
+                   "or \"projector\")",
+                   &w.l.trained))
         return -1;
     assume_base(r, &w);
     w.l.base = w.base < 0 ? LORA_BASE_OPEN : (enum lora_base)w.base;
@@ -176,13 +210,8 @@ int lora_read(struct parse_context *r)
                          "scales are quantized of base \"nf4\" alone (write false)");
     if (cfg_present(cfg_get(c, "alpha")))
         parse_note(r, cfg_get(c, "alpha"), "it scales the adapters' results");
-    bool pair = r->has_model && r->s->model.ends.head == MODEL_HEAD_CONTRAST;
-    if (r->has_model && r->s->model.tower && !pair)
-        parse_say(r, c, DIAG_ASSUMED,
-                  "the vision tower is taken to be frozen whole: adapters in it are "
-                  "not simulated");
     r->s->training.lora = w.l;
-    return 0;
+    return r->has_model ? check_tower(r, w.trained) : 0;
 }
 
 /* What reads no picture has no gradients, and so no states of the optimizer. */

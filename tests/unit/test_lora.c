@@ -66,6 +66,9 @@ static void test_counts(void)
         { "microsoft/Phi-3-mini-4k-instruct",
           "'rank':16,'target_modules':['q_proj','k_proj','v_proj','o_proj']", 3145728,
           0 },
+        /* w1 and w2 are up and gate: Qwen's README, finetune_lora_ds.sh */
+        { "Qwen/Qwen-7B", "'rank':64,'target_modules':['c_attn','c_proj','w1','w2']",
+          143130624, 0 },
         /* experts that are no layers have no adapters */
         { "openai/gpt-oss-20b", "'rank':8,'target_modules':'all-linear'", 3981312, 0 },
         { "bert-large-uncased", "'rank':16,'target_modules':['query','value']", 1572864,
@@ -272,6 +275,39 @@ static void test_tower(void)
     job_run_as(&j, (struct simulate_options) { .network = FIDELITY_FLOW }, &r);
     CU_ASSERT(r.step_time_s > 0);
     arena_release(&arena);
+    job_unload(&j);
+}
+
+/* Trained next to the adapters it has gradients, and its projector hands them on. */
+static void test_trained_tower(void)
+{
+    struct job j;
+    struct arena arena;
+    struct err err = { 0 };
+    struct op_list list;
+    read_changed(&j, "Qwen/Qwen2-VL-7B-Instruct",
+                 ",'precision':'bf16','lora':{'rank':16,'target_modules':'all-linear',"
+                 "'trained':['vision_tower']}",
+                 "", "/training/sequence_length=2048");
+    struct op_settings s = scenario_op_settings(&j.s);
+    arena_init(&arena);
+    CU_ASSERT_EQUAL_FATAL(op_list_make(&list, &arena, &j.s.model, &s, &err), 0);
+    CU_ASSERT(op_block_trained(&list.blocks[1]) > 0);
+    CU_ASSERT(list.blocks[1].n_backward > 0 && list.blocks[2].n_backward > 0);
+    arena_release(&arena);
+    job_unload(&j);
+}
+
+/* LLaVA's projector: products of 1024 x 5120 and 5120 x 5120 with biases. */
+static void test_trained_projector(void)
+{
+    struct job j;
+    read_changed(&j, "llava-hf/llava-1.5-13b-hf",
+                 ",'precision':'bf16','lora':{'rank':128,'target_modules':"
+                 "'all-linear','trained':['projector']}",
+                 "", "/training/sequence_length=2048");
+    CU_ASSERT_EQUAL(lora_parameters(&j.s.model, &j.s.training.lora),
+                    500695040 + 5248000 + 26219520);
     job_unload(&j);
 }
 
@@ -507,6 +543,8 @@ void test_lora_register(void)
     CU_add_test(suite, "frozen products cost 4 FLOPs an element", test_flops);
     CU_add_test(suite, "model FLOPs are those executed", test_executed);
     CU_add_test(suite, "a vision tower is frozen whole", test_tower);
+    CU_add_test(suite, "or trained whole", test_trained_tower);
+    CU_add_test(suite, "or its projector is", test_trained_projector);
     CU_add_test(suite, "frozen products keep no input", test_kept);
     CU_add_test(suite, "next to products in fp8", test_fp8);
     CU_add_test(suite, "every library trains adapters, folded or not", test_libraries);

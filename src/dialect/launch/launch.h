@@ -125,7 +125,10 @@ struct launch {
     /* arguments that freeze a vision tower and its projector in a full training, given
      * or by default; NULL: none */
     const char *tower, *projector, *language;
-    const char *freed;   /* an argument that has the tower trained; NULL: none */
+    /* arguments that have the tower and its projector trained next to adapters; NULL:
+     * none */
+    const char *freed[2];
+    bool adapts_tower;   /* which puts adapters into the tower, too */
     int64_t frozen_line; /* where one of them is given; 0: they are by default */
     struct launch_pictures pictures;
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */

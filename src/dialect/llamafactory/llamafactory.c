@@ -332,6 +332,8 @@ void llamafactory_read(struct launch_context *t, const struct dialect_input *in)
         kind.defaults = older;
     if (llamafactory_core_is(given))
         llamafactory_take_core(t, given);
+    /* model_utils/visual.py, patch_target_modules */
+    t->l->adapts_tower = true;
     /* hparams/model_args.py and finetuning_args.py: both are true */
     trainer_frozen_parts(t, given, "freeze_vision_tower",
                          "freeze_multi_modal_projector");

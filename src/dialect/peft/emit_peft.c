@@ -44,7 +44,9 @@ static const char *trained_word(uint32_t set, int32_t i)
         const char *name;
     } own[] = { { LORA_TRAINS_EMBEDDINGS, "embed_tokens" },
                 { LORA_TRAINS_HEAD, "lm_head" },
-                { LORA_TRAINS_NORMS, "input_layernorm" } };
+                { LORA_TRAINS_NORMS, "input_layernorm" },
+                { LORA_TRAINS_VISION, "vision_tower" },
+                { LORA_TRAINS_PROJECTOR, "multi_modal_projector" } };
     for (size_t k = 0; k < sizeof(own) / sizeof(own[0]); k++)
         if (set & own[k].bit && i-- == 0)
             return own[k].name;

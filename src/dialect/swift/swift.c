@@ -374,6 +374,7 @@ void swift_read(struct launch_context *t, const struct dialect_input *in)
     }
     if (c)
         take_command(t, c, given);
+    t->l->adapts_tower = true; /* swift/tuners: get_multimodal_target_regex */
     trainer_frozen_parts(t, all, "freeze_vit", "freeze_aligner");
     trainer_read_arguments(t, all, &kind);
     take_accumulation(t, all);

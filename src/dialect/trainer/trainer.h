@@ -119,6 +119,9 @@ struct model;
 /* The model of a scenario, without reports; the loader is to be released in any case. */
 bool trainer_peek(struct cfg root, struct model *m, struct cfg_loader *loader);
 
+/* Notes that a key has a tower, or its projector, trained next to adapters. */
+void trainer_free_part(struct launch_context *t, bool projector, const char *key);
+
 /* All three. */
 void trainer_settle_parts(struct launch *l, struct cfg root);
 

@@ -46,6 +46,12 @@ static void freeze_tower(struct launch_context *t)
     }
     if (!trained)
         t->l->tower = "vision_tower";
+    else
+        trainer_free_part(t, false, "vision_tower");
+    /* initialize_vision_modules of llava_arch.py, after the adapters are made */
+    const struct value_item *held = launch_hyper(t, "freeze_mm_mlp_adapter");
+    if (!held || !launch_true(held->value))
+        trainer_free_part(t, true, "mm_projector_type");
 }
 
 /* Whether two towers are of one shape. */

@@ -26,6 +26,12 @@ void trainer_frozen_parts(struct launch_context *t, const struct value *dict,
     t->l->projector = by_default(t, dict, projector);
 }
 
+void trainer_free_part(struct launch_context *t, bool projector, const char *key)
+{
+    if (!t->l->freed[projector])
+        t->l->freed[projector] = key;
+}
+
 void trainer_take_frozen(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
@@ -37,8 +43,8 @@ void trainer_take_frozen(struct launch_context *t, const struct dialect_option *
         return;
     if (launch_true(it->value) == frees) {
         bool tower = strcmp(row->value, "vision_tower") == 0;
-        if (tower && !t->l->freed)
-            t->l->freed = it->key;
+        if (strcmp(row->value, "language_model") != 0)
+            trainer_free_part(t, !tower, it->key);
         launch_hear(t, tower ? it : NULL);
         return;
     }
@@ -101,15 +107,38 @@ static bool has_tower(struct cfg root)
     return has;
 }
 
-/* Adapters freeze all but themselves. */
-static void note_freed(struct launch *l, struct cfg root)
+/* A part of the tower that is trained whole next to adapters. */
+static void train_part(struct launch *l, struct cfg root, const char *key,
+                       const char *part)
 {
-    if (l->freed && has_tower(root))
-        launch_note(l, l->line, DIAG_NOT_SIMULATED,
-                    "%s: that the vision tower is trained next to adapters is not "
-                    "simulated: it is taken to be frozen",
-                    l->freed);
-    l->freed = NULL; /* once */
+    static const char at[] = "/training/lora/trained";
+    struct err err = { 0 };
+    json_t *list = pointer_get(root.json, at);
+    list = json_is_array(list) ? json_copy(list) : json_array();
+    json_array_append_new(list, json_string(part));
+    pointer_set(root.json, at, list, &err);
+    launch_note(l, l->line, DIAG_ASSUMED, "%s: trained whole next to adapters: %s", key,
+                part);
+}
+
+/* What programs train next to adapters, which freeze all but themselves. */
+static void settle_freed(struct launch *l, struct cfg root)
+{
+    static const char *const parts[] = { "vision_tower", "projector" };
+    bool any = l->freed[0] || l->freed[1];
+    if (!any || !launch_is_set(root, "/model") || !has_tower(root))
+        return;
+    for (int i = 0; i < 2; i++)
+        if (l->freed[i] && !l->adapts_tower &&
+            !pointer_get(root.json, "/training/frozen"))
+            train_part(l, root, l->freed[i], parts[i]);
+    if (l->freed[0] && l->adapts_tower)
+        launch_note(
+            l, l->line, DIAG_NOT_SIMULATED,
+            "%s: adapters in the vision tower are not simulated: it is taken to "
+            "be frozen",
+            l->freed[0]);
+    l->freed[0] = l->freed[1] = NULL; /* once */
 }
 
 void trainer_settle_tower(struct launch *l, struct cfg root)
@@ -121,7 +150,7 @@ void trainer_settle_tower(struct launch *l, struct cfg root)
     struct err err = { 0 };
     int64_t line = l->frozen_line ? l->frozen_line : l->line;
     if (launch_is_set(root, "/training/lora"))
-        note_freed(l, root);
+        settle_freed(l, root);
     if ((!l->tower && !l->projector && !l->language) ||
         !launch_is_set(root, "/model") || pointer_get(root.json, "/training/lora") ||
         pointer_get(root.json, frozen_at))

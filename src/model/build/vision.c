@@ -213,6 +213,14 @@ static int build_tower_layers(struct build *b, struct op_block *block,
     return 0;
 }
 
+/* Next to adapters in the language model a part is frozen, or trained whole, as if there
+ * were none. */
+static void train_part(struct lora *own, const struct lora *l, bool adapters,
+                       uint32_t bit)
+{
+    own->rank = adapters && l->trained & bit ? 0 : l->rank;
+}
+
 int build_tower(struct op_block *block, struct arena *arena, const struct model *m,
                 const struct op_settings *s, struct err *err)
 {
@@ -222,9 +230,10 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     crops.batch = s->batch * (t->crops ? t->crops : 1);
     crops.sequence = t->patches;
     bool pair = m->ends.head == MODEL_HEAD_CONTRAST;
-    if (!pair)
-        crops.lora.targets = crops.lora.trained = 0; /* frozen whole */
     bool adapters = s->lora.rank > 0 && !pair;
+    if (!pair)
+        crops.lora.targets = crops.lora.trained = 0; /* no adapters are in it */
+    train_part(&crops.lora, &s->lora, adapters, LORA_TRAINS_VISION);
     crops.lora.whole = s->lora.frozen & LORA_FREEZES_VISION;
     crops.lora.frozen &= LORA_FREEZES_ALL; /* layers are the language model's */
     crops.predicted = crops.decoder = crops.memory = crops.vocab_padding = 0;
@@ -242,6 +251,7 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
     if (t->pooled)
         build_pool(&b, block++);
     struct op_block *projectors = block;
+    train_part(&crops.lora, &s->lora, adapters, LORA_TRAINS_PROJECTOR);
     crops.lora.whole = s->lora.frozen & LORA_FREEZES_PROJECTOR;
     for (int64_t i = 0; i < t->inner; i++)
         build_projector(&b, block++, "vision_projector", t, t->widths[0]);
@@ -249,8 +259,10 @@ int build_tower(struct op_block *block, struct arena *arena, const struct model 
         build_gated(&b, block++, t);
     else if (t->n_products > 0)
         build_projector(&b, block++, "projector", t, t->norm);
-    bool vision = adapters || s->lora.frozen & LORA_FREEZES_VISION,
-         all = adapters || (vision && s->lora.frozen & LORA_FREEZES_PROJECTOR);
+    bool vision = adapters ? !(s->lora.trained & LORA_TRAINS_VISION)
+                           : s->lora.frozen & LORA_FREEZES_VISION,
+         all = vision && (adapters ? !(s->lora.trained & LORA_TRAINS_PROJECTOR)
+                                   : s->lora.frozen & LORA_FREEZES_PROJECTOR);
     for (struct op_block *at = block - build_tower_blocks(m); at < block; at++)
         if (t->crops == 0)
             idle(at);
