@@ -91,6 +91,7 @@ static struct attention transformers_on(const struct scenario *s, const struct g
     const char *version = given   ? given
                           : torch ? release_brought("transformers", torch, NULL)
                                   : release_newest("transformers");
+    static const char chosen[] = "4.36"; /* modules called it themselves before */
     const char *since = release_sdpa_since(s->model.family);
     const char *family = s->model.family ? s->model.family : s->model.label;
     struct attention eager = { OP_ATTENTION_UNFUSED, "" };
@@ -100,7 +101,8 @@ static struct attention transformers_on(const struct scenario *s, const struct g
         eager.why =
             arena_printf(arena, "transformers %s%s has no SDPA for %s yet", version,
                          given ? "" : " of PyTorch's container", family);
-    else if (!release_has(RELEASE_PYTORCH_SDPA_TAKEN, torch))
+    else if (version_compare(version, chosen) >= 0 &&
+             !release_has(RELEASE_PYTORCH_SDPA_TAKEN, torch))
         eager.why =
             arena_printf(arena, "transformers takes SDPA from PyTorch %s on, not %s",
                          release_first(RELEASE_PYTORCH_SDPA_TAKEN), torch);

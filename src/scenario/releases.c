@@ -91,7 +91,7 @@ static const char pytorch_first[] = "1.13.1", pytorch_second[] = "2.2.0";
 
 /* Hugging Face transformers, docs/source/en/perf_infer_gpu_one.md of 4.36 to 4.49 (its
  * list grew), issue 28005, pull requests 26572 (4.36), 28133 (Mistral, Mixtral), 28802
- * (BERT), 30121 (Wav2Vec2), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
+ * (BERT), 24523 (Falcon: from its first release on), 30121 (Wav2Vec2), 31172 (GPT-2), 31031 (GPT-NeoX), 30510 (RoBERTa), 33298 (OPT); families that
  * came later had it from their first release, in part recalled; Marian, Pegasus and
  * Blenderbot: the badge on their pages of 4.52.2. The last are the checkpoints' own code
  * (trust_remote_code), which calls PyTorch's where it is 2 or newer; models of images have
@@ -104,7 +104,7 @@ static const char pytorch_first[] = "1.13.1", pytorch_second[] = "2.2.0";
 static const struct {
     const char *family, *since;
 } sdpa_families[] = {
-    { "llama", "4.36" }, { "falcon", "4.36" }, { "gpt_bigcode", "4.36" },
+    { "llama", "4.36" }, { "falcon", "4.31" }, { "gpt_bigcode", "4.36" },
     { "bart", "4.36" }, { "whisper", "4.36" },
     { "mistral", "4.37" }, { "mixtral", "4.37" }, { "qwen2", "4.37" },
     { "gemma", "4.38" }, { "phi", "4.39" }, { "stablelm", "4.39" },

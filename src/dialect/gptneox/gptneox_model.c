@@ -160,9 +160,9 @@ static struct launch_vocabulary words_of(struct launch_context *t,
     };
     const char *type = launch_word(c, "tokenizer_type", "GPT2BPETokenizer"),
                *file = launch_word(c, "vocab_file", NULL);
+    const char *name = file ? launch_path_end(file) : "";
     bool hf = strcmp(type, "HFTokenizer") == 0,
-         pythia = file && (strstr(file, "20B") || strstr(file, "neox") ||
-                           strstr(file, "pythia"));
+         pythia = strstr(name, "20B") || strstr(name, "neox") || strstr(name, "pythia");
     int n;
     *assumed = hf && !file;
     return names_find(types, type, &n) == 0 && (!hf || !file || pythia)

@@ -302,8 +302,14 @@ static void take_attention(struct smp_script *s)
     const char *name = s->v2 ? "use_smp_flash_attn" : "flash_attention";
     if (!s->v2 && !find(s, name))
         return; /* the script falls back where the GPU has none */
-    bool t5 = s->type && strstr(s->type, "t5");
-    if (whole(s, name, 1) && !t5)
+    const struct value_item *it = find(s, name);
+    bool on = whole(s, name, 1) != 0, t5 = s->type && strstr(s->type, "t5");
+    if (on && t5)
+        launch_note(s->t->l, it ? it->line : s->t->l->line, DIAG_NOT_SIMULATED,
+                    "%s: flash attention of T5, which train.py has without the "
+                    "positions' bias, is not simulated: it is taken to be unfused",
+                    name);
+    if (on && !t5)
         set(s, "/training/attention", json_string("flash"), name);
     else if (!s->v2)
         set(s, "/training/attention", json_string("unfused"), name);
