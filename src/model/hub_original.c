@@ -151,6 +151,19 @@ static bool differs(const struct words *known, const struct words *asked)
     return false;
 }
 
+/* "llama2_models-70B" of ".../llama2_models/70B": a size alone says nothing of the
+ * family. */
+static const char *with_folder(struct arena *arena, const char *path)
+{
+    char *name = arena_strdup(arena, path), *slash = strrchr(name, '/'),
+         word[TEXT_MAX_B] = "";
+    for (size_t i = 0; slash && slash[1 + i] && i + 1 < sizeof(word); i++)
+        word[i] = (char)tolower((unsigned char)slash[1 + i]);
+    if (slash && is_size(word))
+        *slash = '-';
+    return name;
+}
+
 const char *hub_original(struct cfg_loader *loader, const char *id)
 {
     struct words asked, known;
@@ -158,7 +171,7 @@ const char *hub_original(struct cfg_loader *loader, const char *id)
     int most = 0;
     int64_t n;
     const struct hub_id *ids = hub_ids(loader, &n);
-    split(&asked, without_run(&loader->arena, id));
+    split(&asked, with_folder(&loader->arena, without_run(&loader->arena, id)));
     for (int64_t i = 0; i < n; i++) {
         split(&known, ids[i].name);
         int k = shared(&known, &asked);

@@ -155,6 +155,8 @@ static void test_original(void)
     } cases[] = {
         { "hfl/chinese-llama-2-7b", "" },
         { "tokyotech-llm/Llama-3.1-Swallow-8B-v0.1", "meta-llama/Llama-3.1-8B" },
+        { "../hf_llama2_models/70B", "meta-llama/Llama-2-70b-hf" },
+        { "data/models/7B", "" },
         { "GoToCompany/gemma2-9b-cpt-sahabatai-v1-base", "google/gemma-2-9b" },
         { "/data/deepseek-7b-ft-full", "deepseek-ai/deepseek-llm-7b-base" },
         { "saves/qwen2-7b-sft/checkpoint-500/", "Qwen/Qwen2-7B" },

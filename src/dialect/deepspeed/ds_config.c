@@ -228,7 +228,9 @@ void deepspeed_take_file(struct launch_context *t, const struct dialect_option *
             take_for(t, it, written, v->text);
         return;
     }
-    const char *file = v->kind == VALUE_STRING ? deepspeed_find(t, v->text) : NULL;
+    /* below a variable of the environment, too */
+    bool named = v->kind == VALUE_STRING || (v->text && *v->text == '$');
+    const char *file = named ? deepspeed_find(t, v->text) : NULL;
     if (!file && v->kind == VALUE_STRING) /* by its name alone */
         file = launch_path_next_to(t->l, v->text, v->line);
     struct value *read = file ? deepspeed_load(t->l->loader, file) : NULL;

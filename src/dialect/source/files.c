@@ -29,8 +29,9 @@ static bool is_file(const char *path)
     return fence_allows(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* A name in a container's image, where the repository is at a path of its own: the longest
- * end of it, of two parts or more, that is here. */
+/* A name in a container's image, where the repository is at a path of its own, or below a
+ * variable of the environment: the longest end of it, of two parts or more, that is
+ * here. */
 static const char *in_image(struct arena *arena, const char *source, const char *name)
 {
     for (const char *tail = name + 1; tail && strchr(tail, '/');) {
@@ -51,7 +52,7 @@ const char *source_files_next_to(struct arena *arena, const char *source,
     int n = slash ? (int)(slash - source + 1) : 0;
     while (strncmp(name, "./", 2) == 0)
         name += 2;
-    if (*name == '/')
+    if (*name == '/' || *name == '$')
         return in_image(arena, source, name);
     if (!*name)
         return NULL;

@@ -129,6 +129,31 @@ struct value *python_choice(struct python_parser *r)
     return read_logic(r, false);
 }
 
+/* How long a name is without a version at its end: Backend.flash of Backend.flash_3. */
+static size_t unversioned(const char *name)
+{
+    size_t n = strlen(name), k = n;
+    while (k > 0 && name[k - 1] >= '0' && name[k - 1] <= '9')
+        k--;
+    return k > 1 && k < n && name[k - 1] == '_' ? k - 1 : n;
+}
+
+/* One of two values, of which it is not known which. Of two attributes that differ in a
+ * version alone the name is known. */
+static struct value *either(struct python_parser *r, const struct value *condition,
+                            const struct value *a, const struct value *b)
+{
+    struct value *v =
+        python_unknown(r, a->line, "it is a choice: %s",
+                       condition->why ? condition->why : "its condition is not known");
+    bool named =
+        a->kind == VALUE_UNKNOWN && b->kind == VALUE_UNKNOWN && a->text && b->text;
+    size_t n = named ? unversioned(a->text) : 0;
+    if (named && n == unversioned(b->text) && strncmp(a->text, b->text, n) == 0)
+        v->text = arena_strndup(r->p->arena, a->text, n);
+    return v;
+}
+
 /* A if B else C */
 static struct value *read_ternary(struct python_parser *r)
 {
@@ -148,9 +173,7 @@ static struct value *read_ternary(struct python_parser *r)
     int truth = python_truth(condition);
     if (truth >= 0 || python_same(v, other))
         return truth != 0 ? v : other;
-    return python_unknown(r, v->line, "it is a choice: %s",
-                          condition->why ? condition->why
-                                         : "its condition is not known");
+    return either(r, condition, v, other);
 }
 
 struct value *python_expression(struct python_parser *r)
