@@ -351,9 +351,8 @@ static void test_hyperparameters(void)
           "target_modules=linear_names(model, without=['lm_head'])))\n"
           "args = TrainingArguments('o', per_device_train_batch_size=2, bf16=True)\n"
           "Trainer(model, args).train()\n",
-          "lora_target_modules: which names line 8 adds is not known; \"all-linear\" "
-          "is "
-          "all products but the head's",
+          "{\"alpha\":8.0,\"dropout\":0.0,\"rank\":64,\"target_modules\":\"all-"
+          "linear\"}",
           NULL },
     };
     check_all("a.py", cases, COUNT(cases));

@@ -378,6 +378,28 @@ static const struct reading swift[] = {
 #define AMP "\"precision\":\"amp_bf16\","
 
 static const struct reading documents[] = {
+    { "a.yml",
+      "base_model: Qwen/Qwen3.5-27B\nsequence_len: 512\nmicro_batch_size: 1\n"
+      "bf16: true\nunfrozen_parameters:\n  - model.language_model.*\n  - lm_head.*\n",
+      "{\"cluster\":{},\"model\":\"Qwen/"
+      "Qwen3.5-27B\",\"training\":{\"frozen\":[\"vision_"
+      "tower\",\"projector\"],\"master_weights\":false,\"micro_batch_size\":1,"
+      "\"precision\":\"bf16\",\"sequence_length\":512}}",
+      NULL },
+    { "a.yaml",
+      "model:\n  _component_: torchtune.models.llama3_2.llama3_2_1b\n"
+      "tokenizer:\n  max_seq_len: null\ndataset:\n"
+      "  _component_: torchtune.datasets.alpaca_dataset\n"
+      "optimizer:\n  _component_: torch.optim.AdamW\nbatch_size: 4\ndtype: bf16\n",
+      "{\"cluster\":{},\"model\":\"meta-llama/"
+      "Llama-3.2-1B\",\"parallelism\":{\"library\":"
+      "\"fsdp\",\"sharding\":{\"strategy\":\"full\"}},\"training\":{\"attention\":"
+      "\"sdpa\","
+      "\"framework\":\"torchtitan\",\"gradient_accumulation_steps\":1,\"gradient_"
+      "dtype\":"
+      "\"bf16\",\"master_weights\":false,\"micro_batch_size\":4,\"optimizer\":\"adam\","
+      "\"precision\":\"bf16\",\"sequence_length\":512,\"task\":\"causal-lm\"}}",
+      "alpaca_dataset's are of 512 tokens at most" },
     { "bash.sh", BASH "--stage sft --fp16\n", BASH_TREE("fp16", "1024"), NULL },
     { "bash.sh", BASH "--stage sft --cutoff_len 512\n", BASH_TREE("bf16", "512"),
       NULL },

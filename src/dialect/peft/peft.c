@@ -266,11 +266,23 @@ static const struct value_item *with_parameters(struct peft *p,
     return it;
 }
 
-/* Names that the text collects in a way that is not known, as over named_modules(). */
-static bool ask_collected(struct peft *p, const struct value_item *it)
+/* Names that the text collects in a way that is not known, as over named_modules(): where
+ * it has none of its own they are taken to be those of all linear layers. */
+static bool take_collected(struct peft *p, const struct value_item *it)
 {
     if (!it || it->value->kind != VALUE_LIST || !it->value->gap)
         return false;
+    int32_t own = 0;
+    for (int32_t i = 0; i < it->value->n; i++)
+        own += it->value->items[i].value->kind == VALUE_STRING;
+    if (own == 0) {
+        launch_set(p->t, PEFT_TARGETS, json_string("all-linear"), it);
+        launch_note(p->t->l, it->value->line, DIAG_ASSUMED,
+                    "%s: line %" PRId64 " gathers names of modules; taken to be all "
+                    "linear layers (give --set %s=... for others)",
+                    it->key, it->value->gap, PEFT_TARGETS);
+        return true;
+    }
     launch_add_unresolved(p->t, PEFT_TARGETS, it->value->line,
                           "%s: which names line %" PRId64 " adds is not known; "
                           "\"all-linear\" is all products but the head's",
@@ -288,7 +300,7 @@ static void take_targets(struct peft *p)
     if (linear && launch_true(linear->value)) {
         launch_set(p->t, PEFT_TARGETS, json_string("all-linear"), linear);
         launch_hear(p->t, launch_hyper(p->t, "lora_target_modules"));
-    } else if (ask_collected(p, it)) {
+    } else if (take_collected(p, it)) {
         return;
     } else if (it && !(it->value->kind == VALUE_LIST && it->value->n == 0)) {
         launch_set(p->t, PEFT_TARGETS,
@@ -355,7 +367,8 @@ static void ask_frozen(struct peft *p)
         if (!it || launch_is_off(it->value) ||
             (it->value->kind == VALUE_LIST && it->value->n == 0))
             continue;
-        launch_ask_frozen(p->t, it);
+        if (!peft_take_unfrozen(p, it))
+            launch_ask_frozen(p->t, it);
         return;
     }
 }

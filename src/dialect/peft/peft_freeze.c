@@ -94,6 +94,28 @@ static bool take_extra(struct peft *p, bool *words, bool *head)
     return true;
 }
 
+/* Whether a pattern is of all parameters of a module: "model.language_model.*". */
+static bool covers(const struct value *pattern, const char *module)
+{
+    static const char *const ends[] = { "", ".", ".*", "\\..*", NULL };
+    const char *text = pattern->kind == VALUE_STRING ? pattern->text : "";
+    size_t n = strlen(module);
+    text += *text == '^';
+    return strncmp(text, module, n) == 0 && names_listed(ends, text + n);
+}
+
+bool peft_take_unfrozen(struct peft *p, const struct value_item *it)
+{
+    bool language = false, head = false;
+    for (int32_t i = 0; it->value->kind == VALUE_LIST && i < it->value->n; i++) {
+        language |= covers(it->value->items[i].value, "model.language_model");
+        head |= covers(it->value->items[i].value, "lm_head");
+    }
+    if (language && head)
+        launch_set(p->t, FROZEN, json_pack("[s, s]", "vision_tower", "projector"), it);
+    return language && head;
+}
+
 bool peft_take_freeze(struct peft *p)
 {
     const struct value_item *it = launch_hyper(p->t, "finetuning_type"),

@@ -30,6 +30,10 @@ void peft_assume(struct peft *p, const char *pointer, json_t *value, const char 
 /* peft_freeze.c: takes LLaMA-Factory's "freeze"; false: the file does not ask for it. */
 bool peft_take_freeze(struct peft *p);
 
+/* axolotl's unfrozen_parameters (utils/freeze.py), regular expressions of what is
+ * trained: all of a language model leaves the tower before it. False: they are others. */
+bool peft_take_unfrozen(struct peft *p, const struct value_item *it);
+
 /* peft_base.c: how the frozen model is stored. "nf4", "int8", "?" for what is not
  * simulated, and by which word; NULL: it is not quantized. */
 const char *peft_quantized(struct peft *p, const struct value_item **from);

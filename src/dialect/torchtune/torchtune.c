@@ -257,6 +257,27 @@ static void take_framework(struct launch_context *t, const struct value *c)
     launch_assume(t, "/training/attention", json_string("sdpa"), "torchtune's SDPA");
 }
 
+/* tatsu-lab/stanford_alpaca, train.py: model_max_length, at which next to none of its
+ * texts is cut. */
+enum { ALPACA_LENGTH = 512 };
+
+/* max_seq_len: null cuts nothing: the data alone say how long sequences are. */
+static void take_data_length(struct launch_context *t, const struct value *c)
+{
+    static const char at[] = "/training/sequence_length";
+    const struct value_item *data = value_get(c, "dataset._component_");
+    const char *name = python_last_part(launch_word(c, "dataset._component_", ""));
+    if (launch_has(t, at) || launch_is_unresolved(t, at) ||
+        strncmp(name, "alpaca", 6) != 0)
+        return;
+    launch_set(t, at, json_integer(ALPACA_LENGTH), data);
+    launch_note(
+        t->l, data->line, DIAG_ASSUMED,
+        "%s: without max_seq_len texts are as long as the data has them: %.40s's "
+        "are of %d tokens at most (give --set %s=N for others)",
+        data->key, name, ALPACA_LENGTH, at);
+}
+
 /* Sequences are padded to the longest of a batch, or packed. */
 static void note_lengths(struct launch_context *t, const struct value *c)
 {
@@ -343,6 +364,7 @@ static void read_configuration(struct launch_context *t, const struct value *v,
     take_sharding(t, c, single);
     take_framework(t, c);
     take_task(t, c);
+    take_data_length(t, c);
     note_lengths(t, c);
     launch_assume(t, "/training/gradient_accumulation_steps", json_integer(1),
                   "gradient_accumulation_steps' default");
