@@ -55,12 +55,13 @@ static void take_partition(struct launch_context *t, const struct dialect_option
 /* clang-format off */
 #define WIDE "/parallelism/"
 static const struct dialect_word optimizers[] = {
-    { "adam", "adam" }, { "adamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { "muon", "muon" }, { "dist_muon", "muon" }, { "ademamix", "ademamix" }, { "lion", "lion" }, { NULL, NULL },
+    { "adam", "adam" }, { "adamw", "adamw" }, { "fusedadamw", "adamw" }, { "sgd", "sgd" }, { "lamb", "lamb" }, { "muon", "muon" }, { "dist_muon", "muon" }, { "ademamix", "ademamix" }, { "lion", "lion" }, { NULL, NULL },
 };
 static const struct dialect_word muon_modes[] = {
     { "duplicated", "duplicated" }, { "distributed", "distributed" }, { "blockwise", "blockwise" }, { NULL, NULL },
 };
 const struct dialect_option megatron_job_rows[] = {
+    ROW("--enable-zbh1-pipeline", "/parallelism/schedule", .kind = DIALECT_FLAG, .value = "zb-h1"), /* Megatron-DeepSpeed's */
     ROW("--tensor-model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE, .written = true),
     ROW("--model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE),
     ROW("--pipeline-model-parallel-size", WIDE "pipeline", .kind = DIALECT_DEGREE, .written = true),

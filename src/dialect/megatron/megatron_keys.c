@@ -238,7 +238,6 @@ static const struct dialect_option unsimulated_rows[] = {
     ROW_ACTS("--load-model-from-hf-config", "/model"),
     ROW_UNSIMULATED("--lora-*"),
     ROW_UNSIMULATED("--use-tutel"),
-    ROW_UNSIMULATED("--quick-geglu"),
     ROW_UNSIMULATED("--moe-use-legacy-*"),
     ROW_UNSIMULATED("--moe-use-upcycling"),
     ROW_UNSIMULATED("--freeze-*"),

@@ -31,6 +31,14 @@ static void take_glu(struct launch_context *t, const struct dialect_option *row,
                     gate);
 }
 
+static void take_quick(struct launch_context *t, const struct dialect_option *row,
+                       const struct value_item *it)
+{
+    launch_set(t, row->pointer, json_true(), it);
+    launch_note(t->l, it->value->line, DIAG_APPROXIMATE,
+                "%s: taken for swiglu, whose products are the same", it->key);
+}
+
 /* One expert, Megatron-DeepSpeed's default, is a dense model; a list of experts by
  * layer is none that is simulated. */
 static void take_experts(struct launch_context *t, const struct dialect_option *row,
@@ -197,6 +205,7 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--max-position-embeddings", "/model/max_position_embeddings", .kind = DIALECT_SIZE, .written = true),
     ROW("--swiglu", "/model/swiglu", .kind = DIALECT_FLAG, .written = true),
     ROW("--llama-swiglu", "/model/swiglu", .kind = DIALECT_FLAG),
+    ROW("--quick-geglu", "/model/swiglu", .take = take_quick), /* GPT-OSS's */
     ROW("--activation-func-type", "/model/swiglu", .take = take_activation), /* Habana's fork */
     ROW("--glu-activation", "/model/swiglu", .take = take_glu),
     ROW("--squared-relu", "/model/activation", .kind = DIALECT_FLAG, .value = "squared_relu", .written = true),

@@ -56,7 +56,7 @@ const struct dialect_option megatron_later_rows[] = {
     ROW_UNSIMULATED("--no-pin-cpu-*"), ROW_UNSIMULATED("--use-pin-memory"),
     ROW_UNSIMULATED("--use-torch-optimizer-for-cpu-offload"), ROW_UNSIMULATED("--overlap-cpu-optimizer-*"),
     ROW_UNSIMULATED("--use-bnb-optimizer"), ROW_UNSIMULATED("--window-attn-skip-freq"),
-    ROW_UNSIMULATED("--enable-zbh1-*"), ROW_UNSIMULATED("--split-transformers"),
+    ROW_IDLE("--enable-zbh1-exact-semantics"), ROW_UNSIMULATED("--split-transformers"),
     ROW_UNSIMULATED("--enable-expert-tensor-parallelism"), ROW_UNSIMULATED("--mla-down-proj-fusion"),
     ROW_UNSIMULATED("--moe-upcycling-*"), ROW_UNSIMULATED("--zero-reduce-*"), ROW_UNSIMULATED("--zero-allgather-*"),
     ROW_UNSIMULATED("--contigious-checkpointing"), ROW_UNSIMULATED("--scattered-embeddings"),
