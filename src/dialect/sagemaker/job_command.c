@@ -18,9 +18,13 @@
 
 enum { FILES_MAX = 16, GIVEN_MAX = 80 };
 
+/* The hyperparameter that names the program of a launcher. */
+static const char launched[] = "training_script";
+
 struct job_command {
     const struct value_item *it; /* "command" or "entry_point" */
     bool entry;                  /* the latter */
+    bool launches;               /* which starts a program on all GPUs */
     const char *text;
     struct source_file files[FILES_MAX];
     struct shell_given given[GIVEN_MAX];
@@ -82,8 +86,10 @@ static void give_cluster(struct launch_context *t, struct job_command *c)
     const struct instance *inst =
         name ? instance_get(&loader, name, (struct cfg) { 0 }) : NULL;
     c->gpus = inst ? inst->n_gpus : 0;
-    if (inst)
+    if (inst) {
         give(c, "SM_NUM_GPUS", arena_printf(t->arena, "%d", (int)inst->n_gpus));
+        t->l->arch = inst->gpu->sm_arch;
+    }
     cfg_loader_release(&loader);
     give(c, "SM_CURRENT_INSTANCE_TYPE", name);
     if (json_is_integer(count))
@@ -103,6 +109,16 @@ static void give_environment(struct launch_context *t, struct job_command *c)
     }
 }
 
+/* The program that a launcher starts by deepspeed on all GPUs, as philschmid's
+ * ds_launcher.py does: a hyperparameter names it; NULL. */
+static const char *launched_program(const struct launch_context *t)
+{
+    const struct value_item *it = launch_hyper(t, launched);
+    size_t n = it && it->value->kind == VALUE_STRING ? strlen(it->value->text) : 0;
+    return n > 3 && strcmp(it->value->text + n - 3, ".py") == 0 ? it->value->text
+                                                                : NULL;
+}
+
 /* The hyperparameters as the words --NAME VALUE; NULL: one is not known. */
 static const char *words_of_hyper(struct launch_context *t)
 {
@@ -115,6 +131,8 @@ static const char *words_of_hyper(struct launch_context *t)
         known &= v->kind == VALUE_DICT && !v->gap;
         for (int32_t k = 0; k < v->n; k++) {
             const char *value = text_of(t, v->items[k].value);
+            if (strcmp(v->items[k].key, launched) == 0)
+                continue;
             known &= value && !strpbrk(value, " '\"$`\\\n");
             strbuf_printf(&b, " --%s %s", v->items[k].key, value ? value : "");
         }
@@ -186,9 +204,13 @@ static bool find_command(struct launch_context *t, struct job_command *c)
                                words ? words : " \"$@\"");
     }
     if (!c->text && entry && entry->value->kind == VALUE_STRING) {
+        const char *program = launched_program(t);
         c->it = entry;
         c->entry = true;
-        c->text = command_of_hyper(t, entry->value->text);
+        c->launches = program != NULL;
+        c->text = program ? arena_printf(t->arena, "deepspeed %s%s", program,
+                                         words ? words : " \"$@\"")
+                          : command_of_hyper(t, entry->value->text);
     }
     if (!c->text)
         return false;
@@ -269,6 +291,9 @@ bool sagemaker_take_command(struct launch_context *t)
         .n_given = c.n_given,
         .missing = c.missing,
     };
+    if (c.launches && c.gpus > 0)
+        launch_set(t, "/cluster/gpus_per_instance", json_integer((json_int_t)c.gpus),
+                   launch_hyper(t, launched));
     bool taken = launch_take_started(t, &started, &program);
     if (!taken && !program.name)
         t->n_hyper = n_hyper; /* the script is not there: they are the job's */
