@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Endings of class names in "architectures"; what is not listed (BertModel) leaves the
- * family's usual head. */
+/* Endings of class names in "architectures"; what is not listed leaves the
+ * family's usual head, but for classes without one (read_headless). */
 static const struct name_value architectures[] = {
     { "ForPreTraining", MODEL_HEAD_PRETRAIN },
     { "ForMaskedLM", MODEL_HEAD_MASKED_LM },
@@ -259,17 +259,22 @@ static int read_head(struct model *m, struct cfg root)
     return 0;
 }
 
-/* A decoder's class without a head ("Qwen3Model") makes vectors of sequences: one of each is
- * trained, as a classifier's, and no logits of words. Not where "auto_map" has a class with
- * a head ("ChatGLMModel"). */
+/* Whether code of the file's own has a class that makes logits of words ("ChatGLMModel"). */
+static bool maps_to_head(struct cfg root)
+{
+    struct cfg map = cfg_get(root, "auto_map");
+    return cfg_is_object(map) && (cfg_present(cfg_get(map, "AutoModelForCausalLM")) ||
+                                  cfg_present(cfg_get(map, "AutoModelForMaskedLM")));
+}
+
+/* A class without a head ("Qwen3Model", "BertModel") makes vectors of sequences: one of each
+ * is trained, as a classifier's, and no logits of words. */
 static void read_headless(struct model *m, struct cfg root)
 {
     const char *word = NULL;
-    struct cfg list = cfg_get(root, "architectures"), map = cfg_get(root, "auto_map");
-    bool headed =
-        cfg_is_object(map) && cfg_present(cfg_get(map, "AutoModelForCausalLM"));
-    if (!cfg_is_array(list) || cfg_len(list) == 0 || headed ||
-        m->arch != MODEL_DECODER || m->ends.head != MODEL_HEAD_CAUSAL_LM)
+    struct cfg list = cfg_get(root, "architectures");
+    if (!cfg_is_array(list) || cfg_len(list) == 0 || maps_to_head(root) ||
+        m->arch == MODEL_ENCODER_DECODER || m->sound || !model_has_vocabulary(m))
         return;
     if (!cfg_is_string(cfg_at(list, 0)) || cfg_string(cfg_at(list, 0), &word) < 0 ||
         !ends_with(word, "Model") || strstr(word, "Head"))
@@ -279,8 +284,8 @@ static void read_headless(struct model *m, struct cfg root)
     cfg_warn(
         list, DIAG_ASSUMED,
         "\"%.60s\" has no head: it makes vectors of sequences, and is trained as a "
-        "classifier of them is (write the task \"causal-lm\" for logits of words)",
-        word);
+        "classifier of them is (write the task \"%s\" for logits of words)",
+        word, m->arch == MODEL_DECODER ? "causal-lm" : "masked-lm");
 }
 
 /* What is taken of a diffusion model. */

@@ -126,7 +126,7 @@ static void test_heads(void)
         enum model_head head;
     } cases[] = {
         { BERT(""), MODEL_HEAD_MASKED_LM },
-        { BERT(", 'architectures': ['BertModel']"), MODEL_HEAD_MASKED_LM },
+        { BERT(", 'architectures': ['BertModel']"), MODEL_HEAD_CLASS },
         { BERT(", 'architectures': []"), MODEL_HEAD_MASKED_LM },
         { BERT(", 'architectures': ['BertForPreTraining']"), MODEL_HEAD_PRETRAIN },
         { BERT(", 'architectures': ['BertForQuestionAnswering']"), MODEL_HEAD_SPAN },
