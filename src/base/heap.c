@@ -7,6 +7,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -18,6 +19,16 @@ enum {
     FIRST_B = 3 * TOP_PAD_B,
 };
 
+/* Fewer where addresses are limited: threads need some for their stacks and heaps. */
+static int reserved_B(void)
+{
+    enum { SHARE = 8 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur / SHARE >= RESERVED_B)
+        return RESERVED_B;
+    return (int)(limit.rlim_cur / SHARE);
+}
+
 /* The heap goes on FIRST_B before a huge page, with addresses for many: what malloc writes
  * here is in front of them, as a page that was touched is no part of a huge one. */
 static void reserve_huge_pages(void)
@@ -26,7 +37,7 @@ static void reserve_huge_pages(void)
     if (sbrk(HUGE_B - (intptr_t)((end + FIRST_B) % HUGE_B)) == (void *)-1)
         return;
     char *first = (char *)sbrk(0) + FIRST_B;
-    mallopt(M_TOP_PAD, RESERVED_B);
+    mallopt(M_TOP_PAD, reserved_B());
     void *volatile more = malloc(2 * TOP_PAD_B); /* more than is left of the heap */
     free(more);
     mallopt(M_TOP_PAD, TOP_PAD_B);

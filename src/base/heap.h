@@ -5,8 +5,8 @@
 /* At the begin of a program: glibc's malloc keeps what is freed, as the kernel zeroes
  * what it gives again, and takes huge pages, of which a fault gives 2 MiB and not 4 KiB,
  * where the kernel has them (transparent_hugepage is `madvise` or `always`). Addresses of
- * 1 GiB are reserved for that, and no memory. Without glibc, or under a limit of
- * addresses that is lower, the heap is as it was. */
+ * 1 GiB are reserved for that, and no memory; an eighth of those that the process may have
+ * (ulimit -v), if that is less. Without glibc the heap is as it was. */
 void heap_prepare(void);
 
 #endif
