@@ -206,6 +206,23 @@ static void test_empty(void)
     }
 }
 
+/* A stack is chosen by its name, in --fix as in --for; "smp" is the older one. */
+static void test_stack_names(void)
+{
+    for (int i = 0; i < SPACE_STACKS_N; i++) {
+        int row, bits;
+        CU_ASSERT_EQUAL(names_find(space_stack_names, space_stacks[i].name, &row), 0);
+        CU_ASSERT_EQUAL(row, i);
+        CU_ASSERT_EQUAL(names_find(space_for_names, space_stacks[i].name, &bits), 0);
+        CU_ASSERT_EQUAL(bits, 1 << i);
+    }
+    int row, bits;
+    CU_ASSERT_EQUAL(names_find(space_stack_names, "smp", &row), 0);
+    CU_ASSERT_STRING_EQUAL(space_stacks[row].name, "smp-v1");
+    CU_ASSERT_EQUAL(names_find(space_for_names, "smp", &bits), 0);
+    CU_ASSERT_EQUAL(bits, 1 << row);
+}
+
 void test_space_register(void)
 {
     CU_pSuite suite = CU_add_suite("space", NULL, NULL);
@@ -214,4 +231,5 @@ void test_space_register(void)
     CU_add_test(suite, "the best of a stream", test_best);
     CU_add_test(suite, "prices and their dates", test_prices);
     CU_add_test(suite, "why a space is empty", test_empty);
+    CU_add_test(suite, "names of stacks", test_stack_names);
 }

@@ -24,13 +24,29 @@ struct space_stack {
     const char *what;             /* one line for --help */
 };
 
-enum { SPACE_STACKS_N = 11 };
+enum space_stack_row {
+    STACK_DDP,
+    STACK_HOROVOD,
+    STACK_FSDP,
+    STACK_DEEPSPEED,
+    STACK_MEGATRON,
+    STACK_SMP1,
+    STACK_SMP2,
+    STACK_SMDDP,
+    STACK_NANOTRON,
+    STACK_MEGATRON_FSDP,
+    STACK_INTERNEVO,
+    SPACE_STACKS_N
+};
 extern const struct space_stack space_stacks[SPACE_STACKS_N];
 extern const struct name_value space_stack_names[];
 
 /* --for: which stacks each word selects, as bits; the empty word: the default. */
 extern const struct name_value space_for_names[];
-enum { SPACE_FOR_DEFAULT = 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 };
+enum {
+    SPACE_FOR_DEFAULT =
+        1 << STACK_DDP | 1 << STACK_FSDP | 1 << STACK_DEEPSPEED | 1 << STACK_MEGATRON
+};
 
 /* Orders of ranks, outermost letter first. */
 enum { SPACE_PLACEMENTS = 6 };

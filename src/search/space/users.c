@@ -22,14 +22,14 @@ static const struct {
     unsigned trainer, decoders, others; /* of encoders and pairs: those of `known` */
     const char *known[3];
 } users[SPACE_STACKS_N] = {
-    { DATA, DATA, DATA, { NULL } },                    /* ddp */
-    { DATA, DATA, DATA, { NULL } },                    /* horovod */
-    { DATA, DATA | STAGES, DATA, { NULL } },           /* fsdp */
-    { DATA, ALL, ALL, { "bert", "t5", NULL } },        /* deepspeed */
-    { NOTHING, ALL, ALL, { "bert", "t5", NULL } },     /* megatron */
-    { ALL, ALL, ALL, { NULL } },                       /* smp-v1 */
-    { DATA | TENSOR | CONTEXTS, ALL, DATA, { NULL } }, /* smp-v2 */
-    { DATA, DATA, DATA, { NULL } },                    /* smddp */
+    [STACK_DDP] = { DATA, DATA, DATA, { NULL } },
+    [STACK_HOROVOD] = { DATA, DATA, DATA, { NULL } },
+    [STACK_FSDP] = { DATA, DATA | STAGES, DATA, { NULL } },
+    [STACK_DEEPSPEED] = { DATA, ALL, ALL, { "bert", "t5", NULL } },
+    [STACK_MEGATRON] = { NOTHING, ALL, ALL, { "bert", "t5", NULL } },
+    [STACK_SMP1] = { ALL, ALL, ALL, { NULL } },
+    [STACK_SMP2] = { DATA | TENSOR | CONTEXTS, ALL, DATA, { NULL } },
+    [STACK_SMDDP] = { DATA, DATA, DATA, { NULL } },
 };
 
 enum space_script space_users_script(const struct model *m, const char *task,
