@@ -135,6 +135,10 @@ static const struct reading accelerate[] = {
     "\"}},"
 
 static const struct reading commands[] = {
+    { "a.sh",
+      "torchrun --nproc_per_node=8 run_clm.py \\\n  # the model\n"
+      "  --model_name_or_path gpt2-xl --per_device_train_batch_size 2\n",
+      "", "--model_name_or_path begins a command of its own" },
     { "a.sh", CLM "--fsdp '\"full_shard auto_wrap\"'\n", CLM_TREE(FSDP("full"), "bf16"),
       NULL },
     { "a.sh", CLM "--fsdp \"shard_grad_op auto_wrap\"\n",

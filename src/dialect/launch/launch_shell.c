@@ -9,6 +9,7 @@
 #include "dialect/launch/launch_usage.h"
 #include "scenario/nccl_environment.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { GIVEN_MAX = 80 };
@@ -239,6 +240,26 @@ static void warn_unused(struct launch *l, const struct shell *s, const char *tex
     }
 }
 
+/* Options that begin a command of their own, as after a comment within a command of
+ * several lines: bash gives them to nothing, which nobody means. */
+static bool refuse_lost_options(struct launch *l, const struct launch_command *c)
+{
+    for (int64_t i = 0; i < c->shell->commands.n; i++) {
+        const struct shell_command *one = &c->shell->commands.v[i];
+        const char *word = one->n ? one->words[0].text : NULL;
+        if (one->line <= c->command->line || !word || strncmp(word, "--", 2) != 0)
+            continue;
+        diags_add(&l->loader->diags,
+                  diag_at_line(DIAG_ERROR, DIAG_SYNTAX, l->file, one->line),
+                  "%.60s begins a command of its own: what is before it, as a comment "
+                  "after \"\\\", ends the command of line %" PRId64
+                  " (move the comments above that command)",
+                  word, c->command->line);
+        return true;
+    }
+    return false;
+}
+
 json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                           const struct launch_given *given)
 {
@@ -282,7 +303,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         report_notes(l, &s);
     } else if (!c.command) {
         no_command(l, &s);
-    } else {
+    } else if (!refuse_lost_options(l, &c)) {
         warn_unused(l, &s, text, given);
         launch_take_usage(l, &s, text);
         launch_begin(&t, l);
