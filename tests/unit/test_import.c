@@ -211,6 +211,27 @@ static void test_dgx1(void)
     cfg_loader_release(&loader);
 }
 
+/* What names of devices in nvidia-smi's text say of the network. */
+static void test_networks(void)
+{
+    static const struct {
+        const char *file;
+        int network;
+    } rows[] = { { "dgx1v.txt", IMPORT_INFINIBAND }, /* mlx5 */
+                 { "p4d.txt", IMPORT_ETHERNET },     /* rdmap */
+                 { "pair.txt", IMPORT_ANY_NETWORK } };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct cfg_loader loader;
+        cfg_loader_init(&loader);
+        struct import *im = ARENA_NEW(&loader.arena, struct import);
+        const char *file = arena_printf(&loader.arena, "%s/tests/import/%s",
+                                        datadir_root(&loader.arena), rows[i].file);
+        CU_ASSERT_EQUAL(import_smi(im, &loader, file), 0);
+        CU_ASSERT_EQUAL((int)im->network, rows[i].network);
+        cfg_loader_release(&loader);
+    }
+}
+
 /* Bridges in bridges are one switch, whose narrowest inner link is the GPU's; NUMA
  * nodes are numbered by their ids; a NIC may have two ports, or hang on the root. */
 static void test_nested(void)
@@ -441,6 +462,7 @@ void test_import_register(void)
     CU_ADD_TEST(s, test_as_shipped);
     CU_ADD_TEST(s, test_p5);
     CU_ADD_TEST(s, test_dgx1);
+    CU_ADD_TEST(s, test_networks);
     CU_ADD_TEST(s, test_nested);
     CU_ADD_TEST(s, test_bad_xml);
     CU_ADD_TEST(s, test_huge_xml);
