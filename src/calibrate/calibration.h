@@ -140,9 +140,6 @@ int attention_half(const struct attention_shape *s);
 int calibrate_transfers(struct calibration *c, struct cfg_loader *loader,
                         const struct samples *s, struct err *err);
 
-/* 0 for shapes that constants of transfers are fitted to, 1 for those held out. */
-int transfer_half(const struct transfer_shape *s);
-
 /* A file of topologies/transfers with what was found of one device; the caller owns
  * it. */
 json_t *calibration_transfers_file(const struct calibration *c,

@@ -83,7 +83,8 @@ static int64_t sum_up(const struct set *s, int64_t from, int64_t to, double *med
     return to - from;
 }
 
-int transfer_half(const struct transfer_shape *s)
+/* 0 for shapes that constants of transfers are fitted to, 1 for those held out. */
+static int half_of(const struct transfer_shape *s)
 {
     char text[160];
     snprintf(text, sizeof(text),
@@ -122,7 +123,7 @@ static void choose_rows(struct set *set, const struct calibration_transfer *p,
     for (int half = 0; half < 2; half++) {
         for (int64_t i = 0; i < s->transfers.n; i++) {
             const struct sample_transfer *r = &s->transfers.v[i];
-            if (belongs(p, r) && transfer_half(&r->shape) == half)
+            if (belongs(p, r) && half_of(&r->shape) == half)
                 set->rows[set->n++] = r;
         }
         if (half == 0)

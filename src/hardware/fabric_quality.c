@@ -22,7 +22,9 @@ int fabric_quality_read(struct fabric_quality *q, struct cfg object)
     return cfg_present(object) ? cfg_read(object, quality_fields, q) : 0;
 }
 
-double fabric_quality_factor(const struct fabric_quality *q, double share,
+/* The factor for the share q of runs, in 0..1, on so many nodes; 1 where nothing is
+ * known. */
+static double quality_factor(const struct fabric_quality *q, double share,
                              int64_t nodes)
 {
     if (q->waits <= 0 || nodes < 2)
@@ -94,7 +96,7 @@ int fabric_set_quality(struct fabric *f, struct cfg value, int64_t nodes)
                          "nothing was published of what groups really get of %s (write "
                          "\"clean\", or give the fabric's file a \"quality\")",
                          f->name);
-    f->state.factor = fabric_quality_factor(&f->quality, share, nodes);
+    f->state.factor = quality_factor(&f->quality, share, nodes);
     slow_down(f, f->state.factor);
     return 0;
 }

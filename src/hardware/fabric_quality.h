@@ -34,11 +34,6 @@ struct fabric_state {
 /* Reads the object; nothing where it is absent. 0, or -1 after reporting. */
 int fabric_quality_read(struct fabric_quality *q, struct cfg object);
 
-/* The factor for the share q of runs, in 0..1, on so many nodes; 1 where nothing is
- * known. */
-double fabric_quality_factor(const struct fabric_quality *q, double share,
-                             int64_t nodes);
-
 /* Brings a fabric of one's own to the quality that a cluster of so many nodes names,
  * "clean", "typical" or a share in 0..1; absent: clean. 0, or -1 after reporting. */
 int fabric_set_quality(struct fabric *f, struct cfg value, int64_t nodes);

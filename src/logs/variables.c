@@ -19,8 +19,9 @@ const char *logs_variable(const struct logs_variables *v, const char *name)
     return NULL;
 }
 
-void logs_variable_add(struct logs_variables *v, const char *name, size_t n,
-                       const char *value, size_t length)
+/* Adds one, unless it is known. */
+static void add_variable(struct logs_variables *v, const char *name, size_t n,
+                         const char *value, size_t length)
 {
     char kept[LOGS_VARIABLE_TEXT];
     line_keep(kept, sizeof(kept), name, n);
@@ -51,7 +52,7 @@ static void read_setting(struct logs_variables *v, const char *name, size_t n)
     while (length && at[length - 1] == ',')
         length--;
     if (length)
-        logs_variable_add(v, name, n, at, length);
+        add_variable(v, name, n, at, length);
 }
 
 /* "NCCL_IB_DISABLE set by environment to 0.", or " set to " as older ones say. */
@@ -67,7 +68,7 @@ static void read_said(struct logs_variables *v, const char *line)
         const char *value = at + strlen(middles[i]);
         size_t n = strcspn(value, " \"");
         n -= n && value[n - 1] == '.'; /* the sentence's */
-        logs_variable_add(v, name, (size_t)(at - name), value, n);
+        add_variable(v, name, (size_t)(at - name), value, n);
         return;
     }
 }

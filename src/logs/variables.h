@@ -21,10 +21,6 @@ struct logs_variables {
 /* The value of a variable; NULL: no line names it. */
 const char *logs_variable(const struct logs_variables *v, const char *name);
 
-/* Adds one, unless it is known. */
-void logs_variable_add(struct logs_variables *v, const char *name, size_t n,
-                       const char *value, size_t length);
-
 /* Adds those that a line sets. */
 void logs_variables_read(struct logs_variables *v, const char *line);
 

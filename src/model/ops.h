@@ -208,8 +208,6 @@ struct op_settings {
 /* How many parts the rows of experts and their columns are in, where the ranks of a
  * tensor group route tokens of their own; 1 part of rows: they do not. */
 int64_t op_expert_rows_over(const struct op_settings *s, const struct model *m);
-int64_t op_expert_columns_over(const struct op_settings *s);
-
 /* Ranks of a tensor group that hold the same key-value head (copies_keys); 1: each has
  * its own. Columns of keys and of values, copies counted. */
 int64_t op_keys_copies(const struct model *m, const struct op_settings *s);

@@ -149,14 +149,14 @@ struct model model_of_dense_layers(const struct model *m)
     return dense;
 }
 
-int64_t op_expert_columns_over(const struct op_settings *s)
+static int64_t expert_columns_over(const struct op_settings *s)
 {
     return s->expert_tensor > 0 ? s->expert_tensor : s->tensor;
 }
 
 int64_t op_expert_rows_over(const struct op_settings *s, const struct model *m)
 {
-    return m->mlp.experts > 0 ? s->tensor / op_expert_columns_over(s) : 1;
+    return m->mlp.experts > 0 ? s->tensor / expert_columns_over(s) : 1;
 }
 
 int64_t op_keys_copies(const struct model *m, const struct op_settings *s)

@@ -85,8 +85,9 @@ static double shared_memory(const struct risk_draw *d, const struct risk_widths 
     return w->memory_mean + w->memory_shared * d->z[RISK_MEMORY];
 }
 
-double risk_draw_memory(const struct risk_draw *d, const struct risk_widths *w,
-                        const struct risk_plan *p)
+/* The peak of its memory over the predicted one. */
+static double draw_memory(const struct risk_draw *d, const struct risk_widths *w,
+                          const struct risk_plan *p)
 {
     return exp(shared_memory(d, w) + w->memory_own * normal(d, USE_MEMORY, p->key));
 }
@@ -110,7 +111,7 @@ double risk_draw_worth(const struct risk_draw *d, const struct risk_widths *w,
 double risk_draw_value(const struct risk_draw *d, const struct risk_widths *w,
                        const struct risk_plan *p, bool of_memory)
 {
-    double memory = risk_draw_memory(d, w, p);
+    double memory = draw_memory(d, w, p);
     if (p->peak_B * memory > p->capacity_B)
         return INFINITY;
     return p->value * (of_memory ? memory : risk_draw_time(d, w, p));

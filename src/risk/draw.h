@@ -24,10 +24,6 @@ double risk_draw_factor(const struct risk_draw *d, const struct risk_widths *w,
 double risk_draw_time(const struct risk_draw *d, const struct risk_widths *w,
                       const struct risk_plan *p);
 
-/* The peak of its memory over the predicted one. */
-double risk_draw_memory(const struct risk_draw *d, const struct risk_widths *w,
-                        const struct risk_plan *p);
-
 /* The probability that the plan does not fit in draws of the same shared unknowns; what it
  * is worth where it does, without what of its memory is its own. */
 double risk_draw_unfit(const struct risk_draw *d, const struct risk_widths *w,

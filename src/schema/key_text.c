@@ -49,7 +49,8 @@ static const char *quantity_noun(enum unit_kind unit)
     return nouns[unit];
 }
 
-void reference_type_text(struct strbuf *out, const struct reference_key *key)
+/* "an integer from 1 to 8", "one of a, b", "a size such as 25MiB". */
+static void write_type(struct strbuf *out, const struct reference_key *key)
 {
     const struct cfg_field *f = key->field;
     const char *form = reference_text(key, "form");
@@ -150,7 +151,7 @@ void reference_key_text(struct strbuf *out, const struct reference *r,
     strbuf_init(&b);
     strbuf_printf(out, "%s %s\n", r->kind, key->pointer);
     add_line(out, "meaning", meaning_of(key));
-    reference_type_text(&b, key);
+    write_type(&b, key);
     add_line(out, "type", strbuf_get(&b));
     add_line(out, "unit", unit_text(key));
     add_line(out, "default", default_of(r, key));
@@ -200,7 +201,7 @@ static void add_row(struct strbuf *out, const struct reference *r,
     }
     add_cell(out, strbuf_get(&b));
     b.len = 0;
-    reference_type_text(&b, key);
+    write_type(&b, key);
     if (reference_text(key, "unit"))
         strbuf_printf(&b, ", %s", reference_text(key, "unit"));
     add_cell(out, strbuf_get(&b));

@@ -96,9 +96,6 @@ size_t result_name(const struct contract *c, const char **name);
 /* A command's result as a JSON Schema; a new tree, NULL where there is none such. */
 json_t *result_schema(const char *name);
 
-/* "an integer from 1 to 8", "one of a, b", "a size such as 25MiB". */
-void reference_type_text(struct strbuf *out, const struct reference_key *key);
-
 /* All that is known of a key, as lines "label: text". */
 void reference_key_text(struct strbuf *out, const struct reference *r,
                         const struct reference_key *key);

@@ -114,7 +114,8 @@ static enum dtype dtype_of(const struct stage *stage)
     return tf32 ? DTYPE_TF32 : DTYPE_BF16;
 }
 
-double muon_products_s(const struct stage *stage, const struct muon_matrix *m)
+/* Products of one matrix, in seconds. */
+static double products_s(const struct stage *stage, const struct muon_matrix *m)
 {
     const struct gpu *gpu = stage->gpu;
     enum dtype d = dtype_of(stage);
@@ -160,7 +161,7 @@ static int add_block(struct builder *b, const struct op_block *block, struct sum
                   : 1;
         double steps = (double)b->stage->s->training.muon_steps;
         for (int32_t i = 0; i < n; i++) {
-            double each_s = muon_products_s(b->stage, &m[i]), mine = m[i].n / shards;
+            double each_s = products_s(b->stage, &m[i]), mine = m[i].n / shards;
             u->time_s += each_s * mine;
             u->largest_s = fmax(u->largest_s, each_s);
             u->kernels += KERNELS * steps * mine;

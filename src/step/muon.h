@@ -19,9 +19,6 @@ enum { MUON_PARTS = 3 };
 int32_t muon_matrices(const struct stage *stage, const struct op_block *block,
                       int32_t k, struct muon_matrix out[MUON_PARTS]);
 
-/* Products of one matrix, in seconds. */
-double muon_products_s(const struct stage *stage, const struct muon_matrix *m);
-
 /* The rank's part of the update, after its momentum; nothing without Muon. */
 int muon_update(struct builder *b, struct err *err);
 

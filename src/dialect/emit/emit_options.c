@@ -46,7 +46,9 @@ static json_t *by_kind(const struct dialect_option *o, json_t *value)
     return NULL;
 }
 
-json_t *emit_option(const struct dialect_option *o, const struct scenario *s)
+/* The value of an option, as its row writes it (a new reference); NULL: it is left
+ * out. */
+static json_t *option_value(const struct dialect_option *o, const struct scenario *s)
 {
     if (o->give)
         return o->give(s);
@@ -64,7 +66,7 @@ void emit_options(const struct dialect_table *tables, const struct scenario *s,
 {
     for (const struct dialect_table *t = tables; t->path; t++)
         for (const struct dialect_option *o = t->options; o->name; o++) {
-            json_t *value = emit_option(o, s);
+            json_t *value = option_value(o, s);
             if (value)
                 put(arg, t->path, o->name, value);
         }

@@ -60,10 +60,6 @@ json_t *emit_deepspeed_tree(const struct scenario *s);
  * them; -1 after err_set. */
 int emit_trainer_arguments(json_t **out, const struct emit_source *e, struct err *err);
 
-/* The value of an option, as its row writes it (a new reference); NULL: it is left
- * out. */
-json_t *emit_option(const struct dialect_option *o, const struct scenario *s);
-
 /* Gives each option that is written, in the order of the tables, to `put`, which takes
  * the value. */
 void emit_options(const struct dialect_table *tables, const struct scenario *s,

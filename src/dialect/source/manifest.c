@@ -49,7 +49,7 @@ static struct manifest_count count_of(const struct value *v)
     return c;
 }
 
-bool manifest_is(const struct value *document)
+static bool is_manifest(const struct value *document)
 {
     return text_of(member(document, "apiVersion")) && text_of(member(document, "kind"));
 }
@@ -316,7 +316,7 @@ void manifest_read(struct manifest *m, struct arena *arena,
         return;
     for (int64_t i = 0; i < n; i++) {
         struct walk w = { .m = m, .arena = arena };
-        if (!manifest_is(documents[i]))
+        if (!is_manifest(documents[i]))
             continue;
         walk(&w, documents[i], (struct manifest_count) { .n = 1 }, 0);
         if (w.best.container && (!of || w.best.rank > best.best.rank)) {

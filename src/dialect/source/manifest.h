@@ -37,8 +37,6 @@ struct manifest {
     VEC(struct manifest_variable) variables;
 };
 
-bool manifest_is(const struct value *document);
-
 /* Of the documents of a file, the container that trains; kind NULL: none has any. */
 void manifest_read(struct manifest *m, struct arena *arena,
                    struct value *const *documents, int64_t n);

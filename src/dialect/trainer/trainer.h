@@ -49,10 +49,6 @@ void trainer_note_unused(struct launch_context *t);
 /* The model of a name or an id, as a scenario has it; NULL: it is not known. */
 const char *trainer_model_named(struct launch_context *t, const char *text);
 
-/* Asks for the config.json of a model whose name is not known. */
-void trainer_ask_model(struct launch_context *t, const char *pointer,
-                       const struct value_item *it);
-
 /* Of the model next to its name: a tower of images before it, other sizes. */
 void trainer_take_image_tower(struct launch_context *t,
                               const struct dialect_option *row,
@@ -102,10 +98,6 @@ void trainer_take_tunable(struct launch_context *t, const struct dialect_option 
 bool trainer_take_pair(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it);
 void trainer_settle_tower(struct launch *l, struct cfg root);
-
-/* Of a model that has no decoder after an encoder, sources and targets are one
- * sequence. */
-void trainer_settle_lengths(struct launch *l, struct cfg root);
 
 /* trainer_pictures.c: a program that is given texts alone, whatever its model reads, and
  * the option that bounds the pixels of pictures, with its default. Whether the model reads

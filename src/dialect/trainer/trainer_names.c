@@ -82,8 +82,9 @@ const char *trainer_model_named(struct launch_context *t, const char *path)
     return model;
 }
 
-void trainer_ask_model(struct launch_context *t, const char *pointer,
-                       const struct value_item *it)
+/* Asks for the config.json of a model whose name is not known. */
+static void ask_model(struct launch_context *t, const char *pointer,
+                      const struct value_item *it)
 {
     const char *kin = hub_kin(t->l->loader, it->value->text);
     launch_add_unresolved(t, pointer, it->value->line,
@@ -125,7 +126,7 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
         launch_add_unresolved(t, row->pointer, it->value->line, "%s: %s", it->key,
                               refusal);
     else if (!take_original(t, row->pointer, it))
-        trainer_ask_model(t, row->pointer, it);
+        ask_model(t, row->pointer, it);
 }
 
 void trainer_take_task(struct launch_context *t, const struct dialect_option *row,

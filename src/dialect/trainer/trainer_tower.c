@@ -189,7 +189,9 @@ void trainer_settle_tower(struct launch *l, struct cfg root)
     strbuf_release(&what);
 }
 
-void trainer_settle_lengths(struct launch *l, struct cfg root)
+/* Of a model that has no decoder after an encoder, sources and targets are one
+ * sequence. */
+static void settle_lengths(struct launch *l, struct cfg root)
 {
     static const char decoder_at[] = "/training/decoder_length";
     json_t *training = json_object_get(root.json, "training");
@@ -223,5 +225,5 @@ void trainer_settle_parts(struct launch *l, struct cfg root)
 {
     trainer_settle_pictures(l, root);
     trainer_settle_tower(l, root);
-    trainer_settle_lengths(l, root);
+    settle_lengths(l, root);
 }

@@ -60,9 +60,6 @@ bool build_trains(const struct build *b, enum module part);
 /* Whether a product has adapters. */
 bool build_adapts(struct build *b, enum module part);
 
-/* The precision of a product, which may be its module's own. */
-enum op_precision build_precision(const struct build *b, enum module part);
-
 /* Products of modules that have formats of their own take them. */
 void build_set_formats(struct build *b);
 void build_freeze(struct build *b, enum module part, struct op_param *param);

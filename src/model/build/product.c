@@ -21,7 +21,8 @@ static enum op_formatted formatted_of(const struct build *b, enum module part)
                                       : OP_FORMATS;
 }
 
-enum op_precision build_precision(const struct build *b, enum module part)
+/* The precision of a product, which may be its module's own. */
+static enum op_precision precision_of(const struct build *b, enum module part)
 {
     enum op_formatted f = formatted_of(b, part);
     uint8_t own = f < OP_FORMATS ? b->s->formats.of[f] : 0;
@@ -34,7 +35,7 @@ void build_set_formats(struct build *b)
         struct linear *l = &b->linears[i];
         bool own = b->s->formats.of[OP_FORMAT_HEAD] > 0 && i == MODULE_LOGITS;
         if (dtype_is_quantized(l->dtype) || own)
-            l->dtype = op_compute_dtype(build_precision(b, (enum module)i));
+            l->dtype = op_compute_dtype(precision_of(b, (enum module)i));
     }
 }
 
@@ -46,7 +47,7 @@ static double input_elements(const struct linear *l)
 
 static const struct op_recipe *recipe_of(const struct build *b, enum module part)
 {
-    return op_recipe_of(build_precision(b, part));
+    return op_recipe_of(precision_of(b, part));
 }
 
 static double weights(const struct linear *l)
