@@ -14,7 +14,7 @@
 
 /* clang-format off */
 static const struct dialect_word attentions[] = {
-    { "flash_attention_2", "flash" }, { "flash_attention_3", "flash" }, { "sdpa", "sdpa" }, { "eager", "unfused" }, { NULL, NULL },
+    { "flash_attention_2", "flash" }, { "flash_attention_3", "flash_attention_3" }, { "sdpa", "sdpa" }, { "eager", "unfused" }, { NULL, NULL },
 };
 static const struct dialect_option rows[] = {
     ROW("pretrain", "/model", .take = trainer_take_model),
