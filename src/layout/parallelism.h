@@ -195,6 +195,7 @@ struct parallelism_stages {
     /* which of the pipeline x virtual_stages parts, in order of execution, has the layers
      * that predict further tokens; -1: the head's */
     int64_t mtp_part;
+    bool whole_messages; /* each rank of a tensor group sends all of them, not a part */
 };
 
 /* Which states are sharded, and how they are gathered. */

@@ -25,6 +25,11 @@ static bool stages(const struct scenario *s)
     return s->parallel.pipeline > 1;
 }
 
+static bool whole_streams(const struct scenario *s)
+{
+    return !s->parallel.split.sequence_parallel;
+}
+
 static bool defers(const struct scenario *s)
 {
     return s->parallel.stages.deferred_wgrads > 0;
@@ -373,6 +378,9 @@ static const struct row {
     { "/training/mtp_repeated", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { "/training/frozen", trains_base, "adapters freeze the model" },
     { "/training/muon", orthogonalizes, "the optimizer is not muon" },
+    { P "scatter_gather", stages, one_stage },
+    { P "scatter_gather", split, one_split },
+    { P "scatter_gather", whole_streams, "sequence parallelism has split what stages send" },
     { P "mtp_part", stages, one_stage },
     { P "mtp_part", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { "/training/mlp_tiles", dense_mlps, "no layer has an MLP without experts" },

@@ -195,6 +195,7 @@ const struct library_row library_megatron = {
     .interleaves_all_first = true,
     .copies_keys = true,
     .defers_wgrads = true,
+    .scatters_messages = true,
     .mtp = true,
     .muon_owners = true,
     .muon_tf32 = true,

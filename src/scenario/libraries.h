@@ -171,6 +171,7 @@ struct library_row {
     bool graphs;                /* it captures parts of layers in CUDA graphs */
     bool copies_keys;           /* ranks beyond key-value heads hold copies of them */
     bool defers_wgrads;         /* of the head, to the end of a pipeline's passes */
+    bool scatters_messages;     /* between stages, unless "scatter_gather" is off */
     bool offloads_modules;      /* what they save, to the host */
     bool offloads_layers;       /* all that the first ones save */
     bool muon_owners;           /* Muon's matrices have an owner each among replicas,

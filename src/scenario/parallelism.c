@@ -37,7 +37,7 @@ struct raw_section {
     int library; /* of library_words */
     bool has_library, has_backend, has_overlap, has_param_gather, has_servers,
         has_overlap_tensor, overlap_tensor;
-    bool defers_wgrads;
+    bool defers_wgrads, scatters;
     int64_t deferral_limit;
     bool aligned; /* all stages begin to gather updated parameters at once */
 };
@@ -55,6 +55,7 @@ static const struct cfg_field parallelism_fields[] = {
     CFG_CHILD("partition", W, partition),
     CFG_BOOL("defer_embedding_wgrad", W, defers_wgrads),
     CFG_INT("wgrad_deferral_limit", W, deferral_limit, 0, DEGREE_MAX),
+    CFG_BOOL("scatter_gather", W, scatters),
     CFG_INT("mtp_part", W, p.stages.mtp_part, 0, DEGREE_MAX),
     CFG_INT("context", W, p.context, 1, DEGREE_MAX),
     CFG_ENUM("context_comm", W, p.context_comm, context_comm_names),
@@ -239,7 +240,10 @@ static int check_set_twice(const struct parse_context *r, const struct raw_secti
 int parallelism_read(struct parse_context *r)
 {
     struct parallelism *p = &r->s->parallel;
-    struct raw_section w = { .p = *p, .library = p->reduce.library, .aligned = true };
+    struct raw_section w = { .p = *p,
+                             .library = p->reduce.library,
+                             .aligned = true,
+                             .scatters = !p->stages.whole_messages };
     w.p.reduce.bucket_B = -1;
     w.p.reduce.fusion_cycle_s = -1;
     int rc = cfg_read(r->parallelism, parallelism_fields, &w);
@@ -256,6 +260,7 @@ int parallelism_read(struct parse_context *r)
     r->written.overlap_tensor = w.has_overlap_tensor;
     r->overlap_tensor = w.overlap_tensor;
     *p = w.p;
+    p->stages.whole_messages = !w.scatters;
     if (w.defers_wgrads) /* a limit of 0 is none, as Megatron-LM has it */
         p->stages.deferred_wgrads = w.deferral_limit ? w.deferral_limit : INT64_MAX;
     if (saved_read(p, w.offloaded) | stage_partition_words(r, w.partition) |

@@ -230,6 +230,18 @@ static int check_deferral(const struct parse_context *r)
     return 0;
 }
 
+/* Megatron-LM's --no-scatter-gather-tensors-in-pipeline. */
+static int check_messages(const struct parse_context *r)
+{
+    const struct parallelism *p = &r->s->parallel;
+    return p->stages.whole_messages && !library_of(p)->scatters_messages
+               ? cfg_error(
+                     cfg_get(r->parallelism, "scatter_gather"), DIAG_UNSUPPORTED,
+                     "whether ranks send parts of messages is Megatron's to choose "
+                     "(write \"library\": \"megatron\", or true)")
+               : 0;
+}
+
 /* Each chunk would sum over the tensor group; nanotron's loss is a module of its own. */
 static int check_loss_chunks(const struct parse_context *r)
 {
@@ -426,8 +438,8 @@ int rules_check(struct parse_context *r)
 {
     degrees_note(r);
     return check_sharding(r) | check_chunks(r) | check_stages(r) | check_needs(r) |
-           check_param_gather(r) | check_deferral(r) | check_loss_chunks(r) |
-           check_mlp_tiles(r) | check_graphs(r) | work_check(r) | mtp_check(r) |
-           saved_check(r) | saved_check_layers(r) | muon_check(r) | lora_check(r) |
-           smp_check(r) | precision_check(r) | task_check(r);
+           check_param_gather(r) | check_deferral(r) | check_messages(r) |
+           check_loss_chunks(r) | check_mlp_tiles(r) | check_graphs(r) | work_check(r) |
+           mtp_check(r) | saved_check(r) | saved_check_layers(r) | muon_check(r) |
+           lora_check(r) | smp_check(r) | precision_check(r) | task_check(r);
 }

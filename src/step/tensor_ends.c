@@ -180,12 +180,14 @@ double tensor_ends_block_B(const struct stage *stage, const struct op_block *blo
            ((double)block->tokens * (double)block->columns / all);
 }
 
-/* Whether a stream that all ranks hold goes on in parts: Megatron's and, of prescaled
- * batches, SMP's; other ranks of SMP's each send all. */
+/* Whether a stream that all ranks hold goes on in parts: Megatron's, unless it is asked not
+ * to, and, of prescaled batches, SMP's; other ranks of SMP's each send all. */
 static bool sends_parts(const struct stage *stage)
 {
-    return !stage->settings.best_effort || stage->settings.prescaled ||
-           between(stage) != SHARE_ALL;
+    if (between(stage) != SHARE_ALL)
+        return true;
+    return !stage->s->parallel.stages.whole_messages &&
+           (!stage->settings.best_effort || stage->settings.prescaled);
 }
 
 /* Streams that a part sends on: after modules that predict further tokens, each one's,

@@ -154,6 +154,9 @@ static const struct {
       "/parallelism/wgrad_deferral_limit", "22" },
     { "--pipeline-model-parallel-size 4 --defer-embedding-wgrad-compute",
       "/parallelism/defer_embedding_wgrad", "true" },
+    { "--pipeline-model-parallel-size 4 --tensor-model-parallel-size 2 "
+      "--no-scatter-gather-tensors-in-pipeline",
+      "/parallelism/scatter_gather", "false" },
     { "--pipeline-model-parallel-size 4 --wgrad-deferral-limit 22",
       "/parallelism/wgrad_deferral_limit", "-" },
     { "--pipeline-model-parallel-size 32768 " /* whose product is 2^64 */

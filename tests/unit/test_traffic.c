@@ -182,6 +182,23 @@ static void test_pipeline(void)
     check(dense_text, "pipeline=2 placement=\"spread\" /cluster/count=2", wants_spread);
 }
 
+/* Each rank of a tensor group sends a part, or all, over the NICs. */
+static void test_whole_messages(void)
+{
+    static const char *const changes[] = {
+        "tensor=8 pipeline=2 /cluster/count=2",
+        "tensor=8 pipeline=2 /cluster/count=2 scatter_gather=false",
+    };
+    struct job jobs[2];
+    for (int i = 0; i < 2; i++) {
+        load(&jobs[i], dense_text, changes[i]);
+        run_job(&jobs[i], false);
+        cfg_loader_release(&jobs[i].loader);
+    }
+    CU_ASSERT(jobs[0].nic_B > 0);
+    CU_ASSERT_DOUBLE_EQUAL(jobs[1].nic_B / jobs[0].nic_B, G, 0.01 * G);
+}
+
 /* The same, and the logits from the last stage round to all others. */
 static void wants_outputs(const struct job *j, double *nvlink_B, double *nic_B)
 {
@@ -360,6 +377,7 @@ void test_traffic_register(void)
     CU_add_test(s, "gradients round the node", test_ddp);
     CU_add_test(s, "activations round the tensor group", test_tensor);
     CU_add_test(s, "messages between stages", test_pipeline);
+    CU_add_test(s, "parts of messages and whole ones", test_whole_messages);
     CU_add_test(s, "outputs to all stages", test_outputs);
     CU_add_test(s, "shards gathered and scattered", test_sharded);
     CU_add_test(s, "sums of ZeRO 1 and 2", test_zero);

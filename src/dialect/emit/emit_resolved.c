@@ -288,6 +288,8 @@ static json_t *formats(const struct scenario *s)
           WHEN(is_pipelined(s), json_boolean(p->stages.deferred_wgrads > 0))) \
     VALUE("/parallelism/wgrad_deferral_limit", EMIT_DETAIL, deferral_limit, \
           WHEN(p->stages.deferred_wgrads > 0 && p->stages.deferred_wgrads < INT64_MAX, WHOLE(p->stages.deferred_wgrads))) \
+    VALUE("/parallelism/scatter_gather", EMIT_DETAIL, scatter_gather, \
+          WHEN(is_pipelined(s) && is_split(s) && !p->split.sequence_parallel, json_boolean(!p->stages.whole_messages))) \
     VALUE("/parallelism/mtp_part", EMIT_DETAIL, mtp_part, \
           WHEN(is_pipelined(s) && t->mtp_layers > 0 && p->stages.mtp_part >= 0, WHOLE(p->stages.mtp_part))) \
     VALUE("/parallelism/sequence_parallel", EMIT_DETAIL, sequence_parallel, \

@@ -61,6 +61,7 @@ static const struct dialect_word muon_modes[] = {
     { "duplicated", "duplicated" }, { "distributed", "distributed" }, { "blockwise", "blockwise" }, { NULL, NULL },
 };
 const struct dialect_option megatron_job_rows[] = {
+    ROW("--no-scatter-gather-tensors-in-pipeline", WIDE "scatter_gather", .kind = DIALECT_FLAG, .value = "false", .written = true),
     ROW("--enable-zbh1-pipeline", "/parallelism/schedule", .kind = DIALECT_FLAG, .value = "zb-h1"), /* Megatron-DeepSpeed's */
     ROW("--tensor-model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE, .written = true),
     ROW("--model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE),

@@ -177,7 +177,6 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--no-gradient-accumulation-fusion"), ROW_IDLE("--no-bias-*"),
     ROW_IDLE("--no-async-tensor-model-parallel-allreduce"), ROW_IDLE("--no-contiguous-*"),
     ROW_IDLE("--no-rope-fusion"), ROW_IDLE("--cross-entropy-*"),
-    ROW_UNSIMULATED("--no-scatter-gather-*"),
     ROW_IDLE("--moe-permute-fusion"), ROW_IDLE("--moe-grouped-gemm"),
     ROW_IDLE("--use-ring-exchange-p2p"), ROW_IDLE("--nccl-*"),
     ROW_IDLE("--no-bias-gelu-fusion"), ROW_IDLE("--bias-*"), ROW_IDLE("--use-contiguous-*"),
