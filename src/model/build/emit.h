@@ -52,18 +52,22 @@ void build_out(struct build *b, struct op *op, double size_B, const char *until)
 /* What the row keeps, then what else the operator has written. */
 void build_outs(struct build *b, struct op *op, const struct row *row);
 
-/* model/build/lora.c: whether a part's own parameters are trained; whether LoRA freezes the
+/* model/build/frozen.c: whether a part's own parameters are trained; whether LoRA freezes the
  * parameter just made of it, and how that is stored; the bytes it is dequantized from,
  * 0 where it is not. */
 bool build_trains(const struct build *b, enum module part);
+void build_freeze(struct build *b, enum module part, struct op_param *param);
+double build_quantized_B(const struct build *b, enum module part);
 
-/* Whether a product has adapters. */
+/* Matrices that are parameters of an expert, not layers: neither PEFT's nor
+ * bitsandbytes' modules replace them (transformers, models/gpt_oss, models/llama4). */
+bool build_is_bare(const struct build *b, enum module part);
+
+/* model/build/lora.c: whether a product has adapters. */
 bool build_adapts(struct build *b, enum module part);
 
 /* Products of modules that have formats of their own take them. */
 void build_set_formats(struct build *b);
-void build_freeze(struct build *b, enum module part, struct op_param *param);
-double build_quantized_B(const struct build *b, enum module part);
 
 /* model/build/lora_state.c: the modules of a state mixer's product that have adapters, and their
  * columns on a rank. */
