@@ -20,13 +20,6 @@ struct raw_lora {
     struct cfg targets, trained;
 };
 
-static const struct name_value dtype_words[] = {
-    { "fp32", DTYPE_FP32 },
-    { "fp16", DTYPE_FP16 },
-    { "bf16", DTYPE_BF16 },
-    { NULL, 0 },
-};
-
 static const struct cfg_field fields[] = {
     CFG_ROW("rank", CFG_T_INT, struct raw_lora, l.rank, .required = true, .min = 1,
             .max = RANK_MAX),
@@ -34,7 +27,7 @@ static const struct cfg_field fields[] = {
     CFG_REAL("dropout", struct raw_lora, l.dropout, 0, 0.999),
     CFG_CHILD("target_modules", struct raw_lora, targets),
     CFG_ENUM("base", struct raw_lora, base, lora_base_names),
-    CFG_ENUM("dtype", struct raw_lora, dtype, dtype_words),
+    CFG_ENUM("dtype", struct raw_lora, dtype, training_dtypes),
     CFG_ROW("double_quantization", CFG_T_BOOL, struct raw_lora, l.double_quantization,
             .has = offsetof(struct raw_lora, has_quantization)),
     CFG_CHILD("trained", struct raw_lora, trained),

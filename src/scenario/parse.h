@@ -163,6 +163,9 @@ int saved_check_layers(const struct parse_context *r);
 /* mtp.c: modules that predict further tokens, put into the model; their rules. */
 void mtp_read(struct parse_context *r);
 
+/* training.c: number formats of gradients, and of adapters. */
+extern const struct name_value training_dtypes[];
+
 /* Parts of training_read: what is trained. The head that the task puts on the model, and
  * what its samples are and are compared with, which needs the adapters. */
 extern const struct name_value task_names[];

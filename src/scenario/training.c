@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* clang-format off */
-static const struct name_value wire_dtypes[] = {
+const struct name_value training_dtypes[] = {
     { "fp32", DTYPE_FP32 }, { "fp16", DTYPE_FP16 }, { "bf16", DTYPE_BF16 }, { NULL, 0 },
 };
 
@@ -36,7 +36,7 @@ static const struct cfg_field training_fields[] = {
     CFG_CHILD("module_precision", W, formats),
     CFG_CHILD("optimizer_states", W, states),
     CFG_BOOL("master_weights", W, master),
-    CFG_ENUM("gradient_dtype", W, t.gradient_dtype, wire_dtypes),
+    CFG_ENUM("gradient_dtype", W, t.gradient_dtype, training_dtypes),
     CFG_ENUM("optimizer", W, t.optimizer, optimizer_names),
     CFG_CHILD("muon", W, muon),
     CFG_CHILD("activation_checkpointing", W, checkpointing),

@@ -1,6 +1,6 @@
 /* Forwards without gradients that a loss needs next to the policy's own: of the model that
- * the policy is compared with, and of the policy (MODEL.md, 2.20). Their kernels are CATEGORY_REFERENCE. A lone stage's
- * alone. */
+ * the policy is compared with, and of the policy (MODEL.md, 2.20). Their kernels are
+ * CATEGORY_REFERENCE. A lone stage's alone. */
 #ifndef STEP_REFERENCE_H
 #define STEP_REFERENCE_H
 

@@ -204,7 +204,8 @@ const char *family_refusal(const char *name);
 const char *family_nearest(const char *name);
 
 /* Lists of layers: those with windows, counted; kinds of layers, as letters or words;
- * numbers of those that attend; any numbers; sides (family_layers.c). -1 with the error reported. */
+ * numbers of those that attend; any numbers; sides (family_layers.c). -1 with the error
+ * reported. */
 int families_read_types(struct cfg list, struct family_layers *layers);
 int families_read_shares(struct cfg value, struct family_layers *layers);
 int families_read_pattern(struct cfg value, struct family_pattern *p);
