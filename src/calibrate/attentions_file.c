@@ -24,13 +24,13 @@ json_t *calibration_attentions_file(const struct calibration *c,
                                     const struct samples *s)
 {
     struct set_file f;
-    set_file_begin(&f, s, c->attentions.v[0].device, " from 1024 tokens");
+    set_file_begin(&f, s, c->attentions.v[0].set.device, " from 1024 tokens");
     for (int64_t i = 0; i < c->attentions.n; i++) {
         const struct calibration_attention *p = &c->attentions.v[i];
-        if (p->why)
+        if (p->set.why)
             continue;
         set_file_add(&f, row_json(&p->attention));
-        set_file_errors(&f, p->attention.software, &p->errors);
+        set_file_errors(&f, p->attention.software, &p->set.errors);
     }
     return set_file_end(&f, "attentions");
 }

@@ -49,23 +49,28 @@ struct calibration_link {
 };
 
 /* Errors of rows that constants are fitted to, and of those held out; of the floor, what
- * rows differ by that should be equal. */
+ * equal rows of other software differ by. */
 struct calibration_errors {
     int64_t n_fit, n_held, n_floor;
     double fit_median, fit_mean, held_median, held_mean, floor_median, floor_mean;
 };
 
-/* The products of a device, a release of software and a format. */
+/* Measurements that one set of constants is fitted to: of a device, a release of
+ * software, and a format or direction where these have constants of their own. */
+struct calibration_set {
+    const char *device, *gpu; /* the shipped GPU's name; NULL: none resembles it */
+    const char *why;          /* why nothing was fitted; NULL */
+    struct calibration_errors errors;
+};
+
+/* The products of a device, a release of software and a format. Errors are of rows of
+ * training's shapes; of rows that the host limits, of those above three times its
+ * time. */
 struct calibration_product {
-    const char *device, *gpu;      /* the shipped GPU's name; NULL: none resembles it */
+    struct calibration_set set;
     const struct product *shipped; /* NULL: none */
     struct product product;
-    const char *why; /* why nothing was fitted; NULL */
     bool host_alone; /* the host limits all rows, so that the rest is a start */
-    /* Rows of training's shapes: those fitted to, those held out, and what equal rows
-     * of other software differ by. Of rows that the host limits, those above three times
-     * its time. */
-    struct calibration_errors errors;
     double shipped_median, shipped_mean; /* of the rows fitted to, by what is shipped */
     /* All of these rows by rule from another GPU (hardware/gpu_rule.h), as if this one
      * had not been measured; NULL: no other has the format. */
@@ -74,32 +79,27 @@ struct calibration_product {
     double rule_median, rule_mean;
 };
 
-/* The attention of a device and a release of software. */
+/* The attention of a device and a release of software. Errors are of rows from 1024
+ * tokens on. */
 struct calibration_attention {
-    const char *device, *gpu; /* the shipped GPU's name; NULL: none resembles it */
+    struct calibration_set set;
     const struct attention *shipped; /* NULL: none */
     struct attention attention;
-    const char *why;                  /* why nothing was fitted; NULL */
-    struct calibration_errors errors; /* rows from 1024 tokens on */
 };
 
 /* Dispatch or combine of a device and a release of software. */
 struct calibration_transfer {
-    const char *device, *gpu; /* the shipped GPU's name; NULL: none resembles it */
+    struct calibration_set set;
     const struct transfer *shipped; /* NULL: none */
     struct transfer transfer;
-    const char *why; /* why nothing was fitted; NULL */
-    struct calibration_errors errors;
 };
 
-/* The experts of a device, a release of software and a format. */
+/* The experts of a device, a release of software and a format. Errors are of rows from
+ * 1024 tokens on. */
 struct calibration_experts {
-    const char *device, *gpu; /* the shipped GPU's name; NULL: none resembles it */
+    struct calibration_set set;
     const struct experts_kernel *shipped; /* NULL: none */
     struct experts_kernel kernel;
-    const char *why; /* why nothing was fitted; NULL */
-    /* Rows from 1024 tokens on; of the floor, pairs of equal shapes of other software */
-    struct calibration_errors errors;
 };
 
 struct calibration {

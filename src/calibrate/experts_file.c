@@ -26,16 +26,16 @@ static json_t *row_json(const struct experts_kernel *k)
 json_t *calibration_experts_file(const struct calibration *c, const struct samples *s)
 {
     struct set_file f;
-    set_file_begin(&f, s, c->experts.v[0].device, " from 1024 tokens");
+    set_file_begin(&f, s, c->experts.v[0].set.device, " from 1024 tokens");
     for (int64_t i = 0; i < c->experts.n; i++) {
         const struct calibration_experts *p = &c->experts.v[i];
-        if (p->why)
+        if (p->set.why)
             continue;
         set_file_add(&f, row_json(&p->kernel));
         set_file_errors(
             &f,
             arena_printf(c->arena, "%s %s", p->kernel.software, p->kernel.format->name),
-            &p->errors);
+            &p->set.errors);
     }
     return set_file_end(&f, "experts");
 }

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_LEAST = 20, LONG_SEQUENCE = 1024 };
+enum { LONG_SEQUENCE = 1024 };
 
 static const double short_weight = 0.3;
 static const double residual_most = 0.5; /* what is far off counts no more */
@@ -36,15 +36,20 @@ enum { PRODUCTS, SOFTMAX, TAIL, START, MOVED, BLOCK, TOKEN, TERMS };
 /* One device and software. */
 struct set {
     const struct gpu *gpu;
+    const struct samples *samples;
+    const struct fit_rows *rows;
     struct attention attention;
-    int64_t n, n_fit; /* those fitted to come first */
-    const struct sample_attention **rows;
     double *weights;
 };
 
-static double predicted_s(const struct set *s, const struct sample_attention *r)
+static const struct sample_attention *row_of(const struct set *s, int64_t i)
 {
-    return attention_s(s->gpu, &s->attention, &r->shape);
+    return &s->samples->attentions.v[s->rows->at[i]];
+}
+
+static double ratio(const struct set *s, const struct sample_attention *r)
+{
+    return attention_s(s->gpu, &s->attention, &r->shape) / r->time_s;
 }
 
 static void set_terms(struct attention *a, const double *v)
@@ -62,10 +67,8 @@ static void residuals(const double *values, double *out, void *arg)
 {
     struct set *s = arg;
     set_terms(&s->attention, values);
-    for (int64_t i = 0; i < s->n_fit; i++) {
-        double r = log(predicted_s(s, s->rows[i]) / s->rows[i]->time_s);
-        out[i] = fmax(-residual_most, fmin(r, residual_most));
-    }
+    for (int64_t i = 0; i < s->rows->n_fit; i++)
+        out[i] = fmax(-residual_most, fmin(log(ratio(s, row_of(s, i))), residual_most));
 }
 
 /* Starts are shares of the GPU's rates, so that they are the same rule for all. */
@@ -80,7 +83,7 @@ static int fit_starts(struct set *s, struct fit *best, struct err *err)
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
         struct fit fit = {
             .n_params = TERMS,
-            .n = s->n_fit,
+            .n = s->rows->n_fit,
             .weights = s->weights,
             .residuals = residuals,
             .arg = s,
@@ -112,8 +115,9 @@ static int fit_set(struct set *s, struct err *err)
 {
     struct fit fit;
     double values[TERMS];
-    for (int64_t i = 0; i < s->n_fit; i++)
-        s->weights[i] = s->rows[i]->shape.sequence >= LONG_SEQUENCE ? 1 : short_weight;
+    for (int64_t i = 0; i < s->rows->n_fit; i++)
+        s->weights[i] =
+            row_of(s, i)->shape.sequence >= LONG_SEQUENCE ? 1 : short_weight;
     if (fit_starts(s, &fit, err))
         return -1;
     for (int i = 0; i < TERMS; i++)
@@ -122,20 +126,27 @@ static int fit_set(struct set *s, struct err *err)
     return 0;
 }
 
-/* Figures -------------------------------------------------------------------------- */
-
-/* Of long sequences, rows from `from` to `to`. */
-static int64_t sum_up(const struct set *s, int64_t from, int64_t to, double *median,
-                      double *mean)
+/* Of long sequences alone. */
+static double error(const void *set, int64_t i)
 {
-    double *errors = xmalloc((size_t)(to - from + 1) * sizeof(*errors));
-    int64_t n = 0;
-    for (int64_t i = from; i < to; i++)
-        if (s->rows[i]->shape.sequence >= LONG_SEQUENCE)
-            errors[n++] = fabs(predicted_s(s, s->rows[i]) / s->rows[i]->time_s - 1);
-    fit_sum_up(errors, n, median, mean);
-    free(errors);
-    return n;
+    const struct sample_attention *r = row_of(set, i);
+    return r->shape.sequence >= LONG_SEQUENCE ? fabs(ratio(set, r) - 1) : (double)NAN;
+}
+
+static int fit(struct calibration *c, int64_t i, const struct gpu *gpu,
+               const struct samples *s, const struct fit_rows *rows, struct err *err)
+{
+    struct calibration_attention *p = &c->attentions.v[i];
+    struct set set = { .gpu = gpu,
+                       .samples = s,
+                       .rows = rows,
+                       .attention = p->attention,
+                       .weights = xmalloc((size_t)rows->n * sizeof(*set.weights)) };
+    int rc = fit_set(&set, err);
+    p->attention = set.attention;
+    fit_sum_up_set(&p->set.errors, rows, error, &set);
+    free(set.weights);
+    return rc;
 }
 
 /* Sets ----------------------------------------------------------------------------- */
@@ -149,29 +160,41 @@ int attention_half(const struct attention_shape *s)
     return fit_half(text);
 }
 
-static bool belongs(const struct calibration_attention *p,
-                    const struct sample_attention *r)
+static int64_t count(const struct samples *s)
 {
-    return strcmp(p->device, r->device) == 0 &&
+    return s->attentions.n;
+}
+
+static int half(const struct samples *s, int64_t row)
+{
+    return attention_half(&s->attentions.v[row].shape);
+}
+
+static struct calibration_set *set_of(struct calibration *c, int64_t i)
+{
+    return i < c->attentions.n ? &c->attentions.v[i].set : NULL;
+}
+
+static void add(struct calibration *c, const struct samples *s, int64_t row)
+{
+    const struct sample_attention *r = &s->attentions.v[row];
+    VEC_PUSH(&c->attentions,
+             ((struct calibration_attention) { .set.device = r->device,
+                                               .attention.software = r->software }));
+}
+
+static bool belongs(const struct calibration *c, int64_t i, const struct samples *s,
+                    int64_t row)
+{
+    const struct calibration_attention *p = &c->attentions.v[i];
+    const struct sample_attention *r = &s->attentions.v[row];
+    return strcmp(p->set.device, r->device) == 0 &&
            strcmp(p->attention.software, r->software) == 0;
 }
 
-static void list_sets(struct calibration *c, const struct samples *s)
+static bool is_fallback(const struct gpu *gpu, const struct samples *s, int64_t row)
 {
-    for (int64_t i = 0; i < s->attentions.n; i++) {
-        const struct sample_attention *r = &s->attentions.v[i];
-        bool known = false;
-        for (int64_t k = c->attentions.n - 1; k >= 0 && !known; k--)
-            known = belongs(&c->attentions.v[k], r);
-        if (!known)
-            VEC_PUSH(&c->attentions, ((struct calibration_attention) {
-                                         .device = r->device,
-                                         .attention = { .software = r->software } }));
-    }
-}
-
-static bool is_fallback(const struct gpu *gpu, const struct sample_attention *r)
-{
+    const struct sample_attention *r = &s->attentions.v[row];
     const struct attention_shape *a = &r->shape;
     double flops = 2.0 * (double)(a->batch * a->heads * a->head_dim) *
                    (double)a->sequence * (double)a->sequence;
@@ -190,79 +213,46 @@ static bool is_fallback(const struct gpu *gpu, const struct sample_attention *r)
     return false;
 }
 
-static void choose_rows(struct set *set, const struct calibration_attention *p,
-                        const struct samples *s)
+static double peak_flops(const struct calibration *c, int64_t i, const struct gpu *gpu)
 {
-    size_t most = (size_t)s->attentions.n + 1;
-    set->rows = xmalloc(most * sizeof(const struct sample_attention *));
-    set->weights = xmalloc(most * sizeof(*set->weights));
-    for (int half = 0; half < 2; half++) {
-        for (int64_t i = 0; i < s->attentions.n; i++) {
-            const struct sample_attention *r = &s->attentions.v[i];
-            if (belongs(p, r) && !is_fallback(set->gpu, r) &&
-                attention_half(&r->shape) == half)
-                set->rows[set->n++] = r;
-        }
-        if (half == 0)
-            set->n_fit = set->n;
-    }
+    (void)c;
+    (void)i;
+    return gpu->peak_flops[DTYPE_BF16];
 }
 
-static int fit_one(struct calibration_attention *p, const struct gpu *gpu,
-                   const struct samples *s, struct err *err)
-{
-    struct set set = { .gpu = gpu, .attention = p->attention };
-    int rc = 0;
-    choose_rows(&set, p, s);
-    if (gpu->peak_flops[DTYPE_BF16] <= 0) {
-        p->why = "the GPU has no peak rate of bf16";
-    } else if (set.n_fit < ROWS_LEAST) {
-        p->why = "too few measurements (20 of those to fit are needed)";
-    } else {
-        rc = fit_set(&set, err);
-        p->attention = set.attention;
-        p->errors.n_fit =
-            sum_up(&set, 0, set.n_fit, &p->errors.fit_median, &p->errors.fit_mean);
-        p->errors.n_held = sum_up(&set, set.n_fit, set.n, &p->errors.held_median,
-                                  &p->errors.held_mean);
-    }
-    free(set.weights);
-    free(set.rows);
-    return rc;
-}
-
-/* The GPUs, and what is shipped of their attention. */
-static int find_gpus(struct calibration *c, struct cfg_loader *loader,
-                     const struct gpu **gpus)
+static int find_shipped(struct calibration *c, int64_t i, struct cfg_loader *loader,
+                        const struct gpu *gpu)
 {
     const struct cfg nowhere = { NULL, NULL, "" };
-    for (int64_t i = 0; i < c->attentions.n; i++) {
-        struct calibration_attention *p = &c->attentions.v[i];
-        if (fit_find_gpu(&gpus[i], &p->gpu, &p->why, loader, c->arena, p->device))
-            return -1;
-        if (!gpus[i] || !fit_is_shipped(c->arena, "topologies/attention", p->gpu))
-            continue;
-        const struct attentions *shipped = attentions_get(loader, p->gpu, nowhere);
-        if (!shipped)
-            return -1;
-        const struct attention *found = attentions_find(shipped, p->attention.software);
-        if (strcmp(found->software, p->attention.software) == 0) {
-            p->shipped = found;
-            p->attention.kernel = found->kernel;
-        }
+    struct calibration_attention *p = &c->attentions.v[i];
+    const struct attentions *shipped = attentions_get(loader, gpu->name, nowhere);
+    if (!shipped)
+        return -1;
+    const struct attention *found = attentions_find(shipped, p->attention.software);
+    if (strcmp(found->software, p->attention.software) == 0) {
+        p->shipped = found;
+        p->attention.kernel = found->kernel;
     }
     return 0;
 }
 
-static int fit_set_of(struct calibration *c, int64_t i, const struct gpu *gpu,
-                      const struct samples *s, struct err *err)
-{
-    return fit_one(&c->attentions.v[i], gpu, s, err);
-}
+static const struct fit_kind attention = {
+    .folder = "topologies/attention",
+    .rows_least = 20,
+    .too_few = "too few measurements (20 of those to fit are needed)",
+    .count = count,
+    .half = half,
+    .set = set_of,
+    .add = add,
+    .belongs = belongs,
+    .leaves_out = is_fallback,
+    .peak_flops = peak_flops,
+    .find_shipped = find_shipped,
+    .fit = fit,
+};
 
 int calibrate_attentions(struct calibration *c, struct cfg_loader *loader,
                          const struct samples *s, struct err *err)
 {
-    list_sets(c, s);
-    return fit_sets(c, c->attentions.n, loader, s, find_gpus, fit_set_of, err);
+    return fit_sets(c, &attention, loader, s, err);
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_LEAST = 40, MANY_TOKENS = 1024, FLOOR_MOST = 4000 };
+enum { MANY_TOKENS = 1024, FLOOR_MOST = 4000 };
 
 static const double few_weight = 0.35;
 static const double residual_most = 0.7; /* what is far off counts no more */
@@ -31,6 +31,7 @@ enum {
     TERMS
 };
 
+/* A row, and its shape: the load of experts takes long to find. */
 struct row {
     const struct sample_experts *sample;
     struct experts_shape shape;
@@ -40,7 +41,7 @@ struct row {
 struct set {
     const struct gpu *gpu;
     struct experts_kernel kernel;
-    int64_t n, n_fit; /* those fitted to come first */
+    int64_t n_fit; /* those fitted to come first */
     struct row *rows;
     double *weights;
 };
@@ -60,9 +61,9 @@ static struct experts_shape shape_of(const struct sample_experts *s)
                                     .load = expert_load_of(&routing) };
 }
 
-static double predicted_s(const struct set *s, const struct row *r)
+static double ratio(const struct set *s, const struct row *r)
 {
-    return experts_s(s->gpu, &s->kernel, &r->shape);
+    return experts_s(s->gpu, &s->kernel, &r->shape) / r->sample->time_s;
 }
 
 static void set_terms(struct experts_kernel *k, const double *v)
@@ -85,7 +86,7 @@ static void residuals(const double *values, double *out, void *arg)
     struct set *s = arg;
     set_terms(&s->kernel, values);
     for (int64_t i = 0; i < s->n_fit; i++) {
-        double r = log(predicted_s(s, &s->rows[i]) / s->rows[i].sample->time_s);
+        double r = log(ratio(s, &s->rows[i]));
         out[i] = fmax(-residual_most, fmin(r, residual_most));
     }
 }
@@ -146,18 +147,11 @@ static int fit_set(struct set *s, struct err *err)
 
 /* Figures -------------------------------------------------------------------------- */
 
-static int64_t sum_up(const struct set *s, int64_t from, int64_t to, double *median,
-                      double *mean)
+/* Of many tokens alone. */
+static double error(const void *set, int64_t i)
 {
-    double *errors = xmalloc((size_t)(to - from + 1) * sizeof(*errors));
-    int64_t n = 0;
-    for (int64_t i = from; i < to; i++)
-        if (s->rows[i].sample->tokens >= MANY_TOKENS)
-            errors[n++] =
-                fabs(predicted_s(s, &s->rows[i]) / s->rows[i].sample->time_s - 1);
-    fit_sum_up(errors, n, median, mean);
-    free(errors);
-    return n;
+    const struct row *r = &((const struct set *)set)->rows[i];
+    return r->sample->tokens >= MANY_TOKENS ? fabs(ratio(set, r) - 1) : (double)NAN;
 }
 
 static bool is_same(const struct sample_experts *a, const struct sample_experts *b)
@@ -169,21 +163,42 @@ static bool is_same(const struct sample_experts *a, const struct sample_experts 
 }
 
 /* What equal rows of other software differ by from those of the set. */
-static void add_floor(struct calibration_experts *p, const struct set *set,
+static void add_floor(struct calibration_errors *e, const struct fit_rows *rows,
                       const struct samples *s)
 {
     double errors[FLOOR_MOST];
-    for (int64_t i = 0; i < set->n; i++) {
-        const struct sample_experts *a = set->rows[i].sample;
+    for (int64_t i = 0; i < rows->n; i++) {
+        const struct sample_experts *a = &s->experts.v[rows->at[i]];
         for (int64_t j = 0; a->tokens >= MANY_TOKENS && j < s->experts.n; j++) {
             const struct sample_experts *b = &s->experts.v[j];
-            if (p->errors.n_floor < FLOOR_MOST && is_same(a, b) &&
+            if (e->n_floor < FLOOR_MOST && is_same(a, b) &&
                 strcmp(a->software, b->software) != 0)
-                errors[p->errors.n_floor++] = fabs(b->time_s / a->time_s - 1);
+                errors[e->n_floor++] = fabs(b->time_s / a->time_s - 1);
         }
     }
-    fit_sum_up(errors, p->errors.n_floor, &p->errors.floor_median,
-               &p->errors.floor_mean);
+    fit_sum_up(errors, e->n_floor, &e->floor_median, &e->floor_mean);
+}
+
+static int fit(struct calibration *c, int64_t i, const struct gpu *gpu,
+               const struct samples *s, const struct fit_rows *rows, struct err *err)
+{
+    struct calibration_experts *p = &c->experts.v[i];
+    struct set set = { .gpu = gpu,
+                       .kernel = p->kernel,
+                       .n_fit = rows->n_fit,
+                       .rows = xmalloc((size_t)rows->n * sizeof(*set.rows)),
+                       .weights = xmalloc((size_t)rows->n * sizeof(*set.weights)) };
+    for (int64_t k = 0; k < rows->n; k++) {
+        const struct sample_experts *r = &s->experts.v[rows->at[k]];
+        set.rows[k] = (struct row) { r, shape_of(r) };
+    }
+    int rc = fit_set(&set, err);
+    p->kernel = set.kernel;
+    fit_sum_up_set(&p->set.errors, rows, error, &set);
+    add_floor(&p->set.errors, rows, s);
+    free(set.weights);
+    free(set.rows);
+    return rc;
 }
 
 /* Sets ----------------------------------------------------------------------------- */
@@ -199,99 +214,75 @@ int experts_half(const struct sample_experts *s)
     return fit_half(text);
 }
 
-static bool belongs(const struct calibration_experts *p, const struct sample_experts *r)
+static int64_t count(const struct samples *s)
 {
-    return p->kernel.format == r->format && strcmp(p->device, r->device) == 0 &&
+    return s->experts.n;
+}
+
+static int half(const struct samples *s, int64_t row)
+{
+    return experts_half(&s->experts.v[row]);
+}
+
+static struct calibration_set *set_of(struct calibration *c, int64_t i)
+{
+    return i < c->experts.n ? &c->experts.v[i].set : NULL;
+}
+
+static void add(struct calibration *c, const struct samples *s, int64_t row)
+{
+    const struct sample_experts *r = &s->experts.v[row];
+    VEC_PUSH(&c->experts,
+             ((struct calibration_experts) {
+                 .set.device = r->device,
+                 .kernel = { .software = r->software, .format = r->format } }));
+}
+
+static bool belongs(const struct calibration *c, int64_t i, const struct samples *s,
+                    int64_t row)
+{
+    const struct calibration_experts *p = &c->experts.v[i];
+    const struct sample_experts *r = &s->experts.v[row];
+    return p->kernel.format == r->format && strcmp(p->set.device, r->device) == 0 &&
            strcmp(p->kernel.software, r->software) == 0;
 }
 
-static void list_sets(struct calibration *c, const struct samples *s)
+static double peak_flops(const struct calibration *c, int64_t i, const struct gpu *gpu)
 {
-    for (int64_t i = 0; i < s->experts.n; i++) {
-        const struct sample_experts *r = &s->experts.v[i];
-        bool known = false;
-        for (int64_t k = c->experts.n - 1; k >= 0 && !known; k--)
-            known = belongs(&c->experts.v[k], r);
-        if (!known)
-            VEC_PUSH(&c->experts,
-                     ((struct calibration_experts) {
-                         .device = r->device,
-                         .kernel = { .software = r->software, .format = r->format } }));
-    }
+    return product_peak_flops(gpu, c->experts.v[i].kernel.format);
 }
 
-static void choose_rows(struct set *set, const struct calibration_experts *p,
-                        const struct samples *s)
-{
-    size_t most = (size_t)s->experts.n + 1;
-    set->rows = xmalloc(most * sizeof(*set->rows));
-    set->weights = xmalloc(most * sizeof(*set->weights));
-    for (int half = 0; half < 2; half++) {
-        for (int64_t i = 0; i < s->experts.n; i++) {
-            const struct sample_experts *r = &s->experts.v[i];
-            if (belongs(p, r) && experts_half(r) == half)
-                set->rows[set->n++] = (struct row) { r, shape_of(r) };
-        }
-        if (half == 0)
-            set->n_fit = set->n;
-    }
-}
-
-static int fit_one(struct calibration_experts *p, const struct gpu *gpu,
-                   const struct samples *s, struct err *err)
-{
-    struct set set = { .gpu = gpu, .kernel = p->kernel };
-    int rc = 0;
-    choose_rows(&set, p, s);
-    if (product_peak_flops(gpu, p->kernel.format) <= 0) {
-        p->why = "the GPU has no peak rate of this format";
-    } else if (set.n_fit < ROWS_LEAST) {
-        p->why = "too few measurements (40 of those to fit are needed)";
-    } else {
-        rc = fit_set(&set, err);
-        p->kernel = set.kernel;
-        p->errors.n_fit =
-            sum_up(&set, 0, set.n_fit, &p->errors.fit_median, &p->errors.fit_mean);
-        p->errors.n_held = sum_up(&set, set.n_fit, set.n, &p->errors.held_median,
-                                  &p->errors.held_mean);
-        add_floor(p, &set, s);
-    }
-    free(set.weights);
-    free(set.rows);
-    return rc;
-}
-
-/* The GPUs, and what is shipped of their experts. */
-static int find_gpus(struct calibration *c, struct cfg_loader *loader,
-                     const struct gpu **gpus)
+static int find_shipped(struct calibration *c, int64_t i, struct cfg_loader *loader,
+                        const struct gpu *gpu)
 {
     const struct cfg nowhere = { NULL, NULL, "" };
-    for (int64_t i = 0; i < c->experts.n; i++) {
-        struct calibration_experts *p = &c->experts.v[i];
-        if (fit_find_gpu(&gpus[i], &p->gpu, &p->why, loader, c->arena, p->device))
-            return -1;
-        if (!gpus[i] || !fit_is_shipped(c->arena, "topologies/experts", p->gpu))
-            continue;
-        const struct experts_kernels *shipped = experts_get(loader, p->gpu, nowhere);
-        if (!shipped)
-            return -1;
-        const struct experts_kernel *found =
-            experts_find(shipped, p->kernel.software, p->kernel.format->name);
-        if (found && strcmp(found->software, p->kernel.software) == 0)
-            p->shipped = found;
-    }
+    struct calibration_experts *p = &c->experts.v[i];
+    const struct experts_kernels *shipped = experts_get(loader, gpu->name, nowhere);
+    if (!shipped)
+        return -1;
+    const struct experts_kernel *found =
+        experts_find(shipped, p->kernel.software, p->kernel.format->name);
+    if (found && strcmp(found->software, p->kernel.software) == 0)
+        p->shipped = found;
     return 0;
 }
 
-static int fit_set_of(struct calibration *c, int64_t i, const struct gpu *gpu,
-                      const struct samples *s, struct err *err)
-{
-    return fit_one(&c->experts.v[i], gpu, s, err);
-}
+static const struct fit_kind experts = {
+    .folder = "topologies/experts",
+    .rows_least = 40,
+    .too_few = "too few measurements (40 of those to fit are needed)",
+    .count = count,
+    .half = half,
+    .set = set_of,
+    .add = add,
+    .belongs = belongs,
+    .peak_flops = peak_flops,
+    .find_shipped = find_shipped,
+    .fit = fit,
+};
 
 int calibrate_experts(struct calibration *c, struct cfg_loader *loader,
                       const struct samples *s, struct err *err)
 {
-    list_sets(c, s);
-    return fit_sets(c, c->experts.n, loader, s, find_gpus, fit_set_of, err);
+    return fit_sets(c, &experts, loader, s, err);
 }

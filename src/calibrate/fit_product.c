@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_LEAST = 40, UNBOUND_LEAST = 10, WEIGHTED_SIZES = 3 };
+enum { UNBOUND_LEAST = 10, WEIGHTED_SIZES = 3 };
 
 static const double other_weight = 0.35; /* of shapes that training does not have */
 static const double host_bound_weight = 0.02;
@@ -29,11 +29,16 @@ enum { ETA, PORT, HBM, LAUNCH, EPILOGUE, PARTIAL, LOSS, HALF, QUANTIZE, ROW, TER
 /* One device, software and format. */
 struct set {
     const struct gpu *gpu;
+    const struct samples *samples;
+    const struct fit_rows *rows;
     struct product product;
-    int64_t n, n_fit; /* those fitted to come first */
-    const struct sample_product **rows;
     double *weights;
 };
+
+static const struct sample_product *row_of(const struct set *s, int64_t i)
+{
+    return &s->samples->products.v[s->rows->at[i]];
+}
 
 int product_half(int64_t m, int64_t n, int64_t k)
 {
@@ -52,9 +57,9 @@ static double flops_of(const struct sample_product *r)
     return 2.0 * (double)r->m * (double)r->n * (double)r->k;
 }
 
-static double predicted_s(const struct set *s, const struct sample_product *r)
+static double ratio(const struct set *s, const struct sample_product *r)
 {
-    return product_s(s->gpu, &s->product, r->m, r->n, r->k, true);
+    return product_s(s->gpu, &s->product, r->m, r->n, r->k, true) / r->time_s;
 }
 
 /* What is fixed, and the start --------------------------------------------------------- */
@@ -80,11 +85,11 @@ static enum gemm_tiles tiles_of(const struct gpu *gpu, const struct product_form
 /* The host's time, where it limits small products: their median. */
 static double host_s(const struct set *s)
 {
-    double *times = xmalloc((size_t)(s->n_fit + 1) * sizeof(*times)), host = 0;
+    double *times = xmalloc((size_t)(s->rows->n_fit + 1) * sizeof(*times)), host = 0;
     int64_t n = 0;
-    for (int64_t i = 0; i < s->n_fit; i++)
-        if (flops_of(s->rows[i]) < host_small_flops)
-            times[n++] = s->rows[i]->time_s;
+    for (int64_t i = 0; i < s->rows->n_fit; i++)
+        if (flops_of(row_of(s, i)) < host_small_flops)
+            times[n++] = row_of(s, i)->time_s;
     if (n > 0) {
         gsl_sort(times, 1, (size_t)n);
         if (gsl_stats_quantile_from_sorted_data(times, 1, (size_t)n, 0.1) >
@@ -124,8 +129,8 @@ static void residuals(const double *values, double *out, void *arg)
 {
     struct set *s = arg;
     set_terms(&s->product, values);
-    for (int64_t i = 0; i < s->n_fit; i++)
-        out[i] = log(predicted_s(s, s->rows[i]) / s->rows[i]->time_s);
+    for (int64_t i = 0; i < s->rows->n_fit; i++)
+        out[i] = log(ratio(s, row_of(s, i)));
 }
 
 /* Starts are the same for all GPUs, but for the port, which grows with the rate of an
@@ -146,7 +151,7 @@ static struct fit fit_of(struct set *s)
     };
     double bf16_flops = s->gpu->peak_flops[DTYPE_BF16] / (double)s->gpu->n_sms;
     struct fit fit = { .n_params = TERMS,
-                       .n = s->n_fit,
+                       .n = s->rows->n_fit,
                        .weights = s->weights,
                        .residuals = residuals,
                        .arg = s };
@@ -188,12 +193,11 @@ static int fit_starts(struct set *s, struct fit *best, struct err *err)
 static int64_t weigh(struct set *s)
 {
     int64_t n = 0;
-    for (int64_t i = 0; i < s->n_fit; i++) {
-        bool bound = s->rows[i]->time_s < host_share * s->product.host_s;
+    for (int64_t i = 0; i < s->rows->n_fit; i++) {
+        const struct sample_product *r = row_of(s, i);
+        bool bound = r->time_s < host_share * s->product.host_s;
         n += !bound;
-        s->weights[i] = bound                     ? host_bound_weight
-                        : is_training(s->rows[i]) ? 1
-                                                  : other_weight;
+        s->weights[i] = bound ? host_bound_weight : is_training(r) ? 1 : other_weight;
     }
     return n;
 }
@@ -218,15 +222,12 @@ static int fit_set(struct set *s, bool *host_alone, struct err *err)
 
 /* Figures -------------------------------------------------------------------------- */
 
-static int64_t errors_of(const struct set *s, int64_t from, int64_t to, double *errors)
+static double error(const void *set, int64_t i)
 {
-    int64_t n = 0;
-    for (int64_t i = from; i < to; i++) {
-        const struct sample_product *r = s->rows[i];
-        if (is_training(r) && r->time_s >= host_share * s->product.host_s)
-            errors[n++] = fabs(predicted_s(s, r) / r->time_s - 1);
-    }
-    return n;
+    const struct set *s = set;
+    const struct sample_product *r = row_of(s, i);
+    bool counts = is_training(r) && r->time_s >= host_share * s->product.host_s;
+    return counts ? fabs(ratio(s, r) - 1) : (double)NAN;
 }
 
 static bool is_same(const struct sample_product *a, const struct sample_product *b)
@@ -236,115 +237,104 @@ static bool is_same(const struct sample_product *a, const struct sample_product 
 }
 
 /* What equal rows of other software differ by from those of the set. */
-static int64_t floor_of(const struct set *set, const struct samples *s, double *errors,
-                        int64_t most)
+static void add_floor(struct calibration_errors *e, const struct set *set)
 {
-    int64_t n = 0;
-    for (int64_t i = 0; i < set->n; i++)
-        for (int64_t j = 0; is_training(set->rows[i]) && j < s->products.n; j++) {
-            const struct sample_product *a = set->rows[i], *b = &s->products.v[j];
-            if (n < most && b->n == a->n && is_same(a, b) &&
+    const struct samples *s = set->samples;
+    int64_t most = WEIGHTED_SIZES * set->rows->n;
+    double *errors = xmalloc((size_t)(most + 1) * sizeof(*errors));
+    for (int64_t i = 0; i < set->rows->n; i++)
+        for (int64_t j = 0; is_training(row_of(set, i)) && j < s->products.n; j++) {
+            const struct sample_product *a = row_of(set, i), *b = &s->products.v[j];
+            if (e->n_floor < most && b->n == a->n && is_same(a, b) &&
                 strcmp(a->software, b->software) != 0)
-                errors[n++] = fabs(b->time_s / a->time_s - 1);
+                errors[e->n_floor++] = fabs(b->time_s / a->time_s - 1);
         }
-    return n;
+    fit_sum_up(errors, e->n_floor, &e->floor_median, &e->floor_mean);
+    free(errors);
 }
 
-static void add_figures(struct calibration_product *p, const struct set *set,
-                        const struct samples *s)
+static void add_figures(struct calibration_product *p, const struct set *set)
 {
-    int64_t most = WEIGHTED_SIZES * set->n;
-    double *errors = xmalloc((size_t)(most + 1) * sizeof(*errors));
-    p->errors.n_fit = errors_of(set, 0, set->n_fit, errors);
-    fit_sum_up(errors, p->errors.n_fit, &p->errors.fit_median, &p->errors.fit_mean);
-    p->errors.n_held = errors_of(set, set->n_fit, set->n, errors);
-    fit_sum_up(errors, p->errors.n_held, &p->errors.held_median, &p->errors.held_mean);
+    fit_sum_up_set(&p->set.errors, set->rows, error, set);
     if (p->shipped) {
         struct set shipped = *set;
         shipped.product = *p->shipped;
-        fit_sum_up(errors, errors_of(&shipped, 0, set->n_fit, errors),
-                   &p->shipped_median, &p->shipped_mean);
+        fit_sum_up_rows(error, &shipped, 0, set->rows->n_fit, &p->shipped_median,
+                        &p->shipped_mean);
     }
     if (p->rule_gpu) {
         struct set ruled = *set;
         ruled.product = p->ruled;
         ruled.product.host_s = p->product.host_s; /* no property of a GPU */
-        fit_sum_up(errors, errors_of(&ruled, 0, set->n, errors), &p->rule_median,
-                   &p->rule_mean);
+        fit_sum_up_rows(error, &ruled, 0, set->rows->n, &p->rule_median, &p->rule_mean);
     }
-    p->errors.n_floor = floor_of(set, s, errors, most);
-    fit_sum_up(errors, p->errors.n_floor, &p->errors.floor_median,
-               &p->errors.floor_mean);
-    free(errors);
+    add_floor(&p->set.errors, set);
+}
+
+static int fit(struct calibration *c, int64_t i, const struct gpu *gpu,
+               const struct samples *s, const struct fit_rows *rows, struct err *err)
+{
+    struct calibration_product *p = &c->products.v[i];
+    struct set set = { .gpu = gpu,
+                       .samples = s,
+                       .rows = rows,
+                       .product = p->product,
+                       .weights = xmalloc((size_t)rows->n * sizeof(*set.weights)) };
+    int rc = fit_set(&set, &p->host_alone, err);
+    p->product = set.product;
+    add_figures(p, &set);
+    free(set.weights);
+    return rc;
 }
 
 /* Sets ----------------------------------------------------------------------------- */
 
-static bool belongs(const struct calibration_product *p, const struct sample_product *r)
+static int64_t count(const struct samples *s)
 {
-    return p->product.format == r->format && strcmp(p->device, r->device) == 0 &&
+    return s->products.n;
+}
+
+static int half(const struct samples *s, int64_t row)
+{
+    const struct sample_product *r = &s->products.v[row];
+    return product_half(r->m, r->n, r->k);
+}
+
+static struct calibration_set *set_of(struct calibration *c, int64_t i)
+{
+    return i < c->products.n ? &c->products.v[i].set : NULL;
+}
+
+static void add(struct calibration *c, const struct samples *s, int64_t row)
+{
+    const struct sample_product *r = &s->products.v[row];
+    VEC_PUSH(&c->products,
+             ((struct calibration_product) {
+                 .set.device = r->device,
+                 .product = { .software = r->software, .format = r->format } }));
+}
+
+static bool belongs(const struct calibration *c, int64_t i, const struct samples *s,
+                    int64_t row)
+{
+    const struct calibration_product *p = &c->products.v[i];
+    const struct sample_product *r = &s->products.v[row];
+    return p->product.format == r->format && strcmp(p->set.device, r->device) == 0 &&
            strcmp(p->product.software, r->software) == 0;
 }
 
-static void list_sets(struct calibration *c, const struct samples *s)
+static double peak_flops(const struct calibration *c, int64_t i, const struct gpu *gpu)
 {
-    for (int64_t i = 0; i < s->products.n; i++) {
-        const struct sample_product *r = &s->products.v[i];
-        bool known = false;
-        for (int64_t k = c->products.n - 1; k >= 0 && !known; k--)
-            known = belongs(&c->products.v[k], r);
-        if (!known)
-            VEC_PUSH(&c->products, ((struct calibration_product) {
-                                       .device = r->device,
-                                       .product = { .software = r->software,
-                                                    .format = r->format } }));
-    }
-}
-
-/* The rows of a set, those that it is fitted to first. */
-static void choose_rows(struct set *set, const struct calibration_product *p,
-                        const struct samples *s)
-{
-    size_t most = (size_t)s->products.n + 1;
-    set->rows = xmalloc(most * sizeof(const struct sample_product *));
-    set->weights = xmalloc(most * sizeof(*set->weights));
-    for (int half = 0; half < 2; half++) {
-        for (int64_t i = 0; i < s->products.n; i++) {
-            const struct sample_product *r = &s->products.v[i];
-            if (belongs(p, r) && product_half(r->m, r->n, r->k) == half)
-                set->rows[set->n++] = r;
-        }
-        if (half == 0)
-            set->n_fit = set->n;
-    }
-}
-
-static int fit_one(struct calibration_product *p, const struct gpu *gpu,
-                   const struct samples *s, struct err *err)
-{
-    struct set set = { .gpu = gpu, .product = p->product };
-    int rc = 0;
-    choose_rows(&set, p, s);
-    if (product_peak_flops(gpu, p->product.format) <= 0) {
-        p->why = "the GPU has no peak rate of this format";
-    } else if (set.n_fit < ROWS_LEAST) {
-        p->why = "too few measurements (40 of those to fit are needed)";
-    } else {
-        rc = fit_set(&set, &p->host_alone, err);
-        p->product = set.product;
-        add_figures(p, &set, s);
-    }
-    free(set.weights);
-    free(set.rows);
-    return rc;
+    return product_peak_flops(gpu, c->products.v[i].product.format);
 }
 
 /* What is shipped of the set, and what the rule makes of another GPU's. */
-static int find_shipped(struct calibration_product *p, struct cfg_loader *loader,
+static int find_shipped(struct calibration *c, int64_t i, struct cfg_loader *loader,
                         const struct gpu *gpu)
 {
     const struct cfg nowhere = { NULL, NULL, "" };
-    const struct products *shipped = products_get(loader, p->gpu, nowhere);
+    struct calibration_product *p = &c->products.v[i];
+    const struct products *shipped = products_get(loader, gpu->name, nowhere);
     const struct gpu *other = gpu_nearest(loader, gpu, nowhere);
     if (!shipped || !other)
         return -1;
@@ -363,31 +353,22 @@ static int find_shipped(struct calibration_product *p, struct cfg_loader *loader
     return 0;
 }
 
-/* The GPUs, and what is shipped of their products. */
-static int find_gpus(struct calibration *c, struct cfg_loader *loader,
-                     const struct gpu **gpus)
-{
-    for (int64_t i = 0; i < c->products.n; i++) {
-        struct calibration_product *p = &c->products.v[i];
-        if (fit_find_gpu(&gpus[i], &p->gpu, &p->why, loader, c->arena, p->device))
-            return -1;
-        if (!gpus[i] || !fit_is_shipped(c->arena, "topologies/products", p->gpu))
-            continue;
-        if (find_shipped(p, loader, gpus[i]))
-            return -1;
-    }
-    return 0;
-}
-
-static int fit_set_of(struct calibration *c, int64_t i, const struct gpu *gpu,
-                      const struct samples *s, struct err *err)
-{
-    return fit_one(&c->products.v[i], gpu, s, err);
-}
+static const struct fit_kind products = {
+    .folder = "topologies/products",
+    .rows_least = 40,
+    .too_few = "too few measurements (40 of those to fit are needed)",
+    .count = count,
+    .half = half,
+    .set = set_of,
+    .add = add,
+    .belongs = belongs,
+    .peak_flops = peak_flops,
+    .find_shipped = find_shipped,
+    .fit = fit,
+};
 
 int calibrate_products(struct calibration *c, struct cfg_loader *loader,
                        const struct samples *s, struct err *err)
 {
-    list_sets(c, s);
-    return fit_sets(c, c->products.n, loader, s, find_gpus, fit_set_of, err);
+    return fit_sets(c, &products, loader, s, err);
 }

@@ -1,5 +1,5 @@
-/* What fits of constants by device and software share: which rows they are fitted to,
- * how values are written, how errors are summed up. */
+/* What fits of constants by device and software share: sets of rows, which of them are
+ * fitted to, how values are written, how errors are summed up. */
 #ifndef CALIBRATE_FIT_SETS_H
 #define CALIBRATE_FIT_SETS_H
 
@@ -15,28 +15,54 @@ int fit_half(const char *shape);
 /* A value as files have it: four digits. */
 double fit_rounded(double v);
 
+/* The rows of a set by their places in the samples; those fitted to come first. */
+struct fit_rows {
+    int64_t n, n_fit;
+    int64_t *at;
+};
+
+/* |predicted / measured - 1| of a set's row i; NAN of a row that does not count. */
+typedef double fit_error_fn(const void *set, int64_t i);
+
 /* Median and mean of n errors, which are sorted in place; 0 of none. */
 void fit_sum_up(double *errors, int64_t n, double *median, double *mean);
 
-/* Whether a folder of the data has a file of the GPU's name. */
-bool fit_is_shipped(struct arena *arena, const char *folder, const char *gpu);
+/* The same of rows `from` to `to` that count; returns how many these are. */
+int64_t fit_sum_up_rows(fit_error_fn *error, const void *set, int64_t from, int64_t to,
+                        double *median, double *mean);
 
-/* The GPU of topologies/gpus that a device's name resembles, and its name in *found; with
- * none NULL, *why, and nothing reported. -1 after reporting. */
-int fit_find_gpu(const struct gpu **gpu, const char **found, const char **why,
-                 struct cfg_loader *loader, struct arena *arena, const char *device);
+/* The errors of the rows fitted to, and of those held out. */
+void fit_sum_up_set(struct calibration_errors *errors, const struct fit_rows *rows,
+                    fit_error_fn *error, const void *set);
 
-/* Finds the GPU of each set, NULL of those without; -1 after reporting. */
-typedef int fit_find_fn(struct calibration *c, struct cfg_loader *loader,
-                        const struct gpu **gpus);
+/* A kind of constants: which rows are a set, and how one is fitted. Set i is that of the
+ * calibration's list. */
+struct fit_kind {
+    const char *folder;  /* of the data, with what is shipped: "topologies/products" */
+    int64_t rows_least;  /* of rows to fit */
+    const char *too_few; /* what is said of a set with fewer */
+    int64_t (*count)(const struct samples *s);
+    int (*half)(const struct samples *s, int64_t row);
+    struct calibration_set *(*set)(struct calibration *c,
+                                   int64_t i); /* NULL: no more */
+    void (*add)(struct calibration *c, const struct samples *s, int64_t row);
+    bool (*belongs)(const struct calibration *c, int64_t i, const struct samples *s,
+                    int64_t row);
+    /* Whether a set's row is left out on this GPU; NULL: none is. */
+    bool (*leaves_out)(const struct gpu *gpu, const struct samples *s, int64_t row);
+    /* The GPU's rate in the set's format; NULL: none is needed. */
+    double (*peak_flops)(const struct calibration *c, int64_t i, const struct gpu *gpu);
+    /* Finds what is shipped of a set; -1 after reporting. */
+    int (*find_shipped)(struct calibration *c, int64_t i, struct cfg_loader *loader,
+                        const struct gpu *gpu);
+    /* Fits a set. Several run at once, each on a thread of its own. */
+    int (*fit)(struct calibration *c, int64_t i, const struct gpu *gpu,
+               const struct samples *s, const struct fit_rows *rows, struct err *err);
+};
 
-/* Fits one set. Several run at once, each on a thread of its own. */
-typedef int fit_set_fn(struct calibration *c, int64_t i, const struct gpu *gpu,
-                       const struct samples *s, struct err *err);
-
-/* Fits the n sets that have a GPU; -1 with the last error of those that failed. */
-int fit_sets(struct calibration *c, int64_t n, struct cfg_loader *loader,
-             const struct samples *s, fit_find_fn *find, fit_set_fn *fit,
-             struct err *err);
+/* Lists the sets of the samples, and fits those that have a GPU and rows enough; the
+ * others say why not. -1 with the last error of those that failed. */
+int fit_sets(struct calibration *c, const struct fit_kind *kind,
+             struct cfg_loader *loader, const struct samples *s, struct err *err);
 
 #endif

@@ -52,17 +52,17 @@ static void add_errors(struct set_file *f, const struct calibration *c,
         strbuf_printf(&f->provenance,
                       "; %s: the host's time alone, other terms guessed", name);
     else
-        set_file_errors(f, name, &p->errors);
+        set_file_errors(f, name, &p->set.errors);
 }
 
 json_t *calibration_products_file(const struct calibration *c, const struct samples *s)
 {
     struct set_file f;
-    set_file_begin(&f, s, c->products.v[0].device,
+    set_file_begin(&f, s, c->products.v[0].set.device,
                    " of products with m of at least 1024, n and k of at least 512");
     for (int64_t i = 0; i < c->products.n; i++) {
         const struct calibration_product *p = &c->products.v[i];
-        if (p->why)
+        if (p->set.why)
             continue;
         set_file_add(&f, row_json(&p->product));
         add_errors(&f, c, p);

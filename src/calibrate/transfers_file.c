@@ -21,14 +21,14 @@ static json_t *row_json(const struct transfer *t)
 json_t *calibration_transfers_file(const struct calibration *c, const struct samples *s)
 {
     struct set_file f;
-    set_file_begin(&f, s, c->transfers.v[0].device, "");
+    set_file_begin(&f, s, c->transfers.v[0].set.device, "");
     for (int64_t i = 0; i < c->transfers.n; i++) {
         const struct calibration_transfer *p = &c->transfers.v[i];
-        if (p->why)
+        if (p->set.why)
             continue;
         set_file_add(&f, row_json(&p->transfer));
         set_file_errors(&f, names_of(transfer_kind_names, p->transfer.kind),
-                        &p->errors);
+                        &p->set.errors);
     }
     return set_file_end(&f, "transfers");
 }

@@ -162,11 +162,11 @@ static void expect_shipped(const char *device, int64_t sets)
     for (int64_t i = 0; i < found.experts.n; i++) {
         const struct calibration_experts *p = &found.experts.v[i];
         CU_ASSERT_PTR_NOT_NULL_FATAL(p->shipped);
-        CU_ASSERT(p->errors.n_fit > 50 && p->errors.n_held == 0);
+        CU_ASSERT(p->set.errors.n_fit > 50 && p->set.errors.n_held == 0);
         CU_ASSERT_DOUBLE_EQUAL(p->kernel.eta / p->shipped->eta, 1, 1e-3);
         CU_ASSERT_DOUBLE_EQUAL(p->kernel.port_Bps / p->shipped->port_Bps, 1, 1e-3);
         CU_ASSERT_DOUBLE_EQUAL(p->kernel.start_s / p->shipped->start_s, 1, 1e-3);
-        CU_ASSERT(p->errors.fit_mean < 0.15);
+        CU_ASSERT(p->set.errors.fit_mean < 0.15);
     }
     calibration_release(&found);
     samples_release(&s);

@@ -89,13 +89,13 @@ static void expect_shipped(const char *device)
     for (int64_t i = 0; i < found.attentions.n; i++) {
         const struct calibration_attention *p = &found.attentions.v[i];
         CU_ASSERT_PTR_NOT_NULL_FATAL(p->shipped);
-        CU_ASSERT(p->errors.n_fit > 70 && p->errors.n_held == 0);
+        CU_ASSERT(p->set.errors.n_fit > 70 && p->set.errors.n_held == 0);
         CU_ASSERT_DOUBLE_EQUAL(p->attention.product_flops / p->shipped->product_flops,
                                1, 1e-3);
         CU_ASSERT_DOUBLE_EQUAL(p->attention.softmax_s / p->shipped->softmax_s, 1, 1e-3);
         CU_ASSERT_DOUBLE_EQUAL(p->attention.start_s / p->shipped->start_s, 1, 1e-3);
         CU_ASSERT_DOUBLE_EQUAL(p->attention.moved_Bps / p->shipped->moved_Bps, 1, 1e-3);
-        CU_ASSERT(p->errors.fit_mean < 0.09);
+        CU_ASSERT(p->set.errors.fit_mean < 0.09);
     }
     calibration_release(&found);
     samples_release(&s);
@@ -188,10 +188,10 @@ static void test_transfers_recover(void)
     for (int64_t i = 0; i < found.transfers.n; i++) {
         const struct calibration_transfer *p = &found.transfers.v[i];
         CU_ASSERT_PTR_NOT_NULL_FATAL(p->shipped);
-        CU_ASSERT(p->errors.n_fit > 100 && p->errors.n_held == 0);
+        CU_ASSERT(p->set.errors.n_fit > 100 && p->set.errors.n_held == 0);
         CU_ASSERT_DOUBLE_EQUAL(p->transfer.start_s / p->shipped->start_s, 1, 1e-3);
         CU_ASSERT_DOUBLE_EQUAL(p->transfer.rate_Bps / p->shipped->rate_Bps, 1, 1e-3);
-        CU_ASSERT(p->errors.fit_median < 0.08 && p->errors.fit_mean < 0.12);
+        CU_ASSERT(p->set.errors.fit_median < 0.08 && p->set.errors.fit_mean < 0.12);
     }
     calibration_release(&found);
     samples_release(&s);

@@ -332,11 +332,11 @@ static void test_recover(void)
     CU_ASSERT_EQUAL_FATAL(found.products.n, 2);
     for (int i = 0; i < 2; i++) {
         const struct calibration_product *p = &found.products.v[i];
-        CU_ASSERT_STRING_EQUAL(p->gpu, "H100-SXM5-80GB");
-        CU_ASSERT(p->errors.n_fit > 60 && p->errors.n_held > 60);
-        CU_ASSERT_EQUAL(p->errors.n_fit + p->errors.n_held, 7 * 36);
-        CU_ASSERT(p->errors.fit_mean < 0.015 && p->errors.held_mean < 0.018);
-        CU_ASSERT_EQUAL(p->errors.n_floor, 0);
+        CU_ASSERT_STRING_EQUAL(p->set.gpu, "H100-SXM5-80GB");
+        CU_ASSERT(p->set.errors.n_fit > 60 && p->set.errors.n_held > 60);
+        CU_ASSERT_EQUAL(p->set.errors.n_fit + p->set.errors.n_held, 7 * 36);
+        CU_ASSERT(p->set.errors.fit_mean < 0.015 && p->set.errors.held_mean < 0.018);
+        CU_ASSERT_EQUAL(p->set.errors.n_floor, 0);
     }
     const struct product *a = &found.products.v[0].product;
     CU_ASSERT_DOUBLE_EQUAL(a->gemm.eta, 0.85, 0.02);
@@ -374,7 +374,7 @@ static void test_host_alone(void)
     CU_ASSERT(f->host_alone);
     CU_ASSERT_DOUBLE_EQUAL(f->product.host_s, 0.1, 0.001);
     CU_ASSERT_EQUAL(f->product.gemm.eta, 0.8);
-    CU_ASSERT_EQUAL(f->errors.n_fit + f->errors.n_held, 0);
+    CU_ASSERT_EQUAL(f->set.errors.n_fit + f->set.errors.n_held, 0);
     calibration_release(&found);
     samples_release(&s);
     cfg_loader_release(&loader);

@@ -17,8 +17,8 @@ static void print_one(FILE *out, const struct calibration_attention *p)
 {
     const struct attention *a = &p->attention;
     char name[128];
-    snprintf(name, sizeof(name), "%s, %s", p->device, a->software);
-    if (!fitted_row(out, 60, name, p->why, &p->errors))
+    snprintf(name, sizeof(name), "%s, %s", p->set.device, a->software);
+    if (!fitted_row(out, 60, name, p->set.why, &p->set.errors))
         return;
     fputc('\n', out);
     fprintf(

@@ -22,10 +22,11 @@ static void print_one(FILE *out, const struct calibration_experts *p)
 {
     const struct experts_kernel *k = &p->kernel;
     char name[128], equal[32];
-    snprintf(name, sizeof(name), "%s, %s, %s", p->device, k->software, k->format->name);
-    if (!fitted_row(out, 66, name, p->why, &p->errors))
+    snprintf(name, sizeof(name), "%s, %s, %s", p->set.device, k->software,
+             k->format->name);
+    if (!fitted_row(out, 66, name, p->set.why, &p->set.errors))
         return;
-    fprintf(out, " %13s\n", fitted_floor(equal, &p->errors));
+    fprintf(out, " %13s\n", fitted_floor(equal, &p->set.errors));
     fprintf(out,
             "    eta %.4g, port %.4g GB/s, hbm_frac %.4g, epilogue %.4g, partial_waves "
             "%.4g, start %.4g us,\n    passes %.4g and %.4g, slot %.4g ns, expert %.4g "

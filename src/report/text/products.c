@@ -10,8 +10,8 @@ static const double same_error = 0.003;
 
 static bool is_as_shipped(const struct calibration_product *c)
 {
-    return fabs(c->shipped_median - c->errors.fit_median) <= same_error &&
-           fabs(c->shipped_mean - c->errors.fit_mean) <= same_error;
+    return fabs(c->shipped_median - c->set.errors.fit_median) <= same_error &&
+           fabs(c->shipped_mean - c->set.errors.fit_mean) <= same_error;
 }
 
 static void print_constants(FILE *out, const struct calibration_product *c)
@@ -40,14 +40,14 @@ static void print_constants(FILE *out, const struct calibration_product *c)
 static void print_product(FILE *out, const struct calibration_product *p)
 {
     char name[128], equal[32], rule[32] = "-";
-    snprintf(name, sizeof(name), "%s, %s, %s", p->device, p->product.software,
+    snprintf(name, sizeof(name), "%s, %s, %s", p->set.device, p->product.software,
              p->product.format->name);
     if (p->rule_gpu)
         snprintf(rule, sizeof(rule), "%.1f/%.1f %%", 100 * p->rule_median,
                  100 * p->rule_mean);
-    if (!fitted_row(out, 60, name, p->why, &p->errors))
+    if (!fitted_row(out, 60, name, p->set.why, &p->set.errors))
         return;
-    fprintf(out, " %13s %13s\n", fitted_floor(equal, &p->errors), rule);
+    fprintf(out, " %13s %13s\n", fitted_floor(equal, &p->set.errors), rule);
     print_constants(out, p);
     if (p->rule_gpu)
         fprintf(out, "    by rule from %s\n", p->rule_gpu);

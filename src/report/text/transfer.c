@@ -17,9 +17,9 @@ static void print_one(FILE *out, const struct calibration_transfer *p)
 {
     const struct transfer *t = &p->transfer;
     char name[128];
-    snprintf(name, sizeof(name), "%s, %s, %s", p->device, t->software,
+    snprintf(name, sizeof(name), "%s, %s, %s", p->set.device, t->software,
              names_of(transfer_kind_names, t->kind));
-    if (!fitted_row(out, 60, name, p->why, &p->errors))
+    if (!fitted_row(out, 60, name, p->set.why, &p->set.errors))
         return;
     fputc('\n', out);
     fprintf(
