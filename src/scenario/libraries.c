@@ -1,6 +1,7 @@
 #include "scenario/libraries.h"
 
 #include "scenario/releases.h"
+#include "scenario/scenario.h"
 
 #define BIT(x) (1U << (x))
 #define ALL_BITS (~0U)
@@ -178,7 +179,7 @@ const struct library_row library_megatron = {
     .title = "Megatron",
     .name = "megatron",
     .placement = "PDT",
-    .profiles = { { PROFILE_HOPPER, "megatron-core" },
+    .profiles = { { PROFILE_RECENT, "megatron-core" },
                   { PROFILE_ALWAYS, "megatron-2022" } },
     .bucket = { .elements = 40000000, .each_rank = 1000000 },
     .vocabulary_multiple = 128,
@@ -493,29 +494,47 @@ bool library_is_asynchronous(const struct parallelism *p)
     return p->reduce.asynchronous && library_of(p)->servers;
 }
 
+static bool all_hopper(const struct cluster *c)
+{
+    enum { HOPPER = 90 };
+    for (int i = 0; i < c->n_groups; i++)
+        if (!c->groups[i].instance || c->groups[i].instance->gpu->sm_arch < HOPPER)
+            return false;
+    return c->n_groups > 0;
+}
+
+/* Megatron-LM has rotary positions from 2023-03 on, gated MLPs from 2023-04, grouped
+ * queries from 2023-06 and RMSNorm from 2023-08 (the commits that add
+ * --use-rotary-position-embeddings, --swiglu, --group-query-attention and --normalization
+ * to its arguments.py). */
+static bool model_is_recent(const struct model *m)
+{
+    const struct model_attention *a = &m->attention;
+    return a->rotary || m->mlp.gated || a->kv_heads < a->heads || m->norms.rms;
+}
+
 static bool profile_holds(const struct parallelism *p, enum library_profile_when when,
-                          const char *pytorch, bool hopper)
+                          const struct scenario *s)
 {
     switch (when) {
     case PROFILE_OLD_PYTORCH:
-        return !release_has(RELEASE_PYTORCH_2, pytorch);
+        return !release_has(RELEASE_PYTORCH_2, s->software.pytorch);
     case PROFILE_MODEL_SPLIT:
         return p->tensor > 1 || p->pipeline > 1;
     case PROFILE_FULL:
         return p->shard.strategy == SHARDING_FULL;
-    case PROFILE_HOPPER:
-        return hopper;
+    case PROFILE_RECENT:
+        return all_hopper(&s->cluster) || model_is_recent(&s->model);
     case PROFILE_ALWAYS:
         break;
     }
     return true;
 }
 
-const char *library_framework(const struct parallelism *p, const char *pytorch,
-                              bool hopper)
+const char *library_framework(const struct parallelism *p, const struct scenario *s)
 {
     const struct library_profile *row = library_of(p)->profiles;
-    while (!profile_holds(p, row->when, pytorch, hopper))
+    while (!profile_holds(p, row->when, s))
         row++;
     return row->framework;
 }

@@ -59,7 +59,7 @@ enum library_profile_when {
     PROFILE_OLD_PYTORCH, /* older than 2 */
     PROFILE_MODEL_SPLIT, /* with tensor or pipeline parallelism */
     PROFILE_FULL,        /* with full sharding */
-    PROFILE_HOPPER       /* on Hopper and newer GPUs alone */
+    PROFILE_RECENT       /* of 2023 and later: by its GPUs, or by its model */
 };
 struct library_profile {
     enum library_profile_when when;
@@ -230,10 +230,9 @@ static inline bool library_has(uint32_t bits, int value)
 /* Workers of parameter servers that do not wait for each other. */
 bool library_is_asynchronous(const struct parallelism *p);
 
-/* The default profile of a job: of its library, PyTorch's release (NULL: not known),
- * degrees and GPUs (hopper: all are Hopper or newer). */
-const char *library_framework(const struct parallelism *p, const char *pytorch,
-                              bool hopper);
+/* The default profile of a job that is parallel as p says. Of the scenario its model,
+ * GPUs and release of PyTorch count, as far as they are known. */
+const char *library_framework(const struct parallelism *p, const struct scenario *s);
 
 /* Bytes of a library's bucket, by default: the ranks over which gradients are summed,
  * and bytes of a gradient. 0: it reduces by units. */

@@ -278,22 +278,6 @@ int parallelism_read(struct parse_context *r)
 
 /* The framework, and what it decides where nothing is written ---------------------- */
 
-/* Megatron-LM before Transformer Engine never ran on Hopper. */
-static bool all_hopper(const struct cluster *c)
-{
-    enum { HOPPER = 90 };
-    for (int i = 0; i < c->n_groups; i++)
-        if (c->groups[i].instance->gpu->sm_arch < HOPPER)
-            return false;
-    return c->n_groups > 0;
-}
-
-static const char *default_framework(const struct parse_context *r)
-{
-    bool hopper = r->has_cluster && all_hopper(&r->s->cluster);
-    return library_framework(&r->s->parallel, r->s->software.pytorch, hopper);
-}
-
 static int read_framework(struct parse_context *r)
 {
     struct training *t = &r->s->training;
@@ -301,7 +285,7 @@ static int read_framework(struct parse_context *r)
     struct cfg at = cfg_get(r->training, "framework");
     const char *name = r->words.framework;
     if (!name)
-        name = default_framework(r);
+        name = library_framework(p, r->s);
     t->framework = name ? framework_get(r->loader, name, at) : NULL;
     if (!t->framework)
         return -1;

@@ -65,7 +65,9 @@ static const struct {
     { LIBRARY("fsdp") MODEL("t5-3b") FULL, UNFUSED },
     { LIBRARY("fsdp") BLOOM FULL, UNFUSED },
     /* libraries with code of their own */
-    { LIBRARY("megatron"), SOFTMAX },
+    { LIBRARY("megatron"), FLASH }, /* rotary positions: not of 2022 */
+    { LIBRARY("megatron") MODEL("gpt2-xl"), SOFTMAX },
+    { LIBRARY("megatron") MODEL("gpt2-xl") ON("ml.p5.48xlarge"), FLASH },
     { LIBRARY("megatron") ON("ml.p5.48xlarge"), FLASH },
     { LIBRARY("megatron") FRAMEWORK("megatron-core"), FLASH },
     { LIBRARY("megatron") FRAMEWORK("megatron-core") ON("ml.p3dn.24xlarge"), SOFTMAX },

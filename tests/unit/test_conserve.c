@@ -430,7 +430,7 @@ static void test_shares(void)
         { base_text, "context=8", 8, 8 },
         { base_text, "context=4 context_comm=\"all-gather\"", 4, 4 },
         { base_text, "context=4 context_comm=\"alltoall\"", 4, 0 },
-        { experts_text, "expert=8", 1, 1 },
+        { experts_text, "expert=8 /training/framework=\"pytorch-ddp\"", 1, 1 },
         { experts_text,
           "tensor=4 sequence_parallel=true expert=8 expert_tensor=1 "
           "library=\"megatron\"",

@@ -141,15 +141,13 @@ static void read_users(struct plan_job *job, const struct plan_request *r,
  * of their degrees and sharding. */
 static void read_profiles(struct plan_stack *stack)
 {
-    enum { HOPPER = 90 };
     const struct scenario *s = &stack->probe;
-    bool hopper = s->cluster.groups[0].instance->gpu->sm_arch >= HOPPER;
     for (int split = 0; split < 2; split++)
         for (int full = 0; full < 2; full++) {
             struct parallelism p = s->parallel;
             p.tensor = 1 + split;
             p.shard.strategy = full ? SHARDING_FULL : SHARDING_NONE;
-            const char *name = library_framework(&p, s->software.pytorch, hopper);
+            const char *name = library_framework(&p, s);
             const struct framework *fw =
                 s->training.framework_named || !name
                     ? NULL
