@@ -123,99 +123,109 @@ __extension__ typedef unsigned __int128 flagset;
 /* clang-format off */
 #define FLAG(bit) ((flagset)1 << (bit))
 
+/* Kernels of the framework, and formats. */
 #define HAS_AMP                   FLAG(0)
-#define HAS_FLASH                 FLAG(1)
-#define HAS_FUSED_SOFTMAX         FLAG(2)
-#define HAS_FUSED_SOFTMAX_DROPOUT FLAG(3)
-#define HAS_FUSED_QKV             FLAG(4)
-#define HAS_FUSED_ADD             FLAG(5)
-#define HAS_COPIES                FLAG(6)   /* q, k, v go to the products' layout */
-#define HAS_WIDE_PROBS            FLAG(7)   /* probabilities are cast for the product */
-#define HAS_SOFTMAX_INPUT         FLAG(8)   /* kept for backward */
-#define HAS_ATTENTION_DROPOUT     FLAG(9)
-#define HAS_HIDDEN_DROPOUT        FLAG(10)
-#define HAS_ROPE                  FLAG(11)
-#define HAS_RELATIVE              FLAG(12)  /* T5: biases, scores not scaled */
-#define HAS_GATE                  FLAG(13)
-#define HAS_EXPERTS               FLAG(14)
-#define HAS_EAGER_RMS             FLAG(15)  /* RMSNorm as a handful of kernels */
-#define HAS_CROSS                 FLAG(16)  /* within a cross-attention sublayer */
-#define HAS_PREDICTED             FLAG(17)  /* only some positions are predicted */
-#define HAS_POSITIONS             FLAG(18)
-#define HAS_TYPES                 FLAG(19)
-#define HAS_EMBEDDING_NORM        FLAG(20)
-#define HAS_CAST_LOSS             FLAG(21)  /* logits are narrower than fp32 */
-#define HAS_TIED                  FLAG(22)
-#define HAS_DECODER               FLAG(23)  /* causal */
-#define HAS_RING                  FLAG(24)  /* attention over keys that come in parts */
-#define HAS_FUSED_LOSS            FLAG(25)  /* one kernel each way, on the logits */
-#define HAS_QUANTIZED             FLAG(26)  /* attention's last product reads fewer than
-                                               16 bits */
-#define HAS_FUSED_GATE            FLAG(27)  /* activation and gate in one kernel */
-#define HAS_LOSS_IN_PLACE         FLAG(28)  /* its gradient takes the place of its
-                                               input */
-#define HAS_FUSED_ROPE            FLAG(29)  /* rotary embedding in one kernel */
-#define HAS_SPLIT_ROPE            FLAG(30)  /* one document after the other, joined */
-#define HAS_ULYSSES           FLAG(31)  /* a context rank attends with some heads */
-#define HAS_QK_NORM               FLAG(32)  /* norms of queries and of keys */
-#define HAS_RESULT_NORM           FLAG(33)  /* norms after sublayers, before the sum */
-#define HAS_ATTENTION_SOFTCAP             FLAG(34)  /* scores through a scaled tanh */
-#define HAS_LOGIT_SOFTCAP             FLAG(35)  /* logits likewise */
-#define HAS_SINKS                 FLAG(36)  /* a learned score of nothing for each
-                                               head */
-#define HAS_SHARED                FLAG(37)  /* an expert that all tokens go through */
-#define HAS_SHARED_SCALE          FLAG(38)  /* its result by a sigmoid of the token */
-#define HAS_LATENT                FLAG(39)  /* keys and values of a few columns a
-                                               token, */
-#define HAS_PATCHES               FLAG(41)  /* patches of pictures in place of words */
-#define HAS_PROJECTOR_NORM        FLAG(42)  /* a projector's norm, */
-#define HAS_PROJECTOR_FIRST       FLAG(43)  /* its first product of three, */
-#define HAS_PROJECTOR_INSIDE      FLAG(44)  /* and one with an activation after it */
-#define HAS_FROZEN_EMBEDDING      FLAG(45)  /* nothing below the layers is trained */
-#define HAS_MEMORY_DROPOUT        FLAG(46)  /* of an encoder's result */
-#define HAS_OWN_WORDS             FLAG(47)  /* a decoder's, apart from the encoder's */
-#define HAS_SORTED_EXPERTS        FLAG(56)  /* tokens of other ranks are sorted */
-#define HAS_PADDED_EXPERTS        FLAG(57)  /* and padded for fp8 products */
-#define HAS_EAGER_PERMUTE         FLAG(58)  /* tokens go to experts by several kernels */
-#define HAS_DISPATCH_KERNELS      FLAG(59)  /* DeepEP or its kind moves tokens */
-#define HAS_JOINED_GATE           FLAG(61)  /* of experts: gate and up are one product */
-#define HAS_FUSED_EXPERTS         FLAG(62)  /* their activation is in quantized products */
-#define HAS_WEIGHTED_ACTIVATION   FLAG(63)  /* by the shares of a token's experts */
-#define HAS_EAGER_BIASES          FLAG(60)  /* of experts: limits before the gate and
-                                               biases after the last product */
-#define HAS_LATENT_QUERY          FLAG(40)  /* and queries, too */
-#define HAS_STATE_NORM            FLAG(48)  /* a state mixer's result, gated, is normed */
-#define HAS_SSD                   FLAG(49)  /* kinds of state mixers */
-#define HAS_S6                    FLAG(50)
-#define HAS_STEP_NORM             FLAG(51)  /* with norms of what makes its steps */
-#define HAS_SHORT_CONV            FLAG(52)
-#define HAS_LATENT_EXPERTS        FLAG(53)  /* experts read fewer columns than layers */
-#define HAS_DELTA                 FLAG(54)  /* a delta rule, */
-#define HAS_CHANNEL_DECAY         FLAG(55)  /* with a decay for each number of a key, */
-#define HAS_HEAD_DECAY            FLAG(64)  /* or one for each head; */
-#define HAS_REPEATED_KEYS         FLAG(65)  /* its keys are shared by heads */
-#define HAS_LIGHTNING             FLAG(66)  /* decays are fixed, and nothing convolved */
-#define HAS_TEXT_STREAM           FLAG(68)  /* diffusion: texts have weights of their own, */
-#define HAS_ONE_OUT               FLAG(69)  /* or attention and MLP one last product */
-#define HAS_INDEXER               FLAG(70)  /* chooses the keys of a query */
-#define HAS_WORD_PRODUCT          FLAG(71)  /* of words' columns to the hidden size, */
-#define HAS_WORD_OUT              FLAG(72)  /* and back before the head */
-#define HAS_VALUE_NORM            FLAG(73)  /* of values, without weights; */
-#define HAS_ONE_KV                FLAG(74)  /* values are keys before their norm, */
-#define HAS_BORROWED_KV           FLAG(75)  /* or both are another layer's */
-#define HAS_LAYER_INPUTS          FLAG(76)  /* embeddings that each layer adds, */
-#define HAS_LAYER_INPUTS_BWD      FLAG(77)  /* which need gradients; */
-#define HAS_LAYER_SCALE           FLAG(78)  /* and its result times a number */
-#define HAS_MLP_BESIDE            FLAG(79)  /* experts and an MLP, normed apart */
-#define HAS_CONV_NORM             FLAG(80)  /* a convolution's result is normed, */
-#define HAS_CONV_BELOW            FLAG(81)  /* and there is one before it */
-#define HAS_RELATIVE_GATE         FLAG(82)  /* relative positions are gated */
-#define HAS_PLACE_KEYS            FLAG(83)  /* disentangled attention, */
-#define HAS_PLACE_NORM            FLAG(84)  /* with a norm of its positions */
-#define HAS_ALTUP                 FLAG(85)  /* several residual streams */
-#define HAS_SPARSE_MLP            FLAG(86)  /* the gate's largest numbers alone */
-#define HAS_RELATIVE_EACH         FLAG(87)  /* relative positions of each layer its own */
-#define HAS_OUTPUT_GATE           FLAG(67)  /* what attention makes, by a sigmoid */
+#define HAS_COPIES                FLAG(1)  /* q, k, v go to the products' layout */
+#define HAS_FUSED_ADD             FLAG(2)
+#define HAS_HIDDEN_DROPOUT        FLAG(3)
+#define HAS_EAGER_RMS             FLAG(4)  /* RMSNorm as a handful of kernels */
+#define HAS_QUANTIZED             FLAG(5)  /* attention's last product reads under 16 bits */
+
+/* Attention. */
+#define HAS_DECODER               FLAG(6)  /* it is causal */
+#define HAS_CROSS                 FLAG(7)  /* within a cross-attention sublayer */
+#define HAS_FLASH                 FLAG(8)
+#define HAS_FUSED_SOFTMAX         FLAG(9)
+#define HAS_FUSED_SOFTMAX_DROPOUT FLAG(10)
+#define HAS_WIDE_PROBS            FLAG(11) /* probabilities are cast for the product */
+#define HAS_SOFTMAX_INPUT         FLAG(12) /* kept for backward */
+#define HAS_ATTENTION_DROPOUT     FLAG(13)
+#define HAS_FUSED_QKV             FLAG(14)
+#define HAS_QK_NORM               FLAG(15) /* norms of queries and of keys */
+#define HAS_ATTENTION_SOFTCAP     FLAG(16) /* scores through a scaled tanh */
+#define HAS_SINKS                 FLAG(17) /* heads have a learned score of nothing */
+#define HAS_OUTPUT_GATE           FLAG(18) /* what attention makes, by a sigmoid */
+#define HAS_INDEXER               FLAG(19) /* chooses the keys of a query */
+#define HAS_LATENT                FLAG(20) /* keys and values of a few columns a token, */
+#define HAS_LATENT_QUERY          FLAG(21) /* and queries, too */
+#define HAS_VALUE_NORM            FLAG(22) /* of values, without weights; */
+#define HAS_ONE_KV                FLAG(23) /* values are keys before their norm, */
+#define HAS_BORROWED_KV           FLAG(24) /* or both are another layer's */
+#define HAS_RING                  FLAG(25) /* attention over keys that come in parts */
+#define HAS_ULYSSES               FLAG(26) /* a context rank attends with some heads */
+
+/* Positions. */
+#define HAS_ROPE                  FLAG(27)
+#define HAS_FUSED_ROPE            FLAG(28) /* rotary embedding in one kernel */
+#define HAS_SPLIT_ROPE            FLAG(29) /* one document after the other, joined */
+#define HAS_RELATIVE              FLAG(30) /* T5: biases, scores not scaled */
+#define HAS_RELATIVE_EACH         FLAG(31) /* those of each layer its own */
+#define HAS_RELATIVE_GATE         FLAG(32) /* and gated */
+#define HAS_PLACE_KEYS            FLAG(33) /* disentangled attention, */
+#define HAS_PLACE_NORM            FLAG(34) /* with a norm of its positions */
+
+/* MLP and experts. */
+#define HAS_GATE                  FLAG(35)
+#define HAS_FUSED_GATE            FLAG(36) /* activation and gate in one kernel */
+#define HAS_SPARSE_MLP            FLAG(37) /* the gate's largest numbers alone */
+#define HAS_MLP_BESIDE            FLAG(38) /* experts and an MLP, normed apart */
+#define HAS_EXPERTS               FLAG(39)
+#define HAS_SHARED                FLAG(40) /* an expert that all tokens go through */
+#define HAS_SHARED_SCALE          FLAG(41) /* its result by a sigmoid of the token */
+#define HAS_LATENT_EXPERTS        FLAG(42) /* experts read fewer columns than layers */
+#define HAS_DISPATCH_KERNELS      FLAG(43) /* DeepEP or its kind moves tokens */
+#define HAS_SORTED_EXPERTS        FLAG(44) /* tokens of other ranks are sorted */
+#define HAS_PADDED_EXPERTS        FLAG(45) /* and padded for fp8 products */
+#define HAS_EAGER_PERMUTE         FLAG(46) /* tokens go to experts by several kernels */
+#define HAS_JOINED_GATE           FLAG(47) /* gate and up are one product */
+#define HAS_FUSED_EXPERTS         FLAG(48) /* their activation is in quantized products */
+#define HAS_WEIGHTED_ACTIVATION   FLAG(49) /* by the shares of a token's experts */
+#define HAS_EAGER_BIASES          FLAG(50) /* limits before the gate, biases at the end */
+
+/* Layers. */
+#define HAS_RESULT_NORM           FLAG(51) /* norms after sublayers, before the sum */
+#define HAS_LAYER_INPUTS          FLAG(52) /* embeddings that each layer adds, */
+#define HAS_LAYER_INPUTS_BWD      FLAG(53) /* which need gradients; */
+#define HAS_LAYER_SCALE           FLAG(54) /* and its result times a number */
+#define HAS_ALTUP                 FLAG(55) /* several residual streams */
+
+/* Mixers that keep a state. */
+#define HAS_SSD                   FLAG(56)
+#define HAS_S6                    FLAG(57)
+#define HAS_STEP_NORM             FLAG(58) /* with norms of what makes its steps */
+#define HAS_SHORT_CONV            FLAG(59) /* and nothing else */
+#define HAS_STATE_NORM            FLAG(60) /* a state mixer's result, gated, is normed */
+#define HAS_DELTA                 FLAG(61) /* a delta rule, */
+#define HAS_CHANNEL_DECAY         FLAG(62) /* with a decay for each number of a key, */
+#define HAS_HEAD_DECAY            FLAG(63) /* or one for each head; */
+#define HAS_REPEATED_KEYS         FLAG(64) /* its keys are shared by heads */
+#define HAS_LIGHTNING             FLAG(65) /* decays are fixed, and nothing convolved */
+
+/* Embedding and head. */
+#define HAS_POSITIONS             FLAG(66) /* learned ones */
+#define HAS_TYPES                 FLAG(67) /* of tokens */
+#define HAS_EMBEDDING_NORM        FLAG(68)
+#define HAS_FROZEN_EMBEDDING      FLAG(69) /* nothing below the layers is trained */
+#define HAS_WORD_PRODUCT          FLAG(70) /* words' columns to the hidden size, */
+#define HAS_WORD_OUT              FLAG(71) /* and back before the head */
+#define HAS_OWN_WORDS             FLAG(72) /* a decoder's, apart from the encoder's */
+#define HAS_MEMORY_DROPOUT        FLAG(73) /* of an encoder's result */
+#define HAS_TIED                  FLAG(74)
+#define HAS_PREDICTED             FLAG(75) /* only some positions are predicted */
+#define HAS_LOGIT_SOFTCAP         FLAG(76) /* logits through a scaled tanh */
+#define HAS_CAST_LOSS             FLAG(77) /* logits are narrower than fp32 */
+#define HAS_FUSED_LOSS            FLAG(78) /* one kernel each way, on the logits */
+#define HAS_LOSS_IN_PLACE         FLAG(79) /* its gradient takes its input's place */
+
+/* Pictures and sounds. */
+#define HAS_PATCHES               FLAG(80) /* patches of pictures in place of words */
+#define HAS_PROJECTOR_NORM        FLAG(81) /* a projector's norm, */
+#define HAS_PROJECTOR_FIRST       FLAG(82) /* its first product of three, */
+#define HAS_PROJECTOR_INSIDE      FLAG(83) /* and one with an activation after it */
+#define HAS_TEXT_STREAM           FLAG(84) /* diffusion: texts have weights of their own, */
+#define HAS_ONE_OUT               FLAG(85) /* or attention and MLP one last product */
+#define HAS_CONV_NORM             FLAG(86) /* a convolution's result is normed, */
+#define HAS_CONV_BELOW            FLAG(87) /* and there is one before it */
 /* clang-format on */
 
 /* What owns parameters. */
