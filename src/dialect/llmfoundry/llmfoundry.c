@@ -42,28 +42,20 @@ static void take_duration(struct launch_context *t, const struct dialect_option 
         launch_leave_out(t, it, "number of ba, ep, sp or tok");
 }
 
-static void take_optimizer(struct launch_context *t, const struct dialect_option *row,
-                           const struct value_item *it)
-{
-    static const struct dialect_word words[] = {
-        { "decoupled_adamw", "adam" },
-        { "adamw", "adam" },
-        { "adam", "adam" },
-        { "decoupled_sgdw", "sgd" },
-        { "decoupled_lionw", "lion" },
-        { "lionw", "lion" },
-        { "lion", "lion" },
-        { "clip_lion", "lion" },
-        { "adalr_lion", "lion" },
-        { "sgd", "sgd" },
-        { "decoupled_adamw_8b", "adam8bit" },
-        { NULL, NULL },
-    };
-    struct dialect_option as = *row;
-    as.words = words;
-    as.wanted = "optimizer that is simulated";
-    dialect_take_as(t, &as, it, DIALECT_WORD);
-}
+static const struct dialect_word optimizers[] = {
+    { "decoupled_adamw", "adam" },
+    { "adamw", "adam" },
+    { "adam", "adam" },
+    { "decoupled_sgdw", "sgd" },
+    { "decoupled_lionw", "lion" },
+    { "lionw", "lion" },
+    { "lion", "lion" },
+    { "clip_lion", "lion" },
+    { "adalr_lion", "lion" },
+    { "sgd", "sgd" },
+    { "decoupled_adamw_8b", "adam8bit" },
+    { NULL, NULL },
+};
 
 /* Composer begins with the whole batch of a GPU, and halves it when memory is short. */
 static void take_microbatch(struct launch_context *t, const struct dialect_option *row,
@@ -108,7 +100,7 @@ static const struct dialect_option rows[] = {
     ROW("global_train_batch_size", "/training/global_batch_size", .kind = DIALECT_SIZE),
     ROW("device_train_microbatch_size", "/training/micro_batch_size", .take = take_microbatch),
     ROW("max_duration", "/training/steps", .take = take_duration),
-    ROW("optimizer.name", "/training/optimizer", .take = take_optimizer),
+    ROW("optimizer.name", "/training/optimizer", .kind = DIALECT_WORD, .words = optimizers, .wanted = "optimizer that is simulated"),
     ROW("algorithms.gradient_clipping.clipping_type", "/training/gradient_clipping", .take = take_clipping_type),
     ROW("algorithms.gradient_clipping.clipping_threshold", "/training/gradient_clipping", .take = take_clipping),
     ROW_END,

@@ -106,23 +106,15 @@ static void take_fsdp(struct launch_context *t, const struct dialect_option *row
     trainer_take_fsdp_section(t, &of);
 }
 
-static void take_attention(struct launch_context *t, const struct dialect_option *row,
-                           const struct value_item *it)
-{
-    static const struct dialect_word words[] = {
-        { "flash_attn", "flash_attention_2" },
-        { "flash_attention_2", "flash_attention_2" },
-        { "flash_attention_3", "flash_attention_3" },
-        { "flash_attn_3", "flash_attention_3" },
-        { "sdpa", "sdpa" },
-        { "eager", "eager" },
-        { NULL, NULL },
-    };
-    struct dialect_option as = *row;
-    as.words = words;
-    as.wanted = "attention that is simulated";
-    dialect_take_as(t, &as, it, DIALECT_WORD);
-}
+static const struct dialect_word attentions[] = {
+    { "flash_attn", "flash_attention_2" },
+    { "flash_attention_2", "flash_attention_2" },
+    { "flash_attention_3", "flash_attention_3" },
+    { "flash_attn_3", "flash_attention_3" },
+    { "sdpa", "sdpa" },
+    { "eager", "eager" },
+    { NULL, NULL },
+};
 
 void swift_take_task(struct launch_context *t, const struct dialect_option *row,
                      const struct value_item *it)
@@ -162,7 +154,7 @@ static const struct dialect_option rows[] = {
     ROW("sequence_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
     ROW("torch_dtype", "/training/master_weights", .take = take_type),
     ROW("dtype", "/training/master_weights", .take = take_type),
-    ROW("attn_impl", "/training/attention", .take = take_attention),
+    ROW("attn_impl", "/training/attention", .kind = DIALECT_WORD, .words = attentions, .wanted = "attention that is simulated"),
     ROW("batch_size", "/training/micro_batch_size", .kind = DIALECT_WHOLE),
     ROW_END,
 };
