@@ -489,6 +489,14 @@ const struct library_row *library_named(const char *word)
     return rows[library];
 }
 
+void library_shard(struct parallelism *p, enum sharding how)
+{
+    bool kept = how == SHARDING_GRADIENTS && library_of(p)->gradients_mean_full;
+    p->shard.strategy = kept ? SHARDING_FULL : how;
+    if (kept)
+        p->shard.reshard = false;
+}
+
 bool library_is_asynchronous(const struct parallelism *p)
 {
     return p->reduce.asynchronous && library_of(p)->servers;

@@ -100,10 +100,7 @@ int sharding_read(struct parse_context *r, struct cfg c)
         p->shard.strategy = library_of(p)->sharding;
     bool grad_op =
         library_of(p)->gradients_mean_full && p->shard.strategy == SHARDING_GRADIENTS;
-    if (grad_op) {
-        p->shard.strategy = SHARDING_FULL;
-        p->shard.reshard = false;
-    }
+    library_shard(p, p->shard.strategy);
     p->shard.unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
     r->written.degree |= w.has_degree;
     r->written.reshard = w.has_reshard || grad_op;

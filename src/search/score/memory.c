@@ -82,7 +82,8 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
                   struct score *out)
 {
     const struct score_layer *l = u->l;
-    bool whole = p->v[SPACE_SHARDING] == SHARDING_FULL;
+    const struct parallelism_shard *how = &u->s->parallel.shard;
+    bool whole = how->strategy == SHARDING_FULL;
     int64_t off = p->v[SPACE_OFFLOAD];
     struct space_form form = space_form_of(p->v[SPACE_CHECKPOINTING]);
     double n = (double)p->v[SPACE_PIPELINE];
@@ -97,6 +98,8 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double unit_B = whole ? 3 * 2 * l->parameters : 0; /* at hand, next, gradients */
     double copies_B = u->states.quantized_B - u->states.parameter_B;
     unit_B += u->stage_layers * l->quantized * copies_B;
+    if (whole && !how->reshard && u->shards > 1)
+        unit_B += u->stage_parameters * u->whole_B;
     double frozen_B = off == OFFLOAD_PARAMETERS ? 0 : u->stage_frozen_B;
     unit_B += whole ? 2 * l->frozen_B : 0;
     if (whole && u->shards > 1)

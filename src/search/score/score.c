@@ -227,7 +227,8 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
 static void sum_sharding(struct scorer *s, const struct space_point *p,
                          struct score_sums *u)
 {
-    if (p->v[SPACE_SHARDING] != SHARDING_FULL || u->shards <= 1)
+    const struct parallelism_shard *how = &u->s->parallel.shard;
+    if (how->strategy != SHARDING_FULL || u->shards <= 1)
         return;
     struct score_group g = group_of(p, 'D', (int64_t)u->shards);
     double half = op_is_autocast(s->job->space.precision) ? 2 : 0;
@@ -256,8 +257,8 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
     double forwards = 1 + (double)training_ungraded_forwards(&u->s->training);
     u->forward_s = fmax(u->forward_s, forwards * u->gather_s) +
                    forwards * shard_exposed * u->gather_s;
-    double backward_s = u->gather_s + u->reduce_s;
-    if (u->s->parallel.shard.backward_prefetch)
+    double backward_s = (how->reshard ? u->gather_s : 0) + u->reduce_s;
+    if (how->backward_prefetch)
         u->backward_s = fmax(u->backward_s, backward_s) + shard_exposed * backward_s;
     else
         u->backward_s += backward_s;
@@ -274,18 +275,28 @@ static struct score_group ends_of(const struct space_point *p)
                           score_node_gpus(p));
 }
 
+/* Whether stages that have several chunks wait for their next one: fewer microbatches
+ * than stages go round, which looped schedules allow. */
+static bool goes_round(const struct space_point *p)
+{
+    const struct schedule_traits *t =
+        parallelism_schedule((enum schedule)p->v[SPACE_SCHEDULE]);
+    return t->chunks && p->microbatches < p->v[SPACE_PIPELINE];
+}
+
 /* Messages between stages: those of the first microbatch on its way there and back, and
  * what the others wait for, which is all of it under Megatron. */
 static double messages_s(struct scorer *s, const struct space_point *p,
                          const struct score_sums *u)
 {
     double m = (double)p->microbatches, n = (double)p->v[SPACE_PIPELINE];
-    double v = (double)p->v[SPACE_VIRTUAL];
+    double v = (double)p->v[SPACE_VIRTUAL], rounds = goes_round(p) ? v : 1;
     bool waits = library_of(&u->s->parallel)->waits_for_sends;
     double send_B = u->l->exchange_B / (double)p->v[SPACE_TENSOR];
     double send_s =
         score_comm_s(s->comm, p, group_of(p, 'P', 2), COLL_SENDRECV, send_B);
-    return (2 * (n - 1) + 2 * (waits ? 1 : send_exposed) * (m - 1) * v) * send_s;
+    return (2 * (n * rounds - 1) + 2 * (waits ? 1 : send_exposed) * (m - 1) * v) *
+           send_s;
 }
 
 /* Stages that a microbatch passes one after the other, and the slowest of them, which
@@ -317,11 +328,14 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
         bubble_s /= (double)p->v[SPACE_VIRTUAL];
     if (t->splits) /* F + B - W, of a V at least F */
         bubble_s *= fmax(t->folds ? (1 - weight_frac) / 2 : 0, 1 - 2 * weight_frac);
+    double passes_s = m * slowest_s + bubble_s;
+    if (goes_round(p)) /* the first passes all stages, the others come after it */
+        passes_s =
+            all_s + n * pause_s + (m - 1) * slowest_s / (double)p->v[SPACE_VIRTUAL];
     struct score_group ends = ends_of(p);
     double words_B = returns ? 0 : u->l->word_parameters * states_wire_B(u->s);
     double tied_s = score_comm_s(s->comm, p, ends, COLL_ALL_REDUCE, words_B);
-    return (double)p->accumulation * (m * slowest_s + bubble_s + messages_s(s, p, u)) +
-           tied_s;
+    return (double)p->accumulation * (passes_s + messages_s(s, p, u)) + tied_s;
 }
 
 /* What stages that are fully sharded wait for in an accumulation step: gathers during
@@ -329,7 +343,7 @@ static double pipeline_s(struct scorer *s, const struct space_point *p,
  * R8.4). */
 static double stages_s(const struct space_point *p, const struct score_sums *u)
 {
-    if (p->v[SPACE_PIPELINE] == 1 || p->v[SPACE_SHARDING] != SHARDING_FULL)
+    if (p->v[SPACE_PIPELINE] == 1 || u->s->parallel.shard.strategy != SHARDING_FULL)
         return 0;
     double gather_s = fmax(u->gather_s - u->forward_s, 0) + shard_exposed * u->gather_s;
     double reduce_s =
@@ -369,7 +383,7 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
         return 0;
     double gradients_B = u->stage_parameters * states_wire_B(u->s);
     double experts_B = u->stage_experts * states_wire_B(u->s);
-    int64_t how = p->v[SPACE_SHARDING];
+    enum sharding how = u->s->parallel.shard.strategy;
     if (how == SHARDING_FULL) { /* between the groups that hold all of it */
         double rest = (double)p->ranks / u->shards;
         struct score_group g = score_group_of(
@@ -465,7 +479,8 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     u.instance = s->job->space.instances[p->v[SPACE_INSTANCE]].instance;
     u.gpu = u.instance->gpu;
     u.shards = (double)(p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->ranks);
-    x->parallel.shard.strategy = (enum sharding)p->v[SPACE_SHARDING];
+    x->parallel.shard.reshard = stack->probe.parallel.shard.reshard;
+    library_shard(&x->parallel, (enum sharding)p->v[SPACE_SHARDING]);
     x->parallel.shard.degree = (int64_t)u.shards;
     x->parallel.pipeline = p->v[SPACE_PIPELINE];
     u.states = states_of(x);
