@@ -77,6 +77,7 @@ static const struct score_layer *layer_of(struct scorer *s, const struct space_p
     struct scenario *x = &s->scratch[p->v[SPACE_LIBRARY]];
     int64_t t = p->v[SPACE_TENSOR];
     x->parallel.tensor = t;
+    x->parallel.pipeline = p->v[SPACE_PIPELINE];
     x->parallel.data = x->parallel.replicas = 1;
     x->parallel.split.sequence_parallel = p->v[SPACE_SEQUENCE] != 0;
     x->training.micro_batch_size = p->v[SPACE_MICRO];
@@ -86,8 +87,7 @@ static const struct score_layer *layer_of(struct scorer *s, const struct space_p
     if (s->job->pads_vocabulary)
         x->training.vocab_padding = x->model.ends.vocab % t != 0 ? 128 * t : 0;
     const struct gpu *gpu = s->job->space.instances[p->v[SPACE_INSTANCE]].instance->gpu;
-    const struct scenario *probe = &s->job->stacks[p->v[SPACE_LIBRARY]].probe;
-    x->training.attention = attention_on(probe, gpu, &s->arena).kernel;
+    x->training.attention = attention_on(x, gpu, &s->arena).kernel;
     score_layer_make(l, x, gpu);
     return l;
 }
