@@ -83,6 +83,8 @@ void build_chunks(const struct build *b, struct op_block *head)
 {
     const struct linear *l = &b->linears[MODULE_LOGITS];
     int64_t chunks = b->s->loss_chunks;
+    if (l->n == 0) /* a tower's: it has no words */
+        return;
     if (chunks == OP_CHUNKS_LIGER && l->rows > 0)
         chunks = liger_chunks(l);
     if (chunks > l->rows)
