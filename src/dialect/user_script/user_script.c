@@ -226,6 +226,8 @@ bool user_script_recognises(const struct dialect_input *in)
     struct user_script g;
     if (in->source == DIALECT_COMMAND)
         return user_script_recognises_command(in);
+    if (in->source == DIALECT_DOCUMENT)
+        return user_script_recognises_document(in);
     arena_init(&arena);
     user_script_gather(&g, &arena, in->python);
     bool trains = user_script_trains(&g) || user_script_loops(&g);
@@ -276,6 +278,10 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
     struct user_script g;
     if (in->source == DIALECT_COMMAND) {
         user_script_read_command(t, in->command);
+        return;
+    }
+    if (in->source == DIALECT_DOCUMENT) {
+        user_script_read_document(t, in);
         return;
     }
     user_script_gather(&g, t->arena, in->python);

@@ -165,6 +165,10 @@ void user_script_add_leaves(struct launch_context *t, const char *section,
                             const struct value *dict, struct value *to);
 void user_script_open_document(struct launch_context *t, struct value *all);
 extern const char *const user_script_guesses[];
+/* A program's own document alone: a section of it has the Trainer's batch. */
+bool user_script_recognises_document(const struct dialect_input *in);
+void user_script_read_document(struct launch_context *t,
+                               const struct dialect_input *in);
 
 /* user_script_own.c: after all others, degrees by which a program of that name divides
  * its work in a way of its own; before, whether a model or an option is of a second

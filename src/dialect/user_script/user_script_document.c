@@ -2,6 +2,8 @@
  * usually called is what it is taken to be. */
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/peft/peft.h"
+#include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
 #include "dialect/user_script/user_script.h"
 
@@ -79,4 +81,33 @@ void user_script_open_document(struct launch_context *t, struct value *all)
                     "called: %s",
                     strbuf_get(&names));
     strbuf_release(&names);
+}
+
+/* Without its program ---------------------------------------------------------------- */
+
+enum { COPIED_MAX = 20000 };
+
+bool user_script_recognises_document(const struct dialect_input *in)
+{
+    bool any = false;
+    for (int32_t i = 0; i < in->root->n; i++) {
+        const struct value *section = in->root->items[i].value;
+        any |= section->kind == VALUE_DICT &&
+               value_get(section, "per_device_train_batch_size");
+    }
+    return any;
+}
+
+void user_script_read_document(struct launch_context *t, const struct dialect_input *in)
+{
+    int64_t budget = COPIED_MAX;
+    struct value *all = value_copy(t->arena, in->root, &budget);
+    peft_open_sections(t, all);
+    user_script_open_document(t, all);
+    const struct dialect_input opened = { .source = DIALECT_DOCUMENT, .root = all };
+    if (trl_recognises(&opened))
+        trl_read(t, &opened);
+    else
+        trainer_read_document(t, &opened);
+    t->l->title = "a training program's own document";
 }
