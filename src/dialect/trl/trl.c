@@ -38,7 +38,7 @@ static const struct dialect_option rows[] = {
 };
 static const struct dialect_option others[] = {
     ROW_UNSIMULATED("use_liger_loss"), ROW_UNSIMULATED("sync_ref_model"), ROW_IDLE("ref_model_*"), ROW_IDLE("precompute_ref_*"),
-    ROW_IDLE("loss_type"), ROW_IDLE("loss_weights"), ROW_IDLE("desirable_weight"), ROW_IDLE("undesirable_weight"), ROW_IDLE("cpo_alpha"), ROW_IDLE("simpo_gamma"), ROW_IDLE("rpo_alpha"), ROW_IDLE("ld_alpha"),
+    ROW_IDLE("loss_type"), ROW_IDLE("loss_weights"), ROW_IDLE("desirable_weight"), ROW_IDLE("undesirable_weight"), ROW_IDLE("cpo_alpha"), ROW_IDLE("simpo_gamma"), ROW_IDLE("gamma_beta_ratio"), ROW_IDLE("rpo_alpha"), ROW_IDLE("ld_alpha"),
     ROW_IDLE("truncation_mode"), ROW_IDLE("f_divergence_type"), ROW_IDLE("f_alpha_divergence_coef"), ROW_IDLE("use_weighting"), ROW_IDLE("discopop_tau"), ROW_IDLE("disable_dropout"), ROW_IDLE("max_target_length"),
     ROW_IDLE("generate_during_eval"), ROW_IDLE("padding_value"), ROW_IDLE("is_encoder_decoder"), ROW_IDLE("reference_free"), ROW_IDLE("use_logits_to_keep"),
     ROW_IDLE("packing"), ROW_IDLE("padding_free"), ROW_IDLE("eval_packing"), ROW_IDLE("vllm_*"), ROW_IDLE("reward_weights"), ROW_IDLE("reward_scale*"),
@@ -144,6 +144,7 @@ static void take_document_method(struct launch_context *t, const struct value *v
         { "undesirable_weight", "kto" },
         { "cpo_alpha", "cpo" },
         { "simpo_gamma", "cpo" },
+        { "gamma_beta_ratio", "simpo" }, /* princeton-nlp/SimPO, simpo_config.py */
         { "precompute_ref_log_probs", "dpo" },
         { "ref_model", "dpo" },
         { "loss_type", "dpo" },
