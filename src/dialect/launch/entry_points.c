@@ -86,6 +86,32 @@ void launch_refuse_entry(struct launch *l, const char *path, const char *refused
               launch_last_part(path), refused);
 }
 
+static void take_lengths(struct launch_context *t, const struct launch_entry *e,
+                         const char *path, int64_t line)
+{
+    if (e->each || e->longest)
+        t->l->lengths = (struct launch_lengths) {
+            .program = arena_strdup(t->arena, launch_last_part(path)),
+            .each = e->each,
+            .longest = e->longest,
+            .batch = e->batch,
+            .line = line,
+        };
+}
+
+void launch_take_example(struct launch_context *t, const char *path, const char *text,
+                         int64_t line)
+{
+    struct launch_entry e = launch_entry_of(t, path);
+    if (launch_is_example(text))
+        take_lengths(t, &e, path, line);
+}
+
+bool launch_is_example(const char *text)
+{
+    return strstr(text, "HfArgumentParser") != NULL;
+}
+
 void launch_take_entry(struct launch_context *t, const char *path,
                        const struct value_item *from)
 {
@@ -97,12 +123,7 @@ void launch_take_entry(struct launch_context *t, const char *path,
         launch_refuse_entry(t->l, path, e.refused, line);
     if (e.note)
         launch_note(t->l, line, DIAG_APPROXIMATE, "%.80s: %s", name, e.note);
-    if (e.each || e.longest)
-        t->l->lengths = (struct launch_lengths) { .program = name,
-                                                  .each = e.each,
-                                                  .longest = e.longest,
-                                                  .batch = e.batch,
-                                                  .line = line };
+    take_lengths(t, &e, path, line);
     if (e.refused || launch_has(t, task))
         return;
     if (e.task)

@@ -25,6 +25,15 @@ struct launch_entry launch_entry_of(struct launch_context *t, const char *path);
 void launch_take_entry(struct launch_context *t, const char *path,
                        const struct value_item *from);
 
+/* Whether a program's text is of the kind of transformers' examples, whose copies keep
+ * their names and their lengths. */
+bool launch_is_example(const char *text);
+
+/* The lengths and the batch that the list has for such a program, where its text is one:
+ * what its options leave out. */
+void launch_take_example(struct launch_context *t, const char *path, const char *text,
+                         int64_t line);
+
 /* The error of a program that trains nothing, or what is not simulated. */
 void launch_refuse_entry(struct launch *l, const char *path, const char *refused,
                          int64_t line);

@@ -296,7 +296,7 @@ void sagemaker_read_entry(struct launch_context *t, struct sagemaker_entry *e)
                     it->value->text);
     if (!text)
         return;
-    t->l->has_program = !strstr(text, "HfArgumentParser");
+    t->l->has_program = !launch_is_example(text);
     take_trainers(t, text, it->value->text, line);
     read_entry(t, it->value->text, text, line, e);
 }

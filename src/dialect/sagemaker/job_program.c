@@ -1,6 +1,7 @@
 /* The script of a job, where it is there: its calls with the job's hyperparameters. */
 #include "base/names.h"
 #include "config/pointer.h"
+#include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/sagemaker/sagemaker.h"
 #include "dialect/user_script/user_script.h"
@@ -95,7 +96,8 @@ bool sagemaker_take_program(struct launch_context *t)
         user_script_release(&g);
         return false;
     }
-    t->l->has_program = true; /* it says its lengths itself, whatever its name is */
+    /* it says its lengths itself, whatever its name is */
+    t->l->has_program = !launch_is_example(start.text);
     t->n_hyper = 0;
     if (t->lost) {
         static const char why[] = "the document that a hyperparameter names gives it";

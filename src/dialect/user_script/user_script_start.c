@@ -355,6 +355,7 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
                                               &v };
             launch_take_entry(t, start.name, &entry);
         }
+        launch_take_example(t, start.name, start.text, start.line);
         user_script_release(&g);
     } else {
         read_options(t, c, start.name, given);
