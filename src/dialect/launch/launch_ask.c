@@ -24,7 +24,46 @@ static const struct need {
     { "/training/micro_batch_size", { "/training/global_batch_size" },
       "how many sequences a GPU takes at once", "8", NULL },
 };
+/* What a question without choices of its own may be answered by. */
+static const struct answer {
+    const char *pointer, *example;
+} answers[] = {
+    { "/cluster/gpus_per_instance", "1" },
+    { "/model/vocab_size", "32000" },
+    { "/model/num_layers", "32" },
+    { "/model/ffn_hidden_size", "11008" },
+    { "/parallelism/library", "fsdp" },
+    { "/parallelism/sharding/strategy", "full" },
+    { "/parallelism/sharding/degree", "8" },
+    { "/parallelism/sharding/offload", "none" },
+    { "/parallelism/tensor", "1" },
+    { "/parallelism/pipeline", "1" },
+    { "/parallelism/context", "1" },
+    { "/parallelism/expert", "1" },
+    { "/training/activation_checkpointing", "none" },
+    { "/training/attention", "flash" },
+    { "/training/decoder_length", "128" },
+    { "/training/frozen", "[]" },
+    { "/training/global_batch_size", "64" },
+    { "/training/gradient_accumulation_steps", "1" },
+    { "/training/gradient_clipping", "1" },
+    { "/training/lora", "null" },
+    { "/training/lora/base", "nf4" },
+    { "/training/lora/rank", "16" },
+    { "/training/lora/target_modules", "all-linear" },
+    { "/training/optimizer", "adam" },
+    { "/training/precision", "amp_bf16" },
+    { "/training/task", "causal-lm" },
+};
 /* clang-format on */
+
+static const char *answer_of(const char *pointer)
+{
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
+        if (strcmp(answers[i].pointer, pointer) == 0)
+            return answers[i].example;
+    return "VALUE";
+}
 
 static const struct need *need_of(const char *pointer)
 {
@@ -156,7 +195,8 @@ static const char *way(struct launch *l, const char *pointer)
     struct arena *arena = &l->loader->arena;
     return v ? arena_printf(arena, "(one of %.300s: give --set %.80s=%.60s)", v->all,
                             pointer, v->first)
-             : arena_printf(arena, "(give --set %.80s=VALUE)", pointer);
+             : arena_printf(arena, "(give --set %.80s=%s)", pointer,
+                            answer_of(pointer));
 }
 
 /* One variable of a shell that leaves several fields open is asked for once. */
@@ -182,7 +222,7 @@ static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
     return any;
 }
 
-/* The option that answers a question: its example, or VALUE. */
+/* The option that answers a question by its example. */
 static void add_option(struct strbuf *line, struct launch *l, const struct question *q,
                        bool of_variable)
 {
@@ -191,7 +231,7 @@ static void add_option(struct strbuf *line, struct launch *l, const struct quest
     const struct launch_values *v =
         of_variable ? values_of(l, q->open->ask) : values_of(l, variable_in(pointer));
     const char *value = v                     ? v->first
-                        : !n                  ? "VALUE"
+                        : !n                  ? answer_of(pointer)
                         : q->open && n->named ? n->named
                                               : n->example;
     const char *option = arena_printf(&l->loader->arena, " --set %s%.80s=%.60s",
