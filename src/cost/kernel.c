@@ -271,16 +271,17 @@ static double flash_version_frac(const struct gpu *gpu, const struct framework *
 }
 
 /* Clock of attention that reaches so much of the peak, between its block's products, over
- * that which it keeps alone (MODEL.md, 3.28). */
+ * that which it keeps alone without a limit of power (MODEL.md, 3.28). */
 static double flash_clock_between(const struct gpu *gpu, const struct op *op,
                                   double frac)
 {
     const struct gpu_gemm *law = &gpu->gemm[op->dtype];
     if (law->eta <= 0 || law->sustained <= 0)
-        return 1;
-    double products = op->products / (law->eta * law->sustained), own = 1 / frac;
+        return gpu->limit_clock;
+    double unlimited = law->sustained / gpu->limit_clock;
+    double products = op->products / (law->eta * unlimited), own = 1 / frac;
     double share = products / (products + own);
-    return 1 / cbrt(share / pow(law->sustained, 3) + 1 - share);
+    return gpu->limit_clock / cbrt(share / pow(unlimited, 3) + 1 - share);
 }
 
 /* Rate of the framework's fused attention over that of (3.8). */

@@ -41,6 +41,7 @@ static const struct cfg_field gpu_fields[] = {
     GPU_QUANTITY("tdp", tdp_w, UNIT_WATTS, 1, 1e5),
     CFG_QUANTITY("sustained_clock", struct gpu_raw, gpu.long_clock_Hz, UNIT_HERTZ, 1e8,
                  1e10),
+    CFG_REAL("limit_clock", struct gpu_raw, gpu.limit_clock, 0.1, 1),
     GPU_CHILD("peak", peak, true),
     GPU_CHILD("gemm", gemm, false),
     CFG_REAL("stream_frac", struct gpu_raw, gpu.stream_frac, 0.01, 1),
@@ -257,6 +258,7 @@ static int read_gpu(struct cfg_loader *loader, struct gpu_raw *raw, struct cfg f
 {
     struct gpu *gpu = &raw->gpu;
 
+    gpu->limit_clock = 1;
     gpu->stream_frac = 0.8;
     gpu->kernel_s = 3e-6;
     gpu->flash_forward_frac = 0.5;

@@ -53,6 +53,8 @@ struct gpu {
     double tdp_w;
     double
         long_clock_Hz; /* SMs' clock in long products, of GPUs by rule; 0: not known */
+    double limit_clock; /* clock under the power limit that the machine sets, over that
+                           under the data sheet's; the "sustained" have it within */
     double peak_flops[DTYPE_N]; /* dense; 0: the GPU has no such arithmetic */
     struct gpu_gemm gemm[DTYPE_N];
     double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */

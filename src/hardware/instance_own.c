@@ -132,10 +132,7 @@ static void slow_down(struct gpu *gpu, double limit_w)
     for (int d = 0; d < DTYPE_N; d++)
         gpu->gemm[d].sustained *= clock;
     gpu->flash_sustained *= clock;
-    gpu->flash2_forward_frac *= clock;
-    gpu->flash2_backward_frac *= clock;
-    gpu->flash3_forward_frac *= clock;
-    gpu->flash3_backward_frac *= clock;
+    gpu->limit_clock *= clock;
     gpu->tdp_w = limit_w;
 }
 

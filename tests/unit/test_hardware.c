@@ -341,6 +341,7 @@ static void test_own_machines(void)
     const struct gpu *limited = c.groups[0].instance->gpu;
     CU_ASSERT_DOUBLE_EQUAL(limited->gemm[DTYPE_BF16].sustained / hot, cbrt(0.875),
                            1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(limited->limit_clock, cbrt(0.875), 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(limited->tdp_w, 612.5, 1e-9);
     CU_ASSERT_EQUAL(cluster_price(&c, &usd, &date, &missing), 0);
     cfg_loader_release(&loader);

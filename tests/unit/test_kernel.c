@@ -14,6 +14,7 @@ static struct gpu a100(void)
                      .sm_arch = 80,
                      .n_sms = 108,
                      .hbm_Bps = 2039e9,
+                     .limit_clock = 1,
                      .stream_frac = 0.82,
                      .kernel_s = 2.9e-6,
                      .flash_forward_frac = 0.61,
@@ -430,7 +431,7 @@ static void test_flash_wide(void)
 }
 
 /* (3.28): alone at its own clock, between long products at theirs, and in between less
- * than either; other attention is at one clock. */
+ * than either; other attention is at one clock. A limit of power slows all alike. */
 static void test_flash_between(void)
 {
     struct gpu g = a100();
@@ -443,12 +444,17 @@ static void test_flash_between(void)
                      .batch = 256 };
     double hot = g.gemm[DTYPE_BF16].sustained, last = 0;
     g.flash2_forward_frac = g.flash_forward_frac;
+    struct gpu limited = g;
+    limited.limit_clock = 0.9;
+    limited.gemm[DTYPE_BF16].sustained *= limited.limit_clock;
     double alone = kernel_framework_s(&g, &fw, false, &op, kernel_alone);
     for (int i = 0; i < 4; i++) {
         op.products = (const double[]) { 0, 0.5, 5, 1e6 }[i];
         double s = kernel_framework_s(&g, &fw, false, &op, kernel_alone) / alone;
         CU_ASSERT(s > last);
         last = s;
+        s = kernel_framework_s(&limited, &fw, false, &op, kernel_alone) / alone;
+        CU_ASSERT_DOUBLE_EQUAL(s, last / limited.limit_clock, 1e-9);
     }
     CU_ASSERT_DOUBLE_EQUAL(last, 1 / hot, 1e-4);
     double of_products = 5 / (g.gemm[DTYPE_BF16].eta * hot),
