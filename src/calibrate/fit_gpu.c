@@ -100,11 +100,6 @@ struct flashes {
     const struct sample_kernel **rows;
 };
 
-static double *flash_frac(struct gpu *gpu, bool backward)
-{
-    return backward ? &gpu->flash_backward_frac : &gpu->flash_forward_frac;
-}
-
 static double flash_time_s(const struct gpu *gpu, const struct sample_kernel *k)
 {
     return kernel_flash_s(gpu, k->dtype, k->m, k->n, k->k, k->batch, k->causal,
@@ -114,7 +109,7 @@ static double flash_time_s(const struct gpu *gpu, const struct sample_kernel *k)
 static void flash_residuals(const double *values, double *residuals, void *arg)
 {
     struct flashes *g = arg;
-    *flash_frac(&g->gpu, g->backward) = values[0];
+    g->gpu.flash_frac[GPU_FLASH_ANY][g->backward] = values[0];
     for (int64_t i = 0; i < g->n; i++)
         residuals[i] = log(flash_time_s(&g->gpu, g->rows[i]) / g->rows[i]->time_s);
 }
@@ -147,10 +142,12 @@ static int fit_flash(struct calibration *c, struct gpu *gpu, bool backward,
     struct gpu base = *gpu;
     struct flashes g = { .gpu = *gpu, .backward = backward };
     const char *name = backward ? "flash_backward_frac" : "flash_forward_frac";
-    const struct calibration_term term = { .group = "fused attention",
-                                           .name = name,
-                                           .path = name,
-                                           .base = *flash_frac(gpu, backward) };
+    const struct calibration_term term = {
+        .group = "fused attention",
+        .name = name,
+        .path = name,
+        .base = gpu->flash_frac[GPU_FLASH_ANY][backward]
+    };
     int rc = 0;
     g.rows = xmalloc((size_t)(s->flashes.n + 1) * sizeof(const struct sample_kernel *));
     for (int64_t i = 0; i < s->flashes.n; i++)
@@ -171,7 +168,7 @@ static int fit_flash(struct calibration *c, struct gpu *gpu, bool backward,
                                  .max = 1 };
         rc = fit_run_known(&fit, calibration_unreported, err);
         if (rc == 0) {
-            *flash_frac(gpu, backward) = fit.params[0].value;
+            gpu->flash_frac[GPU_FLASH_ANY][backward] = fit.params[0].value;
             calibration_add_fit(c, &fit, &term);
             add_flash_figure(c, &g, gpu, &base);
         }

@@ -170,9 +170,9 @@ static void scale_class(struct gpu *gpu, const struct fitting *f,
     if (class == TRACED_PRODUCTS)
         gpu->gemm[f->dtype].sustained *= by;
     if (class == TRACED_ATTENTION)
-        gpu->flash_forward_frac *= by;
+        gpu->flash_frac[GPU_FLASH_ANY][false] *= by;
     if (class == TRACED_ATTENTION)
-        gpu->flash_backward_frac *= by;
+        gpu->flash_frac[GPU_FLASH_ANY][true] *= by;
     if (class == TRACED_STREAMS)
         gpu->stream_frac *= by;
 }
@@ -192,13 +192,13 @@ static double scaled_s(const struct scaled *x, double by)
 static void bounds_of(const struct gpu *gpu, const struct fitting *f,
                       enum traced_class class, double *least, double *most)
 {
-    double v = class == TRACED_PRODUCTS ? gpu->gemm[f->dtype].sustained
-               : class == TRACED_STREAMS
-                   ? gpu->stream_frac
-                   : fmax(gpu->flash_forward_frac, gpu->flash_backward_frac);
-    double low = class == TRACED_ATTENTION
-                     ? fmin(gpu->flash_forward_frac, gpu->flash_backward_frac)
-                     : v;
+    double v = class == TRACED_PRODUCTS  ? gpu->gemm[f->dtype].sustained
+               : class == TRACED_STREAMS ? gpu->stream_frac
+                                         : fmax(gpu->flash_frac[GPU_FLASH_ANY][false],
+                                                gpu->flash_frac[GPU_FLASH_ANY][true]);
+    double low = class == TRACED_ATTENTION ? fmin(gpu->flash_frac[GPU_FLASH_ANY][false],
+                                                  gpu->flash_frac[GPU_FLASH_ANY][true])
+                                           : v;
     *most = (class == TRACED_PRODUCTS ? 1.5 : 1) / v;
     *least = 0.01 / low;
 }
@@ -255,9 +255,11 @@ static void add_terms(struct calibration *c, const struct fitting *f,
                  bounded);
     if (class == TRACED_ATTENTION) {
         add_term(c, "fused attention", "flash_forward_frac", "flash_forward_frac",
-                 gpu->flash_forward_frac, was->flash_forward_frac, n, bounded);
+                 gpu->flash_frac[GPU_FLASH_ANY][false],
+                 was->flash_frac[GPU_FLASH_ANY][false], n, bounded);
         add_term(c, "fused attention", "flash_backward_frac", "flash_backward_frac",
-                 gpu->flash_backward_frac, was->flash_backward_frac, n, bounded);
+                 gpu->flash_frac[GPU_FLASH_ANY][true],
+                 was->flash_frac[GPU_FLASH_ANY][true], n, bounded);
     }
     if (class == TRACED_STREAMS)
         add_term(c, "memory-bound", "stream_frac", "stream_frac", gpu->stream_frac,

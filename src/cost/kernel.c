@@ -146,7 +146,7 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
     double sms = sms_left(gpu, share), d = (double)head_dim, h = (double)heads;
     double rows = ceil_div((double)m, FLASH_TILE),
            columns = ceil_div((double)n, FLASH_TILE);
-    double frac = backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
+    double frac = gpu->flash_frac[GPU_FLASH_ANY][backward];
     double clock = sustained ? flash_clock(gpu, dtype) : 1;
     double sm_flops = frac * clock * flash_peak_flops(gpu, dtype) / (double)gpu->n_sms;
     double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * flash_width(head_dim);
@@ -258,16 +258,14 @@ static double sm_factor(const struct gpu *gpu, const struct framework *fw,
     return fmax(1, gpu->stream_frac * gpu->hbm_Bps * share.memory / sms_Bps);
 }
 
-/* Share of the peak that a version of flash-attention reaches on the GPU (MODEL.md, 3.23,
- * 3.26); 0: not known. */
-static double flash_version_frac(const struct gpu *gpu, const struct framework *fw,
-                                 const struct op *op)
+enum gpu_flash kernel_flash_version(const struct gpu *gpu, const struct framework *fw,
+                                    const struct op *op)
 {
-    if (op->flash3 && gpu->flash3_forward_frac > 0)
-        return op->backward ? gpu->flash3_backward_frac : gpu->flash3_forward_frac;
-    if (fw->rates.flash2)
-        return op->backward ? gpu->flash2_backward_frac : gpu->flash2_forward_frac;
-    return 0;
+    if (op->flash3 && gpu->flash_frac[GPU_FLASH_3][op->backward] > 0)
+        return GPU_FLASH_3;
+    return fw->rates.flash2 && gpu->flash_frac[GPU_FLASH_2][op->backward] > 0
+               ? GPU_FLASH_2
+               : GPU_FLASH_ANY;
 }
 
 /* Clock of attention that reaches so much of the peak, between its block's products, over
@@ -291,12 +289,14 @@ static double flash_rate(const struct gpu *gpu, const struct framework *fw,
     if (op->kind != OP_FLASH)
         return 1;
     double sinks = op->sinks ? fw->rates.flash_sinks : 1;
-    double own = flash_version_frac(gpu, fw, op);
-    double frac = op->backward ? gpu->flash_backward_frac : gpu->flash_forward_frac;
-    if (own > 0)
-        return sinks * own * flash_clock_between(gpu, op, own) /
-               (frac * flash_clock(gpu, op->dtype));
-    return sinks * (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward);
+    enum gpu_flash version = kernel_flash_version(gpu, fw, op);
+    if (version == GPU_FLASH_ANY)
+        return sinks *
+               (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward);
+    double any = gpu->flash_frac[GPU_FLASH_ANY][op->backward],
+           own = gpu->flash_frac[version][op->backward];
+    return sinks * own * flash_clock_between(gpu, op, own) /
+           (any * flash_clock(gpu, op->dtype));
 }
 
 double kernel_framework_s(const struct gpu *gpu, const struct framework *fw, bool half,

@@ -48,6 +48,11 @@ double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_
 double kernel_op_s(const struct gpu *gpu, const struct op *op, double factor,
                    struct kernel_share share);
 
+/* The version of flash-attention that the operator runs, of those whose rate on the GPU
+ * is known (MODEL.md, 3.23, 3.26). */
+enum gpu_flash kernel_flash_version(const struct gpu *gpu, const struct framework *fw,
+                                    const struct op *op);
+
 /* The same by a framework's profile: its bytes over the list's, its fused attention.
  * `half`: products read 16-bit numbers. */
 double kernel_framework_s(const struct gpu *gpu, const struct framework *fw, bool half,

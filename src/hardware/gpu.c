@@ -10,6 +10,13 @@
 #include <math.h>
 #include <string.h>
 
+const struct name_value gpu_flash_names[] = {
+    { "flash", GPU_FLASH_ANY },
+    { "flash2", GPU_FLASH_2 },
+    { "flash3", GPU_FLASH_3 },
+    { NULL, 0 },
+};
+
 struct gpu_raw {
     struct gpu gpu;
     struct cfg peak, gemm, nvlink;
@@ -31,6 +38,12 @@ struct gemm_rows {
 #define GPU_CHILD(k, m, need) \
     CFG_ROW(k, CFG_T_CHILD, struct gpu_raw, m, .required = (need))
 
+#define FLASH(k, version)                                                             \
+    CFG_REAL(k "_forward_frac", struct gpu_raw, gpu.flash_frac[version][false], 0.01, \
+             1),                                                                      \
+        CFG_REAL(k "_backward_frac", struct gpu_raw, gpu.flash_frac[version][true],   \
+                 0.01, 1)
+
 static const struct cfg_field gpu_fields[] = {
     GPU_INT("sm_arch", sm_arch, 50, 999),
     GPU_INT("sms", n_sms, 1, 1024),
@@ -46,12 +59,9 @@ static const struct cfg_field gpu_fields[] = {
     GPU_CHILD("gemm", gemm, false),
     CFG_REAL("stream_frac", struct gpu_raw, gpu.stream_frac, 0.01, 1),
     CFG_QUANTITY("kernel", struct gpu_raw, gpu.kernel_s, UNIT_SECONDS, 0, 1e-3),
-    CFG_REAL("flash_forward_frac", struct gpu_raw, gpu.flash_forward_frac, 0.01, 1),
-    CFG_REAL("flash_backward_frac", struct gpu_raw, gpu.flash_backward_frac, 0.01, 1),
-    CFG_REAL("flash2_forward_frac", struct gpu_raw, gpu.flash2_forward_frac, 0.01, 1),
-    CFG_REAL("flash2_backward_frac", struct gpu_raw, gpu.flash2_backward_frac, 0.01, 1),
-    CFG_REAL("flash3_forward_frac", struct gpu_raw, gpu.flash3_forward_frac, 0.01, 1),
-    CFG_REAL("flash3_backward_frac", struct gpu_raw, gpu.flash3_backward_frac, 0.01, 1),
+    FLASH("flash", GPU_FLASH_ANY),
+    FLASH("flash2", GPU_FLASH_2),
+    FLASH("flash3", GPU_FLASH_3),
     CFG_REAL("flash_sustained", struct gpu_raw, gpu.flash_sustained, 0.01, 1.5),
     CFG_REAL("loop_loss", struct gpu_raw, gpu.loop_loss, 0, 1),
     CFG_QUANTITY("loop_half", struct gpu_raw, gpu.loop_half_s, UNIT_SECONDS, 0, 1),
@@ -232,6 +242,15 @@ static int read_gemm(struct cfg_loader *loader, struct gpu *gpu, struct cfg obje
     return rc;
 }
 
+/* What a file without rates of fused attention has. */
+static void set_flash(struct gpu *gpu)
+{
+    static const double frac[2] = { 0.5, 0.4 };
+    for (int backward = 0; backward < 2; backward++)
+        if (gpu->flash_frac[GPU_FLASH_ANY][backward] <= 0)
+            gpu->flash_frac[GPU_FLASH_ANY][backward] = frac[backward];
+}
+
 /* Kernels as the file has them, or by rule. */
 static int read_kernels(struct cfg_loader *loader, struct gpu_raw *raw, struct cfg file)
 {
@@ -243,6 +262,7 @@ static int read_kernels(struct cfg_loader *loader, struct gpu_raw *raw, struct c
                          "have \"sustained\")");
     if (!cfg_present(cfg_get(file, "context")))
         return cfg_error(file, DIAG_MISSING, "\"context\" is missing");
+    set_flash(&raw->gpu);
     return read_gemm(loader, &raw->gpu, raw->gemm);
 }
 
@@ -261,8 +281,6 @@ static int read_gpu(struct cfg_loader *loader, struct gpu_raw *raw, struct cfg f
     gpu->limit_clock = 1;
     gpu->stream_frac = 0.8;
     gpu->kernel_s = 3e-6;
-    gpu->flash_forward_frac = 0.5;
-    gpu->flash_backward_frac = 0.4;
     if (cfg_read(file, gpu_fields, raw) || cfg_read(raw->peak, peak_fields, gpu))
         return -1;
     if (gpu->peak_flops[DTYPE_FP32] <= 0)

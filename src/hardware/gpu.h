@@ -42,6 +42,12 @@ struct gpu_gemm {
     enum gemm_tiles tiles;
 };
 
+/* Fused attention: a kernel without a rate of its own, when cool; versions of
+ * flash-attention in long trainings. */
+enum gpu_flash { GPU_FLASH_ANY, GPU_FLASH_2, GPU_FLASH_3, GPU_FLASH_N };
+
+extern const struct name_value gpu_flash_names[]; /* as keys of the file begin */
+
 struct gpu {
     const char *name;
     int64_t sm_arch; /* 70, 75, 80, 86, 89, 90, 100 */
@@ -52,18 +58,16 @@ struct gpu {
     int64_t l2_B;
     double tdp_w;
     double
-        long_clock_Hz; /* SMs' clock in long products, of GPUs by rule; 0: not known */
+        long_clock_Hz;  /* SMs' clock in long products, of GPUs by rule; 0: not known */
     double limit_clock; /* clock under the power limit that the machine sets, over that
                            under the data sheet's; the "sustained" have it within */
     double peak_flops[DTYPE_N]; /* dense; 0: the GPU has no such arithmetic */
     struct gpu_gemm gemm[DTYPE_N];
     double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */
     double kernel_s;    /* shortest memory-bound kernel, launch gap included */
-    double flash_forward_frac, flash_backward_frac; /* of peak, fused attention */
-    /* the same of flash-attention 2 in long trainings; 0: not known */
-    double flash2_forward_frac, flash2_backward_frac;
-    /* the same of flash-attention 3 */
-    double flash3_forward_frac, flash3_backward_frac;
+    double flash_frac[GPU_FLASH_N]
+                     [2]; /* [version][backward] share of the peak that fused
+                                          attention reaches; 0: not known */
     double
         flash_sustained; /* its clock under the power limit of long training, over the
                                cool one; 0: as products of its format */

@@ -193,30 +193,18 @@ static double rule_flash(const struct gpu *to, const struct gpu *from, double fr
     return 1 / (products + (1 / frac - products) * tensor_gain(to, from));
 }
 
-static void fill_flash2(struct gpu *gpu, const struct gpu *from)
+/* Rates of fused attention that the file leaves open. All of them run, too, at the clock
+ * of long products. */
+static void fill_flash(struct gpu *gpu, const struct gpu *from)
 {
-    gpu->flash2_forward_frac = rule_flash(gpu, from, from->flash2_forward_frac);
-    gpu->flash2_backward_frac = rule_flash(gpu, from, from->flash2_backward_frac);
-}
-
-static void fill_flash3(struct gpu *gpu, const struct gpu *from)
-{
-    gpu->flash3_forward_frac = rule_flash(gpu, from, from->flash3_forward_frac);
-    gpu->flash3_backward_frac = rule_flash(gpu, from, from->flash3_backward_frac);
-}
-
-/* Attention, too, runs at the clock of long products. */
-static void follow_clock(struct gpu *gpu)
-{
-    double gain = clock_gain(gpu);
-    gpu->flash_forward_frac *= gain;
-    gpu->flash_backward_frac *= gain;
-    gpu->flash2_forward_frac *= gain;
-    gpu->flash2_backward_frac *= gain;
-    gpu->flash3_forward_frac *= gain;
-    gpu->flash3_backward_frac *= gain;
-    if (gpu->long_clock_Hz > 0)
-        gpu->flash_sustained = 1;
+    for (int version = 0; version < GPU_FLASH_N; version++)
+        for (int backward = 0; backward < 2; backward++) {
+            double *frac = &gpu->flash_frac[version][backward],
+                   its = from->flash_frac[version][backward];
+            if (*frac <= 0)
+                *frac = version == GPU_FLASH_ANY ? its : rule_flash(gpu, from, its);
+            *frac *= clock_gain(gpu);
+        }
 }
 
 static void fill_gemm(struct gpu *gpu, const struct gpu *from)
@@ -247,17 +235,11 @@ int gpu_rule_fill(struct cfg_loader *loader, struct gpu *gpu, struct cfg file)
         gpu->stream_frac = from->stream_frac;
     if (lacks(file, "kernel"))
         gpu->kernel_s = from->kernel_s;
-    if (lacks(file, "flash_forward_frac"))
-        gpu->flash_forward_frac = from->flash_forward_frac;
-    if (lacks(file, "flash_backward_frac"))
-        gpu->flash_backward_frac = from->flash_backward_frac;
-    if (lacks(file, "flash2_forward_frac") && lacks(file, "flash2_backward_frac"))
-        fill_flash2(gpu, from);
-    if (lacks(file, "flash3_forward_frac") && lacks(file, "flash3_backward_frac"))
-        fill_flash3(gpu, from);
+    fill_flash(gpu, from);
     if (lacks(file, "flash_sustained"))
         gpu->flash_sustained = from->flash_sustained;
-    follow_clock(gpu);
+    if (gpu->long_clock_Hz > 0)
+        gpu->flash_sustained = 1;
     if (lacks(file, "context"))
         gpu->context_B = from->context_B;
     gpu->by_rule = true;

@@ -238,8 +238,8 @@ static void recover_gpu(const char *name, unsigned long seed)
     g->partial_waves = g->partial_waves > 0 ? 0 : 1;
     truth.stream_frac *= 0.93;
     truth.kernel_s *= 1.3;
-    truth.flash_forward_frac *= 1.2;
-    truth.flash_backward_frac *= 0.85;
+    truth.flash_frac[GPU_FLASH_ANY][false] *= 1.2;
+    truth.flash_frac[GPU_FLASH_ANY][true] *= 0.85;
     add_gemms(&b, &truth, DTYPE_BF16, 400);
     add_streams(&b, &truth, 60);
     /* attention starts as products do: the launch is theirs */
@@ -252,8 +252,8 @@ static void recover_gpu(const char *name, unsigned long seed)
     CU_ASSERT_EQUAL(fitted.gemm[DTYPE_FP16].eta, fitted.gemm[DTYPE_BF16].eta);
     assert_recovered(&b, "kernel", truth.kernel_s);
     assert_recovered(&b, "stream_frac", truth.stream_frac);
-    assert_recovered(&b, "flash_forward_frac", truth.flash_forward_frac);
-    assert_recovered(&b, "flash_backward_frac", truth.flash_backward_frac);
+    assert_recovered(&b, "flash_forward_frac", truth.flash_frac[GPU_FLASH_ANY][false]);
+    assert_recovered(&b, "flash_backward_frac", truth.flash_frac[GPU_FLASH_ANY][true]);
     CU_ASSERT_DOUBLE_EQUAL(fitted.gemm[DTYPE_BF16].sustained, 0.9, 1e-12);
     CU_ASSERT_EQUAL(fitted.context_B, 700 << 20);
     CU_ASSERT_EQUAL(fitted.gemm[DTYPE_TF32].eta, base.gemm[DTYPE_TF32].eta);

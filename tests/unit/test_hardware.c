@@ -362,7 +362,8 @@ static void test_own_machines(void)
     /* its own tensor cores over fp32, and a larger share of them for attention (3.23) */
     const struct gpu *card = c.groups[0].instance->gpu;
     CU_ASSERT_DOUBLE_EQUAL(card->gemm[DTYPE_BF16].misaligned_batch, 2, 0.01);
-    CU_ASSERT_DOUBLE_EQUAL(card->flash2_forward_frac, 0.69 * 2.65 / 2.52, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(card->flash_frac[GPU_FLASH_2][false], 0.69 * 2.65 / 2.52,
+                           0.02);
     CU_ASSERT_EQUAL_FATAL(read_text(&c, &loader,
                                     "{'like': 'dgx-a100-80gb', 'count': 4, "
                                     "'gpu': 'H800-SXM5-80GB'}"),

@@ -17,8 +17,8 @@ static struct gpu a100(void)
                      .limit_clock = 1,
                      .stream_frac = 0.82,
                      .kernel_s = 2.9e-6,
-                     .flash_forward_frac = 0.61,
-                     .flash_backward_frac = 0.514 };
+                     .flash_frac[GPU_FLASH_ANY][false] = 0.61,
+                     .flash_frac[GPU_FLASH_ANY][true] = 0.514 };
     g.peak_flops[DTYPE_BF16] = 312e12;
     g.peak_flops[DTYPE_FP32] = 19.5e12;
     g.peak_flops[DTYPE_TF32] = 156e12;
@@ -384,26 +384,26 @@ static void test_flash2(void)
     const double hot = g.gemm[DTYPE_BF16].sustained, by[] = { 2, 4 };
     for (int i = 0; i < 2; i++) {
         double alone = kernel_op_s(&g, &ops[i], 1, kernel_alone);
-        g.flash2_forward_frac = g.flash2_backward_frac = 0;
+        g.flash_frac[GPU_FLASH_2][false] = g.flash_frac[GPU_FLASH_2][true] = 0;
         for (int named = 0; named < 2; named++) {
             fw.rates.flash2 = named;
             CU_ASSERT_DOUBLE_EQUAL(
                 kernel_framework_s(&g, &fw, false, &ops[i], kernel_alone) / alone,
                 by[i], 1e-9);
         }
-        g.flash2_forward_frac = 0.8 * g.flash_forward_frac;
-        g.flash2_backward_frac = 0.8 * g.flash_backward_frac;
+        g.flash_frac[GPU_FLASH_2][false] = 0.8 * g.flash_frac[GPU_FLASH_ANY][false];
+        g.flash_frac[GPU_FLASH_2][true] = 0.8 * g.flash_frac[GPU_FLASH_ANY][true];
         CU_ASSERT_DOUBLE_EQUAL(
             kernel_framework_s(&g, &fw, false, &ops[i], kernel_alone) / alone,
             hot / 0.8, 1e-9);
         struct op third = ops[i];
         third.flash3 = true;
-        g.flash3_forward_frac = 0.9 * g.flash_forward_frac;
-        g.flash3_backward_frac = 0.9 * g.flash_backward_frac;
+        g.flash_frac[GPU_FLASH_3][false] = 0.9 * g.flash_frac[GPU_FLASH_ANY][false];
+        g.flash_frac[GPU_FLASH_3][true] = 0.9 * g.flash_frac[GPU_FLASH_ANY][true];
         CU_ASSERT_DOUBLE_EQUAL(
             kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone, hot / 0.9,
             1e-9);
-        g.flash3_forward_frac = g.flash3_backward_frac = 0;
+        g.flash_frac[GPU_FLASH_3][false] = g.flash_frac[GPU_FLASH_3][true] = 0;
         CU_ASSERT_DOUBLE_EQUAL(
             kernel_framework_s(&g, &fw, false, &third, kernel_alone) / alone, hot / 0.8,
             1e-9); /* not known */
@@ -443,7 +443,7 @@ static void test_flash_between(void)
                      .k = 128,
                      .batch = 256 };
     double hot = g.gemm[DTYPE_BF16].sustained, last = 0;
-    g.flash2_forward_frac = g.flash_forward_frac;
+    g.flash_frac[GPU_FLASH_2][false] = g.flash_frac[GPU_FLASH_ANY][false];
     struct gpu limited = g;
     limited.limit_clock = 0.9;
     limited.gemm[DTYPE_BF16].sustained *= limited.limit_clock;
@@ -458,7 +458,7 @@ static void test_flash_between(void)
     }
     CU_ASSERT_DOUBLE_EQUAL(last, 1 / hot, 1e-4);
     double of_products = 5 / (g.gemm[DTYPE_BF16].eta * hot),
-           share = of_products / (of_products + 1 / g.flash2_forward_frac);
+           share = of_products / (of_products + 1 / g.flash_frac[GPU_FLASH_2][false]);
     op.products = 5;
     CU_ASSERT_DOUBLE_EQUAL(kernel_framework_s(&g, &fw, false, &op, kernel_alone) /
                                alone,

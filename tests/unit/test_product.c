@@ -275,8 +275,8 @@ static void test_sustained_clock(void)
     CU_ASSERT_DOUBLE_EQUAL(fast.port_Bps, gain * listed.port_Bps, 1);
     CU_ASSERT_EQUAL(rtx->gemm[DTYPE_BF16].eta, fast.eta);
     CU_ASSERT_EQUAL(rtx->flash_sustained, 1);
-    CU_ASSERT_DOUBLE_EQUAL(rtx->flash_forward_frac, gain * l40s->flash_forward_frac,
-                           1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(rtx->flash_frac[GPU_FLASH_ANY][false],
+                           gain * l40s->flash_frac[GPU_FLASH_ANY][false], 1e-12);
     cfg_loader_release(&loader);
 }
 

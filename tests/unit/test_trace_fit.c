@@ -66,8 +66,8 @@ static void bench_open(struct bench *b, const char *changes, double products,
         op_list_make(&b->list, &b->loader.arena, &b->s.model, &settings, &b->err), 0);
     b->gpu = b->truth = *b->s.cluster.groups[0].instance->gpu;
     b->truth.gemm[DTYPE_BF16].sustained *= products;
-    b->truth.flash_forward_frac *= attention;
-    b->truth.flash_backward_frac *= attention;
+    b->truth.flash_frac[GPU_FLASH_ANY][false] *= attention;
+    b->truth.flash_frac[GPU_FLASH_ANY][true] *= attention;
     b->truth.stream_frac *= streams;
     b->r.n_kept = 1;
     for (int32_t i = 0; i < b->list.n_blocks; i++) {
@@ -110,8 +110,10 @@ static void test_recovers(void)
         CU_ASSERT_EQUAL(b.step.fits[TRACED_PRODUCTS].join,
                         shapes ? TRACED_BY_SHAPE : TRACED_BY_CLASS);
         near(b.gpu.gemm[DTYPE_BF16].sustained, b.truth.gemm[DTYPE_BF16].sustained);
-        near(b.gpu.flash_forward_frac, b.truth.flash_forward_frac);
-        near(b.gpu.flash_backward_frac, b.truth.flash_backward_frac);
+        near(b.gpu.flash_frac[GPU_FLASH_ANY][false],
+             b.truth.flash_frac[GPU_FLASH_ANY][false]);
+        near(b.gpu.flash_frac[GPU_FLASH_ANY][true],
+             b.truth.flash_frac[GPU_FLASH_ANY][true]);
         near(b.gpu.stream_frac, b.truth.stream_frac);
         CU_ASSERT_TRUE(b.step.joined_share > 0.99);
         CU_ASSERT_EQUAL(b.found.terms.n, 4);
