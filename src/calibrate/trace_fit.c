@@ -21,6 +21,7 @@ struct fitting {
     bool staged; /* a pipeline: which layers this rank has is not known */
     bool half;
     enum dtype dtype;                    /* of most products */
+    enum gpu_flash flash;                /* of its fused attention */
     double shape_s[KINETO_PRODUCTS_MAX]; /* predicted, of one of a shape, sum ... */
     double shape_n[KINETO_PRODUCTS_MAX]; /* ... over so many; 0: not joined */
 };
@@ -170,9 +171,8 @@ static void scale_class(struct gpu *gpu, const struct fitting *f,
     if (class == TRACED_PRODUCTS)
         gpu->gemm[f->dtype].sustained *= by;
     if (class == TRACED_ATTENTION)
-        gpu->flash_frac[GPU_FLASH_ANY][false] *= by;
-    if (class == TRACED_ATTENTION)
-        gpu->flash_frac[GPU_FLASH_ANY][true] *= by;
+        for (int backward = 0; backward < 2; backward++)
+            gpu->flash_frac[f->flash][backward] *= by;
     if (class == TRACED_STREAMS)
         gpu->stream_frac *= by;
 }
@@ -192,13 +192,11 @@ static double scaled_s(const struct scaled *x, double by)
 static void bounds_of(const struct gpu *gpu, const struct fitting *f,
                       enum traced_class class, double *least, double *most)
 {
+    const double *flash = gpu->flash_frac[f->flash];
     double v = class == TRACED_PRODUCTS  ? gpu->gemm[f->dtype].sustained
                : class == TRACED_STREAMS ? gpu->stream_frac
-                                         : fmax(gpu->flash_frac[GPU_FLASH_ANY][false],
-                                                gpu->flash_frac[GPU_FLASH_ANY][true]);
-    double low = class == TRACED_ATTENTION ? fmin(gpu->flash_frac[GPU_FLASH_ANY][false],
-                                                  gpu->flash_frac[GPU_FLASH_ANY][true])
-                                           : v;
+                                         : fmax(flash[false], flash[true]);
+    double low = class == TRACED_ATTENTION ? fmin(flash[false], flash[true]) : v;
     *most = (class == TRACED_PRODUCTS ? 1.5 : 1) / v;
     *least = 0.01 / low;
 }
@@ -253,13 +251,12 @@ static void add_terms(struct calibration *c, const struct fitting *f,
                  arena_printf(c->arena, "gemm/%s/sustained", dtype),
                  gpu->gemm[f->dtype].sustained, was->gemm[f->dtype].sustained, n,
                  bounded);
-    if (class == TRACED_ATTENTION) {
-        add_term(c, "fused attention", "flash_forward_frac", "flash_forward_frac",
-                 gpu->flash_frac[GPU_FLASH_ANY][false],
-                 was->flash_frac[GPU_FLASH_ANY][false], n, bounded);
-        add_term(c, "fused attention", "flash_backward_frac", "flash_backward_frac",
-                 gpu->flash_frac[GPU_FLASH_ANY][true],
-                 was->flash_frac[GPU_FLASH_ANY][true], n, bounded);
+    for (int back = 0; back < 2 && class == TRACED_ATTENTION; back++) {
+        const char *name = arena_printf(c->arena, "%s_%s_frac",
+                                        names_of(gpu_flash_names, (int)f->flash),
+                                        back ? "backward" : "forward");
+        add_term(c, "fused attention", name, name, gpu->flash_frac[f->flash][back],
+                 was->flash_frac[f->flash][back], n, bounded);
     }
     if (class == TRACED_STREAMS)
         add_term(c, "memory-bound", "stream_frac", "stream_frac", gpu->stream_frac,
@@ -403,6 +400,27 @@ static enum dtype main_dtype(const struct fitting *f)
     return (enum dtype)best;
 }
 
+struct flash_found {
+    const struct fitting *f;
+    const struct gpu *gpu;
+    enum gpu_flash version;
+};
+
+static void note_flash(void *arg, const struct op *op, double times)
+{
+    struct flash_found *x = arg;
+    (void)times;
+    if (op->kind == OP_FLASH)
+        x->version = kernel_flash_version(x->gpu, x->f->s->training.framework, op);
+}
+
+static enum gpu_flash flash_of(const struct fitting *f, const struct gpu *gpu)
+{
+    struct flash_found x = { f, gpu, GPU_FLASH_ANY };
+    for_each(f, note_flash, &x);
+    return x.version;
+}
+
 int calibrate_trace(struct traced_step *t, struct calibration *c, struct gpu *gpu,
                     const struct scenario *s, const struct kineto_rank *r,
                     struct err *err)
@@ -421,6 +439,7 @@ int calibrate_trace(struct traced_step *t, struct calibration *c, struct gpu *gp
     if (op_list_make(&f->list, c->arena, &s->model, &settings, err))
         return -1;
     f->dtype = main_dtype(f);
+    f->flash = flash_of(f, gpu);
     const struct gpu was = *gpu;
     double joined_s = 0;
     for (int i = 0; i < TRACED_CLASSES; i++) {

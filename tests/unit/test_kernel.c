@@ -443,6 +443,7 @@ static void test_flash_between(void)
                      .k = 128,
                      .batch = 256 };
     double hot = g.gemm[DTYPE_BF16].sustained, last = 0;
+    g.flash_sustained = 1;
     g.flash_frac[GPU_FLASH_2][false] = g.flash_frac[GPU_FLASH_ANY][false];
     struct gpu limited = g;
     limited.limit_clock = 0.9;
