@@ -378,10 +378,13 @@ static void test_experts(void)
     check(experts_text, "expert=4", CHANNEL_EXPERT, COLL_ALLTOALL, M * L * 4 * 2 * x_B);
     check(experts_text, "expert=4 " SHARDING("optimizer"), CHANNEL_EXPERT_DATA,
           COLL_ALL_REDUCE, L * 2 * expert * E);
+    const double shared_B = (L * (4.0 * H * H + 2 * H + 8 * H) + 2.0 * V * H + H) * E;
     check(experts_text, "expert=4 " SHARDING("optimizer"), CHANNEL_SHARD,
-          COLL_ALL_REDUCE, (L * (4.0 * H * H + 2 * H + 8 * H) + 2.0 * V * H + H) * E);
-    check(experts_text, "expert=4 sharding={\"strategy\":\"full\"}",
-          CHANNEL_EXPERT_DATA, COLL_ALL_GATHER, M * 2 * L * 2 * expert * E);
+          COLL_ALL_REDUCE, shared_B);
+    check(experts_text, "expert=4 " SHARDING("full"), CHANNEL_EXPERT_DATA,
+          COLL_ALL_GATHER, M * 2 * L * 2 * expert * E);
+    check(experts_text, "expert=4 " SHARDING("full"), CHANNEL_SHARD,
+          COLL_REDUCE_SCATTER, M * shared_B);
 }
 
 /* Folded over tensor ranks: each sends its own tokens, holds whole experts, and only

@@ -251,9 +251,36 @@ static void test_random(void)
     CU_ASSERT(budgets > trials / 2 && listed > trials / 2);
 }
 
+/* Where no plan keeps the budget, what fits and comes nearer to it still matters. */
+static void test_over_budget(void)
+{
+    static const struct plan_entry over[] = {
+        { .standing = PLAN_OVER, .key = 5 },
+        { .standing = PLAN_OVER, .key = 7 },
+        { .standing = PLAN_TOO_LARGE, .key = 1.2 },
+    };
+    static const struct {
+        struct plan_reach reach;
+        bool matters;
+    } cases[] = {
+        { { .value = 1, .excess = 4, .need = 0.5, .user = true }, true },
+        { { .value = 1, .excess = 5, .need = 1, .user = true }, true },
+        { { .value = 1, .excess = 6, .need = 0.5, .user = true }, false },
+        { { .value = 1, .excess = 4, .need = 1.1, .user = true }, false },
+        { { .value = 1, .excess = 9, .need = 0.5, .user = true, .in_budget = true },
+          true },
+    };
+    struct plan_limits limits;
+    plan_order_limits(&limits, over, COUNT(over), 1);
+    CU_ASSERT_EQUAL(limits.listed, PLAN_STANDINGS);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        CU_ASSERT_EQUAL(plan_order_matters(&limits, &cases[i].reach), cases[i].matters);
+}
+
 void test_plan_order_register(void)
 {
     CU_pSuite suite = CU_add_suite("plan_order", NULL, NULL);
     CU_add_test(suite, "random small spaces: the default is the exhaustive",
                 test_random);
+    CU_add_test(suite, "beyond the budget", test_over_budget);
 }

@@ -5,6 +5,8 @@
 #include "search/plan/run.h"
 #include "search/score/parts.h"
 #include "search/score/score.h"
+#include "search/space/stacks.h"
+#include "search/space/users.h"
 #include "search/space/words.h"
 
 #include <CUnit/CUnit.h>
@@ -729,6 +731,41 @@ static void test_scenarios(void)
     }
 }
 
+/* Which degrees the users of a model have: a degree or a library that they name is one
+ * that they have. */
+static void test_users(void)
+{
+    static const struct {
+        enum space_field degree;
+        enum space_stack_row stack;
+        bool given, named, decodes, can;
+    } cases[] = {
+        { SPACE_CONTEXT, STACK_DDP, false, false, true, false },
+        { SPACE_CONTEXT, STACK_DDP, true, false, true, true },
+        { SPACE_TENSOR, STACK_FSDP, false, false, true, false },
+        { SPACE_TENSOR, STACK_FSDP, true, false, true, true },
+        { SPACE_PIPELINE, STACK_FSDP, false, false, true, true },
+        { SPACE_PIPELINE, STACK_FSDP, false, false, false, false },
+        { SPACE_PIPELINE, STACK_FSDP, true, false, false, true },
+        { SPACE_MICRO, STACK_DDP, false, false, true, true },
+        { SPACE_MICRO, STACK_NANOTRON, false, false, true, false },
+        { SPACE_TENSOR, STACK_NANOTRON, false, true, true, true },
+        { SPACE_CONTEXT, STACK_MEGATRON, false, false, true, true },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct model model = { .arch = cases[i].decodes ? MODEL_DECODER
+                                                              : MODEL_ENCODER,
+                                     .family = "gpt2" };
+        struct space s = { .model = &model,
+                           .script = SPACE_SCRIPT_PRETRAINING,
+                           .named_stacks = (uint32_t)cases[i].named << cases[i].stack };
+        struct space_point p = { .v = { [SPACE_LIBRARY] = cases[i].stack } };
+        s.given[cases[i].degree] = cases[i].given;
+        p.v[cases[i].degree] = 2;
+        CU_ASSERT_EQUAL(space_users_can(&s, &p), cases[i].can);
+    }
+}
+
 void test_search_rules_register(void)
 {
     CU_pSuite suite = CU_add_suite("search_rules", NULL, NULL);
@@ -742,6 +779,7 @@ void test_search_rules_register(void)
     CU_add_test(suite, "values that are tried", test_tried);
     CU_add_test(suite, "prices of one's own", test_own_prices);
     CU_add_test(suite, "what is assumed", test_assumed);
+    CU_add_test(suite, "degrees that users have", test_users);
     CU_add_test(suite, "values as they are written", test_value_texts);
     CU_add_test(suite, "scenarios have the degrees of their plans", test_scenarios);
 }
