@@ -193,7 +193,7 @@ faults: $(BUILD)/smsim          ## commands whose opens, renames, mallocs and wr
 	$(Q)bash tests/faults.sh $(BUILD)/smsim $(N)
 
 coverage:                       ## lines and branches by folder that the tests run
-	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g --coverage' golden options terminal files capture sweeps device questions unit
+	$(Q)$(MAKE) --no-print-directory BUILD=build/coverage CFLAGS='-O0 -g' SANITIZE=--coverage golden options terminal files capture sweeps device questions unit
 	$(Q)python3 tests/coverage.py build/coverage
 
 threads:                        ## libsmsim and commands of several threads under TSan; commands need clang's libomp

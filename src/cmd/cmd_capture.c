@@ -111,9 +111,10 @@ static void put_first(const char *variable, const char *dir)
 static void set_environment(const char *dir, const struct arguments *args)
 {
     char gpus[24];
+    const char *path = getenv("PATH");
     snprintf(gpus, sizeof(gpus), "%" PRId64, args->gpus);
     setenv("SMSIM_CAPTURE", dir, 1);
-    setenv("SMSIM_PATH", getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin", 1);
+    setenv("SMSIM_PATH", path ? path : "/usr/bin:/bin", 1);
     setenv("SMSIM_OUTER", "", 1);
     setenv("SMSIM_GPUS", gpus, 1);
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);

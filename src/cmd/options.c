@@ -262,7 +262,8 @@ static void fail_json(const struct usage *u, const void *args,
     const struct option *json = u->options;
     const struct diags none = { .n = 0 };
     struct err err = { 0 }, named = { 0 };
-    while (json->name && (strcmp(json->name, "--json") || json->type != OPTION_OUT))
+    while (json->name &&
+           (strcmp(json->name, "--json") != 0 || json->type != OPTION_OUT))
         json++;
     const char *path = json->name && json != out ? value_of(json, args) : NULL;
     if (!path || also_named(u, json, args, words) || file_out_check(path, &err))

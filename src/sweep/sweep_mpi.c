@@ -291,7 +291,7 @@ int sweep_mpi_start(struct sweep_ranks *ranks, struct err *err)
 {
     const char *n = getenv("OMPI_COMM_WORLD_SIZE");
     *ranks = (struct sweep_ranks) { .n = 1 };
-    if (n && atoi(n) > 1)
+    if (n && strtol(n, NULL, 10) > 1)
         return err_set(err, "this program is built without MPI (build it with "
                             "`make clean all MPI=1`, or use --shard)");
     return 0;

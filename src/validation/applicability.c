@@ -202,6 +202,7 @@ static size_t short_name(const char *name)
 
 static json_t *cell_json(const struct applicability_row *rows, int64_t n)
 {
+    static const double quantiles[] = { 0.1, 0.9 };
     json_t *cell = json_array();
     double *errors = xcalloc((size_t)n, sizeof(*errors));
     double means[INTERVAL_AXES] = { 0 };
@@ -217,8 +218,9 @@ static json_t *cell_json(const struct applicability_row *rows, int64_t n)
         json_array_append_new(cell, rounded(means[k], 0.1));
     json_array_append_new(cell, json_integer(n));
     json_array_append_new(cell, rounded(gsl_stats_mean(errors, 1, (size_t)n), 1e-4));
-    for (double q = 0.1; q < 1; q += 0.8) {
-        double v = gsl_stats_quantile_from_sorted_data(errors, 1, (size_t)n, q);
+    for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++) {
+        double v =
+            gsl_stats_quantile_from_sorted_data(errors, 1, (size_t)n, quantiles[i]);
         json_array_append_new(cell, rounded(v, 1e-4));
     }
     const char *name = rows[n / 2].name;

@@ -132,10 +132,9 @@ static void draw_numa_labels(const struct figure_topology_layout *l, struct draw
 
     for (int32_t n = 0; n < inst->n_numa; n++) {
         struct draw_box box = l->numa[n], plate = box;
-        snprintf(
-            text, sizeof(text), "NUMA %d: %" PRId64 " vCPUs, %s", n,
-            (int64_t)(inst->vcpus / inst->n_numa),
-            units_bytes_text(memory, (double)(inst->host_memory_B / inst->n_numa)));
+        snprintf(text, sizeof(text), "NUMA %d: %" PRId64 " vCPUs, %s", n,
+                 (int64_t)(inst->vcpus / inst->n_numa),
+                 units_bytes_text(memory, (double)inst->host_memory_B / inst->n_numa));
         if (l->compact)
             snprintf(text, sizeof(text), "NUMA %d", n);
         plate.w = fmin(draw_text_width(text, 11, false) + 8, box.w - 4);

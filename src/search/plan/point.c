@@ -52,7 +52,7 @@ static json_t *cluster_json(const struct plan_job *job, const struct space_point
         put_int(o, "gpus_per_instance", p->v[SPACE_GPUS]);
     const json_t *before = json_object_get(job->base, "cluster");
     json_t *fabric = json_object_get(before, "fabric");
-    if (fabric && json_is_string(fabric))
+    if (json_is_string(fabric))
         put(o, "fabric", json_string(json_string_value(fabric)));
     json_t *quality = json_object_get(before, "quality");
     if (quality)

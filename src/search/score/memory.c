@@ -48,8 +48,8 @@ static double least_layers(const struct space_point *p, const struct score_sums 
     double n = (double)p->v[SPACE_PIPELINE], stages = 0;
     if (!u->l->differ)
         return least * floor(u->layers / n);
-    for (double i = 1; i <= n; i++)
-        stages += 1 / fmin(i, least);
+    for (int64_t i = 1; i <= p->v[SPACE_PIPELINE]; i++)
+        stages += 1 / fmin((double)i, least);
     return u->layers / stages;
 }
 
