@@ -110,6 +110,33 @@ static void test_volumes(void)
     }
 }
 
+/* Gradients are gathered after an MLP that is whole and before attention computes. */
+static void test_places(void)
+{
+    struct job j;
+    struct reps reps;
+    struct err err = { 0 };
+    const struct reps_options how = { .detail = true };
+    int32_t n = 0;
+    load(&j, SPEED " " WHOLE_MLP);
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
+    const struct program *p = &reps.steps[0].program;
+    const char *before = "";
+    for (int32_t i = 0; i < p->tasks.n; i++) {
+        const struct task *t = &p->tasks.v[i];
+        bool gathers = t->comm >= 0 &&
+                       p->comms.v[t->comm].request.op == COLL_ALL_GATHER &&
+                       t->tag.work == WORK_BACKWARD;
+        if (gathers)
+            CU_ASSERT_STRING_EQUAL(before, "residual2_sum_bwd");
+        n += gathers;
+        before = t->tag.label ? t->tag.label : before;
+    }
+    CU_ASSERT_EQUAL(n, M * L);
+    reps_release(&reps);
+    unload(&j);
+}
+
 /* Gradients of what is whole are summed over data and tensor ranks. */
 static void test_gradients(void)
 {
@@ -262,6 +289,7 @@ void test_smp_tensor_register(void)
 {
     CU_pSuite suite = CU_add_suite("smp tensor groups", NULL, NULL);
     CU_add_test(suite, "volumes", test_volumes);
+    CU_add_test(suite, "places of collectives", test_places);
     CU_add_test(suite, "gradients of what is whole", test_gradients);
     CU_add_test(suite, "FLOPs", test_flops);
     CU_add_test(suite, "checkpoints", test_checkpoints);
