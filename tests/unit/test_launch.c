@@ -245,6 +245,7 @@ static const struct {
     { "hyperparameters={'model_id': 'net-of-mine'}", "/model", NULL },
     { "hyperparameters={'task_name': 'mnli', 'num_train_epochs': 3.0}",
       "/training/samples", "392702" },
+    { "hyperparameters=['fp16', 'bf16']", "/training/precision", NULL },
     { "hyperparameters={'num_train_epochs': 3}", "/training/epochs", "3" },
     { "entry_point='src/run_clm.py'", "/training/task", "\"causal-lm\"" },
     { "instance_count=1, framework_version='2.0.1'", "/software/pytorch", "\"2.0.1\"" },

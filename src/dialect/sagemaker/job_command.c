@@ -129,7 +129,7 @@ static const char *words_of_hyper(struct launch_context *t)
     for (int i = 0; i < t->n_hyper; i++) {
         const struct value *v = t->hyper[i];
         known &= v->kind == VALUE_DICT && !v->gap;
-        for (int32_t k = 0; k < v->n; k++) {
+        for (int32_t k = 0; known && k < v->n; k++) {
             const char *value = text_of(t, v->items[k].value);
             if (strcmp(v->items[k].key, launched) == 0)
                 continue;
