@@ -57,20 +57,19 @@ struct gpu {
     double hbm_Bps;
     int64_t l2_B;
     double tdp_w;
-    double
-        long_clock_Hz;  /* SMs' clock in long products, of GPUs by rule; 0: not known */
-    double limit_clock; /* clock under the power limit that the machine sets, over that
-                           under the data sheet's; the "sustained" have it within */
+    double long_clock_Hz; /* SMs' in long products, of GPUs by rule; 0: not known */
+    /* clock under the power limit that the machine sets, over that under the data
+     * sheet's; the "sustained" have it within */
+    double limit_clock;
     double peak_flops[DTYPE_N]; /* dense; 0: the GPU has no such arithmetic */
     struct gpu_gemm gemm[DTYPE_N];
     double stream_frac; /* share of hbm_Bps that memory-bound kernels reach */
     double kernel_s;    /* shortest memory-bound kernel, launch gap included */
-    double flash_frac[GPU_FLASH_N]
-                     [2]; /* [version][backward] share of the peak that fused
-                                          attention reaches; 0: not known */
-    double
-        flash_sustained; /* its clock under the power limit of long training, over the
-                               cool one; 0: as products of its format */
+    /* [version][backward] share of the peak that fused attention reaches; 0: not known */
+    double flash_frac[GPU_FLASH_N][2];
+    /* its clock under the power limit of long training, over the cool one; 0: as
+     * products of its format */
+    double flash_sustained;
     double loop_loss; /* a benchmark repeats one kernel: what its power limit adds to a
                            long kernel's time; 0: nothing */
     double loop_half_s;     /* length of the kernel to which it adds half of that */
@@ -78,8 +77,7 @@ struct gpu {
     double nvlink_Bps;      /* of one link, one direction */
     const char *provenance; /* of the efficiencies, one sentence */
     enum provenance_kind provenance_kind;
-    bool
-        by_rule; /* known by its data sheet alone: kernels are another's (gpu_rule.h) */
+    bool by_rule; /* data sheet alone: kernels are another's (gpu_rule.h) */
 };
 
 /* The GPU of that name; read once per loader and shared. NULL after reporting at
