@@ -102,8 +102,14 @@ struct flashes {
 
 static double flash_time_s(const struct gpu *gpu, const struct sample_kernel *k)
 {
-    return kernel_flash_s(gpu, k->dtype, k->m, k->n, k->k, k->batch, k->causal,
-                          k->backward, false, kernel_alone);
+    const struct kernel_flash flash = { .dtype = k->dtype,
+                                        .m = k->m,
+                                        .n = k->n,
+                                        .head_dim = k->k,
+                                        .heads = k->batch,
+                                        .causal = k->causal,
+                                        .backward = k->backward };
+    return kernel_flash_s(gpu, &flash, kernel_alone);
 }
 
 static void flash_residuals(const double *values, double *residuals, void *arg)

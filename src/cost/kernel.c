@@ -139,22 +139,22 @@ static double flash_clock(const struct gpu *gpu, enum dtype dtype)
     return gpu->flash_sustained > 0 ? gpu->flash_sustained : gpu->gemm[dtype].sustained;
 }
 
-double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
-                      int64_t head_dim, int64_t heads, bool causal, bool backward,
-                      bool sustained, struct kernel_share share)
+double kernel_flash_s(const struct gpu *gpu, const struct kernel_flash *k,
+                      struct kernel_share share)
 {
-    double sms = sms_left(gpu, share), d = (double)head_dim, h = (double)heads;
-    double rows = ceil_div((double)m, FLASH_TILE),
-           columns = ceil_div((double)n, FLASH_TILE);
-    double frac = gpu->flash_frac[GPU_FLASH_ANY][backward];
-    double clock = sustained ? flash_clock(gpu, dtype) : 1;
-    double sm_flops = frac * clock * flash_peak_flops(gpu, dtype) / (double)gpu->n_sms;
-    double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * flash_width(head_dim);
-    double pair_s = pair_flops * (backward ? flash_backward_flops : 1) / sm_flops;
-    double busiest = h * flash_pairs(rows, columns, n, causal) / sms +
-                     (causal ? flash_tail * columns : 0);
-    double moved_B =
-        dtype_bytes(dtype) * h * d * 2 * (double)(m + n) * (backward ? 2 : 1);
+    double sms = sms_left(gpu, share), d = (double)k->head_dim, h = (double)k->heads;
+    double rows = ceil_div((double)k->m, FLASH_TILE),
+           columns = ceil_div((double)k->n, FLASH_TILE);
+    double frac = gpu->flash_frac[GPU_FLASH_ANY][k->backward];
+    double clock = k->sustained ? flash_clock(gpu, k->dtype) : 1;
+    double sm_flops =
+        frac * clock * flash_peak_flops(gpu, k->dtype) / (double)gpu->n_sms;
+    double pair_flops = 4.0 * FLASH_TILE * FLASH_TILE * flash_width(k->head_dim);
+    double pair_s = pair_flops * (k->backward ? flash_backward_flops : 1) / sm_flops;
+    double busiest = h * flash_pairs(rows, columns, k->n, k->causal) / sms +
+                     (k->causal ? flash_tail * columns : 0);
+    double moved_B = dtype_bytes(k->dtype) * h * d * 2 * (double)(k->m + k->n) *
+                     (k->backward ? 2 : 1);
     return flash_start_s + pair_s * fmax(busiest, columns) +
            moved_B / (flash_hbm_frac * gpu->hbm_Bps * share.memory) +
            flash_block_s * h * rows / sms;
@@ -181,12 +181,20 @@ static double op_flash_s(const struct gpu *gpu, const struct op *op,
                          struct kernel_share share)
 {
     int64_t pieces = op->pieces > 1 ? op->pieces : 1, band = op->window + FLASH_TILE;
-    double all_s = kernel_flash_s(gpu, op->dtype, op->m, op->n / pieces, op->k,
-                                  op->batch, op->causal, op->backward, true, share);
+    struct kernel_flash k = { .dtype = op->dtype,
+                              .m = op->m,
+                              .n = op->n / pieces,
+                              .head_dim = op->k,
+                              .heads = op->batch,
+                              .causal = op->causal,
+                              .backward = op->backward,
+                              .sustained = true };
+    double all_s = kernel_flash_s(gpu, &k, share);
     if (op->windowed <= 0 || band >= op->n)
         return (double)pieces * all_s;
-    double band_s = kernel_flash_s(gpu, op->dtype, op->m, band, op->k, op->batch, false,
-                                   op->backward, true, share);
+    k.n = band;
+    k.causal = false;
+    double band_s = kernel_flash_s(gpu, &k, share);
     return (1 - op->windowed) * all_s + op->windowed * fmin(all_s, band_s);
 }
 

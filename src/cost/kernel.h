@@ -39,9 +39,16 @@ double kernel_paged_s(double tokens, int64_t heads);
 double kernel_stream_s(const struct gpu *gpu, double bytes, struct kernel_share share);
 
 /* Fused attention: `heads` sequences x heads of m queries over n keys of head_dim. */
-double kernel_flash_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t n,
-                      int64_t head_dim, int64_t heads, bool causal, bool backward,
-                      bool sustained, struct kernel_share share);
+struct kernel_flash {
+    enum dtype dtype;
+    int64_t m, n, head_dim, heads;
+    bool causal, backward;
+    bool sustained; /* clocks of long training, not of a short burst */
+};
+
+/* Seconds of it. */
+double kernel_flash_s(const struct gpu *gpu, const struct kernel_flash *k,
+                      struct kernel_share share);
 
 /* One operator of the list, all its launches. `factor` scales memory-bound bytes: what
  * the framework moves over what the list counts. */

@@ -423,11 +423,17 @@ static json_t *run_kernel(struct job_worker *w, struct cfg_loader *loader,
                 names_of(dtype_names, k.dtype));
         return NULL;
     }
+    const struct kernel_flash flash = { .dtype = dtype,
+                                        .m = k.sequence,
+                                        .n = k.sequence,
+                                        .head_dim = k.head_dim,
+                                        .heads = k.batch * k.heads,
+                                        .causal = k.causal,
+                                        .backward = k.backward,
+                                        .sustained = !k.burst };
     double time_s =
         gemm ? kernel_gemm_s(gpu, dtype, k.m, k.n, k.k, k.batch, !k.burst, kernel_alone)
-             : kernel_flash_s(gpu, dtype, k.sequence, k.sequence, k.head_dim,
-                              k.batch * k.heads, k.causal, k.backward, !k.burst,
-                              kernel_alone);
+             : kernel_flash_s(gpu, &flash, kernel_alone);
     if (k.paged && !gemm)
         time_s += kernel_paged_s((double)k.batch * (double)k.sequence, k.heads);
     if (k.loop)

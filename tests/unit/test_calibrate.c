@@ -193,10 +193,14 @@ static void add_flashes(struct bench *b, const struct gpu *truth, int n)
         int64_t s = log_uniform(b, 512, 16384);
         struct sample_kernel k = { DTYPE_BF16, s,          s,         i % 3 ? 128 : 64,
                                    32,         i % 2 == 0, i % 4 < 2, 0 };
-        k.time_s = noisy(b,
-                         kernel_flash_s(truth, k.dtype, k.m, k.n, k.k, k.batch,
-                                        k.causal, k.backward, false, kernel_alone),
-                         0.03);
+        const struct kernel_flash flash = { .dtype = k.dtype,
+                                            .m = k.m,
+                                            .n = k.n,
+                                            .head_dim = k.k,
+                                            .heads = k.batch,
+                                            .causal = k.causal,
+                                            .backward = k.backward };
+        k.time_s = noisy(b, kernel_flash_s(truth, &flash, kernel_alone), 0.03);
         VEC_PUSH(&b->samples.flashes, k);
     }
 }

@@ -280,8 +280,13 @@ static void test_looped(void)
 static void test_paged(void)
 {
     const struct gpu g = a100();
-    double flash = kernel_flash_s(&g, DTYPE_BF16, 512, 512, 128, 128 * 12, true, false,
-                                  false, kernel_alone);
+    const struct kernel_flash k = { .dtype = DTYPE_BF16,
+                                    .m = 512,
+                                    .n = 512,
+                                    .head_dim = 128,
+                                    .heads = 128 * 12,
+                                    .causal = true };
+    double flash = kernel_flash_s(&g, &k, kernel_alone);
     double paged = kernel_paged_s(128 * 512, 12);
     CU_ASSERT_DOUBLE_EQUAL(flash + paged, 1768e-6, 60e-6);
     CU_ASSERT_DOUBLE_EQUAL(kernel_paged_s(1000, 13), 4.8e-6, 1e-12);
@@ -313,40 +318,49 @@ static void test_streams(void)
                            kernel_stream_s(&g, sms_Bps, kernel_alone), 1e-15);
 }
 
+/* Causal attention forward over as many queries as keys, in a burst. */
+static struct kernel_flash causal_flash(int64_t tokens, int64_t head_dim, int64_t heads)
+{
+    return (struct kernel_flash) { .dtype = DTYPE_BF16,
+                                   .m = tokens,
+                                   .n = tokens,
+                                   .head_dim = head_dim,
+                                   .heads = heads,
+                                   .causal = true };
+}
+
+static double flash_s(const struct gpu *g, struct kernel_flash k)
+{
+    return kernel_flash_s(g, &k, kernel_alone);
+}
+
 /* Causal attention of 4 x 64 heads over 16384 tokens took 99.17 ms, one sequence of
  * them 25.22 ms (vLLM flash-attn on A100). */
 static void test_flash(void)
 {
     const struct gpu g = a100();
-    double four = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 256, true, false,
-                                 false, kernel_alone);
-    double one = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 64, true, false,
-                                false, kernel_alone);
-    CU_ASSERT_DOUBLE_EQUAL(four, 99.17e-3, 4e-3);
+    struct kernel_flash k = causal_flash(16384, 128, 64), other = k;
+    double one = flash_s(&g, k);
+    CU_ASSERT_DOUBLE_EQUAL(flash_s(&g, causal_flash(16384, 128, 256)), 99.17e-3, 4e-3);
     CU_ASSERT_DOUBLE_EQUAL(one, 25.22e-3, 1e-3);
-    double full = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 64, false, false,
-                                 false, kernel_alone);
-    CU_ASSERT_DOUBLE_EQUAL(full / one, 2, 0.1);
-    double back = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 128, 64, true, true,
-                                 false, kernel_alone);
-    CU_ASSERT_DOUBLE_EQUAL(back / one, 2.9, 0.1);
-    double padded = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 80, 64, true, false,
-                                   false, kernel_alone);
-    double whole = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 96, 64, true, false,
-                                  false, kernel_alone);
+    other.causal = false;
+    CU_ASSERT_DOUBLE_EQUAL(flash_s(&g, other) / one, 2, 0.1);
+    other = k;
+    other.backward = true;
+    CU_ASSERT_DOUBLE_EQUAL(flash_s(&g, other) / one, 2.9, 0.1);
+    double padded = flash_s(&g, causal_flash(16384, 80, 64));
+    double whole = flash_s(&g, causal_flash(16384, 96, 64));
     CU_ASSERT(padded < whole && padded > 0.98 * whole); /* fewer bytes alone */
-    double wide = kernel_flash_s(&g, DTYPE_BF16, 16384, 16384, 512, 64, true, false,
-                                 false, kernel_alone);
+    double wide = flash_s(&g, causal_flash(16384, 512, 64));
     CU_ASSERT_DOUBLE_EQUAL(wide / one, 4, 0.1);
 }
 
 static double hot_over_cool(const struct gpu *g)
 {
-    double hot = kernel_flash_s(g, DTYPE_BF16, 16384, 16384, 128, 256, true, false,
-                                true, kernel_alone);
-    double cool = kernel_flash_s(g, DTYPE_BF16, 16384, 16384, 128, 256, true, false,
-                                 false, kernel_alone);
-    return hot / cool;
+    struct kernel_flash k = causal_flash(16384, 128, 256);
+    double cool_s = flash_s(g, k);
+    k.sustained = true;
+    return flash_s(g, k) / cool_s;
 }
 
 /* Under the power limit attention has the clock of products, or its own. */
@@ -529,9 +543,9 @@ static void test_operators(void)
                        .batch = 64,
                        .causal = true,
                        .launches = 1 };
-    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&g, &op, 1, kernel_alone),
-                           kernel_flash_s(&g, DTYPE_BF16, 512, 512, 64, 64, true, false,
-                                          true, kernel_alone),
+    struct kernel_flash k = causal_flash(512, 64, 64);
+    k.sustained = true;
+    CU_ASSERT_DOUBLE_EQUAL(kernel_op_s(&g, &op, 1, kernel_alone), flash_s(&g, k),
                            1e-15);
 }
 
@@ -573,9 +587,14 @@ static void test_flash_by_hand(void)
             double want_s = 6.1e-6 + pair_s * fmax(busiest, cases[i].columns) +
                             moved_B / (0.576 * 2039e9) +
                             0.8e-6 * heads * cases[i].rows / 108;
-            double got_s = kernel_flash_s(
-                &g, DTYPE_BF16, cases[i].m, cases[i].n, cases[i].head_dim,
-                (int64_t)heads, cases[i].causal, backward, false, kernel_alone);
+            const struct kernel_flash k = { .dtype = DTYPE_BF16,
+                                            .m = cases[i].m,
+                                            .n = cases[i].n,
+                                            .head_dim = cases[i].head_dim,
+                                            .heads = (int64_t)heads,
+                                            .causal = cases[i].causal,
+                                            .backward = backward };
+            double got_s = flash_s(&g, k);
             CU_ASSERT_DOUBLE_EQUAL(got_s / want_s, 1, 1e-12);
         }
 }
