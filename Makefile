@@ -232,9 +232,9 @@ valgrind: $(BUILD)/smsim        ## memcheck of a sample of commands
 
 analysers:                      ## gcc -fanalyzer, clang-tidy (.clang-tidy) and cppcheck over all of src
 	$(Q)$(MAKE) --no-print-directory BUILD=build/analyzer CFLAGS='-O1 -fanalyzer' $(SRC:%.c=build/analyzer/%.o) 2>build/analyzer.log
-	$(Q)! sed -n 's/^\(src[^:]*\):[0-9:]* warning: .*\[-W\(analyzer-[a-z-]*\)\]$$/\1 \2/p' build/analyzer.log | sort -u | grep -vxF -f tests/analyzer.txt
 	$(Q)! command -v clang-tidy >/dev/null || clang-tidy --quiet $(SRC) -- $(filter-out -MMD -MP,$(ALL_CF)) \
-	    $$(pkg-config --cflags pangocairo) $(patsubst %,-DSMSIM_%='""',DATA_DIR PANGO CAIRO SQLITE MICROHTTPD)
+	    $$(pkg-config --cflags pangocairo) $(patsubst %,-DSMSIM_%='""',DATA_DIR PANGO CAIRO SQLITE MICROHTTPD) >>build/analyzer.log
+	$(Q)! sed -n 's/^.*\(src[^:]*\):[0-9:]* [a-z]*: .*\[\(-W\)*\([a-zA-Z0-9.-]*\)[],].*/\1 \3/p' build/analyzer.log | sort -u | grep -vxF -f tests/analyzer.txt
 	$(Q)! command -v cppcheck >/dev/null || cppcheck $(CPPCHECK) -Isrc -j2 src
 
 N        ?= 40

@@ -198,7 +198,7 @@ static void add(struct explaining *w, const struct pair *p)
 
 void explain_pairs(struct explaining *w)
 {
-    size_t all = (size_t)(w->n_tried * w->n_tried / 2 + 1);
+    size_t n_tried = (size_t)w->n_tried, all = n_tried * n_tried / 2 + 1;
     struct pair *pairs = xmalloc(all * sizeof(*pairs));
     int32_t n = list(w, pairs), exact = 0;
     for (int32_t i = 0; i < n && i < KEPT; i++) {

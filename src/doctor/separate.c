@@ -112,7 +112,7 @@ static void join_with_most(const struct separating *s, int32_t i)
 void separate_hypotheses(struct explaining *w)
 {
     struct separating s = { w, w->n_tried, NULL };
-    s.taken = xcalloc((size_t)(s.n * s.n + 1), sizeof(*s.taken));
+    s.taken = xcalloc((size_t)s.n * (size_t)s.n + 1, sizeof(*s.taken));
     for (int32_t i = 0; i < s.n; i++) {
         w->tried[i].class = i;
         if (!is_spoken_of(&w->tried[i]))

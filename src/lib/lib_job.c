@@ -75,7 +75,8 @@ static int read_file(struct lib_call *c, struct cfg *root, const char *name,
 
 static void add_sets(struct smsim_job *job, int32_t n, const char *const *sets)
 {
-    job->sets = xrealloc(job->sets, (size_t)(job->n_sets + n), sizeof(*job->sets));
+    job->sets =
+        xrealloc(job->sets, (size_t)job->n_sets + (size_t)n, sizeof(*job->sets));
     for (int32_t i = 0; i < n; i++)
         job->sets[job->n_sets++] = xstrdup(sets[i]);
 }

@@ -169,8 +169,7 @@ static json_t *memory_of(const struct step_figures *f, const struct simulate_res
         json_t *list = json_array();
         for (int i = 0; i < LEVELS; i++) {
             int64_t live_B = k < LEDGER_KINDS ? held_B[i][k] : 0;
-            json_array_append_new(list,
-                                  json_integer((json_int_t)(live_B + constant_B[k])));
+            json_array_append_new(list, json_integer(live_B + constant_B[k]));
         }
         json_object_set_new(kinds, names[k], list);
     }
