@@ -527,6 +527,48 @@ static void test_latent_groups(void)
     CU_ASSERT_EQUAL(whole[2], whole[1]);
 }
 
+/* What the events of one kind come to: releases are below 0. */
+static int64_t events_B(const struct ledger *l, enum ledger_kind kind, int64_t *held_B)
+{
+    int64_t sum_B = 0, own = 0;
+    for (int64_t i = 0; i < l->runs.n; i++) {
+        const struct ledger_run *r = &l->runs.v[i];
+        for (int64_t k = 0; k < r->n; k++) {
+            const struct ledger_event *e =
+                r->change ? &r->change->events[k] : &l->events.v[own + k];
+            if (e->kind != kind)
+                continue;
+            sum_B += e->size_B;
+            *held_B += e->size_B > 0 ? e->size_B : 0;
+        }
+        own += r->change ? 0 : r->n;
+    }
+    return sum_B;
+}
+
+/* Of the microbatches that are recorded, what the host frees late is freed: of a first
+ * stage whose host leads, with the last of them, too. */
+static void test_late(void)
+{
+    static const char text[] =
+        "{ 'model': 'llama2-7b', 'cluster': { 'instance': 'p4d.24xlarge' },"
+        "  'training': { 'sequence_length': 2048, 'micro_batch_size': 4,"
+        "                'microbatches': 16, 'precision': 'bf16' },"
+        "  'parallelism': { 'library': 'nanotron', 'pipeline': 2, 'tensor': 4,"
+        "                   'sequence_parallel': true } }";
+    struct job j;
+    struct reps reps;
+    struct err err = { 0 };
+    const struct reps_options how = { .detail = false };
+    int64_t held_B = 0;
+    load(&j, text, "");
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &j.loader.arena, &j.s, &how, &err), 0);
+    CU_ASSERT_EQUAL(events_B(&reps.steps[0].ledger, LEDGER_LATE, &held_B), 0);
+    CU_ASSERT(held_B > 0);
+    reps_release(&reps);
+    cfg_loader_release(&j.loader);
+}
+
 void test_conserve_register(void)
 {
     CU_pSuite s = CU_add_suite("conserve", NULL, NULL);
@@ -539,6 +581,7 @@ void test_conserve_register(void)
     CU_add_test(s, "ZeRO-3 gathers tensor by tensor", test_tensor_by_tensor);
     CU_add_test(s, "sums of gradients are held, not made", test_gradient_sums);
     CU_add_test(s, "layers share their dummies of gradients", test_dummies);
+    CU_add_test(s, "what is freed late is freed", test_late);
     CU_add_test(s, "kernels of the update", test_updates);
     CU_add_test(s, "lists of parts cost the host time", test_lists);
     CU_add_test(s, "stages gather and scatter their shards", test_sharded_stages);
