@@ -131,9 +131,9 @@ void user_script_ask(struct launch_context *t, int64_t line, const char *why)
             launch_add_unresolved(t, open[i], line, "%s", why);
 }
 
-/* A script whose arguments a command would give, read without one: what its text leaves
- * open is no default of the framework's. */
-static void ask_command(struct launch_context *t, const struct user_script *g)
+/* What arguments of a trainer leave open where they are not all known. */
+static void ask_open(struct launch_context *t, const struct user_script *g,
+                     int64_t line, int n, const char *why)
 {
     static const struct {
         const char *names[4], *pointer;
@@ -142,19 +142,30 @@ static void ask_command(struct launch_context *t, const struct user_script *g)
         { { "bf16", "fp16", "torch_dtype", NULL }, "/training/precision" },
         { { "max_seq_length", "max_length", NULL }, "/training/sequence_length" },
     };
-    const struct python_call *args = g->parts[SCRIPT_ARGUMENTS];
-    bool trl = is_trl(user_script_method(t->arena, g));
-    if (g->line || !args || !args->parsed)
-        return;
-    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]) - !trl; i++) {
+    for (int i = 0; i < n; i++) {
         bool any = false;
         for (const char *const *name = open[i].names; *name; name++)
             any |= value_get(g->words, *name) != NULL;
         if (!any)
-            launch_add_unresolved(t, open[i].pointer, args->line,
-                                  "the command of the script gives it, and there is "
-                                  "none here");
+            launch_add_unresolved(t, open[i].pointer, line, "%s", why);
     }
+}
+
+/* A script whose arguments a command would give, read without one, or whose arguments
+ * are a dictionary that is not known: what its text leaves open is no default of the
+ * framework's. */
+static void ask_command(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *args = g->parts[SCRIPT_ARGUMENTS];
+    int n = is_trl(user_script_method(t->arena, g)) ? 3 : 2;
+    if (args && args->parsed && !g->line)
+        ask_open(t, g, args->line, n,
+                 "the command of the script gives it, and there is none here");
+    else if (args && args->arguments->gap &&
+             !value_get(g->words, "per_device_train_batch_size"))
+        ask_open(t, g, g->line ? g->line : args->line, n,
+                 "the trainer's arguments are a dictionary that is not known before, "
+                 "and nothing is run");
 }
 
 /* Calls under conditions that are not known are read as if they were made. */
@@ -299,6 +310,8 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
         launch_refuse_entry(t->l, t->l->file, own.refused, c->line);
         return;
     }
+    if (!g.parts[SCRIPT_MODEL])
+        peft_ask_imported(t, launch_last_part(t->l->file), c->line);
     if (g.n_trainers > 1)
         launch_note(t->l, c->line, DIAG_ASSUMED, "the last of %d trainers is taken",
                     g.n_trainers);

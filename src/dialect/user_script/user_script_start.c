@@ -347,6 +347,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
             return;
         }
         user_script_take(t, &g);
+        if (!g.parts[SCRIPT_MODEL])
+            peft_ask_imported(t, start.name, start.line);
         user_script_take_own(t, &g, given, program);
         if (!launch_has(t, "/training/task") &&
             !launch_is_unresolved(t, "/training/task")) {
