@@ -104,6 +104,7 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
     struct python_parser r = {
         .p = p,
         .read_suite = python_suite,
+        .imported_load = python_imported_load,
         .wanted = wanted,
         .lex = { .s = text, .n = len, .line = 1, .arena = arena },
         .prompts = has_prompts(text),

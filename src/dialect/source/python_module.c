@@ -1,8 +1,11 @@
 /* Modules of the user's own: `from config import MODEL`, `import config`. Their text is
  * read as this one is, and what it binds to what is known is bound here, as are classes
- * that hold values; functions of modules are left as names that are imported. */
+ * that hold values; functions of modules are left as names that are imported, but those
+ * that load a document are called with what is known. */
+#include "base/strbuf.h"
 #include "dialect/source/python_parse.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { MODULE_DEPTH_MAX = 3 };
@@ -105,4 +108,93 @@ bool python_import(struct python_parser *r, const struct python_import *in)
         note(r, in, path, &p);
     python_release(&p);
     return true;
+}
+
+/* Functions that load ---------------------------------------------------------------- */
+
+static bool loads_documents(const char *text)
+{
+    static const char *const loaders[] = { "safe_load(", "yaml.load(", "json.load(",
+                                           "OmegaConf.load(" };
+    bool any = false;
+    for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
+        any |= strstr(text, loaders[i]) != NULL;
+    return any;
+}
+
+static void add_text(struct strbuf *to, const char *text)
+{
+    strbuf_addstr(to, "\"");
+    for (const char *c = text; *c; c++)
+        strbuf_printf(to, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+    strbuf_addstr(to, "\"");
+}
+
+/* The arguments as a text has them; false: one is more than text or a number. */
+static bool add_arguments(struct strbuf *to, const struct value *arguments)
+{
+    for (int32_t i = 0; i < arguments->n; i++) {
+        const struct value_item *it = &arguments->items[i];
+        if (i)
+            strbuf_addstr(to, ", ");
+        if (*it->key < '0' || *it->key > '9')
+            strbuf_printf(to, "%s=", it->key);
+        if (it->value->kind == VALUE_STRING && !strchr(it->value->text, '\n'))
+            add_text(to, it->value->text);
+        else if (it->value->kind == VALUE_INT)
+            strbuf_printf(to, "%" PRId64, it->value->integer);
+        else
+            return false;
+    }
+    return !arguments->gap;
+}
+
+/* What the last line of a module's text gives; NULL: it is not known. */
+static struct value *last_line(struct python_parser *r, const char *text, size_t len,
+                               const char *name, int64_t line)
+{
+    static const char *const none[] = { NULL };
+    struct python_modules inner = *r->wanted->modules;
+    struct python_wanted wanted = { .calls = none, .same = none, .modules = &inner };
+    struct value *v = NULL;
+    struct python p;
+    struct err err = { 0 };
+    inner.deep++;
+    --*inner.left;
+    if (python_read(&p, r->p->arena, text, len, &wanted, &err) == 0) {
+        const struct value *made = python_name(&p, name);
+        if (made && made->kind == VALUE_DICT)
+            v = import_value(r, made, line, 0);
+        for (int64_t i = 0; v && i < p.notes.n; i++)
+            if (strstr(p.notes.v[i].text, " is read"))
+                python_note(r, line, "%s", p.notes.v[i].text);
+    }
+    python_release(&p);
+    return v;
+}
+
+struct value *python_imported_load(struct python_parser *r, const char *function,
+                                   const struct value *arguments, int64_t line)
+{
+    const struct python_modules *m = r->wanted->modules;
+    const char *dot = strrchr(function, '.'), *path = NULL;
+    if (!m || !dot || *m->left <= 0 || m->deep >= MODULE_DEPTH_MAX)
+        return NULL;
+    const char *text =
+        m->text(m->of, r->p->arena,
+                arena_strndup(r->p->arena, function, (size_t)(dot - function)), &path);
+    if (!text || !loads_documents(text) ||
+        !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1)))
+        return NULL;
+    struct strbuf call;
+    struct value *v = NULL;
+    strbuf_init(&call);
+    strbuf_printf(&call, "%s\n\n_loaded = %s(", text, dot + 1);
+    if (add_arguments(&call, arguments)) {
+        strbuf_addstr(&call, ")\n");
+        v = last_line(r, arena_strdup(r->p->arena, strbuf_get(&call)), call.len,
+                      "_loaded", line);
+    }
+    strbuf_release(&call);
+    return v;
 }

@@ -88,6 +88,8 @@ enum python_stop {
 struct python_parser {
     struct python *p;
     void (*read_suite)(struct python_parser *r, int64_t column);
+    struct value *(*imported_load)(struct python_parser *r, const char *function,
+                                   const struct value *arguments, int64_t line);
     const struct python_wanted *wanted;
     struct python_lexer lex;
     struct python_token t; /* the next one */
@@ -322,6 +324,11 @@ struct python_import {
 
 /* Binds what a module of the user's own has of it; false: there is no such module. */
 bool python_import(struct python_parser *r, const struct python_import *in);
+
+/* The document that a function of such a module ("a.b.load") loads; NULL: it loads none,
+ * or what it is given is not known. Calls reach it by r->imported_load alone. */
+struct value *python_imported_load(struct python_parser *r, const char *function,
+                                   const struct value *arguments, int64_t line);
 
 /* Branches ------------------------------------------------------------------------- */
 
