@@ -24,45 +24,50 @@ static const struct need {
     { "/training/micro_batch_size", { "/training/global_batch_size" },
       "how many sequences a GPU takes at once", "8", NULL },
 };
-/* What a question without choices of its own may be answered by. */
+/* What a question without choices of its own may be answered by: the first that its text
+ * has, or the first. */
 static const struct answer {
-    const char *pointer, *example;
+    const char *pointer, *examples[3];
 } answers[] = {
-    { "/cluster/gpus_per_instance", "1" },
-    { "/model/vocab_size", "32000" },
-    { "/model/num_layers", "32" },
-    { "/model/ffn_hidden_size", "11008" },
-    { "/parallelism/library", "fsdp" },
-    { "/parallelism/sharding/strategy", "full" },
-    { "/parallelism/sharding/degree", "8" },
-    { "/parallelism/sharding/offload", "none" },
-    { "/parallelism/tensor", "1" },
-    { "/parallelism/pipeline", "1" },
-    { "/parallelism/context", "1" },
-    { "/parallelism/expert", "1" },
-    { "/training/activation_checkpointing", "none" },
-    { "/training/attention", "flash" },
-    { "/training/decoder_length", "128" },
-    { "/training/frozen", "[]" },
-    { "/training/global_batch_size", "64" },
-    { "/training/gradient_accumulation_steps", "1" },
-    { "/training/gradient_clipping", "1" },
-    { "/training/lora", "null" },
-    { "/training/lora/base", "nf4" },
-    { "/training/lora/rank", "16" },
-    { "/training/lora/target_modules", "all-linear" },
-    { "/training/optimizer", "adam" },
-    { "/training/precision", "amp_bf16" },
-    { "/training/task", "causal-lm" },
+    { "/cluster/gpus_per_instance", { "1" } },
+    { "/model/vocab_size", { "32000" } },
+    { "/model/num_layers", { "32" } },
+    { "/model/ffn_hidden_size", { "11008" } },
+    { "/parallelism/library", { "fsdp", "deepspeed", "ddp" } },
+    { "/parallelism/sharding/strategy", { "full" } },
+    { "/parallelism/sharding/degree", { "8" } },
+    { "/parallelism/sharding/offload", { "none" } },
+    { "/parallelism/tensor", { "1" } },
+    { "/parallelism/pipeline", { "1" } },
+    { "/parallelism/context", { "1" } },
+    { "/parallelism/expert", { "1" } },
+    { "/training/activation_checkpointing", { "none" } },
+    { "/training/attention", { "flash" } },
+    { "/training/decoder_length", { "128" } },
+    { "/training/frozen", { "[]" } },
+    { "/training/global_batch_size", { "64" } },
+    { "/training/gradient_accumulation_steps", { "1" } },
+    { "/training/gradient_clipping", { "1" } },
+    { "/training/lora", { "null" } },
+    { "/training/lora/base", { "nf4" } },
+    { "/training/lora/rank", { "16" } },
+    { "/training/lora/target_modules", { "all-linear" } },
+    { "/training/optimizer", { "adam" } },
+    { "/training/precision", { "amp_bf16" } },
+    { "/training/task", { "causal-lm", "dpo" } },
 };
 /* clang-format on */
 
-static const char *answer_of(const char *pointer)
+static const char *answer_of(const char *pointer, const char *question)
 {
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
-        if (strcmp(answers[i].pointer, pointer) == 0)
-            return answers[i].example;
-    return "VALUE";
+    const struct answer *a = answers;
+    const struct answer *end = answers + sizeof(answers) / sizeof(answers[0]);
+    while (a < end && strcmp(a->pointer, pointer) != 0)
+        a++;
+    for (int i = 0; a < end && i < 3 && a->examples[i]; i++)
+        if (strstr(question, a->examples[i]))
+            return a->examples[i];
+    return a < end ? a->examples[0] : "VALUE";
 }
 
 static const struct need *need_of(const char *pointer)
@@ -189,14 +194,14 @@ static const char *variable_in(const char *pointer)
 }
 
 /* "(one of 7B, 72B: give --set /shell/3=7B)", at the end of a question. */
-static const char *way(struct launch *l, const char *pointer)
+static const char *way(struct launch *l, const char *pointer, const char *question)
 {
     const struct launch_values *v = values_of(l, variable_in(pointer));
     struct arena *arena = &l->loader->arena;
     return v ? arena_printf(arena, "(one of %.300s: give --set %.80s=%.60s)", v->all,
                             pointer, v->first)
              : arena_printf(arena, "(give --set %.80s=%s)", pointer,
-                            answer_of(pointer));
+                            answer_of(pointer, question));
 }
 
 /* One variable of a shell that leaves several fields open is asked for once. */
@@ -217,7 +222,8 @@ static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
     if (any)
         diags_add(&l->loader->diags, unresolved_at(l, open->pointer, open->line),
                   "%s; it decides %s, too %s", open->what, strbuf_get(&others),
-                  way(l, arena_printf(&l->loader->arena, "/shell/%.60s", open->ask)));
+                  way(l, arena_printf(&l->loader->arena, "/shell/%.60s", open->ask),
+                      open->what));
     strbuf_release(&others);
     return any;
 }
@@ -231,7 +237,7 @@ static void add_option(struct strbuf *line, struct launch *l, const struct quest
     const struct launch_values *v =
         of_variable ? values_of(l, q->open->ask) : values_of(l, variable_in(pointer));
     const char *value = v                     ? v->first
-                        : !n                  ? answer_of(pointer)
+                        : !n                  ? answer_of(pointer, q->open->what)
                         : q->open && n->named ? n->named
                                               : n->example;
     const char *option = arena_printf(&l->loader->arena, " --set %s%.80s=%.60s",
@@ -289,7 +295,7 @@ static void ask_all(struct launch *l, question_vec *all)
         else if (!of_variable)
             diags_add(&l->loader->diags,
                       unresolved_at(l, q->open->pointer, q->open->line), "%s %s",
-                      q->open->what, way(l, q->open->pointer));
+                      q->open->what, way(l, q->open->pointer, q->open->what));
     }
     ask_at_once(l, n, &line, arguments);
     strbuf_release(&line);
