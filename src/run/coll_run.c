@@ -19,6 +19,7 @@ struct coll_run {
     struct sim_event event; /* of the closed form, and of plans without phases */
     struct coll_world *world;
     const struct coll_plan *plan;
+    int32_t shift;     /* on links */
     double factor;     /* on latencies and bytes */
     double duration_s; /* of the closed form */
     int32_t next;      /* phase */
@@ -136,7 +137,7 @@ static bool is_switch(const struct net_link *l)
  * groups that run in lock step, as one activity, n times the share of one, as they have
  * one by one. */
 static void make_activity(struct coll_activity *a, const struct coll_world *w,
-                          const struct coll_phase *p)
+                          const struct coll_phase *p, int32_t shift)
 {
     const struct net *net = w->net;
     double slowest = 0, scale = 1, cap = p->cap_Bps, latency_s = p->latency_s;
@@ -161,8 +162,9 @@ static void make_activity(struct coll_activity *a, const struct coll_world *w,
     a->uses.n = 0;
     for (int32_t i = 0; i < p->n_uses; i++)
         if (link_like(w, p->uses[i].link) == p->uses[i].link)
-            VEC_PUSH(&a->uses, ((struct flow_use) { flow_link(w, p->uses[i].link),
-                                                    p->uses[i].weight / scale }));
+            VEC_PUSH(&a->uses,
+                     ((struct flow_use) { flow_link(w, p->uses[i].link + shift),
+                                          p->uses[i].weight / scale }));
 }
 
 static struct coll_activity *place_of(struct coll_world *w, const struct coll_phase *p)
@@ -184,10 +186,11 @@ static void grow_known(struct coll_world *w)
     w->known = xcalloc((size_t)1 << w->known_log2, sizeof(*w->known));
 }
 
-/* Most phases run many times: what the last ones are as activities is kept. Most
- * runs have few phases: places are added when two want the same. */
+/* Most phases run many times, always with the same shift in a world: what the last ones
+ * are as activities is kept. Most runs have few phases: places are added when two want
+ * the same. */
 static struct coll_activity *activity_of(struct coll_world *w,
-                                         const struct coll_phase *p)
+                                         const struct coll_phase *p, int32_t shift)
 {
     if (!w->known)
         grow_known(w);
@@ -198,14 +201,14 @@ static struct coll_activity *activity_of(struct coll_world *w,
         grow_known(w);
         a = place_of(w, p);
     }
-    make_activity(a, w, p);
+    make_activity(a, w, p, shift);
     return a;
 }
 
 static void start_flow(struct coll_world *w, const struct coll_phase *p,
                        struct coll_run *run)
 {
-    const struct coll_activity *a = activity_of(w, p);
+    const struct coll_activity *a = activity_of(w, p, run->shift);
     flow_start(w->flow, run->factor * a->size, run_times_ps(run->factor, a->latency_ps),
                a->cap, (int32_t)a->uses.n, a->uses.v, next_phase, run);
 }
@@ -264,16 +267,19 @@ static void start_closed_form(struct coll_world *w, struct coll_run *run)
 }
 
 void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
-                          double factor, flow_done_fn *done, void *arg)
+                          int32_t shift, double factor, flow_done_fn *done, void *arg)
 {
     struct coll_run *run = w->spare;
     if (run)
         w->spare = run->spare;
     else
         run = ARENA_NEW(&w->runs, struct coll_run);
-    *run = (struct coll_run) {
-        .world = w, .plan = plan, .factor = factor, .done = done, .arg = arg
-    };
+    *run = (struct coll_run) { .world = w,
+                               .plan = plan,
+                               .shift = shift,
+                               .factor = factor,
+                               .done = done,
+                               .arg = arg };
     sim_event_init(&run->event, &closed_form_type);
     if (w->fidelity == FIDELITY_ANALYTIC || plan->n_phases == 0)
         start_closed_form(w, run);
@@ -284,7 +290,7 @@ void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
 void run_coll_start(struct coll_world *w, const struct coll_plan *plan,
                     flow_done_fn *done, void *arg)
 {
-    run_coll_start_paced(w, plan, 1, done, arg);
+    run_coll_start_paced(w, plan, 0, 1, done, arg);
 }
 
 double run_world_link_busy_s(struct coll_world *w, int32_t link)

@@ -91,9 +91,11 @@ void run_coll_start(struct coll_world *w, const struct coll_plan *plan,
                     flow_done_fn *done, void *arg);
 
 /* The same at another pace: latencies and bytes count `factor` (> 0) times. Not for the
- * chunk fidelity, whose messages have their own. */
+ * chunk fidelity, whose messages have their own. At flow fidelity on other links, too, of
+ * the same capacities: their numbers are `shift` more than the plan's. A plan has one
+ * shift in a world. */
 void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
-                          double factor, flow_done_fn *done, void *arg);
+                          int32_t shift, double factor, flow_done_fn *done, void *arg);
 
 /* Bytes charged to a link so far: those moved over the protocol's efficiency. At flow
  * fidelity; 0 at the others. */

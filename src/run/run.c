@@ -23,12 +23,12 @@ void run_issue(struct rank *r)
     while (r->n_issued < p->tasks.n && r->awaits < 0) {
         const struct task *t = &p->tasks.v[r->n_issued];
         if (t->receives >= 0) {
-            struct message *m = run_message(r, t->receives);
-            if (m->arrived_ps == RUN_NEVER) {
-                m->waiter = r;
+            int64_t arrived_ps = run_message_arrived_ps(r, run_message(r, t->receives));
+            if (arrived_ps == RUN_NEVER) {
+                r->awaits_message = t->receives;
                 return;
             }
-            r->host_ps = r->host_ps > m->arrived_ps ? r->host_ps : m->arrived_ps;
+            r->host_ps = r->host_ps > arrived_ps ? r->host_ps : arrived_ps;
         }
         int64_t host_ps = run_paced_ps(r->host_factors, r->n_issued, t->host_ps);
         r->host_ps += host_ps;
@@ -207,7 +207,7 @@ static void rank_rewind(struct rank *r)
     for (int64_t k = 0; k < n; k++)
         r->done_ps[k] = RUN_NEVER;
     r->n_issued = 0;
-    r->awaits = -1;
+    r->awaits = r->awaits_message = -1;
     for (int32_t i = 0; i < r->n_streams; i++) {
         r->streams[i].head = (int32_t)n + (int32_t)r->streams[i].stream;
         next_task(&r->streams[i]);
@@ -284,6 +284,7 @@ void run_close(struct run *run)
     VEC_RELEASE(&run->memo.known);
     run_world_release(&run->world); /* before the islands', whose flows it may hold */
     run_islands_release(run);
+    arena_release(&run->shared_arena);
     arena_release(&run->arena);
 }
 
@@ -309,6 +310,7 @@ static void allocate_links_busy(struct run *run)
 void run_open(struct run *run, bool alone)
 {
     arena_init(&run->arena);
+    arena_init(&run->shared_arena);
     run->n_ranks = run->request->n_ranks;
     run->ranks = xcalloc((size_t)run->n_ranks, sizeof(*run->ranks));
     run_fusions_init(run);

@@ -60,18 +60,65 @@ static void take_part(struct rank *r, enum channel channel, uint32_t streams)
 static void take_mailbox(struct rank *r, struct mailbox **of_first)
 {
     const struct layout *l = &r->run->request->plans.groups->layout;
-    int64_t first = r->number - layout_index(l, r->number).p * l->stride_p;
-    if (!of_first[first]) {
-        struct mailbox *b = xcalloc(1, sizeof(*b));
-        int32_t n = b->n_messages = r->program->n_messages;
-        b->messages = xmalloc((size_t)n * sizeof(*b->messages));
-        for (int32_t i = 0; i < n; i++)
-            b->messages[i] = (struct message) { .arrived_ps = RUN_NEVER };
-        VEC_PUSH(&r->run->owned, b);
+    const int64_t stage = layout_index(l, r->number).p;
+    const int64_t first = r->number - stage * l->stride_p;
+    struct mailbox *b = of_first[first];
+    if (!b) {
+        b = of_first[first] = ARENA_NEW(&r->run->arena, struct mailbox);
+        b->n_messages = r->program->n_messages;
+        b->ranks = ARENA_ARRAY(&r->run->arena, l->pipeline, struct rank *);
         b->founder = r - r->run->ranks;
-        of_first[first] = b;
+        VEC_PUSH(&r->run->mailboxes, b);
     }
-    r->mailbox = of_first[first];
+    b->ranks[stage] = r;
+    r->mailbox = b;
+}
+
+static const struct program *program_of(const struct mailbox *b, int64_t stage)
+{
+    return b->ranks[stage] ? b->ranks[stage]->program : NULL;
+}
+
+static bool same_programs(const struct mailbox *a, const struct mailbox *b, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (program_of(a, i) != program_of(b, i))
+            return false;
+    return true;
+}
+
+/* Who sends each message, by which task, and who receives it. */
+static const struct message *list_messages(struct run *run, const struct mailbox *b,
+                                           int64_t n_stages)
+{
+    struct message *all = ARENA_ARRAY(&run->arena, b->n_messages, struct message);
+    for (int32_t i = 0; i < b->n_messages; i++)
+        all[i] = (struct message) { -1, -1, -1 };
+    for (int32_t stage = 0; stage < n_stages; stage++) {
+        const struct program *p = program_of(b, stage);
+        for (int32_t k = 0; p && k < p->tasks.n; k++) {
+            const struct task *t = &p->tasks.v[k];
+            if (t->sends >= 0) {
+                all[t->sends].task = k;
+                all[t->sends].from = stage;
+            }
+            if (t->receives >= 0)
+                all[t->receives].to = stage;
+        }
+    }
+    return all;
+}
+
+/* Pipelines of the same programs have their messages in common. */
+static void find_messages(struct run *run)
+{
+    const int64_t n = run->request->plans.groups->layout.pipeline;
+    for (int64_t i = 0; i < run->mailboxes.n; i++) {
+        struct mailbox *b = run->mailboxes.v[i];
+        const struct mailbox *before = i > 0 ? run->mailboxes.v[i - 1] : NULL;
+        b->messages = before && same_programs(before, b, n) ? before->messages
+                                                            : list_messages(run, b, n);
+    }
 }
 
 void run_comms_init(struct run *run)
@@ -91,6 +138,7 @@ void run_comms_init(struct run *run)
         if (r->program->n_messages > 0)
             take_mailbox(r, mailboxes);
     }
+    find_messages(run);
     free(mailboxes);
 }
 
@@ -102,9 +150,6 @@ void run_comms_reset(struct run *run)
         for (int32_t q = 0; q < c->n_queues; q++)
             c->queues[q][0].streams.n = c->queues[q][1].streams.n = 0;
     }
-    for (int64_t i = 0; i < run->owned.n; i++)
-        for (int32_t k = 0; k < run->owned.v[i]->n_messages; k++)
-            run->owned.v[i]->messages[k] = (struct message) { .arrived_ps = RUN_NEVER };
 }
 
 void run_comms_release(struct run *run)
@@ -117,56 +162,100 @@ void run_comms_release(struct run *run)
             VEC_RELEASE(&c->queues[q][1].streams);
         }
         VEC_RELEASE(&c->plans);
+        VEC_RELEASE(&c->shared);
     }
     VEC_RELEASE(&run->communicators);
-    for (int64_t i = 0; i < run->owned.n; i++) {
-        free(run->owned.v[i]->messages);
-        free(run->owned.v[i]);
-    }
-    VEC_RELEASE(&run->owned);
+    VEC_RELEASE(&run->mailboxes);
 }
 
 /* Plans ---------------------------------------------------------------------------- */
+
+static const struct coll_plan *known_plan(const struct plan_made *made, int64_t n,
+                                          const struct comm *comm)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (plans_same_request(made[i].of, comm))
+            return made[i].plan;
+    return NULL;
+}
+
+/* Of the rank at the same place in the first island. Whichever thread asks first makes
+ * it, so that nothing in it may depend on what was made before (plans_memo). */
+static const struct coll_plan *make_shared(struct rank *r, const struct comm *comm)
+{
+    struct run *run = r->run;
+    const struct rank *first = run->islands[0].ranks[r->place];
+    struct communicator *c = first->comms[comm->channel];
+    const struct plans to = { &run->shared_arena, run->request->plans.net,
+                              run->request->plans.groups, NULL, NULL };
+    const struct coll_plan *plan;
+#pragma omp critical(shared_plans)
+    {
+        plan = known_plan(c->shared.v, c->shared.n, comm);
+        if (!plan && plans_make(&to, comm, first->number, &plan, r->island->err) == 0)
+            VEC_PUSH(&c->shared, ((struct plan_made) { comm, plan }));
+        else if (r->island->err->set)
+            plan = NULL;
+    }
+    return plan;
+}
+
+/* Whether the rank's plan is one that islands share. */
+static bool shares_plan(const struct rank *r, const struct comm *comm)
+{
+    return r->island->is_alike && !r->comms[comm->channel]->spans && comm->has_request;
+}
+
+static const struct coll_plan *make_own(struct rank *r, const struct comm *comm)
+{
+    struct run *run = r->run;
+    const struct plans *plans = &run->request->plans;
+    const struct plans to = { r->island->arena, plans->net, plans->groups,
+                              run_is_apart(r->island) ? &r->island->memo : &run->memo,
+                              NULL };
+    const struct coll_plan *plan;
+    return plans_make(&to, comm, r->number, &plan, r->island->err) < 0 ? NULL : plan;
+}
 
 /* The program's own plan where the run is folded or all groups run alike; else that of
  * the rank's group. NULL after an error. */
 static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm)
 {
-    struct run *run = r->run;
     struct communicator *c = r->comms[comm->channel];
-    const struct plans *plans = &run->request->plans;
-    if (net_is_folded(plans->net) || !comm->has_request)
+    if (net_is_folded(r->run->request->plans.net) || !comm->has_request)
         return comm->plan;
-    for (int64_t i = 0; i < c->plans.n; i++)
-        if (plans_same_request(&c->plans.v[i], comm))
-            return c->plans.v[i].plan;
-    struct comm own = *comm;
-    const struct plans to = { r->island->arena, plans->net, plans->groups,
-                              run_is_apart(r->island) ? &r->island->memo : &run->memo,
-                              NULL };
-    if (plans_make(&to, comm, r->number, &own.plan, r->island->err) < 0)
-        return NULL;
-    VEC_PUSH(&c->plans, own);
-    return own.plan;
+    const struct coll_plan *plan = known_plan(c->plans.v, c->plans.n, comm);
+    if (plan)
+        return plan;
+    plan = shares_plan(r, comm) ? make_shared(r, comm) : make_own(r, comm);
+    if (plan)
+        VEC_PUSH(&c->plans, ((struct plan_made) { comm, plan }));
+    return plan;
 }
 
 /* Messages ------------------------------------------------------------------------- */
 
-struct message *run_message(struct rank *r, int32_t number)
+const struct message *run_message(const struct rank *r, int32_t number)
 {
     return &r->mailbox->messages[number];
 }
 
+int64_t run_message_arrived_ps(const struct rank *r, const struct message *m)
+{
+    return m->from < 0 ? RUN_NEVER : r->mailbox->ranks[m->from]->done_ps[m->task];
+}
+
+/* At the end of the task that sends it. */
 static void deliver(struct rank *r, const struct task *t)
 {
-    struct message *m = run_message(r, t->sends);
-    m->sender = r;
-    m->ready_ps = t->after[0] >= 0 ? r->done_ps[t->after[0]] : 0;
-    m->arrived_ps = r->island->sim->now_ps;
-    if (!m->waiter)
+    const struct message *m = run_message(r, t->sends);
+    struct rank *to = m->to < 0 ? NULL : r->mailbox->ranks[m->to];
+    r->done_ps[m->task] = r->island->sim->now_ps;
+    if (!to || to->awaits_message != t->sends)
         return;
-    run_issue(m->waiter);
-    run_try_streams(m->waiter);
+    to->awaits_message = -1;
+    run_issue(to);
+    run_try_streams(to);
 }
 
 /* Meetings ------------------------------------------------------------------------- */
@@ -259,11 +348,11 @@ void run_rendezvous(struct rank *r, struct stream_state *l)
     island->wire_B += plan->wire_B;
     if (r->run->request->observer)
         run_observe_links(r);
-    run_collective(island, plan, comm->channel, c->first, c->n_started++,
-                   end_rendezvous, m);
+    run_collective(island, plan, shares_plan(r, comm) ? island->shift : 0,
+                   comm->channel, c->first, c->n_started++, end_rendezvous, m);
 }
 
-void run_collective(struct island *island, const struct coll_plan *plan,
+void run_collective(struct island *island, const struct coll_plan *plan, int32_t shift,
                     enum channel channel, int64_t first, int32_t nth,
                     flow_done_fn *done, void *arg)
 {
@@ -271,5 +360,5 @@ void run_collective(struct island *island, const struct coll_plan *plan,
     double factor = 1;
     if (f && f->collective)
         factor = f->collective(f->arg, plan, channel, first, nth);
-    run_coll_start_paced(island->world, plan, factor, done, arg);
+    run_coll_start_paced(island->world, plan, shift, factor, done, arg);
 }

@@ -30,8 +30,8 @@ static void send_buffer(void *arg, const struct coll_plan *plan)
         }
     }
     f->run->islands[0].wire_B += plan->wire_B;
-    run_collective(&f->run->islands[0], plan, CHANNEL_DATA, 0, f->n_sent++, buffer_done,
-                   f);
+    run_collective(&f->run->islands[0], plan, 0, CHANNEL_DATA, 0, f->n_sent++,
+                   buffer_done, f);
 }
 
 /* Ranks that have come to the task leave it; the others will not wait for it. */

@@ -138,6 +138,7 @@ static void deal_ranks(struct run *run, const int64_t *island_of)
     }
     for (int64_t i = 0; i < run->n_ranks; i++) {
         struct island *island = run->ranks[i].island;
+        run->ranks[i].place = island->n_ranks;
         island->ranks[island->n_ranks++] = &run->ranks[i];
     }
 }
@@ -179,6 +180,73 @@ static void find_spans(struct run *run)
     }
 }
 
+/* Islands that are alike ----------------------------------------------------------- */
+
+/* Whether the island's links are those of the first, so many numbers on. */
+static bool has_links_like(const struct island *first, const struct island *island)
+{
+    const struct net_link *links = net_links(island->run->request->plans.net);
+    for (int32_t i = 0; i < first->n_links; i++) {
+        const struct net_link *a = &links[first->links[i]],
+                              *b = &links[island->links[i]];
+        if (island->links[i] - island->links[0] != first->links[i] - first->links[0] ||
+            a->kind != b->kind || a->from != b->from || a->to != b->to ||
+            a->payload_Bps != b->payload_Bps || a->latency_s != b->latency_s)
+            return false;
+    }
+    return true;
+}
+
+/* Whether two ranks run the same with ranks at the same places of their islands. */
+static bool is_like(const struct rank *a, const struct rank *b)
+{
+    const struct run *run = a->run;
+    if (a->program != b->program)
+        return false;
+    for (int c = 0; c < CHANNEL_N; c++) {
+        const struct communicator *x = a->comms[c], *y = b->comms[c];
+        if (!x != !y || (x && x->spans != y->spans) ||
+            (x && !x->spans &&
+             run->ranks[x->founder].place != run->ranks[y->founder].place))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the island's ranks are those of the first, moved by whole instances. */
+static bool has_ranks_like(const struct island *first, const struct island *island)
+{
+    const struct groups *g = island->run->request->plans.groups;
+    const int64_t by = island->ranks[0]->number - first->ranks[0]->number;
+    if (by % g->cluster->groups[0].gpus_per_instance != 0)
+        return false;
+    for (int64_t i = 0; i < first->n_ranks; i++) {
+        const struct rank *a = first->ranks[i], *b = island->ranks[i];
+        if (b->number - a->number != by || !is_like(a, b) ||
+            groups_stage(g, a->number) != groups_stage(g, b->number))
+            return false;
+    }
+    return true;
+}
+
+/* The analytic fidelity notes by their links which plans overlap. */
+static void find_alike(struct run *run)
+{
+    const struct island *first = &run->islands[0];
+    if (run->request->network != FIDELITY_FLOW ||
+        run->request->plans.groups->cluster->n_groups != 1)
+        return;
+    for (int32_t k = 0; k < run->n_islands; k++) {
+        struct island *island = &run->islands[k];
+        island->is_alike = island->n_ranks == first->n_ranks &&
+                           island->n_links == first->n_links && first->n_links > 0 &&
+                           has_links_like(first, island) &&
+                           has_ranks_like(first, island);
+        if (island->is_alike)
+            island->shift = island->links[0] - first->links[0];
+    }
+}
+
 void run_islands_find(struct run *run, bool alone)
 {
     int64_t *sets;
@@ -198,6 +266,7 @@ void run_islands_find(struct run *run, bool alone)
         return;
     deal_links(run);
     find_spans(run);
+    find_alike(run);
 }
 
 void run_islands_release(struct run *run)

@@ -69,10 +69,12 @@ struct rank {
     const int32_t *next; /* [tasks] the next task of the same stream; tasks.n: none */
     const double *kernel_factors, *host_factors; /* [tasks] NULL: 1 */
     int64_t number;                              /* of the job */
+    int64_t place;                               /* among its island's ranks */
     int64_t host_ps;                             /* when the host is free again */
     int64_t host_busy_ps;
     int32_t n_issued;
     int32_t awaits;               /* task whose end the host waits for; -1: none */
+    int32_t awaits_message;       /* ... and the message; -1: none */
     int64_t *issue_ps;            /* [tasks] when the host had issued each */
     int64_t *done_ps;             /* [tasks] RUN_NEVER until it has ended */
     struct stream_state *streams; /* [n_streams] on which the program has tasks, in the
@@ -114,6 +116,10 @@ struct island {
     VEC(struct stream_state *) held; /* ... now */
     const int32_t *links;            /* of its instances; NULL: all of the net */
     int32_t n_links;
+    /* Its ranks lie on the instances as those of the first island do, with links so many
+     * numbers on: plans are shared. */
+    bool is_alike;
+    int32_t shift;
 };
 
 /* A collective that its ranks come to; it starts when the last has come. */
@@ -133,6 +139,12 @@ struct fusion_state {
     bool takes_sms;
 };
 
+/* A plan, and the comm of a program that it was made for. */
+struct plan_made {
+    const struct comm *of;
+    const struct coll_plan *plan;
+};
+
 /* The simulated ranks of one group. Their collectives come one after the other on each
  * stream (gathers of sharded parameters overlap with scatters of gradients). */
 struct communicator {
@@ -141,8 +153,10 @@ struct communicator {
     int64_t founder; /* index of the first that is simulated */
     bool spans;      /* several islands */
     int64_t n_members;
-    int32_t n_started;      /* collectives */
-    VEC(struct comm) plans; /* made for it, unfolded */
+    int32_t n_started;           /* collectives */
+    VEC(struct plan_made) plans; /* for it, unfolded; ... */
+    VEC(struct plan_made)
+    shared; /* ... the first island's: those that islands which are alike have in common */
     UT_hash_handle hh;
     /* Of each queue the collective that ends, and the next, to which ranks may come
      * before all have left that: by sequence number, even and odd. */
@@ -151,18 +165,18 @@ struct communicator {
     struct rendezvous queues[][2];
 };
 
+/* A message: its sender's task, whose end delivers it, and stages; -1: none. */
 struct message {
-    int64_t ready_ps;   /* what it follows had ended */
-    int64_t arrived_ps; /* RUN_NEVER: not yet */
-    const struct rank *sender;
-    struct rank *waiter;
+    int32_t task;
+    int32_t from, to;
 };
 
 /* The messages of one pipeline. */
 struct mailbox {
-    struct message *messages;
+    const struct message *messages; /* those of the mailbox before, where it is alike */
     int32_t n_messages;
-    int64_t founder; /* index of the first rank that is simulated */
+    int64_t founder;     /* index of the first rank that is simulated */
+    struct rank **ranks; /* [stages] NULL: is not simulated */
 };
 
 struct run {
@@ -179,10 +193,11 @@ struct run {
     struct arena arena;          /* of ranks' streams and communicators */
     struct communicator *by_key; /* those of groups */
     VEC(struct communicator *) communicators;
-    VEC(struct mailbox *) owned;
+    VEC(struct mailbox *) mailboxes;
     VEC(struct fusion_state *)
     fusion_states; /* of the programs, which have them alike */
     struct plans_memo memo;
+    struct arena shared_arena; /* of plans that islands share */
     struct err *err;
     /* [links] busy when the repeated stretch of its island's first rank begins, ends;
      * NULL: none */
@@ -221,7 +236,7 @@ static inline struct stream_state *run_stream(struct rank *r, enum stream s)
 }
 
 /* Starts the plan of the nth collective of a group at its pace. */
-void run_collective(struct island *island, const struct coll_plan *plan,
+void run_collective(struct island *island, const struct coll_plan *plan, int32_t shift,
                     enum channel channel, int64_t first, int32_t nth,
                     flow_done_fn *done, void *arg);
 
@@ -255,7 +270,10 @@ bool run_is_steady(const struct run *run);
 void run_comms_init(struct run *run);
 void run_comms_release(struct run *run);
 void run_rendezvous(struct rank *r, struct stream_state *l);
-struct message *run_message(struct rank *r, int32_t number);
+const struct message *run_message(const struct rank *r, int32_t number);
+
+/* When it had come; RUN_NEVER: not yet. */
+int64_t run_message_arrived_ps(const struct rank *r, const struct message *m);
 
 /* ... and forgets what came, for another step. */
 void run_comms_reset(struct run *run);

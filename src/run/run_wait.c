@@ -153,8 +153,11 @@ static void book_awaited(struct wait *w, const struct rank *awaited, int64_t unt
  * way, or waited for those before it. */
 static void book_message(struct wait *w, const struct message *m, int64_t now)
 {
-    int64_t come = at_most(m->arrived_ps, now);
-    book_awaited(w, m->sender, at_most(m->ready_ps, come));
+    const struct rank *sender = w->rank->mailbox->ranks[m->from];
+    const int32_t follows = sender->program->tasks.v[m->task].after[0];
+    const int64_t ready_ps = follows >= 0 ? sender->done_ps[follows] : 0;
+    const int64_t come = at_most(run_message_arrived_ps(w->rank, m), now);
+    book_awaited(w, sender, at_most(ready_ps, come));
     book(w, CATEGORY_PIPELINE_COMM, CATEGORY_PIPELINE_COMM, come);
 }
 
