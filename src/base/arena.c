@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include "base/heap.h"
 #include "base/xmalloc.h"
 
 #include <stdarg.h>
@@ -11,6 +12,7 @@
 struct arena_block {
     struct arena_block *prev;
     size_t used, size;
+    size_t pages_B; /* of pages of its own, with this; 0: on the heap */
     max_align_t bytes[];
 };
 
@@ -21,17 +23,37 @@ void arena_init(struct arena *a)
     a->last = NULL;
 }
 
+/* In pages of its own, or NULL. */
+static struct arena_block *block_of_pages(size_t need)
+{
+    size_t pages_B = sizeof(struct arena_block) + need;
+    struct arena_block *b = heap_pages_take(&pages_B);
+    if (b) {
+        b->size = pages_B - sizeof(*b);
+        b->pages_B = pages_B;
+    }
+    return b;
+}
+
+void arena_init_pages(struct arena *a)
+{
+    a->last = block_of_pages(FIRST_BLOCK_B);
+}
+
 void arena_release(struct arena *a)
 {
     while (a->last) {
-        struct arena_block *prev = a->last->prev;
-        free(a->last);
-        a->last = prev;
+        struct arena_block *b = a->last;
+        a->last = b->prev;
+        if (b->pages_B > 0)
+            heap_pages_give(b, b->pages_B);
+        else
+            free(b);
     }
 }
 
 /* Blocks double in size, so the number of blocks grows with the log of the bytes. */
-static struct arena_block *add_block(struct arena *a, size_t need)
+static struct arena_block *block_of_heap(const struct arena *a, size_t need)
 {
     size_t size = a->last ? a->last->size * 2 : FIRST_BLOCK_B;
     if (size > LARGEST_BLOCK_B)
@@ -40,6 +62,17 @@ static struct arena_block *add_block(struct arena *a, size_t need)
         size = need;
     struct arena_block *b = xmalloc(sizeof(*b) + size);
     b->size = size;
+    b->pages_B = 0;
+    return b;
+}
+
+static struct arena_block *add_block(struct arena *a, size_t need)
+{
+    struct arena_block *b = NULL;
+    if (a->last && a->last->pages_B > 0)
+        b = block_of_pages(need);
+    if (!b)
+        b = block_of_heap(a, need);
     b->used = 0;
     b->prev = a->last;
     a->last = b;

@@ -12,6 +12,9 @@ struct arena {
 };
 
 void arena_init(struct arena *a);
+/* For megabytes, of a thread: in huge pages apart from the heap (base/heap.h), where there
+ * are any. */
+void arena_init_pages(struct arena *a);
 void arena_release(struct arena *a);
 
 /* Zeroed memory, aligned for any type. n * size must not come unbounded from a file. */

@@ -52,8 +52,43 @@ void heap_prepare(void)
     mallopt(M_TRIM_THRESHOLD, RESERVED_B + KEPT_B);
     reserve_huge_pages();
 }
+
+/* A page begins anywhere in what is mapped: what is before it and after the last goes
+ * back. */
+void *heap_pages_take(size_t *bytes)
+{
+    const size_t size = (*bytes + HUGE_B - 1) / HUGE_B * HUGE_B;
+    char *all = mmap(NULL, size + HUGE_B, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    const size_t before = (HUGE_B - (uintptr_t)all % HUGE_B) % HUGE_B;
+    if (before > 0)
+        munmap(all, before);
+    munmap(all + before + size, HUGE_B - before);
+    madvise(all + before, size, MADV_HUGEPAGE);
+    *bytes = size;
+    return all + before;
+}
+
+void heap_pages_give(void *pages, size_t bytes)
+{
+    munmap(pages, bytes);
+}
 #else
 void heap_prepare(void)
 {
+}
+
+void *heap_pages_take(size_t *bytes)
+{
+    (void)bytes;
+    return NULL;
+}
+
+void heap_pages_give(void *pages, size_t bytes)
+{
+    (void)pages;
+    (void)bytes;
 }
 #endif

@@ -156,6 +156,7 @@ static void make_activity(struct coll_activity *a, const struct coll_world *w,
         latency_s -= paced_s;
     }
     a->phase = p;
+    a->shift = shift;
     a->size = p->size_B * scale;
     a->cap = cap * scale;
     a->latency_ps = units_ps(latency_s);
@@ -167,9 +168,11 @@ static void make_activity(struct coll_activity *a, const struct coll_world *w,
                                           p->uses[i].weight / scale }));
 }
 
-static struct coll_activity *place_of(struct coll_world *w, const struct coll_phase *p)
+static struct coll_activity *place_of(struct coll_world *w, const struct coll_phase *p,
+                                      int32_t shift)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)p * UINT64_C(0x9E3779B97F4A7C15);
+    uint64_t hash =
+        ((uint64_t)(uintptr_t)p + (uint64_t)shift) * UINT64_C(0x9E3779B97F4A7C15);
     return &w->known[hash >> (64 - w->known_log2)];
 }
 
@@ -186,20 +189,19 @@ static void grow_known(struct coll_world *w)
     w->known = xcalloc((size_t)1 << w->known_log2, sizeof(*w->known));
 }
 
-/* Most phases run many times, always with the same shift in a world: what the last ones
- * are as activities is kept. Most runs have few phases: places are added when two want
- * the same. */
+/* Most phases run many times: what the last ones are as activities is kept. Most runs have
+ * few phases: places are added when two want the same. */
 static struct coll_activity *activity_of(struct coll_world *w,
                                          const struct coll_phase *p, int32_t shift)
 {
     if (!w->known)
         grow_known(w);
-    struct coll_activity *a = place_of(w, p);
-    if (a->phase == p)
+    struct coll_activity *a = place_of(w, p, shift);
+    if (a->phase == p && a->shift == shift)
         return a;
     if (a->phase && w->known_log2 < COLL_ACTIVITIES_LOG2) {
         grow_known(w);
-        a = place_of(w, p);
+        a = place_of(w, p, shift);
     }
     make_activity(a, w, p, shift);
     return a;

@@ -16,6 +16,7 @@ extern const struct name_value fidelity_names[];
 /* What a phase is as an activity of the fluid network. */
 struct coll_activity {
     const struct coll_phase *phase; /* NULL: of none */
+    int32_t shift;                  /* of its links */
     double size, cap;               /* in units of the activity */
     int64_t latency_ps;
     VEC(struct flow_use) uses;
@@ -92,8 +93,7 @@ void run_coll_start(struct coll_world *w, const struct coll_plan *plan,
 
 /* The same at another pace: latencies and bytes count `factor` (> 0) times. Not for the
  * chunk fidelity, whose messages have their own. At flow fidelity on other links, too, of
- * the same capacities: their numbers are `shift` more than the plan's. A plan has one
- * shift in a world. */
+ * the same capacities: their numbers are `shift` more than the plan's. */
 void run_coll_start_paced(struct coll_world *w, const struct coll_plan *plan,
                           int32_t shift, double factor, flow_done_fn *done, void *arg);
 

@@ -116,6 +116,17 @@ bool groups_lie_alike(const struct groups *g)
     return is_one_group(g) || instance_gpus_alike(g->cluster->groups[0].instance);
 }
 
+bool groups_span_stages(enum channel c)
+{
+    return c == CHANNEL_WORLD || c == CHANNEL_MODEL || c == CHANNEL_EMBEDDING;
+}
+
+bool groups_stages_alike(const struct groups *g)
+{
+    return cluster_is_uniform(g->cluster) && groups_are_even(g) &&
+           g->layout.stride_p % g->cluster->groups[0].gpus_per_instance == 0;
+}
+
 /* Sets of ranks -------------------------------------------------------------------- */
 
 static void add_dim(struct ranks *r, int64_t count, int64_t stride)
@@ -413,12 +424,6 @@ static bool same_shape(const struct coll_group *a, const struct coll_group *b)
     return true;
 }
 
-/* Whether ranks of other stages are in the channel's groups, too. */
-static bool spans_stages(enum channel c)
-{
-    return c == CHANNEL_WORLD || c == CHANNEL_MODEL || c == CHANNEL_EMBEDDING;
-}
-
 int groups_concurrent(const struct groups *g, struct arena *arena,
                       const struct net *net, enum channel channel, int64_t rank,
                       struct coll_group **out, int32_t *n, struct err *err)
@@ -442,8 +447,8 @@ int groups_concurrent(const struct groups *g, struct arena *arena,
     *n = 1;
     for (int64_t other = from; other < to && rc == 0; other++) {
         struct ranks r = groups_of(g, channel, other);
-        bool seen =
-            !spans_stages(channel) && groups_stage(g, other) != groups_stage(g, rank);
+        bool seen = !groups_span_stages(channel) &&
+                    groups_stage(g, other) != groups_stage(g, rank);
         for (int32_t i = 0; i < *n && !seen; i++)
             seen = firsts[i] == r.first;
         if (seen || groups_spans(g, &r, &(*out)[*n], &ignored) ||

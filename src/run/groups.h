@@ -50,6 +50,13 @@ bool groups_are_even(const struct groups *g);
  * cube mesh some groups have other rings than the first one. */
 bool groups_lie_alike(const struct groups *g);
 
+/* Whether ranks of other stages are in the channel's groups, too. */
+bool groups_span_stages(enum channel c);
+
+/* Whether stages have instances of their own, all of one kind: the groups of each lie as
+ * those of the first, so many instances on. */
+bool groups_stages_alike(const struct groups *g);
+
 /* The group of a channel that a rank is in; of messages, sender and receiver. */
 struct ranks groups_of(const struct groups *g, enum channel channel, int64_t rank);
 int64_t ranks_count(const struct ranks *r);

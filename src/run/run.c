@@ -222,7 +222,7 @@ static void make_streams(struct rank *r)
     const int32_t n = (int32_t)r->program->tasks.n;
     for (int s = 0; s < STREAM_N; s++)
         r->n_streams += s == STREAM_COMPUTE || r->next[n + s] < n;
-    r->streams = ARENA_ARRAY(&r->run->arena, r->n_streams, struct stream_state);
+    r->streams = ARENA_ARRAY(r->island->arena, r->n_streams, struct stream_state);
     for (int s = 0, i = 0; s < STREAM_N; s++) {
         if (s != STREAM_COMPUTE && r->next[n + s] == n)
             continue;
@@ -236,9 +236,8 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
 {
     const struct run_request *q = run->request;
     const struct program *p = q->programs[i];
-    int64_t n = p->tasks.n;
     r->run = run;
-    run->n_tasks += n;
+    run->n_tasks += p->tasks.n;
     r->program = p;
     r->number = q->ranks[i];
     const struct run_factors *f = q->factors;
@@ -246,10 +245,18 @@ static void rank_init(struct rank *r, struct run *run, int64_t i)
     r->host_factors = f && f->host ? f->host[i] : NULL;
     bool shared = i > 0 && q->programs[i - 1] == p;
     r->next = shared ? run->ranks[i - 1].next : link_tasks(p);
-    r->issue_ps = ARENA_RAW(&run->arena, 2 * n + 1, int64_t);
-    r->done_ps = r->issue_ps + n;
-    make_streams(r);
-    rank_rewind(r);
+}
+
+void run_make_ranks(struct island *island)
+{
+    for (int64_t i = 0; i < island->n_ranks; i++) {
+        struct rank *r = island->ranks[i];
+        const int64_t n = r->program->tasks.n;
+        r->issue_ps = ARENA_RAW(island->arena, 2 * n + 1, int64_t);
+        r->done_ps = r->issue_ps + n;
+        make_streams(r);
+        rank_rewind(r);
+    }
 }
 
 /* In a folded run the programs' plans are all that run, but for fusions'. */
@@ -274,7 +281,6 @@ void run_close(struct run *run)
     for (int64_t i = 0; i < run->n_ranks; i++) {
         if (i + 1 == run->n_ranks || programs[i + 1] != programs[i])
             free((void *)run->ranks[i].next);
-        VEC_RELEASE(&run->ranks[i].intervals);
     }
     run_comms_release(run);
     run_fusions_release(run);
@@ -318,6 +324,8 @@ void run_open(struct run *run, bool alone)
         rank_init(&run->ranks[i], run, i);
     run_comms_init(run);
     run_islands_find(run, alone);
+    if (run->n_islands == 1)
+        run_make_ranks(&run->islands[0]);
     allocate_links_busy(run);
 }
 
@@ -366,6 +374,7 @@ static void begin_all(struct run *run)
     int64_t done = 0;
 #pragma omp parallel for schedule(dynamic, 1) if (run->n_islands > 1)
     for (int32_t i = 0; i < run->n_islands; i++) {
+        run_islands_make(&run->islands[i]);
         run_begin(&run->islands[i]);
         for (bool more = true; more;) {
             more = run_islands_go(&run->islands[i], most);

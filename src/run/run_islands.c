@@ -16,6 +16,8 @@
  * fast as all at once. */
 #include "run/run_state.h"
 
+#include <omp.h>
+
 /* Which islands there are ---------------------------------------------------------- */
 
 /* An island is worth its while where this share of the tasks comes before it ends. */
@@ -112,12 +114,12 @@ static void open_islands(struct run *run, int32_t n)
         *island = (struct island) { .run = run,
                                     .sim = run->sim,
                                     .world = &run->world,
-                                    .arena = run->request->plans.arena,
+                                    .plans_arena = run->request->plans.arena,
+                                    .arena = &run->arena,
                                     .err = run->err };
         if (n == 1)
             continue;
         sim_init(island->sim = &island->own_sim, run);
-        arena_init(island->arena = &island->own_arena);
         island->err = &island->own_err;
         run_world_split(island->world = &island->own_world, island->sim, &run->world);
     }
@@ -233,9 +235,10 @@ static bool has_ranks_like(const struct island *first, const struct island *isla
 static void find_alike(struct run *run)
 {
     const struct island *first = &run->islands[0];
-    if (run->request->network != FIDELITY_FLOW ||
-        run->request->plans.groups->cluster->n_groups != 1)
+    const struct groups *g = run->request->plans.groups;
+    if (run->request->network != FIDELITY_FLOW || !cluster_is_uniform(g->cluster))
         return;
+    run->stages_alike = groups_stages_alike(g) && run->n_ranks == g->cluster->n_gpus;
     for (int32_t k = 0; k < run->n_islands; k++) {
         struct island *island = &run->islands[k];
         island->is_alike = island->n_ranks == first->n_ranks &&
@@ -267,15 +270,30 @@ void run_islands_find(struct run *run, bool alone)
     deal_links(run);
     find_spans(run);
     find_alike(run);
+    run->n_arenas = omp_get_max_threads();
+    run->arenas = xcalloc((size_t)run->n_arenas, sizeof(*run->arenas));
+}
+
+void run_islands_make(struct island *island)
+{
+    struct arena *own = &island->run->arenas[omp_get_thread_num()];
+    if (!run_is_apart(island))
+        return;
+    if (!own->last)
+        arena_init_pages(own);
+    island->arena = island->plans_arena = own;
+    run_make_ranks(island);
 }
 
 void run_islands_release(struct run *run)
 {
+    for (int32_t i = 0; i < run->n_arenas; i++)
+        arena_release(&run->arenas[i]);
+    free(run->arenas);
     for (int32_t i = 0; i < run->n_islands && run->n_islands > 1; i++) {
         struct island *island = &run->islands[i];
         run_world_release(&island->own_world);
         sim_release(&island->own_sim);
-        arena_release(&island->own_arena);
         VEC_RELEASE(&island->held);
         VEC_RELEASE(&island->memo.known);
     }

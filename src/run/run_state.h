@@ -89,7 +89,7 @@ struct rank {
     int64_t idle_ps;   /* since when the compute stream has been idle */
     struct account account, from, to;
     VEC(struct busy_interval)
-    intervals; /* without gaps; none where there are no stages */
+    intervals; /* without gaps, in the island's arena; none where there are no stages */
     struct communicator *comms[CHANNEL_N];
     uint32_t is_odd[CHANNEL_N]; /* a bit for each stream: the number of collectives
                                    joined so far */
@@ -103,8 +103,9 @@ struct island {
     struct run *run;
     struct sim *sim, own_sim;
     struct coll_world *world, own_world;
-    struct arena *arena, own_arena; /* of plans */
-    struct plans_memo memo;         /* of those that are made apart */
+    struct arena *plans_arena; /* of its plans, ... */
+    struct arena *arena;       /* ... of all else: that of a thread, while apart */
+    struct plans_memo memo;    /* of those that are made apart */
     struct err *err, own_err;
     struct rank **ranks; /* [n_ranks], in their order */
     int64_t n_ranks;
@@ -156,7 +157,7 @@ struct communicator {
     int32_t n_started;           /* collectives */
     VEC(struct plan_made) plans; /* for it, unfolded; ... */
     VEC(struct plan_made)
-    shared; /* ... the first island's: those that islands which are alike have in common */
+    shared; /* ... and for those that lie alike, of which it is the first */
     UT_hash_handle hh;
     /* Of each queue the collective that ends, and the next, to which ranks may come
      * before all have left that: by sequence number, even and odd. */
@@ -187,17 +188,20 @@ struct run {
     struct rank *ranks;
     int32_t n_islands;
     struct island *islands;
-    struct rank **by_island;     /* [n_ranks] the islands' */
-    int32_t *links_by_island;    /* [links] likewise; NULL: there is one */
-    int64_t n_tasks;             /* of all ranks */
-    struct arena arena;          /* of ranks' streams and communicators */
+    struct rank **by_island;  /* [n_ranks] the islands' */
+    int32_t *links_by_island; /* [links] likewise; NULL: there is one */
+    int64_t n_tasks;          /* of all ranks */
+    struct arena arena;       /* of ranks and communicators, ... */
+    struct arena *arenas;     /* [n_arenas] ... and of islands: each thread's */
+    int32_t n_arenas;
     struct communicator *by_key; /* those of groups */
     VEC(struct communicator *) communicators;
     VEC(struct mailbox *) mailboxes;
     VEC(struct fusion_state *)
     fusion_states; /* of the programs, which have them alike */
     struct plans_memo memo;
-    struct arena shared_arena; /* of plans that islands share */
+    struct arena shared_arena; /* of plans of communicators that lie alike */
+    bool stages_alike;         /* so do those of all stages that several islands have */
     struct err *err;
     /* [links] busy when the repeated stretch of its island's first rank begins, ends;
      * NULL: none */
@@ -208,8 +212,10 @@ struct run {
 };
 
 /* run.c: makes the ranks of a request, whose sim and world are there, alone or one of
- * several jobs; begins a step, now; makes ready for another; frees all but the sim. */
+ * several jobs; begins a step, now; makes ready for another; frees all but the sim. An
+ * island's ranks are made, in its arena, before it begins: run_open makes those of one. */
 void run_open(struct run *run, bool alone);
+void run_make_ranks(struct island *island);
 void run_begin(struct island *island);
 void run_rewind(struct run *run);
 void run_close(struct run *run);
@@ -244,6 +250,7 @@ void run_collective(struct island *island, const struct coll_plan *plan, int32_t
  * of several jobs. Each goes, once begun, until it is over or waits, or n events have
  * fired (then true); then all meet, if none has failed. */
 void run_islands_find(struct run *run, bool alone);
+void run_islands_make(struct island *island); /* by the thread that it goes on in */
 bool run_islands_go(struct island *island, int64_t n);
 void run_islands_meet(struct run *run);
 void run_islands_release(struct run *run);

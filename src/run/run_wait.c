@@ -12,6 +12,8 @@
  * are one. */
 #include "run/run_state.h"
 
+#include <string.h>
+
 static int64_t at_least(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -46,16 +48,48 @@ static enum category as_seen(const struct task *t, enum category part)
     return part == CATEGORY_COMPUTE ? CATEGORY_PIPELINE_BUBBLE : part;
 }
 
+/* Drops what nobody looks at any more: a rank looks back to its last kernel at most. */
+static void drop_intervals(struct rank *r)
+{
+    int64_t seen_ps = r->island->sim->now_ps, n = 0;
+    for (int64_t i = 0; i < r->island->n_ranks; i++)
+        seen_ps = at_most(seen_ps, r->island->ranks[i]->idle_ps);
+    for (int64_t i = 0; i < r->intervals.n; i++)
+        if (r->intervals.v[i].until_ps > seen_ps || i + 1 == r->intervals.n)
+            r->intervals.v[n++] = r->intervals.v[i];
+    r->intervals.n = n;
+}
+
+/* Room for one more. Memory is dear where ranks are many: it grows only where most of it
+ * is in use, if that is not long to find out. */
+static void make_room(struct rank *r)
+{
+    enum { FIRST = 32 };
+    const int64_t n = r->intervals.n, cap = n > 0 ? 2 * n : FIRST;
+    if (n >= r->island->n_ranks / 4)
+        drop_intervals(r);
+    if (n > 0 && r->intervals.n <= n / 2)
+        return;
+    struct busy_interval *v = ARENA_RAW(r->island->arena, cap, struct busy_interval);
+    if (r->intervals.n > 0)
+        memcpy(v, r->intervals.v, (size_t)r->intervals.n * sizeof(*v));
+    r->intervals.v = v;
+    r->intervals.cap = cap;
+}
+
 static void add_interval(struct rank *r, enum category seen, int64_t until_ps)
 {
     struct busy_interval *last =
         r->intervals.n > 0 ? &r->intervals.v[r->intervals.n - 1] : NULL;
     if (r->program->n_messages == 0 || (last && last->until_ps >= until_ps))
         return;
-    if (last && last->seen == seen)
+    if (last && last->seen == seen) {
         last->until_ps = until_ps;
-    else
-        VEC_PUSH(&r->intervals, ((struct busy_interval) { until_ps, seen }));
+        return;
+    }
+    if (r->intervals.n == r->intervals.cap)
+        make_room(r);
+    VEC_PUSH(&r->intervals, ((struct busy_interval) { until_ps, seen }));
 }
 
 void run_account_busy(struct rank *r, const struct task *t)

@@ -172,13 +172,6 @@ static void assign(struct reps *reps, struct arena *arena, const struct scenario
     }
 }
 
-/* Stages have instances of their own, all of one kind. */
-static bool stages_lie_alike(const struct groups *g)
-{
-    return cluster_is_uniform(g->cluster) && groups_are_even(g) &&
-           g->layout.stride_p % g->cluster->groups[0].gpus_per_instance == 0;
-}
-
 int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
                const struct reps_options *options, struct err *err)
 {
@@ -203,7 +196,7 @@ int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
         .groups = &reps->groups,
         .model = &model,
         .parts = &parts,
-        .stages_alike = stages_lie_alike(&reps->groups),
+        .stages_alike = groups_stages_alike(&reps->groups),
         .measured = &measured,
         .rings = coll_rings_memo_new(arena),
         .detail = options->detail,
