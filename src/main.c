@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <gsl/gsl_errno.h>
 #include <jansson.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,11 +195,20 @@ static void on_gsl_error(const char *reason, const char *file, int line, int cod
         xmalloc_fail();
 }
 
+/* Threads without memory would end the program. */
+static void limit_threads(void)
+{
+    const int most = heap_threads_most();
+    if (most < omp_get_max_threads())
+        omp_set_num_threads(most);
+}
+
 int main(int argc, char **argv)
 {
     gsl_set_error_handler(on_gsl_error);
     json_set_alloc_funcs(xmalloc, free); /* a tree that lacks a value looks whole */
     heap_prepare();
+    limit_threads();
     ending_watch();
     file_guard_on();
     if (argc < 2) {

@@ -129,6 +129,13 @@ done
     echo $? >status
 )
 check "out of memory" "$(cat status)" 4 "smsim: out of memory"
+(
+    ulimit -v 60000
+    OMP_NUM_THREADS=16 "$smsim" simulate gpt3-175b-64xp4d.24xlarge \
+        --set '/uncertainty={"compute_jitter":{"cv":0.03},"samples":8}' >said 2>&1
+    echo $? >status
+)
+check "draws with little memory" "$(cat status)" 0 "step time"
 
 # a limit on the size of files is an error of writing
 (

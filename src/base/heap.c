@@ -1,6 +1,7 @@
 #define _DEFAULT_SOURCE /* sbrk, madvise */
 #include "base/heap.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -19,14 +20,27 @@ enum {
     FIRST_B = 3 * TOP_PAD_B,
 };
 
+static rlim_t most_addresses_B(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_AS, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
 /* Fewer where addresses are limited: threads need some for their stacks and heaps. */
 static int reserved_B(void)
 {
     enum { SHARE = 8 };
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur / SHARE >= RESERVED_B)
-        return RESERVED_B;
-    return (int)(limit.rlim_cur / SHARE);
+    const rlim_t most_B = most_addresses_B();
+    return most_B / SHARE >= RESERVED_B ? RESERVED_B : (int)(most_B / SHARE);
+}
+
+int heap_threads_most(void)
+{
+    enum { STACK_B = 8 << 20, HEAP_B = 64 << 20 }; /* Linux's usual; HEAP_MAX_SIZE */
+    const rlim_t most = most_addresses_B() / (STACK_B + HEAP_B);
+    if (most_addresses_B() == RLIM_INFINITY || most > INT_MAX)
+        return INT_MAX;
+    return most > 0 ? (int)most : 1;
 }
 
 /* The heap goes on FIRST_B before a huge page, with addresses for many: what malloc writes
@@ -78,6 +92,11 @@ void heap_pages_give(void *pages, size_t bytes)
 #else
 void heap_prepare(void)
 {
+}
+
+int heap_threads_most(void)
+{
+    return INT_MAX;
 }
 
 void *heap_pages_take(size_t *bytes)

@@ -11,6 +11,10 @@
  * (ulimit -v), if that is less. Without glibc the heap is as it was. */
 void heap_prepare(void);
 
+/* How many threads the addresses that the process may have are enough for, from 1: each
+ * takes a stack, and glibc addresses for a heap. INT_MAX: they are not limited. */
+int heap_threads_most(void);
+
 /* Memory apart from the heap, zeroed, in huge pages where the kernel has them: for threads,
  * whose heaps are in small ones. At least *bytes, which is what there is then; NULL where
  * there is none. */
