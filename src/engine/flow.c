@@ -185,12 +185,20 @@ void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
         st->capacity[l] = capacity[l];
 }
 
-void flow_net_split(struct flow_net *net, struct sim *sim, const struct flow_net *of)
+void flow_net_share(struct flow_net *net)
 {
-    struct flow_state *from = of->state;
-    VEC_RESERVE(&from->links, from->n_links - from->links.n);
-    for (int32_t l = 0; l < from->n_links && from->links.n < from->n_links; l++)
-        place_of(from, l);
+    struct flow_state *st = net->state;
+    assert(st->links.n == 0);
+    VEC_RESERVE(&st->links, st->n_links);
+    st->links.n = st->n_links;
+    for (int32_t l = 0; l < st->n_links; l++)
+        st->slot[l] = l + 1;
+}
+
+void flow_net_split(struct flow_net *net, struct sim *sim, const struct flow_net *of,
+                    const int32_t *links, int32_t n)
+{
+    const struct flow_state *from = of->state;
     init_state(net, sim);
     struct flow_state *st = net->state;
     st->n_links = from->n_links;
@@ -199,6 +207,8 @@ void flow_net_split(struct flow_net *net, struct sim *sim, const struct flow_net
     st->links.v = from->links.v;
     st->links.n = st->links.cap = from->links.n;
     st->borrows_links = true;
+    for (int32_t i = 0; i < n; i++)
+        st->links.v[links[i]] = (struct link) { .capacity = st->capacity[links[i]] };
 }
 
 /* The list begins with the last to start: ids go on in the order of starts. */

@@ -39,10 +39,14 @@ typedef void flow_done_fn(struct sim *sim, void *arg);
 void flow_net_init(struct flow_net *net, struct sim *sim, int32_t n_links,
                    const double *capacity);
 
-/* A network over the links of another, with a clock of its own: for activities on links
- * that no other network over them uses, until flow_net_join. Released after the
- * other. */
-void flow_net_split(struct flow_net *net, struct sim *sim, const struct flow_net *of);
+/* Before anything uses its links: each is going to be in a network of flow_net_split. */
+void flow_net_share(struct flow_net *net);
+
+/* A network over n links of another, with a clock of its own: for activities on links
+ * that no other network over them uses, until flow_net_join. Released after the other.
+ * Several threads may split one. */
+void flow_net_split(struct flow_net *net, struct sim *sim, const struct flow_net *of,
+                    const int32_t *links, int32_t n);
 
 /* What runs in a network over the links of this one goes on in this one, whose sim its
  * events have been moved to (sim_join); at the end of an instant. */

@@ -56,13 +56,18 @@ void run_world_join(struct coll_world *w, struct sim *sim, const struct net *net
     arena_init(&w->runs);
 }
 
+void run_world_share(struct coll_world *w)
+{
+    flow_net_share(w->flow);
+}
+
 void run_world_split(struct coll_world *part, struct sim *sim,
-                     const struct coll_world *of)
+                     const struct coll_world *of, const int32_t *links, int32_t n)
 {
     *part =
         (struct coll_world) { .sim = sim, .net = of->net, .fidelity = of->fidelity };
     arena_init(&part->runs);
-    flow_net_split(&part->own, sim, of->flow);
+    flow_net_split(&part->own, sim, of->flow, links, n);
     part->flow = &part->own;
 }
 

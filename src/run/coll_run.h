@@ -62,11 +62,13 @@ void run_world_init(struct coll_world *w, struct sim *sim, const struct net *net
 void run_world_join(struct coll_world *w, struct sim *sim, const struct net *net,
                     struct flow_net *flow, const int32_t *link_of);
 
-/* A part of a world, with a clock of its own, for plans on links that no other part uses
- * (flow_net_split); and that its plans go on in the world, after sim_join. Not for the
- * chunk fidelity. The parts are released after the world. */
+/* A part of a world that is going to be in parts alone (run_world_share), with a clock of
+ * its own, for plans on n links that no other part uses (flow_net_split); and that its
+ * plans go on in the world, after sim_join. Not for the chunk fidelity. The parts are
+ * released after the world. */
+void run_world_share(struct coll_world *w);
 void run_world_split(struct coll_world *part, struct sim *sim,
-                     const struct coll_world *of);
+                     const struct coll_world *of, const int32_t *links, int32_t n);
 void run_world_meet(struct coll_world *part, struct coll_world *of);
 
 /* Everything started must have ended, or the sim must not fire any more. */

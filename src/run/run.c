@@ -290,7 +290,6 @@ void run_close(struct run *run)
     VEC_RELEASE(&run->memo.known);
     run_world_release(&run->world); /* before the islands', whose flows it may hold */
     run_islands_release(run);
-    arena_release(&run->shared_arena);
     arena_release(&run->arena);
 }
 
@@ -316,7 +315,6 @@ static void allocate_links_busy(struct run *run)
 void run_open(struct run *run, bool alone)
 {
     arena_init(&run->arena);
-    arena_init(&run->shared_arena);
     run->n_ranks = run->request->n_ranks;
     run->ranks = xcalloc((size_t)run->n_ranks, sizeof(*run->ranks));
     run_fusions_init(run);
@@ -366,20 +364,29 @@ static void notify(struct run *run, struct island *island, int64_t *done)
     }
 }
 
-/* Until all islands have met. */
-static void begin_all(struct run *run)
+static void go_apart(struct island *island, int64_t *done)
 {
     enum { EVENTS = 64 }; /* as watch_run has it */
-    const int64_t most = run->request->watch.notify ? EVENTS : INT64_MAX;
+    const int64_t most = island->run->request->watch.notify ? EVENTS : INT64_MAX;
+    run_islands_make(island);
+    run_begin(island);
+    for (bool more = true; more;) {
+        more = run_islands_go(island, most);
+        notify(island->run, island, done);
+    }
+}
+
+/* Until all islands have met. Plans for when they have are as much work as a few of
+ * them. */
+static void begin_all(struct run *run)
+{
     int64_t done = 0;
 #pragma omp parallel for schedule(dynamic, 1) if (run->n_islands > 1)
-    for (int32_t i = 0; i < run->n_islands; i++) {
-        run_islands_make(&run->islands[i]);
-        run_begin(&run->islands[i]);
-        for (bool more = true; more;) {
-            more = run_islands_go(&run->islands[i], most);
-            notify(run, &run->islands[i], &done);
-        }
+    for (int32_t i = -1; i < run->n_islands; i++) {
+        if (i >= 0)
+            go_apart(&run->islands[i], &done);
+        else if (run->n_islands > 1)
+            run_plans_ahead(run, run_islands_arena(run));
     }
     run_islands_meet(run);
 }

@@ -168,101 +168,6 @@ void run_comms_release(struct run *run)
     VEC_RELEASE(&run->mailboxes);
 }
 
-/* Plans ---------------------------------------------------------------------------- */
-
-static const struct coll_plan *known_plan(const struct plan_made *made, int64_t n,
-                                          const struct comm *comm)
-{
-    for (int64_t i = 0; i < n; i++)
-        if (plans_same_request(made[i].of, comm))
-            return made[i].plan;
-    return NULL;
-}
-
-/* A rank whose group lies as another's does, on links whose numbers are `shift` less. */
-struct like {
-    const struct rank *rank; /* NULL: none */
-    int32_t shift;
-};
-
-/* The rank at the same place of the first stage. */
-static struct like like_in_stage(const struct rank *r)
-{
-    const struct run *run = r->run;
-    const struct groups *g = run->request->plans.groups;
-    const int64_t by = groups_stage(g, r->number) * g->layout.stride_p;
-    const int64_t n_links =
-        net_n_links(run->request->plans.net) / g->cluster->n_instances;
-    const int64_t instances = by / g->cluster->groups[0].gpus_per_instance;
-    return (struct like) { &run->ranks[r->number - by],
-                           (int32_t)(instances * n_links) };
-}
-
-/* That whose plan the rank's group shares. */
-static struct like like_of(const struct rank *r, const struct comm *comm)
-{
-    const struct island *island = r->island;
-    if (!comm->has_request)
-        return (struct like) { 0 };
-    if (!r->comms[comm->channel]->spans)
-        return island->is_alike
-                   ? (struct like) { r->run->islands[0].ranks[r->place], island->shift }
-                   : (struct like) { 0 };
-    return r->run->stages_alike && !groups_span_stages(comm->channel)
-               ? like_in_stage(r)
-               : (struct like) { 0 };
-}
-
-/* For a rank that others are like. Whichever thread asks first makes it, so that nothing
- * in it may depend on what was made before (plans_memo). */
-static const struct coll_plan *make_shared(const struct rank *first,
-                                           const struct comm *comm, bool is_apart,
-                                           struct err *err)
-{
-    struct run *run = first->run;
-    struct communicator *c = first->comms[comm->channel];
-    const struct plans to = { &run->shared_arena, run->request->plans.net,
-                              run->request->plans.groups, is_apart ? NULL : &run->memo,
-                              NULL };
-    const struct coll_plan *plan;
-#pragma omp critical(shared_plans)
-    {
-        plan = known_plan(c->shared.v, c->shared.n, comm);
-        if (!plan && plans_make(&to, comm, first->number, &plan, err) == 0)
-            VEC_PUSH(&c->shared, ((struct plan_made) { comm, plan }));
-    }
-    return err->set ? NULL : plan;
-}
-
-static const struct coll_plan *make_own(struct rank *r, const struct comm *comm)
-{
-    struct run *run = r->run;
-    const struct plans *plans = &run->request->plans;
-    const struct plans to = { r->island->plans_arena, plans->net, plans->groups,
-                              run_is_apart(r->island) ? &r->island->memo : &run->memo,
-                              NULL };
-    const struct coll_plan *plan;
-    return plans_make(&to, comm, r->number, &plan, r->island->err) < 0 ? NULL : plan;
-}
-
-/* The program's own plan where the run is folded or all groups run alike; else that of
- * the rank's group, or of one that it is like. NULL after an error. */
-static const struct coll_plan *plan_for(struct rank *r, const struct comm *comm,
-                                        const struct rank *like)
-{
-    struct communicator *c = r->comms[comm->channel];
-    if (net_is_folded(r->run->request->plans.net) || !comm->has_request)
-        return comm->plan;
-    const struct coll_plan *plan = known_plan(c->plans.v, c->plans.n, comm);
-    if (plan)
-        return plan;
-    plan = like ? make_shared(like, comm, run_is_apart(r->island), r->island->err)
-                : make_own(r, comm);
-    if (plan)
-        VEC_PUSH(&c->plans, ((struct plan_made) { comm, plan }));
-    return plan;
-}
-
 /* Messages ------------------------------------------------------------------------- */
 
 const struct message *run_message(const struct rank *r, int32_t number)
@@ -364,8 +269,8 @@ void run_rendezvous(struct rank *r, struct stream_state *l)
     run_account_coming(r, l);
     if (m->streams.n < c->n_members)
         return;
-    const struct like like = like_of(r, comm);
-    const struct coll_plan *plan = plan_for(r, comm, like.rank);
+    int32_t shift;
+    const struct coll_plan *plan = run_plan_for(r, comm, &shift);
     for (int64_t i = 0; i < m->streams.n; i++) {
         m->streams.v[i]->met_ps = island->sim->now_ps;
         run_account_rendezvous(m->streams.v[i]->rank, m->streams.v[i], r);
@@ -379,7 +284,7 @@ void run_rendezvous(struct rank *r, struct stream_state *l)
     island->wire_B += plan->wire_B;
     if (r->run->request->observer)
         run_observe_links(r);
-    run_collective(island, plan, like.shift, comm->channel, c->first, c->n_started++,
+    run_collective(island, plan, shift, comm->channel, c->first, c->n_started++,
                    end_rendezvous, m);
 }
 

@@ -121,7 +121,7 @@ static void open_islands(struct run *run, int32_t n)
             continue;
         sim_init(island->sim = &island->own_sim, run);
         island->err = &island->own_err;
-        run_world_split(island->world = &island->own_world, island->sim, &run->world);
+        island->world = &island->own_world;
     }
 }
 
@@ -270,18 +270,26 @@ void run_islands_find(struct run *run, bool alone)
     deal_links(run);
     find_spans(run);
     find_alike(run);
+    run_world_share(&run->world);
     run->n_arenas = omp_get_max_threads();
     run->arenas = xcalloc((size_t)run->n_arenas, sizeof(*run->arenas));
 }
 
-void run_islands_make(struct island *island)
+struct arena *run_islands_arena(struct run *run)
 {
-    struct arena *own = &island->run->arenas[omp_get_thread_num()];
-    if (!run_is_apart(island))
-        return;
+    struct arena *own = &run->arenas[omp_get_thread_num()];
     if (!own->last)
         arena_init_pages(own);
-    island->arena = island->plans_arena = own;
+    return own;
+}
+
+void run_islands_make(struct island *island)
+{
+    if (!run_is_apart(island))
+        return;
+    island->arena = island->plans_arena = run_islands_arena(island->run);
+    run_world_split(&island->own_world, island->sim, &island->run->world, island->links,
+                    island->n_links);
     run_make_ranks(island);
 }
 

@@ -2,6 +2,7 @@
  *
  *   run.c         hosts and streams
  *   run_comm.c    communicators, the rendezvous of their ranks, messages
+ *   run_plans.c   which plan a collective runs
  *   run_fusion.c  fusions of gradients
  *   run_account.c what kernels are counted as
  *   run_wait.c    what waits are counted as
@@ -200,8 +201,7 @@ struct run {
     VEC(struct fusion_state *)
     fusion_states; /* of the programs, which have them alike */
     struct plans_memo memo;
-    struct arena shared_arena; /* of plans of communicators that lie alike */
-    bool stages_alike;         /* so do those of all stages that several islands have */
+    bool stages_alike; /* so do those of all stages that several islands have */
     struct err *err;
     /* [links] busy when the repeated stretch of its island's first rank begins, ends;
      * NULL: none */
@@ -241,6 +241,13 @@ static inline struct stream_state *run_stream(struct rank *r, enum stream s)
     return &r->streams[r->stream_at[s]];
 }
 
+/* run_plans.c: what a rank's group runs, on links whose numbers are `shift` more; NULL
+ * after an error. And what communicators of several islands are going to ask for, by
+ * another thread meanwhile. */
+const struct coll_plan *run_plan_for(struct rank *r, const struct comm *comm,
+                                     int32_t *shift);
+void run_plans_ahead(struct run *run, struct arena *arena);
+
 /* Starts the plan of the nth collective of a group at its pace. */
 void run_collective(struct island *island, const struct coll_plan *plan, int32_t shift,
                     enum channel channel, int64_t first, int32_t nth,
@@ -250,7 +257,11 @@ void run_collective(struct island *island, const struct coll_plan *plan, int32_t
  * of several jobs. Each goes, once begun, until it is over or waits, or n events have
  * fired (then true); then all meet, if none has failed. */
 void run_islands_find(struct run *run, bool alone);
-void run_islands_make(struct island *island); /* by the thread that it goes on in */
+
+/* By a thread: its arena, while there are several islands; makes the ranks of one that
+ * it goes on with. */
+struct arena *run_islands_arena(struct run *run);
+void run_islands_make(struct island *island);
 bool run_islands_go(struct island *island, int64_t n);
 void run_islands_meet(struct run *run);
 void run_islands_release(struct run *run);
