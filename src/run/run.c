@@ -232,19 +232,54 @@ static void make_streams(struct rank *r)
     }
 }
 
+static const int32_t *links_of(const struct run *run, const struct program *p)
+{
+    int64_t i = 0;
+    while (run->task_links.v[i].of != p)
+        i++;
+    return run->task_links.v[i].next;
+}
+
+/* Of each program once, in the order of ranks. */
+static void link_programs(struct run *run)
+{
+    const struct program *const *programs = run->request->programs;
+    for (int64_t i = 0; i < run->n_ranks; i++) {
+        const struct program *p = programs[i];
+        int64_t known = 0;
+        run->n_tasks += p->tasks.n;
+        if (i > 0 && p == programs[i - 1])
+            continue;
+        while (known < run->task_links.n && run->task_links.v[known].of != p)
+            known++;
+        if (known == run->task_links.n)
+            VEC_PUSH(&run->task_links, ((struct task_links) { p, link_tasks(p) }));
+    }
+}
+
 static void rank_init(struct rank *r, struct run *run, int64_t i)
 {
     const struct run_request *q = run->request;
-    const struct program *p = q->programs[i];
-    r->run = run;
-    run->n_tasks += p->tasks.n;
-    r->program = p;
-    r->number = q->ranks[i];
     const struct run_factors *f = q->factors;
-    r->kernel_factors = f && f->kernel ? f->kernel[i] : NULL;
-    r->host_factors = f && f->host ? f->host[i] : NULL;
-    bool shared = i > 0 && q->programs[i - 1] == p;
-    r->next = shared ? run->ranks[i - 1].next : link_tasks(p);
+    *r = (struct rank) {
+        .run = run,
+        .program = q->programs[i],
+        .next = links_of(run, q->programs[i]),
+        .kernel_factors = f && f->kernel ? f->kernel[i] : NULL,
+        .host_factors = f && f->host ? f->host[i] : NULL,
+        .number = q->ranks[i],
+    };
+}
+
+/* What is not for the ranks of islands is little, but memory of megabytes. */
+static void init_ranks(struct run *run)
+{
+    enum { MANY = 4096 };
+    run->ranks = xmalloc((size_t)run->n_ranks * sizeof(*run->ranks));
+    link_programs(run);
+#pragma omp parallel for if (run->n_ranks >= MANY)
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        rank_init(&run->ranks[i], run, i);
 }
 
 void run_make_ranks(struct island *island)
@@ -277,11 +312,9 @@ static void announce_plans(struct run *run)
 
 void run_close(struct run *run)
 {
-    const struct program *const *programs = run->request->programs;
-    for (int64_t i = 0; i < run->n_ranks; i++) {
-        if (i + 1 == run->n_ranks || programs[i + 1] != programs[i])
-            free((void *)run->ranks[i].next);
-    }
+    for (int64_t i = 0; i < run->task_links.n; i++)
+        free(run->task_links.v[i].next);
+    VEC_RELEASE(&run->task_links);
     run_comms_release(run);
     run_fusions_release(run);
     free(run->ranks);
@@ -316,10 +349,8 @@ void run_open(struct run *run, bool alone)
 {
     arena_init(&run->arena);
     run->n_ranks = run->request->n_ranks;
-    run->ranks = xcalloc((size_t)run->n_ranks, sizeof(*run->ranks));
+    init_ranks(run);
     run_fusions_init(run);
-    for (int64_t i = 0; i < run->n_ranks; i++)
-        rank_init(&run->ranks[i], run, i);
     run_comms_init(run);
     run_islands_find(run, alone);
     if (run->n_islands == 1)

@@ -5,15 +5,18 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* When the rank's last task and its host have ended; RUN_NEVER when some never did. The
- * time after its last kernel is the collective's that ended last, or the host's. */
-static int64_t close_rank(struct rank *r)
+/* When the rank's last task and its host have ended, as its account's time; RUN_NEVER
+ * when some never did. The time after its last kernel is the collective's that ended
+ * last, or the host's. */
+static void close_rank(struct rank *r)
 {
     int64_t end = r->idle_ps;
     enum category part = CATEGORY_OTHER;
     for (int64_t i = 0; i < r->program->tasks.n; i++) {
-        if (r->done_ps[i] == RUN_NEVER)
-            return RUN_NEVER;
+        if (r->done_ps[i] == RUN_NEVER) {
+            r->account.now_ps = RUN_NEVER;
+            return;
+        }
         if (r->done_ps[i] > end) {
             end = r->done_ps[i];
             part = r->program->tasks.v[i].part;
@@ -25,7 +28,6 @@ static int64_t close_rank(struct rank *r)
     }
     r->account.parts_ps[part] += end - r->idle_ps;
     r->account.now_ps = end;
-    return end;
 }
 
 /* The rank's end with the periods that were not replayed, within 64 bits. */
@@ -156,8 +158,11 @@ int run_read_result(struct run *run, struct run_result *out)
     *out = (struct run_result) { 0 };
     if (run_has_failed(run))
         return -1;
+#pragma omp parallel for if (run->n_islands > 1)
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        close_rank(&run->ranks[i]);
     for (int64_t i = 0; i < run->n_ranks; i++) {
-        int64_t end = close_rank(&run->ranks[i]);
+        int64_t end = run->ranks[i].account.now_ps;
         if (end == RUN_NEVER)
             return never_ends(run, run->ranks[i].number);
         if (end > last) {

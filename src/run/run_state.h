@@ -181,6 +181,12 @@ struct mailbox {
     struct rank **ranks; /* [stages] NULL: is not simulated */
 };
 
+/* For each task of a program the next of its stream (struct rank). */
+struct task_links {
+    const struct program *of;
+    int32_t *next;
+};
+
 struct run {
     const struct run_request *request;
     struct sim *sim;
@@ -192,8 +198,9 @@ struct run {
     struct rank **by_island;  /* [n_ranks] the islands' */
     int32_t *links_by_island; /* [links] likewise; NULL: there is one */
     int64_t n_tasks;          /* of all ranks */
-    struct arena arena;       /* of ranks and communicators, ... */
-    struct arena *arenas;     /* [n_arenas] ... and of islands: each thread's */
+    VEC(struct task_links) task_links;
+    struct arena arena;   /* of ranks and communicators, ... */
+    struct arena *arenas; /* [n_arenas] ... and of islands: each thread's */
     int32_t n_arenas;
     struct communicator *by_key; /* those of groups */
     VEC(struct communicator *) communicators;

@@ -66,8 +66,9 @@ bool run_is_steady(const struct run *run)
             until_ps = ranks[i].done_ps[rep->to];
     }
     int64_t period_ps = ranks[0].done_ps[first->to] - ranks[0].done_ps[first->from];
+    bool steady = true;
+#pragma omp parallel for reduction(&& : steady) if (run->n_islands > 1)
     for (int64_t i = 0; i < run->n_ranks; i++)
-        if (!recurs(&ranks[i], period_ps, until_ps - period_ps))
-            return false;
-    return true;
+        steady = steady && recurs(&ranks[i], period_ps, until_ps - period_ps);
+    return steady;
 }
