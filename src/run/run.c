@@ -282,7 +282,7 @@ static void init_ranks(struct run *run)
         rank_init(&run->ranks[i], run, i);
 }
 
-void run_make_ranks(struct island *island)
+static void make_ranks(struct island *island)
 {
     for (int64_t i = 0; i < island->n_ranks; i++) {
         struct rank *r = island->ranks[i];
@@ -354,7 +354,7 @@ void run_open(struct run *run, bool alone)
     run_comms_init(run);
     run_islands_find(run, alone);
     if (run->n_islands == 1)
-        run_make_ranks(&run->islands[0]);
+        make_ranks(&run->islands[0]);
     allocate_links_busy(run);
 }
 
@@ -399,7 +399,10 @@ static void go_apart(struct island *island, int64_t *done)
 {
     enum { EVENTS = 64 }; /* as watch_run has it */
     const int64_t most = island->run->request->watch.notify ? EVENTS : INT64_MAX;
-    run_islands_make(island);
+    if (run_is_apart(island)) {
+        run_islands_make(island);
+        make_ranks(island);
+    }
     run_begin(island);
     for (bool more = true; more;) {
         more = run_islands_go(island, most);

@@ -285,12 +285,9 @@ struct arena *run_islands_arena(struct run *run)
 
 void run_islands_make(struct island *island)
 {
-    if (!run_is_apart(island))
-        return;
     island->arena = island->plans_arena = run_islands_arena(island->run);
     run_world_split(&island->own_world, island->sim, &island->run->world, island->links,
                     island->n_links);
-    run_make_ranks(island);
 }
 
 void run_islands_release(struct run *run)

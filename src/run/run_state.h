@@ -219,10 +219,8 @@ struct run {
 };
 
 /* run.c: makes the ranks of a request, whose sim and world are there, alone or one of
- * several jobs; begins a step, now; makes ready for another; frees all but the sim. An
- * island's ranks are made, in its arena, before it begins: run_open makes those of one. */
+ * several jobs; begins a step, now; makes ready for another; frees all but the sim. */
 void run_open(struct run *run, bool alone);
-void run_make_ranks(struct island *island);
 void run_begin(struct island *island);
 void run_rewind(struct run *run);
 void run_close(struct run *run);
@@ -265,8 +263,8 @@ void run_collective(struct island *island, const struct coll_plan *plan, int32_t
  * fired (then true); then all meet, if none has failed. */
 void run_islands_find(struct run *run, bool alone);
 
-/* By a thread: its arena, while there are several islands; makes the ranks of one that
- * it goes on with. */
+/* By a thread: its arena, while there are several islands; gives one that it goes on with
+ * that arena and links of its own. */
 struct arena *run_islands_arena(struct run *run);
 void run_islands_make(struct island *island);
 bool run_islands_go(struct island *island, int64_t n);
