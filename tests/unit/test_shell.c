@@ -392,6 +392,10 @@ static void test_setting(void)
           "--format=csv,noheader | wc "
           "-l) $(python -c 'import torch; print(torch.cuda.device_count())')",
           "a|8|8|8" },
+        { "a $(python -c \"import torch; print('x' if torch.cuda.is_bf16_supported() "
+          "else "
+          "'y')\")",
+          "a|y" },
     };
     static const struct source_file other = { "d/other.sh", "O=8\n", 1 };
     char dir[] = "/tmp/smsim-shell-XXXXXX", path[80], script[80];
@@ -415,7 +419,7 @@ static void test_setting(void)
     }
     snprintf(script, sizeof(script), "%s/up/run.sh", dir);
     const struct shell_setting in = {
-        .file = script, .gpus = 8, .files = &other, .n_files = 1
+        .file = script, .gpus = 8, .arch = 75, .files = &other, .n_files = 1
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct arena arena;

@@ -200,6 +200,7 @@ int32_t launch_join_cells(struct launch *l, const struct python *p,
     const struct shell_setting in = { .file = l->file,
                                       .gpus = given->gpus,
                                       .cpus = given->cpus,
+                                      .arch = given->arch,
                                       .files = nb->files.v,
                                       .n_files = nb->files.n };
     struct shell s;

@@ -117,6 +117,7 @@ struct shell {
 struct shell_setting {
     const char *file;                /* its path, or NULL */
     int64_t gpus, cpus;              /* of an instance; 0: not known */
+    int64_t arch;                    /* of its GPUs, 80 of sm80; 0: not known */
     int64_t nodes;                   /* of the job; 0: not known */
     const struct source_file *files; /* that something else wrote */
     int64_t n_files;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STAGES_MAX = 6, NUMBERS_MAX = 1000 };
+enum { STAGES_MAX = 6, NUMBERS_MAX = 1000, SM_OF_BF16 = 80 };
 
 /* One command of a pipeline; `text` is what the one before printed, NULL at first. */
 struct stage {
@@ -86,9 +86,31 @@ static const char *directory_of(struct stage *s)
 /* python -c "import os; print(os.getcwd())" */
 static const char *python_directory(struct stage *s)
 {
-    bool asks = s->n == 3 && strcmp(s->w[1], "-c") == 0 &&
-                strstr(s->w[2], "print(os.getcwd())");
-    return asks ? directory_of(s) : NULL;
+    return strstr(s->w[2], "print(os.getcwd())") ? directory_of(s) : NULL;
+}
+
+/* python -c "print('A' if torch.cuda.is_bf16_supported() else 'B')": sm80 and newer
+ * compute in bf16 (torch/cuda/__init__.py, PyTorch 2.4). */
+static const char *python_bf16(struct stage *s)
+{
+    static const char *const forms[] = {
+        "print('%31[^']' if torch.cuda.is_bf16_supported() else '%31[^']')",
+        "print(\"%31[^\"]\" if torch.cuda.is_bf16_supported() else \"%31[^\"]\")"
+    };
+    char yes[32], no[32];
+    const char *print = strstr(s->w[2], "print(");
+    for (size_t i = 0; print && s->m->in->arch && i < 2; i++)
+        if (sscanf(print, forms[i], yes, no) == 2)
+            return arena_strdup(s->m->arena, s->m->in->arch >= SM_OF_BF16 ? yes : no);
+    return NULL;
+}
+
+static const char *python_line(struct stage *s)
+{
+    if (s->n != 3 || strcmp(s->w[1], "-c") != 0)
+        return NULL;
+    const char *directory = python_directory(s);
+    return directory ? directory : python_bf16(s);
 }
 
 /* which NAME, command -v NAME: a program is known by its name. */
@@ -361,8 +383,8 @@ static const char *run_stage(struct stage *s)
         { "yq", query },
         { "jq", query },
         { "cat", whole_file },
-        { "python", python_directory },
-        { "python3", python_directory },
+        { "python", python_line },
+        { "python3", python_line },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (s->n && strcmp(s->w[0], rows[i].name) == 0)
