@@ -179,10 +179,24 @@ static const struct reading chat[] = {
       NULL },
     { "step1_supervised_finetuning/run.sh", CHAT "--zero_stage 3 --lora_dim 16\n",
       CHAT_TREE("", ZERO3(""), SFT_STEP), "the model is trained next to its adapters" },
+    { "step1_supervised_finetuning/run.sh",
+      "if [ \"$1\" = convert ]; then a=\"python convert.py\"\nelse a=\"deepspeed "
+      "--num_gpus 8 main.py\"; fi\neval \"$a --model_name_or_path gpt2-xl --data_split "
+      "2,4,4 --per_device_train_batch_size 4 --max_seq_len 512 --deepspeed "
+      "--zero_stage 3\"\n",
+      CHAT_TREE("", ZERO3(""), SFT_STEP), "taken to be started without arguments" },
     { "run.sh", CHAT "--zero_stage 3\n", CHAT_TREE("", ZERO3(""), SFT_STEP),
       "is taken to be DeepSpeed-Chat's step1_supervised" },
     { "step2_dpo_finetuning/run.sh", CHAT "--zero_stage 3\n",
       CHAT_TREE("", ZERO3(""), ",\"task\":\"dpo\""), NULL },
+    { "run.sh",
+      CHAT "--actor_zero_stage 3 --actor_model_name_or_path $1 "
+           "--num_padding_at_beginning 1\n",
+      CHAT_TREE("",
+                "\"bucket_size\":\"1000000000B\",\"library\":\"deepspeed\","
+                "\"overlap\":false",
+                ""),
+      "trains on rollouts" },
     { "step3_rlhf_finetuning/run.sh", CHAT "--zero_stage 3\n",
       CHAT_TREE("", ZERO3(""), ""), "trains on rollouts" },
 };

@@ -9,6 +9,7 @@
 #include "dialect/launch/launch_usage.h"
 #include "scenario/nccl_environment.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -260,9 +261,62 @@ static bool refuse_lost_options(struct launch *l, const struct launch_command *c
     return false;
 }
 
+/* Arguments that nobody gives ------------------------------------------------------- */
+
+static const struct shell_given no_arguments = { "@", "", 0, true };
+
+static bool hangs_on_argument(const struct shell_word *w)
+{
+    return w && w->ask && (strchr("@*#", *w->ask) || isdigit((unsigned char)*w->ask));
+}
+
+/* Whether the script starts a training when it is started without arguments; asked where
+ * what a command starts hangs on them, and none is given. */
+static bool trains_without_arguments(struct launch *l, const struct shell *as_given,
+                                     const struct launch_given *given, const char *text,
+                                     size_t len, const struct shell_setting *in)
+{
+    struct arena *arena = &l->loader->arena;
+    struct err err = { 0 };
+    struct shell s = { 0 };
+    struct launch_context t = { .l = l, .arena = arena };
+    struct launch_command c = { .shell = &s };
+    struct launch_choice found = { .words = { .t = &t } };
+    if (!hangs_on_argument(unknown_program(as_given)) || given->n_shell >= GIVEN_MAX)
+        return false;
+    for (int32_t i = 0; i < given->n_shell; i++)
+        if (strspn(given->shell[i].name, "@0123456789"))
+            return false;
+    int rc = shell_read(&s, in, arena, text, len, &no_arguments, 1, &err);
+    launch_name_modules(arena, &s, dialect_of_program);
+    bool trains = rc == 0 && launch_choose(&t, &c, &found);
+    shell_release(&s);
+    return trains;
+}
+
+static json_t *read_without_arguments(struct launch *l, const char *text, size_t len,
+                                      const struct launch_given *given)
+{
+    struct launch_given bare = *given;
+    struct shell_given *all =
+        ARENA_ARRAY(&l->loader->arena, given->n_shell + 1, struct shell_given);
+    for (int32_t i = 0; i < given->n_shell; i++)
+        all[i] = given->shell[i];
+    all[bare.n_shell++] = no_arguments;
+    bare.shell = all;
+    json_t *tree = launch_read_shell(l, text, len, &bare);
+    launch_note(l, l->line, DIAG_ASSUMED,
+                "the script is taken to be started without arguments (--set "
+                "'/shell/@=A B' gives them)");
+    return tree;
+}
+
+/* All of it, by its text ------------------------------------------------------------ */
+
 json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                           const struct launch_given *given)
 {
+    bool bare = false;
     struct arena *arena = &l->loader->arena;
     struct err err = { 0 };
     struct shell s = { 0 };
@@ -303,7 +357,9 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                   found.lost.name);
         report_notes(l, &s);
     } else if (!c.command) {
-        no_command(l, &s);
+        bare = trains_without_arguments(l, &s, given, text, len, &in);
+        if (!bare)
+            no_command(l, &s);
     } else if (!refuse_lost_options(l, &c)) {
         warn_unused(l, &s, text, given);
         launch_take_usage(l, &s, text);
@@ -314,5 +370,5 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     }
     l->n_written = 0;
     shell_release(&s);
-    return t.tree;
+    return bare ? read_without_arguments(l, text, len, given) : t.tree;
 }

@@ -20,7 +20,8 @@ bool trainer_chat_is(const struct value *options)
 {
     const struct value_item *on = option(options, "deepspeed");
     return on && on->value->kind == VALUE_BOOL &&
-           (option(options, "zero-stage") || option(options, "offload"));
+           (option(options, "zero-stage") || option(options, "offload") ||
+            option(options, "actor-zero-stage"));
 }
 
 static struct value *dict_of(struct launch_context *t, int64_t line)
@@ -130,9 +131,9 @@ static void take_step(struct launch_context *t, const struct launch_command *c,
     static const struct {
         const char *folder, *option, *task; /* NULL: not simulated */
     } steps[] = {
+        { "step3_rlhf", "actor-model-name-or-path", NULL },
         { "step2_reward_model", "num-padding-at-beginning", "reward" },
         { "step2_dpo", "beta", "dpo" },
-        { "step3_rlhf", "actor-model-name-or-path", NULL },
         { "step1_supervised_finetuning", "data-split", "causal-lm" },
     };
     const char *program = c->command->words[c->script].text;
