@@ -143,14 +143,29 @@ static const struct value_item *of_gpt(const struct value *m)
     return NULL;
 }
 
+/* "is_NAME_config" says which model it is; forks have models of their own. */
+static void check_model(struct launch_context *t, const struct value *m)
+{
+    static const char *const known[] = { "is_llama_config", "is_qwen2_config",
+                                         "is_starcoder2_config" };
+    for (int64_t i = 0; i < m->n; i++) {
+        const struct value_item *it = &m->items[i];
+        size_t n = it->key ? strlen(it->key) : 0, k = 0;
+        if (n < 10 || strncmp(it->key, "is_", 3) != 0 ||
+            strcmp(it->key + n - 7, "_config") != 0 || !launch_true(it->value))
+            continue;
+        while (k < sizeof(known) / sizeof(known[0]) && strcmp(known[k], it->key) != 0)
+            k++;
+        if (k == sizeof(known) / sizeof(known[0]))
+            ask(t, it, "this model is not simulated");
+    }
+}
+
 void nanotron_take_model(struct launch_context *t, const struct value_item *config)
 {
-    static const char *const other[] = { "is_mamba_config", "is_llamoe_config", NULL };
     const struct value *m = config->value;
     json_t *v = NULL;
-    for (const char *const *key = other; *key; key++)
-        if (is_on(m, *key))
-            ask(t, value_get(m, *key), "this model is not simulated");
+    check_model(t, m);
     if (is_on(m, "is_starcoder2_config")) {
         v = starcoder(t, m);
     } else if (is_on(m, "is_llama_config") || is_on(m, "is_qwen2_config") ||
