@@ -144,9 +144,10 @@ static const struct value *flat_of(struct launch_context *t, const struct python
     move(t, flat, "trainer.max_grad_norm", OF "max_grad_norm");
     const struct value *common = olmocore_argument(p, "common", 1);
     for (int32_t i = 0; common && i < common->n; i++)
-        value_add(t->arena, flat,
-                  arena_printf(t->arena, "build.%s", common->items[i].key),
-                  common->items[i].line, common->items[i].value);
+        if (common->items[i].value->kind != VALUE_DICT) /* the set has its own keys */
+            value_add(t->arena, flat,
+                      arena_printf(t->arena, "build.%s", common->items[i].key),
+                      common->items[i].line, common->items[i].value);
     return flat;
 }
 

@@ -5,6 +5,9 @@
 
 enum { PATH_MAX_B = 200, DEPTH_MAX = 8 };
 
+/* internal/experiment.py, build_config. */
+enum { SEQUENCE_LENGTH = 4096 };
+
 const char *const olmocore_calls[] = { "partial", NULL };
 const char *const olmocore_objects[] = {
     "olmo_core.*.[A-Z]*",
@@ -104,6 +107,21 @@ static void add_keyword(const struct python *p, struct value *to, const char *na
         value_add(p->arena, to, name, it ? it->line : line, it ? it->value : v);
 }
 
+/* What build_config makes of the data (internal/experiment.py): a set's effective length
+ * is its sequence_length. */
+static void add_lengths(const struct python *p, struct value *dataset, int64_t line)
+{
+    static const char *const names[] = { "sequence_length", "max_sequence_length",
+                                         "effective_sequence_length" };
+    const struct value_item *it = keyword(p, names[0]);
+    struct value *otherwise = value_new(p->arena, VALUE_INT, line, 0);
+    otherwise->integer = SEQUENCE_LENGTH;
+    it = it ? it : keyword(p, names[1]);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        value_add(p->arena, dataset, names[i], it ? it->line : line,
+                  it ? it->value : otherwise);
+}
+
 const struct value *olmocore_argument(const struct python *p, const char *name,
                                       int64_t line)
 {
@@ -119,13 +137,16 @@ const struct value *olmocore_argument(const struct python *p, const char *name,
     if (!own || (!common && !opts))
         return NULL;
     struct value *v = value_new(p->arena, VALUE_DICT, line, 0),
+                 *dataset = value_new(p->arena, VALUE_DICT, line, 0),
                  *none = value_new(p->arena, VALUE_NONE, line, 0);
     v->text = common ? "CommonComponents" : "Namespace";
     if (opts) {
         value_add(p->arena, v, "sequence_length", line, none);
         return v;
     }
-    add_keyword(p, v, "max_sequence_length", 4096, line);
+    add_keyword(p, v, "max_sequence_length", SEQUENCE_LENGTH, line);
+    add_lengths(p, dataset, line);
+    value_add(p->arena, v, "dataset", line, dataset); /* of versions until 2025 */
     add_keyword(p, v, "global_batch_size", 0, line);
     value_add(p->arena, v, "launch", line, none); /* but on AI2's own cluster */
     return v;

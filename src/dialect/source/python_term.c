@@ -216,6 +216,22 @@ static struct value *python_path_parts(struct python_parser *r, struct value *v,
     return v ? v : python_unknown(r, line, "%.60s is an attribute", path);
 }
 
+/* "a.b" of a dictionary: its key, or one of a dictionary within it. */
+static struct value *member_at(struct python_parser *r, struct value *v,
+                               const char *path, int64_t line)
+{
+    const char *dot;
+    while ((dot = strchr(path, '.')) != NULL && !value_get(v, path)) {
+        const struct value_item *it =
+            value_get(v, arena_strndup(r->p->arena, path, (size_t)(dot - path)));
+        if (!it || it->value->kind != VALUE_DICT)
+            break;
+        v = it->value;
+        path = dot + 1;
+    }
+    return python_element(r, v, python_text(r, line, path));
+}
+
 /* The value of a dotted name: bound so, or a member of what its beginning is bound
  * to. */
 static struct value *value_at(struct python_parser *r, const char *path, int64_t line)
@@ -226,7 +242,7 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
             continue;
         v = python_find(r, arena_strndup(r->p->arena, path, n));
         if (v && v->kind == VALUE_DICT)
-            return python_element(r, v, python_text(r, line, path + n + 1));
+            return member_at(r, v, path + n + 1, line);
         if (v && v->kind == VALUE_STRING)
             return python_path_parts(r, v, path + n + 1, line);
         if (v && v->kind == VALUE_UNKNOWN && v->text &&

@@ -30,7 +30,7 @@ def build_train_module(common: CommonComponents) -> TransformerTrainModuleConfig
         size *= 2
     return TransformerTrainModuleConfig(
         rank_microbatch_size=size,
-        max_sequence_length=common.max_sequence_length,
+        max_sequence_length=common.dataset.effective_sequence_length,
         optim=SkipStepAdamWConfig(lr=3e-4, betas=(0.9, 0.95)),
         compile_model=True,
         dp_config=TransformerDataParallelConfig(
