@@ -31,7 +31,8 @@ static void take_task(struct launch_context *t, const struct value *c)
 {
     const struct value_item *it = given(c, "train_impl"),
                             *prompt = given(c, "soft_prompt_tuning"),
-                            *text = given(c, "text_gen_type");
+                            *text = given(c, "text_gen_type"),
+                            *teacher = given(c, "do_distillation");
     const char *word = launch_word(c, "train_impl", "normal");
     bool prompts = prompt && value_get(prompt->value, "enabled") &&
                    launch_true(value_get(prompt->value, "enabled")->value);
@@ -41,6 +42,8 @@ static void take_task(struct launch_context *t, const struct value *c)
         trainer_refuse(t, it, word);
     if (prompts)
         trainer_refuse(t, prompt, "the training of a soft prompt alone");
+    if (teacher && launch_true(teacher->value))
+        trainer_refuse(t, teacher, "distillation from a second model");
     if (text && !given(c, "num_layers") && !given(c, "train_iters"))
         trainer_refuse(t, text, "generation of text");
 }

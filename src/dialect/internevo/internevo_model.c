@@ -63,8 +63,9 @@ static const struct family *family_of(struct launch_context *t, const struct val
         f++;
     if (!f->name)
         ask(t, it, t->l->line, "model_type",
-            strstr(name, "MoE") ? "InternEvo's mixtures of experts are not read"
-                                : "this model is not known");
+            strstr(name, "MoE") || strstr(name, "MOE")
+                ? "InternEvo's mixtures of experts are not read"
+                : "this model is not known");
     return f->name ? f : NULL;
 }
 

@@ -108,6 +108,24 @@ static int64_t words_in_file(struct launch_context *t, const char *name)
     return n;
 }
 
+/* The Hub's cache ------------------------------------------------------------------ */
+
+const char *launch_cached_id(struct arena *arena, const char *text)
+{
+    static const char mark[] = "models--";
+    const char *at = strstr(text, mark);
+    if (!at || (at != text && at[-1] != '/'))
+        return text;
+    at += strlen(mark);
+    size_t n = strcspn(at, "/");
+    char *id = arena_strndup(arena, at, n), *dashes = strstr(id, "--");
+    if (!dashes)
+        return id;
+    *dashes = '/';
+    memmove(dashes + 1, dashes + 2, strlen(dashes + 2) + 1);
+    return id;
+}
+
 /* Paths ---------------------------------------------------------------------------- */
 
 const char *launch_path_end(const char *path)
@@ -133,7 +151,7 @@ static bool is_own(struct launch_context *t, const char *name, const char *path)
 static int64_t words_of_path(struct launch_context *t, const char *path)
 {
     char *plain = arena_strndup(t->arena, path, file_path_length(path));
-    int64_t words = launch_words_of_hub(t, plain);
+    int64_t words = launch_words_of_hub(t, launch_cached_id(t->arena, plain));
     for (int up = 0; up < MODEL_ABOVE && !words; up++) { /* of a file in it */
         char *slash = strrchr(plain, '/');
         if (!slash || slash == plain)

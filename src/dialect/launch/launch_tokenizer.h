@@ -30,6 +30,11 @@ int64_t launch_words_within(struct launch_context *t, const char *text);
 struct launch_vocabulary launch_vocabulary_of(struct launch_context *t,
                                               const char *name, const char *path);
 
+/* "gpt/two" of ".../models--gpt--two/snapshots/4a": the folders of the Hub's cache are
+ * named after ids (huggingface_hub, file_download.py, repo_folder_name); another path is
+ * given back as it is. */
+const char *launch_cached_id(struct arena *arena, const char *text);
+
 /* The last two parts of a path, to name it in a message. */
 const char *launch_path_end(const char *path);
 

@@ -1,6 +1,7 @@
 /* Names of models, tasks and data sets, as models/launch/names.json has them. */
 #include "base/file.h"
 #include "config/datadir.h"
+#include "dialect/launch/launch_tokenizer.h"
 #include "dialect/trainer/trainer.h"
 #include "model/hub.h"
 
@@ -48,28 +49,11 @@ static bool is_shipped(struct launch_context *t, const char *name)
     return *all != NULL;
 }
 
-/* "gpt/two" of ".../models--gpt--two/snapshots/4a": the folders of the Hub's cache are
- * named after ids (huggingface_hub, file_download.py, repo_folder_name). */
-static const char *cached_id(struct launch_context *t, const char *text)
-{
-    static const char mark[] = "models--";
-    const char *at = strstr(text, mark);
-    if (!at || (at != text && at[-1] != '/'))
-        return text;
-    at += strlen(mark);
-    size_t n = strcspn(at, "/");
-    char *id = arena_strndup(t->arena, at, n), *dashes = strstr(id, "--");
-    if (!dashes)
-        return id;
-    *dashes = '/';
-    memmove(dashes + 1, dashes + 2, strlen(dashes + 2) + 1);
-    return id;
-}
-
 const char *trainer_model_named(struct launch_context *t, const char *path)
 {
     const char *plain = arena_strndup(t->arena, path, file_path_length(path)),
-               *text = cached_id(t, plain), *name = plain_name(t, text, false);
+               *text = launch_cached_id(t->arena, plain),
+               *name = plain_name(t, text, false);
     struct cfg known = look_up(t, "models", name);
     const char *model = NULL;
     struct hub_id id;
@@ -98,7 +82,7 @@ static void ask_model(struct launch_context *t, const char *pointer,
 static bool take_original(struct launch_context *t, const char *pointer,
                           const struct value_item *it)
 {
-    const char *text = cached_id(t, it->value->text),
+    const char *text = launch_cached_id(t->arena, it->value->text),
                *id = hub_original(t->l->loader, text);
     if (!id)
         return false;
