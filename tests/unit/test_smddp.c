@@ -256,6 +256,31 @@ static void test_mics_bytes(void)
     bench_release(&b);
 }
 
+static void test_mics_refused(void)
+{
+    static const struct {
+        const char *cluster;
+        enum coll_op op;
+        int64_t shard;
+        const char *why;
+    } cases[] = {
+        { "p4d.24xlarge:4", COLL_REDUCE_SCATTER, 8, "gathers parameters" },
+        { "p4d.24xlarge", COLL_ALL_GATHER, 8, "several nodes" },
+        { "p4d.24xlarge:4", COLL_ALL_REDUCE, 1, "no multiple" },
+        { "p4d.24xlarge:4", COLL_ALL_REDUCE, 12, "no multiple" },
+        { "p4d.24xlarge:3", COLL_ALL_REDUCE, 12, "have to fill nodes" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench b;
+        struct coll_plan x;
+        bench_init(&b, cases[i].cluster, false);
+        b.library.shard = cases[i].shard;
+        CU_ASSERT_EQUAL(plan(&b, cases[i].op, COLL_MICS, 1 << 20, &x), -1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(b.err.text, cases[i].why));
+        bench_release(&b);
+    }
+}
+
 /* The mesh takes in S (N-1)/N a node and S (g-1)/g a port, and its latency does not
  * grow with the nodes, as a ring's does. */
 static void test_gather(void)
@@ -293,5 +318,6 @@ void test_smddp_register(void)
     CU_add_test(s, "what is refused", test_refusals);
     CU_add_test(s, "incast past eight nodes", test_incast_stays);
     CU_add_test(s, "MiCS: bytes", test_mics_bytes);
+    CU_add_test(s, "MiCS: refused", test_mics_refused);
     CU_add_test(s, "all-gather over a mesh", test_gather);
 }
