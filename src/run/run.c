@@ -3,7 +3,6 @@
 #include "base/units.h"
 
 #include <math.h>
-#include <string.h>
 
 bool run_is_over(struct island *island, int64_t t_ps)
 {
@@ -42,13 +41,6 @@ void run_issue(struct rank *r)
         r->issue_ps[r->n_issued++] = r->host_ps;
         __builtin_prefetch(t + AHEAD); /* a long program is in no near cache */
     }
-}
-
-static void next_task(struct stream_state *l)
-{
-    const struct program *p = l->rank->program;
-    l->head = l->rank->next[l->head];
-    l->state = l->head < p->tasks.n ? PHASE_BLOCKED : PHASE_ENDED;
 }
 
 /* Of the task at a stream's head, at the present pace. */
@@ -118,7 +110,7 @@ void run_finish(struct rank *r, struct stream_state *l)
         r->host_ps = r->host_ps > now ? r->host_ps : now;
         run_issue(r);
     }
-    next_task(l);
+    run_next_task(l);
     if (r->run->main && r->island->n_done == r->run->n_tasks)
         run_others_ended(r->run);
 }
@@ -183,117 +175,6 @@ static void fire_stream(struct sim *sim, struct sim_event *ev)
 
 static const struct sim_event_type stream_event = { "stream", fire_stream };
 
-/* For each task the next of its stream; after them the first of each stream. */
-static int32_t *link_tasks(const struct program *p)
-{
-    int32_t n = (int32_t)p->tasks.n, next[STREAM_N];
-    int32_t *links = xmalloc(((size_t)n + STREAM_N) * sizeof(*links));
-    for (int s = 0; s < STREAM_N; s++)
-        next[s] = n;
-    for (int32_t i = n - 1; i >= 0; i--) {
-        enum stream s = p->tasks.v[i].stream;
-        links[i] = next[s];
-        next[s] = i;
-    }
-    for (int s = 0; s < STREAM_N; s++)
-        links[n + s] = next[s];
-    return links;
-}
-
-/* To the first task of each stream. */
-static void rank_rewind(struct rank *r)
-{
-    const int64_t n = r->program->tasks.n;
-    for (int64_t k = 0; k < n; k++)
-        r->done_ps[k] = RUN_NEVER;
-    r->n_issued = 0;
-    r->awaits = r->awaits_message = -1;
-    for (int32_t i = 0; i < r->n_streams; i++) {
-        r->streams[i].head = (int32_t)n + (int32_t)r->streams[i].stream;
-        next_task(&r->streams[i]);
-    }
-    memset(r->is_odd, 0, sizeof(r->is_odd));
-    r->intervals.n = 0;
-}
-
-/* Of those that its program has tasks on, and of computing. */
-static void make_streams(struct rank *r)
-{
-    const int32_t n = (int32_t)r->program->tasks.n;
-    for (int s = 0; s < STREAM_N; s++)
-        r->n_streams += s == STREAM_COMPUTE || r->next[n + s] < n;
-    r->streams = ARENA_ARRAY(r->island->arena, r->n_streams, struct stream_state);
-    for (int s = 0, i = 0; s < STREAM_N; s++) {
-        if (s != STREAM_COMPUTE && r->next[n + s] == n)
-            continue;
-        r->streams[i] = (struct stream_state) { .rank = r, .stream = (enum stream)s };
-        sim_event_init(&r->streams[i].event, &stream_event);
-        r->stream_at[s] = (uint8_t)i++;
-    }
-}
-
-static const int32_t *links_of(const struct run *run, const struct program *p)
-{
-    int64_t i = 0;
-    while (run->task_links.v[i].of != p)
-        i++;
-    return run->task_links.v[i].next;
-}
-
-/* Of each program once, in the order of ranks. */
-static void link_programs(struct run *run)
-{
-    const struct program *const *programs = run->request->programs;
-    for (int64_t i = 0; i < run->n_ranks; i++) {
-        const struct program *p = programs[i];
-        int64_t known = 0;
-        run->n_tasks += p->tasks.n;
-        if (i > 0 && p == programs[i - 1])
-            continue;
-        while (known < run->task_links.n && run->task_links.v[known].of != p)
-            known++;
-        if (known == run->task_links.n)
-            VEC_PUSH(&run->task_links, ((struct task_links) { p, link_tasks(p) }));
-    }
-}
-
-static void rank_init(struct rank *r, struct run *run, int64_t i)
-{
-    const struct run_request *q = run->request;
-    const struct run_factors *f = q->factors;
-    *r = (struct rank) {
-        .run = run,
-        .program = q->programs[i],
-        .next = links_of(run, q->programs[i]),
-        .kernel_factors = f && f->kernel ? f->kernel[i] : NULL,
-        .host_factors = f && f->host ? f->host[i] : NULL,
-        .number = q->ranks[i],
-    };
-}
-
-/* What is not for the ranks of islands is little, but memory of megabytes. */
-static void init_ranks(struct run *run)
-{
-    enum { MANY = 4096 };
-    run->ranks = xmalloc((size_t)run->n_ranks * sizeof(*run->ranks));
-    link_programs(run);
-#pragma omp parallel for if (run->n_ranks >= MANY)
-    for (int64_t i = 0; i < run->n_ranks; i++)
-        rank_init(&run->ranks[i], run, i);
-}
-
-static void make_ranks(struct island *island)
-{
-    for (int64_t i = 0; i < island->n_ranks; i++) {
-        struct rank *r = island->ranks[i];
-        const int64_t n = r->program->tasks.n;
-        r->issue_ps = ARENA_RAW(island->arena, 2 * n + 1, int64_t);
-        r->done_ps = r->issue_ps + n;
-        make_streams(r);
-        rank_rewind(r);
-    }
-}
-
 /* In a folded run the programs' plans are all that run, but for fusions'. */
 static void announce_plans(struct run *run)
 {
@@ -312,12 +193,9 @@ static void announce_plans(struct run *run)
 
 void run_close(struct run *run)
 {
-    for (int64_t i = 0; i < run->task_links.n; i++)
-        free(run->task_links.v[i].next);
-    VEC_RELEASE(&run->task_links);
+    run_ranks_release(run);
     run_comms_release(run);
     run_fusions_release(run);
-    free(run->ranks);
     free(run->links_from_s);
     free(run->links_to_s);
     VEC_RELEASE(&run->memo.known);
@@ -349,12 +227,12 @@ void run_open(struct run *run, bool alone)
 {
     arena_init(&run->arena);
     run->n_ranks = run->request->n_ranks;
-    init_ranks(run);
+    run_ranks_init(run);
     run_fusions_init(run);
     run_comms_init(run);
     run_islands_find(run, alone);
     if (run->n_islands == 1)
-        make_ranks(&run->islands[0]);
+        run_ranks_make(&run->islands[0], &stream_event);
     allocate_links_busy(run);
 }
 
@@ -365,7 +243,7 @@ void run_rewind(struct run *run)
     run_fusions_init(run);
     run_comms_reset(run);
     for (int64_t i = 0; i < run->n_ranks; i++)
-        rank_rewind(&run->ranks[i]);
+        run_rank_rewind(&run->ranks[i]);
 }
 
 void run_begin(struct island *island)
@@ -400,8 +278,8 @@ static void go_apart(struct island *island, int64_t *done)
     enum { EVENTS = 64 }; /* as watch_run has it */
     const int64_t most = island->run->request->watch.notify ? EVENTS : INT64_MAX;
     if (run_is_apart(island)) {
-        run_islands_make(island);
-        make_ranks(island);
+        run_islands_part(island);
+        run_ranks_make(island, &stream_event);
     }
     run_begin(island);
     for (bool more = true; more;) {

@@ -283,7 +283,7 @@ struct arena *run_islands_arena(struct run *run)
     return own;
 }
 
-void run_islands_make(struct island *island)
+void run_islands_part(struct island *island)
 {
     island->arena = island->plans_arena = run_islands_arena(island->run);
     run_world_split(&island->own_world, island->sim, &island->run->world, island->links,

@@ -1,6 +1,7 @@
 /* The state of a run. Private to run*.c:
  *
  *   run.c         hosts and streams
+ *   run_ranks.c   ranks
  *   run_comm.c    communicators, the rendezvous of their ranks, messages
  *   run_plans.c   which plan a collective runs
  *   run_fusion.c  fusions of gradients
@@ -231,6 +232,20 @@ void run_change_pace(struct rank *r, int32_t n_comm);
 void run_change_moving(struct rank *r,
                        int32_t by); /* a collective begins (1), ends (-1) */
 
+/* run_ranks.c: the ranks, and what they have in their island's arena: streams, with an
+ * event of that type, and times. To the first task of each stream. */
+void run_ranks_init(struct run *run);
+void run_ranks_make(struct island *island, const struct sim_event_type *event);
+void run_rank_rewind(struct rank *r);
+void run_ranks_release(struct run *run);
+
+static inline void run_next_task(struct stream_state *l)
+{
+    const struct program *p = l->rank->program;
+    l->head = l->rank->next[l->head];
+    l->state = l->head < p->tasks.n ? PHASE_BLOCKED : PHASE_ENDED;
+}
+
 /* Whether t_ps lies after the end of the clock; the island has failed then. */
 bool run_is_over(struct island *island, int64_t t_ps);
 
@@ -263,10 +278,10 @@ void run_collective(struct island *island, const struct coll_plan *plan, int32_t
  * fired (then true); then all meet, if none has failed. */
 void run_islands_find(struct run *run, bool alone);
 
-/* By a thread: its arena, while there are several islands; gives one that it goes on with
- * that arena and links of its own. */
+/* By a thread: its arena, while there are several islands; what one of them has of the
+ * world becomes its own, before its ranks are made. */
 struct arena *run_islands_arena(struct run *run);
-void run_islands_make(struct island *island);
+void run_islands_part(struct island *island);
 bool run_islands_go(struct island *island, int64_t n);
 void run_islands_meet(struct run *run);
 void run_islands_release(struct run *run);
