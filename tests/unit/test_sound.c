@@ -1,6 +1,7 @@
 /* Convolutions over samples of a sound, before an encoder. Counts are
  * those of transformers' modeling files; FLOPs by hand. */
 #include "op_bench.h"
+#include "scenario_bench.h"
 
 #include <math.h>
 #include <string.h>
@@ -147,6 +148,19 @@ static void test_refused(void)
     }
 }
 
+/* A scenario has no more frames and words than the model reads and writes. */
+static void test_lengths(void)
+{
+#define JOB(lengths)                                                                \
+    "{ 'model': 'openai/whisper-small', 'cluster': { 'instance': 'p4d.24xlarge' }," \
+    "  'training': { 'micro_batch_size': 1, " lengths " } }"
+    bench_refused(JOB("'sequence_length': 1501"), "1501 frames are more than the 1500");
+    bench_refused(JOB("'sequence_length': 1500"), "writes up to 448 tokens");
+    bench_refused(JOB("'sequence_length': 1500, 'decoder_length': 449"),
+                  "writes up to 448 tokens");
+#undef JOB
+}
+
 void test_sound_register(void)
 {
     CU_pSuite suite = CU_add_suite("sound", NULL, NULL);
@@ -154,4 +168,5 @@ void test_sound_register(void)
     CU_add_test(suite, "convolutions over a sound", test_convolutions);
     CU_add_test(suite, "sounds of every precision and head", test_kinds);
     CU_add_test(suite, "sounds that are refused", test_refused);
+    CU_add_test(suite, "lengths of a scenario", test_lengths);
 }
