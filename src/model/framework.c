@@ -112,7 +112,8 @@ static const struct cfg_field fields[] = {
     TIME("dispatch_optimizer", host.dispatch_optimizer_s),
     TIME("dispatch_collective", host.dispatch_collective_s),
     TIME("dispatch_collective_wide", host.dispatch_wide_s),
-    TIME("dispatch_collective_staged", host.dispatch_staged_s),
+    TIME("check_rank", host.check.inside_s),
+    TIME("check_rank_apart", host.check.apart_s),
     TIME("collective_skew", host.collective_skew_s),
     TIME("microbatch", host.microbatch_s),
     TIME("stage_message", host.stage_message_s),
@@ -293,6 +294,11 @@ double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks
                                : fw->host.dispatch_collective_s;
 }
 
+double framework_check_s(struct check_times each, int64_t ranks, bool apart)
+{
+    return (apart ? each.apart_s : each.inside_s) * (double)ranks;
+}
+
 /* By how many standard deviations the last of so many ranks comes after their mean:
  * the leading term of the expected largest of normal deviates. */
 static double slowest_of(int64_t ranks)
@@ -344,6 +350,7 @@ static const struct framework plain_framework = {
     .rates.flash_forward = 1,
     .rates.flash_sinks = 1,
     .rates.flash_backward = 1,
+    .host.check = { 210e-6, 265e-6 },
     .gradients.accumulate_B = 12,
     .gradients.gradient_dtype = -1,
     .reduction.network_frac = 1,

@@ -117,14 +117,19 @@ struct framework_tensors {
     bool keeps_softmax_input; /* PyTorch <= 1.10 keeps it for backward */
 };
 
+/* The host's time for each rank of a group to check, before a collective, that all begin
+ * the same one: of groups in a node, and over nodes. */
+struct check_times {
+    double inside_s, apart_s;
+};
+
 /* What the host spends, and how it spreads. */
 struct framework_host {
     double dispatch_forward_s, dispatch_backward_s; /* of one operator */
     double dispatch_optimizer_s;                    /* of one optimizer kernel */
     double dispatch_collective_s; /* of one collective of a tensor group ... */
     double dispatch_wide_s;       /* ... of eight ranks or more */
-    double dispatch_staged_s; /* ... more for each of its ranks, where the pipeline's
-                                     stages are on several nodes */
+    struct check_times check;
     /* by which the ranks of a tensor group come apart before a collective: standard
      * deviation */
     double collective_skew_s;
@@ -284,6 +289,9 @@ double framework_hidden_frac(const struct framework *fw, int64_t ranks, bool ask
 
 /* What the host spends on a collective of a tensor group of so many ranks. */
 double framework_collective_dispatch_s(const struct framework *fw, int64_t ranks);
+
+/* What a check before a collective takes. */
+double framework_check_s(struct check_times each, int64_t ranks, bool apart);
 
 /* How far the ranks of a tensor group come apart before a collective that all wait for
  * (MODEL.md, 8.9). */

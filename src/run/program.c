@@ -81,9 +81,19 @@ int32_t program_collective(struct program *p, enum category part, double host_s,
     return program_collective_on(p, STREAM_COMM, part, host_s, comm, after);
 }
 
+/* Messages between two ranks are not checked. */
+static double check_s(const struct program *p, int32_t comm)
+{
+    const struct coll_plan *plan = p->comms.v[comm].plan;
+    return plan->op == COLL_SENDRECV
+               ? 0
+               : framework_check_s(p->check, plan->n_ranks, plan->n_nodes > 1);
+}
+
 int32_t program_collective_on(struct program *p, enum stream stream, enum category part,
                               double host_s, int32_t comm, int32_t after)
 {
+    host_s += check_s(p, comm);
     int32_t task = program_kernel(p, stream, part, host_s, 0, 0);
     p->tasks.v[task].comm = comm;
     p->tasks.v[task].after[0] = after;

@@ -17,6 +17,7 @@
 #include "base/vec.h"
 #include "cost/collective.h"
 #include "memory/ledger.h"
+#include "model/framework.h"
 #include "run/category.h"
 #include "run/fusion.h"
 
@@ -133,7 +134,8 @@ struct program {
     VEC(struct fusion *) fusions; /* owned; of programs that all ranks have alike */
     int32_t n_messages;           /* numbers that a pipeline's messages have */
     struct repeat repeat;
-    struct tag tag; /* that tasks get as they are added, and their chunk */
+    struct check_times check; /* before each collective */
+    struct tag tag;           /* that tasks get as they are added, and their chunk */
     int32_t chunk;
     VEC(struct ledger_mark)
     marks; /* the first: before the step; none unless asked for */

@@ -198,6 +198,26 @@ static int read_nanotron(struct parse_context *r, struct cfg c, const char *valu
     return 0;
 }
 
+/* With DETAIL PyTorch's groups check each collective before it begins; INFO logs. */
+static int read_debug(struct parse_context *r, struct cfg c, const char *value)
+{
+    static const char *const levels[] = { "OFF", "INFO", "DETAIL" };
+    enum { DETAIL = 2 };
+    for (int i = 0; i <= DETAIL; i++)
+        if (strcmp(value, levels[i]) == 0) {
+            bool torch = !library_of(&r->s->parallel)->fuses_by_cycle;
+            r->s->software.checks_collectives = torch && i == DETAIL;
+            if (!torch)
+                parse_note(r, c, "it is for PyTorch's own groups, not for Horovod's");
+            return 0;
+        }
+    return cfg_error(
+        c, DIAG_OUT_OF_RANGE,
+        "\"%.40s\" is no level of PyTorch's checks (write \"OFF\", \"INFO\" "
+        "or \"DETAIL\")",
+        value);
+}
+
 /* SMP holds its NCCL operations to so many at once (8 by default; -1: no limit). A step
  * never has as many under way: every group runs one after the other. */
 static int read_throttle(struct parse_context *r, struct cfg c, const char *value)
@@ -339,6 +359,7 @@ static const struct {
     { "NCCL_ALGO", read_algorithm, NULL, ANY },
     { "NCCL_NVLS_ENABLE", read_nvls, NULL, ANY },
     { "NANOTRON_BENCHMARK", read_nanotron, NULL, ANY },
+    { "TORCH_DISTRIBUTED_DEBUG", read_debug, NULL, ANY },
     { "SMP_NCCL_THROTTLE_LIMIT", read_throttle, NULL, ANY },
     { "HOROVOD_FUSION_THRESHOLD", read_threshold, NULL, ANY },
     { "HOROVOD_CYCLE_TIME", read_cycle, NULL, ANY },
@@ -409,6 +430,7 @@ static bool has_prefix(const char *name)
                                             "SMP_",
                                             "HOROVOD_",
                                             "NANOTRON_",
+                                            "TORCH_DISTRIBUTED_DEBUG",
                                             "PYTORCH_CUDA_ALLOC_CONF",
                                             "PYTORCH_ALLOC_CONF" };
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)

@@ -198,6 +198,11 @@ int64_t scenario_world(const struct scenario *s)
     return s->cluster.n_gpus;
 }
 
+struct check_times scenario_checks(const struct scenario *s, const struct framework *fw)
+{
+    return s->software.checks_collectives ? fw->host.check : (struct check_times) { 0 };
+}
+
 int64_t scenario_epoch_steps(const struct scenario *s)
 {
     const struct training *t = &s->training;

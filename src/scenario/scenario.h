@@ -38,6 +38,7 @@ struct software { /* versions; NULL: not given */
     bool no_nvls;                     /* NCCL_NVLS_ENABLE=0 */
     bool expandable_segments;         /* PYTORCH_CUDA_ALLOC_CONF has them */
     bool node_group;                  /* NANOTRON_BENCHMARK=1 */
+    bool checks_collectives;          /* TORCH_DISTRIBUTED_DEBUG=DETAIL */
     bool simple_on_efa;               /* the launcher holds NCCL to Simple there */
 };
 
@@ -86,6 +87,10 @@ int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root
 int scenario_check(struct scenario *s, struct cfg_loader *loader, struct cfg root);
 
 int64_t scenario_world(const struct scenario *s); /* ranks */
+
+/* Those of a framework where the environment asks for them, else 0 (MODEL.md, 4.5). */
+struct check_times scenario_checks(const struct scenario *s,
+                                   const struct framework *fw);
 
 /* Whether SMP's execution servers run the passes: a stage may be visited twice. */
 bool schedule_is_smp(enum schedule schedule);

@@ -51,16 +51,14 @@ bool block_comms_apart(const struct stage *stage, enum layout_group group)
     return instances[0] != instances[1];
 }
 
-double block_comms_staged_s(const struct stage *stage)
-{
-    double each_s = stage->fw->host.dispatch_staged_s;
-    return each_s > 0 && block_comms_apart(stage, LAYOUT_PP)
-               ? each_s * (double)stage->settings.tensor
-               : 0;
-}
-
 double block_comms_host_s(const struct stage *stage)
 {
-    return framework_collective_dispatch_s(stage->fw, stage->settings.tensor) +
-           block_comms_staged_s(stage);
+    return framework_collective_dispatch_s(stage->fw, stage->settings.tensor);
+}
+
+double block_comms_check_s(const struct stage *stage)
+{
+    return framework_check_s(scenario_checks(stage->s, stage->fw),
+                             stage->settings.tensor,
+                             block_comms_apart(stage, LAYOUT_TP));
 }

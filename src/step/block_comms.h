@@ -40,8 +40,8 @@ int32_t block_comms_find(const struct op *ops, int32_t n, const char *names);
 /* Whether the rank's group is on several instances. */
 bool block_comms_apart(const struct stage *stage, enum layout_group group);
 
-/* The host's time to issue one, and how much of it pipelines over nodes add. */
+/* The host's time to issue one, and to check it before. */
 double block_comms_host_s(const struct stage *stage);
-double block_comms_staged_s(const struct stage *stage);
+double block_comms_check_s(const struct stage *stage);
 
 #endif

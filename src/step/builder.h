@@ -55,7 +55,7 @@ enum keep {
 struct host_spent {
     double host_s, gpu_s;
     int32_t launches;   /* of kernels */
-    double staged_s;    /* of host_s: what pipelines over nodes add to collectives */
+    double check_s;     /* of host_s: checks before collectives */
     double deviation_s; /* of the host's time: a standard deviation */
 };
 

@@ -150,6 +150,7 @@ static int write_alone(const struct builder *b, enum pass_kind kind, int32_t chu
 {
     struct builder alone = *b;
     program_init(&out->program);
+    out->program.check = scenario_checks(b->stage->s, b->stage->fw);
     for (int64_t i = 0; i < b->step->program.comms.n; i++)
         VEC_PUSH(&out->program.comms, b->step->program.comms.v[i]);
     out->ledger = ledger_branch(&b->step->ledger);
@@ -258,7 +259,7 @@ static int measure_block(const struct builder *b, int32_t block, struct err *err
     int rc = 0;
     fw.host.dispatch_forward_s = fw.host.dispatch_backward_s = 0;
     fw.host.dispatch_collective_s = fw.host.dispatch_wide_s = 0;
-    fw.host.dispatch_staged_s = 0;
+    fw.host.check = (struct check_times) { 0 };
     fw.host.launch_jitter = fw.host.launch_jitter_tensor = fw.host.collective_skew_s =
         0;
     fw.experts.dispatch_s = fw.experts.router_dispatch_s = fw.experts.read_counts_s = 0;

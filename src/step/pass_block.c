@@ -87,7 +87,7 @@ static void emit_those_of(struct builder *b, int32_t block, const struct op *op,
                                       b->stage->s->training.graphs);
     double calls = captured ? 0 : block_times_host_factor(b->stage, block);
     double issue_s = calls * block_comms_host_s(b->stage);
-    double staged_s = calls * block_comms_staged_s(b->stage);
+    double check_s = captured ? 0 : block_comms_check_s(b->stage);
     for (int32_t i = 0; i < c->n[op->backward]; i++) {
         const struct op_comm *k = &c->v[op->backward][i];
         if (k->op != at || k->after != after)
@@ -107,11 +107,14 @@ static void emit_those_of(struct builder *b, int32_t block, const struct op *op,
             issue_kernel(b, CATEGORY_TENSOR_COMM, 0, late_s, late_s);
             issue_label(b, "waits for the group");
         }
-        for (int32_t n = 0; n < k->times; n++)
+        for (int32_t n = 0; n < k->times; n++) {
             task = program_collective_on(&b->step->program, k->stream, k->part, issue_s,
                                          k->comm, b->last_kernel);
-        spent->host_s += issue_s * k->times;
-        spent->staged_s += staged_s * k->times;
+            if (captured) /* nor checked */
+                b->step->program.tasks.v[task].host_ps = 0;
+        }
+        spent->host_s += (issue_s + check_s) * k->times;
+        spent->check_s += check_s * k->times;
         spent->launches += k->times;
         bool paired = b->pass.pairs && k->part == CATEGORY_EXPERT_COMM;
         if (paired || k->hidden) {
@@ -147,8 +150,7 @@ static void add_launch_jitter(struct builder *b, const struct host_spent *spent)
     struct host_spent all = b->pass.again;
     all.host_s += spent->host_s;
     all.gpu_s += spent->gpu_s;
-    all.deviation_s =
-        hypot(all.deviation_s, spread * (spent->host_s - spent->staged_s));
+    all.deviation_s = hypot(all.deviation_s, spread * (spent->host_s - spent->check_s));
     bool later = b->pass.part == CATEGORY_RECOMPUTE;
     b->pass.again = later ? all : (struct host_spent) { 0 };
     if (later || all.deviation_s <= 0)

@@ -228,7 +228,7 @@ void pass_hold_late(struct builder *b, int32_t block, bool backward,
     if (!b->stage->fw->tensors.record_stream)
         return;
     struct late_pass *pass = &b->tensors.ahead;
-    pass->spent.host_s += spent->host_s - spent->staged_s;
+    pass->spent.host_s += spent->host_s - spent->check_s;
     pass->spent.gpu_s += spent->gpu_s;
     pass->spent.launches += spent->launches;
     const struct late_blocks more = recorded_by(b, block, backward);

@@ -127,6 +127,7 @@ static struct builder builder_of(const struct stage *stage, struct step *step)
 {
     int64_t chunks = partition_chunks(stage->request->parts);
     program_init(&step->program);
+    step->program.check = scenario_checks(stage->s, stage->fw);
     return (struct builder) {
         .stage = stage,
         .step = step,

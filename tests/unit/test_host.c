@@ -72,13 +72,9 @@ static void test_launch_jitter(void)
     CU_ASSERT_DOUBLE_EQUAL(full_s / none_s, 1 + 1. / 3, 0.02);
 }
 
-/* What is changed of a library's host; below 0: nothing. */
-struct host_times {
-    double staged_s, part_s;
-};
-
-/* The step of a job on two nodes after changes to it and to its library's host. */
-static double changed_s(const char *const *changes, int n, struct host_times host)
+/* The step of a job on two nodes after changes to it and, unless below 0, to its library's
+ * time for a piece of a list. */
+static double changed_s(const char *const *changes, int n, double part_s)
 {
     struct cfg_loader loader;
     struct scenario s;
@@ -97,9 +93,7 @@ static double changed_s(const char *const *changes, int n, struct host_times hos
         CU_ASSERT_EQUAL_FATAL(cfg_set(root, changes[i]), 0);
     CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
     struct framework fw = *s.training.framework;
-    fw.host.dispatch_staged_s =
-        host.staged_s < 0 ? fw.host.dispatch_staged_s : host.staged_s;
-    fw.shard.part_s = host.part_s < 0 ? fw.shard.part_s : host.part_s;
+    fw.shard.part_s = part_s < 0 ? fw.shard.part_s : part_s;
     s.training.framework = &fw;
     CU_ASSERT_EQUAL_FATAL(simulate(&r, &loader.arena, &s, &options, &err), 0);
     double time_s = r.step_time_s;
@@ -115,9 +109,9 @@ static void test_lists(void)
                                            "/parallelism/sharding={\"strategy\":"
                                            "\"optimizer\"}" };
     const double part_s = 8e-6, pieces = (32 * 7 + 3) * 128, ahead = 1000;
-    double once_s = changed_s(changes, 2, (struct host_times) { -1, part_s }),
-           twice_s = changed_s(changes, 2, (struct host_times) { -1, 2 * part_s }),
-           shipped_s = changed_s(changes, 2, (struct host_times) { -1, -1 });
+    double once_s = changed_s(changes, 2, part_s),
+           twice_s = changed_s(changes, 2, 2 * part_s),
+           shipped_s = changed_s(changes, 2, -1);
     CU_ASSERT_DOUBLE_EQUAL(shipped_s, once_s, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(twice_s - once_s, (pieces - ahead) * part_s, ahead * part_s);
 }
@@ -129,7 +123,7 @@ static double piped_s(const char *framework)
     const char *const changes[] = { framework, "/parallelism/tensor=2",
                                     "/parallelism/pipeline=8",
                                     "/parallelism/schedule=1f1b" };
-    return changed_s(changes, 4, (struct host_times) { -1, -1 });
+    return changed_s(changes, 4, -1);
 }
 
 static void test_stage_messages(void)
@@ -140,30 +134,43 @@ static void test_stage_messages(void)
     CU_ASSERT_TRUE(more_s < (16 + 2 * 8) * 4 * 0.2);
 }
 
-/* A tensor group of four with a library's further time for its collectives, and
- * without. */
-static double staged_s(const char *const changes[2], bool staged)
+/* A job with TORCH_DISTRIBUTED_DEBUG=DETAIL less the same without. */
+static double checks_s(const char *const changes[4])
 {
-    const char *const all[] = { "/parallelism/placement=PDT", "/parallelism/tensor=4",
-                                "/parallelism/sequence_parallel=true", changes[0],
-                                changes[1] };
-    return changed_s(all, 5, (struct host_times) { staged ? -1 : 0, -1 });
+    const char *all[] = { "/parallelism/placement=PDT",
+                          "/parallelism/sequence_parallel=true",
+                          changes[0],
+                          changes[1],
+                          changes[2],
+                          changes[3],
+                          "/software={\"environment\":{\"TORCH_DISTRIBUTED_DEBUG\":"
+                          "\"DETAIL\"}}" };
+    return changed_s(all, 7, -1) - changed_s(all, 6, -1);
 }
 
-/* It is spent where the stages of a pipeline are on several nodes alone: sixteen layers a
- * stage with ten collectives or so, of four ranks. */
-static void test_stages_over_nodes(void)
+/* Each collective waits for a check of 210 us for each of its ranks in a node, 265 us over
+ * nodes: 32 layers with ten of a tensor group in each of sixteen microbatches, a few of
+ * the ends, and a hundred buckets of sixteen replicas. */
+static void test_checks(void)
 {
-    static const char one[] = "/cluster/count=1", two[] = "/cluster/count=2",
-                      stages[] = "/parallelism/pipeline=2",
-                      none[] = "/parallelism/pipeline=1";
-    const char *inside[] = { one, stages }, *flat[] = { two, none },
-               *apart[] = { two, stages };
-    CU_ASSERT_EQUAL(staged_s(inside, true), staged_s(inside, false));
-    CU_ASSERT_EQUAL(staged_s(flat, true), staged_s(flat, false));
-    double more_s = staged_s(apart, true) - staged_s(apart, false);
-    CU_ASSERT(more_s > 16 * 16 * 8 * 4 * 150e-6);
-    CU_ASSERT(more_s < 17 * 17 * 12 * 4 * 230e-6);
+    const char *const inside[] = { "/cluster/count=1", "/parallelism/tensor=8",
+                                   "/parallelism/pipeline=1", "/name=\"\"" },
+                      *const apart[] = { "/cluster/count=2", "/parallelism/tensor=16",
+                                         "/parallelism/pipeline=1", "/name=\"\"" },
+                      *const stages[] = { "/cluster/count=2", "/parallelism/tensor=8",
+                                          "/parallelism/pipeline=2",
+                                          "/parallelism/schedule=1f1b" },
+                      *const data[] = { "/cluster/count=2",
+                                        "/parallelism/sequence_parallel=false",
+                                        "/parallelism/tensor=1",
+                                        "/training/microbatches=1" };
+    double in_node_s = 16 * 32 * 10 * 8 * 210e-6,
+           over_nodes_s = 16 * 32 * 10 * 16 * 265e-6;
+    CU_ASSERT_DOUBLE_EQUAL(checks_s(inside) / in_node_s, 1, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL(checks_s(apart) / over_nodes_s, 1, 0.1);
+    CU_ASSERT_DOUBLE_EQUAL(checks_s(stages) / in_node_s, 0.5, 0.1);
+    CU_ASSERT(checks_s(data) > 0.1);
+    CU_ASSERT(checks_s(data) < 200 * 16 * 265e-6);
 }
 
 void test_host_register(void)
@@ -171,7 +178,7 @@ void test_host_register(void)
     CU_pSuite suite = CU_add_suite("host", NULL, NULL);
     CU_add_test(suite, "graphs leave the host out of passes", test_graphs);
     CU_add_test(suite, "looks for messages of a pipeline", test_stage_messages);
-    CU_add_test(suite, "tensor groups of pipelines over nodes", test_stages_over_nodes);
+    CU_add_test(suite, "checks before collectives", test_checks);
     CU_add_test(suite, "copies of lists", test_lists);
     CU_add_test(suite, "launch jitter with the backward after it", test_launch_jitter);
 }

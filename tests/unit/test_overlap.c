@@ -147,7 +147,6 @@ static void test_skew(void)
             fw.host.dispatch_forward_s = fw.host.dispatch_backward_s =
                 fw.host.microbatch_s = 0;
             fw.host.dispatch_collective_s = fw.host.dispatch_wide_s = 0;
-            fw.host.dispatch_staged_s = 0;
             fw.host.collective_skew_s = late * skew_s;
             j.s.training.framework = &fw;
             validation_job_run(&j, &r[late]);

@@ -162,14 +162,6 @@ static double expert_s(struct scorer *s, const struct space_point *p,
     return 2 * score_comm_s(s->comm, p, g, COLL_ALLTOALL, l->routed_B);
 }
 
-/* What pipelines over nodes add to each of its collectives. */
-static double staged_of(const struct space_point *p, const struct framework *fw)
-{
-    int64_t n = p->v[SPACE_PIPELINE];
-    bool apart = n > 1 && group_of(p, 'P', n).nodes > 1;
-    return apart ? fw->host.dispatch_staged_s * (double)p->v[SPACE_TENSOR] : 0;
-}
-
 /* A layer's passes from the first to the last (forward 0, backward 1; both: computed
  * again, and backward after it) with their collectives: the host issues those of the
  * tensor group too, and its ranks come apart before each. */
@@ -180,13 +172,14 @@ static double layer_s(const struct space_point *p, const struct score_sums *u,
     int64_t n = p->v[SPACE_TENSOR];
     double times = n == 1 ? 0 : p->v[SPACE_SEQUENCE] ? 4 : 2;
     double issue_s = u->l->host_factor * framework_collective_dispatch_s(fw, n),
-           staged_s = staged_of(p, fw);
+           check_s = framework_check_s(scenario_checks(u->s, fw), n,
+                                       group_of(p, 'T', n).nodes > 1);
     double spread = n > 1 ? fw->host.launch_jitter_tensor : fw->host.launch_jitter;
     double beside_s = n > 1 ? comm_s + times * framework_skew_s(fw, n) : 0;
     double host_s = 0, gpu_s = 0, deviation_s = 0;
     for (int pass = first; pass <= last; pass++) {
         double pass_s = u->l->host_s[pass] + times * issue_s;
-        host_s += pass_s + times * staged_s;
+        host_s += pass_s + times * check_s;
         gpu_s += u->l->gpu_s[pass] + beside_s;
         deviation_s = hypot(deviation_s, spread * pass_s);
     }
@@ -414,6 +407,10 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     double hide_s = overlaps ? u->stage_layers * u->backward_s : 0;
     double bucket_B = score_bucket_B(p, u);
     double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 1;
+    double checks_s = framework_check_s(scenario_checks(u->s, u->fw), p->ranks,
+                                        group_of(p, 'D', p->ranks).nodes > 1) /
+                      last_frac;
+    reduce_s = fmax(reduce_s, checks_s);
     if (library->reduces_units)
         last_frac = 1 / u->stage_layers;
     if (u->s->parallel.reduce
