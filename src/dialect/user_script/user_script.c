@@ -213,6 +213,7 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
     if (!trl || launch_said(t) == said)
         take_head(t, g);
     if (trl) {
+        user_script_take_padded(t, g);
         trl_take(t, g->words, is_older(g));
         /* older trainers leave a model as it is that has its adapters already */
         if (user_script_is_unsloth(g))

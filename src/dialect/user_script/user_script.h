@@ -202,6 +202,9 @@ void user_script_ask_frozen(struct launch_context *t, const struct user_script *
 /* After the words: the length at which the text's calls of tokenizers cut, or the
  * number that it binds to a usual name. */
 void user_script_take_lengths(struct launch_context *t, const struct user_script *g);
+/* Before them: the length to which the text pads what it gives a trainer of TRL's, which
+ * has a default of its own. */
+void user_script_take_padded(struct launch_context *t, const struct user_script *g);
 
 /* The former of a text that prepares the data of another program: its calls before that
  * line, else those of the scripts that the notebook has written until then. */

@@ -85,6 +85,33 @@ void user_script_open_document(struct launch_context *t, struct value *all)
 
 /* Without its program ---------------------------------------------------------------- */
 
+/* The key, of the document or of a section, that begins so; NULL: none does. */
+static const struct value_item *key_begun(const struct value *all, const char *begun)
+{
+    for (int32_t i = 0; i < all->n; i++) {
+        const struct value_item *it = &all->items[i];
+        bool section = it->value->kind == VALUE_DICT;
+        const struct value_item *in = section ? key_begun(it->value, begun) : NULL;
+        if (in || strncmp(it->key, begun, strlen(begun)) == 0)
+            return in ? in : it;
+    }
+    return NULL;
+}
+
+/* Arguments of BitsAndBytesConfig, in a document that leaves load_in_4bit to its
+ * program. */
+static void add_quantized(struct launch_context *t, const struct value_item *quantized,
+                          struct value *all)
+{
+    if (!quantized || value_get(all, "load_in_4bit"))
+        return;
+    value_add(t->arena, all, "load_in_4bit", quantized->line,
+              value_new_bool(t->arena, true, quantized->line));
+    launch_note(t->l, quantized->line, DIAG_ASSUMED,
+                "%.40s: the weights below adapters are taken to be loaded in 4 bits",
+                quantized->key);
+}
+
 enum { COPIED_MAX = 20000 };
 
 bool user_script_recognises_document(const struct dialect_input *in)
@@ -104,6 +131,7 @@ void user_script_read_document(struct launch_context *t, const struct dialect_in
     struct value *all = value_copy(t->arena, in->root, &budget);
     peft_open_sections(t, all);
     user_script_open_document(t, all);
+    add_quantized(t, key_begun(in->root, "bnb_4bit_"), all);
     const struct dialect_input opened = { .source = DIALECT_DOCUMENT, .root = all };
     if (trl_recognises(&opened))
         trl_read(t, &opened);

@@ -203,6 +203,17 @@ void user_script_take_tokenised(struct launch_context *t, const struct python *p
     }
 }
 
+void user_script_take_padded(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
+    const struct tokenised k = { g->python, trainer ? trainer->line : INT64_MAX,
+                                 g->line };
+    const struct python_call *c = longest(&k, false);
+    if (c && pads(c) && !value_get(g->words, "max_length") &&
+        !value_get(g->words, "max_seq_length"))
+        take_tokenised(t, &k, false, length_at);
+}
+
 static void take_named(struct launch_context *t, const struct user_script *g)
 {
     int64_t n;
