@@ -148,6 +148,9 @@ static void take_model(struct launch_context *t, const struct value *c)
     const struct value_item from = { "model.flavor", line, &v };
     launch_hear(t, name);
     launch_hear(t, flavor);
+    if (strcmp(launch_word(c, "model.name", "llama3"), "gpt_oss") == 0)
+        launch_assume(t, "/training/attention", json_string("flash"),
+                      "gpt_oss's FlexAttention, as flash attention");
     if (cfg_is_object(known)) {
         launch_set(t, "/model", json_deep_copy(known.json), &from);
     } else if ((known.json && cfg_string(known, &id) == 0) ||
