@@ -207,6 +207,7 @@ struct parallelism_shard {
     bool hierarchical;       /* gather between nodes first, then inside (MiCS) */
     int64_t prefetch;        /* units gathered ahead of the one in use */
     bool backward_prefetch;  /* in backward, too (FSDP's backward_prefetch) */
+    bool adapter_units;      /* thin matrices of adapters are units of their own */
     int64_t in_flight;       /* gathers at once (FSDP's rate limiter: 2); 0: no limit */
     bool reshard;            /* parameters are dropped after forward, gathered again */
     enum offload offload;    /* states kept in host memory */

@@ -174,6 +174,8 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("shard_tensors", T, fw.shard.tensors),
     CFG_BOOL("shard_synchronous", T, fw.shard.synchronous),
     CFG_BOOL("backward_prefetch", T, fw.shard.backward_prefetch),
+    TIME("unit_gather", shard.unit_gather_s),
+    CFG_BOOL("adapter_units", T, fw.shard.adapter_units),
     TIME("shard_part", shard.part_s),
     CFG_REAL("network_frac", T, fw.reduction.network_frac, 0.001, 1),
     TIME("cycle", reduction.cycle_s),

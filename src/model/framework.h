@@ -247,6 +247,10 @@ struct framework_shard {
     bool synchronous; /* they overlap with nothing */
     /* backward gathers the unit before while it is in one; else after its scatter */
     bool backward_prefetch;
+    /* of the host before the gather of a unit, which it issues when the GPU has left the
+     * unit that was dropped two before (FSDP's limit of gathers); 0: it is far ahead */
+    double unit_gather_s;
+    bool adapter_units; /* each thin matrix of an adapter is a unit of its own */
     /* of the host for each rank of such a collective, with the GPU idle: lists of a
      * part a rank; 0: no such lists */
     double part_s;

@@ -75,6 +75,8 @@ struct op {
     uint32_t regions;           /* of a forward one, bits (model/regions.h) */
     int32_t grad_first, grad_n; /* parameter tensors of the block whose gradients are
                                    complete when this (backward) operator has run */
+    int32_t thin; /* 1 + the adapter's parameter tensor that it is the first operator of
+                     its pass to read; 0: none */
 };
 
 struct op_param {
@@ -86,6 +88,7 @@ struct op_param {
     bool matrix;      /* weight of a product: autocast keeps a 16-bit copy of it */
     bool quantized;   /* its products read it in fewer than 16 bits */
     bool frozen;      /* without gradient and optimizer states */
+    bool adapter;     /* a thin matrix of a low-rank adapter */
     double stored_B;  /* frozen: bytes an element; 0: as the precision keeps it */
 };
 

@@ -52,6 +52,11 @@ static bool trains_base(const struct scenario *s)
     return s->training.lora.rank == 0;
 }
 
+static bool adapted(const struct scenario *s)
+{
+    return !trains_base(s);
+}
+
 /* A head that makes logits of words, by a matrix that is trained. */
 static bool trains_head(const struct scenario *s)
 {
@@ -437,6 +442,8 @@ static const struct row {
     { SHARDING "unit", full, not_gathered },
     { SHARDING "prefetch", full, not_gathered },
     { SHARDING "backward_prefetch", full, not_gathered },
+    { SHARDING "adapter_units", full, not_gathered },
+    { SHARDING "adapter_units", adapted, "there are no adapters" },
     { SHARDING "limit_all_gathers", full, not_gathered },
     { SHARDING "limit_all_gathers", many_gathers,
       "prefetching asks for two gathers at once at most" },

@@ -375,6 +375,8 @@ int parallelism_framework(struct parse_context *r)
             f->reduction.overlap_param_gather && p->reduce.overlap;
     if (!r->written.backward_prefetch)
         p->shard.backward_prefetch = f->shard.backward_prefetch;
+    if (!r->written.adapter_units)
+        p->shard.adapter_units = f->shard.adapter_units;
     bucket_defaults(r);
     struct cfg units =
         cfg_get(cfg_get(r->parallelism, "sharding"), "reduce_bucket_elements");

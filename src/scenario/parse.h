@@ -31,7 +31,7 @@ struct parse_export {
 /* Keys that a section has, so that no default takes their place. */
 struct parse_written {
     bool library, overlap, overlap_param_gather; /* of parallelism */
-    bool overlap_tensor, reshard, backward_prefetch;
+    bool overlap_tensor, reshard, backward_prefetch, adapter_units;
     bool backend; /* set by the dictionary */
     bool degree;  /* of sharding; written, or set by the dictionary */
 };

@@ -17,7 +17,8 @@ static const struct name_value unit_names[] = {
 struct raw_sharding {
     struct parallelism p;
     int unit;
-    bool limit, has_strategy, has_degree, has_limit, has_reshard, has_backward_prefetch;
+    bool limit, has_strategy, has_degree, has_limit, has_reshard, has_backward_prefetch,
+        has_adapter_units;
 };
 
 #define W struct raw_sharding
@@ -31,6 +32,7 @@ static const struct cfg_field sharding_fields[] = {
     CFG_INT("prefetch", W, p.shard.prefetch, 0, DEGREE_MAX),
     { HAS("backward_prefetch", CFG_T_BOOL, p.shard.backward_prefetch,
           has_backward_prefetch) },
+    { HAS("adapter_units", CFG_T_BOOL, p.shard.adapter_units, has_adapter_units) },
     { HAS("limit_all_gathers", CFG_T_BOOL, limit, has_limit) },
     { HAS("reshard_after_forward", CFG_T_BOOL, p.shard.reshard, has_reshard) },
     CFG_ENUM("offload", W, p.shard.offload, parallelism_offload_names),
@@ -105,6 +107,7 @@ int sharding_read(struct parse_context *r, struct cfg c)
     r->written.degree |= w.has_degree;
     r->written.reshard = w.has_reshard || grad_op;
     r->written.backward_prefetch = w.has_backward_prefetch;
+    r->written.adapter_units = w.has_adapter_units;
     if (w.has_limit)
         p->shard.in_flight = w.limit ? 2 : 0;
     return 0;

@@ -21,6 +21,7 @@
  *   param_gather gathers of parameters that were updated in shards
  *   shard_units  units of sharded parameters: what is gathered together
  *   shard_comms  their gathers, scatters of their gradients
+ *   shard_adapters thin matrices of adapters, units inside their layer's
  *   shard        when units come and go
  *   pass_memory  what the operators of a block allocate and free
  *   pass_block   forward and backward of one block

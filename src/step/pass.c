@@ -33,9 +33,9 @@ static int forward_slice(struct builder *b, int32_t chunk, int32_t at, int32_t *
         if (shard_enter(b, *unit, false, err) < 0)
             return -1;
         b->pass.from_checkpoint = group > 0 && k % group == 0 && !offload_stores(b);
-        pass_forward_block(b, slice.block);
+        int rc = pass_forward_block(b, slice.block, err);
         b->pass.from_checkpoint = false;
-        if (shard_leave(b, *unit, false, err) < 0)
+        if (rc < 0 || shard_leave(b, *unit, false, err) < 0)
             return -1;
     }
     b->pass.keep = KEEP_ACTIVATIONS;
@@ -53,7 +53,8 @@ static int recompute(struct builder *b, struct slice slice, int64_t from, int64_
         if (shard_enter(b, unit + (int32_t)k, true, err) < 0)
             return -1;
         b->pass.stops_early = b->stage->fw->tensors.recompute_stops && k == to - 1;
-        pass_forward_block(b, slice.block);
+        if (pass_forward_block(b, slice.block, err) < 0)
+            return -1;
     }
     b->pass.stops_early = false;
     b->pass.part = CATEGORY_COMPUTE;

@@ -12,6 +12,7 @@
 #include "step/pass_memory.h"
 #include "step/recompute.h"
 #include "step/replicas.h"
+#include "step/shard_adapters.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,6 +76,18 @@ static void emit_op(struct builder *b, int32_t block, bool backward, int32_t at)
         issue_host_read(b, before, b->stage->fw->experts.read_counts_s);
     b->step->flops += op->flops;
     pass_allocate(b, op);
+}
+
+/* The same with what sharded parameters do before and after it. */
+static int emit_sharded(struct builder *b, int32_t block, bool backward, int32_t at,
+                        struct err *err)
+{
+    const struct op_block *list = &b->stage->list.blocks[block];
+    const struct op *op = backward ? &list->backward[at] : &list->forward[at];
+    if (shard_adapters_enter(b, list, op, err) < 0)
+        return -1;
+    emit_op(b, block, backward, at);
+    return shard_adapters_leave(b, list, op, err);
 }
 
 /* Collectives of the tensor, context and expert groups that come before or after the
@@ -185,7 +198,7 @@ static int32_t last_kept(const struct op_block *block)
     return -1;
 }
 
-void pass_forward_block(struct builder *b, int32_t index)
+int pass_forward_block(struct builder *b, int32_t index, struct err *err)
 {
     const struct op_block *block = &b->stage->list.blocks[index];
     const struct block_times *t = &b->stage->times[index];
@@ -205,7 +218,8 @@ void pass_forward_block(struct builder *b, int32_t index)
             continue;
         emit_comms(b, index, op, i, false, &spent);
         pass_scope(b, index, i);
-        emit_op(b, index, false, i);
+        if (emit_sharded(b, index, false, i, err) < 0)
+            return -1;
         emit_comms(b, index, op, i, true, &spent);
         if (first)
             offload_modules_store(b, index, i);
@@ -217,12 +231,13 @@ void pass_forward_block(struct builder *b, int32_t index)
     pass_hold_late(b, index, false, &spent);
     add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
+    return 0;
 }
 
 /* The modules that backward operator `at` is the first to need are run once more, with
  * the collectives in them. */
-static void run_again(struct builder *b, int32_t index, const int32_t *users,
-                      int32_t at)
+static int run_again(struct builder *b, int32_t index, const int32_t *users, int32_t at,
+                     struct err *err)
 {
     const struct op_block *block = &b->stage->list.blocks[index];
     enum category part = b->pass.part;
@@ -234,11 +249,13 @@ static void run_again(struct builder *b, int32_t index, const int32_t *users,
             continue;
         pass_scope_again(b, index, i);
         emit_comms(b, index, &block->forward[i], i, false, &spent);
-        emit_op(b, index, false, i);
+        if (emit_sharded(b, index, false, i, err) < 0)
+            return -1;
         emit_comms(b, index, &block->forward[i], i, true, &spent);
     }
     pass_scope_again(b, index, -1);
     b->pass.part = part;
+    return 0;
 }
 
 /* When each module is run again; none where the whole layer was. */
@@ -347,12 +364,12 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
         }
         await_experts(b, i);
         offload_modules_await(b, index, i);
-        if (again)
-            run_again(b, index, users, i);
+        if (again && run_again(b, index, users, i, err) < 0)
+            return -1;
         bool left = is_deferred(b, index, i);
         emit_comms(b, index, op, i, false, &spent);
-        if (!left)
-            emit_op(b, index, true, i);
+        if (!left && emit_sharded(b, index, true, i, err) < 0)
+            return -1;
         emit_comms(b, index, op, i, true, &spent);
         pass_free_kept(b, index, i);
         if (b->pass.kind == PASS_WEIGHT)

@@ -5,7 +5,7 @@
 #include "step/builder.h"
 
 /* Writes a forward or backward of the block. */
-void pass_forward_block(struct builder *b, int32_t block);
+int pass_forward_block(struct builder *b, int32_t block, struct err *err);
 int pass_backward_block(struct builder *b, int32_t block, struct err *err);
 
 /* Writes one operator of a block's backward, without what comes before or after it. */

@@ -28,10 +28,9 @@ static int forward(struct builder *b, struct err *err)
         return -1;
     for (int32_t i = 0; i < c->n; i++)
         for (int64_t k = 0; k < c->v[i].repeat; k++, unit++) {
-            if (shard_enter(b, unit, false, err) < 0)
-                return -1;
-            pass_forward_block(b, c->v[i].block);
-            if (shard_leave(b, unit, false, err) < 0)
+            if (shard_enter(b, unit, false, err) < 0 ||
+                pass_forward_block(b, c->v[i].block, err) < 0 ||
+                shard_leave(b, unit, false, err) < 0)
                 return -1;
         }
     return 0;

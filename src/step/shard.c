@@ -23,6 +23,8 @@
 #include "step/shard_units.h"
 #include "step/stage.h"
 
+#include <math.h>
+
 int shard_plan(struct stage *stage, struct builder *b, struct err *err)
 {
     if (!states_shard_parameters(stage->s))
@@ -40,7 +42,9 @@ int shard_plan(struct stage *stage, struct builder *b, struct err *err)
         *b->shard.reference = shard_units_begin(stage->arena, &stage->units[0]);
     }
     const struct unit *last = &stage->units[0].v[stage->units[0].n - 1];
-    double size_B = (last->summed - last->summed_experts) * stage_width_B(stage);
+    double elements =
+        fmax(last->summed - last->summed_experts, last->elements - last->experts);
+    double size_B = elements * stage_width_B(stage);
     int32_t comm = comms_add(b, CHANNEL_SHARD, COLL_ALL_GATHER, size_B, err);
     if (comm < 0)
         return -1;
@@ -122,6 +126,7 @@ static void drop(struct builder *b, struct unit_state *v, bool backward)
     if (!v->gathered)
         return;
     v->gathered = false;
+    shard_note_dropped(b);
     b->shard.units->live -= v->unit->elements;
     if (backward)
         let_go(b, &b->shard.units->dropped_B, size_B);
@@ -129,10 +134,14 @@ static void drop(struct builder *b, struct unit_state *v, bool backward)
         ledger_free(&b->step->ledger, LEDGER_BUFFERS, (int64_t)size_B);
 }
 
-/* Gathers of the next units in the direction of the pass, as far as the limits let. */
+/* Gathers of the next units in the direction of the pass, as far as the limits let. The
+ * unit after a layer with units inside is the first or last of these, so that the next
+ * layer is gathered when the host comes to it. */
 static int prefetch(struct builder *b, int32_t unit, bool backward, struct err *err)
 {
     struct units_state *u = b->shard.units;
+    if (shard_units_nest(b->stage))
+        return 0;
     for (int32_t k = 1; k < shard_units_window(b->stage, backward); k++) {
         int32_t next = backward ? unit - k : unit + k;
         if (next <= UNIT_ROOT || next >= u->units->n)
@@ -183,6 +192,8 @@ int shard_enter(struct builder *b, int32_t at, bool backward, struct err *err)
     if (at == 0 && !backward && u->v[UNIT_ROOT].unit->elements > 0 &&
         gather(b, UNIT_ROOT, 0, backward, err) < 0)
         return -1;
+    if (!v->gathered || !v->used)
+        shard_await_dropped(b);
     if (gather(b, unit, 0, backward, err) < 0 || gather_open(b, v, err) < 0)
         return -1;
     if (b->pass.part == CATEGORY_RECOMPUTE)

@@ -5,6 +5,21 @@
 #include "step/offload.h"
 #include "step/stage.h"
 
+void shard_await_dropped(struct builder *b)
+{
+    enum { GATHERS = 2 };
+    struct units_state *u = b->shard.units;
+    if (u->n_dropped - u->n_awaited >= GATHERS)
+        issue_host_read(b, u->dropped[u->n_awaited++ % TURNS],
+                        b->stage->fw->shard.unit_gather_s);
+}
+
+void shard_note_dropped(struct builder *b)
+{
+    struct units_state *u = b->shard.units;
+    u->dropped[u->n_dropped++ % TURNS] = b->last_kernel;
+}
+
 /* Lists of a part for each rank cost the host time before the collective, and it waits
  * for the GPU first (MODEL.md, R8.3). */
 static void make_lists(struct builder *b, int32_t n)

@@ -26,6 +26,17 @@ static bool is_gathered(const struct stage *stage, const struct op_param *p)
     return is_shared(stage, p) && !states_persists(stage->s, p->elements);
 }
 
+bool shard_units_nest(const struct stage *stage)
+{
+    return stage->s->parallel.shard.adapter_units && stage->s->parallel.pipeline == 1 &&
+           stage->s->training.lora.rank > 0;
+}
+
+bool shard_units_alone(const struct stage *stage, const struct op_param *p)
+{
+    return p->adapter && !p->expert && shard_units_nest(stage);
+}
+
 /* Elements of the width of products that take as many bytes to gather. */
 static double gathered(const struct stage *stage, const struct op_param *p)
 {
@@ -53,6 +64,8 @@ static void add_gathered(const struct stage *stage, const struct op_block *block
 {
     for (int32_t i = 0; i < block->n_params; i++) {
         const struct op_param *p = &block->params[i];
+        if (shard_units_alone(stage, p))
+            continue;
         double n = is_shared(stage, p) ? gathered(stage, p) : 0;
         double experts = replicas_of(stage, p) == REPLICAS_EXPERTS ? n : 0;
         v->summed += p->frozen ? 0 : n;
@@ -188,6 +201,7 @@ void shard_units_forget_ends(struct units_state *u)
 {
     for (int32_t i = 0; i < TURNS; i++)
         u->ends[i] = -1;
+    u->n_awaited = u->n_dropped;
 }
 
 void shard_units_list(const struct stage *stage, int32_t chunk, struct units *u)

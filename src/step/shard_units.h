@@ -51,10 +51,12 @@ struct units_state {
     const struct units *units;
     struct unit_state *v;      /* [units] */
     int32_t turn, ends[TURNS]; /* last kernels of the units left */
-    double live;               /* elements gathered */
-    double pending_B;          /* gradients under way to their shards */
-    double scattered_B;        /* those of the unit before, */
-    double dropped_B;          /* and its parameters, where the GPU lags the host */
+    /* the same of the units dropped, of which the host has waited for some */
+    int32_t dropped[TURNS], n_dropped, n_awaited;
+    double live;        /* elements gathered */
+    double pending_B;   /* gradients under way to their shards */
+    double scattered_B; /* those of the unit before, */
+    double dropped_B;   /* and its parameters, where the GPU lags the host */
 };
 
 /* The units of a chunk's blocks: the root and its layers; *u is zero. */
@@ -66,6 +68,11 @@ struct units_state shard_units_begin(struct arena *arena, const struct units *u)
 /* Elements that stay whole on each rank, held by those. */
 double shard_units_persistent(const struct stage *stage, enum replica_group h,
                               bool frozen);
+
+/* Whether thin matrices of adapters are units of their own inside layers; and whether a
+ * parameter tensor is one (MODEL.md, R8.3.1). */
+bool shard_units_nest(const struct stage *stage);
+bool shard_units_alone(const struct stage *stage, const struct op_param *p);
 
 /* Gathers wait for no unit that has been left before. */
 void shard_units_forget_ends(struct units_state *u);

@@ -219,6 +219,36 @@ static void test_backward_prefetch(void)
     CU_ASSERT(step_s[false] - step_s[true] > 0.9 * waited_s);
 }
 
+/* Before each gather of a unit the host waits and takes its time: of a layer twice, and of
+ * each thin matrix of its adapter twice, where these are units (MODEL.md, R8.3.1). */
+static void test_adapter_units(void)
+{
+    static const double layers = 8, microbatches = 8, each_s = 2e-3;
+    for (int units = 0; units < 2; units++) {
+        double step_s[2], gathers = layers * (units ? 6 : 2) + 1; /* and the root's */
+        for (int slow = 0; slow < 2; slow++) {
+            char changes[320];
+            struct job j;
+            struct simulate_result r;
+            snprintf(changes, sizeof(changes),
+                     "library=\"fsdp\" "
+                     "/training/lora={\"rank\":8,\"target_modules\":[\"c_attn\"]} "
+                     "sharding={" FULL ",\"adapter_units\":%s}",
+                     units ? "true" : "false");
+            job_load(&j, changes);
+            struct framework fw = *j.s.training.framework;
+            fw.host.launch_jitter = 0;
+            fw.shard.unit_gather_s = (1 + slow) * each_s; /* the host binds */
+            j.s.training.framework = &fw;
+            validation_job_run(&j, &r);
+            step_s[slow] = r.step_time_s;
+            job_unload(&j);
+        }
+        CU_ASSERT(
+            job_near(step_s[1] - step_s[0], microbatches * gathers * each_s, 0.1));
+    }
+}
+
 /* States on the host (MODEL.md, R8.6): the GPU lacks just what is away, and waits for
  * the copies and the host's update as the law says, where nothing hides them. */
 static void test_offload(void)
@@ -354,6 +384,7 @@ void test_overlap_register(void)
     CU_add_test(s, "ranks of a tensor group come apart", test_skew);
     CU_add_test(s, "updated parameters are gathered during forward", test_param_gather);
     CU_add_test(s, "backward gathers nothing ahead", test_backward_prefetch);
+    CU_add_test(s, "units of adapters", test_adapter_units);
     CU_add_test(s, "states on the host", test_offload);
     CU_add_test(s, "Megatron's own buckets", test_own_buckets);
     CU_add_test(s, "overlap without a profile's bucket", test_overlaps);

@@ -316,6 +316,8 @@ static json_t *formats(const struct scenario *s)
     VALUE("/parallelism/sharding/prefetch", EMIT_DETAIL, prefetch, WHEN(is_full(s), WHOLE(p->shard.prefetch))) \
     VALUE("/parallelism/sharding/backward_prefetch", EMIT_DETAIL, backward_prefetch, \
           WHEN(is_full(s), json_boolean(p->shard.backward_prefetch))) \
+    VALUE("/parallelism/sharding/adapter_units", EMIT_DETAIL, adapter_units, \
+          WHEN(is_full(s) && s->training.lora.rank > 0, json_boolean(p->shard.adapter_units))) \
     VALUE("/parallelism/sharding/limit_all_gathers", EMIT_DETAIL, limit, WHEN(is_full(s), json_boolean(p->shard.in_flight > 0))) \
     VALUE("/parallelism/sharding/reshard_after_forward", EMIT_DETAIL, reshard, WHEN(is_full(s), json_boolean(p->shard.reshard))) \
     VALUE("/parallelism/sharding/reduce_bucket_elements", EMIT_DETAIL, shard_bucket, \

@@ -130,6 +130,7 @@ struct launch {
     const char *freed[2];
     bool adapts_tower;   /* which puts adapters into the tower, too */
     int64_t frozen_line; /* where one of them is given; 0: they are by default */
+    int64_t fsdp2_line;  /* where FSDP2 is asked for; 0: it is not */
     struct launch_pictures pictures;
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;

@@ -26,6 +26,7 @@ static void take_plugin(struct launch_context *t, const struct dialect_option *r
     bool turbo = strcmp(word, "fsdpturbo") == 0;
     if (strcmp(word, "fsdp2") == 0 || turbo) {
         t->converts = true;
+        t->l->fsdp2_line = it->line;
         launch_set(t, row->pointer, json_string("fsdp"), it);
         launch_set(t, "/training/gradient_dtype", json_string("fp32"), it);
         if (turbo)

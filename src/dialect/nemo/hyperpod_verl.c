@@ -160,6 +160,7 @@ static void take_adapters(struct launch_context *t, const struct value *c)
     if (!rank || launch_is_off(rank->value))
         return;
     launch_take_rows(t, adapter_rows, c);
+    launch_assume(t, WIDE "sharding/adapter_units", json_false(), "verl's FSDP2");
     bool pattern = to && to->value->kind == VALUE_STRING &&
                    strcmp(to->value->text, "all-linear") != 0;
     if (pattern)

@@ -2,6 +2,7 @@
  * section, with keys that begin with "fsdp_" or do not (accelerate/utils/dataclasses.py,
  * FullyShardedDataParallelPlugin, Accelerate 1.12). */
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
 
 #include <ctype.h>
@@ -21,7 +22,7 @@ const struct dialect_option trainer_fsdp_config_rows[] = {
     ROW_UNSIMULATED("mixed_precision_policy"), ROW_UNSIMULATED("fsdp_mixed_precision_policy"),
     ROW_UNSIMULATED("xla"), ROW_UNSIMULATED("ignored_modules"), ROW_UNSIMULATED("fsdp_ignored_modules"),
     ROW_UNSIMULATED("activation_cpu_offload"), ROW_UNSIMULATED("fsdp_activation_cpu_offload"),
-    ROW_IDLE("version"), ROW_IDLE("fsdp_version"), ROW_IDLE("auto_wrap_policy"), ROW_IDLE("fsdp_auto_wrap_policy"),
+    ROW_ACTS("version", STRATEGY), ROW_ACTS("fsdp_version", STRATEGY), ROW_IDLE("auto_wrap_policy"), ROW_IDLE("fsdp_auto_wrap_policy"),
     ROW_IDLE("transformer_layer_cls_to_wrap"), ROW_IDLE("fsdp_transformer_layer_cls_to_wrap"),
     ROW_IDLE("min_num_params"), ROW_IDLE("fsdp_min_num_params"), ROW_IDLE("state_dict_type"), ROW_IDLE("fsdp_state_dict_type"),
     ROW_IDLE("backward_prefetch"), ROW_IDLE("fsdp_backward_prefetch"), ROW_IDLE("backward_prefetch_policy"),
@@ -83,6 +84,9 @@ static void take_strategy(struct launch_context *t, const struct value_item *sec
                             *version = member(t, v, "version");
     int64_t n;
     bool second = version && launch_whole(version->value, &n) && n == 2;
+    if (second)
+        t->l->fsdp2_line = version->line;
+    launch_hear(t, version);
     const struct value_item *it = second ? v2 : v1 ? v1 : v2;
     char word[WORD_MAX_B] = "full_shard"; /* the default of either */
     if (it && it->value->kind != VALUE_NONE)
@@ -101,6 +105,21 @@ static void take_strategy(struct launch_context *t, const struct value_item *sec
         return;
     }
     launch_unresolved_item(t, STRATEGY, it, "strategy of FSDP");
+}
+
+/* What the Trainer's wrap policy for adapters makes units of (the profile's default) stays
+ * in the units of layers under FSDP2, which accelerate's fsdp2_prepare_auto_wrap_policy
+ * wraps alone. */
+void trainer_settle_units(struct launch *l, struct cfg root)
+{
+    static const char at[] = "/parallelism/sharding/adapter_units";
+    struct err err = { 0 };
+    if (l->fsdp2_line == 0 || !launch_is_set(root, "/training/lora") ||
+        pointer_get(root.json, at))
+        return;
+    pointer_set(root.json, at, json_false(), &err);
+    launch_note(l, l->fsdp2_line, DIAG_ASSUMED,
+                "version: FSDP2 gathers adapters with their layers");
 }
 
 void trainer_take_fsdp_section(struct launch_context *t, const struct value_item *it)

@@ -225,5 +225,6 @@ void trainer_settle_parts(struct launch *l, struct cfg root)
 {
     trainer_settle_pictures(l, root);
     trainer_settle_tower(l, root);
+    trainer_settle_units(l, root);
     settle_lengths(l, root);
 }

@@ -9,6 +9,7 @@
  * are split over the tensor group. */
 #include "model/build/emit.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* One pair of thin matrices: x[rows, k] A[k, r] B[r, n]. */
@@ -210,10 +211,25 @@ static double out_B(const struct adapter *x, double each_B)
     return each_B * (double)x->b.rows * (double)x->b.n;
 }
 
+/* The matrix is a parameter of the block, which the operator is the first to read. */
 static void own(struct build *b, const struct adapter *x, const char *suffix,
-                const struct linear *l)
+                const struct linear *l, struct op *reader)
 {
-    build_param(b, named(b, x, suffix), weights(l), true)->expert = l->expert;
+    struct op_param *p = build_param(b, named(b, x, suffix), weights(l), true);
+    p->expert = l->expert;
+    p->adapter = true;
+    reader->thin = b->block->n_params;
+}
+
+/* The index of a thin matrix among the block's parameters. */
+static int32_t param_of(struct build *b, const struct adapter *x, const char *suffix)
+{
+    const char *name = named(b, x, arena_printf(b->arena, "%s.weight", suffix));
+    int32_t i = 0;
+    while (i < b->block->n_params && strcmp(b->block->params[i].name, name) != 0)
+        i++;
+    assert(i < b->block->n_params);
+    return i;
 }
 
 /* The input as the adapter reads it: kept as a copy of its own where it is cast or some
@@ -256,8 +272,8 @@ static void emit_forward(struct build *b, const struct adapter *x)
     if (x->wide)
         build_out(b, stream(b, x, "_sum_cast", false, made_B, out_B(x, narrow)),
                   out_B(x, narrow), NULL);
-    own(b, x, "_a.weight", &x->a);
-    own(b, x, "_b.weight", &x->b);
+    own(b, x, "_a.weight", &x->a, a);
+    own(b, x, "_b.weight", &x->b, wide);
 }
 
 /* The gradient of one thin matrix; in fp32 it is cast. */
@@ -274,10 +290,7 @@ static void emit_wgrad(struct build *b, const struct adapter *x, const struct li
         op = stream(b, x, arena_printf(b->arena, "%s_grad_cast", suffix), true,
                     e * weights(l), 4 * weights(l));
     }
-    const char *name = named(b, x, arena_printf(b->arena, "%s.weight", suffix));
-    for (int32_t i = 0; i < b->block->n_params; i++)
-        if (strcmp(b->block->params[i].name, name) == 0)
-            op->grad_first = i;
+    op->grad_first = param_of(b, x, suffix);
     op->grad_n = 1;
 }
 
@@ -292,9 +305,11 @@ static void emit_backward(struct build *b, const struct adapter *x)
     build_out(b, stream(b, x, "_scale_bwd", true, made_B, made_B), made_B, NULL);
     struct op *op =
         product(b, x, "_b_dgrad", &x->b, (int64_t[]) { m, x->b.k, x->b.n }, true);
+    op->thin = 1 + param_of(b, x, "_b");
     build_out(b, op, computed_B(b, x) * (double)x->b.rows * (double)x->b.k, NULL);
     emit_wgrad(b, x, &x->b, "_b");
     op = product(b, x, "_a_dgrad", &x->a, (int64_t[]) { m, x->a.k, x->a.n }, true);
+    op->thin = 1 + param_of(b, x, "_a");
     build_out(b, op, in_B(x, computed_B(b, x)), NULL);
     emit_wgrad(b, x, &x->a, "_a");
     if (x->casts)
