@@ -154,9 +154,11 @@ static double checks_s(const char *const changes[4])
 static void test_checks(void)
 {
     const char *const inside[] = { "/cluster/count=1", "/parallelism/tensor=8",
-                                   "/parallelism/pipeline=1", "/name=\"\"" },
+                                   "/parallelism/pipeline=1",
+                                   "/training/micro_batch_size=1" },
                       *const apart[] = { "/cluster/count=2", "/parallelism/tensor=16",
-                                         "/parallelism/pipeline=1", "/name=\"\"" },
+                                         "/parallelism/pipeline=1",
+                                         "/training/micro_batch_size=1" },
                       *const stages[] = { "/cluster/count=2", "/parallelism/tensor=8",
                                           "/parallelism/pipeline=2",
                                           "/parallelism/schedule=1f1b" },
