@@ -144,24 +144,21 @@ struct ledger_change ledger_since(const struct ledger *l, const struct ledger *f
     return c;
 }
 
-/* Events of the stretch as those of the microbatch at hand. */
+/* Events of the stretch, which are in a run by now, as those of the microbatch at
+ * hand. */
 static void record_change(struct ledger *l, const struct ledger_change *c)
 {
     uint64_t microbatch = (uint64_t)l->microbatch;
-    if (c->n_events == 0)
-        return;
-    VEC_PUSH(&l->runs, ((struct ledger_run) { c, l->microbatch, c->n_events }));
     l->n_events += c->n_events;
     add_to_key(l->key, c->key[0] + microbatch, c->key[1] + microbatch);
     l->most_recorded_B = larger(l->most_recorded_B, l->recorded_B + c->most_recorded_B);
     l->recorded_B += c->recorded_B;
 }
 
-void ledger_apply(struct ledger *l, const struct ledger_change *c)
+/* What the stretch has come to, without its events. */
+static void book(struct ledger *l, const struct ledger_change *c)
 {
     int64_t peak_B = l->total_B, at_peak_B[LEDGER_KINDS];
-    if (l->records)
-        record_change(l, c);
     for (int i = 0; i < LEDGER_KINDS; i++) {
         at_peak_B[i] = l->live_B[i] + c->peak_B[i];
         peak_B += c->peak_B[i];
@@ -179,6 +176,30 @@ void ledger_apply(struct ledger *l, const struct ledger_change *c)
         l->total_B += c->delta_B[i];
         assert(l->live_B[i] >= 0);
     }
+}
+
+void ledger_apply(struct ledger *l, const struct ledger_change *c)
+{
+    if (l->records && c->n_events > 0) {
+        VEC_PUSH(&l->runs, ((struct ledger_run) { c, l->microbatch, c->n_events }));
+        record_change(l, c);
+    }
+    book(l, c);
+}
+
+void ledger_repeat(struct ledger *l, const struct ledger_change *c)
+{
+    if (l->records && c->n_events > 0) {
+        VEC_RESERVE(&l->events, c->n_events);
+        for (int64_t i = 0; i < c->n_events; i++) {
+            struct ledger_event *e = &l->events.v[l->events.n++];
+            *e = c->events[i];
+            e->microbatch = e->kind == LEDGER_ACTIVATIONS ? l->microbatch : 0;
+        }
+        own_run(l)->n += c->n_events;
+        record_change(l, c);
+    }
+    book(l, c);
 }
 
 void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B)

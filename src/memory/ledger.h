@@ -110,4 +110,7 @@ struct ledger_change ledger_since(const struct ledger *l, const struct ledger *f
  * ledger records, it refers to the change from then on. */
 void ledger_apply(struct ledger *l, const struct ledger_change *c);
 
+/* The same, but its events become the ledger's own. */
+void ledger_repeat(struct ledger *l, const struct ledger_change *c);
+
 #endif

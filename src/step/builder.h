@@ -24,6 +24,8 @@
  *   shard_adapters thin matrices of adapters, units inside their layer's
  *   shard        when units come and go
  *   pass_memory  what the operators of a block allocate and free
+ *   stretch      operators that were written before, copied
+ *   gradients    what backward completes: made, handed on, added to the sum
  *   pass_block   forward and backward of one block
  *   deferred     the gradient of the head's matrix, after all passes
  *   pass         forward and backward of a chunk's layers
@@ -168,6 +170,7 @@ struct output_state {
 };
 
 struct units_state; /* shard_units.h */
+struct stretches;   /* stretch.h */
 
 /* Units of sharded parameters. */
 struct shard_state {
@@ -199,6 +202,7 @@ struct builder {
     struct output_state outputs;
     struct shard_state shard;
     struct measured_passes measured;
+    struct stretches *stretches; /* of layers, written so far; NULL: not kept */
     int32_t **ready; /* [chunks][blocks] gathers that the next forward waits for; NULL:
                         none (any more) */
     bool

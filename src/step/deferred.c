@@ -2,6 +2,7 @@
 
 #include "step/block_comms.h"
 #include "step/comms.h"
+#include "step/gradients.h"
 #include "step/issue.h"
 #include "step/pass_block.h"
 #include "step/pass_memory.h"
@@ -93,7 +94,7 @@ void deferred_run(struct builder *b, int64_t microbatches)
         issue_wait(b, gathered);
         gathered = i + 1 < n ? gather(b) : -1;
         pass_backward_op(b, d->block, d->op);
-        pass_accumulate_elements(b, d->elements);
+        gradients_accumulate_elements(b, d->elements);
         ledger_free(l, LEDGER_ACTIVATIONS, (int64_t)d->kept_B);
     }
     pass_free_transient(b);

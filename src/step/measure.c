@@ -277,6 +277,7 @@ static int measure_block(const struct builder *b, int32_t block, struct err *err
     block_times_host(&stage);
     layer.stage = &stage;
     layer.step = &step;
+    layer.stretches = NULL; /* it is another stage's */
     layer.shard.units = NULL;
     step.ledger = ledger_branch(&b->step->ledger);
     for (int i = 0; i < 2 && rc == 0; i++) {

@@ -4,6 +4,7 @@
 
 #include "scenario/libraries.h"
 #include "step/buckets.h"
+#include "step/gradients.h"
 #include "step/issue.h"
 #include "step/offload.h"
 #include "step/offload_layers.h"
@@ -108,7 +109,7 @@ static int backward_slice(struct builder *b, int32_t at, int32_t *unit, struct e
             (shard_enter(b, first + (int32_t)k, true, err) < 0 ||
              backward_layer(b, slice.block, again, err) < 0))
             return -1;
-        pass_accumulate(b, &b->stage->list.blocks[slice.block]);
+        gradients_accumulate(b, &b->stage->list.blocks[slice.block]);
         if (shard_leave(b, first + (int32_t)k, true, err) < 0)
             return -1;
     }

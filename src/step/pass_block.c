@@ -5,14 +5,14 @@
 #include "model/graphs.h"
 #include "step/block_comms.h"
 #include "step/block_times.h"
-#include "step/buckets.h"
 #include "step/exchange.h"
+#include "step/gradients.h"
 #include "step/issue.h"
 #include "step/offload_modules.h"
 #include "step/pass_memory.h"
 #include "step/recompute.h"
-#include "step/replicas.h"
 #include "step/shard_adapters.h"
+#include "step/stretch.h"
 
 #include <math.h>
 #include <string.h>
@@ -198,35 +198,46 @@ static int32_t last_kept(const struct op_block *block)
     return -1;
 }
 
-int pass_forward_block(struct builder *b, int32_t index, struct err *err)
+/* Forward operators of the block, as far as the pass needs them. */
+static int forward_ops(struct builder *b, const struct stretch *s,
+                       struct host_spent *spent, struct err *err)
 {
-    const struct op_block *block = &b->stage->list.blocks[index];
-    const struct block_times *t = &b->stage->times[index];
-    struct host_spent spent = { 0 };
-    bool first = b->pass.part != CATEGORY_RECOMPUTE && !b->pass.ungraded;
-    if (first)
-        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
-                     pass_autocast_B(b->stage, block));
+    const struct op_block *block = &b->stage->list.blocks[s->block];
+    const struct block_times *t = &b->stage->times[s->block];
+    bool again = b->pass.part == CATEGORY_RECOMPUTE;
     int32_t n = b->pass.stops_early ? last_kept(block) + 1 : block->n_forward;
-    for (int32_t at = 0; at < block->n_forward; at++) {
-        int32_t i = turn(&b->stage->comms[index], false, at);
+    for (int32_t at = s->from; at < s->to; at++) {
+        int32_t i = turn(&b->stage->comms[s->block], false, at);
         const struct op *op = &block->forward[i];
         if (i >= n || (op->adapter && b->pass.adapters_off))
             continue;
         await_experts(b, i);
-        if (b->pass.part == CATEGORY_RECOMPUTE && recompute_saves(b->stage, block, i))
+        if (again && recompute_saves(b->stage, block, i))
             continue;
-        emit_comms(b, index, op, i, false, &spent);
-        pass_scope(b, index, i);
-        if (emit_sharded(b, index, false, i, err) < 0)
+        emit_comms(b, s->block, op, i, false, spent);
+        pass_scope(b, s->block, i);
+        if (emit_sharded(b, s->block, false, i, err) < 0)
             return -1;
-        emit_comms(b, index, op, i, true, &spent);
-        if (first)
-            offload_modules_store(b, index, i);
-        spent.host_s += t->host_s[false][i];
-        spent.gpu_s += ungraded(b, index, false, i) * t->forward_s[0][i];
-        spent.launches += op->launches;
+        emit_comms(b, s->block, op, i, true, spent);
+        if (!again && !b->pass.ungraded)
+            offload_modules_store(b, s->block, i);
+        spent->host_s += t->host_s[false][i];
+        spent->gpu_s += ungraded(b, s->block, false, i) * t->forward_s[0][i];
+        spent->launches += op->launches;
     }
+    return 0;
+}
+
+int pass_forward_block(struct builder *b, int32_t index, struct err *err)
+{
+    const struct op_block *block = &b->stage->list.blocks[index];
+    struct host_spent spent = { 0 };
+    if (b->pass.part != CATEGORY_RECOMPUTE && !b->pass.ungraded)
+        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
+                     pass_autocast_B(b->stage, block));
+    const struct stretch s = { index, false, 0, block->n_forward };
+    if (stretch_write(b, &s, &spent, forward_ops, err) < 0)
+        return -1;
     pass_leave_scope(b);
     pass_hold_late(b, index, false, &spent);
     add_launch_jitter(b, &spent);
@@ -273,29 +284,6 @@ static bool find_users(const struct builder *b, const struct op_block *block,
     return any;
 }
 
-/* Gradients that an operator completes: allocated by the first microbatch, added to by
- * the others, reduced by those that reduce. */
-static int complete_gradients(struct builder *b, const struct op_block *block,
-                              const struct op *op, struct err *err)
-{
-    for (int32_t i = 0; i < op->grad_n; i++) {
-        const struct op_param *p = &block->params[op->grad_first + i];
-        const struct states states = replicas_states_of(b->stage, p);
-        double sum_B = (double)p->elements * states.gradient_B;
-        double made_B = states_shard_parameters(b->stage->s)
-                            ? sum_B
-                            : (double)p->elements * states.made_B;
-        if (b->pass.first && !b->stage->fw->gradients.keeps_gradients)
-            ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
-        else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum after it */
-            pass_make_gradient(b, made_B, sum_B);
-        if (b->pass.reduces && b->stage->s->parallel.reduce.overlap &&
-            !states_shard_parameters(b->stage->s) && buckets_add(b, p, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Whether the operator is left to the end of all passes. */
 static bool is_deferred(const struct builder *b, int32_t block, int32_t op)
 {
@@ -331,60 +319,83 @@ static int64_t awaited_B(const struct op_block *block, const struct op *op)
     return 0;
 }
 
-/* An operator that another pass of the microbatch runs. The gradients that came with
- * that of the input are sent with those of the weights. */
-static int pass_over(struct builder *b, const struct op_block *block,
-                     const struct op *op, struct err *err)
+/* Backward operators of the block but for the gradients that they complete; those that
+ * another pass of the microbatch runs are left to it. */
+static int backward_ops(struct builder *b, const struct stretch *s,
+                        struct host_spent *spent, struct err *err)
 {
-    if (b->pass.kind == PASS_INPUT)
-        ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS, awaited_B(block, op));
-    if (b->pass.kind != PASS_WEIGHT || !b->pass.reduces ||
-        !b->stage->s->parallel.reduce.overlap || states_shard_parameters(b->stage->s))
-        return 0;
-    for (int32_t i = 0; i < op->grad_n; i++)
-        if (buckets_add(b, &block->params[op->grad_first + i], err) < 0)
+    const struct op_block *block = &b->stage->list.blocks[s->block];
+    const struct block_times *t = &b->stage->times[s->block];
+    struct ledger *l = &b->step->ledger;
+    int32_t users[OP_REGION_INSTANCES];
+    bool again = find_users(b, block, users);
+    for (int32_t at = s->from; at < s->to; at++) {
+        int32_t i = turn(&b->stage->comms[s->block], true, at);
+        const struct op *op = &block->backward[i];
+        if (!runs(b, s->block, i)) {
+            if (b->pass.kind == PASS_INPUT)
+                ledger_alloc(l, LEDGER_ACTIVATIONS, awaited_B(block, op));
+            continue;
+        }
+        await_experts(b, i);
+        offload_modules_await(b, s->block, i);
+        if (again && run_again(b, s->block, users, i, err) < 0)
             return -1;
+        bool left = is_deferred(b, s->block, i);
+        emit_comms(b, s->block, op, i, false, spent);
+        if (!left && emit_sharded(b, s->block, true, i, err) < 0)
+            return -1;
+        emit_comms(b, s->block, op, i, true, spent);
+        pass_free_kept(b, s->block, i);
+        if (b->pass.kind == PASS_WEIGHT)
+            ledger_free(l, LEDGER_ACTIVATIONS, awaited_B(block, op));
+        offload_modules_load(b, s->block, i);
+        if (left) {
+            ledger_alloc(l, LEDGER_ACTIVATIONS, (int64_t)b->stage->deferred.kept_B);
+            continue;
+        }
+        spent->host_s += t->host_s[true][i];
+        spent->gpu_s += t->backward_s[0][i];
+        spent->launches += op->launches;
+    }
     return 0;
+}
+
+/* What the last operator of a stretch completes. Gradients that came with that of the
+ * input are sent with those of the weights. */
+static int complete(struct builder *b, int32_t index, int32_t op, struct err *err)
+{
+    const struct op_block *block = &b->stage->list.blocks[index];
+    if (runs(b, index, op))
+        return gradients_complete(b, block, &block->backward[op], err);
+    return b->pass.kind == PASS_WEIGHT
+               ? gradients_send(b, block, &block->backward[op], err)
+               : 0;
+}
+
+/* To the next operator that completes gradients, or the end. */
+static struct stretch backward_stretch(const struct builder *b, int32_t index,
+                                       int32_t from)
+{
+    const struct op_block *block = &b->stage->list.blocks[index];
+    const struct block_comms *c = &b->stage->comms[index];
+    int32_t to = from + 1;
+    while (to < block->n_backward && block->backward[turn(c, true, to - 1)].grad_n == 0)
+        to++;
+    return (struct stretch) { index, true, from, to };
 }
 
 int pass_backward_block(struct builder *b, int32_t index, struct err *err)
 {
     const struct op_block *block = &b->stage->list.blocks[index];
-    const struct block_times *t = &b->stage->times[index];
     struct host_spent spent = { 0 };
-    int32_t users[OP_REGION_INSTANCES];
-    bool again = find_users(b, block, users);
-    for (int32_t at = 0; at < block->n_backward; at++) {
-        int32_t i = turn(&b->stage->comms[index], true, at);
-        const struct op *op = &block->backward[i];
-        if (!runs(b, index, i)) {
-            if (pass_over(b, block, op, err) < 0)
-                return -1;
-            continue;
-        }
-        await_experts(b, i);
-        offload_modules_await(b, index, i);
-        if (again && run_again(b, index, users, i, err) < 0)
+    for (int32_t at = 0; at < block->n_backward;) {
+        struct stretch s = backward_stretch(b, index, at);
+        if (stretch_write(b, &s, &spent, backward_ops, err) < 0)
             return -1;
-        bool left = is_deferred(b, index, i);
-        emit_comms(b, index, op, i, false, &spent);
-        if (!left && emit_sharded(b, index, true, i, err) < 0)
+        at = s.to;
+        if (complete(b, index, turn(&b->stage->comms[index], true, at - 1), err) < 0)
             return -1;
-        emit_comms(b, index, op, i, true, &spent);
-        pass_free_kept(b, index, i);
-        if (b->pass.kind == PASS_WEIGHT)
-            ledger_free(&b->step->ledger, LEDGER_ACTIVATIONS, awaited_B(block, op));
-        offload_modules_load(b, index, i);
-        if (left)
-            ledger_alloc(&b->step->ledger, LEDGER_ACTIVATIONS,
-                         (int64_t)b->stage->deferred.kept_B);
-        if (complete_gradients(b, block, op, err) < 0)
-            return -1;
-        if (left)
-            continue;
-        spent.host_s += t->host_s[true][i];
-        spent.gpu_s += t->backward_s[0][i];
-        spent.launches += op->launches;
     }
     pass_hold_late(b, index, true, &spent);
     if (pass_makes_weights(b->pass.kind))
@@ -393,31 +404,4 @@ int pass_backward_block(struct builder *b, int32_t index, struct err *err)
     add_launch_jitter(b, &spent);
     await_ranks(b, &spent);
     return 0;
-}
-
-void pass_accumulate_elements(struct builder *b, double elements)
-{
-    double each_B = b->stage->half ? b->stage->fw->gradients.accumulate_16bit_B
-                                   : b->stage->fw->gradients.accumulate_B;
-    if (each_B > 0)
-        each_B = fmax(0, each_B + states_sums_wider_B(b->stage->s));
-    double bytes = each_B * elements * (b->pass.first ? 0.5 : 1);
-    if (states_shard_parameters(b->stage->s) &&
-        b->stage->s->parallel.pipeline == 1) /* else whole, until the last */
-        bytes /= (double)b->stage->s->parallel.shard.degree;
-    if (bytes <= 0 || !pass_makes_weights(b->pass.kind))
-        return;
-    bool captured = b->stage->s->training.graphs >> OP_GRAPH_ITERATION & 1;
-    issue_stream(b, CATEGORY_COMPUTE,
-                 captured ? 0 : b->stage->fw->host.dispatch_backward_s, bytes);
-    issue_label(b, "add gradients");
-}
-
-void pass_accumulate(struct builder *b, const struct op_block *block)
-{
-    const struct deferred *d = &b->stage->deferred;
-    double elements = (double)op_block_trained(block);
-    if (b->pass.defers && block == &b->stage->list.blocks[d->block])
-        elements -= d->elements;
-    pass_accumulate_elements(b, elements);
 }

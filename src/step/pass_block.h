@@ -11,11 +11,4 @@ int pass_backward_block(struct builder *b, int32_t block, struct err *err);
 /* Writes one operator of a block's backward, without what comes before or after it. */
 void pass_backward_op(struct builder *b, int32_t block, int32_t op);
 
-/* Adding a microbatch's gradients to the sum, unscaling them, casting: bytes per
- * parameter. The first microbatch has nothing to add to. */
-void pass_accumulate(struct builder *b, const struct op_block *block);
-
-/* The same of so many elements. */
-void pass_accumulate_elements(struct builder *b, double elements);
-
 #endif

@@ -21,6 +21,7 @@
 #include "step/replicas.h"
 #include "step/shard.h"
 #include "step/stage.h"
+#include "step/stretch.h"
 #include "step/tensor.h"
 #include "step/tensor_ends.h"
 #include "step/update.h"
@@ -155,6 +156,7 @@ static int plan(struct stage *stage, struct builder *b, struct err *err)
     if (param_gather_plan(stage, b, err) < 0)
         return -1;
     block_times_make(stage, b->shared);
+    b->stretches = stretches_new(stage);
     return 0;
 }
 

@@ -1,0 +1,74 @@
+/* Gradients of parameters as backward makes them. */
+#include "step/gradients.h"
+
+#include "model/graphs.h"
+#include "step/buckets.h"
+#include "step/issue.h"
+#include "step/pass_memory.h"
+#include "step/replicas.h"
+#include "step/stage.h"
+
+#include <math.h>
+
+/* Whether a parameter's gradient goes on the wire as soon as it is made. */
+static bool sends(const struct builder *b)
+{
+    return b->pass.reduces && b->stage->s->parallel.reduce.overlap &&
+           !states_shard_parameters(b->stage->s);
+}
+
+int gradients_complete(struct builder *b, const struct op_block *block,
+                       const struct op *op, struct err *err)
+{
+    for (int32_t i = 0; i < op->grad_n; i++) {
+        const struct op_param *p = &block->params[op->grad_first + i];
+        const struct states states = replicas_states_of(b->stage, p);
+        double sum_B = (double)p->elements * states.gradient_B;
+        double made_B = states_shard_parameters(b->stage->s)
+                            ? sum_B
+                            : (double)p->elements * states.made_B;
+        if (b->pass.first && !b->stage->fw->gradients.keeps_gradients)
+            ledger_alloc(&b->step->ledger, LEDGER_GRADIENTS, (int64_t)sum_B);
+        else if (!pass_has_dummy(b->stage, block, p)) /* added to the sum after it */
+            pass_make_gradient(b, made_B, sum_B);
+        if (sends(b) && buckets_add(b, p, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int gradients_send(struct builder *b, const struct op_block *block, const struct op *op,
+                   struct err *err)
+{
+    for (int32_t i = 0; i < op->grad_n && sends(b); i++)
+        if (buckets_add(b, &block->params[op->grad_first + i], err) < 0)
+            return -1;
+    return 0;
+}
+
+void gradients_accumulate_elements(struct builder *b, double elements)
+{
+    double each_B = b->stage->half ? b->stage->fw->gradients.accumulate_16bit_B
+                                   : b->stage->fw->gradients.accumulate_B;
+    if (each_B > 0)
+        each_B = fmax(0, each_B + states_sums_wider_B(b->stage->s));
+    double bytes = each_B * elements * (b->pass.first ? 0.5 : 1);
+    if (states_shard_parameters(b->stage->s) &&
+        b->stage->s->parallel.pipeline == 1) /* else whole, until the last */
+        bytes /= (double)b->stage->s->parallel.shard.degree;
+    if (bytes <= 0 || !pass_makes_weights(b->pass.kind))
+        return;
+    bool captured = b->stage->s->training.graphs >> OP_GRAPH_ITERATION & 1;
+    issue_stream(b, CATEGORY_COMPUTE,
+                 captured ? 0 : b->stage->fw->host.dispatch_backward_s, bytes);
+    issue_label(b, "add gradients");
+}
+
+void gradients_accumulate(struct builder *b, const struct op_block *block)
+{
+    const struct deferred *d = &b->stage->deferred;
+    double elements = (double)op_block_trained(block);
+    if (b->pass.defers && block == &b->stage->list.blocks[d->block])
+        elements -= d->elements;
+    gradients_accumulate_elements(b, elements);
+}
