@@ -177,12 +177,18 @@ bool cfg_is_number(struct cfg c)
 
 const char *document_path(struct cfg_doc *doc, const char *parent, const char *key)
 {
-    size_t n = strlen(parent), more = 1;
-    for (const char *k = key; *k; k++)
-        more += *k == '~' || *k == '/' ? 2 : 1;
-    char *path = ARENA_RAW(&doc->loader->arena, n + more + 1, char), *to = path + n;
+    size_t n = strlen(parent), own = strlen(key);
+    bool plain = !memchr(key, '~', own) && !memchr(key, '/', own);
+    char *path =
+        ARENA_RAW(&doc->loader->arena, n + 1 + (plain ? own : 2 * own) + 1, char);
+    char *to = path + n;
     memcpy(path, parent, n);
-    for (*to++ = '/'; *key; key++) {
+    *to++ = '/';
+    if (plain) {
+        memcpy(to, key, own + 1);
+        return path;
+    }
+    for (; *key; key++) {
         bool escaped = *key == '~' || *key == '/';
         *to++ = escaped ? '~' : *key;
         if (escaped)

@@ -495,6 +495,8 @@ static struct cfg find(struct cfg root, const char *pointer)
         for (pointer++; pointer[n] && pointer[n] != '/' && n + 1 < sizeof(key); n++)
             key[n] = pointer[n];
         key[n] = '\0';
+        if (!json_object_get(root.json, key))
+            return (struct cfg) { 0 };
         root = cfg_get(root, key);
         pointer += n;
     }

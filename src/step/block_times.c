@@ -92,17 +92,22 @@ static double host_s(const struct stage *stage, int32_t block, bool backward,
                      dispatch_s(stage, backward ? &b->backward[at] : &b->forward[at]);
 }
 
+static void time_host(struct stage *stage, int32_t block)
+{
+    const struct op_block *b = &stage->list.blocks[block];
+    for (int side = 0; side < 2; side++) {
+        int32_t n = side ? b->n_backward : b->n_forward;
+        double *each_s = ARENA_ARRAY(stage->arena, n, double);
+        for (int32_t i = 0; i < n; i++)
+            each_s[i] = host_s(stage, block, side, i);
+        stage->times[block].host_s[side] = each_s;
+    }
+}
+
 void block_times_host(struct stage *stage)
 {
-    for (int32_t k = 0; k < stage->list.n_blocks; k++)
-        for (int side = 0; side < 2; side++) {
-            const struct op_block *b = &stage->list.blocks[k];
-            int32_t n = side ? b->n_backward : b->n_forward;
-            double *each_s = ARENA_ARRAY(stage->arena, n, double);
-            for (int32_t i = 0; i < n; i++)
-                each_s[i] = host_s(stage, k, side, i);
-            stage->times[k].host_s[side] = each_s;
-        }
+    for (int32_t i = 0; i < stage->list.n_blocks; i++)
+        time_host(stage, i);
 }
 
 /* Local variables ------------------------------------------------------------------ */
@@ -195,18 +200,54 @@ static void index_kept(struct stage *stage, int32_t index)
 
 /* All ------------------------------------------------------------------------------ */
 
+/* A block that was timed for a stage of the scenario. */
+struct timed_block {
+    struct timed_block *next;
+    struct op_block block;
+    const struct gpu *gpu;
+    struct kernel_share shared;
+    struct block_times times;
+};
+
+static bool is_like(const struct timed_block *t, const struct stage *stage,
+                    const struct op_block *block, struct kernel_share shared)
+{
+    return t->gpu == stage->gpu && t->shared.sms == shared.sms &&
+           t->shared.memory == shared.memory && t->block.name == block->name &&
+           t->block.forward == block->forward &&
+           t->block.n_forward == block->n_forward &&
+           t->block.backward == block->backward &&
+           t->block.n_backward == block->n_backward;
+}
+
+static void time_block(struct stage *stage, struct kernel_share shared, int32_t index)
+{
+    const struct op_block *block = &stage->list.blocks[index];
+    struct block_times *t = &stage->times[index];
+    time_ops(stage, shared, block->forward, block->n_forward, t->forward_s);
+    time_ops(stage, shared, block->backward, block->n_backward, t->backward_s);
+    note_weights(stage, index);
+    note_scopes(stage, index);
+    index_kept(stage, index);
+    time_host(stage, index);
+}
+
 void block_times_make(struct stage *stage, struct kernel_share shared)
 {
+    struct timed_block **all = stage->request->timed;
     stage->times = ARENA_ARRAY(stage->arena, stage->list.n_blocks, struct block_times);
     for (int32_t i = 0; i < stage->list.n_blocks; i++) {
         const struct op_block *block = &stage->list.blocks[i];
-        time_ops(stage, shared, block->forward, block->n_forward,
-                 stage->times[i].forward_s);
-        time_ops(stage, shared, block->backward, block->n_backward,
-                 stage->times[i].backward_s);
-        note_weights(stage, i);
-        note_scopes(stage, i);
-        index_kept(stage, i);
+        struct timed_block *t = *all;
+        while (t && !is_like(t, stage, block, shared))
+            t = t->next;
+        if (t) {
+            stage->times[i] = t->times;
+            continue;
+        }
+        time_block(stage, shared, i);
+        t = ARENA_NEW(stage->arena, struct timed_block);
+        *t = (struct timed_block) { *all, *block, stage->gpu, shared, stage->times[i] };
+        *all = t;
     }
-    block_times_host(stage);
 }

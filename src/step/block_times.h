@@ -31,7 +31,8 @@ struct block_times {
     int32_t *kept_starts; /* [backward + 1] of the last operator to need them */
 };
 
-/* Of all blocks, with collectives that leave so much of the GPU. */
+/* Of all blocks, with collectives that leave so much of the GPU. Stages of a scenario
+ * share what they have alike. */
 void block_times_make(struct stage *stage, struct kernel_share shared);
 
 /* The host's times once more, into the lists that are there: of another framework. */

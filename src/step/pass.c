@@ -153,7 +153,8 @@ static void end_pair(struct builder *b)
     b->next.experts = -1;
 }
 
-/* About as many tasks and events of memory as the pass has, and the backward after it. */
+/* About as many tasks and events of memory as the pass has, and what follows a forward:
+ * the backward, and the update, a tensor at a time. */
 static void make_room(struct builder *b, const struct chunk_slices *c, bool backward)
 {
     enum { EVENTS = 3 }; /* of an operator: made, given, its workspace */
@@ -161,7 +162,7 @@ static void make_room(struct builder *b, const struct chunk_slices *c, bool back
     for (int32_t i = 0; i < c->n; i++) {
         const struct op_block *block = &b->stage->list.blocks[c->v[i].block];
         n += c->v[i].repeat * (backward ? block->n_backward : block->n_forward);
-        n_next += c->v[i].repeat * (backward ? 0 : block->n_backward);
+        n_next += c->v[i].repeat * (backward ? 0 : block->n_backward + block->n_params);
     }
     n_next += n_next / 4; /* collectives, and what is in no block */
     VEC_RESERVE(&b->step->program.tasks, n + n_next);

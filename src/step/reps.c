@@ -179,6 +179,7 @@ int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
     struct op_list model;
     struct partition parts;
     struct measured_stage *measured = NULL;
+    struct timed_block *timed = NULL;
     int64_t *firsts;
     *reps = (struct reps) { 0 };
     groups_init(&reps->groups, arena, &s->cluster, &s->parallel);
@@ -198,6 +199,7 @@ int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
         .parts = &parts,
         .stages_alike = groups_stages_alike(&reps->groups),
         .measured = &measured,
+        .timed = &timed,
         .rings = coll_rings_memo_new(arena),
         .detail = options->detail,
         .whole = options->whole,

@@ -63,6 +63,25 @@ static int64_t graphs_pool_B(const struct stage *stage)
     return most_B;
 }
 
+/* States of one of the block's layers. */
+static void allocate_block(const struct stage *stage, const struct op_block *block,
+                           double bucket_B, struct ledger *l)
+{
+    for (int32_t i = 0; i < block->n_params; i++) {
+        const struct op_param *p = &block->params[i];
+        const struct states states = replicas_states_of(stage, p);
+        double n = (double)p->elements;
+        if (stage->s->parallel.shard.offload != OFFLOAD_PARAMETERS)
+            ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states.parameter_B));
+        if (p->frozen)
+            continue;
+        ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states.optimizer_B));
+        if (stage->fw->gradients.keeps_gradients)
+            ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states.gradient_B));
+        ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * bucket_B));
+    }
+}
+
 /* What is there before the step begins: parameters, optimizer states, buckets, and
  * gradients that are zeroed rather than freed. */
 static void allocate_states(struct builder *b)
@@ -84,19 +103,12 @@ static void allocate_states(struct builder *b)
     }
     for (int32_t i = 0; i < b->stage->list.n_blocks; i++) {
         const struct op_block *block = &b->stage->list.blocks[i];
-        for (int64_t k = 0; k < block->repeat * block->n_params; k++) {
-            const struct op_param *p = &block->params[k % block->n_params];
-            const struct states states = replicas_states_of(b->stage, p);
-            double n = (double)p->elements;
-            if (b->stage->s->parallel.shard.offload != OFFLOAD_PARAMETERS)
-                ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states.parameter_B));
-            if (p->frozen)
-                continue;
-            ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states.optimizer_B));
-            if (b->stage->fw->gradients.keeps_gradients)
-                ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states.gradient_B));
-            ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * bucket_B));
-        }
+        struct ledger one = ledger_branch(l);
+        allocate_block(b->stage, block, bucket_B, &one);
+        const struct ledger_change change = ledger_since(&one, l);
+        for (int64_t k = 0; k < block->repeat; k++)
+            ledger_repeat(l, &change);
+        ledger_release(&one);
     }
 }
 

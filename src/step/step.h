@@ -41,6 +41,7 @@ struct step {
 
 struct partition;
 struct measured_stage; /* passes of a stage, measured: private to measure.c */
+struct timed_block;    /* a block's kernels, timed: private to block_times.c */
 
 /* What steps of one scenario have in common. */
 struct step_request {
@@ -54,6 +55,7 @@ struct step_request {
     const struct partition *parts; /* of the model, by stage and chunk */
     bool stages_alike; /* the groups of all stages lie alike in the folded net */
     struct measured_stage **measured; /* the list so far, in the arena */
+    struct timed_block **timed;       /* likewise */
     struct coll_rings_memo *rings;    /* of the collectives planned so far */
     bool detail;                      /* no pass is one task */
     bool whole;                       /* all accumulated microbatches are written */

@@ -20,8 +20,8 @@ struct at_hand {
 /* A stretch that was written. */
 struct written {
     struct written *next;
-    struct stretch stretch;
-    struct at_hand before, after;
+    int32_t to;                   /* of the stretch */
+    struct at_hand before, after; /* after.outside: numbers as of tasks */
     int32_t n;
     struct task *tasks; /* numbers of tasks: below OUTSIDE those, then its own */
     struct ledger_change memory;
@@ -30,7 +30,8 @@ struct written {
 
 struct stretches {
     const struct stage *stage;
-    struct written **blocks[2]; /* [blocks] forward and backward, latest first */
+    /* [blocks][operators] forward and backward, by the first: a list, latest first */
+    struct written ***blocks[2];
 };
 
 struct stretches *stretches_new(const struct stage *stage)
@@ -39,7 +40,7 @@ struct stretches *stretches_new(const struct stage *stage)
     all->stage = stage;
     for (int i = 0; i < 2; i++)
         all->blocks[i] =
-            ARENA_ARRAY(stage->arena, stage->list.n_blocks, struct written *);
+            ARENA_ARRAY(stage->arena, stage->list.n_blocks, struct written **);
     return all;
 }
 
@@ -152,9 +153,10 @@ static struct written *write_alone(const struct builder *b, const struct stretch
                              .tensors = before->tensors };
     struct host_spent spent = before->spent;
     struct written *w = ARENA_NEW(arena, struct written);
+    step.ledger.records = true; /* it may be copied to where events are recorded */
     follow_outside(&alone, before->outside, before->until);
     int rc = write(&alone, s, &spent, err);
-    w->stretch = *s;
+    w->to = s->to;
     w->before = *before;
     read_at_hand(&alone, &spent, &w->after);
     outside_of(&alone, w->after.outside);
@@ -222,6 +224,18 @@ static bool may_copy(const struct builder *b, const struct stretch *s)
            b->next.receives < 0 && !b->step->ledger.marks;
 }
 
+/* What was written of stretches that begin where this one does. */
+static struct written **written_from(struct stretches *all, const struct stretch *s)
+{
+    const struct op_block *block = &all->stage->list.blocks[s->block];
+    struct written ***of_block = &all->blocks[s->backward][s->block];
+    if (!*of_block)
+        *of_block = ARENA_ARRAY(
+            all->stage->arena, 1 + (s->backward ? block->n_backward : block->n_forward),
+            struct written *);
+    return &(*of_block)[s->from];
+}
+
 int stretch_write(struct builder *b, const struct stretch *s, struct host_spent *spent,
                   stretch_write_fn *write, struct err *err)
 {
@@ -229,9 +243,8 @@ int stretch_write(struct builder *b, const struct stretch *s, struct host_spent 
     if (!may_copy(b, s))
         return write(b, s, spent, err);
     read_at_hand(b, spent, &before);
-    struct written **all = &b->stretches->blocks[s->backward][s->block], *w = *all;
-    while (w && (w->stretch.from != s->from || w->stretch.to != s->to ||
-                 memcmp(&w->before, &before, sizeof(before)) != 0))
+    struct written **all = written_from(b->stretches, s), *w = *all;
+    while (w && (w->to != s->to || memcmp(&w->before, &before, sizeof(before)) != 0))
         w = w->next;
     if (!w) {
         w = write_alone(b, s, &before, write, err);

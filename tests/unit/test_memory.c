@@ -437,16 +437,18 @@ static void test_nanotron_communicators(void)
     }
 }
 
-/* What a branch books leaves the ledger it came from alone; booked there as a change, it
- * comes to what it would have been in place. */
+/* What a branch books leaves the ledger it came from alone; booked there as a change, or
+ * repeated elsewhere, it comes to what it would have been in place. */
 static void test_branch(void)
 {
     enum { LAYERS = 96 };
-    struct ledger from = { .records = true }, in_place = { .records = true };
-    struct ledger *both[] = { &from, &in_place };
-    for (int i = 0; i < 2; i++)
+    struct ledger from = { .records = true },
+                  in_place = { .records = true, .microbatch = 2 },
+                  copy = { .records = true, .microbatch = 2 };
+    struct ledger *all[] = { &from, &in_place, &copy };
+    for (int i = 0; i < 3; i++)
         for (int k = 0; k < LAYERS; k++)
-            ledger_alloc(both[i], LEDGER_PARAMETERS, 24 * MIB);
+            ledger_alloc(all[i], LEDGER_PARAMETERS, 24 * MIB);
     struct ledger before = from, branch = ledger_branch(&from);
     struct ledger *books[] = { &branch, &in_place };
     for (int i = 0; i < 2; i++)
@@ -460,14 +462,22 @@ static void test_branch(void)
     CU_ASSERT_EQUAL(change.n_events, 3 * LAYERS);
     CU_ASSERT_EQUAL(change.delta_B[LEDGER_ACTIVATIONS], (int64_t)LAYERS * 3 * MIB);
     ledger_apply(&from, &change);
-    CU_ASSERT_EQUAL(from.total_B, in_place.total_B);
-    CU_ASSERT_EQUAL(from.peak_B, in_place.peak_B);
-    CU_ASSERT_EQUAL(from.peak_activations_B, in_place.peak_activations_B);
-    CU_ASSERT_EQUAL(from.n_events, in_place.n_events);
-    for (int i = 0; i < LEDGER_KINDS; i++)
-        CU_ASSERT_EQUAL(from.at_peak_B[i], in_place.at_peak_B[i]);
-    for (int i = 0; i < 2; i++)
-        ledger_release(both[i]);
+    ledger_repeat(&copy, &change);
+    for (int i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(all[i]->total_B, in_place.total_B);
+        CU_ASSERT_EQUAL(all[i]->peak_B, in_place.peak_B);
+        CU_ASSERT_EQUAL(all[i]->peak_activations_B, in_place.peak_activations_B);
+        CU_ASSERT_EQUAL(all[i]->n_events, in_place.n_events);
+        CU_ASSERT_EQUAL(
+            memcmp(all[i]->at_peak_B, in_place.at_peak_B, sizeof(in_place.at_peak_B)),
+            0);
+    }
+    CU_ASSERT_EQUAL(copy.events.n, in_place.events.n);
+    CU_ASSERT_EQUAL(memcmp(copy.events.v, in_place.events.v,
+                           (size_t)copy.events.n * sizeof(*copy.events.v)),
+                    0);
+    for (int i = 0; i < 3; i++)
+        ledger_release(all[i]);
     ledger_release(&branch);
 }
 

@@ -217,10 +217,11 @@ static double kept_quantized_B(const struct build *b, const char *until)
     if (b->flags & HAS_EXPERTS && strstr(until, "router"))
         return 0;
     for (int i = MODULE_NONE + 1; i < MODULE_LINEARS; i++) {
+        if (!dtype_is_quantized(b->linears[i].dtype))
+            continue;
         size_t n = strlen(category_names[i]);
         const char *at = strstr(until, category_names[i]);
-        if (at && strncmp(at + n, "_wgrad", 6) == 0 &&
-            dtype_is_quantized(b->linears[i].dtype))
+        if (at && strncmp(at + n, "_wgrad", 6) == 0)
             return build_trains(b, (enum module)i) /* adapters read 16 bits */
                        ? dtype_element_B(b->linears[i].dtype)
                        : 0;
