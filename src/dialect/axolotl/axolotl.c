@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -224,7 +225,7 @@ static const struct dialect_option idle[] = {
     ROW_IDLE("train_on_inputs"), ROW_IDLE("saves_per_epoch"), ROW_IDLE("evals_per_epoch"), ROW_IDLE("evals_*"), ROW_IDLE("wandb_*"), ROW_IDLE("mlflow_*"),
     ROW_IDLE("comet_*"), ROW_IDLE("swanlab_*"), ROW_IDLE("use_swanlab"), ROW_IDLE("trackio_*"), ROW_IDLE("use_wandb"), ROW_IDLE("use_tensorboard"), ROW_IDLE("otel_*"),
     ROW_IDLE("use_otel_metrics"), ROW_IDLE("local_rank"), ROW_IDLE("world_size"), ROW_IDLE("early_stopping_*"), ROW_IDLE("auto_resume_*"), ROW_IDLE("xformers_*"),
-    ROW_IDLE("loss_watchdog_*"), ROW_IDLE("debug"), ROW_IDLE("fsdp_version"), ROW_IDLE("skip_prepare_dataset"), ROW_IDLE("shuffle_*"), ROW_IDLE("test_datasets"),
+    ROW_IDLE("loss_watchdog_*"), ROW_IDLE("debug"), ROW_ACTS("fsdp_version", "/parallelism/sharding/adapter_units"), ROW_IDLE("skip_prepare_dataset"), ROW_IDLE("shuffle_*"), ROW_IDLE("test_datasets"),
     ROW_IDLE("pretraining_dataset"), ROW_IDLE("push_dataset_to_hub"), ROW_IDLE("hf_use_auth_token"), ROW_IDLE("group_by_length"), ROW_IDLE("torchdistx_path"),
     ROW_IDLE("default_system_message"), ROW_IDLE("conversation"), ROW_IDLE("revision_of_model"), ROW_IDLE("low_cpu_mem_usage"), ROW_IDLE("device_map"), ROW_IDLE("max_memory"),
     ROW_IDLE("cosine_*"), ROW_IDLE("rl_beta"), ROW_IDLE("simpo_gamma"), ROW_IDLE("cpo_alpha"), ROW_IDLE("orpo_alpha"), ROW_IDLE("kto_*"), ROW_IDLE("dpo_*"), ROW_IDLE("trl"), ROW_IDLE("num_labels"), ROW_IDLE("min_sample_len"),
@@ -294,6 +295,23 @@ static void take_replicas(struct launch_context *t, const struct value *given)
         trainer_take_copies(t, it);
 }
 
+/* Next to "fsdp_config", or within it. */
+static void take_version(struct launch_context *t, const struct value *given)
+{
+    const struct value_item *it = value_get(given, "fsdp_version");
+    int64_t n;
+    launch_hear(t, it);
+    if (it && launch_whole(it->value, &n) && n == 2)
+        t->l->fsdp2_line = it->line;
+}
+
+static void settle_units(struct launch_context *t)
+{
+    if (t->l->fsdp2_line > 0 && launch_has(t, "/training/lora/rank"))
+        launch_assume(t, "/parallelism/sharding/adapter_units", json_false(),
+                      "FSDP2 gathers adapters with their layers");
+}
+
 void axolotl_read(struct launch_context *t, const struct dialect_input *in)
 {
     static const struct trainer_kind kind = { .own = rows,
@@ -313,7 +331,9 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
     if (!value_get(given, "processor_type")) /* axolotl/utils/schemas/multimodal.py */
         trainer_take_texts(t, "without processor_type", t->l->line);
     take_replicas(t, given);
+    take_version(t, given);
     trainer_read_arguments(t, given, &kind);
+    settle_units(t);
     if (accelerate)
         accelerate_settle(t, accelerate);
 }

@@ -132,6 +132,8 @@ static void take_adapters(struct launch_context *t, const struct value *c)
     launch_assume(t, "/training/lora/alpha", json_integer(16), "lora_alpha's default");
     launch_assume(t, "/training/lora/dropout", json_real(0.05),
                   "lora_dropout's default");
+    launch_assume(t, WIDE "sharding/adapter_units", json_false(),
+                  "litgpt's FSDPStrategy wraps blocks alone");
     for (size_t i = 0; i < n; i++) {
         if (!is_on(t, c, parts[i].key, parts[i].usual))
             continue;

@@ -2,7 +2,6 @@
  * section, with keys that begin with "fsdp_" or do not (accelerate/utils/dataclasses.py,
  * FullyShardedDataParallelPlugin, Accelerate 1.12). */
 #include "base/names.h"
-#include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
 
 #include <ctype.h>
@@ -105,21 +104,6 @@ static void take_strategy(struct launch_context *t, const struct value_item *sec
         return;
     }
     launch_unresolved_item(t, STRATEGY, it, "strategy of FSDP");
-}
-
-/* What the Trainer's wrap policy for adapters makes units of (the profile's default) stays
- * in the units of layers under FSDP2, which accelerate's fsdp2_prepare_auto_wrap_policy
- * wraps alone. */
-void trainer_settle_units(struct launch *l, struct cfg root)
-{
-    static const char at[] = "/parallelism/sharding/adapter_units";
-    struct err err = { 0 };
-    if (l->fsdp2_line == 0 || !launch_is_set(root, "/training/lora") ||
-        pointer_get(root.json, at))
-        return;
-    pointer_set(root.json, at, json_false(), &err);
-    launch_note(l, l->fsdp2_line, DIAG_ASSUMED,
-                "version: FSDP2 gathers adapters with their layers");
 }
 
 void trainer_take_fsdp_section(struct launch_context *t, const struct value_item *it)

@@ -114,7 +114,8 @@ bool trainer_peek(struct cfg root, struct model *m, struct cfg_loader *loader);
 /* Notes that a key has a tower, or its projector, trained next to adapters. */
 void trainer_free_part(struct launch_context *t, bool projector, const char *key);
 
-/* All of them, and units of adapters. */
+/* trainer_settle.c: all of these, units of adapters under FSDP2, and sources and targets that
+ * are one sequence. */
 void trainer_settle_parts(struct launch *l, struct cfg root);
 
 /* hybrid_shard's degree, and what CPUOffload moves. */
@@ -125,9 +126,6 @@ void trainer_take_hybrid(struct launch_context *t, const struct value_item *it);
 void trainer_take_copies(struct launch_context *t, const struct value_item *it);
 void trainer_take_offload(struct launch_context *t, const struct value_item *it,
                           bool full);
-
-/* Adapters under FSDP2, once they are known. */
-void trainer_settle_units(struct launch *l, struct cfg root);
 
 /* The section "fsdp_config", which shards. */
 void trainer_take_fsdp_section(struct launch_context *t, const struct value_item *it);

@@ -1,5 +1,5 @@
-/* What only the model decides, which --set may give: whether it has a vision tower, that
- * is frozen, by a switch or unless one says otherwise, and whether sources and targets are one sequence. */
+/* What only the model decides, which --set may give: whether it has a vision tower that is
+ * frozen, by a switch or unless one says otherwise. */
 #include "base/strbuf.h"
 #include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
@@ -187,44 +187,4 @@ void trainer_settle_tower(struct launch *l, struct cfg root)
     }
     strbuf_release(&names);
     strbuf_release(&what);
-}
-
-/* Of a model that has no decoder after an encoder, sources and targets are one
- * sequence. */
-static void settle_lengths(struct launch *l, struct cfg root)
-{
-    static const char decoder_at[] = "/training/decoder_length";
-    json_t *training = json_object_get(root.json, "training");
-    json_t *source = json_object_get(training, "sequence_length"),
-           *target = json_object_get(training, "decoder_length");
-    const struct launch_resolved *from = NULL;
-    struct cfg_loader loader;
-    struct model m = { .hidden = 0 };
-    for (int64_t i = 0; i < l->resolved.n; i++)
-        if (strcmp(l->resolved.v[i].pointer, decoder_at) == 0)
-            from = &l->resolved.v[i];
-    if (!json_is_integer(source) || !json_is_integer(target) || !from ||
-        from->replaced || !launch_same_word(from->from, "max_target_length"))
-        return;
-    json_int_t a = json_integer_value(source), b = json_integer_value(target);
-    bool one = trainer_peek(root, &m, &loader) && m.arch != MODEL_ENCODER_DECODER;
-    cfg_loader_release(&loader);
-    if (!one)
-        return;
-    json_object_set_new(training, "sequence_length", json_integer(a + b));
-    json_object_del(training, "decoder_length");
-    launch_note(
-        l, from->line, DIAG_ASSUMED,
-        "the model has no decoder after an encoder: each sequence is taken to be "
-        "of max_source_length %lld and max_target_length %lld (give --set "
-        "/training/sequence_length=N for another)",
-        (long long)a, (long long)b);
-}
-
-void trainer_settle_parts(struct launch *l, struct cfg root)
-{
-    trainer_settle_pictures(l, root);
-    trainer_settle_tower(l, root);
-    trainer_settle_units(l, root);
-    settle_lengths(l, root);
 }

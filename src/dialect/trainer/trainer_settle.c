@@ -1,0 +1,59 @@
+/* What is decided when all else of a job is known, by its model and its adapters. */
+#include "config/pointer.h"
+#include "dialect/trainer/trainer.h"
+#include "model/model.h"
+
+/* What the Trainer's wrap policy for adapters makes units of (the profile's default) stays
+ * in the units of layers under FSDP2, which accelerate's fsdp2_prepare_auto_wrap_policy
+ * wraps alone. */
+static void settle_units(struct launch *l, struct cfg root)
+{
+    static const char at[] = "/parallelism/sharding/adapter_units";
+    struct err err = { 0 };
+    if (l->fsdp2_line == 0 || !launch_is_set(root, "/training/lora") ||
+        pointer_get(root.json, at))
+        return;
+    pointer_set(root.json, at, json_false(), &err);
+    launch_note(l, l->fsdp2_line, DIAG_ASSUMED,
+                "version: FSDP2 gathers adapters with their layers");
+}
+
+/* Of a model that has no decoder after an encoder, sources and targets are one
+ * sequence. */
+static void settle_lengths(struct launch *l, struct cfg root)
+{
+    static const char decoder_at[] = "/training/decoder_length";
+    json_t *training = json_object_get(root.json, "training");
+    json_t *source = json_object_get(training, "sequence_length"),
+           *target = json_object_get(training, "decoder_length");
+    const struct launch_resolved *from = NULL;
+    struct cfg_loader loader;
+    struct model m = { .hidden = 0 };
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        if (strcmp(l->resolved.v[i].pointer, decoder_at) == 0)
+            from = &l->resolved.v[i];
+    if (!json_is_integer(source) || !json_is_integer(target) || !from ||
+        from->replaced || !launch_same_word(from->from, "max_target_length"))
+        return;
+    json_int_t a = json_integer_value(source), b = json_integer_value(target);
+    bool one = trainer_peek(root, &m, &loader) && m.arch != MODEL_ENCODER_DECODER;
+    cfg_loader_release(&loader);
+    if (!one)
+        return;
+    json_object_set_new(training, "sequence_length", json_integer(a + b));
+    json_object_del(training, "decoder_length");
+    launch_note(
+        l, from->line, DIAG_ASSUMED,
+        "the model has no decoder after an encoder: each sequence is taken to be "
+        "of max_source_length %lld and max_target_length %lld (give --set "
+        "/training/sequence_length=N for another)",
+        (long long)a, (long long)b);
+}
+
+void trainer_settle_parts(struct launch *l, struct cfg root)
+{
+    trainer_settle_pictures(l, root);
+    trainer_settle_tower(l, root);
+    settle_units(l, root);
+    settle_lengths(l, root);
+}
