@@ -407,6 +407,7 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
     double hide_s = overlaps ? u->stage_layers * u->backward_s : 0;
     double bucket_B = score_bucket_B(p, u);
     double last_frac = bucket_B > 0 ? fmin(1, bucket_B / gradients_B) : 1;
+    /* each bucket is checked */
     double checks_s = framework_check_s(scenario_checks(u->s, u->fw), p->ranks,
                                         group_of(p, 'D', p->ranks).nodes > 1) /
                       last_frac;
