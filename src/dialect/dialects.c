@@ -128,7 +128,7 @@ const struct dialect dialects[] = {
       .summary = "axolotl's configuration",
       .sources = DIALECT_DOCUMENT, .looks = "axolotl's keys (base_model, sequence_len ...)",
       .programs = (const char *const[]) { "axolotl", "axolotl.cli.train", NULL }, .own_documents = true,
-      .recognises = axolotl_recognises, .read = axolotl_read, .tables = axolotl_tables },
+      .recognises = axolotl_recognises, .read = axolotl_read, .tables = axolotl_tables, .settle = trainer_settle_units },
     { .name = "llamafactory",
       .summary = "LLaMA-Factory's arguments",
       .sources = DIALECT_DOCUMENT | DIALECT_COMMAND, .looks = "LLaMA-Factory's keys (stage, finetuning_type ...)",

@@ -3,7 +3,6 @@
 #include "base/names.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/deepspeed/deepspeed.h"
-#include "dialect/launch/launch_config.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/trainer/trainer.h"
@@ -305,13 +304,6 @@ static void take_version(struct launch_context *t, const struct value *given)
         t->l->fsdp2_line = it->line;
 }
 
-static void settle_units(struct launch_context *t)
-{
-    if (t->l->fsdp2_line > 0 && launch_has(t, "/training/lora/rank"))
-        launch_assume(t, "/parallelism/sharding/adapter_units", json_false(),
-                      "FSDP2 gathers adapters with their layers");
-}
-
 void axolotl_read(struct launch_context *t, const struct dialect_input *in)
 {
     static const struct trainer_kind kind = { .own = rows,
@@ -333,7 +325,6 @@ void axolotl_read(struct launch_context *t, const struct dialect_input *in)
     take_replicas(t, given);
     take_version(t, given);
     trainer_read_arguments(t, given, &kind);
-    settle_units(t);
     if (accelerate)
         accelerate_settle(t, accelerate);
 }

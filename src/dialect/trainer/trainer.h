@@ -114,8 +114,9 @@ bool trainer_peek(struct cfg root, struct model *m, struct cfg_loader *loader);
 /* Notes that a key has a tower, or its projector, trained next to adapters. */
 void trainer_free_part(struct launch_context *t, bool projector, const char *key);
 
-/* trainer_settle.c: all of these, units of adapters under FSDP2, and sources and targets that
+/* trainer_settle.c: units of adapters under FSDP2; all of these, and sources and targets that
  * are one sequence. */
+void trainer_settle_units(struct launch *l, struct cfg root);
 void trainer_settle_parts(struct launch *l, struct cfg root);
 
 /* hybrid_shard's degree, and what CPUOffload moves. */

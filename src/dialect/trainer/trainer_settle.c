@@ -6,7 +6,7 @@
 /* What the Trainer's wrap policy for adapters makes units of (the profile's default) stays
  * in the units of layers under FSDP2, which accelerate's fsdp2_prepare_auto_wrap_policy
  * wraps alone. */
-static void settle_units(struct launch *l, struct cfg root)
+void trainer_settle_units(struct launch *l, struct cfg root)
 {
     static const char at[] = "/parallelism/sharding/adapter_units";
     struct err err = { 0 };
@@ -54,6 +54,6 @@ void trainer_settle_parts(struct launch *l, struct cfg root)
 {
     trainer_settle_pictures(l, root);
     trainer_settle_tower(l, root);
-    settle_units(l, root);
+    trainer_settle_units(l, root);
     settle_lengths(l, root);
 }
