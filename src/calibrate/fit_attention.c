@@ -239,7 +239,6 @@ static int find_shipped(struct calibration *c, int64_t i, struct cfg_loader *loa
 static const struct fit_kind attention = {
     .folder = "topologies/attention",
     .rows_least = 20,
-    .too_few = "too few measurements (20 of those to fit are needed)",
     .count = count,
     .half = half,
     .set = set_of,

@@ -270,7 +270,6 @@ static int find_shipped(struct calibration *c, int64_t i, struct cfg_loader *loa
 static const struct fit_kind experts = {
     .folder = "topologies/experts",
     .rows_least = 40,
-    .too_few = "too few measurements (40 of those to fit are needed)",
     .count = count,
     .half = half,
     .set = set_of,

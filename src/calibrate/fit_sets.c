@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,21 +131,18 @@ static void choose_rows(struct candidate *f, const struct calibration *c, int64_
     }
 }
 
-static int fit_one(struct candidate *f, struct calibration *c, int64_t i,
-                   const struct fit_kind *kind, const struct samples *s,
-                   struct err *err)
+/* A failure is in err. */
+static void fit_one(struct candidate *f, struct calibration *c, int64_t i,
+                    const struct fit_kind *kind, const struct samples *s,
+                    struct err *err)
 {
     struct calibration_set *set = kind->set(c, i);
-    int rc = 0;
     choose_rows(f, c, i, kind, s);
     if (kind->peak_flops && kind->peak_flops(c, i, f->gpu) <= 0)
         set->why = "the GPU has no peak rate of this format";
-    else if (f->rows.n_fit < kind->rows_least)
-        set->why = kind->too_few;
-    else
-        rc = kind->fit(c, i, f->gpu, s, &f->rows, err);
+    else if (f->rows.n_fit >= kind->rows_least)
+        kind->fit(c, i, f->gpu, s, &f->rows, err);
     free(f->rows.at);
-    return rc;
 }
 
 int fit_sets(struct calibration *c, const struct fit_kind *kind,
@@ -153,18 +151,25 @@ int fit_sets(struct calibration *c, const struct fit_kind *kind,
     int64_t n = list_sets(c, kind, s);
     struct candidate *found = xcalloc((size_t)n + 1, sizeof(*found));
     struct err *errors = xcalloc((size_t)n + 1, sizeof(*errors));
-    int failed = 0, rc = 0;
+    int rc = 0;
     for (int64_t i = 0; i < n && rc == 0; i++)
         rc = find_gpu(&found[i], c, i, kind, loader);
     if (rc == 0) {
-#pragma omp parallel for schedule(dynamic, 1) reduction(| : failed)
+#pragma omp parallel for schedule(dynamic, 1)
         for (int64_t i = 0; i < n; i++)
-            failed |=
-                found[i].gpu && fit_one(&found[i], c, i, kind, s, &errors[i]) != 0;
+            if (found[i].gpu)
+                fit_one(&found[i], c, i, kind, s, &errors[i]);
     }
-    for (int64_t i = 0; i < n && failed; i++)
+    for (int64_t i = 0; i < n; i++) {
+        struct calibration_set *set = kind->set(c, i);
+        if (found[i].gpu && !set->why && found[i].rows.n_fit < kind->rows_least)
+            set->why = arena_printf(c->arena,
+                                    "too few measurements (%" PRId64
+                                    " of those to fit are needed)",
+                                    kind->rows_least);
         if (errors[i].text[0])
             rc = err_set(err, "%s", errors[i].text);
+    }
     free(errors);
     free(found);
     return rc;

@@ -38,9 +38,8 @@ void fit_sum_up_set(struct calibration_errors *errors, const struct fit_rows *ro
 /* A kind of constants: which rows are a set, and how one is fitted. Set i is that of the
  * calibration's list. */
 struct fit_kind {
-    const char *folder;  /* of the data, with what is shipped: "topologies/products" */
-    int64_t rows_least;  /* of rows to fit */
-    const char *too_few; /* what is said of a set with fewer */
+    const char *folder; /* of the data, with what is shipped: "topologies/products" */
+    int64_t rows_least; /* of rows to fit */
     int64_t (*count)(const struct samples *s);
     int (*half)(const struct samples *s, int64_t row);
     struct calibration_set *(*set)(struct calibration *c,
