@@ -37,8 +37,8 @@ static int reserved_B(void)
 int heap_threads_most(void)
 {
     enum { STACK_B = 8 << 20, HEAP_B = 64 << 20 }; /* Linux's usual; HEAP_MAX_SIZE */
-    const rlim_t most = most_addresses_B() / (STACK_B + HEAP_B);
-    if (most_addresses_B() == RLIM_INFINITY || most > INT_MAX)
+    const rlim_t most_B = most_addresses_B(), most = most_B / (STACK_B + HEAP_B);
+    if (most_B == RLIM_INFINITY || most > INT_MAX)
         return INT_MAX;
     return most > 0 ? (int)most : 1;
 }

@@ -489,12 +489,13 @@ const struct library_row *library_named(const char *word)
     return rows[library];
 }
 
-void library_shard(struct parallelism *p, enum sharding how)
+bool library_shard(struct parallelism *p, enum sharding how)
 {
     bool kept = how == SHARDING_GRADIENTS && library_of(p)->gradients_mean_full;
     p->shard.strategy = kept ? SHARDING_FULL : how;
     if (kept)
         p->shard.reshard = false;
+    return kept;
 }
 
 bool library_is_asynchronous(const struct parallelism *p)

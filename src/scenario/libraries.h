@@ -228,8 +228,8 @@ static inline bool library_has(uint32_t bits, int value)
 }
 
 /* Shards as a library's word says: sharded gradients may mean full sharding that keeps
- * what it gathered until backward. */
-void library_shard(struct parallelism *p, enum sharding how);
+ * what it gathered until backward (then true). */
+bool library_shard(struct parallelism *p, enum sharding how);
 
 /* Workers of parameter servers that do not wait for each other. */
 bool library_is_asynchronous(const struct parallelism *p);

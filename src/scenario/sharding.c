@@ -100,9 +100,7 @@ int sharding_read(struct parse_context *r, struct cfg c)
     *p = w.p;
     if (!smp->dictionary && !w.has_strategy)
         p->shard.strategy = library_of(p)->sharding;
-    bool grad_op =
-        library_of(p)->gradients_mean_full && p->shard.strategy == SHARDING_GRADIENTS;
-    library_shard(p, p->shard.strategy);
+    bool grad_op = library_shard(p, p->shard.strategy);
     p->shard.unit_layers = w.unit == UNIT_OF_LAYER ? 1 : INT64_MAX;
     r->written.degree |= w.has_degree;
     r->written.reshard = w.has_reshard || grad_op;
