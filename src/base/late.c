@@ -3,7 +3,6 @@
 #include "base/xmalloc.h"
 
 #include <dlfcn.h>
-#include <stdbool.h>
 #include <string.h>
 
 static bool is_linked(const struct late_function *functions, size_t n)
@@ -13,18 +12,30 @@ static bool is_linked(const struct late_function *functions, size_t n)
     return functions[0].linked != NULL;
 }
 
-char *late_load(const char *library, const struct late_function *functions, size_t n)
+/* NULL, or what is not there. */
+static char *find(const struct late_library *library)
 {
-    if (is_linked(functions, n))
+    const struct late_function *f = library->functions;
+    if (is_linked(f, library->n))
         return NULL;
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(library->name, RTLD_NOW | RTLD_LOCAL);
     if (!handle)
         return xstrdup(dlerror());
-    for (size_t i = 0; i < n; i++) {
-        void *address = dlsym(handle, functions[i].name);
+    for (size_t i = 0; i < library->n; i++) {
+        void *address = dlsym(handle, f[i].name);
         if (!address)
             return xstrdup(dlerror());
-        memcpy(functions[i].at, &address, sizeof(address));
+        memcpy(f[i].at, &address, sizeof(address));
     }
     return NULL;
+}
+
+const char *late_load(struct late_library *library)
+{
+    pthread_mutex_lock(&library->lock);
+    if (!library->tried)
+        library->missing = find(library);
+    library->tried = true;
+    pthread_mutex_unlock(&library->lock);
+    return library->missing;
 }

@@ -8,11 +8,14 @@
  *
  *     static struct { FUNCTIONS(MEMBER) } cairo;
  *     static const struct late_function functions[] = { FUNCTIONS(PLACE) };
+ *     static struct late_library library = LATE_LIBRARY("libcairo.so.2", functions);
  *
  * In a static program (SMSIM_STATIC) they are linked as all others are. */
 #ifndef BASE_LATE_H
 #define BASE_LATE_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef void (*late_address)(void);
@@ -32,9 +35,24 @@ struct late_function {
 #define LATE_PLACE(function, place) { #function, (late_address *)(place), NULL },
 #endif
 
-/* Finds them all in a shared library, which stays loaded. NULL, or what the system says
- * of what is not there, which stays the caller's. One thread at a time for each
- * table. */
-char *late_load(const char *library, const struct late_function *functions, size_t n);
+/* A library and its functions, looked for once by whichever thread comes first. */
+struct late_library {
+    const char *name;
+    const struct late_function *functions;
+    size_t n;
+    pthread_mutex_t lock;
+    bool tried;
+    char *missing; /* what the system says of what is not there; NULL: all is */
+};
+
+#define LATE_LIBRARY(name, table)                            \
+    {                                                        \
+        (name), (table), sizeof(table) / sizeof((table)[0]), \
+            PTHREAD_MUTEX_INITIALIZER, false, NULL           \
+    }
+
+/* Finds all functions in the library, which stays loaded. NULL, or `missing`, which
+ * stays the library's. Any thread may ask. */
+const char *late_load(struct late_library *library);
 
 #endif

@@ -10,7 +10,6 @@
 #include <cairo.h>
 #include <math.h>
 #include <stdlib.h>
-#include <threads.h>
 
 enum { PNG_SCALE = 2 };
 
@@ -32,17 +31,10 @@ enum { PNG_SCALE = 2 };
 
 static struct {
     FUNCTIONS(MEMBER)
-} cairo; /* written once, by load() */
+} cairo; /* written once, by late_load() */
 
-static const char *missing; /* what the system says of a library that is not there */
-static once_flag loaded = ONCE_FLAG_INIT;
-
-static void load(void)
-{
-    static const struct late_function functions[] = { FUNCTIONS(PLACE) };
-    missing =
-        late_load(SMSIM_CAIRO, functions, sizeof(functions) / sizeof(functions[0]));
-}
+static const struct late_function functions[] = { FUNCTIONS(PLACE) };
+static struct late_library library = LATE_LIBRARY(SMSIM_CAIRO, functions);
 
 struct canvas {
     cairo_surface_t *surface;
@@ -65,16 +57,17 @@ static void begin(struct draw *d, struct canvas *c)
 
 static int ready(struct err *err)
 {
-    call_once(&loaded, load);
+    const char *missing = late_load(&library);
     return missing ? err_set(err, "figures but .svg need cairo: %s", missing) : 0;
 }
 
 static struct canvas *new_canvas(void)
 {
     struct canvas *c = xcalloc(1, sizeof(*c));
+    const char *missing = late_load(&library);
 
-    call_once(&loaded, load);
-    assert(!missing);
+    assert(!missing); /* else ready() said so */
+    (void)missing;
     strbuf_init(&c->bytes);
     return c;
 }

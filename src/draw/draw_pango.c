@@ -42,7 +42,6 @@ void pango_line_show(const struct pango_line *line)
 
 #include <pango/pangocairo.h>
 #include <stdlib.h>
-#include <threads.h>
 
 /* clang-format off */
 #define FUNCTIONS(F)                                                                    \
@@ -58,18 +57,11 @@ void pango_line_show(const struct pango_line *line)
 static struct {
     FUNCTIONS(MEMBER)
     __typeof__(g_object_unref) *unref;
-} pango; /* written once, by load() */
+} pango; /* written once, by late_load() */
 
-static char *missing; /* what the system says of a library that is not there */
-static once_flag loaded = ONCE_FLAG_INIT;
-
-static void load(void)
-{
-    static const struct late_function functions[] = { FUNCTIONS(PLACE) LATE_PLACE(
-        g_object_unref, &pango.unref) };
-    missing =
-        late_load(SMSIM_PANGO, functions, sizeof(functions) / sizeof(functions[0]));
-}
+static const struct late_function functions[] = { FUNCTIONS(PLACE) LATE_PLACE(
+    g_object_unref, &pango.unref) };
+static struct late_library library = LATE_LIBRARY(SMSIM_PANGO, functions);
 
 struct pango_line {
     cairo_t *cr;
@@ -90,12 +82,9 @@ static void set_font(PangoLayout *layout, double size, bool bold)
 
 struct pango_line *pango_line_new(cairo_t *cr, const char *text, double size, bool bold)
 {
-    struct pango_line *line;
-
-    call_once(&loaded, load);
-    if (missing)
+    if (late_load(&library))
         return NULL;
-    line = xmalloc(sizeof(*line));
+    struct pango_line *line = xmalloc(sizeof(*line));
     *line = (struct pango_line) { cr, pango.cairo_create_layout(cr) };
     pango.layout_set_single_paragraph_mode(line->layout, TRUE);
     set_font(line->layout, size, bold);

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <threads.h>
 
 /* clang-format off */
 #define FUNCTIONS(F)                                                                 \
@@ -23,17 +22,10 @@
 
 static struct {
     FUNCTIONS(MEMBER)
-} sqlite; /* written once, by load() */
+} sqlite; /* written once, by late_load() */
 
-static const char *missing; /* what the system says of a library that is not there */
-static once_flag loaded = ONCE_FLAG_INIT;
-
-static void load(void)
-{
-    static const struct late_function functions[] = { FUNCTIONS(PLACE) };
-    missing =
-        late_load(SMSIM_SQLITE, functions, sizeof(functions) / sizeof(functions[0]));
-}
+static const struct late_function functions[] = { FUNCTIONS(PLACE) };
+static struct late_library library = LATE_LIBRARY(SMSIM_SQLITE, functions);
 
 enum { TEXT_MAX_B = 1 << 24, VARIABLES = 8, TICK = 1 << 16, STEPS_A_ROW = 256 };
 
@@ -445,7 +437,7 @@ static int read_all(struct nsight *s, nsight_take take, void *arg)
 int nsight_read(const char *file, nsight_take take, void *arg, struct err *err)
 {
     struct nsight s = { .file = file, .err = err };
-    call_once(&loaded, load);
+    const char *missing = late_load(&library);
     if (missing)
         return err_set(err, "%s: a database needs sqlite3: %s", file, missing);
     int rc = open_file(&s);

@@ -28,7 +28,6 @@ int serve_run(const struct serve_how *how, struct err *err)
 #include <strings.h>
 #include <sys/select.h>
 #include <sys/socket.h>
-#include <threads.h>
 #include <unistd.h>
 
 enum state { READING, RUNNING, ANSWERED };
@@ -46,17 +45,10 @@ enum state { READING, RUNNING, ANSWERED };
 
 static struct {
     FUNCTIONS(MEMBER)
-} mhd; /* written once, by load() */
+} mhd; /* written once, by late_load() */
 
-static const char *missing; /* what the system says of a library that is not there */
-static once_flag loaded = ONCE_FLAG_INIT;
-
-static void load(void)
-{
-    static const struct late_function functions[] = { FUNCTIONS(PLACE) };
-    missing = late_load(SMSIM_MICROHTTPD, functions,
-                        sizeof(functions) / sizeof(functions[0]));
-}
+static const struct late_function functions[] = { FUNCTIONS(PLACE) };
+static struct late_library library = LATE_LIBRARY(SMSIM_MICROHTTPD, functions);
 
 /* A request and its answer. */
 struct exchange {
@@ -439,7 +431,7 @@ static void close_server(struct server *v)
 
 int serve_run(const struct serve_how *how, struct err *err)
 {
-    call_once(&loaded, load);
+    const char *missing = late_load(&library);
     if (missing)
         return err_set(err, "the server needs libmicrohttpd: %s", missing);
     struct server *v = xcalloc(1, sizeof(*v));

@@ -413,11 +413,16 @@ static void test_late(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         late_address at = NULL;
         const struct late_function f = { cases[i].function, &at, NULL };
-        char *why = late_load(cases[i].library, &f, 1);
+        struct late_library library = { .name = cases[i].library,
+                                        .functions = &f,
+                                        .n = 1,
+                                        .lock = PTHREAD_MUTEX_INITIALIZER };
+        const char *why = late_load(&library);
         CU_ASSERT_EQUAL(why == NULL, cases[i].why == NULL);
+        CU_ASSERT_EQUAL(late_load(&library), why);
         CU_ASSERT(why ? strstr(why, cases[i].why) != NULL
                       : ((double (*)(double))at)(0) == 1);
-        free(why);
+        free(library.missing);
     }
 }
 
