@@ -388,6 +388,10 @@ int64_t model_parameters(const struct model *m);
 struct err;
 int64_t model_count(const struct model *m, struct err *err); /* 0: err says why */
 
+/* The model with the head that models/ counts: a decoder with its own, an encoder
+ * without one; what has no other head keeps it. */
+struct model model_as_counted(const struct model *m);
+
 /* FLOPs of the model's own arithmetic for one sample of s tokens (and, after an
  * encoder, of `decoder`; 0: of s), forward and backward, nothing recomputed: MODEL.md,
  * 1.3. */

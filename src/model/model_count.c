@@ -5,7 +5,15 @@
 
 #include <math.h>
 
-/* As models/ counts: a decoder with its head, an encoder without one. */
+struct model model_as_counted(const struct model *m)
+{
+    struct model base = *m;
+    if (m->ends.head != MODEL_HEAD_CONTRAST && m->ends.head != MODEL_HEAD_DENOISE)
+        base.ends.head =
+            m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
+    return base;
+}
+
 int64_t model_count(const struct model *m, struct err *err)
 {
     static const struct framework plain = { .name = "plain",
@@ -13,12 +21,9 @@ int64_t model_count(const struct model *m, struct err *err)
     struct op_settings s = {
         .batch = 1, .sequence = 1, .framework = &plain, .tensor = 1
     };
-    struct model base = *m;
+    struct model base = model_as_counted(m);
     struct op_list list;
     struct arena arena;
-    if (m->ends.head != MODEL_HEAD_CONTRAST && m->ends.head != MODEL_HEAD_DENOISE)
-        base.ends.head =
-            m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     arena_init(&arena);
     int64_t n =
         op_list_make(&list, &arena, &base, &s, err) < 0 ? 0 : op_list_parameters(&list);

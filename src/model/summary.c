@@ -125,13 +125,10 @@ int model_summarise(struct model_summary *out, const struct model *m, int64_t se
                     const struct framework *framework, enum op_attention attention,
                     struct err *err)
 {
-    struct model base = *m;
+    struct model base = model_as_counted(m);
     struct op_list list;
     struct arena arena;
     *out = (struct model_summary) { .sequence = sequence };
-    if (m->ends.head != MODEL_HEAD_CONTRAST && m->ends.head != MODEL_HEAD_DENOISE)
-        base.ends.head =
-            m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     arena_init(&arena);
     int rc =
         make_list(&list, &arena, &base, sequence, framework, attention, OP_BF16, err);
