@@ -213,9 +213,27 @@ void trainer_read_document(struct launch_context *t, const struct dialect_input 
     trainer_read_arguments(t, in->root, &kind);
 }
 
-/* The weights' type, as from_pretrained has it. What shards keeps fp32 weights of its
- * own; plain data parallelism trains them as they are loaded. Of adapters, peft_settle
- * says more. */
+static bool is_asked(struct launch_context *t, const char *name)
+{
+    const struct value_item *it = launch_hyper(t, name);
+    return it && launch_true(it->value);
+}
+
+/* Whether what shards keeps fp32 weights of its own: DeepSpeed and SMP, and FSDP where
+ * Accelerate has a mixed precision (accelerate/accelerator.py, prepare_model, 1.12: it
+ * upcasts what is trained). */
+static bool is_converted(struct launch_context *t)
+{
+    static const char *const leave[] = { "ddp", "horovod", NULL };
+    const char *library =
+        json_string_value(pointer_get(t->tree, "/parallelism/library"));
+    if (library && strcmp(library, "fsdp") == 0)
+        return t->mixes || is_asked(t, "bf16") || is_asked(t, "fp16");
+    return t->converts || (library && !names_listed(leave, library));
+}
+
+/* The weights' type, as from_pretrained has it: they are trained as they are loaded, but
+ * for what is converted. Of adapters, peft_settle says more. */
 void trainer_take_dtype(struct launch_context *t, const struct dialect_option *row,
                         const struct value_item *it)
 {
@@ -225,8 +243,8 @@ void trainer_take_dtype(struct launch_context *t, const struct dialect_option *r
     };
     int half;
     if (t->adapters || it->value->kind != VALUE_STRING ||
-        names_find(words, it->value->text, &half) || t->converts ||
-        launch_has(t, "/parallelism/library") || launch_has(t, "/training/precision"))
+        names_find(words, it->value->text, &half) || is_converted(t) ||
+        launch_has(t, "/training/precision"))
         return;
     if (t->smp_precision) {
         launch_note(t->l, it->value->line, DIAG_WITHOUT_EFFECT,

@@ -170,6 +170,7 @@ void trl_take(struct launch_context *t, const struct value *given, bool older)
                                        .tables = trl_tables,
                                        .packing = "packing",
                                        .peft = &adapters };
+    t->mixes = !old && !value_get(given, "bf16");
     take_given(t, given);
     take_loss(t, given);
     trainer_read_arguments(t, given, &kind);
