@@ -83,6 +83,8 @@ void launch_name_modules(struct arena *arena, struct shell *s, launch_program_of
 /* Whether a starter of PyTorch's ranks starts the script of a command; srun and mpirun
  * start anything. */
 bool launch_has_starter(const struct launch_command *c);
+/* Whether nothing at all does. */
+bool launch_is_alone(const struct launch_command *c);
 
 /* Instances and GPUs that the lines #SBATCH give, where no starter's words do. */
 void launch_take_directives(struct launch_context *t, const struct launch_command *c);

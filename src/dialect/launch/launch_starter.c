@@ -1,5 +1,5 @@
 /* On how many instances and GPUs a command starts: torchrun, torch.distributed.launch,
- * deepspeed, mpirun and srun, and the lines #SBATCH before them. */
+ * deepspeed and srun, and the lines #SBATCH before them; by MPI: launch_mpi.c. */
 #include "dialect/launch/launch_starter.h"
 
 #include "base/names.h"
@@ -13,21 +13,14 @@
 
 /* Starters ------------------------------------------------------------------------- */
 
-/* Words before a script: its own command's, or those of the command whose text that
- * is. */
-struct line {
-    const struct shell_word *w;
-    int32_t at, end; /* the starter, and the word after its last */
-};
-
 /* A job that starts the command has said it: its cluster is what there is. */
 static bool is_of_job(const struct launch_context *t, const char *pointer)
 {
     return t->call && launch_has(t, pointer);
 }
 
-static void set_number(struct launch_context *t, const char *pointer,
-                       const struct starter_option *g, int64_t n)
+void launch_starter_set(struct launch_context *t, const char *pointer,
+                        const struct starter_option *g, int64_t n)
 {
     struct value v = { .kind = VALUE_INT, .line = g->word->line };
     const struct value_item from = { g->name, g->word->line, &v };
@@ -45,20 +38,15 @@ static const char *const deepspeed_gpus[] = { "--num-gpus", NULL };
 static const char *const deepspeed_hosts[] = { "--hostfile", "-H", NULL };
 static const char *const deepspeed_devices[] = { "--include", "-i", "--exclude", "-e",
                                                  NULL };
-static const char *const mpi_ranks[] = { "-np", "-n", "--np", NULL };
-static const char *const mpi_each[] = { "-N", "--npernode", "-npernode", "-ppn", NULL };
-static const char *const mpi_map[] = { "--map-by", "-map-by", NULL };
-static const char *const mpi_export[] = { "-x", NULL };
 static const char *const any_option[] = { "*", NULL };
 static const char *const srun_export[] = { "--export", NULL };
 
 static const char count_at[] = "/cluster/count",
                   gpus_at[] = "/cluster/gpus_per_instance";
 
-/* A count that was given; what is not known is doubted. `all` are words that mean
- * every GPU there is. False: it is not given. */
-static bool take_count(struct launch_context *t, const char *pointer,
-                       const struct starter_option *g)
+/* `all` are words that mean every GPU there is. */
+bool launch_starter_count(struct launch_context *t, const char *pointer,
+                          const struct starter_option *g)
 {
     static const char *const all[] = { "gpu", "auto", NULL };
     int64_t n;
@@ -76,31 +64,30 @@ static bool take_count(struct launch_context *t, const char *pointer,
         launch_add_unknown(t, pointer, g->name,
                            launch_word_value(t->arena, g->word, NULL));
     else if (launch_starter_number(g->value, &n))
-        set_number(t, pointer, g, n);
+        launch_starter_set(t, pointer, g, n);
     else if (!names_listed(all, g->value))
         launch_add_unresolved(t, pointer, g->word->line,
                               "%s: \"%.40s\" is no number of them", g->name, g->value);
     return true;
 }
 
-/* What is not given counts as one. */
-static void take_one(struct launch_context *t, const char *pointer, const char *name,
-                     int64_t line)
+void launch_starter_one(struct launch_context *t, const char *pointer, const char *name,
+                        int64_t line)
 {
     const struct shell_word here = { .line = line };
     const struct starter_option one = { .name = name, .word = &here };
-    set_number(t, pointer, &one, 1);
+    launch_starter_set(t, pointer, &one, 1);
 }
 
 static void take_torchrun(struct launch_context *t, const struct launch_command *c,
-                          const struct line *l)
+                          const struct starter_line *l)
 {
     struct starter_option n = launch_starter_find(l->w, l->at, l->end, torchrun_nodes),
                           g = launch_starter_find(l->w, l->at, l->end, torchrun_gpus);
-    if (!take_count(t, count_at, &n))
-        take_one(t, count_at, "--nnodes' default", l->w[l->at].line);
-    if (!take_count(t, gpus_at, &g))
-        take_one(t, gpus_at, "--nproc_per_node's default", l->w[l->at].line);
+    if (!launch_starter_count(t, count_at, &n))
+        launch_starter_one(t, count_at, "--nnodes' default", l->w[l->at].line);
+    if (!launch_starter_count(t, gpus_at, &g))
+        launch_starter_one(t, gpus_at, "--nproc_per_node's default", l->w[l->at].line);
     (void)c;
 }
 
@@ -112,9 +99,9 @@ void launch_take_directives(struct launch_context *t, const struct launch_comman
                           g = launch_starter_find(d->v, 0, d->n,
                                                   launch_slurm_gpu_names);
     if (!launch_has(t, count_at))
-        take_count(t, count_at, &n);
+        launch_starter_count(t, count_at, &n);
     if (!launch_has(t, gpus_at))
-        take_count(t, gpus_at, &g);
+        launch_starter_count(t, gpus_at, &g);
 }
 
 /* deepspeed --include "HOST:0,1@HOST:0,1" (launcher/runner.py, DeepSpeed 0.16). */
@@ -133,9 +120,9 @@ static bool take_included(struct launch_context *t, const struct starter_option 
                               "known",
                               g->name, g->value);
     else {
-        set_number(t, count_at, g, hosts);
+        launch_starter_set(t, count_at, g, hosts);
         if (each)
-            set_number(t, gpus_at, g, each);
+            launch_starter_set(t, gpus_at, g, each);
         return true;
     }
     return false;
@@ -143,7 +130,7 @@ static bool take_included(struct launch_context *t, const struct starter_option 
 
 /* Without a number, all GPUs of the hosts in its file, or of the one where it runs. */
 static void take_deepspeed(struct launch_context *t, const struct launch_command *c,
-                           const struct line *l)
+                           const struct starter_line *l)
 {
     struct starter_option in =
         launch_starter_find(l->w, l->at, l->end, deepspeed_devices);
@@ -152,57 +139,21 @@ static void take_deepspeed(struct launch_context *t, const struct launch_command
                           h = launch_starter_find(l->w, l->at, l->end, deepspeed_hosts);
     struct starter_option slurm = launch_starter_find(
         c->directives.v, 0, c->directives.n, launch_slurm_node_names);
-    if (!take_count(t, count_at, &n) && !take_included(t, &in) &&
-        !take_count(t, count_at, &slurm)) {
+    if (!launch_starter_count(t, count_at, &n) && !take_included(t, &in) &&
+        !launch_starter_count(t, count_at, &slurm)) {
         if (h.name)
             launch_add_unresolved(t, count_at, h.word->line,
                                   "%s: how many hosts \"%.40s\" names is not known",
                                   h.name, h.value);
         else
-            take_one(t, count_at, "deepspeed's default", l->w[l->at].line);
+            launch_starter_one(t, count_at, "deepspeed's default", l->w[l->at].line);
     }
-    take_count(t, gpus_at, &g);
-}
-
-/* mpirun -np 64 -N 8: ranks, and those of each instance. */
-/* So many ranks on each node: -N 8, or --map-by ppr:8:node (Open MPI's mpirun(1)). */
-static struct starter_option mpi_each_of(struct launch_context *t, const struct line *l)
-{
-    struct starter_option g = launch_starter_find(l->w, l->at, l->end, mpi_each),
-                          m = launch_starter_find(l->w, l->at, l->end, mpi_map);
-    static const char each[] = "ppr:", node[] = ":node";
-    size_t n = sizeof(each) - 1;
-    if (g.name || !m.name || !m.value || strncmp(m.value, each, n) != 0)
-        return g;
-    size_t digits = strspn(m.value + n, "0123456789");
-    if (strncmp(m.value + n + digits, node, sizeof(node) - 1) != 0)
-        return g;
-    m.value = arena_strndup(t->arena, m.value + n, digits);
-    return m;
-}
-
-static void take_mpirun(struct launch_context *t, const struct launch_command *c,
-                        const struct line *l)
-{
-    struct starter_option n = launch_starter_find(l->w, l->at, l->end, mpi_ranks),
-                          g = mpi_each_of(t, l);
-    int64_t all = 0, one = 1;
-    bool known = n.name && g.name && !n.word->why && !g.word->why &&
-                 launch_starter_number(n.value, &all) &&
-                 launch_starter_number(g.value, &one);
-    take_count(t, gpus_at, &g);
-    if (known && all % one == 0)
-        set_number(t, count_at, &n, all / one);
-    else
-        launch_add_unresolved(
-            t, count_at, l->w[l->at].line,
-            "mpirun: its ranks are not given as so many a node (-np, -N)");
-    (void)c;
+    launch_starter_count(t, gpus_at, &g);
 }
 
 /* A task is a rank; the lines #SBATCH say what srun does not. */
 static void take_srun(struct launch_context *t, const struct launch_command *c,
-                      const struct line *l)
+                      const struct starter_line *l)
 {
     struct starter_option n = launch_starter_find(l->w, l->at, l->end,
                                                   launch_slurm_node_names),
@@ -213,10 +164,10 @@ static void take_srun(struct launch_context *t, const struct launch_command *c,
     n = n.name ? n : launch_starter_find(d->v, 0, d->n, launch_slurm_node_names);
     g = g.name ? g : launch_starter_find(d->v, 0, d->n, launch_slurm_task_names);
     g = g.name ? g : launch_starter_find(d->v, 0, d->n, launch_slurm_gpu_names);
-    if (!take_count(t, count_at, &n))
+    if (!launch_starter_count(t, count_at, &n))
         launch_add_unresolved(t, count_at, l->w[l->at].line,
                               "srun: nothing says on how many nodes");
-    take_count(t, gpus_at, &g);
+    launch_starter_count(t, gpus_at, &g);
 }
 
 /* composer: processes of this node, all GPUs without a number, and of all nodes
@@ -225,16 +176,16 @@ static const char *const composer_gpus[] = { "-n", "--nproc", NULL };
 static const char *const composer_ranks[] = { "--world-size", NULL };
 
 static void take_composer(struct launch_context *t, const struct launch_command *c,
-                          const struct line *l)
+                          const struct starter_line *l)
 {
     struct starter_option g = launch_starter_find(l->w, l->at, l->end, composer_gpus),
                           n = launch_starter_find(l->w, l->at, l->end, composer_ranks);
     int64_t all = 0, one = 0;
     bool ranks = n.name && !n.word->why && launch_starter_number(n.value, &all),
          each = g.name && !g.word->why && launch_starter_number(g.value, &one);
-    take_count(t, gpus_at, &g);
+    launch_starter_count(t, gpus_at, &g);
     if (ranks && each && all % one == 0)
-        set_number(t, count_at, &n, all / one);
+        launch_starter_set(t, count_at, &n, all / one);
     else if (n.name)
         launch_add_unresolved(
             t, count_at, n.word->line,
@@ -242,14 +193,14 @@ static void take_composer(struct launch_context *t, const struct launch_command 
             "both known",
             n.name);
     else
-        take_one(t, count_at, "--world_size' default", l->w[l->at].line);
+        launch_starter_one(t, count_at, "--world_size' default", l->w[l->at].line);
     (void)c;
 }
 
 /* `colossalai run` starts on this host, or on all in its file (colossalai/cli/launcher);
  * --num_nodes takes so many of those. */
 static void take_colossalai(struct launch_context *t, const struct launch_command *c,
-                            const struct line *l)
+                            const struct starter_line *l)
 {
     struct starter_option n = launch_starter_find(l->w, l->at, l->end,
                                                   colossalai_nodes),
@@ -257,19 +208,19 @@ static void take_colossalai(struct launch_context *t, const struct launch_comman
                           h = launch_starter_find(l->w, l->at, l->end,
                                                   colossalai_hosts);
     (void)c;
-    if (!take_count(t, count_at, &n) && h.name)
+    if (!launch_starter_count(t, count_at, &n) && h.name)
         launch_add_unresolved(t, count_at, h.word->line,
                               "%s: how many hosts \"%.40s\" names is not known", h.name,
                               h.value);
     else if (!n.name)
-        take_one(t, count_at, "colossalai run's default", l->w[l->at].line);
-    if (!take_count(t, gpus_at, &g))
-        take_one(t, gpus_at, "--nproc_per_node's default", l->w[l->at].line);
+        launch_starter_one(t, count_at, "colossalai run's default", l->w[l->at].line);
+    if (!launch_starter_count(t, gpus_at, &g))
+        launch_starter_one(t, gpus_at, "--nproc_per_node's default", l->w[l->at].line);
 }
 
 /* Its options are keys of its configuration: the dialect of the script takes them. */
 static void take_accelerate(struct launch_context *t, const struct launch_command *c,
-                            const struct line *l)
+                            const struct starter_line *l)
 {
     (void)t;
     (void)c;
@@ -278,9 +229,9 @@ static void take_accelerate(struct launch_context *t, const struct launch_comman
 
 /* Variables and what else is said -------------------------------------------------- */
 
-/* "NAME=VALUE" as a starter hands it on; a name alone hands on the shell's. */
-static void take_export(struct launch_context *t, const char *option,
-                        const struct shell_word *w, const char *text, size_t n)
+/* A name alone hands on the shell's. */
+void launch_starter_export(struct launch_context *t, const char *option,
+                           const struct shell_word *w, const char *text, size_t n)
 {
     char *name = arena_strndup(t->arena, text, n), *equals = strchr(name, '=');
     struct value v = { .kind = VALUE_STRING, .line = w->line };
@@ -298,17 +249,8 @@ static void take_export(struct launch_context *t, const char *option,
         launch_set(t, pointer, json_string(equals + 1), &from);
 }
 
-/* mpirun -x NAME=VALUE */
-static void take_mpi_exports(struct launch_context *t, const struct line *l)
-{
-    for (int32_t i = l->at + 1; i + 1 < l->end; i++)
-        if (strcmp(l->w[i].text, "-x") == 0)
-            take_export(t, "-x", &l->w[i + 1], l->w[i + 1].text,
-                        strlen(l->w[i + 1].text));
-}
-
 /* srun --export=ALL,NAME=VALUE */
-static void take_srun_exports(struct launch_context *t, const struct line *l)
+static void take_srun_exports(struct launch_context *t, const struct starter_line *l)
 {
     for (int32_t i = l->at + 1; i < l->end; i++) {
         const char *list = l->w[i].text;
@@ -316,7 +258,7 @@ static void take_srun_exports(struct launch_context *t, const struct line *l)
             continue;
         for (list += 9; *list; list += strspn(list, ",")) {
             size_t n = strcspn(list, ",");
-            take_export(t, "--export", &l->w[i], list, n);
+            launch_starter_export(t, "--export", &l->w[i], list, n);
             list += n;
         }
     }
@@ -337,7 +279,7 @@ static void note_spread(struct launch_context *t, const struct launch_command *c
 
 /* A script that nothing starts is a process. */
 static void take_alone(struct launch_context *t, const struct launch_command *c,
-                       const struct line *l)
+                       const struct starter_line *l)
 {
     const struct shell_binding *ranks = launch_variable(c, "WORLD_SIZE");
     (void)l;
@@ -358,23 +300,25 @@ static void take_alone(struct launch_context *t, const struct launch_command *c,
         return;
     }
     note_spread(t, c);
-    take_one(t, count_at, "no starter", c->command->line);
-    take_one(t, gpus_at, "no starter", c->command->line);
+    launch_starter_one(t, count_at, "no starter", c->command->line);
+    launch_starter_one(t, gpus_at, "no starter", c->command->line);
 }
 
 /* clang-format off */
 static const struct starter {
     const char *names[6]; /* of programs and modules; none of the last row, which has no starter */
     /* instances, and the GPUs of each */
-    void (*take)(struct launch_context *t, const struct launch_command *c, const struct line *l);
-    void (*exports)(struct launch_context *t, const struct line *l); /* NULL: it hands on none */
-    const char *const *counted[5]; /* its options that do something; NULL ends them */
+    void (*take)(struct launch_context *t, const struct launch_command *c, const struct starter_line *l);
+    void (*exports)(struct launch_context *t, const struct starter_line *l); /* NULL: it hands on none */
+    const char *const *counted[6]; /* its options that do something; NULL ends them */
 } starters[] = {
     { { "torchrun", "torch.distributed.run", "torch.distributed.launch", "tune", "hyperpodrun" }, take_torchrun, NULL,
       { torchrun_nodes, torchrun_gpus } },
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts, deepspeed_devices } },
     { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },
-    { { "mpirun", "mpiexec" }, take_mpirun, take_mpi_exports, { mpi_ranks, mpi_each, mpi_map, mpi_export } },
+    { { "mpirun", "mpiexec" }, launch_mpi_take, launch_mpi_exports,
+      { launch_mpi_ranks, launch_mpi_each, launch_mpi_map, launch_mpi_hosts, launch_mpi_export } },
+    { { "horovodrun" }, launch_mpi_take, NULL, { launch_mpi_ranks, launch_mpi_hosts } },
     { { "srun" }, take_srun, take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
     { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },
@@ -416,10 +360,11 @@ static int32_t end_of_own(const struct shell_word *w, int32_t n)
 }
 
 /* The starter nearest to the script says what counts. */
-static const struct starter *starter_of(const struct launch_command *c, struct line *l)
+static const struct starter *starter_of(const struct launch_command *c,
+                                        struct starter_line *l)
 {
     const struct shell_command *command = c->command;
-    *l = (struct line) { command->words, 0, c->script };
+    *l = (struct starter_line) { command->words, 0, c->script };
     for (;;) {
         for (int32_t i = l->end; i-- > 0;) {
             const struct starter *s = starter_named(launch_last_part(l->w[i].text));
@@ -432,7 +377,7 @@ static const struct starter *starter_of(const struct launch_command *c, struct l
         if (!command->within)
             return starter_named("");
         command = &c->shell->commands.v[command->within - 1];
-        *l = (struct line) { command->words, 0, command->n };
+        *l = (struct starter_line) { command->words, 0, command->n };
     }
 }
 
@@ -464,7 +409,7 @@ static void note_others(struct launch_context *t, const struct shell_word *w,
 }
 
 static void note_rest(struct launch_context *t, const struct launch_command *c,
-                      const struct line *l, const struct starter *s)
+                      const struct starter_line *l, const struct starter *s)
 {
     static const char *const *const slurm[] = { launch_slurm_node_names,
                                                 launch_slurm_gpu_names,
@@ -477,7 +422,7 @@ static void note_rest(struct launch_context *t, const struct launch_command *c,
 }
 
 /* deepspeed passes CUDA_VISIBLE_DEVICES over where its options name hosts or GPUs. */
-static bool has_numbers(const struct line *l)
+static bool has_numbers(const struct starter_line *l)
 {
     static const char *const *const lists[] = { deepspeed_nodes, deepspeed_gpus,
                                                 deepspeed_hosts, deepspeed_devices };
@@ -487,16 +432,22 @@ static bool has_numbers(const struct line *l)
     return false;
 }
 
+bool launch_is_alone(const struct launch_command *c)
+{
+    struct starter_line l;
+    return !starter_of(c, &l)->names[0];
+}
+
 bool launch_has_starter(const struct launch_command *c)
 {
-    struct line l;
+    struct starter_line l;
     const struct starter *s = starter_of(c, &l);
     return s->names[0] && !s->exports;
 }
 
 void launch_take_starter(struct launch_context *t, struct launch_command *c)
 {
-    struct line l;
+    struct starter_line l;
     const struct starter *starter = starter_of(c, &l);
     starter->take(t, c, &l);
     c->numbered = starter->take == take_deepspeed && has_numbers(&l);

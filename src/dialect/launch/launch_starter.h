@@ -10,6 +10,13 @@ struct starter_option {
     const struct shell_word *word; /* of the value */
 };
 
+/* Words before a script: its own command's, or those of the command whose text that
+ * is. */
+struct starter_line {
+    const struct shell_word *w;
+    int32_t at, end; /* the starter, and the word after its last */
+};
+
 /* Whether n characters of a word are that name: "_" is "-" there. */
 bool launch_starter_names(const char *word, size_t n, const char *name);
 
@@ -24,6 +31,28 @@ struct starter_option launch_submitted(const struct launch_command *c,
 
 /* 8, or the number after the last colon: "gpu:a100:8"; false: it is none. */
 bool launch_starter_number(const char *text, int64_t *n);
+
+/* "/cluster/count" or "/cluster/gpus_per_instance", unless the job that starts the command
+ * has said it. */
+void launch_starter_set(struct launch_context *t, const char *pointer,
+                        const struct starter_option *g, int64_t n);
+/* A count that was given; what is not known is doubted. False: it is not given. */
+bool launch_starter_count(struct launch_context *t, const char *pointer,
+                          const struct starter_option *g);
+/* What is not given counts as one. */
+void launch_starter_one(struct launch_context *t, const char *pointer, const char *name,
+                        int64_t line);
+/* "NAME=VALUE", of n characters, as a starter hands it on. */
+void launch_starter_export(struct launch_context *t, const char *option,
+                           const struct shell_word *w, const char *text, size_t n);
+
+/* launch_mpi.c: mpirun and horovodrun, and the options of theirs that are read. */
+void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
+                     const struct starter_line *l);
+void launch_mpi_exports(struct launch_context *t, const struct starter_line *l);
+extern const char *const launch_mpi_ranks[], *const launch_mpi_each[];
+extern const char *const launch_mpi_map[], *const launch_mpi_hosts[];
+extern const char *const launch_mpi_export[];
 
 /* SLURM's options of nodes, of GPUs of each and of all, and of tasks on each node. */
 extern const char *const launch_slurm_node_names[];

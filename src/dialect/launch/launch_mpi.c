@@ -1,0 +1,100 @@
+/* On how many instances and GPUs MPI's starters run, and horovodrun, which has their
+ * words: mpirun(1) of Open MPI 4.1; horovod/runner/launch.py, Horovod 0.28. */
+#include "dialect/launch/launch_starter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const launch_mpi_ranks[] = {
+    "-np", "-n", "--np", "-c", "--num-proc", NULL
+};
+const char *const launch_mpi_each[] = { "-N", "--npernode", "-npernode", "-ppn", NULL };
+const char *const launch_mpi_map[] = { "--map-by", "-map-by", NULL };
+const char *const launch_mpi_hosts[] = { "-H",      "-host",  "--host",
+                                         "--hosts", "-hosts", NULL };
+const char *const launch_mpi_export[] = { "-x", NULL };
+
+static const char count_at[] = "/cluster/count",
+                  gpus_at[] = "/cluster/gpus_per_instance";
+
+/* So many ranks on each node: -N 8, or --map-by ppr:8:node (Open MPI's mpirun(1)). */
+static struct starter_option each_of(struct launch_context *t,
+                                     const struct starter_line *l)
+{
+    struct starter_option g = launch_starter_find(l->w, l->at, l->end, launch_mpi_each),
+                          m = launch_starter_find(l->w, l->at, l->end, launch_mpi_map);
+    static const char each[] = "ppr:", node[] = ":node";
+    size_t n = sizeof(each) - 1;
+    if (g.name || !m.name || !m.value || strncmp(m.value, each, n) != 0)
+        return g;
+    size_t digits = strspn(m.value + n, "0123456789");
+    if (strncmp(m.value + n + digits, node, sizeof(node) - 1) != 0)
+        return g;
+    m.value = arena_strndup(t->arena, m.value + n, digits);
+    return m;
+}
+
+/* "a:8,b:8": hosts of so many slots each, 1 without a number; false: they differ. */
+static bool hosts_of(const char *text, int64_t *hosts, int64_t *each)
+{
+    bool same = *text != '\0';
+    *hosts = *each = 0;
+    while (same && *text) {
+        size_t n = strcspn(text, ",");
+        const char *colon = memchr(text, ':', n);
+        int64_t slots = colon ? strtoll(colon + 1, NULL, 10) : 1;
+        same = slots > 0 && slots <= 1 << 20 && (*hosts == 0 || slots == *each);
+        *each = slots;
+        ++*hosts;
+        text += n + (text[n] == ',');
+    }
+    return same;
+}
+
+/* -np 64 -N 8; -np 16 -H a:8,b:8, of which the first hosts are filled; and -np 8 of
+ * horovodrun, which runs on this one (runner/launch.py, "localhost"). */
+void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
+                     const struct starter_line *l)
+{
+    struct starter_option n = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_mpi_ranks),
+                          h = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_mpi_hosts),
+                          g = each_of(t, l);
+    static const char *const files[] = { "-hostfile", "--hostfile", "--host-file",
+                                         NULL };
+    const char *name = launch_last_part(l->w[l->at].text);
+    bool alone = strcmp(name, "horovodrun") == 0 && !h.name &&
+                 !launch_starter_find(l->w, l->at, l->end, files).name;
+    struct value v = { .line = l->w[l->at].line };
+    const struct value_item from = { name, v.line, &v };
+    int64_t all = 0, each = 0, hosts = 0;
+    bool ranks = n.name && !n.word->why && launch_starter_number(n.value, &all),
+         known = g.name ? !g.word->why && launch_starter_number(g.value, &each)
+                        : h.name && !h.word->why && hosts_of(h.value, &hosts, &each);
+    if (strcmp(name, "horovodrun") == 0)
+        launch_set(t, "/parallelism/library", json_string("horovod"), &from);
+    if (alone && ranks)
+        each = all, g = n, known = true;
+    else if (known && ranks && !g.name && all < each)
+        each = all; /* of one host */
+    if (g.name)
+        launch_starter_count(t, gpus_at, &g);
+    else if (known && ranks)
+        launch_starter_set(t, gpus_at, &h, each);
+    if (known && ranks && all % each == 0 && (g.name || all / each <= hosts))
+        launch_starter_set(t, count_at, &n, all / each);
+    else
+        launch_add_unresolved(t, count_at, l->w[l->at].line,
+                              "%s: its ranks are not given as so many a node (-np, %s)",
+                              name, strcmp(name, "mpirun") == 0 ? "-N" : "-H");
+    (void)c;
+}
+
+void launch_mpi_exports(struct launch_context *t, const struct starter_line *l)
+{
+    for (int32_t i = l->at + 1; i + 1 < l->end; i++)
+        if (strcmp(l->w[i].text, "-x") == 0)
+            launch_starter_export(t, "-x", &l->w[i + 1], l->w[i + 1].text,
+                                  strlen(l->w[i + 1].text));
+}
