@@ -96,7 +96,7 @@ const struct dialect dialects[] = {
       .looks = "InternEvo's dictionaries (data.micro_num, parallel.zero1 ...)",
       .recognises = internevo_recognises, .read = internevo_read, .tables = internevo_tables },
     { .name = "script",
-      .summary = "a training program in Python (calls of transformers, TRL, PEFT, Accelerate and Unsloth), or its own document",
+      .summary = "a training program in Python (calls of transformers, TRL, PEFT, Accelerate, Lightning and Unsloth), or its own document",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT, .reads_program = true, .any = true,
       .looks = "Trainer's calls (TrainingArguments, SFTTrainer ...)",
       .calls = user_script_calls, .same = user_script_same,

@@ -258,6 +258,8 @@ static void take_one(struct launch_context *t, const char *pointer, int64_t line
 /* A notebook runs in one process, or starts several on its instance. */
 static void take_processes(struct launch_context *t, const struct user_script *g)
 {
+    if (user_script_take_lightning_devices(t, g))
+        return;
     const struct python_call *c = g->parts[SCRIPT_STARTED];
     const struct value_item *n = c ? value_get(c->arguments, "num_processes") : NULL;
     if (user_script_take_remote(t, g) || !t->l->notebook)
@@ -276,8 +278,8 @@ static void take_processes(struct launch_context *t, const struct user_script *g
 static const struct python_call *first_of(const struct user_script *g)
 {
     static const enum user_script_part parts[] = {
-        SCRIPT_TRAINER,       SCRIPT_ARGUMENTS, SCRIPT_MODEL,
-        SCRIPT_CONFIGURATION, SCRIPT_DIFFUSION, SCRIPT_BACKWARD,
+        SCRIPT_TRAINER,   SCRIPT_ARGUMENTS, SCRIPT_MODEL,    SCRIPT_CONFIGURATION,
+        SCRIPT_DIFFUSION, SCRIPT_LIGHTNING, SCRIPT_BACKWARD,
     };
     size_t i = 0;
     while (i + 1 < sizeof(parts) / sizeof(parts[0]) && !g->parts[parts[i]])

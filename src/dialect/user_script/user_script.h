@@ -9,6 +9,7 @@
  *     user_script_model    a model that the text makes of a configuration
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
+ *     user_script_lightning Lightning's trainer: devices, strategy, precision
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
  *     user_script_own      options of the program's own that decide what is simulated
  *     user_script_unknown  a command whose options no dialect has
@@ -58,8 +59,10 @@ enum user_script_part {
     SCRIPT_REMOTE,        /* @remote(...) of SageMaker's SDK */
     SCRIPT_DOWNLOADED,    /* snapshot_download(...) */
     SCRIPT_PRODUCTS,      /* torch.set_float32_matmul_precision("high") */
-    SCRIPT_FROZEN, /* parameter.requires_grad = False, model.requires_grad_(False) */
-    SCRIPT_LOSS,   /* def compute_loss(self, model, inputs), of a trainer's class */
+    SCRIPT_FROZEN,    /* parameter.requires_grad = False, model.requires_grad_(False) */
+    SCRIPT_LIGHTNING, /* Trainer(...), Fabric(...) of Lightning */
+    SCRIPT_HOROVOD,   /* hvd.DistributedOptimizer(...) */
+    SCRIPT_LOSS,      /* def compute_loss(self, model, inputs), of a trainer's class */
     SCRIPT_PARTS
 };
 
@@ -136,6 +139,22 @@ const struct python_call *user_script_loader(const struct python *p);
 void user_script_take_loop(struct launch_context *t, const struct user_script *g);
 void user_script_take_accumulation(struct launch_context *t,
                                    const struct user_script *g);
+
+/* FSDP's arguments; those of DistributedDataParallel; as `name` at a line. */
+void user_script_take_sharded(struct launch_context *t, const struct user_script *g,
+                              const struct value *arguments, const char *name,
+                              int64_t line);
+void user_script_take_replicated(struct launch_context *t,
+                                 const struct value *arguments, const char *name,
+                                 int64_t line);
+
+/* user_script_lightning.c: its precision and DeepSpeed's configuration as words; what
+ * shards or replicates; how many GPUs and nodes it starts on, where no starter says it;
+ * false: it is not there. */
+void user_script_put_lightning(struct user_script *g, struct arena *arena);
+void user_script_take_lightning(struct launch_context *t, const struct user_script *g);
+bool user_script_take_lightning_devices(struct launch_context *t,
+                                        const struct user_script *g);
 
 /* The argument of a call, by name or place; NULL. */
 const struct value *user_script_given(const struct python_call *c, const char *name,

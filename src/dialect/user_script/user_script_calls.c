@@ -115,7 +115,8 @@ static void choose_loop(struct user_script *g)
     static const enum user_script_part parts[] = {
         SCRIPT_OPTIMIZER, SCRIPT_SHARDED,    SCRIPT_REPLICATED, SCRIPT_AUTOCAST,
         SCRIPT_ENGINE,    SCRIPT_RECOMPUTED, SCRIPT_BOOSTER,    SCRIPT_DIFFUSION,
-        SCRIPT_BACKWARD,  SCRIPT_CLIPPED,    SCRIPT_CHUNKED,
+        SCRIPT_BACKWARD,  SCRIPT_CLIPPED,    SCRIPT_CHUNKED,    SCRIPT_LIGHTNING,
+        SCRIPT_HOROVOD,
     };
     choose(g, SCRIPT_COMPILED, NULL);
     choose(g, SCRIPT_PRODUCTS, NULL);
@@ -131,6 +132,7 @@ bool user_script_trains(const struct user_script *g)
     const struct python_call *const *p = g->parts;
     bool model = p[SCRIPT_MODEL] || p[SCRIPT_CONFIGURATION] || p[SCRIPT_DIFFUSION],
          loop = p[SCRIPT_ACCELERATOR] || p[SCRIPT_ENGINE] || p[SCRIPT_BOOSTER] ||
+                p[SCRIPT_LIGHTNING] ||
                 (p[SCRIPT_OPTIMIZER] &&
                  (p[SCRIPT_LOADER] || p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
     return p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] || (model && loop);
@@ -392,6 +394,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
         put_true(g, arena, "gradient_checkpointing",
                  on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
     put_optimizer(g, arena);
+    user_script_put_lightning(g, arena);
     put_products(g, arena);
     put_steps(g, arena);
     /* peft/utils/other.py, prepare_model_for_kbit_training: True unless given */

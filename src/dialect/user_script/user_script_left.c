@@ -24,12 +24,20 @@ static const char *const of_accelerator[] = {
     "mixed_precision", "log_with", "project_dir", "logging_dir", "project_config", "split_batches", "rng_types",
     "step_scheduler_with_optimizer", "dispatch_batches", "even_batches", "gradient_accumulation_plugin", "kwargs_handlers", "dataloader_config", "device_placement", NULL,
 };
+/* lightning 2.5 */
+static const char *const of_lightning[] = {
+    "accelerator", "strategy", "devices", "gpus", "num_nodes", "precision", "logger", "callbacks", "fast_dev_run", "max_time", "min_epochs", "min_steps",
+    "limit_train_batches", "limit_val_batches", "limit_test_batches", "limit_predict_batches", "val_check_interval", "check_val_every_n_epoch", "num_sanity_val_steps",
+    "log_every_n_steps", "enable_checkpointing", "enable_progress_bar", "enable_model_summary", "gradient_clip_algorithm", "deterministic", "benchmark",
+    "inference_mode", "use_distributed_sampler", "reload_dataloaders_every_n_epochs", "default_root_dir", "loggers", "resume_from_checkpoint", "checkpoint_callback",
+    "progress_bar_refresh_rate", "weights_summary", "replace_sampler_ddp", "auto_select_gpus", "move_metrics_to_cpu", "amp_backend", "terminate_on_nan", NULL,
+};
 /* What decides how the states are held. */
 static const char *const plugins[] = { "fsdp_plugin", "deepspeed_plugin", "deepspeed_plugins",
     "megatron_lm_plugin", "parallelism_config", NULL };
 
 static const struct { enum user_script_part part; const char *const *idle; } calls[] = {
-    { SCRIPT_TRAINER, of_trainer }, { SCRIPT_MODEL, of_model }, { SCRIPT_ACCELERATOR, of_accelerator },
+    { SCRIPT_TRAINER, of_trainer }, { SCRIPT_MODEL, of_model }, { SCRIPT_ACCELERATOR, of_accelerator }, { SCRIPT_LIGHTNING, of_lightning },
 };
 /* clang-format on */
 

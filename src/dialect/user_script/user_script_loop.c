@@ -183,8 +183,9 @@ static void take_autocast(struct launch_context *t, const struct user_script *g)
 
 /* What shards and replicates ------------------------------------------------------- */
 
-static void take_sharded(struct launch_context *t, const struct user_script *g,
-                         const struct value *arguments, const char *name, int64_t line)
+void user_script_take_sharded(struct launch_context *t, const struct user_script *g,
+                              const struct value *arguments, const char *name,
+                              int64_t line)
 {
     bool before = t->converts;
     const struct value_item section = { name, line, section_of(t, arguments, line) };
@@ -193,20 +194,44 @@ static void take_sharded(struct launch_context *t, const struct user_script *g,
     take_mixed(t, arguments, line);
 }
 
-static void take_replicated(struct launch_context *t, const struct user_script *g)
+void user_script_take_replicated(struct launch_context *t,
+                                 const struct value *arguments, const char *name,
+                                 int64_t line)
 {
-    const struct python_call *c = g->parts[SCRIPT_REPLICATED];
-    const struct value *view = member(c->arguments, "gradient_as_bucket_view"),
-                       *cap = member(c->arguments, "bucket_cap_mb");
-    int64_t line = g->line ? g->line : c->line, n;
+    const struct value *view = member(arguments, "gradient_as_bucket_view"),
+                       *cap = member(arguments, "bucket_cap_mb");
+    int64_t n;
     struct value at = { .kind = VALUE_NONE, .line = line };
-    const struct value_item from = { "DistributedDataParallel", line, &at };
+    const struct value_item from = { name, line, &at };
     if (cap && launch_whole(cap, &n) && n > 0)
         launch_set(t, "/parallelism/bucket_size", json_sprintf("%lldMiB", (long long)n),
                    &from);
     if (view && launch_true(view))
         launch_set(t, "/parallelism/gradient_as_bucket_view", json_true(), &from);
     launch_set(t, library_at, json_string("ddp"), &from);
+}
+
+/* hvd.DistributedOptimizer(optimizer, compression=hvd.Compression.fp16) */
+static void take_horovod(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_HOROVOD];
+    const struct value *how = member(c->arguments, "compression"),
+                       *op = member(c->arguments, "op");
+    int64_t line = g->line ? g->line : c->line;
+    struct value at = { .kind = VALUE_NONE, .line = line };
+    const struct value_item from = { "DistributedOptimizer", line, &at };
+    const char *word = how && how->text ? python_last_part(how->text) : "none",
+               *sum = op && op->text ? python_last_part(op->text) : "";
+    launch_set(t, library_at, json_string("horovod"), &from);
+    if (strcmp(word, "fp16") == 0)
+        launch_set(t, "/training/gradient_dtype", json_string("fp16"), &from);
+    else if (how && strcmp(word, "none") != 0)
+        launch_add_unresolved(
+            t, "/training/gradient_dtype", line,
+            "compression of gradients is not known without running it");
+    if (strcmp(sum, "Adasum") == 0)
+        launch_note(t->l, line, DIAG_NOT_SIMULATED,
+                    "op=Adasum: gradients are taken to be summed");
 }
 
 /* DeepSpeedPlugin(...) is the section of Accelerate's configuration. */
@@ -240,7 +265,7 @@ static void take_plugins(struct launch_context *t, const struct user_script *g)
                                 c ? value_get(c->arguments, "split_batches") : NULL;
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
     if (fsdp && fsdp->value->kind == VALUE_DICT)
-        take_sharded(t, g, fsdp->value, "fsdp_plugin", line);
+        user_script_take_sharded(t, g, fsdp->value, "fsdp_plugin", line);
     if (ds && ds->value->kind == VALUE_DICT) {
         const struct value_item plugin = { ds->key, line, ds->value };
         take_deepspeed(t, &plugin);
@@ -290,10 +315,17 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
                               "not read",
                               python_last_part(g->parts[SCRIPT_CHUNKED]->function));
     if (c)
-        take_sharded(t, g, c->arguments, python_last_part(c->function), line);
-    if (g->parts[SCRIPT_REPLICATED] && !launch_has(t, library_at))
-        take_replicated(t, g);
-    if (!g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS])
+        user_script_take_sharded(t, g, c->arguments, python_last_part(c->function),
+                                 line);
+    user_script_take_lightning(t, g);
+    if (g->parts[SCRIPT_HOROVOD])
+        take_horovod(t, g);
+    c = g->parts[SCRIPT_REPLICATED];
+    if (c && !launch_has(t, library_at))
+        user_script_take_replicated(t, c->arguments, "DistributedDataParallel",
+                                    g->line ? g->line : c->line);
+    if (!g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS] &&
+        !g->parts[SCRIPT_LIGHTNING])
         take_autocast(t, g);
     if (g->parts[SCRIPT_COMPILED])
         launch_note(t->l, g->line ? g->line : g->parts[SCRIPT_COMPILED]->line,

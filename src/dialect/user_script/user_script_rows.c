@@ -3,7 +3,7 @@
  *
  * transformers/training_args.py, modeling_utils.py (4.57), trl/trainer (0.24),
  * peft/tuners/lora/config.py and peft/utils/other.py (0.17), accelerate/accelerator.py
- * (1.15), unsloth/models/loader.py (2025), colossalai/booster (0.5). */
+ * (1.15), lightning/pytorch/trainer (2.5), horovod/torch/optimizer.py (0.28), unsloth/models/loader.py (2025), colossalai/booster (0.5). */
 #include "base/names.h"
 #include "dialect/user_script/user_script.h"
 
@@ -38,12 +38,13 @@ const char *const user_script_calls[] = {
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
-    "get_dataloader", "remote", "RemoteExecutor", "snapshot_download", NULL,
+    "get_dataloader", "Fabric", "DistributedOptimizer", "remote", "RemoteExecutor", "snapshot_download", NULL,
 };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
     "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", "ParallelismConfig",
-    "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin", "GeminiPlugin", "TorchDDPPlugin", "TorchFSDPPlugin", NULL,
+    "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin", "GeminiPlugin", "TorchDDPPlugin", "TorchFSDPPlugin",
+    "DDPStrategy", "DDPSpawnStrategy", "FSDPStrategy", "DDPFullyShardedNativeStrategy", "DeepSpeedStrategy", "ModelParallelStrategy", NULL,
 };
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
@@ -57,6 +58,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "*DiffusionPipeline", "from_pretrained", SCRIPT_DIFFUSION }, { "", "UNet2DModel", SCRIPT_DIFFUSION }, { "", "UNet2DConditionModel", SCRIPT_DIFFUSION },
     { "", "ZeroDDP", SCRIPT_CHUNKED }, { "", "GeminiDDP", SCRIPT_CHUNKED }, { "", "ZeroOptimizer", SCRIPT_CHUNKED }, { "", "ShardedModelV2", SCRIPT_CHUNKED }, { "", "convert_to_zero_v2", SCRIPT_CHUNKED },
     { "colossalai", "initialize", SCRIPT_CHUNKED }, { "", "get_dataloader", SCRIPT_LOADER },
+    { "torch", "DistributedOptimizer", SCRIPT_HOROVOD }, { "hvd", "DistributedOptimizer", SCRIPT_HOROVOD },
     { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
     { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
@@ -114,6 +116,9 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_LOADER, "num_workers", "dataloader_num_workers" }, { SCRIPT_LOADER, "*", "" },
     { SCRIPT_ENGINE, "config", "deepspeed" }, { SCRIPT_ENGINE, "config_params", "deepspeed" }, { SCRIPT_ENGINE, "*", "" },
     { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" }, { SCRIPT_CONFIGURATION, "*", "" },
+    { SCRIPT_LIGHTNING, "accumulate_grad_batches", "gradient_accumulation_steps" }, { SCRIPT_LIGHTNING, "gradient_clip_val", "max_grad_norm" },
+    { SCRIPT_LIGHTNING, "max_steps", NULL }, { SCRIPT_LIGHTNING, "max_epochs", "num_train_epochs" }, { SCRIPT_LIGHTNING, "*", "" },
+    { SCRIPT_HOROVOD, "backward_passes_per_step", "gradient_accumulation_steps" }, { SCRIPT_HOROVOD, "*", "" },
     { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
     { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BACKWARD, "*", "" },
     { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_REMOTE, "*", "" }, { SCRIPT_DOWNLOADED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" }, { SCRIPT_LOSS, "*", "" },
@@ -137,6 +142,24 @@ static bool fits(const char *pattern, const char *word, size_t n)
            strncmp(star ? star + 1 : "", word + n - tail, tail) == 0;
 }
 
+static bool begins(const char *const *packages, const char *function)
+{
+    for (; *packages; packages++)
+        if (strncmp(function, *packages, strlen(*packages)) == 0)
+            return true;
+    return false;
+}
+
+/* Trainer(...) and Fabric(...) of Lightning's packages. */
+static bool is_lightning(const char *function)
+{
+    static const char *const packages[] = { "pytorch_lightning.", "lightning.",
+                                            "lightning_fabric.", NULL };
+    const char *last = python_last_part(function);
+    return begins(packages, function) &&
+           (strcmp(last, "Trainer") == 0 || strcmp(last, "Fabric") == 0);
+}
+
 /* A Trainer of a package that is not of Hugging Face's. */
 static bool is_foreign(const char *function)
 {
@@ -145,17 +168,16 @@ static bool is_foreign(const char *function)
         return n > 7 && strcmp(function + n - 7, "Trainer") == 0;
     static const char *const packages[] = {
         "pytorch_lightning.", "lightning.", "composer.", "fairseq.", "ignite.",
-        "catalyst.",          "torchtnt.",
+        "catalyst.",          "torchtnt.",   NULL,
     };
-    for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++)
-        if (strncmp(function, packages[i], strlen(packages[i])) == 0)
-            return true;
-    return false;
+    return begins(packages, function);
 }
 
 enum user_script_part user_script_part_of(const struct python_call *c)
 {
     const char *last = python_last_part(c->function), *from = c->function;
+    if (is_lightning(c->function))
+        return SCRIPT_LIGHTNING;
     if (is_foreign(c->function))
         return SCRIPT_PARTS;
     size_t n = last > from ? (size_t)(last - from) - 1 : 0;

@@ -350,6 +350,7 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         if (!g.parts[SCRIPT_MODEL])
             peft_ask_imported(t, start.name, start.line);
         user_script_take_own(t, &g, given, program);
+        user_script_take_lightning_devices(t, &g);
         if (!launch_has(t, "/training/task") &&
             !launch_is_unresolved(t, "/training/task")) {
             struct value v = { .line = start.line };
