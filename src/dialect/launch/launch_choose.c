@@ -206,6 +206,8 @@ bool launch_choose(struct launch_context *t, struct launch_command *c,
     for (int64_t i = 0; i < c->shell->commands.n; i++) {
         const struct shell_command *command = &c->shell->commands.v[i];
         const struct dialect *d = NULL;
+        if (launch_is_foreign(command, &to->refused))
+            continue;
         int32_t program = program_of(command, &d),
                 script = program >= 0 ? program : launch_script_of(command);
         bool named = script < 0;
@@ -267,7 +269,8 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
                                         .command = command,
                                         .script = script };
         bool worse = c->command && (command->unless || !c->command->unless);
-        if (script < 0 || worse ||
+        struct launch_refused foreign;
+        if (script < 0 || worse || launch_is_foreign(command, &foreign) ||
             launch_entry_of(t, command->words[script].text).refused)
             continue;
         if (!launch_has_starter(&tried) &&

@@ -14,6 +14,7 @@
 /* clang-format off */
 /* Of the head that a class puts on the model (transformers/models/auto/modeling_auto.py). */
 static const struct { const char *class, *task, *refused; } heads[] = {
+    { "TF*", NULL, "is a model of TensorFlow" }, { "Flax*", NULL, "is a model of JAX" },
     { "*ForCausalLM", "causal-lm", NULL }, { "*LMHeadModel", "causal-lm", NULL },
     { "*ForMaskedLM", "masked-lm", NULL }, { "*ForPreTraining", "pretraining", NULL },
     { "*ForQuestionAnswering", "question-answering", NULL },
