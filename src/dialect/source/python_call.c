@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { BASES_MAX = 8 };
+
 /* Calls ---------------------------------------------------------------------------- */
 
 static void read_argument(struct python_parser *r, struct value *arguments,
@@ -78,6 +80,48 @@ static bool is_own_trainer(struct python_parser *r, const char *path)
     const struct python_function *f = python_function(r, path);
     size_t n = strlen(path);
     return f && f->fields && !f->base && n >= 7 && strcmp(path + n - 7, "Trainer") == 0;
+}
+
+const char *python_class_base(struct python_parser *r, const char *name)
+{
+    const char *base = name;
+    for (int i = 0; i < BASES_MAX; i++) {
+        const struct python_function *f = python_function(r, base);
+        const struct value *v = f ? NULL : python_find(r, base);
+        const char *of = f                                       ? f->base
+                         : v && v->kind == VALUE_DICT && v->text ? v->why
+                                                                 : NULL;
+        if (!of)
+            break;
+        base = of;
+    }
+    return resolved(r, base);
+}
+
+/* What a call is of: of a class of the text, what that derives from, where that is
+ * wanted. */
+static const char *called_of(struct python_parser *r, const char *path)
+{
+    const char *base = python_class_base(r, path);
+    bool derives = strcmp(base, path) != 0 &&
+                   names_listed(r->wanted->calls, python_last_part(base));
+    return derives ? base : resolved(r, path);
+}
+
+/* The fields of a class that the call leaves as they are. */
+static void add_fields(struct python_parser *r, const char *path,
+                       struct value *arguments)
+{
+    static const char mark[] = "Arguments";
+    const struct python_function *f = python_function(r, path);
+    const char *base = f && f->fields && f->base ? python_class_base(r, path) : "";
+    size_t n = strlen(base), m = sizeof(mark) - 1;
+    if (n < m || strcmp(base + n - m, mark) != 0)
+        return;
+    for (int32_t i = 0; i < f->fields->n && !r->limit; i++)
+        if (!value_get(arguments, f->fields->items[i].key))
+            python_put(r, arguments, f->fields->items[i].key, f->fields->items[i].line,
+                       f->fields->items[i].value);
 }
 
 /* The value before the last dot of a path, or NULL. */
@@ -185,7 +229,7 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
 {
     bool outermost = r->lex.brackets == 0;
-    const char *function = resolved(r, path), *outer = r->calling;
+    const char *function = called_of(r, path), *outer = r->calling;
     bool wanted = (names_listed(r->wanted->calls, python_last_part(function)) &&
                    !is_own_trainer(r, path)) ||
                   is_object(r, function);
@@ -197,6 +241,7 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
     if (r->failed || r->limit)
         return arguments;
     if (wanted) {
+        add_fields(r, path, arguments);
         at = python_record(r, function, line, outermost ? r->target : NULL, arguments);
         r->calling = outer;
     }

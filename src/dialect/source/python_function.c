@@ -43,6 +43,7 @@ static void bind_class(struct python_parser *r, const struct python_function *f)
     struct value *v = python_copy(r, f->fields);
     v->text = f->name;
     v->integer = f->named; /* it may have fields of a base's */
+    v->why = f->base ? python_class_base(r, f->base) : NULL;
     python_bind(r, f->name, v);
 }
 

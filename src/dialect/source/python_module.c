@@ -38,13 +38,17 @@ static bool is_data(const struct python_name *n)
            !strchr(n->name, '.');
 }
 
-/* A class that holds values, whose calls make instances; a trainer's make what it is. */
 static bool is_class(const struct python_name *n)
 {
     const struct value *v = n->value;
+    return v->kind == VALUE_DICT && v->text && strcmp(v->text, n->name) == 0;
+}
+
+/* A class that holds values, whose calls make instances; a trainer's make what it is. */
+static bool makes_instances(const struct python_name *n)
+{
     size_t len = strlen(n->name);
-    return v->kind == VALUE_DICT && v->n > 0 && v->text &&
-           strcmp(v->text, n->name) == 0 &&
+    return is_class(n) && n->value->n > 0 &&
            !(len >= 7 && strcmp(n->name + len - 7, "Trainer") == 0);
 }
 
@@ -61,8 +65,10 @@ static int64_t bind_names(struct python_parser *r, const struct python *p,
                          : in->as ? arena_printf(r->p->arena, "%s.%s", in->as, x->name)
                                   : x->name;
         struct value *v = import_value(r, x->value, in->line, 0);
+        if (is_class(x) && !x->value->why) /* of no other: it is the module's own */
+            v->why = arena_printf(r->p->arena, "%s.%s", in->module, x->name);
         python_bind(r, as, v);
-        if (is_class(x))
+        if (makes_instances(x))
             python_import_class(r, as, v);
         n++;
     }

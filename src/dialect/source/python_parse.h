@@ -194,6 +194,9 @@ void python_lines(struct python_parser *r, int64_t column);
 
 /* The function or class of that name, or NULL. */
 struct python_function *python_function(struct python_parser *r, const char *name);
+/* What a class of the text, or of a module that is read, derives from, by way of others;
+ * of any other name what that was imported as. */
+const char *python_class_base(struct python_parser *r, const char *name);
 /* "def" or "class" at the token. */
 void python_define(struct python_parser *r, int64_t column);
 /* A class of a module, by the name that it has here: calls of it make instances. */

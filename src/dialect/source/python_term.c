@@ -394,11 +394,16 @@ static struct value *read_postfix(struct python_parser *r, struct value *v)
         u->text = v->kind == VALUE_STRING || v->kind == VALUE_UNKNOWN ? v->text : NULL;
         return u;
     }
+    bool outermost = r->lex.brackets == 0;
     struct value *arguments = python_arguments(r);
     if (name && v->kind != VALUE_UNKNOWN && !python_stopped(r))
         return python_method(r, v, name, arguments, line);
     struct value *u = python_unknown(r, line, "it is a call");
     u->text = v->kind == VALUE_STRING || v->kind == VALUE_UNKNOWN ? v->text : NULL;
+    /* TrainingClient().create_job(...) */
+    if (name && names_listed(r->wanted->calls, name) && !python_stopped(r) &&
+        python_record(r, name, line, outermost ? r->target : NULL, arguments) >= 0)
+        r->p->calls.v[r->p->calls.n - 1].result = u;
     return u;
 }
 

@@ -24,7 +24,8 @@ struct value {
     int64_t integer;  /* of INT and BOOL */
     double real;      /* of REAL */
     const char *text; /* of STRING */
-    const char *why;  /* of UNKNOWN: "get_role() is a call" */
+    const char *why; /* of UNKNOWN: "get_role() is a call"; of a class of Python's: what
+                         it derives from, or NULL */
     const char
         *ask;    /* likewise: the variable of a shell that would decide it, or NULL */
     int64_t gap; /* the line of a "..." among the items: some are left out; or 0 */
