@@ -169,6 +169,20 @@ static void ask_command(struct launch_context *t, const struct user_script *g)
                  "and nothing is run");
 }
 
+/* A trainer of the user's own has defaults that are not known, and ways of its own. */
+static void ask_own(struct launch_context *t, const struct user_script *g)
+{
+    static const char library_at[] = "/parallelism/library";
+    const struct python_call *c = user_script_own_trainer(g);
+    int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    if (!c)
+        return;
+    const char *why = arena_printf(
+        t->arena, "%.80s is a trainer of its own, which is not read", c->function);
+    user_script_ask(t, line, why);
+    launch_add_unresolved(t, library_at, line, "%s: ddp, fsdp or deepspeed", why);
+}
+
 /* Calls under conditions that are not known are read as if they were made. */
 static void name_unsure(struct launch_context *t, const struct user_script *g)
 {
@@ -182,7 +196,7 @@ static void name_unsure(struct launch_context *t, const struct user_script *g)
     }
 }
 
-void user_script_take(struct launch_context *t, const struct user_script *g)
+void user_script_take(struct launch_context *t, struct user_script *g)
 {
     static const struct trainer_kind kind = { .tables = user_script_tables };
     const struct python_call *c = g->parts[SCRIPT_TRAINER] ? g->parts[SCRIPT_TRAINER]
@@ -203,9 +217,11 @@ void user_script_take(struct launch_context *t, const struct user_script *g)
         return;
     }
     ask_command(t, g);
+    ask_own(t, g);
     name_unsure(t, g);
     user_script_take_model(t, g);
     user_script_take_loop(t, g);
+    user_script_take_spread(t, g);
     user_script_ask_batch(t, g);
     int64_t said = launch_said(t);
     if (trl)
@@ -259,19 +275,10 @@ static void take_one(struct launch_context *t, const char *pointer, int64_t line
 /* A notebook runs in one process, or starts several on its instance. */
 static void take_processes(struct launch_context *t, const struct user_script *g)
 {
-    if (user_script_take_lightning_devices(t, g))
+    if (user_script_take_remote(t, g) || user_script_take_started(t, g) ||
+        user_script_take_lightning_devices(t, g) || !t->l->notebook)
         return;
-    const struct python_call *c = g->parts[SCRIPT_STARTED];
-    const struct value_item *n = c ? value_get(c->arguments, "num_processes") : NULL;
-    if (user_script_take_remote(t, g) || !t->l->notebook)
-        return;
-    n = n || !c ? n : value_get(c->arguments, "2");
-    if (n)
-        dialect_take_as(
-            t, &(struct dialect_option) { .pointer = "/cluster/gpus_per_instance" }, n,
-            DIALECT_SIZE);
-    else
-        take_one(t, "/cluster/gpus_per_instance", t->l->line);
+    take_one(t, "/cluster/gpus_per_instance", t->l->line);
     take_one(t, "/cluster/count", t->l->line);
 }
 

@@ -17,6 +17,7 @@
  *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
  *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
+ *     user_script_starters calls that start processes on GPUs and nodes; nn.DataParallel
  *     user_script_remote   functions that SageMaker's SDK runs; models that are copied
  *     user_script          the dialect: a script or a notebook that trains by itself
  *
@@ -38,7 +39,7 @@ enum user_script_part {
     SCRIPT_PREPARED,      /* prepare_model_for_kbit_training(...) */
     SCRIPT_CHECKPOINTED,  /* gradient_checkpointing_enable() */
     SCRIPT_ACCELERATOR,   /* Accelerator(...) */
-    SCRIPT_STARTED,       /* notebook_launcher(...) */
+    SCRIPT_STARTED,       /* notebook_launcher(...), CustomTrainer(func=...) */
     SCRIPT_WRAPPED,       /* get_peft_model(...): gives back what it is given */
     SCRIPT_TOKENISED,     /* tokenizer(...) */
     SCRIPT_METHOD,        /* IA3Config(...): adapters of another kind */
@@ -47,6 +48,7 @@ enum user_script_part {
     SCRIPT_OPTIMIZER,     /* torch.optim.AdamW(...) */
     SCRIPT_SHARDED,       /* FullyShardedDataParallel(...), fully_shard(...) */
     SCRIPT_REPLICATED,    /* DistributedDataParallel(...) */
+    SCRIPT_SPREAD,        /* nn.DataParallel(...) */
     SCRIPT_AUTOCAST,      /* torch.autocast(...) */
     SCRIPT_ENGINE,        /* deepspeed.initialize(...) */
     SCRIPT_RECOMPUTED,    /* apply_activation_checkpointing(...) */
@@ -93,6 +95,10 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
                       const struct user_script_start *s);
 void user_script_release(struct user_script *g);
 
+/* Whether a text has a training that is read here, whatever it is given. */
+bool user_script_is_program(struct arena *arena, const struct launch *l,
+                            const char *text);
+
 /* Takes back the question of adapters that the program's text gives to nothing. */
 void user_script_drop_unused(struct launch_context *t, struct user_script *g,
                              const struct user_script_start *s);
@@ -107,6 +113,16 @@ extern const char *const user_script_calls[], *const user_script_same[];
 /* The calls of a text that make its training, and their arguments. */
 void user_script_gather(struct user_script *g, struct arena *arena,
                         const struct python *p);
+
+/* user_script_starters.c: whether a call starts processes by itself; how many on how many
+ * instances: false, nothing does. Before the words, a loop of nn.DataParallel. */
+bool user_script_starts(const struct python_call *c);
+bool user_script_take_started(struct launch_context *t, const struct user_script *g);
+void user_script_take_spread(struct launch_context *t, struct user_script *g);
+
+/* A trainer of the user's own, where neither it nor a document is given the Trainer's
+ * arguments; NULL. */
+const struct python_call *user_script_own_trainer(const struct user_script *g);
 
 /* Which part a call is of; SCRIPT_PARTS: it is of none. */
 enum user_script_part user_script_part_of(const struct python_call *c);
@@ -235,7 +251,7 @@ void user_script_take_tokenised(struct launch_context *t, const struct python *p
 const char *user_script_method(struct arena *arena, const struct user_script *g);
 
 /* Takes what the words say, after hyperparameters that go before them. */
-void user_script_take(struct launch_context *t, const struct user_script *g);
+void user_script_take(struct launch_context *t, struct user_script *g);
 
 struct launch_command;
 void user_script_read_unknown(struct launch_context *t, const struct launch_command *c);

@@ -35,10 +35,12 @@ const char *const user_script_calls[] = {
     "RobertaForMaskedLM", "T5ForConditionalGeneration", "ViTForImageClassification",
     /* loops of one's own */
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
-    "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "autocast", "initialize",
+    "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
-    "get_dataloader", "Fabric", "DistributedOptimizer", "remote", "RemoteExecutor", "snapshot_download", NULL,
+    "get_dataloader", "Fabric", "DistributedOptimizer", "remote", "RemoteExecutor", "snapshot_download",
+    /* what starts processes (user_script_starters.c) */
+    "CustomTrainer", "TransformersTrainer", "create_job", "train", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "spawn", NULL,
 };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
@@ -51,7 +53,7 @@ const char *const user_script_same[] = {
  * any; "" for any. The first that fits. */
 static const struct { const char *class, *function; enum user_script_part part; } functions[] = {
     { "", "FullyShardedDataParallel", SCRIPT_SHARDED }, { "", "FSDP", SCRIPT_SHARDED }, { "", "fully_shard", SCRIPT_SHARDED },
-    { "", "DistributedDataParallel", SCRIPT_REPLICATED }, { "", "DDP", SCRIPT_REPLICATED }, { "", "autocast", SCRIPT_AUTOCAST },
+    { "", "DistributedDataParallel", SCRIPT_REPLICATED }, { "", "DDP", SCRIPT_REPLICATED }, { "", "DataParallel", SCRIPT_SPREAD }, { "", "autocast", SCRIPT_AUTOCAST },
     { "deepspeed", "initialize", SCRIPT_ENGINE }, { "", "apply_activation_checkpointing", SCRIPT_RECOMPUTED }, { "", "set_activation_checkpointing", SCRIPT_RECOMPUTED }, { "torch", "compile", SCRIPT_COMPILED },
     { "torch", "set_float32_matmul_precision", SCRIPT_PRODUCTS },
     { "UNet*", "from_pretrained", SCRIPT_DIFFUSION }, { "*Transformer2DModel", "from_pretrained", SCRIPT_DIFFUSION }, { "AutoencoderKL*", "from_pretrained", SCRIPT_DIFFUSION },
@@ -83,7 +85,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "*LMHeadModel", "from_pretrained", SCRIPT_MODEL }, { "Fast*Model", "from_pretrained", SCRIPT_MODEL },
     { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED }, { "", "add_adapter", SCRIPT_WRAPPED },
     { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED },
-    { "", "Accelerator", SCRIPT_ACCELERATOR }, { "", "notebook_launcher", SCRIPT_STARTED },
+    { "", "Accelerator", SCRIPT_ACCELERATOR },
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED }, { "", "apply_chat_template", SCRIPT_TOKENISED },
 };
 
@@ -119,7 +121,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_LIGHTNING, "accumulate_grad_batches", "gradient_accumulation_steps" }, { SCRIPT_LIGHTNING, "gradient_clip_val", "max_grad_norm" },
     { SCRIPT_LIGHTNING, "max_steps", NULL }, { SCRIPT_LIGHTNING, "max_epochs", "num_train_epochs" }, { SCRIPT_LIGHTNING, "*", "" },
     { SCRIPT_HOROVOD, "backward_passes_per_step", "gradient_accumulation_steps" }, { SCRIPT_HOROVOD, "*", "" },
-    { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
+    { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_SPREAD, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
     { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BACKWARD, "*", "" },
     { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_REMOTE, "*", "" }, { SCRIPT_DOWNLOADED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" }, { SCRIPT_LOSS, "*", "" },
 };
@@ -180,6 +182,8 @@ enum user_script_part user_script_part_of(const struct python_call *c)
         return SCRIPT_LIGHTNING;
     if (is_foreign(c->function))
         return SCRIPT_PARTS;
+    if (user_script_starts(c))
+        return SCRIPT_STARTED;
     size_t n = last > from ? (size_t)(last - from) - 1 : 0;
     if (names_listed(user_script_configurations, last))
         return SCRIPT_CONFIGURATION;
@@ -191,6 +195,21 @@ enum user_script_part user_script_part_of(const struct python_call *c)
             (!functions[i].class[0] || fits(functions[i].class, from, n)))
             return functions[i].part;
     return SCRIPT_PARTS;
+}
+
+const struct python_call *user_script_own_trainer(const struct user_script *g)
+{
+    static const char *const libraries[] = {
+        "transformers",          "trl",      "unsloth", "optimum", "peft",
+        "sentence_transformers", "adapters", "setfit",  NULL,
+    };
+    const struct python_call *c = g->parts[SCRIPT_TRAINER];
+    size_t n = c ? strcspn(c->function, ".") : 0;
+    bool own = c && c->function[n] && !g->parts[SCRIPT_ARGUMENTS] &&
+               !value_get(g->words, "per_device_train_batch_size");
+    for (const char *const *l = libraries; own && *l; l++)
+        own = strlen(*l) != n || strncmp(*l, c->function, n) != 0;
+    return own ? c : NULL;
 }
 
 static const struct word *word_of(enum user_script_part part, const char *argument)

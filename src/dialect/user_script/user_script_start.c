@@ -55,8 +55,8 @@ static int read_text(struct python *p, struct arena *arena, const struct launch 
     return python_read(p, arena, s->text, strlen(s->text), &wanted, &err);
 }
 
-/* Whether a text has a training that is read here, whatever it is given. */
-static bool is_program(struct arena *arena, const struct launch *l, const char *text)
+bool user_script_is_program(struct arena *arena, const struct launch *l,
+                            const char *text)
 {
     struct value nothing = { .kind = VALUE_DICT, .line = 1 };
     const struct user_script_start s = { .text = text, .given = &nothing };
@@ -271,7 +271,7 @@ bool user_script_recognises_command(const struct dialect_input *in)
         return false;
     const char *name = in->command->command->words[in->command->script].text;
     const char *text = launch_program_text(in->context->l, in->context->arena, name);
-    return (text && is_program(in->context->arena, in->context->l, text)) ||
+    return (text && user_script_is_program(in->context->arena, in->context->l, text)) ||
            has_document(in) || is_of_trl(name, text);
 }
 

@@ -1,0 +1,174 @@
+/* Calls of a text that start its training on several GPUs or nodes by themselves: how
+ * many, as rows.
+ *
+ * accelerate/launchers.py (1.12), kubeflow/trainer/types/types.py (SDK 0.2),
+ * kubeflow/training/api/training_client.py (1.9), ray/air/config.py (2.48),
+ * pyspark/ml/torch/distributor.py (3.5), torch/multiprocessing/spawn.py (PyTorch 2.8). */
+#include "base/names.h"
+#include "dialect/user_script/user_script.h"
+
+#include <string.h>
+
+static const char count_at[] = "/cluster/count",
+                  gpus_at[] = "/cluster/gpus_per_instance";
+
+/* clang-format off */
+static const struct starter {
+    const char *function;
+    const char *marks[3];          /* arguments of which a call has one, NULL ends them; else it is of something else */
+    const char *nodes, *processes; /* arguments: nodes, processes on each; NULL: it has none */
+    const char *place;             /* of the latter where it has no name; or NULL */
+    const char *resources;         /* dictionary of each node's "gpu"; or NULL */
+    const char *workers;           /* processes in all; or NULL */
+    bool alone;                    /* on the instance that the text is on */
+} starters[] = {
+    { "notebook_launcher", { NULL }, "num_nodes", "num_processes", "2", NULL, NULL, true },
+    { "CustomTrainer", { "func", "num_nodes", "resources_per_node" }, "num_nodes", NULL, NULL, "resources_per_node", NULL, false },
+    { "TransformersTrainer", { "func", "num_nodes", "resources_per_node" }, "num_nodes", NULL, NULL, "resources_per_node", NULL, false },
+    { "create_job", { "train_func", NULL }, "num_workers", "num_procs_per_worker", NULL, "resources_per_worker", NULL, false },
+    { "train", { "num_workers", "num_procs_per_worker", NULL }, "num_workers", "num_procs_per_worker", NULL, "resources_per_worker", NULL, false },
+    { "ScalingConfig", { "num_workers", NULL }, NULL, NULL, NULL, NULL, "num_workers", false },
+    { "TorchDistributor", { "num_processes", NULL }, NULL, NULL, NULL, NULL, "num_processes", false },
+    { "DeepspeedTorchDistributor", { "numGpus", NULL }, "nnodes", "numGpus", NULL, NULL, NULL, false },
+    { "spawn", { "nprocs", NULL }, NULL, "nprocs", NULL, NULL, NULL, false },
+};
+/* clang-format on */
+
+static const struct starter *starter_of(const struct python_call *c)
+{
+    const char *last = python_last_part(c->function);
+    for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++) {
+        const struct starter *s = &starters[i];
+        bool marked = !s->marks[0];
+        for (size_t k = 0; k < 3 && s->marks[k]; k++)
+            marked |= value_get(c->arguments, s->marks[k]) != NULL;
+        if (strcmp(s->function, last) == 0 && marked)
+            return s;
+    }
+    return NULL;
+}
+
+bool user_script_starts(const struct python_call *c)
+{
+    return starter_of(c) != NULL;
+}
+
+static void take_size(struct launch_context *t, const char *pointer,
+                      const struct value_item *it)
+{
+    dialect_take_as(t, &(struct dialect_option) { .pointer = pointer }, it,
+                    DIALECT_SIZE);
+}
+
+static void take_one(struct launch_context *t, const char *pointer, const char *why,
+                     int64_t line)
+{
+    struct value v = { .kind = VALUE_INT, .line = line };
+    const struct value_item from = { why, line, &v };
+    if (!launch_has(t, pointer) && !launch_is_unresolved(t, pointer))
+        launch_set(t, pointer, json_integer(1), &from);
+}
+
+static const struct value_item *argument(const struct python_call *c, const char *name)
+{
+    return name ? value_get(c->arguments, name) : NULL;
+}
+
+/* Each node's "gpu": {"cpu": 8, "nvidia.com/gpu": 4}; NULL: there is none. */
+static const struct value_item *gpus_of(const struct python_call *c,
+                                        const struct starter *s)
+{
+    static const char *const names[] = { "gpu", "nvidia.com/gpu", "GPU" };
+    const struct value_item *of = argument(c, s->resources), *it = NULL;
+    for (size_t i = 0; of && !it && i < sizeof(names) / sizeof(names[0]); i++)
+        it = value_get(of->value, names[i]);
+    return it ? it : of && of->value->kind == VALUE_UNKNOWN ? of : NULL;
+}
+
+static void take_processes(struct launch_context *t, const struct python_call *c,
+                           const struct starter *s)
+{
+    const struct value_item *gpus = gpus_of(c, s), *n = argument(c, s->processes);
+    const char *name = python_last_part(c->function);
+    int64_t each;
+    n = n || !s->place ? n : value_get(c->arguments, s->place);
+    if (n && launch_whole(n->value, &each)) /* not "auto", and not what nobody knows */
+        take_size(t, gpus_at, n);
+    else if (gpus)
+        take_size(t, gpus_at, gpus);
+    else if (s->alone && n)
+        take_size(t, gpus_at, n);
+    else if (s->alone)
+        take_one(t, gpus_at, "a notebook is one process", c->line);
+    else
+        launch_note(t->l, c->line, DIAG_ASSUMED,
+                    "%s(...) gives no number of GPUs that is known: a process on each "
+                    "GPU of the instance is taken (give --set %s=N for others)",
+                    name, gpus_at);
+}
+
+/* So many processes in all, over whatever instances. */
+static void take_workers(struct launch_context *t, const struct value_item *it)
+{
+    int64_t n;
+    if (launch_whole(it->value, &n) && n > 0)
+        t->l->replicas =
+            (struct launch_replicas) { .n = n, .line = it->line, .what = it->key };
+    else
+        launch_add_unknown(t, count_at, it->key, it->value);
+}
+
+bool user_script_take_started(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_STARTED];
+    const struct starter *s = c ? starter_of(c) : NULL;
+    if (!s || (s->alone && !t->l->notebook))
+        return false;
+    const struct value_item *workers = argument(c, s->workers),
+                            *nodes = argument(c, s->nodes);
+    if (workers) {
+        take_workers(t, workers);
+        return true;
+    }
+    take_processes(t, c, s);
+    if (nodes && nodes->value->kind != VALUE_NONE)
+        take_size(t, count_at, nodes);
+    else if (s->nodes)
+        take_one(t, count_at,
+                 arena_printf(t->arena, "%s's default",
+                              python_last_part(c->function)),
+                 c->line);
+    return true;
+}
+
+/* nn.DataParallel (torch/nn/parallel/data_parallel.py, PyTorch 2.8): one process divides
+ * the loader's batch among the GPUs of its instance, copies the model to them in each pass
+ * and adds up their gradients. */
+void user_script_take_spread(struct launch_context *t, struct user_script *g)
+{
+    static const char word[] = "per_device_train_batch_size",
+                      library_at[] = "/parallelism/library";
+    const struct python_call *c = g->parts[SCRIPT_SPREAD];
+    const struct value_item *batch = value_get(g->words, word);
+    int64_t line = c ? (g->line ? g->line : c->line) : 0, n;
+    if (!c || t->l->gpus == 1 || g->parts[SCRIPT_TRAINER] ||
+        g->parts[SCRIPT_ARGUMENTS] || g->parts[SCRIPT_REPLICATED] ||
+        g->parts[SCRIPT_SHARDED] || g->parts[SCRIPT_ENGINE] ||
+        g->parts[SCRIPT_ACCELERATOR] || launch_has(t, library_at))
+        return;
+    launch_add_unresolved(
+        t, library_at, line,
+        "%s(...): one process drives all GPUs of the instance and divides the loader's "
+        "batch among them, which is not simulated; ddp, a process on each GPU with its "
+        "part of the batch, comes nearest",
+        python_last_part(c->function));
+    if (batch && launch_whole(batch->value, &n) && t->l->gpus > 1) {
+        struct value part = { .kind = VALUE_INT,
+                              .line = batch->value->line,
+                              .integer = (n + t->l->gpus - 1) / t->l->gpus };
+        const struct value_item from = { "its part of batch_size", batch->line, &part };
+        launch_set(t, "/training/micro_batch_size", json_integer(part.integer), &from);
+        value_remove(g->words, (int32_t)(batch - g->words->items));
+    }
+    take_one(t, count_at, "nn.DataParallel is one process", line);
+}
