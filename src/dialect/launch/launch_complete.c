@@ -68,7 +68,7 @@ static void settle_lengths(struct launch *l, struct cfg root)
     bool model_s = own->full || own->cut;
     if (l->has_program && !model_s)
         l->lengths = (struct launch_lengths) { 0 };
-    if (launch_is_set(root, sequence_at) || launch_unresolved_of(l, sequence_at))
+    if (launch_is_set(root, sequence_at))
         return;
     bool known = peek_model(&m, &loader, root);
     int64_t most = known ? m.ends.positions - m.ends.positions_unused : 0;
@@ -76,7 +76,8 @@ static void settle_lengths(struct launch *l, struct cfg root)
         most = model_stage_tokens(&m, 0);
     bool pictures = known && m.ends.patch && m.arch == MODEL_ENCODER && most > 0;
     int64_t each = model_s ? most : own->each ? own->each : own->longest;
-    int64_t n = pictures ? most : known && most && most < each ? most : each;
+    bool open = launch_unresolved_of(l, sequence_at) != NULL;
+    int64_t n = pictures ? most : open ? 0 : known && most && most < each ? most : each;
     if (n && pointer_set(root.json, sequence_at, json_integer(n), &err) == 0)
         launch_note(l, pictures || !own->line ? l->line : own->line, DIAG_ASSUMED,
                     "sequences are of %" PRId64

@@ -11,12 +11,14 @@
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/source/notebook.h"
+#include "dialect/user_script/user_script.h"
 #include "hardware/instance.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-enum { FILES_MAX = 16, GIVEN_MAX = 80 };
+enum { FILES_MAX = 16, GIVEN_MAX = 80, HOSTS_MAX = 64 };
 
 /* The hyperparameter that names the program of a launcher. */
 static const char launched[] = "training_script";
@@ -31,6 +33,7 @@ struct job_command {
     int32_t n_files, n_given;
     int64_t gpus;        /* of an instance; 0: not known */
     const char *missing; /* a shell script that is not there; NULL */
+    bool own;            /* the entry starts it by its text, with what it is given */
 };
 
 /* Files ---------------------------------------------------------------------------- */
@@ -76,6 +79,26 @@ static const char *text_of(struct launch_context *t, const struct value *v)
     return v->kind == VALUE_REAL ? arena_printf(t->arena, "%.15g", v->real) : NULL;
 }
 
+/* Its hosts, algo-1 to algo-N. */
+static void give_hosts(struct launch_context *t, struct job_command *c, int64_t n)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    for (int64_t i = 1; i <= n && n <= HOSTS_MAX; i++)
+        strbuf_printf(&b, "%s\"algo-%" PRId64 "\"", i > 1 ? ", " : "", i);
+    const char *hosts = arena_printf(t->arena, "[%s]", strbuf_get(&b));
+    strbuf_release(&b);
+    if (n < 1 || n > HOSTS_MAX)
+        return;
+    give(c, "SM_HOSTS", hosts);
+    give(c, "SM_RESOURCE_CONFIG",
+         arena_printf(t->arena,
+                      "{\"current_host\": \"algo-1\", \"hosts\": %s, "
+                      "\"network_interface_name\": \"eth0\"}",
+                      hosts));
+    give(c, "SM_CURRENT_HOST", "algo-1");
+}
+
 /* What the toolkit sets of the cluster. */
 static void give_cluster(struct launch_context *t, struct job_command *c)
 {
@@ -92,10 +115,12 @@ static void give_cluster(struct launch_context *t, struct job_command *c)
     }
     cfg_loader_release(&loader);
     give(c, "SM_CURRENT_INSTANCE_TYPE", name);
-    if (json_is_integer(count))
+    if (json_is_integer(count)) {
         give(
             c, "SM_HOST_COUNT",
             arena_printf(t->arena, "%" JSON_INTEGER_FORMAT, json_integer_value(count)));
+        give_hosts(t, c, json_integer_value(count));
+    }
 }
 
 static void give_environment(struct launch_context *t, struct job_command *c)
@@ -106,6 +131,18 @@ static void give_environment(struct launch_context *t, struct job_command *c)
         for (int32_t k = 0; env && env->value->kind == VALUE_DICT && k < env->value->n;
              k++)
             give(c, env->value->items[k].key, text_of(t, env->value->items[k].value));
+    }
+}
+
+/* SM_HP_EPOCHS of the hyperparameter epochs. */
+static void give_hyper(struct launch_context *t, struct job_command *c)
+{
+    const struct value *all = sagemaker_given(t);
+    for (int32_t i = 0; all && i < all->n; i++) {
+        char *name = arena_printf(t->arena, "SM_HP_%s", all->items[i].key);
+        for (char *s = name; *s; s++)
+            *s = (char)toupper((unsigned char)*s);
+        give(c, name, text_of(t, all->items[i].value));
     }
 }
 
@@ -186,6 +223,59 @@ static const char *command_of_hyper(struct launch_context *t, const char *entry)
                : NULL;
 }
 
+/* A launcher -------------------------------------------------------------------------- */
+
+/* What the entry is given: the words --NAME VALUE after its own name. */
+static struct value *list_of_hyper(struct launch_context *t, const char *entry)
+{
+    struct value *list = value_new(t->arena, VALUE_LIST, t->call->line, 0),
+                 *all = sagemaker_given(t);
+    const int64_t line = -t->call->line;
+    value_add(t->arena, list, NULL, line, value_new_string(t->arena, entry, line, 0));
+    for (int32_t i = 0; all && i < all->n; i++) {
+        const char *value = text_of(t, all->items[i].value);
+        value_add(t->arena, list, NULL, line,
+                  value_new_string(t->arena,
+                                   arena_printf(t->arena, "--%s", all->items[i].key),
+                                   line, 0));
+        value_add(t->arena, list, NULL, line,
+                  value ? value_new_string(t->arena, value, line, 0)
+                        : value_new_unknown(t->arena, line, 0,
+                                            "the hyperparameter is not known"));
+    }
+    return all ? list : NULL;
+}
+
+/* The commands that an entry starts which trains nothing itself; NULL. */
+static const char *command_of_launcher(struct launch_context *t, struct job_command *c,
+                                       const struct value_item *entry)
+{
+    int64_t line;
+    const char *text = sagemaker_text(t, entry->value->text, &line);
+    if (!text || !sagemaker_launcher_text(t, text, &(struct sagemaker_started) { 0 }) ||
+        user_script_is_program(t->arena, t->l, text))
+        return NULL;
+    struct job_command of = { .it = entry };
+    give_cluster(t, &of);
+    give_environment(t, &of);
+    give_hyper(t, &of);
+    struct value *environment = value_new(t->arena, VALUE_DICT, entry->line, 0);
+    for (int32_t i = 0; i < of.n_given; i++)
+        value_add(t->arena, environment, of.given[i].name, entry->line,
+                  value_new_string(t->arena, of.given[i].value, -entry->line, 0));
+    const struct sagemaker_started s = {
+        .given = sagemaker_given(t),
+        .words = list_of_hyper(t, entry->value->text),
+        .environment = environment,
+        .gpus = of.gpus,
+    };
+    c->own = s.given != NULL;
+    launch_note(t->l, entry->value->line, DIAG_ASSUMED,
+                "%.80s trains nothing itself: what it starts by a shell is read",
+                launch_last_part(entry->value->text));
+    return sagemaker_launcher_text(t, text, &s);
+}
+
 /* All ------------------------------------------------------------------------------ */
 
 static bool find_command(struct launch_context *t, struct job_command *c)
@@ -212,9 +302,15 @@ static bool find_command(struct launch_context *t, struct job_command *c)
                                          words ? words : " \"$@\"")
                           : command_of_hyper(t, entry->value->text);
     }
+    if (!c->text && entry && entry->value->kind == VALUE_STRING) {
+        c->text = command_of_launcher(t, c, entry);
+        c->it = entry;
+        c->entry = c->text != NULL;
+    }
     if (!c->text)
         return false;
-    if (c->entry && words)
+    give_hyper(t, c);
+    if (c->entry && (words || c->own))
         t->n_hyper = 0; /* they are words now */
     launch_hear(t, c->it);
     find_scripts(t, c, c->text);

@@ -9,9 +9,7 @@
 
 #include <string.h>
 
-/* All hyperparameters by argument names, the newest of several; NULL: not all of them are
- * known by name. */
-static struct value *given_of(struct launch_context *t)
+struct value *sagemaker_given(struct launch_context *t)
 {
     struct value *all = value_new(t->arena, VALUE_DICT, t->call->line, 0);
     for (int i = 0; i < t->n_hyper; i++) {
@@ -85,7 +83,7 @@ bool sagemaker_take_program(struct launch_context *t)
         .name = it->value->text,
         .text = sagemaker_text(t, it->value->text, &line),
         .line = it->value->line,
-        .given = given_of(t),
+        .given = sagemaker_given(t),
     };
     take_gpu(t);
     if (user_script_refuses(t, &start))

@@ -14,9 +14,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What should be a dictionary and is none. */
-static void note_no_dictionary(struct launch_context *t, const struct value_item *it)
+/* What should be a dictionary and is none, or has keys that are not known: {key(): 1},
+ * **extra(). */
+static void note_dictionary(struct launch_context *t, const struct value_item *it)
 {
+    if (it && it->value->kind == VALUE_DICT && it->value->gap)
+        diags_add(&t->l->loader->diags,
+                  diag_at_line(DIAG_WARNING, DIAG_LEFT_OUT, t->l->file, it->value->gap),
+                  "%s: a key or a part is not known without running it, and none of "
+                  "that is taken",
+                  it->key);
     if (!it || it->value->kind == VALUE_NONE || it->value->kind == VALUE_DICT)
         return;
     launch_note(t->l, it->line, DIAG_LEFT_OUT, "%s: %s; none of it is taken", it->key,
@@ -184,8 +191,8 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
         launch_hear(t, value_get(given, elsewhere[i]));
     dialect_report(t, sagemaker_tables, "", given,
                    (struct dialect_place) { t->call->line, "", "", true });
-    note_no_dictionary(t, env);
-    note_no_dictionary(t, value_get(given, "hyperparameters"));
+    note_dictionary(t, env);
+    note_dictionary(t, value_get(given, "hyperparameters"));
     note_environment(t, env);
     if (!whole)
         trainer_note_unused(t);

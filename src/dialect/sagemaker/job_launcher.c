@@ -1,0 +1,138 @@
+/* An entry point that trains nothing itself and starts what does by a shell: the commands
+ * of its os.system(...) and subprocess.run(...), as a shell script.
+ *
+ * What SageMaker sets for it: sagemaker-training-toolkit 4.8, environment.py. */
+#include "dialect/sagemaker/sagemaker.h"
+
+#include "base/names.h"
+#include "base/strbuf.h"
+#include "dialect/source/python.h"
+#include "dialect/user_script/user_script.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A piece that is not known is a variable that nobody sets. */
+static const char unknown[] = "$SMSIM_UNKNOWN";
+
+static const char *const starters[] = {
+    "system", "run", "call", "check_call", "check_output", "Popen", "getoutput", NULL,
+};
+
+/* shlex.split(command) is the command. */
+static const char *const same[] = { "split", "quote", NULL };
+
+static bool starts_by(const struct python_call *c)
+{
+    static const char *const modules[] = { "os.", "subprocess." };
+    const char *last = python_last_part(c->function);
+    bool of = false;
+    for (size_t i = 0; i < 2; i++)
+        of |= strncmp(c->function, modules[i], strlen(modules[i])) == 0;
+    return of && names_listed(starters, last) && !c->quoted;
+}
+
+/* Text that is known in part has {} for the rest. */
+static void add_text(struct strbuf *b, const char *text)
+{
+    for (const char *s = text; *s; s++)
+        if (s[0] == '{' && s[1] == '}') {
+            strbuf_addstr(b, unknown);
+            s++;
+        } else {
+            strbuf_addch(b, *s);
+        }
+}
+
+static bool is_interpreter(const struct value *v)
+{
+    return v->text && strcmp(v->text, "sys.executable") == 0;
+}
+
+/* A word of a list, in quotes where a shell would split it. */
+static void add_word(struct strbuf *b, const struct value *v)
+{
+    if (is_interpreter(v))
+        strbuf_addstr(b, "python");
+    else if (v->kind == VALUE_INT)
+        strbuf_printf(b, "%" PRId64, v->integer);
+    else if (v->kind == VALUE_REAL)
+        strbuf_printf(b, "%.15g", v->real);
+    else if (v->kind == VALUE_STRING && strpbrk(v->text, " \t\n'\"\\$`;&|<>(){}*?#~"))
+        for (const char *s = (strbuf_addch(b, '\''), v->text);; s++) {
+            strbuf_addch(b, *s ? *s : '\'');
+            if (!*s)
+                break;
+            if (*s == '\'')
+                strbuf_addstr(b, "\\''");
+        }
+    else if (v->kind == VALUE_STRING)
+        strbuf_addstr(b, v->text);
+    else if (v->text && strstr(v->text, "{}"))
+        add_text(b, v->text);
+    else
+        strbuf_addstr(b, unknown);
+}
+
+static void add_command(struct strbuf *b, const struct value *v)
+{
+    if (v->kind == VALUE_STRING)
+        strbuf_addstr(b, v->text);
+    else if (v->kind == VALUE_UNKNOWN && v->text && strstr(v->text, "{}"))
+        add_text(b, v->text);
+    for (int32_t i = 0; v->kind == VALUE_LIST && i < v->n; i++) {
+        strbuf_addstr(b, i ? " " : "");
+        add_word(b, v->items[i].value);
+    }
+    strbuf_addstr(b, "\n");
+}
+
+/* os.environ["NAME"] = "value" of the text is set for all that it starts. */
+static void add_environment(struct strbuf *b, const struct python *p)
+{
+    const struct value *all = python_name(p, PYTHON_ENVIRONMENT);
+    for (int32_t i = 0; all && all->kind == VALUE_DICT && i < all->n; i++) {
+        const struct value *v = all->items[i].value;
+        if (v->line <= 0 || v->kind != VALUE_STRING)
+            continue;
+        strbuf_printf(b, "export %s=", all->items[i].key);
+        add_word(b, v);
+        strbuf_addstr(b, "\n");
+    }
+}
+
+const char *sagemaker_launcher_text(struct launch_context *t, const char *text,
+                                    const struct sagemaker_started *s)
+{
+    const struct python_wanted wanted = {
+        .calls = starters,
+        .same = same,
+        .given = s->given,
+        .words = s->words,
+        .environment = s->environment,
+        .gpu = { s->gpus, t->l->arch, 0 },
+    };
+    struct python p;
+    struct err err = { 0 };
+    struct strbuf b;
+    bool any = false;
+    if (!strstr(text, "subprocess") && !strstr(text, "os.system"))
+        return NULL;
+    strbuf_init(&b);
+    if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0) {
+        add_environment(&b, &p);
+        for (int64_t i = 0; i < p.calls.n; i++) {
+            const struct value *v =
+                user_script_given(&p.calls.v[i], "args", "0");
+            v = v ? v : user_script_given(&p.calls.v[i], "command", "");
+            if (starts_by(&p.calls.v[i]) && v) {
+                add_command(&b, v);
+                any = true;
+            }
+        }
+    }
+    const char *out = any ? arena_strdup(t->arena, strbuf_get(&b)) : NULL;
+    strbuf_release(&b);
+    python_release(&p);
+    return out;
+}
