@@ -7,7 +7,7 @@ const struct name_value storage_kind_names[] = {
     { "s3", STORAGE_S3 }, { "fsx", STORAGE_FSX }, { "efs", STORAGE_EFS },
     { "ebs", STORAGE_EBS }, { "local", STORAGE_LOCAL }, { NULL, 0 },
 };
-const struct name_value storage_mode_names[] = {
+static const struct name_value mode_names[] = {
     { "File", STORAGE_FILE }, { "FastFile", STORAGE_FAST_FILE }, { "Pipe", STORAGE_PIPE },
     { NULL, 0 },
 };
@@ -34,7 +34,7 @@ const struct name_value storage_mode_names[] = {
 #define S struct storage
 static const struct cfg_field storage_fields[] = {
     CFG_ENUM("kind", S, kind, storage_kind_names),
-    CFG_ENUM("mode", S, mode, storage_mode_names),
+    CFG_ENUM("mode", S, mode, mode_names),
     CFG_QUANTITY("dataset", S, dataset_B, UNIT_BYTES, 1, DATASET_MAX),
     CFG_QUANTITY("volume", S, volume_B, UNIT_BYTES, 1, DATASET_MAX),
     CFG_BOOL("sharded", S, sharded),

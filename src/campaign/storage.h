@@ -13,7 +13,7 @@ enum storage_mode {
     STORAGE_PIPE       /* streamed in order */
 };
 
-extern const struct name_value storage_kind_names[], storage_mode_names[];
+extern const struct name_value storage_kind_names[];
 
 struct storage {
     bool given; /* the section is there */

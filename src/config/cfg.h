@@ -149,10 +149,8 @@ int cfg_int(struct cfg c, int64_t *v, int64_t min, int64_t max);
 int cfg_real(struct cfg c, double *v, double min, double max);
 int cfg_time_s(struct cfg c, double *v); /* measured: above 0, at most 1e5 s */
 int cfg_bool(struct cfg c, bool *v);
-/* Not empty, and without control characters, as it is printed again; a text may have
- * several lines, and is not printed. */
+/* Not empty, and without control characters, as it is printed again. */
 int cfg_string(struct cfg c, const char **v);
-int cfg_text(struct cfg c, const char **v);
 int cfg_enum(struct cfg c, const struct name_value *names, int *v);
 int cfg_quantity(struct cfg c, enum unit_kind kind, double *v, double min, double max);
 

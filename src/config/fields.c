@@ -164,11 +164,6 @@ int cfg_string(struct cfg c, const char **v)
     return read_string(c, v, false);
 }
 
-int cfg_text(struct cfg c, const char **v)
-{
-    return read_string(c, v, true);
-}
-
 /* "one of "a", "b", ..."; shortened when there are many. */
 static char *one_of(const struct name_value *names)
 {
@@ -258,7 +253,7 @@ static int read_field(struct cfg c, const struct cfg_field *f, void *to)
     case CFG_T_STRING:
         return cfg_string(c, to);
     case CFG_T_TEXT:
-        return cfg_text(c, to);
+        return read_string(c, to, true);
     case CFG_T_ENUM:
         return cfg_enum(c, f->names, to);
     case CFG_T_QUANTITY:

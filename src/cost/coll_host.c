@@ -15,8 +15,9 @@ static void load_link(const struct host_node *n, int32_t link, double bytes)
     n->loads->wire += bytes * n->nodes;
 }
 
-/* Host memory is counted in accesses, whatever the route lists. */
-void host_load_copies(const struct host_node *n, bool to_host, double bytes)
+/* Copies are shared evenly by the node's GPUs. Host memory is counted in accesses,
+ * whatever the route lists. */
+static void load_copies(const struct host_node *n, bool to_host, double bytes)
 {
     int32_t links[NET_ROUTE_MAX];
     int64_t copy = net_copy(n->p->net, n->instance);
@@ -32,13 +33,13 @@ void host_load_copies(const struct host_node *n, bool to_host, double bytes)
 
 int host_load_to_host(const struct host_node *n)
 {
-    host_load_copies(n, true, 1);
+    load_copies(n, true, 1);
     return 0;
 }
 
 int host_load_to_gpu(const struct host_node *n)
 {
-    host_load_copies(n, false, 1);
+    load_copies(n, false, 1);
     return 0;
 }
 

@@ -45,9 +45,8 @@ int host_inside_phase(struct planner *p, enum coll_op op, const char *name,
  * all its links, in messages of 4 MiB. */
 void host_phase_steps(struct planner *p, struct coll_phase *phase);
 
-/* Loads of one node, per byte of progress. Copies are shared evenly by its GPUs, bytes
- * on the network by its NICs' line rates. */
-void host_load_copies(const struct host_node *n, bool to_host, double bytes);
+/* Loads of one node, per byte of progress. Bytes on the network are shared by its NICs'
+ * line rates. */
 void host_load_nics(const struct host_node *n, double out, double in);
 void host_load_memory(const struct host_node *n, double accesses);
 

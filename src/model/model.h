@@ -366,10 +366,8 @@ int model_read(struct model *m, struct cfg_loader *loader, struct cfg value);
 const char *model_family(int64_t i);
 const char *model_refused(int64_t i, const char **why);
 
-/* Columns of a head's values; of the values of all heads; of what attention hands to
- * its last product. */
+/* Columns of a head's values; of what attention hands to its last product. */
 int64_t model_value_dim(const struct model *m);
-int64_t model_value_width(const struct model *m);
 int64_t model_context_width(const struct model *m);
 
 /* Columns of the largest head of any layer. */

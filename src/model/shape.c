@@ -121,7 +121,8 @@ int64_t model_largest_head(const struct model *m)
     return most;
 }
 
-int64_t model_value_width(const struct model *m)
+/* Columns of the values of all heads. */
+static int64_t value_width(const struct model *m)
 {
     return m->attention.latent_kv ? m->attention.heads * model_value_dim(m)
                                   : m->attention.kv_width;
@@ -174,7 +175,7 @@ int64_t op_keys_width(const struct model *m, const struct op_settings *s)
 
 int64_t op_values_width(const struct model *m, const struct op_settings *s)
 {
-    return model_value_width(m) * op_keys_copies(m, s);
+    return value_width(m) * op_keys_copies(m, s);
 }
 
 double op_experts_each(const struct model *m, const struct op_settings *s)

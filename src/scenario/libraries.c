@@ -285,7 +285,7 @@ const struct library_row library_smp = {
 };
 
 /* Its schedules and states, by /parallelism alone. */
-const struct library_row library_smp_schedules = {
+static const struct library_row smp_schedules = {
     SMP_COMMON,
     .name = "smp",
     .planned_as = &library_smp,
@@ -409,7 +409,7 @@ static const struct library_row *const rows[] = {
     [LIBRARY_FSDP] = &library_fsdp,
     [LIBRARY_DEEPSPEED] = &library_deepspeed,
     [LIBRARY_MEGATRON] = &library_megatron,
-    [LIBRARY_SMP] = &library_smp_schedules,
+    [LIBRARY_SMP] = &smp_schedules,
     [LIBRARY_HOROVOD] = &library_horovod,
     [LIBRARY_PARAMETER_SERVER] = &library_parameter_server,
     [LIBRARY_NANOTRON] = &library_nanotron,

@@ -192,9 +192,9 @@ const struct library_row *library_of_word(int word);
 
 /* The rows. */
 extern const struct library_row library_ddp, library_smddp, library_fsdp,
-    library_smp_v2, library_deepspeed, library_megatron, library_smp,
-    library_smp_schedules, library_horovod, library_parameter_server, library_nanotron,
-    library_megatron_fsdp, library_internevo;
+    library_smp_v2, library_deepspeed, library_megatron, library_smp, library_horovod,
+    library_parameter_server, library_nanotron, library_megatron_fsdp,
+    library_internevo;
 
 /* The row of a job: ddp over SMDDP and the generations of SMP have rows of their own. */
 const struct library_row *library_of(const struct parallelism *p);

@@ -14,6 +14,16 @@ enum { FP32_B = 4 };
 
 /* Matrices ------------------------------------------------------------------------- */
 
+/* One matrix of parameters, as a rank of a tensor group works on it. */
+struct matrix {
+    int64_t rows, columns; /* of the Gram matrix's side, and the other */
+    double n;              /* of them in the rank's share of a block's repeats */
+    int64_t gathered;      /* elements that the group gathers of it; 0: none */
+    int64_t summed;        /* of Gram matrices that it sums, each iteration; 0: none */
+};
+
+enum { MUON_PARTS = 3 }; /* of a matrix that was joined for one product, at most */
+
 /* How a tensor group splits a weight of so many inputs and outputs. */
 enum split { WHOLE, OUTPUTS, INPUTS };
 
@@ -54,14 +64,14 @@ static int64_t tensor_of(const struct stage *stage, const struct op_param *p)
 }
 
 /* A matrix of `inputs` x `outputs` on this rank. */
-static struct muon_matrix matrix(const struct stage *stage, const struct op_param *p,
-                                 int64_t inputs, int64_t outputs, double n)
+static struct matrix matrix_of(const struct stage *stage, const struct op_param *p,
+                               int64_t inputs, int64_t outputs, double n)
 {
     enum split split = split_of(p);
     int64_t t = split == WHOLE ? 1 : tensor_of(stage, p);
     enum muon_tensor mode = stage->s->training.muon_tensor;
     int64_t side = split == OUTPUTS ? inputs : outputs; /* that is not split */
-    struct muon_matrix m = { .n = n };
+    struct matrix m = { .n = n };
     if (t > 1 && mode == MUON_DISTRIBUTED) {
         m.rows = side;
         m.columns = split == OUTPUTS ? outputs : inputs;
@@ -78,10 +88,11 @@ static struct muon_matrix matrix(const struct stage *stage, const struct op_para
     return m;
 }
 
-/* Queries, keys and values are orthogonalised apart (muon_split_qkv); the two matrices
+/* The matrices of parameter `k` of a block, all repeats: how many; 0: Adam updates it.
+ * Queries, keys and values are orthogonalised apart (muon_split_qkv); the two matrices
  * of a gated MLP are one in models of a library's own code. */
-int32_t muon_matrices(const struct stage *stage, const struct op_block *block,
-                      int32_t k, struct muon_matrix out[MUON_PARTS])
+static int32_t matrices_of(const struct stage *stage, const struct op_block *block,
+                           int32_t k, struct matrix out[MUON_PARTS])
 {
     const struct op_param *p = &block->params[k];
     const struct op *g = p->hidden && !p->frozen ? gradient_of(block, p) : NULL;
@@ -95,11 +106,11 @@ int32_t muon_matrices(const struct stage *stage, const struct op_block *block,
     if (is(p, "qkv.weight")) {
         int64_t kv = op_keys_width(&stage->s->model, &stage->settings),
                 all = a->q_width + 2 * kv;
-        out[0] = matrix(stage, p, g->m, g->n * a->q_width / all, n);
-        out[1] = out[2] = matrix(stage, p, g->m, g->n * kv / all, n);
+        out[0] = matrix_of(stage, p, g->m, g->n * a->q_width / all, n);
+        out[1] = out[2] = matrix_of(stage, p, g->m, g->n * kv / all, n);
         return MUON_PARTS;
     }
-    out[0] = matrix(stage, p, g->m, both ? 2 * g->n : g->n, n);
+    out[0] = matrix_of(stage, p, g->m, both ? 2 * g->n : g->n, n);
     return 1;
 }
 
@@ -115,7 +126,7 @@ static enum dtype dtype_of(const struct stage *stage)
 }
 
 /* Products of one matrix, in seconds. */
-static double products_s(const struct stage *stage, const struct muon_matrix *m)
+static double products_s(const struct stage *stage, const struct matrix *m)
 {
     const struct gpu *gpu = stage->gpu;
     enum dtype d = dtype_of(stage);
@@ -154,8 +165,8 @@ static int add_block(struct builder *b, const struct op_block *block, struct sum
 {
     enum { KERNELS = 3 }; /* an iteration */
     for (int32_t k = 0; k < block->n_params; k++) {
-        struct muon_matrix m[MUON_PARTS];
-        int32_t n = muon_matrices(b->stage, block, k, m);
+        struct matrix m[MUON_PARTS];
+        int32_t n = matrices_of(b->stage, block, k, m);
         double shards =
             n > 0 ? replicas_shards(b->stage, replicas_of(b->stage, &block->params[k]))
                   : 1;

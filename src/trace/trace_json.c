@@ -129,7 +129,8 @@ static void put_us(struct trace_json *j, int64_t t_ns)
 
 static const int64_t ps_per_ns = 1000;
 
-void trace_json_us(struct trace_json *j, int64_t t_ps)
+/* Microseconds of the whole nanoseconds: what readers keep. */
+static void put_moment(struct trace_json *j, int64_t t_ps)
 {
     put_us(j, t_ps / ps_per_ns);
 }
@@ -152,5 +153,5 @@ void trace_json_event(struct trace_json *j, char phase, int64_t pid, int64_t tid
     add(j, ",\"tid\":", 7);
     trace_json_int(j, tid);
     add(j, ",\"ts\":", 6);
-    trace_json_us(j, at_ps);
+    put_moment(j, at_ps);
 }

@@ -26,9 +26,8 @@ void trace_json_release(struct trace_json *j);
 void trace_json_text(struct trace_json *j, const char *s); /* as it is */
 void trace_json_string(struct trace_json *j, const char *s);
 void trace_json_int(struct trace_json *j, int64_t v);
-/* Microseconds of the whole nanoseconds: what readers keep. */
-void trace_json_us(struct trace_json *j, int64_t t_ps);
-/* From one moment to another, so that what ends with another ends with it. */
+/* Microseconds of the whole nanoseconds from one moment to another, so that what ends
+ * with another ends with it. */
 void trace_json_span_us(struct trace_json *j, int64_t from_ps, int64_t to_ps);
 
 /* "{"ph":"X","pid":1,"tid":2,"ts":3.5": an event's beginning; the caller closes it. */

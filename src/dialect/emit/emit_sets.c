@@ -68,8 +68,8 @@ void emit_set_null(struct emit_drive *d, const char *pointer)
 
 /* Sets what `wanted` has and `got` has not, leaf by leaf; what only `got` has is taken
  * out. Either may be NULL. */
-void emit_set_difference(struct emit_drive *d, const char *pointer, json_t *wanted,
-                         json_t *got)
+static void set_difference(struct emit_drive *d, const char *pointer, json_t *wanted,
+                           json_t *got)
 {
     const char *key;
     json_t *v;
@@ -86,8 +86,8 @@ void emit_set_difference(struct emit_drive *d, const char *pointer, json_t *want
     json_object_foreach(wanted, key, v)
     {
         if (strcmp(key, "comment") != 0)
-            emit_set_difference(d, arena_printf(d->arena, "%s/%s", pointer, key), v,
-                                json_object_get(got, key));
+            set_difference(d, arena_printf(d->arena, "%s/%s", pointer, key), v,
+                           json_object_get(got, key));
     }
     json_object_foreach(got, key, v) if (!json_object_get(wanted, key))
         emit_set_null(d, arena_printf(d->arena, "%s/%s", pointer, key));
@@ -124,7 +124,7 @@ static void set_cluster(struct emit_drive *d, json_t *got)
         emit_set(d, "/cluster", own);
         return;
     }
-    emit_set_difference(d, "/cluster/instance", name, json_object_get(got, "instance"));
+    set_difference(d, "/cluster/instance", name, json_object_get(got, "instance"));
     json_t *groups = json_integer((json_int_t)d->s->cluster.n_hosts);
     if (n != d->s->cluster.n_hosts)
         emit_set(d, "/cluster/count", groups);
@@ -140,8 +140,8 @@ static void set_cluster(struct emit_drive *d, json_t *got)
         static const char *const same[] = { "instance", "count", "gpus_per_instance",
                                             "comment", NULL };
         if (!names_listed(same, key))
-            emit_set_difference(d, arena_printf(d->arena, "/cluster/%s", key), v,
-                                json_object_get(got, key));
+            set_difference(d, arena_printf(d->arena, "/cluster/%s", key), v,
+                           json_object_get(got, key));
     }
 }
 
@@ -155,23 +155,23 @@ void emit_set_sections(struct emit_drive *d, json_t *got)
     const char *key;
     json_t *v;
     for (const char *const *s = sections; *s; s++)
-        emit_set_difference(d, arena_printf(d->arena, "/%s", *s),
-                            json_object_get(root, *s), json_object_get(got, *s));
-    json_object_foreach(software, key, v) emit_set_difference(
+        set_difference(d, arena_printf(d->arena, "/%s", *s), json_object_get(root, *s),
+                       json_object_get(got, *s));
+    json_object_foreach(software, key, v) set_difference(
         d, arena_printf(d->arena, "/software/%s", key), v, json_object_get(read, key));
     set_cluster(d, json_object_get(got, "cluster"));
-    emit_set_difference(d, "/parallelism/smp_script",
-                        pointer_get(root, "/parallelism/smp_script"),
-                        pointer_get(got, "/parallelism/smp_script"));
+    set_difference(d, "/parallelism/smp_script",
+                   pointer_get(root, "/parallelism/smp_script"),
+                   pointer_get(got, "/parallelism/smp_script"));
     static const char lengths[] = "/training/sequence_length",
                       attention[] = "/training/attention";
     json_t *own = pointer_get(root, lengths); /* a mean, and how batches are filled */
     if (json_is_object(own) && !json_equal(own, pointer_get(got, lengths))) {
         emit_set(d, lengths, own); /* how packs are attended depends on the kernel */
-        emit_set_difference(d, attention, pointer_get(root, attention),
-                            pointer_get(got, attention));
+        set_difference(d, attention, pointer_get(root, attention),
+                       pointer_get(got, attention));
     }
     if (!d->w->holds_model)
-        emit_set_difference(d, "/model", json_object_get(root, "model"),
-                            json_object_get(got, "model"));
+        set_difference(d, "/model", json_object_get(root, "model"),
+                       json_object_get(got, "model"));
 }

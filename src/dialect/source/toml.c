@@ -18,7 +18,8 @@ struct key {
 
 /* Characters ----------------------------------------------------------------------- */
 
-int64_t toml_column(struct toml_reader *r)
+/* Of the next character; in all O(text). */
+static int64_t column_of(struct toml_reader *r)
 {
     if (r->counted < r->line_start || r->counted > r->s) {
         r->counted = r->line_start;
@@ -36,11 +37,12 @@ void *toml_fail(struct toml_reader *r, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    err_set_at(r->err, (int)r->line, (int)toml_column(r), "%s", text);
+    err_set_at(r->err, (int)r->line, (int)column_of(r), "%s", text);
     return NULL;
 }
 
-void toml_skip_blanks(struct toml_reader *r)
+/* Not newlines. */
+static void skip_blanks(struct toml_reader *r)
 {
     while (r->s < r->end && (*r->s == ' ' || *r->s == '\t'))
         r->s++;
@@ -60,7 +62,7 @@ static bool at(const struct toml_reader *r, char c)
 
 static void skip_comment(struct toml_reader *r)
 {
-    toml_skip_blanks(r);
+    skip_blanks(r);
     if (!at(r, '#'))
         return;
     for (; r->s < r->end && *r->s != '\n'; r->s++)
@@ -91,7 +93,7 @@ struct toml_node *toml_node(struct toml_reader *r, enum value_kind kind,
                          TOML_VALUES_MAX);
     struct toml_node *n = ARENA_NEW(r->arena, struct toml_node);
     *n = (struct toml_node) {
-        .value = { .kind = kind, .line = r->line, .column = toml_column(r) }, .how = how
+        .value = { .kind = kind, .line = r->line, .column = column_of(r) }, .how = how
     };
     return n;
 }
@@ -121,12 +123,12 @@ static bool read_key(struct toml_reader *r, struct key *k)
     do {
         if (k->n)
             r->s++;
-        toml_skip_blanks(r);
+        skip_blanks(r);
         if (k->n == TOML_DEPTH_MAX)
             toml_fail(r, "the key has more than %d parts", TOML_DEPTH_MAX);
         else
             k->parts[k->n++] = read_part(r);
-        toml_skip_blanks(r);
+        skip_blanks(r);
     } while (!r->err->set && at(r, '.'));
     return !r->err->set;
 }
@@ -175,7 +177,7 @@ static void read_pair(struct toml_reader *r, struct value *table)
         return;
     }
     r->s++;
-    toml_skip_blanks(r);
+    skip_blanks(r);
     for (int i = 0; i + 1 < k->n && table; i++) {
         struct value *next = member(table, k->parts[i]);
         if (!next)
@@ -204,17 +206,17 @@ static void seal(struct value *v)
 static void read_inline(struct toml_reader *r, struct value *table)
 {
     r->s++;
-    toml_skip_blanks(r);
+    skip_blanks(r);
     while (!r->err->set && (table->n || !at(r, '}'))) {
         read_pair(r, table);
-        toml_skip_blanks(r);
+        skip_blanks(r);
         if (at(r, '}') || r->err->set)
             break;
         if (!at(r, ','))
             toml_fail(r, "the inline table is never closed on its line (add a })");
         else
             r->s++;
-        toml_skip_blanks(r);
+        skip_blanks(r);
     }
     r->s += !r->err->set;
     seal(table);

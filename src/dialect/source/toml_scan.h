@@ -34,9 +34,7 @@ struct toml_reader {
 /* At the next character; always NULL. */
 void *toml_fail(struct toml_reader *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-int64_t toml_column(struct toml_reader *r);   /* in all O(text) */
-void toml_skip_blanks(struct toml_reader *r); /* not newlines */
-void toml_newline(struct toml_reader *r);     /* steps over one; lines are counted */
+void toml_newline(struct toml_reader *r); /* steps over one; lines are counted */
 struct toml_node *toml_node(struct toml_reader *r, enum value_kind kind,
                             enum toml_how how);
 

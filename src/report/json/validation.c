@@ -277,7 +277,7 @@ static json_t *no_rivals(const void *source)
     return NULL;
 }
 
-extern const struct contract_object report_source_contract;
+static const struct contract_object source_contract;
 
 /* clang-format off */
 static const struct contract_member source_rows[] = {
@@ -299,11 +299,11 @@ static const struct contract_member source_rows[] = {
     CONTRACT_MADE("tuned", TEXT, tuned, "Why its makers are known to have tuned to the table.", .flags = CONTRACT_MAY_NULL | CONTRACT_MAY_LACK),
     CONTRACT_MADE("elsewhere", INT64, elsewhere, "Its rows that the table has not.", LACKS),
     CONTRACT_MADE("ours", MAP, ours, "Errors of smsim on the rows that it predicts.", LACKS, .of = &metric),
-    CONTRACT_MADE("rivals", LIST, no_rivals, "Other simulators on the same table, where asked for.", LACKS, .of = &report_source_contract),
+    CONTRACT_MADE("rivals", LIST, no_rivals, "Other simulators on the same table, where asked for.", LACKS, .of = &source_contract),
     CONTRACT_END,
 };
 /* clang-format on */
-const struct contract_object report_source_contract = { "source", source_rows };
+static const struct contract_object source_contract = { "source", source_rows };
 
 static struct source source_of(const struct mapping_run *run, const struct summary *s)
 {
@@ -324,7 +324,7 @@ static struct source source_of(const struct mapping_run *run, const struct summa
 json_t *report_validation_json(const struct mapping_run *run, const struct summary *s)
 {
     const struct source x = source_of(run, s);
-    return contract_json(&report_source_contract, &x);
+    return contract_json(&source_contract, &x);
 }
 
 /* Like a source, with whose it is. */
@@ -335,7 +335,7 @@ static json_t *rival_json(const struct rival *r)
     x.name = r->name;
     x.version = r->version;
     x.source = r->source;
-    return contract_json(&report_source_contract, &x);
+    return contract_json(&source_contract, &x);
 }
 
 void report_rivals_add(json_t *source, const struct rivals *r)
@@ -343,7 +343,7 @@ void report_rivals_add(json_t *source, const struct rivals *r)
     json_t *list = json_array();
     for (int64_t i = 0; i < r->n; i++)
         json_array_append_new(list, rival_json(&r->v[i]));
-    contract_add(source, &report_source_contract, "rivals", list);
+    contract_add(source, &source_contract, "rivals", list);
 }
 
 /* --- the result ---------------------------------------------------------------------- */
@@ -360,7 +360,7 @@ static json_t *ranges(const void *validation)
 
 /* clang-format off */
 static const struct contract_member result_rows[] = {
-    CONTRACT_AT("sources", LIST, report_validation, sources, "One for each table of measurements.", .of = &report_source_contract),
+    CONTRACT_AT("sources", LIST, report_validation, sources, "One for each table of measurements.", .of = &source_contract),
     CONTRACT_AT("applicability", LIST, report_validation, domains, "Errors of all times by GPU, framework, nodes and tensor degree.", .of = &domain),
     CONTRACT_AT("warnings", LIST, report_validation, warnings, "What was warned of.", .of = &diag_contract),
     CONTRACT_MADE("choices", OBJECT, choices, "Choices between measured alternatives, each source by what the others say of the unknowns; of several sources.", LACKS, .of = &report_choices_contract),
