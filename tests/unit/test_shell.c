@@ -1,6 +1,7 @@
 /* Shell scripts: which commands they start with which words, what is not known and says
  * why, the files they write; limits, and texts that are broken. Megatron's arguments:
  * test_megatron.c. */
+#include "base/strbuf.h"
 #include "dialect/source/shell.h"
 #include "sample.h"
 
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 void test_shell_register(void);
@@ -681,6 +683,30 @@ static void test_limits(void)
     }
 }
 
+/* Brackets that do not end cost their length, however often their word is read: once
+ * they cost its square. */
+static void test_open_brackets(void)
+{
+    static const char head[] = "for i in {1..60}; do a ", tail[] = "; done";
+    enum { BRACKETS = 100000 };
+    struct strbuf text;
+    struct arena arena;
+    struct shell s;
+    struct err err = { 0 };
+    strbuf_init(&text);
+    strbuf_addstr(&text, head);
+    for (int i = 0; i < BRACKETS; i++)
+        strbuf_addch(&text, '{');
+    strbuf_addstr(&text, tail);
+    clock_t start = clock();
+    CU_ASSERT(read_text(&s, &arena, strbuf_get(&text), &err) == -1);
+    CU_ASSERT(clock() - start < (clock_t)10 * CLOCKS_PER_SEC);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "takes too long"));
+    shell_release(&s);
+    arena_release(&arena);
+    strbuf_release(&text);
+}
+
 /* A script with one piece cut out or put in, at every place: reading ends, with an
  * error or without. */
 static void test_mutations(void)
@@ -723,5 +749,6 @@ void test_shell_register(void)
     CU_add_test(suite, "lines #SBATCH", test_directives);
     CU_add_test(suite, "refusals", test_refusals);
     CU_add_test(suite, "limits", test_limits);
+    CU_add_test(suite, "open brackets", test_open_brackets);
     CU_add_test(suite, "broken texts", test_mutations);
 }

@@ -1,4 +1,5 @@
 /* {a,b} and {1..4} in a word of a shell script: the words that they make. */
+#include "base/xmalloc.h"
 #include "dialect/source/shell_machine.h"
 
 #include <ctype.h>
@@ -20,20 +21,39 @@ static bool is_sign(const struct shell_text *t, int32_t i, char c)
            !t->v[i].unknown;
 }
 
-/* A bracket from there on; false: it has no end. */
-static bool bracket_at(const struct shell_text *t, int32_t from, struct brace *b)
+static bool has_bracket(const struct shell_text *t)
 {
-    int depth = 0;
-    *b = (struct brace) { .from = from };
-    for (int32_t i = from; i < t->n; i++) {
-        depth += is_sign(t, i, '{');
-        b->list |= depth == 1 && is_sign(t, i, ',');
-        if (is_sign(t, i, '}') && --depth == 0) {
-            b->to = i;
+    for (int32_t i = 0; i < t->n; i++)
+        if (is_sign(t, i, '{'))
             return true;
-        }
-    }
     return false;
+}
+
+/* Where each bracket of a word ends, by where it begins; 0: it does not. The caller frees
+ * it. In one pass, as a word may have a hundred thousand that do not. */
+static int32_t *ends_of_brackets(const struct shell_text *t)
+{
+    int32_t *ends = xcalloc((size_t)t->n + 1, sizeof(*ends)),
+            *open = xcalloc((size_t)t->n + 1, sizeof(*open)), n = 0;
+    for (int32_t i = 0; i < t->n; i++) {
+        if (is_sign(t, i, '{'))
+            open[n++] = i;
+        else if (is_sign(t, i, '}') && n > 0)
+            ends[open[--n]] = i;
+    }
+    free(open);
+    return ends;
+}
+
+static struct brace bracket(const struct shell_text *t, int32_t from, int32_t to)
+{
+    struct brace b = { .from = from, .to = to };
+    int depth = 0;
+    for (int32_t i = from; i < to && !b.list; i++) {
+        depth += is_sign(t, i, '{') - is_sign(t, i, '}');
+        b.list = depth == 1 && is_sign(t, i, ',');
+    }
+    return b;
 }
 
 static void take(struct shell_machine *m, const struct shell_text *t,
@@ -139,20 +159,30 @@ static bool put_range(struct shell_machine *m, const struct shell_text *t,
     return true;
 }
 
-static void expand(struct shell_machine *m, const struct shell_text *t, int depth,
-                   struct shell_texts *out)
+/* Expands the first bracket that is a list or a range; false: none is. */
+static bool put_first(struct shell_machine *m, const struct shell_text *t,
+                      const int32_t *ends, int depth, struct shell_texts *out)
 {
-    struct brace b;
-    for (int32_t i = 0; i < t->n && depth < NESTED_MAX; i++) {
-        if (!is_sign(t, i, '{') || shell_works(m, 1) || !bracket_at(t, i, &b))
+    for (int32_t i = 0; i < t->n; i++) {
+        if (!ends[i] || shell_works(m, ends[i] - i))
             continue;
-        shell_works(m, b.to - b.from);
+        struct brace b = bracket(t, i, ends[i]);
         if (b.list)
             put_list(m, t, &b, depth, out);
         if (b.list || put_range(m, t, &b, depth, out))
-            return;
+            return true;
     }
-    take(m, t, out);
+    return false;
+}
+
+static void expand(struct shell_machine *m, const struct shell_text *t, int depth,
+                   struct shell_texts *out)
+{
+    bool is_plain = depth >= NESTED_MAX || !has_bracket(t) || shell_works(m, t->n);
+    int32_t *ends = is_plain ? NULL : ends_of_brackets(t);
+    if (is_plain || !put_first(m, t, ends, depth, out))
+        take(m, t, out);
+    free(ends);
 }
 
 void shell_expand_braces(struct shell_machine *m, const struct shell_text *t,
