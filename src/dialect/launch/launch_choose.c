@@ -3,6 +3,7 @@
 #include "base/names.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_foreign.h"
 #include "dialect/launch/launch_override.h"
 
 #include <string.h>
@@ -148,6 +149,15 @@ static bool refused(struct launch_context *t, const struct shell_command *c,
     return why != NULL;
 }
 
+/* Whether a command is of a framework that is not simulated. */
+static bool is_foreign(const struct shell_command *c, struct launch_refused *last)
+{
+    const char *why, *word = launch_is_plain(c) ? NULL : launch_foreign(c, &why);
+    if (word)
+        *last = (struct launch_refused) { word, why, c->line };
+    return word != NULL;
+}
+
 /* Whether a program trains by the dialect's options, whatever the list says. */
 static bool trains(const struct dialect *d, const struct shell_command *c,
                    int32_t script)
@@ -206,7 +216,7 @@ bool launch_choose(struct launch_context *t, struct launch_command *c,
     for (int64_t i = 0; i < c->shell->commands.n; i++) {
         const struct shell_command *command = &c->shell->commands.v[i];
         const struct dialect *d = NULL;
-        if (launch_is_foreign(command, &to->refused))
+        if (is_foreign(command, &to->refused))
             continue;
         int32_t program = program_of(command, &d),
                 script = program >= 0 ? program : launch_script_of(command);
@@ -270,7 +280,7 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
                                         .script = script };
         bool worse = c->command && (command->unless || !c->command->unless);
         struct launch_refused foreign;
-        if (script < 0 || worse || launch_is_foreign(command, &foreign) ||
+        if (script < 0 || worse || is_foreign(command, &foreign) ||
             launch_entry_of(t, command->words[script].text).refused)
             continue;
         if (!launch_has_starter(&tried) &&

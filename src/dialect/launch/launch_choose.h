@@ -40,7 +40,4 @@ int32_t launch_script_of(const struct shell_command *c);
 /* Whether a command is one of the shell's own, or of its everyday programs. */
 bool launch_is_plain(const struct shell_command *c);
 
-/* launch_foreign.c: whether a command is of a framework that is not simulated. */
-bool launch_is_foreign(const struct shell_command *c, struct launch_refused *last);
-
 #endif

@@ -1,8 +1,8 @@
 /* Commands of frameworks whose kernels and libraries are not simulated, by the words that
  * start them: refused by name, though their options may be spelled as the Trainer's. */
-#include "dialect/launch/launch_choose.h"
-#include "dialect/launch/launch_shell.h"
+#include "dialect/launch/launch_foreign.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* clang-format off */
@@ -31,14 +31,13 @@ static bool ends(const char *text, const char *word)
            (n == m || text[n - m - 1] == '/');
 }
 
-bool launch_is_foreign(const struct shell_command *c, struct launch_refused *last)
+const char *launch_foreign(const struct shell_command *c, const char **why)
 {
-    for (int32_t i = 0; i < c->n && !launch_is_plain(c); i++)
+    for (int32_t i = 0; i < c->n; i++)
         for (size_t k = 0; k < sizeof(foreign) / sizeof(foreign[0]); k++)
             if (ends(c->words[i].text, foreign[k].word)) {
-                *last = (struct launch_refused) { foreign[k].word, foreign[k].why,
-                                                  c->line };
-                return true;
+                *why = foreign[k].why;
+                return foreign[k].word;
             }
-    return false;
+    return NULL;
 }

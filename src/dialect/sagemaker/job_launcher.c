@@ -122,8 +122,7 @@ const char *sagemaker_launcher_text(struct launch_context *t, const char *text,
     if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0) {
         add_environment(&b, &p);
         for (int64_t i = 0; i < p.calls.n; i++) {
-            const struct value *v =
-                user_script_given(&p.calls.v[i], "args", "0");
+            const struct value *v = user_script_given(&p.calls.v[i], "args", "0");
             v = v ? v : user_script_given(&p.calls.v[i], "command", "");
             if (starts_by(&p.calls.v[i]) && v) {
                 add_command(&b, v);

@@ -135,8 +135,7 @@ bool user_script_take_started(struct launch_context *t, const struct user_script
         take_size(t, count_at, nodes);
     else if (s->nodes)
         take_one(t, count_at,
-                 arena_printf(t->arena, "%s's default",
-                              python_last_part(c->function)),
+                 arena_printf(t->arena, "%s's default", python_last_part(c->function)),
                  c->line);
     return true;
 }
