@@ -192,6 +192,24 @@ static void test_functions(void)
           "A.n]",
           "[8,a,4]" },
         { "class C:\n    lr = 1\n    def f(self):\n        return 2\nx = C.lr", "1" },
+        /* objects of the text's classes: attributes and methods */
+        { "class C:\n    def __init__(self, n, m=2):\n        self.n = n * m\n"
+          "    def twice(self, k=1):\n        return self.n * 2 + k\n"
+          "x = C(3).n",
+          "6" },
+        { "class C:\n    def __init__(self, n, m=2):\n        self.n = n * m\n"
+          "    def twice(self, k=1):\n        return self.n * 2 + k\n"
+          "c = C(3, m=5)\nx = c.twice(k=4)",
+          "34" },
+        { "class C:\n    def __init__(self, n=1):\n        "
+          "self.save_hyperparameters()\n"
+          "c = C(n=7)\nx = c.hparams.n",
+          "7" },
+        { "class C:\n    def __init__(self, n):\n        self.n = n\n"
+          "    def get(self):\n        return self.n\na = C(1)\nb = C(2)\nx = b.get()",
+          "2" },
+        { "class C:\n    def __init__(self, n):\n        self.c = C(n)\nx = C(1).c.c.n",
+          "?it is an attribute" },
         { "p = argparse.ArgumentParser()\np.add_argument('--batch-size', '-b', "
           "type=int, "
           "default=8)\np.add_argument('--fp16', "

@@ -201,6 +201,11 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
                                    struct value *arguments, int64_t line)
 {
     const char *last = python_last_part(function);
+    struct python_function *method = x ? python_method_of(r, x, last) : NULL;
+    if (method)
+        return python_call_method(r, method, x, arguments, line);
+    if (x && x->kind == VALUE_DICT && strcmp(last, "save_hyperparameters") == 0)
+        return python_keep_names(r, x, arguments, line);
     if (x && strcmp(function, PYTHON_ENVIRONMENT ".get") != 0)
         return python_method(r, x, python_last_part(path), arguments, line);
     struct value *v = known_call(r, path, function, arguments, line);

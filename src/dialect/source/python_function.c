@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTIONS_MAX = 1000, INLINED_MAX = 6 };
+enum { FUNCTIONS_MAX = 1000, OBJECTS_MAX = 1000, INLINED_MAX = 6 };
 
 static void add_function(struct python_parser *r, const struct python_function *f)
 {
@@ -57,9 +57,10 @@ void python_import_class(struct python_parser *r, const char *name, struct value
     add_function(r, &f);
 }
 
-/* The names of a class's body are its fields. */
+/* The names of a class's body are its fields, its functions its methods. */
 static void read_class(struct python_parser *r, struct python_function *f)
 {
+    f->methods = r->functions.n;
     int64_t scope = r->scope, names = r->p->names.n;
     enum python_stop stop = r->stop;
     r->scope = names;
@@ -75,6 +76,9 @@ static void read_class(struct python_parser *r, struct python_function *f)
     if (!r->limit)
         bind_class(r, f);
     f->called = true;
+    for (int64_t i = f->methods; i < r->functions.n; i++)
+        if (!r->functions.v[i].class)
+            r->functions.v[i].class = r->functions.n + 1; /* its own, below */
 }
 
 void python_define(struct python_parser *r, int64_t column)
@@ -110,6 +114,79 @@ void python_define(struct python_parser *r, int64_t column)
     add_function(r, &f);
 }
 
+/* Methods ------------------------------------------------------------------------- */
+
+/* Whether a method has the instance as its first parameter, by its usual name. */
+static bool takes_self(struct python_parser *r, const struct python_function *f)
+{
+    struct python_place before = python_here(r);
+    bool takes = false;
+    if (!f->class || !f->named)
+        return false;
+    python_go(r, &f->parameters);
+    python_open(r);
+    takes = python_at(r, "self");
+    r->failed = false;
+    python_go(r, &before);
+    return takes;
+}
+
+static struct python_function *method_of(struct python_parser *r, int64_t class,
+                                         const char *name)
+{
+    for (int64_t i = class; i-- > r->functions.v[class].methods;) {
+        struct python_function *f = &r->functions.v[i];
+        if (f->class == class + 1 && strcmp(f->name, name) == 0)
+            return takes_self(r, f) ? f : NULL;
+    }
+    return NULL;
+}
+
+struct python_function *python_method_of(struct python_parser *r, const struct value *x,
+                                         const char *name)
+{
+    r->lex.work += r->objects.n / 8;
+    for (int64_t i = r->objects.n; x->kind == VALUE_DICT && i-- > 0;)
+        if (r->objects.v[i].value == x)
+            return method_of(r, r->objects.v[i].class, name);
+    return NULL;
+}
+
+struct value *python_call_method(struct python_parser *r, struct python_function *f,
+                                 struct value *x, const struct value *arguments,
+                                 int64_t line)
+{
+    struct value *given = python_new(r, VALUE_DICT, line);
+    given->gap = arguments->gap;
+    python_put(r, given, "0", line, x);
+    for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
+        const struct value_item *it = &arguments->items[i];
+        bool numbered = *it->key >= '0' && *it->key <= '9';
+        const char *key =
+            numbered ? arena_printf(r->p->arena, "%ld", strtol(it->key, NULL, 10) + 1)
+                     : it->key;
+        python_put(r, given, key, it->line, it->value);
+    }
+    return python_inline(r, f, given, line);
+}
+
+struct value *python_keep_names(struct python_parser *r, struct value *x,
+                                const struct value *arguments, int64_t line)
+{
+    struct value *kept = python_new(r, VALUE_DICT, line);
+    for (int32_t i = 0; i < arguments->n && !r->limit; i++)
+        if (arguments->items[i].value->kind == VALUE_DICT)
+            python_merge(r, kept, arguments->items[i].value);
+    for (int64_t i = r->scope; i < r->p->names.n && !r->limit; i++) {
+        const struct python_name *n = &r->p->names.v[i];
+        if (n->value && n->value != x && !strchr(n->name, '.') &&
+            kept->n < PYTHON_ITEMS_MAX)
+            python_put(r, kept, n->name, n->value->line, n->value);
+    }
+    python_put(r, x, "hparams", line, kept);
+    return python_new(r, VALUE_NONE, line);
+}
+
 /* Parameters ----------------------------------------------------------------------- */
 
 /* Whether a library calls a function of the text with the command's words by their names:
@@ -140,6 +217,9 @@ static struct value *argument(struct python_parser *r, const struct python_funct
     struct value *given = !arguments && is_started(r) ? python_given(r, name) : NULL;
     if (given)
         return given;
+    if (!arguments && at == 0 && f->class && strcmp(name, "self") == 0 &&
+        r->functions.v[f->class - 1].instance)
+        return r->functions.v[f->class - 1].instance;
     if (otherwise && !(arguments && arguments->gap))
         return otherwise;
     const struct value *known = !arguments && r->wanted->argument
@@ -236,13 +316,29 @@ void python_return(struct python_parser *r, struct value *v)
     frame->returned = v;
 }
 
-/* A class's fields, some of them given. */
-static struct value *instance_of(struct python_parser *r,
-                                 const struct python_function *f,
+/* Of several instances none is the one that methods are of which nothing calls. */
+static void note_instance(struct python_parser *r, struct python_function *of,
+                          struct value *v)
+{
+    of->instance = of->made++ ? NULL : v;
+    if (r->objects.n < OBJECTS_MAX)
+        VEC_PUSH(&r->objects, ((struct python_object) { v, of - r->functions.v }));
+}
+
+/* A class's fields, some of them given, or what its __init__ sets. */
+static struct value *instance_of(struct python_parser *r, struct python_function *of,
                                  const struct value *arguments)
 {
-    struct value *v = python_copy(r, f->fields);
-    v->gap = f->named ? f->line : 0; /* what a base class has */
+    const struct python_function f = *of; /* others may come meanwhile */
+    int64_t class = of - r->functions.v;
+    struct python_function *init = method_of(r, class, "__init__");
+    struct value *v = python_copy(r, f.fields);
+    v->gap = f.named ? f.line : 0; /* what a base class has */
+    note_instance(r, of, v);
+    if (init) {
+        python_call_method(r, init, v, arguments, arguments->line);
+        return v;
+    }
     for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
         const struct value_item *it = &arguments->items[i];
         bool numbered = *it->key >= '0' && *it->key <= '9';
@@ -269,7 +365,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
 {
     const struct python_function f = *of; /* others may come meanwhile */
     if (f.fields && arguments)
-        return instance_of(r, &f, arguments);
+        return instance_of(r, of, arguments);
     if (r->inlined == INLINED_MAX || !python_may_repeat(r) || f.fields)
         return python_unknown(r, line, "%.60s(...) is a call", f.name);
     of->called = true;

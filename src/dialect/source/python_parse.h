@@ -45,6 +45,16 @@ struct python_function {
     struct value *fields; /* of a class; NULL: it is a function */
     const char *base;     /* of a class: what it derives from first; or NULL */
     bool called, named;   /* `named`: the parameters are there */
+    int64_t methods;      /* of a class: the number of the first; they end at its own */
+    int64_t class;        /* of a method: its class's number and 1; 0: it is none */
+    struct value *instance; /* of a class: the one that was made; NULL: none, or more */
+    int64_t made;           /* instances so far */
+};
+
+/* An instance of a class of the text's that has an __init__. */
+struct python_object {
+    const struct value *value;
+    int64_t class; /* its number among the functions */
 };
 
 /* A call that is being read. */
@@ -114,6 +124,7 @@ struct python_parser {
     int64_t born; /* values made before that branch */
     VEC(struct python_change) journal;
     VEC(struct python_function) functions;
+    VEC(struct python_object) objects;
     struct value *parsed; /* argparse's arguments and their defaults */
     bool parsed_noted;
     const char *limit; /* a limit was reached: which; reading ends */
@@ -205,6 +216,17 @@ void python_import_class(struct python_parser *r, const char *name,
 /* What a call gives; arguments NULL: nobody says. */
 struct value *python_inline(struct python_parser *r, struct python_function *f,
                             const struct value *arguments, int64_t line);
+/* The method of that name of an instance whose class is the text's; NULL: it has none. */
+struct python_function *python_method_of(struct python_parser *r, const struct value *x,
+                                         const char *name);
+/* What it gives of an instance. */
+struct value *python_call_method(struct python_parser *r, struct python_function *f,
+                                 struct value *x, const struct value *arguments,
+                                 int64_t line);
+/* self.save_hyperparameters() of Lightning: "hparams" of an object are the parameters and
+ * names of the function that is read, or what it is given. */
+struct value *python_keep_names(struct python_parser *r, struct value *x,
+                                const struct value *arguments, int64_t line);
 /* Reads functions that nothing called. */
 void python_inline_rest(struct python_parser *r);
 void python_return(struct python_parser *r, struct value *v);
