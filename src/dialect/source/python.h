@@ -4,9 +4,11 @@
  * Read are literals, f-strings, names, arithmetic, comparisons and choices of what is
  * known, comprehensions and loops over lists, dictionaries and ranges, methods of
  * dictionaries, lists and text, the plain functions (int, len, max, range, json.loads,
- * os.path.join), paths and the documents that they name (yaml.safe_load), functions of the text itself, called with what is known, classes
- * of fields, and objects of other classes: what __init__ sets, and their methods. os.environ.get gives what the text itself has set, else its default, as
- * argparse's arguments do theirs, with a note.
+ * os.path.join), paths and the documents that they name (yaml.safe_load), functions of
+ * the text itself, called with what is known, classes of fields, and objects of other
+ * classes: what __init__ sets, and their methods.
+ * os.environ.get gives what the text itself has set, else its default, as argparse's
+ * arguments do theirs, with a note.
  * What of branches is taken, where that is not known, leaves what differs between them
  * not known; so does a loop that may end early. A function that nothing calls is read
  * once at the end, its parameters being their defaults. `except` is not reached, and a

@@ -241,6 +241,8 @@ void user_script_take_lightning(struct launch_context *t, const struct user_scri
         take_fsdp(t, g, s, line);
     else if (s && s->kind == DDP)
         user_script_take_replicated(t, own_of(t->arena, c), "strategy", line);
+    else if (s && s->kind == AUTO && !c->arguments->gap)
+        user_script_take_replicated(t, own_of(t->arena, c), "strategy's default", line);
     else if (!s || s->kind == NOT_READ || (c->arguments->gap && !given))
         launch_add_unresolved(
             t, library_at, line, "%.60s(...): its strategy%s%.60s is not read",

@@ -1,13 +1,14 @@
 /* A loop of PyTorch alone, whose model is a class of the text's own: loss.backward() and
- * a loader, an optimizer or what shards and replicates. What its calls state is read as of
- * any loop, and all that they leave open is asked for. */
+ * a loader, an optimizer or what shards and replicates; or Lightning's trainer. What its
+ * calls state is read as of any loop, and all that they leave open is asked for. */
 #include "dialect/user_script/user_script.h"
 
 bool user_script_loops(const struct user_script *g)
 {
     const struct python_call *const *p = g->parts;
-    return p[SCRIPT_BACKWARD] && (p[SCRIPT_LOADER] || p[SCRIPT_OPTIMIZER] ||
-                                  p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]);
+    return p[SCRIPT_LIGHTNING] ||
+           (p[SCRIPT_BACKWARD] && (p[SCRIPT_LOADER] || p[SCRIPT_OPTIMIZER] ||
+                                   p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
 }
 
 /* Where no trainer has a default, and no configuration of DeepSpeed's may say it. */
@@ -30,7 +31,10 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
 {
     static const char library_at[] = "/parallelism/library",
                       why[] = "the loop and the model are the script's own";
-    int64_t line = g->parts[SCRIPT_BACKWARD] ? g->parts[SCRIPT_BACKWARD]->line : 0;
+    const struct python_call *c = g->parts[SCRIPT_LIGHTNING]
+                                      ? g->parts[SCRIPT_LIGHTNING]
+                                      : g->parts[SCRIPT_BACKWARD];
+    int64_t line = c ? c->line : 0;
     user_script_ask(t, line, why);
     if (!launch_has(t, library_at) && !launch_is_unresolved(t, library_at))
         launch_add_unresolved(t, library_at, line, "%s", why);
