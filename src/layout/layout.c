@@ -28,11 +28,21 @@ int64_t layout_rank(const struct layout *l, struct layout_index i)
     return i.d * l->stride_d + i.p * l->stride_p + i.t * l->stride_t;
 }
 
+static int64_t index_of(int64_t rank, int64_t stride, int64_t n)
+{
+    return n == 1 ? 0 : rank / stride % n; /* divisions are slow */
+}
+
+int64_t layout_stage(const struct layout *l, int64_t rank)
+{
+    return index_of(rank, l->stride_p, l->pipeline);
+}
+
 struct layout_index layout_index(const struct layout *l, int64_t rank)
 {
-    return (struct layout_index) { .d = rank / l->stride_d % l->data,
-                                   .p = rank / l->stride_p % l->pipeline,
-                                   .t = rank / l->stride_t % l->tensor };
+    return (struct layout_index) { .d = index_of(rank, l->stride_d, l->data),
+                                   .p = index_of(rank, l->stride_p, l->pipeline),
+                                   .t = index_of(rank, l->stride_t, l->tensor) };
 }
 
 int64_t layout_group_size(const struct layout *l, enum layout_group g)

@@ -30,6 +30,7 @@ int layout_init(struct layout *l, const char *placement, int64_t data, int64_t p
 /* The rank at those indices, and the indices of a rank. O(1). */
 int64_t layout_rank(const struct layout *l, struct layout_index i);
 struct layout_index layout_index(const struct layout *l, int64_t rank);
+int64_t layout_stage(const struct layout *l, int64_t rank); /* its p alone */
 
 /* Members of the groups that a rank is in, in order of rank index:
  *   tp_group: same d and p; pp_group: same d and t; rdp_group (reduced data parallel):

@@ -11,7 +11,7 @@
 
 int64_t groups_stage(const struct groups *g, int64_t rank)
 {
-    return layout_index(&g->layout, rank).p;
+    return layout_stage(&g->layout, rank);
 }
 
 static uint64_t hash_stages(const struct groups *g, int64_t first, int32_t n)
@@ -440,15 +440,18 @@ int groups_concurrent(const struct groups *g, struct arena *arena,
         from = rank - gpu;
         to = from + k->gpus_per_instance;
     }
+    const bool of_stage = !groups_span_stages(channel);
+    const int64_t stage = groups_stage(g, rank);
     *out = ARENA_ARRAY(arena, to - from + 1, struct coll_group);
     int64_t *firsts = xcalloc((size_t)(to - from) + 1, sizeof(*firsts));
     int rc = groups_spans(g, &own, &(*out)[0], err);
     firsts[0] = own.first;
     *n = 1;
     for (int64_t other = from; other < to && rc == 0; other++) {
+        if (of_stage && groups_stage(g, other) != stage)
+            continue;
         struct ranks r = groups_of(g, channel, other);
-        bool seen = !groups_span_stages(channel) &&
-                    groups_stage(g, other) != groups_stage(g, rank);
+        bool seen = false;
         for (int32_t i = 0; i < *n && !seen; i++)
             seen = firsts[i] == r.first;
         if (seen || groups_spans(g, &r, &(*out)[*n], &ignored) ||
