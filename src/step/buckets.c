@@ -21,7 +21,7 @@
  * megatron/training/training.py). */
 double buckets_limit_B(const struct stage *stage, int32_t chunk)
 {
-    bool first = chunk == 0 && groups_stage(stage->request->groups, stage->rank) == 0;
+    bool first = chunk == 0 && stage->number == 0;
     bool none = library_of(&stage->s->parallel)->buckets_by_chunk && !first;
     return none ? 0 : (double)stage->s->parallel.reduce.bucket_B;
 }

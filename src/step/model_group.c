@@ -79,8 +79,7 @@ int group_broadcast_output(struct builder *b, struct err *err)
     if (b->outputs.task < 0)
         return -1;
     int64_t received_B = ledger_round((int64_t)bytes);
-    if (groups_stage(b->stage->request->groups, b->stage->rank) ==
-        partition_head_stage(b->stage->request->parts))
+    if (b->stage->number == partition_head_stage(b->stage->request->parts))
         return 0; /* its own */
     ledger_alloc(&b->step->ledger, LEDGER_BUFFERS, received_B);
     b->outputs.held_B += received_B;
@@ -111,7 +110,7 @@ int group_sum_embeddings(struct builder *b, struct err *err)
     issue_tag(b, WORK_OTHER, -1);
     const struct parallelism *p = &b->stage->s->parallel;
     const struct groups *groups = b->stage->request->groups;
-    int64_t number = groups_stage(groups, b->stage->rank);
+    int64_t number = b->stage->number;
     if (!has_copy(b->stage) || b->stage->embedding_frozen ||
         (number != 0 && number != groups->copies))
         return 0;

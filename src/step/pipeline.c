@@ -16,13 +16,17 @@
 #include "step/shard.h"
 #include "step/tensor_ends.h"
 
+#include <string.h>
+
 /* The place of the current pass in the pipeline. */
 struct position {
     int64_t stage, last;  /* of all virtual stages */
     int32_t base, n_each; /* messages of the accumulation step; of a direction */
     int64_t microbatches;
-    bool ahead; /* of forwards before the first backward, but the last two */
-    bool leads; /* the host does not wait for the GPU after the pass */
+    bool ahead;         /* of forwards before the first backward, but the last two */
+    bool leads;         /* the host does not wait for the GPU after the pass */
+    int32_t (*sent)[2]; /* [parts] comm of what a part sends on and gets back; -1: not
+                           planned yet */
 };
 
 static int32_t message_of(const struct position *at, bool backward, int64_t stage,
@@ -39,17 +43,28 @@ static bool sends_exposed(const struct stage *stage)
            !stage->fw->tensor.send_overlap;
 }
 
+/* What a part sends to the one after it, or before it: the same for each microbatch. */
+static int32_t plan_message(struct builder *b, int64_t from, int64_t to, bool back,
+                            const struct position *at, struct err *err)
+{
+    int64_t part = from < to ? from : to;
+    int32_t *sent = &at->sent[part][from > to];
+    if (*sent < 0)
+        *sent = comms_add(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV,
+                          tensor_ends_message_B(b->stage, part), err);
+    return *sent;
+}
+
 /* From a part to the one after it, or before it. */
 static int send_layers(struct builder *b, int64_t from, int64_t to, int32_t message,
-                       struct err *err)
+                       const struct position *at, struct err *err)
 {
     const struct partition *parts = b->stage->request->parts;
-    int64_t number = partition_stage(parts->n_stages, parts->folds, from),
-            other = partition_stage(parts->n_stages, parts->folds, to);
-    double bytes = tensor_ends_message_B(b->stage, from < to ? from : to);
-    bool back = parts->folds ? other < number : to < from;
-    int32_t comm =
-        comms_add(b, back ? CHANNEL_BACK : CHANNEL_NEXT, COLL_SENDRECV, bytes, err);
+    bool back = to < from;
+    if (parts->folds)
+        back = partition_stage(parts->n_stages, true, to) <
+               partition_stage(parts->n_stages, true, from);
+    int32_t comm = plan_message(b, from, to, back, at, err);
     if (comm < 0)
         return -1;
     struct program *p = &b->step->program;
@@ -95,7 +110,7 @@ static int write_measured(struct builder *b, struct pass_ref ref, struct err *er
 /* The chunk in which the stage runs a microbatch's last forward. */
 static int64_t last_chunk(const struct stage *stage)
 {
-    bool first = groups_stage(stage->request->groups, stage->rank) == 0;
+    bool first = stage->number == 0;
     return stage->s->parallel.stages.virtual_stages - 1 +
            (first && stage->request->parts->head_returns);
 }
@@ -115,7 +130,7 @@ static int hand_on(struct builder *b, struct pass_ref ref, const struct position
     bool backward = ref.kind != PASS_FORWARD;
     int64_t to = backward ? at->stage - 1 : at->stage + 1;
     if (to >= 0 && to <= at->last && !stays(b->stage, at->stage, to) &&
-        send_layers(b, at->stage, to, message_of(at, backward, to, ref.microbatch),
+        send_layers(b, at->stage, to, message_of(at, backward, to, ref.microbatch), at,
                     err) < 0)
         return -1;
     return backward || ref.chunk != last_chunk(b->stage)
@@ -239,6 +254,8 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     struct position at = { .last = all - 1,
                            .n_each = (int32_t)(all * m),
                            .microbatches = m };
+    at.sent = arena_raw(b->stage->arena, (size_t)all, sizeof(*at.sent));
+    memset(at.sent, -1, (size_t)all * sizeof(*at.sent));
     at.base = (int32_t)accumulated * 2 * at.n_each;
     b->step->program.n_messages = at.base + 2 * at.n_each;
     b->pass.reduces = reduces;

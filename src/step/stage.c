@@ -119,7 +119,7 @@ static void number_layers(struct stage *stage, int64_t n_chunks)
 int64_t stage_part(const struct stage *stage, int64_t chunk)
 {
     const struct partition *parts = stage->request->parts;
-    int64_t number = groups_stage(stage->request->groups, stage->rank);
+    int64_t number = stage->number;
     if (chunk >= parts->n_chunks) /* the head to which the stream returns */
         return parts->n_stages * parts->n_chunks;
     return partition_part(parts->n_stages, parts->folds, number, chunk);
@@ -158,7 +158,7 @@ int stage_parts(struct partition *parts, struct arena *arena, const struct scena
 static void own_copies(struct stage *stage, const struct op_list *model)
 {
     const struct partition *parts = stage->request->parts;
-    int64_t number = groups_stage(stage->request->groups, stage->rank);
+    int64_t number = stage->number;
     bool tied = model_ties_head(&stage->s->model);
     if (stage->s->parallel.pipeline == 1 || number == 0)
         return;
@@ -177,7 +177,7 @@ static void own_copies(struct stage *stage, const struct op_list *model)
 void stage_cut(struct stage *stage, const struct op_list *model)
 {
     const struct partition *parts = stage->request->parts;
-    list_blocks(stage, model, parts, groups_stage(stage->request->groups, stage->rank));
+    list_blocks(stage, model, parts, stage->number);
     number_layers(stage, partition_chunks(parts));
     stage->embedding_elements = model->blocks[0].params[0].elements;
     stage->embedding_frozen = model->blocks[0].params[0].frozen;

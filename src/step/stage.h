@@ -61,7 +61,8 @@ struct stage {
     const struct framework *fw;
     const struct gpu *gpu;
     const struct net *net;
-    int64_t rank; /* whose groups the plans are for */
+    int64_t rank;   /* whose groups the plans are for */
+    int64_t number; /* among the pipeline's stages */
     struct plans plans;
     struct op_settings settings;
     bool half;   /* products read 16-bit numbers */
