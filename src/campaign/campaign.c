@@ -62,6 +62,7 @@ int campaign_simulate(struct simulate_result *step, struct campaign_result *beyo
     struct arena *arena = &loader->arena;
     struct simulate_options options = *how->step;
     options.memo = simulate_memo_of(loader);
+    options.unread.layer &= c->job.evaluation_samples == 0; /* which takes a share */
     if (simulate(step, arena, s, &options, err))
         return -1;
     if (!simulate_runs(&options, &step->memory)) {

@@ -186,7 +186,7 @@ static void announce_plans(struct run *run)
         for (int64_t k = 0; k < programs[i]->comms.n; k++)
             VEC_PUSH(&plans, programs[i]->comms.v[k].plan);
     run_world_announce(&run->world, plans.v, plans.n, run->n_tasks);
-    if (run->request->time_alone)
+    if (run->request->time_alone || run->request->links_unread)
         run_world_drop_slack(&run->world, plans.v, plans.n);
     VEC_RELEASE(&plans);
 }
@@ -215,7 +215,8 @@ static void count_tasks(const void *of, int64_t *done, int64_t *total)
 static void allocate_links_busy(struct run *run)
 {
     size_t n = (size_t)net_n_links(run->request->plans.net) + 1;
-    for (int64_t i = 0; i < run->n_ranks && !run->links_from_s; i++) {
+    const bool asked = !run->request->links_unread;
+    for (int64_t i = 0; i < run->n_ranks && asked && !run->links_from_s; i++) {
         if (run->request->programs[i]->repeat.from < 0)
             continue;
         run->links_from_s = xcalloc(n, sizeof(*run->links_from_s));

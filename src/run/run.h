@@ -55,7 +55,8 @@ struct run_request {
     const struct run_factors *factors; /* NULL: none */
     bool
         time_alone; /* of the result only time, critical rank and events are asked for */
-    struct watch watch;             /* of tasks done */
+    bool links_unread;  /* neither how busy links are nor what passes them is */
+    struct watch watch; /* of tasks done */
     const struct run_other *others; /* at flow fidelity; NULL: none */
     int32_t n_others;
 };

@@ -4,7 +4,7 @@
 void run_account_stretch(struct rank *r, int32_t ended)
 {
     const struct repeat *repeat = &r->program->repeat;
-    bool leads = r == r->island->ranks[0];
+    bool leads = r == r->island->ranks[0] && r->run->links_from_s;
     if (ended == repeat->from) {
         r->from = r->account;
         if (leads)

@@ -135,7 +135,8 @@ static void read_critical(struct run *run, const struct rank *critical,
     out->parts_s[CATEGORY_DATA_COMM_HIDDEN] = hidden > 0 ? units_s(hidden) : 0;
     out->gpu_busy_s = units_s(a.gpu_busy_ps);
     out->host_busy_s = host_busy_s(critical);
-    read_links(run, &a, out);
+    if (!run->request->links_unread)
+        read_links(run, &a, out);
 }
 
 /* Either a transfer lasts longer than the clock, or ranks wait for each other. */
@@ -173,7 +174,8 @@ int run_read_result(struct run *run, struct run_result *out)
     if (run_is_over(run->ranks[critical].island, unrolled_ps(&run->ranks[critical])))
         return -1;
     read_critical(run, &run->ranks[critical], out);
-    read_traffic(run, out);
+    if (!run->request->links_unread)
+        read_traffic(run, out);
     out->steady = run_is_steady(run);
     out->critical = critical;
     out->events = run->sim->n_fired;

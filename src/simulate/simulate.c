@@ -255,8 +255,7 @@ static void read_all(struct simulate_result *r, struct arena *arena,
                      const struct simulate_options *options)
 {
     int32_t layered = reps->n_steps / 2; /* a middle stage, unless it has no layer */
-    for (int32_t i = 0; i < reps->n_steps && reps->steps[layered].kernels_s[0] <= 0;
-         i++)
+    for (int32_t i = 0; i < reps->n_steps && !reps->steps[layered].has_layer; i++)
         layered = i;
     read_run(r, run);
     r->by = resources_of(r->parts_s, s, reps);
@@ -281,7 +280,8 @@ static int replay(struct run_result *run, struct simulate_result *r, struct reps
     struct reps_options how = { .unfold = options->unfold,
                                 .detail = options->detail || meets,
                                 .whole = meets,
-                                .marks = options->observer != NULL };
+                                .marks = options->observer != NULL,
+                                .unread = options->unread };
     for (int attempt = 0;; attempt++) {
         how.microbatches = whole ? 0 : reps_shorter(s, attempt);
         if (reps_build(reps, arena, s, &how, err) < 0)
@@ -298,6 +298,7 @@ static int replay(struct run_result *run, struct simulate_result *r, struct reps
                                        .programs = reps->programs,
                                        .ranks = reps->ranks,
                                        .observer = options->observer,
+                                       .links_unread = options->unread.links,
                                        .watch = options->watch };
         if (meets)
             return background_replay(run, &r->background, arena, s, &request, err);

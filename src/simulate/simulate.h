@@ -22,6 +22,7 @@
 #include "scenario/scenario.h"
 #include "simulate/interval.h"
 #include "simulate/resources.h"
+#include "step/unread.h"
 
 struct stage_memory {   /* bytes at the moment of the stage's peak */
     int64_t peak_B;     /* what it cannot do without, as nvidia-smi shows it */
@@ -85,6 +86,7 @@ struct simulate_options {
     bool whole;   /* replay all periods of a pipeline; for tests */
     bool if_fits; /* leave all but memory's peak out of a job that is far too large
                      (simulate_runs) */
+    struct step_unread unread;
     const struct observer *observer; /* of the run; NULL: none */
     struct watch watch;              /* notified of tasks done */
     struct simulate_memo *memo;      /* NULL: none */

@@ -205,7 +205,8 @@ static int replay(const struct stage *stage, struct program *p, struct pass_cost
                                          .network = FIDELITY_FLOW,
                                          .n_ranks = 1,
                                          .programs = programs,
-                                         .ranks = &stage->rank };
+                                         .ranks = &stage->rank,
+                                         .links_unread = q->unread.links };
     struct run_result r;
     if (fold(stage, p, err) < 0 || run_programs(&request, &r, err) < 0)
         return -1;
@@ -307,11 +308,14 @@ int measure_layer(struct builder *b, struct err *err)
                        op_block_frozen_B(block, kept_B) / kept_B) *
                       b->stage->states.parameter_B);
         b->step->layer_activations_B = recompute_kept_B(b->stage, i);
+        b->step->has_layer = true;
+        block_times_kinds(b->stage, i, b->step->kinds_s);
+        if (b->stage->request->unread.layer)
+            return 0;
         if (!b->measured.stage->has_layer && measure_block(b, i, err) < 0)
             return -1;
         for (int k = 0; k < 2; k++)
             b->step->kernels_s[k] = b->measured.stage->kernels_s[k];
-        block_times_kinds(b->stage, i, b->step->kinds_s);
         return 0;
     }
     return 0;

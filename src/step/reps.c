@@ -204,6 +204,7 @@ int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
         .detail = options->detail,
         .whole = options->whole,
         .marks = options->marks,
+        .unread = options->unread,
         .microbatches = s->training.microbatches,
     };
     if (options->microbatches > 0) {

@@ -8,8 +8,9 @@
 
 struct reps_options {
     bool unfold, detail;
-    bool whole;           /* steps hold all microbatches that are accumulated */
-    bool marks;           /* of memory, for observers */
+    bool whole; /* steps hold all microbatches that are accumulated */
+    bool marks; /* of memory, for observers */
+    struct step_unread unread;
     int64_t microbatches; /* of the pipeline's that steps hold (reps_shorter); 0: all */
 };
 

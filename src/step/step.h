@@ -29,10 +29,12 @@
 #include "run/plans.h"
 #include "scenario/scenario.h"
 #include "step/schedule.h"
+#include "step/unread.h"
 
 struct step {
     struct program program;
     struct ledger ledger;
+    bool has_layer;                /* of which these are: */
     double kernels_s[2];           /* of one middle layer: forward, backward */
     double kinds_s[OP_STREAM + 1]; /* of its kernels, alone, by enum op_kind */
     int64_t layer_parameters_B, layer_activations_B;
@@ -60,6 +62,7 @@ struct step_request {
     bool detail;                      /* no pass is one task */
     bool whole;                       /* all accumulated microbatches are written */
     bool marks;                       /* the program says what memory its tasks hold */
+    struct step_unread unread;
     int64_t microbatches; /* of a pipeline's step that its stages' lists hold */
     int64_t left_out;     /* periods of them that the step has beyond these */
 };

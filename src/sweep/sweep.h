@@ -93,6 +93,9 @@ int32_t sweep_field_find(const struct sweep *s, const char *path);
 /* Whether results have that name; reports at `where` when not. */
 int sweep_check_result(const struct sweep *s, const char *name, struct cfg where);
 
+/* Whether outputs or comparisons show anything of that member of simulate's JSON. */
+bool sweep_shows(const struct sweep *s, const char *member);
+
 /* Adds an output unless it is there; what figures show is added this way. */
 void sweep_add_output(struct sweep *s, const char *name);
 

@@ -60,7 +60,10 @@ struct found {
 static json_t *simulated(const struct sweep *sweep, struct cfg_loader *loader,
                          json_t *tree, const struct found *found, struct err *err)
 {
-    const struct simulate_options options = { .network = FIDELITY_FLOW };
+    const struct simulate_options options = { .network = FIDELITY_FLOW,
+                                              .unread = {
+                                                  !sweep_shows(sweep, "utilization"),
+                                                  !sweep_shows(sweep, "layer") } };
     const struct uncertainty_draws draws = { .network = FIDELITY_FLOW };
     const struct campaign_how how = { &options, &draws, sweep->interval };
     struct scenario s = { 0 };

@@ -83,6 +83,25 @@ int sweep_wheres_read(struct sweep_wheres *w, const struct sweep *s, struct cfg 
     return rc;
 }
 
+/* Whether a name, or a pointer, is of that member or of all. */
+static bool is_within(const char *name, const char *member)
+{
+    const char *key = *name == '/' ? name + 1 : name;
+    size_t n = strcspn(key, "/");
+    return n == 0 || (strlen(member) == n && strncmp(key, member, n) == 0);
+}
+
+bool sweep_shows(const struct sweep *s, const char *member)
+{
+    bool shows = false;
+    for (int64_t i = 0; i < s->outputs.n; i++)
+        shows = shows || is_within(s->outputs.v[i], member);
+    for (int32_t i = 0; i < s->wheres.n; i++)
+        shows = shows ||
+                (s->wheres.v[i].result && is_within(s->wheres.v[i].result, member));
+    return shows;
+}
+
 static bool compare(enum sweep_op op, double a, double b)
 {
     switch (op) {

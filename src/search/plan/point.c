@@ -255,7 +255,6 @@ static void take(struct plan_result *r, const struct simulate_result *s)
     r->peak_B = s->memory.peak_B;
     r->capacity_B = s->memory.capacity_B;
     r->near_limit = s->memory.near_limit;
-    r->util_nic = s->util_nic;
     r->by = s->by;
     memcpy(r->parts_s, s->parts_s, sizeof(r->parts_s));
 }
@@ -267,6 +266,7 @@ static int simulate_all(struct plan_result *r, struct cfg_loader *loader,
 {
     const struct simulate_options step = { .network = FIDELITY_FLOW,
                                            .mute = true,
+                                           .unread = { .links = true, .layer = true },
                                            .if_fits = if_fits };
     const struct campaign_how how = { .step = &step, .interval = job->interval };
     struct campaign c;

@@ -17,8 +17,7 @@ struct plan_result {
     double tie_error;  /* a plan this much slower may be as fast */
     int64_t peak_B, capacity_B;
     double parts_s[CATEGORY_N];
-    struct resources by; /* what the step rests on */
-    double util_nic;
+    struct resources by;    /* what the step rests on */
     double job_s, billed_s; /* of the scenario's "job"; 0 without one */
     char why[200];          /* why it could not; "" otherwise */
 };
