@@ -57,6 +57,8 @@ static const char *wrong(const struct smsim_plan_request *q)
         return "global_batch, sequence_length and seed are not negative";
     if (!(q->tokens >= 0 && q->max_cost_usd >= 0 && q->deadline_h >= 0))
         return "tokens, max_cost_usd and deadline_h are not negative";
+    if (q->threads < 0)
+        return "threads is not negative";
     return NULL;
 }
 

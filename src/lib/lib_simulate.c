@@ -76,6 +76,8 @@ static struct smsim_step *run(struct lib_call *c, const struct smsim_job *job,
     int network = FIDELITY_FLOW;
     if (options && options->size != sizeof(*options))
         return lib_call_refuse(c, "options.size is not that of this struct", NULL);
+    if (options && options->threads < 0)
+        return lib_call_refuse(c, "threads is not negative", NULL);
     if (options && options->network &&
         names_find(fidelity_names, options->network, &network))
         return lib_call_refuse(c, "network is none of analytic, flow and chunk",
