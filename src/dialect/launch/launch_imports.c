@@ -60,7 +60,7 @@ static const char *find_document(struct arena *arena, const struct launch_import
 }
 
 static const struct value *read_document(const void *of, struct arena *arena,
-                                         const char *name, const char **path)
+                                         const char *name, bool raw, const char **path)
 {
     const struct launch_imports *m = of;
     const struct source_file *own = launch_own_file(m->l, name);
@@ -73,7 +73,8 @@ static const struct value *read_document(const void *of, struct arena *arena,
     const char *text = own ? own->text : read;
     *path = file ? file : name;
     if (text && !yaml_read(&y, arena, text, strlen(text), &err) && y.documents.n) {
-        yaml_interpolate(&y, y.documents.v[0]);
+        if (!raw)
+            yaml_interpolate(&y, y.documents.v[0]);
         root = y.documents.v[0];
     }
     yaml_release(&y);
@@ -81,12 +82,24 @@ static const struct value *read_document(const void *of, struct arena *arena,
     return root;
 }
 
+static void resolve(const void *of, struct arena *arena, struct value *root)
+{
+    struct yaml y = { .arena = arena, .left = YAML_VALUES_MAX };
+    (void)of;
+    yaml_interpolate(&y, root);
+    yaml_release(&y);
+}
+
 const struct python_modules *launch_imports(struct launch_imports *m,
                                             const struct launch *l, const char *program)
 {
     *m = (struct launch_imports) { .l = l, .program = program, .left = MODULES_MAX };
     m->modules = (struct python_modules) {
-        .text = read_module, .document = read_document, .of = m, .left = &m->left
+        .text = read_module,
+        .document = read_document,
+        .resolve = resolve,
+        .of = m,
+        .left = &m->left,
     };
     return &m->modules;
 }

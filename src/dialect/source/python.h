@@ -61,8 +61,10 @@ struct python_call {
     const char *target; /* the name it is assigned to; NULL: none */
     int64_t line;
     bool quoted;
-    bool parsed;                /* no call: the arguments of a command */
-    bool unsure;                /* under a condition that is not known */
+    bool parsed;   /* no call: the arguments of a command */
+    bool unsure;   /* under a condition that is not known */
+    int64_t every; /* likewise: 4 of i % 4 == 0; -1: not known; 0: no remainder */
+    int32_t loops; /* around it */
     struct value *arguments;    /* a dictionary; positional ones by "0", "1", ... */
     const struct value *result; /* what it gave, by which other calls are given it */
 };
@@ -93,9 +95,11 @@ struct python_modules {
     /* The text of "a.b" and its path; NULL: there is none. */
     const char *(*text)(const void *of, struct arena *arena, const char *module,
                         const char **path);
-    /* A document (YAML, JSON) by its name, and its path; NULL: there is none. */
+    /* A document (YAML, JSON) by its name, and its path; NULL: there is none. `raw`:
+     * interpolations as they are written, for `resolve` to replace. */
     const struct value *(*document)(const void *of, struct arena *arena,
-                                    const char *name, const char **path);
+                                    const char *name, bool raw, const char **path);
+    void (*resolve)(const void *of, struct arena *arena, struct value *root);
     const void *of;
     int *left; /* so many more may be read, in all */
     int deep;  /* imports around the text */

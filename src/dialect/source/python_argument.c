@@ -306,6 +306,14 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
     return v;
 }
 
+struct value *python_parse_class(struct python_parser *r, const struct value *class,
+                                 int64_t line)
+{
+    struct value *v = instance_of(r, class, line);
+    v->text = class->text;
+    return v;
+}
+
 struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
                                   const char *method, const struct value *arguments,
                                   int64_t line)

@@ -123,7 +123,8 @@ static bool goes_on_with(struct python_parser *r, int64_t column, const char *wo
 struct choice {
     struct python_branches branches;
     bool begun;
-    int left; /* whether no branch was taken so far; -1: not known */
+    int left;      /* whether no branch was taken so far; -1: not known */
+    int64_t every; /* its condition's remainder is of that; 0, -1 as of calls */
     char why[WHY_MAX];
 };
 
@@ -140,7 +141,10 @@ static void read_branch(struct python_parser *r, struct choice *c, int truth,
             python_branches_begin(r, &c->branches);
         c->begun = true;
         r->maybe++;
+        int64_t outer = r->every;
+        r->every = c->every ? c->every : outer;
         read_suite(r, column, true);
+        r->every = outer;
         r->maybe--;
         python_branch_end(r, &c->branches);
         c->left = truth == 1 ? 0 : -1;
@@ -151,7 +155,10 @@ static void read_branch(struct python_parser *r, struct choice *c, int truth,
 static int read_condition(struct python_parser *r, struct choice *c)
 {
     int64_t line = r->t.line;
+    r->remainder = 0;
     const struct value *v = python_expression(r);
+    if (c)
+        c->every = r->remainder;
     if (python_at(r, ":=")) { /* its value is the condition */
         python_skip_statement(r);
         r->failed = true;
@@ -204,7 +211,9 @@ static void repeat(struct python_parser *r, const struct value *list,
         python_go(r, targets);
         python_bind_targets(r, list->items[i].value);
         python_go(r, body);
+        r->loops++;
         read_suite(r, column, true);
+        r->loops--;
         enum python_stop stop = r->stop;
         if (stop == PYTHON_CONTINUE || stop == PYTHON_BREAK)
             r->stop = PYTHON_GOES_ON;
@@ -217,7 +226,9 @@ static void repeat(struct python_parser *r, const struct value *list,
 static void read_unsure(struct python_parser *r, int64_t column)
 {
     r->unsure_loops++;
+    r->loops++;
     read_suite(r, column, true);
+    r->loops--;
     r->unsure_loops--;
     if (r->stop == PYTHON_CONTINUE || r->stop == PYTHON_BREAK)
         r->stop = PYTHON_GOES_ON;

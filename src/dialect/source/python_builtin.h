@@ -20,6 +20,11 @@ struct python_function_row {
 extern const struct python_function_row python_numbers[], python_lists[],
     python_library[];
 
+/* python_hydra.c: what hydra.main(config_path=..., config_name=...) gives the function
+ * that follows. */
+struct value *python_hydra_main(struct python_parser *r,
+                                const struct python_arguments *a);
+
 /* An argument by its place, else by its name; NULL: it is not given. */
 struct value *python_placed(const struct python_arguments *a, struct value *placed,
                             const char *name);

@@ -65,7 +65,7 @@ static struct value *load(struct python_parser *r, const char *name, int64_t lin
     const struct python_modules *m = r->wanted->modules;
     const char *path = name;
     const struct value *root =
-        m && m->document ? m->document(m->of, r->p->arena, name, &path) : NULL;
+        m && m->document ? m->document(m->of, r->p->arena, name, false, &path) : NULL;
     if (!root)
         return python_unknown(r, line, "%.80s was not found next to the script", name);
     struct value *v = python_deep_copy(r, root);

@@ -84,7 +84,10 @@ static void read_class(struct python_parser *r, struct python_function *f)
 void python_define(struct python_parser *r, int64_t column)
 {
     bool is_class = python_at(r, "class");
-    struct python_function f = { .column = column, .line = r->t.line };
+    struct python_function f = { .column = column,
+                                 .line = r->t.line,
+                                 .handed = r->handed };
+    r->handed = NULL;
     python_advance(r);
     r->failed |= r->t.kind != TOKEN_NAME;
     if (python_stopped(r))
@@ -203,17 +206,27 @@ static bool is_started(struct python_parser *r)
     return false;
 }
 
+/* A class of fields of the text, of an annotation; NULL. */
+static const struct value *own_class(struct python_parser *r, const struct value *v)
+{
+    const struct python_function *f =
+        v->kind == VALUE_DICT && v->text && v->n ? python_function(r, v->text) : NULL;
+    return f && f->fields ? v : NULL;
+}
+
 /* What a parameter is: an argument by its name or place, what the command gives, its
  * default, or nobody says. */
 static struct value *argument(struct python_parser *r, const struct python_function *f,
                               const struct value *arguments, const char *name, int at,
-                              struct value *otherwise)
+                              const struct value *type, struct value *otherwise)
 {
     const struct value_item *it = arguments ? value_get(arguments, name) : NULL;
     if (!it && arguments && at >= 0)
         it = value_get(arguments, arena_printf(r->p->arena, "%d", at));
     if (it)
         return it->value;
+    if (f->handed && at == 0 && !otherwise)
+        return f->handed;
     struct value *given = !arguments && is_started(r) ? python_given(r, name) : NULL;
     if (given)
         return given;
@@ -227,6 +240,10 @@ static struct value *argument(struct python_parser *r, const struct python_funct
                                     : NULL;
     if (known)
         return python_deep_copy(r, known);
+    /* nothing in the text gives it: a library parses the command into its class
+     * (tyro.cli(main), @draccus.wrap()) */
+    if (type && (!arguments || (!arguments->n && !arguments->gap)))
+        return python_parse_class(r, type, f->line);
     return python_unknown(r, f->line, "%.40s is an argument of %.60s()", name, f->name);
 }
 
@@ -266,10 +283,11 @@ static void read_parameter(struct python_parser *r, const struct python_function
         return;
     const char *name = arena_strndup(r->p->arena, r->t.s, (size_t)r->t.n);
     struct value *otherwise = NULL;
+    const struct value *type = NULL;
     python_advance(r);
     if (python_at(r, ":")) {
         python_advance(r);
-        python_expression(r);
+        type = own_class(r, python_expression(r));
     }
     if (python_at(r, "=")) {
         python_advance(r);
@@ -282,7 +300,7 @@ static void read_parameter(struct python_parser *r, const struct python_function
     else if (list)
         python_bind(r, name, python_unknown(r, f->line, "it takes any arguments"));
     else
-        python_bind(r, name, argument(r, f, arguments, name, (*at)++, otherwise));
+        python_bind(r, name, argument(r, f, arguments, name, (*at)++, type, otherwise));
 }
 
 static void bind_parameters(struct python_parser *r, const struct python_function *f,

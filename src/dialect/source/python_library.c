@@ -143,6 +143,18 @@ static struct value *available(struct python_parser *r,
     return python_bool(r, a->line, true);
 }
 
+/* tyro.cli(Config) (tyro 0.9), draccus.parse(config_class=Config) and the like: fields of a
+ * class of the text. */
+static struct value *parsed_class(struct python_parser *r,
+                                  const struct python_arguments *a)
+{
+    const struct value *class = python_placed(a, a->first, "config_class");
+    class = class ? class : python_placed(a, NULL, "f");
+    bool own = class && class->kind == VALUE_DICT && class->text;
+    return own ? python_parse_class(r, class, a->line)
+               : python_lost(r, a, "its parser");
+}
+
 /* field(default=1) and field(default_factory=lambda: [1]) of a dataclass. */
 static struct value *field(struct python_parser *r, const struct python_arguments *a)
 {
@@ -150,6 +162,8 @@ static struct value *field(struct python_parser *r, const struct python_argument
                             *made = value_get(a->all, "default_factory");
     if (made && made->value->kind == VALUE_UNKNOWN && made->value->items)
         return made->value->items[0].value;
+    if (made && made->value->kind == VALUE_DICT && made->value->text) /* of a class */
+        return python_deep_copy(r, made->value);
     return it ? it->value : python_unknown(r, a->line, "its field has no default here");
 }
 
@@ -204,6 +218,13 @@ const struct python_function_row python_library[] = {
     { "torch.cuda.get_device_capability", capability },
     { "torch.cuda.is_available", available },
     { "getattr", attribute },
+    { "hydra.main", python_hydra_main },
+    { "tyro.cli", parsed_class },
+    { "draccus.parse", parsed_class },
+    { "pyrallis.parse", parsed_class },
+    { "simple_parsing.parse", parsed_class },
+    { "simple_parsing.helpers.parse", parsed_class },
+    { "jsonargparse.CLI", parsed_class },
     { "field", field },
     { "dataclasses.field", field },
     { "*ParameterString", pipeline_parameter },

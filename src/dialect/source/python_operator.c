@@ -165,6 +165,8 @@ struct value *python_calculate(struct python_parser *r, const char *op,
 {
     int64_t n = 0;
     struct value *v = of_others(r, op, a, b);
+    if (strcmp(op, "%") == 0 && a->kind == VALUE_UNKNOWN && !a->text)
+        r->remainder = b->kind == VALUE_INT && b->integer > 0 ? b->integer : -1;
     if (!v && strcmp(op, "/") == 0 && a->kind == VALUE_STRING &&
         b->kind == VALUE_STRING)
         v = python_path_join(r, a, b);

@@ -17,7 +17,8 @@
  *     python_value.c, python_operator.c, python_method.c, python_text.c
  *                                       values, what is done with them
  *     python_builtin.c, python_number.c, python_list.c, python_library.c
- *                                       functions of Python's, and of libraries */
+ *                                       functions of Python's, and of libraries
+ *     python_hydra                      what hydra.main hands to its function */
 #ifndef DIALECT_SOURCE_PYTHON_PARSE_H
 #define DIALECT_SOURCE_PYTHON_PARSE_H
 
@@ -45,6 +46,7 @@ struct python_function {
     struct value *fields; /* of a class; NULL: it is a function */
     const char *base;     /* of a class: what it derives from first; or NULL */
     bool called, named;   /* `named`: the parameters are there */
+    struct value *handed; /* its first argument, of a decorator; or NULL */
     int64_t methods;      /* of a class: the number of the first; they end at its own */
     int64_t class;        /* of a method: its class's number and 1; 0: it is none */
     struct value *instance; /* of a class: the one that was made; NULL: none, or more */
@@ -112,6 +114,9 @@ struct python_parser {
     int32_t blocks;        /* inside each other */
     int32_t inlined;       /* functions whose calls are being read */
     int32_t maybe;         /* branches under way that may not be taken */
+    int32_t loops;         /* under way */
+    int64_t remainder;     /* of the last "%" of what is not known; 0, -1 as of calls */
+    int64_t every;         /* likewise, of a condition around */
     int32_t unsure_loops;  /* loops under way whose repetitions are not known */
     bool left_unsurely;    /* the innermost loop may have been left */
     bool json;             /* true, false and null are values */
@@ -125,6 +130,7 @@ struct python_parser {
     VEC(struct python_change) journal;
     VEC(struct python_function) functions;
     VEC(struct python_object) objects;
+    struct value *handed; /* by a decorator to the function that follows; or NULL */
     struct value *parsed; /* argparse's arguments and their defaults */
     bool parsed_noted;
     const char *limit; /* a limit was reached: which; reading ends */
@@ -316,6 +322,10 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
                          int64_t line);
 struct value *python_parse_args(struct python_parser *r, const char *method,
                                 int64_t line);
+/* One of a class of fields, as defaults and what was given say it: tyro.cli(A). */
+struct value *python_parse_class(struct python_parser *r, const struct value *class,
+                                 int64_t line);
+
 /* HfArgumentParser((A, B)), and what it parses into: A and B, as far as their fields'
  * defaults and what was given say it. */
 struct value *python_field_parser(struct python_parser *r, struct value *arguments,

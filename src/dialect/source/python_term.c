@@ -337,7 +337,7 @@ static struct value *read_index(struct python_parser *r, struct value *v, int64_
     if (python_at(r, ":")) {
         slice = true;
         python_advance(r);
-        if (!python_at(r, "]") && !python_at(r, ":"))
+        if (!python_at_bracket(r, "]:,"))
             ends[1] = python_expression(r);
     }
     bool more = python_goes_on(r, "]"); /* a step, several dimensions */

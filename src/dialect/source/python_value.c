@@ -274,6 +274,9 @@ void python_note(struct python_parser *r, int64_t line, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
+    for (int64_t i = 0; i < r->p->notes.n; i++) /* of a function called twice */
+        if (r->p->notes.v[i].line == line && strcmp(r->p->notes.v[i].text, text) == 0)
+            return;
     if (r->p->notes.n < NOTES_MAX)
         VEC_PUSH(&r->p->notes,
                  ((struct python_note) { line, arena_strdup(r->p->arena, text) }));
@@ -293,6 +296,8 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
                                                    .line = line,
                                                    .quoted = r->quoted,
                                                    .unsure = r->maybe > 0,
+                                                   .every = r->every,
+                                                   .loops = r->loops,
                                                    .arguments = arguments }));
     return r->p->calls.n - 1;
 }
