@@ -54,7 +54,7 @@ static const struct answer {
     { "/training/lora/target_modules", { "all-linear" } },
     { "/training/optimizer", { "adam" } },
     { "/training/precision", { "amp_bf16" } },
-    { "/training/task", { "causal-lm", "dpo" } },
+    { "/training/task", { "dpo", "simpo", "causal-lm" } },
 };
 /* clang-format on */
 

@@ -65,6 +65,8 @@ enum user_script_part {
     SCRIPT_LIGHTNING, /* Trainer(...), Fabric(...) of Lightning */
     SCRIPT_HOROVOD,   /* hvd.DistributedOptimizer(...) */
     SCRIPT_LOSS,      /* def compute_loss(self, model, inputs), of a trainer's class */
+    SCRIPT_COMPARED,  /* F.logsigmoid(...): of losses that compare answers */
+    SCRIPT_STEP,      /* optimizer.step() of a loop */
     SCRIPT_PARTS
 };
 
@@ -180,6 +182,10 @@ const struct value *user_script_given(const struct python_call *c, const char *n
 void user_script_put(struct user_script *g, struct arena *arena, const char *key,
                      int64_t line, struct value *v, bool on);
 
+/* What has a usual name: a name of the text, an argument of its command, a field of its
+ * classes, where they agree; a whole number of 1 and more. NULL: nothing. */
+const struct value *user_script_usual(const struct python *p, const char *name);
+
 /* user_script_remote.c: the instances of a function that SageMaker's SDK runs, and how
  * many processes; false: there is none. */
 bool user_script_take_remote(struct launch_context *t, const struct user_script *g);
@@ -219,6 +225,13 @@ bool user_script_refuses_options(struct launch_context *t, const struct value *g
                                  const char *program);
 bool user_script_refuses_second(struct launch_context *t, const struct user_script *g,
                                 const struct value *given, const char *program);
+
+/* Before the head is taken, where no trainer says the method: a loss of the text's own that
+ * compares answers, or a model that is bound to a reference's name; the task is asked for
+ * then. */
+void user_script_ask_compared(struct launch_context *t, const struct user_script *g);
+/* Whether a name has such a part between "_" and dots: "ref_model", "self.model_ref". */
+bool user_script_is_reference(const char *name); /* or NULL */
 
 /* Whether a text has a training: of a trainer, or a loop of its own. */
 bool user_script_trains(const struct user_script *g);

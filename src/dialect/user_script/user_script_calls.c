@@ -38,17 +38,21 @@ static const struct value *config_of(const struct python_call *wrapped)
 }
 
 /* The last call of the part up to a line, and before all in a quotation; with none the
- * first after it. */
+ * first after it. One that a reference's name is bound to comes last. */
 static const struct python_call *last_of(const struct python *p,
                                          enum user_script_part part, int64_t line)
 {
-    const struct python_call *best = NULL;
+    const struct python_call *best = NULL, *reference = NULL;
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
-        if (user_script_part_of(c) == part && !(best && (c->quoted || c->line > line)))
+        if (user_script_part_of(c) != part || (best && (c->quoted || c->line > line)))
+            continue;
+        if (part == SCRIPT_MODEL && user_script_is_reference(c->target))
+            reference = c;
+        else
             best = c;
     }
-    return best;
+    return best ? best : reference;
 }
 
 /* The call that loads what the trainer is given, by way of those that give it back. */

@@ -93,7 +93,8 @@ static void name_loss(struct launch_context *t, const struct user_script *g)
 static void name_loop(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_BACKWARD];
-    if (!c || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
+    if (!c || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+        launch_is_unresolved(t, "/training/task"))
         return;
     launch_note(
         t->l, g->line ? g->line : c->line, DIAG_ASSUMED,

@@ -15,6 +15,8 @@ static const char *const names[] = {
     "block_size",        "chunk_size",       "context_length", "max_seq_length",
     "max_source_length", "max_input_length", "max_length",     "MAX_LENGTH",
     "MAX_LEN",           "max_len",          "seq_length",     "sequence_length",
+    "max_seq_len",       "seq_len",          "SEQ_LEN",        "BLOCK_SIZE",
+    "context_size",      "ctx_len",          "cutoff_len",
 };
 
 /* What functions that join texts into blocks are given: partial(chunk, chunk_length=N). */
@@ -214,14 +216,43 @@ void user_script_take_padded(struct launch_context *t, const struct user_script 
         take_tokenised(t, &k, false, length_at);
 }
 
+/* A field of the text's own classes and their instances; NULL: none has it, or they
+ * differ. */
+static const struct value *field_of(const struct python *p, const char *name)
+{
+    const struct value *found = NULL;
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct value *v = p->names.v[i].value;
+        const struct value_item *it =
+            v && v->kind == VALUE_DICT && v->text ? value_get(v, name) : NULL;
+        if (!it || it->value->kind != VALUE_INT)
+            continue;
+        if (found && it->value->integer != found->integer)
+            return NULL;
+        found = it->value;
+    }
+    return found;
+}
+
+const struct value *user_script_usual(const struct python *p, const char *name)
+{
+    const struct value *v = python_name(p, name);
+    const struct value_item *it = p->parsed ? value_get(p->parsed, name) : NULL;
+    v = v && v->kind == VALUE_INT            ? v
+        : it && it->value->kind == VALUE_INT ? it->value
+                                             : field_of(p, name);
+    return v && v->integer > 0 ? v : NULL;
+}
+
 static void take_named(struct launch_context *t, const struct user_script *g)
 {
     int64_t n;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct value *bound = python_name(g->python, names[i]);
+        const struct value *bound = user_script_usual(g->python, names[i]);
         if (!is_length(bound, &n))
             continue;
-        struct value v = { .line = g->line ? g->line : bound->line };
+        int64_t line = bound->line < 0 ? -bound->line : bound->line;
+        struct value v = { .line = g->line ? g->line : line };
         const struct value_item from = { names[i], v.line, &v };
         set(t, length_at, n, &from);
         launch_note(t->l, v.line, DIAG_ASSUMED,

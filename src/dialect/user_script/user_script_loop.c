@@ -334,6 +334,23 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
 
 /* Numbers of the loop --------------------------------------------------------------- */
 
+/* The call of an optimizer that not each backward() has: every few of them, or after a
+ * loop of theirs. NULL: there is none. */
+static const struct python_call *periodic_step(const struct user_script *g)
+{
+    const struct python_call *step = NULL;
+    int32_t deepest = 0;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        enum user_script_part part = user_script_part_of(c);
+        if (part == SCRIPT_BACKWARD && !c->quoted && c->loops > deepest)
+            deepest = c->loops;
+        if (part == SCRIPT_STEP && !c->quoted && (!step || !step->every))
+            step = c;
+    }
+    return step && (step->every || step->loops < deepest) ? step : NULL;
+}
+
 /* By usual names, of loops that no argument of a trainer counts. */
 void user_script_take_accumulation(struct launch_context *t,
                                    const struct user_script *g)
@@ -345,19 +362,40 @@ void user_script_take_accumulation(struct launch_context *t,
         "grad_accumulation_steps",
         "grad_accum_steps",
         "accum_iter",
+        "accum_steps",
+        "grad_accum",
+        "grad_acc_steps",
+        "accumulate_grad_batches",
+        "gradient_accumulation",
+        "grad_accumulation",
+        "accumulation",
         "GRADIENT_ACCUMULATION_STEPS",
+        "GRAD_ACCUM_STEPS",
+        "ACCUMULATION_STEPS",
+        "GRAD_ACCUM",
     };
-    int64_t n;
+    const struct python_call *step = periodic_step(g);
+    int64_t line;
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] || launch_has(t, at) ||
-        launch_is_unresolved(t, at))
+        launch_is_unresolved(t, at) || g->parts[SCRIPT_ENGINE])
         return;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct value *v = python_name(g->python, names[i]);
-        if (!v || v->kind != VALUE_INT || !launch_whole(v, &n) || n < 1)
+        const struct value *v = user_script_usual(g->python, names[i]);
+        if (!v)
             continue;
-        struct value one = { .line = g->line ? g->line : v->line };
+        line = v->line < 0 ? -v->line : v->line;
+        struct value one = { .line = g->line ? g->line : line };
         const struct value_item from = { names[i], one.line, &one };
-        launch_set(t, at, json_integer((json_int_t)n), &from);
+        launch_set(t, at, json_integer((json_int_t)v->integer), &from);
         return;
     }
+    if (step && step->every > 0) {
+        struct value one = { .line = g->line ? g->line : step->line };
+        const struct value_item from = { step->function, one.line, &one };
+        launch_set(t, at, json_integer((json_int_t)step->every), &from);
+    } else if (step)
+        launch_add_unresolved(t, at, g->line ? g->line : step->line,
+                              "%.60s() of line %lld is not called after each "
+                              "backward(): how many batches a step has, is not known",
+                              step->function, (long long)step->line);
 }

@@ -33,6 +33,8 @@ static const struct second { const char *part, *why; } seconds[] = {
     { "critic", "trains on rollouts (reinforcement learning)" }, { "rollout", "trains on rollouts (reinforcement learning)" },
     { "reward_model", "trains on rollouts (reinforcement learning)" },
 };
+/* Parts of names of a frozen model with which a loss compares the trained one. */
+static const char *const references[] = { "ref", "reference", "frozen", NULL };
 /* What such an option says where there is none. */
 static const char *const none[] = { "", "none", "None", "null", "false", "False", "no", "off", "0", NULL };
 /* clang-format on */
@@ -170,4 +172,77 @@ bool user_script_refuses_second(struct launch_context *t, const struct user_scri
     if (c)
         launch_refuse_entry(t->l, program, why, g->line ? g->line : c->line);
     return c != NULL;
+}
+
+/* Preferences ---------------------------------------------------------------------- */
+
+bool user_script_is_reference(const char *name)
+{
+    while (name && *name) {
+        size_t n = strcspn(name, "_.");
+        for (const char *const *p = references; *p; p++)
+            if (strlen(*p) == n && strncmp(name, *p, n) == 0)
+                return true;
+        name += n + (name[n] != '\0');
+    }
+    return false;
+}
+
+static const struct python_call *compared_in(const struct python *p)
+{
+    for (int64_t i = 0; i < p->calls.n; i++)
+        if (user_script_part_of(&p->calls.v[i]) == SCRIPT_COMPARED &&
+            !p->calls.v[i].quoted)
+            return &p->calls.v[i];
+    return NULL;
+}
+
+/* A name of the text, or of its functions' calls, that a frozen model has. */
+static const char *reference_in(const struct python *p, int64_t *line)
+{
+    for (int64_t i = 0; i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        bool loads = user_script_part_of(c) == SCRIPT_MODEL && !c->quoted;
+        *line = c->line;
+        if (loads && user_script_is_reference(c->target))
+            return c->target;
+    }
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct python_name *n = &p->names.v[i];
+        bool model = strstr(n->name, "model") || strstr(n->name, "policy");
+        *line = n->value ? n->value->line : 0;
+        if (n->value && model && user_script_is_reference(n->name) &&
+            !launch_is_off(n->value) && n->value->kind != VALUE_STRING)
+            return n->name;
+    }
+    return NULL;
+}
+
+void user_script_ask_compared(struct launch_context *t, const struct user_script *g)
+{
+    static const char task[] = "/training/task";
+    int64_t line = 0;
+    const struct python_call *c = compared_in(g->python);
+    const char *reference = reference_in(g->python, &line);
+    bool own = g->parts[SCRIPT_LOSS] || !g->parts[SCRIPT_TRAINER];
+    if (!own || (!c && !reference) || launch_has(t, task) ||
+        launch_is_unresolved(t, task))
+        return;
+    line = g->line ? g->line : c ? c->line : line;
+    if (c && reference)
+        launch_add_unresolved(t, task, line,
+                              "%.60s(...) compares answers, and %.60s is a reference: "
+                              "its own loss is dpo's or kto's",
+                              c->function, reference);
+    else if (c)
+        launch_add_unresolved(t, task, line,
+                              "%.60s(...) compares answers, and no reference model is "
+                              "seen: its own loss is simpo's, orpo's, cpo's, or a "
+                              "reward model's",
+                              c->function);
+    else
+        launch_add_unresolved(t, task, line,
+                              "%.60s is a second model, with which its own loss may "
+                              "compare: dpo or kto, or causal-lm where it does not",
+                              reference);
 }

@@ -36,7 +36,7 @@ const char *const user_script_calls[] = {
     /* loops of one's own */
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
-    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step",
+    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step", "logsigmoid", "LogSigmoid",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "Fabric", "DistributedOptimizer", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
@@ -63,7 +63,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "torch", "DistributedOptimizer", SCRIPT_HOROVOD }, { "hvd", "DistributedOptimizer", SCRIPT_HOROVOD },
     { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
-    { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
+    { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER },
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
     { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
@@ -123,7 +123,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_HOROVOD, "backward_passes_per_step", "gradient_accumulation_steps" }, { SCRIPT_HOROVOD, "*", "" },
     { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_SPREAD, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
     { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BACKWARD, "*", "" },
-    { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_REMOTE, "*", "" }, { SCRIPT_DOWNLOADED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" }, { SCRIPT_LOSS, "*", "" },
+    { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_REMOTE, "*", "" }, { SCRIPT_DOWNLOADED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" }, { SCRIPT_LOSS, "*", "" }, { SCRIPT_COMPARED, "*", "" }, { SCRIPT_STEP, "*", "" },
 };
 /* clang-format on */
 
