@@ -1,4 +1,5 @@
 /* The Trainer's arguments: a field each. */
+#include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
 
 #include "base/names.h"
@@ -119,6 +120,18 @@ static void take_epochs(struct launch_context *t, const struct dialect_option *r
         dialect_take_as(t, row, it, DIALECT_POSITIVE);
 }
 
+/* "smddp" of SageMaker's data-parallel library (AWS's guide, "Use SMDDP with the Hugging
+ * Face Transformers library"); the others carry what NCCL does, or train on no GPU. */
+static void take_backend(struct launch_context *t, const struct dialect_option *row,
+                         const struct value_item *it)
+{
+    const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
+    /* an estimator's dictionary says it, too */
+    if (strcmp(word, "smddp") == 0 &&
+        !pointer_get(t->tree, "/distribution/smdistributed/dataparallel"))
+        launch_set(t, row->pointer, json_string(word), it);
+}
+
 static void take_workers(struct launch_context *t, const struct dialect_option *row,
                          const struct value_item *it)
 {
@@ -208,6 +221,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("sequence_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
     ROW("sequence_parallel_degree", "/parallelism/context", .kind = DIALECT_DEGREE),
     ROW("context_parallel_size", "/parallelism/context", .kind = DIALECT_DEGREE),
+    ROW("ddp_backend", "/parallelism/backend", .take = take_backend),
     ROW("ddp_bucket_cap_mb", "/parallelism/bucket_size", .take = take_bucket, .give = trainer_give_bucket),
     ROW("max_grad_norm", "/training/gradient_clipping", .kind = DIALECT_NORM, .give = trainer_give_norm),
     ROW("per_device_train_batch_size", "/training/micro_batch_size", .take = take_batch, .kind = DIALECT_WHOLE, .written = true),

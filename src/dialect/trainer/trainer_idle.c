@@ -19,7 +19,7 @@ const struct dialect_option trainer_idle_rows[] = {
     ROW_IDLE("model_revision"), ROW_IDLE("use_fast*"), ROW_IDLE("log_level*"), ROW_IDLE("eos_token"),
     ROW_IDLE("pad_token"), ROW_IDLE("data_path"), ROW_IDLE("data_*"), ROW_IDLE("max_eval_samples"), ROW_IDLE("assistant_only_loss"),
     ROW_IDLE("average_tokens_across_devices"), ROW_IDLE("include_*"), ROW_IDLE("packing_strategy"), ROW_IDLE("dataloader_*"),
-    ROW_IDLE("prediction_loss_only"), ROW_IDLE("neftune_noise_alpha"), ROW_IDLE("skip_memory_metrics"), ROW_IDLE("ddp_backend"),
+    ROW_IDLE("prediction_loss_only"), ROW_IDLE("neftune_noise_alpha"), ROW_IDLE("skip_memory_metrics"),
     ROW_IDLE("project"), ROW_IDLE("wandb_*"), ROW_IDLE("token"), ROW_IDLE("use_auth_token"), ROW_IDLE("streaming"),
     /* what scripts of SageMaker's jobs call their folders, data, rates and rules of ending */
     ROW_IDLE("lr"), ROW_IDLE("warmup"), ROW_IDLE("checkpoint_dir"), ROW_IDLE("checkpoints"), ROW_IDLE("checkpoint_path"), ROW_IDLE("model_dir"), ROW_IDLE("train_dir"),

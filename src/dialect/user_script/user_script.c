@@ -96,7 +96,7 @@ static void take_head(struct launch_context *t, const struct user_script *g)
             continue;
         if (heads[i].refused)
             launch_refuse_entry(t->l, class, heads[i].refused, v.line);
-        else if (!launch_has(t, task) && !launch_is_unresolved(t, task))
+        else if (!launch_has(t, task))
             launch_set(t, task, json_string(heads[i].task), &from);
         return;
     }
@@ -226,10 +226,8 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     int64_t said = launch_said(t);
     if (trl)
         trl_take_method(t, strcmp(method, "Unsloth") == 0 ? "SFT" : method, &from);
-    else
-        user_script_ask_compared(t, g);
     /* what it compares with is asked for, whatever the head */
-    if (!trl || launch_said(t) == said)
+    if (trl ? launch_said(t) == said : !user_script_ask_compared(t, g))
         take_head(t, g);
     if (trl) {
         user_script_take_padded(t, g);

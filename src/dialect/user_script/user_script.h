@@ -64,6 +64,7 @@ enum user_script_part {
     SCRIPT_FROZEN,    /* parameter.requires_grad = False, model.requires_grad_(False) */
     SCRIPT_LIGHTNING, /* Trainer(...), Fabric(...) of Lightning */
     SCRIPT_HOROVOD,   /* hvd.DistributedOptimizer(...) */
+    SCRIPT_BACKEND,   /* init_process_group(backend="smddp") */
     SCRIPT_LOSS,      /* def compute_loss(self, model, inputs), of a trainer's class */
     SCRIPT_COMPARED,  /* F.logsigmoid(...): of losses that compare answers */
     SCRIPT_STEP,      /* optimizer.step() of a loop */
@@ -227,9 +228,9 @@ bool user_script_refuses_second(struct launch_context *t, const struct user_scri
                                 const struct value *given, const char *program);
 
 /* Before the head is taken, where no trainer says the method: a loss of the text's own that
- * compares answers, or a model that is bound to a reference's name; the task is asked for
- * then. */
-void user_script_ask_compared(struct launch_context *t, const struct user_script *g);
+ * compares answers, or a model that is bound to a reference's name. The task is asked for
+ * then: true. */
+bool user_script_ask_compared(struct launch_context *t, const struct user_script *g);
 /* Whether a name has such a part between "_" and dots: "ref_model", "self.model_ref". */
 bool user_script_is_reference(const char *name); /* or NULL */
 

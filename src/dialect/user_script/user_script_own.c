@@ -218,16 +218,17 @@ static const char *reference_in(const struct python *p, int64_t *line)
     return NULL;
 }
 
-void user_script_ask_compared(struct launch_context *t, const struct user_script *g)
+bool user_script_ask_compared(struct launch_context *t, const struct user_script *g)
 {
     static const char task[] = "/training/task";
     int64_t line = 0;
     const struct python_call *c = compared_in(g->python);
     const char *reference = reference_in(g->python, &line);
     bool own = g->parts[SCRIPT_LOSS] || !g->parts[SCRIPT_TRAINER];
-    if (!own || (!c && !reference) || launch_has(t, task) ||
-        launch_is_unresolved(t, task))
-        return;
+    if (!own || (!c && !reference) || launch_has(t, task))
+        return false;
+    if (launch_is_unresolved(t, task))
+        return true;
     line = g->line ? g->line : c ? c->line : line;
     if (c && reference)
         launch_add_unresolved(t, task, line,
@@ -245,4 +246,5 @@ void user_script_ask_compared(struct launch_context *t, const struct user_script
                               "%.60s is a second model, with which its own loss may "
                               "compare: dpo or kto, or causal-lm where it does not",
                               reference);
+    return true;
 }

@@ -38,7 +38,7 @@ const char *const user_script_calls[] = {
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step", "logsigmoid", "LogSigmoid",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
-    "get_dataloader", "Fabric", "DistributedOptimizer", "remote", "RemoteExecutor", "snapshot_download",
+    "get_dataloader", "Fabric", "DistributedOptimizer", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
     "CustomTrainer", "TransformersTrainer", "create_job", "train", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "spawn", NULL,
 };
@@ -61,6 +61,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "ZeroDDP", SCRIPT_CHUNKED }, { "", "GeminiDDP", SCRIPT_CHUNKED }, { "", "ZeroOptimizer", SCRIPT_CHUNKED }, { "", "ShardedModelV2", SCRIPT_CHUNKED }, { "", "convert_to_zero_v2", SCRIPT_CHUNKED },
     { "colossalai", "initialize", SCRIPT_CHUNKED }, { "", "get_dataloader", SCRIPT_LOADER },
     { "torch", "DistributedOptimizer", SCRIPT_HOROVOD }, { "hvd", "DistributedOptimizer", SCRIPT_HOROVOD },
+    { "", "init_process_group", SCRIPT_BACKEND },
     { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
     { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
@@ -120,6 +121,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" }, { SCRIPT_CONFIGURATION, "*", "" },
     { SCRIPT_LIGHTNING, "accumulate_grad_batches", "gradient_accumulation_steps" }, { SCRIPT_LIGHTNING, "gradient_clip_val", "max_grad_norm" },
     { SCRIPT_LIGHTNING, "max_steps", NULL }, { SCRIPT_LIGHTNING, "max_epochs", "num_train_epochs" }, { SCRIPT_LIGHTNING, "*", "" },
+    { SCRIPT_BACKEND, "backend", "ddp_backend" }, { SCRIPT_BACKEND, "0", "ddp_backend" }, { SCRIPT_BACKEND, "*", "" },
     { SCRIPT_HOROVOD, "backward_passes_per_step", "gradient_accumulation_steps" }, { SCRIPT_HOROVOD, "*", "" },
     { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_SPREAD, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
     { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BACKWARD, "*", "" },
