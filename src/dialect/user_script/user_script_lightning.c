@@ -299,10 +299,13 @@ static void take_devices(struct launch_context *t, const struct python_call *c,
         launch_add_unresolved(t, gpus_at, line,
                               "%.60s(...): how many %s it takes is not known",
                               python_last_part(c->function), name);
-    else if (t->l->gpus > 0)
+    else if (t->l->gpus > 0 &&
+             !(t->command && launch_variable(t->command, "CUDA_VISIBLE_DEVICES")))
         set_number(t, gpus_at, name, line, t->l->gpus);
-    else
+    else { /* those that are visible, which are read later */
         launch_forget(t, gpus_at);
+        json_object_del(json_object_get(t->tree, "cluster"), "gpus_per_instance");
+    }
 }
 
 static void take_nodes(struct launch_context *t, const struct python_call *c,
