@@ -78,11 +78,12 @@ static int send_layers(struct builder *b, int64_t from, int64_t to, int32_t mess
     return 0;
 }
 
-/* The next kernel waits for a message, and the host before that. */
+/* The next kernel waits for a message; a host that looks for it now and then finds it
+ * later than it comes. */
 static void receive(struct builder *b, int32_t message)
 {
-    issue_host_pause(b, b->stage->fw->host.stage_message_s);
     b->next.receives = message;
+    issue_host_pause(b, b->stage->fw->host.stage_message_s);
 }
 
 /* One task for the whole pass. */

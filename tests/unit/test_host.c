@@ -117,7 +117,7 @@ static void test_lists(void)
 }
 
 /* Eight stages with sixteen microbatches: two messages come and two go with each, and the
- * host takes 0.2 s for each; at the ends of the pipeline one each. */
+ * host takes 0.3 s for each, once it is there; at the ends of the pipeline one each. */
 static double piped_s(const char *framework)
 {
     const char *const changes[] = { framework, "/parallelism/tensor=2",
@@ -130,8 +130,8 @@ static void test_stage_messages(void)
 {
     double more_s = piped_s("/training/framework=nanotron-polls") -
                     piped_s("/training/framework=nanotron");
-    CU_ASSERT_TRUE(more_s > 15 * 4 * 0.2);
-    CU_ASSERT_TRUE(more_s < (16 + 2 * 8) * 4 * 0.2);
+    CU_ASSERT_TRUE(more_s > 15 * 4 * 0.3);
+    CU_ASSERT_TRUE(more_s < (16 + 2 * 8) * 4 * 0.3);
 }
 
 /* A job with TORCH_DISTRIBUTED_DEBUG=DETAIL less the same without. */
