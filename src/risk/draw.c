@@ -9,7 +9,7 @@
 static const double most_log = 3;
 
 /* What a number is drawn for. */
-enum use { USE_SHARED, USE_OWN, USE_SLOW, USE_SLOWNESS, USE_MEMORY };
+enum use { USE_SHARED, USE_OWN, USE_SLOW, USE_SLOWNESS, USE_MEMORY, USE_STATE };
 
 /* In (0, 1), never 0 or 1. */
 static double uniform(const struct risk_draw *d, enum use use, uint64_t key)
@@ -108,13 +108,27 @@ double risk_draw_worth(const struct risk_draw *d, const struct risk_widths *w,
     return p->value * (of_memory ? memory : risk_draw_time(d, w, p));
 }
 
+/* How many times as long it takes in the state that its run is in. */
+static double state_times(const struct risk_draw *d, const struct risk_plan *p)
+{
+    double u = uniform(d, USE_STATE, p->key);
+    for (int k = 0; k < RISK_DOUBTS; k++) {
+        u -= p->doubts[k].chance;
+        if (u < 0)
+            return p->doubts[k].times;
+    }
+    return 1;
+}
+
 double risk_draw_value(const struct risk_draw *d, const struct risk_widths *w,
                        const struct risk_plan *p, bool of_memory)
 {
     double memory = draw_memory(d, w, p);
     if (p->peak_B * memory > p->capacity_B)
         return INFINITY;
-    return p->value * (of_memory ? memory : risk_draw_time(d, w, p));
+    if (of_memory)
+        return p->value * memory;
+    return p->value * risk_draw_time(d, w, p) * state_times(d, p);
 }
 
 struct risk_widths risk_shared_alone(const struct risk_widths *w)

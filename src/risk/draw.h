@@ -25,7 +25,7 @@ double risk_draw_time(const struct risk_draw *d, const struct risk_widths *w,
                       const struct risk_plan *p);
 
 /* The probability that the plan does not fit in draws of the same shared unknowns; what it
- * is worth where it does, without what of its memory is its own. */
+ * is worth where it does and runs as predicted, without what of its memory is its own. */
 double risk_draw_unfit(const struct risk_draw *d, const struct risk_widths *w,
                        const struct risk_plan *p);
 double risk_draw_worth(const struct risk_draw *d, const struct risk_widths *w,

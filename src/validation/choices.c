@@ -28,13 +28,15 @@ static uint64_t key_of(const struct mapping_outcome *o)
 struct risk_plan choices_plan_of(const struct mapping_outcome *o)
 {
     double nodes = o->has_place ? o->place.log2_of[INTERVAL_NODES] : 0;
-    return (struct risk_plan) { .key = key_of(o),
-                                .value = o->rate > 0 ? 1 / o->rate : 0,
-                                .usual = o->step_s,
-                                .by = o->by,
-                                .octaves = nodes,
-                                .peak_B = o->peak_B,
-                                .capacity_B = o->capacity_B };
+    struct risk_plan plan = { .key = key_of(o),
+                              .value = o->rate > 0 ? 1 / o->rate : 0,
+                              .usual = o->step_s,
+                              .by = o->by,
+                              .octaves = nodes,
+                              .peak_B = o->peak_B,
+                              .capacity_B = o->capacity_B };
+    memcpy(plan.doubts, o->doubts, sizeof(plan.doubts));
+    return plan;
 }
 
 /* "/memory/reserved_bytes" and its like: one number for the whole GPU. */

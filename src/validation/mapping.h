@@ -7,6 +7,7 @@
 #ifndef VALIDATION_MAPPING_H
 #define VALIDATION_MAPPING_H
 
+#include "risk/risk.h"
 #include "validation/filter.h"
 
 /* What the rows are given to. */
@@ -55,6 +56,13 @@ struct mapping_outdone {
     const char *why;
 };
 
+/* A state that a row's run may have been in, which its source leaves out: with a chance
+ * these fields had those values. It counts in the order of alternatives alone. */
+struct mapping_doubt {
+    struct cfg set; /* pointers and their values */
+    json_t *chance; /* a number */
+};
+
 enum { MAPPING_CHOICES_MAX = 4, MAPPING_CANDIDATES_MAX = 1024 };
 
 struct mapping {
@@ -74,6 +82,8 @@ struct mapping {
     struct mapping_variant *variants;
     int32_t n_choices;
     struct mapping_choice choices[MAPPING_CHOICES_MAX];
+    int32_t n_doubts;
+    struct mapping_doubt doubts[RISK_DOUBTS];
     struct mapping_columns rank_by;
     struct mapping_healthy healthy;
     struct mapping_outdone outdone;

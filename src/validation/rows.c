@@ -38,14 +38,20 @@ static int set_field(json_t *tree, const char *pointer, json_t *value,
     return v ? pointer_set(tree, pointer, v, err) : -1;
 }
 
+static int set_fields(json_t *tree, struct cfg set, struct value_row row,
+                      struct err *err)
+{
+    int rc = 0;
+    for (void *it = cfg_first(set); it && rc == 0; it = cfg_next(set, it))
+        rc = set_field(tree, cfg_key(it), json_object_iter_value(it), row, err);
+    return rc;
+}
+
 static json_t *variant_tree(const struct mapping *m, const struct mapping_variant *v,
                             struct value_row row, struct err *err)
 {
     json_t *tree = mapping_resolve(m->subject, row, err);
-    int rc = tree ? 0 : -1;
-    for (void *it = cfg_first(v->set); it && rc == 0; it = cfg_next(v->set, it))
-        rc = set_field(tree, cfg_key(it), json_object_iter_value(it), row, err);
-    if (rc == 0)
+    if (tree && set_fields(tree, v->set, row, err) == 0)
         return tree;
     json_decref(tree);
     return NULL;
@@ -85,6 +91,34 @@ static int add_candidates(struct rows *r, struct rows_candidates *c, int32_t var
         }
         VEC_PUSH(&r->candidates, add_job(r, tree));
         c->n++;
+    }
+    return 0;
+}
+
+/* The states that the row's run may have been in. */
+static int add_doubts(struct rows *r, struct mapping_outcome *o, struct rows_plan *plan,
+                      int32_t variant, struct value_row row, struct err *err)
+{
+    const struct mapping *m = r->m;
+    double all = 0;
+    for (int32_t i = 0; i < m->n_doubts; i++) {
+        enum value_state state;
+        double chance = 0;
+        if (mapping_number(m->doubts[i].chance, row, &state, &chance, err))
+            return -1;
+        all += chance;
+        if (chance < 0 || all > 1)
+            return err_set(err, "chances of states are from 0 to 1 together, not %g",
+                           all);
+        if (state != VALUE_GIVEN || chance <= 0)
+            continue;
+        json_t *tree = variant_tree(m, &m->variants[variant], row, err);
+        if (!tree || set_fields(tree, m->doubts[i].set, row, err)) {
+            json_decref(tree);
+            return -1;
+        }
+        o->doubts[i].chance = chance;
+        plan->doubts[i] = add_job(r, tree);
     }
     return 0;
 }
@@ -203,7 +237,8 @@ static bool add_outcome(struct rows *r, int32_t variant, struct value_row row)
     if (rc == 0 && !o.has_fits)
         return false;
     if (rc || read_place(r, &o, row, &err) ||
-        read_jobs(r, &o, &plan, variant, row, &err)) {
+        read_jobs(r, &o, &plan, variant, row, &err) ||
+        add_doubts(r, &o, &plan, variant, row, &err)) {
         o.error = arena_strdup(r->arena, err.text);
         plan.own.n = 0;
     }

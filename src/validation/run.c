@@ -113,6 +113,23 @@ static void read_rates(struct mapping_outcome *o, json_t *result)
         }
 }
 
+/* How many times as long as predicted it takes in other states of its run. */
+static int read_states(struct mapping_outcome *o, const struct rows *r,
+                       const struct rows_plan *plan, struct err *err)
+{
+    for (int k = 0; k < RISK_DOUBTS; k++) {
+        struct risk_doubt *d = &o->doubts[k];
+        const struct rows_job *job = &r->jobs.v[plan->doubts[k]];
+        if (d->chance <= 0)
+            continue;
+        if (!job->result)
+            return err_set(err, "in another state of its run: %s", job->error);
+        double step_s = json_number_value(pointer_get(job->result, "step_time_s"));
+        d->times = o->step_s > 0 ? step_s / o->step_s : 1;
+    }
+    return 0;
+}
+
 static int collect(struct rows *r, struct mapping_outcome *o,
                    const struct rows_plan *plan, struct err *err)
 {
@@ -134,7 +151,7 @@ static int collect(struct rows *r, struct mapping_outcome *o,
         json_number_value(pointer_get(job->result, "/memory/capacity_bytes"));
     o->has_place = applicability_place(&o->place, r->arena, job->result) == 0;
     o->by_regret = o->has_place && o->step_s > 0;
-    return 0;
+    return read_states(o, r, plan, err);
 }
 
 static void collect_outcomes(struct mapping_run *run, struct rows *r)

@@ -149,6 +149,48 @@ static void test_expected(void)
 }
 
 /* Traffic that kernels hide costs nothing until their window is full. */
+/* Regrets of three plans by going through all states that their runs may be in. */
+static void count_states(const struct risk_plan plans[3], double mean[3])
+{
+    for (int a = 0; a < 3 * 3 * 3; a++) {
+        int at[3] = { a % 3, a / 3 % 3, a / 9 };
+        double chance = 1, value[3], least = INFINITY;
+        for (int i = 0; i < 3; i++) {
+            const struct risk_doubt *d = plans[i].doubts;
+            double usual = 1 - d[0].chance - d[1].chance;
+            chance *= at[i] < 2 ? d[at[i]].chance : usual;
+            value[i] = plans[i].value * (at[i] < 2 ? d[at[i]].times : 1);
+            least = fmin(least, value[i]);
+        }
+        for (int i = 0; i < 3 && chance > 0; i++)
+            mean[i] += chance * (1 - least / value[i]);
+    }
+}
+
+/* Each run is in a state of its own: mean regrets are exact, and a plan that is seldom slow
+ * comes before one that is a little slower for sure, and after it if it is often slow. */
+static void test_states(void)
+{
+    struct risk_plan plans[] = { plan_of(1, 1, 0), plan_of(2, 1.1, 0),
+                                 plan_of(3, 1.3, 0) };
+    const struct risk_options often = { .rule = RISK_MEAN, .draws = 4000 };
+    struct risk_verdict v[3];
+    double mean[3] = { 0 };
+    plans[0].doubts[0] = (struct risk_doubt) { 0.2, 3 };
+    plans[0].doubts[1] = (struct risk_doubt) { 0.1, 1.2 };
+    plans[2].doubts[1] = (struct risk_doubt) { 0.5, 0.7 };
+    count_states(plans, mean);
+    risk_judge(v, plans, 3, &sure, &often);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_DOUBLE_EQUAL(v[i].mean, mean[i], 1e-12);
+    CU_ASSERT(v[1].mean < v[0].mean);
+    CU_ASSERT_DOUBLE_EQUAL(v[2].best, 0.5, 0.03); /* 0.91 is the least of all */
+    CU_ASSERT_DOUBLE_EQUAL(v[0].best, 0.5 * 0.7, 0.03);
+    plans[0].doubts[0].chance = 0.01;
+    risk_judge(v, plans, 3, &sure, &often);
+    CU_ASSERT(v[0].mean < v[1].mean);
+}
+
 static void test_window(void)
 {
     struct resources by = {
@@ -432,6 +474,7 @@ void test_risk_register(void)
     CU_add_test(suite, "residuals of their own", test_own);
     CU_add_test(suite, "chances not to fit", test_memory);
     CU_add_test(suite, "regrets of memory are exact", test_expected);
+    CU_add_test(suite, "states that runs may be in", test_states);
     CU_add_test(suite, "hidden traffic fills its window", test_window);
     CU_add_test(suite, "the network's window", test_windows);
     CU_add_test(suite, "the unknown that decides, and where", test_decides);
