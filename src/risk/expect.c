@@ -16,8 +16,9 @@ struct passed {
     double unfit; /* the chance that it does not fit */
     double rest;  /* of its states, those to come */
     double left;  /* the probability that it is not among those gone through */
-    double least, seen; /* without it: `least` of the sweep, up to where that was `seen` */
-    double lost;        /* its regret where it fits */
+    double least,
+        seen;    /* without it: `least` of the sweep, up to where that was `seen` */
+    double lost; /* its regret where it fits */
 };
 
 struct sweep {
@@ -97,8 +98,8 @@ void risk_expect(struct risk_verdict *out, const struct risk_plan *plans, int32_
     for (int32_t i = 0; i < n; i++) {
         const struct passed *p = &s.plans[i];
         out[i].unfit += share * p->unfit;
-        out[i].mean += share * ((1 - p->unfit) * p->lost +
-                                p->unfit * (1 - none_but(&s, n, i)));
+        out[i].mean +=
+            share * ((1 - p->unfit) * p->lost + p->unfit * (1 - none_but(&s, n, i)));
     }
     free(s.all);
     free(s.plans);

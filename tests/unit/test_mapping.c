@@ -263,7 +263,8 @@ static void test_bad_mappings(void)
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'outdone': {'larger': 'z', 'by': "
           "['m'], 'why': 'w'}}",
           "column" },
-        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'doubts': []}", "is for scenarios" },
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'doubts': []}",
+          "is for scenarios" },
         { "{'source': 's', 'scenario': {}, 'measured': {'step_time_s': '{m}'}, "
           "'doubts': [{'set': {'training': 1}, 'chance': 0.1, 'why': 'w'}]}",
           "JSON pointer" },

@@ -57,6 +57,38 @@ static void test_counter(void)
     close_job(&x);
 }
 
+/* --- attention that is recomputed alone -------------------------------------------- */
+
+/* DeepSpeed's pipelines are Megatron's layers with their scores in memory; its other jobs
+ * are transformers' with fused attention, which has nothing to recompute so. */
+static void test_split(void)
+{
+    static const struct raw_job words = { .model = "gpt2",
+                                          .instances = "p4d.24xlarge",
+                                          .count = "1",
+                                          .batch = 16,
+                                          .sequence = 128,
+                                          .stacks = 1 << STACK_DEEPSPEED,
+                                          .allows = { "pipeline=1,2", "tensor=1,2" } };
+    struct planned x;
+    int64_t found[SPACE_SHAPES] = { 0 };
+    open_job(&x, &words);
+    CU_ASSERT_EQUAL_FATAL(x.rc, 0);
+    for (int64_t i = 0; i < space_slices(&x.job.space); i++) {
+        struct space_iter it;
+        space_iter_init(&it, &x.job.space, i);
+        while (space_next(&it)) {
+            const int64_t *v = it.p.v;
+            found[(v[SPACE_TENSOR] > 1) + 2 * (v[SPACE_PIPELINE] > 1)] +=
+                v[SPACE_CHECKPOINTING] == CHECKPOINT_SELECTIVE;
+        }
+    }
+    CU_ASSERT_EQUAL(found[0], 0);
+    for (int shape = 1; shape < SPACE_SHAPES; shape++)
+        CU_ASSERT(found[shape] > 0);
+    close_job(&x);
+}
+
 /* --- neighbours ------------------------------------------------------------------- */
 
 /* Each is one digit away, and is the nearest on its side that the rules allow. */
@@ -227,6 +259,7 @@ void test_space_register(void)
 {
     CU_pSuite suite = CU_add_suite("space", NULL, NULL);
     CU_add_test(suite, "the counter visits what brute force finds", test_counter);
+    CU_add_test(suite, "plans that recompute attention alone", test_split);
     CU_add_test(suite, "neighbours are one value away, on both sides", test_near);
     CU_add_test(suite, "the best of a stream", test_best);
     CU_add_test(suite, "prices and their dates", test_prices);

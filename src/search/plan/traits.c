@@ -2,15 +2,29 @@
 
 #include "scenario/attention.h"
 
-/* Whether attention keeps no scores on any of the instances. */
-static bool is_fused(const struct plan_job *job, const struct plan_stack *stack)
+#include <string.h>
+
+/* Whether attention keeps no scores on any of the instances, in plans of this shape,
+ * whose profiles and modules may be others than the probe's. */
+static bool is_fused(const struct plan_job *job, int64_t stack, int shape)
 {
     const struct space *s = &job->space;
+    const struct plan_stack *of = &job->stacks[stack];
+    uint32_t shardings = space_shardings(s, &space_stacks[stack]);
+    struct scenario x = of->probe;
     bool fused = true;
-    for (int32_t k = 0; k < s->n_instances; k++) {
-        struct attention a = attention_on(&stack->probe, s->instances[k].instance->gpu,
-                                          &job->loader->arena);
-        fused &= op_attention_is_fused(a.kernel);
+    x.parallel.tensor = shape & SPACE_SHAPE_TENSOR ? 2 : 1;
+    x.parallel.pipeline = shape & SPACE_SHAPE_PIPELINE ? 2 : 1;
+    for (int full = 0; full < 2; full++) {
+        uint32_t bit = 1U << SHARDING_FULL;
+        if (!(shardings & (full ? bit : ~bit)))
+            continue;
+        x.training.framework = of->profiles[shape != 0][full];
+        for (int32_t k = 0; k < s->n_instances; k++) {
+            struct attention a =
+                attention_on(&x, s->instances[k].instance->gpu, &job->loader->arena);
+            fused &= op_attention_is_fused(a.kernel);
+        }
     }
     return fused;
 }
@@ -35,11 +49,13 @@ static bool is_asked(const struct plan_job *job, int64_t stack)
 void plan_traits_find(struct plan_job *job)
 {
     struct space *s = &job->space;
-    s->fused_stacks = s->asked_stacks = 0;
+    s->asked_stacks = 0;
+    memset(s->fused_stacks, 0, sizeof(s->fused_stacks));
     for (int32_t i = 0; i < s->n[SPACE_LIBRARY]; i++) {
         const int64_t stack = s->values[SPACE_LIBRARY][i];
         uint32_t bit = 1U << stack;
-        s->fused_stacks |= is_fused(job, &job->stacks[stack]) ? bit : 0;
+        for (int shape = 0; shape < SPACE_SHAPES; shape++)
+            s->fused_stacks[shape] |= is_fused(job, stack, shape) ? bit : 0;
         s->asked_stacks |= is_asked(job, stack) ? bit : 0;
     }
 }

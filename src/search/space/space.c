@@ -233,9 +233,13 @@ static bool offload_rule(const struct space *s, struct space_point *p)
 static bool checkpointing_rule(const struct space *s, struct space_point *p)
 {
     int64_t value = p->v[SPACE_CHECKPOINTING];
-    bool fused = has_bit(s->fused_stacks, p->v[SPACE_LIBRARY]);
+    int shape = (p->v[SPACE_TENSOR] > 1 ? SPACE_SHAPE_TENSOR : 0) +
+                (p->v[SPACE_PIPELINE] > 1 ? SPACE_SHAPE_PIPELINE : 0);
+    bool fused = has_bit(s->fused_stacks[shape], p->v[SPACE_LIBRARY]);
     if (fused && value == CHECKPOINT_SELECTIVE && !s->given[SPACE_CHECKPOINTING])
         return false;
+    if (shape && value == CHECKPOINT_SELECTIVE && stack_of(p)->split_selective)
+        return true;
     enum checkpointing how = space_form_of(value).how;
     return has_bit(stack_of(p)->checkpoints,
                    how == CHECKPOINT_GROUP ? CHECKPOINT_FULL : how);

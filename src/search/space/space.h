@@ -65,13 +65,17 @@ struct space_layout {
     int library;              /* whose method it is; -1: any */
 };
 
+/* How plans split a model, as far as profiles and modules differ: sums of these. */
+enum { SPACE_SHAPE_TENSOR = 1, SPACE_SHAPE_PIPELINE = 2, SPACE_SHAPES = 4 };
+
 struct space {
     /* the job */
     const struct model *model;
     int64_t sequence, global_batch;
     const char *batch_of; /* "sequences", "pairs of sequences" */
     enum op_precision precision;
-    uint32_t fused_stacks; /* bits: those whose attention keeps no scores */
+    uint32_t
+        fused_stacks[SPACE_SHAPES]; /* bits: those whose attention keeps no scores */
     uint32_t asked_stacks; /* bits: those that overlap tensor groups where asked to */
     int64_t fixed_world;   /* GPUs of a cluster given as it is; 0: instance x count */
     int64_t layers;        /* of both stacks */

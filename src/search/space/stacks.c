@@ -17,7 +17,9 @@ const char *const space_placements[SPACE_PLACEMENTS] = { "DPT", "PDT", "TPD",
  * (pipe, data, model: runtime/pipe/topology.py); Megatron-LM's tp-cp-dp-pp, or tp-pp-dp
  * by --use-tp-pp-dp-mapping (arguments.py).
  * smp-v1, smp-v2: the SageMaker developer guide; the SDK takes "cluster" and "spread"
- * alone. nanotron: its orders of ranks are pipeline, data, tensor (parallel/context.py). */
+ * alone. nanotron: its orders of ranks are pipeline, data, tensor (parallel/context.py).
+ * Megatron-DeepSpeed's layers recompute their core attention in pipelines, too, whose
+ * interval of checkpoints is 0 then (megatron/model/gpt_model.py, transformer.py). */
 /* clang-format off */
 const struct space_stack space_stacks[SPACE_STACKS_N] = {
     [STACK_DDP] =
@@ -33,7 +35,7 @@ const struct space_stack space_stacks[SPACE_STACKS_N] = {
       .what = "PyTorch's fully sharded data parallelism, and pipelines of it" },
     [STACK_DEEPSPEED] =
     { .name = "deepspeed", .row = &library_deepspeed, .checkpoints = BIT(0) | BIT(2),
-      .placements = PDT,
+      .split_selective = true, .placements = PDT,
       .what = "DeepSpeed's ZeRO and pipelines, with Megatron's tensor parallelism" },
     [STACK_MEGATRON] =
     { .name = "megatron", .row = &library_megatron, .checkpoints = 7,

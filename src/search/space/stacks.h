@@ -15,10 +15,12 @@ struct space_stack {
     const char *name;
     const struct library_row *row;
     enum space_dialect dialect;
-    bool bucket;                  /* bucket_size means something */
-    bool optimize;                /* SMP's choice of tensor communication */
-    uint32_t unplanned;           /* bits of enum sharding that plans leave out */
-    uint32_t checkpoints;         /* bits of enum checkpointing */
+    bool bucket;          /* bucket_size means something */
+    bool optimize;        /* SMP's choice of tensor communication */
+    uint32_t unplanned;   /* bits of enum sharding that plans leave out */
+    uint32_t checkpoints; /* bits of enum checkpointing */
+    bool
+        split_selective; /* tensor groups and pipelines recompute attention alone, too */
     uint32_t placements;          /* bits of rows of space_placements */
     const char *const *instances; /* those it runs on, NULL-terminated; NULL: all */
     const char *what;             /* one line for --help */
