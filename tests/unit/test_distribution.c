@@ -96,6 +96,7 @@ static const struct parameter v2[] = {
     { "context_parallel_degree", "'hybrid_shard_degree': 8", "2" },
     { "expert_parallel_degree", "'hybrid_shard_degree': 8", "2" },
     { "fsdp_cache_flush_warnings", "'hybrid_shard_degree': 8", "True" },
+    { "delayed_parameter_initialization", "'hybrid_shard_degree': 8", "True" },
     { "allow_empty_shards", "'hybrid_shard_degree': 8", "True" },
     { "random_seed", "'hybrid_shard_degree': 8", "7" },
 };

@@ -52,6 +52,8 @@ static const struct answer {
     { "/training/lora/base", { "nf4" } },
     { "/training/lora/rank", { "16" } },
     { "/training/lora/target_modules", { "all-linear" } },
+    { "/training/lora/trained", { "[]" } },
+    { "/training/steps", { "1000" } },
     { "/training/optimizer", { "adam" } },
     { "/training/precision", { "amp_bf16" } },
     { "/training/task", { "dpo", "simpo", "causal-lm" } },

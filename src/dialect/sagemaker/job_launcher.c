@@ -9,11 +9,20 @@
 #include "dialect/source/python.h"
 #include "dialect/user_script/user_script.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-/* A piece that is not known is a variable that nobody sets. */
-static const char unknown[] = "$SMSIM_UNKNOWN";
+/* A piece that is not known is a variable that nobody sets, called as it is there. */
+static void add_unknown(struct strbuf *b, const char *expression, size_t n)
+{
+    strbuf_addstr(b, "${");
+    if (!n || !isalpha((unsigned char)*expression))
+        strbuf_addstr(b, "unknown_");
+    for (size_t i = 0; i < n; i++)
+        strbuf_addch(b, isalnum((unsigned char)expression[i]) ? expression[i] : '_');
+    strbuf_addstr(b, "}");
+}
 
 static const char *const starters[] = {
     "system", "run", "call", "check_call", "check_output", "Popen", "getoutput", NULL,
@@ -32,16 +41,18 @@ static bool starts_by(const struct python_call *c)
     return of && names_listed(starters, last) && !c->quoted;
 }
 
-/* Text that is known in part has {} for the rest. */
+/* Text that is known in part has {hosts[0]} for the rest. */
 static void add_text(struct strbuf *b, const char *text)
 {
-    for (const char *s = text; *s; s++)
-        if (s[0] == '{' && s[1] == '}') {
-            strbuf_addstr(b, unknown);
-            s++;
+    for (const char *s = text; *s; s++) {
+        size_t n = *s == '{' && (s == text || s[-1] != '$') ? strcspn(s, "}") : 0;
+        if (n && s[n]) {
+            add_unknown(b, s + 1, n - 1);
+            s += n;
         } else {
             strbuf_addch(b, *s);
         }
+    }
 }
 
 static bool is_interpreter(const struct value *v)
@@ -68,17 +79,17 @@ static void add_word(struct strbuf *b, const struct value *v)
         }
     else if (v->kind == VALUE_STRING)
         strbuf_addstr(b, v->text);
-    else if (v->text && strstr(v->text, "{}"))
+    else if (v->text && strchr(v->text, '{'))
         add_text(b, v->text);
     else
-        strbuf_addstr(b, unknown);
+        add_unknown(b, "", 0);
 }
 
 static void add_command(struct strbuf *b, const struct value *v)
 {
     if (v->kind == VALUE_STRING)
         strbuf_addstr(b, v->text);
-    else if (v->kind == VALUE_UNKNOWN && v->text && strstr(v->text, "{}"))
+    else if (v->kind == VALUE_UNKNOWN && v->text && strchr(v->text, '{'))
         add_text(b, v->text);
     for (int32_t i = 0; v->kind == VALUE_LIST && i < v->n; i++) {
         strbuf_addstr(b, i ? " " : "");

@@ -29,6 +29,23 @@ static bool is_file(const char *path)
     return fence_allows(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* "/workspace/train.py": the folder of an image is what is here, or one of its parts. */
+static const char *in_root(struct arena *arena, const char *source, const char *name)
+{
+    static const char *const parts[] = { "", "src/", "code/", "scripts/", "app/" };
+    const char *slash = strrchr(source, '/');
+    const char *last = strchr(name + 1, '/');
+    int n = slash ? (int)(slash - source + 1) : 0;
+    if (*name != '/' || !last || strchr(last + 1, '/'))
+        return NULL;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const char *path = arena_printf(arena, "%.*s%s%s", n, source, parts[i], last + 1);
+        if (is_file(path))
+            return path;
+    }
+    return NULL;
+}
+
 /* A name in a container's image, where the repository is at a path of its own, or below a
  * variable of the environment: the longest end of it, of two parts or more, that is
  * here. */
@@ -42,7 +59,7 @@ static const char *in_image(struct arena *arena, const char *source, const char 
             return path;
         tail = strchr(tail, '/') + 1;
     }
-    return NULL;
+    return in_root(arena, source, name);
 }
 
 const char *source_files_next_to(struct arena *arena, const char *source,

@@ -23,7 +23,8 @@ const struct source_file *source_files_find(const struct source_file *files, int
 /* The path of a regular file by its name: next to `source`, or in one of the
  * directories above, as scripts name files from the root of their repository. Of an
  * absolute name, which is a container's, and of one below a variable ("$ROOT/a/b") the
- * longest end of two parts or more is taken.
+ * longest end of two parts or more is taken; of "/workspace/train.py" the file next to the
+ * source, or in its src/, code/, scripts/ or app/.
  * NULL when there is none. */
 const char *source_files_next_to(struct arena *arena, const char *source,
                                  const char *name);

@@ -119,6 +119,7 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
     VEC_RELEASE(&r.journal);
     VEC_RELEASE(&r.functions);
     VEC_RELEASE(&r.objects);
+    python_release(&r.last_module.read);
     if (r.limit)
         return err_set_at(err, (int)r.lex.line, 0, "%s (give the script alone)",
                           r.limit);

@@ -278,7 +278,10 @@ static size_t add_field(struct python_parser *r, struct strbuf *b, const char *s
                            : python_by_spec(r, v, spec);
     if (names)
         strbuf_add(b, s, n);
-    strbuf_addstr(b, text ? text : "");
+    if (text)
+        strbuf_addstr(b, text);
+    else /* as it is written */
+        strbuf_printf(b, "{%.*s", (int)m + 1, s);
     if (!text && !*why)
         *why = v->why ? v->why : "it is a string made by running";
     return m + 1;
@@ -292,13 +295,15 @@ struct value *python_formatted(struct python_parser *r, const char *text, int64_
                           : NULL;
     strbuf_init(&b);
     r->nested++;
-    for (const char *s = text; *s && !why && b.len < PYTHON_STRING_MAX; s++) {
+    for (const char *s = why ? "" : text; *s && b.len < PYTHON_STRING_MAX; s++) {
         if ((*s == '{' || *s == '}') && s[1] == *s) {
             strbuf_addch(&b, *s++);
         } else if (*s == '{') {
             size_t n = add_field(r, &b, s + 1, line, &why);
-            if (!n)
+            if (!n) {
                 why = "it is a string made by running";
+                break;
+            }
             s += n;
         } else {
             strbuf_addch(&b, *s);
@@ -310,8 +315,8 @@ struct value *python_formatted(struct python_parser *r, const char *text, int64_
     struct value *v =
         why ? python_unknown(r, line, "%s", why)
             : python_text(r, line, arena_strndup(r->p->arena, strbuf_get(&b), b.len));
-    if (why)
-        v->text = text; /* known in part */
+    if (why) /* known in part */
+        v->text = b.len ? arena_strndup(r->p->arena, strbuf_get(&b), b.len) : text;
     strbuf_release(&b);
     return v;
 }

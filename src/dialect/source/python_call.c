@@ -74,12 +74,24 @@ static const char *resolved(struct python_parser *r, const char *path)
     return imported ? arena_printf(r->p->arena, "%s%s", v->text, path + n) : path;
 }
 
-/* A trainer that the text defines itself, of no other: its name alone is a library's. */
-static bool is_own_trainer(struct python_parser *r, const char *path)
+static bool ends(const char *name, const char *with)
 {
+    size_t n = strlen(name), m = strlen(with);
+    return n >= m && strcmp(name + n - m, with) == 0;
+}
+
+/* A trainer that the text defines itself, of no other, or arguments of one that it or a
+ * module does: their names alone are a library's. */
+static bool is_own(struct python_parser *r, const char *path)
+{
+    static const char arguments[] = "TrainingArguments";
     const struct python_function *f = python_function(r, path);
-    size_t n = strlen(path);
-    return f && f->fields && !f->base && n >= 7 && strcmp(path + n - 7, "Trainer") == 0;
+    const struct value *v = python_find(r, path);
+    bool here = f && f->fields && !f->base, class = v && v->kind == VALUE_DICT &&
+                                                    v->text && !v->integer &&
+                                                    ends(v->text, arguments);
+    return (here && (ends(path, "Trainer") || ends(path, arguments))) ||
+           (class && strcmp(v->text, python_last_part(path)) == 0);
 }
 
 const char *python_class_base(struct python_parser *r, const char *name)
@@ -112,11 +124,8 @@ static const char *called_of(struct python_parser *r, const char *path)
 static void add_fields(struct python_parser *r, const char *path,
                        struct value *arguments)
 {
-    static const char mark[] = "Arguments";
     const struct python_function *f = python_function(r, path);
-    const char *base = f && f->fields && f->base ? python_class_base(r, path) : "";
-    size_t n = strlen(base), m = sizeof(mark) - 1;
-    if (n < m || strcmp(base + n - m, mark) != 0)
+    if (!f || !f->fields || !f->base || !ends(python_class_base(r, path), "Arguments"))
         return;
     for (int32_t i = 0; i < f->fields->n && !r->limit; i++)
         if (!value_get(arguments, f->fields->items[i].key))
@@ -201,6 +210,7 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
                                    struct value *arguments, int64_t line)
 {
     const char *last = python_last_part(function);
+    python_start_function(r, last, arguments, line);
     struct python_function *method = x ? python_method_of(r, x, last) : NULL;
     if (method)
         return python_call_method(r, method, x, arguments, line);
@@ -236,7 +246,7 @@ struct value *python_call_at(struct python_parser *r, const char *path, int64_t 
     bool outermost = r->lex.brackets == 0;
     const char *function = called_of(r, path), *outer = r->calling;
     bool wanted = (names_listed(r->wanted->calls, python_last_part(function)) &&
-                   !is_own_trainer(r, path)) ||
+                   !is_own(r, path)) ||
                   is_object(r, function);
     int64_t at = -1;
     if (wanted)

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MODULE_DEPTH_MAX = 3 };
+enum { MODULE_DEPTH_MAX = 3, NESTED_MAX = 8 };
 
 /* A value of another text, with the line at which it is imported. */
 static struct value *import_value(struct python_parser *r, const struct value *v,
@@ -91,28 +91,42 @@ static void note(struct python_parser *r, const struct python_import *in,
     python_note(r, in->line, "%s", said);
 }
 
-bool python_import(struct python_parser *r, const struct python_import *in)
+/* The module's text as it was read: the last one is kept, since each name that is imported
+ * of it asks for it. */
+static bool read_module(struct python_parser *r, const char *name)
 {
+    static const char *const none[] = { NULL };
     const struct python_modules *m = r->wanted->modules;
+    struct python_last_module *last = &r->last_module;
     const char *path = NULL;
+    if (last->name && strcmp(last->name, name) == 0)
+        return true;
     if (!m || *m->left <= 0 || m->deep >= MODULE_DEPTH_MAX)
         return false;
-    const char *text = m->text(m->of, r->p->arena, in->module, &path);
+    const char *text = m->text(m->of, r->p->arena, name, &path);
     if (!text)
         return false;
-    static const char *const none[] = { NULL };
     struct python_modules inner = *m;
     struct python_wanted wanted = { .calls = none, .same = none, .modules = &inner };
-    struct python p;
     struct err err = { 0 };
+    int nested = NESTED_MAX; /* what a module imports takes nothing of the text's own */
+    inner.left = m->deep ? m->left : &nested;
     inner.deep++;
     --*m->left;
-    int64_t n = 0;
-    if (python_read(&p, r->p->arena, text, strlen(text), &wanted, &err) == 0)
-        n = bind_names(r, &p, in);
-    if (n > 0)
-        note(r, in, path, &p);
-    python_release(&p);
+    python_release(&last->read);
+    *last = (struct python_last_module) { .name = name, .path = path };
+    last->sound =
+        python_read(&last->read, r->p->arena, text, strlen(text), &wanted, &err) == 0;
+    return true;
+}
+
+bool python_import(struct python_parser *r, const struct python_import *in)
+{
+    if (!read_module(r, in->module))
+        return false;
+    const struct python_last_module *last = &r->last_module;
+    if (last->sound && bind_names(r, &last->read, in) > 0)
+        note(r, in, last->path, &last->read);
     return true;
 }
 

@@ -160,6 +160,20 @@ static struct value *of_others(struct python_parser *r, const char *op,
     return NULL;
 }
 
+/* Text of which a part is not known; NULL: it is no text. */
+static const char *joined(struct python_parser *r, const struct value *a,
+                          const struct value *b)
+{
+    const struct value *parts[] = { a, b };
+    for (int i = 0; i < 2; i++)
+        if (!parts[i]->text || parts[i]->kind == VALUE_DICT ||
+            (parts[i]->kind == VALUE_UNKNOWN && !strchr(parts[i]->text, '{')))
+            return NULL;
+    if (strlen(a->text) + strlen(b->text) > PYTHON_STRING_MAX)
+        return NULL;
+    return arena_printf(r->p->arena, "%s%s", a->text, b->text);
+}
+
 struct value *python_calculate(struct python_parser *r, const char *op,
                                const struct value *a, const struct value *b)
 {
@@ -172,8 +186,12 @@ struct value *python_calculate(struct python_parser *r, const char *op,
         v = python_path_join(r, a, b);
     if (v)
         return v;
-    if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN)
-        return lost(r, a, b);
+    if (a->kind == VALUE_UNKNOWN || b->kind == VALUE_UNKNOWN) {
+        v = lost(r, a, b);
+        if (strcmp(op, "+") == 0)
+            v->text = joined(r, a, b);
+        return v;
+    }
     if (!is_number(a) || !is_number(b))
         return python_unknown(r, a->line, "it is arithmetic with \"%s\"", op);
     bool whole = a->kind != VALUE_REAL && b->kind != VALUE_REAL &&

@@ -11,6 +11,7 @@
  *                                       comprehensions
  *     python_token.c                    tokens under way
  *     python_branch.c                   what depends on a condition that is not known
+ *     python_started.c                  functions that libraries call
  *     python_argument.c                 argparse, and parsers of dataclasses
  *     python_module.c                   modules of the user's own
  *     python_file.c                     paths, and the documents that they name
@@ -131,6 +132,11 @@ struct python_parser {
     VEC(struct python_function) functions;
     VEC(struct python_object) objects;
     struct value *handed; /* by a decorator to the function that follows; or NULL */
+    struct python_last_module {
+        const char *name, *path; /* NULL: none was read */
+        struct python read;
+        bool sound; /* it is within the limits */
+    } last_module;
     struct value *parsed; /* argparse's arguments and their defaults */
     bool parsed_noted;
     const char *limit; /* a limit was reached: which; reading ends */
@@ -214,6 +220,9 @@ struct python_function *python_function(struct python_parser *r, const char *nam
 /* What a class of the text, or of a module that is read, derives from, by way of others;
  * of any other name what that was imported as. */
 const char *python_class_base(struct python_parser *r, const char *name);
+/* Reads the function that a library's function calls by itself; false: it calls none. */
+bool python_start_function(struct python_parser *r, const char *name,
+                           const struct value *arguments, int64_t line);
 /* "def" or "class" at the token. */
 void python_define(struct python_parser *r, int64_t column);
 /* A class of a module, by the name that it has here: calls of it make instances. */

@@ -257,7 +257,12 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
     }
     if (!v && python_is_dtype(path))
         return python_text(r, line, path);
-    return v ? v : python_unknown(r, line, "%.60s is not known before", path);
+    if (v)
+        return v;
+    v = python_unknown(r, line, "%.60s is not known before", path);
+    if (python_function(r, path)) /* which others may call */
+        v->text = path;
+    return v;
 }
 
 /* A lambda's parameters, which are names of its own that nothing has given. */

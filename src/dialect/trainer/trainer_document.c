@@ -244,7 +244,8 @@ void trainer_take_dtype(struct launch_context *t, const struct dialect_option *r
     int half;
     if (t->adapters || it->value->kind != VALUE_STRING ||
         names_find(words, it->value->text, &half) || is_converted(t) ||
-        launch_has(t, "/training/precision"))
+        launch_has(t, "/training/precision") ||
+        launch_is_unresolved(t, "/training/precision"))
         return;
     if (t->smp_precision) {
         launch_note(t->l, it->value->line, DIAG_WITHOUT_EFFECT,

@@ -222,6 +222,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     user_script_take_model(t, g);
     user_script_take_loop(t, g);
     user_script_take_spread(t, g);
+    user_script_ask_weights(t, g);
     user_script_ask_batch(t, g);
     int64_t said = launch_said(t);
     if (trl)

@@ -65,6 +65,7 @@ enum user_script_part {
     SCRIPT_LIGHTNING, /* Trainer(...), Fabric(...) of Lightning */
     SCRIPT_HOROVOD,   /* hvd.DistributedOptimizer(...) */
     SCRIPT_BACKEND,   /* init_process_group(backend="smddp") */
+    SCRIPT_CAST,      /* model.half(), model.to(torch.bfloat16) */
     SCRIPT_LOSS,      /* def compute_loss(self, model, inputs), of a trainer's class */
     SCRIPT_COMPARED,  /* F.logsigmoid(...): of losses that compare answers */
     SCRIPT_STEP,      /* optimizer.step() of a loop */
@@ -153,9 +154,11 @@ const char *user_script_class(struct arena *arena, const struct python_call *c);
 void user_script_take_text(struct launch_context *t, const struct user_script *g);
 
 /* user_script_loop.c: the loader of the training, NULL: there is none; before the words
- * what shards; after them how many microbatches a step has. */
+ * what shards, and in what type the weights are; after them how many microbatches a step
+ * has. */
 const struct python_call *user_script_loader(const struct python *p);
 void user_script_take_loop(struct launch_context *t, const struct user_script *g);
+void user_script_ask_weights(struct launch_context *t, const struct user_script *g);
 void user_script_take_accumulation(struct launch_context *t,
                                    const struct user_script *g);
 
@@ -233,6 +236,9 @@ bool user_script_refuses_second(struct launch_context *t, const struct user_scri
 bool user_script_ask_compared(struct launch_context *t, const struct user_script *g);
 /* Whether a name has such a part between "_" and dots: "ref_model", "self.model_ref". */
 bool user_script_is_reference(const char *name); /* or NULL */
+/* Whether an optimizer's call divides its states among DDP's ranks
+ * (torch/distributed/optim/zero_redundancy_optimizer.py, PyTorch 2.8). */
+bool user_script_divides(const struct python_call *c);
 
 /* Whether a text has a training: of a trainer, or a loop of its own. */
 bool user_script_trains(const struct user_script *g);

@@ -142,6 +142,22 @@ bool user_script_trains(const struct user_script *g)
     return p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] || (model && loop);
 }
 
+/* Why it is not known how the base model is quantised; NULL: it is, or nothing asks. */
+static const char *open_base(const struct user_script *g)
+{
+    const struct python_call *model = g->parts[SCRIPT_MODEL];
+    const struct value *v = user_script_given(model, "quantization_config", "");
+    bool adapters = g->parts[SCRIPT_ADAPTERS] || g->parts[SCRIPT_WRAPPED];
+    int n = 0;
+    if (!model && adapters && !value_get(g->words, "model_name_or_path"))
+        return "the model is loaded elsewhere";
+    if (!v || v->kind != VALUE_UNKNOWN || maker_of(g->python, v))
+        return NULL;
+    for (int64_t i = 0; i < g->python->calls.n; i++)
+        n += user_script_part_of(&g->python->calls.v[i]) == SCRIPT_QUANTISATION;
+    return n == 1 ? NULL : v->why;
+}
+
 static void choose_all(struct user_script *g)
 {
     const struct python_call *trainer = last_of(g->python, SCRIPT_TRAINER, INT64_MAX);
@@ -161,7 +177,7 @@ static void choose_all(struct user_script *g)
         user_script_given(g->parts[SCRIPT_MODEL], "quantization_config", "");
     const struct python_call *model = g->parts[SCRIPT_MODEL];
     g->loose_base = !quantised && model && model->arguments->gap;
-    if (quantised || g->loose_base)
+    if ((quantised && !open_base(g)) || g->loose_base)
         choose(g, SCRIPT_QUANTISATION, quantised);
     choose(g, SCRIPT_METHOD, NULL);
     choose(g, SCRIPT_PREPARED, NULL);
@@ -295,6 +311,11 @@ static void put_adapters(struct user_script *g, struct arena *arena)
     user_script_put_unsloth(g, arena);
 }
 
+bool user_script_divides(const struct python_call *c)
+{
+    return c && strcmp(python_last_part(c->function), "ZeroRedundancyOptimizer") == 0;
+}
+
 /* The optimizer of a loop by its class, as the Trainer calls it. */
 static void put_optimizer(struct user_script *g, struct arena *arena)
 {
@@ -318,8 +339,12 @@ static void put_optimizer(struct user_script *g, struct arena *arena)
         { "Adam8bit", "adamw_8bit" },
     };
     const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
+    const struct value *of = user_script_given(c, "optimizer_class", "1");
+    const char *class = of && of->text && user_script_divides(c)
+                            ? of->text
+                            : c ? c->function : "";
     for (size_t i = 0; c && i < sizeof(optimizers) / sizeof(optimizers[0]); i++)
-        if (strcmp(optimizers[i].class, python_last_part(c->function)) == 0)
+        if (strcmp(optimizers[i].class, python_last_part(class)) == 0)
             user_script_put(g, arena, "optim", c->line,
                             value_new_string(arena, optimizers[i].word, c->line, 0),
                             false);
@@ -351,6 +376,21 @@ static struct value *field_of(const struct python *p, const char *key)
             return it->value;
     }
     return NULL;
+}
+
+static void put_open_base(struct user_script *g, struct arena *arena)
+{
+    static const char switched[] = "load_in_4bit";
+    const struct python_call *model = g->parts[SCRIPT_MODEL],
+                             *c = model ? model : g->parts[SCRIPT_WRAPPED];
+    const char *why = open_base(g);
+    c = c ? c : g->parts[SCRIPT_ADAPTERS];
+    if (why && c)
+        user_script_put(g, arena, switched, c->line,
+                        value_new_unknown(
+                            arena, c->line, 0,
+                            "%s (bf16 is a base that is not quantized)", why),
+                        false);
 }
 
 /* BitsAndBytesConfig(...) that the model may be given among arguments that are not known:
@@ -387,6 +427,31 @@ static void put_products(struct user_script *g, struct arena *arena)
         put_true(g, arena, "tf32", on->line, true);
 }
 
+/* What the text converts the model to that it trains: the last of what it says so. */
+static void put_cast(struct user_script *g, struct arena *arena)
+{
+    static const char *const halves[] = { "bfloat16", "float16", "half" };
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
+    for (int64_t i = g->python->calls.n; i-- > 0;) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const struct value *v = user_script_given(c, "dtype", "0");
+        const char *last = python_last_part(c->function);
+        if (user_script_part_of(c) != SCRIPT_CAST || c->quoted ||
+            (trainer && c->line > trainer->line))
+            continue;
+        if (strcmp(last, "to") == 0)
+            last = v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
+        for (size_t k = 0; k < sizeof(halves) / sizeof(halves[0]); k++)
+            if (strcmp(last, halves[k]) == 0) {
+                user_script_put(g, arena, "torch_dtype", c->line,
+                                value_new_string(arena, k ? "float16" : "bfloat16",
+                                                 c->line, 0),
+                                true);
+                return;
+            }
+    }
+}
+
 /* What calls do that no argument says. */
 static void put_switches(struct user_script *g, struct arena *arena)
 {
@@ -397,6 +462,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
     if (on || g->parts[SCRIPT_RECOMPUTED])
         put_true(g, arena, "gradient_checkpointing",
                  on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
+    put_cast(g, arena);
     put_optimizer(g, arena);
     user_script_put_lightning(g, arena);
     put_products(g, arena);
@@ -413,11 +479,11 @@ static void put_switches(struct user_script *g, struct arena *arena)
 void user_script_gather(struct user_script *g, struct arena *arena,
                         const struct python *p)
 {
-    *g = (struct user_script) { .python = p };
+    *g = (struct user_script) { .python = p,
+                                .words = value_new(arena, VALUE_DICT, 1, 0) };
     choose_all(g);
     for (int64_t i = 0; i < p->calls.n; i++)
         g->n_trainers += user_script_part_of(&p->calls.v[i]) == SCRIPT_TRAINER;
-    g->words = value_new(arena, VALUE_DICT, 1, 0);
     const struct value *model =
         user_script_given(g->parts[SCRIPT_TRAINER], "model", "0");
     if (model && model->kind == VALUE_STRING)
@@ -427,6 +493,7 @@ void user_script_gather(struct user_script *g, struct arena *arena,
     for (int part = 0; part < SCRIPT_PARTS; part++)
         put_part(g, arena, (enum user_script_part)part);
     put_inner(g, arena, "model_init_kwargs");
+    put_open_base(g, arena);
     put_switches(g, arena);
 }
 

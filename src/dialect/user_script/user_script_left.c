@@ -5,6 +5,8 @@
 #include "base/names.h"
 #include "base/strbuf.h"
 
+#include <string.h>
+
 /* clang-format off */
 /* transformers 4.57, accelerate 1.12, trl 0.24: of the calls' own arguments. */
 static const char *const of_trainer[] = {
@@ -102,10 +104,27 @@ static void name_loop(struct launch_context *t, const struct user_script *g)
         "batch of its loader");
 }
 
+/* A trainer that this text does not start, as one that is loaded to evaluate. */
+static void name_idle(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
+    bool trains = false;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const char *function = g->python->calls.v[i].function;
+        trains |= strcmp(python_last_part(function), "train") == 0;
+    }
+    if (trainer && !trains)
+        launch_note(t->l, g->line ? g->line : trainer->line, DIAG_ASSUMED,
+                    "%.60s(...): nothing here calls its train(), and it is taken to be "
+                    "called",
+                    trainer->function);
+}
+
 void user_script_name_left(struct launch_context *t, const struct user_script *g)
 {
     name_loss(t, g);
     name_loop(t, g);
+    name_idle(t, g);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         if (g->parts[calls[i].part])
             name_left(t, g, g->parts[calls[i].part], calls[i].part, calls[i].idle);

@@ -12,11 +12,16 @@ static const char length_at[] = "/training/sequence_length",
 /* Blocks that a function of the script cuts joined texts into (transformers'
  * examples: group_texts), then what tokenizers are given. */
 static const char *const names[] = {
-    "block_size",        "chunk_size",       "context_length", "max_seq_length",
-    "max_source_length", "max_input_length", "max_length",     "MAX_LENGTH",
-    "MAX_LEN",           "max_len",          "seq_length",     "sequence_length",
-    "max_seq_len",       "seq_len",          "SEQ_LEN",        "BLOCK_SIZE",
-    "context_size",      "ctx_len",          "cutoff_len",
+    "block_size",        "chunk_size",
+    "context_length",    "max_seq_length",
+    "max_source_length", "max_input_length",
+    "max_length",        "MAX_LENGTH",
+    "MAX_LEN",           "max_len",
+    "seq_length",        "sequence_length",
+    "max_seq_len",       "seq_len",
+    "SEQ_LEN",           "BLOCK_SIZE",
+    "context_size",      "ctx_len",
+    "cutoff_len",        "tokenizer.model_max_length",
 };
 
 /* What functions that join texts into blocks are given: partial(chunk, chunk_length=N). */

@@ -5,6 +5,7 @@
  * distributed.py, torch/amp/autocast_mode.py (PyTorch 2.8), accelerate/utils/
  * dataclasses.py (1.12), deepspeed/__init__.py (0.17). */
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/colossalai/colossalai.h"
 #include "dialect/deepspeed/deepspeed.h"
@@ -211,6 +212,18 @@ void user_script_take_replicated(struct launch_context *t,
     launch_set(t, library_at, json_string("ddp"), &from);
 }
 
+/* ZeroRedundancyOptimizer(...) next to DDP. */
+static void take_divided(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
+    int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    struct value at = { .kind = VALUE_NONE, .line = line };
+    const struct value_item from = { "ZeroRedundancyOptimizer", line, &at };
+    if (user_script_divides(c))
+        launch_set(t, "/parallelism/sharding/strategy", json_string("optimizer"),
+                   &from);
+}
+
 /* hvd.DistributedOptimizer(optimizer, compression=hvd.Compression.fp16) */
 static void take_horovod(struct launch_context *t, const struct user_script *g)
 {
@@ -321,15 +334,39 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
     if (g->parts[SCRIPT_HOROVOD])
         take_horovod(t, g);
     c = g->parts[SCRIPT_REPLICATED];
-    if (c && !launch_has(t, library_at))
+    if (c && !launch_has(t, library_at)) {
         user_script_take_replicated(t, c->arguments, "DistributedDataParallel",
                                     g->line ? g->line : c->line);
+        take_divided(t, g);
+    }
     if (!g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS] &&
         !g->parts[SCRIPT_LIGHTNING])
         take_autocast(t, g);
     if (g->parts[SCRIPT_COMPILED])
         launch_note(t->l, g->line ? g->line : g->parts[SCRIPT_COMPILED]->line,
                     DIAG_NOT_SIMULATED, "torch.compile(...): is not simulated");
+}
+
+/* FSDP keeps the type in which a loop's model is loaded; Accelerate makes fp32 of it where
+ * it has mixed precision (accelerator.py, 1.12), which its own configuration may give. */
+void user_script_ask_weights(struct launch_context *t, const struct user_script *g)
+{
+    const struct value_item *it = value_get(g->words, "torch_dtype");
+    const char *library = json_string_value(pointer_get(t->tree, library_at)),
+               *half = it ? half_of(it->value) : NULL;
+    bool adapters = g->parts[SCRIPT_ADAPTERS] || g->parts[SCRIPT_WRAPPED],
+         mixed = value_get(g->words, "bf16") || value_get(g->words, "fp16");
+    if (!half || !library || strcmp(library, "fsdp") != 0 || adapters || mixed ||
+        !g->parts[SCRIPT_ACCELERATOR] || g->parts[SCRIPT_TRAINER] ||
+        g->parts[SCRIPT_ARGUMENTS] || launch_has(t, precision_at) ||
+        launch_is_unresolved(t, precision_at))
+        return;
+    launch_hear(t, it);
+    launch_add_unresolved(
+        t, precision_at, it->line,
+        "torch_dtype: the model is %s, which Accelerate keeps without "
+        "mixed precision, and makes fp32 of with it",
+        half);
 }
 
 /* Numbers of the loop --------------------------------------------------------------- */

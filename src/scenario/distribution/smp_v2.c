@@ -12,11 +12,13 @@ struct v2 {
     struct cfg scratch; /* of smp_params_read */
     int64_t hybrid_shard_degree, activation_loading_horizon, tensor_parallel_degree,
         context_parallel_degree, expert_parallel_degree, random_seed;
-    bool sm_activation_offloading, fsdp_cache_flush_warnings, allow_empty_shards;
+    bool sm_activation_offloading, fsdp_cache_flush_warnings, allow_empty_shards,
+        delayed_parameter_initialization;
     struct {
         bool hybrid_shard_degree, activation_loading_horizon, tensor_parallel_degree,
             context_parallel_degree, expert_parallel_degree, random_seed,
-            sm_activation_offloading, fsdp_cache_flush_warnings, allow_empty_shards;
+            sm_activation_offloading, fsdp_cache_flush_warnings, allow_empty_shards,
+            delayed_parameter_initialization;
     } given;
 };
 
@@ -40,6 +42,8 @@ static const struct smp_param rows[] = {
     ROW(random_seed, CFG_T_INT, NULL, "numbers drawn do not change sizes",
         .min = -9e15, .max = 9e15),
     ROW(sm_activation_offloading, CFG_T_BOOL, NULL, NULL, .min = 0),
+    ROW(delayed_parameter_initialization, CFG_T_BOOL, NULL,
+        "parameters are made once, before the steps", .min = 0),
     ROW(fsdp_cache_flush_warnings, CFG_T_BOOL, NULL,
         "warnings take no time worth counting", .min = 0),
     ROW(allow_empty_shards, CFG_T_BOOL, NULL,
