@@ -124,6 +124,7 @@ static void take_model(struct launch_context *t, const struct value *c)
     launch_hear(t, it);
     if (f == end) {
         json_object_del(t->tree, "model");
+        launch_forget(t, "/model");
         launch_add_unresolved(
             t, "/model", it->line,
             "model_type: \"%.60s\" is no model of the example that is "

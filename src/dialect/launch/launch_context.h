@@ -88,7 +88,8 @@ void launch_settle_job(struct launch *l, struct cfg root);
 void launch_leave_out(struct launch_context *t, const struct value_item *it,
                       const char *wanted);
 
-/* What was set at a pointer is no longer shown: another value takes its place. */
+/* What was set at a pointer and below is no longer shown: another value takes its
+ * place, or none. */
 void launch_forget(struct launch_context *t, const char *pointer);
 
 /* Sets a field (the reference is stolen) and remembers where it came from. */

@@ -45,8 +45,10 @@ void launch_set(struct launch_context *t, const char *pointer, json_t *value,
 void launch_forget(struct launch_context *t, const char *pointer)
 {
     struct launch *l = t->l;
+    size_t n = strlen(pointer);
     for (int64_t i = l->resolved.n; i-- > 0;)
-        if (strcmp(l->resolved.v[i].pointer, pointer) == 0) {
+        if (strncmp(l->resolved.v[i].pointer, pointer, n) == 0 &&
+            strchr("/", l->resolved.v[i].pointer[n])) {
             memmove(&l->resolved.v[i], &l->resolved.v[i + 1],
                     (size_t)(l->resolved.n - i - 1) * sizeof(l->resolved.v[0]));
             l->resolved.n--;

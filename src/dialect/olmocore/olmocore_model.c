@@ -122,6 +122,7 @@ static bool change(struct launch_context *t, const struct value *flat, bool made
             continue;
         }
         json_object_del(t->tree, "model");
+        launch_forget(t, "/model");
         launch_add_unresolved(t, "/model", it->line,
                               "%.60s changes the model in a way that is not read; its "
                               "config.json would do",

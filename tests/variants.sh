@@ -1,0 +1,37 @@
+#!/bin/sh
+# How a file of others is read when one thing in it differs: for goldens (tests/cli/*/cmd).
+#
+#     tests/variants.sh SMSIM FOLDER/FILE EDITS
+#
+# EDITS has scripts of sed, a line each, whose first file is the folder's. Prints what
+# `smsim check FILE` says of the file itself, and of each edited file the lines
+# that differ.
+set -u
+smsim=$(realpath "$1")
+file=$2
+edits=$(realpath "$3")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cp -R "$(dirname "$file")" "$dir/job"
+name=$(basename "$file")
+cp "$file" "$dir/base"
+cd "$dir/job" || exit 1
+
+# all that is printed, and how it ends
+say() {
+    "$smsim" check "$name" 2>&1 </dev/null
+    echo "ends with $?"
+}
+
+say >"$dir/plain"
+cat "$dir/plain"
+while read -r edit; do
+    printf '== %s\n' "$edit"
+    sed "$edit" "$dir/base" >"$name"
+    if cmp -s "$name" "$dir/base"; then
+        echo "changes nothing"
+    else
+        say >"$dir/said"
+        diff "$dir/plain" "$dir/said" | sed -n '/^[<>]/p'
+    fi
+done <"$edits"
