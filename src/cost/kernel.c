@@ -290,20 +290,29 @@ static double flash_clock_between(const struct gpu *gpu, const struct op *op,
     return gpu->limit_clock / cbrt(share / pow(unlimited, 3) + 1 - share);
 }
 
+/* PyTorch's memory-efficient kernel has half of flash-attention 2's rate (MODEL.md,
+ * 3.29); elsewhere the GPU's file has its own. */
+static double efficient_rate(const struct gpu *gpu, const struct op *op)
+{
+    enum { AMPERE = 80 };
+    return op->efficient && gpu->sm_arch >= AMPERE && dtype_bytes(op->dtype) <= 2 ? 0.5
+                                                                                  : 1;
+}
+
 /* Rate of the framework's fused attention over that of (3.8). */
 static double flash_rate(const struct gpu *gpu, const struct framework *fw,
                          const struct op *op)
 {
     if (op->kind != OP_FLASH)
         return 1;
-    double sinks = op->sinks ? fw->rates.flash_sinks : 1;
+    double kind = (op->sinks ? fw->rates.flash_sinks : 1) * efficient_rate(gpu, op);
     enum gpu_flash version = kernel_flash_version(gpu, fw, op);
     if (version == GPU_FLASH_ANY)
-        return sinks *
+        return kind *
                (op->backward ? fw->rates.flash_backward : fw->rates.flash_forward);
     double any = gpu->flash_frac[GPU_FLASH_ANY][op->backward],
            own = gpu->flash_frac[version][op->backward];
-    return sinks * own * flash_clock_between(gpu, op, own) /
+    return kind * own * flash_clock_between(gpu, op, own) /
            (any * flash_clock(gpu, op->dtype));
 }
 

@@ -146,6 +146,8 @@ struct training {
     double gradient_clipping;   /* norm; its all-reduce precedes the update; 0: none */
     enum op_attention attention;
     int attention_word;    /* as written (scenario/attention.h); ATTENTION_OPEN: not */
+    int mask_word;         /* likewise, attention_masks */
+    bool masked;           /* fused attention reads a mask, and computes all pairs */
     bool fused_softmax;    /* in SMP v1's tensor-parallel layers, or by its script */
     bool framework_named;  /* the file names the profile */
     int32_t mlp_tiles;     /* of a microbatch's tokens; 0: one; OP_TILES_ALST */

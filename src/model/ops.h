@@ -57,6 +57,7 @@ struct op {
     int64_t pieces;  /* FLASH: over as many parts of the keys, as they come; 0: one */
     bool sinks;      /* FLASH: a learned score of nothing for each head */
     bool flash3;     /* FLASH: flash-attention 3 (MODEL.md, 3.26) */
+    bool efficient;  /* FLASH: the memory-efficient kernel (MODEL.md, 3.29) */
     double products; /* FLASH: the block's other FLOP over its attention's (3.28) */
     double slower;   /* times as long as the sizes say; 0: once */
     double flops;
@@ -181,6 +182,7 @@ struct op_settings {
     struct op_formats formats; /* of modules that have their own */
     bool quantized_parameters; /* weights are held as their products read them */
     enum op_attention attention;
+    bool masked; /* fused attention computes all pairs, whichever count */
     const struct framework *framework;
     int64_t tensor;        /* tensor-parallel degree */
     int64_t context;       /* ranks that share a sequence; 0: one */

@@ -23,6 +23,12 @@ const struct name_value attention_words[] = {
 
 enum { AMPERE = 80, HOPPER = 90, BLACKWELL = 100, FLASH_HEAD_MOST = 256 };
 
+const struct name_value attention_masks[] = {
+    { "kernel", ATTENTION_MASK_KERNEL },
+    { "tensor", ATTENTION_MASK_TENSOR },
+    { NULL, 0 },
+};
+
 /* What a GPU can run --------------------------------------------------------------- */
 
 /* Products of attention are in 16 bits, also where others are in fp8. */
@@ -49,6 +55,8 @@ static const char *flash_lacks(const struct scenario *s, const struct gpu *gpu,
                             s->model.label);
     if (model_largest_head(&s->model) > FLASH_HEAD_MOST)
         return "flash attention takes heads to 256";
+    if (s->training.mask_word == ATTENTION_MASK_TENSOR)
+        return "flash attention takes no mask";
     return NULL;
 }
 
@@ -64,14 +72,35 @@ static const char *sdpa_lacks(const struct model *m)
                : NULL;
 }
 
+/* Some sequence has rows of padding: of a batch of several, padded to its longest, or
+ * of any that are padded to one length. */
+static bool is_padded(const struct training *t)
+{
+    const struct lengths *l = &t->lengths;
+    return l->mean > 0 && l->mean < l->max &&
+           (l->padded == LENGTHS_MAX ||
+            (l->padded == LENGTHS_LONGEST && training_sequences(t) > 1));
+}
+
+bool attention_has_mask(const struct scenario *s)
+{
+    int word = s->training.mask_word;
+    return word == ATTENTION_MASK_TENSOR ||
+           (word == ATTENTION_MASK_OPEN && is_padded(&s->training) &&
+            s->parallel.context <= 1 && !s->model.diffusion.stack);
+}
+
 /* torch.nn.functional.scaled_dot_product_attention: flash where that can run, else the
- * memory-efficient kernel (sm50 and newer, any format); aten's sdp_utils.cpp. */
+ * memory-efficient kernel (sm50 and newer, any format, any mask); aten's
+ * sdp_utils.cpp. */
 static struct attention sdpa_on(const struct scenario *s, const struct gpu *gpu,
                                 struct arena *arena, const char *who)
 {
     const char *lack = flash_lacks(s, gpu, arena);
     if (sdpa_lacks(&s->model))
         return (struct attention) { OP_ATTENTION_UNFUSED, sdpa_lacks(&s->model) };
+    if (!lack && attention_has_mask(s))
+        lack = "sequences are padded, and flash attention takes no mask";
     if (!lack)
         return (struct attention) { OP_ATTENTION_FLASH,
                                     arena_printf(arena, "SDPA, %s", who) };
@@ -171,6 +200,18 @@ struct attention attention_on(const struct scenario *s, const struct gpu *gpu,
     if (word == ATTENTION_SDPA)
         return sdpa_on(s, gpu, arena, "as written");
     return (struct attention) { (enum op_attention)word, "as written" };
+}
+
+const char *attention_mask_refusal(const struct scenario *s)
+{
+    if (s->training.mask_word != ATTENTION_MASK_TENSOR)
+        return NULL;
+    if (op_attention_is_flash((enum op_attention)s->training.attention_word))
+        return "flash attention takes no mask (write attention \"sdpa\" or "
+               "\"unfused\")";
+    return s->parallel.context > 1
+               ? "context parallelism splits sequences without a mask (leave it out)"
+               : NULL;
 }
 
 const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,

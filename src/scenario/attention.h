@@ -14,16 +14,28 @@ enum {
 };
 extern const struct name_value attention_words[];
 
+/* Whether fused attention skips what it has not to compute by a rule of its own, or is
+ * handed a tensor that says which scores count. */
+enum { ATTENTION_MASK_OPEN = -1, ATTENTION_MASK_KERNEL, ATTENTION_MASK_TENSOR };
+extern const struct name_value attention_masks[];
+
 /* A kernel, and which rule takes it; `why` lives in the arena or for ever. */
 struct attention {
     enum op_attention kernel;
     const char *why;
 };
 
+/* Whether PyTorch's fused attention is handed a mask: as written, or else since
+ * sequences are padded. Needs the micro-batch, too. */
+bool attention_has_mask(const struct scenario *s);
+
 /* What the scenario's job runs on a GPU. Its model, training (attention_word and
  * precision), framework and degrees have to be known. */
 struct attention attention_on(const struct scenario *s, const struct gpu *gpu,
                               struct arena *arena);
+
+/* Why a written mask cannot be, and what to write; NULL: it can, or none is written. */
+const char *attention_mask_refusal(const struct scenario *s);
 
 /* Why the kernel that the scenario writes cannot run on a GPU, with what to write; NULL:
  * it can, or none is written. */

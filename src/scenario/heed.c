@@ -123,6 +123,12 @@ static bool attends(const struct scenario *s)
     return model_attention_layers(&s->model) > 0;
 }
 
+/* PyTorch's own attention, by one of its kernels. */
+static bool takes_masks(const struct scenario *s)
+{
+    return op_attention_is_fused(s->training.attention);
+}
+
 static bool orthogonalizes(const struct scenario *s)
 {
     return s->training.optimizer == OPTIMIZER_MUON;
@@ -382,6 +388,7 @@ static const struct row {
     { FORMAT "mtp", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { "/training/mtp_repeated", predicts_further, "no layer predicts further tokens (mtp_layers is not set)" },
     { "/training/frozen", trains_base, "adapters freeze the model" },
+    { "/training/attention_mask", takes_masks, "unfused attention has its scores in memory, whatever their mask" },
     { "/training/muon", orthogonalizes, "the optimizer is not muon" },
     { P "scatter_gather", stages, one_stage },
     { P "scatter_gather", split, one_split },

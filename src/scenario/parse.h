@@ -103,7 +103,7 @@ int background_read(struct parse_context *r);
 
 /* Each returns -1 after reporting. The order: software_versions, distribution_read
  * (scenario/distribution/), parallelism_read, training_read, parallelism_framework,
- * training_attention, training_batch, rules_check, software_read. What needs the model or the cluster is left out where those could not
+ * training_batch, training_attention, rules_check, software_read. What needs the model or the cluster is left out where those could not
  * be read. */
 int software_versions(struct parse_context *r);
 int training_read(struct parse_context *r);

@@ -87,11 +87,12 @@ static int read_sections(struct parse_context *r)
         bool is_object = cfg_is_object(r->training);
         if (training_read(r))
             rc = -1;
-        if (is_object && parallelism_framework(r))
-            rc = -1;
-        else if (is_object && r->has_cluster && r->has_model && training_attention(r))
+        bool has_framework = is_object && parallelism_framework(r) == 0;
+        if (is_object && !has_framework)
             rc = -1;
         if (is_object && r->has_cluster && training_batch(r))
+            rc = -1;
+        if (has_framework && r->has_cluster && r->has_model && training_attention(r))
             rc = -1;
         if (rc == 0 && lengths_resolve(r))
             rc = -1;
@@ -302,6 +303,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .quantized_parameters = t->quantized_parameters,
         .lora = t->lora,
         .attention = t->attention,
+        .masked = t->masked,
         .framework = t->framework,
         .tensor = s->parallel.tensor,
         .sequence_parallel = s->parallel.split.sequence_parallel,

@@ -45,6 +45,7 @@ static const struct cfg_field training_fields[] = {
     CFG_CHILD("frozen", W, frozen),
     CFG_REAL("gradient_clipping", W, t.gradient_clipping, 0, 1e9),
     CFG_ENUM("attention", W, t.attention_word, attention_words),
+    CFG_ENUM("attention_mask", W, t.mask_word, attention_masks),
     CFG_INT("vocab_padding", W, t.vocab_padding, 1, PADDING_MAX),
     CFG_CHILD("loss_chunks", W, chunks),
     CFG_CHILD("mlp_tiles", W, tiles),
@@ -224,7 +225,11 @@ int training_attention(struct parse_context *r)
     const struct cluster *c = &r->s->cluster;
     struct arena *arena = &r->loader->arena;
     struct attention least = { OP_ATTENTION_N, "" };
+    const char *no_mask = attention_mask_refusal(r->s);
     t->framework_named = r->words.framework != NULL;
+    if (no_mask)
+        return cfg_error(cfg_get(r->training, "attention_mask"), DIAG_UNSUPPORTED, "%s",
+                         no_mask);
     for (int i = 0; i < c->n_groups; i++) {
         const struct gpu *gpu = c->groups[i].instance->gpu;
         const char *refusal = attention_refusal(r->s, gpu, arena);
@@ -236,6 +241,7 @@ int training_attention(struct parse_context *r)
             least = a;
     }
     t->attention = least.kernel;
+    t->masked = least.kernel == OP_ATTENTION_EFFICIENT && attention_has_mask(r->s);
     if (t->attention_word == ATTENTION_OPEN || t->attention_word == ATTENTION_SDPA)
         parse_assume(r, "/training/attention",
                      names_of(op_attention_names, (int)t->attention), least.why);
@@ -252,7 +258,8 @@ int training_read(struct parse_context *r)
                .precision = OP_FP32,
                .gradient_dtype = -1,
                .optimizer = OPTIMIZER_ADAM,
-               .attention_word = ATTENTION_OPEN },
+               .attention_word = ATTENTION_OPEN,
+               .mask_word = ATTENTION_MASK_OPEN },
         .task = -1,
         .reference = -1,
         .master = true,

@@ -21,6 +21,9 @@ static const char job[] = /* of 32 to 64 GPUs, by the instance */
 #define TORCH(v) " /software/pytorch=\"" v "\""
 #define RELEASE(v) " /software/transformers=\"" v "\""
 #define PRECISION(name) " /training/precision=\"" name "\""
+#define MASK(name) " /training/attention_mask=\"" name "\""
+#define LENGTHS(name) \
+    " /training/sequence_length={\"mean\":200,\"max\":512,\"padded\":\"" name "\"}"
 #define ATTENTION(name) " /training/attention=\"" name "\""
 #define BLOOM                                                               \
     " /model={\"model_type\":\"bloom\",\"n_layer\":4,\"hidden_size\":1024," \
@@ -84,6 +87,15 @@ static const struct {
     { LIBRARY("fsdp") MODEL("gpt-j-6b") FULL ATTENTION("sdpa"), FLASH },
     { LIBRARY("fsdp") FULL ATTENTION("sdpa") ON("ml.p3dn.24xlarge"), EFFICIENT },
     { LIBRARY("megatron") ATTENTION("flash_attention_2"), FLASH },
+    /* masks, which padding brings, but not of a pack or a single sequence */
+    { LIBRARY("fsdp") FULL MASK("tensor"), EFFICIENT },
+    { LIBRARY("fsdp") FULL LENGTHS("max"), EFFICIENT },
+    { LIBRARY("fsdp") FULL LENGTHS("max") MASK("kernel"), FLASH },
+    { LIBRARY("fsdp") FULL LENGTHS("packed"), FLASH },
+    { LIBRARY("fsdp") FULL LENGTHS("longest"), FLASH },
+    { LIBRARY("fsdp") FULL LENGTHS("longest") " /training/micro_batch_size=2",
+      EFFICIENT },
+    { LIBRARY("fsdp") FULL LENGTHS("max") ATTENTION("flash_attention_2"), FLASH },
     { LIBRARY("megatron") ATTENTION("flash_attention_3") ON("ml.p5.48xlarge"), FLASH3 },
 };
 
@@ -127,6 +139,10 @@ static const struct {
     { { "/training/attention=flash_attention_3" }, "is for sm90" },
     { { "/training/attention=sdpa", "/software/pytorch=1.13.1" }, "has no SDPA" },
     { { "/training/attention=sdpa", "/model=t5-3b" }, "learned bias" },
+    { { "/training/attention=flash", "/training/attention_mask=tensor" },
+      "takes no mask" },
+    { { "/training/attention_mask=tensor", "/parallelism/context=2" },
+      "without a mask" },
     { { "/software/transformers=new" }, "is no version" },
 };
 

@@ -424,6 +424,31 @@ static void test_flash2(void)
     }
 }
 
+/* (3.29): half of flash-attention's rate in 16 bits, from sm80 on. */
+static void test_flash_efficient(void)
+{
+    struct gpu g = a100();
+    struct framework fw = { .rates = { .flash_forward = 1, .flash_backward = 1 } };
+    struct op op = { .kind = OP_FLASH,
+                     .dtype = DTYPE_BF16,
+                     .m = 4096,
+                     .n = 4096,
+                     .k = 128,
+                     .batch = 64 };
+    g.flash_sustained = 1;
+    for (int sm_arch = 70; sm_arch <= 90; sm_arch += 10)
+        for (int wide = 0; wide < 2; wide++) {
+            g.sm_arch = sm_arch;
+            op.dtype = wide ? DTYPE_FP32 : DTYPE_BF16;
+            op.efficient = false;
+            double flash = kernel_framework_s(&g, &fw, false, &op, kernel_alone);
+            op.efficient = true;
+            CU_ASSERT_DOUBLE_EQUAL(
+                kernel_framework_s(&g, &fw, false, &op, kernel_alone) / flash,
+                sm_arch >= 80 && !wide ? 2 : 1, 1e-9);
+        }
+}
+
 /* (3.27): in fp32 and in tf32 alike, three products each. */
 static void test_flash_wide(void)
 {
@@ -642,6 +667,7 @@ void test_kernel_register(void)
     CU_ADD_TEST(suite, test_flash_sustained);
     CU_ADD_TEST(suite, test_flash2);
     CU_ADD_TEST(suite, test_flash_wide);
+    CU_ADD_TEST(suite, test_flash_efficient);
     CU_ADD_TEST(suite, test_flash_between);
     CU_ADD_TEST(suite, test_flash_by_hand);
     CU_ADD_TEST(suite, test_alignment);

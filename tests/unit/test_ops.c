@@ -604,6 +604,30 @@ static void test_decoder_length(void)
     }
 }
 
+/* A mask (3.29): no pair of tokens is left out, whatever the window. */
+static void test_masked(void)
+{
+    struct arena a;
+    arena_init(&a);
+    struct model m = op_llama(HEADS, 4 * H);
+    struct op_settings s = op_settings_of(OP_BF16, &op_eager);
+    s.attention = OP_ATTENTION_EFFICIENT;
+    struct op_list list = op_make(&a, &m, s);
+    m.attention.window = SEQ / 2;
+    m.attention.windowed_share = 0.5;
+    s.masked = true;
+    struct op_list masked = op_make(&a, &m, s);
+    for (int i = 0, n = list.blocks[1].n_forward; i < n; i++) {
+        const struct op *one = &list.blocks[1].forward[i],
+                        *all = &masked.blocks[1].forward[i];
+        CU_ASSERT_EQUAL(all->flops, one->flops * (one->kind == OP_FLASH ? 2 : 1));
+        CU_ASSERT_EQUAL(all->efficient, one->kind == OP_FLASH);
+        CU_ASSERT_FALSE(all->causal);
+        CU_ASSERT_EQUAL(all->windowed, 0);
+    }
+    arena_release(&a);
+}
+
 /* Inputs of products that stay gathered are kept whole on every rank (R5): of a layer
  * two, of b s h. */
 static void test_keeps_gathered(void)
@@ -693,6 +717,7 @@ void test_ops_register(void)
     CU_add_test(suite, "T5's bias", test_relative_bias);
     CU_add_test(suite, "a decoder's own length", test_decoder_length);
     CU_add_test(suite, "inputs that stay gathered", test_keeps_gathered);
+    CU_add_test(suite, "masks", test_masked);
     CU_add_test(suite, "checkpoints by operators", test_saves);
     CU_add_test(suite, "refusals", test_refusals);
 }

@@ -266,6 +266,8 @@ static json_t *formats(const struct scenario *s)
     OWN("/training/lora", EMIT_DETAIL, lora) \
     OWN("/training/frozen", EMIT_DETAIL, frozen) \
     VALUE("/training/attention", EMIT_DETAIL, attention, word_of(op_attention_names, (int)t->attention)) \
+    VALUE("/training/attention_mask", EMIT_DETAIL, mask, \
+          WHEN(t->attention == OP_ATTENTION_EFFICIENT, word_of(attention_masks, t->masked ? ATTENTION_MASK_TENSOR : ATTENTION_MASK_KERNEL))) \
     VALUE("/training/vocab_padding", EMIT_DETAIL, padding, \
           scenario_op_settings(s).vocab_padding > 1 ? positive(scenario_op_settings(s).vocab_padding) : json_null()) \
     VALUE("/training/mlp_tiles", EMIT_DETAIL, tiles, \

@@ -171,12 +171,14 @@ static double set_window(const struct build *b, struct op *op)
  * more). */
 static void set_flash(const struct build *b, struct op *op, int64_t parts)
 {
-    op->causal = (b->flags & HAS_DECODER) && !(build_flags(b) & HAS_CROSS);
+    bool masked = b->s->masked;
+    op->causal = (b->flags & HAS_DECODER) && !(build_flags(b) & HAS_CROSS) && !masked;
+    op->efficient = b->s->attention == OP_ATTENTION_EFFICIENT;
     op->flops *= (op->backward ? 5.0 : 2.0) * (op->causal ? 0.5 : 1.0);
     op->launches = op->backward ? 2 : 1;
     op->sinks = b->flags & HAS_SINKS;
     op->flash3 = b->s->attention == OP_ATTENTION_FLASH3;
-    if (parts == 1 && !(build_flags(b) & HAS_CROSS))
+    if (parts == 1 && !(build_flags(b) & HAS_CROSS) && !masked)
         op->flops *= set_window(b, op);
     if (op->causal && parts > 1) { /* two chunks each: all ranks have equal work */
         op->causal = false;
