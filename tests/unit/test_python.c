@@ -208,6 +208,9 @@ static void test_functions(void)
         { "class C:\n    def __init__(self, n):\n        self.n = n\n"
           "    def get(self):\n        return self.n\na = C(1)\nb = C(2)\nx = b.get()",
           "2" },
+        { "class C:\n    def __init__(self, n):\n        self.n = n\n"
+          "    def get(self, k):\n        return self.n + k\nx = C(1).get(2)",
+          "3" },
         { "class C:\n    def __init__(self, n):\n        self.c = C(n)\nx = C(1).c.c.n",
           "?it is an attribute" },
         { "p = argparse.ArgumentParser()\np.add_argument('--batch-size', '-b', "

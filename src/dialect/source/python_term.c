@@ -375,6 +375,21 @@ static struct value *read_index(struct python_parser *r, struct value *v, int64_
     return part;
 }
 
+/* Of v(...), name NULL, or v.name(...). */
+static struct value *call_result(struct python_parser *r, struct value *v,
+                                 const char *name, const struct value *arguments,
+                                 int64_t line)
+{
+    struct python_function *method = name ? python_method_of(r, v, name) : NULL;
+    if (method)
+        return python_call_method(r, method, v, arguments, line);
+    if (name && v->kind != VALUE_UNKNOWN)
+        return python_method(r, v, name, arguments, line);
+    struct value *u = python_unknown(r, line, "it is a call");
+    u->text = v->kind == VALUE_STRING || v->kind == VALUE_UNKNOWN ? v->text : NULL;
+    return u;
+}
+
 /* .attribute, [index] and (call) after a value that is no plain name. */
 static struct value *read_postfix(struct python_parser *r, struct value *v)
 {
@@ -401,14 +416,15 @@ static struct value *read_postfix(struct python_parser *r, struct value *v)
     }
     bool outermost = r->lex.brackets == 0;
     struct value *arguments = python_arguments(r);
-    if (name && v->kind != VALUE_UNKNOWN && !python_stopped(r))
-        return python_method(r, v, name, arguments, line);
-    struct value *u = python_unknown(r, line, "it is a call");
-    u->text = v->kind == VALUE_STRING || v->kind == VALUE_UNKNOWN ? v->text : NULL;
+    bool read = !python_stopped(r);
     /* TrainingClient().create_job(...) */
-    if (name && names_listed(r->wanted->calls, name) && !python_stopped(r) &&
-        python_record(r, name, line, outermost ? r->target : NULL, arguments) >= 0)
-        r->p->calls.v[r->p->calls.n - 1].result = u;
+    int64_t at =
+        name && read && names_listed(r->wanted->calls, name)
+            ? python_record(r, name, line, outermost ? r->target : NULL, arguments)
+            : -1;
+    struct value *u = call_result(r, v, read ? name : NULL, arguments, line);
+    if (at >= 0)
+        r->p->calls.v[at].result = u;
     return u;
 }
 
