@@ -112,10 +112,10 @@ double risk_draw_worth(const struct risk_draw *d, const struct risk_widths *w,
 static double state_times(const struct risk_draw *d, const struct risk_plan *p)
 {
     double u = uniform(d, USE_STATE, p->key);
-    for (int k = 0; k < RISK_DOUBTS; k++) {
-        u -= p->doubts[k].chance;
+    for (int k = 0; k < RISK_STATES; k++) {
+        u -= p->states[k].chance;
         if (u < 0)
-            return p->doubts[k].times;
+            return p->states[k].times;
     }
     return 1;
 }

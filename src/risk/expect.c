@@ -48,8 +48,8 @@ static void add_states(struct sweep *s, const struct risk_plan *p, int32_t plan,
                        double worth, bool of_memory)
 {
     double usual = 1;
-    for (int k = 0; k < RISK_DOUBTS && !of_memory; k++) {
-        const struct risk_doubt *d = &p->doubts[k];
+    for (int k = 0; k < RISK_STATES && !of_memory; k++) {
+        const struct risk_state *d = &p->states[k];
         if (d->chance > 0)
             s->all[s->n++] = (struct prospect) { worth * d->times, d->chance, plan };
         usual -= d->chance;
@@ -82,7 +82,7 @@ void risk_expect(struct risk_verdict *out, const struct risk_plan *plans, int32_
                  const struct risk_widths *w, const struct risk_options *o,
                  const struct risk_draw *draw)
 {
-    const size_t most = (size_t)n * (RISK_DOUBTS + 1);
+    const size_t most = (size_t)n * (RISK_STATES + 1);
     struct sweep s = { .all = xcalloc(most, sizeof(*s.all)),
                        .plans = xcalloc((size_t)n, sizeof(*s.plans)) };
     double share = 1.0 / o->draws;

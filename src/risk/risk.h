@@ -44,10 +44,10 @@ extern const struct risk_widths risk_widths;
 /* A state that a run may be in without anyone's choice, such as a variable of its
  * environment: with that chance it takes so many times as long as predicted. Each plan's
  * run is in its own. */
-struct risk_doubt {
+struct risk_state {
     double chance, times;
 };
-enum { RISK_DOUBTS = 4 }; /* of a plan; chances of 0 are none */
+enum { RISK_STATES = 4 }; /* of a plan; chances of 0 are none */
 
 struct risk_plan {
     uint64_t key;        /* of its own residual: equal plans have equal ones */
@@ -56,7 +56,7 @@ struct risk_plan {
     struct resources by;
     double octaves; /* log2 of its nodes */
     double peak_B, capacity_B;
-    struct risk_doubt doubts[RISK_DOUBTS]; /* exclude each other: sum of chances <= 1 */
+    struct risk_state states[RISK_STATES]; /* exclude each other: sum of chances <= 1 */
 };
 
 /* By which number of its regret a plan is judged. */

@@ -35,7 +35,7 @@ struct risk_plan choices_plan_of(const struct mapping_outcome *o)
                               .octaves = nodes,
                               .peak_B = o->peak_B,
                               .capacity_B = o->capacity_B };
-    memcpy(plan.doubts, o->doubts, sizeof(plan.doubts));
+    memcpy(plan.states, o->states, sizeof(plan.states));
     return plan;
 }
 

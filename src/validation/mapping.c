@@ -18,7 +18,7 @@ struct file {
     bool held_out;
     struct cfg why, drop, keep, fitted, scenario, collective, kernel, measured,
         variants, choose, rank_by, bands, name_at, table_at, publisher, equal_at,
-        system_at, healthy, outdone, doubts;
+        system_at, healthy, outdone, states;
 };
 
 static const struct cfg_field file_fields[] = {
@@ -46,7 +46,7 @@ static const struct cfg_field file_fields[] = {
     CFG_CHILD("system", struct file, system_at),
     CFG_CHILD("healthy", struct file, healthy),
     CFG_CHILD("outdone", struct file, outdone),
-    CFG_CHILD("doubts", struct file, doubts),
+    CFG_CHILD("states", struct file, states),
     CFG_END,
 };
 
@@ -217,35 +217,35 @@ static int read_choices(struct reader *r)
     return rc;
 }
 
-struct doubt_file {
+struct state_file {
     struct cfg set, chance;
     const char *why;
 };
 
-static const struct cfg_field doubt_fields[] = {
-    CFG_CHILD("set", struct doubt_file, set),
-    CFG_CHILD("chance", struct doubt_file, chance),
-    CFG_ROW("why", CFG_T_STRING, struct doubt_file, why, .required = true),
+static const struct cfg_field state_fields[] = {
+    CFG_CHILD("set", struct state_file, set),
+    CFG_CHILD("chance", struct state_file, chance),
+    CFG_ROW("why", CFG_T_STRING, struct state_file, why, .required = true),
     CFG_END,
 };
 
-static int read_doubts(struct reader *r)
+static int read_states(struct reader *r)
 {
     struct mapping *m = r->m;
-    struct cfg list = r->file.doubts;
+    struct cfg list = r->file.states;
     if (!cfg_present(list))
         return 0;
     if (m->kind != MAPPING_SCENARIO || m->n_choices)
         return cfg_error(list, DIAG_REFUSED_KEY, "is for scenarios without \"choose\"");
-    if (!cfg_is_array(list) || cfg_len(list) > RISK_DOUBTS)
+    if (!cfg_is_array(list) || cfg_len(list) > RISK_STATES)
         return cfg_error(list, DIAG_WRONG_TYPE, "should be an array of at most %d",
-                         RISK_DOUBTS);
+                         RISK_STATES);
     for (int64_t i = 0; i < cfg_len(list); i++) {
-        struct doubt_file f = { 0 };
-        if (cfg_read(cfg_at(list, i), doubt_fields, &f) ||
+        struct state_file f = { 0 };
+        if (cfg_read(cfg_at(list, i), state_fields, &f) ||
             check_pointers(f.set, &m->csv) || mapping_check_number(f.chance, &m->csv))
             return -1;
-        m->doubts[m->n_doubts++] = (struct mapping_doubt) { f.set, f.chance.json };
+        m->states[m->n_states++] = (struct mapping_state) { f.set, f.chance.json };
     }
     return 0;
 }
@@ -324,7 +324,7 @@ static int read_mapping(struct reader *r, struct cfg root)
     rc |= read_subject(r, root);
     rc |= read_variants(r, root);
     rc |= read_choices(r);
-    rc |= read_doubts(r);
+    rc |= read_states(r);
     if (cfg_present(r->file.rank_by))
         rc |= groups_read_columns(&m->rank_by, r->file.rank_by, &m->csv, r->arena);
     rc |= groups_read_healthy(&m->healthy, r->file.healthy, &m->csv, r->arena);

@@ -58,7 +58,7 @@ struct mapping_outdone {
 
 /* A state that a row's run may have been in, which its source leaves out: with a chance
  * these fields had those values. It counts in the order of alternatives alone. */
-struct mapping_doubt {
+struct mapping_state {
     struct cfg set; /* pointers and their values */
     json_t *chance; /* a number */
 };
@@ -82,8 +82,8 @@ struct mapping {
     struct mapping_variant *variants;
     int32_t n_choices;
     struct mapping_choice choices[MAPPING_CHOICES_MAX];
-    int32_t n_doubts;
-    struct mapping_doubt doubts[RISK_DOUBTS];
+    int32_t n_states;
+    struct mapping_state states[RISK_STATES];
     struct mapping_columns rank_by;
     struct mapping_healthy healthy;
     struct mapping_outdone outdone;

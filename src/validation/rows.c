@@ -96,15 +96,15 @@ static int add_candidates(struct rows *r, struct rows_candidates *c, int32_t var
 }
 
 /* The states that the row's run may have been in. */
-static int add_doubts(struct rows *r, struct mapping_outcome *o, struct rows_plan *plan,
+static int add_states(struct rows *r, struct mapping_outcome *o, struct rows_plan *plan,
                       int32_t variant, struct value_row row, struct err *err)
 {
     const struct mapping *m = r->m;
     double all = 0;
-    for (int32_t i = 0; i < m->n_doubts; i++) {
+    for (int32_t i = 0; i < m->n_states; i++) {
         enum value_state state;
         double chance = 0;
-        if (mapping_number(m->doubts[i].chance, row, &state, &chance, err))
+        if (mapping_number(m->states[i].chance, row, &state, &chance, err))
             return -1;
         all += chance;
         if (chance < 0 || all > 1)
@@ -113,12 +113,12 @@ static int add_doubts(struct rows *r, struct mapping_outcome *o, struct rows_pla
         if (state != VALUE_GIVEN || chance <= 0)
             continue;
         json_t *tree = variant_tree(m, &m->variants[variant], row, err);
-        if (!tree || set_fields(tree, m->doubts[i].set, row, err)) {
+        if (!tree || set_fields(tree, m->states[i].set, row, err)) {
             json_decref(tree);
             return -1;
         }
-        o->doubts[i].chance = chance;
-        plan->doubts[i] = add_job(r, tree);
+        o->states[i].chance = chance;
+        plan->states[i] = add_job(r, tree);
     }
     return 0;
 }
@@ -238,7 +238,7 @@ static bool add_outcome(struct rows *r, int32_t variant, struct value_row row)
         return false;
     if (rc || read_place(r, &o, row, &err) ||
         read_jobs(r, &o, &plan, variant, row, &err) ||
-        add_doubts(r, &o, &plan, variant, row, &err)) {
+        add_states(r, &o, &plan, variant, row, &err)) {
         o.error = arena_strdup(r->arena, err.text);
         plan.own.n = 0;
     }

@@ -20,7 +20,7 @@ struct rows_plan {
     struct rows_candidates own;
     struct rows_candidates *ratios;     /* [n_quantities], n 0 where there is none */
     const struct mapping_measured **of; /* [n_quantities] */
-    int64_t doubts[RISK_DOUBTS]; /* jobs; where the outcome's chance is above 0 */
+    int64_t states[RISK_STATES]; /* jobs; where the outcome's chance is above 0 */
 };
 
 struct rows {

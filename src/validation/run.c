@@ -117,9 +117,9 @@ static void read_rates(struct mapping_outcome *o, json_t *result)
 static int read_states(struct mapping_outcome *o, const struct rows *r,
                        const struct rows_plan *plan, struct err *err)
 {
-    for (int k = 0; k < RISK_DOUBTS; k++) {
-        struct risk_doubt *d = &o->doubts[k];
-        const struct rows_job *job = &r->jobs.v[plan->doubts[k]];
+    for (int k = 0; k < RISK_STATES; k++) {
+        struct risk_state *d = &o->states[k];
+        const struct rows_job *job = &r->jobs.v[plan->states[k]];
         if (d->chance <= 0)
             continue;
         if (!job->result)

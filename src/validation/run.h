@@ -47,7 +47,7 @@ struct mapping_outcome {
     bool has_rate; /* tokens/s per GPU, for ranking; 0: does not run */
     double rate_measured, rate_predicted;
     double step_s, rate; /* predicted, whether or not it fits; 0: of no scenario */
-    struct risk_doubt doubts[RISK_DOUBTS]; /* states that its run may have been in */
+    struct risk_state states[RISK_STATES]; /* states that its run may have been in */
     bool by_regret; /* chosen by expected regret; else by the predicted rate */
     int64_t job;    /* outcomes of one job are runs of the same; -1: none was run */
     struct resources by; /* likewise: what that step rests on, and its memory */

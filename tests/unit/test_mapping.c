@@ -263,13 +263,13 @@ static void test_bad_mappings(void)
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'outdone': {'larger': 'z', 'by': "
           "['m'], 'why': 'w'}}",
           "column" },
-        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'doubts': []}",
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'states': []}",
           "is for scenarios" },
         { "{'source': 's', 'scenario': {}, 'measured': {'step_time_s': '{m}'}, "
-          "'doubts': [{'set': {'training': 1}, 'chance': 0.1, 'why': 'w'}]}",
+          "'states': [{'set': {'training': 1}, 'chance': 0.1, 'why': 'w'}]}",
           "JSON pointer" },
         { "{'source': 's', 'scenario': {}, 'measured': {'step_time_s': '{m}'}, "
-          "'doubts': [{'set': {'/training/precision': 'fp32'}, 'chance': '{z}', "
+          "'states': [{'set': {'/training/precision': 'fp32'}, 'chance': '{z}', "
           "'why': 'w'}]}",
           "column" },
         { "{'source': 's', 'kernel': 3, 'measured': {'time_s': '{m}'}}",
@@ -442,33 +442,33 @@ static void test_groups(void)
     }
 }
 
-static const char runs_in_doubt[] =
+static const char runs_in_states[] =
     "{'source': 's', 'scenario': {'model': 'bert-large-uncased', 'cluster': "
     "{'instance': 'p3dn.24xlarge', 'count': {'expr': '{instances}'}}, 'training': "
     "{'sequence_length': 128, 'micro_batch_size': {'expr': '{batch}'}, 'precision': "
     "'amp_fp16', 'optimizer': 'adam'}}, 'rank_by': ['job'], "
     "'measured': {'fits': {'expr': '{status}', 'map': {'ok': 1, 'failed': 0}}, "
     "'step_time_s': {'expr': '{seconds}'}}, "
-    "'doubts': [{'set': {'/training/precision': 'fp32'}, 'chance': {'expr': '{job}', "
+    "'states': [{'set': {'/training/precision': 'fp32'}, 'chance': {'expr': '{job}', "
     "'map': {'a': 0.25}, 'default': 0}, 'why': 'w'}, {'set': "
     "{'/training/precision': 'amp_fp16'}, 'chance': {'expr': '{batch}', 'map': "
     "{'4096': 0.9}, 'default': 0.5}, 'why': 'w'}]}";
 
 /* States that runs may have been in count in the order of alternatives alone. */
-static void test_doubts(void)
+static void test_states(void)
 {
     struct cfg_loader loader;
     struct mapping m;
     struct mapping_run run;
-    CU_ASSERT_EQUAL_FATAL(load_with(&m, &loader, runs_in_doubt, runs), 0);
+    CU_ASSERT_EQUAL_FATAL(load_with(&m, &loader, runs_in_states, runs), 0);
     mapping_run(&run, &loader.arena, &m, NULL, NULL);
     const struct mapping_outcome *a = &run.outcomes[0], *b = &run.outcomes[5];
     CU_ASSERT_PTR_NULL_FATAL(a->error);
-    CU_ASSERT_DOUBLE_EQUAL(a->doubts[0].chance, 0.25, 1e-12);
-    CU_ASSERT(a->doubts[0].times > 1.05); /* fp32 for fp16 */
-    CU_ASSERT_DOUBLE_EQUAL(a->doubts[1].chance, 0.5, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(a->doubts[1].times, 1, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(b->doubts[0].chance, 0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a->states[0].chance, 0.25, 1e-12);
+    CU_ASSERT(a->states[0].times > 1.05); /* fp32 for fp16 */
+    CU_ASSERT_DOUBLE_EQUAL(a->states[1].chance, 0.5, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a->states[1].times, 1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(b->states[0].chance, 0, 1e-12);
     CU_ASSERT_PTR_NOT_NULL_FATAL(run.outcomes[4].error); /* 1.15 in all */
     CU_ASSERT_PTR_NOT_NULL(strstr(run.outcomes[4].error, "1.15"));
     mapping_release(&m);
@@ -514,7 +514,7 @@ void test_mapping_register(void)
     CU_add_test(suite, "bad mappings", test_bad_mappings);
     CU_add_test(suite, "a run over kernels", test_run);
     CU_add_test(suite, "rows against those of their group", test_groups);
-    CU_add_test(suite, "states that runs may have been in", test_doubts);
+    CU_add_test(suite, "states that runs may have been in", test_states);
     CU_add_test(suite, "rows of a held-out table that served a fit", test_fitted_rows);
     CU_add_test(suite, "threads do not matter", test_threads_do_not_matter);
 }

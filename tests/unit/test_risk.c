@@ -156,7 +156,7 @@ static void count_states(const struct risk_plan plans[3], double mean[3])
         int at[3] = { a % 3, a / 3 % 3, a / 9 };
         double chance = 1, value[3], least = INFINITY;
         for (int i = 0; i < 3; i++) {
-            const struct risk_doubt *d = plans[i].doubts;
+            const struct risk_state *d = plans[i].states;
             double usual = 1 - d[0].chance - d[1].chance;
             chance *= at[i] < 2 ? d[at[i]].chance : usual;
             value[i] = plans[i].value * (at[i] < 2 ? d[at[i]].times : 1);
@@ -176,9 +176,9 @@ static void test_states(void)
     const struct risk_options often = { .rule = RISK_MEAN, .draws = 4000 };
     struct risk_verdict v[3];
     double mean[3] = { 0 };
-    plans[0].doubts[0] = (struct risk_doubt) { 0.2, 3 };
-    plans[0].doubts[1] = (struct risk_doubt) { 0.1, 1.2 };
-    plans[2].doubts[1] = (struct risk_doubt) { 0.5, 0.7 };
+    plans[0].states[0] = (struct risk_state) { 0.2, 3 };
+    plans[0].states[1] = (struct risk_state) { 0.1, 1.2 };
+    plans[2].states[1] = (struct risk_state) { 0.5, 0.7 };
     count_states(plans, mean);
     risk_judge(v, plans, 3, &sure, &often);
     for (int i = 0; i < 3; i++)
@@ -186,7 +186,7 @@ static void test_states(void)
     CU_ASSERT(v[1].mean < v[0].mean);
     CU_ASSERT_DOUBLE_EQUAL(v[2].best, 0.5, 0.03); /* 0.91 is the least of all */
     CU_ASSERT_DOUBLE_EQUAL(v[0].best, 0.5 * 0.7, 0.03);
-    plans[0].doubts[0].chance = 0.01;
+    plans[0].states[0].chance = 0.01;
     risk_judge(v, plans, 3, &sure, &often);
     CU_ASSERT(v[0].mean < v[1].mean);
 }
