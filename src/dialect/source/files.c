@@ -39,7 +39,8 @@ static const char *in_root(struct arena *arena, const char *source, const char *
     if (*name != '/' || !last || strchr(last + 1, '/'))
         return NULL;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        const char *path = arena_printf(arena, "%.*s%s%s", n, source, parts[i], last + 1);
+        const char *path =
+            arena_printf(arena, "%.*s%s%s", n, source, parts[i], last + 1);
         if (is_file(path))
             return path;
     }

@@ -25,7 +25,8 @@ static const struct started {
 };
 /* clang-format on */
 
-static const struct value *given(const struct value *arguments, const char *const *names)
+static const struct value *given(const struct value *arguments,
+                                 const char *const *names)
 {
     const struct value_item *it = value_get(arguments, names[0]);
     it = it ? it : value_get(arguments, names[1]);
@@ -62,15 +63,14 @@ bool python_start_function(struct python_parser *r, const char *name,
         const struct value *of = strcmp(rows[i].name, name) == 0
                                      ? given(arguments, rows[i].functions)
                                      : NULL;
-        struct python_function *f =
-            of && of->kind == VALUE_UNKNOWN && of->text ? python_function(r, of->text)
-                                                        : NULL;
+        struct python_function *f = of && of->kind == VALUE_UNKNOWN && of->text
+                                        ? python_function(r, of->text)
+                                        : NULL;
         if (!f || f->fields)
             continue;
-        python_inline(r, f,
-                      arguments_of(r, &rows[i], given(arguments, rows[i].arguments),
-                                   line),
-                      line);
+        python_inline(
+            r, f, arguments_of(r, &rows[i], given(arguments, rows[i].arguments), line),
+            line);
         return true;
     }
     return false;

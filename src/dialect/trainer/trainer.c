@@ -1,6 +1,6 @@
 /* The Trainer's arguments: a field each. */
-#include "config/pointer.h"
 #include "dialect/trainer/trainer.h"
+#include "config/pointer.h"
 
 #include "base/names.h"
 #include "dialect/accelerate/accelerate.h"

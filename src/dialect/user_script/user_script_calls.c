@@ -340,9 +340,9 @@ static void put_optimizer(struct user_script *g, struct arena *arena)
     };
     const struct python_call *c = g->parts[SCRIPT_OPTIMIZER];
     const struct value *of = user_script_given(c, "optimizer_class", "1");
-    const char *class = of && of->text && user_script_divides(c)
-                            ? of->text
-                            : c ? c->function : "";
+    const char *class = of && of->text && user_script_divides(c) ? of->text
+                        : c                                      ? c->function
+                                                                 : "";
     for (size_t i = 0; c && i < sizeof(optimizers) / sizeof(optimizers[0]); i++)
         if (strcmp(optimizers[i].class, python_last_part(class)) == 0)
             user_script_put(g, arena, "optim", c->line,
@@ -387,9 +387,9 @@ static void put_open_base(struct user_script *g, struct arena *arena)
     c = c ? c : g->parts[SCRIPT_ADAPTERS];
     if (why && c)
         user_script_put(g, arena, switched, c->line,
-                        value_new_unknown(
-                            arena, c->line, 0,
-                            "%s (bf16 is a base that is not quantized)", why),
+                        value_new_unknown(arena, c->line, 0,
+                                          "%s (bf16 is a base that is not quantized)",
+                                          why),
                         false);
 }
 
@@ -443,10 +443,10 @@ static void put_cast(struct user_script *g, struct arena *arena)
             last = v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
         for (size_t k = 0; k < sizeof(halves) / sizeof(halves[0]); k++)
             if (strcmp(last, halves[k]) == 0) {
-                user_script_put(g, arena, "torch_dtype", c->line,
-                                value_new_string(arena, k ? "float16" : "bfloat16",
-                                                 c->line, 0),
-                                true);
+                user_script_put(
+                    g, arena, "torch_dtype", c->line,
+                    value_new_string(arena, k ? "float16" : "bfloat16", c->line, 0),
+                    true);
                 return;
             }
     }
