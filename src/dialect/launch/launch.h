@@ -44,9 +44,10 @@ struct launch_resolved {
 /* A field that the script gives in a way that is not known without running it. */
 struct launch_unresolved {
     const char *pointer;
-    const char *what; /* "hyperparameters: make() is a call" */
-    const char *from; /* what gives it there: "--seq-length"; NULL: nothing alone */
-    const char *ask;  /* the variable of a shell that would decide it, or NULL */
+    const char *what;    /* "hyperparameters: make() is a call" */
+    const char *from;    /* what gives it there: "--seq-length"; NULL: nothing alone */
+    const char *ask;     /* the variable of a shell that would decide it, or NULL */
+    const char *example; /* a value that may well answer it; NULL: the usual one */
     int64_t line;
 };
 

@@ -57,9 +57,41 @@ static const struct answer {
     { "/training/optimizer", { "adam" } },
     { "/training/precision", { "amp_bf16" } },
     { "/training/task", { "dpo", "simpo", "causal-lm" } },
+    { "/distribution/mpi/processes_per_host", { "8" } },
+    { "/model/add_bias_linear", { "false" } },
+    { "/model/hidden_size", { "4096" } },
+    { "/model/num_attention_heads", { "32" } },
+    { "/model/normalization", { "RMSNorm" } },
+    { "/model/num_experts", { "8" } },
+    { "/model/num_query_groups", { "8" } },
+    { "/model/position_embedding_type", { "rope" } },
+    { "/model/swiglu", { "true" } },
+    { "/model/untie_embeddings_and_output_weights", { "true" } },
+    { "/parallelism/bucket_size", { "25MiB" } },
+    { "/parallelism/context_comm", { "ring" } },
+    { "/parallelism/expert_tensor", { "1" } },
+    { "/parallelism/overlap", { "true" } },
+    { "/parallelism/schedule", { "1f1b" } },
+    { "/parallelism/sequence_parallel", { "false" } },
+    { "/parallelism/sharding/reshard_after_forward", { "true" } },
+    { "/parallelism/virtual_stages", { "1" } },
+    { "/training/epochs", { "1" } },
+    { "/training/framework", { "megatron-core", "pytorch-ddp" } },
+    { "/training/gradient_dtype", { "fp32" } },
+    { "/training/lora/alpha", { "16" } },
+    { "/training/lora/dropout", { "0" } },
+    { "/training/lora/dtype", { "fp32" } },
+    { "/training/lora/trained", { "[]" } },
+    { "/training/master_weights", { "true" } },
+    { "/training/microbatches", { "1" } },
+    { "/training/reference_model", { "separate" } },
+    { "/training/samples", { "10000" } },
+    { "/training/steps", { "1000" } },
+    { "/training/vocab_padding", { "128" } },
 };
 /* clang-format on */
 
+/* An answer to a question that has no row of what a scenario needs. */
 static const char *answer_of(const char *pointer, const char *question)
 {
     const struct answer *a = answers;
@@ -69,7 +101,9 @@ static const char *answer_of(const char *pointer, const char *question)
     for (int i = 0; a < end && i < 3 && a->examples[i]; i++)
         if (strstr(question, a->examples[i]))
             return a->examples[i];
-    return a < end ? a->examples[0] : "VALUE";
+    return a < end                               ? a->examples[0]
+           : strncmp(pointer, "/shell/", 7) == 0 ? "1"
+                                                 : "null"; /* any field's default */
 }
 
 static const struct need *need_of(const char *pointer)
@@ -116,6 +150,17 @@ static struct diag unresolved_at(const struct launch *l, const char *pointer,
     return at;
 }
 
+/* A value that may answer it. */
+static const char *example_of(const struct need *n,
+                              const struct launch_unresolved *open)
+{
+    if (open && open->example)
+        return open->example;
+    if (!n)
+        return answer_of(open->pointer, open->what);
+    return open && n->named ? n->named : n->example;
+}
+
 /* What is asked for, with a value as an example. */
 static void ask(struct launch *l, const struct need *n)
 {
@@ -124,7 +169,7 @@ static void ask(struct launch *l, const struct need *n)
     struct diags *d = &l->loader->diags;
     if (open)
         diags_add(d, at, "%s (give --set %s=%s)", open->what, n->pointer,
-                  n->named ? n->named : n->example);
+                  example_of(n, open));
     else
         diags_add(d, at, "%s does not say %s (give --set %s=%s)", l->what, n->what,
                   n->pointer, n->example);
@@ -196,14 +241,15 @@ static const char *variable_in(const char *pointer)
 }
 
 /* "(one of 7B, 72B: give --set /shell/3=7B)", at the end of a question. */
-static const char *way(struct launch *l, const char *pointer, const char *question)
+static const char *way(struct launch *l, const char *pointer,
+                       const struct launch_unresolved *open)
 {
     const struct launch_values *v = values_of(l, variable_in(pointer));
     struct arena *arena = &l->loader->arena;
     return v ? arena_printf(arena, "(one of %.300s: give --set %.80s=%.60s)", v->all,
                             pointer, v->first)
              : arena_printf(arena, "(give --set %.80s=%s)", pointer,
-                            answer_of(pointer, question));
+                            example_of(need_of(open->pointer), open));
 }
 
 /* One variable of a shell that leaves several fields open is asked for once. */
@@ -222,10 +268,10 @@ static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
     }
     bool any = others.len > 0;
     if (any)
-        diags_add(&l->loader->diags, unresolved_at(l, open->pointer, open->line),
-                  "%s; it decides %s, too %s", open->what, strbuf_get(&others),
-                  way(l, arena_printf(&l->loader->arena, "/shell/%.60s", open->ask),
-                      open->what));
+        diags_add(
+            &l->loader->diags, unresolved_at(l, open->pointer, open->line),
+            "%s; it decides %s, too %s", open->what, strbuf_get(&others),
+            way(l, arena_printf(&l->loader->arena, "/shell/%.60s", open->ask), open));
     strbuf_release(&others);
     return any;
 }
@@ -238,10 +284,8 @@ static void add_option(struct strbuf *line, struct launch *l, const struct quest
     const char *pointer = n ? n->pointer : q->open->pointer;
     const struct launch_values *v =
         of_variable ? values_of(l, q->open->ask) : values_of(l, variable_in(pointer));
-    const char *value = v                     ? v->first
-                        : !n                  ? answer_of(pointer, q->open->what)
-                        : q->open && n->named ? n->named
-                                              : n->example;
+    const char *value =
+        v ? v->first : example_of(q->open ? need_of(q->open->pointer) : n, q->open);
     const char *option = arena_printf(&l->loader->arena, " --set %s%.80s=%.60s",
                                       of_variable ? "/shell/" : "",
                                       of_variable ? q->open->ask : pointer, value);
@@ -297,7 +341,7 @@ static void ask_all(struct launch *l, question_vec *all)
         else if (!of_variable)
             diags_add(&l->loader->diags,
                       unresolved_at(l, q->open->pointer, q->open->line), "%s %s",
-                      q->open->what, way(l, q->open->pointer, q->open->what));
+                      q->open->what, way(l, q->open->pointer, q->open));
     }
     ask_at_once(l, n, &line, arguments);
     strbuf_release(&line);

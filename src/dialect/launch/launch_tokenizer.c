@@ -110,12 +110,24 @@ static int64_t words_in_file(struct launch_context *t, const char *name)
 
 /* The Hub's cache ------------------------------------------------------------------ */
 
+/* "Qwen1.5" of "Qwen1___5", as ModelScope names folders (modelscope 1.9, hub/utils). */
+static const char *with_dots(struct arena *arena, const char *text)
+{
+    static const char mark[] = "___";
+    char *name = strstr(text, mark) ? arena_strdup(arena, text) : NULL;
+    for (char *at = name; at && (at = strstr(at, mark)) != NULL;) {
+        *at++ = '.';
+        memmove(at, at + 2, strlen(at + 2) + 1);
+    }
+    return name ? name : text;
+}
+
 const char *launch_cached_id(struct arena *arena, const char *text)
 {
     static const char mark[] = "models--";
     const char *at = strstr(text, mark);
     if (!at || (at != text && at[-1] != '/'))
-        return text;
+        return with_dots(arena, text);
     at += strlen(mark);
     size_t n = strcspn(at, "/");
     char *id = arena_strndup(arena, at, n), *dashes = strstr(id, "--");

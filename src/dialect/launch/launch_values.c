@@ -69,6 +69,12 @@ void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_
                                            .line = line }));
 }
 
+void launch_add_example(struct launch_context *t, const char *example)
+{
+    if (t->l->unresolved.n)
+        t->l->unresolved.v[t->l->unresolved.n - 1].example = example;
+}
+
 void launch_ask_frozen(struct launch_context *t, const struct value_item *it)
 {
     static const char at[] = "/training/frozen", lora[] = "/training/lora";

@@ -62,6 +62,12 @@ static void take_attention(struct launch_context *t, const struct dialect_option
     struct dialect_option as = *row;
     as.words = words;
     as.wanted = "attention that is simulated";
+    /* a flag before 0.7: FlashAttention 2 */
+    if (it->value->kind == VALUE_BOOL) {
+        if (it->value->integer)
+            launch_set(t, row->pointer, json_string("flash_attention_2"), it);
+        return;
+    }
     if (it->value->kind != VALUE_STRING || strcmp(it->value->text, "auto") != 0)
         dialect_take_as(t, &as, it, DIALECT_WORD);
 }

@@ -286,6 +286,10 @@ struct value *swift_renamed(struct launch_context *t, const struct value *given)
         if (it && !value_get(v, "tuner_type"))
             v->items[it - v->items].key = "tuner_type";
     }
+    /* ms-swift 2's default in words */
+    const struct value_item *type = value_get(v, "dtype");
+    if (type && strcmp(text_of(type), "AUTO") == 0)
+        value_remove(v, (int32_t)(type - v->items));
     return v;
 }
 

@@ -430,6 +430,8 @@ void torchtune_read(struct launch_context *t, const struct dialect_input *in)
         launch_config_title(t, "torchtune's configuration");
     }
     bool single = strstr(launch_last_part(where), "single_device") != NULL;
+    if (root && !in->command) /* as its recipe's configuration names its folder */
+        single |= strstr(launch_word(root, "output_dir", ""), "single_device") != NULL;
     if (root && single && !in->command)
         take_one_gpu(t);
     if (root)
