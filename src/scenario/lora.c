@@ -413,14 +413,44 @@ static void untie_copies(struct parse_context *r)
               "each module by itself: they are two");
 }
 
+/* Whether the name is of experts' weights in one tensor; modules of experts have a number
+ * or none ("experts.0.down_proj", "down_proj"). */
+static bool is_parameter(const struct parse_context *r, const char *name)
+{
+    bool bare = r->s->model.mlp.bare_experts;
+    return bare ? strstr(name, "experts") != NULL
+                : strstr(name, "experts.gate_up_proj") ||
+                      strstr(name, "experts.down_proj");
+}
+
+/* Names that no product of the model has: PEFT passes over them, as long as one has. */
+static void name_lacking(struct parse_context *r)
+{
+    struct cfg list = cfg_get(r->words.lora, "target_modules");
+    struct lora one = r->s->training.lora;
+    const char *name;
+    one.trained = 0;
+    for (int64_t i = 0; cfg_len(list) > 1 && i < cfg_len(list); i++) {
+        if (cfg_string(cfg_at(list, i), &name))
+            continue;
+        one.targets = lora_target_in(r->s->model.family, name);
+        if (one.targets && !adapts(&r->s->model, &one))
+            parse_note(r, cfg_at(list, i),
+                       arena_printf(&r->loader->arena,
+                                    "the model has no \"%.40s\", and PEFT adapts "
+                                    "nothing by it",
+                                    name));
+    }
+}
+
 /* PEFT's target_parameters ("mlp.experts.gate_up_proj"): weights of experts that are no
  * modules. */
 static int check_parameters(const struct parse_context *r)
 {
     struct cfg list = cfg_get(r->words.lora, "target_modules");
     const char *name;
-    for (int64_t i = 0; r->s->model.mlp.bare_experts && i < cfg_len(list); i++)
-        if (cfg_string(cfg_at(list, i), &name) == 0 && strstr(name, "experts"))
+    for (int64_t i = 0; i < cfg_len(list); i++)
+        if (cfg_string(cfg_at(list, i), &name) == 0 && is_parameter(r, name))
             return cfg_error(cfg_at(list, i), DIAG_NOT_SIMULATED,
                              "adapters next to experts' weights that are no modules "
                              "are not simulated (leave \"%.60s\" out)",
@@ -452,5 +482,7 @@ int lora_check(struct parse_context *r)
         return cfg_error(cfg_get(at, "target_modules"), DIAG_UNSUPPORTED,
                          "%s has none of these products (write \"all-linear\")",
                          r->s->model.name);
+    if (r->has_model)
+        name_lacking(r);
     return check_base(r) ? -1 : check_quantized(r);
 }
