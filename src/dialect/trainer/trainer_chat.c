@@ -73,8 +73,8 @@ static struct value *zero_of(struct launch_context *t, const struct value *optio
 }
 
 /* fp16 is the default, and was all there was before --dtype. */
-static void take_configuration(struct launch_context *t, const struct value *options,
-                               int64_t line)
+void trainer_take_chat_configuration(struct launch_context *t,
+                                     const struct value *options, int64_t line)
 {
     struct value *root = dict_of(t, line), *half = dict_of(t, line);
     const struct value_item *type = option(options, "dtype");
@@ -166,5 +166,5 @@ void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
     take_step(t, c, options);
     take_adapters(t, options);
     launch_hear(t, on);
-    take_configuration(t, options, on->line);
+    trainer_take_chat_configuration(t, options, on->line);
 }

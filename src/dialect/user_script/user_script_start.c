@@ -9,6 +9,7 @@
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/openrlhf/openrlhf.h"
 #include "dialect/peft/peft.h"
 #include "dialect/source/files.h"
 #include "dialect/trainer/trainer.h"
@@ -271,6 +272,9 @@ bool user_script_recognises_command(const struct dialect_input *in)
         return false;
     const char *name = in->command->command->words[in->command->script].text;
     const char *text = launch_program_text(in->context->l, in->context->arena, name);
+    /* a copy of OpenRLHF's programs, by options that are no other's */
+    if (value_get(in->root, "--micro-train-batch-size") && openrlhf_recognises(in))
+        return false;
     return (text && user_script_is_program(in->context->arena, in->context->l, text)) ||
            has_document(in) || is_of_trl(name, text);
 }
@@ -315,6 +319,24 @@ static void read_options(struct launch_context *t, const struct launch_command *
     trl_cast(t, TRL_CASTS, true);
 }
 
+/* get_train_ds_config(...), which DeepSpeed-Chat's programs and their copies call, makes
+ * DeepSpeed's configuration of these options. */
+static void take_chat(struct launch_context *t, const struct launch_command *c,
+                      struct user_script *g)
+{
+    struct value *options = value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    const struct value_item *it = value_get(g->words, "deepspeed");
+    for (int32_t i = 0; i < c->options.n; i++)
+        value_add(t->arena, options, c->options.items[i].key + 2,
+                  c->options.items[i].line, c->options.items[i].value);
+    if (!g->parts[SCRIPT_ENGINE] || !trainer_chat_is(options) ||
+        (it && it->value->kind != VALUE_UNKNOWN && it->value->kind != VALUE_BOOL))
+        return;
+    if (it)
+        value_remove(g->words, (int32_t)(it - g->words->items));
+    trainer_take_chat_configuration(t, options, c->command->line);
+}
+
 void user_script_read_command(struct launch_context *t, const struct launch_command *c)
 {
     if (c->unknown) {
@@ -346,6 +368,7 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
             user_script_release(&g);
             return;
         }
+        take_chat(t, c, &g);
         user_script_take(t, &g);
         if (!g.parts[SCRIPT_MODEL])
             peft_ask_imported(t, start.name, start.line);
