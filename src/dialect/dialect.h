@@ -77,6 +77,8 @@ struct dialect {
     const char *const *calls, *const *same;
     /* likewise: patterns of what gives an object (source/python.h) */
     const char *const *objects;
+    /* likewise: names of functions that it asks for (source/python.h) */
+    const char *const *kept;
     /* likewise: what a parameter is (source/python.h); NULL: it knows of none */
     const struct value *(*argument)(const struct python *p, const char *name,
                                     int64_t line);

@@ -99,7 +99,7 @@ const struct dialect dialects[] = {
       .summary = "a training program in Python (calls of transformers, TRL, PEFT, Accelerate, Lightning and Unsloth), or its own document",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT, .reads_program = true, .any = true,
       .looks = "Trainer's calls (TrainingArguments, SFTTrainer ...)",
-      .calls = user_script_calls, .same = user_script_same,
+      .calls = user_script_calls, .same = user_script_same, .kept = user_script_kept,
       .recognises = user_script_recognises, .read = user_script_read, .tables = user_script_tables },
     { .name = "megatron",
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
@@ -330,6 +330,7 @@ struct python_wanted dialect_calls(struct arena *arena)
         .calls = joined(arena, offsetof(struct dialect, calls)),
         .same = joined(arena, offsetof(struct dialect, same)),
         .objects = joined(arena, offsetof(struct dialect, objects)),
+        .kept = joined(arena, offsetof(struct dialect, kept)),
         .argument = argument_of,
     };
 }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "config/pointer.h"
 #include "dialect/dialect.h"
+#include "dialect/launch/launch_commands.h"
 #include "dialect/launch/launch_document.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
@@ -73,6 +74,18 @@ static void no_calls(const struct launch *l, const struct python *p)
             "%s", p->notes.v[i].text);
 }
 
+/* The commands that a program starts which trains nothing itself; NULL. */
+static const char *commands_of(struct launch *l, const char *text)
+{
+    const struct python_wanted given = { .gpu = { l->gpus, l->arch, 0 } };
+    const char *commands = launch_commands_of(&l->loader->arena, text, &given);
+    if (commands)
+        launch_note(l, 1, DIAG_ASSUMED,
+                    "the script trains nothing itself: what it starts by a shell is "
+                    "read, by lines of those commands");
+    return commands;
+}
+
 static json_t *read_python(struct launch *l, const char *text, size_t len,
                            const struct launch_given *given)
 {
@@ -90,6 +103,7 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
                                       .python = &p,
                                       .estimator = given->estimator };
     const struct dialect *d;
+    const char *commands;
     struct shell_given variables[VARIABLES_MAX];
     struct launch_given with = *given;
     int rc = python_read(&p, arena, text, len, &wanted, &err);
@@ -102,6 +116,8 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
     } else if ((d = dialect_of(&in)) == NULL && l->notebook && l->notebook->has_shell) {
         t.tree =
             launch_read_shell(l, l->notebook->shell, strlen(l->notebook->shell), &with);
+    } else if (d == NULL && !l->notebook && (commands = commands_of(l, text)) != NULL) {
+        t.tree = launch_read_shell(l, commands, strlen(commands), given);
     } else if (d == NULL) {
         no_calls(l, &p);
     } else {

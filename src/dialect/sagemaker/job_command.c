@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "config/pointer.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_commands.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
 #include "dialect/source/notebook.h"
@@ -252,7 +253,7 @@ static const char *command_of_launcher(struct launch_context *t, struct job_comm
 {
     int64_t line;
     const char *text = sagemaker_text(t, entry->value->text, &line);
-    if (!text || !sagemaker_launcher_text(t, text, &(struct sagemaker_started) { 0 }) ||
+    if (!text || !launch_commands_of(t->arena, text, &(struct python_wanted) { 0 }) ||
         user_script_is_program(t->arena, t->l, text))
         return NULL;
     struct job_command of = { .it = entry };
@@ -263,17 +264,17 @@ static const char *command_of_launcher(struct launch_context *t, struct job_comm
     for (int32_t i = 0; i < of.n_given; i++)
         value_add(t->arena, environment, of.given[i].name, entry->line,
                   value_new_string(t->arena, of.given[i].value, -entry->line, 0));
-    const struct sagemaker_started s = {
+    const struct python_wanted wanted = {
         .given = sagemaker_given(t),
         .words = list_of_hyper(t, entry->value->text),
         .environment = environment,
-        .gpus = of.gpus,
+        .gpu = { of.gpus, t->l->arch, 0 },
     };
-    c->own = s.given != NULL;
+    c->own = wanted.given != NULL;
     launch_note(t->l, entry->value->line, DIAG_ASSUMED,
                 "%.80s trains nothing itself: what it starts by a shell is read",
                 launch_last_part(entry->value->text));
-    return sagemaker_launcher_text(t, text, &s);
+    return launch_commands_of(t->arena, text, &wanted);
 }
 
 /* All ------------------------------------------------------------------------------ */

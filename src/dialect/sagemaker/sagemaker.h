@@ -54,15 +54,6 @@ void sagemaker_take_files(struct launch_context *t);
  * a dialect has read it, and hyperparameters are its arguments alone. */
 bool sagemaker_take_command(struct launch_context *t);
 
-/* What an entry point is started with. */
-struct sagemaker_started {
-    const struct value *given, *words, *environment; /* as of struct python_wanted */
-    int64_t gpus;                                    /* of an instance; 0: not known */
-};
-/* job_launcher.c: what an entry point's text starts by a shell, as a script; NULL:
- * nothing. */
-const char *sagemaker_launcher_text(struct launch_context *t, const char *text,
-                                    const struct sagemaker_started *s);
 /* All hyperparameters by argument names, the newest of several; NULL: not all of them are
  * known by name. */
 struct value *sagemaker_given(struct launch_context *t);

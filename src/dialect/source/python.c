@@ -129,6 +129,7 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
 void python_release(struct python *p)
 {
     VEC_RELEASE(&p->names);
+    VEC_RELEASE(&p->left);
     VEC_RELEASE(&p->calls);
     VEC_RELEASE(&p->notes);
 }

@@ -78,6 +78,7 @@ struct python {
     struct arena *arena;
     VEC(struct python_name) names;
     VEC(struct python_call) calls;  /* in the order of the text */
+    VEC(struct python_name) left;   /* of functions that were called, as `kept` asks */
     VEC(struct python_note) notes;  /* what was passed over though it looked meant */
     int64_t n_passed, first_passed; /* lines that are no statement; the first of them */
     int64_t length;                 /* of the text, in bytes */
@@ -129,6 +130,9 @@ struct python_wanted {
      * NULL: nobody knows. Calls so far are in `p` */
     const struct value *(*argument)(const struct python *p, const char *name,
                                     int64_t line);
+    /* patterns (fnmatch) of names that python_name finds in functions that were called,
+     * too; NULL: none */
+    const char *const *kept;
     struct python_gpu gpu;
     const struct python_modules *modules; /* NULL: imports are names alone */
 };

@@ -2,7 +2,10 @@
  * changes are taken back, and what differs between them is not known after them. */
 #include "dialect/source/python_parse.h"
 
+#include <fnmatch.h>
 #include <string.h>
+
+enum { KEPT_MAX = 400 };
 
 static struct value *copy_of(struct python_parser *r, const struct value *v)
 {
@@ -45,8 +48,21 @@ void python_will_change(struct python_parser *r, struct value *container)
                                        .before = *copy_of(r, container) }));
 }
 
+/* Names of a scope that somebody asks for. */
+static void keep(struct python_parser *r, int64_t names)
+{
+    const char *const *kept = r->wanted->kept;
+    for (int64_t i = names; kept && i < r->p->names.n; i++)
+        for (const char *const *k = kept; *k && r->p->left.n < KEPT_MAX; k++)
+            if (r->p->names.v[i].value && fnmatch(*k, r->p->names.v[i].name, 0) == 0) {
+                VEC_PUSH(&r->p->left, r->p->names.v[i]);
+                break;
+            }
+}
+
 void python_leave_scope(struct python_parser *r, int64_t names)
 {
+    keep(r, names);
     for (int64_t i = r->journal.n; r->mark >= 0 && i-- > 0;)
         if (r->journal.v[i].name >= names)
             r->journal.v[i].name = -1;

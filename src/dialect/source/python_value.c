@@ -264,6 +264,9 @@ struct value *python_find(const struct python_parser *r, const char *name)
 const struct value *python_name(const struct python *p, const char *name)
 {
     struct python_name *n = find_name(p, name, 0);
+    for (int64_t i = p->left.n; !n && i-- > 0;)
+        if (strcmp(p->left.v[i].name, name) == 0)
+            n = &p->left.v[i];
     return n ? n->value : NULL;
 }
 

@@ -113,6 +113,8 @@ bool user_script_refuses(struct launch_context *t, const struct user_script_star
 
 /* Functions whose calls are wanted of the reader; NULL ends them. */
 extern const char *const user_script_calls[], *const user_script_same[];
+/* Names of functions that lengths and accumulation are looked for by. */
+extern const char *const user_script_kept[];
 
 /* The calls of a text that make its training, and their arguments. */
 void user_script_gather(struct user_script *g, struct arena *arena,
@@ -185,10 +187,6 @@ const struct value *user_script_given(const struct python_call *c, const char *n
 /* A word; what was there before goes before, unless it is none or, `on`, switched off. */
 void user_script_put(struct user_script *g, struct arena *arena, const char *key,
                      int64_t line, struct value *v, bool on);
-
-/* What has a usual name: a name of the text, an argument of its command, a field of its
- * classes, where they agree; a whole number of 1 and more. NULL: nothing. */
-const struct value *user_script_usual(const struct python *p, const char *name);
 
 /* user_script_remote.c: the instances of a function that SageMaker's SDK runs, and how
  * many processes; false: there is none. */

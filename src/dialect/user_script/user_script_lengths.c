@@ -23,6 +23,12 @@ static const char *const names[] = {
     "context_size",      "ctx_len",
     "cutoff_len",        "tokenizer.model_max_length",
 };
+/* Those, and what a loop of its own may count its microbatches by. */
+const char *const user_script_kept[] = {
+    "block_size", "chunk_size", "context_*",  "max_*length", "MAX_LEN*",   "max_len",
+    "*seq*_len*", "SEQ_LEN",    "BLOCK_SIZE", "ctx_len",     "cutoff_len", "*accum*",
+    "*ACCUM*",    "*grad_acc*", "*GRAD_ACC*", NULL,
+};
 
 /* What functions that join texts into blocks are given: partial(chunk, chunk_length=N). */
 static const char *const blocks[] = { "chunk_length",   "chunk_size",  "block_size",
@@ -239,13 +245,26 @@ static const struct value *field_of(const struct python *p, const char *name)
     return found;
 }
 
-const struct value *user_script_usual(const struct python *p, const char *name)
+/* Of the functions that were called. */
+static const struct value *left_of(const struct python *p, const char *name)
+{
+    for (int64_t i = p->left.n; i-- > 0;)
+        if (strcmp(p->left.v[i].name, name) == 0 && p->left.v[i].value &&
+            p->left.v[i].value->kind == VALUE_INT)
+            return p->left.v[i].value;
+    return NULL;
+}
+
+/* A number of the text by a usual name: its own, its argparse's, its functions', a field
+ * of its classes; NULL: there is none. */
+static const struct value *bound_to(const struct python *p, const char *name)
 {
     const struct value *v = python_name(p, name);
     const struct value_item *it = p->parsed ? value_get(p->parsed, name) : NULL;
     v = v && v->kind == VALUE_INT            ? v
         : it && it->value->kind == VALUE_INT ? it->value
-                                             : field_of(p, name);
+                                             : left_of(p, name);
+    v = v ? v : field_of(p, name);
     return v && v->integer > 0 ? v : NULL;
 }
 
@@ -253,7 +272,7 @@ static void take_named(struct launch_context *t, const struct user_script *g)
 {
     int64_t n;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct value *bound = user_script_usual(g->python, names[i]);
+        const struct value *bound = bound_to(g->python, names[i]);
         if (!is_length(bound, &n))
             continue;
         int64_t line = bound->line < 0 ? -bound->line : bound->line;

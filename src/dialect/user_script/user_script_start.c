@@ -46,6 +46,7 @@ static int read_text(struct python *p, struct arena *arena, const struct launch 
     const struct python_wanted wanted = {
         .calls = user_script_calls,
         .same = user_script_same,
+        .kept = user_script_kept,
         .given = s->given,
         .words = s->words,
         .environment = s->environment,

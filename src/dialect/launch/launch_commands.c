@@ -1,13 +1,9 @@
-/* An entry point that trains nothing itself and starts what does by a shell: the commands
- * of its os.system(...) and subprocess.run(...), as a shell script.
- *
- * What SageMaker sets for it: sagemaker-training-toolkit 4.8, environment.py. */
-#include "dialect/sagemaker/sagemaker.h"
+/* A program that trains nothing itself and starts what does by a shell: the commands of its
+ * os.system(...) and subprocess.run(...), as a shell script. */
+#include "dialect/launch/launch_commands.h"
 
 #include "base/names.h"
 #include "base/strbuf.h"
-#include "dialect/source/python.h"
-#include "dialect/user_script/user_script.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -112,36 +108,37 @@ static void add_environment(struct strbuf *b, const struct python *p)
     }
 }
 
-const char *sagemaker_launcher_text(struct launch_context *t, const char *text,
-                                    const struct sagemaker_started *s)
+static const struct value *command_of(const struct python_call *c)
 {
-    const struct python_wanted wanted = {
-        .calls = starters,
-        .same = same,
-        .given = s->given,
-        .words = s->words,
-        .environment = s->environment,
-        .gpu = { s->gpus, t->l->arch, 0 },
-    };
+    const struct value_item *it = value_get(c->arguments, "args");
+    it = it ? it : value_get(c->arguments, "0");
+    it = it ? it : value_get(c->arguments, "command");
+    return it && starts_by(c) ? it->value : NULL;
+}
+
+const char *launch_commands_of(struct arena *arena, const char *text,
+                               const struct python_wanted *given)
+{
+    struct python_wanted wanted = *given;
     struct python p;
     struct err err = { 0 };
     struct strbuf b;
     bool any = false;
     if (!strstr(text, "subprocess") && !strstr(text, "os.system"))
         return NULL;
+    wanted.calls = starters;
+    wanted.same = same;
     strbuf_init(&b);
-    if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0) {
+    if (python_read(&p, arena, text, strlen(text), &wanted, &err) == 0) {
         add_environment(&b, &p);
         for (int64_t i = 0; i < p.calls.n; i++) {
-            const struct value *v = user_script_given(&p.calls.v[i], "args", "0");
-            v = v ? v : user_script_given(&p.calls.v[i], "command", "");
-            if (starts_by(&p.calls.v[i]) && v) {
+            const struct value *v = command_of(&p.calls.v[i]);
+            if (v)
                 add_command(&b, v);
-                any = true;
-            }
+            any |= v != NULL;
         }
     }
-    const char *out = any ? arena_strdup(t->arena, strbuf_get(&b)) : NULL;
+    const char *out = any ? arena_strdup(arena, strbuf_get(&b)) : NULL;
     strbuf_release(&b);
     python_release(&p);
     return out;
