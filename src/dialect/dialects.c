@@ -28,6 +28,7 @@
 #include "dialect/trl/trl.h"
 #include "dialect/user_script/user_script.h"
 #include "dialect/verl/verl.h"
+#include "dialect/xtuner/xtuner.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -95,6 +96,11 @@ const struct dialect dialects[] = {
       .sources = DIALECT_CALLS | DIALECT_COMMAND, .reads_program = true,
       .looks = "InternEvo's dictionaries (data.micro_num, parallel.zero1 ...)",
       .recognises = internevo_recognises, .read = internevo_read, .tables = internevo_tables },
+    { .name = "xtuner",
+      .summary = "XTuner's configurations in Python, and commands that name one",
+      .sources = DIALECT_CALLS, .looks = "XTuner's dictionaries (model.llm, optim_wrapper ...)",
+      .programs = (const char *const[]) { "xtuner", NULL }, .starts = true,
+      .recognises = xtuner_recognises, .read = xtuner_read, .tables = xtuner_tables },
     { .name = "script",
       .summary = "a training program in Python (calls of transformers, TRL, PEFT, Accelerate, Lightning and Unsloth), or its own document",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT, .reads_program = true, .any = true,
