@@ -292,12 +292,13 @@ static int check_script(struct cfg_loader *loader, struct checked *c)
     return script_read(&root, loader, c->file, &how, check_script_scenario, &own);
 }
 
-static void say_document(const struct checked *c, const struct launch *l, bool ok)
+static void say_document(const struct checked *c, struct launch *l, bool ok)
 {
+    launch_note_open(l);
     script_notes(c->notes, l);
     if (c->json || !ok)
         return;
-    say_ok(c, "DeepSpeed's configuration");
+    say_ok(c, l->title);
     script_print(stdout, l);
 }
 

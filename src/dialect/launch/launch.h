@@ -185,6 +185,9 @@ struct cfg launch_load_text(struct launch *l, struct cfg_loader *loader,
                             const char *name, const char *text);
 void launch_release(struct launch *l);
 
+/* What is unresolved as notes, where nobody is asked. */
+void launch_note_open(struct launch *l);
+
 /* Reports what the scenario lacks and what is unresolved, each with the option that
  * gives it; what was set meanwhile is fine. What of the job around the steps is
  * incomplete is left out with a note. -1 when anything was reported. */

@@ -73,6 +73,15 @@ bool launch_is_set(struct cfg root, const char *pointer)
     return v && !json_is_null(v);
 }
 
+void launch_note_open(struct launch *l)
+{
+    for (int64_t i = 0; i < l->unresolved.n; i++) {
+        const struct launch_unresolved *open = &l->unresolved.v[i];
+        launch_note(l, open->line, DIAG_UNRESOLVED, "%s: %s", open->pointer,
+                    open->what);
+    }
+}
+
 const struct launch_unresolved *launch_unresolved_of(const struct launch *l,
                                                      const char *pointer)
 {

@@ -191,12 +191,22 @@ static void take_model(const struct recipe *r)
 
 /* The step ------------------------------------------------------------------------- */
 
-static int64_t whole(const struct recipe *r, const char *path, int64_t otherwise)
+/* A whole number of at least `least`, which goes to `pointer`; what is none is asked. */
+static int64_t whole(const struct recipe *r, const char *path, const char *pointer,
+                     int64_t least, int64_t otherwise)
 {
     const struct value_item *it = find(r, path);
     int64_t n = otherwise;
     launch_hear(r->t, it);
-    return it && launch_whole(it->value, &n) ? n : otherwise;
+    if (!it || it->value->kind == VALUE_NONE)
+        return otherwise;
+    if (launch_whole(it->value, &n) && n >= least)
+        return n;
+    if (!launch_is_unresolved(r->t, pointer))
+        launch_unresolved_item(r->t, pointer, it,
+                               least > 0 ? "whole number of at least 1"
+                                         : "whole number of at least 0");
+    return otherwise;
 }
 
 /* SMP v2's dictionary, as the adapter gives it to torch.sagemaker. */
@@ -204,21 +214,23 @@ static void take_smp(const struct recipe *r)
 {
     static const struct {
         const char *path, *pointer;
+        int64_t least;
     } degrees[] = {
-        { "model.tensor_model_parallel_degree",
-          SMP "parameters/tensor_parallel_degree" },
-        { "model.context_parallel_degree", SMP "parameters/context_parallel_degree" },
-        { "model.expert_model_parallel_degree",
-          SMP "parameters/expert_parallel_degree" },
-        { "model.shard_degree", SMP "parameters/hybrid_shard_degree" },
+        { "model.tensor_model_parallel_degree", SMP "parameters/tensor_parallel_degree",
+          1 },
+        { "model.context_parallel_degree", SMP "parameters/context_parallel_degree",
+          1 },
+        { "model.expert_model_parallel_degree", SMP "parameters/expert_parallel_degree",
+          1 },
+        { "model.shard_degree", SMP "parameters/hybrid_shard_degree", 0 },
     };
     set(r, "/distribution/torch_distributed/enabled", json_true(), "use_smp_model");
     set(r, SMP "enabled", json_true(), "use_smp_model");
-    for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++)
-        if (whole(r, degrees[i].path, 0) > 0)
-            set(r, degrees[i].pointer,
-                json_integer((json_int_t)whole(r, degrees[i].path, 0)),
-                degrees[i].path);
+    for (size_t i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++) {
+        int64_t n = whole(r, degrees[i].path, degrees[i].pointer, degrees[i].least, 0);
+        if (n > 0)
+            set(r, degrees[i].pointer, json_integer((json_int_t)n), degrees[i].path);
+    }
 }
 
 /* FSDP's strategies; a degree makes any of them hybrid. */
@@ -241,15 +253,19 @@ static void take_fsdp(const struct recipe *r)
     launch_hear(r->t, it);
     launch_hear(r->t, degree);
     if (r->smp && degree &&
-        !(it && it->value->text && strstr(it->value->text, "zero2")))
-        return; /* SMP's own */
+        !(it && it->value->text && strstr(it->value->text, "zero2"))) {
+        if (!hybrid) /* SMP's own */
+            launch_note(r->t->l, it->line, DIAG_WITHOUT_EFFECT,
+                        "%s: shard_degree makes it hybrid_shard", it->key);
+        return;
+    }
     if (it)
         dialect_take_as(r->t, &row, it, DIALECT_WORD);
-    if (hybrid && whole(r, "model.shard_degree", 0) > 0)
-        set(r, "/parallelism/sharding/degree",
-            json_integer((json_int_t)whole(r, "model.shard_degree", 0)),
-            "model.shard_degree");
-    else if (hybrid)
+    static const char at[] = "/parallelism/sharding/degree";
+    int64_t n = hybrid ? whole(r, "model.shard_degree", at, 0, 0) : 0;
+    if (n > 0)
+        set(r, at, json_integer((json_int_t)n), "model.shard_degree");
+    else if (hybrid && !launch_is_unresolved(r->t, at))
         trainer_take_hybrid(r->t, it ? it : &usual);
 }
 
@@ -258,9 +274,9 @@ static void take_plain(const struct recipe *r)
 {
     const struct value_item *it = find(r, "model.context_parallel_degree");
     set(r, "/parallelism/library", json_string("fsdp"), "use_smp_model");
-    if (whole(r, "model.context_parallel_degree", 1) > 1)
-        launch_set(r->t, "/parallelism/context",
-                   json_integer((json_int_t)whole(r, it->key, 1)), it);
+    int64_t n = whole(r, "model.context_parallel_degree", "/parallelism/context", 1, 1);
+    if (n > 1)
+        launch_set(r->t, "/parallelism/context", json_integer((json_int_t)n), it);
 }
 
 static void take_precision(const struct recipe *r)
@@ -311,7 +327,9 @@ static void take_lora(const struct recipe *r)
     if (drop)
         launch_real(drop->value, &p);
     set(r, "/training/lora/rank",
-        json_integer((json_int_t)whole(r, "model.peft.rank", 32)), "model.peft.rank");
+        json_integer(
+            (json_int_t)whole(r, "model.peft.rank", "/training/lora/rank", 1, 32)),
+        "model.peft.rank");
     set(r, "/training/lora/alpha", json_real(a), "model.peft.alpha");
     set(r, "/training/lora/dropout", json_real(p), "model.peft.dropout");
     set(r, "/training/lora/target_modules",
@@ -332,9 +350,10 @@ static void take_offload(const struct recipe *r)
                             : "/parallelism/offload_activations",
                *ahead = r->smp ? SMP "parameters/activation_loading_horizon"
                                : "/parallelism/activation_loading_horizon";
-    int64_t n = whole(r, "model.activation_loading_horizon", 2);
+    launch_hear(r->t, find(r, "model.activation_loading_horizon"));
     if (!is_on(r, "model.offload_activations", false))
         return;
+    int64_t n = whole(r, "model.activation_loading_horizon", ahead, 1, 2);
     set(r, at, json_true(), "model.offload_activations");
     set(r, ahead, json_integer((json_int_t)n), "model.activation_loading_horizon");
 }
@@ -394,7 +413,11 @@ void hyperpod_read(struct launch_context *t, const struct value *root)
                                                                       : "none"),
         "model.activation_checkpointing");
     take_offload(&r);
-    set(&r, "/training/optimizer", json_string("adamw"), "model.optim.name");
+    if (strncmp(launch_word(r.c, "model.optim.name", "adamw"), "adamw", 5) == 0)
+        set(&r, "/training/optimizer", json_string("adamw"), "model.optim.name");
+    else
+        launch_unresolved_item(t, "/training/optimizer", find(&r, "model.optim.name"),
+                               "optimizer that is simulated");
     set(&r, "/training/gradient_clipping", json_real(1), "model.grad_clip");
     if (find(&r, "distributed_backend") &&
         strcmp(launch_word(r.c, "distributed_backend", "nccl"), "smddp") == 0)
