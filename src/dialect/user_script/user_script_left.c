@@ -28,7 +28,7 @@ static const char *const of_accelerator[] = {
 };
 /* lightning 2.5 */
 static const char *const of_lightning[] = {
-    "accelerator", "strategy", "devices", "gpus", "num_nodes", "precision", "logger", "callbacks", "fast_dev_run", "max_time", "min_epochs", "min_steps",
+    "accelerator", "strategy", "distributed_backend", "devices", "gpus", "num_nodes", "precision", "logger", "callbacks", "fast_dev_run", "max_time", "min_epochs", "min_steps",
     "limit_train_batches", "limit_val_batches", "limit_test_batches", "limit_predict_batches", "val_check_interval", "check_val_every_n_epoch", "num_sanity_val_steps",
     "log_every_n_steps", "enable_checkpointing", "enable_progress_bar", "enable_model_summary", "gradient_clip_algorithm", "deterministic", "benchmark",
     "inference_mode", "use_distributed_sampler", "reload_dataloaders_every_n_epochs", "default_root_dir", "loggers", "resume_from_checkpoint", "checkpoint_callback",
@@ -36,7 +36,7 @@ static const char *const of_lightning[] = {
 };
 /* What decides how the states are held. */
 static const char *const plugins[] = { "fsdp_plugin", "deepspeed_plugin", "deepspeed_plugins",
-    "megatron_lm_plugin", "parallelism_config", NULL };
+    "megatron_lm_plugin", "parallelism_config", "plugins", NULL };
 
 static const struct { enum user_script_part part; const char *const *idle; } calls[] = {
     { SCRIPT_TRAINER, of_trainer }, { SCRIPT_MODEL, of_model }, { SCRIPT_ACCELERATOR, of_accelerator }, { SCRIPT_LIGHTNING, of_lightning },

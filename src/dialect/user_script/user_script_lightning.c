@@ -83,10 +83,12 @@ static const struct strategy {
     { "deepspeed_stage_3", DEEPSPEED, 3, NULL },
     { "deepspeed_stage_3_offload", DEEPSPEED, 3, "all" },
     { "DeepSpeedStrategy", DEEPSPEED, 2, NULL },
+    { "DeepSpeedPlugin", DEEPSPEED, 2, NULL },
     { "ddp_sharded*", NOT_READ, 0, NULL }, /* fairscale's */
     { "ddp*", DDP, 0, NULL },
     { "DDPStrategy", DDP, 0, NULL },
     { "DDPSpawnStrategy", DDP, 0, NULL },
+    { "DDPPlugin", DDP, 0, NULL },
 };
 
 static bool fits(const char *pattern, const char *word)
@@ -96,15 +98,28 @@ static bool fits(const char *pattern, const char *word)
                                  : strcmp(pattern, word) == 0;
 }
 
-/* NULL: what is given is no strategy of the table. */
-static const struct strategy *strategy_of(const struct python_call *c)
+/* What says the strategy: before 1.5 "accelerator", "distributed_backend" or "plugins",
+ * which may be of something else; NULL: nothing. */
+static const struct value *strategy_given(const struct python_call *c)
 {
     static const char *const devices[] = { "gpu", "cuda", "auto", "cpu", "tpu",
                                            "mps", "hpu",  "ipu",  NULL };
-    const struct value *v = user_script_given(c, "strategy", ""),
-                       *old = user_script_given(c, "accelerator", ""); /* before 1.5 */
-    if (!v && old && old->kind == VALUE_STRING && !names_listed(devices, old->text))
-        v = old;
+    static const char *const older[] = { "plugins", "accelerator",
+                                         "distributed_backend" };
+    const struct value *v = user_script_given(c, "strategy", "");
+    for (size_t i = 0; !v && i < sizeof(older) / sizeof(older[0]); i++) {
+        const struct value *old = user_script_given(c, older[i], "");
+        bool says = old && (old->kind == VALUE_STRING || old->kind == VALUE_DICT);
+        if (says && old->text && !names_listed(devices, old->text))
+            v = old;
+    }
+    return v;
+}
+
+/* NULL: what is given is no strategy of the table. */
+static const struct strategy *strategy_of(const struct python_call *c)
+{
+    const struct value *v = strategy_given(c);
     const char *word = !v || v->kind == VALUE_NONE ? "auto"
                        : (v->kind == VALUE_STRING || v->kind == VALUE_DICT) && v->text
                            ? v->text
@@ -118,7 +133,7 @@ static const struct strategy *strategy_of(const struct python_call *c)
 /* The arguments of the strategy's own class; none of a name. */
 static const struct value *own_of(struct arena *arena, const struct python_call *c)
 {
-    const struct value *v = user_script_given(c, "strategy", "");
+    const struct value *v = strategy_given(c);
     return v && v->kind == VALUE_DICT ? v : value_new(arena, VALUE_DICT, c->line, 0);
 }
 
@@ -236,7 +251,7 @@ void user_script_take_lightning(struct launch_context *t, const struct user_scri
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
     if (!c)
         return;
-    const struct value *given = user_script_given(c, "strategy", "");
+    const struct value *given = strategy_given(c);
     if (s && s->kind == FSDP)
         take_fsdp(t, g, s, line);
     else if (s && s->kind == DDP)

@@ -46,7 +46,7 @@ const char *const user_script_calls[] = {
 const char *const user_script_same[] = {
     "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", "ParallelismConfig",
     "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin", "GeminiPlugin", "TorchDDPPlugin", "TorchFSDPPlugin",
-    "DDPStrategy", "DDPSpawnStrategy", "FSDPStrategy", "DDPFullyShardedNativeStrategy", "DeepSpeedStrategy", "ModelParallelStrategy", NULL,
+    "DDPStrategy", "DDPSpawnStrategy", "DDPPlugin", "FSDPStrategy", "DDPFullyShardedNativeStrategy", "DeepSpeedStrategy", "ModelParallelStrategy", NULL,
 };
 
 /* A function by the end of its path: the class before the dot, "*" for a beginning that is
