@@ -29,6 +29,14 @@ bool cache_find(const struct cfg_loader *loader, const char *kind, const char *n
     return e;
 }
 
+bool cache_holds(const struct cfg_loader *loader, const void *value)
+{
+    const struct entry *e = loader->cache;
+    while (e && e->value != value)
+        e = e->next;
+    return e;
+}
+
 static struct entry *add(struct cfg_loader *loader, const char *kind, const char *name,
                          const void *value)
 {

@@ -24,6 +24,9 @@ void cache_add(struct cfg_loader *loader, const char *kind, const char *name,
 typedef const void *cache_make_fn(struct cfg_loader *loader, const char *name,
                                   struct cfg where);
 
+/* Whether it is a value that was added: it lives as long as the loader. */
+bool cache_holds(const struct cfg_loader *loader, const void *value);
+
 /* The value of that kind and name: found, lent, or else made and added. */
 const void *cache_get(struct cfg_loader *loader, const char *kind, const char *name,
                       struct cfg where, cache_make_fn *make);

@@ -31,10 +31,19 @@ void cfg_loader_release(struct cfg_loader *loader)
         lenient_release(&d->read);
         free(d->text);
     }
+    for (const struct cfg_owned *o = loader->owned; o; o = o->next)
+        o->release(o->what);
     diags_release(&loader->diags);
     inputs_release(&loader->inputs);
     arena_release(&loader->arena);
     loader->docs = NULL;
+}
+
+void cfg_loader_own(struct cfg_loader *loader, void *what, void (*release)(void *what))
+{
+    struct cfg_owned *o = ARENA_NEW(&loader->arena, struct cfg_owned);
+    *o = (struct cfg_owned) { loader->owned, what, release };
+    loader->owned = o;
 }
 
 static struct cfg_doc *doc_add(struct cfg_loader *loader, const char *name)

@@ -65,6 +65,14 @@ struct cfg_loader {
     struct inputs inputs;          /* the files that it read itself */
     const struct cfg_watch *watch; /* NULL: nobody watches */
     struct cfg_unknown *unknown;   /* keys that no table has, newest first */
+    struct cfg_owned *owned;       /* freed with it, newest first */
+};
+
+/* What is no document and not in the arena. */
+struct cfg_owned {
+    struct cfg_owned *next;
+    void *what;
+    void (*release)(void *what);
 };
 
 struct cfg {
@@ -83,6 +91,9 @@ struct cfg_unknown {
 
 void cfg_loader_init(struct cfg_loader *loader);
 void cfg_loader_release(struct cfg_loader *loader);
+
+/* Releases `what` with the loader. */
+void cfg_loader_own(struct cfg_loader *loader, void *what, void (*release)(void *what));
 
 /* The root of a file or of text (name represents the file in messages). On failure the
  * error is reported and the value is absent. Files above 64 MiB and nesting beyond 200

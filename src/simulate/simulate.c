@@ -268,6 +268,16 @@ static void read_all(struct simulate_result *r, struct arena *arena,
         read_warnings(r, arena, s, reps, run);
 }
 
+/* Plans of the jobs before, where nothing of the cluster is the scenario's own. */
+static struct plans_kept *kept_plans(const struct simulate_memo *memo,
+                                     const struct cluster *c)
+{
+    bool lent = memo != NULL;
+    for (int32_t i = 0; i < c->n_groups && lent; i++)
+        lent = cache_holds(memo->files, c->groups[i].instance);
+    return lent ? memo->plans : NULL;
+}
+
 /* The representative ranks of a step and its run, in which microbatches of a pipeline
  * that go on as those before them are left out, if that is so. To be released in any
  * case. */
@@ -281,7 +291,8 @@ static int replay(struct run_result *run, struct simulate_result *r, struct reps
                                 .detail = options->detail || meets,
                                 .whole = meets,
                                 .marks = options->observer != NULL,
-                                .unread = options->unread };
+                                .unread = options->unread,
+                                .kept = kept_plans(options->memo, &s->cluster) };
     for (int attempt = 0;; attempt++) {
         how.microbatches = whole ? 0 : reps_shorter(s, attempt);
         if (reps_build(reps, arena, s, &how, err) < 0)
@@ -319,6 +330,9 @@ struct simulate_memo *simulate_memo_of(struct cfg_loader *loader)
         return (struct simulate_memo *)known;
     struct simulate_memo *memo = ARENA_NEW(&shared->arena, struct simulate_memo);
     memo->replays = reserved_memo_new(&shared->arena, RESERVED_OF_MANY_LOG2);
+    memo->plans = plans_kept_new();
+    memo->files = shared;
+    cfg_loader_own(shared, memo->plans, plans_kept_free);
     cache_add(shared, "simulate", "memo", memo);
     return memo;
 }

@@ -72,6 +72,8 @@ struct cost_result {
  * result. */
 struct simulate_memo {
     struct reserved_memo *replays; /* of the allocator */
+    struct plans_kept *plans;      /* of collectives, on instances ... */
+    struct cfg_loader *files;      /* ... that this has lent */
 };
 
 /* That of the loader that lends files to this one, which owns it; NULL: there is

@@ -87,7 +87,8 @@ int32_t comms_add_tokens(struct builder *b, enum channel channel, enum coll_op o
                      .nccl = b->stage->s->software.nccl,
                      .graph_launch = true },
     };
-    if (plans_make(&b->stage->plans, &c, b->stage->rank, &c.plan, err) < 0)
+    if (plans_make_kept(b->stage->request->kept, &b->stage->plans, &c, b->stage->rank,
+                        &c.plan, err) < 0)
         return -1;
     VEC_PUSH(&p->comms, c);
     return (int32_t)(p->comms.n - 1);

@@ -212,6 +212,10 @@ int reps_build(struct reps *reps, struct arena *arena, const struct scenario *s,
         q.microbatches = options->microbatches;
         q.left_out = (order.microbatches - q.microbatches) / schedule_period(&order);
     }
+    if (options->kept && reps->net == reps->folded) {
+        q.kept = options->kept;
+        plans_kept_begin(q.kept, &reps->groups);
+    }
     choose_steps(reps, arena, s, &firsts);
     if (make_orders(reps, &q, &orders, err) < 0)
         return -1;

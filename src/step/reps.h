@@ -11,6 +11,7 @@ struct reps_options {
     bool whole; /* steps hold all microbatches that are accumulated */
     bool marks; /* of memory, for observers */
     struct step_unread unread;
+    struct plans_kept *kept; /* plans of jobs on these instances; NULL: none */
     int64_t microbatches; /* of the pipeline's that steps hold (reps_shorter); 0: all */
 };
 

@@ -26,7 +26,7 @@
 #define STEP_STEP_H
 
 #include "memory/ledger.h"
-#include "run/plans.h"
+#include "run/plans_kept.h"
 #include "scenario/scenario.h"
 #include "step/schedule.h"
 #include "step/unread.h"
@@ -59,6 +59,7 @@ struct step_request {
     struct measured_stage **measured; /* the list so far, in the arena */
     struct timed_block **timed;       /* likewise */
     struct coll_rings_memo *rings;    /* of the collectives planned so far */
+    struct plans_kept *kept;          /* of jobs before; NULL: none */
     bool detail;                      /* no pass is one task */
     bool whole;                       /* all accumulated microbatches are written */
     bool marks;                       /* the program says what memory its tasks hold */

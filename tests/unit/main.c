@@ -20,7 +20,7 @@
     X(readings) \
     X(sim) X(flow) \
     X(collective) X(sizes) X(nccl) X(choose) X(chunk) X(smddp) X(servers) X(fusion) X(allocator) \
-    X(schedule) X(steady) X(simulate) X(fold) X(islands) X(environment) X(stages) X(deferred) X(mtp) X(recompute) X(graphs) X(overlap) X(offload) X(saved) X(muon) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
+    X(schedule) X(steady) X(kept) X(simulate) X(fold) X(islands) X(environment) X(stages) X(deferred) X(mtp) X(recompute) X(graphs) X(overlap) X(offload) X(saved) X(muon) X(host) X(shard) X(conserve) X(memory) X(smp_tensor) X(traffic) \
     X(calibrate) X(samples) X(logs) X(training_logs) X(log_lines) X(kineto) X(events) X(nsight) X(trace_fit) X(pilot) X(compare) \
     X(input) X(job) X(uncertainty) \
     X(expr) X(mapping) X(cases) X(stats) X(rivals) X(trust) X(choices) \

@@ -28,13 +28,16 @@ static inline void bench_keep_order(struct cfg root)
 }
 
 /* Reads the text with `changes`: pointer=value, separated by blanks; without a leading
- * slash the pointer is of the section ("/parallelism/"). The tree it was read from. */
-static inline struct cfg bench_scenario(struct cfg_loader *loader, struct scenario *s,
-                                        const char *text, const char *section,
-                                        const char *changes)
+ * slash the pointer is of the section ("/parallelism/"). `files` lends what it makes of
+ * files (NULL: nobody does). The tree it was read from. */
+static inline struct cfg bench_scenario_of(struct cfg_loader *loader,
+                                           struct cfg_loader *files, struct scenario *s,
+                                           const char *text, const char *section,
+                                           const char *changes)
 {
     char copy[1024], *save = NULL;
     cfg_loader_init(loader);
+    loader->shared = files;
     struct cfg root = cfg_parse(loader, "text", text, strlen(text));
     CU_ASSERT_FATAL(strlen(changes) < sizeof(copy));
     snprintf(copy, sizeof(copy), "%s", changes);
@@ -49,6 +52,13 @@ static inline struct cfg bench_scenario(struct cfg_loader *loader, struct scenar
         diags_print_errors(&loader->diags, stderr);
     CU_ASSERT_EQUAL_FATAL(rc, 0);
     return root;
+}
+
+static inline struct cfg bench_scenario(struct cfg_loader *loader, struct scenario *s,
+                                        const char *text, const char *section,
+                                        const char *changes)
+{
+    return bench_scenario_of(loader, NULL, s, text, section, changes);
 }
 
 /* The text is refused, and some message has these words. */
