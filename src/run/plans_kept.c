@@ -144,15 +144,17 @@ static bool read_key(struct kept_key *key, const struct plans_kept *k,
     key->op = (int32_t)q->op;
     key->algorithm = (int32_t)q->algorithm;
     key->protocol = q->protocol;
-    key->flags = q->int8 + 2 * q->explains + 4 * q->graph_launch + 8 * (q->nccl != NULL);
+    key->flags =
+        q->int8 + 2 * q->explains + 4 * q->graph_launch + 8 * (q->nccl != NULL);
     key->size_B = q->size_B;
     key->network_frac = comm->network_frac;
     key->limits = q->limits;
     return take_version(key->version, q->nccl);
 }
 
-int plans_make_kept(struct plans_kept *k, const struct plans *p, const struct comm *comm,
-                    int64_t rank, const struct coll_plan **out, struct err *err)
+int plans_make_kept(struct plans_kept *k, const struct plans *p,
+                    const struct comm *comm, int64_t rank, const struct coll_plan **out,
+                    struct err *err)
 {
     struct kept_key key;
     struct kept_plan *known;

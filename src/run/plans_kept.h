@@ -15,7 +15,8 @@ void plans_kept_free(void *kept);
 void plans_kept_begin(struct plans_kept *k, const struct groups *g);
 
 /* plans_make, or what it has made before; k NULL: nothing is kept. */
-int plans_make_kept(struct plans_kept *k, const struct plans *p, const struct comm *comm,
-                    int64_t rank, const struct coll_plan **out, struct err *err);
+int plans_make_kept(struct plans_kept *k, const struct plans *p,
+                    const struct comm *comm, int64_t rank, const struct coll_plan **out,
+                    struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "model/regions.h"
 #include "scenario/distribution/distribution.h"
 #include "scenario/libraries.h"
+#include "scenario/operators.h"
 #include "scenario/parse.h"
 
 #include <inttypes.h>
@@ -119,11 +120,10 @@ static void note_modules(struct parse_context *r, const struct op_list *list)
 static int check_operators(struct parse_context *r)
 {
     struct err err = { 0 };
-    struct made_operators *made = ARENA_NEW(&r->loader->arena, struct made_operators);
-    made->settings = scenario_op_settings(r->s);
-    made->model = r->s->model;
-    if (op_list_make(&made->list, &r->loader->arena, &made->model, &made->settings,
-                     &err) < 0)
+    const struct op_settings settings = scenario_op_settings(r->s);
+    const struct made_operators *made =
+        operators_make(r->loader, &r->s->model, &settings, &err);
+    if (!made)
         return cfg_error(r->training, DIAG_OUT_OF_RANGE, "%s", err.text);
     r->s->operators = made;
     note_modules(r, &made->list);
@@ -134,10 +134,10 @@ int scenario_op_list(struct op_list *list, struct arena *arena,
                      const struct scenario *s, struct err *err)
 {
     const struct made_operators *made = s->operators;
-    const struct op_settings settings = scenario_op_settings(s);
-    if (!made || memcmp(&made->settings, &settings, sizeof(settings)) != 0 ||
-        memcmp(&made->model, &s->model, sizeof(s->model)) != 0)
-        return op_list_make(list, arena, &s->model, &settings, err);
+    const struct made_operators now = { .settings = scenario_op_settings(s),
+                                        .model = s->model };
+    if (!made || !operators_same(made, &now))
+        return op_list_make(list, arena, &s->model, &now.settings, err);
     *list = made->list;
     return 0;
 }
@@ -314,7 +314,7 @@ struct op_settings scenario_op_settings(const struct scenario *s)
         .slices = p->split.tensor_policy == TENSOR_SMP_SCATTER ||
                   p->split.tensor_policy == TENSOR_SMP_GATHER,
         .by_columns = p->split.tensor_policy == TENSOR_SMP_SCATTER,
-        .replicas = p->data,
+        .replicas = s->model.ends.embed ? p->data : 1, /* of two towers */
         .context = p->context,
         .context_method = p->context_comm,
         .context_inner = p->context_inner,

@@ -71,13 +71,6 @@ struct scenario {
     const struct made_operators *operators; /* what reading has made; NULL: nothing */
 };
 
-/* An operator list, and what it was made of. */
-struct made_operators {
-    struct op_settings settings;
-    struct model model;
-    struct op_list list;
-};
-
 /* Reads a scenario from the root of a document. All memory lives in the loader. Every
  * error of the file is reported; -1 when there was any. */
 int scenario_read(struct scenario *s, struct cfg_loader *loader, struct cfg root);
