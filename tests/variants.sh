@@ -5,7 +5,7 @@
 #
 # EDITS has scripts of sed, a line each, whose first file is the folder's. Prints what
 # `smsim check FILE` says of the file itself, and of each edited file the lines
-# that differ; of one that ends otherwise those alone that it has.
+# that differ; of one that is not read those alone that it has.
 set -u
 smsim=$(realpath "$1")
 file=$2
@@ -32,7 +32,7 @@ while read -r edit; do
         echo "changes nothing"
     else
         say >"$dir/said"
-        same=$(tail -n 1 "$dir/plain" | grep -cxF "$(tail -n 1 "$dir/said")")
-        diff "$dir/plain" "$dir/said" | sed -n "/^[$([ "$same" = 1 ] && echo '<')>]/p"
+        read=$(grep -c '^  /' "$dir/said")
+        diff "$dir/plain" "$dir/said" | sed -n "/^[$([ "$read" = 0 ] || echo '<')>]/p"
     fi
 done <"$edits"

@@ -179,6 +179,15 @@ static bool take_fsdp(const struct nemo *n)
                   .how = nemo_find(n, NEMO_DDP, "data_parallel_sharding_strategy") });
 }
 
+/* What is made only when the script runs is asked for. */
+static void ask_made(const struct nemo *n, const char *pointer,
+                     const struct value_item *it)
+{
+    if (it && it->value->kind == VALUE_UNKNOWN && !it->value->text &&
+        !launch_has(n->t, pointer) && !launch_is_unresolved(n->t, pointer))
+        launch_unresolved_item(n->t, pointer, it, "");
+}
+
 /* Either place switches it on (megatron/bridge/training/config.py:
  * _validate_and_sync_distributed_optimizer_settings); NULL: it is off. */
 static const struct value_item *distributed(const struct nemo *n)
@@ -189,6 +198,8 @@ static const struct value_item *distributed(const struct nemo *n)
                                 nemo_find(n, NEMO_DDP, "use_distributed_optimizer");
     launch_hear(n->t, of_optimizer);
     launch_hear(n->t, of_ddp);
+    ask_made(n, WIDE "sharding/strategy", of_optimizer);
+    ask_made(n, WIDE "sharding/strategy", of_ddp);
     return of_optimizer && launch_true(of_optimizer->value) ? of_optimizer
            : of_ddp && launch_true(of_ddp->value)           ? of_ddp
                                                             : NULL;
@@ -258,6 +269,9 @@ static void take_sharding(const struct nemo *n, bool fsdp)
          gathered = overlap(n, &o, "overlap_param_gather", true, &gathers);
     if (fsdp)
         return;
+    ask_made(n, WIDE "overlap", nemo_find(n, NEMO_MODEL, "ddp"));
+    ask_made(n, WIDE "overlap", sums);
+    ask_made(n, WIDE "overlap_param_gather", gathers);
     /* "dist_muon" is muon with owners (megatron/training/arguments.py, core_v0.19.0) */
     if (!it && strcmp(nemo_word(n, NEMO_OPTIM, "optimizer", ""), "dist_muon") == 0)
         it = rule;

@@ -165,6 +165,17 @@ static const char *last_part(const char *path)
     return dot ? dot + 1 : path;
 }
 
+/* Whether `precision` is none of Lightning's words: "16-mixed", "bf16", 32, ... */
+static bool is_no_precision(const struct value_item *own)
+{
+    int64_t bits = 0;
+    if (!own || launch_whole(own->value, &bits))
+        return own && bits != 16 && bits != 32;
+    const char *text = own->value->kind == VALUE_STRING ? own->value->text : "";
+    return strncmp(text, "16", 2) != 0 && strncmp(text, "32", 2) != 0 &&
+           !strstr(text, "bf16");
+}
+
 void nemo_take_mixed(const struct nemo *n)
 {
     static const char at[] = "/training/precision";
@@ -180,12 +191,16 @@ void nemo_take_mixed(const struct nemo *n)
     const struct made *by = made_by(n, name);
     bool is_nemo = strncmp(path, "nemo.", 5) == 0;
     const char *word = quantized_word(n, by, is_nemo);
+    int64_t bits = 0;
     bool half = strstr(name, "fp16") || strncmp(text, "16", 2) == 0 ||
+                (own && launch_whole(own->value, &bits) && bits == 16) ||
                 nemo_is_on(n, NEMO_MIXED, "fp16", false),
          brain = strstr(name, "bf16") || strstr(text, "bf16") ||
                  nemo_is_on(n, NEMO_MIXED, "bf16", false);
     if (it && it->value->kind == VALUE_UNKNOWN && !it->value->text)
         launch_unresolved_item(n->t, at, it, "precision");
+    else if (!word && is_no_precision(own))
+        launch_unresolved_item(n->t, at, own, "precision of Lightning's");
     else if (word && strcmp(word, "?") == 0)
         launch_add_unresolved(n->t, at, it->line,
                               "%.60s: this recipe is not simulated (delayed, "

@@ -287,8 +287,8 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     if (copies > 1 && shard < 1)
         trainer_take_copies(t, of_copies);
     else if (copies > 1 && shard < INT32_MAX && context < INT32_MAX)
-        launch_set(t, WIDE "sharding/degree",
-                   json_integer((json_int_t)(shard * context)), of_copies);
+        launch_set(t, WIDE "sharding/degree", json_integer((json_int_t)shard * context),
+                   of_copies);
     if (offload && launch_true(offload->value))
         launch_set(t, WIDE "sharding/offload", json_string("parameters"), offload);
     launch_hear(t, offload);
