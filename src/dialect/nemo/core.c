@@ -154,6 +154,9 @@ static void take_recompute(const struct nemo *n)
     else if (strcmp(word, "full") == 0)
         megatron_recompute_layers(n->t, how, model(n, "recompute_method"),
                                   model(n, "recompute_num_layers"));
+    else if (*word)
+        launch_unresolved_item(n->t, "/training/activation_checkpointing", how,
+                               "granularity (full and selective are)");
 }
 
 /* Megatron's own FSDP by the switch, or by NeMo's word "megatron"; torch's. */
