@@ -177,11 +177,11 @@ static void take_tensor(struct launch_context *t, const struct value *c)
     if (multiple > 0 && multiple < (1 << 20) && tensor < (1 << 20) &&
         multiple * tensor > 1)
         launch_settle_item(t, "/training/vocab_padding",
-                           json_integer((json_int_t)(multiple * tensor)), pad,
+                           json_integer((json_int_t)multiple * tensor), pad,
                            "make_vocab_size_divisible_by's default");
     if (tensor < 2)
         return;
-    if (strcasecmp(mode, "REDUCE_SCATTER") && strcasecmp(mode, "ALL_REDUCE"))
+    if (strcasecmp(mode, "REDUCE_SCATTER") != 0 && strcasecmp(mode, "ALL_REDUCE") != 0)
         launch_unresolved_item(t, WIDE "sequence_parallel", it, "mode that is known");
     else
         launch_settle_item(t, WIDE "sequence_parallel",

@@ -246,7 +246,7 @@ static struct value *value_at(struct python_parser *r, const char *path, int64_t
         if (v && v->kind == VALUE_STRING)
             return python_path_parts(r, v, path + n + 1, line);
         if (v && v->kind == VALUE_UNKNOWN && v->text &&
-            strcmp(v->why, "it is imported"))
+            strcmp(v->why, "it is imported") != 0)
             return python_unknown(r, line, "%s", v->why);
         if (v && v->kind == VALUE_UNKNOWN && v->text && !python_is_dtype(path)) {
             struct value *of = python_unknown(r, line, "it is imported");
