@@ -313,6 +313,27 @@ static const struct {
       "$(tr "
       "'[:upper:]' '[:lower:]' <<< LLaMA) $(echo 1:2 | tr : '\\n')",
       "a|8|AB-C|llama|1|2" },
+    { "x='b \\\n  c   d'; a \"$(echo \"$x\" | tr '\\n' ' ' | sed 's/  \\+/ /g')\"",
+      "a|b \\ c d" },
+    { "a $(echo a-b-c | sed 's/-/+/') $(echo a--b | sed -e 's|-*b|c|') $(echo x/y | "
+      "sed "
+      "'s#/#.#g')",
+      "a|a+b-c|ac|x.y" },
+    { "a $(echo b | sed 's/[a-z]/x/') $(echo b | sed -n 1p)",
+      "a|?$(echo b | sed 's/[a-z]/x/')|?$(echo b | sed -n 1p)" },
+    /* statements whose commands print alone */
+    { "n=2; a $(if [ $n -gt 1 ]; then echo --b $n; else echo c; fi) $([ $n -gt 2 ] && "
+      "echo $((n * 2)) || echo 1)",
+      "a|--b|2|1" },
+    { "f() { if [ \"$1\" = d ]; then printf '%s\\n' e; return; fi; echo g >&2; echo h; "
+      "}\na $(f d) $(f k) `case $(f d) in e) echo l;; esac`",
+      "a|e|h|l" },
+    { "f() { echo b; hostname; }\na $(f)", "a|?$(f)" },
+    { "a $(if [ $y = 1 ]; then echo b; fi)", "a|?$(if [ $y = 1 ]; then echo b; fi)" },
+    { "n=1; cat <<E >f.sh\na $(if [ $n = 1 ]; then echo b; fi)\nE\nbash f.sh",
+      "cat; bash|f.sh; a|b" },
+    { "if [ $y = 1 ] && [ 1 -gt 2 ]; then a; else b; fi", "b" },
+    { "if [ $y = 1 ] || [ 2 -gt 1 ]; then a; else b; fi", "a" },
     { "x=(p q); a \"$(printf $\"+ %s\\n\" \"${x[@]}\")\" $(printf '%d:%s' 3 k)",
       "a|+ p\n+ q|3:k" },
     { "a $(printf '%5s' k) $(printf '%d' k)",

@@ -238,6 +238,9 @@ static int equal(const struct value *a, const struct value *b, int depth)
         return number(a) == number(b);
     if (a->kind != b->kind || a->n != b->n)
         return 0;
+    bool classes = a->kind == VALUE_DICT && (a->text || b->text);
+    if (classes && !(a->text && b->text && strcmp(a->text, b->text) == 0))
+        return 0; /* objects of other classes */
     if (a->kind == VALUE_STRING)
         return strcmp(a->text, b->text) == 0;
     int all = 1;

@@ -85,7 +85,7 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
 {
     static const struct shell_setting nowhere = { .file = NULL };
     static const struct shell_hooks hooks = { shell_edit, shell_answer, shell_source,
-                                              shell_start };
+                                              shell_start, shell_capture };
     *s = (struct shell) { .arena = arena };
     size_t bad = lenient_bad_byte(text, len);
     if (len > SHELL_TEXT_MAX_B)

@@ -3,7 +3,6 @@
 
 #include "base/names.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,64 +181,9 @@ static const char *count_fields(struct stage *s)
     return arena_printf(s->m->arena, "%" PRId64, by ? n : count(s->text, false));
 }
 
-/* The characters of a set as tr has them: "a-z", "[:space:]", "\\n"; 0: too many. */
-static int set_of(const char *w, char out[256])
-{
-    static const struct {
-        const char *name;
-        int (*has)(int c);
-    } classes[] = { { "[:space:]", isspace }, { "[:blank:]", isblank },
-                    { "[:digit:]", isdigit }, { "[:alpha:]", isalpha },
-                    { "[:lower:]", islower }, { "[:upper:]", isupper },
-                    { "[:punct:]", ispunct } };
-    int n = 0;
-    while (*w) {
-        bool class = false, range = w[1] == '-' && w[2];
-        for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]) && !class; i++) {
-            size_t len = strlen(classes[i].name);
-            class = strncmp(w, classes[i].name, len) == 0;
-            for (int c = 1; class && c < 128 && n < 255; c++)
-                if (classes[i].has(c))
-                    out[n++] = (char)c;
-            w += class ? len : 0;
-        }
-        if (class)
-            continue;
-        bool escaped = *w == '\\' && w[1];
-        char last = range                    ? w[2]
-                    : escaped && w[1] == 'n' ? '\n'
-                    : escaped && w[1] == 't' ? '\t'
-                                             : w[escaped];
-        for (int c = range ? *w : last; c <= last; c++) {
-            if (n == 255)
-                return 0;
-            out[n++] = (char)c;
-        }
-        w += range ? 3 : 1 + escaped;
-    }
-    return n;
-}
-
-/* tr ',' ' ', tr a-z A-Z, tr -d x */
 static const char *translate(struct stage *s)
 {
-    char from[256], to[256];
-    bool drops = s->n == 3 && strcmp(s->w[1], "-d") == 0;
-    int n = s->n == 3 ? set_of(s->w[drops ? 2 : 1], from) : 0,
-        m = n && !drops ? set_of(s->w[2], to) : 0;
-    if (!s->text || !n || (!drops && !m))
-        return NULL;
-    char *out = arena_strdup(s->m->arena, s->text), *end = out;
-    shell_works(s->m, (int64_t)strlen(out));
-    for (const char *c = s->text; *c; c++) {
-        int i = n; /* of several, the last goes */
-        while (i > 0 && from[i - 1] != *c)
-            i--;
-        if (i == 0 || !drops)
-            *end++ = i == 0 ? *c : to[i <= m ? i - 1 : m - 1];
-    }
-    *end = '\0';
-    return out;
+    return s->text ? shell_translate(s->m, s->w, s->n, s->text) : NULL;
 }
 
 /* cut -d, -f1 */
@@ -268,6 +212,13 @@ static const char *cut(struct stage *s)
     const char *end = c ? strchr(c, by) : NULL;
     return !c ? (strchr(s->text, by) ? "" : s->text)
               : arena_strndup(s->m->arena, c, end ? (size_t)(end - c) : strlen(c));
+}
+
+static const char *edit_stream(struct stage *s)
+{
+    bool named = s->n == 3 && strcmp(s->w[1], "-e") == 0;
+    return s->text && (s->n == 2 || named) ? shell_sed(s->m, s->w[s->n - 1], s->text)
+                                           : NULL;
 }
 
 static const char *first_lines(struct stage *s)
@@ -372,6 +323,7 @@ static const char *run_stage(struct stage *s)
         { "wc", word_count },
         { "tr", translate },
         { "cut", cut },
+        { "sed", edit_stream },
         { "head", first_lines },
         { "expr", expression },
         { "bc", basic },
@@ -483,8 +435,9 @@ bool shell_answer(struct shell_machine *m, struct shell_cursor command,
     struct shell_char place = command.v[command.i];
     m->depth++;
     m->at = command;
-    if (answer_getopt(m, out)) {
-        m->at = here;
+    bool done = answer_getopt(m, out);
+    m->at = here;
+    if (done || m->hooks->capture(m, command, out)) {
         m->depth--;
         return true;
     }

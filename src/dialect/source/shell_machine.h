@@ -122,6 +122,8 @@ struct shell_hooks {
                    struct shell_text *out);
     void (*source)(struct shell_machine *m, const struct shell_texts *words);
     bool (*start)(struct shell_machine *m, const struct shell_texts *words, int32_t i);
+    bool (*capture)(struct shell_machine *m, struct shell_cursor command,
+                    struct shell_text *out);
 };
 
 struct shell_machine {
@@ -144,10 +146,11 @@ struct shell_machine {
     /* what the last command printed, as far as its words say; what a pipeline gives to
      * the stage under way; in the arena */
     struct shell_text printed, input;
-    int64_t sets;               /* how often anything was set */
-    enum shell_status status;   /* $? */
-    enum shell_status returned; /* what the last `return` said */
-    int32_t option_at;          /* getopts: within a word of several letters */
+    struct shell_capture *capture; /* of $( ) whose statements are followed; NULL */
+    int64_t sets;                  /* how often anything was set */
+    enum shell_status status;      /* $? */
+    enum shell_status returned;    /* what the last `return` said */
+    int32_t option_at;             /* getopts: within a word of several letters */
     struct shell_arguments arguments;
     struct err *err;
     const struct shell_setting *in; /* never NULL */
@@ -322,6 +325,12 @@ void shell_backtick(struct shell_machine *m, struct shell_text *out);
  * format is not followed. */
 const char *shell_printf(struct shell_machine *m, const char *const *words, int n);
 
+/* shell_stream.c: what sed 's/FROM/TO/g' and `tr` make of a text; NULL: they are asked for
+ * something else. */
+const char *shell_sed(struct shell_machine *m, const char *script, const char *text);
+const char *shell_translate(struct shell_machine *m, const char *const *w, int n_words,
+                            const char *text);
+
 /* shell_brace.c: the words that {a,b} and {1..4} make of one. */
 void shell_expand_braces(struct shell_machine *m, const struct shell_text *t,
                          struct shell_texts *out);
@@ -397,6 +406,7 @@ enum shell_status shell_nested(struct shell_machine *m, struct shell_cursor text
 struct shell_redirect {
     struct shell_text file, document, input; /* > file, << document, <<< input */
     bool has_file, has_document, has_input, appends;
+    bool elsewhere; /* >&2 */
     int32_t line;
 };
 bool shell_redirection(struct shell_machine *m, struct shell_redirect *r);
@@ -413,6 +423,19 @@ struct shell_simple {
     int64_t mark; /* of m->sets, at its beginning */
 };
 enum shell_status shell_perform(struct shell_machine *m, const struct shell_simple *c);
+
+/* shell_capture.c: what the statements of $( ) print; false: it would have to be run. */
+bool shell_capture(struct shell_machine *m, struct shell_cursor command,
+                   struct shell_text *out);
+/* What was printed so far; a print that is not known, or whether it is, loses all. */
+struct shell_capture {
+    struct shell_text text;
+    enum shell_mode mode; /* around the command */
+    bool lost;
+};
+/* shell_output.c: what a command prints meanwhile, and one that is not followed. */
+void shell_capture_print(struct shell_machine *m, const struct shell_simple *c);
+void shell_capture_lose(struct shell_machine *m);
 
 /* shell_grep.c: what grep -q says of its input; SHELL_DONE: it is not known. */
 enum shell_status shell_grep(struct shell_machine *m, const struct shell_simple *c);

@@ -398,6 +398,10 @@ enum shell_status shell_perform(struct shell_machine *m, const struct shell_simp
                                                           : NULL;
     if (w->n == 0 || shell_builtin(m, w, input, c->mark, &s))
         return s;
+    if (m->capture) {
+        shell_capture_print(m, c);
+        return SHELL_YES;
+    }
     write_files(m, c);
     record(m, c);
     run_texts(m, c);

@@ -95,7 +95,7 @@ bool shell_redirection(struct shell_machine *m, struct shell_redirect *r)
         m->at.i++, n--, has_number = true;
     bool here = (shell_at(m, "<<") && !shell_at(m, "<<<"));
     bool out = shell_at(m, ">") && !shell_at(m, ">&"), in = shell_at(m, "<<<");
-    bool appends = shell_at(m, ">>");
+    bool appends = shell_at(m, ">>"), other_output = shell_at(m, ">&");
     struct shell_text file = { 0 };
     if (here) {
         read_here(m, r);
@@ -114,6 +114,7 @@ bool shell_redirection(struct shell_machine *m, struct shell_redirect *r)
         r->input = file;
         r->has_input = true;
     } else {
+        r->elsewhere |= other_output && !(has_number && other);
         shell_text_release(&file);
     }
     return true;

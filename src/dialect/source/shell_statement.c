@@ -325,8 +325,10 @@ static enum shell_status read_pipeline(struct shell_machine *m)
     m->printed = (struct shell_text) { 0 };
     enum shell_status s = read_command(m);
     shell_skip_blanks(m);
-    if (shell_at(m, "|") && !shell_at(m, "||"))
+    if (shell_at(m, "|") && !shell_at(m, "||")) {
+        shell_capture_lose(m);
         lose_apart(m, mark, "a part of a pipeline");
+    }
     while (!m->failed && shell_at(m, "|") && !shell_at(m, "||")) {
         m->at.i += shell_at(m, "|&") ? 2 : 1;
         shell_skip_lines(m);
@@ -363,7 +365,8 @@ static enum shell_status read_and_or(struct shell_machine *m)
         int32_t why = m->because;
         shell_leave(m, here);
         m->because = why;
-        s = never ? s : sure ? next : SHELL_UNKNOWN;
+        bool either = next == (both ? SHELL_NO : SHELL_YES); /* whatever was before */
+        s = never ? s : sure || either ? next : SHELL_UNKNOWN;
     }
     if (before.mode != SHELL_RUN)
         m->because = before.because;
