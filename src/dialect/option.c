@@ -238,6 +238,52 @@ static bool asks_frozen(struct report *r, const struct value_item *it)
     return launch_said(r->t) > before;
 }
 
+/* The n characters of a word, or their beginning of three letters, among a key's. */
+static bool has_word(const char *key, const char *word, size_t n)
+{
+    enum { SAME = 3 };
+    for (const char *s = key; *s; s += strspn(s, "-_.")) {
+        size_t m = strcspn(s, "-_.");
+        if (m > 0 && (m == n ? strncmp(s, word, n) == 0
+                             : m >= SAME && n >= SAME && strncmp(s, word, SAME) == 0))
+            return true;
+        s += m;
+    }
+    return false;
+}
+
+static bool has_words(const char *key, const char *of)
+{
+    for (const char *s = of + strspn(of, "-_."); *s; s += strspn(s, "-_.")) {
+        size_t n = strcspn(s, "-_.");
+        if (!has_word(key, s, n))
+            return false;
+        s += n;
+    }
+    return true;
+}
+
+/* A number under a key that is nearly one that acts, by its words, may be that: it is asked
+ * for. data_parallel_size is no context_parallel_size. */
+static bool asks_near(struct report *r, const char *near, const struct value_item *it)
+{
+    const struct dialect_option *o =
+        near ? dialect_option_of(r->tables, r->path, near) : NULL;
+    bool size = o && (o->kind == DIALECT_SIZE || o->kind == DIALECT_DEGREE ||
+                      o->kind == DIALECT_WHOLE || o->kind == DIALECT_POSITIVE);
+    int64_t n;
+    if (!size || !(has_words(near, it->key) || has_words(it->key, near)) ||
+        o->class != DIALECT_ACTS || !o->pointer || !launch_whole(it->value, &n) ||
+        launch_has(r->t, o->pointer) || launch_is_unresolved(r->t, o->pointer))
+        return false;
+    launch_add_unresolved(r->t, o->pointer, it->line,
+                          "%s%s%.60s is not known, and may be %.60s", r->at.prefix,
+                          r->at.section, it->key, near);
+    r->t->l->unresolved.v[r->t->l->unresolved.n - 1].example =
+        arena_printf(r->t->arena, "%" PRId64, n);
+    return true;
+}
+
 /* One of a key that no row has. */
 static void report_unknown(struct report *r, const struct value_item *it,
                            enum dialect_unknown how)
@@ -247,7 +293,7 @@ static void report_unknown(struct report *r, const struct value_item *it,
     bool wrong = how == DIALECT_UNKNOWN_NEAR_WRONG || how == DIALECT_UNKNOWN_WRONG;
     struct launch *l = r->t->l;
     bool comment = it->key[0] == '_' || it->key[0] == '#' || it->key[0] == '/';
-    if (!comment && asks_frozen(r, it))
+    if (!comment && (asks_frozen(r, it) || (!wrong && asks_near(r, near, it))))
         return;
     if (how == DIALECT_UNKNOWN_OPEN && !comment && !launch_is_off(it->value)) {
         launch_idle_add(&r->open, "%s%s", r->at.section, it->key);

@@ -32,6 +32,12 @@ static const struct answer {
     { "/cluster/gpus_per_instance", { "1" } },
     { "/model/vocab_size", { "32000" } },
     { "/model/num_layers", { "32" } },
+    { "/model/hidden_size", { "4096" } },
+    { "/model/num_attention_heads", { "32" } },
+    { "/model/num_query_groups", { "8" } },
+    { "/model/num_experts", { "8" } },
+    { "/model/moe_router_topk", { "2" } },
+    { "/model/max_position_embeddings", { "4096" } },
     { "/model/ffn_hidden_size", { "11008" } },
     { "/parallelism/library", { "fsdp", "deepspeed", "ddp" } },
     { "/parallelism/sharding/strategy", { "full" } },
@@ -41,6 +47,7 @@ static const struct answer {
     { "/parallelism/pipeline", { "1" } },
     { "/parallelism/context", { "1" } },
     { "/parallelism/expert", { "1" } },
+    { "/parallelism/virtual_stages", { "1" } },
     { "/training/activation_checkpointing", { "none" } },
     { "/training/attention", { "flash" } },
     { "/training/decoder_length", { "128" } },
@@ -59,11 +66,7 @@ static const struct answer {
     { "/training/task", { "dpo", "simpo", "causal-lm" } },
     { "/distribution/mpi/processes_per_host", { "8" } },
     { "/model/add_bias_linear", { "false" } },
-    { "/model/hidden_size", { "4096" } },
-    { "/model/num_attention_heads", { "32" } },
     { "/model/normalization", { "RMSNorm" } },
-    { "/model/num_experts", { "8" } },
-    { "/model/num_query_groups", { "8" } },
     { "/model/position_embedding_type", { "rope" } },
     { "/model/swiglu", { "true" } },
     { "/model/untie_embeddings_and_output_weights", { "true" } },
@@ -74,19 +77,16 @@ static const struct answer {
     { "/parallelism/schedule", { "1f1b" } },
     { "/parallelism/sequence_parallel", { "false" } },
     { "/parallelism/sharding/reshard_after_forward", { "true" } },
-    { "/parallelism/virtual_stages", { "1" } },
     { "/training/epochs", { "1" } },
     { "/training/framework", { "megatron-core", "pytorch-ddp" } },
     { "/training/gradient_dtype", { "fp32" } },
     { "/training/lora/alpha", { "16" } },
     { "/training/lora/dropout", { "0" } },
     { "/training/lora/dtype", { "fp32" } },
-    { "/training/lora/trained", { "[]" } },
     { "/training/master_weights", { "true" } },
     { "/training/microbatches", { "1" } },
     { "/training/reference_model", { "separate" } },
     { "/training/samples", { "10000" } },
-    { "/training/steps", { "1000" } },
     { "/training/vocab_padding", { "128" } },
 };
 /* clang-format on */
@@ -150,15 +150,49 @@ static struct diag unresolved_at(const struct launch *l, const char *pointer,
     return at;
 }
 
-/* A value that may answer it. */
-static const char *example_of(const struct need *n,
+/* Of a variable of a shell: the values that the script compares it with; NULL. */
+static const struct launch_values *values_of(const struct launch *l, const char *ask)
+{
+    for (int64_t i = 0; ask && i < l->values.n; i++)
+        if (strcmp(l->values.v[i].ask, ask) == 0)
+            return &l->values.v[i];
+    return NULL;
+}
+
+/* "3" of "/shell/3"; NULL. */
+static const char *variable_in(const char *pointer)
+{
+    static const char prefix[] = "/shell/";
+    bool is = strncmp(pointer, prefix, sizeof(prefix) - 1) == 0;
+    return is ? pointer + sizeof(prefix) - 1 : NULL;
+}
+
+/* An example for a variable: of a field that it gives. */
+static const char *answer_of_variable(const struct launch *l, const char *name)
+{
+    for (int64_t i = 0; i < l->unresolved.n; i++) {
+        const struct launch_unresolved *o = &l->unresolved.v[i];
+        if (!o->ask || strcmp(o->ask, name) != 0 || variable_in(o->pointer))
+            continue;
+        const struct need *n = need_of(o->pointer);
+        return n ? n->example : answer_of(o->pointer, o->what);
+    }
+    return "1";
+}
+
+/* What a question may be answered by. */
+static const char *example_of(const struct launch *l, const char *pointer,
                               const struct launch_unresolved *open)
 {
-    if (open && open->example)
-        return open->example;
-    if (!n)
-        return answer_of(open->pointer, open->what);
-    return open && n->named ? n->named : n->example;
+    const char *name = variable_in(pointer);
+    const struct launch_values *v = values_of(l, name);
+    const struct need *n = need_of(pointer);
+    if (v || (open && open->example))
+        return v ? v->first : open->example;
+    if (name)
+        return answer_of_variable(l, name);
+    return n ? (open && n->named ? n->named : n->example)
+             : answer_of(pointer, open ? open->what : "");
 }
 
 /* What is asked for, with a value as an example. */
@@ -169,7 +203,7 @@ static void ask(struct launch *l, const struct need *n)
     struct diags *d = &l->loader->diags;
     if (open)
         diags_add(d, at, "%s (give --set %s=%s)", open->what, n->pointer,
-                  example_of(n, open));
+                  example_of(l, n->pointer, open));
     else
         diags_add(d, at, "%s does not say %s (give --set %s=%s)", l->what, n->what,
                   n->pointer, n->example);
@@ -223,33 +257,31 @@ static void gather(question_vec *all, const struct launch *l, struct cfg root)
     }
 }
 
-/* Of a variable of a shell: the values that the script compares it with; NULL. */
-static const struct launch_values *values_of(const struct launch *l, const char *ask)
-{
-    for (int64_t i = 0; ask && i < l->values.n; i++)
-        if (strcmp(l->values.v[i].ask, ask) == 0)
-            return &l->values.v[i];
-    return NULL;
-}
-
-/* "3" of "/shell/3"; NULL. */
-static const char *variable_in(const char *pointer)
-{
-    static const char prefix[] = "/shell/";
-    bool is = strncmp(pointer, prefix, sizeof(prefix) - 1) == 0;
-    return is ? pointer + sizeof(prefix) - 1 : NULL;
-}
-
 /* "(one of 7B, 72B: give --set /shell/3=7B)", at the end of a question. */
 static const char *way(struct launch *l, const char *pointer,
                        const struct launch_unresolved *open)
 {
     const struct launch_values *v = values_of(l, variable_in(pointer));
     struct arena *arena = &l->loader->arena;
+    const char *example = example_of(l, pointer, open);
     return v ? arena_printf(arena, "(one of %.300s: give --set %.80s=%.60s)", v->all,
-                            pointer, v->first)
-             : arena_printf(arena, "(give --set %.80s=%s)", pointer,
-                            example_of(need_of(open->pointer), open));
+                            pointer, example)
+             : arena_printf(arena, "(give --set %.80s=%s)", pointer, example);
+}
+
+/* The options of "it decides of --fp16, --bf16" (launch_words.c). */
+static const char *options_of(const struct launch_unresolved *o)
+{
+    const char *first = strstr(o->what, "--");
+    return first ? first : o->what;
+}
+
+/* Whether a variable decides it: gives it, or is asked for itself. */
+static bool is_decided_by(const struct launch_unresolved *o, const char *name)
+{
+    const char *itself = o ? variable_in(o->pointer) : NULL;
+    return (o && o->ask && strcmp(o->ask, name) == 0) ||
+           (itself && strcmp(itself, name) == 0);
 }
 
 /* One variable of a shell that leaves several fields open is asked for once. */
@@ -260,10 +292,13 @@ static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
     strbuf_init(&others);
     for (int64_t i = first + 1; open && open->ask && i < all->n; i++) {
         const struct launch_unresolved *o = all->v[i].open;
-        if (!o || !o->ask || strcmp(o->ask, open->ask) != 0)
+        if (!is_decided_by(o, open->ask))
             continue;
-        strbuf_printf(&others, "%s%.80s (%.60s)", others.len ? ", " : "", o->pointer,
-                      o->from);
+        if (variable_in(o->pointer))
+            strbuf_printf(&others, "%s%.200s", others.len ? ", " : "", options_of(o));
+        else
+            strbuf_printf(&others, "%s%.80s (%.60s)", others.len ? ", " : "",
+                          o->pointer, o->from);
         all->v[i].asked = true;
     }
     bool any = others.len > 0;
@@ -282,13 +317,10 @@ static void add_option(struct strbuf *line, struct launch *l, const struct quest
 {
     const struct need *n = of_variable ? NULL : q->need;
     const char *pointer = n ? n->pointer : q->open->pointer;
-    const struct launch_values *v =
-        of_variable ? values_of(l, q->open->ask) : values_of(l, variable_in(pointer));
-    const char *value =
-        v ? v->first : example_of(q->open ? need_of(q->open->pointer) : n, q->open);
-    const char *option = arena_printf(&l->loader->arena, " --set %s%.80s=%.60s",
-                                      of_variable ? "/shell/" : "",
-                                      of_variable ? q->open->ask : pointer, value);
+    if (of_variable)
+        pointer = arena_printf(&l->loader->arena, "/shell/%.60s", q->open->ask);
+    const char *option = arena_printf(&l->loader->arena, " --set %.80s=%.60s", pointer,
+                                      example_of(l, pointer, q->open));
     if (!strstr(strbuf_get(line), option)) /* one variable may answer two */
         strbuf_addstr(line, option);
 }

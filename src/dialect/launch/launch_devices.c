@@ -48,9 +48,32 @@ void launch_take_visible(struct launch_context *t, const struct launch_command *
                               "%s: how many GPUs it leaves is not known", name);
 }
 
+/* A program without a starter whose model is split over more GPUs than one: something
+ * outside starts it for each rank. */
+void launch_settle_ranks(struct launch_context *t, const struct launch_command *c)
+{
+    static const char *const parts[] = { "tensor", "pipeline", "context", "expert" };
+    static const char count_at[] = "/cluster/count";
+    int64_t most = 1;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        int64_t n =
+            launch_number(t, arena_printf(t->arena, "/parallelism/%s", parts[i]), 1);
+        most = n > most ? n : most;
+    }
+    if (!t->alone || (most < 2 && !launch_option(c, "--use-mpi")))
+        return;
+    json_object_del(json_object_get(t->tree, "cluster"), strrchr(gpus_at, '/') + 1);
+    json_object_del(json_object_get(t->tree, "cluster"), strrchr(count_at, '/') + 1);
+    launch_forget(t, gpus_at);
+    launch_forget(t, count_at);
+    launch_add_unresolved(t, count_at, c->command->line,
+                          "what starts this script for each rank is not in it");
+}
+
 void launch_take_device(struct launch_context *t, const struct shell_binding *b)
 {
-    /* AWS Neuron SDK 2.2x (torch-neuronx), Intel Gaudi's SynapseAI, PyTorch/XLA, ROCm */
+    /* AWS Neuron SDK 2.2x (torch-neuronx), Intel Gaudi's SynapseAI, PyTorch/XLA, Ascend's
+     * CANN, ROCm */
     static const struct {
         const char *begins, *of;
         bool refused;
@@ -59,6 +82,9 @@ void launch_take_device(struct launch_context *t, const struct shell_binding *b)
         { "HABANA_", "Intel Gaudi", true },
         { "PT_HPU_", "Intel Gaudi", true },
         { "TPU_", "TPUs", true },
+        { "NPUS_PER_NODE", "Ascend's NPUs", true },
+        { "ASCEND_", "Ascend's NPUs", true },
+        { "HCCL_", "Ascend's NPUs", true },
         { "HIP_VISIBLE_DEVICES", "AMD's GPUs", false },
         { "ROCR_VISIBLE_DEVICES", "AMD's GPUs", false },
         { "MIOPEN_", "AMD's GPUs", false },

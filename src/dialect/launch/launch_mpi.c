@@ -2,6 +2,7 @@
  * words: mpirun(1) of Open MPI 4.1; horovod/runner/launch.py, Horovod 0.28. */
 #include "dialect/launch/launch_starter.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +52,23 @@ static bool hosts_of(const char *text, int64_t *hosts, int64_t *each)
     return same;
 }
 
-/* -np 64 -N 8; -np 16 -H a:8,b:8, of which the first hosts are filled; and -np 8 of
- * horovodrun, which runs on this one (runner/launch.py, "localhost"). */
+/* Ranks on each node, of those that no word divides: horovodrun's are on this one
+ * (runner/launch.py, "localhost") unless a file names others; else all GPUs of as many
+ * instances as that takes. 0: not known. */
+static int64_t undivided(const struct launch_context *t, const struct starter_line *l,
+                         int64_t all)
+{
+    static const char *const files[] = { "-hostfile", "--hostfile", "--host-file",
+                                         NULL };
+    bool here = strcmp(launch_last_part(l->w[l->at].text), "horovodrun") == 0 &&
+                !launch_starter_find(l->w, l->at, l->end, files).name;
+    int64_t gpus = t->l->gpus;
+    if (here || (gpus > 0 && all < gpus))
+        return all;
+    return gpus > 0 && all % gpus == 0 ? gpus : 0;
+}
+
+/* -np 64 -N 8; -np 16 -H a:8,b:8, of which the first hosts are filled; -np 16. */
 void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
                      const struct starter_line *l)
 {
@@ -61,40 +77,30 @@ void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
                           h = launch_starter_find(l->w, l->at, l->end,
                                                   launch_mpi_hosts),
                           g = each_of(t, l);
-    static const char *const files[] = { "-hostfile", "--hostfile", "--host-file",
-                                         NULL };
     const char *name = launch_last_part(l->w[l->at].text);
-    bool alone = strcmp(name, "horovodrun") == 0 && !h.name &&
-                 !launch_starter_find(l->w, l->at, l->end, files).name;
     struct value v = { .line = l->w[l->at].line };
     const struct value_item from = { name, v.line, &v };
-    int64_t all = 0, each = 0, hosts = 0;
-    bool ranks = n.name && !n.word->why && launch_starter_number(n.value, &all),
-         known = g.name ? !g.word->why && launch_starter_number(g.value, &each)
-                        : h.name && !h.word->why && hosts_of(h.value, &hosts, &each);
+    int64_t all = 0, each = 0, hosts = INT64_MAX;
+    bool ranks = n.name && !n.word->why && launch_starter_number(n.value, &all);
     if (strcmp(name, "horovodrun") == 0)
         launch_set(t, "/parallelism/library", json_string("horovod"), &from);
-    if (alone && ranks)
-        each = all, g = n, known = true;
-    else if (known && ranks && !g.name && all < each)
+    if (g.name)
+        each = !g.word->why && launch_starter_number(g.value, &each) ? each : 0;
+    else if (h.name)
+        each = !h.word->why && hosts_of(h.value, &hosts, &each) ? each : 0;
+    else
+        each = undivided(t, l, all);
+    if (h.name && !g.name && all < each)
         each = all; /* of one host */
     if (g.name)
         launch_starter_count(t, gpus_at, &g);
-    else if (known && ranks)
-        launch_starter_set(t, gpus_at, &h, each);
-    if (known && ranks && all % each == 0 && (g.name || all / each <= hosts))
+    else if (ranks && each > 0)
+        launch_starter_set(t, gpus_at, h.name ? &h : &n, each);
+    if (ranks && each > 0 && all % each == 0 && all / each <= hosts)
         launch_starter_set(t, count_at, &n, all / each);
     else
         launch_add_unresolved(t, count_at, l->w[l->at].line,
                               "%s: its ranks are not given as so many a node (-np, %s)",
                               name, strcmp(name, "mpirun") == 0 ? "-N" : "-H");
     (void)c;
-}
-
-void launch_mpi_exports(struct launch_context *t, const struct starter_line *l)
-{
-    for (int32_t i = l->at + 1; i + 1 < l->end; i++)
-        if (strcmp(l->w[i].text, "-x") == 0)
-            launch_starter_export(t, "-x", &l->w[i + 1], l->w[i + 1].text,
-                                  strlen(l->w[i + 1].text));
 }

@@ -64,6 +64,9 @@ void launch_take_starter(struct launch_context *t, struct launch_command *c);
  * False: hosts are unlike, or one has none. */
 bool launch_devices_of(const char *text, int64_t *hosts, int64_t *each);
 
+/* A program without a starter whose model is split over GPUs is a rank of many. */
+void launch_settle_ranks(struct launch_context *t, const struct launch_command *c);
+
 /* Those of CUDA_VISIBLE_DEVICES, where nothing else says how many GPUs there are. */
 void launch_take_visible(struct launch_context *t, const struct launch_command *c);
 

@@ -4,7 +4,6 @@
 
 #include "base/names.h"
 #include "dialect/dialect.h"
-#include "scenario/nccl_environment.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,15 +78,44 @@ void launch_starter_one(struct launch_context *t, const char *pointer, const cha
     launch_starter_set(t, pointer, &one, 1);
 }
 
+/* A word of the starter's own that may hold any of its options: a variable that is not
+ * known; NULL. */
+static const struct shell_word *open_word(const struct starter_line *l)
+{
+    for (int32_t i = l->at + 1; i < l->end; i++) {
+        const struct shell_word *before = &l->w[i - 1];
+        bool value = i > l->at + 1 && before->text[0] == '-' &&
+                     !strchr(before->text, '=') && !before->whole;
+        if (l->w[i].whole && !value)
+            return &l->w[i];
+    }
+    return NULL;
+}
+
+/* Where an option is not there: its default; or it is open, as a word may give it. */
+static void take_default(struct launch_context *t, const char *pointer,
+                         const char *name, const struct starter_line *l)
+{
+    const struct shell_word *open = open_word(l);
+    if (!open)
+        launch_starter_one(t, pointer, name, l->w[l->at].line);
+    else if (strcmp(pointer, count_at) == 0 && !is_of_job(t, pointer))
+        launch_add_unknown(t, pointer, "torchrun",
+                           launch_word_value(t->arena, open, NULL));
+    else if (strcmp(pointer, gpus_at) == 0)
+        launch_note(t->l, open->line, DIAG_ASSUMED,
+                    "torchrun: %s: all GPUs of the instance are taken", open->why);
+}
+
 static void take_torchrun(struct launch_context *t, const struct launch_command *c,
                           const struct starter_line *l)
 {
     struct starter_option n = launch_starter_find(l->w, l->at, l->end, torchrun_nodes),
                           g = launch_starter_find(l->w, l->at, l->end, torchrun_gpus);
     if (!launch_starter_count(t, count_at, &n))
-        launch_starter_one(t, count_at, "--nnodes' default", l->w[l->at].line);
+        take_default(t, count_at, "--nnodes' default", l);
     if (!launch_starter_count(t, gpus_at, &g))
-        launch_starter_one(t, gpus_at, "--nproc_per_node's default", l->w[l->at].line);
+        take_default(t, gpus_at, "--nproc_per_node's default", l);
     (void)c;
 }
 
@@ -227,43 +255,6 @@ static void take_accelerate(struct launch_context *t, const struct launch_comman
     (void)l;
 }
 
-/* Variables and what else is said -------------------------------------------------- */
-
-/* A name alone hands on the shell's. */
-void launch_starter_export(struct launch_context *t, const char *option,
-                           const struct shell_word *w, const char *text, size_t n)
-{
-    char *name = arena_strndup(t->arena, text, n), *equals = strchr(name, '=');
-    struct value v = { .kind = VALUE_STRING, .line = w->line };
-    const struct value_item from = { option, w->line, &v };
-    if (!equals)
-        return;
-    *equals = '\0';
-    const char *pointer = launch_pointer(t, "/software/environment", name);
-    if (!environment_knows(name))
-        launch_note(t->l, w->line, DIAG_WITHOUT_EFFECT,
-                    "%s: without effect here: %.60s", option, name);
-    else if (w->why)
-        launch_add_unknown(t, pointer, option, launch_word_value(t->arena, w, NULL));
-    else
-        launch_set(t, pointer, json_string(equals + 1), &from);
-}
-
-/* srun --export=ALL,NAME=VALUE */
-static void take_srun_exports(struct launch_context *t, const struct starter_line *l)
-{
-    for (int32_t i = l->at + 1; i < l->end; i++) {
-        const char *list = l->w[i].text;
-        if (strncmp(list, "--export=", 9) != 0)
-            continue;
-        for (list += 9; *list; list += strspn(list, ",")) {
-            size_t n = strcspn(list, ",");
-            launch_starter_export(t, "--export", &l->w[i], list, n);
-            list += n;
-        }
-    }
-}
-
 /* The starters --------------------------------------------------------------------- */
 
 /* transformers/trainer.py: n_gpu above 1 wraps the model in nn.DataParallel. */
@@ -300,6 +291,7 @@ static void take_alone(struct launch_context *t, const struct launch_command *c,
         return;
     }
     note_spread(t, c);
+    t->alone = true;
     launch_starter_one(t, count_at, "no starter", c->command->line);
     launch_starter_one(t, gpus_at, "no starter", c->command->line);
 }
@@ -316,10 +308,10 @@ static const struct starter {
       { torchrun_nodes, torchrun_gpus } },
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts, deepspeed_devices } },
     { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },
-    { { "mpirun", "mpiexec" }, launch_mpi_take, launch_mpi_exports,
+    { { "mpirun", "mpiexec" }, launch_mpi_take, launch_take_mpi_exports,
       { launch_mpi_ranks, launch_mpi_each, launch_mpi_map, launch_mpi_hosts, launch_mpi_export } },
     { { "horovodrun" }, launch_mpi_take, NULL, { launch_mpi_ranks, launch_mpi_hosts } },
-    { { "srun" }, take_srun, take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
+    { { "srun" }, take_srun, launch_take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
     { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },
     { { NULL }, take_alone, NULL, { NULL } },

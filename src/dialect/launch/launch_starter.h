@@ -17,6 +17,10 @@ struct starter_line {
     int32_t at, end; /* the starter, and the word after its last */
 };
 
+/* launch_exports.c: variables that a starter hands on, as its words say. */
+void launch_take_mpi_exports(struct launch_context *t, const struct starter_line *l);
+void launch_take_srun_exports(struct launch_context *t, const struct starter_line *l);
+
 /* Whether n characters of a word are that name: "_" is "-" there. */
 bool launch_starter_names(const char *word, size_t n, const char *name);
 
@@ -42,14 +46,10 @@ bool launch_starter_count(struct launch_context *t, const char *pointer,
 /* What is not given counts as one. */
 void launch_starter_one(struct launch_context *t, const char *pointer, const char *name,
                         int64_t line);
-/* "NAME=VALUE", of n characters, as a starter hands it on. */
-void launch_starter_export(struct launch_context *t, const char *option,
-                           const struct shell_word *w, const char *text, size_t n);
 
 /* launch_mpi.c: mpirun and horovodrun, and the options of theirs that are read. */
 void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
                      const struct starter_line *l);
-void launch_mpi_exports(struct launch_context *t, const struct starter_line *l);
 extern const char *const launch_mpi_ranks[], *const launch_mpi_each[];
 extern const char *const launch_mpi_map[], *const launch_mpi_hosts[];
 extern const char *const launch_mpi_export[];

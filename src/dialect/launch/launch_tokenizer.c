@@ -200,6 +200,14 @@ static int64_t size_within(const char *name)
     return found;
 }
 
+/* A SentencePiece file that somebody called after what it is: not as the class's own. */
+static bool is_another(const char *path)
+{
+    static const char usual[] = "tokenizer.model";
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    return ends(last, ".model") && strcmp(last, usual) != 0;
+}
+
 static struct launch_vocabulary guess(struct launch_context *t, int64_t of_class,
                                       const char *name, const char *path)
 {
@@ -207,6 +215,8 @@ static struct launch_vocabulary guess(struct launch_context *t, int64_t of_class
                *by = arena_printf(t->arena, "the name \"%.60s\"", end);
     int64_t n = launch_words_within(t, end);
     n = n ? n : size_within(end);
+    if (!n && is_another(path))
+        of_class = 0;
     if (!n && of_class)
         by = arena_printf(t->arena, "%.60s's own, as %.60s is not here", name, end);
     n = n ? n : of_class;

@@ -34,6 +34,18 @@ static void take_ulysses(struct launch_context *t, const struct dialect_option *
         launch_set(t, "/parallelism/context_comm", json_string("alltoall"), it);
 }
 
+/* MegaBlocks' (stanford-futuredata/Megatron-LM): experts are dealt to the data-parallel
+ * ranks, of which the options do not say how many there are. */
+static void take_all_ranks(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    launch_add_unresolved(t, row->pointer, it->line,
+                          "%s: all data-parallel ranks share the experts, as far as "
+                          "there are experts",
+                          it->key);
+    launch_hear(t, it);
+}
+
 /* 'type:transformer', its quotes perhaps kept by the shell. */
 static void take_partition(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
@@ -66,12 +78,15 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--tensor-model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE, .written = true),
     ROW("--model-parallel-size", WIDE "tensor", .kind = DIALECT_DEGREE),
     ROW("--pipeline-model-parallel-size", WIDE "pipeline", .kind = DIALECT_DEGREE, .written = true),
+    ROW("--pipe-parallel-size", WIDE "pipeline", .kind = DIALECT_DEGREE), /* DeepSpeed's of 2020 */
     ROW("--context-parallel-size", WIDE "context", .kind = DIALECT_DEGREE, .written = true),
     ROW("--ds-sequence-parallel-size", WIDE "context", .take = take_ulysses),
     ROW("--expert-model-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE, .written = true),
     ROW("--moe-expert-parallel-size", WIDE "expert", .kind = DIALECT_DEGREE),
     ROW("--expert-tensor-parallel-size", WIDE "expert_tensor", .kind = DIALECT_SIZE, .written = true),
     ROW("--moe-expert-capacity-factor", WIDE "expert_capacity", .kind = DIALECT_NORM, .written = true),
+    ROW("--moe-capacity-factor", WIDE "expert_capacity", .kind = DIALECT_NORM), /* MegaBlocks' */
+    ROW("--moe-expert-model-parallelism", WIDE "expert", .take = take_all_ranks),
     ROW("--moe-pad-expert-input-to-capacity", WIDE "expert_padding", .kind = DIALECT_FLAG, .written = true),
     ROW("--use-tp-pp-dp-mapping", WIDE "placement", .kind = DIALECT_FLAG, .value = "DPT", .written = true),
     ROW("--pp-partition-method", WIDE "partition", .take = take_partition),
@@ -80,6 +95,7 @@ const struct dialect_option megatron_job_rows[] = {
     ROW("--micro-batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--batch-size", "/training/micro_batch_size", .kind = DIALECT_SIZE), /* of 2019 and 2020: of a GPU */
     ROW("--global-batch-size", "/training/global_batch_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--gas", "/training/gradient_accumulation_steps", .kind = DIALECT_SIZE), /* likewise */
     ROW("--mtp-num-layers", "/training/mtp_layers", .kind = DIALECT_POSITIVE, .written = true),
     ROW("--mtp-use-repeated-layer", "/training/mtp_repeated", .kind = DIALECT_FLAG, .written = true),
     ROW("--cpu-offloading-num-layers", "/parallelism/offload_layers", .kind = DIALECT_POSITIVE, .written = true),

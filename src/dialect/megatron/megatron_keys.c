@@ -141,7 +141,7 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--use-rope-scaling"), ROW_IDLE("--rope-scaling-factor"),
     ROW_IDLE("--no-position-embedding"), ROW_IDLE("--calculate-per-token-loss"),
     ROW_IDLE("--no-weight-decay-cond-type"), ROW_IDLE("--moe-aux-loss-coeff"),
-    ROW_IDLE("--moe-loss-coeff"), ROW_IDLE("--moe-z-loss-coeff"),
+    ROW_IDLE("--moe-loss-coeff"), ROW_IDLE("--moe-z-loss-coeff"), ROW_IDLE("--moe-loss-weight"), ROW_IDLE("--moe-lbl-in-fp32"), ROW_IDLE("--moe-jitter-eps"),
     ROW_IDLE("--moe-router-load-balancing-type"), ROW_IDLE("--moe-router-*"),
     ROW_IDLE("--create-moe-param-group"), ROW_IDLE("--scale-lr-*"), ROW_IDLE("--bert-*"),
     ROW_IDLE("--perform-initialization"), ROW_IDLE("--no-initialization"),

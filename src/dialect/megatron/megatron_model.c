@@ -185,12 +185,16 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--hidden-size", "/model/hidden_size", .kind = DIALECT_SIZE, .written = true),
     ROW("--num-attention-heads", "/model/num_attention_heads", .kind = DIALECT_SIZE, .written = true),
     ROW("--ffn-hidden-size", "/model/ffn_hidden_size", .kind = DIALECT_SIZE, .written = true),
+    ROW("--ff-hidden-size", "/model/ffn_hidden_size", .kind = DIALECT_SIZE), /* of CPM's T5 and GPT */
+    ROW("--kv-hidden-size", "/model/kv_channels", .kind = DIALECT_SIZE),
     ROW("--kv-channels", "/model/kv_channels", .kind = DIALECT_SIZE, .written = true),
     ROW("--num-query-groups", "/model/num_query_groups", .take = take_groups, .kind = DIALECT_SIZE, .written = true),
     ROW("--num-key-value-heads", "/model/num_query_groups", .kind = DIALECT_SIZE),
     ROW("--n-head-kv", "/model/num_query_groups", .kind = DIALECT_SIZE), /* Pai-Megatron-Patch */
     ROW("--attention-head-type", "/model/num_query_groups", .take = take_multi_query),
     ROW("--num-experts", "/model/num_experts", .take = take_experts, .kind = DIALECT_SIZE, .written = true),
+    ROW("--moe-num-experts", "/model/num_experts", .take = take_experts, .kind = DIALECT_SIZE), /* MegaBlocks' */
+    ROW("--moe-top-k", "/model/moe_router_topk", .kind = DIALECT_SIZE),
     ROW("--moe-router-topk", "/model/moe_router_topk", .kind = DIALECT_SIZE, .written = true),
     ROW("--topk", "/model/moe_router_topk", .kind = DIALECT_SIZE),
     ROW("--normalization", "/model/normalization", .kind = DIALECT_TEXT, .written = true),

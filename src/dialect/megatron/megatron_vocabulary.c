@@ -41,9 +41,14 @@ static const char *usual_class(const struct launch_context *t, bool *rotary)
                      : "GPT2BPETokenizer";
 }
 
+/* A path, or the end of one whose beginning is not known: "$ROOT/models/x-100k.model". */
 static const char *known_text(const struct value_item *it)
 {
-    return it && it->value->kind == VALUE_STRING ? it->value->text : NULL;
+    const char *text = it ? it->value->text : NULL,
+               *slash = text ? strrchr(text, '/') : NULL;
+    if (it && it->value->kind == VALUE_STRING)
+        return text;
+    return slash && slash[1] && !strpbrk(slash, "$`(?*") ? launch_path_end(text) : NULL;
 }
 
 /* What the words rest on, where that is not the name alone. */

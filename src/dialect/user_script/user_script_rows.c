@@ -173,7 +173,7 @@ static bool is_foreign(const char *function)
         return n > 7 && strcmp(function + n - 7, "Trainer") == 0;
     static const char *const packages[] = {
         "pytorch_lightning.", "lightning.", "composer.", "fairseq.", "ignite.",
-        "catalyst.",          "torchtnt.",  NULL,
+        "catalyst.",          "torchtnt.",  "nemo.",     NULL,
     };
     return begins(packages, function);
 }
