@@ -127,6 +127,19 @@ struct nemo_call {
 /* The flat configuration that a recipe has; NULL after reporting that it is refused, or
  * asking for what is not known. */
 struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call *call);
+/* Whether there is a table of it. */
+bool nemo_recipe_known(struct launch_context *t, const struct nemo_call *call);
+
+/* recipe_parts.c: a part that another function makes; NULL: there is none. */
+const struct value_item *nemo_open_part(const struct value *flat);
+/* What a script's own objects leave to others, by the name of a recipe of NeMo's own, or
+ * asked for; NULL: that recipe is not simulated. */
+struct value *nemo_complete(struct launch_context *t, const struct python *p,
+                            const struct python_call *c, struct value *flat);
+/* The open parts of a recipe that is known, which are taken out of what is set; once it is
+ * read, they are asked for. */
+struct value *nemo_take_out_parts(struct launch_context *t, struct value *flat);
+void nemo_ask_parts(struct launch_context *t, const struct value *open);
 /* Puts `over` over a flat configuration: an object goes before all of its place. */
 void nemo_overlay(struct arena *arena, struct value *flat, const struct value *over);
 /* The model of a configuration's class; absent where it is not known. */

@@ -32,6 +32,7 @@ const char *const nemo_objects[] = {
     "megatron.bridge.*_mixed",
     "megatron.bridge.*.[A-Z]*",
     "megatron.core.*.[A-Z]*",
+    "*DataModule", /* of somebody's own */
     NULL,
 };
 
@@ -340,54 +341,6 @@ static void add_callbacks(struct launch_context *t, const struct python *p,
     }
 }
 
-/* A part that another function makes; NULL: there is none. */
-static const struct value_item *open_part(const struct value *flat)
-{
-    static const char *const parts[] = {
-        "trainer",         "trainer.strategy", "data", "model",
-        "trainer.plugins", "mixed_precision",  "train"
-    };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-        const struct value_item *it = value_get(flat, parts[i]);
-        if (it && it->value->kind == VALUE_UNKNOWN)
-            return it;
-    }
-    return NULL;
-}
-
-/* Such a part is not known; of a recipe of NeMo's own, by its NAME, it is: what the file
- * itself says goes over its facts. */
-static struct value *complete(struct launch_context *t, const struct python *p,
-                              const struct python_call *c, struct value *flat)
-{
-    const struct value *name = python_name(p, "NAME");
-    const struct value_item *fn = value_get(c->arguments, "0"), *open = open_part(flat);
-    struct value *known = value_new(t->arena, VALUE_DICT, flat->line, 0), *facts;
-    bool tunes = (fn && fn->value->text && strstr(fn->value->text, "finetune")) ||
-                 ends(c->function, "finetune_recipe");
-    struct nemo_call call = { .kind = tunes ? "finetune" : "pretrain",
-                              .line = c->line };
-    if (!open)
-        return flat;
-    if (!name || name->kind != VALUE_STRING) {
-        launch_add_unresolved(t, "/parallelism/tensor", open->line,
-                              "%s: %s, and nothing is run: what it sets is not known",
-                              open->key, open->value->why);
-        launch_add_unresolved(t, "/parallelism/pipeline", open->line, "%s: likewise",
-                              open->key);
-        return flat;
-    }
-    call.recipe = name->text;
-    facts = nemo_recipe_facts(t, &call);
-    for (int32_t i = 0; i < flat->n; i++)
-        if (flat->items[i].value->kind != VALUE_UNKNOWN)
-            value_add(t->arena, known, flat->items[i].key, flat->items[i].line,
-                      flat->items[i].value);
-    if (facts)
-        nemo_overlay(t->arena, facts, known);
-    return facts;
-}
-
 void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
 {
     int n;
@@ -407,12 +360,14 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
         launch_note(t->l, c->line, DIAG_ASSUMED,
                     "this one of %d recipes is taken (--estimator NAME takes another)",
                     n);
-    if (k == OWN || open_part(flat)) {
-        if ((flat = complete(t, in->python, c, flat)) == NULL)
+    const struct nemo_call call = call_of(t, c, object);
+    struct value *parts = NULL;
+    if (k == OWN || (nemo_open_part(flat) && !nemo_recipe_known(t, &call))) {
+        if ((flat = nemo_complete(t, in->python, c, flat)) == NULL)
             return;
     } else {
-        const struct nemo_call call = call_of(t, c, object);
         struct value *facts = nemo_recipe_facts(t, &call);
+        parts = nemo_take_out_parts(t, flat);
         if (!facts)
             return;
         nemo_overlay(t->arena, facts, flat);
@@ -424,5 +379,6 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
     if (k != OWN)
         add_callbacks(t, in->python, flat);
     core_read(t, flat, title);
+    nemo_ask_parts(t, parts);
     nemo_ask_helped(t, in->python);
 }

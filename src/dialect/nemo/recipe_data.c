@@ -178,6 +178,11 @@ const char *nemo_recipe_of(struct launch_context *t, const char *model,
     return best;
 }
 
+bool nemo_recipe_known(struct launch_context *t, const struct nemo_call *call)
+{
+    return data(t, call->kind ? "nemo2" : "bridge", "recipes", call->recipe).json;
+}
+
 struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call *call)
 {
     struct cfg recipe =

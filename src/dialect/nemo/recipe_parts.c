@@ -1,0 +1,115 @@
+/* Parts of a recipe that something else makes, which is not read: of a recipe that is
+ * known they are taken out and asked for by what they say. */
+#include "dialect/launch/launch_context.h"
+#include "dialect/nemo/nemo.h"
+#include "dialect/source/python.h"
+
+#include <string.h>
+
+#define DEGREES "/parallelism/tensor", "/parallelism/pipeline", "/parallelism/context"
+#define BATCHES "/training/micro_batch_size", "/training/global_batch_size"
+/* Parts of a recipe, and what each says of a step first. */
+static const struct {
+    const char *part, *says[4];
+} parts[] = {
+    { "trainer", { DEGREES, NULL } },
+    { "trainer.strategy", { DEGREES, NULL } },
+    { "data", { BATCHES, "/training/sequence_length", NULL } },
+    { "model", { "/model", DEGREES } },
+    { "trainer.plugins", { "/training/precision", NULL } },
+    { "mixed_precision", { "/training/precision", NULL } },
+    { "train", { BATCHES, NULL } },
+};
+
+const struct value_item *nemo_open_part(const struct value *flat)
+{
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        const struct value_item *it = value_get(flat, parts[i].part);
+        if (it && it->value->kind == VALUE_UNKNOWN)
+            return it;
+    }
+    return NULL;
+}
+
+/* Such a part is not known; of a recipe of NeMo's own, by its NAME, it is: what the file
+ * itself says goes over its facts. */
+struct value *nemo_complete(struct launch_context *t, const struct python *p,
+                            const struct python_call *c, struct value *flat)
+{
+    const struct value *name = python_name(p, "NAME");
+    const struct value_item *fn = value_get(c->arguments, "0"),
+                            *open = nemo_open_part(flat);
+    struct value *known = value_new(t->arena, VALUE_DICT, flat->line, 0), *facts;
+    bool tunes = (fn && fn->value->text && strstr(fn->value->text, "finetune")) ||
+                 strcmp(python_last_part(c->function), "finetune_recipe") == 0;
+    struct nemo_call call = { .kind = tunes ? "finetune" : "pretrain",
+                              .line = c->line };
+    if (!open)
+        return flat;
+    if (!name || name->kind != VALUE_STRING) {
+        launch_add_unresolved(t, "/parallelism/tensor", open->line,
+                              "%s: %s, and nothing is run: what it sets is not known",
+                              open->key, open->value->why);
+        launch_add_unresolved(t, "/parallelism/pipeline", open->line, "%s: likewise",
+                              open->key);
+        return flat;
+    }
+    call.recipe = name->text;
+    facts = nemo_recipe_facts(t, &call);
+    for (int32_t i = 0; i < flat->n; i++)
+        if (flat->items[i].value->kind != VALUE_UNKNOWN)
+            value_add(t->arena, known, flat->items[i].key, flat->items[i].line,
+                      flat->items[i].value);
+    if (facts)
+        nemo_overlay(t->arena, facts, known);
+    return facts;
+}
+
+/* Recipes that are known ------------------------------------------------------------ */
+
+struct value *nemo_take_out_parts(struct launch_context *t, struct value *flat)
+{
+    struct value *out = value_new(t->arena, VALUE_DICT, flat->line, 0);
+    int32_t kept = 0;
+    for (int32_t k = 0; k < flat->n; k++) {
+        bool open = false;
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+            open |= strcmp(parts[i].part, flat->items[k].key) == 0;
+        if (open && flat->items[k].value->kind == VALUE_UNKNOWN)
+            value_add(t->arena, out, flat->items[k].key, flat->items[k].line,
+                      flat->items[k].value);
+        else
+            flat->items[kept++] = flat->items[k];
+    }
+    flat->n = kept;
+    return out;
+}
+
+/* A field that a part would say is no longer the recipe's. */
+static void ask_field(struct launch_context *t, const char *pointer,
+                      const struct value_item *it)
+{
+    const char *slash = strrchr(pointer, '/');
+    json_t *in =
+        slash == pointer
+            ? t->tree
+            : json_object_get(t->tree, arena_strndup(t->arena, pointer + 1,
+                                                     (size_t)(slash - pointer) - 1));
+    if (launch_is_unresolved(t, pointer))
+        return;
+    json_object_del(in, slash + 1);
+    launch_forget(t, pointer);
+    launch_add_unresolved(t, pointer, it->line,
+                          "%s: %s, and nothing is run: what it sets is not known",
+                          it->key, it->value->why);
+}
+
+void nemo_ask_parts(struct launch_context *t, const struct value *open)
+{
+    for (int32_t k = 0; open && k < open->n; k++)
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+            for (int j = 0; strcmp(parts[i].part, open->items[k].key) == 0 && j < 4 &&
+                            parts[i].says[j];
+                 j++)
+                ask_field(t, parts[i].says[j], &open->items[k]);
+}
