@@ -295,6 +295,27 @@ static bool trains_without_arguments(struct launch *l, const struct shell *as_gi
     return trains;
 }
 
+/* Whether options hang on arguments that may be left out, as $1 is by the script's own
+ * words, and no value does. */
+static bool may_leave_arguments(const struct shell *s, const struct launch_command *c,
+                                const struct launch_given *given)
+{
+    bool options = false;
+    if (!s->optional || s->gives_up || given->n_shell >= GIVEN_MAX)
+        return false;
+    for (int32_t i = 0; i < given->n_shell; i++)
+        if (strspn(given->shell[i].name, "@0123456789"))
+            return false;
+    for (int32_t i = 0; i < c->command->n; i++) {
+        const struct shell_word *w = &c->command->words[i];
+        bool number = w->ask && isdigit((unsigned char)*w->ask);
+        options |= number && w->may;
+        if (number && !w->may)
+            return false;
+    }
+    return options;
+}
+
 static json_t *read_without_arguments(struct launch *l, const char *text, size_t len,
                                       const struct launch_given *given)
 {
@@ -361,6 +382,8 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         bare = trains_without_arguments(l, &s, given, text, len, &in);
         if (!bare)
             no_command(l, &s);
+    } else if (may_leave_arguments(&s, &c, given)) {
+        bare = true;
     } else if (!refuse_lost_options(l, &c)) {
         warn_unused(l, &s, text, given);
         launch_take_usage(l, &s, text);

@@ -111,6 +111,8 @@ struct shell {
     VEC(struct shell_note) notes;
     VEC(struct shell_binding) bindings;
     VEC(struct shell_choice) choices; /* at most SHELL_CHOICES_MAX */
+    bool optional; /* it asks whether $1 is there, and goes on without it */
+    bool gives_up; /* it ends with an error somewhere */
 };
 
 /* Where a script is. */

@@ -135,6 +135,7 @@ static enum shell_status is_empty(struct shell_machine *m, const struct shell_te
         return status_of(t->n == 0);
     if (t->n > 1)
         return SHELL_NO;
+    m->out->optional |= u->unset && u->argument && strcmp(u->ask, "1") == 0;
     return u->unset ? SHELL_YES : is_known(m, t) ? SHELL_YES : SHELL_UNKNOWN;
 }
 
