@@ -360,6 +360,8 @@ static bool starts_it(const struct launch_command *c)
 bool colossalai_recognises(const struct dialect_input *in)
 {
     const struct launch_command *c = in->command;
+    if (in->source == DIALECT_CALLS)
+        return colossalai_is_configuration(in->python);
     const struct value_item *it = value_get(in->root, "--plugin");
     if (in->source != DIALECT_COMMAND || !c)
         return false;
@@ -382,6 +384,10 @@ static void take_task(struct launch_context *t, const struct launch_command *c,
 
 void colossalai_read(struct launch_context *t, const struct dialect_input *in)
 {
+    if (in->source == DIALECT_CALLS) {
+        colossalai_read_configuration(t, in->python);
+        return;
+    }
     struct value *c = colossalai_words(t, in->command);
     const char *path = in->command->command->words[in->command->script].text;
     struct colossalai_program it_is = *program_of(path, c);

@@ -434,5 +434,6 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     nemo_set(&n, "/training/framework", json_string("nemo-2025"), NULL,
              "NeMo's of 2025");
     launch_assume(t, "/training/task", json_string("causal-lm"), "a GPT's");
+    nemo_ask_recipe(t, flat);
     report(&n);
 }

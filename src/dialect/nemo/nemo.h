@@ -140,6 +140,11 @@ struct value *nemo_complete(struct launch_context *t, const struct python *p,
  * read, they are asked for. */
 struct value *nemo_take_out_parts(struct launch_context *t, struct value *flat);
 void nemo_ask_parts(struct launch_context *t, const struct value *open);
+/* What stands for the facts of a recipe that is not known; once it is read, all that it
+ * may set and the file does not is asked for. */
+struct value *nemo_unknown_recipe(struct launch_context *t,
+                                  const struct nemo_call *call);
+void nemo_ask_recipe(struct launch_context *t, const struct value *flat);
 /* Puts `over` over a flat configuration: an object goes before all of its place. */
 void nemo_overlay(struct arena *arena, struct value *flat, const struct value *over);
 /* The model of a configuration's class; absent where it is not known. */

@@ -192,7 +192,7 @@ struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call
                               "%.80s is no recipe that is known: its degrees and "
                               "batches are not either",
                               call->recipe);
-        return NULL;
+        return nemo_unknown_recipe(t, call);
     }
     if (is_refused(t, recipe, call))
         return NULL;

@@ -99,9 +99,13 @@ static void ask_field(struct launch_context *t, const char *pointer,
         return;
     json_object_del(in, slash + 1);
     launch_forget(t, pointer);
-    launch_add_unresolved(t, pointer, it->line,
-                          "%s: %s, and nothing is run: what it sets is not known",
-                          it->key, it->value->why);
+    if (it->value->kind == VALUE_UNKNOWN)
+        launch_add_unresolved(t, pointer, it->line,
+                              "%s: %s, and nothing is run: what it sets is not known",
+                              it->key, it->value->why);
+    else
+        launch_add_unresolved(t, pointer, it->line, "what %.80s sets is not known",
+                              it->value->text);
 }
 
 void nemo_ask_parts(struct launch_context *t, const struct value *open)
@@ -112,4 +116,72 @@ void nemo_ask_parts(struct launch_context *t, const struct value *open)
                             parts[i].says[j];
                  j++)
                 ask_field(t, parts[i].says[j], &open->items[k]);
+}
+
+/* Recipes that are not known --------------------------------------------------------- */
+
+#define UNKNOWN_RECIPE "recipe.unknown"
+
+struct value *nemo_unknown_recipe(struct launch_context *t,
+                                  const struct nemo_call *call)
+{
+    struct value *flat = value_new(t->arena, VALUE_DICT, call->line, 0);
+    value_add(t->arena, flat, UNKNOWN_RECIPE, call->line,
+              value_new_string(t->arena, call->recipe, call->line, 0));
+    return flat;
+}
+
+void nemo_ask_recipe(struct launch_context *t, const struct value *flat)
+{
+    static const struct {
+        const char *pointer, *usual; /* what most recipes set; NULL: none does */
+        const char *keys[3];         /* of Megatron-Bridge, of NeMo 2 */
+    } fields[] = {
+        { "/parallelism/tensor",
+          NULL,
+          { "model.tensor_model_parallel_size",
+            "trainer.strategy.tensor_model_parallel_size" } },
+        { "/parallelism/pipeline",
+          NULL,
+          { "model.pipeline_model_parallel_size",
+            "trainer.strategy.pipeline_model_parallel_size" } },
+        { "/parallelism/context",
+          NULL,
+          { "model.context_parallel_size", "trainer.strategy.context_parallel_size" } },
+        { "/parallelism/expert",
+          NULL,
+          { "model.expert_model_parallel_size",
+            "trainer.strategy.expert_model_parallel_size" } },
+        { "/parallelism/sharding/strategy",
+          "optimizer",
+          { "ddp.use_distributed_optimizer" } },
+        { "/training/micro_batch_size",
+          NULL,
+          { "train.micro_batch_size", "data.micro_batch_size" } },
+        { "/training/global_batch_size",
+          NULL,
+          { "train.global_batch_size", "data.global_batch_size" } },
+        { "/training/sequence_length",
+          NULL,
+          { "dataset.seq_length", "model.seq_length", "data.seq_length" } },
+        { "/training/precision", "bf16", { "mixed_precision.@", "trainer.plugins.@" } },
+        { "/training/activation_checkpointing",
+          NULL,
+          { "model.recompute_granularity", "model.config.recompute_granularity" } },
+        { "/training/lora", NULL, { "peft.@", "peft.dim" } },
+    };
+    const struct value_item *it = value_get(flat, UNKNOWN_RECIPE);
+    launch_hear(t, it);
+    for (size_t i = 0; it && i < sizeof(fields) / sizeof(fields[0]); i++) {
+        bool given = strcmp(fields[i].pointer, "/training/lora") == 0 &&
+                     !strstr(it->value->text, "peft") &&
+                     !strstr(it->value->text, "finetune");
+        for (int k = 0; k < 3 && fields[i].keys[k]; k++)
+            given |= value_get(flat, fields[i].keys[k]) != NULL;
+        if (given)
+            continue;
+        ask_field(t, fields[i].pointer, it);
+        if (fields[i].usual)
+            t->l->unresolved.v[t->l->unresolved.n - 1].answer = fields[i].usual;
+    }
 }
