@@ -90,6 +90,23 @@ static void ask_gate(struct launch_context *t, const struct launch_command *c)
                                   open[i].what, program);
 }
 
+/* Pai-Megatron-Patch's Qwen3-Next: M is a Gated DeltaNet there, and - experts
+ * (megatron_patch/model/qwen3_next/layer_specs.py), which letters do not say here. */
+void megatron_ask_letters(struct launch_context *t, const struct launch_command *c)
+{
+    const char *program = launch_last_part(c->command->words[c->script].text);
+    const struct value_item *it = launch_option(c, "--hybrid-override-pattern");
+    if (!it || !strstr(program, "qwen3_next"))
+        return;
+    json_object_del(t->tree, "model");
+    launch_add_unresolved(t, "/model", it->line,
+                          "%s: what layers its letters are, %.60s decides; the Hub's "
+                          "configuration says so",
+                          it->key, program);
+    t->l->unresolved.v[t->l->unresolved.n - 1].example =
+        "Qwen/Qwen3-Next-80B-A3B-Instruct";
+}
+
 bool megatron_model_is_elsewhere(struct launch_context *t,
                                  const struct launch_command *c)
 {
