@@ -410,6 +410,8 @@ static const struct {
     { "--moe-num-experts 8 --moe-top-k 1", "/model/moe_router_topk", "1" },
     { "--moe-num-experts 8 --moe-expert-model-parallelism", "/parallelism/expert",
       "?" },
+    { "--position-embedding-type rotary", "/model/position_embedding_type",
+      "\"rope\"" },
     { "--pipe-parallel-size 2", "/parallelism/pipeline", "2" },
     { "--gas 4", "/training/gradient_accumulation_steps", "4" },
     { "--ff-hidden-size 512", "/model/ffn_hidden_size", "512" },

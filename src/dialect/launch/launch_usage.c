@@ -21,6 +21,8 @@ static void take_values(struct launch *l, const struct shell *s)
             continue;
         }
         struct launch_values *v = &l->values.v[k];
+        if (*v->first == '-') /* of "-h" and a value, the value */
+            v->first = c->value;
         const char *all = arena_printf(arena, ", %s, ", v->all),
                    *one = arena_printf(arena, ", %s, ", c->value);
         if (!strstr(all, one) && strlen(all) < USAGE_MAX_B)

@@ -246,7 +246,7 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in)
     take_rows(t, c);
     megatron_settle_model(t, c);
     take_stack(t, c);
-    megatron_ask_letters(t, c);
+    megatron_ask_model(t, c);
     dialect_report(t, megatron_tables, "", &c->options,
                    (struct dialect_place) { c->command->line, "", "", true });
 }

@@ -54,7 +54,7 @@ void megatron_take_vocabulary(struct launch_context *t, const struct launch_comm
 bool megatron_model_is_elsewhere(struct launch_context *t,
                                  const struct launch_command *c);
 void megatron_take_fork(struct launch_context *t, const struct launch_command *c);
-void megatron_ask_letters(struct launch_context *t, const struct launch_command *c);
+void megatron_ask_model(struct launch_context *t, const struct launch_command *c);
 
 /* Layers by letters (megatron_hybrid.c); `model`: what the program builds, or NULL. */
 void megatron_take_hybrid(struct launch_context *t, const struct launch_command *c,

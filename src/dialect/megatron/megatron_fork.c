@@ -92,7 +92,7 @@ static void ask_gate(struct launch_context *t, const struct launch_command *c)
 
 /* Pai-Megatron-Patch's Qwen3-Next: M is a Gated DeltaNet there, and - experts
  * (megatron_patch/model/qwen3_next/layer_specs.py), which letters do not say here. */
-void megatron_ask_letters(struct launch_context *t, const struct launch_command *c)
+static void ask_letters(struct launch_context *t, const struct launch_command *c)
 {
     const char *program = launch_last_part(c->command->words[c->script].text);
     const struct value_item *it = launch_option(c, "--hybrid-override-pattern");
@@ -105,6 +105,32 @@ void megatron_ask_letters(struct launch_context *t, const struct launch_command 
                           it->key, program);
     t->l->unresolved.v[t->l->unresolved.n - 1].example =
         "Qwen/Qwen3-Next-80B-A3B-Instruct";
+}
+
+/* Sizes that no option has: a checkpoint's, as --use-checkpoint-args says. */
+static void ask_sizes(struct launch_context *t, const struct launch_command *c)
+{
+    static const char *const sizes[] = { "/model/num_layers", "/model/hidden_size",
+                                         "/model/num_attention_heads" };
+    const struct value_item *it = launch_option(c, "--use-checkpoint-args");
+    bool any = launch_is_unresolved(t, "/model");
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        any |= launch_has(t, sizes[i]) || launch_is_unresolved(t, sizes[i]);
+    launch_hear(t, it);
+    if (any)
+        return;
+    json_object_del(t->tree, "model");
+    launch_add_unresolved(t, "/model", it ? it->line : c->command->line,
+                          "%s: no option says how many layers there are and how wide "
+                          "they are",
+                          it ? it->key
+                             : launch_last_part(c->command->words[c->script].text));
+}
+
+void megatron_ask_model(struct launch_context *t, const struct launch_command *c)
+{
+    ask_letters(t, c);
+    ask_sizes(t, c);
 }
 
 bool megatron_model_is_elsewhere(struct launch_context *t,

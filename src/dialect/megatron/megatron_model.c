@@ -177,6 +177,17 @@ static void take_rope(struct launch_context *t, const struct dialect_option *row
         launch_unresolved_item(t, row->pointer, it, "style of rotation");
 }
 
+/* BigScience's and epfLLM's "rotary" is Megatron-Core's "rope". */
+static void take_position(struct launch_context *t, const struct dialect_option *row,
+                          const struct value_item *it)
+{
+    const char *word = it->value->kind == VALUE_STRING ? it->value->text : "";
+    if (strcmp(word, "rotary") == 0)
+        launch_set(t, row->pointer, json_string("rope"), it);
+    else
+        dialect_take_as(t, row, it, DIALECT_TEXT);
+}
+
 /* clang-format off */
 #define POSITION "/model/position_embedding_type"
 const struct dialect_option megatron_model_rows[] = {
@@ -205,7 +216,7 @@ const struct dialect_option megatron_model_rows[] = {
     ROW("--use-rotary-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "rope"),
     ROW("--use-alibi-position-embeddings", POSITION, .kind = DIALECT_FLAG, .value = "alibi"),
     ROW("--rope-style", POSITION, .take = take_rope),
-    ROW("--position-embedding-type", POSITION, .kind = DIALECT_TEXT, .written = true),
+    ROW("--position-embedding-type", POSITION, .take = take_position, .kind = DIALECT_TEXT, .written = true),
     ROW("--max-position-embeddings", "/model/max_position_embeddings", .kind = DIALECT_SIZE, .written = true),
     ROW("--swiglu", "/model/swiglu", .kind = DIALECT_FLAG, .written = true),
     ROW("--llama-swiglu", "/model/swiglu", .kind = DIALECT_FLAG),
