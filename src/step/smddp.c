@@ -59,7 +59,8 @@ const char *smddp_reduce_note(struct arena *arena, const struct scenario *s)
         smddp_reduces(s) ? sagemaker_reduce_unmeasured(&s->cluster) : NULL;
     if (!other && smddp_reduces(s) && s->cluster.n_instances > MEASURED_MOST)
         return "inferred: no step of SMDDP's all-reduce on more than 8 instances was "
-               "published; its incast stays as on 8, which an efficiency of 0.85 on 8 to "
+               "published; its incast stays as on 8, which an efficiency of 0.85 on 8 "
+               "to "
                "256 alike supports (Herring, SC20)";
     if (!other)
         return NULL;

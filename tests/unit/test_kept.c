@@ -18,9 +18,14 @@ static const char *const changes[] = {
     "tensor=8 /software/nccl=\"2.10\"",
     "tensor=8 /training/framework=\"pytorch2-compiled\"",
     "pipeline=4 /training/microbatches=32 schedule=\"interleaved\" virtual_stages=2",
-    "tensor=8 /cluster={\"like\":\"p4d.24xlarge\",\"gpu\":\"A100-SXM4-80GB\",\"count\":2}",
-    "tensor=8 /cluster={\"like\":\"p4d.24xlarge\",\"network_bandwidth\":\"200Gb/s\",\"count\":2}",
-    "tensor=8 /cluster={\"like\":\"p4d.24xlarge\",\"network_bandwidth\":\"100Gb/s\",\"count\":2}",
+    "tensor=8 "
+    "/cluster={\"like\":\"p4d.24xlarge\",\"gpu\":\"A100-SXM4-80GB\",\"count\":2}",
+    "tensor=8 "
+    "/cluster={\"like\":\"p4d.24xlarge\",\"network_bandwidth\":\"200Gb/"
+    "s\",\"count\":2}",
+    "tensor=8 "
+    "/cluster={\"like\":\"p4d.24xlarge\",\"network_bandwidth\":\"100Gb/"
+    "s\",\"count\":2}",
     "/cluster/instance=\"p3.16xlarge\"",
 };
 enum { JOBS = sizeof(changes) / sizeof(changes[0]) };
