@@ -640,6 +640,7 @@ static void test_words(void)
           "its letters m are not the 2 layers" },
         { "--hybrid-layer-pattern M-M*M-M*M-M*M-M*M-M*M-M*/ME",
           "layers that predict further tokens are left out" },
+        { "--distributed-backend hccl", "HCCL is of Ascend's NPUs and Intel Gaudi" },
         { "--no-cuda", "the job computes on CPUs, which are not simulated" },
         { "--skip-train", "the job evaluates, and trains nothing" },
         { "--perform-rl-step", "rollouts of reinforcement learning" },

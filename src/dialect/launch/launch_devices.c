@@ -81,6 +81,7 @@ void launch_take_device(struct launch_context *t, const struct shell_binding *b)
         { "NEURON_", "AWS Trainium", true },
         { "HABANA_", "Intel Gaudi", true },
         { "PT_HPU_", "Intel Gaudi", true },
+        { "HL_", "Intel Gaudi", true },
         { "TPU_", "TPUs", true },
         { "NPUS_PER_NODE", "Ascend's NPUs", true },
         { "ASCEND_", "Ascend's NPUs", true },

@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+/* Any backend but HCCL. */
+static bool uses_nccl(const struct value *v)
+{
+    return v->kind != VALUE_STRING || strcmp(v->text, "hccl") != 0;
+}
+
 /* clang-format off */
 static const struct dialect_word moment_words[] = { { "fp32", "fp32" }, { "fp16", "fp16" }, { "bf16", "bf16" }, { "fp8", "fp8" }, { NULL, NULL } };
 static const struct dialect_word master_words[] = { { "fp16", "fp16" }, { NULL, NULL } };
@@ -153,7 +159,7 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--one-logger-*"), ROW_IDLE("--no-save-*"), ROW_IDLE("--no-load-*"),
     ROW_IDLE("--finetune"), ROW_IDLE("--exit-*"), ROW_IDLE("--ckpt-*"),
     ROW_IDLE("--dist-ckpt-*"), ROW_IDLE("--async-*"), ROW_IDLE("--use-dist-ckpt*"),
-    ROW_IDLE("--auto-detect-ckpt-format"), ROW_IDLE("--distributed-backend"),
+    ROW_IDLE("--auto-detect-ckpt-format"), ROW("--distributed-backend", NULL, .class = DIALECT_REFUSED, .off = uses_nccl, .why = "HCCL is of Ascend's NPUs and Intel Gaudi, which are not simulated"),
     ROW_IDLE("--distributed-timeout-*"), ROW_IDLE("--local-rank"), ROW_IDLE("--node-rank"),
     ROW_IDLE("--master-*"), ROW_IDLE("--profile*"), ROW_IDLE("--use-pytorch-profiler"),
     ROW_IDLE("--manual-gc*"), ROW_IDLE("--timing-*"), ROW_IDLE("--empty-unused-memory-level"),

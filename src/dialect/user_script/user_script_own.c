@@ -85,12 +85,13 @@ static void take_degree(struct launch_context *t, const struct value_item *it,
     if (!pointer || launch_has(t, pointer) || launch_is_unresolved(t, pointer) ||
         (known ? n < 2 : launch_is_off(it->value)))
         return;
-    if (known)
+    if (known) {
         launch_add_unresolved(t, pointer, line,
                               "--%s %lld is %.60s's own, and how it divides the work "
                               "is not read",
                               it->key, (long long)n, program);
-    else
+        launch_add_example(t, arena_printf(t->arena, "%lld", (long long)n));
+    } else
         launch_add_unresolved(t, pointer, line, "--%s is %.60s's own, and is not known",
                               it->key, program);
 }

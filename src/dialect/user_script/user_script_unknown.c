@@ -33,6 +33,7 @@ const char *const user_script_guesses[] = { "tokenizer_name", "task_name", "trai
 static const struct { const char *part, *pointer; } deciding[] = {
     { "lora", PEFT_LORA }, { "peft", PEFT_LORA }, { "adapter", PEFT_LORA }, { "4bit", PEFT_LORA }, { "8bit", PEFT_LORA },
     { "freeze", "/training/frozen" }, { "checkpointing", "/training/activation_checkpointing" },
+    { "checkpoint_activations", "/training/activation_checkpointing" },
 };
 /* clang-format on */
 
@@ -170,6 +171,12 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
     take_usual(t, given, document);
     launch_take_entry(t, w->text, &entry);
     user_script_ask_degrees(t, given, program, at.line);
+    if (strstr(program, "lora") && !launch_has(t, PEFT_LORA) &&
+        !launch_is_unresolved(t, PEFT_LORA))
+        launch_add_unresolved(t, PEFT_LORA, at.line,
+                              "%.60s trains adapters by its name, and its text is not "
+                              "read",
+                              program);
     name_options(t, given, program, at.line);
     const char *why = arena_printf(
         t->arena, "%.60s decides it, whose options and text are not read", program);
