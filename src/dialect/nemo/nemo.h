@@ -140,8 +140,8 @@ struct value *nemo_complete(struct launch_context *t, const struct python *p,
  * read, they are asked for. */
 struct value *nemo_take_out_parts(struct launch_context *t, struct value *flat);
 void nemo_ask_parts(struct launch_context *t, const struct value *open);
-/* What stands for the facts of a recipe that is not known; once it is read, all that it
- * may set and the file does not is asked for. */
+/* The facts of a recipe that is not known; once it is read, all that it may set and the
+ * file does not is asked for. */
 struct value *nemo_unknown_recipe(struct launch_context *t,
                                   const struct nemo_call *call);
 void nemo_ask_recipe(struct launch_context *t, const struct value *flat);
