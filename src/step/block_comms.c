@@ -7,7 +7,8 @@
 static int32_t find(const struct op *ops, int32_t n, const char *name, size_t len)
 {
     for (int32_t i = 0; i < n; i++)
-        if (strncmp(ops[i].name, name, len) == 0 && ops[i].name[len] == '\0')
+        if (*ops[i].name == *name && strncmp(ops[i].name, name, len) == 0 &&
+            ops[i].name[len] == '\0')
             return i;
     return -1;
 }
