@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define WIDE "/parallelism/"
-enum { MIB = 1 << 20 };
+enum { MIB = 1 << 20, BASES_MAX = 5 };
 
 /* Rows ----------------------------------------------------------------------------- */
 
@@ -89,11 +89,19 @@ static int64_t take_degree(struct launch_context *t, const struct value *c,
     return n;
 }
 
-/* Groups that gather whole layers, or split sequences over them: asked for; whether it
- * is so. */
+static bool refuse_weights(struct launch_context *t, const struct value_item *it,
+                           const char *why)
+{
+    diags_add(&t->l->loader->diags,
+              diag_at_line(DIAG_ERROR, DIAG_NOT_SIMULATED, t->l->file, it->line),
+              "%s: %s", it->key, why);
+    return true;
+}
+
+/* Groups that gather whole layers, or split sequences over them: refused; whether it
+ * is so. No degree of tensor parallelism would be them. */
 static bool asks_for_weights(struct launch_context *t, const struct value *c)
 {
-    static const char at[] = WIDE "tensor";
     const struct value_item *mode = launch_find(t, c, "parallel.tensor.mode"),
                             *size = size_item(t, c, "tensor"),
                             *weight = size_item(t, c, "weight");
@@ -103,16 +111,14 @@ static bool asks_for_weights(struct launch_context *t, const struct value *c)
     if (isp)
         launch_hear(t, mode);
     if (given && (!launch_whole(weight->value, &shards) || shards > 1))
-        launch_add_unresolved(t, at, weight->line,
-                              "%s: layers whose weights are gathered over a group of "
-                              "their own are not simulated",
-                              weight->key);
-    else if (isp && size && (!launch_whole(size->value, &n) || n > 1))
-        launch_add_unresolved(t, at, mode->line,
-                              "%s: \"isp\" splits sequences over ranks that hold whole "
-                              "layers, which is not simulated",
-                              mode->key);
-    return launch_is_unresolved(t, at);
+        return refuse_weights(t, weight,
+                              "layers whose weights are gathered over a group of their "
+                              "own are not simulated (1 is)");
+    if (isp && size && (!launch_whole(size->value, &n) || n > 1))
+        return refuse_weights(t, mode,
+                              "\"isp\" splits sequences over ranks that hold whole "
+                              "layers, which is not simulated (\"mtp\" is)");
+    return false;
 }
 
 /* mtp is Megatron's, msp with its sequence parallelism; isp splits sequences and gathers
@@ -287,9 +293,12 @@ static const struct value *dictionary(const struct python *p, const char *name,
     return v && v->kind == VALUE_DICT && value_get(v, key) ? v : NULL;
 }
 
-/* "model" may come from another file. */
+/* "model" may come from another file, and more from those of "_base_". */
 static bool is_configuration(const struct python *p)
 {
+    if (python_name(p, "_base_") &&
+        (dictionary(p, "parallel", "zero1") || dictionary(p, "parallel", "weight")))
+        return true;
     return dictionary(p, "data", "micro_num") && dictionary(p, "data", "seq_len") &&
            (dictionary(p, "parallel", "zero1") ||
             dictionary(p, "parallel", "pipeline") ||
@@ -327,6 +336,52 @@ static struct value *dictionaries_of(struct launch_context *t, const struct pyth
     return all;
 }
 
+/* Files that "_base_" names are below: what this one has goes over them, dictionary by
+ * dictionary, as mmengine's configurations do. */
+static void put_below(struct launch_context *t, struct value *all,
+                      const struct value *below, int deep)
+{
+    for (int32_t i = 0; i < below->n; i++) {
+        const struct value_item *it = &below->items[i], *own = value_get(all, it->key);
+        if (!own)
+            value_add(t->arena, all, it->key, it->line, it->value);
+        else if (own->value->kind == VALUE_DICT && it->value->kind == VALUE_DICT &&
+                 deep < BASES_MAX)
+            put_below(t, all->items[own - all->items].value, it->value, deep + 1);
+    }
+}
+
+static void add_bases(struct launch_context *t, struct value *all, int64_t line,
+                      int left)
+{
+    const struct value_item *it = value_get(all, "_base_");
+    if (!it || left == 0)
+        return;
+    struct value at = *it->value, *names = &at;
+    bool list = at.kind == VALUE_LIST;
+    value_remove(all, (int32_t)(it - all->items));
+    for (int32_t i = 0; i < (list ? names->n : 1); i++) {
+        const struct value *name = list ? names->items[i].value : names;
+        bool text = name->kind == VALUE_STRING;
+        const char *read =
+            text ? launch_program_text(t->l, t->arena, name->text) : NULL;
+        struct python p;
+        if (!read) {
+            launch_lost(t->l, text ? name->text : "_base_", name->line,
+                        "was not found (put it next to the file)");
+            continue;
+        }
+        if (launch_read_names(&p, t->arena, read)) {
+            struct value *below = dictionaries_of(t, &p, line ? line : name->line);
+            add_bases(t, below, line ? line : name->line, left - 1);
+            put_below(t, all, below, 0);
+            launch_note(t->l, line ? line : name->line, DIAG_ASSUMED, "%.80s is read",
+                        name->text);
+        }
+        python_release(&p);
+    }
+}
+
 /* The text of the file that --config names; NULL. */
 static const char *text_of(const struct launch *l, struct arena *arena,
                            const struct launch_command *c)
@@ -357,14 +412,20 @@ void internevo_read(struct launch_context *t, const struct dialect_input *in)
     struct python p;
     if (in->source != DIALECT_COMMAND) {
         launch_config_title(t, "InternEvo's configuration");
-        read_configuration(t, dictionaries_of(t, in->python, 0));
+        struct value *all = dictionaries_of(t, in->python, 0);
+        add_bases(t, all, 0, BASES_MAX);
+        read_configuration(t, all);
         return;
     }
     const char *text = text_of(t->l, t->arena, in->command);
     launch_note_options(t, in->command, "config");
     if (!text)
         return;
-    if (launch_read_names(&p, t->arena, text))
-        read_configuration(t, dictionaries_of(t, &p, in->command->command->line));
+    if (launch_read_names(&p, t->arena, text)) {
+        int64_t line = in->command->command->line;
+        struct value *all = dictionaries_of(t, &p, line);
+        add_bases(t, all, line, BASES_MAX);
+        read_configuration(t, all);
+    }
     python_release(&p);
 }
