@@ -5,9 +5,14 @@
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/python.h"
+#include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 
+#include <ctype.h>
 #include <string.h>
+
+/* Whether the program counts the batches of one GPU: of what is given, a note of ours. */
+static const char each_gpu[] = "gradient accumulation of each GPU";
 
 enum { KNOWN_LEAST = 4, COPIED_MAX = 20000 };
 
@@ -107,7 +112,7 @@ static void take_dropout(struct launch_context *t, const struct dialect_option *
 
 /* The training --------------------------------------------------------------------- */
 
-/* Of all ranks together, since train.py divides it by their number. */
+/* Of all ranks together, where train.py divides it by their number. */
 static void take_batch(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
@@ -115,6 +120,11 @@ static void take_batch(struct launch_context *t, const struct dialect_option *ro
     int64_t steps, batch;
     if (!launch_whole(it->value, &steps) || steps < 1) {
         launch_unresolved_item(t, row->pointer, it, "number of at least 1");
+        return;
+    }
+    if (launch_hyper(t, each_gpu)) { /* before 2023-04, and copies of it */
+        launch_set(t, "/training/gradient_accumulation_steps",
+                   json_integer((json_int_t)steps), it);
         return;
     }
     if (each && launch_whole(each->value, &batch) && batch > 0 &&
@@ -177,6 +187,24 @@ static void take_device(struct launch_context *t, const struct dialect_option *r
         refuse(t, it, "training on what is no GPU of CUDA is not simulated");
 }
 
+/* Of copies that choose among several; AdamW is nanoGPT's own. */
+static void take_optimizer(struct launch_context *t, const struct dialect_option *row,
+                           const struct value_item *it)
+{
+    const char *name = it->value->kind == VALUE_STRING ? it->value->text : "adamw";
+    char *plain = arena_strdup(t->arena, name);
+    for (char *c = plain; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    for (const struct dialect_word *w = trainer_optimizer_words; w->word; w++)
+        if (strcmp(w->word, plain) == 0) {
+            launch_set(t, row->pointer, json_string(w->value), it);
+            return;
+        }
+    if (strcmp(plain, "adamw") != 0 && strcmp(plain, "adam") != 0)
+        launch_add_unresolved(t, row->pointer, it->line,
+                              "%s: \"%.40s\" is the program's own", it->key, name);
+}
+
 /* clang-format off */
 static const struct dialect_option rows[] = {
     ROW("device", "/training/task", .take = take_device), ROW("eval_only", "/training/task", .take = take_evaluation),
@@ -185,7 +213,8 @@ static const struct dialect_option rows[] = {
     ROW("gradient_accumulation_steps", "/training/global_batch_size", .take = take_batch),
     ROW("block_size", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("dtype", "/training/precision", .take = take_type), ROW("grad_clip", "/training/gradient_clipping", .kind = DIALECT_NORM),
-    ROW("max_iters", "/training/steps", .kind = DIALECT_POSITIVE), ROW_END,
+    ROW("max_iters", "/training/steps", .kind = DIALECT_POSITIVE), ROW("optimizer_name", "/training/optimizer", .take = take_optimizer),
+    ROW("optimizer_type", "/training/optimizer", .take = take_optimizer), ROW_END,
 };
 static const struct dialect_option others[] = {
     ROW_ACTS("n_layer", "/model/num_layers"), ROW_ACTS("n_head", "/model/num_attention_heads"), ROW_ACTS("n_embd", "/model/hidden_size"),
@@ -253,6 +282,21 @@ static void put(struct launch_context *t, struct value *all, const char *name,
         value_add(t->arena, all, arena_strdup(t->arena, name), line, v);
 }
 
+/* A copy's own names that say of the model what nanoGPT's is not. */
+static void name_own(struct launch_context *t, const struct python_name *n,
+                     int64_t line)
+{
+    static const char *const parts[] = { "expert", "moe",  "kv_head", "kv_group",
+                                         "lora",   "rope", "rotary",  "swiglu" };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(n->name, parts[i]) && n->value->kind != VALUE_UNKNOWN &&
+            !launch_is_off(n->value))
+            launch_note(t->l, line ? line : n->value->line, DIAG_NOT_SIMULATED,
+                        "%.60s is the program's own, and is not read: the model is "
+                        "taken to be nanoGPT's",
+                        n->name);
+}
+
 /* The names of a text; with a line, all of them are there. */
 static void put_names(struct launch_context *t, struct value *all,
                       const struct python *p, int64_t line)
@@ -262,6 +306,8 @@ static void put_names(struct launch_context *t, struct value *all,
         const struct python_name *n = &p->names.v[i];
         struct value *v =
             is_known(n->name) ? value_copy(t->arena, n->value, &budget) : NULL;
+        if (!v)
+            name_own(t, n, line);
         if (v && line)
             value_move_to(v, line);
         if (v)
@@ -293,14 +339,19 @@ static void put_defaults(struct launch_context *t, struct value *all, int64_t li
 
 static void take_all(struct launch_context *t, struct value *all, int64_t line)
 {
+    static const char optimizer_at[] = "/training/optimizer";
     struct value v = { .kind = VALUE_NONE, .line = line };
     const struct value_item own = { "train.py", line, &v };
     t->hyper[t->n_hyper++] = all;
     launch_take_rows(t, rows, NULL);
     launch_set(t, "/training/task", json_string("causal-lm"), &own);
-    launch_set(t, "/training/optimizer", json_string("adamw"), &own);
+    if (!launch_has(t, optimizer_at) && !launch_is_unresolved(t, optimizer_at))
+        launch_set(t, optimizer_at, json_string("adamw"), &own);
     launch_set(t, "/training/attention", json_string("sdpa"), &own);
     launch_set(t, "/parallelism/library", json_string("ddp"), &own);
+    const struct value_item *note = value_get(all, each_gpu);
+    if (note)
+        value_remove(all, (int32_t)(note - all->items));
     dialect_report(t, nanogpt_tables, "", all,
                    (struct dialect_place) { line, "", "", true });
     t->n_hyper--;
@@ -327,13 +378,14 @@ static bool recognises_command(const struct dialect_input *in)
 {
     const struct launch_command *c = in->command;
     const struct shell_word *w = c ? c->command->words : NULL;
-    if (!in->context || !c ||
-        strcmp(launch_last_part(w[c->script].text), "train.py") != 0)
+    if (!in->context || !c)
         return false;
     const char *text =
         launch_program_text(in->context->l, in->context->arena, w[c->script].text);
     if (text)
         return text_is(in->context->arena, text, is_program);
+    if (strcmp(launch_last_part(w[c->script].text), "train.py") != 0)
+        return false;
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         text = is_file(w[i].text)
                    ? launch_program_text(in->context->l, in->context->arena, w[i].text)
@@ -362,6 +414,8 @@ static void read_command(struct launch_context *t, const struct launch_command *
     put_defaults(t, all, line);
     if (own)
         put_text(t, all, own, line);
+    if (own && !strstr(own, "gradient_accumulation_steps //="))
+        put(t, all, each_gpu, line, value_new_bool(t->arena, true, line));
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         const char *text =
             is_file(w[i].text) ? launch_program_text(t->l, t->arena, w[i].text) : NULL;
