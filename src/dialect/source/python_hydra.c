@@ -216,6 +216,27 @@ static struct value *compose(struct composition *c, const char *name)
     return all;
 }
 
+/* Leaves by their names alone, as argparse's arguments are; of those that two sections
+ * have, none is known. */
+static void add_leaves(struct python_parser *r, const struct value *dict, int deep)
+{
+    if (!r->parsed)
+        r->parsed = python_new(r, VALUE_DICT, dict->line);
+    for (int32_t i = 0; i < dict->n && deep < YAML_DEPTH_MAX && !r->limit; i++) {
+        const struct value_item *it = &dict->items[i], *old;
+        if (it->value->kind == VALUE_DICT) {
+            add_leaves(r, it->value, deep + 1);
+            continue;
+        }
+        old = value_get(r->parsed, it->key);
+        if (r->parsed->n < PYTHON_ITEMS_MAX || old)
+            python_put(r, r->parsed, it->key, it->line,
+                       old && !python_same(old->value, it->value)
+                           ? python_unknown(r, it->line, "two sections have it")
+                           : it->value);
+    }
+}
+
 struct value *python_hydra_main(struct python_parser *r,
                                 const struct python_arguments *a)
 {
@@ -235,7 +256,9 @@ struct value *python_hydra_main(struct python_parser *r,
         m->resolve(m->of, r->p->arena, v);
     r->handed = v ? python_deep_copy(r, v)
                   : python_unknown(r, a->line, "its configuration was not found");
-    if (v)
+    if (v) {
         value_move_to(r->handed, a->line);
+        add_leaves(r, r->handed, 0);
+    }
     return python_unknown(r, a->line, "hydra.main() is a decorator");
 }

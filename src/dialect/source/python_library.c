@@ -143,6 +143,17 @@ static struct value *available(struct python_parser *r,
     return python_bool(r, a->line, true);
 }
 
+/* snapshot_download("owner/model") of Hugging Face's hub and ModelScope's: a folder of
+ * that model. */
+static struct value *downloaded(struct python_parser *r,
+                                const struct python_arguments *a)
+{
+    struct value *v = python_placed(a, a->first, "repo_id");
+    v = v ? v : python_placed(a, NULL, "model_id");
+    bool id = v && v->kind == VALUE_STRING && !value_get(a->all, "local_dir");
+    return id ? v : python_lost(r, a, "snapshot_download()");
+}
+
 /* tyro.cli(Config) (tyro 0.9), draccus.parse(config_class=Config) and the like: fields of a
  * class of the text. */
 static struct value *parsed_class(struct python_parser *r,
@@ -218,6 +229,7 @@ const struct python_function_row python_library[] = {
     { "torch.cuda.get_device_capability", capability },
     { "torch.cuda.is_available", available },
     { "getattr", attribute },
+    { "*snapshot_download", downloaded },
     { "hydra.main", python_hydra_main },
     { "tyro.cli", parsed_class },
     { "draccus.parse", parsed_class },

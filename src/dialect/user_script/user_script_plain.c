@@ -11,6 +11,28 @@ bool user_script_loops(const struct user_script *g)
                                    p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
 }
 
+/* A number of a usual name may well be it. */
+static void propose_batch(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const names[] = {
+        "per_device_train_batch_size",
+        "per_device_batch_size",
+        "micro_batch_size",
+        "device_batch_size",
+        "train_batch_size",
+        "batch_size",
+        "BATCH_SIZE",
+        "mini_batch_size",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct value *v = user_script_usual(g->python, names[i]);
+        if (!v)
+            continue;
+        launch_add_example(t, arena_printf(t->arena, "%lld", (long long)v->integer));
+        return;
+    }
+}
+
 /* Where no trainer has a default, and no configuration of DeepSpeed's may say it. */
 void user_script_ask_batch(struct launch_context *t, const struct user_script *g)
 {
@@ -25,6 +47,7 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
         return;
     launch_add_unresolved(t, batch_at, g->line ? g->line : c->line,
                           "no call of a loader says how many sequences a GPU takes");
+    propose_batch(t, g);
 }
 
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g)
@@ -36,8 +59,13 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
                                       : g->parts[SCRIPT_BACKWARD];
     int64_t line = c ? c->line : 0;
     user_script_ask(t, line, why);
-    if (!launch_has(t, library_at) && !launch_is_unresolved(t, library_at))
+    /* PyTorch computes in fp32 unless something converts */
+    if (launch_is_unresolved(t, "/training/precision") && !g->parts[SCRIPT_AUTOCAST])
+        launch_add_example(t, "fp32");
+    if (!launch_has(t, library_at) && !launch_is_unresolved(t, library_at)) {
         launch_add_unresolved(t, library_at, line, "%s", why);
+        launch_add_example(t, "ddp");
+    }
     launch_note(t->l, line, DIAG_ASSUMED,
                 "the model is the script's own: whether parts of it are frozen or "
                 "recomputed is not read (give --set /training/lora=... and "
