@@ -79,8 +79,13 @@ bool sagemaker_take_program(struct launch_context *t)
     int64_t line;
     if (!it || it->value->kind != VALUE_STRING || sagemaker_is_smp_script(t))
         return false;
+    const struct value_item *dir = value_get(t->call->arguments, "source_dir");
+    bool known =
+        dir && dir->value->kind == VALUE_STRING && !strstr(dir->value->text, ":");
     const struct user_script_start start = {
-        .name = it->value->text,
+        .name = known
+                    ? arena_printf(t->arena, "%s/%s", dir->value->text, it->value->text)
+                    : it->value->text,
         .text = sagemaker_text(t, it->value->text, &line),
         .line = it->value->line,
         .given = sagemaker_given(t),

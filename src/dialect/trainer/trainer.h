@@ -177,6 +177,7 @@ struct trainer_kind {
     const struct dialect_table *tables;     /* all its rows */
     const char *packing;          /* what fills sequences; NULL: nobody asks */
     const struct peft_kind *peft; /* how it asks for adapters; NULL: as scripts do */
+    bool loop; /* of the text's own: the Trainer's defaults are none of it */
 };
 void trainer_read_arguments(struct launch_context *t, const struct value *dict,
                             const struct trainer_kind *kind);

@@ -186,7 +186,8 @@ void trainer_read_arguments(struct launch_context *t, const struct value *dict,
     }
     trainer_take(t);
     trainer_take_defaults(t, kind->defaults);
-    trainer_take_defaults(t, defaults);
+    if (!kind->loop)
+        trainer_take_defaults(t, defaults);
     peft_settle(t);
     trainer_settle(t);
     if (kind->packing)

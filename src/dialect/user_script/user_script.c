@@ -4,8 +4,10 @@
 
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/peft/peft.h"
+#include "dialect/source/notebook.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/trl/trl.h"
 
@@ -198,7 +200,10 @@ static void name_unsure(struct launch_context *t, const struct user_script *g)
 
 void user_script_take(struct launch_context *t, struct user_script *g)
 {
-    static const struct trainer_kind kind = { .tables = user_script_tables };
+    const struct trainer_kind kind = {
+        .tables = user_script_tables,
+        .loop = !g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS],
+    };
     const struct python_call *c = g->parts[SCRIPT_TRAINER] ? g->parts[SCRIPT_TRAINER]
                                                            : g->parts[SCRIPT_ARGUMENTS];
     const char *method = user_script_method(t->arena, g);
@@ -223,7 +228,8 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     user_script_take_loop(t, g);
     user_script_take_spread(t, g);
     user_script_ask_weights(t, g);
-    user_script_ask_batch(t, g);
+    if (!g->parts[SCRIPT_ENGINE]) /* whose configuration may say it */
+        user_script_ask_batch(t, g);
     int64_t said = launch_said(t);
     if (trl)
         trl_take_method(t, strcmp(method, "Unsloth") == 0 ? "SFT" : method, &from);
@@ -240,6 +246,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
             trl_cast(t, TRL_CASTS, true);
     } else
         trainer_read_arguments(t, g->words, &kind);
+    user_script_ask_batch(t, g);
     user_script_take_text(t, g);
     user_script_take_accumulation(t, g);
     user_script_take_lengths(t, g);
@@ -314,6 +321,15 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
         arena_printf(t->arena, "%s%s%s(...): read, not run", c->target ? c->target : "",
                      c->target ? " = " : "", c->function);
     t->l->line = c->line;
+    const char *name = launch_last_part(t->l->file);
+    const struct user_script_start whole = {
+        .name = name,
+        .text = t->l->notebook ? t->l->notebook->python
+                               : launch_program_text(t->l, t->arena, name),
+        .line = c->line,
+    };
+    if (!user_script_trains(&g) && user_script_refuses(t, &whole))
+        return;
     /* a loop whose optimizer is not seen may be none */
     struct launch_entry own = launch_entry_of(t, t->l->file);
     bool loop = !g.parts[SCRIPT_TRAINER] && !g.parts[SCRIPT_ARGUMENTS] &&

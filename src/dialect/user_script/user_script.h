@@ -107,8 +107,8 @@ bool user_script_is_program(struct arena *arena, const struct launch *l,
 void user_script_drop_unused(struct launch_context *t, struct user_script *g,
                              const struct user_script_start *s);
 
-/* Reports a text that starts a trainer of rollouts by a command of its own (verl);
- * false: it does not. */
+/* Reports a text that starts a trainer of rollouts by a command of its own (verl), or
+ * trains convolutions; false: it does not. */
 bool user_script_refuses(struct launch_context *t, const struct user_script_start *s);
 
 /* Functions whose calls are wanted of the reader; NULL ends them. */
@@ -242,7 +242,7 @@ bool user_script_divides(const struct python_call *c);
 bool user_script_trains(const struct user_script *g);
 
 /* user_script_plain.c: whether a text has a loop that trains a model of its own; before
- * the rest is taken, the batch of a loop whose calls do not say it is asked for, since
+ * the rest is taken, or after it, the batch of a loop whose calls do not say it is asked for, since
  * the Trainer's default is none of it; after it, what else such a loop leaves open. */
 bool user_script_loops(const struct user_script *g);
 void user_script_ask_batch(struct launch_context *t, const struct user_script *g);

@@ -1,5 +1,6 @@
 /* How long sequences are, where no argument of the trainer says it: the length at which
  * tokenizers cut, and numbers with usual names, by which texts are joined into blocks. */
+#include "config/pointer.h"
 #include "dialect/source/notebook.h"
 #include "dialect/user_script/user_script.h"
 
@@ -286,6 +287,24 @@ static void take_named(struct launch_context *t, const struct user_script *g)
     }
 }
 
+/* What the decoder is given, where tokenizers are switched to targets or take both. */
+static void take_target(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const targets[] = { "max_target_length", "max_output_length",
+                                           "max_answer_length", "max_summary_length" };
+    const char *task = json_string_value(pointer_get(t->tree, "/training/task"));
+    int64_t n;
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+        const struct value *bound = bound_to(g->python, targets[i]);
+        if (!task || strcmp(task, "seq2seq") != 0 || !is_length(bound, &n))
+            continue;
+        struct value v = { .line = g->line ? g->line : bound->line };
+        const struct value_item from = { targets[i], v.line, &v };
+        set(t, decoder_at, n, &from);
+        return;
+    }
+}
+
 void user_script_take_lengths(struct launch_context *t, const struct user_script *g)
 {
     int64_t n;
@@ -298,10 +317,13 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
     if (!is_length(block, &n) &&
         !launch_has(t, length_at)) /* blocks are made of what tokenizers gave */
         take_tokenised(t, &k, false, length_at);
-    if (!launch_has(t, length_at))
+    /* of a model of the text's own they are of anything */
+    if (!launch_has(t, length_at) && user_script_trains(g))
         take_named(t, g);
     if (!launch_has(t, length_at))
         take_tokenizer_s(t, &k);
     if (!launch_has(t, decoder_at))
         take_tokenised(t, &k, true, decoder_at);
+    if (!launch_has(t, decoder_at))
+        take_target(t, g);
 }

@@ -64,10 +64,22 @@ static json_t *base_of(struct launch_context *t, const struct python_call *c,
     return config.json ? json_deep_copy(config.json) : NULL;
 }
 
+/* What the class itself calls a member: n_embd of hidden_size. */
+static const char *own_name(struct launch_context *t, const json_t *config,
+                            const char *key)
+{
+    const char *type = json_string_value(json_object_get(config, "model_type"));
+    struct cfg names =
+        type ? cfg_get(launch_names(t, "attributes"), type) : (struct cfg) { 0 };
+    const char *own = json_string_value(json_object_get(names.json, key));
+    return own ? own : key;
+}
+
 /* A member of the configuration, as it is called or assigned later. */
 static void put_member(struct launch_context *t, json_t *config, const char *key,
                        const struct value *v, int64_t line)
 {
+    key = own_name(t, config, key);
     const char *pointer = launch_pointer(t, "/model", key);
     if (is_idle(key) || (key[0] >= '0' && key[0] <= '9') || key[0] == '_')
         return;

@@ -33,7 +33,7 @@ static void propose_batch(struct launch_context *t, const struct user_script *g)
     }
 }
 
-/* Where no trainer has a default, and no configuration of DeepSpeed's may say it. */
+/* Where no trainer has a default. */
 void user_script_ask_batch(struct launch_context *t, const struct user_script *g)
 {
     static const char batch_at[] = "/training/micro_batch_size",
@@ -41,8 +41,8 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
     const struct python_call *c = g->parts[SCRIPT_BACKWARD]
                                       ? g->parts[SCRIPT_BACKWARD]
                                       : g->parts[SCRIPT_OPTIMIZER];
-    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
-        g->parts[SCRIPT_ENGINE] || !c || value_get(g->words, word) ||
+    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] || !c ||
+        (value_get(g->words, word) && !g->parts[SCRIPT_ENGINE]) ||
         launch_has(t, batch_at) || launch_is_unresolved(t, batch_at))
         return;
     launch_add_unresolved(t, batch_at, g->line ? g->line : c->line,

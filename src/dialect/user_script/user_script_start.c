@@ -200,8 +200,28 @@ static void settle_adapters(struct launch_context *t, struct user_script *g,
         (struct value_item) { it->key, it->line, v };
 }
 
+/* A loop of the text's own on pictures, with none of transformers' models. */
+static bool convolves(const char *text)
+{
+    static const char *const parts[] = { "MaxPool2d(",    "max_pool2d(", "BatchNorm2d(",
+                                         "models.resnet", "resnet18(",   "resnet34(",
+                                         "resnet50(",     "resnet101(",  "resnet152(" };
+    bool any = false;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        any |= strstr(text, parts[i]) != NULL;
+    return any && strstr(text, "backward(") && !strstr(text, "transformers") &&
+           !strstr(text, "Attention") && !strstr(text, "attn");
+}
+
 bool user_script_refuses(struct launch_context *t, const struct user_script_start *s)
 {
+    if (s->text && convolves(s->text)) {
+        launch_refuse_entry(t->l, s->name,
+                            "trains a network of convolutions, whose kernels have no "
+                            "published times",
+                            s->line);
+        return true;
+    }
     bool rollouts = s->text && strstr(s->text, "verl.trainer.main_ppo");
     if (rollouts)
         launch_refuse_entry(t->l, s->name,
