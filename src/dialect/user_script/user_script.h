@@ -234,6 +234,10 @@ bool user_script_refuses_second(struct launch_context *t, const struct user_scri
 bool user_script_ask_compared(struct launch_context *t, const struct user_script *g);
 /* Whether a name has such a part between "_" and dots: "ref_model", "self.model_ref". */
 bool user_script_is_reference(const char *name); /* or NULL */
+/* What has a usual name: a name of the text, an argument of its command, a name of its
+ * functions, a field of its classes, where they agree; 1 and more. NULL: nothing. */
+const struct value *user_script_usual(const struct python *p, const char *name);
+
 /* Whether an optimizer's call divides its states among DDP's ranks
  * (torch/distributed/optim/zero_redundancy_optimizer.py, PyTorch 2.8). */
 bool user_script_divides(const struct python_call *c);

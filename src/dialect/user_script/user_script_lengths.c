@@ -256,9 +256,7 @@ static const struct value *left_of(const struct python *p, const char *name)
     return NULL;
 }
 
-/* A number of the text by a usual name: its own, its argparse's, its functions', a field
- * of its classes; NULL: there is none. */
-static const struct value *bound_to(const struct python *p, const char *name)
+const struct value *user_script_usual(const struct python *p, const char *name)
 {
     const struct value *v = python_name(p, name);
     const struct value_item *it = p->parsed ? value_get(p->parsed, name) : NULL;
@@ -273,7 +271,7 @@ static void take_named(struct launch_context *t, const struct user_script *g)
 {
     int64_t n;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct value *bound = bound_to(g->python, names[i]);
+        const struct value *bound = user_script_usual(g->python, names[i]);
         if (!is_length(bound, &n))
             continue;
         int64_t line = bound->line < 0 ? -bound->line : bound->line;
@@ -295,7 +293,7 @@ static void take_target(struct launch_context *t, const struct user_script *g)
     const char *task = json_string_value(pointer_get(t->tree, "/training/task"));
     int64_t n;
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
-        const struct value *bound = bound_to(g->python, targets[i]);
+        const struct value *bound = user_script_usual(g->python, targets[i]);
         if (!task || strcmp(task, "seq2seq") != 0 || !is_length(bound, &n))
             continue;
         struct value v = { .line = g->line ? g->line : bound->line };
