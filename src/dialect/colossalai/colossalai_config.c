@@ -127,7 +127,7 @@ static void take_degrees(struct launch_context *t, const struct value *c)
     else
         diags_add(
             &t->l->loader->diags, launch_diag(t->l, DIAG_NOT_SIMULATED, g->line, 0),
-            "parallel.tensor: mode \"%.20s\" is not simulated (\"1d\", Megatron's, "
+            "parallel.tensor.mode: \"%.20s\" is not simulated (\"1d\", Megatron's, "
             "is)",
             word ? word : "?");
 }
