@@ -124,7 +124,8 @@ static void test_notebook_scenario(void)
           "/cluster/count",
           "a.ipynb: no call of Estimator, PyTorch, HuggingFace, TensorFlow or "
           "ModelTrainer, and no "
-          "distribution dictionary, no NeMo's keys (trainer.num_nodes, "
+          "distribution dictionary, no Colossal-AI's (colossalai run, --plugin ...; "
+          "parallel = dict(...)), no NeMo's keys (trainer.num_nodes, "
           "model.micro_batch_size ...), no OLMo-core's objects "
           "(TransformerTrainModuleConfig ...), no nanoGPT's names (block_size, n_embd, "
           "init_from ...), no InternEvo's dictionaries (data.micro_num, "
