@@ -1,15 +1,17 @@
 #!/bin/sh
 # How a file of others is read when one thing in it differs: for goldens (tests/cli/*/cmd).
 #
-#     tests/variants.sh SMSIM FOLDER/FILE EDITS
+#     tests/variants.sh SMSIM FOLDER/FILE EDITS [WORD...]
 #
 # EDITS has scripts of sed, a line each, whose first file is the folder's. Prints what
-# `smsim check FILE` says of the file itself, and of each edited file the lines
+# `smsim WORD...` (`check FILE`) says of the file itself, and of each edited file the lines
 # that differ; of one that is not read those alone that it has.
 set -u
 smsim=$(realpath "$1")
 file=$2
 edits=$(realpath "$3")
+shift 3
+words=${*:-check FILE}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cp -R "$(dirname "$file")" "$dir/job"
@@ -19,7 +21,8 @@ cd "$dir/job" || exit 1
 
 # all that is printed, and how it ends
 say() {
-    "$smsim" check "$name" 2>&1 </dev/null
+    # shellcheck disable=SC2046 # words
+    "$smsim" $(echo "$words" | sed "s/FILE/$name/") 2>&1 </dev/null
     echo "ends with $?"
 }
 
@@ -32,7 +35,8 @@ while read -r edit; do
         echo "changes nothing"
     else
         say >"$dir/said"
-        read=$(grep -c '^  /' "$dir/said")
+        read=$(wc -l <"$dir/said")
+        [ "$read" -ge 5 ] || read=0
         diff "$dir/plain" "$dir/said" | sed -n "/^[$([ "$read" = 0 ] || echo '<')>]/p"
     fi
 done <"$edits"
