@@ -148,6 +148,11 @@ static void take_deepspeed(struct launch_context *t, const struct value *c)
                       "optimizer's default");
     launch_assume(t, "/training/gradient_clipping", json_real(1),
                   "gradient_clipping's default");
+    const struct value_item *word = given(c, "precision");
+    if (word && !launch_has(t, "/training/precision") &&
+        strcmp(launch_word(c, "precision", ""), "fp32") != 0)
+        launch_unresolved_item(t, "/training/precision", word,
+                               "precision of gpt-neox (fp16, bfloat16 or fp32)");
     launch_assume(t, "/training/precision", json_string("fp32"), "precision's default");
     if (!launch_has(t, "/training/global_batch_size"))
         launch_assume(t, "/training/gradient_accumulation_steps", json_integer(1),

@@ -111,6 +111,23 @@ static bool take_held(struct launch_context *t, const struct value *c, bool wide
     return bits == 16;
 }
 
+/* Names of converters that are none of those above. */
+static void note_others(const struct launch_context *t, const struct value_item *all)
+{
+    static const char *const known[] = { "float8", "mx", "quantize.", "nvfp4",
+                                         "unknown" };
+    const struct value *v = all ? all->value : NULL;
+    for (int32_t i = 0; v && v->kind == VALUE_LIST && i < v->n; i++) {
+        const char *word = v->items[i].value->text;
+        bool is_known = !word;
+        for (size_t k = 0; !is_known && k < sizeof(known) / sizeof(known[0]); k++)
+            is_known = strncmp(word, known[k], strlen(known[k])) == 0;
+        if (!is_known)
+            launch_note(t->l, all->line, DIAG_NOT_SIMULATED,
+                        "model.converters: %.60s is not simulated", word);
+    }
+}
+
 /* fully_shard casts parameters to bf16; DDP autocasts. */
 void torchtitan_take_precision(struct launch_context *t, const struct value *c)
 {
@@ -129,6 +146,7 @@ void torchtitan_take_precision(struct launch_context *t, const struct value *c)
                               "model.converters: NVFP4 of torchao is not simulated");
     else
         launch_hear(t, by.all);
+    note_others(t, by.all);
     if (word && !shards) {
         launch_note(t->l, by.all ? by.all->line : by.old->line, DIAG_NOT_SIMULATED,
                     "model.converters: next to parameters in fp32, scales are "
