@@ -18,7 +18,7 @@ struct file {
     bool held_out;
     struct cfg why, drop, keep, fitted, scenario, collective, kernel, measured,
         variants, choose, rank_by, bands, name_at, table_at, publisher, equal_at,
-        system_at, healthy, outdone, states;
+        system_at, healthy, outdone, run_states;
 };
 
 static const struct cfg_field file_fields[] = {
@@ -46,7 +46,7 @@ static const struct cfg_field file_fields[] = {
     CFG_CHILD("system", struct file, system_at),
     CFG_CHILD("healthy", struct file, healthy),
     CFG_CHILD("outdone", struct file, outdone),
-    CFG_CHILD("states", struct file, states),
+    CFG_CHILD("run_states", struct file, run_states),
     CFG_END,
 };
 
@@ -229,10 +229,10 @@ static const struct cfg_field state_fields[] = {
     CFG_END,
 };
 
-static int read_states(struct reader *r)
+static int read_run_states(struct reader *r)
 {
     struct mapping *m = r->m;
-    struct cfg list = r->file.states;
+    struct cfg list = r->file.run_states;
     if (!cfg_present(list))
         return 0;
     if (m->kind != MAPPING_SCENARIO || m->n_choices)
@@ -324,7 +324,7 @@ static int read_mapping(struct reader *r, struct cfg root)
     rc |= read_subject(r, root);
     rc |= read_variants(r, root);
     rc |= read_choices(r);
-    rc |= read_states(r);
+    rc |= read_run_states(r);
     if (cfg_present(r->file.rank_by))
         rc |= groups_read_columns(&m->rank_by, r->file.rank_by, &m->csv, r->arena);
     rc |= groups_read_healthy(&m->healthy, r->file.healthy, &m->csv, r->arena);

@@ -263,13 +263,13 @@ static void test_bad_mappings(void)
         { "{" KERNEL "'measured': {'time_s': '{m}'}, 'outdone': {'larger': 'z', 'by': "
           "['m'], 'why': 'w'}}",
           "column" },
-        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'states': []}",
+        { "{" KERNEL "'measured': {'time_s': '{m}'}, 'run_states': []}",
           "is for scenarios" },
         { "{'source': 's', 'scenario': {}, 'measured': {'step_time_s': '{m}'}, "
-          "'states': [{'set': {'training': 1}, 'chance': 0.1, 'why': 'w'}]}",
+          "'run_states': [{'set': {'training': 1}, 'chance': 0.1, 'why': 'w'}]}",
           "JSON pointer" },
         { "{'source': 's', 'scenario': {}, 'measured': {'step_time_s': '{m}'}, "
-          "'states': [{'set': {'/training/precision': 'fp32'}, 'chance': '{z}', "
+          "'run_states': [{'set': {'/training/precision': 'fp32'}, 'chance': '{z}', "
           "'why': 'w'}]}",
           "column" },
         { "{'source': 's', 'kernel': 3, 'measured': {'time_s': '{m}'}}",
@@ -449,13 +449,14 @@ static const char runs_in_states[] =
     "'amp_fp16', 'optimizer': 'adam'}}, 'rank_by': ['job'], "
     "'measured': {'fits': {'expr': '{status}', 'map': {'ok': 1, 'failed': 0}}, "
     "'step_time_s': {'expr': '{seconds}'}}, "
-    "'states': [{'set': {'/training/precision': 'fp32'}, 'chance': {'expr': '{job}', "
+    "'run_states': [{'set': {'/training/precision': 'fp32'}, 'chance': {'expr': "
+    "'{job}', "
     "'map': {'a': 0.25}, 'default': 0}, 'why': 'w'}, {'set': "
     "{'/training/precision': 'amp_fp16'}, 'chance': {'expr': '{batch}', 'map': "
     "{'4096': 0.9}, 'default': 0.5}, 'why': 'w'}]}";
 
 /* States that runs may have been in count in the order of alternatives alone. */
-static void test_states(void)
+static void test_run_states(void)
 {
     struct cfg_loader loader;
     struct mapping m;
@@ -514,7 +515,7 @@ void test_mapping_register(void)
     CU_add_test(suite, "bad mappings", test_bad_mappings);
     CU_add_test(suite, "a run over kernels", test_run);
     CU_add_test(suite, "rows against those of their group", test_groups);
-    CU_add_test(suite, "states that runs may have been in", test_states);
+    CU_add_test(suite, "states that runs may have been in", test_run_states);
     CU_add_test(suite, "rows of a held-out table that served a fit", test_fitted_rows);
     CU_add_test(suite, "threads do not matter", test_threads_do_not_matter);
 }
