@@ -220,6 +220,10 @@ static const struct {
 } of_families[] = {
     { "qwen", { "w1", LORA_UP } },
     { "qwen", { "w2", LORA_GATE } },
+    /* internlm/internlm2-chat-7b, modeling_internlm2.py, InternLM2Attention */
+    { "internlm2", { "wo", LORA_OUT } },
+    /* THUDM/chatglm3-6b, modeling_chatglm.py, MLP: gate and up in one */
+    { "chatglm", { "dense_h_to_4h", LORA_GATE_UP } },
 };
 
 uint32_t lora_target_in(const char *family, const char *word)

@@ -204,7 +204,7 @@ static int read_debug(struct parse_context *r, struct cfg c, const char *value)
     static const char *const levels[] = { "OFF", "INFO", "DETAIL" };
     enum { DETAIL = 2 };
     for (int i = 0; i <= DETAIL; i++)
-        if (strcmp(value, levels[i]) == 0) {
+        if (strcasecmp(value, levels[i]) == 0) { /* c10d reads it in capitals */
             bool torch = !library_of(&r->s->parallel)->fuses_by_cycle;
             r->s->software.checks_collectives = torch && i == DETAIL;
             if (!torch)

@@ -69,6 +69,14 @@ static void test_counts(void)
         /* w1 and w2 are up and gate: Qwen's README, finetune_lora_ds.sh */
         { "Qwen/Qwen-7B", "'rank':64,'target_modules':['c_attn','c_proj','w1','w2']",
           143130624, 0 },
+        /* wo is attention's there, an MLP's in T5: 8 x (10240 + 8192 + 18432) x 32 */
+        { "internlm/internlm2-chat-7b", "'rank':8,'target_modules':['wqkv','wo','w2']",
+          9437184, 0 },
+        /* gate and up in one: 8 x (8704 + 8192 + 31488 + 17792) x 28 */
+        { "THUDM/chatglm3-6b",
+          "'rank':8,'target_modules':['query_key_value','dense','dense_h_to_4h',"
+          "'dense_4h_to_h']",
+          14823424, 0 },
         /* experts that are no layers have no adapters */
         { "openai/gpt-oss-20b", "'rank':8,'target_modules':'all-linear'", 3981312, 0 },
         { "bert-large-uncased", "'rank':16,'target_modules':['query','value']", 1572864,

@@ -65,6 +65,9 @@ bool peft_is_named(const char *text);
 /* peft_imported.c: of a program whose own text has no training, asks for adapters that a
  * module which it imports makes; `line` names the program. */
 void peft_ask_imported(struct launch_context *t, const char *program, int64_t line);
+/* After all is taken, where the text that loads the model is not read: how it is loaded,
+ * unless a word says it or what shards converts it. */
+void peft_ask_base(struct launch_context *t, int64_t line);
 
 /* peft_section.c: opens the sections of a program's own document that describe adapters,
  * lora_config: {r: 64}, as options, and says so; a method that is named alone, too. */

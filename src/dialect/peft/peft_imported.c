@@ -55,3 +55,19 @@ void peft_ask_imported(struct launch_context *t, const char *program, int64_t li
         return;
     }
 }
+
+void peft_ask_base(struct launch_context *t, int64_t line)
+{
+    static const char *const stays[] = { PEFT_LORA, PEFT_BASE, PEFT_DTYPE };
+    bool known = !t->adapters || t->converts || launch_has(t, PEFT_BASE) ||
+                 launch_has(t, PEFT_DTYPE);
+    for (size_t i = 0; i < sizeof(stays) / sizeof(stays[0]); i++)
+        known |= launch_is_unresolved(t, stays[i]);
+    if (known)
+        return;
+    launch_add_unresolved(t, PEFT_BASE, line,
+                          "how the model below the adapters is loaded is not given: "
+                          "bf16, fp16 or fp32, or nf4 or int8 of bitsandbytes");
+    launch_add_example(
+        t, strstr(t->l->file, "qlora") || strstr(t->l->file, "4bit") ? "nf4" : "bf16");
+}

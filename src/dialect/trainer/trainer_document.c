@@ -212,6 +212,7 @@ void trainer_read_document(struct launch_context *t, const struct dialect_input 
     t->l->what = "the file";
     t->l->line = 1;
     trainer_read_arguments(t, in->root, &kind);
+    peft_ask_base(t, 1);
 }
 
 static bool is_asked(struct launch_context *t, const char *name)

@@ -346,6 +346,8 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
     if (user_script_refuses_second(t, &g, NULL, t->l->file))
         return;
     user_script_take(t, &g);
+    if (!g.parts[SCRIPT_MODEL])
+        peft_ask_base(t, c->line);
     user_script_take_own(t, &g, NULL, launch_last_part(t->l->file));
     if (!user_script_trains(&g))
         user_script_ask_plain(t, &g);

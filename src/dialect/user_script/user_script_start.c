@@ -393,6 +393,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         user_script_take(t, &g);
         if (!g.parts[SCRIPT_MODEL])
             peft_ask_imported(t, start.name, start.line);
+        if (!g.parts[SCRIPT_MODEL])
+            peft_ask_base(t, start.line);
         user_script_take_own(t, &g, given, program);
         user_script_take_lightning_devices(t, &g);
         if (!launch_has(t, "/training/task") &&

@@ -170,6 +170,7 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
     deepspeed_unresolved_autos(t);
     take_usual(t, given, document);
     launch_take_entry(t, w->text, &entry);
+    peft_ask_base(t, at.line);
     user_script_ask_degrees(t, given, program, at.line);
     if (strstr(program, "lora") && !launch_has(t, PEFT_LORA) &&
         !launch_is_unresolved(t, PEFT_LORA))

@@ -188,7 +188,7 @@ const struct family families_recent[] = {
     FAMILY("glm4", glm_fields, NULL, LLAMA, .attention.head_dim = 128,
            .norms.result = true, .mlp.fused_gate = true),
     FAMILY("chatglm", chatglm_fields, chatglm_finish, LLAMA,
-           .attention.fused_qkv = true),
+           .attention.fused_qkv = true, .mlp.fused_gate = true),
     FAMILY("mimo", glm_fields, NULL, LLAMA, .attention.qkv_bias = true),
     FAMILY("internlm", internlm_fields, families_llama, LLAMA),
     FAMILY("internlm2", internlm_fields, families_llama, LLAMA,
