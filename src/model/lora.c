@@ -224,11 +224,23 @@ static const struct {
     { "internlm2", { "wo", LORA_OUT } },
     /* THUDM/chatglm3-6b, modeling_chatglm.py, MLP: gate and up in one */
     { "chatglm", { "dense_h_to_4h", LORA_GATE_UP } },
+    { "starcoder2", { "c_proj", LORA_DOWN } },
+    /* attention.output.dense, intermediate.dense and output.dense */
+    { "bert", { "dense", LORA_OUT | LORA_UP | LORA_DOWN } },
+    { "roberta", { "dense", LORA_OUT | LORA_UP | LORA_DOWN } },
+    { "xlm-roberta", { "dense", LORA_OUT | LORA_UP | LORA_DOWN } },
+    { "electra", { "dense", LORA_OUT | LORA_UP | LORA_DOWN } },
+    { "deberta", { "dense", LORA_OUT | LORA_UP | LORA_DOWN } },
+    { "deberta-v2", { "dense", LORA_OUT | LORA_UP | LORA_DOWN } },
+    { "vit", { "dense", LORA_OUT | LORA_UP | LORA_DOWN } },
 };
 
 uint32_t lora_target_in(const char *family, const char *word)
 {
     const char *dot = strrchr(word, '.');
+    uint32_t path = dot ? find(targets, sizeof(targets) / sizeof(targets[0]), word) : 0;
+    if (path) /* "attention.output.dense" */
+        return path;
     for (size_t i = 0; family && i < sizeof(of_families) / sizeof(of_families[0]); i++)
         if (strcmp(of_families[i].family, family) == 0 &&
             strcmp(of_families[i].own.name, dot ? dot + 1 : word) == 0)

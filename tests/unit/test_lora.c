@@ -77,6 +77,11 @@ static void test_counts(void)
           "'rank':8,'target_modules':['query_key_value','dense','dense_h_to_4h',"
           "'dense_4h_to_h']",
           14823424, 0 },
+        /* c_proj is the MLP's alone, 8 x (4608 + 18432) x 32, and dense all three's */
+        { "bigcode/starcoder2-7b", "'rank':8,'target_modules':['c_proj']", 5898240, 0 },
+        { "bert-large-uncased", "'rank':8,'target_modules':['dense']", 2359296, 0 },
+        { "bert-large-uncased", "'rank':8,'target_modules':['attention.output.dense']",
+          393216, 0 },
         /* experts that are no layers have no adapters */
         { "openai/gpt-oss-20b", "'rank':8,'target_modules':'all-linear'", 3981312, 0 },
         { "bert-large-uncased", "'rank':16,'target_modules':['query','value']", 1572864,
