@@ -1,6 +1,7 @@
 /* What a file leaves open, as questions: each with the option that answers it. */
 #include "dialect/launch/launch_ask.h"
 
+#include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/launch/launch_context.h"
 
@@ -156,6 +157,25 @@ static struct diag unresolved_at(const struct launch *l, const char *pointer,
     return at;
 }
 
+/* A model that can do the task which the file says, or is to be asked for. */
+static const char *example_of_need(const struct launch *l, struct cfg root,
+                                   const struct need *n)
+{
+    static const char *const encoders[] = { "masked-lm", "pretraining",
+                                            "question-answering", "classification",
+                                            NULL };
+    static const char task_at[] = "/training/task";
+    const char *task = json_string_value(pointer_get(root.json, task_at));
+    bool decodes =
+        launch_unresolved_of(l, task_at) || launch_is_set(root, "/training/lora");
+    if (strcmp(n->pointer, needs[0].pointer) != 0)
+        return n->example;
+    if (task && strcmp(task, "seq2seq") == 0)
+        return "google/flan-t5-base";
+    decodes = task ? !names_listed(encoders, task) : decodes;
+    return decodes ? "meta-llama/Llama-3.1-8B" : n->example;
+}
+
 /* Of a variable of a shell: the values that the script compares it with; NULL. */
 static const struct launch_values *values_of(const struct launch *l, const char *ask)
 {
@@ -187,8 +207,8 @@ static const char *answer_of_variable(const struct launch *l, const char *name)
 }
 
 /* What a question may be answered by. */
-static const char *example_of(const struct launch *l, const char *pointer,
-                              const struct launch_unresolved *open)
+static const char *example_of(const struct launch *l, struct cfg root,
+                              const char *pointer, const struct launch_unresolved *open)
 {
     const char *name = variable_in(pointer);
     const struct launch_values *v = values_of(l, name);
@@ -197,22 +217,22 @@ static const char *example_of(const struct launch *l, const char *pointer,
         return v ? v->first : open->example;
     if (name)
         return answer_of_variable(l, name);
-    return n ? (open && n->named ? n->named : n->example)
+    return n ? (open && n->named ? n->named : example_of_need(l, root, n))
              : answer_of(pointer, open ? open->what : "");
 }
 
 /* What is asked for, with a value as an example. */
-static void ask(struct launch *l, const struct need *n)
+static void ask(struct launch *l, struct cfg root, const struct need *n)
 {
     const struct launch_unresolved *open = launch_unresolved_of(l, n->pointer);
     struct diag at = unresolved_at(l, n->pointer, open ? open->line : l->line);
     struct diags *d = &l->loader->diags;
     if (open)
         diags_add(d, at, "%s (give --set %s=%s)", open->what, n->pointer,
-                  example_of(l, n->pointer, open));
+                  example_of(l, root, n->pointer, open));
     else
         diags_add(d, at, "%s does not say %s (give --set %s=%s)", l->what, n->what,
-                  n->pointer, n->example);
+                  n->pointer, example_of_need(l, root, n));
 }
 
 /* A field that is to be asked for. */
@@ -264,12 +284,12 @@ static void gather(question_vec *all, const struct launch *l, struct cfg root)
 }
 
 /* "(one of 7B, 72B: give --set /shell/3=7B)", at the end of a question. */
-static const char *way(struct launch *l, const char *pointer,
+static const char *way(struct launch *l, struct cfg root, const char *pointer,
                        const struct launch_unresolved *open)
 {
     const struct launch_values *v = values_of(l, variable_in(pointer));
     struct arena *arena = &l->loader->arena;
-    const char *example = example_of(l, pointer, open);
+    const char *example = example_of(l, root, pointer, open);
     return v ? arena_printf(arena, "(one of %.300s: give --set %.80s=%.60s)", v->all,
                             pointer, example)
              : arena_printf(arena, "(give --set %.80s=%s)", pointer, example);
@@ -291,7 +311,8 @@ static bool is_decided_by(const struct launch_unresolved *o, const char *name)
 }
 
 /* One variable of a shell that leaves several fields open is asked for once. */
-static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
+static bool ask_variable(struct launch *l, struct cfg root, question_vec *all,
+                         int64_t first)
 {
     const struct launch_unresolved *open = all->v[first].open;
     struct strbuf others;
@@ -309,24 +330,25 @@ static bool ask_variable(struct launch *l, question_vec *all, int64_t first)
     }
     bool any = others.len > 0;
     if (any)
-        diags_add(
-            &l->loader->diags, unresolved_at(l, open->pointer, open->line),
-            "%s; it decides %s, too %s", open->what, strbuf_get(&others),
-            way(l, arena_printf(&l->loader->arena, "/shell/%.60s", open->ask), open));
+        diags_add(&l->loader->diags, unresolved_at(l, open->pointer, open->line),
+                  "%s; it decides %s, too %s", open->what, strbuf_get(&others),
+                  way(l, root,
+                      arena_printf(&l->loader->arena, "/shell/%.60s", open->ask),
+                      open));
     strbuf_release(&others);
     return any;
 }
 
 /* The option that answers a question by its example. */
-static void add_option(struct strbuf *line, struct launch *l, const struct question *q,
-                       bool of_variable)
+static void add_option(struct strbuf *line, struct launch *l, struct cfg root,
+                       const struct question *q, bool of_variable)
 {
     const struct need *n = of_variable ? NULL : q->need;
     const char *pointer = n ? n->pointer : q->open->pointer;
     if (of_variable)
         pointer = arena_printf(&l->loader->arena, "/shell/%.60s", q->open->ask);
     const char *option = arena_printf(&l->loader->arena, " --set %.80s=%.60s", pointer,
-                                      example_of(l, pointer, q->open));
+                                      example_of(l, root, pointer, q->open));
     if (!strstr(strbuf_get(line), option)) /* one variable may answer two */
         strbuf_addstr(line, option);
 }
@@ -360,7 +382,7 @@ static void ask_at_once(struct launch *l, int n, const struct strbuf *line,
 }
 
 /* Each question, and where there are several the options that answer all. */
-static void ask_all(struct launch *l, question_vec *all)
+static void ask_all(struct launch *l, struct cfg root, question_vec *all)
 {
     struct strbuf line;
     int n = 0;
@@ -371,15 +393,15 @@ static void ask_all(struct launch *l, question_vec *all)
         arguments |= is_of_argument(q);
         if (q->asked)
             continue;
-        bool of_variable = ask_variable(l, all, i);
-        add_option(&line, l, q, of_variable);
+        bool of_variable = ask_variable(l, root, all, i);
+        add_option(&line, l, root, q, of_variable);
         n++;
         if (!of_variable && q->need)
-            ask(l, q->need);
+            ask(l, root, q->need);
         else if (!of_variable)
             diags_add(&l->loader->diags,
                       unresolved_at(l, q->open->pointer, q->open->line), "%s %s",
-                      q->open->what, way(l, q->open->pointer, q->open));
+                      q->open->what, way(l, root, q->open->pointer, q->open));
     }
     ask_at_once(l, n, &line, arguments);
     strbuf_release(&line);
@@ -389,7 +411,7 @@ int launch_ask(struct launch *l, struct cfg root)
 {
     question_vec all = { 0 };
     gather(&all, l, root);
-    ask_all(l, &all);
+    ask_all(l, root, &all);
     int rc = all.n ? -1 : 0;
     VEC_RELEASE(&all);
     return rc;

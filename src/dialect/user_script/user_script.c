@@ -280,12 +280,33 @@ static void take_one(struct launch_context *t, const char *pointer, int64_t line
         launch_set(t, pointer, json_integer(1), &from);
 }
 
+/* os.environ["CUDA_VISIBLE_DEVICES"] = "0,1": so many GPUs of the instance. */
+static void take_visible(struct launch_context *t, const struct user_script *g)
+{
+    static const char name[] = "CUDA_VISIBLE_DEVICES",
+                      gpus_at[] = "/cluster/gpus_per_instance";
+    const struct value *all = python_name(g->python, PYTHON_ENVIRONMENT);
+    const struct value_item *it = all ? value_get(all, name) : NULL;
+    const char *text = it && it->value->kind == VALUE_STRING ? it->value->text : "";
+    int64_t n = *text ? 1 : 0;
+    if (!n || text[strspn(text, "0123456789, ")] || launch_has(t, gpus_at))
+        return;
+    for (const char *s = text; *s; s++)
+        n += *s == ',';
+    const struct value_item from = { name, it->line, it->value };
+    launch_set(t, gpus_at, json_integer((json_int_t)n), &from);
+}
+
 /* A notebook runs in one process, or starts several on its instance. */
 static void take_processes(struct launch_context *t, const struct user_script *g)
 {
     if (user_script_take_remote(t, g) || user_script_take_started(t, g) ||
-        user_script_take_lightning_devices(t, g) || !t->l->notebook)
+        user_script_take_lightning_devices(t, g))
         return;
+    if (!t->l->notebook) {
+        take_visible(t, g);
+        return;
+    }
     take_one(t, "/cluster/gpus_per_instance", t->l->line);
     take_one(t, "/cluster/count", t->l->line);
 }
