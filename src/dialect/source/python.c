@@ -67,7 +67,8 @@ static void bind_ranks(struct python_parser *r, struct value *environment)
 
 static void read_all(struct python_parser *r)
 {
-    python_bind(r, "__name__", python_text(r, 0, "__main__"));
+    python_bind(r, "__name__",
+                python_text(r, 0, r->wanted->bound ? "__part__" : "__main__"));
     python_bind(r, "__file__", python_text(r, 0, "./__file__"));
     struct value *environment = python_new(r, VALUE_DICT, 1);
     environment->gap = 1; /* others are set outside */
@@ -80,6 +81,9 @@ static void read_all(struct python_parser *r)
     python_bind(r, PYTHON_ENVIRONMENT, environment);
     if (r->wanted->words)
         python_bind(r, "sys.argv", python_copy(r, r->wanted->words));
+    for (int32_t i = 0; r->wanted->bound && i < r->wanted->bound->n; i++)
+        python_bind(r, r->wanted->bound->items[i].key,
+                    r->wanted->bound->items[i].value);
     while (r->lex.i < r->lex.n && !r->limit) {
         python_lines(r, -1);
         r->stop = PYTHON_GOES_ON;
@@ -87,7 +91,8 @@ static void read_all(struct python_parser *r)
             python_notebook_line(r, true);
     }
     python_leave_quote(r);
-    python_inline_rest(r);
+    if (!r->wanted->bound)
+        python_inline_rest(r);
 }
 
 int python_read(struct python *p, struct arena *arena, const char *text, size_t len,
@@ -105,8 +110,13 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
         .p = p,
         .read_suite = python_suite,
         .imported_load = python_imported_load,
+        .foreign_call = python_foreign_call,
         .wanted = wanted,
-        .lex = { .s = text, .n = len, .line = 1, .arena = arena },
+        .lex = { .s = text,
+                 .n = len,
+                 .line = 1,
+                 .still = wanted->line,
+                 .arena = arena },
         .prompts = has_prompts(text),
         .mark = -1,
     };

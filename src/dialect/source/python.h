@@ -43,7 +43,7 @@ enum {
     PYTHON_ITEMS_MAX = 1000,     /* of one dictionary or list */
     PYTHON_VALUES_MAX = 1 << 18, /* made in all */
     PYTHON_STRING_MAX = 1 << 16, /* bytes of a string joined of others */
-    PYTHON_CALLS_MAX = 1000,
+    PYTHON_CALLS_MAX = 4000,
 };
 
 /* The name that holds what os.environ["NAME"] = ... set, a dictionary. */
@@ -133,6 +133,11 @@ struct python_wanted {
     /* patterns (fnmatch) of names that python_name finds in functions that were called,
      * too; NULL: none */
     const char *const *kept;
+    /* of a part of another text: names that are bound before, a dictionary, and the line
+     * there at which all of this is; functions that nothing calls are not read then.
+     * NULL: it is a text of its own */
+    const struct value *bound;
+    int64_t line;
     struct python_gpu gpu;
     const struct python_modules *modules; /* NULL: imports are names alone */
 };

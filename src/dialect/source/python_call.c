@@ -193,7 +193,8 @@ static struct value *known_call(struct python_parser *r, const char *path,
         return python_field_parser(r, arguments, line);
     struct value *v = python_builtin(r, function, arguments, line);
     v = v ? v : python_file_call(r, function, arguments, line);
-    return v ? v : r->imported_load(r, function, arguments, line);
+    v = v ? v : r->imported_load(r, function, arguments, line);
+    return v ? v : r->foreign_call(r, function, arguments, line);
 }
 
 static bool is_object(const struct python_parser *r, const char *function)

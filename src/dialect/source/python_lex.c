@@ -286,6 +286,8 @@ struct python_token python_next(struct python_lexer *lex)
 {
     size_t from = lex->i;
     skip_blanks(lex);
+    if (lex->still)
+        lex->line = lex->still;
     struct python_token t = { .s = lex->s + lex->i, .line = lex->line };
     read_token(lex, &t);
     lex->work += (int64_t)(lex->i - from) + 1;

@@ -32,6 +32,7 @@ struct python_lexer {
     const char *s; /* the whole source */
     size_t i, n;
     int64_t line;
+    int64_t still;    /* where all lines are; 0: where they are */
     int32_t brackets; /* open ones: newlines inside count as blanks */
     int64_t work;     /* bytes scanned in all, also again */
     struct arena *arena;

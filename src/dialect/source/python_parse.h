@@ -12,6 +12,7 @@
  *     python_token.c                    tokens under way
  *     python_branch.c                   what depends on a condition that is not known
  *     python_started.c                  functions that libraries call
+ *     python_foreign.c                  functions of modules that make models
  *     python_argument.c                 argparse, and parsers of dataclasses
  *     python_module.c                   modules of the user's own
  *     python_file.c                     paths, and the documents that they name
@@ -103,6 +104,8 @@ struct python_parser {
     void (*read_suite)(struct python_parser *r, int64_t column);
     struct value *(*imported_load)(struct python_parser *r, const char *function,
                                    const struct value *arguments, int64_t line);
+    struct value *(*foreign_call)(struct python_parser *r, const char *function,
+                                  const struct value *arguments, int64_t line);
     const struct python_wanted *wanted;
     struct python_lexer lex;
     struct python_token t; /* the next one */
@@ -373,6 +376,11 @@ bool python_import(struct python_parser *r, const struct python_import *in);
  * or what it is given is not known. Calls reach it by r->imported_load alone. */
 struct value *python_imported_load(struct python_parser *r, const char *function,
                                    const struct value *arguments, int64_t line);
+
+/* What a function of such a module gives that makes what a training is of; its calls are
+ * the text's. NULL: there is none. Calls reach it by r->foreign_call alone. */
+struct value *python_foreign_call(struct python_parser *r, const char *function,
+                                  const struct value *arguments, int64_t line);
 
 /* Branches ------------------------------------------------------------------------- */
 

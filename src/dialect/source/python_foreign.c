@@ -1,0 +1,93 @@
+/* Functions of the user's own modules that make models, adapters or arguments: their module
+ * is read again with a call of them at its end, whose values are those of the call here.
+ * What they call counts as called here, at the line of the call. */
+#include "dialect/source/python_parse.h"
+
+#include "base/strbuf.h"
+
+#include <string.h>
+
+enum { FOREIGN_DEPTH_MAX = 3 };
+
+static const char made[] = "_made_here";
+
+/* Whether a module's text makes what a training is of. */
+static bool makes(const char *text)
+{
+    static const char *const parts[] = { "from_pretrained(",     "LoraConfig(",
+                                         "get_peft_model(",      "TrainingArguments(",
+                                         "BitsAndBytesConfig(",  "SFTConfig(" };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(text, parts[i]))
+            return true;
+    return false;
+}
+
+/* The module's text and "_made_here = load(_a0, config=_a1)"; the values by those names. */
+static const char *text_of(struct python_parser *r, const char *text, const char *name,
+                           const struct value *arguments, struct value *bound)
+{
+    struct strbuf b;
+    strbuf_init(&b);
+    strbuf_printf(&b, "%s\n\n%s = %s(", text, made, name);
+    for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
+        const struct value_item *it = &arguments->items[i];
+        const char *as = arena_printf(r->p->arena, "_a%d", (int)i);
+        bool named = *it->key < '0' || *it->key > '9';
+        strbuf_printf(&b, "%s%s%s%s", i ? ", " : "", named ? it->key : "",
+                      named ? "=" : "", as);
+        python_put(r, bound, as, it->line, it->value);
+    }
+    strbuf_addstr(&b, ")\n");
+    const char *out = arena_strdup(r->p->arena, strbuf_get(&b));
+    strbuf_release(&b);
+    return out;
+}
+
+/* What the other text called and said. */
+static void take(struct python_parser *r, const struct python *p, int64_t line)
+{
+    for (int64_t i = 0; i < p->calls.n && r->p->calls.n < PYTHON_CALLS_MAX; i++) {
+        struct python_call c = p->calls.v[i];
+        c.target = NULL;
+        c.unsure |= r->maybe > 0;
+        VEC_PUSH(&r->p->calls, c);
+    }
+    for (int64_t i = 0; i < p->notes.n; i++)
+        python_note(r, line, "%s", p->notes.v[i].text);
+}
+
+struct value *python_foreign_call(struct python_parser *r, const char *function,
+                                  const struct value *arguments, int64_t line)
+{
+    const struct python_modules *m = r->wanted->modules;
+    const char *dot = strrchr(function, '.'), *path = NULL;
+    if (!m || !dot || *m->left <= 0 || m->deep >= FOREIGN_DEPTH_MAX || arguments->gap ||
+        !r->wanted->calls[0])
+        return NULL;
+    const char *text =
+        m->text(m->of, r->p->arena,
+                arena_strndup(r->p->arena, function, (size_t)(dot - function)), &path);
+    if (!text || !makes(text) ||
+        !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1)))
+        return NULL;
+    struct value *bound = python_new(r, VALUE_DICT, line), *v = NULL;
+    struct python_modules inner = *m;
+    struct python_wanted wanted = *r->wanted;
+    struct python p;
+    struct err err = { 0 };
+    const char *whole = text_of(r, text, dot + 1, arguments, bound);
+    inner.deep++;
+    --*m->left;
+    wanted.modules = &inner;
+    wanted.given = wanted.words = NULL;
+    wanted.bound = bound;
+    wanted.line = line;
+    if (python_read(&p, r->p->arena, whole, strlen(whole), &wanted, &err) == 0) {
+        v = (struct value *)(uintptr_t)python_name(&p, made);
+        take(r, &p, line);
+        python_note(r, line, "%.80s is read, where %.60s(...) is", path, dot + 1);
+    }
+    python_release(&p);
+    return v;
+}
