@@ -70,8 +70,7 @@ struct dialect_kind_tables {
 struct dialect {
     const char *name; /* of its folder */
     const char *summary;
-    uint32_t sources;  /* bits of enum dialect_source; 0: it is not read here */
-    const char *looks; /* what its files have: "Megatron's arguments (--num-layers)" */
+    uint32_t sources; /* bits of enum dialect_source; 0: it is not read here */
     /* DIALECT_CALLS: functions whose calls it wants, and those that give back what they
      * are given; NULL ends each */
     const char *const *calls, *const *same;
@@ -151,9 +150,5 @@ bool dialect_is_flag(const char *option);
 /* Functions whose calls any dialect wants, those that give back what they are given, and
  * patterns of those that give objects; NULL ends each list. */
 struct python_wanted dialect_calls(struct arena *arena);
-
-/* "Megatron's arguments (...) or the Trainer's (...)", of those that read the
- * source. */
-void dialect_looks(struct strbuf *out, enum dialect_source source, const char *between);
 
 #endif

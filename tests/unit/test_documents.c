@@ -122,15 +122,8 @@ static void test_notebook_scenario(void)
     check("a.ipynb", shell, "/training/sequence_length", "none"); /* {s}: Python's */
     check("a.ipynb", "{\"cells\": [{\"cell_type\": \"code\", \"source\": \"a = 1\"}]}",
           "/cluster/count",
-          "a.ipynb: no call of Estimator, PyTorch, HuggingFace, TensorFlow or "
-          "ModelTrainer, and no "
-          "distribution dictionary, no Colossal-AI's (colossalai run, --plugin ...; "
-          "parallel = dict(...)), no NeMo's keys (trainer.num_nodes, "
-          "model.micro_batch_size ...), no OLMo-core's objects "
-          "(TransformerTrainModuleConfig ...), no nanoGPT's names (block_size, n_embd, "
-          "init_from ...), no InternEvo's dictionaries (data.micro_num, "
-          "parallel.zero1 ...), no Trainer's calls (TrainingArguments, "
-          "SFTTrainer ...), no torchtitan's sections (give a launch script)");
+          "a.ipynb: it has no estimator, trainer, loop or configuration that is read "
+          "(smsim help dialects lists them; give a launch script)");
     check(
         "a.ipynb", "{\"a\": 1}", "/cluster/count",
         "a.ipynb:1:1: is no notebook: it has no list \"cells\" (save it from Jupyter)");

@@ -61,12 +61,9 @@ static void take_notes(struct launch *l, const struct python *p)
 
 static void no_calls(const struct launch *l, const struct python *p)
 {
-    struct strbuf looks;
-    strbuf_init(&looks);
-    dialect_looks(&looks, DIALECT_CALLS, ", no ");
     diags_add(&l->loader->diags, launch_diag(l, DIAG_UNKNOWN_FORMAT, 0, 0),
-              "no %s (give a launch script)", strbuf_get(&looks));
-    strbuf_release(&looks);
+              "it has no estimator, trainer, loop or configuration that is read (smsim "
+              "help dialects lists them; give a launch script)");
     for (int64_t i = 0; i < p->notes.n && i < 3; i++)
         diags_add(
             &l->loader->diags,
