@@ -14,9 +14,9 @@ static const char made[] = "_made_here";
 /* Whether a module's text makes what a training is of. */
 static bool makes(const char *text)
 {
-    static const char *const parts[] = { "from_pretrained(",     "LoraConfig(",
-                                         "get_peft_model(",      "TrainingArguments(",
-                                         "BitsAndBytesConfig(",  "SFTConfig(" };
+    static const char *const parts[] = { "from_pretrained(",    "LoraConfig(",
+                                         "get_peft_model(",     "TrainingArguments(",
+                                         "BitsAndBytesConfig(", "SFTConfig(" };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strstr(text, parts[i]))
             return true;
