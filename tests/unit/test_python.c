@@ -211,6 +211,11 @@ static void test_functions(void)
         { "class C:\n    def __init__(self, n):\n        self.n = n\n"
           "    def get(self, k):\n        return self.n + k\nx = C(1).get(2)",
           "3" },
+        { "class C:\n    def __init__(self, n):\n        self.n = n\n"
+          "        self.log(n)\n        self.m = self.double(n)\n"
+          "    @staticmethod\n    def double(n):\n        return n * 2\n"
+          "c = C(4)\nc.to(0)\nx = [c.n, c.m]",
+          "[4,8]" },
         { "class C:\n    def __init__(self, n):\n        self.c = C(n)\nx = C(1).c.c.n",
           "?it is an attribute" },
         { "p = argparse.ArgumentParser()\np.add_argument('--batch-size', '-b', "

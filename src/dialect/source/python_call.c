@@ -162,6 +162,20 @@ static const struct value *named(const struct value *arguments, const char *key)
     return it ? it->value : NULL;
 }
 
+/* self.load(...) of a class of which no object is known; NULL: it is none. */
+static struct value *own_method(struct python_parser *r, const char *path,
+                                const struct value *arguments, int64_t line)
+{
+    const char *last = python_last_part(path);
+    struct python_function *f = strncmp(path, "self.", 5) == 0 && path + 5 == last
+                                    ? python_function(r, last)
+                                    : NULL;
+    return f && f->class ? python_call_method(
+                               r, f, python_unknown(r, line, "it is an object"),
+                               arguments, line)
+                         : NULL;
+}
+
 /* What the library's functions give of literals, and functions of the text itself;
  * NULL: nothing is known. */
 static struct value *known_call(struct python_parser *r, const char *path,
@@ -175,6 +189,9 @@ static struct value *known_call(struct python_parser *r, const char *path,
     struct python_function *f = python_function(r, path);
     if (f)
         return python_inline(r, f, arguments, line);
+    struct value *method = own_method(r, path, arguments, line);
+    if (method)
+        return method;
     if (strcmp(function, "json.loads") == 0 && first && first->kind == VALUE_STRING) {
         bool outer = r->json;
         r->json = true;
@@ -212,11 +229,9 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
 {
     const char *last = python_last_part(function);
     python_start_function(r, last, arguments, line);
-    struct python_function *method = x ? python_method_of(r, x, last) : NULL;
-    if (method)
-        return python_call_method(r, method, x, arguments, line);
-    if (x && x->kind == VALUE_DICT && strcmp(last, "save_hyperparameters") == 0)
-        return python_keep_names(r, x, arguments, line);
+    struct value *given = x ? python_object_call(r, x, last, arguments, line) : NULL;
+    if (given)
+        return given;
     if (x && strcmp(function, PYTHON_ENVIRONMENT ".get") != 0)
         return python_method(r, x, python_last_part(path), arguments, line);
     struct value *v = known_call(r, path, function, arguments, line);

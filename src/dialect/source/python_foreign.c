@@ -11,8 +11,7 @@ enum { FOREIGN_DEPTH_MAX = 3 };
 
 static const char made[] = "_made_here";
 
-/* Whether a module's text makes what a training is of. */
-static bool makes(const char *text)
+bool python_makes(const char *text)
 {
     static const char *const parts[] = { "from_pretrained(",    "LoraConfig(",
                                          "get_peft_model(",     "TrainingArguments(",
@@ -44,8 +43,7 @@ static const char *text_of(struct python_parser *r, const char *text, const char
     return out;
 }
 
-/* What the other text called and said. */
-static void take(struct python_parser *r, const struct python *p, int64_t line)
+void python_take_calls(struct python_parser *r, const struct python *p)
 {
     for (int64_t i = 0; i < p->calls.n && r->p->calls.n < PYTHON_CALLS_MAX; i++) {
         struct python_call c = p->calls.v[i];
@@ -53,8 +51,6 @@ static void take(struct python_parser *r, const struct python *p, int64_t line)
         c.unsure |= r->maybe > 0;
         VEC_PUSH(&r->p->calls, c);
     }
-    for (int64_t i = 0; i < p->notes.n; i++)
-        python_note(r, line, "%s", p->notes.v[i].text);
 }
 
 struct value *python_foreign_call(struct python_parser *r, const char *function,
@@ -68,7 +64,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     const char *text =
         m->text(m->of, r->p->arena,
                 arena_strndup(r->p->arena, function, (size_t)(dot - function)), &path);
-    if (!text || !makes(text) ||
+    if (!text || !python_makes(text) ||
         !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1)))
         return NULL;
     struct value *bound = python_new(r, VALUE_DICT, line), *v = NULL;
@@ -85,7 +81,9 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     wanted.line = line;
     if (python_read(&p, r->p->arena, whole, strlen(whole), &wanted, &err) == 0) {
         v = (struct value *)(uintptr_t)python_name(&p, made);
-        take(r, &p, line);
+        python_take_calls(r, &p);
+        for (int64_t i = 0; i < p.notes.n; i++)
+            python_note(r, line, "%s", p.notes.v[i].text);
         python_note(r, line, "%.80s is read, where %.60s(...) is", path, dot + 1);
     }
     python_release(&p);

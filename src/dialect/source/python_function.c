@@ -119,19 +119,17 @@ void python_define(struct python_parser *r, int64_t column)
 
 /* Methods ------------------------------------------------------------------------- */
 
-/* Whether a method has the instance as its first parameter, by its usual name. */
+/* Whether a method has the object, or its class, as its first parameter, by its usual
+ * name; a static one has not. */
 static bool takes_self(struct python_parser *r, const struct python_function *f)
 {
     struct python_place before = python_here(r);
-    bool takes = false;
-    if (!f->class || !f->named)
-        return false;
     python_go(r, &f->parameters);
     python_open(r);
-    takes = python_at(r, "self");
+    bool takes = python_at(r, "self") || python_at(r, "cls");
     r->failed = false;
     python_go(r, &before);
-    return takes;
+    return f->named && takes;
 }
 
 static struct python_function *method_of(struct python_parser *r, int64_t class,
@@ -140,18 +138,8 @@ static struct python_function *method_of(struct python_parser *r, int64_t class,
     for (int64_t i = class; i-- > r->functions.v[class].methods;) {
         struct python_function *f = &r->functions.v[i];
         if (f->class == class + 1 && strcmp(f->name, name) == 0)
-            return takes_self(r, f) ? f : NULL;
+            return f;
     }
-    return NULL;
-}
-
-struct python_function *python_method_of(struct python_parser *r, const struct value *x,
-                                         const char *name)
-{
-    r->lex.work += r->objects.n / 8;
-    for (int64_t i = r->objects.n; x->kind == VALUE_DICT && i-- > 0;)
-        if (r->objects.v[i].value == x)
-            return method_of(r, r->objects.v[i].class, name);
     return NULL;
 }
 
@@ -160,20 +148,22 @@ struct value *python_call_method(struct python_parser *r, struct python_function
                                  int64_t line)
 {
     struct value *given = python_new(r, VALUE_DICT, line);
+    int at = takes_self(r, f) ? 1 : 0;
     given->gap = arguments->gap;
-    python_put(r, given, "0", line, x);
+    if (at)
+        python_put(r, given, "0", line, x);
     for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
         const struct value_item *it = &arguments->items[i];
         bool numbered = *it->key >= '0' && *it->key <= '9';
-        const char *key =
-            numbered ? arena_printf(r->p->arena, "%ld", strtol(it->key, NULL, 10) + 1)
-                     : it->key;
-        python_put(r, given, key, it->line, it->value);
+        python_put(r, given, numbered ? arena_printf(r->p->arena, "%d", at++) : it->key,
+                   it->line, it->value);
     }
     return python_inline(r, f, given, line);
 }
 
-struct value *python_keep_names(struct python_parser *r, struct value *x,
+/* self.save_hyperparameters() of Lightning: "hparams" of an object are the parameters and
+ * names of the function that is read, or what it is given. */
+static struct value *keep_names(struct python_parser *r, struct value *x,
                                 const struct value *arguments, int64_t line)
 {
     struct value *kept = python_new(r, VALUE_DICT, line);
@@ -188,6 +178,27 @@ struct value *python_keep_names(struct python_parser *r, struct value *x,
     }
     python_put(r, x, "hparams", line, kept);
     return python_new(r, VALUE_NONE, line);
+}
+
+struct value *python_object_call(struct python_parser *r, struct value *x,
+                                 const char *name, const struct value *arguments,
+                                 int64_t line)
+{
+    static const char *const of_dictionaries[] = { "get", "items",  "keys", "values",
+                                                   "pop", "update", "copy", NULL };
+    int64_t i = r->objects.n;
+    r->lex.work += r->objects.n / 8;
+    while (i-- > 0 && r->objects.v[i].value != x)
+        ;
+    struct python_function *f =
+        i >= 0 ? method_of(r, r->objects.v[i].class, name) : NULL;
+    if (f)
+        return python_call_method(r, f, x, arguments, line);
+    if (i < 0 || names_listed(of_dictionaries, name))
+        return NULL;
+    if (strcmp(name, "save_hyperparameters") == 0)
+        return keep_names(r, x, arguments, line);
+    return python_unknown(r, line, "%.60s(...) is a call", name);
 }
 
 /* Parameters ----------------------------------------------------------------------- */
@@ -378,6 +389,20 @@ static void inline_from(struct python_parser *r, int64_t first)
             python_inline(r, &r->functions.v[i], NULL, r->functions.v[i].line);
 }
 
+/* What a function assigned to its object, of which other methods know: self.model = ... */
+static struct value *object_of(struct python_parser *r, int64_t names)
+{
+    struct value *object = NULL;
+    for (int64_t i = names; i < r->p->names.n && !r->limit; i++) {
+        const struct python_name *n = &r->p->names.v[i];
+        if (!n->value || strncmp(n->name, "self.", 5) != 0)
+            continue;
+        object = object ? object : python_new(r, VALUE_DICT, n->value->line);
+        python_put(r, object, n->name, n->value->line, n->value);
+    }
+    return object;
+}
+
 struct value *python_inline(struct python_parser *r, struct python_function *of,
                             const struct value *arguments, int64_t line)
 {
@@ -408,6 +433,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
         for (int64_t k = 0; k < names && r->p->names.v[i].value; k++)
             if (strcmp(r->p->names.v[k].name, r->p->names.v[i].name) == 0)
                 r->p->names.v[i].value = NULL;
+    struct value *object = kept ? object_of(r, names) : NULL;
     if (kept)
         python_leave_scope(r, names);
     python_go(r, &here);
@@ -421,6 +447,8 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     r->target = outer.target;
     r->calling = outer.calling;
     r->left_unsurely = outer.left_unsurely;
+    for (int32_t i = 0; object && i < object->n && !r->limit; i++)
+        python_bind(r, object->items[i].key, object->items[i].value);
     return frame.returned ? frame.returned : python_new(r, VALUE_NONE, line);
 }
 

@@ -93,7 +93,7 @@ static void note(struct python_parser *r, const struct python_import *in,
 
 /* The module's text as it was read: the last one is kept, since each name that is imported
  * of it asks for it. */
-static bool read_module(struct python_parser *r, const char *name)
+static bool read_module(struct python_parser *r, const char *name, int64_t line)
 {
     static const char *const none[] = { NULL };
     const struct python_modules *m = r->wanted->modules;
@@ -115,14 +115,22 @@ static bool read_module(struct python_parser *r, const char *name)
     --*m->left;
     python_release(&last->read);
     *last = (struct python_last_module) { .name = name, .path = path };
+    if (r->wanted->calls[0] && python_makes(text)) { /* what it makes is the text's */
+        wanted.calls = r->wanted->calls;
+        wanted.same = r->wanted->same;
+        wanted.bound = python_new(r, VALUE_DICT, line);
+        wanted.line = line;
+    }
     last->sound =
         python_read(&last->read, r->p->arena, text, strlen(text), &wanted, &err) == 0;
+    if (last->sound && wanted.bound)
+        python_take_calls(r, &last->read);
     return true;
 }
 
 bool python_import(struct python_parser *r, const struct python_import *in)
 {
-    if (!read_module(r, in->module))
+    if (!read_module(r, in->module, in->line))
         return false;
     const struct python_last_module *last = &r->last_module;
     if (last->sound && bind_names(r, &last->read, in) > 0)

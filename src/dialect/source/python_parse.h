@@ -234,17 +234,15 @@ void python_import_class(struct python_parser *r, const char *name,
 /* What a call gives; arguments NULL: nobody says. */
 struct value *python_inline(struct python_parser *r, struct python_function *f,
                             const struct value *arguments, int64_t line);
-/* The method of that name of an instance whose class is the text's; NULL: it has none. */
-struct python_function *python_method_of(struct python_parser *r, const struct value *x,
-                                         const char *name);
-/* What it gives of an instance. */
+/* What x.name(...) gives of an object of a class of the text that has an __init__: what
+ * its method does; NULL: it is no such object, or a dictionary's method. */
+struct value *python_object_call(struct python_parser *r, struct value *x,
+                                 const char *name, const struct value *arguments,
+                                 int64_t line);
+/* What a method of a class gives of an object. */
 struct value *python_call_method(struct python_parser *r, struct python_function *f,
                                  struct value *x, const struct value *arguments,
                                  int64_t line);
-/* self.save_hyperparameters() of Lightning: "hparams" of an object are the parameters and
- * names of the function that is read, or what it is given. */
-struct value *python_keep_names(struct python_parser *r, struct value *x,
-                                const struct value *arguments, int64_t line);
 /* Reads functions that nothing called. */
 void python_inline_rest(struct python_parser *r);
 void python_return(struct python_parser *r, struct value *v);
@@ -377,6 +375,10 @@ bool python_import(struct python_parser *r, const struct python_import *in);
 struct value *python_imported_load(struct python_parser *r, const char *function,
                                    const struct value *arguments, int64_t line);
 
+/* Whether a module's text makes what a training is of. */
+bool python_makes(const char *text);
+/* What another text called counts as called here. */
+void python_take_calls(struct python_parser *r, const struct python *p);
 /* What a function of such a module gives that makes what a training is of; its calls are
  * the text's. NULL: there is none. Calls reach it by r->foreign_call alone. */
 struct value *python_foreign_call(struct python_parser *r, const char *function,

@@ -380,9 +380,9 @@ static struct value *call_result(struct python_parser *r, struct value *v,
                                  const char *name, const struct value *arguments,
                                  int64_t line)
 {
-    struct python_function *method = name ? python_method_of(r, v, name) : NULL;
-    if (method)
-        return python_call_method(r, method, v, arguments, line);
+    struct value *given = name ? python_object_call(r, v, name, arguments, line) : NULL;
+    if (given)
+        return given;
     if (name && v->kind != VALUE_UNKNOWN)
         return python_method(r, v, name, arguments, line);
     struct value *u = python_unknown(r, line, "it is a call");
