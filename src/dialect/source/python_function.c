@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FUNCTIONS_MAX = 1000, OBJECTS_MAX = 1000, INLINED_MAX = 6 };
+enum { FUNCTIONS_MAX = 1000, INLINED_MAX = 6 };
 
 static void add_function(struct python_parser *r, const struct python_function *f)
 {
@@ -115,90 +115,6 @@ void python_define(struct python_parser *r, int64_t column)
     else
         skip_body(r, column);
     add_function(r, &f);
-}
-
-/* Methods ------------------------------------------------------------------------- */
-
-/* Whether a method has the object, or its class, as its first parameter, by its usual
- * name; a static one has not. */
-static bool takes_self(struct python_parser *r, const struct python_function *f)
-{
-    struct python_place before = python_here(r);
-    python_go(r, &f->parameters);
-    python_open(r);
-    bool takes = python_at(r, "self") || python_at(r, "cls");
-    r->failed = false;
-    python_go(r, &before);
-    return f->named && takes;
-}
-
-static struct python_function *method_of(struct python_parser *r, int64_t class,
-                                         const char *name)
-{
-    for (int64_t i = class; i-- > r->functions.v[class].methods;) {
-        struct python_function *f = &r->functions.v[i];
-        if (f->class == class + 1 && strcmp(f->name, name) == 0)
-            return f;
-    }
-    return NULL;
-}
-
-struct value *python_call_method(struct python_parser *r, struct python_function *f,
-                                 struct value *x, const struct value *arguments,
-                                 int64_t line)
-{
-    struct value *given = python_new(r, VALUE_DICT, line);
-    int at = takes_self(r, f) ? 1 : 0;
-    given->gap = arguments->gap;
-    if (at)
-        python_put(r, given, "0", line, x);
-    for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
-        const struct value_item *it = &arguments->items[i];
-        bool numbered = *it->key >= '0' && *it->key <= '9';
-        python_put(r, given, numbered ? arena_printf(r->p->arena, "%d", at++) : it->key,
-                   it->line, it->value);
-    }
-    return python_inline(r, f, given, line);
-}
-
-/* self.save_hyperparameters() of Lightning: "hparams" of an object are the parameters and
- * names of the function that is read, or what it is given. */
-static struct value *keep_names(struct python_parser *r, struct value *x,
-                                const struct value *arguments, int64_t line)
-{
-    struct value *kept = python_new(r, VALUE_DICT, line);
-    for (int32_t i = 0; i < arguments->n && !r->limit; i++)
-        if (arguments->items[i].value->kind == VALUE_DICT)
-            python_merge(r, kept, arguments->items[i].value);
-    for (int64_t i = r->scope; i < r->p->names.n && !r->limit; i++) {
-        const struct python_name *n = &r->p->names.v[i];
-        if (n->value && n->value != x && !strchr(n->name, '.') &&
-            kept->n < PYTHON_ITEMS_MAX)
-            python_put(r, kept, n->name, n->value->line, n->value);
-    }
-    python_put(r, x, "hparams", line, kept);
-    return python_new(r, VALUE_NONE, line);
-}
-
-struct value *python_object_call(struct python_parser *r, struct value *x,
-                                 const char *name, const struct value *arguments,
-                                 int64_t line)
-{
-    static const char *const of_dictionaries[] = { "get", "items",  "keys", "values",
-                                                   "pop", "update", "copy", NULL };
-    int64_t i = r->objects.n;
-    r->lex.work += r->objects.n / 8;
-    while (i-- > 0 && r->objects.v[i].value != x)
-        ;
-    struct python_function *f =
-        i >= 0 ? method_of(r, r->objects.v[i].class, name) : NULL;
-    if (f)
-        return python_call_method(r, f, x, arguments, line);
-    if (i < 0 || names_listed(of_dictionaries, name))
-        return NULL;
-    if (strcmp(name, "save_hyperparameters") == 0)
-        return keep_names(r, x, arguments, line);
-    return python_unknown(r, line, "%.60s(...) is a call", name);
 }
 
 /* Parameters ----------------------------------------------------------------------- */
@@ -345,41 +261,6 @@ void python_return(struct python_parser *r, struct value *v)
     frame->returned = v;
 }
 
-/* Of several instances none is the one that methods are of which nothing calls. */
-static void note_instance(struct python_parser *r, struct python_function *of,
-                          struct value *v)
-{
-    of->instance = of->made++ ? NULL : v;
-    if (r->objects.n < OBJECTS_MAX)
-        VEC_PUSH(&r->objects, ((struct python_object) { v, of - r->functions.v }));
-}
-
-/* A class's fields, some of them given, or what its __init__ sets. */
-static struct value *instance_of(struct python_parser *r, struct python_function *of,
-                                 const struct value *arguments)
-{
-    const struct python_function f = *of; /* others may come meanwhile */
-    int64_t class = of - r->functions.v;
-    struct python_function *init = method_of(r, class, "__init__");
-    struct value *v = python_copy(r, f.fields);
-    v->gap = f.named ? f.line : 0; /* what a base class has */
-    note_instance(r, of, v);
-    if (init) {
-        python_call_method(r, init, v, arguments, arguments->line);
-        return v;
-    }
-    for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
-        const struct value_item *it = &arguments->items[i];
-        bool numbered = *it->key >= '0' && *it->key <= '9';
-        long at = numbered ? strtol(it->key, NULL, 10) : -1;
-        if (!numbered)
-            python_put(r, v, it->key, it->line, it->value);
-        else if (at < v->n)
-            v->items[at].value = it->value;
-    }
-    return v;
-}
-
 /* Reads functions that nothing called, by number: where they are within another, that
  * one's names are known to them. */
 static void inline_from(struct python_parser *r, int64_t first)
@@ -408,7 +289,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
 {
     const struct python_function f = *of; /* others may come meanwhile */
     if (f.fields && arguments)
-        return instance_of(r, of, arguments);
+        return python_instance(r, of, arguments);
     if (r->inlined == INLINED_MAX || !python_may_repeat(r) || f.fields)
         return python_unknown(r, line, "%.60s(...) is a call", f.name);
     of->called = true;

@@ -4,8 +4,9 @@
  *
  *     python.c                          the text
  *     python_notebook.c                 lines that are no Python
- *     python_block.c, python_function.c, python_statement.c
- *                                       blocks; functions and classes; statements
+ *     python_block.c, python_function.c, python_object.c, python_statement.c
+ *                                       blocks; functions and classes; their objects;
+ *                                       statements
  *     python_expr.c, python_term.c, python_call.c, python_again.c
  *                                       operators; terms; calls; f-strings and
  *                                       comprehensions
@@ -239,6 +240,10 @@ struct value *python_inline(struct python_parser *r, struct python_function *f,
 struct value *python_object_call(struct python_parser *r, struct value *x,
                                  const char *name, const struct value *arguments,
                                  int64_t line);
+/* What a call of a class gives: its fields, some of them given, or what its __init__
+ * sets. */
+struct value *python_instance(struct python_parser *r, struct python_function *of,
+                              const struct value *arguments);
 /* What a method of a class gives of an object. */
 struct value *python_call_method(struct python_parser *r, struct python_function *f,
                                  struct value *x, const struct value *arguments,
