@@ -129,6 +129,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("tensor_overlap", T, fw.tensor.overlap),
     CFG_BOOL("sums_each_input", T, fw.tensor.sums_each_input),
     CFG_BOOL("keeps_gathered", T, fw.tensor.keeps_gathered),
+    CFG_BOOL("tensor_copies", T, fw.tensor.copies),
     CFG_BOOL("gathers_quantized", T, fw.tensor.gathers_quantized),
     CFG_BOOL("send_overlap", T, fw.tensor.send_overlap),
     CFG_REAL("tensor_hidden_frac", T, fw.tensor.hidden_frac, 0, 1),

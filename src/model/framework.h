@@ -153,6 +153,9 @@ struct framework_tensor {
     /* sequence parallelism: products keep their input as it was gathered, and
      * backward does not gather it again */
     bool keeps_gathered;
+    /* sequence parallelism: gathers and scatters are of whole sequences' parts in the
+     * order of ranks, which one more kernel puts in order of sequences */
+    bool copies;
     /* sequence parallelism: what products read quantized is quantized, then gathered */
     bool gathers_quantized;
     /* share of all its bytes that pass within the products that overlap with them, cut

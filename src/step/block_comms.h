@@ -18,6 +18,8 @@ struct op_comm {
     enum stream stream;
     enum category part;
     int64_t workspace_B; /* for what arrives */
+    double copied_B;     /* read and written by a kernel before a scatter, or after a
+                            gather */
     double time_s;       /* each, alone */
     int32_t times;       /* one after the other */
 };

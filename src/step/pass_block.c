@@ -90,6 +90,20 @@ static int emit_sharded(struct builder *b, int32_t block, bool backward, int32_t
     return shard_adapters_leave(b, list, op, err);
 }
 
+/* The copy that goes with a gather or a scatter, if any. */
+static void copy_parts(struct builder *b, const struct op_comm *k, double calls,
+                       struct host_spent *spent)
+{
+    double host_s = calls * b->stage->fw->host.dispatch_forward_s;
+    if (k->copied_B <= 0)
+        return;
+    issue_stream(b, b->pass.part, host_s, k->copied_B);
+    issue_label(b, "copies for the group");
+    spent->host_s += host_s;
+    spent->gpu_s += kernel_stream_s(b->stage->gpu, k->copied_B, kernel_alone);
+    spent->launches++;
+}
+
 /* Collectives of the tensor, context and expert groups that come before or after the
  * operator. */
 static void emit_those_of(struct builder *b, int32_t block, const struct op *op,
@@ -120,6 +134,8 @@ static void emit_those_of(struct builder *b, int32_t block, const struct op *op,
             issue_kernel(b, CATEGORY_TENSOR_COMM, 0, late_s, late_s);
             issue_label(b, "waits for the group");
         }
+        if (k->after)
+            copy_parts(b, k, calls, spent);
         for (int32_t n = 0; n < k->times; n++) {
             task = program_collective_on(&b->step->program, k->stream, k->part, issue_s,
                                          k->comm, b->last_kernel);
@@ -142,6 +158,8 @@ static void emit_those_of(struct builder *b, int32_t block, const struct op *op,
             b->next.gathered = task;
         else
             issue_wait(b, task);
+        if (!k->after)
+            copy_parts(b, k, calls, spent);
     }
 }
 

@@ -149,6 +149,7 @@ static struct written *write_alone(const struct builder *b, const struct stretch
                          .ledger = ledger_branch(&b->step->ledger) };
     struct builder alone = { .stage = b->stage,
                              .step = &step,
+                             .shared = b->shared,
                              .pass = before->pass,
                              .tensors = before->tensors };
     struct host_spent spent = before->spent;

@@ -212,6 +212,17 @@ static bool is_shared(const struct stage *stage, const struct rule *r)
              strcmp(r->ops, r->backward ? "out_dgrad" : "router|gate|up") == 0));
 }
 
+/* DTensor's collectives cut the first dimension alone: sequences of a batch are put in
+ * order by a copy of all that is gathered, or is scattered (MODEL.md, R5). Pieces within
+ * products need none. */
+static double copied_B(const struct stage *stage, enum coll_op op, double size_B)
+{
+    const struct parallelism_split *split = &stage->s->parallel.split;
+    bool is_cut = op == COLL_ALL_GATHER || op == COLL_REDUCE_SCATTER;
+    bool copies = stage->fw->tensor.copies && split->sequence_parallel;
+    return copies && is_cut && split->hidden_frac == 0 ? 2 * size_B : 0;
+}
+
 static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                      struct err *err)
 {
@@ -229,6 +240,7 @@ static int plan_rule(struct builder *b, const struct rule *r, int32_t block,
                              .overlapped =
                                  r->overlaps && b->stage->s->parallel.split.overlaps,
                              .workspace_B = gathers ? (int64_t)size_B : 0,
+                             .copied_B = copied_B(b->stage, r->op, size_B),
                              .times = r->times };
     return block_comms_add(b, block, r->backward, place, r->op, size_B, err);
 }

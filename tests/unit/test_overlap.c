@@ -1,5 +1,6 @@
 /* What overlaps with computation: sums of tensor groups, gathers, copies from the
  * host. */
+#include "cost/kernel.h"
 #include "run/groups.h"
 #include "scenario/states.h"
 #include "step/reps.h"
@@ -87,6 +88,39 @@ static void test_linear(void)
     }
     CU_ASSERT_EQUAL(time_s[1], time_s[0]);
     CU_ASSERT(time_s[2] > 1.02 * time_s[0]);
+}
+
+/* DTensor's gathers and scatters along sequences (R5): four a layer each way, and one at
+ * either end, with all that the group has read and written once. */
+static void test_copies(void)
+{
+    static const char text[] =
+        "{ 'model': 'llama2-7b', 'cluster': { 'instance': 'p5.48xlarge', 'count': 4 },"
+        "  'training': { 'sequence_length': 4096, 'micro_batch_size': 4,"
+        "                'precision': 'bf16', 'framework': 'torchtitan' },"
+        "  'parallelism': { 'library': 'fsdp', 'sharding': { 'strategy': 'full' },"
+        "                   'tensor': 4, 'sequence_parallel': true } }";
+    double compute_s[2], step_s[2], copy_s = 0;
+    for (int copies = 0; copies < 2; copies++) {
+        struct simulate_result r;
+        struct framework fw;
+        struct job j;
+        bench_scenario(&j.loader, &j.s, text, "", "");
+        fw = *j.s.training.framework;
+        CU_ASSERT(fw.tensor.copies);
+        fw.tensor.copies = copies;
+        j.s.training.framework = &fw;
+        validation_job_run(&j, &r);
+        compute_s[copies] = r.parts_s[CATEGORY_COMPUTE];
+        step_s[copies] = r.step_time_s;
+        copy_s = kernel_stream_s(j.s.cluster.groups[0].instance->gpu,
+                                 2. * 2 * 4 * 4096 * 4096, kernel_alone);
+        job_unload(&j);
+    }
+    double times = (compute_s[1] - compute_s[0]) / copy_s;
+    CU_ASSERT(times > 8 * 32 && times < 8 * 32 + 8);
+    /* a copy next to gathers of parameters is slowed by them no more than others */
+    CU_ASSERT(step_s[1] - step_s[0] < 1.3 * (compute_s[1] - compute_s[0]));
 }
 
 /* torchtitan's asynchronous tensor parallelism: of t pieces one is exposed, where it is
@@ -381,6 +415,7 @@ void test_overlap_register(void)
     CU_add_test(s, "pieces within products", test_pieces);
     CU_add_test(s, "linear layers of nanotron", test_linear);
     CU_add_test(s, "asynchronous tensor parallelism", test_async);
+    CU_add_test(s, "copies of DTensor's gathers", test_copies);
     CU_add_test(s, "ranks of a tensor group come apart", test_skew);
     CU_add_test(s, "updated parameters are gathered during forward", test_param_gather);
     CU_add_test(s, "backward gathers nothing ahead", test_backward_prefetch);
