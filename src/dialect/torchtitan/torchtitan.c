@@ -324,13 +324,17 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
     launch_hear(t, it);
 }
 
+/* From April 2025 on, when batch_size was renamed; v0.2 has a table on compiling. */
+static bool is_of_2025(const struct value *c)
+{
+    return value_get(c, "compile.enable") || value_get(c, "training.local_batch_size");
+}
+
 /* Which parts are compiled: the list of v0.2's table, both by default; before it the
- * loss, too, from April 2025 on, before batch_size was renamed (components/loss.py). */
+ * loss, too, from April 2025 on (components/loss.py). */
 static bool compiles_loss(const struct value *c, const struct value_item *what)
 {
-    bool table = value_get(c, "compile.enable") != NULL;
-    return what ? torchtitan_has_word(what, "loss")
-                : table || value_get(c, "training.local_batch_size");
+    return what ? torchtitan_has_word(what, "loss") : is_of_2025(c);
 }
 
 /* compile.components without "model" compiles the loss alone. */
@@ -349,9 +353,10 @@ static void take_framework(struct launch_context *t, const struct value *c)
                     "simulated");
     bool loss = on && compiles_loss(c, what);
     launch_assume(t, "/training/framework",
-                  json_string(loss ? "torchtitan-2025"
-                              : on ? "torchtitan-compiled"
-                                   : "torchtitan"),
+                  json_string(loss            ? "torchtitan-2025"
+                              : on            ? "torchtitan-compiled"
+                              : is_of_2025(c) ? "torchtitan-2025-eager"
+                                              : "torchtitan"),
                   loss ? "torchtitan, blocks and loss compiled"
                   : on ? "torchtitan, compiled"
                        : "torchtitan");
