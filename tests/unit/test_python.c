@@ -186,6 +186,10 @@ static void test_functions(void)
         { "def main():\n    h = {'a': 1}\n    Job(h=h)\nif __name__ == '__main__':\n   "
           " main()",
           " 3:Job{h:{a:1}}" },
+        { "import functools\nx = functools.partial(g, 2)(3)", "?it is a call" },
+        { "def parser():\n    p = argparse.ArgumentParser()\n    p.add_argument('--n', "
+          "default=2)\n    return p\na = parser().parse_args()\nx = a.n",
+          "2" },
         /* classes of fields, argparse */
         { "@dataclass\nclass A:\n    n: int = 4\n    s: str = 'a'\na = A(n=8)\nx = "
           "[a.n, a.s, "

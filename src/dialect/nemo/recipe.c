@@ -29,6 +29,7 @@ const char *const nemo_objects[] = {
     "megatron.bridge.training.*.pretrain",
     "megatron.bridge.training.*.finetune",
     "megatron.bridge.*_config",
+    "megatron.bridge.*.distill",
     "megatron.bridge.*_mixed",
     "megatron.bridge.*.[A-Z]*",
     "megatron.core.*.[A-Z]*",
@@ -133,7 +134,7 @@ static void flatten(struct arena *arena, struct value *out, const char *path,
 
 /* Which call ------------------------------------------------------------------------ */
 
-enum kind { NONE, RECIPE, BRIDGE, OWN };
+enum kind { NONE, RECIPE, BRIDGE, OWN, DISTILL };
 
 static enum kind kind_of(const struct python_call *c)
 {
@@ -147,6 +148,9 @@ static enum kind kind_of(const struct python_call *c)
          strstr(last, "_peft_") || strstr(last, "_finetune_")) &&
         !strstr(last, "default_"))
         return BRIDGE;
+    if (strncmp(c->function, "megatron.bridge.", 16) == 0 &&
+        strcmp(last, "distill") == 0)
+        return DISTILL;
     if (strcmp(c->function, "nemo_run.Partial") == 0 && parts)
         return OWN;
     for (const char *const *w = trains; *w; w++)
@@ -187,7 +191,7 @@ static const struct python_call *chosen(const struct python *p, const char *name
             continue;
         if (name && (!c->target || strcmp(c->target, name) != 0))
             continue;
-        bool started = is_started(p, c);
+        bool started = k == DISTILL || is_started(p, c);
         ++*n;
         if (!best || (started && !runs) ||
             (runs == started && k != OWN && (!c->unsure || best->unsure)))
@@ -354,6 +358,18 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
     enum kind k = kind_of(c);
     const struct value *object =
         c->result && c->result->kind == VALUE_DICT ? c->result : c->arguments;
+    if (k == DISTILL) {
+        diags_add(&t->l->loader->diags,
+                  launch_diag(t->l, DIAG_NOT_SIMULATED, c->line, 0),
+                  "distillation, which has a second model, is not simulated");
+        return;
+    }
+    if (c->result && c->result->kind == VALUE_UNKNOWN) {
+        diags_add(&t->l->loader->diags,
+                  launch_diag(t->l, DIAG_NOT_SIMULATED, c->line, 0),
+                  "what the recipe sets is not known: %s", c->result->why);
+        return;
+    }
     struct value *flat = changes_of(t, object, k == BRIDGE);
     t->l->line = c->line;
     if (n > 1 && !in->estimator)

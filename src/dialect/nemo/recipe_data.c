@@ -61,10 +61,28 @@ static void clear(struct value *flat, const char *place, size_t n)
     flat->n = kept;
 }
 
+/* "model.*.name": each key so called of what is inside. */
+static bool overlay_all(struct value *flat, const struct value_item *over)
+{
+    const char *star = strstr(over->key, "*.");
+    if (!star)
+        return false;
+    size_t before = (size_t)(star - over->key);
+    for (int32_t i = 0; i < flat->n; i++) {
+        struct value_item *it = &flat->items[i];
+        if (strncmp(it->key, over->key, before) == 0 &&
+            strcmp(python_last_part(it->key), star + 2) == 0)
+            *it = (struct value_item) { it->key, over->line, over->value };
+    }
+    return true;
+}
+
 void nemo_overlay(struct arena *arena, struct value *flat, const struct value *over)
 {
     for (int32_t i = 0; i < over->n; i++) {
         const struct value_item *it = &over->items[i];
+        if (overlay_all(flat, it))
+            continue;
         size_t n = strlen(it->key);
         bool object = n > 2 && strcmp(it->key + n - 2, ".@") == 0;
         clear(flat, it->key, object ? n - 2 : n);

@@ -4,7 +4,6 @@
 #include "dialect/source/python_parse.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -214,12 +213,27 @@ static struct value *known_call(struct python_parser *r, const char *path,
     return v ? v : r->foreign_call(r, function, arguments, line);
 }
 
-static bool is_object(const struct python_parser *r, const char *function)
+/* functools.partial(F, ...) of what was asked for: its arguments, by that name. */
+static const char partial_name[] = "functools.partial";
+
+static bool binds_object(const struct python_parser *r, const struct value *arguments)
 {
-    const char *const *o = r->wanted->objects;
-    while (o && *o && fnmatch(*o, function, 0) != 0)
-        o++;
-    return o && *o;
+    const struct value *f = named(arguments, "0");
+    return f && f->kind == VALUE_UNKNOWN && f->text && python_is_object(r, f->text);
+}
+
+static bool is_partial(const struct value *v)
+{
+    return v && v->kind == VALUE_DICT && v->text &&
+           strcmp(v->text, partial_name) == 0 && named(v, "0");
+}
+
+/* Whether the arguments of a call were asked for. */
+static bool is_wanted(struct python_parser *r, const char *path, const char *function)
+{
+    return (names_listed(r->wanted->calls, python_last_part(function)) &&
+            !is_own(r, path)) ||
+           python_is_object(r, function);
 }
 
 /* What a call gives, as far as it is known. */
@@ -237,8 +251,12 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
     struct value *v = known_call(r, path, function, arguments, line);
     if (v)
         return v;
-    if (is_object(r, function)) {
+    if (python_is_object(r, function)) {
         arguments->text = function;
+        return arguments;
+    }
+    if (strcmp(function, partial_name) == 0 && binds_object(r, arguments)) {
+        arguments->text = partial_name;
         return arguments;
     }
     const struct value *first = named(arguments, "0");
@@ -256,28 +274,63 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
     return python_unknown(r, line, "%.60s(...) is a call", path);
 }
 
+static void add_bound(struct python_parser *r, struct value *to,
+                      const struct value *from, int32_t first)
+{
+    int positional = 0;
+    for (int32_t i = 0; i < to->n; i++)
+        positional += isdigit((unsigned char)*to->items[i].key) != 0;
+    for (int32_t i = first; i < from->n && !r->limit; i++) {
+        const struct value_item *it = &from->items[i];
+        bool at = isdigit((unsigned char)*it->key);
+        python_put(r, to, at ? arena_printf(r->p->arena, "%d", positional++) : it->key,
+                   it->line, it->value);
+    }
+    to->gap = to->gap ? to->gap : from->gap;
+}
+
+/* What a call gives once its arguments are read. */
+static struct value *call_with(struct python_parser *r, const char *path,
+                               const char *target, struct value *x,
+                               struct value *arguments, int64_t line)
+{
+    const char *function = called_of(r, path);
+    bool wanted = is_wanted(r, path, function);
+    if (wanted)
+        add_fields(r, path, arguments);
+    int64_t at = wanted ? python_record(r, function, line, target, arguments) : -1;
+    struct value *v = value_of_call(r, path, function, x, arguments, line);
+    if (at >= 0)
+        r->p->calls.v[at].result = v;
+    return v;
+}
+
+struct value *python_call_value(struct python_parser *r, const struct value *f,
+                                struct value *arguments, int64_t line)
+{
+    if (!is_partial(f) || r->failed || r->limit)
+        return NULL;
+    struct value *all = python_new(r, VALUE_DICT, arguments->line);
+    add_bound(r, all, f, 1);
+    add_bound(r, all, arguments, 0);
+    const char *target = r->lex.brackets == 0 ? r->target : NULL;
+    return call_with(r, named(f, "0")->text, target, NULL, all, line);
+}
+
 /* A call of the function at path; the parser is at "(". */
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line)
 {
     bool outermost = r->lex.brackets == 0;
     const char *function = called_of(r, path), *outer = r->calling;
-    bool wanted = (names_listed(r->wanted->calls, python_last_part(function)) &&
-                   !is_own(r, path)) ||
-                  is_object(r, function);
-    int64_t at = -1;
-    if (wanted)
+    if (is_wanted(r, path, function))
         r->calling = function;
     struct value *x = object_of(r, path);
     struct value *arguments = python_arguments(r);
     if (r->failed || r->limit)
         return arguments;
-    if (wanted) {
-        add_fields(r, path, arguments);
-        at = python_record(r, function, line, outermost ? r->target : NULL, arguments);
-        r->calling = outer;
-    }
-    struct value *v = value_of_call(r, path, function, x, arguments, line);
-    if (at >= 0)
-        r->p->calls.v[at].result = v;
-    return v;
+    r->calling = outer;
+    struct value *v = python_call_value(r, python_find(r, path), arguments, line);
+    if (v)
+        return v;
+    return call_with(r, path, outermost ? r->target : NULL, x, arguments, line);
 }

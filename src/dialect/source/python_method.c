@@ -117,6 +117,17 @@ static struct value *list_method(struct python_parser *r, struct value *x,
     return python_new(r, VALUE_NONE, line);
 }
 
+/* NeMo-Run's: "*.name" is each member called so of all inside. */
+static void broadcast(struct python_parser *r, struct value *x,
+                      const struct value *arguments)
+{
+    for (int32_t i = 0; i < arguments->n && !r->limit; i++) {
+        const struct value_item *it = &arguments->items[i];
+        python_put(r, x, arena_printf(r->p->arena, "*.%s", it->key), it->line,
+                   it->value);
+    }
+}
+
 struct value *python_method(struct python_parser *r, struct value *x,
                             const char *method, const struct value *arguments,
                             int64_t line)
@@ -137,9 +148,12 @@ struct value *python_method(struct python_parser *r, struct value *x,
     if (v)
         return v;
     /* what a class was given is not changed by its methods */
-    bool class = x->kind == VALUE_DICT && x->text &&
+    bool object = x->kind == VALUE_DICT && x->text && python_is_object(r, x->text),
+         class = x->kind == VALUE_DICT && x->text &&
                  isupper((unsigned char)*python_last_part(x->text));
-    if (!class && !names_listed(harmless, method))
+    if (object && strcmp(method, "broadcast") == 0)
+        broadcast(r, x, arguments);
+    if (!class && !object && !names_listed(harmless, method))
         python_spoil(r, x,
                      arena_printf(r->p->arena,
                                   "it is changed by .%.40s() at line %" PRId64, method,

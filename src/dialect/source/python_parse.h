@@ -187,6 +187,14 @@ struct value *python_arguments(struct python_parser *r);
 /* The value of a call of the function at path; the parser is at "(". */
 struct value *python_call_at(struct python_parser *r, const char *path, int64_t line);
 
+/* Whether what a function gives was asked for as an object. */
+bool python_is_object(const struct python_parser *r, const char *function);
+
+/* A call of a value: of functools.partial(F, ...) F's, with the arguments of both. NULL:
+ * it is none. */
+struct value *python_call_value(struct python_parser *r, const struct value *f,
+                                struct value *arguments, int64_t line);
+
 /* "a", "a, b" or "i, (a, b)", bound to a value; the parser is after them. */
 void python_bind_targets(struct python_parser *r, struct value *v);
 

@@ -416,6 +416,11 @@ static struct value *read_postfix(struct python_parser *r, struct value *v)
     }
     bool outermost = r->lex.brackets == 0;
     struct value *arguments = python_arguments(r);
+    struct value *bound = name ? NULL : python_call_value(r, v, arguments, line);
+    if (bound)
+        return bound;
+    if (name && v->kind == VALUE_UNKNOWN && strcmp(name, "parse_args") == 0)
+        return python_parse_args(r, name, line); /* get_parser().parse_args() */
     bool read = !python_stopped(r);
     /* TrainingClient().create_job(...) */
     int64_t at =

@@ -1,6 +1,7 @@
 /* Values of Python source, and the names they are bound to. */
 #include "dialect/source/python_parse.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -311,6 +312,14 @@ struct python_function *python_function(struct python_parser *r, const char *nam
         if (strcmp(r->functions.v[i].name, name) == 0)
             return &r->functions.v[i];
     return NULL;
+}
+
+bool python_is_object(const struct python_parser *r, const char *function)
+{
+    const char *const *o = r->wanted->objects;
+    while (o && *o && fnmatch(*o, function, 0) != 0)
+        o++;
+    return o && *o;
 }
 
 const char *python_last_part(const char *name)
