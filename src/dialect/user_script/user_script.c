@@ -81,6 +81,25 @@ static bool refuse_diffusion(struct launch_context *t, const struct user_script 
     return c != NULL;
 }
 
+/* A loop of its own that trains by Megatron's parts, which are split as they are told. */
+static bool refuse_megatron(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const parts[] = { "initialize_megatron", "setup_optimizer",
+                                         "get_forward_backward_func", NULL };
+    for (int64_t i = 0; i < g->python->names.n && !g->parts[SCRIPT_TRAINER]; i++) {
+        const struct python_name *n = &g->python->names.v[i];
+        const struct value *v = n->value;
+        if (!v || v->kind != VALUE_UNKNOWN || !v->text ||
+            strncmp(v->text, "megatron.", 9) != 0 ||
+            !names_listed(parts, python_last_part(v->text)))
+            continue;
+        launch_refuse_entry(t->l, v->text, "is for a training loop of the script's own",
+                            g->line ? g->line : v->line);
+        return true;
+    }
+    return false;
+}
+
 /* What the model's class says of the task. */
 static void take_head(struct launch_context *t, const struct user_script *g)
 {
@@ -214,7 +233,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                      &v };
     bool trl = is_trl(method);
-    if (refuse_diffusion(t, g))
+    if (refuse_diffusion(t, g) || refuse_megatron(t, g))
         return;
     if (method && strcmp(method, "SentenceTransformer") == 0) {
         launch_refuse_entry(t->l, from.key, "trains embeddings of pairs of texts",
