@@ -81,7 +81,7 @@ static bool refuse_diffusion(struct launch_context *t, const struct user_script 
     return c != NULL;
 }
 
-/* A loop of its own that trains by Megatron's parts, which are split as they are told. */
+/* A loop of its own that trains by Megatron's parts. */
 static bool refuse_megatron(struct launch_context *t, const struct user_script *g)
 {
     static const char *const parts[] = { "initialize_megatron", "setup_optimizer",
