@@ -143,6 +143,18 @@ static struct value *available(struct python_parser *r,
     return python_bool(r, a->line, true);
 }
 
+/* setattr(args, "max_steps", 10) */
+static struct value *set_attribute(struct python_parser *r,
+                                   const struct python_arguments *a)
+{
+    const char *key = a->second ? python_key(r, a->second) : NULL;
+    if (key && a->third && a->first && a->first->kind == VALUE_DICT)
+        python_put(r, a->first, key, a->line, a->third);
+    else if (key && a->third)
+        python_set_attribute(r, a->first, key, a->line, a->third);
+    return python_new(r, VALUE_NONE, a->line);
+}
+
 /* snapshot_download("owner/model") of Hugging Face's hub and ModelScope's: a folder of
  * that model. */
 static struct value *downloaded(struct python_parser *r,
@@ -229,6 +241,7 @@ const struct python_function_row python_library[] = {
     { "torch.cuda.get_device_capability", capability },
     { "torch.cuda.is_available", available },
     { "getattr", attribute },
+    { "setattr", set_attribute },
     { "*snapshot_download", downloaded },
     { "hydra.main", python_hydra_main },
     { "tyro.cli", parsed_class },

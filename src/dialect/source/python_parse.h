@@ -349,6 +349,11 @@ struct value *python_parse_args(struct python_parser *r, const char *method,
 struct value *python_parse_class(struct python_parser *r, const struct value *class,
                                  int64_t line);
 
+/* x.key = v of what a call of TrainingArguments, SFTConfig and the like gave: one of its
+ * arguments; of anything else nothing. */
+void python_set_attribute(struct python_parser *r, const struct value *x,
+                          const char *key, int64_t line, struct value *v);
+
 /* HfArgumentParser((A, B)), and what it parses into: A and B, as far as their fields'
  * defaults and what was given say it. */
 struct value *python_field_parser(struct python_parser *r, struct value *arguments,

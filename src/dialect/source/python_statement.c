@@ -90,6 +90,18 @@ static void record_attribute(struct python_parser *r, const struct target *t,
     python_record(r, t->name, t->line, NULL, arguments);
 }
 
+/* args.max_steps = 10, of args = TrainingArguments(...). */
+static void set_of_call(struct python_parser *r, const struct target *t,
+                        struct value *v)
+{
+    const char *dot = strchr(t->name, '.');
+    if (dot && !strchr(dot + 1, '.'))
+        python_set_attribute(r,
+                             python_find(r, arena_strndup(r->p->arena, t->name,
+                                                          (size_t)(dot - t->name))),
+                             dot + 1, t->line, v);
+}
+
 static void assign(struct python_parser *r, const struct target *t, struct value *v)
 {
     const char *member;
@@ -101,6 +113,7 @@ static void assign(struct python_parser *r, const struct target *t, struct value
         return;
     }
     if (t->n_keys == 0) {
+        set_of_call(r, t, v);
         python_bind(r, t->name, v);
         return;
     }
