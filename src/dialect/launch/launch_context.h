@@ -100,8 +100,9 @@ bool launch_has(const struct launch_context *t, const char *pointer);
 bool launch_is_unresolved(const struct launch_context *t, const char *pointer);
 void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_t line,
                            const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* What may well answer the question that was asked last. */
-void launch_add_example(struct launch_context *t, const char *example);
+/* What may well answer the question of that field, where it is asked. */
+void launch_add_example(struct launch_context *t, const char *pointer,
+                        const char *example);
 /* The same of a value that is not known, which the word `from` gives. */
 void launch_add_unknown(struct launch_context *t, const char *pointer, const char *from,
                         const struct value *v);

@@ -69,10 +69,14 @@ void launch_add_unresolved(struct launch_context *t, const char *pointer, int64_
                                            .line = line }));
 }
 
-void launch_add_example(struct launch_context *t, const char *example)
+void launch_add_example(struct launch_context *t, const char *pointer,
+                        const char *example)
 {
-    if (t->l->unresolved.n)
-        t->l->unresolved.v[t->l->unresolved.n - 1].example = example;
+    for (int64_t i = t->l->unresolved.n; i-- > 0;)
+        if (strcmp(t->l->unresolved.v[i].pointer, pointer) == 0) {
+            t->l->unresolved.v[i].example = example;
+            return;
+        }
 }
 
 void launch_ask_frozen(struct launch_context *t, const struct value_item *it)

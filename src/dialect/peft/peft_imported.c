@@ -69,5 +69,6 @@ void peft_ask_base(struct launch_context *t, int64_t line)
                           "how the model below the adapters is loaded is not given: "
                           "bf16, fp16 or fp32, or nf4 or int8 of bitsandbytes");
     launch_add_example(
-        t, strstr(t->l->file, "qlora") || strstr(t->l->file, "4bit") ? "nf4" : "bf16");
+        t, PEFT_BASE,
+        strstr(t->l->file, "qlora") || strstr(t->l->file, "4bit") ? "nf4" : "bf16");
 }

@@ -77,7 +77,7 @@ static void ask_model(struct launch_context *t, const char *pointer,
                           it->key, it->value->text, kin ? "; of its family are " : "",
                           kin ? kin : "");
     if (kin)
-        launch_add_example(t, arena_strndup(t->arena, kin, strcspn(kin, ",")));
+        launch_add_example(t, pointer, arena_strndup(t->arena, kin, strcspn(kin, ",")));
 }
 
 /* The model by the name of what it was made of; false: the name says none. */

@@ -29,6 +29,8 @@ static void take_length(struct launch_context *t, const struct dialect_option *r
         dialect_take_as(t, row, it, DIALECT_WHOLE);
 }
 
+enum { COPIED_MAX = 20000 };
+
 /* clang-format off */
 static const struct dialect_option rows[] = {
     ROW("max_length", "/training/sequence_length", .take = take_length),
@@ -160,6 +162,35 @@ static void take_document_method(struct launch_context *t, const struct value *v
     }
 }
 
+/* A script's own switch of adapters, next to TRL's words of them ("peft_enabled"): what
+ * use_peft is to TRL's own scripts. Without any it is asked for. */
+static const struct value *with_switch(struct launch_context *t,
+                                       const struct value *given)
+{
+    static const char *const own[] = { "peft_enabled", "enable_peft", "enable_lora",
+                                       "lora_enabled", "use_lora",    "do_lora" };
+    const struct value_item *rank = value_get(given, "lora_r"), *it = NULL;
+    int64_t budget = COPIED_MAX;
+    if (!rank || launch_is_off(rank->value) || value_get(given, "use_peft"))
+        return given;
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]) && !it; i++)
+        it = value_get(given, own[i]);
+    if (!it) {
+        launch_add_unresolved(t, PEFT_LORA, rank->line,
+                              "%s: adapters are described, and no use_peft asks for "
+                              "them; null is training without",
+                              rank->key);
+        return given;
+    }
+    struct value *all = value_copy(t->arena, given, &budget);
+    if (!all)
+        return given;
+    launch_hear(t, it);
+    value_add(t->arena, all, "use_peft", it->line,
+              value_new_bool(t->arena, launch_true(it->value), it->line));
+    return all;
+}
+
 void trl_take(struct launch_context *t, const struct value *given, bool older)
 {
     bool old = older || value_get(given, "max_seq_length") ||
@@ -173,7 +204,7 @@ void trl_take(struct launch_context *t, const struct value *given, bool older)
     t->mixes = !old && !value_get(given, "bf16");
     take_given(t, given);
     take_loss(t, given);
-    trainer_read_arguments(t, given, &kind);
+    trainer_read_arguments(t, with_switch(t, given), &kind);
 }
 
 void trl_cast(struct launch_context *t, const char *who, bool whole)

@@ -250,6 +250,8 @@ bool user_script_trains(const struct user_script *g);
  * the Trainer's default is none of it; after it, what else such a loop leaves open. */
 bool user_script_loops(const struct user_script *g);
 void user_script_ask_batch(struct launch_context *t, const struct user_script *g);
+/* Names that a GPU's batch often has; NULL ends them. */
+extern const char *const user_script_batches[];
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g);
 
 /* user_script_frozen.c: after the words, asks which parameters a text freezes, unless it

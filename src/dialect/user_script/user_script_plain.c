@@ -3,6 +3,8 @@
  * calls state is read as of any loop, and all that they leave open is asked for. */
 #include "dialect/user_script/user_script.h"
 
+static const char batch_at[] = "/training/micro_batch_size";
+
 bool user_script_loops(const struct user_script *g)
 {
     const struct python_call *const *p = g->parts;
@@ -11,24 +13,27 @@ bool user_script_loops(const struct user_script *g)
                                    p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
 }
 
+const char *const user_script_batches[] = {
+    "per_device_train_batch_size",
+    "per_device_batch_size",
+    "micro_batch_size",
+    "device_batch_size",
+    "train_batch_size",
+    "batch_size",
+    "BATCH_SIZE",
+    "mini_batch_size",
+    NULL,
+};
+
 /* A number of a usual name may well be it. */
 static void propose_batch(struct launch_context *t, const struct user_script *g)
 {
-    static const char *const names[] = {
-        "per_device_train_batch_size",
-        "per_device_batch_size",
-        "micro_batch_size",
-        "device_batch_size",
-        "train_batch_size",
-        "batch_size",
-        "BATCH_SIZE",
-        "mini_batch_size",
-    };
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const struct value *v = user_script_usual(g->python, names[i]);
+    for (const char *const *name = user_script_batches; *name; name++) {
+        const struct value *v = user_script_usual(g->python, *name);
         if (!v)
             continue;
-        launch_add_example(t, arena_printf(t->arena, "%lld", (long long)v->integer));
+        launch_add_example(t, batch_at,
+                           arena_printf(t->arena, "%lld", (long long)v->integer));
         return;
     }
 }
@@ -36,8 +41,7 @@ static void propose_batch(struct launch_context *t, const struct user_script *g)
 /* Where no trainer has a default. */
 void user_script_ask_batch(struct launch_context *t, const struct user_script *g)
 {
-    static const char batch_at[] = "/training/micro_batch_size",
-                      word[] = "per_device_train_batch_size";
+    static const char word[] = "per_device_train_batch_size";
     const struct python_call *c = g->parts[SCRIPT_BACKWARD]
                                       ? g->parts[SCRIPT_BACKWARD]
                                       : g->parts[SCRIPT_OPTIMIZER];
@@ -61,10 +65,10 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
     user_script_ask(t, line, why);
     /* PyTorch computes in fp32 unless something converts */
     if (launch_is_unresolved(t, "/training/precision") && !g->parts[SCRIPT_AUTOCAST])
-        launch_add_example(t, "fp32");
+        launch_add_example(t, "/training/precision", "fp32");
     if (!launch_has(t, library_at) && !launch_is_unresolved(t, library_at)) {
         launch_add_unresolved(t, library_at, line, "%s", why);
-        launch_add_example(t, "ddp");
+        launch_add_example(t, library_at, "ddp");
     }
     launch_note(t->l, line, DIAG_ASSUMED,
                 "the model is the script's own: whether parts of it are frozen or "

@@ -9,6 +9,7 @@
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static const char library_at[] = "/parallelism/library";
@@ -146,6 +147,29 @@ static void name_options(struct launch_context *t, const struct value *given,
     strbuf_release(&taken);
 }
 
+/* The number that an option, or a word of hydra's ("training.batch_size=24"), gives a name
+ * that batches often have may well be the batch. */
+static void propose_batch(struct launch_context *t, const struct launch_command *c,
+                          const struct value *given)
+{
+    static const char at[] = "/training/micro_batch_size";
+    int64_t n;
+    for (const char *const *name = user_script_batches; *name; name++) {
+        const struct value_item *it = value_get(given, *name);
+        if (it && launch_whole(it->value, &n) && n > 0)
+            launch_add_example(t, at, arena_printf(t->arena, "%lld", (long long)n));
+        for (int32_t i = c->script + 1; i < c->command->n; i++) {
+            const char *text = c->command->words[i].text, *equals = strchr(text, '=');
+            size_t len = strlen(*name);
+            bool named = equals && *text != '-' && (size_t)(equals - text) > len &&
+                         equals[-(ptrdiff_t)len - 1] == '.' &&
+                         strncmp(equals - len, *name, len) == 0;
+            if (named && equals[1] >= '1' && equals[1] <= '9')
+                launch_add_example(t, at, equals + 1);
+        }
+    }
+}
+
 void user_script_read_unknown(struct launch_context *t, const struct launch_command *c)
 {
     const struct shell_word *w = &c->command->words[c->script];
@@ -182,6 +206,7 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
     const char *why = arena_printf(
         t->arena, "%.60s decides it, whose options and text are not read", program);
     user_script_ask(t, at.line, why);
+    propose_batch(t, c, given);
     if (!launch_has(t, library_at) && !launch_is_unresolved(t, library_at))
         launch_add_unresolved(t, library_at, at.line, "%s", why);
     if (accelerate)
