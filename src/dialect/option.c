@@ -279,7 +279,7 @@ static bool asks_near(struct report *r, const char *near, const struct value_ite
     launch_add_unresolved(r->t, o->pointer, it->line,
                           "%s%s%.60s is not known, and may be %.60s", r->at.prefix,
                           r->at.section, it->key, near);
-    launch_add_example(r->t, arena_printf(r->t->arena, "%" PRId64, n));
+    launch_add_example(r->t, o->pointer, arena_printf(r->t->arena, "%" PRId64, n));
     return true;
 }
 

@@ -103,7 +103,7 @@ static void ask_letters(struct launch_context *t, const struct launch_command *c
                           "%s: what layers its letters are, %.60s decides; the Hub's "
                           "configuration says so",
                           it->key, program);
-    launch_add_example(t, "Qwen/Qwen3-Next-80B-A3B-Instruct");
+    launch_add_example(t, "/model", "Qwen/Qwen3-Next-80B-A3B-Instruct");
 }
 
 /* Sizes that no option has: a checkpoint's, as --use-checkpoint-args says. */

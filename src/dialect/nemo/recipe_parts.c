@@ -182,6 +182,6 @@ void nemo_ask_recipe(struct launch_context *t, const struct value *flat)
             continue;
         ask_field(t, fields[i].pointer, it);
         if (fields[i].usual)
-            launch_add_example(t, fields[i].usual);
+            launch_add_example(t, fields[i].pointer, fields[i].usual);
     }
 }

@@ -61,10 +61,11 @@ struct python_call {
     const char *target; /* the name it is assigned to; NULL: none */
     int64_t line;
     bool quoted;
-    bool parsed;   /* no call: the arguments of a command */
-    bool unsure;   /* under a condition that is not known */
-    int64_t every; /* likewise: 4 of i % 4 == 0; -1: not known; 0: no remainder */
-    int32_t loops; /* around it */
+    bool parsed;        /* no call: the arguments of a command */
+    bool unsure;        /* under a condition that is not known */
+    int64_t every;      /* likewise: 4 of i % 4 == 0; -1: not known; 0: no remainder */
+    int32_t loops;      /* around it */
+    const char *within; /* the function that it is in; NULL: none */
     struct value *arguments;    /* a dictionary; positional ones by "0", "1", ... */
     const struct value *result; /* what it gave, by which other calls are given it */
 };

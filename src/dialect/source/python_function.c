@@ -299,6 +299,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     int64_t names = r->p->names.n, functions = r->functions.n;
     r->scope = names;
     r->frame = &frame;
+    r->within = f.name;
     r->inlined++;
     r->nested_before = r->nested;
     r->stop = PYTHON_GOES_ON;
@@ -320,6 +321,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     python_go(r, &here);
     r->scope = outer.scope;
     r->frame = outer.frame;
+    r->within = outer.within;
     r->inlined = outer.inlined;
     r->nested = outer.nested;
     r->nested_before = outer.nested_before;

@@ -120,6 +120,7 @@ struct python_parser {
     int32_t inlined;       /* functions whose calls are being read */
     int32_t maybe;         /* branches under way that may not be taken */
     int32_t loops;         /* under way */
+    const char *within;    /* the function that is read; NULL: the text itself */
     int64_t remainder;     /* of the last "%" of what is not known; 0, -1 as of calls */
     int64_t every;         /* likewise, of a condition around */
     int32_t unsure_loops;  /* loops under way whose repetitions are not known */

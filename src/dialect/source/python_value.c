@@ -302,6 +302,7 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
                                                    .unsure = r->maybe > 0,
                                                    .every = r->every,
                                                    .loops = r->loops,
+                                                   .within = r->within,
                                                    .arguments = arguments }));
     return r->p->calls.n - 1;
 }

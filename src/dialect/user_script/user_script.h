@@ -69,6 +69,9 @@ enum user_script_part {
     SCRIPT_LOSS,      /* def compute_loss(self, model, inputs), of a trainer's class */
     SCRIPT_COMPARED,  /* F.logsigmoid(...): of losses that compare answers */
     SCRIPT_STEP,      /* optimizer.step() of a loop */
+    SCRIPT_DIVERGED,  /* F.kl_div(...): of distillation */
+    SCRIPT_SAMPLED,   /* model.generate(...) */
+    SCRIPT_CONTINUED, /* PeftModel.from_pretrained(...): adapters that are there */
     SCRIPT_PARTS
 };
 
@@ -253,6 +256,10 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
 /* Names that a GPU's batch often has; NULL ends them. */
 extern const char *const user_script_batches[];
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g);
+
+/* After the words, asks which adapters PeftModel.from_pretrained(...) loads, where the text
+ * makes none. */
+void user_script_ask_continued(struct launch_context *t, const struct user_script *g);
 
 /* user_script_frozen.c: after the words, asks which parameters a text freezes, unless it
  * trains adapters. */

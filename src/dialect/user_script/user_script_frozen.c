@@ -44,3 +44,23 @@ void user_script_ask_frozen(struct launch_context *t, const struct user_script *
         "[\"vision_tower\"] what is frozen",
         c->function, (long long)c->line);
 }
+
+void user_script_ask_continued(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = NULL;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *own = &g->python->calls.v[i];
+        const struct value_item *on = value_get(own->arguments, "is_trainable");
+        if (user_script_part_of(own) == SCRIPT_CONTINUED && !own->quoted && on &&
+            launch_true(on->value))
+            c = own;
+    }
+    if (!c || t->adapters || launch_has(t, PEFT_LORA) ||
+        launch_is_unresolved(t, PEFT_LORA))
+        return;
+    launch_add_unresolved(t, PEFT_LORA, g->line ? g->line : c->line,
+                          "%.60s(...) loads the adapters that are trained: their rank "
+                          "and modules are in its adapter_config.json",
+                          c->function);
+    launch_add_example(t, PEFT_LORA, "'{\"rank\": 16}'");
+}

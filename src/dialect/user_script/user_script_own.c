@@ -90,7 +90,7 @@ static void take_degree(struct launch_context *t, const struct value_item *it,
                               "--%s %lld is %.60s's own, and how it divides the work "
                               "is not read",
                               it->key, (long long)n, program);
-        launch_add_example(t, arena_printf(t->arena, "%lld", (long long)n));
+        launch_add_example(t, pointer, arena_printf(t->arena, "%lld", (long long)n));
     } else
         launch_add_unresolved(t, pointer, line, "--%s is %.60s's own, and is not known",
                               it->key, program);
@@ -163,13 +163,68 @@ bool user_script_refuses_options(struct launch_context *t, const struct value *g
     return false;
 }
 
+static const struct python_call *call_of(const struct python *p,
+                                         enum user_script_part part)
+{
+    for (int64_t i = 0; i < p->calls.n; i++)
+        if (user_script_part_of(&p->calls.v[i]) == part && !p->calls.v[i].quoted)
+            return &p->calls.v[i];
+    return NULL;
+}
+
+/* Another model that a loop of the text's own loads before its optimizer; NULL. */
+static const struct python_call *loaded_second(const struct user_script *g)
+{
+    const struct python_call *model = g->parts[SCRIPT_MODEL],
+                             *step = g->parts[SCRIPT_OPTIMIZER];
+    for (int64_t i = 0; model && step && i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        bool loads = user_script_part_of(c) == SCRIPT_MODEL && !c->quoted &&
+                     !c->unsure && !model->unsure && c->line < step->line;
+        if (loads && c->target && model->target &&
+            strcmp(c->target, model->target) != 0)
+            return c;
+    }
+    return NULL;
+}
+
+/* The call by which a loop of the text's own generates what it trains on: before its
+ * backward(), in the same function, and each time. */
+static const struct python_call *sampled_in(const struct user_script *g)
+{
+    const struct python_call *back = g->parts[SCRIPT_BACKWARD];
+    for (int64_t i = 0; back && i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        bool same =
+            c->within == back->within || (c->within && strstr(c->within, "rollout"));
+        if (user_script_part_of(c) == SCRIPT_SAMPLED && !c->quoted && !c->unsure &&
+            c->loops > 0 && same && c->line < back->line)
+            return c;
+    }
+    return NULL;
+}
+
+/* What a loop of the text's own does with a model that no step simulated has. */
+static const struct python_call *refused_in(const struct user_script *g,
+                                            const char **why)
+{
+    bool own = !g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS];
+    const struct python_call *c = own ? sampled_in(g) : NULL;
+    *why = "trains on what it generates (reinforcement learning)";
+    if (c)
+        return c;
+    *why = "trains with a second, frozen model (distillation)";
+    c = own && loaded_second(g) ? call_of(g->python, SCRIPT_DIVERGED) : NULL;
+    return c ? c : bound_second(g->python, why);
+}
+
 bool user_script_refuses_second(struct launch_context *t, const struct user_script *g,
                                 const struct value *given, const char *program)
 {
     const char *why;
     if (user_script_refuses_options(t, given, program))
         return true;
-    const struct python_call *c = bound_second(g->python, &why);
+    const struct python_call *c = refused_in(g, &why);
     if (c)
         launch_refuse_entry(t->l, program, why, g->line ? g->line : c->line);
     return c != NULL;
@@ -187,15 +242,6 @@ bool user_script_is_reference(const char *name)
         name += n + (name[n] != '\0');
     }
     return false;
-}
-
-static const struct python_call *compared_in(const struct python *p)
-{
-    for (int64_t i = 0; i < p->calls.n; i++)
-        if (user_script_part_of(&p->calls.v[i]) == SCRIPT_COMPARED &&
-            !p->calls.v[i].quoted)
-            return &p->calls.v[i];
-    return NULL;
 }
 
 /* A name of the text, or of its functions' calls, that a frozen model has. */
@@ -223,8 +269,14 @@ bool user_script_ask_compared(struct launch_context *t, const struct user_script
 {
     static const char task[] = "/training/task";
     int64_t line = 0;
-    const struct python_call *c = compared_in(g->python);
+    const struct python_call *c = call_of(g->python, SCRIPT_COMPARED);
     const char *reference = reference_in(g->python, &line);
+    const struct python_call *second =
+        g->parts[SCRIPT_TRAINER] ? NULL : loaded_second(g);
+    if (!reference && second) {
+        reference = second->target;
+        line = second->line;
+    }
     bool own = g->parts[SCRIPT_LOSS] || !g->parts[SCRIPT_TRAINER];
     if (!own || (!c && !reference) || launch_has(t, task))
         return false;

@@ -36,7 +36,7 @@ const char *const user_script_calls[] = {
     /* loops of one's own */
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
-    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "half", "bfloat16", "to",
+    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "Fabric", "DistributedOptimizer", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
@@ -65,7 +65,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
     { "model", "half", SCRIPT_CAST }, { "model", "bfloat16", SCRIPT_CAST }, { "model", "to", SCRIPT_CAST }, { "net", "half", SCRIPT_CAST }, { "net", "bfloat16", SCRIPT_CAST }, { "net", "to", SCRIPT_CAST },
-    { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
+    { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "", "kl_div", SCRIPT_DIVERGED }, { "", "KLDivLoss", SCRIPT_DIVERGED }, { "", "generate", SCRIPT_SAMPLED }, { "PeftModel*", "from_pretrained", SCRIPT_CONTINUED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER },
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
     { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
@@ -92,18 +92,17 @@ static const struct { const char *class, *function; enum user_script_part part; 
 };
 
 /* An argument of a part, "*" any other, and its name in the rows: NULL its own, "" none, of
- * "lora_*" its own replaces the star. */
+ * "lora_*" its own replaces the star. What no row has is none. */
 static const struct word { enum user_script_part part; const char *argument, *key; } words[] = {
     { SCRIPT_ARGUMENTS, "0", "output_dir" }, { SCRIPT_ARGUMENTS, "*", NULL },
     { SCRIPT_TRAINER, "max_seq_length", NULL }, { SCRIPT_TRAINER, "packing", NULL }, { SCRIPT_TRAINER, "beta", NULL },
     { SCRIPT_TRAINER, "max_length", NULL }, { SCRIPT_TRAINER, "neftune_noise_alpha", NULL },
-    { SCRIPT_TRAINER, "dataset_num_proc", NULL }, { SCRIPT_TRAINER, "*", "" },
+    { SCRIPT_TRAINER, "dataset_num_proc", NULL },
     { SCRIPT_MODEL, "0", "model_name_or_path" }, { SCRIPT_MODEL, "pretrained_model_name_or_path", "model_name_or_path" },
     { SCRIPT_MODEL, "model_name", "model_name_or_path" }, { SCRIPT_MODEL, "torch_dtype", NULL }, { SCRIPT_MODEL, "dtype", NULL },
     { SCRIPT_MODEL, "attn_implementation", NULL }, { SCRIPT_MODEL, "_attn_implementation", "attn_implementation" }, { SCRIPT_MODEL, "use_flash_attention_2", NULL },
     { SCRIPT_MODEL, "max_seq_length", NULL }, { SCRIPT_MODEL, "load_in_4bit", NULL }, { SCRIPT_MODEL, "load_in_8bit", NULL },
     { SCRIPT_MODEL, "tp_plan", NULL }, { SCRIPT_MODEL, "gradient_checkpointing", NULL }, { SCRIPT_MODEL, "use_gradient_checkpointing", "" }, { SCRIPT_MODEL, "float32_mixed_precision", "" },
-    { SCRIPT_MODEL, "*", "" },
     { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" }, { SCRIPT_ADAPTERS, "0", "" },
     { SCRIPT_ADAPTERS, "finetune_vision_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_audio_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_*", "" },
     { SCRIPT_ADAPTERS, "temporary_location", "" }, { SCRIPT_ADAPTERS, "ensure_weight_tying", "" },
@@ -112,21 +111,17 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_ADAPTERS, "use_gradient_checkpointing", NULL }, { SCRIPT_ADAPTERS, "max_seq_length", NULL },
     { SCRIPT_ADAPTERS, "random_state", "" }, { SCRIPT_ADAPTERS, "inference_mode", "" }, { SCRIPT_ADAPTERS, "*", "lora_*" },
     { SCRIPT_QUANTISATION, "*", NULL },
-    { SCRIPT_PREPARED, "use_gradient_checkpointing", NULL }, { SCRIPT_PREPARED, "*", "" },
-    { SCRIPT_METHOD, "*", "" },
+    { SCRIPT_PREPARED, "use_gradient_checkpointing", NULL },
     { SCRIPT_ACCELERATOR, "gradient_accumulation_steps", NULL }, { SCRIPT_ACCELERATOR, "parallelism_config", NULL },
-    { SCRIPT_ACCELERATOR, "*", "" },
     { SCRIPT_LOADER, "batch_size", "per_device_train_batch_size" }, { SCRIPT_LOADER, "1", "per_device_train_batch_size" },
-    { SCRIPT_LOADER, "num_workers", "dataloader_num_workers" }, { SCRIPT_LOADER, "*", "" },
-    { SCRIPT_ENGINE, "config", "deepspeed" }, { SCRIPT_ENGINE, "config_params", "deepspeed" }, { SCRIPT_ENGINE, "*", "" },
-    { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" }, { SCRIPT_CONFIGURATION, "*", "" },
+    { SCRIPT_LOADER, "num_workers", "dataloader_num_workers" },
+    { SCRIPT_ENGINE, "config", "deepspeed" }, { SCRIPT_ENGINE, "config_params", "deepspeed" },
+    { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" },
     { SCRIPT_LIGHTNING, "accumulate_grad_batches", "gradient_accumulation_steps" }, { SCRIPT_LIGHTNING, "gradient_clip_val", "max_grad_norm" },
-    { SCRIPT_LIGHTNING, "max_steps", NULL }, { SCRIPT_LIGHTNING, "max_epochs", "num_train_epochs" }, { SCRIPT_LIGHTNING, "*", "" },
-    { SCRIPT_BACKEND, "backend", "ddp_backend" }, { SCRIPT_BACKEND, "0", "ddp_backend" }, { SCRIPT_BACKEND, "*", "" },
-    { SCRIPT_HOROVOD, "backward_passes_per_step", "gradient_accumulation_steps" }, { SCRIPT_HOROVOD, "*", "" },
-    { SCRIPT_OPTIMIZER, "*", "" }, { SCRIPT_SHARDED, "*", "" }, { SCRIPT_REPLICATED, "*", "" }, { SCRIPT_SPREAD, "*", "" }, { SCRIPT_AUTOCAST, "*", "" }, { SCRIPT_RECOMPUTED, "*", "" },
-    { SCRIPT_COMPILED, "*", "" }, { SCRIPT_BACKWARD, "*", "" },
-    { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" }, { SCRIPT_CLIPPED, "*", "" }, { SCRIPT_BOOSTER, "*", "" }, { SCRIPT_CHUNKED, "*", "" }, { SCRIPT_REMOTE, "*", "" }, { SCRIPT_DOWNLOADED, "*", "" }, { SCRIPT_PRODUCTS, "*", "" }, { SCRIPT_FROZEN, "*", "" }, { SCRIPT_LOSS, "*", "" }, { SCRIPT_COMPARED, "*", "" }, { SCRIPT_STEP, "*", "" }, { SCRIPT_CAST, "*", "" },
+    { SCRIPT_LIGHTNING, "max_steps", NULL }, { SCRIPT_LIGHTNING, "max_epochs", "num_train_epochs" },
+    { SCRIPT_BACKEND, "backend", "ddp_backend" }, { SCRIPT_BACKEND, "0", "ddp_backend" },
+    { SCRIPT_HOROVOD, "backward_passes_per_step", "gradient_accumulation_steps" },
+    { SCRIPT_CLIPPED, "1", "max_grad_norm" }, { SCRIPT_CLIPPED, "max_norm", "max_grad_norm" },
 };
 /* clang-format on */
 
