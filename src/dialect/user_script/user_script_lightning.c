@@ -252,6 +252,10 @@ void user_script_take_lightning(struct launch_context *t, const struct user_scri
     if (!c)
         return;
     const struct value *given = strategy_given(c);
+    if (!g->parts[SCRIPT_BACKWARD])
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "the module is the script's own: its training_step is taken to run "
+                    "the model once on each batch");
     if (s && s->kind == FSDP)
         take_fsdp(t, g, s, line);
     else if (s && s->kind == DDP)
