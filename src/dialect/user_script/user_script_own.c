@@ -204,32 +204,6 @@ static const struct python_call *sampled_in(const struct user_script *g)
     return NULL;
 }
 
-/* What a loop of the text's own does with a model that no step simulated has. */
-static const struct python_call *refused_in(const struct user_script *g,
-                                            const char **why)
-{
-    bool own = !g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS];
-    const struct python_call *c = own ? sampled_in(g) : NULL;
-    *why = "trains on what it generates (reinforcement learning)";
-    if (c)
-        return c;
-    *why = "trains with a second, frozen model (distillation)";
-    c = own && loaded_second(g) ? call_of(g->python, SCRIPT_DIVERGED) : NULL;
-    return c ? c : bound_second(g->python, why);
-}
-
-bool user_script_refuses_second(struct launch_context *t, const struct user_script *g,
-                                const struct value *given, const char *program)
-{
-    const char *why;
-    if (user_script_refuses_options(t, given, program))
-        return true;
-    const struct python_call *c = refused_in(g, &why);
-    if (c)
-        launch_refuse_entry(t->l, program, why, g->line ? g->line : c->line);
-    return c != NULL;
-}
-
 /* Preferences ---------------------------------------------------------------------- */
 
 bool user_script_is_reference(const char *name)
@@ -300,4 +274,37 @@ bool user_script_ask_compared(struct launch_context *t, const struct user_script
                               "compare: dpo or kto, or causal-lm where it does not",
                               reference);
     return true;
+}
+
+/* Refusals ------------------------------------------------------------------------ */
+
+/* What a loop of the text's own does with a model that no step simulated has. */
+static const struct python_call *refused_in(const struct user_script *g,
+                                            const char **why)
+{
+    int64_t line;
+    bool own = !g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS];
+    const struct python_call *c = own ? sampled_in(g) : NULL;
+    *why = "trains on what it generates (reinforcement learning)";
+    /* a reference without a loss of pairs, and answers that it generates somewhere */
+    if (!c && own && reference_in(g->python, &line) &&
+        !call_of(g->python, SCRIPT_COMPARED))
+        c = call_of(g->python, SCRIPT_SAMPLED);
+    if (c)
+        return c;
+    *why = "trains with a second, frozen model (distillation)";
+    c = own && loaded_second(g) ? call_of(g->python, SCRIPT_DIVERGED) : NULL;
+    return c ? c : bound_second(g->python, why);
+}
+
+bool user_script_refuses_second(struct launch_context *t, const struct user_script *g,
+                                const struct value *given, const char *program)
+{
+    const char *why;
+    if (user_script_refuses_options(t, given, program))
+        return true;
+    const struct python_call *c = refused_in(g, &why);
+    if (c)
+        launch_refuse_entry(t->l, program, why, g->line ? g->line : c->line);
+    return c != NULL;
 }
