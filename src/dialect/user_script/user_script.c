@@ -232,7 +232,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
                                        : 0 };
     const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                      &v };
-    bool trl = is_trl(method);
+    bool trl = is_trl(method) && !user_script_own_trainer(g);
     if (refuse_diffusion(t, g) || refuse_megatron(t, g))
         return;
     if (method && strcmp(method, "SentenceTransformer") == 0) {

@@ -315,6 +315,21 @@ static void take_booster(struct launch_context *t, const struct user_script *g)
             plugin && plugin->why ? plugin->why : "which plugin it has, is not known");
 }
 
+/* deepspeed.initialize(args, model=...): the command names the configuration. */
+static void ask_engine(struct launch_context *t, const struct user_script *g)
+{
+    static const char why[] = "deepspeed.initialize(...): its configuration is not given "
+                              "here, and decides it";
+    const struct python_call *c = g->parts[SCRIPT_ENGINE];
+    int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    if (!c || value_get(g->words, "deepspeed") || launch_has(t, library_at))
+        return;
+    launch_add_unresolved(t, library_at, line, "%s: deepspeed", why);
+    if (!launch_has(t, precision_at))
+        launch_add_unresolved(t, precision_at, line, "%s", why);
+    launch_add_unresolved(t, "/parallelism/sharding/strategy", line, "%s", why);
+}
+
 void user_script_take_loop(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_SHARDED];
@@ -328,6 +343,7 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
                               "%s(...): what Colossal-AI does before its booster is "
                               "not read",
                               python_last_part(g->parts[SCRIPT_CHUNKED]->function));
+    ask_engine(t, g);
     if (c)
         user_script_take_sharded(t, g, c->arguments, python_last_part(c->function),
                                  line);
@@ -353,14 +369,23 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
 void user_script_ask_weights(struct launch_context *t, const struct user_script *g)
 {
     const struct value_item *it = value_get(g->words, "torch_dtype");
+    it = it ? it : value_get(g->words, "dtype");
     const char *library = json_string_value(pointer_get(t->tree, library_at)),
                *half = it ? half_of(it->value) : NULL;
     bool adapters = g->parts[SCRIPT_ADAPTERS] || g->parts[SCRIPT_WRAPPED],
          mixed = value_get(g->words, "bf16") || value_get(g->words, "fp16");
     if (!half || !library || strcmp(library, "fsdp") != 0 || adapters || mixed ||
-        !g->parts[SCRIPT_ACCELERATOR] || g->parts[SCRIPT_TRAINER] ||
-        g->parts[SCRIPT_ARGUMENTS] || launch_has(t, precision_at) ||
+        g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         launch_is_unresolved(t, precision_at))
+        return;
+    if (launch_has(t, precision_at)) { /* its policy's: shards are as they are loaded */
+        if (!g->parts[SCRIPT_ACCELERATOR] && g->parts[SCRIPT_SHARDED]) {
+            launch_hear(t, it);
+            launch_set(t, "/training/master_weights", json_false(), it);
+        }
+        return;
+    }
+    if (!g->parts[SCRIPT_ACCELERATOR])
         return;
     launch_hear(t, it);
     launch_add_unresolved(
