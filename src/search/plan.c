@@ -63,7 +63,7 @@ static void simulate_all(struct plan_run *run, struct plan_outcome *out,
         struct candidate c;
         space_iter_init(&it, &run->job->space, i);
         while (space_next(&it) && !plan_stopped(run->o)) {
-            if (!plan_candidate(&c, scorer, &it.p) || c.least_B > c.capacity_B)
+            if (!plan_candidate(&c, scorer, &it.p, 0) || c.least_B > c.capacity_B)
                 continue;
             VEC_PUSH(&run->all, ((struct plan_entry) { .point = it.p,
                                                        .score_s = c.time_s,

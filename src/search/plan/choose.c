@@ -275,7 +275,8 @@ static void climb(struct plan_run *run)
         int32_t n = plan_near(near, &run->job->space, &from);
         for (int32_t i = 0; i < n; i++) {
             struct candidate c;
-            if (plan_candidate(&c, scorer, &near[i].point) && c.least_B <= c.capacity_B)
+            if (plan_candidate(&c, scorer, &near[i].point, 0) &&
+                c.least_B <= c.capacity_B)
                 plan_run_choose(run, &c);
         }
         plan_run_simulate(run, run->all.n);

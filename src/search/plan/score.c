@@ -124,10 +124,10 @@ struct pass {
 };
 
 bool plan_candidate(struct candidate *c, struct scorer *scorer,
-                    const struct space_point *p)
+                    const struct space_point *p, double most_need)
 {
     struct score score;
-    if (!scorer_point(scorer, p, &score))
+    if (!scorer_point_within(scorer, p, most_need, &score))
         return false;
     *c = (struct candidate) { .time_s = score.time_s,
                               .memory_B = score.memory_B,
@@ -169,11 +169,13 @@ static void score_point(struct scored *s, const struct pass *pass,
                         struct scorer *scorer, const struct space_point *p)
 {
     struct candidate c;
+    const double tight =
+        s->tightest.n < s->tightest.most ? (double)INFINITY : s->tightest.v[0].value;
     s->evaluated++;
-    if (!plan_candidate(&c, scorer, p))
+    if (!plan_candidate(&c, scorer, p, tight))
         return;
     c.value = fmax(c.least_B, c.memory_B) / c.capacity_B;
-    if (s->tightest.n < s->tightest.most || c.value <= s->tightest.v[0].value)
+    if (c.value <= tight)
         best_offer(&s->tightest, &c);
     if (c.least_B > c.capacity_B)
         return;

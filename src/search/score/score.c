@@ -215,6 +215,14 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
         u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
 }
 
+/* Bytes of a parameter that is gathered for use; 0: none is. */
+static double whole_B(const struct scorer *s, const struct score_sums *u)
+{
+    bool gathers = u->s->parallel.shard.strategy == SHARDING_FULL && u->shards > 1;
+    double half = op_is_autocast(s->job->space.precision) ? 2 : 0;
+    return !gathers ? 0 : half > 0 ? half : u->states.parameter_B * u->shards;
+}
+
 /* Parameters gathered for use and gradients scattered, layer by layer, overlapped with
  * the computation of the layers before; stages of a pipeline do so once (stages_s). */
 static void sum_sharding(struct scorer *s, const struct space_point *p,
@@ -224,9 +232,7 @@ static void sum_sharding(struct scorer *s, const struct space_point *p,
     if (how->strategy != SHARDING_FULL || u->shards <= 1)
         return;
     struct score_group g = group_of(p, 'D', (int64_t)u->shards);
-    double half = op_is_autocast(s->job->space.precision) ? 2 : 0;
-    double each_B = half > 0 ? half : u->states.parameter_B * u->shards;
-    u->whole_B = each_B;
+    double each_B = u->whole_B;
     double wire_B = states_wire_B(u->s);
     struct score_group apart = expert_group_of(p, u->expert_shards);
     double shared = u->l->parameters - u->l->experts;
@@ -463,7 +469,9 @@ static double least_s(const struct scorer *s, const struct space_point *p,
     return least_part * (double)p->pieces * all_s / (double)p->v[SPACE_PIPELINE];
 }
 
-bool scorer_point(struct scorer *s, const struct space_point *p, struct score *out)
+/* What the point's stages hold; false: its operator list cannot be made. */
+static bool sum_stage(struct scorer *s, const struct space_point *p,
+                      struct score_sums *u)
 {
     const struct plan_stack *stack = &s->job->stacks[p->v[SPACE_LIBRARY]];
     int profile = profile_of(p);
@@ -473,34 +481,56 @@ bool scorer_point(struct scorer *s, const struct space_point *p, struct score *o
     if (!l->ok)
         return false;
     struct scenario *x = &s->scratch[p->v[SPACE_LIBRARY]];
-    struct score_sums u = { .l = l, .s = x, .fw = x->training.framework };
-    u.instance = s->job->space.instances[p->v[SPACE_INSTANCE]].instance;
-    u.gpu = u.instance->gpu;
-    u.shards = (double)(p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->ranks);
+    *u = (struct score_sums) { .l = l, .s = x, .fw = x->training.framework };
+    u->instance = s->job->space.instances[p->v[SPACE_INSTANCE]].instance;
+    u->gpu = u->instance->gpu;
+    u->shards = (double)(p->v[SPACE_DEGREE] ? p->v[SPACE_DEGREE] : p->ranks);
     x->parallel.shard.reshard = stack->probe.parallel.shard.reshard;
     library_shard(&x->parallel, (enum sharding)p->v[SPACE_SHARDING]);
-    x->parallel.shard.degree = (int64_t)u.shards;
+    x->parallel.shard.degree = (int64_t)u->shards;
     x->parallel.pipeline = p->v[SPACE_PIPELINE];
-    u.states = states_of(x);
-    u.expert_shards = p->v[SPACE_EXPERT] > 1 ? expert_replicas(p) : u.shards;
-    x->parallel.shard.degree = (int64_t)u.expert_shards;
-    u.expert_states = states_of(x);
-    x->parallel.shard.degree = (int64_t)u.shards;
+    u->states = u->expert_states = states_of(x);
+    u->expert_shards = u->shards;
+    if (p->v[SPACE_EXPERT] > 1) {
+        u->expert_shards = expert_replicas(p);
+        x->parallel.shard.degree = (int64_t)u->expert_shards;
+        u->expert_states = states_of(x);
+        x->parallel.shard.degree = (int64_t)u->shards;
+    }
     double n = (double)p->v[SPACE_PIPELINE];
-    u.layers = (double)s->job->space.layers;
-    u.stage_layers = fmax(ceil(u.layers / n), space_layout_most(&s->job->space, p));
+    u->layers = (double)s->job->space.layers;
+    u->stage_layers = fmax(ceil(u->layers / n), space_layout_most(&s->job->space, p));
     double ends =
         n > 1 ? fmax(l->ends_parameters[0], l->ends_parameters[1] + l->word_parameters)
               : l->ends_parameters[0] + l->ends_parameters[1];
-    u.stage_parameters = u.stage_layers * l->parameters + ends;
-    u.stage_experts = u.stage_layers * l->experts;
-    u.stage_frozen_B = u.stage_layers * l->frozen_B +
-                       (n > 1 ? fmax(l->ends_frozen_B[0], l->ends_frozen_B[1])
-                              : l->ends_frozen_B[0] + l->ends_frozen_B[1]);
+    u->stage_parameters = u->stage_layers * l->parameters + ends;
+    u->stage_experts = u->stage_layers * l->experts;
+    u->stage_frozen_B = u->stage_layers * l->frozen_B +
+                        (n > 1 ? fmax(l->ends_frozen_B[0], l->ends_frozen_B[1])
+                               : l->ends_frozen_B[0] + l->ends_frozen_B[1]);
+    u->whole_B = whole_B(s, u);
+    return true;
+}
+
+bool scorer_point_within(struct scorer *s, const struct space_point *p,
+                         double most_need, struct score *out)
+{
+    struct score_sums u;
+    if (!sum_stage(s, p, &u))
+        return false;
+    score_memory(p, &u, out);
+    out->least_s = out->time_s = INFINITY;
+    if (out->least_B > out->capacity_B &&
+        fmax(out->least_B, out->memory_B) / out->capacity_B > most_need)
+        return true;
     sum_layer(s, p, &u);
     sum_sharding(s, p, &u);
-    score_memory(p, &u, out);
     out->least_s = least_s(s, p, &u);
     out->time_s = pipeline_s(s, p, &u) + exposed_s(s, p, &u) + update_s(p, &u);
     return true;
+}
+
+bool scorer_point(struct scorer *s, const struct space_point *p, struct score *out)
+{
+    return scorer_point_within(s, p, INFINITY, out);
 }
