@@ -318,8 +318,9 @@ static void take_booster(struct launch_context *t, const struct user_script *g)
 /* deepspeed.initialize(args, model=...): the command names the configuration. */
 static void ask_engine(struct launch_context *t, const struct user_script *g)
 {
-    static const char why[] = "deepspeed.initialize(...): its configuration is not given "
-                              "here, and decides it";
+    static const char why[] =
+        "deepspeed.initialize(...): its configuration is not given "
+        "here, and decides it";
     const struct python_call *c = g->parts[SCRIPT_ENGINE];
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
     if (!c || value_get(g->words, "deepspeed") || launch_has(t, library_at))
