@@ -262,10 +262,9 @@ static struct plan_run_left count_left(const struct plan_run *run,
 
 /* What is one change away from the best may be better, whatever the scores say: it is
  * simulated, and so on from there. */
-static void climb(struct plan_run *run)
+static void climb(struct plan_run *run, struct scorer *scorer)
 {
     enum { ROUNDS = 3 };
-    struct scorer *scorer = scorer_new(run->job);
     for (int round = 0; round < ROUNDS && !plan_stopped(run->o); round++) {
         struct plan_near near[PLAN_NEAR_MAX];
         const struct plan_entry *best = plan_run_best_entry(run);
@@ -283,7 +282,6 @@ static void climb(struct plan_run *run)
         if (space_compare(&plan_run_best_entry(run)->point, &from) == 0)
             break;
     }
-    scorer_free(scorer);
 }
 
 /* A budget, or memory as the objective, decides by numbers of which scores may be off:
@@ -319,7 +317,7 @@ struct plan_run_left plan_run_best(struct plan_run *run, struct scored *s)
     if (!small && !plan_run_best_entry(run)) /* the scores misjudged memory or time */
         simulate_pool(run, &pool, 0, TIMES * most);
     if (!small)
-        climb(run);
+        climb(run, s->scorer);
     plan_run_learn(run);
     struct plan_run_left left = count_left(run, &pool);
     VEC_RELEASE(&pool.v);

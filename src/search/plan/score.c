@@ -82,6 +82,8 @@ void scored_release(struct scored *s)
     best_release(&s->over);
     VEC_RELEASE(&s->all);
     free(s->clusters);
+    if (s->scorer)
+        scorer_free(s->scorer);
 }
 
 static void scored_merge(struct scored *s, const struct scored *other)
@@ -209,8 +211,13 @@ bool plan_score_all(struct scored *out, const struct plan_job *job,
                         &(struct plan_progress) { "scoring", ++done, n });
         }
 #pragma omp critical(plan_merge)
-        scored_merge(out, &mine);
-        scorer_free(scorer);
+        {
+            scored_merge(out, &mine);
+            if (out->scorer)
+                scorer_free(scorer);
+            else
+                out->scorer = scorer;
+        }
         scored_release(&mine);
     }
     return !plan_stopped(o);

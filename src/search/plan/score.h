@@ -16,6 +16,8 @@ enum {
     CLUSTERS_MAX = 4096,
 };
 
+struct scorer;
+
 /* What one pass over the points leaves. */
 struct scored {
     int64_t evaluated, feasible;
@@ -27,6 +29,7 @@ struct scored {
     struct best over;          /* beyond the budget: the cheapest, or the fastest */
     struct best tightest;      /* that need least memory, whether or not they fit */
     VEC(struct candidate) all; /* that memory may hold, if the space is small */
+    struct scorer *scorer;     /* of one of the threads, with the tables that it made */
 };
 
 /* Of what kind a point is, 0 to KINDS - 1. */
@@ -51,7 +54,6 @@ bool plan_score_all(struct scored *out, const struct plan_job *job,
 
 /* A point as a candidate; its value is the caller's to fill, and its times are left out
  * as scorer_point_within has it. False: it cannot be scored. */
-struct scorer;
 bool plan_candidate(struct candidate *c, struct scorer *scorer,
                     const struct space_point *p, double most_need);
 void scored_release(struct scored *s);
