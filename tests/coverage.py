@@ -10,12 +10,10 @@ mallocs that fail there are none: they end in one handler (base/xmalloc.h). Thos
 assertions, of which one way is a fault of smsim, and of uthash's macros do not count.
 """
 
-import gzip
 import json
 import re
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -26,13 +24,12 @@ NOT_COUNTED = re.compile(r"\b(assert|HASH_\w+)\(")
 def files_of(build):
     """What gcov says of each file of src: [(name, its JSON)]."""
     data = sorted(str(path) for path in (build / "src").rglob("*.gcda"))
-    for at in range(0, len(data), 100):
-        with tempfile.TemporaryDirectory() as out:
-            subprocess.run(["gcov", "-b", "--json-format", *data[at : at + 100]], cwd=out, check=True, stdout=subprocess.DEVNULL)
-            for path in sorted(Path(out).glob("*.gz")):
-                for file in json.loads(gzip.open(path).read())["files"]:
-                    if file["file"].startswith("src/") and file["file"].endswith(".c"):
-                        yield file["file"], file
+    for at in range(0, len(data), 100):  # on its output: files of one name would have one file
+        said = subprocess.run(["gcov", "-b", "-t", "--json-format", *data[at : at + 100]], check=True, stdout=subprocess.PIPE, cwd=ROOT).stdout
+        for line in said.splitlines():
+            for file in json.loads(line)["files"]:
+                if file["file"].startswith("src/") and file["file"].endswith(".c"):
+                    yield file["file"], file
 
 
 def main():
