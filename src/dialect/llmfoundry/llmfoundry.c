@@ -33,11 +33,11 @@ static void take_duration(struct launch_context *t, const struct dialect_option 
     else if (n > 0 && strcmp(unit, "ba") == 0)
         launch_set(t, row->pointer, json_integer((json_int_t)n), it);
     else if (n > 0 && batch > 0 && strcmp(unit, "sp") == 0)
-        launch_set(t, row->pointer, json_integer((json_int_t)((n + batch - 1) / batch)),
+        launch_set(t, row->pointer, json_integer((json_int_t)(n + batch - 1) / batch),
                    it);
     else if (n > 0 && batch > 0 && length > 0 && strcmp(unit, "tok") == 0)
         launch_set(t, row->pointer,
-                   json_integer((json_int_t)((n - 1) / length / batch + 1)), it);
+                   json_integer((json_int_t)(n - 1) / length / batch + 1), it);
     else
         launch_leave_out(t, it, "number of ba, ep, sp or tok");
 }
