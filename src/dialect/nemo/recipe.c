@@ -345,6 +345,22 @@ static void add_callbacks(struct launch_context *t, const struct python *p,
     }
 }
 
+/* A recipe of several, each under a condition that is not known; the number of them, or
+ * 0. */
+static int open_choice(const struct python *p, const struct python_call *best)
+{
+    int n = 0;
+    bool others = false;
+    for (int64_t i = 0; best->unsure && i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (kind_of(c) == NONE || c->quoted)
+            continue;
+        n++;
+        others |= c->unsure && strcmp(c->function, best->function) != 0;
+    }
+    return others ? n : 0;
+}
+
 void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
 {
     int n;
@@ -356,6 +372,14 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
         return;
     }
     enum kind k = kind_of(c);
+    int open = in->estimator ? 0 : open_choice(in->python, c);
+    if (open) {
+        diags_add(&t->l->loader->diags, launch_diag(t->l, DIAG_UNRESOLVED, c->line, 0),
+                  "which of %d recipes is called depends on what the script is given "
+                  "(give its argument a default)",
+                  open);
+        return;
+    }
     const struct value *object =
         c->result && c->result->kind == VALUE_DICT ? c->result : c->arguments;
     if (k == DISTILL) {
