@@ -244,10 +244,16 @@ void trainer_take_dtype(struct launch_context *t, const struct dialect_option *r
         { "float16", 1 },  { "fp16", 1 }, { "torch.float16", 1 },  { NULL, 0 },
     };
     int half;
-    if (t->adapters || it->value->kind != VALUE_STRING ||
-        names_find(words, it->value->text, &half) || is_converted(t) ||
-        launch_has(t, "/training/precision") ||
+    if (t->adapters || is_converted(t) || launch_has(t, "/training/precision") ||
         launch_is_unresolved(t, "/training/precision"))
+        return;
+    if (it->value->kind == VALUE_UNKNOWN)
+        launch_note(t->l, it->value->line, DIAG_ASSUMED,
+                    "%s: %s; weights are taken to be fp32 (give --set "
+                    "/training/precision=bf16 and /training/master_weights=false where "
+                    "they are loaded in 16 bits)",
+                    it->key, it->value->why ? it->value->why : "it is not known");
+    if (it->value->kind != VALUE_STRING || names_find(words, it->value->text, &half))
         return;
     if (t->smp_precision) {
         launch_note(t->l, it->value->line, DIAG_WITHOUT_EFFECT,

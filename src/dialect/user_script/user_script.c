@@ -233,7 +233,8 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                      &v };
     bool trl = is_trl(method) && !user_script_own_trainer(g);
-    if (refuse_diffusion(t, g) || refuse_megatron(t, g))
+    if (refuse_diffusion(t, g) || refuse_megatron(t, g) ||
+        user_script_refuses_evaluation(t, g))
         return;
     if (method && strcmp(method, "SentenceTransformer") == 0) {
         launch_refuse_entry(t->l, from.key, "trains embeddings of pairs of texts",

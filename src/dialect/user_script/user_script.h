@@ -143,6 +143,10 @@ bool user_script_reads(enum user_script_part part, const char *argument);
 const char *user_script_word(struct arena *arena, enum user_script_part part,
                              const char *argument);
 
+/* Reports a text whose trainer evaluates alone; false: it trains. */
+bool user_script_refuses_evaluation(struct launch_context *t,
+                                    const struct user_script *g);
+
 /* Names what calls are given that no row reads. */
 void user_script_name_left(struct launch_context *t, const struct user_script *g);
 

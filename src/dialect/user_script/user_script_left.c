@@ -1,5 +1,6 @@
 /* Arguments of calls that no row reads: which of them a step does not depend on, and
  * that the others are named. */
+#include "dialect/launch/entry_points.h"
 #include "dialect/user_script/user_script.h"
 
 #include "base/names.h"
@@ -104,16 +105,41 @@ static void name_loop(struct launch_context *t, const struct user_script *g)
         "batch of its loader");
 }
 
-/* A trainer that this text does not start, as one that is loaded to evaluate. */
+/* Whether the text calls a method of its trainer; of any object, `any`. */
+static bool calls_method(const struct user_script *g, const char *method, bool any)
+{
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
+    const char *target = trainer && trainer->target ? trainer->target : "";
+    size_t n = strlen(target);
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const char *function = g->python->calls.v[i].function;
+        bool own = n && strncmp(function, target, n) == 0 && function[n] == '.' &&
+                   strcmp(function + n + 1, method) == 0;
+        if (own || (any && strcmp(python_last_part(function), method) == 0))
+            return true;
+    }
+    return false;
+}
+
+bool user_script_refuses_evaluation(struct launch_context *t,
+                                    const struct user_script *g)
+{
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
+    bool evaluates =
+        calls_method(g, "evaluate", false) || calls_method(g, "predict", false);
+    if (!trainer || !evaluates || calls_method(g, "train", true))
+        return false;
+    launch_refuse_entry(t->l, python_last_part(trainer->function),
+                        "evaluates here, and trains nothing",
+                        g->line ? g->line : trainer->line);
+    return true;
+}
+
+/* A trainer that this text does not start. */
 static void name_idle(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
-    bool trains = false;
-    for (int64_t i = 0; i < g->python->calls.n; i++) {
-        const char *function = g->python->calls.v[i].function;
-        trains |= strcmp(python_last_part(function), "train") == 0;
-    }
-    if (trainer && !trains)
+    if (trainer && !calls_method(g, "train", true))
         launch_note(t->l, g->line ? g->line : trainer->line, DIAG_ASSUMED,
                     "%.60s(...): nothing here calls its train(), and it is taken to be "
                     "called",

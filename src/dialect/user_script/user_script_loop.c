@@ -375,6 +375,10 @@ void user_script_ask_weights(struct launch_context *t, const struct user_script 
                *half = it ? half_of(it->value) : NULL;
     bool adapters = g->parts[SCRIPT_ADAPTERS] || g->parts[SCRIPT_WRAPPED],
          mixed = value_get(g->words, "bf16") || value_get(g->words, "fp16");
+    bool loop = !g->parts[SCRIPT_TRAINER] && !g->parts[SCRIPT_ARGUMENTS];
+    if (it && it->value->kind == VALUE_UNKNOWN && loop && !adapters && !mixed &&
+        !g->parts[SCRIPT_ENGINE] && !launch_has(t, precision_at))
+        launch_add_unknown(t, precision_at, it->key, it->value);
     if (!half || !library || strcmp(library, "fsdp") != 0 || adapters || mixed ||
         g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
         launch_is_unresolved(t, precision_at))

@@ -40,7 +40,7 @@ const char *const user_script_calls[] = {
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "Fabric", "DistributedOptimizer", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
-    "CustomTrainer", "TransformersTrainer", "create_job", "train", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "spawn", NULL,
+    "CustomTrainer", "TransformersTrainer", "create_job", "train", "evaluate", "predict", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "spawn", NULL,
 };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
