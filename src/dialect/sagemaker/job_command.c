@@ -25,9 +25,9 @@ enum { FILES_MAX = 16, GIVEN_MAX = 80, HOSTS_MAX = 64 };
 static const char launched[] = "training_script";
 
 struct job_command {
-    const struct value_item *it; /* "command" or "entry_point" */
-    bool entry;                  /* the latter */
-    bool launches;               /* which starts a program on all GPUs */
+    const struct value_item *it;       /* "command" or "entry_point" */
+    bool entry;                        /* the latter */
+    const struct value_item *launches; /* which starts that program on all GPUs; NULL */
     const char *text;
     struct source_file files[FILES_MAX];
     struct shell_given given[GIVEN_MAX];
@@ -298,7 +298,7 @@ static bool find_command(struct launch_context *t, struct job_command *c)
         const char *program = launched_program(t);
         c->it = entry;
         c->entry = true;
-        c->launches = program != NULL;
+        c->launches = program ? launch_hyper(t, launched) : NULL;
         c->text = program ? arena_printf(t->arena, "deepspeed %s%s", program,
                                          words ? words : " \"$@\"")
                           : command_of_hyper(t, entry->value->text);
@@ -390,7 +390,7 @@ bool sagemaker_take_command(struct launch_context *t)
     };
     if (c.launches && c.gpus > 0)
         launch_set(t, "/cluster/gpus_per_instance", json_integer((json_int_t)c.gpus),
-                   launch_hyper(t, launched));
+                   c.launches);
     bool taken = launch_take_started(t, &started, &program);
     if (!taken && !program.name)
         t->n_hyper = n_hyper; /* the script is not there: they are the job's */
