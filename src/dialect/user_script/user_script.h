@@ -10,6 +10,7 @@
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_lightning Lightning's trainer: devices, strategy, precision
+ *     user_script_optimizer a loop's optimizer
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
  *     user_script_own      options of the program's own that decide what is simulated
  *     user_script_unknown  a command whose options no dialect has
@@ -248,6 +249,8 @@ const struct value *user_script_usual(const struct python *p, const char *name);
 /* Whether an optimizer's call divides its states among DDP's ranks
  * (torch/distributed/optim/zero_redundancy_optimizer.py, PyTorch 2.8). */
 bool user_script_divides(const struct python_call *c);
+/* user_script_optimizer.c: the word of a loop's optimizer. */
+void user_script_put_optimizer(struct user_script *g, struct arena *arena);
 
 /* Whether a text has a training: of a trainer, or a loop of its own. */
 bool user_script_trains(const struct user_script *g);
