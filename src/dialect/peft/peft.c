@@ -290,6 +290,19 @@ static bool take_collected(struct peft *p, const struct value_item *it)
     return true;
 }
 
+/* What programs that are known by an option of theirs have without one: LMFlow's is PEFT's
+ * default (OptimalScale/LMFlow, src/lmflow/args.py, lora_target_modules). */
+static void propose_targets(struct launch_context *t)
+{
+    static const struct {
+        const char *option, *answer;
+    } programs[] = { { "disable_group_texts", "null" },
+                     { "conversation_template", "null" } };
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        if (launch_hyper(t, programs[i].option))
+            launch_add_example(t, PEFT_TARGETS, programs[i].answer);
+}
+
 static void take_targets(struct peft *p)
 {
     const struct value_item *linear = launch_hyper(p->t, "lora_target_linear"),
@@ -313,6 +326,7 @@ static void take_targets(struct peft *p)
                               "\"all-linear\", a list of names, or null for PEFT's "
                               "default",
                               p->asks->key);
+        propose_targets(p->t);
     }
 }
 
