@@ -111,6 +111,7 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
         .read_suite = python_suite,
         .imported_load = python_imported_load,
         .foreign_call = python_foreign_call,
+        .inline_call = python_inline,
         .wanted = wanted,
         .lex = { .s = text,
                  .n = len,

@@ -46,7 +46,7 @@ struct value *python_call_method(struct python_parser *r, struct python_function
         python_put(r, given, numbered ? arena_printf(r->p->arena, "%d", at++) : it->key,
                    it->line, it->value);
     }
-    return python_inline(r, f, given, line);
+    return r->inline_call(r, f, given, line);
 }
 
 /* self.save_hyperparameters() of Lightning: "hparams" of an object are the parameters and

@@ -107,6 +107,8 @@ struct python_parser {
                                    const struct value *arguments, int64_t line);
     struct value *(*foreign_call)(struct python_parser *r, const char *function,
                                   const struct value *arguments, int64_t line);
+    struct value *(*inline_call)(struct python_parser *r, struct python_function *f,
+                                 const struct value *arguments, int64_t line);
     const struct python_wanted *wanted;
     struct python_lexer lex;
     struct python_token t; /* the next one */
@@ -241,7 +243,8 @@ void python_define(struct python_parser *r, int64_t column);
 /* A class of a module, by the name that it has here: calls of it make instances. */
 void python_import_class(struct python_parser *r, const char *name,
                          struct value *class);
-/* What a call gives; arguments NULL: nobody says. */
+/* What a call gives; arguments NULL: nobody says. Objects and what starts functions reach
+ * it by r->inline_call alone. */
 struct value *python_inline(struct python_parser *r, struct python_function *f,
                             const struct value *arguments, int64_t line);
 /* What x.name(...) gives of an object of a class of the text that has an __init__: what

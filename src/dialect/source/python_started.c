@@ -68,7 +68,7 @@ bool python_start_function(struct python_parser *r, const char *name,
                                         : NULL;
         if (!f || f->fields)
             continue;
-        python_inline(
+        r->inline_call(
             r, f, arguments_of(r, &rows[i], given(arguments, rows[i].arguments), line),
             line);
         return true;
