@@ -3,6 +3,7 @@
 #include "search/plan.h"
 #include "search/score/score.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -45,7 +46,7 @@ static void rates(const char *name, const struct plan_job *job)
             struct score score;
             space_iter_init(&it, &job->space, i);
             while (space_next(&it))
-                scorer_point(scorer, &it.p, &score);
+                scorer_point(scorer, &it.p, (double)INFINITY, &score);
         }
         printf("%s_scores%s: %.4g configurations/s\n", name, pass ? "" : "_cold",
                (double)points / (clock_s() - start_s));

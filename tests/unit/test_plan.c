@@ -11,6 +11,7 @@
 #include "search/space/layout.h"
 
 #include <CUnit/CUnit.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +145,7 @@ static void test_bound(void)
                     struct plan_result r;
                     total += pass == 0;
                     if (pass == 0 || at++ % (total / EACH + 1) ||
-                        !scorer_point(scorer, &it.p, &score))
+                        !scorer_point(scorer, &it.p, (double)INFINITY, &score))
                         continue;
                     plan_point_simulate(&x.job, &it.p, (struct plan_point_how) { 0 },
                                         &r);
@@ -609,7 +610,8 @@ static int64_t scores_of_one_rank(double memory_B[], int64_t most,
         struct score score;
         space_iter_init(&it, &x.job.space, i);
         while (space_next(&it))
-            if (it.p.world == 1 && n < most && scorer_point(scorer, &it.p, &score))
+            if (it.p.world == 1 && n < most &&
+                scorer_point(scorer, &it.p, (double)INFINITY, &score))
                 memory_B[n++] = score.memory_B;
     }
     scorer_free(scorer);
@@ -655,7 +657,7 @@ static void test_experts(void)
         struct plan_result r;
         space_iter_init(&it, &x.job.space, i);
         while (space_next(&it)) {
-            CU_ASSERT_FATAL(scorer_point(scorer, &it.p, &score));
+            CU_ASSERT_FATAL(scorer_point(scorer, &it.p, (double)INFINITY, &score));
             plan_point_simulate(&x.job, &it.p, (struct plan_point_how) { 0 }, &r);
             CU_ASSERT_FATAL(r.known);
             CU_ASSERT_DOUBLE_EQUAL(score.memory_B / (double)r.peak_B, 1, within_B);

@@ -85,7 +85,7 @@ static bool open_random(struct planned *x, uint64_t *rng)
         struct score score;
         space_iter_init(&it, &x->job.space, i);
         while (feasible <= MOST && space_next(&it))
-            feasible += scorer_point(scorer, &it.p, &score) &&
+            feasible += scorer_point(scorer, &it.p, (double)INFINITY, &score) &&
                         score.least_B <= score.capacity_B;
     }
     if (scorer)
@@ -144,7 +144,8 @@ static void check_bounds(const struct planned *x, const struct plan_outcome *all
     for (int32_t i = 0; i < all->n_tried; i++) {
         const struct plan_entry *e = &all->tried[i];
         struct score score;
-        if (!e->result.known || !scorer_point(scorer, &e->point, &score))
+        if (!e->result.known ||
+            !scorer_point(scorer, &e->point, (double)INFINITY, &score))
             continue;
         if ((e->result.timed && score.least_s > e->result.step_time_s) ||
             score.least_B > (double)e->result.peak_B) {

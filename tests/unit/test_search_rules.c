@@ -230,7 +230,7 @@ static struct ratios compare_scores(struct planned *x, int64_t most)
                 struct plan_result r;
                 total += pass == 0;
                 if (pass == 0 || at++ % (total / most + 1) ||
-                    !scorer_point(scorer, &it.p, &score))
+                    !scorer_point(scorer, &it.p, (double)INFINITY, &score))
                     continue;
                 plan_point_simulate(&x->job, &it.p, (struct plan_point_how) { 0 }, &r);
                 if (!r.known)

@@ -129,7 +129,7 @@ bool plan_candidate(struct candidate *c, struct scorer *scorer,
                     const struct space_point *p, double most_need)
 {
     struct score score;
-    if (!scorer_point_within(scorer, p, most_need, &score))
+    if (!scorer_point(scorer, p, most_need, &score))
         return false;
     *c = (struct candidate) { .time_s = score.time_s,
                               .memory_B = score.memory_B,

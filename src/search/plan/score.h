@@ -53,7 +53,7 @@ bool plan_score_all(struct scored *out, const struct plan_job *job,
                     const struct plan_options *o, const struct plan_run *run);
 
 /* A point as a candidate; its value is the caller's to fill, and its times are left out
- * as scorer_point_within has it. False: it cannot be scored. */
+ * as scorer_point has it. False: it cannot be scored. */
 bool plan_candidate(struct candidate *c, struct scorer *scorer,
                     const struct space_point *p, double most_need);
 void scored_release(struct scored *s);

@@ -187,3 +187,23 @@ void score_layer_make(struct score_layer *l, const struct scenario *s,
     }
     arena_release(&arena);
 }
+
+/* The update --------------------------------------------------------------------- */
+
+double score_update_s(const struct space_point *p, const struct score_sums *u)
+{
+    const struct framework_optimizer *o = &u->fw->optimizers[u->s->training.optimizer];
+    bool divided = p->v[SPACE_SHARDING] != SHARDING_NONE;
+    double shared = u->stage_parameters - u->stage_experts;
+    double elements = divided ? shared / u->shards + u->stage_experts / u->expert_shards
+                              : u->stage_parameters;
+    double time_s =
+        kernel_stream_s(u->gpu, states_update_B(u->s) * elements, kernel_alone);
+    double launches = u->l->tensors * u->stage_layers * (double)o->kernels_per_tensor;
+    double dispatch_s = framework_optimizer_dispatch_s(u->fw, o);
+    time_s = fmax(time_s, launches * fmax(dispatch_s, u->gpu->kernel_s));
+    if (p->v[SPACE_OFFLOAD] != OFFLOAD_NONE) /* gradients down, parameters up, CPU */
+        time_s = 2 * u->states.made_B * elements / u->instance->host_pinned_Bps +
+                 states_host_update_s(u->s, u->instance, p->v[SPACE_GPUS], elements);
+    return time_s + o->fixed_s;
+}

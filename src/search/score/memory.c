@@ -1,4 +1,5 @@
 /* Memory of scores: an estimate, and a bound that nothing which fits exceeds. */
+#include "scenario/libraries.h"
 #include "search/score/parts.h"
 #include "simulate/communicators.h"
 #include "simulate/simulate.h"
@@ -127,4 +128,21 @@ void score_memory(const struct space_point *p, const struct score_sums *u,
     double held_B = mean * states_B(p, &u->states, false) +
                     u->layers * l->experts / n * states_B(p, &u->expert_states, false);
     out->least_B = context_B + least_states * held_B + few_B;
+}
+
+double score_whole_B(const struct score_sums *u, enum op_precision precision)
+{
+    bool gathers = u->s->parallel.shard.strategy == SHARDING_FULL && u->shards > 1;
+    double half = op_is_autocast(precision) ? 2 : 0;
+    return !gathers ? 0 : half > 0 ? half : u->states.parameter_B * u->shards;
+}
+
+double score_bucket_B(const struct space_point *p, const struct score_sums *u)
+{
+    const struct library_row *l = library_of(&u->s->parallel);
+    if (p->v[SPACE_BUCKET])
+        return (double)p->v[SPACE_BUCKET];
+    if (u->fw->reduction.bucket_B <= 0 && u->s->parallel.reduce.overlap)
+        return (double)library_bucket_B(l, p->ranks, states_wire_B(u->s));
+    return (double)u->s->parallel.reduce.bucket_B;
 }

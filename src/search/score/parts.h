@@ -84,6 +84,15 @@ struct score_sums {
     double shards, expert_shards; /* ranks that states are divided over */
 };
 
+/* The optimizer's update. */
+double score_update_s(const struct space_point *p, const struct score_sums *u);
+
+/* Bytes of a parameter that is gathered for use; 0: none is. */
+double score_whole_B(const struct score_sums *u, enum op_precision precision);
+
+/* Of a bucket of gradients. */
+double score_bucket_B(const struct space_point *p, const struct score_sums *u);
+
 /* Bytes of the GPU of the fullest stage, an estimate and a bound (score.h). */
 void score_memory(const struct space_point *p, const struct score_sums *u,
                   struct score *out);

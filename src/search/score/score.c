@@ -215,14 +215,6 @@ static void sum_layer(struct scorer *s, const struct space_point *p,
         u->backward_s += kernel_stream_s(u->gpu, added_B * l->parameters, kernel_alone);
 }
 
-/* Bytes of a parameter that is gathered for use; 0: none is. */
-static double whole_B(const struct scorer *s, const struct score_sums *u)
-{
-    bool gathers = u->s->parallel.shard.strategy == SHARDING_FULL && u->shards > 1;
-    double half = op_is_autocast(s->job->space.precision) ? 2 : 0;
-    return !gathers ? 0 : half > 0 ? half : u->states.parameter_B * u->shards;
-}
-
 /* Parameters gathered for use and gradients scattered, layer by layer, overlapped with
  * the computation of the layers before; stages of a pipeline do so once (stages_s). */
 static void sum_sharding(struct scorer *s, const struct space_point *p,
@@ -353,16 +345,6 @@ static double stages_s(const struct space_point *p, const struct score_sums *u)
     return u->stage_layers * (gather_s + reduce_s) + ends * (u->gather_s + u->reduce_s);
 }
 
-static double score_bucket_B(const struct space_point *p, const struct score_sums *u)
-{
-    const struct library_row *l = library_of(&u->s->parallel);
-    if (p->v[SPACE_BUCKET])
-        return (double)p->v[SPACE_BUCKET];
-    if (u->fw->reduction.bucket_B <= 0 && u->s->parallel.reduce.overlap)
-        return (double)library_bucket_B(l, p->ranks, states_wire_B(u->s));
-    return (double)u->s->parallel.reduce.bucket_B;
-}
-
 /* A collective of so many bytes over replicas, of which those of experts over the ranks
  * that hold the same. */
 static double replicas_s(struct scorer *s, const struct space_point *p, enum coll_op op,
@@ -429,24 +411,6 @@ static double exposed_s(struct scorer *s, const struct space_point *p,
            u->fw->reduction.reduce_s;
 }
 
-static double update_s(const struct space_point *p, const struct score_sums *u)
-{
-    const struct framework_optimizer *o = &u->fw->optimizers[u->s->training.optimizer];
-    bool divided = p->v[SPACE_SHARDING] != SHARDING_NONE;
-    double shared = u->stage_parameters - u->stage_experts;
-    double elements = divided ? shared / u->shards + u->stage_experts / u->expert_shards
-                              : u->stage_parameters;
-    double time_s =
-        kernel_stream_s(u->gpu, states_update_B(u->s) * elements, kernel_alone);
-    double launches = u->l->tensors * u->stage_layers * (double)o->kernels_per_tensor;
-    double dispatch_s = framework_optimizer_dispatch_s(u->fw, o);
-    time_s = fmax(time_s, launches * fmax(dispatch_s, u->gpu->kernel_s));
-    if (p->v[SPACE_OFFLOAD] != OFFLOAD_NONE) /* gradients down, parameters up, CPU */
-        time_s = 2 * u->states.made_B * elements / u->instance->host_pinned_Bps +
-                 states_host_update_s(u->s, u->instance, p->v[SPACE_GPUS], elements);
-    return time_s + o->fixed_s;
-}
-
 /* The bound: the host's calls or the kernels of a mean stage, with what is computed
  * again. Nothing is known of
  * a cluster of several kinds of GPUs (test_plan_order.c: nothing is simulated to
@@ -508,12 +472,12 @@ static bool sum_stage(struct scorer *s, const struct space_point *p,
     u->stage_frozen_B = u->stage_layers * l->frozen_B +
                         (n > 1 ? fmax(l->ends_frozen_B[0], l->ends_frozen_B[1])
                                : l->ends_frozen_B[0] + l->ends_frozen_B[1]);
-    u->whole_B = whole_B(s, u);
+    u->whole_B = score_whole_B(u, s->job->space.precision);
     return true;
 }
 
-bool scorer_point_within(struct scorer *s, const struct space_point *p,
-                         double most_need, struct score *out)
+bool scorer_point(struct scorer *s, const struct space_point *p, double most_need,
+                  struct score *out)
 {
     struct score_sums u;
     if (!sum_stage(s, p, &u))
@@ -526,11 +490,6 @@ bool scorer_point_within(struct scorer *s, const struct space_point *p,
     sum_layer(s, p, &u);
     sum_sharding(s, p, &u);
     out->least_s = least_s(s, p, &u);
-    out->time_s = pipeline_s(s, p, &u) + exposed_s(s, p, &u) + update_s(p, &u);
+    out->time_s = pipeline_s(s, p, &u) + exposed_s(s, p, &u) + score_update_s(p, &u);
     return true;
-}
-
-bool scorer_point(struct scorer *s, const struct space_point *p, struct score *out)
-{
-    return scorer_point_within(s, p, INFINITY, out);
 }

@@ -26,12 +26,10 @@ struct scorer;
 struct scorer *scorer_new(const struct plan_job *job);
 void scorer_free(struct scorer *s);
 
-/* false: the operator list cannot be made (a degree does not divide the model). */
-bool scorer_point(struct scorer *s, const struct space_point *p, struct score *score);
-
-/* The same; times are left out (INFINITY) where least_B is too large and least_B or
- * memory_B is more than most_need GPUs have. */
-bool scorer_point_within(struct scorer *s, const struct space_point *p,
-                         double most_need, struct score *score);
+/* Times are left out (INFINITY) where least_B is too large and least_B or memory_B is more
+ * than most_need GPUs have. false: the operator list cannot be made (a degree does not
+ * divide the model). */
+bool scorer_point(struct scorer *s, const struct space_point *p, double most_need,
+                  struct score *score);
 
 #endif
