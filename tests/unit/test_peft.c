@@ -191,7 +191,10 @@ static void test_llamafactory(void)
 static void test_trl(void)
 {
     static const struct expected cases[] = {
-        { TRL "lora_r: 16\n", "none", NULL },
+        { TRL "lora_r: 16\n",
+          "lora_r: adapters are described, and no use_peft asks for them; null is "
+          "training without",
+          NULL },
         { TRL "use_peft: true\n", "{\"alpha\":32.0,\"dropout\":0.05,\"rank\":16}",
           "\"amp_bf16\"" },
         { TRL "use_peft: true\nlora_r: 64\nlora_target_modules: all-linear\n"
