@@ -126,6 +126,50 @@ static json_t *read_python(struct launch *l, const char *text, size_t len,
     return t.tree;
 }
 
+/* What the command gives has no line of the program's: it is where the training is. */
+static void place_given(struct launch *l)
+{
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        l->resolved.v[i].line =
+            l->resolved.v[i].line < 0 ? l->line : l->resolved.v[i].line;
+    for (int64_t i = 0; i < l->unresolved.n; i++)
+        l->unresolved.v[i].line =
+            l->unresolved.v[i].line < 0 ? l->line : l->unresolved.v[i].line;
+    for (int64_t i = 0; i < l->notes.n; i++)
+        l->notes.v[i].line = l->notes.v[i].line < 0 ? l->line : l->notes.v[i].line;
+}
+
+/* A program that a command of a shell script starts, as if it had been given itself. */
+static json_t *read_program(struct launch *l, const struct launch_script *p)
+{
+    struct arena *arena = &l->loader->arena;
+    struct python_wanted wanted = dialect_calls(arena);
+    const char *from = launch_last_part(l->file);
+    struct launch_imports imports;
+    struct launch_context t = { .tree = NULL };
+    struct python read;
+    struct err err = { 0 };
+    const struct dialect_input in = { .source = DIALECT_CALLS, .python = &read };
+    const struct dialect *d = NULL;
+    wanted.gpu = (struct python_gpu) { l->gpus, l->arch, l->gpus * l->count };
+    wanted.modules = launch_imports(&imports, l, p->path);
+    wanted.given = p->given;
+    if (python_read(&read, arena, p->text, strlen(p->text), &wanted, &err) == 0)
+        d = dialect_of(&in);
+    if (d) {
+        l->file = p->path;
+        launch_begin(&t, l);
+        d->read(&t, &in);
+        take_notes(l, &read);
+        launch_note(l, l->line, DIAG_ASSUMED,
+                    "%.80s starts it, with the options of its line %" PRId64, from,
+                    p->line);
+        place_given(l);
+    }
+    python_release(&read);
+    return t.tree;
+}
+
 /* A notebook's cells of Python; what of them starts the training in a shell, where those
  * have no call that does. */
 static json_t *read_notebook(struct launch *l, const char *text, size_t len,
@@ -150,7 +194,9 @@ bool launch_is_script(const char *file)
 static struct cfg load_script(struct launch *l, const char *text, size_t len,
                               const struct launch_given *given)
 {
-    json_t *tree = launch_is_shell(l->file) ? launch_read_shell(l, text, len, given)
+    struct launch_given with = *given;
+    with.program = read_program;
+    json_t *tree = launch_is_shell(l->file) ? launch_read_shell(l, text, len, &with)
                    : launch_is_notebook(l->file) ? read_notebook(l, text, len, given)
                                                  : read_python(l, text, len, given);
     return tree ? cfg_from_tree(l->loader, l->file, tree) : (struct cfg) { 0 };

@@ -151,6 +151,13 @@ struct launch {
 };
 
 /* What is given in addition to the file. */
+/* A program in Python that a command of a shell script starts. */
+struct launch_script {
+    const char *path, *text;
+    const struct value *given; /* its options, by names with "_" */
+    int64_t line;              /* of the command */
+};
+
 struct launch_given {
     const char *estimator; /* the variable that holds it; NULL takes the last one */
     const struct shell_given *shell; /* variables of a shell script */
@@ -158,6 +165,8 @@ struct launch_given {
     /* of an instance, for scripts that ask: its GPUs, 80 of sm80, its processors, and how
      * many there are; 0: not known */
     int64_t gpus, arch, cpus, count;
+    /* reads such a program where it is a training by its calls; NULL: it is none */
+    json_t *(*program)(struct launch *l, const struct launch_script *p);
 };
 
 /* Whether a file is read so: by the ending .py, .ipynb, .txt for a notebook's dump, .sh,

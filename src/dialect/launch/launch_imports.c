@@ -104,18 +104,24 @@ const struct python_modules *launch_imports(struct launch_imports *m,
     return &m->modules;
 }
 
+const char *launch_program_path(const struct launch *l, struct arena *arena,
+                                const char *name)
+{
+    const char *path = source_files_next_to(arena, l->where, name);
+    const char *slash = strrchr(name, '/');
+    /* as scripts name files from where they are started */
+    return path || !slash ? path : source_files_next_to(arena, l->where, slash + 1);
+}
+
 const char *launch_program_text(const struct launch *l, struct arena *arena,
                                 const char *name)
 {
     const struct source_file *own = launch_own_file(l, name);
-    const char *path = own ? NULL : source_files_next_to(arena, l->where, name);
-    const char *slash = strrchr(name, '/');
+    const char *path = own ? NULL : launch_program_path(l, arena, name);
     struct err err = { 0 };
     size_t len;
     if (own)
         return own->text;
-    if (!path && slash) /* as scripts name files from where they are started */
-        path = source_files_next_to(arena, l->where, slash + 1);
     char *read = path ? file_read(path, PROGRAM_MAX_B, &len, &err) : NULL;
     const char *text = read ? arena_strdup(arena, read) : NULL;
     free(read);

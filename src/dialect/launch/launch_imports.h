@@ -17,6 +17,8 @@ const struct python_modules *
 launch_imports(struct launch_imports *m, const struct launch *l, const char *program);
 
 /* The text of a program by its name: one that the source writes, or next to it; NULL. */
+const char *launch_program_path(const struct launch *l, struct arena *arena,
+                                const char *name);
 const char *launch_program_text(const struct launch *l, struct arena *arena,
                                 const char *name);
 

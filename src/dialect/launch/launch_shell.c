@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "dialect/dialect.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_usage.h"
 #include "scenario/nccl_environment.h"
 
@@ -333,6 +334,47 @@ static json_t *read_without_arguments(struct launch *l, const char *text, size_t
     return tree;
 }
 
+/* Options by the names that argparse has them under. */
+static struct value *named_options(struct arena *arena, const struct value *options)
+{
+    struct value *all = value_new(arena, VALUE_DICT, options->line, 0);
+    for (int32_t i = 0; i < options->n; i++) {
+        const struct value_item *it = &options->items[i];
+        char *key = arena_strdup(arena, it->key + strspn(it->key, "-"));
+        for (char *s = key; *s; s++)
+            *s = *s == '-' ? '_' : *s;
+        value_add(arena, all, key, it->line, it->value);
+    }
+    return all;
+}
+
+/* The last program of the commands that trains by its own calls, as recipes do; NULL: none
+ * does. */
+static json_t *read_program(struct launch_context *t, const struct shell *s,
+                            const struct launch_given *given)
+{
+    json_t *tree = NULL;
+    for (int64_t i = s->commands.n; !tree && given->program && i-- > 0;) {
+        const struct shell_command *c = &s->commands.v[i];
+        int32_t script = launch_script_of(c);
+        const char *name = script >= 0 ? c->words[script].text : "",
+                   *dot = strrchr(name, '.');
+        if (!dot || strcmp(dot, ".py") != 0)
+            continue;
+        struct launch_words o = { .t = t };
+        launch_take_options(&o, c, script + 1);
+        const char *path = launch_program_path(t->l, t->arena, name);
+        const struct launch_script p = {
+            .path = path ? path : name,
+            .text = launch_program_text(t->l, t->arena, name),
+            .given = named_options(t->arena, &o.dict),
+            .line = c->line,
+        };
+        tree = p.text ? given->program(t->l, &p) : NULL;
+    }
+    return tree;
+}
+
 /* All of it, by its text ------------------------------------------------------------ */
 
 json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
@@ -380,7 +422,8 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         report_notes(l, &s);
     } else if (!c.command) {
         bare = trains_without_arguments(l, &s, given, text, len, &in);
-        if (!bare)
+        t.tree = bare ? NULL : read_program(&t, &s, given);
+        if (!bare && !t.tree)
             no_command(l, &s);
     } else if (may_leave_arguments(&s, &c, given)) {
         bare = true;
