@@ -116,7 +116,7 @@ int cmd_model(int argc, char **argv)
     assume(&args, &m, &loader.arena, assumed);
     const struct framework *fw =
         framework_get(&loader, args.framework, (struct cfg) { 0 });
-    if (!fw || model_summarise(&summary, &m, args.sequence, fw,
+    if (!fw || model_summarise(&summary, &loader.arena, &m, args.sequence, fw,
                                (enum op_attention)args.attention, &err))
         return cmd_fail_json(&loader, &err, "model", args.json);
     cmd_warn(&loader);

@@ -121,26 +121,24 @@ static double cache_B(const struct model *m)
     return m->n_variants > 0 ? sum : 2 * width * (double)layers;
 }
 
-int model_summarise(struct model_summary *out, const struct model *m, int64_t sequence,
+int model_summarise(struct model_summary *out, struct arena *arena,
+                    const struct model *m, int64_t sequence,
                     const struct framework *framework, enum op_attention attention,
                     struct err *err)
 {
     struct model base = model_as_counted(m);
     struct op_list list;
-    struct arena arena;
     *out = (struct model_summary) { .sequence = sequence };
-    arena_init(&arena);
     int rc =
-        make_list(&list, &arena, &base, sequence, framework, attention, OP_BF16, err);
+        make_list(&list, arena, &base, sequence, framework, attention, OP_BF16, err);
     for (int32_t i = 0; rc == 0 && i < list.n_blocks; i++)
         add_block(out, m, &list.blocks[i]);
     for (int p = 0; rc == 0 && p < OP_PRECISION_N; p++) {
-        rc = make_list(&list, &arena, m, sequence, framework, attention,
+        rc = make_list(&list, arena, m, sequence, framework, attention,
                        (enum op_precision)p, err);
         for (int32_t i = 0; rc == 0 && i < list.n_blocks; i++)
             add_kind(out, p, &list.blocks[i]);
     }
-    arena_release(&arena);
     out->training_flops =
         model_flops_per_sample(m, sequence, 0, true) / (double)sequence;
     out->forward_flops = out->training_flops / 3;

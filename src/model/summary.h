@@ -45,8 +45,10 @@ struct model_summary {
 };
 
 /* Of a model for sequences of so many tokens, with the kernels of a profile and
- * attention of that kind. -1 with err set where no list can be made of it. */
-int model_summarise(struct model_summary *out, const struct model *m, int64_t sequence,
+ * attention of that kind. The arena holds the blocks' names. -1 with err set where no
+ * list can be made of it. */
+int model_summarise(struct model_summary *out, struct arena *arena,
+                    const struct model *m, int64_t sequence,
                     const struct framework *framework, enum op_attention attention,
                     struct err *err);
 

@@ -27,7 +27,8 @@ static int summarise(struct model_summary *s, struct cfg_loader *loader,
     const struct framework *fw =
         framework_get(loader, "pytorch-ddp", (struct cfg) { 0 });
     CU_ASSERT_PTR_NOT_NULL_FATAL(fw);
-    return model_summarise(s, m, sequence, fw, OP_ATTENTION_FLASH, &err);
+    return model_summarise(s, &loader->arena, m, sequence, fw, OP_ATTENTION_FLASH,
+                           &err);
 }
 
 /* Of all ids: parts sum to the count, which is model_parameters'. The sequence is the
