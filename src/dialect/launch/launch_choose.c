@@ -201,61 +201,21 @@ static const struct dialect *dialect_of_words(struct launch_context *t,
     return root ? dialect_of_named(root) : NULL;
 }
 
-static void note_unless(struct launch_context *t, const struct launch_command *c)
+/* The word by which a command evaluates and does not train: the Trainer's scripts do what
+ * --do_train, --do_eval and --do_predict say (transformers, training_args.py). NULL: it
+ * may train. Those without the Trainer train always (run_qa_no_trainer.py). */
+static const char *evaluates(const struct launch_words *o, const char *program)
 {
-    if (c->command && c->command->unless)
-        launch_note(t->l, c->command->line, DIAG_UNRESOLVED,
-                    "whether this command runs is not known: %s", c->command->unless);
-}
-
-bool launch_choose(struct launch_context *t, struct launch_command *c,
-                   struct launch_choice *to)
-{
-    int found = 0;
-    c->command = NULL;
-    for (int64_t i = 0; i < c->shell->commands.n; i++) {
-        const struct shell_command *command = &c->shell->commands.v[i];
-        const struct dialect *d = NULL;
-        if (is_foreign(command, &to->refused))
-            continue;
-        int32_t program = program_of(command, &d),
-                script = program >= 0 ? program : launch_script_of(command);
-        bool named = script < 0;
-        script = named ? named_of(command) : script;
-        struct launch_words o = { .t = t };
-        bool worse = c->command && !c->command->unless && command->unless;
-        int32_t decides = deciding(command, program, script);
-        if (script < 0 || worse)
-            continue;
-        launch_take_options(&o, command, script + 1);
-        const struct launch_command tried = { .shell = c->shell,
-                                              .command = command,
-                                              .script = script,
-                                              .options = o.dict,
-                                              .columns = o.columns };
-        d = program >= 0 ? d : dialect_of_words(t, &tried, &to->lost);
-        if (decides >= 0 && !trains(d, command, decides) &&
-            refused(t, command, decides, &to->refused))
-            continue;
-        if (!d)
-            continue;
-        c->starts = program >= 0 || d->starts;
-        c->named = named;
-        found++;
-        to->words = o;
-        c->command = command;
-        c->dialect = d;
-        c->script = script;
+    static const char *const words[] = { "--do-eval", "--do-predict", "--do-test" };
+    const struct value_item *on = value_get(&o->dict, "--do-train");
+    if (o->n_lost || (on && launch_true(on->value)) || strstr(program, "no_trainer"))
+        return NULL;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const struct value_item *it = value_get(&o->dict, words[i]);
+        if (it && launch_true(it->value))
+            return words[i];
     }
-    if (!c->command)
-        return false;
-    c->options = to->words.dict;
-    c->columns = to->words.columns;
-    if (found > 1)
-        launch_note(t->l, c->command->line, DIAG_ASSUMED,
-                    "the last of %d commands that train is taken", found);
-    note_unless(t, c);
-    return true;
+    return NULL;
 }
 
 /* Whether a program is called a training, as train.py and finetune_x.py are. */
@@ -267,6 +227,95 @@ static bool is_called_training(const char *program)
         if (strstr(launch_last_part(program), parts[i]))
             return true;
     return false;
+}
+
+static void leave_out(struct launch_context *t, const struct shell_command *c,
+                      int32_t script, const char *word, struct launch_refused *last)
+{
+    const char *program = c->words[script].text;
+    const char *why =
+        arena_printf(t->arena, "evaluates alone (%s without --do-train)", word);
+    *last = (struct launch_refused) { program, why, c->line };
+    launch_note(t->l, c->line, DIAG_LEFT_OUT, "%.80s %s: it is left out",
+                launch_last_part(program), why);
+}
+
+static void note_unless(struct launch_context *t, const struct launch_command *c)
+{
+    if (c->command && c->command->unless)
+        launch_note(t->l, c->command->line, DIAG_UNRESOLVED,
+                    "whether this command runs is not known: %s", c->command->unless);
+}
+
+/* What is tried before another: a command that trains, then one that is reached. */
+static int rank_of(const struct shell_command *c, const char *evaluation)
+{
+    return 2 * (evaluation != NULL) + (c->unless != NULL);
+}
+
+bool launch_choose(struct launch_context *t, struct launch_command *c,
+                   struct launch_choice *to)
+{
+    const char *evaluation = NULL;
+    int found = 0, rank = 0;
+    c->command = NULL;
+    for (int64_t i = 0; i < c->shell->commands.n; i++) {
+        const struct shell_command *command = &c->shell->commands.v[i];
+        const struct dialect *d = NULL;
+        if (is_foreign(command, &to->refused))
+            continue;
+        int32_t program = program_of(command, &d),
+                script = program >= 0 ? program : launch_script_of(command);
+        bool named = script < 0;
+        script = named ? named_of(command) : script;
+        struct launch_words o = { .t = t };
+        int32_t decides = deciding(command, program, script);
+        if (script < 0 || (c->command && command->unless && rank == 0))
+            continue;
+        launch_take_options(&o, command, script + 1);
+        const char *word = evaluates(&o, command->words[script].text);
+        const struct launch_command tried = { .shell = c->shell,
+                                              .command = command,
+                                              .script = script,
+                                              .options = o.dict,
+                                              .columns = o.columns };
+        d = program >= 0 ? d : dialect_of_words(t, &tried, &to->lost);
+        if (decides >= 0 && !trains(d, command, decides) &&
+            refused(t, command, decides, &to->refused))
+            continue;
+        if (!d)
+            continue;
+        int its = rank_of(command, word);
+        if (word && (!is_called_training(command->words[script].text) ||
+                     (c->command && !evaluation))) {
+            leave_out(t, command, script, word, &to->refused);
+            continue;
+        }
+        if (c->command && its > rank)
+            continue;
+        if (c->command && evaluation && !word) {
+            leave_out(t, c->command, c->script, evaluation, &to->refused);
+            found = 0;
+        }
+        c->starts = program >= 0 || d->starts;
+        c->named = named;
+        found++;
+        to->words = o;
+        c->command = command;
+        c->dialect = d;
+        c->script = script;
+        evaluation = word;
+        rank = its;
+    }
+    if (!c->command)
+        return false;
+    c->options = to->words.dict;
+    c->columns = to->words.columns;
+    if (found > 1)
+        launch_note(t->l, c->command->line, DIAG_ASSUMED,
+                    "the last of %d commands that train is taken", found);
+    note_unless(t, c);
+    return true;
 }
 
 bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
@@ -286,8 +335,12 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
         if (!launch_has_starter(&tried) &&
             !is_called_training(command->words[script].text))
             continue;
-        to->words = (struct launch_words) { .t = t };
-        launch_take_options(&to->words, command, script + 1);
+        struct launch_words o = { .t = t };
+        launch_take_options(&o, command, script + 1);
+        if (evaluates(&o, command->words[script].text) &&
+            !is_called_training(command->words[script].text))
+            continue;
+        to->words = o;
         c->options = to->words.dict;
         c->columns = to->words.columns;
         c->command = command;
