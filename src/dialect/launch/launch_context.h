@@ -38,6 +38,7 @@ struct launch_context {
     bool adapters;        /* next to a frozen model are what is trained (LoRA) */
     int32_t values;       /* given as JSON so far */
     const struct launch_command *command; /* of a shell script; NULL */
+    const struct value *fabric;           /* of `fabric run`; NULL: none is left */
     const struct launch_heard *heard;     /* of the items that rows took */
 };
 

@@ -60,6 +60,9 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
 /* Instances and the GPUs of each, as the words before the script say. */
 void launch_take_starter(struct launch_context *t, struct launch_command *c);
 
+/* launch_fabric.c: takes what `fabric run` says and no Fabric() took. */
+void launch_fabric_settle(struct launch_context *t);
+
 /* The hosts and the GPUs of each in deepspeed's "HOST:0,1@HOST:0,1"; 0 of each: all.
  * False: hosts are unlike, or one has none. */
 bool launch_devices_of(const char *text, int64_t *hosts, int64_t *each);

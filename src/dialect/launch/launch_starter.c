@@ -314,6 +314,8 @@ static const struct starter {
     { { "srun" }, take_srun, launch_take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
     { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },
+    { { "fabric", "lightning" }, launch_fabric_take, NULL,
+      { launch_fabric_nodes, launch_fabric_devices, launch_fabric_strategy, launch_fabric_precision } },
     { { NULL }, take_alone, NULL, { NULL } },
 };
 /* clang-format on */

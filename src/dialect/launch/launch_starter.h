@@ -54,6 +54,13 @@ extern const char *const launch_mpi_ranks[], *const launch_mpi_each[];
 extern const char *const launch_mpi_map[], *const launch_mpi_hosts[];
 extern const char *const launch_mpi_export[];
 
+/* launch_fabric.c: `fabric run`, and likewise. Its strategy and precision are kept for the
+ * script's Fabric(). */
+void launch_fabric_take(struct launch_context *t, const struct launch_command *c,
+                        const struct starter_line *l);
+extern const char *const launch_fabric_nodes[], *const launch_fabric_devices[];
+extern const char *const launch_fabric_strategy[], *const launch_fabric_precision[];
+
 /* SLURM's options of nodes, of GPUs of each and of all, and of tasks on each node. */
 extern const char *const launch_slurm_node_names[];
 extern const char *const launch_slurm_gpu_names[], *const launch_slurm_all_gpu_names[];

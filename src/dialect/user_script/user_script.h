@@ -182,7 +182,8 @@ void user_script_take_replicated(struct launch_context *t,
 
 /* user_script_lightning.c: its precision and DeepSpeed's configuration as words; what
  * shards or replicates; how many GPUs and nodes it starts on, where no starter says it;
- * false: it is not there. */
+ * false: it is not there. It is given first what `fabric run` says and it does not. */
+void user_script_give_lightning(struct launch_context *t, const struct python *p);
 void user_script_put_lightning(struct user_script *g, struct arena *arena);
 void user_script_take_lightning(struct launch_context *t, const struct user_script *g);
 bool user_script_take_lightning_devices(struct launch_context *t,

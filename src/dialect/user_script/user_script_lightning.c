@@ -199,6 +199,23 @@ static struct value *deepspeed_of(struct arena *arena, const struct python_call 
     return root;
 }
 
+void user_script_give_lightning(struct launch_context *t, const struct python *p)
+{
+    bool any = false;
+    for (int64_t i = 0; t->fabric && i < p->calls.n; i++) {
+        const struct python_call *c = &p->calls.v[i];
+        if (user_script_part_of(c) != SCRIPT_LIGHTNING)
+            continue;
+        any = true;
+        for (int32_t k = 0; k < t->fabric->n; k++) {
+            const struct value_item *it = &t->fabric->items[k];
+            if (!value_get(c->arguments, it->key))
+                value_add(t->arena, c->arguments, it->key, it->line, it->value);
+        }
+    }
+    t->fabric = any ? NULL : t->fabric;
+}
+
 void user_script_put_lightning(struct user_script *g, struct arena *arena)
 {
     const struct python_call *c = g->parts[SCRIPT_LIGHTNING];

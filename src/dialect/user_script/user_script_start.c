@@ -238,6 +238,7 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
         python_release(&p);
         return false;
     }
+    user_script_give_lightning(t, &p);
     user_script_gather(g, t->arena, &p);
     g->text = p;
     g->python = &g->text;

@@ -1,0 +1,147 @@
+/* Lightning Fabric's starter, `fabric run` and once `lightning run model`: instances, GPUs,
+ * strategy and precision of a script whose Fabric() leaves them to it
+ * (lightning/fabric/cli.py, lightning 2.5). */
+#include "dialect/launch/launch_starter.h"
+
+#include "base/names.h"
+
+#include <string.h>
+
+const char *const launch_fabric_nodes[] = { "--num-nodes", NULL };
+const char *const launch_fabric_devices[] = { "--devices", NULL };
+const char *const launch_fabric_strategy[] = { "--strategy", NULL };
+const char *const launch_fabric_precision[] = { "--precision", NULL };
+
+/* Strategies by their registered names, and what they shard. */
+static const struct strategy {
+    const char *is, *library,
+        *shards; /* NULL: nothing, or what the library usually does */
+} strategies[] = {
+    { "ddp", "ddp", NULL },
+    { "fsdp", "fsdp", NULL },
+    { "deepspeed", "deepspeed", "gradients" },
+    { "deepspeed_stage_1", "deepspeed", "optimizer" },
+    { "deepspeed_stage_2", "deepspeed", "gradients" },
+    { "deepspeed_stage_3", "deepspeed", "full" },
+    { NULL, NULL, NULL },
+};
+
+/* Of DeepSpeed, which converts the model itself, without "amp_". */
+static const struct precision {
+    const char *is, *precision;
+} precisions[] = {
+    { "16-mixed", "amp_fp16" }, { "16", "amp_fp16" },    { "bf16-mixed", "amp_bf16" },
+    { "bf16", "amp_bf16" },     { "bf16-true", "bf16" }, { "32-true", "fp32" },
+    { "32", "fp32" },           { NULL, NULL },
+};
+
+/* What is not in a table. */
+static void ask(struct launch_context *t, const char *pointer,
+                const struct value_item *it)
+{
+    if (!launch_is_unresolved(t, pointer))
+        launch_add_unresolved(t, pointer, it->line, "fabric run --%s %.40s is not read",
+                              it->key, it->value->text);
+}
+
+/* Whether it is DeepSpeed's. */
+static bool take_strategy(struct launch_context *t, const struct value_item *it)
+{
+    static const char library_at[] = "/parallelism/library";
+    const struct strategy *s = strategies;
+    while (s->is && strcmp(s->is, it->value->text) != 0)
+        s++;
+    if (s->is)
+        launch_set(t, library_at, json_string(s->library), it);
+    else
+        ask(t, library_at, it);
+    if (s->shards)
+        launch_set(t, "/parallelism/sharding/strategy", json_string(s->shards), it);
+    return s->shards;
+}
+
+static void take_precision(struct launch_context *t, const struct value_item *it,
+                           bool deepspeed)
+{
+    static const char precision_at[] = "/training/precision", amp[] = "amp_";
+    const struct precision *p = precisions;
+    while (p->is && strcmp(p->is, it->value->text) != 0)
+        p++;
+    if (!p->is) {
+        ask(t, precision_at, it);
+        return;
+    }
+    size_t n = sizeof(amp) - 1;
+    bool skips = deepspeed && strncmp(p->precision, amp, n) == 0;
+    launch_set(t, precision_at, json_string(p->precision + (skips ? n : 0)), it);
+}
+
+void launch_fabric_settle(struct launch_context *t)
+{
+    const struct value_item *s = t->fabric ? value_get(t->fabric, "strategy") : NULL,
+                            *p = t->fabric ? value_get(t->fabric, "precision") : NULL;
+    bool deepspeed = s && take_strategy(t, s);
+    if (p)
+        take_precision(t, p, deepspeed);
+}
+
+/* GPUs by their numbers: "0,1" and "0,", which is one. 0: it is no list. */
+static int64_t listed(const char *text)
+{
+    int64_t n = 0;
+    if (!strchr(text, ',') || strspn(text, "0123456789,") < strlen(text))
+        return 0;
+    while (*text) {
+        size_t digits = strcspn(text, ",");
+        n += digits > 0;
+        text += digits + (text[digits] == ',');
+    }
+    return n;
+}
+
+/* "auto" and "-1" are all GPUs there are. */
+static void take_devices(struct launch_context *t, const struct starter_line *l)
+{
+    static const char *const all[] = { "auto", "-1", NULL };
+    static const char gpus_at[] = "/cluster/gpus_per_instance";
+    struct starter_option g =
+        launch_starter_find(l->w, l->at, l->end, launch_fabric_devices);
+    bool known = g.name && g.value && !g.word->why;
+    if (known && listed(g.value))
+        launch_starter_set(t, gpus_at, &g, listed(g.value));
+    else if (!(known && names_listed(all, g.value)) &&
+             !launch_starter_count(t, gpus_at, &g))
+        launch_starter_one(t, gpus_at, "--devices' default", l->w[l->at].line);
+}
+
+/* Keeps an option's value for the script's Fabric(). */
+static void keep(struct launch_context *t, struct value *to, const char *key,
+                 const char *pointer, const struct starter_option *g)
+{
+    if (g->name && g->value && !g->word->why)
+        value_add(t->arena, to, key, g->word->line,
+                  value_new_string(t->arena, g->value, g->word->line, 0));
+    else if (g->name)
+        launch_add_unresolved(t, pointer, g->word->line, "fabric run: %s: %.80s",
+                              g->name, g->word->why ? g->word->why : "has no value");
+}
+
+void launch_fabric_take(struct launch_context *t, const struct launch_command *c,
+                        const struct starter_line *l)
+{
+    static const char count_at[] = "/cluster/count";
+    struct starter_option n = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_fabric_nodes),
+                          s = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_fabric_strategy),
+                          p = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_fabric_precision);
+    struct value *kept = value_new(t->arena, VALUE_DICT, l->w[l->at].line, 0);
+    if (!launch_starter_count(t, count_at, &n))
+        launch_starter_one(t, count_at, "--num-nodes' default", l->w[l->at].line);
+    take_devices(t, l);
+    keep(t, kept, "strategy", "/parallelism/library", &s);
+    keep(t, kept, "precision", "/training/precision", &p);
+    t->fabric = kept;
+    (void)c;
+}
