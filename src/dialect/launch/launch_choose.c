@@ -311,6 +311,7 @@ bool launch_choose(struct launch_context *t, struct launch_command *c,
         return false;
     c->options = to->words.dict;
     c->columns = to->words.columns;
+    c->letters = to->words.letters;
     if (found > 1)
         launch_note(t->l, c->command->line, DIAG_ASSUMED,
                     "the last of %d commands that train is taken", found);
@@ -343,6 +344,7 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
         to->words = o;
         c->options = to->words.dict;
         c->columns = to->words.columns;
+        c->letters = to->words.letters;
         c->command = command;
         c->script = script;
         c->unknown = true;

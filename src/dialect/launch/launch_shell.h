@@ -25,6 +25,7 @@ struct launch_command {
      * last of several that are the same */
     struct value options;
     const int64_t *columns; /* of their values */
+    struct value letters;   /* likewise of one dash: "-dp" */
 };
 
 /* The scenario in a shell script; NULL after reporting. */

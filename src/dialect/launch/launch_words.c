@@ -3,6 +3,7 @@
 
 #include "dialect/launch/launch_shell.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { OPTIONS_MAX = 2000, UNKNOWN_SHOWN = 4 };
@@ -12,11 +13,26 @@ bool launch_is_option(const struct shell_word *w)
     return w->text[0] == '-' && w->text[1] == '-' && w->text[2] != '\0';
 }
 
+/* -dp, and not the number -1. */
+static bool is_letters(const struct shell_word *w)
+{
+    return w->text[0] == '-' && isalpha((unsigned char)w->text[1]);
+}
+
+static bool is_any(const struct shell_word *w)
+{
+    return launch_is_option(w) || is_letters(w);
+}
+
 /* As argparse has it, the last of several goes. */
 static void put(struct launch_words *o, const char *key, int64_t line,
                 struct value *value, int64_t column)
 {
     int32_t i = 0;
+    if (key[1] != '-') {
+        value_add(o->t->arena, &o->letters, key, line, value);
+        return;
+    }
     while (i < o->dict.n && strcmp(o->dict.items[i].key, key) != 0)
         i++;
     if (i == OPTIONS_MAX)
@@ -45,7 +61,8 @@ static void lose(struct launch_words *o, const struct shell_word *w)
     o->n_lost++;
 }
 
-/* --name, --name value, --name=value or --name value value; returns the words used. */
+/* --name, --name value, --name=value or --name value value, and likewise of one dash;
+ * returns the words used. */
 static int32_t take_option(struct launch_words *o, const struct shell_word *w,
                            int32_t left)
 {
@@ -57,7 +74,7 @@ static int32_t take_option(struct launch_words *o, const struct shell_word *w,
     for (char *s = key; *s; s++)
         *s = *s == '_' ? '-' : *s;
     bool flag = dialect_is_flag(key);
-    while (!equals && 1 + values < left && !launch_is_option(&w[1 + values]) &&
+    while (!equals && 1 + values < left && !is_any(&w[1 + values]) &&
            !(w[1 + values].whole && (flag || values)))
         values++;
     if (equals)
@@ -80,11 +97,12 @@ void launch_take_options(struct launch_words *o, const struct shell_command *c,
                          int32_t from)
 {
     o->dict = (struct value) { .kind = VALUE_DICT, .line = c->line };
+    o->letters = o->dict;
     int32_t most = c->n - from < OPTIONS_MAX ? c->n - from : OPTIONS_MAX;
     o->dict.items = ARENA_ARRAY(o->t->arena, most + 1, struct value_item);
     o->columns = ARENA_ARRAY(o->t->arena, most + 1, int64_t);
     for (int32_t i = from; i < c->n;) {
-        if (launch_is_option(&c->words[i])) {
+        if (is_any(&c->words[i])) {
             i += take_option(o, &c->words[i], c->n - i);
             continue;
         }
@@ -130,9 +148,19 @@ static bool ask_lost(struct launch_context *t, const struct dialect *d,
     return may != NULL;
 }
 
+/* Whether a dialect takes options of two dashes alone: programs of its own may have
+ * others, as a program's text may. */
+static bool has_no_others(const struct dialect *d)
+{
+    return !d->reads_program && !d->programs && !d->own_documents && !d->starts;
+}
+
 void launch_note_lost(const struct launch_words *o, const struct dialect *d)
 {
     int shown = 0, more = 0;
+    for (int32_t i = 0; d && has_no_others(d) && i < o->letters.n; i++)
+        launch_note(o->t->l, o->letters.items[i].line, DIAG_UNKNOWN_KEY,
+                    "%.60s: not known, and passed over", o->letters.items[i].key);
     for (int32_t i = 0; i < o->n_lost && i < LAUNCH_LOST_MAX; i++) {
         const struct shell_word *w = o->lost[i];
         if (ask_lost(o->t, d, w))

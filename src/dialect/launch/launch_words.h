@@ -12,7 +12,8 @@ struct launch_words {
     struct launch_context *t;
     struct value dict;
     int64_t *columns;
-    int32_t n_lost; /* words that may hold any options */
+    struct value letters; /* likewise of one dash: -dp 2 */
+    int32_t n_lost;       /* words that may hold any options */
     const struct shell_word *lost[LAUNCH_LOST_MAX];
 };
 
@@ -24,7 +25,8 @@ bool launch_is_option(const struct shell_word *w);
 void launch_take_options(struct launch_words *o, const struct shell_command *c,
                          int32_t from);
 
-/* Names the words that are not known, and are where options are expected. */
+/* Names the words that are not known, and are where options are expected; and options of
+ * one dash, where the dialect has none and no text of the program's is read. */
 void launch_note_lost(const struct launch_words *o, const struct dialect *d);
 
 #endif

@@ -18,6 +18,7 @@ static const struct degree { const char *name, *pointer; } degrees[] = {
     { "context_parallel_size", "/parallelism/context" }, { "context_parallel_degree", "/parallelism/context" },
     { "tp_size", "/parallelism/tensor" }, { "tp_degree", "/parallelism/tensor" }, { "tensor_parallel_size", "/parallelism/tensor" },
     { "tensor_parallel_degree", "/parallelism/tensor" }, { "tensor_model_parallel_size", "/parallelism/tensor" }, { "model_parallel_size", "/parallelism/tensor" },
+    { "tp", "/parallelism/tensor" }, { "pp", "/parallelism/pipeline" },
     { "pp_size", "/parallelism/pipeline" }, { "pp_degree", "/parallelism/pipeline" }, { "pipeline_parallel_size", "/parallelism/pipeline" },
     { "pipeline_parallel_degree", "/parallelism/pipeline" }, { "pipeline_model_parallel_size", "/parallelism/pipeline" }, { "pipe_parallel_size", "/parallelism/pipeline" },
     { "ep_size", "/parallelism/expert" }, { "ep_degree", "/parallelism/expert" }, { "expert_parallel_size", "/parallelism/expert" },

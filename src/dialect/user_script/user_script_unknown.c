@@ -107,10 +107,20 @@ static void ask_for(struct launch_context *t, const struct value_item *it,
                                   program);
 }
 
-/* Options by name: those that were read as usual names are, and those that were not. */
-static void name_options(struct launch_context *t, const struct value *given,
-                         const char *program, int64_t line)
+/* Whether an option has one dash. */
+static bool is_of_letters(const struct launch_command *c, const struct value_item *it)
 {
+    for (int32_t i = 0; i < c->letters.n; i++)
+        if (c->letters.items[i].value == it->value)
+            return true;
+    return false;
+}
+
+/* Options by name: those that were read as usual names are, and those that were not. */
+static void name_options(struct launch_context *t, const struct launch_command *c,
+                         const struct value *given, const char *program)
+{
+    int64_t line = c->command->line;
     static const char *const read[] = { "deepspeed", "deepspeed_config",
                                         "deepscale_config", NULL };
     struct strbuf names, taken;
@@ -129,7 +139,8 @@ static void name_options(struct launch_context *t, const struct value *given,
             launch_idle_add(&idle, "%s", it->key);
             continue;
         }
-        strbuf_printf(to, "%s--%.60s", to->len ? ", " : "", it->key);
+        strbuf_printf(to, "%s%s%.60s", to->len ? ", " : "",
+                      is_of_letters(c, it) ? "-" : "--", it->key);
         if (to == &names)
             ask_for(t, it, program);
     }
@@ -170,6 +181,21 @@ static void propose_batch(struct launch_context *t, const struct launch_command 
     }
 }
 
+/* Options as words without dashes, but for one. */
+static void add_options(struct launch_context *t, struct value *to,
+                        const struct value *options, const char *but)
+{
+    for (int32_t i = 0; i < options->n; i++) {
+        const struct value_item *it = &options->items[i];
+        if (strcmp(it->key, but) == 0)
+            continue;
+        char *key = arena_strdup(t->arena, it->key + strspn(it->key, "-"));
+        for (char *s = key; *s; s++)
+            *s = *s == '-' ? '_' : *s;
+        value_add(t->arena, to, key, it->line, it->value);
+    }
+}
+
 void user_script_read_unknown(struct launch_context *t, const struct launch_command *c)
 {
     const struct shell_word *w = &c->command->words[c->script];
@@ -179,15 +205,8 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
                  at = { .line = c->command->line };
     const struct value_item entry = { program, at.line, &at };
     const struct value *document = document_of(t, c);
-    for (int32_t i = 0; i < c->options.n; i++) {
-        const struct value_item *it = &c->options.items[i];
-        if (document && strcmp(it->key, "--config") == 0)
-            continue;
-        char *key = arena_strdup(t->arena, it->key + strspn(it->key, "-"));
-        for (char *s = key; *s; s++)
-            *s = *s == '-' ? '_' : *s;
-        value_add(t->arena, given, key, it->line, it->value);
-    }
+    add_options(t, given, &c->options, document ? "--config" : "");
+    add_options(t, given, &c->letters, "");
     if (user_script_refuses_options(t, given, program))
         return;
     take_deepspeed(t, given);
@@ -202,7 +221,7 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
                               "%.60s trains adapters by its name, and its text is not "
                               "read",
                               program);
-    name_options(t, given, program, at.line);
+    name_options(t, c, given, program);
     const char *why = arena_printf(
         t->arena, "%.60s decides it, whose options and text are not read", program);
     user_script_ask(t, at.line, why);
