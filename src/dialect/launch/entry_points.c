@@ -141,3 +141,34 @@ void launch_take_entry(struct launch_context *t, const char *path,
             "seq2seq, of an encoder and a decoder",
             name);
 }
+
+const char *launch_evaluates(const struct value *options, const char *program)
+{
+    static const char *const words[] = { "do_eval", "do_predict", "do_test" };
+    const char *evaluates = NULL;
+    for (int32_t i = 0; i < options->n; i++) {
+        const struct value_item *it = &options->items[i];
+        const char *key = it->key + strspn(it->key, "-");
+        if (launch_same_word(key, "do_train") && launch_true(it->value))
+            return NULL;
+        for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+            if (!evaluates && launch_same_word(key, words[k]) && launch_true(it->value))
+                evaluates = words[k];
+    }
+    return strstr(program, "no_trainer") ? NULL : evaluates;
+}
+
+bool launch_is_called_training(const char *program)
+{
+    static const char *const parts[] = { "train", "finetune", "fine_tune", "fine-tune",
+                                         "sft" };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(launch_last_part(program), parts[i]))
+            return true;
+    return false;
+}
+
+const char *launch_why_evaluates(struct arena *arena, const char *word)
+{
+    return arena_printf(arena, "evaluates alone (--%s without --do_train)", word);
+}

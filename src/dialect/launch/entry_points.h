@@ -38,4 +38,15 @@ void launch_take_example(struct launch_context *t, const char *path, const char 
 void launch_refuse_entry(struct launch *l, const char *path, const char *refused,
                          int64_t line);
 
+/* The word by which options make a program evaluate and not train: the
+ * Trainer's scripts do what do_train, do_eval and do_predict say (transformers,
+ * training_args.py). NULL: it may train. Those without the Trainer train always
+ * (run_qa_no_trainer.py). And what is said of it. */
+const char *launch_evaluates(const struct value *options, const char *program);
+const char *launch_why_evaluates(struct arena *arena, const char *word);
+
+/* Whether a program is called a training, as train.py and finetune_x.py are: it may train
+ * whatever such options say. */
+bool launch_is_called_training(const char *program);
+
 #endif

@@ -201,40 +201,17 @@ static const struct dialect *dialect_of_words(struct launch_context *t,
     return root ? dialect_of_named(root) : NULL;
 }
 
-/* The word by which a command evaluates and does not train: the Trainer's scripts do what
- * --do_train, --do_eval and --do_predict say (transformers, training_args.py). NULL: it
- * may train. Those without the Trainer train always (run_qa_no_trainer.py). */
+/* The word by which a command evaluates; NULL, too, where words that are not known may have --do_train. */
 static const char *evaluates(const struct launch_words *o, const char *program)
 {
-    static const char *const words[] = { "--do-eval", "--do-predict", "--do-test" };
-    const struct value_item *on = value_get(&o->dict, "--do-train");
-    if (o->n_lost || (on && launch_true(on->value)) || strstr(program, "no_trainer"))
-        return NULL;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        const struct value_item *it = value_get(&o->dict, words[i]);
-        if (it && launch_true(it->value))
-            return words[i];
-    }
-    return NULL;
-}
-
-/* Whether a program is called a training, as train.py and finetune_x.py are. */
-static bool is_called_training(const char *program)
-{
-    static const char *const parts[] = { "train", "finetune", "fine_tune", "fine-tune",
-                                         "sft" };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (strstr(launch_last_part(program), parts[i]))
-            return true;
-    return false;
+    return o->n_lost ? NULL : launch_evaluates(&o->dict, program);
 }
 
 static void leave_out(struct launch_context *t, const struct shell_command *c,
                       int32_t script, const char *word, struct launch_refused *last)
 {
     const char *program = c->words[script].text;
-    const char *why =
-        arena_printf(t->arena, "evaluates alone (%s without --do-train)", word);
+    const char *why = launch_why_evaluates(t->arena, word);
     *last = (struct launch_refused) { program, why, c->line };
     launch_note(t->l, c->line, DIAG_LEFT_OUT, "%.80s %s: it is left out",
                 launch_last_part(program), why);
@@ -286,7 +263,7 @@ bool launch_choose(struct launch_context *t, struct launch_command *c,
         if (!d)
             continue;
         int its = rank_of(command, word);
-        if (word && (!is_called_training(command->words[script].text) ||
+        if (word && (!launch_is_called_training(command->words[script].text) ||
                      (c->command && !evaluation))) {
             leave_out(t, command, script, word, &to->refused);
             continue;
@@ -334,12 +311,12 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
             launch_entry_of(t, command->words[script].text).refused)
             continue;
         if (!launch_has_starter(&tried) &&
-            !is_called_training(command->words[script].text))
+            !launch_is_called_training(command->words[script].text))
             continue;
         struct launch_words o = { .t = t };
         launch_take_options(&o, command, script + 1);
         if (evaluates(&o, command->words[script].text) &&
-            !is_called_training(command->words[script].text))
+            !launch_is_called_training(command->words[script].text))
             continue;
         to->words = o;
         c->options = to->words.dict;

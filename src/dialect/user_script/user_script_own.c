@@ -130,6 +130,12 @@ bool user_script_take_job_own(struct launch_context *t, const char *program)
         }
     if (user_script_refuses_options(t, all, program))
         return true;
+    const char *word = launch_evaluates(all, program);
+    if (word && !launch_is_called_training(program)) {
+        launch_refuse_entry(t->l, program, launch_why_evaluates(t->arena, word),
+                            t->call->line);
+        return true;
+    }
     user_script_ask_degrees(t, all, program, t->call->line);
     return false;
 }
