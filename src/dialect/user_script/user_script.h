@@ -9,6 +9,7 @@
  *     user_script_model    a model that the text makes of a configuration
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
+ *     user_script_gradients how a loop's gradients are summed: DDP, hooks, Horovod
  *     user_script_lightning Lightning's trainer: devices, strategy, precision
  *     user_script_optimizer a loop's optimizer
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
@@ -65,6 +66,7 @@ enum user_script_part {
     SCRIPT_FROZEN,    /* parameter.requires_grad = False, model.requires_grad_(False) */
     SCRIPT_LIGHTNING, /* Trainer(...), Fabric(...) of Lightning */
     SCRIPT_HOROVOD,   /* hvd.DistributedOptimizer(...) */
+    SCRIPT_HOOKED,    /* model.register_comm_hook(...) */
     SCRIPT_BACKEND,   /* init_process_group(backend="smddp") */
     SCRIPT_CAST,      /* model.half(), model.to(torch.bfloat16) */
     SCRIPT_LOSS,      /* def compute_loss(self, model, inputs), of a trainer's class */
@@ -172,13 +174,17 @@ void user_script_ask_weights(struct launch_context *t, const struct user_script 
 void user_script_take_accumulation(struct launch_context *t,
                                    const struct user_script *g);
 
-/* FSDP's arguments; those of DistributedDataParallel; as `name` at a line. */
+/* FSDP's arguments, as `name` at a line. */
 void user_script_take_sharded(struct launch_context *t, const struct user_script *g,
                               const struct value *arguments, const char *name,
                               int64_t line);
+
+/* user_script_gradients.c: likewise DistributedDataParallel's; Horovod's optimizer, and a
+ * hook that is registered. */
 void user_script_take_replicated(struct launch_context *t,
                                  const struct value *arguments, const char *name,
                                  int64_t line);
+void user_script_take_gradients(struct launch_context *t, const struct user_script *g);
 
 /* user_script_lightning.c: its precision and DeepSpeed's configuration as words; what
  * shards or replicates; how many GPUs and nodes it starts on, where no starter says it;

@@ -185,6 +185,33 @@ static void take_autocast(struct launch_context *t, const struct user_script *g)
 
 /* What shards and replicates ------------------------------------------------------- */
 
+/* FSDP2's fully_shard is called for each layer and then for the model: the layers' calls
+ * say what is gathered and when, and the model's what they leave out. */
+static const struct value *sharded_arguments(struct launch_context *t,
+                                             const struct user_script *g)
+{
+    static const char again[] = "reshard_after_forward";
+    const struct python_call *c = g->parts[SCRIPT_SHARDED], *layers = NULL;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *other = &g->python->calls.v[i];
+        if (other->loops > 0 && !other->quoted &&
+            strcmp(python_last_part(other->function), "fully_shard") == 0)
+            layers = other;
+    }
+    if (!layers || layers == c)
+        return c->arguments;
+    struct value *both = value_new(t->arena, VALUE_DICT, c->line, 0);
+    for (int32_t i = 0; i < layers->arguments->n; i++)
+        put(t, both, layers->arguments->items[i].key, layers->line,
+            layers->arguments->items[i].value);
+    for (int32_t i = 0; i < c->arguments->n; i++) {
+        const struct value_item *it = &c->arguments->items[i];
+        if (strcmp(it->key, again) != 0 && !value_get(both, it->key))
+            put(t, both, it->key, it->line, it->value);
+    }
+    return both;
+}
+
 void user_script_take_sharded(struct launch_context *t, const struct user_script *g,
                               const struct value *arguments, const char *name,
                               int64_t line)
@@ -194,23 +221,6 @@ void user_script_take_sharded(struct launch_context *t, const struct user_script
     trainer_take_fsdp_section(t, &section);
     t->converts = before || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ACCELERATOR];
     take_mixed(t, arguments, line);
-}
-
-void user_script_take_replicated(struct launch_context *t,
-                                 const struct value *arguments, const char *name,
-                                 int64_t line)
-{
-    const struct value *view = member(arguments, "gradient_as_bucket_view"),
-                       *cap = member(arguments, "bucket_cap_mb");
-    int64_t n;
-    struct value at = { .kind = VALUE_NONE, .line = line };
-    const struct value_item from = { name, line, &at };
-    if (cap && launch_whole(cap, &n) && n > 0)
-        launch_set(t, "/parallelism/bucket_size", json_sprintf("%lldMiB", (long long)n),
-                   &from);
-    if (view && launch_true(view))
-        launch_set(t, "/parallelism/gradient_as_bucket_view", json_true(), &from);
-    launch_set(t, library_at, json_string("ddp"), &from);
 }
 
 /* ZeroRedundancyOptimizer(...) next to DDP. */
@@ -223,29 +233,6 @@ static void take_divided(struct launch_context *t, const struct user_script *g)
     if (user_script_divides(c))
         launch_set(t, "/parallelism/sharding/strategy", json_string("optimizer"),
                    &from);
-}
-
-/* hvd.DistributedOptimizer(optimizer, compression=hvd.Compression.fp16) */
-static void take_horovod(struct launch_context *t, const struct user_script *g)
-{
-    const struct python_call *c = g->parts[SCRIPT_HOROVOD];
-    const struct value *how = member(c->arguments, "compression"),
-                       *op = member(c->arguments, "op");
-    int64_t line = g->line ? g->line : c->line;
-    struct value at = { .kind = VALUE_NONE, .line = line };
-    const struct value_item from = { "DistributedOptimizer", line, &at };
-    const char *word = how && how->text ? python_last_part(how->text) : "none",
-               *sum = op && op->text ? python_last_part(op->text) : "";
-    launch_set(t, library_at, json_string("horovod"), &from);
-    if (strcmp(word, "fp16") == 0)
-        launch_set(t, "/training/gradient_dtype", json_string("fp16"), &from);
-    else if (how && strcmp(word, "none") != 0)
-        launch_add_unresolved(
-            t, "/training/gradient_dtype", line,
-            "compression of gradients is not known without running it");
-    if (strcmp(sum, "Adasum") == 0)
-        launch_note(t->l, line, DIAG_NOT_SIMULATED,
-                    "op=Adasum: gradients are taken to be summed");
 }
 
 /* DeepSpeedPlugin(...) is the section of Accelerate's configuration. */
@@ -269,22 +256,38 @@ static void take_deepspeed(struct launch_context *t, const struct value_item *pl
     t->converts = true;
 }
 
+/* DistributedDataParallelKwargs(...) among the handlers is what DDP is given. */
+static void take_handlers(struct launch_context *t, const struct value *handlers,
+                          int64_t line)
+{
+    for (int32_t i = 0; handlers && handlers->kind == VALUE_LIST && i < handlers->n;
+         i++) {
+        const struct value *v = handlers->items[i].value;
+        if (v->kind == VALUE_DICT && v->text && !launch_has(t, library_at) &&
+            strcmp(python_last_part(v->text), "DistributedDataParallelKwargs") == 0)
+            user_script_take_replicated(t, v, "kwargs_handlers", line);
+    }
+}
+
 static void take_plugins(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_ACCELERATOR];
-    const struct value_item *fsdp = c ? value_get(c->arguments, "fsdp_plugin") : NULL,
-                            *ds =
-                                c ? value_get(c->arguments, "deepspeed_plugin") : NULL,
-                            *split =
-                                c ? value_get(c->arguments, "split_batches") : NULL;
+    const struct value *given = c ? c->arguments : NULL,
+                       *fsdp = member(given, "fsdp_plugin"),
+                       *ds = member(given, "deepspeed_plugin"),
+                       *loader = member(given, "dataloader_config"),
+                       *split = member(given, "split_batches");
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
-    if (fsdp && fsdp->value->kind == VALUE_DICT)
-        user_script_take_sharded(t, g, fsdp->value, "fsdp_plugin", line);
-    if (ds && ds->value->kind == VALUE_DICT) {
-        const struct value_item plugin = { ds->key, line, ds->value };
+    split = split ? split : member(loader, "split_batches");
+    if (fsdp && fsdp->kind == VALUE_DICT)
+        user_script_take_sharded(t, g, fsdp, "fsdp_plugin", line);
+    if (ds && ds->kind == VALUE_DICT) {
+        const struct value_item plugin = { "deepspeed_plugin", line,
+                                           (struct value *)(uintptr_t)ds };
         take_deepspeed(t, &plugin);
     }
-    if (split && launch_true(split->value))
+    take_handlers(t, member(given, "kwargs_handlers"), line);
+    if (split && launch_true(split))
         launch_add_unresolved(t, "/training/micro_batch_size", line,
                               "split_batches: the loader's batch is divided by the "
                               "number of GPUs");
@@ -346,11 +349,10 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
                               python_last_part(g->parts[SCRIPT_CHUNKED]->function));
     ask_engine(t, g);
     if (c)
-        user_script_take_sharded(t, g, c->arguments, python_last_part(c->function),
-                                 line);
+        user_script_take_sharded(t, g, sharded_arguments(t, g),
+                                 python_last_part(c->function), line);
     user_script_take_lightning(t, g);
-    if (g->parts[SCRIPT_HOROVOD])
-        take_horovod(t, g);
+    user_script_take_gradients(t, g);
     c = g->parts[SCRIPT_REPLICATED];
     if (c && !launch_has(t, library_at)) {
         user_script_take_replicated(t, c->arguments, "DistributedDataParallel",

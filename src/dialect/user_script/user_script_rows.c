@@ -38,13 +38,13 @@ const char *const user_script_calls[] = {
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
     "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
-    "get_dataloader", "Fabric", "DistributedOptimizer", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
+    "get_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
     "CustomTrainer", "TransformersTrainer", "create_job", "train", "evaluate", "predict", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "spawn", NULL,
 };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
-    "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", "ParallelismConfig",
+    "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", "ParallelismConfig", "DataLoaderConfiguration", "DistributedDataParallelKwargs",
     "HybridParallelPlugin", "MoeHybridParallelPlugin", "LowLevelZeroPlugin", "GeminiPlugin", "TorchDDPPlugin", "TorchFSDPPlugin",
     "DDPStrategy", "DDPSpawnStrategy", "DDPPlugin", "FSDPStrategy", "DDPFullyShardedNativeStrategy", "DeepSpeedStrategy", "ModelParallelStrategy", NULL,
 };
@@ -60,7 +60,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "*DiffusionPipeline", "from_pretrained", SCRIPT_DIFFUSION }, { "", "UNet2DModel", SCRIPT_DIFFUSION }, { "", "UNet2DConditionModel", SCRIPT_DIFFUSION },
     { "", "ZeroDDP", SCRIPT_CHUNKED }, { "", "GeminiDDP", SCRIPT_CHUNKED }, { "", "ZeroOptimizer", SCRIPT_CHUNKED }, { "", "ShardedModelV2", SCRIPT_CHUNKED }, { "", "convert_to_zero_v2", SCRIPT_CHUNKED },
     { "colossalai", "initialize", SCRIPT_CHUNKED }, { "", "get_dataloader", SCRIPT_LOADER },
-    { "torch", "DistributedOptimizer", SCRIPT_HOROVOD }, { "hvd", "DistributedOptimizer", SCRIPT_HOROVOD },
+    { "torch", "DistributedOptimizer", SCRIPT_HOROVOD }, { "hvd", "DistributedOptimizer", SCRIPT_HOROVOD }, { "", "register_comm_hook", SCRIPT_HOOKED },
     { "", "init_process_group", SCRIPT_BACKEND },
     { "remote_function", "remote", SCRIPT_REMOTE }, { "", "RemoteExecutor", SCRIPT_REMOTE }, { "", "snapshot_download", SCRIPT_DOWNLOADED },
     { "", "Booster", SCRIPT_BOOSTER }, { "", "prepare_dataloader", SCRIPT_LOADER }, { "", "HybridAdam", SCRIPT_OPTIMIZER }, { "", "CPUAdam", SCRIPT_OPTIMIZER },
