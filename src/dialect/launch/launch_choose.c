@@ -201,7 +201,8 @@ static const struct dialect *dialect_of_words(struct launch_context *t,
     return root ? dialect_of_named(root) : NULL;
 }
 
-/* The word by which a command evaluates; NULL, too, where words that are not known may have --do_train. */
+/* The word by which a command evaluates; NULL, too, where words that are not known may
+ * have --do_train. */
 static const char *evaluates(const struct launch_words *o, const char *program)
 {
     return o->n_lost ? NULL : launch_evaluates(&o->dict, program);
@@ -224,68 +225,90 @@ static void note_unless(struct launch_context *t, const struct launch_command *c
                     "whether this command runs is not known: %s", c->command->unless);
 }
 
-/* What is tried before another: a command that trains, then one that is reached. */
-static int rank_of(const struct shell_command *c, const char *evaluation)
+/* A command that may be the training. */
+struct candidate {
+    const struct shell_command *command;
+    const struct dialect *dialect;
+    struct launch_words words;
+    int32_t program, script; /* of its words; program -1: no dialect's own */
+    bool named;
+    const char *evaluates; /* NULL: it may train */
+};
+
+/* Whether a dialect reads a command, and nothing says that it trains nothing. */
+static bool is_candidate(struct launch_context *t, const struct shell *shell,
+                         struct candidate *a, struct launch_choice *to)
 {
-    return 2 * (evaluation != NULL) + (c->unless != NULL);
+    const struct shell_command *command = a->command;
+    a->program = program_of(command, &a->dialect);
+    a->script = a->program >= 0 ? a->program : launch_script_of(command);
+    a->named = a->script < 0;
+    a->script = a->named ? named_of(command) : a->script;
+    if (a->script < 0)
+        return false;
+    a->words = (struct launch_words) { .t = t };
+    launch_take_options(&a->words, command, a->script + 1);
+    a->evaluates = evaluates(&a->words, command->words[a->script].text);
+    const struct launch_command tried = { .shell = shell,
+                                          .command = command,
+                                          .script = a->script,
+                                          .options = a->words.dict,
+                                          .columns = a->words.columns };
+    int32_t decides = deciding(command, a->program, a->script);
+    if (a->program < 0)
+        a->dialect = dialect_of_words(t, &tried, &to->lost);
+    if (decides >= 0 && !trains(a->dialect, command, decides) &&
+        refused(t, command, decides, &to->refused))
+        return false;
+    return a->dialect != NULL;
+}
+
+/* What is taken before another: a command that trains, then one that is reached. */
+static int rank_of(const struct candidate *a)
+{
+    return 2 * (a->evaluates != NULL) + (a->command->unless != NULL);
+}
+
+/* The best so far gives way to the last that is as good. */
+static void compare(struct launch_context *t, struct candidate *best,
+                    const struct candidate *a, int *found, struct launch_choice *to)
+{
+    const char *program = a->command->words[a->script].text;
+    if (a->evaluates &&
+        (!launch_is_called_training(program) || (best->command && !best->evaluates))) {
+        leave_out(t, a->command, a->script, a->evaluates, &to->refused);
+        return;
+    }
+    if (best->command && rank_of(a) > rank_of(best))
+        return;
+    if (best->command && best->evaluates && !a->evaluates) {
+        leave_out(t, best->command, best->script, best->evaluates, &to->refused);
+        *found = 0;
+    }
+    *best = *a;
+    ++*found;
 }
 
 bool launch_choose(struct launch_context *t, struct launch_command *c,
                    struct launch_choice *to)
 {
-    const char *evaluation = NULL;
-    int found = 0, rank = 0;
-    c->command = NULL;
+    struct candidate best = { .command = NULL };
+    int found = 0;
     for (int64_t i = 0; i < c->shell->commands.n; i++) {
-        const struct shell_command *command = &c->shell->commands.v[i];
-        const struct dialect *d = NULL;
-        if (is_foreign(command, &to->refused))
-            continue;
-        int32_t program = program_of(command, &d),
-                script = program >= 0 ? program : launch_script_of(command);
-        bool named = script < 0;
-        script = named ? named_of(command) : script;
-        struct launch_words o = { .t = t };
-        int32_t decides = deciding(command, program, script);
-        if (script < 0 || (c->command && command->unless && rank == 0))
-            continue;
-        launch_take_options(&o, command, script + 1);
-        const char *word = evaluates(&o, command->words[script].text);
-        const struct launch_command tried = { .shell = c->shell,
-                                              .command = command,
-                                              .script = script,
-                                              .options = o.dict,
-                                              .columns = o.columns };
-        d = program >= 0 ? d : dialect_of_words(t, &tried, &to->lost);
-        if (decides >= 0 && !trains(d, command, decides) &&
-            refused(t, command, decides, &to->refused))
-            continue;
-        if (!d)
-            continue;
-        int its = rank_of(command, word);
-        if (word && (!launch_is_called_training(command->words[script].text) ||
-                     (c->command && !evaluation))) {
-            leave_out(t, command, script, word, &to->refused);
-            continue;
-        }
-        if (c->command && its > rank)
-            continue;
-        if (c->command && evaluation && !word) {
-            leave_out(t, c->command, c->script, evaluation, &to->refused);
-            found = 0;
-        }
-        c->starts = program >= 0 || d->starts;
-        c->named = named;
-        found++;
-        to->words = o;
-        c->command = command;
-        c->dialect = d;
-        c->script = script;
-        evaluation = word;
-        rank = its;
+        struct candidate a = { .command = &c->shell->commands.v[i] };
+        bool worse = best.command && rank_of(&best) == 0 && a.command->unless;
+        if (!is_foreign(a.command, &to->refused) && !worse &&
+            is_candidate(t, c->shell, &a, to))
+            compare(t, &best, &a, &found, to);
     }
+    c->command = best.command;
     if (!c->command)
         return false;
+    to->words = best.words;
+    c->dialect = best.dialect;
+    c->script = best.script;
+    c->named = best.named;
+    c->starts = best.program >= 0 || best.dialect->starts;
     c->options = to->words.dict;
     c->columns = to->words.columns;
     c->letters = to->words.letters;
