@@ -34,6 +34,12 @@ bool names_listed(const char *const *list, const char *word)
     return false;
 }
 
+bool names_ends(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
 static int least(int a, int b)
 {
     return a < b ? a : b;

@@ -18,6 +18,9 @@ int names_find(const struct name_value *table, const char *name, int *value);
 /* Whether a list, which NULL ends, has that very word; NULL is a list without any. */
 bool names_listed(const char *const *list, const char *word);
 
+/* Whether a name ends so; each ends in nothing, and in itself. */
+bool names_ends(const char *name, const char *end);
+
 /* The name of the table nearest to `word` by edits, or NULL when none is near (more
  * than a third of the longer word would have to change). One that differs only in upper
  * and lower case is nearest of all; of equals, the first of the table. Before more than

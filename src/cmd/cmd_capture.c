@@ -3,6 +3,7 @@
 #include "base/child.h"
 #include "base/ending.h"
 #include "base/file.h"
+#include "base/names.h"
 #include "base/strbuf.h"
 #include "base/xmalloc.h"
 #include "cmd/cmd.h"
@@ -189,12 +190,6 @@ static void add_command(struct strbuf *b, int n, char *const *words)
     strbuf_addstr(b, "\n");
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t n = strlen(name), m = strlen(ending);
-    return n >= m && strcmp(name + n - m, ending) == 0;
-}
-
 static int write_capture(const struct arguments *args, const struct strbuf *b,
                          bool python, struct err *err)
 {
@@ -203,7 +198,7 @@ static int write_capture(const struct arguments *args, const struct strbuf *b,
         fputs(b->s, stdout);
         return 0;
     }
-    if (!ends_with(args->out, ending))
+    if (!names_ends(args->out, ending))
         return err_set(err, "--out %s: %s was captured (give a name that ends in %s)",
                        args->out, python ? "an estimator" : "a command", ending);
     struct file_out out;

@@ -1,6 +1,7 @@
 #include "model/model.h"
 
 #include "base/file.h"
+#include "base/names.h"
 #include "base/strbuf.h"
 #include "config/cache.h"
 #include "config/datadir.h"
@@ -236,12 +237,6 @@ static int read_field(struct cfg root, const struct family_field *fields,
 
 /* Head, derived sizes, checks ------------------------------------------------------ */
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
-}
-
 static int read_head(struct model *m, struct cfg root)
 {
     struct cfg list = cfg_get(root, "architectures");
@@ -254,7 +249,7 @@ static int read_head(struct model *m, struct cfg root)
     if (cfg_string(first, &word) < 0)
         return -1;
     for (const struct name_value *a = architectures; a->name; a++)
-        if (ends_with(word, a->name))
+        if (names_ends(word, a->name))
             m->ends.head = (enum model_head)a->value;
     return 0;
 }
@@ -277,7 +272,7 @@ static void read_headless(struct model *m, struct cfg root)
         m->arch == MODEL_ENCODER_DECODER || m->sound || !model_has_vocabulary(m))
         return;
     if (!cfg_is_string(cfg_at(list, 0)) || cfg_string(cfg_at(list, 0), &word) < 0 ||
-        !ends_with(word, "Model") || strstr(word, "Head"))
+        !names_ends(word, "Model") || strstr(word, "Head"))
         return;
     m->ends.head = MODEL_HEAD_CLASS;
     m->ends.tied = true; /* there is no matrix of a head */

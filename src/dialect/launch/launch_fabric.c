@@ -85,20 +85,6 @@ void launch_fabric_settle(struct launch_context *t)
         take_precision(t, p, deepspeed);
 }
 
-/* GPUs by their numbers: "0,1" and "0,", which is one. 0: it is no list. */
-static int64_t listed(const char *text)
-{
-    int64_t n = 0;
-    if (!strchr(text, ',') || strspn(text, "0123456789,") < strlen(text))
-        return 0;
-    while (*text) {
-        size_t digits = strcspn(text, ",");
-        n += digits > 0;
-        text += digits + (text[digits] == ',');
-    }
-    return n;
-}
-
 /* "auto" and "-1" are all GPUs there are. */
 static void take_devices(struct launch_context *t, const struct starter_line *l)
 {
@@ -107,8 +93,11 @@ static void take_devices(struct launch_context *t, const struct starter_line *l)
     struct starter_option g =
         launch_starter_find(l->w, l->at, l->end, launch_fabric_devices);
     bool known = g.name && g.value && !g.word->why;
-    if (known && listed(g.value))
-        launch_starter_set(t, gpus_at, &g, listed(g.value));
+    bool list = known && strchr(g.value, ',') && /* "0,1", and "0,", which is one */
+                strspn(g.value, "0123456789,") == strlen(g.value);
+    int64_t n = list ? launch_devices_listed(g.value, strlen(g.value)) : 0;
+    if (n > 0)
+        launch_starter_set(t, gpus_at, &g, n);
     else if (!(known && names_listed(all, g.value)) &&
              !launch_starter_count(t, gpus_at, &g))
         launch_starter_one(t, gpus_at, "--devices' default", l->w[l->at].line);

@@ -64,6 +64,9 @@ void launch_take_starter(struct launch_context *t, struct launch_command *c);
 /* launch_fabric.c: takes what `fabric run` says and no Fabric() took. */
 void launch_fabric_settle(struct launch_context *t);
 
+/* GPUs of a list by numbers, of n characters: "0,1,2" has three; an empty list none. */
+int64_t launch_devices_listed(const char *list, size_t n);
+
 /* The hosts and the GPUs of each in deepspeed's "HOST:0,1@HOST:0,1"; 0 of each: all.
  * False: hosts are unlike, or one has none. */
 bool launch_devices_of(const char *text, int64_t *hosts, int64_t *each);

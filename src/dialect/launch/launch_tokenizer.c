@@ -1,6 +1,7 @@
 #include "dialect/launch/launch_tokenizer.h"
 
 #include "base/file.h"
+#include "base/names.h"
 #include "dialect/launch/launch_config.h"
 #include "dialect/source/files.h"
 #include "model/hub.h"
@@ -61,12 +62,6 @@ int64_t launch_words_within(struct launch_context *t, const char *text)
 
 /* Files ---------------------------------------------------------------------------- */
 
-static bool ends(const char *text, const char *end)
-{
-    size_t n = strlen(text), k = strlen(end);
-    return n >= k && strcmp(text + n - k, end) == 0;
-}
-
 static int64_t count_lines(const char *text, size_t len)
 {
     int64_t n = 0;
@@ -96,10 +91,10 @@ static int64_t count_keys(const char *text, size_t len)
 
 static int64_t words_in_file(struct launch_context *t, const char *name)
 {
-    bool json = ends(name, ".json");
+    bool json = names_ends(name, ".json");
     struct err err = { 0 };
     size_t len = 0;
-    if (!json && !ends(name, ".txt"))
+    if (!json && !names_ends(name, ".txt"))
         return 0;
     const char *path = source_files_next_to(t->arena, t->l->where, name);
     char *text = path ? file_read(path, VOCABULARY_MAX_B, &len, &err) : NULL;
@@ -205,7 +200,7 @@ static bool is_another(const char *path)
 {
     static const char usual[] = "tokenizer.model";
     const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-    return ends(last, ".model") && strcmp(last, usual) != 0;
+    return names_ends(last, ".model") && strcmp(last, usual) != 0;
 }
 
 static struct launch_vocabulary guess(struct launch_context *t, int64_t of_class,

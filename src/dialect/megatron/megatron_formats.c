@@ -30,13 +30,6 @@ static const struct {
     { OP_FORMAT_MTP, "mtp.layers.0.transformer_layer.mlp.linear_fc1" },
 };
 
-static const struct value *member(const struct value *dict, const char *name)
-{
-    const struct value_item *it =
-        dict && dict->kind == VALUE_DICT ? value_get(dict, name) : NULL;
-    return it ? it->value : NULL;
-}
-
 /* The precision of a configuration's products in training; NULL: it is none that is
  * simulated. */
 static const char *precision_of(const struct value *config)
@@ -48,9 +41,9 @@ static const char *precision_of(const struct value *config)
         { "nvfp4", "nvfp4" },
         { NULL, NULL },
     };
-    const struct value *recipe = member(config, "training_recipe");
-    const struct value *fp8 = member(recipe, "fp8_quantization_recipe"),
-                       *fp4 = member(recipe, "fp4_quantization_recipe"),
+    const struct value *recipe = value_member(config, "training_recipe");
+    const struct value *fp8 = value_member(recipe, "fp8_quantization_recipe"),
+                       *fp4 = value_member(recipe, "fp4_quantization_recipe"),
                        *given = fp4 && fp4->text ? fp4 : fp8;
     if (!recipe)
         return NULL;
@@ -67,8 +60,9 @@ static const char *matched(const struct value *matchers, const char *path)
 {
     for (int32_t i = 0; matchers && i < matchers->n; i++) {
         const struct value *m = matchers->items[i].value;
-        const struct value *on = member(m, "enabled"), *pattern = member(m, "pattern"),
-                           *config = member(m, "config");
+        const struct value *on = value_member(m, "enabled"),
+                           *pattern = value_member(m, "pattern"),
+                           *config = value_member(m, "config");
         if (on && launch_true(on) && pattern && pattern->text && config &&
             config->text && fnmatch(pattern->text, path, FNM_NOESCAPE) == 0)
             return config->text;
@@ -79,9 +73,9 @@ static const char *matched(const struct value *matchers, const char *path)
 static void take_module(struct launch_context *t, const struct value_item *it,
                         const struct value *file, size_t at)
 {
-    const char *name = matched(member(file, "matchers"), modules[at].path);
-    const struct value *configs = member(file, "configs");
-    const char *word = name ? precision_of(member(configs, name)) : NULL;
+    const char *name = matched(value_member(file, "matchers"), modules[at].path);
+    const struct value *configs = value_member(file, "configs");
+    const char *word = name ? precision_of(value_member(configs, name)) : NULL;
     const char *module = op_formatted_names[modules[at].module].name;
     if (word)
         launch_set(t, arena_printf(t->arena, AT "/%s", module), json_string(word), it);

@@ -1,5 +1,6 @@
 /* Recipes of NeMo 2 and Megatron-Bridge as Python has them: the call of a recipe with what
  * the script sets of it, or run.Partial() and llm.pretrain() of a script's own objects. */
+#include "base/names.h"
 #include "dialect/launch/launch_context.h"
 #include "dialect/nemo/nemo.h"
 #include "dialect/source/python.h"
@@ -56,12 +57,6 @@ static const char *class_of(const struct value *v)
     return first && first->value->text ? first->value->text : NULL;
 }
 
-static bool ends(const char *word, const char *tail)
-{
-    size_t n = strlen(word), m = strlen(tail);
-    return n >= m && strcmp(word + n - m, tail) == 0;
-}
-
 static void flatten(struct arena *arena, struct value *out, const char *path,
                     const struct value *v, int depth);
 
@@ -95,7 +90,7 @@ static void add(struct arena *arena, struct value *out, const char *path,
         if (class && strstr(class, "MegatronCommOverlapCallback"))
             flatten(arena, out, "comm_overlap", e, depth + 1);
         else if (class && strcmp(key, "plugins") == 0 &&
-                 (strstr(class, "Precision") || ends(class, "_mixed")))
+                 (strstr(class, "Precision") || names_ends(class, "_mixed")))
             flatten(arena, out, place, e, depth + 1);
     }
     if (!many)
@@ -143,7 +138,8 @@ static enum kind kind_of(const struct python_call *c)
     bool parts = value_get(c->arguments, "trainer") || value_get(c->arguments, "model");
     if (strcmp(last, "pretrain_recipe") == 0 || strcmp(last, "finetune_recipe") == 0)
         return RECIPE;
-    if (strncmp(c->function, "megatron.bridge.", 16) == 0 && ends(last, "_config") &&
+    if (strncmp(c->function, "megatron.bridge.", 16) == 0 &&
+        names_ends(last, "_config") &&
         (strstr(last, "_pretrain_") || strstr(last, "_sft_") ||
          strstr(last, "_peft_") || strstr(last, "_finetune_")) &&
         !strstr(last, "default_"))

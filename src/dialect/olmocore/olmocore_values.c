@@ -1,3 +1,4 @@
+#include "base/names.h"
 #include "dialect/olmocore/olmocore.h"
 
 #include <fnmatch.h>
@@ -16,19 +17,13 @@ const char *const olmocore_objects[] = {
     NULL,
 };
 
-static bool ends(const char *word, const char *tail)
-{
-    size_t n = strlen(word), m = strlen(tail);
-    return n >= m && strcmp(word + n - m, tail) == 0;
-}
-
 const struct python_call *olmocore_call(const struct python *p, const char *class)
 {
     const struct python_call *found = NULL;
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
-        if (strncmp(c->function, "olmo_core.", 10) == 0 && ends(c->function, class) &&
-            (!found || found->unsure || !c->unsure))
+        if (strncmp(c->function, "olmo_core.", 10) == 0 &&
+            names_ends(c->function, class) && (!found || found->unsure || !c->unsure))
             found = c;
     }
     return found;

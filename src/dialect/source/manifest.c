@@ -20,12 +20,6 @@ struct found {
     int rank; /* what it runs: 2 a starter, 1 Python or a shell, 0 something, -1 nothing */
 };
 
-static const struct value *member(const struct value *v, const char *key)
-{
-    const struct value_item *it = value_get(v, key);
-    return it ? it->value : NULL;
-}
-
 static const char *text_of(const struct value *v)
 {
     return v && v->kind == VALUE_STRING ? v->text : NULL;
@@ -51,7 +45,8 @@ static struct manifest_count count_of(const struct value *v)
 
 static bool is_manifest(const struct value *document)
 {
-    return text_of(member(document, "apiVersion")) && text_of(member(document, "kind"));
+    return text_of(value_member(document, "apiVersion")) &&
+           text_of(value_member(document, "kind"));
 }
 
 /* Containers ----------------------------------------------------------------------- */
@@ -66,7 +61,7 @@ static int rank_of(const struct value *container)
     static const char *const keys[] = { "command", "args" };
     int rank = -1;
     for (size_t k = 0; k < 2; k++) {
-        const struct value *words = member(container, keys[k]);
+        const struct value *words = value_member(container, keys[k]);
         for (int32_t i = 0; words && words->kind == VALUE_LIST && i < words->n; i++) {
             const char *w = text_of(words->items[i].value);
             rank = rank < 0 ? 0 : rank;
@@ -90,12 +85,12 @@ static void take_devices(struct found *f, const struct value *resources)
                                           NULL };
     static const char *const keys[] = { "limits", "requests" };
     for (size_t i = 0; i < 2; i++) {
-        const struct value *of = member(resources, keys[i]),
-                           *gpus = member(of, "nvidia.com/gpu");
+        const struct value *of = value_member(resources, keys[i]),
+                           *gpus = value_member(of, "nvidia.com/gpu");
         if (gpus && !f->gpus.n && !f->gpus.open)
             f->gpus = count_of(gpus);
         for (const char *const *o = others; *o; o++)
-            f->other = member(of, *o) ? *o : f->other;
+            f->other = value_member(of, *o) ? *o : f->other;
     }
 }
 
@@ -118,8 +113,8 @@ static void meet(struct walk *w, const struct value *container,
                        .line = container->line,
                        .pods = pods,
                        .rank = rank_of(container) };
-    take_devices(&f, member(container, "resources"));
-    take_devices(&f, member(container, "resourcesPerNode"));
+    take_devices(&f, value_member(container, "resources"));
+    take_devices(&f, value_member(container, "resourcesPerNode"));
     bool better = !w->best.container || f.rank > w->best.rank ||
                   (f.rank == w->best.rank && f.gpus.n > w->best.gpus.n);
     if (asked(&f.gpus)) {
@@ -160,22 +155,23 @@ static void walk(struct walk *w, const struct value *v, struct manifest_count po
     if (depth == DEPTH_MAX)
         return;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        const struct manifest_count c = count_of(member(v, counts[i]));
+        const struct manifest_count c = count_of(value_member(v, counts[i]));
         pods = asked(&c) ? c : pods;
     }
     for (size_t i = 0; i < 2; i++)
-        if (text_of(member(v, types[i]))) {
-            w->m->instance = member(v, types[i])->text;
-            w->m->instance_line = member(v, types[i])->line;
+        if (text_of(value_member(v, types[i]))) {
+            w->m->instance = value_member(v, types[i])->text;
+            w->m->instance_line = value_member(v, types[i])->line;
         }
-    const struct value *list = member(v, "containers"), *trainer = member(v, "trainer"),
-                       *entry = member(v, "entrypoint");
+    const struct value *list = value_member(v, "containers"),
+                       *trainer = value_member(v, "trainer"),
+                       *entry = value_member(v, "entrypoint");
     if (text_of(entry))
         meet_entrypoint(w, entry);
     for (int32_t i = 0; list && list->kind == VALUE_LIST && i < list->n; i++)
         meet(w, list->items[i].value, pods);
     if (trainer && trainer->kind == VALUE_DICT) {
-        const struct manifest_count nodes = count_of(member(trainer, "numNodes"));
+        const struct manifest_count nodes = count_of(value_member(trainer, "numNodes"));
         meet(w, trainer, asked(&nodes) ? nodes : (struct manifest_count) { .n = 1 });
     }
     for (int32_t i = 0; i < v->n; i++)
@@ -254,8 +250,8 @@ static void take_variables(struct manifest *m, const struct value *env)
 {
     for (int32_t i = 0; env && env->kind == VALUE_LIST && i < env->n; i++) {
         const struct value *v = env->items[i].value;
-        const char *name = text_of(member(v, "name")),
-                   *value = text_of(member(v, "value"));
+        const char *name = text_of(value_member(v, "name")),
+                   *value = text_of(value_member(v, "value"));
         if (name && value && m->variables.n < 64)
             VEC_PUSH(&m->variables,
                      ((struct manifest_variable) { name, value, v->line }));
@@ -268,16 +264,16 @@ static void take(struct manifest *m, struct arena *arena, const struct walk *w,
     const struct found *f = &w->best;
     struct script s = { .line = 1 };
     strbuf_init(&s.b);
-    add_words(&s, member(f->container, "command"));
-    add_words(&s, member(f->container, "args"));
-    m->kind = text_of(member(document, "kind"));
-    m->name = text_of(member(member(document, "metadata"), "name"));
+    add_words(&s, value_member(f->container, "command"));
+    add_words(&s, value_member(f->container, "args"));
+    m->kind = text_of(value_member(document, "kind"));
+    m->name = text_of(value_member(value_member(document, "metadata"), "name"));
     m->line = f->line;
     m->shell = s.any ? arena_printf(arena, "%s\n", strbuf_get(&s.b)) : NULL;
     m->pods = asked(&w->pods) ? w->pods : f->pods;
     m->gpus = f->gpus;
     m->other = f->other;
-    take_variables(m, member(f->container, "env"));
+    take_variables(m, value_member(f->container, "env"));
     strbuf_release(&s.b);
 }
 

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct value *member(const struct value *v, const char *key)
-{
-    const struct value_item *it = value_get(v, key);
-    return it ? it->value : NULL;
-}
-
 static const char *text_of(const struct value *v)
 {
     return v && v->kind == VALUE_STRING ? v->text : NULL;
@@ -40,8 +34,8 @@ static const struct value *count_of(struct arena *arena, const struct value *v)
     const char *number = colon ? colon + 1 : "1";
     if (v && v->kind == VALUE_INT)
         return v;
-    if (v && v->kind == VALUE_DICT && member(v, "count"))
-        return count_of(arena, member(v, "count"));
+    if (v && v->kind == VALUE_DICT && value_member(v, "count"))
+        return count_of(arena, value_member(v, "count"));
     if (v && v->kind == VALUE_DICT && v->n == 1 &&
         v->items[0].value->kind == VALUE_INT) /* SkyPilot: {H100: 8} */
         return v->items[0].value;
@@ -56,7 +50,7 @@ static const struct value *count_of(struct arena *arena, const struct value *v)
 /* The word that names the accelerators: "H100:8", {H100: 8}, {name: H100}. */
 static const struct value *device_of(struct arena *arena, const struct value *v)
 {
-    const struct value *name = member(v, "name");
+    const struct value *name = value_member(v, "name");
     if (v && v->kind == VALUE_DICT && !name && v->n)
         return value_new_string(arena, v->items[0].key, v->items[0].line, 0);
     return name ? name : v;
@@ -121,16 +115,16 @@ static bool take_skypilot(struct manifest_job *job, struct arena *arena,
 {
     static const struct own own = { "SKYPILOT_NUM_NODES",
                                     "SKYPILOT_NUM_GPUS_PER_NODE" };
-    const struct value *run = member(root, "run"),
-                       *resources = member(root, "resources");
+    const struct value *run = value_member(root, "run"),
+                       *resources = value_member(root, "resources");
     if (!command_of(run) || !resources || resources->kind != VALUE_DICT)
         return false;
     struct value *env = value_new(arena, VALUE_LIST, run->line, 0);
-    add_variables(arena, env, member(root, "envs"));
-    job->pods = member(root, "num_nodes");
-    job->gpus = count_of(arena, member(resources, "accelerators"));
-    job->instance = member(resources, "instance_type");
-    job->device = device_of(arena, member(resources, "accelerators"));
+    add_variables(arena, env, value_member(root, "envs"));
+    job->pods = value_member(root, "num_nodes");
+    job->gpus = count_of(arena, value_member(resources, "accelerators"));
+    job->instance = value_member(resources, "instance_type");
+    job->device = device_of(arena, value_member(resources, "accelerators"));
     job->kind = "SkyPilot task";
     fill(arena, job, command_of(run), run->line, env, &own);
     return true;
@@ -141,8 +135,8 @@ static bool take_dstack(struct manifest_job *job, struct arena *arena,
 {
     static const struct own own = { "DSTACK_NODES_NUM", "DSTACK_GPUS_PER_NODE" };
     static const char arguments[] = "${{ run.args }}";
-    const struct value *commands = member(root, "commands"),
-                       *type = member(root, "type"), *gpu;
+    const struct value *commands = value_member(root, "commands"),
+                       *type = value_member(root, "type"), *gpu;
     if (!text_of(type) || strcmp(type->text, "task") != 0 || !commands ||
         commands->kind != VALUE_LIST || !commands->n)
         return false;
@@ -160,9 +154,9 @@ static bool take_dstack(struct manifest_job *job, struct arena *arena,
     while ((at = strstr(text, arguments)) != NULL) /* what `dstack apply` is given */
         text = arena_printf(arena, "%.*s\"$@\"%s", (int)(at - text), text,
                             at + strlen(arguments));
-    add_variables(arena, env, member(root, "env"));
-    gpu = member(member(root, "resources"), "gpu");
-    job->pods = member(root, "nodes");
+    add_variables(arena, env, value_member(root, "env"));
+    gpu = value_member(value_member(root, "resources"), "gpu");
+    job->pods = value_member(root, "nodes");
     job->gpus = count_of(arena, gpu);
     job->device = device_of(arena, gpu);
     job->kind = "dstack task";

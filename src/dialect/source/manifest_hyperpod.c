@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct value *member(const struct value *v, const char *key)
-{
-    const struct value_item *it = value_get(v, key);
-    return it ? it->value : NULL;
-}
-
 static bool is_text(const struct value *v)
 {
     return v && v->kind == VALUE_STRING && v->text[0];
@@ -88,18 +82,19 @@ static void fill(struct arena *arena, struct manifest_job *job, struct value *co
 static bool take_training(struct manifest_job *job, struct arena *arena,
                           const struct value *root)
 {
-    const struct value *of = member(root, "training_cfg"),
-                       *entry = member(of, "entry_script"), *run = member(of, "run");
+    const struct value *of = value_member(root, "training_cfg"),
+                       *entry = value_member(of, "entry_script"),
+                       *run = value_member(of, "run");
     if (!is_text(entry))
         return false;
     struct value *words = value_new(arena, VALUE_LIST, entry->line, 0);
     add(arena, words, "torchrun", entry->line);
     add(arena, words, entry->text, entry->line);
-    add_arguments(arena, words, member(of, "script_args"));
-    fill(arena, job, words, member(root, "env_vars"));
-    job->pods = member(run, "nodes");
-    job->gpus = member(run, "ntasks_per_node");
-    job->instance = member(member(root, "cluster"), "instance_type");
+    add_arguments(arena, words, value_member(of, "script_args"));
+    fill(arena, job, words, value_member(root, "env_vars"));
+    job->pods = value_member(run, "nodes");
+    job->gpus = value_member(run, "ntasks_per_node");
+    job->instance = value_member(value_member(root, "cluster"), "instance_type");
     job->kind = "HyperPod training_cfg";
     return true;
 }
@@ -110,11 +105,12 @@ static bool take_template(struct manifest_job *job, struct arena *arena,
 {
     static const char *const own[] = { "tasks_per_node", "node_count", "replica_count",
                                        "accelerators" };
-    const struct value *command = member(root, "command"), *args = member(root, "args");
+    const struct value *command = value_member(root, "command"),
+                       *args = value_member(root, "args");
     bool is = false;
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-        is |= member(root, own[i]) != NULL;
-    if (!is || !member(root, "job_name") || !member(root, "image"))
+        is |= value_member(root, own[i]) != NULL;
+    if (!is || !value_member(root, "job_name") || !value_member(root, "image"))
         return false;
     struct value *words = value_new(arena, VALUE_LIST, root->line, 0);
     const struct value *both[] = { command, args };
@@ -128,13 +124,13 @@ static bool take_template(struct manifest_job *job, struct arena *arena,
             add_arguments(arena, words, both[i]);
         }
     }
-    fill(arena, job, words, member(root, "environment"));
-    job->pods = member(root, "replica_count");
-    job->pods = job->pods ? job->pods : member(root, "node_count");
-    job->gpus = member(root, "tasks_per_node");
+    fill(arena, job, words, value_member(root, "environment"));
+    job->pods = value_member(root, "replica_count");
+    job->pods = job->pods ? job->pods : value_member(root, "node_count");
+    job->gpus = value_member(root, "tasks_per_node");
     if (!job->gpus || job->gpus->kind != VALUE_INT)
-        job->gpus = member(root, "accelerators");
-    job->instance = member(root, "instance_type");
+        job->gpus = value_member(root, "accelerators");
+    job->instance = value_member(root, "instance_type");
     job->kind = "hyp-pytorch-job";
     return words->n > 0;
 }

@@ -10,12 +10,6 @@
 
 static const char parser_mark[] = "HfArgumentParser", classes_key[] = "classes";
 
-static const struct value *named(const struct value *arguments, const char *key)
-{
-    const struct value_item *it = value_get(arguments, key);
-    return it ? it->value : NULL;
-}
-
 /* What was given ----------------------------------------------------------------------- */
 
 /* A word as what it looks like: 8, 1e-4, True. */
@@ -58,7 +52,7 @@ static struct value *typed(struct python_parser *r, const struct value *v, int d
 
 struct value *python_given(struct python_parser *r, const char *name)
 {
-    const struct value *v = named(r->wanted->given, name);
+    const struct value *v = value_member(r->wanted->given, name);
     return v ? typed(r, v, 0) : NULL;
 }
 
@@ -67,7 +61,7 @@ struct value *python_given(struct python_parser *r, const char *name)
 /* The name of an argument: its first long option, without dashes. */
 static const char *argument_name(struct python_parser *r, const struct value *arguments)
 {
-    const struct value *dest = named(arguments, "dest");
+    const struct value *dest = value_member(arguments, "dest");
     const char *best = dest && dest->kind == VALUE_STRING ? dest->text : NULL;
     for (int32_t i = 0; !best && i < arguments->n; i++) {
         const struct value *v = arguments->items[i].value;
@@ -86,8 +80,8 @@ static const char *argument_name(struct python_parser *r, const struct value *ar
 /* Whether it may be left out, and is None then. */
 static bool is_optional(const struct value *arguments)
 {
-    const struct value *first = named(arguments, "0"),
-                       *required = named(arguments, "required");
+    const struct value *first = value_member(arguments, "0"),
+                       *required = value_member(arguments, "required");
     return first && first->kind == VALUE_STRING && *first->text == '-' &&
            !(required && python_truth(required) != 0);
 }
@@ -137,8 +131,8 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
                          int64_t line)
 {
     const char *name = argument_name(r, arguments);
-    const struct value *action = named(arguments, "action"),
-                       *given = named(arguments, "default");
+    const struct value *action = value_member(arguments, "action"),
+                       *given = value_member(arguments, "default");
     bool sets = action && action->kind == VALUE_STRING &&
                 strncmp(action->text, "store_", 6) == 0;
     if (!name)
@@ -218,9 +212,9 @@ struct value *python_parse_args(struct python_parser *r, const char *method,
 struct value *python_field_parser(struct python_parser *r, struct value *arguments,
                                   int64_t line)
 {
-    const struct value *first = named(arguments, "0");
+    const struct value *first = value_member(arguments, "0");
     struct value *v = python_new(r, VALUE_DICT, line), *list = NULL;
-    first = first ? first : named(arguments, "dataclass_types");
+    first = first ? first : value_member(arguments, "dataclass_types");
     if (first && first->kind == VALUE_LIST)
         list = python_copy(r, first);
     else
@@ -318,8 +312,8 @@ struct value *python_parse_fields(struct python_parser *r, const struct value *p
                                   const char *method, const struct value *arguments,
                                   int64_t line)
 {
-    const struct value *rest = named(arguments, "return_remaining_strings");
-    const struct value *classes = named(parser, classes_key);
+    const struct value *rest = value_member(arguments, "return_remaining_strings");
+    const struct value *classes = value_member(parser, classes_key);
     struct value *list = python_new(r, VALUE_LIST, line);
     for (int32_t i = 0; classes && i < classes->n && !r->limit; i++)
         python_append(r, list, instance_of(r, classes->items[i].value, line));

@@ -73,12 +73,6 @@ static const char *resolved(struct python_parser *r, const char *path)
     return imported ? arena_printf(r->p->arena, "%s%s", v->text, path + n) : path;
 }
 
-static bool ends(const char *name, const char *with)
-{
-    size_t n = strlen(name), m = strlen(with);
-    return n >= m && strcmp(name + n - m, with) == 0;
-}
-
 /* A trainer that the text defines itself, of no other, or arguments of one that it or a
  * module does: their names alone are a library's. */
 static bool is_own(struct python_parser *r, const char *path)
@@ -88,8 +82,8 @@ static bool is_own(struct python_parser *r, const char *path)
     const struct value *v = python_find(r, path);
     bool here = f && f->fields && !f->base, class = v && v->kind == VALUE_DICT &&
                                                     v->text && !v->integer &&
-                                                    ends(v->text, arguments);
-    return (here && (ends(path, "Trainer") || ends(path, arguments))) ||
+                                                    names_ends(v->text, arguments);
+    return (here && (names_ends(path, "Trainer") || names_ends(path, arguments))) ||
            (class && strcmp(v->text, python_last_part(path)) == 0);
 }
 
@@ -124,7 +118,8 @@ static void add_fields(struct python_parser *r, const char *path,
                        struct value *arguments)
 {
     const struct python_function *f = python_function(r, path);
-    if (!f || !f->fields || !f->base || !ends(python_class_base(r, path), "Arguments"))
+    if (!f || !f->fields || !f->base ||
+        !names_ends(python_class_base(r, path), "Arguments"))
         return;
     for (int32_t i = 0; i < f->fields->n && !r->limit; i++)
         if (!value_get(arguments, f->fields->items[i].key))
@@ -155,12 +150,6 @@ static struct value *object_of(struct python_parser *r, const char *path)
     return known ? x : NULL;
 }
 
-static const struct value *named(const struct value *arguments, const char *key)
-{
-    const struct value_item *it = value_get(arguments, key);
-    return it ? it->value : NULL;
-}
-
 /* self.load(...) of a class of which no object is known; NULL: it is none. */
 static struct value *own_method(struct python_parser *r, const char *path,
                                 const struct value *arguments, int64_t line)
@@ -184,7 +173,7 @@ static struct value *known_call(struct python_parser *r, const char *path,
     static const char *const field_parsers[] = { "HfArgumentParser", "TrlParser",
                                                  "H4ArgumentParser", NULL };
     const char *last = python_last_part(path);
-    const struct value *first = named(arguments, "0");
+    const struct value *first = value_member(arguments, "0");
     struct python_function *f = python_function(r, path);
     if (f)
         return python_inline(r, f, arguments, line);
@@ -218,14 +207,14 @@ static const char partial_name[] = "functools.partial";
 
 static bool binds_object(const struct python_parser *r, const struct value *arguments)
 {
-    const struct value *f = named(arguments, "0");
+    const struct value *f = value_member(arguments, "0");
     return f && f->kind == VALUE_UNKNOWN && f->text && python_is_object(r, f->text);
 }
 
 static bool is_partial(const struct value *v)
 {
     return v && v->kind == VALUE_DICT && v->text &&
-           strcmp(v->text, partial_name) == 0 && named(v, "0");
+           strcmp(v->text, partial_name) == 0 && value_member(v, "0");
 }
 
 /* Whether the arguments of a call were asked for. */
@@ -259,7 +248,7 @@ static struct value *value_of_call(struct python_parser *r, const char *path,
         arguments->text = partial_name;
         return arguments;
     }
-    const struct value *first = named(arguments, "0");
+    const struct value *first = value_member(arguments, "0");
     bool same = names_listed(r->wanted->same, last);
     if (same && isupper((unsigned char)*last)) {
         arguments->text = last;
@@ -314,7 +303,7 @@ struct value *python_call_value(struct python_parser *r, const struct value *f,
     add_bound(r, all, f, 1);
     add_bound(r, all, arguments, 0);
     const char *target = r->lex.brackets == 0 ? r->target : NULL;
-    return call_with(r, named(f, "0")->text, target, NULL, all, line);
+    return call_with(r, value_member(f, "0")->text, target, NULL, all, line);
 }
 
 /* A call of the function at path; the parser is at "(". */

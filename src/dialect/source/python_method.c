@@ -6,17 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-static struct value *argument(const struct value *arguments, const char *key)
-{
-    const struct value_item *it = value_get(arguments, key);
-    return it ? it->value : NULL;
-}
-
 /* x.update(other, a=1) */
 static void update(struct python_parser *r, struct value *x,
                    const struct value *arguments)
 {
-    const struct value *first = argument(arguments, "0");
+    const struct value *first = value_member(arguments, "0");
     if (first)
         python_merge(r, x, first);
     struct value *named = python_copy(r, arguments);
@@ -31,8 +25,8 @@ static struct value *look_up(struct python_parser *r, struct value *x,
                              const char *method, const struct value *arguments,
                              int64_t line)
 {
-    const struct value *key = argument(arguments, "0");
-    struct value *other = argument(arguments, "1");
+    const struct value *key = value_member(arguments, "0");
+    struct value *other = value_member(arguments, "1");
     const char *name = key ? python_key(r, key) : NULL;
     const struct value_item *it = name ? value_get(x, name) : NULL;
     bool pops = strcmp(method, "pop") == 0, sets = strcmp(method, "setdefault") == 0;
@@ -100,7 +94,7 @@ static struct value *list_method(struct python_parser *r, struct value *x,
                                  const char *method, const struct value *arguments,
                                  int64_t line)
 {
-    struct value *first = argument(arguments, "0");
+    struct value *first = value_member(arguments, "0");
     if (strcmp(method, "append") == 0 && first)
         python_append(r, x, first);
     else if (strcmp(method, "extend") == 0 && first)

@@ -1,4 +1,5 @@
 /* Formats and methods of text in Python source. */
+#include "base/names.h"
 #include "dialect/source/python_parse.h"
 
 #include <ctype.h>
@@ -227,19 +228,13 @@ static const char *stripped(struct python_parser *r, const char *text, const cha
     return arena_strndup(r->p->arena, s, n);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return m <= n && strcmp(text + n - m, end) == 0;
-}
-
 /* The text that a method gives; NULL: it gives none, or is not followed. */
 static const char *text_of(struct python_parser *r, const char *text,
                            const char *method, const struct value *arguments)
 {
     const char *a = argument_text(arguments, "0"), *b = argument_text(arguments, "1");
     const struct value_item *first = value_get(arguments, "0");
-    bool strips = ends_with(method, "strip") && (a || !first);
+    bool strips = names_ends(method, "strip") && (a || !first);
     if (strcmp(method, "format") == 0)
         return str_format(r, text, arguments);
     if (strcmp(method, "lower") == 0 || strcmp(method, "upper") == 0)
@@ -266,7 +261,7 @@ struct value *python_text_method(struct python_parser *r, const struct value *x,
     if (x->kind == VALUE_STRING && strcmp(method, "startswith") == 0 && a)
         return python_bool(r, line, strncmp(x->text, a, strlen(a)) == 0);
     if (x->kind == VALUE_STRING && strcmp(method, "endswith") == 0 && a)
-        return python_bool(r, line, ends_with(x->text, a));
+        return python_bool(r, line, names_ends(x->text, a));
     const char *text =
         x->kind == VALUE_STRING ? text_of(r, x->text, method, arguments) : NULL;
     if (text)

@@ -1,4 +1,5 @@
 /* Values of Python source, and the names they are bound to. */
+#include "base/names.h"
 #include "dialect/source/python_parse.h"
 
 #include <fnmatch.h>
@@ -307,19 +308,13 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
     return r->p->calls.n - 1;
 }
 
-static bool ends_so(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
-
 void python_set_attribute(struct python_parser *r, const struct value *x,
                           const char *key, int64_t line, struct value *v)
 {
     for (int64_t i = r->p->calls.n; x && x->kind == VALUE_UNKNOWN && i-- > 0;) {
         struct python_call *c = &r->p->calls.v[i];
-        bool made = c->result == x && (ends_so(c->function, "Arguments") ||
-                                       ends_so(c->function, "Config"));
+        bool made = c->result == x && (names_ends(c->function, "Arguments") ||
+                                       names_ends(c->function, "Config"));
         if (!made)
             continue;
         python_put(r, c->arguments, key, line, v);

@@ -94,6 +94,12 @@ const struct value_item *value_get(const struct value *dict, const char *key)
     return NULL;
 }
 
+struct value *value_member(const struct value *dict, const char *key)
+{
+    const struct value_item *it = value_get(dict, key);
+    return it ? it->value : NULL;
+}
+
 void value_move_by(struct value *v, int64_t lines)
 {
     v->line += lines;

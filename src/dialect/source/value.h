@@ -69,6 +69,9 @@ struct value *value_copy(struct arena *arena, const struct value *v, int64_t *bu
 /* A member of a dictionary, or NULL; of anything else NULL, too. */
 const struct value_item *value_get(const struct value *dict, const char *key);
 
+/* Its value; likewise NULL. */
+struct value *value_member(const struct value *dict, const char *key);
+
 /* A value of a JSON document with its lines. Of more than `most` values NULL, after an
  * error that says `what` to leave out. O(values x text). */
 struct value *value_of_json(struct cfg root, int64_t most, const char *what);

@@ -466,9 +466,8 @@ const char *user_script_method(struct arena *arena, const struct user_script *g)
     for (int i = 0; i < 2; i++) {
         const char *name = of[i] ? python_last_part(of[i]->function) : "";
         for (size_t j = 0; j < sizeof(ends) / sizeof(ends[0]); j++) {
-            size_t n = strlen(name), m = strlen(ends[j]);
-            if (n >= m && strcmp(name + n - m, ends[j]) == 0)
-                return arena_strndup(arena, name, n - m);
+            if (names_ends(name, ends[j]))
+                return arena_strndup(arena, name, strlen(name) - strlen(ends[j]));
         }
     }
     return NULL;

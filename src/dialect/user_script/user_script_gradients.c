@@ -9,12 +9,6 @@
 static const char library_at[] = "/parallelism/library",
                   gradients_at[] = "/training/gradient_dtype";
 
-static const struct value *member(const struct value *v, const char *key)
-{
-    const struct value_item *it = v ? value_get(v, key) : NULL;
-    return it ? it->value : NULL;
-}
-
 /* A hook by its function's name or Accelerate's word for it: what sums are sent in. */
 static void take_hook(struct launch_context *t, const struct value *hook,
                       const char *name, int64_t line)
@@ -43,8 +37,8 @@ void user_script_take_replicated(struct launch_context *t,
                                  const struct value *arguments, const char *name,
                                  int64_t line)
 {
-    const struct value *view = member(arguments, "gradient_as_bucket_view"),
-                       *cap = member(arguments, "bucket_cap_mb");
+    const struct value *view = value_member(arguments, "gradient_as_bucket_view"),
+                       *cap = value_member(arguments, "bucket_cap_mb");
     int64_t n;
     struct value at = { .kind = VALUE_NONE, .line = line };
     const struct value_item from = { name, line, &at };
@@ -54,16 +48,16 @@ void user_script_take_replicated(struct launch_context *t,
     if (view && launch_true(view))
         launch_set(t, "/parallelism/gradient_as_bucket_view", json_true(), &from);
     launch_set(t, library_at, json_string("ddp"), &from);
-    take_hook(t, member(arguments, "comm_hook"), name, line);
-    take_hook(t, member(arguments, "ddp_comm_hook"), name, line);
+    take_hook(t, value_member(arguments, "comm_hook"), name, line);
+    take_hook(t, value_member(arguments, "ddp_comm_hook"), name, line);
 }
 
 /* hvd.DistributedOptimizer(optimizer, compression=hvd.Compression.fp16) */
 static void take_horovod(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_HOROVOD];
-    const struct value *how = member(c->arguments, "compression"),
-                       *op = member(c->arguments, "op");
+    const struct value *how = value_member(c->arguments, "compression"),
+                       *op = value_member(c->arguments, "op");
     int64_t line = g->line ? g->line : c->line;
     struct value at = { .kind = VALUE_NONE, .line = line };
     const struct value_item from = { "DistributedOptimizer", line, &at };

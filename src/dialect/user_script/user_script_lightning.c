@@ -7,6 +7,7 @@
 #include "dialect/launch/launch_shell.h"
 #include "dialect/user_script/user_script.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,13 +92,6 @@ static const struct strategy {
     { "DDPPlugin", DDP, 0, NULL },
 };
 
-static bool fits(const char *pattern, const char *word)
-{
-    size_t n = strlen(pattern);
-    return pattern[n - 1] == '*' ? strncmp(pattern, word, n - 1) == 0
-                                 : strcmp(pattern, word) == 0;
-}
-
 /* What says the strategy: before 1.5 "accelerator", "distributed_backend" or "plugins",
  * which may be of something else; NULL: nothing. */
 static const struct value *strategy_given(const struct python_call *c)
@@ -125,7 +119,7 @@ static const struct strategy *strategy_of(const struct python_call *c)
                            ? v->text
                            : "";
     for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); i++)
-        if (fits(strategies[i].name, word))
+        if (fnmatch(strategies[i].name, word, 0) == 0)
             return &strategies[i];
     return NULL;
 }

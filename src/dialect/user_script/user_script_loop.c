@@ -128,12 +128,6 @@ static const char *half_of(const struct value *v)
                : NULL;
 }
 
-static const struct value *member(const struct value *v, const char *key)
-{
-    const struct value_item *it = v ? value_get(v, key) : NULL;
-    return it ? it->value : NULL;
-}
-
 /* MixedPrecision(param_dtype=..., reduce_dtype=...): FSDP converts what it gathers. */
 static void take_mixed(struct launch_context *t, const struct value *arguments,
                        int64_t line)
@@ -142,18 +136,18 @@ static void take_mixed(struct launch_context *t, const struct value *arguments,
                                          "mp_policy" };
     const struct value *v = NULL;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !v; i++)
-        v = member(arguments, names[i]);
+        v = value_member(arguments, names[i]);
     struct value at = { .kind = VALUE_NONE, .line = line };
     const struct value_item from = { "param_dtype", line, &at };
-    const char *half = half_of(member(v, "param_dtype")),
-               *sums = half_of(member(v, "reduce_dtype"));
+    const char *half = half_of(value_member(v, "param_dtype")),
+               *sums = half_of(value_member(v, "reduce_dtype"));
     if (v && v->kind == VALUE_UNKNOWN) {
         launch_add_unresolved(t, precision_at, line,
                               "mixed_precision: %s, and nothing is run", v->why);
     } else if (half) {
         t->converts = true;
         launch_set(t, precision_at, json_string(half), &from);
-        if (member(v, "reduce_dtype"))
+        if (value_member(v, "reduce_dtype"))
             launch_set(t, "/training/gradient_dtype", json_string(sums ? sums : "fp32"),
                        &from);
     }
@@ -165,9 +159,9 @@ static void take_autocast(struct launch_context *t, const struct user_script *g)
     const struct python_call *c = g->parts[SCRIPT_AUTOCAST];
     if (!c || launch_has(t, precision_at) || launch_is_unresolved(t, precision_at))
         return;
-    const struct value *type = member(c->arguments, "dtype"),
-                       *on = member(c->arguments, "enabled");
-    type = type ? type : member(c->arguments, "1");
+    const struct value *type = value_member(c->arguments, "dtype"),
+                       *on = value_member(c->arguments, "enabled");
+    type = type ? type : value_member(c->arguments, "1");
     const char *half = type ? half_of(type) : "fp16";
     int64_t line = g->line ? g->line : c->line;
     struct value at = { .kind = VALUE_NONE, .line = line };
@@ -273,12 +267,12 @@ static void take_plugins(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_ACCELERATOR];
     const struct value *given = c ? c->arguments : NULL,
-                       *fsdp = member(given, "fsdp_plugin"),
-                       *ds = member(given, "deepspeed_plugin"),
-                       *loader = member(given, "dataloader_config"),
-                       *split = member(given, "split_batches");
+                       *fsdp = value_member(given, "fsdp_plugin"),
+                       *ds = value_member(given, "deepspeed_plugin"),
+                       *loader = value_member(given, "dataloader_config"),
+                       *split = value_member(given, "split_batches");
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
-    split = split ? split : member(loader, "split_batches");
+    split = split ? split : value_member(loader, "split_batches");
     if (fsdp && fsdp->kind == VALUE_DICT)
         user_script_take_sharded(t, g, fsdp, "fsdp_plugin", line);
     if (ds && ds->kind == VALUE_DICT) {
@@ -286,7 +280,7 @@ static void take_plugins(struct launch_context *t, const struct user_script *g)
                                            (struct value *)(uintptr_t)ds };
         take_deepspeed(t, &plugin);
     }
-    take_handlers(t, member(given, "kwargs_handlers"), line);
+    take_handlers(t, value_member(given, "kwargs_handlers"), line);
     if (split && launch_true(split))
         launch_add_unresolved(t, "/training/micro_batch_size", line,
                               "split_batches: the loader's batch is divided by the "
@@ -298,9 +292,10 @@ static void take_booster(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *c = g->parts[SCRIPT_BOOSTER],
                              *loader = g->parts[SCRIPT_LOADER];
-    const struct value *plugin = member(c->arguments, "plugin"),
-                       *batch = loader ? member(loader->arguments, "batch_size") : NULL;
-    const char *half = half_of(member(c->arguments, "mixed_precision"));
+    const struct value *plugin = value_member(c->arguments, "plugin"),
+                       *batch = loader ? value_member(loader->arguments, "batch_size")
+                                       : NULL;
+    const char *half = half_of(value_member(c->arguments, "mixed_precision"));
     int64_t line = g->line ? g->line : c->line;
     struct value at = { .kind = VALUE_NONE, .line = line };
     const struct value_item from = { "mixed_precision", line, &at };

@@ -60,12 +60,6 @@ static const struct sweep_quantity quantities[] = {
 };
 /* clang-format on */
 
-static bool ends(const char *name, const char *with)
-{
-    size_t n = strlen(name), m = strlen(with);
-    return n >= m && strcmp(name + n - m, with) == 0;
-}
-
 struct sweep_quantity figure_quantity_of(const char *name)
 {
     for (const struct sweep_quantity *q = quantities; q->name; q++)
@@ -73,15 +67,15 @@ struct sweep_quantity figure_quantity_of(const char *name)
             return *q;
     struct sweep_quantity q = { .name = name, .factor = 1 };
     const char *time = "/uncertainty/step_time_s/";
-    if (strncmp(name, "/memory/", 8) == 0 || ends(name, "_bytes"))
+    if (strncmp(name, "/memory/", 8) == 0 || names_ends(name, "_bytes"))
         q.unit = AXIS_BYTES;
     else if (strncmp(name, "/breakdown_s/", 13) == 0 ||
              strncmp(name, time, strlen(time)) == 0 ||
-             (ends(name, "_s") && !ends(name, "_per_s")))
+             (names_ends(name, "_s") && !names_ends(name, "_per_s")))
         q.unit = AXIS_SECONDS;
     else if (strncmp(name, "/utilization/", 13) == 0)
         q.unit = AXIS_FRACTION;
-    q.more_is_better = ends(name, "_per_s") || q.unit == AXIS_FRACTION;
+    q.more_is_better = names_ends(name, "_per_s") || q.unit == AXIS_FRACTION;
     return q;
 }
 
