@@ -222,23 +222,9 @@ bool awsfsdp_recognises(const struct dialect_input *in)
            option(in->root, "--sharding-strategy");
 }
 
-static const struct value *arguments_of(struct launch_context *t,
-                                        const struct launch_command *command)
-{
-    struct value *c = value_new(t->arena, VALUE_DICT, command->command->line, 0);
-    for (int32_t i = 0; i < command->options.n; i++) {
-        const struct value_item *it = &command->options.items[i];
-        char *key = arena_strdup(t->arena, it->key + strspn(it->key, "-"));
-        for (char *s = key; *s; s++)
-            *s = *s == '-' ? '_' : *s;
-        value_add(t->arena, c, key, it->line, it->value);
-    }
-    return c;
-}
-
 void awsfsdp_read(struct launch_context *t, const struct dialect_input *in)
 {
-    const struct value *c = arguments_of(t, in->command);
+    const struct value *c = launch_arguments(t->arena, &in->command->options);
     launch_take_rows(t, rows, c);
     take_model(t, c);
     launch_assume(t, "/training/sequence_length", json_integer(2048),

@@ -142,6 +142,13 @@ const char *launch_pointer(struct launch_context *t, const char *pointer,
 bool launch_whole(const struct value *v, int64_t *n);
 bool launch_real(const struct value *v, double *x); /* finite; likewise */
 bool launch_true(const struct value *v);
+bool launch_is_on(const struct value *dict,
+                  const char *key); /* it is there, and true */
+
+/* An option by the name that argparse has it under: "--max-steps" as "max_steps". All of a
+ * command's, a dictionary. */
+char *launch_argument(struct arena *arena, const char *option);
+struct value *launch_arguments(struct arena *arena, const struct value *options);
 
 /* Marks as unresolved a value that is not known, or is no `wanted`. */
 void launch_unresolved_item(struct launch_context *t, const char *pointer,

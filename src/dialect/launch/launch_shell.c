@@ -335,20 +335,6 @@ static json_t *read_without_arguments(struct launch *l, const char *text, size_t
     return tree;
 }
 
-/* Options by the names that argparse has them under. */
-static struct value *named_options(struct arena *arena, const struct value *options)
-{
-    struct value *all = value_new(arena, VALUE_DICT, options->line, 0);
-    for (int32_t i = 0; i < options->n; i++) {
-        const struct value_item *it = &options->items[i];
-        char *key = arena_strdup(arena, it->key + strspn(it->key, "-"));
-        for (char *s = key; *s; s++)
-            *s = *s == '-' ? '_' : *s;
-        value_add(arena, all, key, it->line, it->value);
-    }
-    return all;
-}
-
 /* The last program of the commands that trains by its own calls, as recipes do; NULL: none
  * does. */
 static json_t *read_program(struct launch_context *t, const struct shell *s,
@@ -368,7 +354,7 @@ static json_t *read_program(struct launch_context *t, const struct shell *s,
         const struct launch_script p = {
             .path = path ? path : name,
             .text = launch_program_text(t->l, t->arena, name),
-            .given = named_options(t->arena, &o.dict),
+            .given = launch_arguments(t->arena, &o.dict),
             .line = c->line,
         };
         tree = p.text ? given->program(t->l, &p) : NULL;

@@ -228,6 +228,30 @@ bool launch_true(const struct value *v)
     return (v->kind == VALUE_BOOL || v->kind == VALUE_INT) && v->integer != 0;
 }
 
+bool launch_is_on(const struct value *dict, const char *key)
+{
+    const struct value *v = value_member(dict, key);
+    return v && launch_true(v);
+}
+
+char *launch_argument(struct arena *arena, const char *option)
+{
+    char *name = arena_strdup(arena, option + strspn(option, "-"));
+    for (char *s = name; *s; s++)
+        *s = *s == '-' ? '_' : *s;
+    return name;
+}
+
+struct value *launch_arguments(struct arena *arena, const struct value *options)
+{
+    struct value *all = value_new(arena, VALUE_DICT, options->line, 0);
+    for (int32_t i = 0; i < options->n; i++) {
+        const struct value_item *it = &options->items[i];
+        value_add(arena, all, launch_argument(arena, it->key), it->line, it->value);
+    }
+    return all;
+}
+
 /* Marks as unresolved a value that is not known, or is of the wrong kind. */
 void launch_unresolved_item(struct launch_context *t, const char *pointer,
                             const struct value_item *it, const char *wanted)

@@ -9,12 +9,6 @@
 
 static const char model_at[] = "/model", attention_at[] = "/training/attention";
 
-static bool is_on(const struct value *section, const char *key)
-{
-    const struct value_item *it = value_get(section, key);
-    return it && launch_true(it->value);
-}
-
 /* llmfoundry/models/utils/config_defaults.py and layers/attention.py. */
 static void copy_attention(struct launch_context *t, json_t *to,
                            const struct value *attn)
@@ -42,7 +36,8 @@ static json_t *gated(struct launch_context *t, const struct value *m,
     int64_t hidden = number(m, "d_model", 2048), wide = 0;
     const struct value_item *ratio = value_get(m, "expansion_ratio");
     double x = 4;
-    if (!is_on(attn, "rope") || is_on(attn, "alibi") || !is_on(m, "no_bias")) {
+    if (!launch_is_on(attn, "rope") || launch_is_on(attn, "alibi") ||
+        !launch_is_on(m, "no_bias")) {
         llmfoundry_refuse_size(
             t, from, "a gated MLP is read with rope and without biases alone");
         return NULL;
@@ -56,7 +51,7 @@ static json_t *gated(struct launch_context *t, const struct value *m,
         "num_attention_heads", (json_int_t)number(m, "n_heads", 16),
         "intermediate_size", (json_int_t)wide, "vocab_size",
         (json_int_t)number(m, "vocab_size", 50368), "tie_word_embeddings",
-        !value_get(m, "tie_word_embeddings") || is_on(m, "tie_word_embeddings"));
+        !value_get(m, "tie_word_embeddings") || launch_is_on(m, "tie_word_embeddings"));
     if (value_get(attn, "kv_n_heads"))
         json_object_set_new(v, "num_key_value_heads",
                             json_integer((json_int_t)number(attn, "kv_n_heads", 1)));

@@ -435,10 +435,7 @@ static void read_command(struct launch_context *t, const struct launch_command *
     }
     for (int32_t i = 0; i < c->options.n; i++) {
         const struct value_item *it = &c->options.items[i];
-        char *key = arena_strdup(t->arena, it->key + strspn(it->key, "-"));
-        for (char *s = key; *s; s++)
-            *s = *s == '-' ? '_' : *s;
-        put(t, all, key, it->line, it->value);
+        put(t, all, launch_argument(t->arena, it->key), it->line, it->value);
     }
     take_all(t, all, line);
 }

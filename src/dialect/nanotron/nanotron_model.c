@@ -7,12 +7,6 @@
 
 static const char model_at[] = "/model";
 
-static bool is_on(const struct value *v, const char *key)
-{
-    const struct value_item *it = value_get(v, key);
-    return it && launch_true(it->value);
-}
-
 static void ask(struct launch_context *t, const struct value_item *it, const char *why)
 {
     if (!launch_is_unresolved(t, model_at))
@@ -65,7 +59,7 @@ static json_t *decoder(struct launch_context *t, const struct value *m)
 static void choose_family(struct launch_context *t, json_t *v, const struct value *m)
 {
     const struct value_item *window = value_get(m, "sliding_window_size");
-    bool biases = is_on(m, "attention_bias");
+    bool biases = launch_is_on(m, "attention_bias");
     if (biases)
         json_object_set_new(v, "model_type", json_string("qwen2"));
     if (!window || launch_is_off(window->value))
@@ -82,7 +76,7 @@ static void take_experts(struct launch_context *t, json_t *v, const struct value
     const struct value_item *section = value_get(m, "moe_config");
     const struct value *e = section ? section->value : NULL;
     const struct value_item *layers = value_get(e, "layers");
-    bool shared = is_on(e, "enable_shared_expert");
+    bool shared = launch_is_on(e, "enable_shared_expert");
     int64_t n = number(e, "num_experts"), each = number(e, "top_k"),
             wide = number(e, "moe_intermediate_size"),
             also = number(e, "shared_expert_intermediate_size");
@@ -124,7 +118,7 @@ static json_t *starcoder(struct launch_context *t, const struct value *m)
         json_object_set_new(
             v, "intermediate_size",
             json_integer(4 * json_integer_value(json_object_get(v, "hidden_size"))));
-    if (is_on(m, "grouped_query"))
+    if (launch_is_on(m, "grouped_query"))
         copy(t, v, m, "num_kv_heads", "num_key_value_heads");
     else
         json_object_set_new(v, "num_key_value_heads", json_integer(1));
@@ -166,9 +160,10 @@ void nanotron_take_model(struct launch_context *t, const struct value_item *conf
     const struct value *m = config->value;
     json_t *v = NULL;
     check_model(t, m);
-    if (is_on(m, "is_starcoder2_config")) {
+    if (launch_is_on(m, "is_starcoder2_config")) {
         v = starcoder(t, m);
-    } else if (is_on(m, "is_llama_config") || is_on(m, "is_qwen2_config") ||
+    } else if (launch_is_on(m, "is_llama_config") ||
+               launch_is_on(m, "is_qwen2_config") ||
                (value_get(m, "intermediate_size") && !value_get(m, "is_llama_config") &&
                 !of_gpt(m))) {
         const struct value_item *act = value_get(m, "hidden_act");

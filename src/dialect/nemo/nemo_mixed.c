@@ -26,12 +26,6 @@ static const struct made {
     { "", NULL, false, false, 0, 0 },
 };
 
-static bool ends(const char *word, const char *end)
-{
-    size_t n = strlen(word), k = strlen(end);
-    return n >= k && strcmp(word + n - k, end) == 0;
-}
-
 /* The row of a name, "-" as "_". */
 static const struct made *made_by(const struct nemo *n, const char *word)
 {
@@ -39,7 +33,7 @@ static const struct made *made_by(const struct nemo *n, const char *word)
     const struct made *row = functions;
     for (char *c = name; *c; c++)
         *c = *c == '-' ? '_' : *c;
-    while (!ends(name, row->name))
+    while (!names_ends(name, row->name))
         row++;
     return row;
 }

@@ -106,12 +106,6 @@ void nemo_read_override(struct launch_context *t, const struct value *root,
 
 /* Saved configurations -------------------------------------------------------------- */
 
-static bool is_on(const struct value *v, const char *key)
-{
-    const struct value_item *it = value_get(v, key);
-    return it && launch_true(it->value);
-}
-
 bool nemo_is_container(const struct value *root)
 {
     const char *target = root && root->kind == VALUE_DICT ? target_of(root) : NULL;
@@ -132,7 +126,7 @@ static struct value *plain(struct arena *arena, struct value *v)
         return v;
     if (target && called && !launch_true(called->value))
         return value_new_string(arena, target, v->line, 0);
-    if (target && (called || value_get(v, "_args_") || is_on(v, "_partial_")))
+    if (target && (called || value_get(v, "_args_") || launch_is_on(v, "_partial_")))
         return NULL;
     struct value *out = value_new(arena, VALUE_DICT, v->line, 0);
     if (target)

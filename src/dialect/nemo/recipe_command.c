@@ -89,12 +89,6 @@ static const char *factory(struct launch_context *t, const struct shell_word *w,
     return name;
 }
 
-static bool is_true(const struct value *v, const char *key)
-{
-    const struct value_item *it = value_get(v, key);
-    return it && launch_true(it->value);
-}
-
 static void rename_key(struct launch_context *t, struct value *root, const char *from,
                        const char *section, const char *to)
 {
@@ -144,8 +138,8 @@ static void read_nemo(struct launch_context *t, const struct launch_command *c)
     launch_idle_end(&idle);
     call.recipe = factory(t, w, text, given);
     call.kind = kind;
-    call.performance = is_true(given, "performance_mode");
-    call.packed = is_true(given, "packed_sequence");
+    call.performance = launch_is_on(given, "performance_mode");
+    call.packed = launch_is_on(given, "packed_sequence");
     const struct value_item *scheme = value_get(given, "peft_scheme");
     call.full = scheme &&
                 (scheme->value->kind == VALUE_NONE ||

@@ -112,9 +112,7 @@ const struct value *torchtitan_arguments(struct launch_context *t,
         take_script(t, c);
     for (int32_t i = 0; i < c->options.n; i++) {
         const struct value_item *it = &c->options.items[i];
-        char *key = arena_strdup(t->arena, it->key + 2);
-        for (char *s = key; *s; s++)
-            *s = *s == '-' ? '_' : *s;
+        char *key = launch_argument(t->arena, it->key);
         if (!names_it(key))
             launch_override_value(t->arena, root, key, it->value);
     }

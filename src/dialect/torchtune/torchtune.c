@@ -119,12 +119,6 @@ const struct dialect_table torchtune_tables[] = {
 
 /* Several keys together ------------------------------------------------------------ */
 
-static bool is_on(const struct value *c, const char *key)
-{
-    const struct value_item *it = value_get(c, key);
-    return it && launch_true(it->value);
-}
-
 /* Steps of an epoch, where they are limited, end the job. */
 static void take_steps(struct launch_context *t, const struct value *c)
 {
@@ -282,7 +276,7 @@ static void take_data_length(struct launch_context *t, const struct value *c)
 static void note_lengths(struct launch_context *t, const struct value *c)
 {
     const struct value_item *it = value_get(c, "dataset.packed");
-    bool packs = is_on(c, "dataset.packed");
+    bool packs = launch_is_on(c, "dataset.packed");
     launch_hear(t, it);
     if (packs)
         launch_note(t->l, it->line, DIAG_NOT_SIMULATED,

@@ -96,9 +96,7 @@ const struct value_item *trainer_document(struct launch_context *t,
  * to what programs of one's own call so. */
 static const char *argument_name(struct launch_context *t, const char *option)
 {
-    char *name = arena_strdup(t->arena, option + 2);
-    for (char *s = name; *s; s++)
-        *s = *s == '-' ? '_' : *s;
+    char *name = launch_argument(t->arena, option);
     const char *whole = strlen(name) >= BEGINNING_MIN_B
                             ? dialect_option_begun(trainer_tables, "", name)
                             : NULL;

@@ -147,12 +147,6 @@ static void put_offload(struct arena *arena, struct value *to, const char *key,
     value_add(arena, to, key, line, device);
 }
 
-static bool is_on(const struct value *dict, const char *key)
-{
-    const struct value_item *it = value_get(dict, key);
-    return it && launch_true(it->value);
-}
-
 /* What Lightning makes of DeepSpeedStrategy's arguments (strategies/deepspeed.py,
  * _create_default_config: buckets of 2e8, overlap on). */
 static struct value *deepspeed_of(struct arena *arena, const struct python_call *c,
@@ -179,9 +173,9 @@ static struct value *deepspeed_of(struct arena *arena, const struct python_call 
     }
     value_add(arena, zero, "overlap_comm", c->line,
               value_new_bool(arena, true, c->line));
-    if (s->offloads || is_on(own, "offload_optimizer"))
+    if (s->offloads || launch_is_on(own, "offload_optimizer"))
         put_offload(arena, zero, "offload_optimizer", c->line);
-    if (all || is_on(own, "offload_parameters"))
+    if (all || launch_is_on(own, "offload_parameters"))
         put_offload(arena, zero, "offload_param", c->line);
     value_add(arena, root, "zero_optimization", c->line, zero);
     if (p && p->key) {

@@ -18,12 +18,6 @@ static const struct dialect_option defaults[] = {
     ROW_END,
 };
 
-static bool is_on(const struct python_call *c, const char *name)
-{
-    const struct value_item *it = value_get(c->arguments, name);
-    return it && launch_true(it->value);
-}
-
 static void take_one(struct launch_context *t, const char *pointer,
                      const struct python_call *c, const char *why)
 {
@@ -56,7 +50,8 @@ bool user_script_take_remote(struct launch_context *t, const struct user_script 
     launch_take_rows(t, rows, c->arguments);
     take_configuration(t, c);
     take_one(t, "/cluster/count", c, "instance_count's default");
-    if (!is_on(c, "use_torchrun") && !is_on(c, "use_mpirun"))
+    if (!launch_is_on(c->arguments, "use_torchrun") &&
+        !launch_is_on(c->arguments, "use_mpirun"))
         take_one(t, "/cluster/gpus_per_instance", c, "without use_torchrun");
     return true;
 }

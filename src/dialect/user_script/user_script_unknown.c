@@ -189,10 +189,8 @@ static void add_options(struct launch_context *t, struct value *to,
         const struct value_item *it = &options->items[i];
         if (strcmp(it->key, but) == 0)
             continue;
-        char *key = arena_strdup(t->arena, it->key + strspn(it->key, "-"));
-        for (char *s = key; *s; s++)
-            *s = *s == '-' ? '_' : *s;
-        value_add(t->arena, to, key, it->line, it->value);
+        value_add(t->arena, to, launch_argument(t->arena, it->key), it->line,
+                  it->value);
     }
 }
 
