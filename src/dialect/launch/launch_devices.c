@@ -9,8 +9,12 @@ static const char gpus_at[] = "/cluster/gpus_per_instance";
 int64_t launch_devices_listed(const char *list, size_t n)
 {
     int64_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        count += list[i] != ',' && list[i] != ' ' && (i == 0 || list[i - 1] == ',');
+    bool in = false; /* an entry */
+    for (size_t i = 0; i < n; i++) {
+        bool between = list[i] == ',' || list[i] == ' ';
+        count += !between && !in;
+        in = list[i] != ',' && (in || !between);
+    }
     return count;
 }
 

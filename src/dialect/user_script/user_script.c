@@ -309,11 +309,9 @@ static void take_visible(struct launch_context *t, const struct user_script *g)
     const struct value *all = python_name(g->python, PYTHON_ENVIRONMENT);
     const struct value_item *it = all ? value_get(all, name) : NULL;
     const char *text = it && it->value->kind == VALUE_STRING ? it->value->text : "";
-    int64_t n = *text ? 1 : 0;
+    int64_t n = launch_devices_listed(text, strlen(text));
     if (!n || text[strspn(text, "0123456789, ")] || launch_has(t, gpus_at))
         return;
-    for (const char *s = text; *s; s++)
-        n += *s == ',';
     const struct value_item from = { name, it->line, it->value };
     launch_set(t, gpus_at, json_integer((json_int_t)n), &from);
 }
