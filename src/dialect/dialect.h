@@ -110,6 +110,9 @@ struct dialect {
     /* DIALECT_COMMAND: `read` takes commands that start a training by options that no
      * dialect has: it names them, and asks */
     bool any;
+    /* DIALECT_COMMAND: after `read` of whatever dialect, what the starter keeps for the
+     * program's text and that did not take; NULL: nothing */
+    void (*take_left)(struct launch_context *t);
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);
     struct dialect_emit emit;
@@ -143,6 +146,9 @@ const struct dialect *dialect_of_program(const char *name);
 /* The words of --emit with their numbers from 1; the last is without a name. At most
  * `most` rows are filled. */
 void dialect_emit_names(struct name_value *out, int most);
+
+/* After a command is read: what its starter says and nothing took so far. */
+void dialect_take_left(struct launch_context *t);
 
 /* Whether any dialect knows that an option of a command takes no value. */
 bool dialect_is_flag(const char *option);

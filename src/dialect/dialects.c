@@ -98,7 +98,8 @@ const struct dialect dialects[] = {
       .summary = "a training program in Python (calls of transformers, TRL, PEFT, Accelerate, Lightning and Unsloth), or its own document",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT, .reads_program = true, .any = true,
       .calls = user_script_calls, .same = user_script_same, .kept = user_script_kept,
-      .recognises = user_script_recognises, .read = user_script_read, .tables = user_script_tables },
+      .recognises = user_script_recognises, .read = user_script_read, .take_left = user_script_take_fabric,
+      .tables = user_script_tables },
     { .name = "megatron",
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
       .sources = DIALECT_COMMAND,
@@ -274,6 +275,13 @@ void dialect_emit_names(struct name_value *out, int most)
             n++;
         }
     out[n] = (struct name_value) { NULL, 0 };
+}
+
+void dialect_take_left(struct launch_context *t)
+{
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->take_left)
+            d->take_left(t);
 }
 
 bool dialect_is_flag(const char *option)

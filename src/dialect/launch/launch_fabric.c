@@ -1,5 +1,5 @@
-/* Lightning Fabric's starter, `fabric run` and once `lightning run model`: instances, GPUs,
- * strategy and precision of a script whose Fabric() leaves them to it
+/* Lightning Fabric's starter, `fabric run` and once `lightning run model`: instances and
+ * GPUs; strategy and precision are kept for the script, whose Fabric() leaves them to it
  * (lightning/fabric/cli.py, lightning 2.5). */
 #include "dialect/launch/launch_starter.h"
 
@@ -12,79 +12,6 @@ const char *const launch_fabric_devices[] = { "--devices", NULL };
 const char *const launch_fabric_strategy[] = { "--strategy", NULL };
 const char *const launch_fabric_precision[] = { "--precision", NULL };
 
-/* Strategies by their registered names, and what they shard. */
-static const struct strategy {
-    const char *is, *library,
-        *shards; /* NULL: nothing, or what the library usually does */
-} strategies[] = {
-    { "ddp", "ddp", NULL },
-    { "fsdp", "fsdp", NULL },
-    { "deepspeed", "deepspeed", "gradients" },
-    { "deepspeed_stage_1", "deepspeed", "optimizer" },
-    { "deepspeed_stage_2", "deepspeed", "gradients" },
-    { "deepspeed_stage_3", "deepspeed", "full" },
-    { NULL, NULL, NULL },
-};
-
-/* Of DeepSpeed, which converts the model itself, without "amp_". */
-static const struct precision {
-    const char *is, *precision;
-} precisions[] = {
-    { "16-mixed", "amp_fp16" }, { "16", "amp_fp16" },    { "bf16-mixed", "amp_bf16" },
-    { "bf16", "amp_bf16" },     { "bf16-true", "bf16" }, { "32-true", "fp32" },
-    { "32", "fp32" },           { NULL, NULL },
-};
-
-/* What is not in a table. */
-static void ask(struct launch_context *t, const char *pointer,
-                const struct value_item *it)
-{
-    if (!launch_is_unresolved(t, pointer))
-        launch_add_unresolved(t, pointer, it->line, "fabric run --%s %.40s is not read",
-                              it->key, it->value->text);
-}
-
-/* Whether it is DeepSpeed's. */
-static bool take_strategy(struct launch_context *t, const struct value_item *it)
-{
-    static const char library_at[] = "/parallelism/library";
-    const struct strategy *s = strategies;
-    while (s->is && strcmp(s->is, it->value->text) != 0)
-        s++;
-    if (s->is)
-        launch_set(t, library_at, json_string(s->library), it);
-    else
-        ask(t, library_at, it);
-    if (s->shards)
-        launch_set(t, "/parallelism/sharding/strategy", json_string(s->shards), it);
-    return s->shards;
-}
-
-static void take_precision(struct launch_context *t, const struct value_item *it,
-                           bool deepspeed)
-{
-    static const char precision_at[] = "/training/precision", amp[] = "amp_";
-    const struct precision *p = precisions;
-    while (p->is && strcmp(p->is, it->value->text) != 0)
-        p++;
-    if (!p->is) {
-        ask(t, precision_at, it);
-        return;
-    }
-    size_t n = sizeof(amp) - 1;
-    bool skips = deepspeed && strncmp(p->precision, amp, n) == 0;
-    launch_set(t, precision_at, json_string(p->precision + (skips ? n : 0)), it);
-}
-
-void launch_fabric_settle(struct launch_context *t)
-{
-    const struct value_item *s = t->fabric ? value_get(t->fabric, "strategy") : NULL,
-                            *p = t->fabric ? value_get(t->fabric, "precision") : NULL;
-    bool deepspeed = s && take_strategy(t, s);
-    if (p)
-        take_precision(t, p, deepspeed);
-}
-
 /* "auto" and "-1" are all GPUs there are. */
 static void take_devices(struct launch_context *t, const struct starter_line *l)
 {
@@ -94,7 +21,7 @@ static void take_devices(struct launch_context *t, const struct starter_line *l)
         launch_starter_find(l->w, l->at, l->end, launch_fabric_devices);
     bool known = g.name && g.value && !g.word->why;
     bool list = known && strchr(g.value, ',') && /* "0,1", and "0,", which is one */
-                strspn(g.value, "0123456789,") == strlen(g.value);
+                strspn(g.value, "0123456789, ") == strlen(g.value);
     int64_t n = list ? launch_devices_listed(g.value, strlen(g.value)) : 0;
     if (n > 0)
         launch_starter_set(t, gpus_at, &g, n);

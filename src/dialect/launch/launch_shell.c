@@ -112,7 +112,7 @@ static void take_command(struct launch_context *t, struct launch_command *c)
                                       .root = &c->options,
                                       .command = c };
     c->dialect->read(t, &in);
-    launch_fabric_settle(t);
+    dialect_take_left(t);
     launch_settle_ranks(t, c);
     launch_take_visible(t, c);
 }

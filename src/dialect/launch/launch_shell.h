@@ -61,9 +61,6 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
 /* Instances and the GPUs of each, as the words before the script say. */
 void launch_take_starter(struct launch_context *t, struct launch_command *c);
 
-/* launch_fabric.c: takes what `fabric run` says and no Fabric() took. */
-void launch_fabric_settle(struct launch_context *t);
-
 /* GPUs of a list by numbers, of n characters: "0,1,2" has three; an empty list none. */
 int64_t launch_devices_listed(const char *list, size_t n);
 

@@ -195,6 +195,9 @@ void user_script_take_lightning(struct launch_context *t, const struct user_scri
 bool user_script_take_lightning_devices(struct launch_context *t,
                                         const struct user_script *g);
 
+/* What `fabric run` says of a program whose text is not there, or has no Fabric(). */
+void user_script_take_fabric(struct launch_context *t);
+
 /* The argument of a call, by name or place; NULL. */
 const struct value *user_script_given(const struct python_call *c, const char *name,
                                       const char *place);

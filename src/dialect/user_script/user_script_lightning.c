@@ -249,18 +249,12 @@ static void take_fsdp(struct launch_context *t, const struct user_script *g,
         launch_set(t, gradients_at, json_string(p->key), &precision);
 }
 
-void user_script_take_lightning(struct launch_context *t, const struct user_script *g)
+static void take_strategy(struct launch_context *t, const struct user_script *g,
+                          int64_t line)
 {
     const struct python_call *c = g->parts[SCRIPT_LIGHTNING];
-    const struct strategy *s = c ? strategy_of(c) : NULL;
-    int64_t line = c ? (g->line ? g->line : c->line) : 0;
-    if (!c)
-        return;
+    const struct strategy *s = strategy_of(c);
     const struct value *given = strategy_given(c);
-    if (!g->parts[SCRIPT_BACKWARD])
-        launch_note(t->l, line, DIAG_ASSUMED,
-                    "the module is the script's own: its training_step is taken to run "
-                    "the model once on each batch");
     if (s && s->kind == FSDP)
         take_fsdp(t, g, s, line);
     else if (s && s->kind == DDP)
@@ -272,12 +266,65 @@ void user_script_take_lightning(struct launch_context *t, const struct user_scri
             t, library_at, line, "%.60s(...): its strategy%s%.60s is not read",
             python_last_part(c->function), given && given->text ? " " : "",
             given && given->text ? given->text : "");
+}
+
+static void ask_precision(struct launch_context *t, const struct python_call *c,
+                          int64_t line)
+{
     if (!precision_of(c) ||
         (c->arguments->gap && !user_script_given(c, "precision", "")))
         launch_add_unresolved(
             t, "/training/precision", line,
             "%.60s(...): its precision is not known without running it",
             python_last_part(c->function));
+}
+
+void user_script_take_lightning(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_LIGHTNING];
+    int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    if (!c)
+        return;
+    if (!g->parts[SCRIPT_BACKWARD])
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "the module is the script's own: its training_step is taken to run "
+                    "the model once on each batch");
+    take_strategy(t, g, line);
+    ask_precision(t, c, line);
+}
+
+/* DeepSpeed converts the model by itself; other strategies leave it to autocast. */
+static void take_precision(struct launch_context *t, const struct python_call *c,
+                           const struct value_item *from, bool deepspeed)
+{
+    const struct precision *p = precision_of(c);
+    ask_precision(t, c, c->line);
+    if (p)
+        launch_set(t, "/training/precision",
+                   json_sprintf("%s%s", p->mixed && !deepspeed ? "amp_" : "",
+                                p->key ? p->key : "fp32"),
+                   from);
+}
+
+void user_script_take_fabric(struct launch_context *t)
+{
+    if (!t->fabric)
+        return;
+    const struct python nothing = { .calls = { .n = 0 } };
+    const struct python_call c = { .function = "fabric run",
+                                   .arguments = (struct value *)(uintptr_t)t->fabric,
+                                   .line = t->fabric->line };
+    const struct user_script g = { .python = &nothing,
+                                   .parts = { [SCRIPT_LIGHTNING] = &c } };
+    const struct strategy *s = strategy_given(&c) ? strategy_of(&c) : NULL;
+    const struct value_item *precision = value_get(t->fabric, "precision");
+    bool deepspeed = s && s->kind == DEEPSPEED;
+    if (deepspeed)
+        deepspeed_take(t, deepspeed_of(t->arena, &c, s), "--strategy: ");
+    else if (strategy_given(&c))
+        take_strategy(t, &g, c.line);
+    if (precision && !(deepspeed && launch_has(t, "/training/precision")))
+        take_precision(t, &c, precision, deepspeed);
 }
 
 /* Devices and nodes ---------------------------------------------------------------- */
