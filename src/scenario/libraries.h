@@ -6,10 +6,10 @@
  * profiles of models/frameworks.
  *
  * To add a library: a name in enum library, its word in library_names and library_words,
- * and a row in libraries.c. A property that no library
- * had before gets a member here, false or 0 for all others, and its one reader. For
- * `smsim plan`, a row of search/space/stacks.c too. Dialects set the library of a file
- * by its name. */
+ * and a row in libraries.c. A property that no library had before gets a member here,
+ * false or 0 for all others, and its one reader. For `smsim plan`, a row of
+ * search/space/stacks.c too. Dialects set the library of a file by its name. What a row
+ * gives where a scenario says nothing is in library_defaults.c. */
 #ifndef SCENARIO_LIBRARIES_H
 #define SCENARIO_LIBRARIES_H
 

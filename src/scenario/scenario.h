@@ -11,7 +11,8 @@
  *     parse, training, batch, software, degrees: sections and the batch's arithmetic
  *     parallelism, sharding, stages, states:
  *         what is sharded and how many bytes that leaves
- *     libraries, bucket_defaults, versions, attention: what a library and release do
+ *     libraries, library_defaults, bucket_defaults, versions, attention:
+ *         what a library and release do
  *     rules, heed, work:
  *         rules that join sections; keys that nothing heeds; size of a replay
  *     distribution/: SageMaker's dictionary; sagemaker: where its libraries run
