@@ -94,7 +94,7 @@ static const struct usage usage = {
     .arguments = "[NAME...] [OPTION]...",
     .summary = "How far predictions are from published measurements. NAME is a mapping "
                "of\nvalidate/cases/, or one of your own by its path, with its table next to "
-               "it (mine.json,\nmine.csv); without one, all of them are run.",
+               "it (mine.json,\nmine.csv) or in ../data; without one, all of them are run.",
     .details = "Errors are predicted / measured - 1. \"mean |e|\", \"median\" and "
                "\"largest\" are of their\nsize, bias is their signed mean: above zero, "
                "too much is predicted. Exit code 1 says\nthat some row could not be "

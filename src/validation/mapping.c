@@ -1,5 +1,7 @@
 #include "validation/mapping.h"
 
+#include "base/file.h"
+#include "base/names.h"
 #include "config/datadir.h"
 #include "validation/groups.h"
 #include "validation/value.h"
@@ -333,14 +335,23 @@ static int read_mapping(struct reader *r, struct cfg root)
     return rc ? -1 : 0;
 }
 
-/* The table next to a mapping that is given by its path; else validate/data's. */
+/* The table next to a mapping that is given by its path, or in ../data from there; else
+ * that of validate/data. */
 static const char *table_of(struct arena *arena, const char *name)
 {
     size_t n = strlen(name);
-    bool file = n > 5 && strcmp(name + n - 5, ".json") == 0;
-    if (file || strchr(name, '/'))
-        return arena_printf(arena, "%.*s.csv", (int)(file ? n - 5 : n), name);
-    return arena_printf(arena, "%s/validate/data/%s.csv", datadir_root(arena), name);
+    bool file = names_ends(name, ".json");
+    const char *slash = strrchr(name, '/');
+    if (!file && !slash)
+        return arena_printf(arena, "%s/validate/data/%s.csv", datadir_root(arena),
+                            name);
+    const char *base = slash ? slash + 1 : name;
+    int stem = (int)(n - (size_t)(base - name) - (file ? strlen(".json") : 0));
+    const char *next = arena_printf(arena, "%.*s%.*s.csv", (int)(base - name), name,
+                                    stem, base),
+               *other = arena_printf(arena, "%.*s../data/%.*s.csv", (int)(base - name),
+                                     name, stem, base);
+    return !file_is_there(next) && file_is_there(other) ? other : next;
 }
 
 int mapping_load(struct mapping *m, struct cfg_loader *loader, const char *name,
