@@ -93,8 +93,8 @@ static double variables_say(enum word word, const struct bandwidth_ask *a,
     double most = 0;
     for (int32_t i = 0; a->variables && i < a->variables->n; i++) {
         const struct variable_effect *e = variable_effect_of(&a->variables->of[i], &f);
-        if (!e || !e->hypothesis || strcmp(e->hypothesis, hypotheses_of[word]) != 0 ||
-            e->evidence <= most)
+        const char *name = e ? variable_hypothesis(e) : NULL;
+        if (!name || strcmp(name, hypotheses_of[word]) != 0 || e->evidence <= most)
             continue;
         most = e->evidence;
         *seen = e->text;

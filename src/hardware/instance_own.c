@@ -348,3 +348,13 @@ const struct instance *instance_own(struct cfg_loader *loader,
     }
     return inst;
 }
+
+const struct instance *instance_without_nvlink(struct cfg_loader *loader,
+                                               const struct instance *base)
+{
+    struct instance *inst = ARENA_NEW(&loader->arena, struct instance);
+    *inst = *base;
+    inst->inside = pcie_of(loader, inst->gpu);
+    memset(inst->nvlinks, 0, sizeof(inst->nvlinks));
+    return inst->inside ? inst : NULL;
+}

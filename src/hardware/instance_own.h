@@ -41,4 +41,9 @@ const struct instance *instance_own(struct cfg_loader *loader,
                                     const struct instance_changes *changes, bool like,
                                     struct cfg object);
 
+/* The instance without its NVLinks: GPUs of a node exchange data through PCIe and host
+ * memory. NULL after reporting. */
+const struct instance *instance_without_nvlink(struct cfg_loader *loader,
+                                               const struct instance *base);
+
 #endif

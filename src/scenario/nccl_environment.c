@@ -3,6 +3,7 @@
 #include "scenario/allocator_environment.h"
 #include "scenario/libraries.h"
 #include "scenario/releases.h"
+#include "scenario/variable_effects.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -441,7 +442,17 @@ static bool has_prefix(const char *name)
 
 bool environment_knows(const char *name)
 {
-    return has_prefix(name);
+    return has_prefix(name) || variable_effect_knows(name);
+}
+
+/* As variable_effect_take, for the network that the job has. */
+static int take_effect(struct parse_context *r, struct cfg c, const char *name,
+                       const char *value)
+{
+    const struct fabric *f = r->s->fabric;
+    const struct variable_effect *e =
+        variable_effect_find(name, value, f ? (int)f->kind : -1);
+    return e ? variable_effect_take(r, c, e) : 0;
 }
 
 int environment_take(struct parse_context *r, struct cfg c, const char *name,
@@ -449,6 +460,7 @@ int environment_take(struct parse_context *r, struct cfg c, const char *name,
 {
     struct arena *arena = &r->loader->arena;
     long n;
+    int acts;
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         if (strcmp(variables[i].name, name) != 0)
             continue;
@@ -456,11 +468,15 @@ int environment_take(struct parse_context *r, struct cfg c, const char *name,
             return -1;
         if (variables[i].read)
             return variables[i].read(r, c, value);
+        if ((acts = take_effect(r, c, name, value)))
+            return acts < 0 ? -1 : 0;
         parse_note(r, c,
                    arena_printf(arena, "%s does not change the simulation: %s", name,
                                 variables[i].why));
         return 0;
     }
+    if ((acts = take_effect(r, c, name, value)))
+        return acts < 0 ? -1 : 0;
     parse_note(r, c,
                arena_printf(arena, "%s does not change the simulation%s", name,
                             has_prefix(name) ? ": smsim does not know it" : ""));

@@ -16,7 +16,7 @@
  *     rules, heed, work:
  *         rules that join sections; keys that nothing heeds; size of a replay
  *     distribution/: SageMaker's dictionary; sagemaker: where its libraries run
- *     nccl_environment: NCCL's variables
+ *     nccl_environment, variable_effects: NCCL's variables; those that hurt
  *     allocator_environment: those of PyTorch's allocator
  *     background: other jobs on the same fabric
  *     assumed: defaults that were taken */

@@ -48,6 +48,40 @@ static void test_horovod(void)
                        step_s("ddp", ""), 1e-12));
 }
 
+static double machine_s(const char *cluster, const char *variable)
+{
+    char changes[256];
+    struct job j;
+    struct simulate_result r;
+    snprintf(changes, sizeof(changes),
+             "/cluster/count=2 /training/micro_batch_size=1 %s%s%s", cluster,
+             *variable ? " /software/environment/" : "", variable);
+    job_load(&j, changes);
+    validation_job_run(&j, &r);
+    job_unload(&j);
+    return r.step_time_s;
+}
+
+/* Without P2P a node's GPUs are as PCIe joins them; where it joins them, nothing
+ * changes. Other variables that hurt are named, and change nothing. */
+static void test_transports(void)
+{
+    static const char nvlink[] = "/cluster/instance=\"p4d.24xlarge\"",
+                      pcie[] = "/cluster/instance=\"g5.48xlarge\"";
+    char slow[128];
+    snprintf(slow, sizeof(slow), "%s /cluster/inside=\"pcie-gen4-host\"", nvlink);
+    double plain = machine_s(nvlink, ""),
+           without = machine_s(nvlink, "NCCL_P2P_DISABLE=\"1\"");
+    CU_ASSERT(without > 1.05 * plain);
+    CU_ASSERT(job_near(without, machine_s(slow, ""), 1e-12));
+    CU_ASSERT(job_near(without, machine_s(nvlink, "NCCL_P2P_LEVEL=LOC"), 1e-12));
+    CU_ASSERT(job_near(plain, machine_s(nvlink, "NCCL_P2P_DISABLE=\"0\""), 1e-12));
+    CU_ASSERT(job_near(plain, machine_s(nvlink, "NCCL_P2P_LEVEL=NVL"), 1e-12));
+    CU_ASSERT(job_near(machine_s(pcie, ""), machine_s(pcie, "NCCL_P2P_DISABLE=\"1\""),
+                       1e-12));
+    CU_ASSERT(job_near(plain, machine_s(nvlink, "CUDA_LAUNCH_BLOCKING=\"1\""), 1e-12));
+}
+
 static void test_values(void)
 {
     static const struct {
@@ -60,6 +94,9 @@ static void test_values(void)
         { "NCCL_MIN_NCHANNELS=many", 1, 0 },
         { "NCCL_MIN_NCHANNELS=\"8\"", 0, 1 },
         { "NCCL_P2P_DISABLE=\"1\"", 0, 1 },
+        { "NCCL_MAX_NCHANNELS=\"2\"", 0, 1 },
+        { "NCCL_NET=Socket", 1, 0 }, /* over which network, is not known */
+        { "CUDA_LAUNCH_BLOCKING=\"1\"", 0, 1 },
         { "FI_EFA_FORK_SAFE=\"1\"", 0, 1 },
         { "OFI_NCCL_PROTOCOL=RDMA", 0, 1 },
         { "NCCL_NEVER_HEARD=\"1\"", 0, 1 },
@@ -106,5 +143,6 @@ void test_environment_register(void)
     CU_pSuite s = CU_add_suite("environment", NULL, NULL);
     CU_add_test(s, "variables act under every library", test_acts);
     CU_add_test(s, "Horovod's variables are its fields", test_horovod);
+    CU_add_test(s, "variables of transports", test_transports);
     CU_add_test(s, "values are checked", test_values);
 }
