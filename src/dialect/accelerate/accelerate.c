@@ -1,6 +1,7 @@
 #include "dialect/accelerate/accelerate.h"
 
 #include "base/names.h"
+#include "config/pointer.h"
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/trainer/trainer.h"
@@ -148,6 +149,16 @@ static void warn_section(struct launch_context *t, const struct value_item *sect
     }
 }
 
+/* The plugin's policy is NO_WRAP where none is written (utils/dataclasses.py,
+ * FullyShardedDataParallelPlugin). */
+static void take_units(struct launch_context *t, const struct value *config,
+                       const struct value_item *section)
+{
+    const struct value *v = section ? section->value : NULL;
+    if (!t->l->wraps && !value_get(v, "fsdp_auto_wrap_policy"))
+        t->l->unwrapped_line = section ? section->line : config->line;
+}
+
 /* A section acts where distributed_type is of it (_validate_launch_command). */
 static void take_sharding(struct launch_context *t, const struct value *config)
 {
@@ -169,6 +180,8 @@ static void take_sharding(struct launch_context *t, const struct value *config)
             warn_section(t, it, "distributed_type is", type);
         launch_hear(t, it);
     }
+    if (strcmp(type, "FSDP") == 0)
+        take_units(t, config, value_get(config, "fsdp_config"));
 }
 
 /* DATA_PARALLEL is of SageMaker's jobs, which Accelerate starts by SMDDP (accelerate 1.x,
@@ -341,11 +354,30 @@ static void note_unused_fp8(struct launch_context *t, const struct value *config
                     "fp8_config: mixed_precision is not fp8, so it is without effect");
 }
 
+/* After the script's own arguments: what shards converts the model, and they had autocast
+ * in mind. */
+static void take_late(struct launch_context *t, const struct value *config)
+{
+    static const char at[] = "/training/precision", amp[] = "amp_";
+    const struct value_item *type = value_get(config, "distributed_type");
+    const char *word = json_string_value(pointer_get(t->tree, at));
+    size_t n = sizeof(amp) - 1;
+    accelerate_take(t, config);
+    if (!t->converts || !type || !word || strncmp(word, amp, n) != 0)
+        return;
+    json_t *half = json_string(word + n);
+    launch_forget(t, at);
+    launch_set(t, at, half, type);
+}
+
 /* The Trainer's own gradient_accumulation_steps and precision go before. */
 void accelerate_settle(struct launch_context *t, const struct value *config)
 {
     const char *word = precision_word(config);
     const struct value_item *it = value_get(config, "mixed_precision");
+    if (config->text == accelerate_environment &&
+        !launch_has(t, "/parallelism/library"))
+        take_late(t, config);
     const struct value_item *ds = value_get(config, "deepspeed_config");
     const struct value_item *steps =
         ds ? value_get(ds->value, "gradient_accumulation_steps") : NULL;

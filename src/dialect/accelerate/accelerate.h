@@ -1,6 +1,12 @@
 /* Accelerate's configuration (YAML or JSON), alone or named by `accelerate launch`:
  * processes, precision, and what shards.
  *
+ * Files of this folder:
+ *     accelerate              the configuration
+ *     accelerate_command      options of `accelerate launch`
+ *     accelerate_environment  variables that stand for it
+ *     accelerate_sections     Megatron-LM's plugin, FP8
+ *
  * Keys and defaults: accelerate/commands/config/config_args.py (Accelerate 1.15). */
 #ifndef DIALECT_ACCELERATE_ACCELERATE_H
 #define DIALECT_ACCELERATE_ACCELERATE_H
@@ -14,9 +20,17 @@ extern const struct dialect_table accelerate_tables[];
 extern const struct dialect_option accelerate_megatron_rows[], accelerate_fp8_rows[];
 
 /* accelerate_command.c: what `accelerate launch` starts a script with, taken; the
- * configuration for accelerate_settle, or NULL where something else starts it. */
+ * configuration for accelerate_settle. Where something else starts it, that of the
+ * environment; NULL: there is none. */
 struct value *accelerate_take_command(struct launch_context *t,
                                       const struct launch_command *c);
+
+/* accelerate_environment.c: the configuration that a command's variables are (X=1 COMMAND,
+ * export X=1); NULL: there is none. accelerate_settle takes it, as arguments of the script
+ * set these variables anew; its text is accelerate_environment. */
+extern const char accelerate_environment[];
+struct value *accelerate_of_environment(struct launch_context *t,
+                                        const struct launch_command *c);
 
 /* Takes what the dictionary says, where nothing was taken so far: the options of
  * `accelerate launch` go before it. */

@@ -132,6 +132,9 @@ struct launch {
     bool adapts_tower;   /* which puts adapters into the tower, too */
     int64_t frozen_line; /* where one of them is given; 0: they are by default */
     int64_t fsdp2_line;  /* where FSDP2 is asked for; 0: it is not */
+    /* where FSDP is given no policy of units (0: nowhere), if none is given elsewhere */
+    int64_t unwrapped_line;
+    bool wraps;
     struct launch_pictures pictures;
     int64_t spot_line; /* where spot instances are asked for; 0: they are not */
     VEC(struct launch_resolved) resolved;

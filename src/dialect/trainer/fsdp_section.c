@@ -13,6 +13,7 @@ enum { WORD_MAX_B = 40 };
 #define CHECKPOINTING "/training/activation_checkpointing"
 #define STRATEGY      "/parallelism/sharding/strategy"
 #define OFFLOAD       "/parallelism/sharding/offload"
+#define UNIT          "/parallelism/sharding/unit"
 const struct dialect_option trainer_fsdp_config_rows[] = {
     ROW_ACTS("activation_checkpointing", CHECKPOINTING), ROW_ACTS("fsdp_activation_checkpointing", CHECKPOINTING),
     ROW_ACTS("sharding_strategy", STRATEGY), ROW_ACTS("fsdp_sharding_strategy", STRATEGY),
@@ -21,7 +22,7 @@ const struct dialect_option trainer_fsdp_config_rows[] = {
     ROW_UNSIMULATED("mixed_precision_policy"), ROW_UNSIMULATED("fsdp_mixed_precision_policy"),
     ROW_UNSIMULATED("xla"), ROW_UNSIMULATED("ignored_modules"), ROW_UNSIMULATED("fsdp_ignored_modules"),
     ROW_UNSIMULATED("activation_cpu_offload"), ROW_UNSIMULATED("fsdp_activation_cpu_offload"),
-    ROW_ACTS("version", STRATEGY), ROW_ACTS("fsdp_version", STRATEGY), ROW_IDLE("auto_wrap_policy"), ROW_IDLE("fsdp_auto_wrap_policy"),
+    ROW_ACTS("version", STRATEGY), ROW_ACTS("fsdp_version", STRATEGY), ROW_ACTS("auto_wrap_policy", UNIT), ROW_ACTS("fsdp_auto_wrap_policy", UNIT),
     ROW_IDLE("transformer_layer_cls_to_wrap"), ROW_IDLE("fsdp_transformer_layer_cls_to_wrap"),
     ROW_IDLE("min_num_params"), ROW_IDLE("fsdp_min_num_params"), ROW_IDLE("state_dict_type"), ROW_IDLE("fsdp_state_dict_type"),
     ROW_IDLE("backward_prefetch"), ROW_IDLE("fsdp_backward_prefetch"), ROW_IDLE("backward_prefetch_policy"),
@@ -106,6 +107,24 @@ static void take_strategy(struct launch_context *t, const struct value_item *sec
     launch_unresolved_item(t, STRATEGY, it, "strategy of FSDP");
 }
 
+/* FSDP_AUTO_WRAP_POLICY of accelerate/utils/constants.py */
+static void take_policy(struct launch_context *t, const struct value_item *it)
+{
+    char word[WORD_MAX_B] = "";
+    if (!it || it->value->kind == VALUE_NONE)
+        return;
+    word_of(it->value, word);
+    launch_hear(t, it);
+    if (strcmp(word, "no_wrap") == 0) {
+        t->l->unwrapped_line = it->line;
+        return;
+    }
+    t->l->wraps = true;
+    if (strcmp(word, "size_based_wrap") == 0)
+        launch_note(t->l, it->line, DIAG_APPROXIMATE,
+                    "%s: units of so many parameters are taken to be layers", it->key);
+}
+
 void trainer_take_fsdp_section(struct launch_context *t, const struct value_item *it)
 {
     const struct value *v = it->value;
@@ -116,6 +135,7 @@ void trainer_take_fsdp_section(struct launch_context *t, const struct value_item
     if (!launch_has(t, "/parallelism/library"))
         launch_set(t, "/parallelism/library", json_string("fsdp"), it);
     take_strategy(t, it);
+    take_policy(t, member(t, v, "auto_wrap_policy"));
     if (is_on(offload) && !launch_has(t, OFFLOAD))
         trainer_take_offload(t, offload, true);
     if (is_on(keep) && !launch_has(t, CHECKPOINTING))

@@ -164,6 +164,15 @@ static bool asks(const struct value *v)
     return text[strspn(text, between)] || (v->kind == VALUE_LIST && v->n > 0);
 }
 
+/* Without "auto_wrap" nothing names a policy (training_args.py, __post_init__). */
+static void take_units(struct launch_context *t, const struct value_item *it)
+{
+    bool wraps = has_word(it->value, "auto_wrap") || launch_true(it->value);
+    t->l->wraps = t->l->wraps || wraps;
+    if (!wraps)
+        t->l->unwrapped_line = it->line;
+}
+
 void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *row,
                        const struct value_item *it)
 {
@@ -194,6 +203,7 @@ void trainer_take_fsdp(struct launch_context *t, const struct dialect_option *ro
         if (has_word(it->value, "offload"))
             trainer_take_offload(t, it, strcmp(strategies[i].strategy, "full") == 0);
         note_words(t, it);
+        take_units(t, it);
         return;
     }
     if (asks(it->value) && !launch_is_off(it->value))

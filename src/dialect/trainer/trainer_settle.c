@@ -3,6 +3,27 @@
 #include "dialect/trainer/trainer.h"
 #include "model/model.h"
 
+#include <string.h>
+
+/* Without a policy FSDP makes one unit of the model; adapters bring one of their own
+ * (transformers/integrations/fsdp.py, update_fsdp_plugin_peft). */
+static void settle_unwrapped(struct launch *l, struct cfg root)
+{
+    static const char at[] = "/parallelism/sharding/unit";
+    const char *strategy =
+        json_string_value(pointer_get(root.json, "/parallelism/sharding/strategy"));
+    struct err err = { 0 };
+    bool full =
+        strategy && (!strcmp(strategy, "full") || !strcmp(strategy, "gradients"));
+    if (l->unwrapped_line == 0 || l->wraps || !full ||
+        launch_is_set(root, "/training/lora") || pointer_get(root.json, at))
+        return;
+    pointer_set(root.json, at, json_string("model"), &err);
+    launch_note(l, l->unwrapped_line, DIAG_ASSUMED,
+                "FSDP is given no policy of units (auto_wrap): it gathers the whole "
+                "model at once");
+}
+
 /* What the Trainer's wrap policy for adapters makes units of (the profile's default) stays
  * in the units of layers under FSDP2, which accelerate's fsdp2_prepare_auto_wrap_policy
  * wraps alone. */
@@ -10,6 +31,7 @@ void trainer_settle_units(struct launch *l, struct cfg root)
 {
     static const char at[] = "/parallelism/sharding/adapter_units";
     struct err err = { 0 };
+    settle_unwrapped(l, root);
     if (l->fsdp2_line == 0 || !launch_is_set(root, "/training/lora") ||
         pointer_get(root.json, at))
         return;

@@ -217,6 +217,30 @@ void user_script_take_sharded(struct launch_context *t, const struct user_script
     take_mixed(t, arguments, line);
 }
 
+/* The calls that make units. */
+static int count_sharded(const struct user_script *g)
+{
+    int n = 0;
+    for (int64_t i = 0; i < g->python->calls.n; i++)
+        n += !g->python->calls.v[i].quoted &&
+             user_script_part_of(&g->python->calls.v[i]) == SCRIPT_SHARDED;
+    return n;
+}
+
+/* A call that wraps the model alone, without a policy, makes it one unit. */
+static void take_units(struct launch_context *t, const struct python_call *c,
+                       int64_t line, bool several)
+{
+    static const char *const places[] = { "auto_wrap_policy", "4" };
+    bool wraps = several || c->arguments->gap;
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        const struct value *v = value_member(c->arguments, places[i]);
+        wraps |= v && v->kind != VALUE_NONE;
+    }
+    if (!wraps)
+        t->l->unwrapped_line = line;
+}
+
 /* ZeroRedundancyOptimizer(...) next to DDP. */
 static void take_divided(struct launch_context *t, const struct user_script *g)
 {
@@ -273,8 +297,11 @@ static void take_plugins(struct launch_context *t, const struct user_script *g)
                        *split = value_member(given, "split_batches");
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
     split = split ? split : value_member(loader, "split_batches");
-    if (fsdp && fsdp->kind == VALUE_DICT)
+    if (fsdp && fsdp->kind == VALUE_DICT) {
         user_script_take_sharded(t, g, fsdp, "fsdp_plugin", line);
+        if (!fsdp->gap && !value_get(fsdp, "auto_wrap_policy"))
+            t->l->unwrapped_line = line;
+    }
     if (ds && ds->kind == VALUE_DICT) {
         const struct value_item plugin = { "deepspeed_plugin", line,
                                            (struct value *)(uintptr_t)ds };
@@ -343,9 +370,11 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
                               "not read",
                               python_last_part(g->parts[SCRIPT_CHUNKED]->function));
     ask_engine(t, g);
-    if (c)
+    if (c) {
         user_script_take_sharded(t, g, sharded_arguments(t, g),
                                  python_last_part(c->function), line);
+        take_units(t, c, line, count_sharded(g) > 1 || c->loops > 0);
+    }
     user_script_take_lightning(t, g);
     user_script_take_gradients(t, g);
     c = g->parts[SCRIPT_REPLICATED];
