@@ -165,6 +165,25 @@ static enum framework_attention default_of(const struct scenario *s)
     return t->framework->kernels.attention;
 }
 
+/* Transformer Engine's attention/dot_product_attention/utils.py, get_attention_backend. */
+static bool is_off(const struct scenario *s, const char *variable)
+{
+    struct cfg all = s->software.environment;
+    const char *value = json_string_value(json_object_get(all.json, variable));
+    return value && strcmp(value, "0") == 0;
+}
+
+bool attention_engine_is_plain(const struct scenario *s)
+{
+    return is_off(s, "NVTE_FLASH_ATTN") && is_off(s, "NVTE_FUSED_ATTN");
+}
+
+bool attention_is_engine(const struct scenario *s)
+{
+    return s->training.attention_word == ATTENTION_OPEN && s->training.framework &&
+           !s->training.fused_softmax && default_of(s) == FRAMEWORK_ATTENTION_ENGINE;
+}
+
 static struct attention open_on(const struct scenario *s, const struct gpu *gpu,
                                 struct arena *arena)
 {
@@ -180,6 +199,9 @@ static struct attention open_on(const struct scenario *s, const struct gpu *gpu,
     case FRAMEWORK_ATTENTION_FLASH:
         return flash_or(s, gpu, arena, OP_ATTENTION_UNFUSED);
     case FRAMEWORK_ATTENTION_ENGINE:
+        if (attention_engine_is_plain(s))
+            return (struct attention) { OP_ATTENTION_FUSED_SOFTMAX,
+                                        "NVTE_FLASH_ATTN=0, NVTE_FUSED_ATTN=0" };
         return flash_or(s, gpu, arena, OP_ATTENTION_FUSED_SOFTMAX);
     case FRAMEWORK_ATTENTION_SOFTMAX:
         return (struct attention) { OP_ATTENTION_FUSED_SOFTMAX, name };

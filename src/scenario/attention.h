@@ -42,4 +42,9 @@ const char *attention_mask_refusal(const struct scenario *s);
 const char *attention_refusal(const struct scenario *s, const struct gpu *gpu,
                               struct arena *arena);
 
+/* Whether the job's attention is Transformer Engine's choice, and whether the variables
+ * NVTE_FLASH_ATTN and NVTE_FUSED_ATTN leave it none but products around a fused softmax. */
+bool attention_is_engine(const struct scenario *s);
+bool attention_engine_is_plain(const struct scenario *s);
+
 #endif

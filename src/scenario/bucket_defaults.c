@@ -1,7 +1,7 @@
 /* The size of a bucket of gradients: as written, or else by the release of the library,
  * by its row, or by the framework's profile. */
+#include "scenario/horovod_environment.h"
 #include "scenario/libraries.h"
-#include "scenario/nccl_environment.h"
 #include "scenario/parse.h"
 #include "scenario/states.h"
 #include "scenario/versions.h"
@@ -60,9 +60,9 @@ static void take_variables(struct parse_context *r)
     double seconds;
     if (!library_of(p)->fuses_by_cycle)
         return;
-    if (p->reduce.fusion_cycle_s < 0 && environment_cycle_time(r, &seconds))
+    if (p->reduce.fusion_cycle_s < 0 && horovod_cycle_time(r, &seconds))
         p->reduce.fusion_cycle_s = seconds;
-    if (p->reduce.bucket_B < 0 && environment_fusion_threshold(r, &bytes))
+    if (p->reduce.bucket_B < 0 && horovod_fusion_threshold(r, &bytes))
         p->reduce.bucket_B = bytes > 0 ? bytes : 1;
 }
 

@@ -1,6 +1,8 @@
 #include "scenario/nccl_environment.h"
 
 #include "scenario/allocator_environment.h"
+#include "scenario/attention.h"
+#include "scenario/horovod_environment.h"
 #include "scenario/libraries.h"
 #include "scenario/releases.h"
 #include "scenario/variable_effects.h"
@@ -168,7 +170,7 @@ static int read_algorithm(struct parse_context *r, struct cfg c, const char *val
 
 /* Switches and numbers ------------------------------------------------------------- */
 
-static int read_number(struct cfg c, const char *value, long *n)
+int environment_number(struct cfg c, const char *value, long *n)
 {
     char *end;
     *n = strtol(value, &end, 10);
@@ -180,7 +182,7 @@ static int read_number(struct cfg c, const char *value, long *n)
 static int read_nvls(struct parse_context *r, struct cfg c, const char *value)
 {
     long n;
-    if (read_number(c, value, &n))
+    if (environment_number(c, value, &n))
         return -1;
     if (n == 0)
         r->s->software.no_nvls = true;
@@ -193,7 +195,7 @@ static int read_nvls(struct parse_context *r, struct cfg c, const char *value)
 static int read_nanotron(struct parse_context *r, struct cfg c, const char *value)
 {
     long n;
-    if (read_number(c, value, &n))
+    if (environment_number(c, value, &n))
         return -1;
     r->s->software.node_group = n == 1;
     return 0;
@@ -219,6 +221,41 @@ static int read_debug(struct parse_context *r, struct cfg c, const char *value)
         value);
 }
 
+/* Which of Transformer Engine's kernels attention may take; without both it is as
+ * scenario/attention.c has it. */
+static int read_engine(struct parse_context *r, struct cfg c, const char *value)
+{
+    if (!attention_is_engine(r->s))
+        parse_note(r, c, "it is for attention that Transformer Engine chooses");
+    else if (strcmp(value, "0") == 0 && !attention_engine_is_plain(r->s))
+        cfg_warn(c, DIAG_NOT_SIMULATED,
+                 "is not simulated: attention takes the faster of Transformer Engine's "
+                 "fused kernels");
+    else if (strcmp(value, "0") != 0)
+        parse_note(r, c, "it is on by default");
+    return 0;
+}
+
+/* cuBLAS' products of fp32: the one switches tf32 off, the other on. */
+static int read_tf32(struct parse_context *r, struct cfg c, const char *value)
+{
+    long n;
+    const struct training *t = &r->s->training;
+    if (environment_number(c, value, &n))
+        return -1;
+    if (t->precision == OP_TF32 && n == 0)
+        cfg_warn(c, DIAG_NOT_SIMULATED,
+                 "is not simulated: products are in fp32 then "
+                 "(write the precision \"fp32\")");
+    else if (t->precision == OP_FP32 && n == 1)
+        cfg_warn(c, DIAG_NOT_SIMULATED,
+                 "is not simulated: products are in tf32 then "
+                 "(write the precision \"tf32\")");
+    else
+        parse_note(r, c, "products are as /training/precision has them");
+    return 0;
+}
+
 /* SMP holds its NCCL operations to so many at once (8 by default; -1: no limit). A step
  * never has as many under way: every group runs one after the other. */
 static int read_throttle(struct parse_context *r, struct cfg c, const char *value)
@@ -235,104 +272,6 @@ static int read_throttle(struct parse_context *r, struct cfg c, const char *valu
                    ? "SMP_NCCL_THROTTLE_LIMIT does not change the simulation: each "
                      "group's operations run one after the other"
                    : "SMP_NCCL_THROTTLE_LIMIT is for SMP's jobs");
-    return 0;
-}
-
-/* Horovod -------------------------------------------------------------------------- */
-
-#define BUCKET_MAX_B 1e13
-#define CYCLE_MAX_MS 1e4
-
-/* mpirun's -x goes before the environment; NULL. */
-static const char *value_of(const struct parse_context *r, const char *name)
-{
-    for (int32_t i = 0; i < r->n_exports; i++)
-        if (strcmp(r->exports[i].name, name) == 0)
-            return r->exports[i].value;
-    struct cfg all = cfg_get(r->software, "environment");
-    return json_string_value(json_object_get(all.json, name));
-}
-
-static bool real_of(const char *text, double most, double *x)
-{
-    char *end = NULL;
-    *x = text ? strtod(text, &end) : 0;
-    return end && end != text && !*end && *x >= 0 && *x <= most;
-}
-
-bool environment_fusion_threshold(const struct parse_context *r, int64_t *bytes)
-{
-    double x;
-    bool known = real_of(value_of(r, "HOROVOD_FUSION_THRESHOLD"), BUCKET_MAX_B, &x);
-    *bytes = known ? (int64_t)x : 0;
-    return known;
-}
-
-bool environment_cycle_time(const struct parse_context *r, double *seconds)
-{
-    double ms;
-    bool known = real_of(value_of(r, "HOROVOD_CYCLE_TIME"), CYCLE_MAX_MS, &ms);
-    *seconds = ms * 1e-3;
-    return known;
-}
-
-/* Both act where defaults are taken (scenario/bucket_defaults.c). */
-static int read_fusion(struct parse_context *r, struct cfg c, const char *value,
-                       const char *field, double most)
-{
-    double x;
-    if (!real_of(value, most, &x))
-        return cfg_error(c, DIAG_OUT_OF_RANGE, "\"%.40s\" is no number from 0 to %g",
-                         value, most);
-    if (!library_of(&r->s->parallel)->fuses_by_cycle)
-        parse_note(r, c, "it is for Horovod's jobs");
-    else if (cfg_present(cfg_get(r->parallelism, field)))
-        parse_note(
-            r, c,
-            arena_printf(&r->loader->arena, "/parallelism/%s goes before it", field));
-    return 0;
-}
-
-static int read_threshold(struct parse_context *r, struct cfg c, const char *value)
-{
-    return read_fusion(r, c, value, "bucket_size", BUCKET_MAX_B);
-}
-
-static int read_cycle(struct parse_context *r, struct cfg c, const char *value)
-{
-    return read_fusion(r, c, value, "fusion_cycle", CYCLE_MAX_MS);
-}
-
-/* What Horovod would do differently, and is not simulated. */
-static int read_not_simulated(struct parse_context *r, struct cfg c, const char *value)
-{
-    long n;
-    if (read_number(c, value, &n))
-        return -1;
-    if (!library_of(&r->s->parallel)->fuses_by_cycle)
-        parse_note(r, c, "it is for Horovod's jobs");
-    else if (n > 0)
-        cfg_warn(c, DIAG_NOT_SIMULATED,
-                 "is not simulated: NCCL reduces over all ranks "
-                 "at once, with a fixed threshold and cycle");
-    else
-        parse_note(r, c, "0 is Horovod's default");
-    return 0;
-}
-
-/* Responses are cached unless the capacity is 0. */
-static int read_cache(struct parse_context *r, struct cfg c, const char *value)
-{
-    long n;
-    if (read_number(c, value, &n))
-        return -1;
-    if (!library_of(&r->s->parallel)->fuses_by_cycle)
-        parse_note(r, c, "it is for Horovod's jobs");
-    else if (n == 0)
-        cfg_warn(c, DIAG_NOT_SIMULATED,
-                 "is not simulated: without a cache ranks negotiate each tensor anew");
-    else
-        parse_note(r, c, "negotiated tensors are taken to be in the cache");
     return 0;
 }
 
@@ -362,13 +301,13 @@ static const struct {
     { "NANOTRON_BENCHMARK", read_nanotron, NULL, ANY },
     { "TORCH_DISTRIBUTED_DEBUG", read_debug, NULL, ANY },
     { "SMP_NCCL_THROTTLE_LIMIT", read_throttle, NULL, ANY },
-    { "HOROVOD_FUSION_THRESHOLD", read_threshold, NULL, ANY },
-    { "HOROVOD_CYCLE_TIME", read_cycle, NULL, ANY },
-    { "HOROVOD_CACHE_CAPACITY", read_cache, NULL, ANY },
-    { "HOROVOD_HIERARCHICAL_ALLREDUCE", read_not_simulated, NULL, ANY },
-    { "HOROVOD_HIERARCHICAL_ALLGATHER", read_not_simulated, NULL, ANY },
-    { "HOROVOD_TORUS_ALLREDUCE", read_not_simulated, NULL, ANY },
-    { "HOROVOD_AUTOTUNE", read_not_simulated, NULL, ANY },
+    { "HOROVOD_FUSION_THRESHOLD", horovod_read_threshold, NULL, ANY },
+    { "HOROVOD_CYCLE_TIME", horovod_read_cycle, NULL, ANY },
+    { "HOROVOD_CACHE_CAPACITY", horovod_read_cache, NULL, ANY },
+    { "HOROVOD_HIERARCHICAL_ALLREDUCE", horovod_read_switch, NULL, ANY },
+    { "HOROVOD_HIERARCHICAL_ALLGATHER", horovod_read_switch, NULL, ANY },
+    { "HOROVOD_TORUS_ALLREDUCE", horovod_read_switch, NULL, ANY },
+    { "HOROVOD_AUTOTUNE", horovod_read_switch, NULL, ANY },
     { "HOROVOD_TIMELINE", NULL, HARMLESS, ANY },
     { "HOROVOD_LOG_LEVEL", NULL, HARMLESS, ANY },
     { "HOROVOD_STALL_CHECK_DISABLE", NULL, HARMLESS, ANY },
@@ -376,6 +315,10 @@ static const struct {
     { "HOROVOD_GPU_OPERATIONS", NULL, BUILD, ANY },
     { "HOROVOD_WITH_PYTORCH", NULL, BUILD, ANY },
     { "HOROVOD_WITH_TENSORFLOW", NULL, BUILD, ANY },
+    { "NVTE_FLASH_ATTN", read_engine, NULL, ANY },
+    { "NVTE_FUSED_ATTN", read_engine, NULL, ANY },
+    { "NVIDIA_TF32_OVERRIDE", read_tf32, NULL, ANY },
+    { "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", read_tf32, NULL, ANY },
     { "PYTORCH_CUDA_ALLOC_CONF", allocator_environment, NULL, ANY },
     { "PYTORCH_ALLOC_CONF", allocator_environment, NULL, ANY },
     { "NCCL_MIN_NCHANNELS", NULL, CHANNELS, NUMBER },
@@ -442,7 +385,10 @@ static bool has_prefix(const char *name)
 
 bool environment_knows(const char *name)
 {
-    return has_prefix(name) || variable_effect_knows(name);
+    bool named = has_prefix(name) || variable_effect_knows(name);
+    for (size_t i = 0; !named && i < sizeof(variables) / sizeof(variables[0]); i++)
+        named = strcmp(variables[i].name, name) == 0;
+    return named;
 }
 
 /* As variable_effect_take, for the network that the job has. */
@@ -464,7 +410,7 @@ int environment_take(struct parse_context *r, struct cfg c, const char *name,
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
         if (strcmp(variables[i].name, name) != 0)
             continue;
-        if (variables[i].value == NUMBER && read_number(c, value, &n))
+        if (variables[i].value == NUMBER && environment_number(c, value, &n))
             return -1;
         if (variables[i].read)
             return variables[i].read(r, c, value);

@@ -10,11 +10,8 @@
 int environment_take(struct parse_context *r, struct cfg c, const char *name,
                      const char *value);
 
-/* HOROVOD_FUSION_THRESHOLD in bytes (0: nothing is fused) and HOROVOD_CYCLE_TIME in
- * seconds, where the environment has them as they should be (horovod/common/operations.cc,
- * BackgroundThreadLoop); false: it has not. */
-bool environment_fusion_threshold(const struct parse_context *r, int64_t *bytes);
-bool environment_cycle_time(const struct parse_context *r, double *seconds);
+/* A whole number; -1 after reporting another value at `c`. */
+int environment_number(struct cfg c, const char *value, long *n);
 
 /* Whether launch scripts' variables of that name are for the simulation to judge. */
 bool environment_knows(const char *name);

@@ -2,8 +2,8 @@
 #include "base/units.h"
 #include "layout/layout.h"
 #include "scenario/distribution/distribution.h"
+#include "scenario/horovod_environment.h"
 #include "scenario/libraries.h"
-#include "scenario/nccl_environment.h"
 #include "scenario/parse.h"
 #include "scenario/states.h"
 #include "scenario/versions.h"
@@ -348,7 +348,7 @@ static void assume_stack(struct parse_context *r)
         parse_assume(r, "/parallelism/placement", p->placement, library_of(p)->title);
     int64_t unused;
     bool variable =
-        library_of(p)->fuses_by_cycle && environment_fusion_threshold(r, &unused);
+        library_of(p)->fuses_by_cycle && horovod_fusion_threshold(r, &unused);
     if (!has_bucket && p->reduce.bucket_B > 0 && p->replicas > 1 &&
         p->shard.strategy != SHARDING_FULL)
         parse_assume(r, "/parallelism/bucket_size",

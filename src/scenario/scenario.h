@@ -16,7 +16,8 @@
  *     rules, heed, work:
  *         rules that join sections; keys that nothing heeds; size of a replay
  *     distribution/: SageMaker's dictionary; sagemaker: where its libraries run
- *     nccl_environment, variable_effects: NCCL's variables; those that hurt
+ *     nccl_environment, variable_effects, horovod_environment:
+ *         variables of NCCL; those that hurt; of Horovod
  *     allocator_environment: those of PyTorch's allocator
  *     background: other jobs on the same fabric
  *     assumed: defaults that were taken */

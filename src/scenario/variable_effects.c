@@ -70,8 +70,9 @@ static bool holds(const struct variable_effect *e, const char *value)
 const struct variable_effect *variable_effect_find(const char *name, const char *value,
                                                    int outside)
 {
-    static const int kinds[] = { [VARIABLE_OF_VERBS] = FABRIC_INFINIBAND,
-                                 [VARIABLE_OF_EFA] = FABRIC_EFA };
+    static const int kinds[] = {
+        [VARIABLE_OF_VERBS] = FABRIC_INFINIBAND, [VARIABLE_OF_EFA] = FABRIC_EFA
+    };
     for (int i = 0; i < EFFECTS; i++) {
         const struct variable_effect *e = &effects[i];
         bool acts = e->of == VARIABLE_OF_ANY || kinds[e->of] == outside;
@@ -98,10 +99,11 @@ static int take_sockets(struct parse_context *r, struct cfg c,
     const struct fabric *f = r->s->fabric;
     if (!f || f->kind == FABRIC_TCP)
         return 0;
-    return cfg_error(c, DIAG_MISSING,
-                     "%s: which network sockets take in place of %s is not known (name it: "
-                     "/cluster/fabric=ena-tcp-25g, or leave the variable out)",
-                     e->text, f->name);
+    return cfg_error(
+        c, DIAG_MISSING,
+        "%s: which network sockets take in place of %s is not known (name it: "
+        "/cluster/fabric=ena-tcp-25g, or leave the variable out)",
+        e->text, f->name);
 }
 
 /* GPUs that NVLink joins are then as those without it. */
@@ -112,8 +114,9 @@ static int take_without_p2p(struct parse_context *r, struct cfg c,
     int acts = 0;
     for (int32_t i = 0; i < cluster->n_groups; i++) {
         struct cluster_group *g = &cluster->groups[i];
-        bool joined = g->gpus_per_instance > 1 && (g->instance->inside->kind == FABRIC_NVLINK ||
-                                                   g->instance->inside->kind == FABRIC_NVSWITCH);
+        bool joined =
+            g->gpus_per_instance > 1 && (g->instance->inside->kind == FABRIC_NVLINK ||
+                                         g->instance->inside->kind == FABRIC_NVSWITCH);
         if (!joined)
             continue;
         if (g->instance->n_hosts > 1) {
@@ -124,8 +127,8 @@ static int take_without_p2p(struct parse_context *r, struct cfg c,
         if (!g->instance)
             return -1;
         if (!acts)
-            cfg_warn(c, DIAG_ASSUMED, "%s: they exchange data by host memory, %s", e->text,
-                     g->instance->inside->name);
+            cfg_warn(c, DIAG_ASSUMED, "%s: they exchange data by host memory, %s",
+                     e->text, g->instance->inside->name);
         acts = 1;
     }
     return acts;

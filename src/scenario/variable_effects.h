@@ -7,20 +7,20 @@
 #include "scenario/parse.h"
 
 enum variable_does {
-    VARIABLE_SOCKETS,        /* nodes exchange data by sockets */
-    VARIABLE_NO_GPUDIRECT,   /* by host memory */
-    VARIABLE_SENDS_BY_HOST,  /* what they send, alone */
-    VARIABLE_FEWER_NICS,     /* or slower ones */
-    VARIABLE_FEW_CHANNELS,   /* NCCL has fewer than it would take */
-    VARIABLE_SMALL_BUFFERS,  /* likewise smaller ones */
-    VARIABLE_ONE_PROTOCOL,   /* nccl_environment.c acts on these three */
+    VARIABLE_SOCKETS,       /* nodes exchange data by sockets */
+    VARIABLE_NO_GPUDIRECT,  /* by host memory */
+    VARIABLE_SENDS_BY_HOST, /* what they send, alone */
+    VARIABLE_FEWER_NICS,    /* or slower ones */
+    VARIABLE_FEW_CHANNELS,  /* NCCL has fewer than it would take */
+    VARIABLE_SMALL_BUFFERS, /* likewise smaller ones */
+    VARIABLE_ONE_PROTOCOL,  /* nccl_environment.c acts on these three */
     VARIABLE_ONE_ALGORITHM,
     VARIABLE_NO_NVLS,
-    VARIABLE_NO_P2P,         /* GPUs of a node exchange data by host memory */
-    VARIABLE_SLOW_HOST,      /* the host waits, or does more */
+    VARIABLE_NO_P2P,    /* GPUs of a node exchange data by host memory */
+    VARIABLE_SLOW_HOST, /* the host waits, or does more */
     /* what no row of the doctor says: */
-    VARIABLE_NO_SHM,         /* nor by host memory, if they would */
-    VARIABLE_OTHER_NETWORK,  /* between nodes */
+    VARIABLE_NO_SHM,        /* nor by host memory, if they would */
+    VARIABLE_OTHER_NETWORK, /* between nodes */
     VARIABLE_OTHER,
 };
 
@@ -45,7 +45,8 @@ struct variable_effect {
     enum variable_when when;
     const char *value;
     enum variable_does does;
-    double evidence; /* of a log that has it: natural logarithm of the likelihood ratio */
+    double
+        evidence; /* of a log that has it: natural logarithm of the likelihood ratio */
     const char *text;
     enum variable_of of;
 };

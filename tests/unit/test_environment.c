@@ -97,6 +97,9 @@ static void test_values(void)
         { "NCCL_MAX_NCHANNELS=\"2\"", 0, 1 },
         { "NCCL_NET=Socket", 1, 0 }, /* over which network, is not known */
         { "CUDA_LAUNCH_BLOCKING=\"1\"", 0, 1 },
+        { "NVTE_FLASH_ATTN=\"0\"", 0, 1 }, /* the job has no Transformer Engine */
+        { "NVIDIA_TF32_OVERRIDE=\"0\"", 0, 1 },
+        { "NVIDIA_TF32_OVERRIDE=off", 1, 0 },
         { "FI_EFA_FORK_SAFE=\"1\"", 0, 1 },
         { "OFI_NCCL_PROTOCOL=RDMA", 0, 1 },
         { "NCCL_NEVER_HEARD=\"1\"", 0, 1 },

@@ -25,12 +25,12 @@ extern const struct dialect_option accelerate_megatron_rows[], accelerate_fp8_ro
 struct value *accelerate_take_command(struct launch_context *t,
                                       const struct launch_command *c);
 
-/* accelerate_environment.c: the configuration that a command's variables are (X=1 COMMAND,
- * export X=1); NULL: there is none. accelerate_settle takes it, as arguments of the script
+/* accelerate_environment.c: the configuration that variables of the environment are, at a
+ * line; NULL: there is none. accelerate_settle takes it, as arguments of the script
  * set these variables anew; its text is accelerate_environment. */
 extern const char accelerate_environment[];
 struct value *accelerate_of_environment(struct launch_context *t,
-                                        const struct launch_command *c);
+                                        const struct value *all, int64_t line);
 
 /* Takes what the dictionary says, where nothing was taken so far: the options of
  * `accelerate launch` go before it. */

@@ -166,7 +166,7 @@ struct value *accelerate_take_command(struct launch_context *t,
     struct value v = { .line = c->command->line };
     const struct value_item one = { "num_machines' default", v.line, &v };
     if (from < 0)
-        return accelerate_of_environment(t, c);
+        return accelerate_of_environment(t, launch_environment(t, c), c->command->line);
     struct value *config = file_of(t, c, from + 1);
     take_options(t, config, c, from + 1);
     take_outer(t, config, c, from);

@@ -44,78 +44,79 @@ enum { SWITCHES = sizeof(switches) / sizeof(switches[0]) };
 /* str_to_bool of accelerate/utils/environment.py */
 static bool is_on(const char *text)
 {
-    static const char *const words[] = { "y",  "yes",  "t",    "true", "True", "TRUE",
-                                         "on", "1",    "Yes",  "YES",  "On",   "ON",
-                                         NULL };
+    static const char *const words[] = { "y",    "yes", "t", "true", "True",
+                                         "TRUE", "on",  "1", "Yes",  "YES",
+                                         "On",   "ON",  NULL };
     return names_listed(words, text);
 }
 
+/* A variable as a key: its words are those of options. */
 static void add(struct launch_context *t, struct value *to, const char *key,
-                const struct shell_binding *b)
+                const struct value *v, int64_t line)
 {
-    const struct shell_word word = { .text = b->value, .line = b->line };
-    value_add(t->arena, to, key, b->line, launch_word_value(t->arena, &word, b->value));
+    const struct shell_word word = { .text = v->text, .line = line };
+    value_add(t->arena, to, key, line, launch_word_value(t->arena, &word, v->text));
+}
+
+static const struct value *variable_of(const struct value *all, const char *name)
+{
+    const struct value *v = value_member(all, name);
+    return v && v->kind == VALUE_STRING ? v : NULL;
 }
 
 /* "FSDP_OFFLOAD_PARAMS" is the key fsdp_offload_params. */
-static void add_prefixed(struct launch_context *t, const struct launch_command *c,
-                         const struct shell_binding *b, const char *prefix,
-                         struct value *section)
+static void add_prefixed(struct launch_context *t, const struct value *all,
+                         const char *prefix, struct value *section)
 {
-    char *key = arena_strdup(t->arena, b->name);
-    for (char *s = key; *s; s++)
-        *s = (char)tolower((unsigned char)*s);
-    if (strncmp(b->name, prefix, strlen(prefix)) == 0 && b->value &&
-        launch_variable(c, b->name) == b)
-        add(t, section, key, b);
+    for (int32_t i = 0; i < all->n; i++) {
+        const char *name = all->items[i].key;
+        char *key = arena_strdup(t->arena, name);
+        for (char *s = key; *s; s++)
+            *s = (char)tolower((unsigned char)*s);
+        if (strncmp(name, prefix, strlen(prefix)) == 0 && variable_of(all, name))
+            add(t, section, key, all->items[i].value, section->line);
+    }
 }
 
-static struct value *section_of(struct launch_context *t,
-                                const struct launch_command *c,
+static struct value *section_of(struct launch_context *t, const struct value *all,
                                 const struct starter *of, int64_t line)
 {
-    const struct shell *s = c->shell;
-    const struct shell_command *own = c->command;
     struct value *section = value_new(t->arena, VALUE_DICT, line, 0);
     for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        const struct shell_binding *b = launch_variable(c, variables[i].name);
-        if (b && b->value && variables[i].section &&
-            strcmp(variables[i].section, of->section) == 0)
-            add(t, section, variables[i].key, b);
+        const struct value *v = variable_of(all, variables[i].name);
+        if (v && variables[i].section && strcmp(variables[i].section, of->section) == 0)
+            add(t, section, variables[i].key, v, line);
     }
-    for (int64_t i = 0; of->prefix && i < s->bindings.n; i++)
-        add_prefixed(t, c, &s->bindings.v[i], of->prefix, section);
-    for (int32_t i = 0; of->prefix && i < own->n_own; i++)
-        add_prefixed(t, c, &own->own[i], of->prefix, section);
+    if (of->prefix)
+        add_prefixed(t, all, of->prefix, section);
     return section;
 }
 
 /* The switch's section, and what is started by it. */
-static void add_switch(struct launch_context *t, const struct launch_command *c,
-                       const struct starter *of, const struct shell_binding *b,
-                       struct value *config)
+static void add_switch(struct launch_context *t, const struct value *all,
+                       const struct starter *of, int64_t line, struct value *config)
 {
-    launch_note(t->l, b->line, DIAG_ASSUMED,
+    launch_note(t->l, line, DIAG_ASSUMED,
                 "%s: variables are read as Accelerate's distributed_type and %s",
                 of->name, of->section);
-    value_add(t->arena, config, "distributed_type", b->line,
-              value_new_string(t->arena, of->type, b->line, 0));
-    value_add(t->arena, config, of->section, b->line, section_of(t, c, of, b->line));
+    value_add(t->arena, config, "distributed_type", line,
+              value_new_string(t->arena, of->type, line, 0));
+    value_add(t->arena, config, of->section, line, section_of(t, all, of, line));
 }
 
 struct value *accelerate_of_environment(struct launch_context *t,
-                                        const struct launch_command *c)
+                                        const struct value *all, int64_t line)
 {
-    struct value *config = value_new(t->arena, VALUE_DICT, c->command->line, 0);
-    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
-        const struct shell_binding *b = launch_variable(c, variables[i].name);
-        if (b && b->value && !variables[i].section)
-            add(t, config, variables[i].key, b);
+    struct value *config = value_new(t->arena, VALUE_DICT, line, 0);
+    for (size_t i = 0; all && i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const struct value *v = variable_of(all, variables[i].name);
+        if (v && !variables[i].section)
+            add(t, config, variables[i].key, v, line);
     }
-    for (size_t i = 0; i < SWITCHES; i++) {
-        const struct shell_binding *b = launch_variable(c, switches[i].name);
-        if (b && b->value && is_on(b->value)) {
-            add_switch(t, c, &switches[i], b, config);
+    for (size_t i = 0; all && i < SWITCHES; i++) {
+        const struct value *v = variable_of(all, switches[i].name);
+        if (v && is_on(v->text)) {
+            add_switch(t, all, &switches[i], line, config);
             break;
         }
     }

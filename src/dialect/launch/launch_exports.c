@@ -1,8 +1,27 @@
-/* Variables that starters hand on to what they start: mpirun -x, srun --export. */
+/* Variables of the environment: those that are set, and those that starters hand on to
+ * what they start (mpirun -x, srun --export). */
+#include "dialect/launch/launch_shell.h"
 #include "dialect/launch/launch_starter.h"
 #include "scenario/nccl_environment.h"
 
 #include <string.h>
+
+void launch_take_variable(struct launch_context *t, const struct shell_binding *b)
+{
+    struct value v = { .kind = VALUE_STRING, .line = b->line };
+    const struct value_item from = { b->name, b->line, &v };
+    launch_take_device(t, b);
+    if (!environment_knows(b->name))
+        return;
+    if (!b->value) {
+        launch_note(t->l, b->line, DIAG_LEFT_OUT,
+                    "%s: its value is not known; it is left out", b->name);
+        return;
+    }
+    const char *pointer = launch_pointer(t, "/software/environment", b->name);
+    if (!t->call || !launch_has(t, pointer)) /* a job has given it already */
+        launch_set(t, pointer, json_string(b->value), &from);
+}
 
 /* "NAME=VALUE" as a starter hands it on; a name alone hands on the shell's. */
 static void take_export(struct launch_context *t, const char *option,

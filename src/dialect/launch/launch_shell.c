@@ -57,23 +57,6 @@ static void no_command(const struct launch *l, const struct shell *s)
 
 /* All of it ------------------------------------------------------------------------ */
 
-static void take_variable(struct launch_context *t, const struct shell_binding *b)
-{
-    struct value v = { .kind = VALUE_STRING, .line = b->line };
-    const struct value_item from = { b->name, b->line, &v };
-    launch_take_device(t, b);
-    if (!environment_knows(b->name))
-        return;
-    if (!b->value) {
-        launch_note(t->l, b->line, DIAG_LEFT_OUT,
-                    "%s: its value is not known; it is left out", b->name);
-        return;
-    }
-    const char *pointer = launch_pointer(t, "/software/environment", b->name);
-    if (!t->call || !launch_has(t, pointer)) /* a job has given it already */
-        launch_set(t, pointer, json_string(b->value), &from);
-}
-
 /* Of the variables, what is for NCCL and its network: of the script, and those that are
  * set for the command alone (X=1 torchrun ...). */
 static void take_environment(struct launch_context *t, const struct launch_command *c)
@@ -82,11 +65,11 @@ static void take_environment(struct launch_context *t, const struct launch_comma
     const struct shell_command *own = c->command;
     for (int64_t i = 0; i < s->bindings.n; i++)
         if (launch_variable(c, s->bindings.v[i].name) == &s->bindings.v[i])
-            take_variable(t, &s->bindings.v[i]);
+            launch_take_variable(t, &s->bindings.v[i]);
     for (; own; own = own->within ? &s->commands.v[own->within - 1] : NULL)
         for (int32_t i = 0; i < own->n_own; i++)
             if (launch_variable(c, own->own[i].name) == &own->own[i])
-                take_variable(t, &own->own[i]);
+                launch_take_variable(t, &own->own[i]);
 }
 
 static void take_command(struct launch_context *t, struct launch_command *c)

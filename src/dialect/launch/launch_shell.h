@@ -61,6 +61,9 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
 /* Instances and the GPUs of each, as the words before the script say. */
 void launch_take_starter(struct launch_context *t, struct launch_command *c);
 
+/* launch_exports.c: a variable of the environment where the scenario has it; others are passed over. */
+void launch_take_variable(struct launch_context *t, const struct shell_binding *b);
+
 /* GPUs of a list by numbers, of n characters: "0,1,2" has three; an empty list none. */
 int64_t launch_devices_listed(const char *list, size_t n);
 
@@ -109,6 +112,10 @@ const struct value_item *launch_option(const struct launch_command *c,
  * script; NULL. */
 const struct shell_binding *launch_variable(const struct launch_command *c,
                                             const char *name);
+/* What its environment is by both: strings, whose lines are negative, as those of elsewhere
+ * are in a program's text (dialect/source/python.h). */
+struct value *launch_environment(struct launch_context *t,
+                                 const struct launch_command *c);
 const char *launch_last_part(const char *path); /* after the last "/" */
 /* The first of the options (a list NULL ends) that is there, or NULL. */
 const struct value_item *launch_any_option(const struct launch_command *c,

@@ -24,6 +24,22 @@ const struct shell_binding *launch_variable(const struct launch_command *c,
     return NULL;
 }
 
+struct value *launch_environment(struct launch_context *t,
+                                 const struct launch_command *c)
+{
+    const struct shell *s = c->shell;
+    const struct shell_command *own = c->command;
+    struct value *all = value_new(t->arena, VALUE_DICT, own->line, 0);
+    for (int64_t i = 0; i < s->bindings.n + own->n_own; i++) {
+        const struct shell_binding *b =
+            i < s->bindings.n ? &s->bindings.v[i] : &own->own[i - s->bindings.n];
+        if (launch_variable(c, b->name) == b && b->value)
+            value_add(t->arena, all, b->name, b->line,
+                      value_new_string(t->arena, b->value, -b->line, 0));
+    }
+    return all;
+}
+
 const struct value_item *launch_option(const struct launch_command *c, const char *name)
 {
     return value_get(&c->options, name);

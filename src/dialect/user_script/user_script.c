@@ -3,6 +3,7 @@
 #include "dialect/user_script/user_script.h"
 
 #include "base/names.h"
+#include "dialect/accelerate/accelerate.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
@@ -217,6 +218,22 @@ static void name_unsure(struct launch_context *t, const struct user_script *g)
     }
 }
 
+/* os.environ["NCCL_P2P_DISABLE"] = "1" of the text; what is set outside is known. */
+static void take_environment(struct launch_context *t, const struct user_script *g)
+{
+    const struct value *all = python_name(g->python, PYTHON_ENVIRONMENT);
+    for (int32_t i = 0; all && all->kind == VALUE_DICT && i < all->n; i++) {
+        const struct value_item *it = &all->items[i];
+        const struct shell_binding b = {
+            .name = it->key,
+            .value = it->value->kind == VALUE_STRING ? it->value->text : NULL,
+            .line = g->line ? g->line : it->line,
+        };
+        if (it->value->line > 0)
+            launch_take_variable(t, &b);
+    }
+}
+
 void user_script_take(struct launch_context *t, struct user_script *g)
 {
     const struct trainer_kind kind = {
@@ -244,6 +261,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     ask_command(t, g);
     ask_own(t, g);
     name_unsure(t, g);
+    take_environment(t, g);
     user_script_take_model(t, g);
     user_script_take_loop(t, g);
     user_script_take_spread(t, g);
@@ -386,6 +404,10 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
     if (user_script_refuses_second(t, &g, NULL, t->l->file))
         return;
     user_script_take(t, &g);
+    const struct value *set = accelerate_of_environment(
+        t, python_name(g.python, PYTHON_ENVIRONMENT), c->line);
+    if (set)
+        accelerate_settle(t, set);
     if (!g.parts[SCRIPT_MODEL])
         peft_ask_base(t, c->line);
     user_script_take_own(t, &g, NULL, launch_last_part(t->l->file));

@@ -312,24 +312,6 @@ static struct value *words_of(struct launch_context *t, const struct launch_comm
     return list;
 }
 
-/* os.environ: what the script sets, and what is set for the command alone. Lines of
- * elsewhere are negative (dialect/source/python.h). */
-static struct value *environment_of(struct launch_context *t,
-                                    const struct launch_command *c)
-{
-    const struct shell *s = c->shell;
-    const struct shell_command *own = c->command;
-    struct value *all = value_new(t->arena, VALUE_DICT, own->line, 0);
-    for (int64_t i = 0; i < s->bindings.n + own->n_own; i++) {
-        const struct shell_binding *b =
-            i < s->bindings.n ? &s->bindings.v[i] : &own->own[i - s->bindings.n];
-        if (launch_variable(c, b->name) == b && b->value)
-            value_add(t->arena, all, b->name, b->line,
-                      value_new_string(t->arena, b->value, -b->line, 0));
-    }
-    return all;
-}
-
 /* Without its text: what a document and options say, of the method that its name has. */
 static void read_options(struct launch_context *t, const struct launch_command *c,
                          const char *name, const struct value *given)
@@ -377,7 +359,7 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         .line = c->command->words[c->script].line,
         .given = given,
         .words = words_of(t, c),
-        .environment = environment_of(t, c),
+        .environment = launch_environment(t, c),
     };
     struct user_script g;
     if (user_script_refuses(t, &start))
@@ -397,6 +379,9 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         if (!g.parts[SCRIPT_MODEL])
             peft_ask_base(t, start.line);
         user_script_take_own(t, &g, given, program);
+        if (!accelerate)
+            accelerate = accelerate_of_environment(
+                t, python_name(g.python, PYTHON_ENVIRONMENT), start.line);
         user_script_take_lightning_devices(t, &g);
         if (!launch_has(t, "/training/task") &&
             !launch_is_unresolved(t, "/training/task")) {
