@@ -63,13 +63,33 @@ struct tokenised {
     const struct python *python;
     int64_t before; /* INT64_MAX: all */
     int64_t at;     /* the line at which the text is; 0: each call's own */
+    bool pairs;     /* of an encoder and a decoder, each with texts of its own */
 };
+
+/* Whether a name is usual for what a decoder is to give: "labels", "target_encodings". */
+static bool names_target(const char *name)
+{
+    static const char *const usual[] = { "label",   "target", "tgt",
+                                         "decoder", "summar", "answer" };
+    bool any = false;
+    for (size_t i = 0; name && !any && i < sizeof(usual) / sizeof(usual[0]); i++)
+        any = strstr(name, usual[i]) != NULL;
+    return any;
+}
 
 static bool is_one(const struct tokenised *k, const struct python_call *c, bool target)
 {
+    bool of_target =
+        value_get(c->arguments, "text_target") ||
+        (k->pairs && c->target && names_target(python_last_part(c->target)));
     return user_script_part_of(c) == SCRIPT_TOKENISED && !c->quoted &&
-           c->line < k->before &&
-           target == (value_get(c->arguments, "text_target") != NULL);
+           c->line < k->before && target == of_target;
+}
+
+static bool has_pairs(const struct launch_context *t)
+{
+    const char *task = json_string_value(pointer_get(t->tree, "/training/task"));
+    return task && strcmp(task, "seq2seq") == 0;
 }
 
 /* The longest at which any call cuts; of what the decoder is given apart. */
@@ -200,7 +220,8 @@ static void take_written(struct launch_context *t, const struct source_file *fil
     struct python p;
     struct err err = { 0 };
     if (python_read(&p, t->arena, file->text, strlen(file->text), &wanted, &err) == 0)
-        take_prepared(t, &(struct tokenised) { &p, INT64_MAX, file->line });
+        take_prepared(t,
+                      &(struct tokenised) { &p, INT64_MAX, file->line, has_pairs(t) });
     python_release(&p);
 }
 
@@ -208,7 +229,7 @@ void user_script_take_tokenised(struct launch_context *t, const struct python *p
                                 int64_t before)
 {
     const struct notebook *nb = t->l->notebook;
-    take_prepared(t, &(struct tokenised) { p, before, 0 });
+    take_prepared(t, &(struct tokenised) { p, before, 0, has_pairs(t) });
     for (int64_t i = nb ? nb->files.n : 0; i-- > 0 && !launch_has(t, length_at);) {
         const struct source_file *file = &nb->files.v[i];
         const char *dot = strrchr(file->name, '.');
@@ -221,7 +242,7 @@ void user_script_take_padded(struct launch_context *t, const struct user_script 
 {
     const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
     const struct tokenised k = { g->python, trainer ? trainer->line : INT64_MAX,
-                                 g->line };
+                                 g->line, false };
     const struct python_call *c = longest(&k, false);
     if (c && pads(c) && !value_get(g->words, "max_length") &&
         !value_get(g->words, "max_seq_length"))
@@ -290,11 +311,10 @@ static void take_target(struct launch_context *t, const struct user_script *g)
 {
     static const char *const targets[] = { "max_target_length", "max_output_length",
                                            "max_answer_length", "max_summary_length" };
-    const char *task = json_string_value(pointer_get(t->tree, "/training/task"));
     int64_t n;
     for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
         const struct value *bound = user_script_usual(g->python, targets[i]);
-        if (!task || strcmp(task, "seq2seq") != 0 || !is_length(bound, &n))
+        if (!has_pairs(t) || !is_length(bound, &n))
             continue;
         struct value v = { .line = g->line ? g->line : bound->line };
         const struct value_item from = { targets[i], v.line, &v };
@@ -307,7 +327,7 @@ void user_script_take_lengths(struct launch_context *t, const struct user_script
 {
     int64_t n;
     const struct value *block = python_name(g->python, names[0]);
-    const struct tokenised k = { g->python, INT64_MAX, g->line };
+    const struct tokenised k = { g->python, INT64_MAX, g->line, has_pairs(t) };
     if (launch_has(t, length_at) || launch_is_unresolved(t, length_at))
         return;
     if (!is_length(block, &n))
