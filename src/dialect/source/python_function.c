@@ -25,7 +25,7 @@ static void skip_body(struct python_parser *r, int64_t column)
 }
 
 /* "transformers.TrainingArguments" of class A(transformers.TrainingArguments); the parser
- * is at "(". */
+ * is at "(". NULL: of none, or of what says nothing: class A(object). */
 static const char *base_of(struct python_parser *r)
 {
     struct python_place before = python_here(r);
@@ -35,7 +35,7 @@ static const char *base_of(struct python_parser *r)
         base = python_path(r);
     r->failed = false;
     python_go(r, &before);
-    return base;
+    return base && strcmp(base, "object") == 0 ? NULL : base;
 }
 
 static void bind_class(struct python_parser *r, const struct python_function *f)
@@ -51,6 +51,7 @@ void python_import_class(struct python_parser *r, const char *name, struct value
 {
     struct python_function f = { .name = name,
                                  .line = class->line,
+                                 .base = class->why,
                                  .named = class->integer != 0,
                                  .fields = class,
                                  .called = true };
