@@ -73,6 +73,18 @@ static const char *resolved(struct python_parser *r, const char *path)
     return imported ? arena_printf(r->p->arena, "%s%s", v->text, path + n) : path;
 }
 
+/* Whether what a class of the text derives from in the end is the text's too, or of
+ * PyTorch and Python, which train nothing. */
+static bool is_of_text(struct python_parser *r, const struct python_function *f)
+{
+    static const char *const bare[] = { "torch", "abc", NULL };
+    const char *base = f->base ? python_class_base(r, f->base) : f->name;
+    size_t n = strcspn(base, ".");
+    if (base[n])
+        return names_listed(bare, arena_strndup(r->p->arena, base, n));
+    return strcmp(base, f->name) != 0 ? python_function(r, base) != NULL : !f->base;
+}
+
 /* A trainer that the text defines itself, of no other, or arguments of one that it or a
  * module does: their names alone are a library's. */
 static bool is_own(struct python_parser *r, const char *path)
@@ -80,9 +92,9 @@ static bool is_own(struct python_parser *r, const char *path)
     static const char arguments[] = "TrainingArguments";
     const struct python_function *f = python_function(r, path);
     const struct value *v = python_find(r, path);
-    bool here = f && f->fields && !f->base, class = v && v->kind == VALUE_DICT &&
-                                                    v->text && !v->integer &&
-                                                    names_ends(v->text, arguments);
+    bool here = f && f->fields && is_of_text(r, f),
+         class = v && v->kind == VALUE_DICT && v->text && !v->integer &&
+                 names_ends(v->text, arguments);
     return (here && (names_ends(path, "Trainer") || names_ends(path, arguments))) ||
            (class && strcmp(v->text, python_last_part(path)) == 0);
 }
@@ -110,7 +122,15 @@ static const char *called_of(struct python_parser *r, const char *path)
     const char *base = python_class_base(r, path);
     bool derives = strcmp(base, path) != 0 &&
                    names_listed(r->wanted->calls, python_last_part(base));
-    return derives ? base : resolved(r, path);
+    if (derives || strcmp(base, path) == 0)
+        return derives ? base : resolved(r, path);
+    /* its name alone is a library's: Trainer of another package's base */
+    const char *last = python_last_part(path);
+    bool other = strchr(base, '.') && names_listed(r->wanted->calls, last) &&
+                 names_ends(last, "Trainer");
+    return other ? arena_printf(r->p->arena, "%.*s.%s", (int)strcspn(base, "."), base,
+                                last)
+                 : resolved(r, path);
 }
 
 /* The fields of a class that the call leaves as they are. */

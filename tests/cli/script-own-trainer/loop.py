@@ -1,5 +1,5 @@
 import torch
-class Trainer:
+class Trainer(object):
     def __init__(self, model, train_dataset, batch_size, lr):
         self.model = model
         self.loader = torch.utils.data.DataLoader(train_dataset, batch_size=batch_size)
