@@ -110,7 +110,8 @@ bool sagemaker_take_program(struct launch_context *t)
             launch_add_unresolved(t, "/model", t->lost, "%s", why);
     }
     user_script_take(t, &g);
-    user_script_take_lightning_devices(t, &g);
+    if (!user_script_take_started_alone(t, &g))
+        user_script_take_lightning_devices(t, &g);
     user_script_take_own(t, &g, start.given, launch_last_part(start.name));
     ask_spread(t, &g, start.line);
     user_script_release(&g);

@@ -130,6 +130,9 @@ void user_script_gather(struct user_script *g, struct arena *arena,
  * instances: false, nothing does. Before the words, a loop of nn.DataParallel. */
 bool user_script_starts(const struct python_call *c);
 bool user_script_take_started(struct launch_context *t, const struct user_script *g);
+/* The former of a program that no other starts, whose one process it goes before. */
+bool user_script_take_started_alone(struct launch_context *t,
+                                    const struct user_script *g);
 void user_script_take_spread(struct launch_context *t, struct user_script *g);
 
 /* A trainer of the user's own, where neither it nor a document is given the Trainer's

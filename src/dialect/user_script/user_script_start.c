@@ -382,7 +382,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         if (!accelerate)
             accelerate = accelerate_of_environment(
                 t, python_name(g.python, PYTHON_ENVIRONMENT), start.line);
-        user_script_take_lightning_devices(t, &g);
+        if (!user_script_take_started_alone(t, &g))
+            user_script_take_lightning_devices(t, &g);
         if (!launch_has(t, "/training/task") &&
             !launch_is_unresolved(t, "/training/task")) {
             struct value v = { .line = start.line };

@@ -3,14 +3,18 @@
  *
  * accelerate/launchers.py (1.12), kubeflow/trainer/types/types.py (SDK 0.2),
  * kubeflow/training/api/training_client.py (1.9), ray/air/config.py (2.48),
- * pyspark/ml/torch/distributor.py (3.5), torch/multiprocessing/spawn.py (PyTorch 2.8). */
+ * pyspark/ml/torch/distributor.py (3.5), torch/multiprocessing/spawn.py (PyTorch 2.8),
+ * sparkdl/horovod/runner_base.py (2.2). */
 #include "base/names.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/user_script/user_script.h"
 
 #include <string.h>
 
 static const char count_at[] = "/cluster/count",
                   gpus_at[] = "/cluster/gpus_per_instance";
+
+enum { COPIED_MAX = 1000 };
 
 /* clang-format off */
 static const struct starter {
@@ -30,6 +34,7 @@ static const struct starter {
     { "ScalingConfig", { "num_workers", NULL }, NULL, NULL, NULL, NULL, "num_workers", false },
     { "TorchDistributor", { "num_processes", NULL }, NULL, NULL, NULL, NULL, "num_processes", false },
     { "DeepspeedTorchDistributor", { "numGpus", NULL }, "nnodes", "numGpus", NULL, NULL, NULL, false },
+    { "HorovodRunner", { "np", NULL }, NULL, NULL, NULL, NULL, "np", false },
     { "spawn", { "nprocs", NULL }, NULL, "nprocs", NULL, NULL, NULL, false },
 };
 /* clang-format on */
@@ -114,16 +119,19 @@ static void take_workers(struct launch_context *t, const struct value_item *it)
     if (launch_whole(it->value, &n) && n > 0)
         t->l->replicas =
             (struct launch_replicas) { .n = n, .line = it->line, .what = it->key };
-    else
+    else if (!launch_has(t, count_at))
         launch_add_unknown(t, count_at, it->key, it->value);
+    else
+        launch_note(t->l, it->line, DIAG_ASSUMED,
+                    "%s is not known: a worker on each GPU of the job's instances is "
+                    "taken (give --set %s=N for others)",
+                    it->key, gpus_at);
 }
 
-bool user_script_take_started(struct launch_context *t, const struct user_script *g)
+/* Of a call that starts. */
+static bool take_started(struct launch_context *t, const struct python_call *c)
 {
-    const struct python_call *c = g->parts[SCRIPT_STARTED];
-    const struct starter *s = c ? starter_of(c) : NULL;
-    if (!s || (s->alone && !t->l->notebook))
-        return false;
+    const struct starter *s = starter_of(c);
     const struct value_item *workers = argument(c, s->workers),
                             *nodes = argument(c, s->nodes);
     if (workers) {
@@ -138,6 +146,40 @@ bool user_script_take_started(struct launch_context *t, const struct user_script
                  arena_printf(t->arena, "%s's default", python_last_part(c->function)),
                  c->line);
     return true;
+}
+
+bool user_script_take_started(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_STARTED];
+    return c && (!starter_of(c)->alone || t->l->notebook) && take_started(t, c);
+}
+
+/* What a program that nothing else starts was taken to run on. */
+static void forget_alone(struct launch_context *t, const char *pointer, const char *key)
+{
+    launch_forget(t, pointer);
+    json_object_del(json_object_get(t->tree, "cluster"), key);
+}
+
+bool user_script_take_started_alone(struct launch_context *t,
+                                    const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_STARTED];
+    const struct starter *s = c ? starter_of(c) : NULL;
+    int64_t budget = COPIED_MAX;
+    if (!s || s->alone || (t->command && !launch_is_alone(t->command)) ||
+        launch_has(t, "/distribution"))
+        return false;
+    struct python_call at = *c;
+    at.line = g->line;
+    at.arguments = value_copy(t->arena, c->arguments, &budget);
+    if (!at.arguments)
+        return false;
+    value_move_to(at.arguments, g->line);
+    forget_alone(t, gpus_at, "gpus_per_instance");
+    if (!t->call->function[0] && (s->workers || s->nodes))
+        forget_alone(t, count_at, "count");
+    return take_started(t, &at);
 }
 
 /* nn.DataParallel (torch/nn/parallel/data_parallel.py, PyTorch 2.8): one process divides
