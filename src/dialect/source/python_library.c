@@ -216,6 +216,18 @@ static struct value *attribute(struct python_parser *r,
     return python_lost(r, a, "getattr()");
 }
 
+/* @find_executable_batch_size(starting_batch_size=128): the function that follows is given
+ * that, and half of it each time that memory is short (accelerate/utils/memory.py, 1.12). */
+static struct value *tried_batch(struct python_parser *r,
+                                 const struct python_arguments *a)
+{
+    const struct value *first = python_placed(a, a->second, "starting_batch_size");
+    r->handed = first ? python_deep_copy(r, first) : python_int(r, a->line, 128);
+    python_note(r, a->line,
+                "find_executable_batch_size: the first batch that it tries is taken");
+    return python_unknown(r, a->line, "find_executable_batch_size() is a decorator");
+}
+
 const struct python_function_row python_library[] = {
     { "os.environ.get", environment },
     { "os.getenv", environment },
@@ -244,6 +256,10 @@ const struct python_function_row python_library[] = {
     { "setattr", set_attribute },
     { "*snapshot_download", downloaded },
     { "hydra.main", python_hydra_main },
+    { "find_executable_batch_size", tried_batch },
+    { "accelerate.find_executable_batch_size", tried_batch },
+    { "accelerate.utils.find_executable_batch_size", tried_batch },
+    { "accelerate.utils.memory.find_executable_batch_size", tried_batch },
     { "tyro.cli", parsed_class },
     { "draccus.parse", parsed_class },
     { "pyrallis.parse", parsed_class },
