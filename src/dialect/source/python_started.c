@@ -20,6 +20,7 @@ static const struct started {
     { "notebook_launcher", { "function", "0" }, { "args", "1" }, false, false },
     { "Process", { "target", "1" }, { "args", "3" }, false, false },
     { "TorchTrainer", { "train_loop_per_worker", "0" }, { "train_loop_config", "" }, false, true },
+    { "TransformersTrainer", { "trainer_init_per_worker", "0" }, { "trainer_init_config", "" }, false, true },
     { "CustomTrainer", { "func", "0" }, { "func_args", "1" }, false, true },
     { "create_job", { "train_func", "" }, { "parameters", "" }, false, true },
 };
