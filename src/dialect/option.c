@@ -320,8 +320,12 @@ static void report_row(struct report *r, const struct dialect_option *o,
     struct launch *l = r->t->l;
     const struct value_item *on = o->needs ? value_get(r->dict, o->needs) : NULL;
     bool off = o->needs && !(on && launch_true(on->value));
+    bool open = o->kind == DIALECT_SWITCH && it->value->kind == VALUE_UNKNOWN;
     if (off || (o->class == DIALECT_REFUSED && dialect_is_off(o, it->value)))
         add_idle(r, it);
+    else if (o->class == DIALECT_REFUSED && open)
+        launch_note(l, it->line, DIAG_LEFT_OUT, "%s%s%.60s: %s; it is taken to be off",
+                    r->at.prefix, r->at.section, it->key, it->value->why);
     else if (o->class == DIALECT_REFUSED)
         diags_add(&l->loader->diags,
                   diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, it->line),

@@ -37,6 +37,7 @@ const struct dialect_option trainer_idle_rows[] = {
 #define FROZEN(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = FROZEN_WHY)
 #define PAIRS(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "contrastive training on queries and passages is not simulated (pre-training and supervised fine-tuning are)")
 #define CPUS "the job computes on CPUs, which are not simulated"
+#define CPU(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .kind = DIALECT_SWITCH, .why = CPUS)
 #define PREFIX(NAME) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = "prefixes or prompts are trained before a frozen model, which is not simulated (LoRA and QLoRA are, and full training)")
 const struct dialect_option trainer_unsimulated_rows[] = {
     ROW_UNSIMULATED("torch_compile*"),
@@ -49,7 +50,7 @@ const struct dialect_option trainer_unsimulated_rows[] = {
     PAIRS("query_max_len"), PAIRS("passage_max_len"), PAIRS("train_group_size"), PAIRS("negatives_cross_device"),
     ROW_UNSIMULATED("sequence_parallel_mode"), ROW_UNSIMULATED("fix_sampler"), ROW_UNSIMULATED("unfreeze_*"),
     /* TRL's of other methods, which scripts name alike */
-    REFUSED("use_cpu", CPUS), REFUSED("no_cuda", CPUS),
+    CPU("use_cpu"), CPU("no_cuda"),
     REFUSED("num_generations", ROLLOUTS), REFUSED("max_completion_length", ANSWERS), REFUSED("reward_funcs", ROLLOUTS),
     REFUSED("num_ppo_epochs", ROLLOUTS), REFUSED("reward_model_path", ROLLOUTS), REFUSED("kl_coef", ROLLOUTS), REFUSED("use_vllm", ROLLOUTS),
     REFUSED("ref_model", ANSWERS), REFUSED("ref_model_path", ANSWERS), REFUSED("ref_model_name_or_path", ANSWERS), REFUSED("reference_model", ANSWERS),
