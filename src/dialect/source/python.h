@@ -111,7 +111,7 @@ struct python_modules {
 struct python_wanted {
     /* names of functions, without what precedes the dot, also where the text defines one,
      * as a call without arguments; of attributes, that something is assigned to, as calls
-     * that are given it */
+     * that are given it; "*part": of any name that has the part, where it is called */
     const char *const *calls;
     /* functions that give back what they are given, more or less; of classes, whose
      * names begin with a capital, a dictionary of it with the name as its text */

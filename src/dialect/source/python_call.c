@@ -237,12 +237,21 @@ static bool is_partial(const struct value *v)
            strcmp(v->text, partial_name) == 0 && value_member(v, "0");
 }
 
+/* Whether a name has the part of an entry "*part". */
+static bool has_wanted_part(const struct python_parser *r, const char *name)
+{
+    for (const char *const *c = r->wanted->calls; *c; c++)
+        if (**c == '*' && strstr(name, *c + 1))
+            return true;
+    return false;
+}
+
 /* Whether the arguments of a call were asked for. */
 static bool is_wanted(struct python_parser *r, const char *path, const char *function)
 {
-    return (names_listed(r->wanted->calls, python_last_part(function)) &&
-            !is_own(r, path)) ||
-           python_is_object(r, function);
+    const char *last = python_last_part(function);
+    return (names_listed(r->wanted->calls, last) && !is_own(r, path)) ||
+           has_wanted_part(r, last) || python_is_object(r, function);
 }
 
 /* What a call gives, as far as it is known. */

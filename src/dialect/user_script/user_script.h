@@ -74,6 +74,7 @@ enum user_script_part {
     SCRIPT_STEP,      /* optimizer.step() of a loop */
     SCRIPT_DIVERGED,  /* F.kl_div(...): of distillation */
     SCRIPT_SAMPLED,   /* model.generate(...) */
+    SCRIPT_ATTENDS,   /* replace_llama_attn_with_flash_attn() */
     SCRIPT_CONTINUED, /* PeftModel.from_pretrained(...): adapters that are there */
     SCRIPT_PARTS
 };

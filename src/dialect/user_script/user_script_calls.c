@@ -123,6 +123,7 @@ static void choose_loop(struct user_script *g)
         SCRIPT_LIGHTNING, SCRIPT_HOROVOD,  SCRIPT_HOOKED,     SCRIPT_BACKEND,
     };
     choose(g, SCRIPT_COMPILED, NULL);
+    choose(g, SCRIPT_ATTENDS, NULL);
     choose(g, SCRIPT_PRODUCTS, NULL);
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])
         return;
@@ -413,6 +414,24 @@ static void put_cast(struct user_script *g, struct arena *arena)
     }
 }
 
+/* A function that puts attention of its own in the model's place. */
+static void put_attention(struct user_script *g, struct arena *arena)
+{
+    static const char key[] = "attn_implementation";
+    const struct python_call *c = g->parts[SCRIPT_ATTENDS];
+    const char *last = c ? python_last_part(c->function) : "";
+    const char *word = strstr(last, "flash")      ? "flash_attention_2"
+                       : strstr(last, "xformers") ? "memory-efficient"
+                                                  : NULL;
+    if (c)
+        user_script_put(g, arena, key, c->line,
+                        word ? value_new_string(arena, word, c->line, 0)
+                             : value_new_unknown(arena, c->line, 0,
+                                                 "%.60s(...) replaces the model's",
+                                                 last),
+                        true);
+}
+
 /* What calls do that no argument says. */
 static void put_switches(struct user_script *g, struct arena *arena)
 {
@@ -424,6 +443,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
         put_true(g, arena, "gradient_checkpointing",
                  on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
     put_cast(g, arena);
+    put_attention(g, arena);
     user_script_put_optimizer(g, arena);
     user_script_put_lightning(g, arena);
     put_products(g, arena);

@@ -33,6 +33,8 @@ const char *const user_script_calls[] = {
     "GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "GemmaForCausalLM",
     "PhiForCausalLM", "GPTNeoXForCausalLM", "GPTJForCausalLM", "OPTForCausalLM", "BloomForCausalLM", "BertForMaskedLM", "BertForPreTraining",
     "RobertaForMaskedLM", "T5ForConditionalGeneration", "ViTForImageClassification",
+    /* what replaces the model's attention */
+    "*flash_att", "*xformers", "*replace_",
     /* loops of one's own */
     "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
@@ -88,6 +90,9 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "Fast*Model", "get_peft_model", SCRIPT_ADAPTERS }, { "", "get_peft_model", SCRIPT_WRAPPED }, { "", "add_adapter", SCRIPT_WRAPPED },
     { "", "prepare_model_for_*", SCRIPT_PREPARED }, { "", "gradient_checkpointing_enable", SCRIPT_CHECKPOINTED },
     { "", "Accelerator", SCRIPT_ACCELERATOR },
+    { "", "replace_*attn", SCRIPT_ATTENDS }, { "", "replace_*attention", SCRIPT_ATTENDS }, { "", "replace_*flash", SCRIPT_ATTENDS }, { "", "replace_*xformers", SCRIPT_ATTENDS },
+    { "", "add_flash*", SCRIPT_ATTENDS }, { "", "apply_flash*", SCRIPT_ATTENDS }, { "", "enable_flash_att*", SCRIPT_ATTENDS }, { "", "use_flash_att*", SCRIPT_ATTENDS },
+    { "", "patch_*flash_attn", SCRIPT_ATTENDS }, { "", "patch_*flash_attention", SCRIPT_ATTENDS }, { "", "convert_*flash_attn", SCRIPT_ATTENDS }, { "", "convert_*flash_attention", SCRIPT_ATTENDS },
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED }, { "", "apply_chat_template", SCRIPT_TOKENISED },
 };
 
