@@ -89,6 +89,7 @@ bool sagemaker_take_program(struct launch_context *t)
         .text = sagemaker_text(t, it->value->text, &line),
         .line = it->value->line,
         .given = sagemaker_given(t),
+        .plain = !pointer_get(t->tree, "/distribution/smdistributed/modelparallel"),
     };
     take_gpu(t);
     if (user_script_refuses(t, &start))
@@ -110,6 +111,8 @@ bool sagemaker_take_program(struct launch_context *t)
             launch_add_unresolved(t, "/model", t->lost, "%s", why);
     }
     user_script_take(t, &g);
+    if (!user_script_trains(&g))
+        user_script_ask_plain(t, &g);
     if (!user_script_take_started_alone(t, &g))
         user_script_take_lightning_devices(t, &g);
     user_script_take_own(t, &g, start.given, launch_last_part(start.name));

@@ -54,6 +54,23 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
     propose_batch(t, g);
 }
 
+/* An argument of a usual name may well be the length. */
+static void propose_length(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const names[] = { "seq_len",        "seq_length", "max_seq_len",
+                                         "max_seq_length", "max_length", "block_size",
+                                         "context_length", NULL };
+    static const char at[] = "/training/sequence_length";
+    for (const char *const *n = names; *n && launch_is_unresolved(t, at); n++) {
+        const struct value *v = user_script_usual(g->python, *n);
+        if (!v)
+            continue;
+        launch_add_example(t, at,
+                           arena_printf(t->arena, "%lld", (long long)v->integer));
+        return;
+    }
+}
+
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g)
 {
     static const char library_at[] = "/parallelism/library",
@@ -61,8 +78,9 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
     const struct python_call *c = g->parts[SCRIPT_LIGHTNING]
                                       ? g->parts[SCRIPT_LIGHTNING]
                                       : g->parts[SCRIPT_BACKWARD];
-    int64_t line = c ? c->line : 0;
+    int64_t line = c ? (g->line ? g->line : c->line) : 0;
     user_script_ask(t, line, why);
+    propose_length(t, g);
     /* PyTorch computes in fp32 unless something converts */
     if (launch_is_unresolved(t, "/training/precision") && !g->parts[SCRIPT_AUTOCAST])
         launch_add_example(t, "/training/precision", "fp32");

@@ -242,7 +242,9 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
     user_script_gather(g, t->arena, &p);
     g->text = p;
     g->python = &g->text;
-    if (!user_script_trains(g)) {
+    bool plain = s->plain && user_script_loops(g) &&
+                 value_get(g->words, "per_device_train_batch_size");
+    if (!user_script_trains(g) && !plain) {
         user_script_release(g);
         return false;
     }
@@ -341,6 +343,39 @@ static void take_chat(struct launch_context *t, const struct launch_command *c,
     trainer_take_chat_configuration(t, options, c->command->line);
 }
 
+/* How a command starts its program, with what it gives it. */
+static struct user_script_start start_of(struct launch_context *t,
+                                         const struct launch_command *c,
+                                         const struct value *given)
+{
+    const struct shell_word *w = &c->command->words[c->script];
+    return (struct user_script_start) {
+        .name = w->text,
+        .text = launch_program_text(t->l, t->arena, w->text),
+        .line = w->line,
+        .given = given,
+        .words = words_of(t, c),
+        .environment = launch_environment(t, c),
+        .plain = c->unknown,
+    };
+}
+
+bool user_script_read_plain(struct launch_context *t, const struct launch_command *c,
+                            const struct value *given)
+{
+    struct user_script_start start = start_of(t, c, given);
+    struct user_script g;
+    if (!start.text || !user_script_load(&g, t, &start))
+        return false;
+    user_script_take(t, &g);
+    user_script_ask_plain(t, &g);
+    user_script_take_own(t, &g, given, launch_last_part(start.name));
+    if (!user_script_take_started_alone(t, &g))
+        user_script_take_lightning_devices(t, &g);
+    user_script_release(&g);
+    return true;
+}
+
 void user_script_read_command(struct launch_context *t, const struct launch_command *c)
 {
     if (c->unknown) {
@@ -353,14 +388,7 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         peft_open_sections(t, given);
         user_script_open_document(t, given);
     }
-    const struct user_script_start start = {
-        .name = c->command->words[c->script].text,
-        .text = launch_program_text(t->l, t->arena, c->command->words[c->script].text),
-        .line = c->command->words[c->script].line,
-        .given = given,
-        .words = words_of(t, c),
-        .environment = launch_environment(t, c),
-    };
+    const struct user_script_start start = start_of(t, c, given);
     struct user_script g;
     if (user_script_refuses(t, &start))
         return;
