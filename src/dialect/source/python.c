@@ -91,8 +91,8 @@ static void read_all(struct python_parser *r)
             python_notebook_line(r, true);
     }
     python_leave_quote(r);
-    if (!r->wanted->bound)
-        python_inline_rest(r);
+    if (!r->wanted->bound || r->wanted->methods)
+        python_inline_rest(r, r->wanted->methods);
 }
 
 int python_read(struct python *p, struct arena *arena, const char *text, size_t len,

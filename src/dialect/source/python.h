@@ -135,9 +135,10 @@ struct python_wanted {
      * too; NULL: none */
     const char *const *kept;
     /* of a part of another text: names that are bound before, a dictionary, and the line
-     * there at which all of this is; functions that nothing calls are not read then.
-     * NULL: it is a text of its own */
+     * there at which all of this is; functions that nothing calls are not read then, but,
+     * where `methods`, those of objects that were made. NULL: it is a text of its own */
     const struct value *bound;
+    bool methods;
     int64_t line;
     struct python_gpu gpu;
     const struct python_modules *modules; /* NULL: imports are names alone */

@@ -71,7 +71,7 @@ static const char *argument_name(struct python_parser *r, const struct value *ar
             (strncmp(v->text, "--", 2) == 0 || *v->text != '-'))
             best = v->text + strspn(v->text, "-");
     }
-    char *name = best ? arena_strdup(r->p->arena, best) : NULL;
+    char *name = best ? arena_strndup(r->p->arena, best, strcspn(best, "/")) : NULL;
     for (char *s = name; s && *s; s++)
         *s = *s == '-' ? '_' : *s;
     return name;

@@ -85,8 +85,8 @@ static bool is_of_text(struct python_parser *r, const struct python_function *f)
     return strcmp(base, f->name) != 0 ? python_function(r, base) != NULL : !f->base;
 }
 
-/* A trainer that the text defines itself, of no other, or arguments of one that it or a
- * module does: their names alone are a library's. */
+/* A trainer that the text or a module that is read defines itself, of no other, or
+ * arguments of one: their names alone are a library's. */
 static bool is_own(struct python_parser *r, const char *path)
 {
     static const char arguments[] = "TrainingArguments";
@@ -96,7 +96,8 @@ static bool is_own(struct python_parser *r, const char *path)
          class = v && v->kind == VALUE_DICT && v->text && !v->integer &&
                  names_ends(v->text, arguments);
     return (here && (names_ends(path, "Trainer") || names_ends(path, arguments))) ||
-           (class && strcmp(v->text, python_last_part(path)) == 0);
+           (class && strcmp(v->text, python_last_part(path)) == 0) ||
+           (names_ends(path, "Trainer") && python_is_foreign_class(r, path));
 }
 
 const char *python_class_base(struct python_parser *r, const char *name)

@@ -11,17 +11,6 @@ enum { FOREIGN_DEPTH_MAX = 3 };
 
 static const char made[] = "_made_here";
 
-bool python_makes(const char *text)
-{
-    static const char *const parts[] = { "from_pretrained(",    "LoraConfig(",
-                                         "get_peft_model(",     "TrainingArguments(",
-                                         "BitsAndBytesConfig(", "SFTConfig(" };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (strstr(text, parts[i]))
-            return true;
-    return false;
-}
-
 /* The module's text and "_made_here = load(_a0, config=_a1)"; the values by those names. */
 static const char *text_of(struct python_parser *r, const char *text, const char *name,
                            const struct value *arguments, struct value *bound)
@@ -47,7 +36,6 @@ void python_take_calls(struct python_parser *r, const struct python *p)
 {
     for (int64_t i = 0; i < p->calls.n && r->p->calls.n < PYTHON_CALLS_MAX; i++) {
         struct python_call c = p->calls.v[i];
-        c.target = NULL;
         c.unsure |= r->maybe > 0;
         VEC_PUSH(&r->p->calls, c);
     }
@@ -57,6 +45,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
                                   const struct value *arguments, int64_t line)
 {
     const struct python_modules *m = r->wanted->modules;
+    function = python_class_path(r, function);
     const char *dot = strrchr(function, '.'), *path = NULL;
     if (!m || !dot || *m->left <= 0 || m->deep >= FOREIGN_DEPTH_MAX || arguments->gap ||
         !r->wanted->calls[0])
@@ -64,8 +53,9 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     const char *text =
         m->text(m->of, r->p->arena,
                 arena_strndup(r->p->arena, function, (size_t)(dot - function)), &path);
+    bool class = text && python_has_class(text, dot + 1);
     if (!text || !python_makes(text) ||
-        !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1)))
+        (!class && !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1))))
         return NULL;
     struct value *bound = python_new(r, VALUE_DICT, line), *v = NULL;
     struct python_modules inner = *m;
@@ -79,6 +69,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     wanted.given = wanted.words = NULL;
     wanted.bound = bound;
     wanted.line = line;
+    wanted.methods = class;
     if (python_read(&p, r->p->arena, whole, strlen(whole), &wanted, &err) == 0) {
         v = (struct value *)(uintptr_t)python_name(&p, made);
         python_take_calls(r, &p);

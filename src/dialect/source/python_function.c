@@ -85,10 +85,11 @@ static void read_class(struct python_parser *r, struct python_function *f)
 void python_define(struct python_parser *r, int64_t column)
 {
     bool is_class = python_at(r, "class");
-    struct python_function f = { .column = column,
-                                 .line = r->t.line,
-                                 .handed = r->handed };
+    struct python_function f = {
+        .column = column, .line = r->t.line, .handed = r->handed, .command = r->command
+    };
     r->handed = NULL;
+    r->command = false;
     python_advance(r);
     r->failed |= r->t.kind != TOKEN_NAME;
     if (python_stopped(r))
@@ -119,6 +120,28 @@ void python_define(struct python_parser *r, int64_t column)
 }
 
 /* Parameters ----------------------------------------------------------------------- */
+
+/* Decorators whose function is called with the command's options by their names:
+ * click.command(), click.option() (click 8.1), typer's app.command() (0.12), fastcore's
+ * call_parse (1.5). */
+void python_note_command(struct python_parser *r)
+{
+    static const char *const names[] = { "command", "call_parse", NULL };
+    struct python_place before = python_here(r);
+    if (r->t.kind == TOKEN_NAME)
+        r->command |= names_listed(names, python_last_part(python_path(r)));
+    r->failed = false;
+    python_go(r, &before);
+}
+
+/* What the command line gives a parameter of such a function, or its decorators' default
+ * (click.option("--size", default=8)); NULL. */
+static struct value *command_given(struct python_parser *r, const char *name)
+{
+    struct value *given = python_given(r, name);
+    const struct value *other = value_member(r->parsed, name);
+    return given ? given : (struct value *)(uintptr_t)other;
+}
 
 /* Whether a library calls a function of the text with the command's words by their names:
  * fire.Fire(train) (fire 0.7), typer.run(train). */
@@ -156,6 +179,8 @@ static struct value *argument(struct python_parser *r, const struct python_funct
     if (f->handed && at == 0 && !otherwise)
         return f->handed;
     struct value *given = !arguments && is_started(r) ? python_given(r, name) : NULL;
+    if (f->command && (!arguments || (!arguments->n && !arguments->gap)))
+        given = command_given(r, name);
     if (given)
         return given;
     if (!arguments && at == 0 && f->class && strcmp(name, "self") == 0 &&
@@ -336,7 +361,19 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     return frame.returned ? frame.returned : python_new(r, VALUE_NONE, line);
 }
 
-void python_inline_rest(struct python_parser *r)
+/* Those that the command line starts come first: they call others with what it gives. */
+void python_inline_rest(struct python_parser *r, bool methods)
 {
+    for (int64_t i = 0; methods && i < r->functions.n && !r->limit; i++) {
+        const struct python_function *f = &r->functions.v[i];
+        bool of_one = f->class && r->functions.v[f->class - 1].instance;
+        if (of_one && !f->called && python_may_repeat(r))
+            python_inline(r, &r->functions.v[i], NULL, f->line);
+    }
+    if (methods)
+        return;
+    for (int64_t i = 0; i < r->functions.n && !r->limit; i++)
+        if (r->functions.v[i].command && !r->functions.v[i].called)
+            python_inline(r, &r->functions.v[i], NULL, r->functions.v[i].line);
     inline_from(r, 0);
 }

@@ -190,6 +190,38 @@ static struct value *field(struct python_parser *r, const struct python_argument
     return it ? it->value : python_unknown(r, a->line, "its field has no default here");
 }
 
+/* click.option("--size", default=8, is_flag=True) before a function (click 8.1). */
+static struct value *click_option(struct python_parser *r,
+                                  const struct python_arguments *a)
+{
+    const struct value *flag = value_member(a->all, "is_flag");
+    struct value *all = python_copy(r, a->all);
+    if (flag && python_truth(flag) > 0 && !value_get(all, "default"))
+        python_put(r, all, "action", a->line, python_text(r, a->line, "store_true"));
+    python_add_argument(r, all, a->line);
+    return python_new(r, VALUE_NONE, a->line);
+}
+
+/* typer.Option(8, help="...") (typer 0.12): the default, "..." where there is none. */
+static struct value *typer_option(struct python_parser *r,
+                                  const struct python_arguments *a)
+{
+    struct value *v = python_placed(a, a->first, "default");
+    return v ? v : python_lost(r, a, "typer.Option()");
+}
+
+/* locals() of a function, without what it assigned to members. */
+static struct value *locals(struct python_parser *r, const struct python_arguments *a)
+{
+    struct value *v = python_new(r, VALUE_DICT, a->line);
+    for (int64_t i = r->scope; i < r->p->names.n && !r->limit; i++) {
+        const struct python_name *n = &r->p->names.v[i];
+        if (n->value && !strchr(n->name, '.') && v->n < PYTHON_ITEMS_MAX)
+            python_put(r, v, n->name, n->value->line, n->value);
+    }
+    return v;
+}
+
 bool python_is_dtype(const char *path)
 {
     static const char *const types[] = { "bfloat16", "float16", "half", "float32",
@@ -266,6 +298,11 @@ const struct python_function_row python_library[] = {
     { "simple_parsing.parse", parsed_class },
     { "simple_parsing.helpers.parse", parsed_class },
     { "jsonargparse.CLI", parsed_class },
+    { "click.option", click_option },
+    { "click.argument", click_option },
+    { "typer.Option", typer_option },
+    { "typer.Argument", typer_option },
+    { "locals", locals },
     { "field", field },
     { "dataclasses.field", field },
     { "*ParameterString", pipeline_parameter },

@@ -13,7 +13,8 @@
  *     python_token.c                    tokens under way
  *     python_branch.c                   what depends on a condition that is not known
  *     python_started.c                  functions that libraries call
- *     python_foreign.c                  functions of modules that make models
+ *     python_makes.c, python_foreign.c  functions and classes of modules that make models
+ *                                       or trainings
  *     python_argument.c                 argparse, and parsers of dataclasses
  *     python_module.c                   modules of the user's own
  *     python_file.c                     paths, and the documents that they name
@@ -50,8 +51,9 @@ struct python_function {
     const char *base;     /* of a class: what it derives from first; or NULL */
     bool called, named;   /* `named`: the parameters are there */
     struct value *handed; /* its first argument, of a decorator; or NULL */
-    int64_t methods;      /* of a class: the number of the first; they end at its own */
-    int64_t class;        /* of a method: its class's number and 1; 0: it is none */
+    bool command;    /* a decorator gives it the command's options by their names */
+    int64_t methods; /* of a class: the number of the first; they end at its own */
+    int64_t class;   /* of a method: its class's number and 1; 0: it is none */
     struct value *instance; /* of a class: the one that was made; NULL: none, or more */
     int64_t made;           /* instances so far */
 };
@@ -139,6 +141,7 @@ struct python_parser {
     VEC(struct python_function) functions;
     VEC(struct python_object) objects;
     struct value *handed; /* by a decorator to the function that follows; or NULL */
+    bool command;         /* likewise: it is started by the command line */
     struct python_last_module {
         const char *name, *path; /* NULL: none was read */
         struct python read;
@@ -238,6 +241,8 @@ const char *python_class_base(struct python_parser *r, const char *name);
 /* Reads the function that a library's function calls by itself; false: it calls none. */
 bool python_start_function(struct python_parser *r, const char *name,
                            const struct value *arguments, int64_t line);
+/* Notes at a decorator, the parser after its "@", whether it parses the command line. */
+void python_note_command(struct python_parser *r);
 /* "def" or "class" at the token. */
 void python_define(struct python_parser *r, int64_t column);
 /* A class of a module, by the name that it has here: calls of it make instances. */
@@ -260,8 +265,8 @@ struct value *python_instance(struct python_parser *r, struct python_function *o
 struct value *python_call_method(struct python_parser *r, struct python_function *f,
                                  struct value *x, const struct value *arguments,
                                  int64_t line);
-/* Reads functions that nothing called. */
-void python_inline_rest(struct python_parser *r);
+/* Reads functions that nothing called; `methods`: of objects that were made alone. */
+void python_inline_rest(struct python_parser *r, bool methods);
 void python_return(struct python_parser *r, struct value *v);
 
 /* Whether the text at the lexer is a line of a notebook that is no Python, which is
@@ -399,6 +404,13 @@ struct value *python_imported_load(struct python_parser *r, const char *function
 
 /* Whether a module's text makes what a training is of. */
 bool python_makes(const char *text);
+/* Whether it defines a class of that name. */
+bool python_has_class(const char *text, const char *name);
+/* The path of a class that a module defines, of no other, which is bound by its name;
+ * else the name. */
+const char *python_class_path(struct python_parser *r, const char *name);
+/* Whether a name is such a class, of a module that makes what a training is of. */
+bool python_is_foreign_class(struct python_parser *r, const char *name);
 /* What another text called counts as called here. */
 void python_take_calls(struct python_parser *r, const struct python *p);
 /* What a function of such a module gives that makes what a training is of; its calls are

@@ -451,8 +451,10 @@ static void read_simple(struct python_parser *r)
 
 void python_simple(struct python_parser *r)
 {
-    if (python_at(r, "@")) /* a decorator */
+    if (python_at(r, "@")) { /* a decorator */
         python_advance(r);
+        python_note_command(r);
+    }
     while (!python_stopped(r) && r->t.kind != TOKEN_NEWLINE && r->t.kind != TOKEN_END) {
         if (r->stop) {
             python_skip_statement(r);

@@ -9,6 +9,7 @@
  *     user_script_model    a model that the text makes of a configuration
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
+ *     user_script_loader   which of a loop's data loaders is the training's
  *     user_script_gradients how a loop's gradients are summed: DDP, hooks, Horovod
  *     user_script_lightning Lightning's trainer: devices, strategy, precision
  *     user_script_optimizer a loop's optimizer
@@ -170,8 +171,8 @@ const char *user_script_class(struct arena *arena, const struct python_call *c);
 /* user_script_text.c: the language model alone of one with pictures. */
 void user_script_take_text(struct launch_context *t, const struct user_script *g);
 
-/* user_script_loop.c: the loader of the training, NULL: there is none; before the words
- * what shards, and in what type the weights are; after them how many microbatches a step
+/* user_script_loader.c: the loader of the training, NULL: there is none.
+ * user_script_loop.c: before the words what shards, and in what type the weights are; after them how many microbatches a step
  * has. */
 const struct python_call *user_script_loader(const struct python *p);
 void user_script_take_loop(struct launch_context *t, const struct user_script *g);

@@ -143,6 +143,18 @@ bool user_script_trains(const struct user_script *g)
     return p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] || (model && loop);
 }
 
+/* A class of quantised products that the text imports to replace layers by itself
+ * (bitsandbytes/nn/modules.py 0.48, hqq/core/quantize.py 0.2); NULL. */
+static const char *replaced_products(const struct python *p)
+{
+    static const char *const classes[] = { "Linear4bit", "Linear8bitLt", "Params4bit",
+                                           "HQQLinear" };
+    for (size_t i = 0; i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (python_name(p, classes[i]))
+            return classes[i];
+    return NULL;
+}
+
 /* Why it is not known how the base model is quantised; NULL: it is, or nothing asks. */
 static const char *open_base(const struct user_script *g)
 {
@@ -152,6 +164,8 @@ static const char *open_base(const struct user_script *g)
     int n = 0;
     if (!model && adapters && !value_get(g->words, "model_name_or_path"))
         return "the model is loaded elsewhere";
+    if (!v && adapters && replaced_products(g->python))
+        return "the program replaces layers by quantised ones of its own";
     if (!v || v->kind != VALUE_UNKNOWN || maker_of(g->python, v))
         return NULL;
     for (int64_t i = 0; i < g->python->calls.n; i++)

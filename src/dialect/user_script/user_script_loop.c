@@ -1,10 +1,9 @@
-/* A training loop of a text's own: data loaders, what shards or replicates the model,
+/* A training loop of a text's own: what shards or replicates the model,
  * autocast, optimizers, and plugins of Accelerate.
  *
  * torch/utils/data/dataloader.py, torch/distributed/fsdp, torch/nn/parallel/
  * distributed.py, torch/amp/autocast_mode.py (PyTorch 2.8), accelerate/utils/
  * dataclasses.py (1.12), deepspeed/__init__.py (0.17). */
-#include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/colossalai/colossalai.h"
@@ -17,41 +16,6 @@
 
 static const char library_at[] = "/parallelism/library",
                   precision_at[] = "/training/precision";
-
-/* Data loaders --------------------------------------------------------------------- */
-
-static bool speaks_of(const char *text, const char *const *parts)
-{
-    for (const char *const *p = parts; text && *p; p++)
-        if (strstr(text, *p))
-            return true;
-    return false;
-}
-
-/* The loader of the training: named so, else shuffled, else the first that is not of an
- * evaluation; NULL: there is none. */
-const struct python_call *user_script_loader(const struct python *p)
-{
-    static const char *const trains[] = { "train", "Train", NULL };
-    static const char *const others[] = { "val", "test", "eval", "Val", "Test", NULL };
-    const struct python_call *best = NULL;
-    int most = 0;
-    for (int64_t i = 0; i < p->calls.n; i++) {
-        const struct python_call *c = &p->calls.v[i];
-        const struct value_item *shuffled = value_get(c->arguments, "shuffle");
-        if (user_script_part_of(c) != SCRIPT_LOADER || c->quoted)
-            continue;
-        int rank = speaks_of(c->target, others)               ? 0
-                   : speaks_of(c->target, trains)             ? 3
-                   : shuffled && launch_true(shuffled->value) ? 2
-                                                              : 1;
-        if (rank > most) {
-            most = rank;
-            best = c;
-        }
-    }
-    return best;
-}
 
 /* Sections ------------------------------------------------------------------------- */
 

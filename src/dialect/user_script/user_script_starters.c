@@ -128,6 +128,14 @@ static void take_workers(struct launch_context *t, const struct value_item *it)
                     it->key, gpus_at);
 }
 
+/* device_count() of a command that sees a part of the instance's GPUs; those are read
+ * later. */
+static bool is_visible(const struct launch_context *t, const struct value_item *n)
+{
+    return t->command && launch_variable(t->command, "CUDA_VISIBLE_DEVICES") && n &&
+           n->value->kind == VALUE_INT && n->value->integer == t->l->gpus;
+}
+
 /* Of a call that starts. */
 static bool take_started(struct launch_context *t, const struct python_call *c)
 {
@@ -177,9 +185,10 @@ bool user_script_take_started_alone(struct launch_context *t,
         return false;
     value_move_to(at.arguments, g->line);
     forget_alone(t, gpus_at, "gpus_per_instance");
+    t->alone = false;
     if (!t->call->function[0] && (s->workers || s->nodes))
         forget_alone(t, count_at, "count");
-    return take_started(t, &at);
+    return is_visible(t, argument(c, s->processes)) || take_started(t, &at);
 }
 
 /* nn.DataParallel (torch/nn/parallel/data_parallel.py, PyTorch 2.8): one process divides

@@ -1,0 +1,51 @@
+/* Modules of the user's own that make what a training is of: a model, adapters, arguments,
+ * a loop's loaders, optimizers and wrappers. Their text is looked at, not read. */
+#include "base/names.h"
+#include "dialect/source/python_parse.h"
+
+#include <string.h>
+
+bool python_makes(const char *text)
+{
+    static const char *const parts[] = {
+        "from_pretrained(", "LoraConfig(", "get_peft_model(", "TrainingArguments(",
+        "BitsAndBytesConfig(", "SFTConfig(",
+        /* of loops */
+        ".backward(", "autocast(", "DataLoader(", "DistributedDataParallel(", "DDP(",
+        "FullyShardedDataParallel(", "FSDP(", "fully_shard(", "deepspeed.initialize(",
+        "DistributedOptimizer(", "clip_grad_norm_(", "optim.", "Accelerator(",
+        "GradScaler("
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(text, parts[i]))
+            return true;
+    return false;
+}
+
+bool python_has_class(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *c = text; (c = strstr(c, "class ")) != NULL; c += 6)
+        if ((c == text || c[-1] == '\n') && strncmp(c + 6, name, len) == 0 &&
+            (c[6 + len] == ':' || c[6 + len] == '('))
+            return true;
+    return false;
+}
+
+const char *python_class_path(struct python_parser *r, const char *function)
+{
+    const struct value *v = strchr(function, '.') ? NULL : python_find(r, function);
+    bool class = v && v->kind == VALUE_DICT && v->text && v->why && strchr(v->why, '.');
+    return class ? v->why : function;
+}
+
+bool python_is_foreign_class(struct python_parser *r, const char *name)
+{
+    const struct python_modules *m = r->wanted->modules;
+    const char *path = python_class_path(r, name), *dot = strrchr(path, '.');
+    const char *file = NULL, *text = NULL;
+    if (m && dot && path != name)
+        text = m->text(m->of, r->p->arena,
+                       arena_strndup(r->p->arena, path, (size_t)(dot - path)), &file);
+    return text && python_makes(text) && python_has_class(text, dot + 1);
+}
