@@ -35,17 +35,25 @@ void emit_header(struct emitted *e, const struct dialect_emit *how)
     e->text = b;
 }
 
+/* As a shell takes it, so that it can be pasted. */
+static void print_set(const struct emit_set *one, const char *name, bool in_header)
+{
+    struct strbuf word;
+    strbuf_init(&word);
+    emit_word(&word, one->assignment);
+    if (one->lost)
+        fprintf(stderr, "warning: --emit %s has no word for %s: --set %s\n", name,
+                one->pointer, strbuf_get(&word));
+    else if (!in_header)
+        fprintf(stderr, "warning: outside --emit %s: --set %s\n", name,
+                strbuf_get(&word));
+    strbuf_release(&word);
+}
+
 void emit_print(const struct emitted *e, const char *name)
 {
     fputs(strbuf_get(&e->text), stdout);
     fflush(stdout);
-    for (int64_t i = 0; i < e->sets.n; i++) {
-        const struct emit_set *one = &e->sets.v[i];
-        if (one->lost)
-            fprintf(stderr, "warning: --emit %s has no word for %s: --set %s\n", name,
-                    one->pointer, one->assignment);
-        else if (!e->comments)
-            fprintf(stderr, "warning: outside --emit %s: --set %s\n", name,
-                    one->assignment);
-    }
+    for (int64_t i = 0; i < e->sets.n; i++)
+        print_set(&e->sets.v[i], name, e->comments);
 }
