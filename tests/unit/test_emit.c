@@ -284,11 +284,51 @@ static void test_adapters(void)
     }
 }
 
+/* --- models ------------------------------------------------------------------------ */
+
+/* Sizes that a Megatron script gives are not named as lost; what it cannot say is. */
+static void test_models(void)
+{
+    static const struct {
+        const char *model;
+        bool lost;
+    } cases[] = {
+        { "meta-llama/Llama-3.1-8B", false },
+        { "Qwen/Qwen3-30B-A3B", false }, /* the width of dense layers, which none is */
+        { "google/gemma-2-9b", true },   /* windows of attention */
+    };
+    const struct dialect *megatron = NULL;
+    for (int n = 1; !megatron; n++)
+        if (strcmp(dialect_emitted(n)->emit.name, "megatron") == 0)
+            megatron = dialect_emitted(n);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct cfg_loader loader;
+        struct scenario s;
+        struct emitted e;
+        struct err err = { 0 };
+        char text[400];
+        snprintf(text, sizeof(text),
+                 "{'model':'%s','cluster':{'instance':'p5.48xlarge','count':2},"
+                 "'training':{'sequence_length':512,'micro_batch_size':1,"
+                 "'precision':'bf16'},'parallelism':{'library':'megatron','tensor':2}}",
+                 cases[i].model);
+        cfg_loader_init(&loader);
+        struct cfg root = cfg_parse(&loader, "a.json", text, strlen(text));
+        CU_ASSERT_EQUAL_FATAL(scenario_read(&s, &loader, root), 0);
+        CU_ASSERT_EQUAL_FATAL(emit_scenario(&e, &megatron->emit, &s, root, &err), 0);
+        CU_ASSERT_EQUAL(strstr(strbuf_get(&e.text), "--set /model") != NULL,
+                        cases[i].lost);
+        emit_release(&e);
+        cfg_loader_release(&loader);
+    }
+}
+
 void test_emit_register(void)
 {
     CU_pSuite s = CU_add_suite("emit", NULL, NULL);
     CU_add_test(s, "shipped scenarios come back as the same job", test_shipped);
     CU_add_test(s, "plans of random spaces come back, too", test_random_spaces);
     CU_add_test(s, "adapters come back, or are named", test_adapters);
+    CU_add_test(s, "models whose sizes are said are not lost", test_models);
     CU_add_test(s, "listed plans come back as simulated", test_listed_plans);
 }

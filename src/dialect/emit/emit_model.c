@@ -107,7 +107,9 @@ static bool same_tower(const struct model_tower *a, const struct model_tower *b)
     if (!a || !b)
         return a == b;
     return a->patches == b->patches && a->crops == b->crops && a->tokens == b->tokens &&
-           a->model.activation == b->model.activation && same_sizes(&a->model, &b->model);
+           a->model.activation == b->model.activation &&
+           a->model.attention.fused_qkv == b->model.attention.fused_qkv &&
+           same_sizes(&a->model, &b->model);
 }
 
 static bool same_pattern(const struct model *a, const struct model *b)
@@ -131,7 +133,7 @@ static bool same_sizes(const struct model *a, const struct model *b)
         SAME(hidden) && SAME(attention.heads) && SAME(attention.kv_heads) && SAME(attention.head_dim) && SAME(mlp.width) &&
         SAME(attention.value_dim) && SAME(attention.q_width) && SAME(attention.kv_width) && SAME(ends.vocab) && SAME(ends.positions) &&
         SAME(ends.type_vocab) && SAME(ends.word) && SAME(ends.word_all) && SAME(ends.word_out) && SAME(ends.patch) && SAME(ends.frames) && SAME(ends.positions_unused) && SAME(mlp.experts) && SAME(mlp.experts_per_token) &&
-        SAME(mlp.shared_width) && SAME(mlp.dense_layers) && SAME(mlp.dense_width) && SAME(mlp.latent) && same_pattern(a, b) && SAME(attention.latent_kv) &&
+        SAME(mlp.shared_width) && SAME(mlp.dense_layers) && (a->mlp.dense_layers == 0 || SAME(mlp.dense_width)) && SAME(mlp.latent) && same_pattern(a, b) && SAME(attention.latent_kv) &&
         SAME(attention.latent_rope) && SAME(attention.latent_q) && SAME(attention.q_norm) && SAME(attention.k_norm) && SAME(attention.window) &&
         SAME(attention.windowed_share) && SAME(attention.relative_buckets) && SAME(norms.rms) && SAME(norms.bare) &&
         SAME(norms.fixed) && SAME(norms.post) && SAME(norms.result) && SAME(norms.no_input) &&
@@ -139,7 +141,7 @@ static bool same_sizes(const struct model *a, const struct model *b)
         SAME(attention.qkv_bias) && SAME(attention.out_bias) && SAME(mlp.bias) && SAME(ends.head_bias) &&
         SAME(norms.embedding) && SAME(norms.final) && SAME(ends.pooler) && SAME(attention.softcap) &&
         SAME(ends.logit_softcap) && SAME(attention.sinks) && SAME(attention.gated) && SAME(attention.index_heads) && SAME(attention.index_dim) && SAME(ends.embed) && SAME(diffusion.stack) && SAME(diffusion.single_layers) && SAME(diffusion.text_tokens) && SAME(mlp.router_bias) && SAME(mlp.shared_scale) &&
-        SAME(attention.rotary) && SAME(attention.fused_qkv) && SAME(attention.dropout) && SAME(hidden_dropout) &&
+        SAME(attention.rotary) && SAME(attention.dropout) && SAME(hidden_dropout) &&
         SAME(ends.patch) && same_tower(a->tower, b->tower);
 #undef SAME
 }
@@ -152,9 +154,16 @@ static bool fuses_activation(const struct scenario *s)
     return fw->kernels.fused_activation || fw->kernels.fused_bias_gelu;
 }
 
+/* Whether one product makes queries, keys and values, by the stack or by the family. */
+static bool fuses_qkv(const struct scenario *s)
+{
+    return s->training.framework->kernels.fused_qkv || s->model.attention.fused_qkv;
+}
+
 bool emit_same_model(const struct scenario *a, const struct scenario *b)
 {
     bool activation = a->model.activation == b->model.activation ||
                       (fuses_activation(a) && fuses_activation(b));
-    return activation && same_sizes(&a->model, &b->model);
+    return activation && fuses_qkv(a) == fuses_qkv(b) &&
+           same_sizes(&a->model, &b->model);
 }
