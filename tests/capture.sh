@@ -68,10 +68,49 @@ is "a job run by hand" 0 "$wanted" -- bash job.slurm
 is "a job that is submitted" 0 "$wanted" -- sbatch job.slurm
 is "its directives" 0 "#SBATCH --gres=gpu:a100:8" -- sbatch --account x job.slurm
 
+is "what was typed to submit it goes above them" 0 "torchrun --nnodes 2" -- sbatch --nodes=2 job.slurm
+
+script here.sh <<'S'
+N=3
+sbatch -J name <<J
+#!/bin/bash
+#SBATCH --nodes=$N
+srun torchrun --nnodes $N --nproc_per_node 8 train.py
+J
+S
+is "a job of standard input" 0 "srun torchrun --nnodes 3 --nproc_per_node 8 train.py" -- bash here.sh
+is "a job of words" 0 "#SBATCH -N 4" -- sbatch -N 4 --wrap 'srun torchrun --nnodes 4 train.py'
+
+script devices.sh <<'S'
+CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node gpu a.py
+torchrun --nproc_per_node gpu b.py
+S
+is "the GPUs that a command sees" 0 "export CUDA_VISIBLE_DEVICES=0,1" -- bash devices.sh
+is "and that the next one sees again" 0 "unset CUDA_VISIBLE_DEVICES" -- bash devices.sh
+
+script within.sh <<'S'
+conda run -n env --no-capture-output torchrun a.py
+srun -N 2 apptainer exec --nv -B /data image.sif torchrun b.py
+uv run --with x accelerate launch c.py
+S
+is "what runs in an environment" 0 "accelerate launch c.py" -- bash within.sh
+is "what runs in a container" 0 "srun -N 2 torchrun b.py" -- bash within.sh
+is "what came before an unknown command" 0 "sh ended with 127" \
+    -- sh -c 'torchrun a.py; no_such_program'
+
 if command -v python3 >/dev/null; then
 printf 'import subprocess\nsubprocess.run(["torchrun", "--nproc_per_node", "2", "train.py"])\n' >start.py
 is "torchrun of a script of Python" 0 "torchrun --nproc_per_node 2 train.py" -- python3 start.py
+printf 'import subprocess, sys\nsubprocess.run([sys.executable, "-m", "torch.distributed.run", "train.py"])\n' >start.py
+is "a Python of a script of Python" 0 "python3 -m torch.distributed.run train.py" -- python3 start.py
+# shellcheck disable=SC2016 # the script's own shell expands it
+is "GPUs that torch counts" 0 "torchrun --nproc_per_node 4 train.py" --gpus 4 \
+    -- sh -c 'torchrun --nproc_per_node $(python3 -c "import torch; print(torch.cuda.device_count())") train.py'
 printf 'open("started", "w")\n' >train.py
+python=$(python3 -c 'import sys; print(sys.executable)')
+if [ "$(python3 -c 'import sys; print(sys.version_info >= (3, 10))')" = True ]; then
+    is "a Python by its path" 0 "python3 train.py --epochs 3" -- "$python" train.py --epochs 3
+fi
 is "a training script itself" 0 "python3 train.py --epochs 3" -- python3 train.py --epochs 3
 
 script launch.py <<'S'

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CAPTURE_MAX_B = 1 << 22, DIR_ROOM = 1024, PATH_ROOM = DIR_ROOM + 64 };
+enum { EXIT_NOT_FOUND = 127 /* a shell's */, CAPTURE_MAX_B = 1 << 22, DIR_ROOM = 1024, PATH_ROOM = DIR_ROOM + 64 };
 
 /* clang-format off */
 struct arguments {
@@ -58,8 +58,10 @@ static const struct usage usage = {
 static const char *const recorded[] = {
     "torchrun", "deepspeed", "accelerate", "horovodrun", "colossalai", "composer", "axolotl",
     "llamafactory-cli", "trl", "tune", "nemo", "nemorun", "torchx", "ray", "srun", "sbatch",
-    "mpirun", "mpiexec", "mpiexec.hydra", "python", "python3", "scontrol", "nvidia-smi", "pip",
-    "pip3", "conda", "mamba", "module", "apt-get", "docker", "kubectl", "wget", "curl",
+    "mpirun", "mpiexec", "mpiexec.hydra", "python", "python3", "python3.8", "python3.9",
+    "python3.10", "python3.11", "python3.12", "python3.13", "python3.14", "scontrol",
+    "nvidia-smi", "pip", "pip3", "conda", "mamba", "micromamba", "uv", "poetry", "pipenv", "pdm",
+    "singularity", "apptainer", "module", "apt-get", "docker", "kubectl", "wget", "curl",
     "directives", NULL,
 };
 /* clang-format on */
@@ -221,7 +223,9 @@ static int report(const struct arguments *args, const char *dir, int n,
         strbuf_printf(&b, "#!/bin/sh\n%s", job ? job : "");
     add_command(&b, n, words);
     strbuf_addstr(&b, python ? estimators : commands ? commands : "");
-    if (!estimators && !commands)
+    if (!estimators && !commands && code == EXIT_NOT_FOUND)
+        rc = err_set(err, "%s: cannot be run", words[0]);
+    else if (!estimators && !commands)
         rc = err_set(err,
                      "%s started no training (it ended with %d; nothing of torchrun, "
                      "deepspeed, srun, mpirun, sagemaker's estimators was reached)",

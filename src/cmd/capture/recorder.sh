@@ -7,9 +7,15 @@ name=${0##*/}
 
 # The words as a shell reads them; files of configuration by their whole path.
 quote() {
+    before=
     for w; do
+        case $before in
+        -hostfile | --hostfile | --host-file | -machinefile) [ ! -f "$w" ] || w=$PWD/${w#"$PWD"/} ;;
+        esac
+        before=$w
         case $w in
         /*) ;;
+        --hostfile=*) [ ! -f "${w#*=}" ] || w=${w%%=*}=$PWD/${w#*=} ;;
         *=*.json | *=*.yaml | *=*.yml | *=*.toml)
             [ ! -f "${w#*=}" ] || w=${w%%=*}=$PWD/${w#*=}
             ;;
@@ -24,9 +30,17 @@ quote() {
     done
 }
 
-# What of the environment a step depends on.
+# What of the environment a step depends on: what no longer holds is taken back.
 environment() {
-    for v in $(env | sed -n 's/^\(NCCL_[A-Z0-9_]*\|FI_[A-Z0-9_]*\|SM_[A-Z0-9_]*\|CUDA_DEVICE_MAX_CONNECTIONS\|NVTE_[A-Z0-9_]*\)=.*/\1/p'); do
+    kept='NCCL_\|FI_\|OFI_NCCL_\|SM_\|SMP_\|NVTE_\|HOROVOD_\|NANOTRON_\|CUDA_DEVICE_MAX_CONNECTIONS='
+    kept="$kept\|CUDA_VISIBLE_DEVICES=\|PYTORCH_ALLOC_CONF=\|PYTORCH_CUDA_ALLOC_CONF=\|TORCH_DISTRIBUTED_DEBUG="
+    names=$(env | sed -n "/^\($kept\)/s/=.*//p")
+    exported=$SMSIM_CAPTURE/exported
+    [ ! -f "$exported" ] || while read -r v; do
+        echo "$names" | grep -qx "$v" || echo "unset $v"
+    done <"$exported"
+    [ -z "$names" ] || echo "$names" >"$exported"
+    for v in $names; do
         eval "printf 'export %s=%s\n' \"\$v\" \"\$(quote \"\$$v\")\"" | sed 's/= /=/'
     done
 }
@@ -68,7 +82,7 @@ skip() {
             --prefix | --nodes | --ntasks | --ntasks-per-node | --partition | --job-name | \
             --account | --time | --cpus-per-task | --nodelist | --exclude | --output | \
             --error | --gpus | --gpus-per-node | --gpus-per-task | --gres | --qos | \
-            --chdir | --constraint | --mem | --container-image | --container-mounts | \
+            --chdir | --constraint | --mem | --wrap | --container-image | --container-mounts | \
             --container-workdir | --container-name | --jobid | --mpi | --cpu-bind | \
             --export | --distribution | --timeout) take=2 ;;
         -*) take=1 ;;
@@ -80,12 +94,14 @@ skip() {
     done
 }
 
-# The lines #SBATCH of a job, and what SLURM sets for it.
+# The lines #SBATCH of a job, of which the last goes, and what SLURM sets for it.
 directives() {
-    sed -n 's/^#SBATCH/&/p' "$1" >>"$SMSIM_CAPTURE/job"
-    SLURM_NNODES=$(sed -n 's/^#SBATCH.*\(--nodes[= ]*\|-N *\)\([0-9][0-9]*\).*/\2/p' "$1" | tail -n 1)
-    SLURM_NTASKS_PER_NODE=$(sed -n 's/^#SBATCH.*--ntasks-per-node[= ]*\([0-9][0-9]*\).*/\1/p' "$1" | tail -n 1)
-    SLURM_GPUS_PER_NODE=$(sed -n 's/^#SBATCH.*--\(gpus-per-node\|gres\)[= ]*[a-z0-9:_-]*:*\([0-9][0-9]*\).*/\2/p' "$1" | tail -n 1)
+    job=$SMSIM_CAPTURE/job
+    sed -n 's/^#SBATCH/&/p' "$1" >>"$job"
+    cat "$SMSIM_CAPTURE/submitted" >>"$job" 2>/dev/null
+    SLURM_NNODES=$(sed -n 's/^#SBATCH.*\(--nodes[= ]*\|-N *\)\([0-9][0-9]*\).*/\2/p' "$job" | tail -n 1)
+    SLURM_NTASKS_PER_NODE=$(sed -n 's/^#SBATCH.*--ntasks-per-node[= ]*\([0-9][0-9]*\).*/\1/p' "$job" | tail -n 1)
+    SLURM_GPUS_PER_NODE=$(sed -n 's/^#SBATCH.*--\(gpus-per-node\|gres\)[= ]*[a-z0-9:_-]*:*\([0-9][0-9]*\).*/\2/p' "$job" | tail -n 1)
     : "${SLURM_NNODES:=1}" "${SLURM_NTASKS_PER_NODE:=1}"
     : "${SLURM_GPUS_PER_NODE:=$SMSIM_GPUS}"
     SLURM_JOB_NUM_NODES=$SLURM_NNODES
@@ -99,12 +115,81 @@ directives() {
         SLURM_JOB_NODELIST SLURM_NODELIST
 }
 
+# The first words of sbatch as lines #SBATCH, one for each option. What --wrap names is the
+# job.
+submitted() {
+    line='' option=''
+    for w; do
+        case $w in
+        --wrap=*) echo "${w#*=}" >"$wrapped" && option='' ;;
+        -*)
+            [ -z "$line" ] || echo "$line"
+            option=$w line="#SBATCH $w"
+            [ "$w" != --wrap ] || line=''
+            ;;
+        *) if [ "$option" = --wrap ]; then echo "$w" >"$wrapped"; else line="$line $w"; fi ;;
+        esac
+    done
+    [ -z "$line" ] || echo "$line"
+}
+
+# Runs a job, which may come from standard input, too. What was typed to submit it goes
+# above the lines of its file.
+submit() {
+    n=$1 options=''
+    shift
+    wrapped=$SMSIM_CAPTURE/wrapped
+    rm -f "$wrapped"
+    while [ "$n" -gt 0 ]; do
+        options="$options$(quote "$1")"
+        shift
+        n=$((n - 1))
+    done
+    eval "submitted $options" >"$SMSIM_CAPTURE/submitted"
+    [ ! -f "$wrapped" ] || set -- "$wrapped"
+    [ $# -gt 0 ] || { cat >"$wrapped" && set -- "$wrapped"; }
+    [ -f "$1" ] || exit 0
+    directives "$1"
+    exec bash "$@"
+}
+
+# The program itself; it is not asked again whether it trains (sitecustomize.py).
 real() {
-    program=$(PATH=$SMSIM_PATH command -v "$name") || {
+    program=${SMSIM_PYTHON:-$(PATH=$SMSIM_PATH command -v "$name")} || {
         echo "smsim capture: $name is not installed here" >&2
         exit 127
     }
+    SMSIM_REAL=1
+    export SMSIM_REAL
+    unset SMSIM_PYTHON
     exec "$program" "$@"
+}
+
+not_run() {
+    echo "smsim capture: not run: $name $*" >&2
+    exit 0
+}
+
+# What runs a command elsewhere: in an environment, or in a container after its image.
+within() {
+    image=$1
+    case $2 in
+    run | exec) ;;
+    *) shift && not_run "$@" ;;
+    esac
+    shift 2
+    while [ $# -gt 0 ]; do
+        case $1 in
+        -n | -p | --name | --prefix | --cwd | --with | --python | --extra | --group | --project | \
+            --directory | --env-file | -B | --bind | --pwd | --env | -H | --home | --overlay) shift ;;
+        -*) ;;
+        *) break ;;
+        esac
+        shift
+    done
+    [ "$image" = 0 ] || [ $# = 0 ] || shift
+    [ $# -gt 0 ] || not_run run
+    exec "$@"
 }
 
 # Whether a script of Python trains, as far as its name and arguments say.
@@ -127,11 +212,10 @@ srun | mpirun | mpiexec | mpiexec.hydra)
     ;;
 sbatch)
     skip "$@"
-    shift $((skipped - 1))
-    [ $# -gt 0 ] && [ -f "$1" ] || exit 0
-    directives "$1"
-    exec bash "$@"
+    submit $((skipped - 1)) "$@"
     ;;
+conda | mamba | micromamba | uv | poetry | pipenv | pdm) within 0 "$@" ;;
+singularity | apptainer) within 1 "$@" ;;
 directives) directives "$1" && shift && exec "$@" ;;
 python*)
     case $1 in
@@ -172,8 +256,6 @@ nvidia-smi)
         i=$((i + 1))
     done
     ;;
-pip* | conda | mamba | module | apt-get | docker | kubectl | wget | curl)
-    echo "smsim capture: not run: $name $*" >&2
-    ;;
+pip* | module | apt-get | docker | kubectl | wget | curl) not_run "$@" ;;
 *) record "$name" "$@" ;;
 esac

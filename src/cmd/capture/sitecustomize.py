@@ -1,14 +1,31 @@
 """Replaces the sagemaker package: what a script makes of it is written down, and
-nothing is started. SMSIM_CAPTURE is the folder to write in."""
+nothing is started. SMSIM_CAPTURE is the folder to write in. A Python that was started by
+its path asks the recorder, too, whether what it is to run trains."""
 import atexit
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import os
 import sys
 
 PACKAGES = ("sagemaker", "sagemaker_core", "boto3", "botocore", "smdebug")
 KEYS = ("instance_type", "instance_count", "distribution", "compute", "training_image")
 made = []
+
+
+def ask():
+    words = getattr(sys, "orig_argv", sys.argv)
+    program = os.path.basename(words[1]) if len(words) > 1 else ""
+    starter = os.path.join(os.environ["SMSIM_CAPTURE"], program)
+    if program and not program.endswith(".py") and os.path.islink(starter):
+        os.execv(starter, [starter] + words[2:])
+    recorder = os.path.join(os.environ["SMSIM_CAPTURE"], "python3")
+    os.environ["SMSIM_PYTHON"] = sys.executable
+    os.execv(recorder, [recorder] + words[1:])
+
+
+if os.environ.pop("SMSIM_REAL", None) is None and sys.executable:
+    ask()
 
 
 class Unknown:
@@ -99,6 +116,37 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+class Torch(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Here are as many GPUs as a node of the job has, with or without the package."""
+
+    def find_spec(self, name, path, target=None):
+        if name != "torch":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is None:
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        load = spec.loader.exec_module
+
+        def exec_module(module):
+            load(module)
+            self.exec_module(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+    def create_module(self, spec):
+        module = Module(spec.name)
+        module.cuda = Unknown("torch.cuda")
+        return module
+
+    def exec_module(self, module):
+        devices = os.environ.get("CUDA_VISIBLE_DEVICES")
+        number = len(devices.split(",")) if devices else int(os.environ["SMSIM_GPUS"])
+        module.cuda.__dict__["device_count"] = lambda: number
+        module.cuda.__dict__["is_available"] = lambda: True
+
+
 def text_of(value):
     if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
@@ -129,5 +177,5 @@ def write():
                 out.write("estimator_%d = %s\n" % (i + 1, call_of(m)))
 
 
-sys.meta_path.insert(0, Finder())
+sys.meta_path[:0] = [Finder(), Torch()]
 atexit.register(write)
