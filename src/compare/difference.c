@@ -25,6 +25,20 @@ static void take_parts(struct difference_numbers *n, json_t *parts)
             json_number_value(json_object_get(parts, names_of(category_names, i)));
 }
 
+static const double BEYOND = 1e15; /* seconds of a step, dollars an hour */
+
+/* -1 with err set where a number is beyond what any job has. */
+static int judge(const struct difference_numbers *n, struct err *err)
+{
+    if (n->step_s > BEYOND || fabs(n->usd_per_h) > BEYOND)
+        return err_set(err, "has a step or a price beyond that of any job");
+    for (int i = 0; i < CATEGORY_N; i++)
+        if (fabs(n->parts_s[i]) > BEYOND)
+            return err_set(err, "has a part of its step (%s) beyond that of any job",
+                           names_of(category_names, i));
+    return 0;
+}
+
 int difference_of_result(struct difference_numbers *n, json_t *result, struct err *err)
 {
     *n = (struct difference_numbers) {
@@ -43,7 +57,7 @@ int difference_of_result(struct difference_numbers *n, json_t *result, struct er
     take_parts(n, pointer_get(result, "/breakdown_s"));
     if (!(n->step_s > 0) || !(n->peak_B >= 0))
         return err_set(err, "is no result of smsim simulate --json");
-    return 0;
+    return judge(n, err);
 }
 
 int difference_of_doctor(struct difference_numbers *n, double *measured_s,
@@ -69,7 +83,7 @@ int difference_of_doctor(struct difference_numbers *n, double *measured_s,
     *measured_s = measured > 0 ? measured : 0;
     if (!(n->step_s > 0) || !(n->peak_B >= 0) || n->gpus <= 0)
         return err_set(err, "is no result of smsim doctor --json");
-    return 0;
+    return judge(n, err);
 }
 
 static int simulate_tree(struct difference_numbers *n, struct cfg_loader *loader,

@@ -114,6 +114,10 @@ static struct cfg parse(struct cfg_loader *loader, const char *name, char *text,
                   "%s", err.text);
     }
     struct cfg root = { doc, doc->root, "" };
+    if (json_is_null(root.json)) { /* as absent to all who ask */
+        cfg_error(root, DIAG_WRONG_TYPE, "there is nothing in it but null");
+        return (struct cfg) { doc, NULL, "" };
+    }
     if (root.json && loader->watch && loader->watch->loaded)
         loader->watch->loaded(loader->watch->arg, root, doc->name);
     root.json = doc->root;
