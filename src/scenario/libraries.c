@@ -96,6 +96,7 @@ const struct library_row library_fsdp = {
                   { PROFILE_ALWAYS, "fsdp-eager" } },
     .sharding = SHARDING_FULL,
     .pipeline = true,
+    .message_buffers = true, /* torch/distributed/pipelining/stage.py */
     .schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED) |
                  BIT(SCHEDULE_LOOPED_BFS) | BIT(SCHEDULE_ZB_INTERLEAVED) |
                  BIT(SCHEDULE_ZB_V) | BIT(SCHEDULE_DUALPIPE_V),

@@ -163,6 +163,8 @@ struct library_row {
     bool fill_needs_stages;     /* 1F1B: as many microbatches as stages but one */
     bool waits_for_sends;       /* between stages */
     bool keeps_stage_outputs;   /* until the stage's backward */
+    bool message_buffers;       /* one for each microbatch's activation and gradient
+                                    that come, from the first step on */
     bool interleaves_all_first; /* interleaved: with as many microbatches as stages, all
                                    forwards come first */
     bool shares_on_one_stage;   /* modules that share a parameter */

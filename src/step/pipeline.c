@@ -124,6 +124,30 @@ static bool stays(const struct stage *stage, int64_t from, int64_t to)
                                partition_stage(parts->n_stages, true, to);
 }
 
+/* Whether a message comes from one part to another on this stage. */
+static bool comes_from(const struct stage *stage, int64_t from, int64_t part)
+{
+    const struct partition *parts = stage->request->parts;
+    return from >= 0 && from < parts->n_stages * parts->n_chunks &&
+           !stays(stage, from, part);
+}
+
+int64_t pipeline_buffers_B(const struct stage *stage)
+{
+    const struct parallelism *p = &stage->s->parallel;
+    int64_t each_B = 0;
+    if (p->pipeline <= 1 || !library_of(p)->message_buffers)
+        return 0;
+    for (int64_t chunk = 0; chunk < p->stages.virtual_stages; chunk++) {
+        int64_t part = stage_part(stage, chunk);
+        if (comes_from(stage, part - 1, part))
+            each_B += ledger_round((int64_t)tensor_ends_message_B(stage, part - 1));
+        if (comes_from(stage, part + 1, part))
+            each_B += ledger_round((int64_t)tensor_ends_message_B(stage, part));
+    }
+    return each_B * stage->s->training.microbatches;
+}
+
 /* To the stage that the microbatch goes to next, and to all ranks what it ends as. */
 static int hand_on(struct builder *b, struct pass_ref ref, const struct position *at,
                    struct err *err)

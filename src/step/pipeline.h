@@ -9,4 +9,8 @@
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err);
 
+/* Buffers for what comes from the neighbouring stages, where each microbatch has its own
+ * (MODEL.md, 5.2). */
+int64_t pipeline_buffers_B(const struct stage *stage);
+
 #endif

@@ -94,6 +94,7 @@ static void allocate_states(struct builder *b)
         (int64_t)states_flat_buffers_B(b->stage->s, elements, replicas(b->stage)));
     ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b->stage));
     ledger_alloc(l, LEDGER_BUFFERS, graphs_pool_B(b->stage));
+    ledger_alloc(l, LEDGER_BUFFERS, pipeline_buffers_B(b->stage));
     ledger_alloc(l, LEDGER_PARAMETERS, shard_persistent_B(b->stage));
     ledger_alloc(l, LEDGER_PARAMETERS, reference_weights_B(b->stage));
     shard_hold_reference(b);

@@ -199,6 +199,21 @@ static void test_stage_ends(void)
     }
 }
 
+/* PyTorch's first stage has a buffer for each microbatch's gradient: twice the
+ * microbatches are eight messages more. */
+static void test_message_buffers(void)
+{
+    const char *changes[] = { "/parallelism/library=\"fsdp\"", "/parallelism/pipeline=2",
+                              "/training/micro_batch_size=2", "/training/microbatches=8",
+                              NULL };
+    struct memory eight = memory_of(changes);
+    changes[3] = "/training/microbatches=16";
+    struct memory sixteen = memory_of(changes);
+    CU_ASSERT_FATAL(eight.valid && sixteen.valid);
+    CU_ASSERT_EQUAL(sixteen.end_B[LEDGER_BUFFERS] - eight.end_B[LEDGER_BUFFERS],
+                    8 * 2 * S * H * 2);
+}
+
 /* ZeRO 1 of 8 ranks: the last of the states is one flat copy of the parameters, and
  * when the step has ended a rank holds the gradients that it has updated: its share and
  * no more than one tensor (the largest, the embedding) beyond. DeepSpeed's bf16
@@ -522,6 +537,7 @@ void test_memory_register(void)
     CU_add_test(s, "what never takes more", test_monotone);
     CU_add_test(s, "pipelines", test_pipeline);
     CU_add_test(s, "ends of DeepSpeed's stages", test_stage_ends);
+    CU_add_test(s, "buffers of PyTorch's stages", test_message_buffers);
     CU_add_test(s, "ZeRO 1 keeps flat buffers", test_flat_states);
     CU_add_test(s, "blocks that other streams use", test_record_stream);
     CU_add_test(s, "late blocks of tensor groups", test_late);
