@@ -273,6 +273,14 @@ static void test_compiled_loss(void)
     s.tensor = 4;
     list = op_make(&a, &m, s);
     CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), 3 * logits_B / 4);
+    /* both: the log-softmax of 4 B stays with the logits */
+    s.framework = &fw[1];
+    list = op_make(&a, &m, s);
+    int64_t kept_B = op_block_kept_B(&list.blocks[2]);
+    fw[1].loss.split_B = 4;
+    list = op_make(&a, &m, s);
+    CU_ASSERT_EQUAL(op_block_kept_B(&list.blocks[2]) - kept_B, 2 * logits_B / 4);
+    CU_ASSERT_EQUAL(made_by_backward_B(&list.blocks[2], "loss_bwd"), 3 * logits_B / 4);
     arena_release(&a);
 }
 

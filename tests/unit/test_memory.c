@@ -203,9 +203,9 @@ static void test_stage_ends(void)
  * microbatches are eight messages more. */
 static void test_message_buffers(void)
 {
-    const char *changes[] = { "/parallelism/library=\"fsdp\"", "/parallelism/pipeline=2",
-                              "/training/micro_batch_size=2", "/training/microbatches=8",
-                              NULL };
+    const char *changes[] = { "/parallelism/library=\"fsdp\"",
+                              "/parallelism/pipeline=2", "/training/micro_batch_size=2",
+                              "/training/microbatches=8", NULL };
     struct memory eight = memory_of(changes);
     changes[3] = "/training/microbatches=16";
     struct memory sixteen = memory_of(changes);

@@ -266,7 +266,8 @@ static const struct row masked_b[] = {
 /* Logits over the vocabulary, and their loss: the logits, their fp32 copy and the
  * log-softmax are kept, and backward makes the gradient of the logits out of that; in
  * place, the fp32 copy becomes the softmax. Fused, the loss makes one number a token,
- * and the gradient of the logits, in their place or in addition to them. */
+ * and the gradient of the logits, in their place or in addition to them. Compiled over a
+ * split vocabulary it keeps the log-softmax, too, and scatters into a zeroed copy. */
 static const struct row loss_f[] = {
     { ROW_LINEAR, .part = MODULE_DENSE, .when = HAS_WORD_OUT,
       .keep = { KEEP(NARROW(1, PATCH), "logits_wgrad") } },
@@ -284,15 +285,22 @@ static const struct row loss_f[] = {
       .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = FP32(1, V),
       .keep = { KEEP(FP32(1, V), "loss_bwd"),
                 KEEP(FP32(1, V), "loss_bwd", .when = HAS_CAST_LOSS) } },
-    { ROW_STREAM, "loss", .when = HAS_FUSED_LOSS, .in_place = true,
-      .read = { LOSS(1, V) }, .write = { LOSS(1, V) } },
+    { ROW_STREAM, "loss", .when = HAS_FUSED_LOSS, .unless = HAS_SPLIT_LOSS,
+      .in_place = true, .read = { LOSS(1, V) }, .write = { LOSS(1, V) } },
+    { ROW_STREAM, "loss", .when = HAS_FUSED_LOSS | HAS_SPLIT_LOSS,
+      .read = { LOSS(1, V) }, .write = { LOSS(1, V), FP32(1, V) }, .made = FP32(1, V),
+      .keep = { KEEP(FP32(1, V), "loss_bwd") } },
     ROW_END,
 };
 static const struct row loss_b[] = {
     { ROW_STREAM, "loss_bwd", .unless = HAS_FUSED_LOSS, .launches = 4,
       .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = LOSS_BWD(1, V) },
-    { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS, .unless = HAS_LOSS_IN_PLACE,
-      .read = { LOSS(1, V) }, .write = { LOSS(1, V) }, .made = NARROW(1, V) },
+    { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS,
+      .unless = HAS_LOSS_IN_PLACE | HAS_SPLIT_LOSS, .read = { LOSS(1, V) },
+      .write = { LOSS(1, V) }, .made = NARROW(1, V) },
+    { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS | HAS_SPLIT_LOSS,
+      .unless = HAS_LOSS_IN_PLACE, .read = { LOSS(1, V), FP32(2, V) },
+      .write = { LOSS(1, V), FP32(1, V) }, .made = LOSS_BWD(1, V) },
     { ROW_STREAM, "loss_bwd", .when = HAS_FUSED_LOSS | HAS_LOSS_IN_PLACE,
       .in_place = true, .read = { LOSS(1, V) }, .write = { LOSS(1, V) } },
     { ROW_STREAM, "logit_softcap_bwd", .when = HAS_LOGIT_SOFTCAP, .launches = 3,

@@ -137,6 +137,8 @@ static flagset flags(const struct model *m, const struct op_settings *s)
            flag(m->norms.embedding, HAS_EMBEDDING_NORM) |
            flag(!wide_logits, HAS_CAST_LOSS) |
            flag(fw->loss.fused || fw->loss.compiled, HAS_FUSED_LOSS) |
+           flag(fw->loss.compiled && fw->loss.split_B > 0 && s->tensor > 1,
+                HAS_SPLIT_LOSS) |
            flag(fw->loss.fused ||
                     (fw->loss.in_place && !fw->loss.compiled && !wide_logits),
                 HAS_LOSS_IN_PLACE) |

@@ -226,6 +226,7 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_ONE_OUT               FLAG(85) /* or attention and MLP one last product */
 #define HAS_CONV_NORM             FLAG(86) /* a convolution's result is normed, */
 #define HAS_CONV_BELOW            FLAG(87) /* and there is one before it */
+#define HAS_SPLIT_LOSS            FLAG(88) /* compiled, over a split vocabulary */
 /* clang-format on */
 
 /* What owns parameters. */
