@@ -18,7 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { EXIT_NOT_FOUND = 127 /* a shell's */, CAPTURE_MAX_B = 1 << 22, DIR_ROOM = 1024, PATH_ROOM = DIR_ROOM + 64 };
+enum {
+    EXIT_NOT_FOUND = 127 /* a shell's */,
+    CAPTURE_MAX_B = 1 << 22,
+    DIR_ROOM = 1024,
+    PATH_ROOM = DIR_ROOM + 64
+};
 
 /* clang-format off */
 struct arguments {
