@@ -4,6 +4,7 @@
  * Files of this folder:
  *     user_script_rows     rows: which part a call is of, its arguments by names of options
  *     user_script_calls    which calls make the training; their arguments, gathered
+ *     user_script_word     one argument, one word of those
  *     user_script_start    the program that a command or an estimator starts
  *     user_script_left     arguments that are not read, by name
  *     user_script_model    a model that the text makes of a configuration
@@ -13,6 +14,7 @@
  *     user_script_gradients how a loop's gradients are summed: DDP, hooks, Horovod
  *     user_script_lightning Lightning's trainer: devices, strategy, precision
  *     user_script_optimizer a loop's optimizer
+ *     user_script_kernels  formats, attention and what else other calls switch
  *     user_script_unsloth  Unsloth's loader, adapters and trainer: their defaults
  *     user_script_own      options of the program's own that decide what is simulated
  *     user_script_unknown  a command whose options no dialect has
@@ -211,6 +213,13 @@ const struct value *user_script_given(const struct python_call *c, const char *n
 /* A word; what was there before goes before, unless it is none or, `on`, switched off. */
 void user_script_put(struct user_script *g, struct arena *arena, const char *key,
                      int64_t line, struct value *v, bool on);
+void user_script_put_true(struct user_script *g, struct arena *arena, const char *key,
+                          int64_t line, bool on);
+
+/* user_script_kernels.c: words of calls that change what kernels run; after the words what
+ * is not simulated of them, and SDPA's switches. */
+void user_script_put_kernels(struct user_script *g, struct arena *arena);
+void user_script_take_kernels(struct launch_context *t, const struct user_script *g);
 
 /* user_script_remote.c: the instances of a function that SageMaker's SDK runs, and how
  * many processes; false: there is none. */

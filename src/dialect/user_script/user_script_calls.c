@@ -20,14 +20,6 @@ static const struct python_call *maker_of(const struct python *p, const struct v
     return NULL;
 }
 
-const struct value *user_script_given(const struct python_call *c, const char *name,
-                                      const char *place)
-{
-    const struct value_item *it = c ? value_get(c->arguments, name) : NULL;
-    it = !it && c ? value_get(c->arguments, place) : it;
-    return it ? it->value : NULL;
-}
-
 /* What adapters are given: get_peft_model(model, config), model.add_adapter(config). */
 static const struct value *config_of(const struct python_call *wrapped)
 {
@@ -206,23 +198,6 @@ static void choose_all(struct user_script *g)
 
 /* Their arguments ------------------------------------------------------------------ */
 
-void user_script_put(struct user_script *g, struct arena *arena, const char *key,
-                     int64_t line, struct value *v, bool on)
-{
-    const struct value_item *it = value_get(g->words, key);
-    if (!it)
-        value_add(arena, g->words, key, line, v);
-    else if (it->value->kind == VALUE_NONE || (on && launch_is_off(it->value)))
-        g->words->items[it - g->words->items] = (struct value_item) { key, line, v };
-}
-
-static void put_true(struct user_script *g, struct arena *arena, const char *key,
-                     int64_t line, bool on)
-{
-    struct value *yes = value_new_bool(arena, true, line);
-    user_script_put(g, arena, key, line, yes, on);
-}
-
 static void put_part(struct user_script *g, struct arena *arena,
                      enum user_script_part part)
 {
@@ -308,7 +283,7 @@ static void put_adapters(struct user_script *g, struct arena *arena)
                                          method->line, 0),
                         false);
     else if (adapters)
-        put_true(g, arena, "use_peft", adapters->line, false);
+        user_script_put_true(g, arena, "use_peft", adapters->line, false);
     else if (wrapped)
         put_unknown(g, arena, config_of(wrapped), wrapped->line);
     else if (config && config->kind != VALUE_NONE)
@@ -388,64 +363,6 @@ static void put_loose_base(struct user_script *g, struct arena *arena)
     }
 }
 
-/* Products of fp32 that PyTorch may round; on CUDA "medium" is "high"
- * (aten/src/ATen/Context.cpp, setFloat32MatmulPrecision). */
-static void put_products(struct user_script *g, struct arena *arena)
-{
-    const struct python_call *c = g->parts[SCRIPT_PRODUCTS];
-    const struct value *word = user_script_given(c, "precision", "0"),
-                       *on = python_name(g->python,
-                                         "torch.backends.cuda.matmul.allow_tf32");
-    if (word && word->kind == VALUE_STRING &&
-        (strcmp(word->text, "high") == 0 || strcmp(word->text, "medium") == 0))
-        put_true(g, arena, "tf32", c->line, true);
-    if (on && launch_true(on))
-        put_true(g, arena, "tf32", on->line, true);
-}
-
-/* What the text converts the model to that it trains: the last of what it says so. */
-static void put_cast(struct user_script *g, struct arena *arena)
-{
-    static const char *const halves[] = { "bfloat16", "float16", "half" };
-    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
-    for (int64_t i = g->python->calls.n; i-- > 0;) {
-        const struct python_call *c = &g->python->calls.v[i];
-        const struct value *v = user_script_given(c, "dtype", "0");
-        const char *last = python_last_part(c->function);
-        if (user_script_part_of(c) != SCRIPT_CAST || c->quoted ||
-            (trainer && c->line > trainer->line))
-            continue;
-        if (strcmp(last, "to") == 0)
-            last = v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
-        for (size_t k = 0; k < sizeof(halves) / sizeof(halves[0]); k++)
-            if (strcmp(last, halves[k]) == 0) {
-                user_script_put(
-                    g, arena, "torch_dtype", c->line,
-                    value_new_string(arena, k ? "float16" : "bfloat16", c->line, 0),
-                    true);
-                return;
-            }
-    }
-}
-
-/* A function that puts attention of its own in the model's place. */
-static void put_attention(struct user_script *g, struct arena *arena)
-{
-    static const char key[] = "attn_implementation";
-    const struct python_call *c = g->parts[SCRIPT_ATTENDS];
-    const char *last = c ? python_last_part(c->function) : "";
-    const char *word = strstr(last, "flash")      ? "flash_attention_2"
-                       : strstr(last, "xformers") ? "memory-efficient"
-                                                  : NULL;
-    if (c)
-        user_script_put(g, arena, key, c->line,
-                        word ? value_new_string(arena, word, c->line, 0)
-                             : value_new_unknown(arena, c->line, 0,
-                                                 "%.60s(...) replaces the model's",
-                                                 last),
-                        true);
-}
-
 /* What calls do that no argument says. */
 static void put_switches(struct user_script *g, struct arena *arena)
 {
@@ -454,21 +371,20 @@ static void put_switches(struct user_script *g, struct arena *arena)
     const struct value *mixed =
         user_script_given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
     if (on || g->parts[SCRIPT_RECOMPUTED])
-        put_true(g, arena, "gradient_checkpointing",
-                 on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
-    put_cast(g, arena);
-    put_attention(g, arena);
+        user_script_put_true(g, arena, "gradient_checkpointing",
+                             on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
+    user_script_put_kernels(g, arena);
     user_script_put_optimizer(g, arena);
     user_script_put_lightning(g, arena);
-    put_products(g, arena);
     put_steps(g, arena);
     /* peft/utils/other.py, prepare_model_for_kbit_training: True unless given */
     if (prepared)
-        put_true(g, arena, "use_gradient_checkpointing", prepared->line, false);
+        user_script_put_true(g, arena, "use_gradient_checkpointing", prepared->line,
+                             false);
     put_adapters(g, arena);
     if (mixed && mixed->kind == VALUE_STRING &&
         (strcmp(mixed->text, "bf16") == 0 || strcmp(mixed->text, "fp16") == 0))
-        put_true(g, arena, mixed->text, mixed->line, true);
+        user_script_put_true(g, arena, mixed->text, mixed->line, true);
 }
 
 void user_script_gather(struct user_script *g, struct arena *arena,

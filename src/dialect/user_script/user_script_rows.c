@@ -33,6 +33,10 @@ const char *const user_script_calls[] = {
     "GPT2LMHeadModel", "LlamaForCausalLM", "MistralForCausalLM", "MixtralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "GemmaForCausalLM",
     "PhiForCausalLM", "GPTNeoXForCausalLM", "GPTJForCausalLM", "OPTForCausalLM", "BloomForCausalLM", "BertForMaskedLM", "BertForPreTraining",
     "RobertaForMaskedLM", "T5ForConditionalGeneration", "ViTForImageClassification",
+    /* what changes kernels (user_script_kernels.c) */
+    "set_default_dtype", "to_bettertransformer", "transform", "*apply_liger_kernel", "enable_flash_sdp", "enable_mem_efficient_sdp", "sdp_kernel",
+    "use_deterministic_algorithms", "enable_full_determinism", "set_detect_anomaly", "detect_anomaly", "save_on_cpu", "set_per_process_memory_fraction",
+    "empty_cache", "fp8_autocast", "convert_to_float8_training",
     /* what replaces the model's attention */
     "*flash_att", "*xformers", "*replace_",
     /* loops of one's own */

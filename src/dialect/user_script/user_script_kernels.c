@@ -1,0 +1,234 @@
+/* Calls that change what kernels run, apart from those that make the training: formats of
+ * products and parameters, what computes attention, losses in chunks, and what slows or
+ * fills the GPU.
+ *
+ * torch/backends/cuda, torch/nn/attention, torch/autograd (PyTorch 2.8),
+ * liger_kernel/transformers/monkey_patch.py (0.6), transformers/modeling_utils.py (4.48,
+ * to_bettertransformer), transformer_engine/pytorch/fp8.py (2.x), torchao/float8. */
+#include "base/names.h"
+#include "config/pointer.h"
+#include "dialect/user_script/user_script.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+/* The last call of a name that the text makes; NULL: it makes none. */
+static const struct python_call *last_call(const struct user_script *g,
+                                           const char *function)
+{
+    for (int64_t i = g->python->calls.n; i-- > 0;) {
+        const struct python_call *c = &g->python->calls.v[i];
+        if (!c->quoted && fnmatch(function, c->function, 0) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+/* Formats -------------------------------------------------------------------------- */
+
+/* Products of fp32 that PyTorch may round; on CUDA "medium" is "high"
+ * (aten/src/ATen/Context.cpp, setFloat32MatmulPrecision). */
+static void put_products(struct user_script *g, struct arena *arena)
+{
+    const struct python_call *c = g->parts[SCRIPT_PRODUCTS];
+    const struct value *word = user_script_given(c, "precision", "0"),
+                       *on = python_name(g->python,
+                                         "torch.backends.cuda.matmul.allow_tf32");
+    if (word && word->kind == VALUE_STRING &&
+        (strcmp(word->text, "high") == 0 || strcmp(word->text, "medium") == 0))
+        user_script_put_true(g, arena, "tf32", c->line, true);
+    if (on && launch_true(on))
+        user_script_put_true(g, arena, "tf32", on->line, true);
+}
+
+/* What the text converts the model to that it trains: the last of what it says so. */
+static void put_cast(struct user_script *g, struct arena *arena)
+{
+    static const char *const halves[] = { "bfloat16", "float16", "half" };
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
+    for (int64_t i = g->python->calls.n; i-- > 0;) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const struct value *v = user_script_given(c, "dtype", "0");
+        const char *last = python_last_part(c->function);
+        if (user_script_part_of(c) != SCRIPT_CAST || c->quoted ||
+            (trainer && c->line > trainer->line))
+            continue;
+        if (strcmp(last, "to") == 0)
+            last = v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
+        for (size_t k = 0; k < sizeof(halves) / sizeof(halves[0]); k++)
+            if (strcmp(last, halves[k]) == 0) {
+                user_script_put(
+                    g, arena, "torch_dtype", c->line,
+                    value_new_string(arena, k ? "float16" : "bfloat16", c->line, 0),
+                    true);
+                return;
+            }
+    }
+}
+
+/* torch.set_default_dtype(torch.bfloat16): models are made in it. */
+static void put_default(struct user_script *g, struct arena *arena)
+{
+    const struct python_call *c = last_call(g, "*set_default_dtype");
+    const struct value *v = user_script_given(c, "d", "0");
+    const char *word = v && v->kind == VALUE_STRING ? python_last_part(v->text) : "";
+    if (strcmp(word, "bfloat16") == 0 || strcmp(word, "float16") == 0)
+        user_script_put(g, arena, "torch_dtype", c->line,
+                        value_new_string(arena, word, c->line, 0), false);
+}
+
+/* Kernels -------------------------------------------------------------------------- */
+
+/* A function that puts attention of its own in the model's place. */
+static void put_attention(struct user_script *g, struct arena *arena)
+{
+    static const char key[] = "attn_implementation";
+    const struct python_call *c = g->parts[SCRIPT_ATTENDS];
+    const char *last = c ? python_last_part(c->function) : "";
+    const char *word = strstr(last, "flash")      ? "flash_attention_2"
+                       : strstr(last, "xformers") ? "memory-efficient"
+                                                  : NULL;
+    if (c)
+        user_script_put(g, arena, key, c->line,
+                        word ? value_new_string(arena, word, c->line, 0)
+                             : value_new_unknown(arena, c->line, 0,
+                                                 "%.60s(...) replaces the model's",
+                                                 last),
+                        true);
+}
+
+/* apply_liger_kernel_to_llama(), AutoLigerKernelForCausalLM.from_pretrained(...) */
+static void put_liger(struct user_script *g, struct arena *arena)
+{
+    static const char *const calls[] = { "*apply_liger_kernel*", "*LigerKernelFor*" };
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        const struct python_call *c = last_call(g, calls[i]);
+        if (c)
+            user_script_put_true(g, arena, "use_liger_kernel", c->line, true);
+    }
+}
+
+void user_script_put_kernels(struct user_script *g, struct arena *arena)
+{
+    const struct python_call *better = last_call(g, "*to_bettertransformer");
+    better = better ? better : last_call(g, "*BetterTransformer.transform");
+    put_cast(g, arena);
+    put_default(g, arena);
+    put_attention(g, arena);
+    put_products(g, arena);
+    put_liger(g, arena);
+    if (better)
+        user_script_put(g, arena, "attn_implementation", better->line,
+                        value_new_string(arena, "sdpa", better->line, 0), false);
+}
+
+/* What is named -------------------------------------------------------------------- */
+
+/* Which calls of a name count. */
+enum counts { ALL, ON /* given True */, IN_LOOPS };
+
+static const struct named {
+    const char *function;
+    enum counts counts;
+    const char *what;
+} named[] = {
+    { "*use_deterministic_algorithms", ON,
+      "kernels that repeat bit by bit are slower" },
+    { "*enable_full_determinism", ALL, "kernels that repeat bit by bit are slower" },
+    { "*set_detect_anomaly", ON, "each operation of backward is checked" },
+    { "*.detect_anomaly", ALL, "each operation of backward is checked" },
+    { "*save_on_cpu", ALL, "what backward keeps goes to the host's memory" },
+    { "*set_per_process_memory_fraction", ALL, "a part of the GPU's memory is left" },
+    { "*cuda.empty_cache", IN_LOOPS,
+      "the allocator gives its cache back and takes it anew" },
+};
+
+static bool counts(const struct python_call *c, enum counts how)
+{
+    const struct value *v = user_script_given(c, "mode", "0");
+    return how == ALL || (how == ON && v && launch_true(v)) ||
+           (how == IN_LOOPS && c->loops > 0);
+}
+
+/* Whether the last switch of one of SDPA's kernels is off: of a call of its own, or an
+ * argument of torch.backends.cuda.sdp_kernel(...). */
+static bool is_off(const struct user_script *g, const char *function,
+                   const char *argument)
+{
+    const struct value *own = user_script_given(last_call(g, function), "enabled", "0"),
+                       *of =
+                           user_script_given(last_call(g, "*sdp_kernel"), argument, "");
+    return (own && launch_is_off(own)) || (of && launch_is_off(of));
+}
+
+/* Without both fused kernels SDPA is products around a softmax. */
+static void take_sdpa(struct launch_context *t, const struct user_script *g)
+{
+    static const char at[] = "/training/attention";
+    bool flash = is_off(g, "*enable_flash_sdp", "enable_flash"),
+         efficient = is_off(g, "*enable_mem_efficient_sdp", "enable_mem_efficient");
+    const struct python_call *c = last_call(g, "*enable_flash_sdp");
+    c = c ? c : last_call(g, "*sdp_kernel");
+    int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    struct value v = { .kind = VALUE_BOOL, .line = line };
+    const struct value_item from = { c ? python_last_part(c->function) : "", line, &v };
+    const struct value_item *given = value_get(g->words, "attn_implementation");
+    bool other = given && !(given->value->kind == VALUE_STRING &&
+                            strcmp(given->value->text, "sdpa") == 0);
+    if (!flash || !c || other)
+        return;
+    if (efficient) {
+        launch_hear(t, given);
+        launch_set(t, at, json_string("unfused"), &from);
+    } else
+        launch_note(t->l, line, DIAG_NOT_SIMULATED,
+                    "%s: SDPA without its flash kernel is not simulated", from.key);
+}
+
+/* Transformer Engine's, torchao's and MS-AMP's products in 8 bits. */
+static void take_fp8(struct launch_context *t, const struct user_script *g)
+{
+    static const struct {
+        const char *function, *precision; /* with parameters in bf16; NULL: not known */
+    } calls[] = { { "*fp8_autocast", "fp8" },
+                  { "*convert_to_float8_training", "fp8_current" },
+                  { "*msamp.initialize", NULL } };
+    static const char at[] = "/training/precision";
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        const struct python_call *c = last_call(g, calls[i].function);
+        const struct value *on = user_script_given(c, "enabled", "0");
+        const char *word = json_string_value(pointer_get(t->tree, at));
+        struct value v = { .line = c ? (g->line ? g->line : c->line) : 0 };
+        const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
+                                         &v };
+        if (!c || (on && launch_is_off(on)))
+            continue;
+        launch_forget(t, at);
+        if (calls[i].precision && word && strcmp(word, "bf16") == 0) {
+            launch_set(t, at, json_string(calls[i].precision), &from);
+            return;
+        }
+        launch_add_unresolved(
+            t, at, g->line ? g->line : c->line,
+            "%.60s(...): products are in 8 bits: fp8 is Transformer Engine's, "
+            "fp8_current torchao's, with parameters in bf16",
+            c->function);
+        return;
+    }
+}
+
+void user_script_take_kernels(struct launch_context *t, const struct user_script *g)
+{
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++)
+        for (int64_t k = 0; k < g->python->calls.n; k++) {
+            const struct python_call *c = &g->python->calls.v[k];
+            if (c->quoted || fnmatch(named[i].function, c->function, 0) != 0 ||
+                !counts(c, named[i].counts))
+                continue;
+            launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
+                        "%.60s(...) is not simulated: %s", c->function, named[i].what);
+            break;
+        }
+    take_sdpa(t, g);
+    take_fp8(t, g);
+}
