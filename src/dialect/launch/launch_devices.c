@@ -2,6 +2,8 @@
  * no GPUs of CUDA, by the variables of their software. */
 #include "dialect/launch/launch_shell.h"
 
+#include "base/names.h"
+
 #include <string.h>
 
 static const char gpus_at[] = "/cluster/gpus_per_instance";
@@ -73,6 +75,43 @@ void launch_settle_ranks(struct launch_context *t, const struct launch_command *
     launch_forget(t, count_at);
     launch_add_unresolved(t, count_at, c->command->line,
                           "what starts this script for each rank is not in it");
+}
+
+/* nvidia-smi's switches of power and clocks (its manual, 570); "-pl 250", "-pl=250". */
+static void note_limit(struct launch *l, const struct shell_command *c, int32_t at)
+{
+    static const char *const power[] = { "-pl", "--power-limit", NULL },
+                             *const clocks[] = { "-lgc", "--lock-gpu-clocks", "-ac",
+                                                 "--applications-clocks", NULL };
+    for (int32_t i = at + 1; i < c->n; i++) {
+        const char *text = c->words[i].text, *equals = strchr(text, '=');
+        size_t n = equals ? (size_t)(equals - text) : strlen(text);
+        const char *name = arena_strndup(&l->loader->arena, text, n),
+                   *value = equals         ? equals + 1
+                            : i + 1 < c->n ? c->words[i + 1].text
+                                           : "";
+        if (names_listed(power, name))
+            launch_note(l, c->line, DIAG_NOT_SIMULATED,
+                        "nvidia-smi %s %.20s is not simulated (give --set "
+                        "/cluster/power_limit=%.20sW)",
+                        name, value, value);
+        else if (names_listed(clocks, name))
+            launch_note(
+                l, c->line, DIAG_NOT_SIMULATED,
+                "nvidia-smi %s %.20s is not simulated: GPUs run at the clocks of "
+                "their profile",
+                name, value);
+    }
+}
+
+void launch_note_limits(struct launch *l, const struct shell *s)
+{
+    for (int64_t i = 0; i < s->commands.n; i++) {
+        const struct shell_command *c = &s->commands.v[i];
+        for (int32_t k = 0; k < c->n && k < 2; k++) /* after sudo */
+            if (strcmp(launch_last_part(c->words[k].text), "nvidia-smi") == 0)
+                note_limit(l, c, k);
+    }
 }
 
 void launch_take_device(struct launch_context *t, const struct shell_binding *b)

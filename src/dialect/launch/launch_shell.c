@@ -103,6 +103,7 @@ static void take_command(struct launch_context *t, struct launch_command *c)
 static void take_notes(struct launch *l, const struct shell *s,
                        const struct launch_command *c, const char *missing)
 {
+    launch_note_limits(l, s);
     for (int64_t i = 0; i < s->notes.n; i++) {
         const struct shell_note *note = &s->notes.v[i];
         const char *program = c->command ? c->command->words[c->script].text : "";

@@ -61,6 +61,9 @@ struct value *launch_word_value(struct arena *arena, const struct shell_word *w,
 /* Instances and the GPUs of each, as the words before the script say. */
 void launch_take_starter(struct launch_context *t, struct launch_command *c);
 
+/* launch_devices.c: names what a script's nvidia-smi limits. */
+void launch_note_limits(struct launch *l, const struct shell *s);
+
 /* launch_exports.c: a variable of the environment where the scenario has it; others are passed over. */
 void launch_take_variable(struct launch_context *t, const struct shell_binding *b);
 
