@@ -32,6 +32,9 @@ extern const char accelerate_environment[];
 struct value *accelerate_of_environment(struct launch_context *t,
                                         const struct value *all, int64_t line);
 
+/* Whether a variable went into that configuration. */
+bool accelerate_has_variable(const struct value *config, const char *name);
+
 /* Takes what the dictionary says, where nothing was taken so far: the options of
  * `accelerate launch` go before it. */
 void accelerate_take(struct launch_context *t, const struct value *config);

@@ -123,3 +123,21 @@ struct value *accelerate_of_environment(struct launch_context *t,
     config->text = accelerate_environment;
     return config->n > 0 ? config : NULL;
 }
+
+bool accelerate_has_variable(const struct value *config, const char *name)
+{
+    bool has = false;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const struct value *in =
+            variables[i].section ? value_member(config, variables[i].section) : config;
+        has |= in && value_get(in, variables[i].key) &&
+               strcmp(variables[i].name, name) == 0;
+    }
+    for (size_t i = 0; i < SWITCHES; i++) {
+        const struct starter *s = &switches[i];
+        bool prefixed = s->prefix && strncmp(name, s->prefix, strlen(s->prefix)) == 0;
+        has |= value_member(config, s->section) &&
+               (prefixed || strcmp(s->name, name) == 0);
+    }
+    return has;
+}

@@ -1,9 +1,11 @@
 /* An estimator: its arguments, hyperparameters and environment, and what is said of those
  * without effect. */
 #include "dialect/sagemaker/sagemaker.h"
+#include "dialect/accelerate/accelerate.h"
 
 #include "base/names.h"
 #include "config/pointer.h"
+#include "dialect/accelerate/accelerate.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/source/python.h"
 #include "dialect/trainer/trainer.h"
@@ -44,6 +46,18 @@ static void note_environment(struct launch_context *t, const struct value_item *
             launch_idle_add(&idle, "%.60s", it->key);
     }
     launch_idle_end(&idle);
+}
+
+/* Variables that are Accelerate's configuration. */
+static void take_accelerate(struct launch_context *t, const struct value_item *env)
+{
+    const struct value *all = env ? env->value : NULL;
+    const struct value *set = env ? accelerate_of_environment(t, all, env->line) : NULL;
+    if (set)
+        accelerate_settle(t, set);
+    for (int32_t i = 0; set && i < all->n; i++)
+        if (accelerate_has_variable(set, all->items[i].key))
+            launch_hear(t, &all->items[i]);
 }
 
 /* A TensorFlow estimator whose version is in its image only. */
@@ -185,6 +199,7 @@ void sagemaker_read(struct launch_context *t, const struct dialect_input *in)
     env = env ? env : value_get(given, "environment");
     if (env && env->value->kind == VALUE_DICT)
         launch_take_rows(t, sagemaker_environment, env->value);
+    take_accelerate(t, env);
     if (!whole)
         trainer_settle(t);
     for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++)
