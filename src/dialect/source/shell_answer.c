@@ -344,6 +344,12 @@ static const char *run_stage(struct stage *s)
     return NULL;
 }
 
+const char *shell_output_of(struct shell_machine *m, const char *const *words, int n)
+{
+    struct stage s = { .m = m, .w = words, .n = n };
+    return run_stage(&s);
+}
+
 /* The words of one command at the cursor, up to "|", "&&", ";" or the end; NULL: one is
  * not known, or something else is there. *text: what is after <<<. */
 static const char *const *words_of(struct shell_machine *m, int *n, const char **text)

@@ -341,6 +341,8 @@ bool shell_edit(struct shell_machine *m, const struct shell_text *value,
  * cursor holds it. False: it would have to be run. */
 bool shell_answer(struct shell_machine *m, struct shell_cursor command,
                   struct shell_text *out);
+/* What one command of these words prints, without what it reads; NULL: likewise. */
+const char *shell_output_of(struct shell_machine *m, const char *const *words, int n);
 /* shell_getopt.c: the same of `getopt -o ... -- "$@"`, by its words. */
 bool shell_getopt(struct shell_machine *m, struct shell_texts *words,
                   struct shell_text *out);

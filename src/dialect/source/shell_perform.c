@@ -374,12 +374,13 @@ static void run_texts(struct shell_machine *m, const struct shell_simple *c)
         struct shell_texts one = { (struct shell_text *)text, 1, 0 };
         run_text(m, &one, 0);
     }
-    if (shell_is(&w->v[0], "eval")) {
+    bool evaluates = shell_is(&w->v[0], "eval"); /* its words are pieces of a text */
+    int32_t inner = evaluates ? -1 : inner_text(w);
+    if (evaluates) {
         note_eval(m, w);
         shell_nested(m, shell_words_text(m, w, 1, w->n));
         script = -1;
     }
-    int32_t inner = inner_text(w);
     if (inner >= 0) {
         run_text(m, w, inner);
         script = -1;
