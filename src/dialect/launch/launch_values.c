@@ -93,9 +93,22 @@ void launch_ask_frozen(struct launch_context *t, const struct value_item *it)
                           it->key);
 }
 
+/* How long the job is: a step is simulated without it. */
+static bool is_length_of_job(const char *pointer)
+{
+    return strcmp(pointer, "/training/steps") == 0 ||
+           strcmp(pointer, "/training/epochs") == 0 ||
+           strcmp(pointer, "/training/samples") == 0;
+}
+
 void launch_add_unknown(struct launch_context *t, const char *pointer, const char *from,
                         const struct value *v)
 {
+    if (is_length_of_job(pointer)) {
+        launch_note(t->l, v->line, DIAG_LEFT_OUT, "%s: %s; it is left out", from,
+                    v->why);
+        return;
+    }
     launch_add_unresolved(t, pointer, v->line, "%s: %s, and nothing is run", from,
                           v->why);
     struct launch_unresolved *open = &t->l->unresolved.v[t->l->unresolved.n - 1];
