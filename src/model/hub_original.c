@@ -135,10 +135,8 @@ static int shared(const struct words *known, const struct words *asked)
     }
     bool numbered = first + 1 < asked->n && is_number(asked->v[first + 1]);
     bool own = known->n > 1 && is_number(known->v[1]);
-    return n >= FEWEST && strlen(known->v[0]) >= STEM_MIN && numbered == own &&
-                   (sized || first == 0)
-               ? n
-               : 0;
+    bool stem = strlen(known->v[0]) >= STEM_MIN || first == 0; /* "Yi-6B-to-mg" */
+    return n >= FEWEST && stem && numbered == own && (sized || first == 0) ? n : 0;
 }
 
 /* Whether the asked name says a size or a kind that the known one does not. */

@@ -210,6 +210,11 @@ static struct launch_vocabulary guess(struct launch_context *t, int64_t of_class
                *by = arena_printf(t->arena, "the name \"%.60s\"", end);
     int64_t n = launch_words_within(t, end);
     n = n ? n : size_within(end);
+    const char *of = n ? NULL : hub_original(t->l->loader, path);
+    if (of) { /* "Yi-6B-to-mg-tp1" */
+        n = launch_words_of_hub(t, of);
+        by = arena_printf(t->arena, "\"%.60s\", which is like %.60s", end, of);
+    }
     if (!n && is_another(path))
         of_class = 0;
     if (!n && of_class)

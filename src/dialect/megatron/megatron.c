@@ -34,11 +34,34 @@ static void take_ulysses(struct launch_context *t, const struct dialect_option *
         launch_set(t, "/parallelism/context_comm", json_string("alltoall"), it);
 }
 
+/* How many data-parallel ranks there are by the GPUs that are known so far; 0. */
+static int64_t data_ranks(const struct launch_context *t)
+{
+    int64_t gpus = launch_number(t, "/cluster/gpus_per_instance", t->l->gpus),
+            count = launch_number(t, "/cluster/count", t->l->count),
+            split = launch_number(t, "/parallelism/tensor", 1) *
+                    launch_number(t, "/parallelism/pipeline", 1);
+    bool known = gpus > 0 && count > 0 && count < INT64_MAX / gpus && split > 0;
+    return known ? gpus * count / split : 0;
+}
+
 /* MegaBlocks' (stanford-futuredata/Megatron-LM): experts are dealt to the data-parallel
- * ranks, of which the options do not say how many there are. */
+ * ranks, as far as there are experts; the options do not say how many ranks there are. */
 static void take_all_ranks(struct launch_context *t, const struct dialect_option *row,
                            const struct value_item *it)
 {
+    static const char *const names[] = { "--moe-num-experts", "--num-experts", NULL };
+    const struct value_item *all =
+        t->command ? launch_any_option(t->command, names) : NULL;
+    int64_t ranks = data_ranks(t), experts = 0;
+    if (ranks > 0 && all && launch_whole(all->value, &experts) && experts > 0) {
+        while (experts > ranks && experts % 2 == 0)
+            experts /= 2;
+        if (ranks % experts == 0) {
+            launch_set(t, row->pointer, json_integer((json_int_t)experts), it);
+            return;
+        }
+    }
     launch_add_unresolved(t, row->pointer, it->line,
                           "%s: all data-parallel ranks share the experts, as far as "
                           "there are experts",

@@ -1,14 +1,18 @@
 /* Megatron's options that no row of a field is: what several say together, what has no
  * part in a step, what is not simulated (Megatron-LM's arguments.py up to Megatron-Core
  * 0.15, Megatron-DeepSpeed's and BigScience's). */
+#include "base/names.h"
 #include "dialect/megatron/megatron.h"
 
 #include <string.h>
 
-/* Any backend but HCCL. */
+/* Any backend but those of other makers' accelerators: Ascend's and Gaudi's, Intel's,
+ * Cambricon's, Moore Threads', Enflame's, Kunlunxin's. */
 static bool uses_nccl(const struct value *v)
 {
-    return v->kind != VALUE_STRING || strcmp(v->text, "hccl") != 0;
+    static const char *const others[] = { "hccl", "lccl", "ccl",  "xccl", "cncl",
+                                          "mccl", "eccl", "bkcl", NULL };
+    return v->kind != VALUE_STRING || !names_listed(others, v->text);
 }
 
 /* clang-format off */
@@ -159,7 +163,7 @@ static const struct dialect_option idle_rows[] = {
     ROW_IDLE("--one-logger-*"), ROW_IDLE("--no-save-*"), ROW_IDLE("--no-load-*"),
     ROW_IDLE("--finetune"), ROW_IDLE("--exit-*"), ROW_IDLE("--ckpt-*"),
     ROW_IDLE("--dist-ckpt-*"), ROW_IDLE("--async-*"), ROW_IDLE("--use-dist-ckpt*"),
-    ROW_IDLE("--auto-detect-ckpt-format"), ROW("--distributed-backend", NULL, .class = DIALECT_REFUSED, .off = uses_nccl, .why = "HCCL is of Ascend's NPUs and Intel Gaudi, which are not simulated"),
+    ROW_IDLE("--auto-detect-ckpt-format"), ROW("--distributed-backend", NULL, .class = DIALECT_REFUSED, .off = uses_nccl, .why = "this library of collectives is of accelerators that are not NVIDIA's, which are not simulated (hccl: Ascend and Gaudi, ccl and xccl: Intel)"),
     ROW_IDLE("--distributed-timeout-*"), ROW_IDLE("--local-rank"), ROW_IDLE("--node-rank"),
     ROW_IDLE("--master-*"), ROW_IDLE("--profile*"), ROW_IDLE("--use-pytorch-profiler"),
     ROW_IDLE("--manual-gc*"), ROW_IDLE("--timing-*"), ROW_IDLE("--empty-unused-memory-level"),

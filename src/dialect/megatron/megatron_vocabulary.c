@@ -29,6 +29,15 @@ static const struct value_item *path_of(const struct launch_command *c)
     return launch_any_option(c, names);
 }
 
+/* What Pai's patches read where no other is named: the tokenizer of the checkpoint
+ * (megatron_patch/tokenizer/__init__.py). */
+static const struct value_item *path_of_patch(const struct launch_command *c,
+                                              const struct value_item *patch)
+{
+    const struct value_item *path = path_of(c);
+    return path || !patch ? path : launch_option(c, "--load");
+}
+
 /* The class that the programs have where none is named: GPT-2's, BERT's or, of rotary
  * models, Llama's. */
 static const char *usual_class(const struct launch_context *t, bool *rotary)
@@ -97,7 +106,7 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
                                 launch_option(c, launch_has(t, "/model/encoder_decoder")
                                                      ? "--vocab-extra-ids"
                                                      : "--extra-vocab-size"),
-                            *path = path_of(c);
+                            *path = path_of_patch(c, own);
     bool rotary = false, named = known_text(type) != NULL;
     const char *name = named ? type->value->text : usual_class(t, &rotary);
     struct launch_vocabulary v = launch_vocabulary_of(t, name, known_text(path));
@@ -129,12 +138,40 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
     launch_set(t, at, json_integer((json_int_t)v.n), &from);
 }
 
+/* --vocab-size is NullTokenizer's and TikTokenizer's: any other has as many words as it
+ * has (megatron/training/tokenizer/tokenizer.py). Where that is certain, it is heeded. */
+static bool is_not_heeded(struct launch_context *t, const struct launch_command *c)
+{
+    const struct value_item *given = launch_option(c, "--vocab-size"),
+                            *own = launch_option(c, "--patch-tokenizer-type"),
+                            *type = own ? own : launch_option(c, "--tokenizer-type"),
+                            *path = path_of_patch(c, own);
+    const char *name = known_text(type);
+    int64_t n = 0;
+    if (!given || !name || strstr(name, "Null") || strstr(name, "Tik") ||
+        launch_option(c, "--pad-vocab-size-to") ||
+        launch_option(c, "--padded-vocab-size") || !launch_whole(given->value, &n))
+        return false;
+    struct launch_vocabulary v = launch_vocabulary_of(t, name, known_text(path));
+    bool other = v.n && !v.by && v.n != n && (!path || known_text(path));
+    if (!other)
+        return false;
+    launch_hear(t, given);
+    launch_note(t->l, given->line, DIAG_WITHOUT_EFFECT,
+                "--vocab-size: without effect: Megatron reads it for NullTokenizer and "
+                "TikTokenizer, and %.60s has %" PRId64 " entries (give --set "
+                "/model/vocab_size=%" PRId64 " for a program that heeds it)",
+                name, v.n, n);
+    return true;
+}
+
 void megatron_take_vocabulary(struct launch_context *t, const struct launch_command *c)
 {
     static const char at[] = "/model/vocab_size", padding[] = "/training/vocab_padding";
     const struct value_item *it = launch_option(c, "--make-vocab-size-divisible-by");
     int64_t tensor = launch_number(t, "/parallelism/tensor", 1), n;
-    launch_take_rows(t, megatron_vocabulary_rows, &c->options);
+    if (!is_not_heeded(t, c))
+        launch_take_rows(t, megatron_vocabulary_rows, &c->options);
     if (!launch_has(t, at) && !launch_is_unresolved(t, at))
         assume_vocabulary(t, c);
     if (!it || !launch_whole(it->value, &n) || n < 1 || n > VOCAB_PADDING_MAX)
