@@ -415,6 +415,7 @@ void core_read(struct launch_context *t, const struct value *flat, const char *t
     launch_take_rows(t, core_model_rows, n.part[NEMO_MODEL]);
     launch_take_rows(t, core_train_rows, n.part[NEMO_DATA]);
     launch_hear(t, nemo_find(&n, NEMO_DATA, "seq_length"));
+    launch_hear(t, nemo_find(&n, NEMO_DATA, "class")); /* recipe_data.c */
     launch_take_rows(t, &core_train_rows[1], n.part[NEMO_MODEL]);
     launch_hear(t, model(&n, "seq_length"));
     core_take_model(&n);

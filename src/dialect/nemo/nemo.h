@@ -123,10 +123,14 @@ struct nemo_call {
     const char *kind; /* "pretrain" or "finetune" of NeMo 2; NULL: Megatron-Bridge's */
     bool full, performance, packed;
     int64_t line;
+    const struct value_item *length; /* its argument seq_length, or NULL */
 };
 /* The flat configuration that a recipe has; NULL after reporting that it is refused, or
  * asking for what is not known. */
 struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call *call);
+/* What a data module that the file makes has where it does not say so: a whole one takes
+ * the place of the recipe's. */
+void nemo_take_data_module(struct launch_context *t, struct value *flat);
 /* Whether there is a table of it. */
 bool nemo_recipe_known(struct launch_context *t, const struct nemo_call *call);
 

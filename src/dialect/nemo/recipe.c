@@ -100,10 +100,9 @@ static void add(struct arena *arena, struct value *out, const char *path,
 /* Places whose class says something. */
 static bool names_its_class(const char *path)
 {
-    static const char *const places[] = { "model",           "model.config",
-                                          "trainer.plugins", "peft",
-                                          "optim",           "mixed_precision",
-                                          "comm_overlap" };
+    static const char *const places[] = { "model",           "model.config", "data",
+                                          "trainer.plugins", "peft",         "optim",
+                                          "mixed_precision", "comm_overlap" };
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
         if (strcmp(places[i], path) == 0)
             return true;
@@ -272,6 +271,7 @@ static struct value *changes_of(struct launch_context *t, const struct value *ob
             value_add(t->arena, out, key, it->line, it->value);
     }
     expand_optimizer(t->arena, out);
+    nemo_take_data_module(t, out);
     return out;
 }
 
@@ -285,7 +285,8 @@ static bool argument_on(const struct value *arguments_of, const char *name)
 static struct nemo_call call_of(struct launch_context *t, const struct python_call *c,
                                 const struct value *object)
 {
-    struct nemo_call call = { .line = c->line };
+    struct nemo_call call = { .line = c->line,
+                              .length = value_get(object, "seq_length") };
     const char *last = python_last_part(c->function);
     const struct value_item *scheme = value_get(object, "peft_scheme");
     if (kind_of(c) == BRIDGE) {

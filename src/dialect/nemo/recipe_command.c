@@ -136,7 +136,11 @@ static void read_nemo(struct launch_context *t, const struct launch_command *c)
             strncmp(c->command->words[i].text, "--factory", 9) != 0)
             launch_idle_add(&idle, "%.60s", c->command->words[i].text);
     launch_idle_end(&idle);
+    for (int32_t i = given->n; i-- > 0;) /* the factory's own arguments */
+        if (strchr(given->items[i].key, '('))
+            value_remove(given, i);
     call.recipe = factory(t, w, text, given);
+    call.length = value_get(given, "seq_length");
     call.kind = kind;
     call.performance = launch_is_on(given, "performance_mode");
     call.packed = launch_is_on(given, "packed_sequence");
@@ -146,6 +150,7 @@ static void read_nemo(struct launch_context *t, const struct launch_command *c)
                  (scheme->value->text && strcasecmp(scheme->value->text, "none") == 0));
     rename_key(t, given, "num_nodes", "trainer", "num_nodes");
     rename_key(t, given, "num_gpus_per_node", "trainer", "devices");
+    rename_key(t, given, "seq_length", "data", "seq_length");
     struct value *facts = nemo_recipe_facts(t, &call);
     if (!facts)
         return;
@@ -163,6 +168,7 @@ static const struct {
     { "--tensor_model_parallel_size", "-tp", "model.tensor_model_parallel_size" }, { "--pipeline_model_parallel_size", "-pp", "model.pipeline_model_parallel_size" },
     { "--context_parallel_size", "-cp", "model.context_parallel_size" }, { "--virtual_pipeline_model_parallel_size", "-vp", "model.virtual_pipeline_model_parallel_size" },
     { "--expert_model_parallel_size", "-ep", "model.expert_model_parallel_size" }, { "--expert_tensor_parallel_size", "-etp", "model.expert_tensor_parallel_size" },
+    { "--peft_scheme", "--peft-scheme", "peft.peft_scheme" },
 };
 /* clang-format on */
 

@@ -201,6 +201,37 @@ bool nemo_recipe_known(struct launch_context *t, const struct nemo_call *call)
     return data(t, call->kind ? "nemo2" : "bridge", "recipes", call->recipe).json;
 }
 
+/* A length that the recipe is called with is that of its sequences, packed ones too. */
+static struct value *with_length(struct value *flat, const struct nemo_call *call)
+{
+    static const char *const of[] = { "seq_length", "packed_sequence_size" };
+    for (int32_t i = 0; flat && call->length && i < flat->n; i++)
+        for (size_t k = 0; k < sizeof(of) / sizeof(of[0]); k++)
+            if (strcmp(python_last_part(flat->items[i].key), of[k]) == 0)
+                flat->items[i].value = call->length->value;
+    return flat;
+}
+
+void nemo_take_data_module(struct launch_context *t, struct value *flat)
+{
+    const struct value_item *it = value_get(flat, "data.@");
+    const char *class = it ? it->value->text : "";
+    struct cfg all = data(t, "nemo2", "data_modules", python_last_part(class));
+    if (!it)
+        return;
+    if (!all.json || strstr(class, ".t5.")) { /* of somebody's own */
+        value_remove(flat, (int32_t)(it - flat->items));
+        return;
+    }
+    int64_t line = it->line;
+    for (void *one = cfg_first(all); one; one = cfg_next(all, one)) {
+        const char *key = arena_printf(t->arena, "data.%s", cfg_key(one));
+        if (!value_get(flat, key))
+            value_add(t->arena, flat, key, line,
+                      value_from(t->arena, cfg_member(all, one).json, line));
+    }
+}
+
 struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call *call)
 {
     struct cfg recipe =
@@ -214,6 +245,7 @@ struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call
     }
     if (is_refused(t, recipe, call))
         return NULL;
-    return call->kind ? facts_of_nemo(t, recipe, call)
-                      : facts_of_bridge(t, recipe, call);
+    return with_length(call->kind ? facts_of_nemo(t, recipe, call)
+                                  : facts_of_bridge(t, recipe, call),
+                       call);
 }

@@ -168,7 +168,7 @@ void nemo_ask_recipe(struct launch_context *t, const struct value *flat)
         { "/training/activation_checkpointing",
           NULL,
           { "model.recompute_granularity", "model.config.recompute_granularity" } },
-        { "/training/lora", NULL, { "peft.@", "peft.dim" } },
+        { "/training/lora", NULL, { "peft.@", "peft.dim", "peft.peft_scheme" } },
     };
     const struct value_item *it = value_get(flat, UNKNOWN_RECIPE);
     launch_hear(t, it);
