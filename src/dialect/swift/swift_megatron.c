@@ -17,6 +17,7 @@ static const struct dialect_option rows[] = {
     ROW("rlhf_type", "/training/task", .take = swift_take_method),
     ROW("task_type", "/training/task", .take = swift_take_task),
     ROW("model", "/model", .take = trainer_take_model),
+    ROW("load", "/model", .take = trainer_take_model), /* "Qwen3-30B-A3B-mcore" */
     ROW("packing_length", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("max_length", "/training/sequence_length", .kind = DIALECT_SIZE),
     ROW("num_train_epochs", "/training/epochs", .kind = DIALECT_POSITIVE),
