@@ -38,8 +38,9 @@ struct launch_context {
     bool adapters;        /* next to a frozen model are what is trained (LoRA) */
     int32_t values;       /* given as JSON so far */
     const struct launch_command *command; /* of a shell script; NULL */
-    const struct value *fabric;           /* of `fabric run`; NULL: none is left */
-    const struct launch_heard *heard;     /* of the items that rows took */
+    const char *maker; /* whose accelerators a variable of the script is for, or NULL */
+    const struct value *fabric;       /* of `fabric run`; NULL: none is left */
+    const struct launch_heard *heard; /* of the items that rows took */
 };
 
 /* launch_idle.c: names that nothing is made of, as notes "PREFIXwithout effect here:

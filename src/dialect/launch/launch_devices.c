@@ -114,6 +114,14 @@ void launch_note_limits(struct launch *l, const struct shell *s)
     }
 }
 
+/* Whether a variable before was of the same maker's. */
+static bool is_said(struct launch_context *t, const char *of)
+{
+    bool said = t->maker && strcmp(t->maker, of) == 0;
+    t->maker = of;
+    return said;
+}
+
 void launch_take_device(struct launch_context *t, const struct shell_binding *b)
 {
     /* AWS Neuron SDK 2.2x (torch-neuronx), Intel Gaudi's SynapseAI, PyTorch/XLA, Ascend's
@@ -130,9 +138,23 @@ void launch_take_device(struct launch_context *t, const struct shell_binding *b)
         { "NPUS_PER_NODE", "Ascend's NPUs", true },
         { "ASCEND_", "Ascend's NPUs", true },
         { "HCCL_", "Ascend's NPUs", true },
-        { "HIP_VISIBLE_DEVICES", "AMD's GPUs", false },
-        { "ROCR_VISIBLE_DEVICES", "AMD's GPUs", false },
+        { "HIP_", "AMD's GPUs", false },
+        { "HSA_", "AMD's GPUs", false },
+        { "ROCR_", "AMD's GPUs", false },
+        { "ROCM_", "AMD's GPUs", false },
+        { "ROCBLAS_", "AMD's GPUs", false },
+        { "RCCL_", "AMD's GPUs", false },
         { "MIOPEN_", "AMD's GPUs", false },
+        { "HIPBLASLT_", "AMD's GPUs", false },
+        { "TE_HIPBLASLT_", "AMD's GPUs", false },
+        { "GPU_MAX_HW_QUEUES", "AMD's GPUs", false },
+        { "CCL_", "Intel's GPUs", false },
+        { "ZE_", "Intel's GPUs", false },
+        { "SYCL_", "Intel's GPUs", false },
+        { "MUSA_", "Moore Threads' GPUs", false },
+        { "MCCL_", "Moore Threads' GPUs", false },
+        { "MACA_", "MetaX' GPUs", false },
+        { "CNCL_", "Cambricon's MLUs", false },
     };
     struct diag at = launch_diag(t->l, DIAG_UNSUPPORTED, b->line, 0);
     for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
@@ -143,10 +165,51 @@ void launch_take_device(struct launch_context *t, const struct shell_binding *b)
                       "%.60s: the script trains on %s, whose software is not simulated "
                       "(give a job on NVIDIA's GPUs)",
                       b->name, devices[i].of);
-        else if (!devices[i].refused)
+        else if (!devices[i].refused && !is_said(t, devices[i].of))
             launch_note(t->l, b->line, DIAG_NOT_SIMULATED,
                         "%.60s: the script is for %s; NVIDIA's of /cluster/instance "
                         "are simulated",
                         b->name, devices[i].of);
     }
+}
+
+/* Names of variables that only Gaudi's scripts have, after "${". */
+static void take_read(struct launch_context *t, const char *text)
+{
+    static const char *const begins[] = { "${HL_", "${HABANA_", "${PT_HPU_" };
+    int64_t line = 1;
+    for (const char *c = text; *c; line++) {
+        size_t n = strcspn(c, "\n");
+        const char *mark = c + strspn(c, " \t"), *at = NULL;
+        char *own = arena_strndup(t->arena, c, n);
+        for (size_t i = 0; *mark != '#' && i < sizeof(begins) / sizeof(begins[0]); i++)
+            at = at ? at : strstr(own, begins[i]);
+        if (at) {
+            const char *name =
+                arena_strndup(t->arena, at + 2,
+                              strspn(at + 2, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"));
+            launch_take_device(t, &(struct shell_binding) { name, NULL, line });
+            return;
+        }
+        c += n + (c[n] == '\n');
+    }
+}
+
+void launch_take_makers(struct launch_context *t, const struct launch_command *c,
+                        const char *text)
+{
+    static const char amd[] = "AMD's GPUs";
+    const struct raw_shell *d = &c->directives;
+    for (int32_t i = 0; i < d->n; i++)
+        for (const char *at = d->v[i].text; (at = strstr(at, "mi")) != NULL; at += 2) {
+            bool begins = at > d->v[i].text && strchr("=:", at[-1]);
+            if (!begins || !at[2] || strspn(at + 2, "0123456789") < 2 ||
+                is_said(t, amd))
+                continue;
+            launch_note(t->l, d->v[i].line, DIAG_NOT_SIMULATED,
+                        "%.60s: the job is for %s; NVIDIA's of /cluster/instance are "
+                        "simulated",
+                        d->v[i].text, amd);
+        }
+    take_read(t, text);
 }

@@ -403,6 +403,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         launch_take_usage(l, &s, text);
         launch_begin(&t, l);
         take_command(&t, &c);
+        launch_take_makers(&t, &c, text);
         launch_note_lost(&found.words, c.dialect);
         take_notes(l, &s, &c, NULL);
     }

@@ -82,6 +82,10 @@ void launch_take_visible(struct launch_context *t, const struct launch_command *
 
 /* A variable of other devices' software: refused, or said. */
 void launch_take_device(struct launch_context *t, const struct shell_binding *b);
+/* Likewise those that the script's text reads, "${HL_NUM_NODES:-2}", and GPUs that the
+ * lines #SBATCH ask for by name, "mi250:8". */
+void launch_take_makers(struct launch_context *t, const struct launch_command *c,
+                        const char *text);
 
 /* Whether a word is a starter's name: torchrun, torch.distributed.launch. */
 bool launch_is_starter(const char *word);
