@@ -30,7 +30,7 @@ static const struct need {
 static const struct answer {
     const char *pointer, *examples[3];
 } answers[] = {
-    { "/cluster/gpus_per_instance", { "1" } },
+    { "/cluster/gpus_per_instance", { "8" } }, /* as the example of an instance has */
     { "/model/vocab_size", { "32000" } },
     { "/model/num_layers", { "32" } },
     { "/model/hidden_size", { "4096" } },
@@ -211,6 +211,8 @@ static const char *example_of(const struct launch *l, struct cfg root,
         return v ? v->first : open->example;
     if (name)
         return answer_of_variable(l, name);
+    if (l->gpus > 0 && strcmp(pointer, "/cluster/gpus_per_instance") == 0)
+        return arena_printf(&l->loader->arena, "%" PRId64, l->gpus);
     return n ? (open && n->named ? n->named : example_of_need(l, root, n))
              : answer_of(pointer, open ? open->what : "");
 }
