@@ -225,19 +225,25 @@ bool user_script_is_reference(const char *name)
     return false;
 }
 
+static bool is_model(const char *name)
+{
+    return name && (strstr(name, "model") || strstr(name, "policy"));
+}
+
 /* A name of the text, or of its functions' calls, that a frozen model has. */
 static const char *reference_in(const struct python *p, int64_t *line)
 {
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
-        bool loads = user_script_part_of(c) == SCRIPT_MODEL && !c->quoted;
+        bool loads = (user_script_part_of(c) == SCRIPT_MODEL || is_model(c->target)) &&
+                     !c->quoted;
         *line = c->line;
         if (loads && user_script_is_reference(c->target))
             return c->target;
     }
     for (int64_t i = 0; i < p->names.n; i++) {
         const struct python_name *n = &p->names.v[i];
-        bool model = strstr(n->name, "model") || strstr(n->name, "policy");
+        bool model = is_model(n->name);
         *line = n->value ? n->value->line : 0;
         if (n->value && model && user_script_is_reference(n->name) &&
             !launch_is_off(n->value) && n->value->kind != VALUE_STRING)
