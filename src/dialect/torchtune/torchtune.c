@@ -67,6 +67,7 @@ static void take_optimizer(struct launch_context *t, const struct dialect_option
 /* clang-format off */
 #define REFUSED(NAME, WHY) ROW(NAME, NULL, .class = DIALECT_REFUSED, .why = WHY)
 #define ROLLOUTS "training on answers that the model generates (PPO, GRPO) is not simulated (supervised fine-tuning is)"
+#define QUANTISES "weights and activations are quantized in each pass (quantization-aware training), which is not simulated"
 #define TEACHER "a second, frozen model runs (distillation), which is not simulated"
 #define EVALUATES "it evaluates or generates, which is not simulated (give a configuration of a fine-tuning recipe)"
 static bool off_full_loss(const struct value *v)
@@ -95,13 +96,13 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("enable_activation_checkpointing", CKPT), ROW_ACTS("ac_mode", CKPT), ROW_ACTS("ac_option", CKPT), ROW_ACTS("enable_activation_offloading", WIDE "offload_activations"),
     ROW_ACTS("fsdp_cpu_offload", WIDE "sharding/offload"), ROW_ACTS("fsdp.cpu_offload", WIDE "sharding/offload"), ROW_ACTS("fsdp_reshard_after_forward", WIDE "sharding/reshard_after_forward"),
     ROW_ACTS("data_parallel_shard_dim", WIDE "sharding/degree"), ROW_ACTS("data_parallel_replicate_dim", WIDE "sharding/degree"), ROW_ACTS("compile", "/training/framework"),
-    ROW_ACTS("compile.*", "/training/framework"), ROW_ACTS("dataset.packed", "/training/sequence_length"), ROW_ACTS("loss.beta", "/training/task"),
+    ROW_ACTS("compile.*", "/training/framework"), ROW_ACTS("dataset.packed", "/training/sequence_length"), ROW_ACTS("dataset.max_seq_len", "/training/sequence_length"), ROW_ACTS("loss.beta", "/training/task"),
     ROW_END,
 };
 static const struct dialect_option others[] = {
     REFUSED("policy_model*", ROLLOUTS), REFUSED("reward_and_value_model*", ROLLOUTS), REFUSED("grpo_samples", ROLLOUTS), REFUSED("inference*", ROLLOUTS), REFUSED("orchestration*", ROLLOUTS),
     REFUSED("teacher_model*", TEACHER), REFUSED("kd_loss*", TEACHER), REFUSED("tasks", EVALUATES), REFUSED("prompt*", EVALUATES), REFUSED("max_new_tokens", EVALUATES),
-    ROW_UNSIMULATED("optimizer_in_bwd"), ROW_UNSIMULATED("model.use_dora"), ROW_UNSIMULATED("quantizer*"), ROW_UNSIMULATED("run_val_every_n_steps"), ROW_UNSIMULATED("fp8_recipe_name"),
+    ROW_UNSIMULATED("optimizer_in_bwd"), ROW_UNSIMULATED("model.use_dora"), REFUSED("quantizer*", QUANTISES), REFUSED("fake_quant_after_n_steps", QUANTISES), ROW_UNSIMULATED("run_val_every_n_steps"), ROW_UNSIMULATED("fp8_recipe_name"),
     ROW("loss._component_", NULL, .class = DIALECT_UNSIMULATED, .off = off_full_loss), ROW_UNSIMULATED("enable_async_checkpointing"), ROW_UNSIMULATED("context_parallel_rotate_method"),
     ROW_UNSIMULATED("use_flex"), ROW_UNSIMULATED("model.image_size"), ROW_UNSIMULATED("model.decoder_trainable"), ROW_UNSIMULATED("model.encoder_trainable"), ROW_UNSIMULATED("model.fusion_trainable"),
     ROW_IDLE("model.*"), ROW_IDLE("tokenizer*"), ROW_IDLE("dataset*"), ROW_IDLE("dataloader*"), ROW_IDLE("datasets"), ROW_IDLE("batch_size_val"), ROW_IDLE("checkpointer*"), ROW_IDLE("ref_checkpointer*"),
@@ -261,8 +262,14 @@ static void take_data_length(struct launch_context *t, const struct value *c)
     static const char at[] = "/training/sequence_length";
     const struct value_item *data = value_get(c, "dataset._component_");
     const char *name = python_last_part(launch_word(c, "dataset._component_", ""));
-    if (launch_has(t, at) || launch_is_unresolved(t, at) ||
-        strncmp(name, "alpaca", 6) != 0)
+    const struct value_item *own = value_get(c, "dataset.max_seq_len"); /* until 0.2 */
+    launch_hear(t, own);
+    if (launch_has(t, at) || launch_is_unresolved(t, at))
+        return;
+    if (own && own->value->kind != VALUE_NONE)
+        dialect_take_as(t, &(struct dialect_option) { .pointer = at }, own,
+                        DIALECT_SIZE);
+    if (own || strncmp(name, "alpaca", 6) != 0)
         return;
     launch_set(t, at, json_integer(ALPACA_LENGTH), data);
     launch_note(
