@@ -320,6 +320,8 @@ static enum shell_status read_pipeline(struct shell_machine *m)
 {
     shell_skip_blanks(m);
     bool negated = shell_takes(m, "!");
+    if (!negated && shell_at(m, "!") && shell_name_length(m, 1) > 0)
+        m->at.i++; /* "!torchrun ...", as a cell of a notebook has it */
     shell_skip_blanks(m);
     int64_t mark = m->sets;
     m->printed = (struct shell_text) { 0 };
