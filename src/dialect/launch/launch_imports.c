@@ -10,10 +10,13 @@
 enum { MODULES_MAX = 30, MODULE_MAX_B = 1 << 18, PROGRAM_MAX_B = 1 << 20 };
 
 /* A module by one part is in the folder of what imports it; one in a package may be in a
- * folder above, as sys.path has the repository's root. */
+ * folder above, as sys.path has the repository's root, or in that root's src/, from which
+ * it is installed. */
 static const char *find(struct arena *arena, const char *where, const char *name)
 {
     const char *path = source_files_next_to(arena, where, name);
+    if (!path && strchr(name, '/'))
+        path = source_files_next_to(arena, where, arena_printf(arena, "src/%s", name));
     return path && !strchr(name, '/') && strstr(path, "../") && !strstr(where, "../")
                ? NULL
                : path;
