@@ -78,6 +78,8 @@ struct dialect {
     const char *const *objects;
     /* likewise: names of functions that it asks for (source/python.h) */
     const char *const *kept;
+    /* likewise: modules of a network */
+    const char *const *modules;
     /* likewise: what a parameter is (source/python.h); NULL: it knows of none */
     const struct value *(*argument)(const struct python *p, const char *name,
                                     int64_t line);

@@ -97,7 +97,7 @@ const struct dialect dialects[] = {
     { .name = "script",
       .summary = "a training program in Python (calls of transformers, TRL, PEFT, Accelerate, Lightning and Unsloth), or its own document",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT, .reads_program = true, .any = true,
-      .calls = user_script_calls, .same = user_script_same, .kept = user_script_kept,
+      .calls = user_script_calls, .same = user_script_same, .kept = user_script_kept, .modules = user_script_modules,
       .recognises = user_script_recognises, .read = user_script_read, .take_left = user_script_take_fabric,
       .tables = user_script_tables },
     { .name = "megatron",
@@ -328,6 +328,7 @@ struct python_wanted dialect_calls(struct arena *arena)
         .same = joined(arena, offsetof(struct dialect, same)),
         .objects = joined(arena, offsetof(struct dialect, objects)),
         .kept = joined(arena, offsetof(struct dialect, kept)),
+        .modules_of = joined(arena, offsetof(struct dialect, modules)),
         .argument = argument_of,
     };
 }

@@ -48,14 +48,34 @@ static void pack_names(struct python *p)
     p->names.n = n;
 }
 
-/* What torchrun sets for each rank of a program (torch/distributed/run.py). */
+/* Whether a program that nothing starts here is one that torchrun starts for each rank. */
+static bool joins_ranks(struct python_parser *r)
+{
+    bool joins = !r->wanted->bound && !r->prompts && r->wanted->gpu.world != 1 &&
+                 (strstr(r->lex.s, "RANK") || strstr(r->lex.s, "WORLD_SIZE")) &&
+                 (strstr(r->lex.s, "init_process_group(") ||
+                  strstr(r->lex.s, "deepspeed.init_distributed(")) &&
+                 !strstr(r->lex.s, "spawn(");
+    if (joins)
+        python_note(
+            r, 1,
+            "it joins a group of ranks: a starter (torchrun) is taken to start it "
+            "on each GPU");
+    return joins;
+}
+
+/* What torchrun sets for each rank of a program (torch/distributed/run.py); rank 0 is
+ * read. */
 static void bind_ranks(struct python_parser *r, struct value *environment)
 {
     static const char name[] = "WORLD_SIZE";
+    static const char *const first[] = { "RANK", "LOCAL_RANK" };
     const struct value *given = r->wanted->given;
     int64_t ranks = r->wanted->gpu.world, line = given && given->line ? given->line : 1;
-    if (!given || ranks == 0 || ranks == 1)
+    if (given ? ranks == 0 || ranks == 1 : !joins_ranks(r))
         return;
+    for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+        python_put(r, environment, first[i], line, python_text(r, -line, "0"));
     python_put(r, environment, name, line,
                ranks > 1
                    ? python_text(r, -line, arena_printf(r->p->arena, "%" PRId64, ranks))
@@ -130,6 +150,7 @@ int python_read(struct python *p, struct arena *arena, const char *text, size_t 
     VEC_RELEASE(&r.journal);
     VEC_RELEASE(&r.functions);
     VEC_RELEASE(&r.objects);
+    VEC_RELEASE(&r.foreign);
     python_release(&r.last_module.read);
     if (r.limit)
         return err_set_at(err, (int)r.lex.line, 0, "%s (give the script alone)",
@@ -142,5 +163,6 @@ void python_release(struct python *p)
     VEC_RELEASE(&p->names);
     VEC_RELEASE(&p->left);
     VEC_RELEASE(&p->calls);
+    VEC_RELEASE(&p->modules);
     VEC_RELEASE(&p->notes);
 }

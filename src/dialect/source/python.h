@@ -70,6 +70,16 @@ struct python_call {
     const struct value *result; /* what it gave, by which other calls are given it */
 };
 
+/* A module of a network that the text builds, however often: nn.Linear(4, 8). */
+struct python_module {
+    const char *function; /* as python_call's */
+    int64_t line, times;
+    size_t at;                     /* in its text */
+    const char *within;            /* as python_call's */
+    const struct value *arguments; /* of the first time that its first two are known */
+    bool varies;                   /* they were others at another time */
+};
+
 struct python_note {
     int64_t line;
     const char *text;
@@ -78,7 +88,8 @@ struct python_note {
 struct python {
     struct arena *arena;
     VEC(struct python_name) names;
-    VEC(struct python_call) calls;  /* in the order of the text */
+    VEC(struct python_call) calls; /* in the order of the text */
+    VEC(struct python_module) modules;
     VEC(struct python_name) left;   /* of functions that were called, as `kept` asks */
     VEC(struct python_note) notes;  /* what was passed over though it looked meant */
     int64_t n_passed, first_passed; /* lines that are no statement; the first of them */
@@ -113,6 +124,8 @@ struct python_wanted {
      * as a call without arguments; of attributes, that something is assigned to, as calls
      * that are given it; "*part": of any name that has the part, where it is called */
     const char *const *calls;
+    /* likewise, of a network's modules; NULL: none */
+    const char *const *modules_of;
     /* functions that give back what they are given, more or less; of classes, whose
      * names begin with a capital, a dictionary of it with the name as its text */
     const char *const *same;

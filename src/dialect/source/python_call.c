@@ -92,12 +92,16 @@ static bool is_own(struct python_parser *r, const char *path)
     static const char arguments[] = "TrainingArguments";
     const struct python_function *f = python_function(r, path);
     const struct value *v = python_find(r, path);
-    bool here = f && f->fields && is_of_text(r, f),
+    const char *base = f && f->base ? python_class_base(r, path) : "";
+    bool other = !names_ends(base, "Trainer") &&
+                 !names_listed(r->wanted->calls, python_last_part(base));
+    bool here = f && f->fields && (other || is_of_text(r, f)),
          class = v && v->kind == VALUE_DICT && v->text && !v->integer &&
                  names_ends(v->text, arguments);
     return (here && (names_ends(path, "Trainer") || names_ends(path, arguments))) ||
            (class && strcmp(v->text, python_last_part(path)) == 0) ||
-           (names_ends(path, "Trainer") && python_is_foreign_class(r, path));
+           (names_ends(path, "Trainer") && python_is_foreign_class(r, path) &&
+            strcmp(python_class_base(r, path), python_class_path(r, path)) == 0);
 }
 
 const char *python_class_base(struct python_parser *r, const char *name)
@@ -315,6 +319,7 @@ static struct value *call_with(struct python_parser *r, const char *path,
 {
     const char *function = called_of(r, path);
     bool wanted = is_wanted(r, path, function);
+    python_record_module(r, function, line, arguments);
     if (wanted)
         add_fields(r, path, arguments);
     int64_t at = wanted ? python_record(r, function, line, target, arguments) : -1;

@@ -39,6 +39,8 @@ void python_take_calls(struct python_parser *r, const struct python *p)
         c.unsure |= r->maybe > 0;
         VEC_PUSH(&r->p->calls, c);
     }
+    for (int64_t i = 0; i < p->modules.n; i++)
+        python_add_module(r, &p->modules.v[i]);
 }
 
 struct value *python_foreign_call(struct python_parser *r, const char *function,

@@ -24,15 +24,21 @@ static void skip_body(struct python_parser *r, int64_t column)
     r->stop = before;
 }
 
-/* "transformers.TrainingArguments" of class A(transformers.TrainingArguments); the parser
- * is at "(". NULL: of none, or of what says nothing: class A(object). */
+/* "transformers.TrainingArguments" of class A(transformers.TrainingArguments), and of
+ * class A(Logs, Trainer) the trainer; the parser is at "(". NULL: of none, or of what says
+ * nothing: class A(object). */
 static const char *base_of(struct python_parser *r)
 {
     struct python_place before = python_here(r);
     const char *base = NULL;
     python_open(r);
-    if (r->t.kind == TOKEN_NAME)
-        base = python_path(r);
+    while (r->t.kind == TOKEN_NAME && !r->failed) {
+        const char *path = python_path(r);
+        base = !base || names_ends(path, "Trainer") ? path : base;
+        if (!python_at(r, ","))
+            break;
+        python_advance(r);
+    }
     r->failed = false;
     python_go(r, &before);
     return base && strcmp(base, "object") == 0 ? NULL : base;
@@ -366,8 +372,8 @@ void python_inline_rest(struct python_parser *r, bool methods)
 {
     for (int64_t i = 0; methods && i < r->functions.n && !r->limit; i++) {
         const struct python_function *f = &r->functions.v[i];
-        bool of_one = f->class && r->functions.v[f->class - 1].instance;
-        if (of_one && !f->called && python_may_repeat(r))
+        bool made = f->class && r->functions.v[f->class - 1].made > 0;
+        if (made && !f->called && python_may_repeat(r))
             python_inline(r, &r->functions.v[i], NULL, f->line);
     }
     if (methods)
@@ -375,5 +381,6 @@ void python_inline_rest(struct python_parser *r, bool methods)
     for (int64_t i = 0; i < r->functions.n && !r->limit; i++)
         if (r->functions.v[i].command && !r->functions.v[i].called)
             python_inline(r, &r->functions.v[i], NULL, r->functions.v[i].line);
+    r->rest = true;
     inline_from(r, 0);
 }

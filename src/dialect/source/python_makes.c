@@ -14,7 +14,7 @@ bool python_makes(const char *text)
         ".backward(", "autocast(", "DataLoader(", "DistributedDataParallel(", "DDP(",
         "FullyShardedDataParallel(", "FSDP(", "fully_shard(", "deepspeed.initialize(",
         "DistributedOptimizer(", "clip_grad_norm_(", "optim.", "Accelerator(",
-        "GradScaler("
+        "GradScaler(", "nn.Embedding(" /* of a model of its own */
     };
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (strstr(text, parts[i]))
@@ -34,9 +34,12 @@ bool python_has_class(const char *text, const char *name)
 
 const char *python_class_path(struct python_parser *r, const char *function)
 {
-    const struct value *v = strchr(function, '.') ? NULL : python_find(r, function);
-    bool class = v && v->kind == VALUE_DICT && v->text && v->why && strchr(v->why, '.');
-    return class ? v->why : function;
+    const struct value *v = python_find(r, function);
+    bool class = v && v->kind == VALUE_DICT && v->text;
+    for (int64_t i = r->foreign.n; class && i-- > 0;)
+        if (strcmp(r->foreign.v[i].name, function) == 0)
+            return r->foreign.v[i].path;
+    return function;
 }
 
 bool python_is_foreign_class(struct python_parser *r, const char *name)

@@ -65,8 +65,11 @@ static int64_t bind_names(struct python_parser *r, const struct python *p,
                          : in->as ? arena_printf(r->p->arena, "%s.%s", in->as, x->name)
                                   : x->name;
         struct value *v = import_value(r, x->value, in->line, 0);
-        if (is_class(x) && !x->value->why) /* of no other: it is the module's own */
-            v->why = arena_printf(r->p->arena, "%s.%s", in->module, x->name);
+        if (is_class(x)) {
+            const char *path = arena_printf(r->p->arena, "%s.%s", in->module, x->name);
+            VEC_PUSH(&r->foreign, ((struct python_foreign_class) { as, path }));
+            v->why = v->why ? v->why : path; /* of no other: it is the module's own */
+        }
         python_bind(r, as, v);
         if (makes_instances(x))
             python_import_class(r, as, v);
@@ -118,6 +121,7 @@ static bool read_module(struct python_parser *r, const char *name, int64_t line)
     if (r->wanted->calls[0] && python_makes(text)) { /* what it makes is the text's */
         wanted.calls = r->wanted->calls;
         wanted.same = r->wanted->same;
+        wanted.modules_of = r->wanted->modules_of;
         wanted.bound = python_new(r, VALUE_DICT, line);
         wanted.line = line;
     }

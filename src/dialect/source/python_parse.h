@@ -64,6 +64,11 @@ struct python_object {
     int64_t class; /* its number among the functions */
 };
 
+/* A class that a module defines: "GPT", "model.GPT". */
+struct python_foreign_class {
+    const char *name, *path;
+};
+
 /* A call that is being read. */
 struct python_frame {
     struct value *returned; /* NULL: nothing so far */
@@ -129,6 +134,7 @@ struct python_parser {
     int64_t every;         /* likewise, of a condition around */
     int32_t unsure_loops;  /* loops under way whose repetitions are not known */
     bool left_unsurely;    /* the innermost loop may have been left */
+    bool rest;             /* functions that nothing calls are being read */
     bool json;             /* true, false and null are values */
     bool prompts;          /* the text has some */
     bool quoted;           /* inside ``` of such a text */
@@ -140,6 +146,7 @@ struct python_parser {
     VEC(struct python_change) journal;
     VEC(struct python_function) functions;
     VEC(struct python_object) objects;
+    VEC(struct python_foreign_class) foreign;
     struct value *handed; /* by a decorator to the function that follows; or NULL */
     bool command;         /* likewise: it is started by the command line */
     struct python_last_module {
@@ -378,6 +385,11 @@ struct value *python_given(struct python_parser *r, const char *name);
 /* The number of a call that is kept; -1 beyond the limit. */
 int64_t python_record(struct python_parser *r, const char *function, int64_t line,
                       const char *target, struct value *arguments);
+/* Keeps a module of a network, if the function is one that was asked for. */
+void python_record_module(struct python_parser *r, const char *function, int64_t line,
+                          const struct value *arguments);
+/* One that is the same as another counts as that. */
+void python_add_module(struct python_parser *r, const struct python_module *new);
 /* A value by a format's specification (".2f", "03d"), NULL when it is not followed. */
 const char *python_by_spec(struct python_parser *r, const struct value *v,
                            const char *spec);
@@ -406,8 +418,8 @@ struct value *python_imported_load(struct python_parser *r, const char *function
 bool python_makes(const char *text);
 /* Whether it defines a class of that name. */
 bool python_has_class(const char *text, const char *name);
-/* The path of a class that a module defines, of no other, which is bound by its name;
- * else the name. */
+/* The path of a class that a module defines and that is bound by its name; else the
+ * name. */
 const char *python_class_path(struct python_parser *r, const char *name);
 /* Whether a name is such a class, of a module that makes what a training is of. */
 bool python_is_foreign_class(struct python_parser *r, const char *name);

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NOTES_MAX = 100 };
+enum { NOTES_MAX = 100, MODULES_MAX = 200 };
 
 struct value *python_new(struct python_parser *r, enum value_kind kind, int64_t line)
 {
@@ -306,6 +306,65 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
                                                    .within = r->within,
                                                    .arguments = arguments }));
     return r->p->calls.n - 1;
+}
+
+/* Whether the first two arguments are known. */
+static bool is_sized(const struct value *arguments)
+{
+    for (int32_t i = 0; i < arguments->n && i < 2; i++)
+        if (arguments->items[i].value->kind == VALUE_UNKNOWN)
+            return false;
+    return !arguments->gap;
+}
+
+static bool same_size(const struct value *a, const struct value *b)
+{
+    for (int32_t i = 0; i < 2 && i < a->n && i < b->n; i++)
+        if (a->items[i].value->kind == VALUE_INT &&
+            !python_same(a->items[i].value, b->items[i].value))
+            return false;
+    return true;
+}
+
+static bool same_place(const struct python_module *a, const struct python_module *b)
+{
+    return a->at == b->at && strcmp(a->function, b->function) == 0 &&
+           (a->within == b->within ||
+            (a->within && b->within && strcmp(a->within, b->within) == 0));
+}
+
+void python_add_module(struct python_parser *r, const struct python_module *new)
+{
+    for (int64_t i = 0; i < r->p->modules.n; i++) {
+        struct python_module *m = &r->p->modules.v[i];
+        if (!same_place(m, new))
+            continue;
+        if (!is_sized(new->arguments))
+            return;
+        bool first = !is_sized(m->arguments);
+        if (!first && r->rest) /* what was called decides */
+            return;
+        m->varies |=
+            new->varies || (!first && !same_size(m->arguments, new->arguments));
+        m->times = first ? new->times : m->times + new->times;
+        m->arguments = first ? new->arguments : m->arguments;
+        return;
+    }
+    if (r->p->modules.n < MODULES_MAX)
+        VEC_PUSH(&r->p->modules, *new);
+}
+
+void python_record_module(struct python_parser *r, const char *function, int64_t line,
+                          const struct value *arguments)
+{
+    if (r->wanted->modules_of &&
+        names_listed(r->wanted->modules_of, python_last_part(function)))
+        python_add_module(r, &(struct python_module) { .function = function,
+                                                       .line = line,
+                                                       .times = 1,
+                                                       .at = r->lex.i,
+                                                       .within = r->within,
+                                                       .arguments = arguments });
 }
 
 void python_set_attribute(struct python_parser *r, const struct value *x,

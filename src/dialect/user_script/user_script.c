@@ -263,6 +263,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     name_unsure(t, g);
     take_environment(t, g);
     user_script_take_model(t, g);
+    user_script_take_stack(t, g);
     user_script_take_loop(t, g);
     user_script_take_spread(t, g);
     user_script_ask_weights(t, g);

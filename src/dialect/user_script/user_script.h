@@ -8,6 +8,7 @@
  *     user_script_start    the program that a command or an estimator starts
  *     user_script_left     arguments that are not read, by name
  *     user_script_model    a model that the text makes of a configuration
+ *     user_script_stack    a decoder that the text builds of its own modules
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_loader   which of a loop's data loaders is the training's
@@ -166,6 +167,12 @@ void user_script_name_left(struct launch_context *t, const struct user_script *g
 extern const char *const user_script_configurations[];
 bool user_script_builds(const struct python_call *c);
 void user_script_take_model(struct launch_context *t, const struct user_script *g);
+
+/* user_script_stack.c: modules that are looked for; whether a text builds a decoder of them
+ * that is understood; that decoder, where no other model is named. */
+extern const char *const user_script_modules[];
+bool user_script_has_stack(const struct python *p);
+void user_script_take_stack(struct launch_context *t, const struct user_script *g);
 
 /* The class before ".from_pretrained". */
 const char *user_script_class(struct arena *arena, const struct python_call *c);

@@ -29,6 +29,14 @@ static const struct value *config_of(const struct python_call *wrapped)
                  : user_script_given(wrapped, "peft_config", "1");
 }
 
+/* def from_pretrained(cls, name): of a model of the text's own modules it loads another's
+ * weights into them. */
+static bool copies_weights(const struct python *p, const struct python_call *c)
+{
+    return c->within && strcmp(c->within, "from_pretrained") == 0 &&
+           user_script_has_stack(p);
+}
+
 /* The last call of the part up to a line, and before all in a quotation; with none the
  * first after it. One that a reference's name is bound to comes last. */
 static const struct python_call *last_of(const struct python *p,
@@ -38,6 +46,8 @@ static const struct python_call *last_of(const struct python *p,
     for (int64_t i = 0; i < p->calls.n; i++) {
         const struct python_call *c = &p->calls.v[i];
         if (user_script_part_of(c) != part || (best && (c->quoted || c->line > line)))
+            continue;
+        if (part == SCRIPT_MODEL && copies_weights(p, c))
             continue;
         if (part == SCRIPT_MODEL && user_script_is_reference(c->target))
             reference = c;
@@ -127,7 +137,8 @@ static void choose_loop(struct user_script *g)
 bool user_script_trains(const struct user_script *g)
 {
     const struct python_call *const *p = g->parts;
-    bool model = p[SCRIPT_MODEL] || p[SCRIPT_CONFIGURATION] || p[SCRIPT_DIFFUSION],
+    bool model = p[SCRIPT_MODEL] || p[SCRIPT_CONFIGURATION] || p[SCRIPT_DIFFUSION] ||
+                 user_script_has_stack(g->python),
          loop = p[SCRIPT_ACCELERATOR] || p[SCRIPT_ENGINE] || p[SCRIPT_BOOSTER] ||
                 p[SCRIPT_LIGHTNING] ||
                 (p[SCRIPT_OPTIMIZER] &&

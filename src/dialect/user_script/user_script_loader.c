@@ -27,7 +27,8 @@ static bool makes_loader(const struct python_call *c)
 {
     const char *last = python_last_part(c->function);
     return user_script_part_of(c) == SCRIPT_LOADER && !c->quoted &&
-           (names_ends(last, "DataLoader") || value_get(c->arguments, "batch_size"));
+           (strstr(last, "DataLoader") || value_get(c->arguments, "batch_size")) &&
+           (c->arguments->n > 0 || c->arguments->gap);
 }
 
 /* The loader of the training: named so, else shuffled, else the first that is not of an

@@ -40,9 +40,9 @@ const char *const user_script_calls[] = {
     /* what replaces the model's attention */
     "*flash_att", "*xformers", "*replace_",
     /* loops of one's own */
-    "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
+    "set_float32_matmul_precision", "DataLoader", "StatefulDataLoader", "DataLoaderLite", "AdamW", "Adam", "SGD", "Adafactor", "Lion", "AdamW8bit", "Adam8bit", "PagedAdamW8bit", "PagedAdamW32bit",
     "FusedAdam", "FusedLAMB", "DeepSpeedCPUAdam", "ZeroRedundancyOptimizer", "FullyShardedDataParallel", "FSDP", "fully_shard", "DistributedDataParallel", "DDP", "DataParallel", "autocast", "initialize",
-    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to",
+    "apply_activation_checkpointing", "set_activation_checkpointing", "compile", "backward", "step", "clip_grad_norm_", "requires_grad", "requires_grad_", "weight", "compute_loss", "training_step", "logsigmoid", "LogSigmoid", "kl_div", "KLDivLoss", "generate", "half", "bfloat16", "to",
     "UNet2DModel", "UNet2DConditionModel", "Booster", "prepare_dataloader", "HybridAdam", "CPUAdam", "ZeroDDP", "GeminiDDP", "ZeroOptimizer", "ShardedModelV2", "convert_to_zero_v2",
     "get_dataloader", "make_torch_dataloader", "Fabric", "DistributedOptimizer", "register_comm_hook", "init_process_group", "remote", "RemoteExecutor", "snapshot_download",
     /* what starts processes (user_script_starters.c) */
@@ -73,6 +73,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "model", "half", SCRIPT_CAST }, { "model", "bfloat16", SCRIPT_CAST }, { "model", "to", SCRIPT_CAST }, { "net", "half", SCRIPT_CAST }, { "net", "bfloat16", SCRIPT_CAST }, { "net", "to", SCRIPT_CAST },
     { "", "compute_loss", SCRIPT_LOSS }, { "", "training_step", SCRIPT_LOSS }, { "", "logsigmoid", SCRIPT_COMPARED }, { "", "LogSigmoid", SCRIPT_COMPARED }, { "", "kl_div", SCRIPT_DIVERGED }, { "", "KLDivLoss", SCRIPT_DIVERGED }, { "", "generate", SCRIPT_SAMPLED }, { "PeftModel*", "from_pretrained", SCRIPT_CONTINUED }, { "", "requires_grad*", SCRIPT_FROZEN }, { "", "backward", SCRIPT_BACKWARD }, { "*opt*", "step", SCRIPT_STEP }, { "*scaler", "step", SCRIPT_STEP }, { "", "clip_grad_norm_", SCRIPT_CLIPPED },
     { "", "DataLoader", SCRIPT_LOADER }, { "", "StatefulDataLoader", SCRIPT_LOADER }, { "", "make_torch_dataloader", SCRIPT_LOADER },
+    { "", "DataLoaderLite", SCRIPT_LOADER }, /* of build-nanogpt's copies: B sequences of T */
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
     { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
     { "", "ZeroRedundancyOptimizer", SCRIPT_OPTIMIZER }, { "", "FusedLAMB", SCRIPT_OPTIMIZER }, { "", "DeepSpeedCPUAdam", SCRIPT_OPTIMIZER },
@@ -123,6 +124,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_PREPARED, "use_gradient_checkpointing", NULL },
     { SCRIPT_ACCELERATOR, "gradient_accumulation_steps", NULL }, { SCRIPT_ACCELERATOR, "parallelism_config", NULL },
     { SCRIPT_LOADER, "batch_size", "per_device_train_batch_size" }, { SCRIPT_LOADER, "1", "per_device_train_batch_size" },
+    { SCRIPT_LOADER, "B", "per_device_train_batch_size" }, { SCRIPT_LOADER, "T", "block_size" },
     { SCRIPT_LOADER, "num_workers", "dataloader_num_workers" },
     { SCRIPT_ENGINE, "config", "deepspeed" }, { SCRIPT_ENGINE, "config_params", "deepspeed" },
     { SCRIPT_CONFIGURATION, "attn_implementation", NULL }, { SCRIPT_CONFIGURATION, "_attn_implementation", "attn_implementation" },

@@ -47,6 +47,7 @@ static int read_text(struct python *p, struct arena *arena, const struct launch 
         .calls = user_script_calls,
         .same = user_script_same,
         .kept = user_script_kept,
+        .modules_of = user_script_modules,
         .given = s->given,
         .words = s->words,
         .environment = s->environment,
