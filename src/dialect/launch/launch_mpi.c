@@ -52,20 +52,34 @@ static bool hosts_of(const char *text, int64_t *hosts, int64_t *each)
     return same;
 }
 
+const char *const launch_mpi_files[] = { "-hostfile",    "--hostfile",    "--host-file",
+                                         "-machinefile", "--machinefile", NULL };
+
 /* Ranks on each node, of those that no word divides: horovodrun's are on this one
  * (runner/launch.py, "localhost") unless a file names others; else all GPUs of as many
  * instances as that takes. 0: not known. */
 static int64_t undivided(const struct launch_context *t, const struct starter_line *l,
                          int64_t all)
 {
-    static const char *const files[] = { "-hostfile", "--hostfile", "--host-file",
-                                         NULL };
     bool here = strcmp(launch_last_part(l->w[l->at].text), "horovodrun") == 0 &&
-                !launch_starter_find(l->w, l->at, l->end, files).name;
+                !launch_starter_find(l->w, l->at, l->end, launch_mpi_files).name;
     int64_t gpus = t->l->gpus;
     if (here || (gpus > 0 && all < gpus))
         return all;
     return gpus > 0 && all % gpus == 0 ? gpus : 0;
+}
+
+/* Ranks on each node by the hosts that -H or a file names, of which there are so many. */
+static int64_t each_host(struct launch_context *t, const struct starter_line *l,
+                         const struct starter_option *h, const struct starter_option *f,
+                         int64_t all, int64_t *hosts)
+{
+    int64_t each = 0, n = 0;
+    if (h->name)
+        return !h->word->why && hosts_of(h->value, hosts, &each) ? each : 0;
+    if (f->name && !f->word->why && launch_hosts_in(t, f->value, &n, &each))
+        *hosts = n;
+    return n > 0 && each > 0 ? each : undivided(t, l, all);
 }
 
 /* -np 64 -N 8; -np 16 -H a:8,b:8, of which the first hosts are filled; -np 16. */
@@ -76,6 +90,8 @@ void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
                                                   launch_mpi_ranks),
                           h = launch_starter_find(l->w, l->at, l->end,
                                                   launch_mpi_hosts),
+                          f = launch_starter_find(l->w, l->at, l->end,
+                                                  launch_mpi_files),
                           g = each_of(t, l);
     const char *name = launch_last_part(l->w[l->at].text);
     struct value v = { .line = l->w[l->at].line };
@@ -86,11 +102,9 @@ void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
         launch_set(t, "/parallelism/library", json_string("horovod"), &from);
     if (g.name)
         each = !g.word->why && launch_starter_number(g.value, &each) ? each : 0;
-    else if (h.name)
-        each = !h.word->why && hosts_of(h.value, &hosts, &each) ? each : 0;
     else
-        each = undivided(t, l, all);
-    if (h.name && !g.name && all < each)
+        each = each_host(t, l, &h, &f, all, &hosts);
+    if ((h.name || f.name) && !g.name && all < each)
         each = all; /* of one host */
     if (g.name)
         launch_starter_count(t, gpus_at, &g);

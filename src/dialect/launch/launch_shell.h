@@ -74,6 +74,11 @@ int64_t launch_devices_listed(const char *list, size_t n);
  * False: hosts are unlike, or one has none. */
 bool launch_devices_of(const char *text, int64_t *hosts, int64_t *each);
 
+/* launch_hosts.c: the hosts in a file that the script writes, or that is next to it, and
+ * the slots of each; 0 of these: all GPUs. False: it cannot be read, or hosts are unlike. */
+bool launch_hosts_in(struct launch_context *t, const char *name, int64_t *hosts,
+                     int64_t *each);
+
 /* A program without a starter whose model is split over GPUs is a rank of many. */
 void launch_settle_ranks(struct launch_context *t, const struct launch_command *c);
 

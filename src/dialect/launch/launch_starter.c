@@ -156,6 +156,22 @@ static bool take_included(struct launch_context *t, const struct starter_option 
     return false;
 }
 
+/* The hosts in the file that an option names, and their slots where these count. */
+static void take_hosts(struct launch_context *t, const struct starter_option *file,
+                       bool slots)
+{
+    int64_t hosts, each;
+    if (file->word->why || !launch_hosts_in(t, file->value, &hosts, &each)) {
+        launch_add_unresolved(t, count_at, file->word->line,
+                              "%s: how many hosts \"%.40s\" names is not known",
+                              file->name, file->value);
+        return;
+    }
+    launch_starter_set(t, count_at, file, hosts);
+    if (slots && each > 0)
+        launch_starter_set(t, gpus_at, file, each);
+}
+
 /* Without a number, all GPUs of the hosts in its file, or of the one where it runs. */
 static void take_deepspeed(struct launch_context *t, const struct launch_command *c,
                            const struct starter_line *l)
@@ -170,9 +186,7 @@ static void take_deepspeed(struct launch_context *t, const struct launch_command
     if (!launch_starter_count(t, count_at, &n) && !take_included(t, &in) &&
         !launch_starter_count(t, count_at, &slurm)) {
         if (h.name)
-            launch_add_unresolved(t, count_at, h.word->line,
-                                  "%s: how many hosts \"%.40s\" names is not known",
-                                  h.name, h.value);
+            take_hosts(t, &h, !g.name && !in.name);
         else
             launch_starter_one(t, count_at, "deepspeed's default", l->w[l->at].line);
     }
@@ -237,9 +251,7 @@ static void take_colossalai(struct launch_context *t, const struct launch_comman
                                                   colossalai_hosts);
     (void)c;
     if (!launch_starter_count(t, count_at, &n) && h.name)
-        launch_add_unresolved(t, count_at, h.word->line,
-                              "%s: how many hosts \"%.40s\" names is not known", h.name,
-                              h.value);
+        take_hosts(t, &h, false);
     else if (!n.name)
         launch_starter_one(t, count_at, "colossalai run's default", l->w[l->at].line);
     if (!launch_starter_count(t, gpus_at, &g))
@@ -309,8 +321,8 @@ static const struct starter {
     { { "deepspeed" }, take_deepspeed, NULL, { deepspeed_nodes, deepspeed_gpus, deepspeed_hosts, deepspeed_devices } },
     { { "colossalai" }, take_colossalai, NULL, { torchrun_gpus, colossalai_nodes, colossalai_hosts } },
     { { "mpirun", "mpiexec" }, launch_mpi_take, launch_take_mpi_exports,
-      { launch_mpi_ranks, launch_mpi_each, launch_mpi_map, launch_mpi_hosts, launch_mpi_export } },
-    { { "horovodrun" }, launch_mpi_take, NULL, { launch_mpi_ranks, launch_mpi_hosts } },
+      { launch_mpi_ranks, launch_mpi_each, launch_mpi_map, launch_mpi_hosts, launch_mpi_files, launch_mpi_export } },
+    { { "horovodrun" }, launch_mpi_take, NULL, { launch_mpi_ranks, launch_mpi_hosts, launch_mpi_files } },
     { { "srun" }, take_srun, launch_take_srun_exports, { launch_slurm_node_names, launch_slurm_task_names, srun_export } },
     { { "accelerate", "accelerate.commands.launch" }, take_accelerate, NULL, { any_option } },
     { { "composer" }, take_composer, NULL, { composer_gpus, composer_ranks } },

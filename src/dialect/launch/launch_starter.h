@@ -51,7 +51,8 @@ void launch_starter_one(struct launch_context *t, const char *pointer, const cha
 void launch_mpi_take(struct launch_context *t, const struct launch_command *c,
                      const struct starter_line *l);
 extern const char *const launch_mpi_ranks[], *const launch_mpi_each[];
-extern const char *const launch_mpi_map[], *const launch_mpi_hosts[];
+extern const char *const launch_mpi_map[], *const launch_mpi_hosts[],
+                                               *const launch_mpi_files[];
 extern const char *const launch_mpi_export[];
 
 /* launch_fabric.c: `fabric run`, and likewise. Its strategy and precision are kept for the
