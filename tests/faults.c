@@ -1,7 +1,8 @@
 /* For LD_PRELOAD: the FAULT_AT-th call of FAULT_OF (malloc, open or rename) fails, as it
- * does without memory, or without a right. With FAULT_COUNT=FILE the number of calls is
- * written there at the end. Calls of libraries count, too; those within libc do not, so
- * that writes are cut off by ulimit instead (tests/faults.sh). */
+ * does without memory, or without a right; malloc is calloc and realloc, too. With
+ * FAULT_COUNT=FILE the number of calls is written there at the end. Calls of libraries
+ * count, too; those within libc do not, so that writes are cut off by ulimit instead
+ * (tests/faults.sh). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,6 +47,43 @@ void *malloc(size_t size)
         *(void **)&to = real("malloc");
     if (!fails("malloc"))
         return to(size);
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* dlsym asks for memory before calloc is known; that is never freed. */
+static void *early(size_t size)
+{
+    static _Alignas(16) char room[4096];
+    static size_t used;
+    void *p = room + used;
+    used += (size + 15) / 16 * 16;
+    return used <= sizeof(room) ? p : NULL;
+}
+
+void *calloc(size_t n, size_t size)
+{
+    static void *(*to)(size_t, size_t);
+    static int asked;
+    if (!to && asked)
+        return early(n * size);
+    if (!to) {
+        asked = 1;
+        *(void **)&to = real("calloc");
+    }
+    if (!fails("malloc"))
+        return to(n, size);
+    errno = ENOMEM;
+    return NULL;
+}
+
+void *realloc(void *old, size_t size)
+{
+    static void *(*to)(void *, size_t);
+    if (!to)
+        *(void **)&to = real("realloc");
+    if (!fails("malloc"))
+        return to(old, size);
     errno = ENOMEM;
     return NULL;
 }
