@@ -158,10 +158,13 @@ static void take_sequence(struct launch_context *t, const struct value *c)
     const struct value_item *mode = colossalai_any(c, modes), *it = colossalai_any(c, sizes);
     const char *word =
         mode && mode->value->kind == VALUE_STRING ? mode->value->text : "";
-    bool own = strcmp(word, "all_to_all") == 0 || strcmp(word, "ring_attn") == 0;
-    launch_hear(t, mode);
+    bool own = strcmp(word, "all_to_all") == 0 || strcmp(word, "ring_attn") == 0,
+         inside = strcmp(word, "split_gather") == 0 || strcmp(word, "ring") == 0;
     if (!on)
         return;
+    launch_hear(t, mode);
+    if (mode && !own && !inside)
+        launch_unresolved_item(t, WIDE "context_comm", mode, "mode that is known");
     if (own && n > 1) {
         launch_set(t, WIDE "context", json_integer((json_int_t)n), it);
         launch_set(t, WIDE "context_comm",
@@ -200,6 +203,8 @@ static void take_hybrid(struct launch_context *t, const struct value *c,
     if (stage > 2)
         launch_wrong_option(t, colossalai_any(c, stages), DIAG_OUT_OF_RANGE,
                             "HybridParallelPlugin has stages 0, 1 and 2");
+    else if (launch_is_unresolved(t, WIDE "sharding/strategy"))
+        return;
     else if (colossalai_any(c, stages))
         launch_set(t, WIDE "sharding/strategy", json_string(strategies[stage]),
                    colossalai_any(c, stages));
@@ -220,10 +225,11 @@ static void take_offload(struct launch_context *t, const struct value *c,
     bool on = colossalai_is_on(t, c, switches);
     launch_hear(t, states);
     launch_hear(t, params);
-    if (states)
-        launch_real(states->value, &of_states);
-    if (params)
-        launch_real(params->value, &of_params);
+    if ((states && !launch_real(states->value, &of_states)) ||
+        (params && !launch_real(params->value, &of_params))) {
+        launch_unresolved_item(t, at, of_states > 0 || !states ? params : states, "share");
+        return;
+    }
     it = of_params > 0   ? params
          : of_states > 0 ? states
          : on            ? colossalai_any(c, switches)
@@ -278,7 +284,7 @@ void colossalai_take_batch(struct launch_context *t, const struct value *c,
                              *const parts[] = { "mbs", "microbatch_size", NULL };
     const struct value_item *it = colossalai_any(c, batches), *part = colossalai_any(c, parts);
     int64_t batch = whole(t, c, batches, at, program->batch), micro;
-    if (batch < 1)
+    if (batch < 1 || launch_is_unresolved(t, at))
         return;
     if (!hybrid || launch_number(t, WIDE "pipeline", 1) < 2) {
         if (it)
@@ -289,6 +295,8 @@ void colossalai_take_batch(struct launch_context *t, const struct value *c,
         return;
     }
     micro = whole(t, c, parts, at, 1);
+    if (launch_is_unresolved(t, at))
+        return;
     if (micro < 1 || batch % micro) {
         launch_add_unresolved(
             t, at, part ? part->line : t->l->line,
@@ -382,6 +390,24 @@ static void take_task(struct launch_context *t, const struct launch_command *c,
         launch_take_entry(t, path, &from);
 }
 
+/* Degrees that the plugin does not take. */
+static void drop_degrees(struct launch_context *t, struct value *c,
+                         const struct colossalai_plugin *p)
+{
+    static const char *const degrees[] = { "tp", "tp_size", "pp", "pp_size", "ep", "ep_size",
+                                           "n_chunks", "num_model_chunks", "pp_style" };
+    for (size_t i = 0; p->kind != HYBRID && i < sizeof(degrees) / sizeof(degrees[0]); i++) {
+        const struct value_item *it = value_get(c, degrees[i]);
+        int64_t n = 0;
+        if (!it || (p->kind == GEMINI && i < 2)) /* that has tensor ranks, too */
+            continue;
+        if (!launch_whole(it->value, &n) || n != 1)
+            launch_note(t->l, it->line, DIAG_WITHOUT_EFFECT,
+                        "%s: without effect: plugin \"%s\" does not take it", it->key, p->word);
+        colossalai_leave_out(c, degrees[i]);
+    }
+}
+
 void colossalai_read(struct launch_context *t, const struct dialect_input *in)
 {
     if (in->source == DIALECT_CALLS) {
@@ -397,6 +423,8 @@ void colossalai_read(struct launch_context *t, const struct dialect_input *in)
     const struct colossalai_plugin *p = colossalai_plugin(word);
     it_is.inside &= !colossalai_read_program(t, in->command, c, p, program->batch);
     take_task(t, in->command, program);
+    if (p)
+        drop_degrees(t, c, p);
     launch_take_rows(t, colossalai_rows, c);
     take_model(t, c, program);
     take_lora(t, c);

@@ -26,7 +26,7 @@ static const struct dialect_option rows[] = {
 };
 /* Read together with others. */
 static const struct dialect_option joint[] = {
-    ROW_ACTS("BATCH_SIZE", "/training/micro_batch_size"), ROW_ACTS("NUM_MICRO_BATCHES", "/training/micro_batch_size"),
+    ROW_ACTS("BATCH_SIZE", "/training/micro_batch_size"), ROW_ACTS("NUM_MICRO_BATCHES", "/training/microbatches"),
     ROW_ACTS("parallel.pipeline", WIDE "pipeline"), ROW_ACTS("parallel.pipeline.size", WIDE "pipeline"),
     ROW_ACTS("parallel.tensor", WIDE "tensor"), ROW_ACTS("parallel.tensor.size", WIDE "tensor"), ROW_ACTS("parallel.tensor.mode", WIDE "tensor"),
     ROW_ACTS("fp16.mode", "/training/precision"), ROW_ACTS("optimizer.type", "/training/optimizer"),
@@ -98,22 +98,26 @@ static const char *last_of(const struct value_item *it)
 
 /* Parts ---------------------------------------------------------------------------- */
 
-static const struct value_item *number_at(struct launch_context *t,
-                                          const struct value *c, const char *plain,
-                                          const char *nested, int64_t *n)
+/* A degree that is given plainly or as "size"; 1: none. What is no number is asked for. */
+static const struct value_item *degree_at(struct launch_context *t,
+                                          const struct value *c, const char *pointer,
+                                          const char *plain, const char *nested,
+                                          int64_t *n)
 {
     const struct value_item *it = launch_find(t, c, nested);
     it = it ? it : launch_find(t, c, plain);
     *n = 1;
-    return it && launch_whole(it->value, n) ? it : NULL;
+    if (it && it->value->kind != VALUE_NONE && !launch_whole(it->value, n))
+        launch_unresolved_item(t, pointer, it, "whole number");
+    return it;
 }
 
 static void take_degrees(struct launch_context *t, const struct value *c)
 {
     int64_t stages, ranks;
-    const struct value_item *p = number_at(t, c, "parallel.pipeline",
+    const struct value_item *p = degree_at(t, c, WIDE "pipeline", "parallel.pipeline",
                                            "parallel.pipeline.size", &stages),
-                            *g = number_at(t, c, "parallel.tensor",
+                            *g = degree_at(t, c, WIDE "tensor", "parallel.tensor",
                                            "parallel.tensor.size", &ranks),
                             *mode = launch_find(t, c, "parallel.tensor.mode");
     const char *word =
@@ -153,8 +157,9 @@ static bool take_zero(struct launch_context *t, const struct value *c)
     static const char policy_at[] = "zero.model_config.tensor_placement_policy";
     const struct value_item *it = launch_find(t, c, "zero.model_config.shard_strategy"),
                             *policy = launch_find(t, c, policy_at);
-    const char *word =
-        policy && policy->value->kind == VALUE_STRING ? policy->value->text : "cuda";
+    const char *word = !policy                               ? "cuda"
+                       : policy->value->kind == VALUE_STRING ? policy->value->text
+                                                             : "";
     if (!it && !policy)
         return false;
     launch_set(t, WIDE "sharding/strategy", json_string("full"), it ? it : policy);
@@ -189,20 +194,45 @@ static void take_model(struct launch_context *t, const struct value *c)
                               it ? "model.type: " : "no model.type is given",
                               name ? name : "");
     }
-    launch_settle_item(
-        t, "/training/activation_checkpointing",
-        json_string(again && launch_true(again->value) ? "full" : "none"), again,
-        "without model.checkpoint");
+    if (again && again->value->kind != VALUE_BOOL && again->value->kind != VALUE_NONE)
+        launch_unresolved_item(t, "/training/activation_checkpointing", again,
+                               "true or false");
+    else
+        launch_settle_item(
+            t, "/training/activation_checkpointing",
+            json_string(again && launch_true(again->value) ? "full" : "none"), again,
+            "without model.checkpoint");
+}
+
+/* The microbatches of a pipeline's schedule; 1 without, 0 where they are asked for. */
+static int64_t take_microbatches(struct launch_context *t, const struct value *c)
+{
+    const struct value_item *many = launch_find(t, c, "NUM_MICRO_BATCHES");
+    int64_t n = 1;
+    if (!many)
+        return 1;
+    if (launch_number(t, WIDE "pipeline", 1) < 2 &&
+        !launch_is_unresolved(t, WIDE "pipeline")) {
+        launch_note(t->l, many->line, DIAG_WITHOUT_EFFECT,
+                    "NUM_MICRO_BATCHES: without effect: the schedule of pipelines "
+                    "alone reads it");
+        return 1;
+    }
+    if (!launch_whole(many->value, &n) || n < 1) {
+        launch_unresolved_item(t, "/training/microbatches", many,
+                               "whole number of at least 1");
+        return 0;
+    }
+    launch_set(t, "/training/microbatches", json_integer((json_int_t)n), many);
+    return n;
 }
 
 static void take_batch(struct launch_context *t, const struct value *c)
 {
     static const char at[] = "/training/micro_batch_size";
-    const struct value_item *it = launch_find(t, c, "BATCH_SIZE"),
-                            *many = launch_find(t, c, "NUM_MICRO_BATCHES");
-    bool cut = launch_number(t, WIDE "pipeline", 1) > 1 && many;
-    int64_t batch, n = 1;
-    if (!it)
+    const struct value_item *it = launch_find(t, c, "BATCH_SIZE");
+    int64_t batch, n = take_microbatches(t, c);
+    if (!it || n < 1)
         return;
     if (!value_get(c, "model.type")) {
         launch_add_unresolved(
@@ -211,15 +241,11 @@ static void take_batch(struct launch_context *t, const struct value *c)
             "of all, the program decides");
         return;
     }
-    if (!launch_whole(it->value, &batch) || (cut && !launch_whole(many->value, &n)) ||
-        n < 1 || batch < n || batch % n) {
+    if (!launch_whole(it->value, &batch) || batch < n || batch % n) {
         launch_unresolved_item(t, at, it, "number of microbatches' sequences");
         return;
     }
     launch_set(t, at, json_integer((json_int_t)(batch / n)), it);
-    if (cut)
-        launch_set(t, "/training/gradient_accumulation_steps",
-                   json_integer((json_int_t)n), many);
     launch_note(
         t->l, it->line, DIAG_ASSUMED,
         "BATCH_SIZE: taken as that of each data-parallel rank, as the examples' "

@@ -34,6 +34,7 @@ struct value *colossalai_words(struct launch_context *t,
                                const struct launch_command *c);
 void colossalai_put(struct arena *arena, struct value *d, const char *key, int64_t line,
                     struct value *v);
+void colossalai_leave_out(struct value *d, const char *key);
 
 /* The first of the names that is given, NULL: none; whether it is on. */
 const struct value_item *colossalai_any(const struct value *c,

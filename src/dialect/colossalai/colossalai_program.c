@@ -55,7 +55,7 @@ static const struct python_call *chosen(const struct python *p,
 }
 
 /* Without a member of a dictionary. */
-static void leave_out(struct value *c, const char *name)
+void colossalai_leave_out(struct value *c, const char *name)
 {
     for (int32_t i = 0; i < c->n; i++)
         if (strcmp(c->items[i].key, name) == 0) {
@@ -80,8 +80,8 @@ static void join_one(struct launch_context *t, struct value *c,
         launch_note(t->l, given->line, DIAG_WITHOUT_EFFECT,
                     "%s: without effect: the plugin of this program is not given it",
                     given->key);
-    leave_out(c, name);
-    leave_out(c, other);
+    colossalai_leave_out(c, name);
+    colossalai_leave_out(c, other);
     if (of_text)
         colossalai_put(t->arena, c, name, of_text->value->line, of_text->value);
 }

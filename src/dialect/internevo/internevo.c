@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #define WIDE "/parallelism/"
 enum { MIB = 1 << 20, BASES_MAX = 5 };
@@ -22,6 +23,11 @@ static const struct dialect_word types[] = {
 static bool off_empty(const struct value *v)
 {
     return launch_is_off(v) || (v->kind == VALUE_STRING && !*v->text);
+}
+
+static bool off_1f1b(const struct value *v)
+{
+    return launch_is_off(v) || (v->kind == VALUE_STRING && strcasecmp(v->text, "1f1b") == 0);
 }
 
 static const struct dialect_option rows[] = {
@@ -48,7 +54,8 @@ static const struct dialect_option joint[] = {
 };
 static const struct dialect_option others[] = {
     ROW("data.rampup_batch_size", NULL, .class = DIALECT_UNSIMULATED, .off = off_empty),
-    ROW_UNSIMULATED("hybrid_zero_optimizer.overlap_sync_param"), ROW_UNSIMULATED("model.apply_post_layer_norm"), ROW_UNSIMULATED("model.residual_in_fp32"),
+    ROW("parallel.pipeline.mode", NULL, .class = DIALECT_UNSIMULATED, .off = off_1f1b), ROW_IDLE("parallel.pipeline.interleaved_overlap"),
+    ROW_UNSIMULATED("parallel.pipeline.*"), ROW_UNSIMULATED("data.unit_schedule_size"), ROW_UNSIMULATED("hybrid_zero_optimizer.overlap_sync_param"), ROW_UNSIMULATED("model.apply_post_layer_norm"), ROW_UNSIMULATED("model.residual_in_fp32"),
     ROW_UNSIMULATED("use_fp32_norm"), ROW_UNSIMULATED("moe.*"), ROW_UNSIMULATED("model.attn_drop_rate"), ROW_UNSIMULATED("model.drop_rate"),
     ROW_IDLE("model.*"), ROW_IDLE("data.*"), ROW_IDLE("parallel.*"), ROW_IDLE("hybrid_zero_optimizer.*"), ROW_IDLE("grad_scaler*"), ROW_IDLE("loss*"), ROW_IDLE("adam*"),
     ROW_IDLE("lr_scheduler*"), ROW_IDLE("beta2_scheduler*"), ROW_IDLE("ckpt*"), ROW_IDLE("monitor*"), ROW_IDLE("cudnn_*"), ROW_IDLE("metric_dtype"), ROW_IDLE("generation*"),
@@ -127,11 +134,17 @@ static void take_tensor(struct launch_context *t, const struct value *c)
 {
     const struct value_item *mode = launch_find(t, c, "parallel.tensor.mode"),
                             *old = launch_find(t, c, "parallel.sequence_parallel");
-    const char *word = launch_word(c, "parallel.tensor.mode", "mtp");
+    bool given = mode && mode->value->kind != VALUE_NONE;
+    const char *word = launch_word(c, "parallel.tensor.mode", given ? "" : "mtp");
     if (asks_for_weights(t, c) || take_degree(t, c, "tensor", WIDE "tensor") < 2)
         return;
     bool wide = strcmp(word, "msp") == 0 || strcmp(word, "fsp") == 0 ||
                 (old && launch_true(old->value));
+    if (given && !wide && strcmp(word, "mtp") != 0 && strcmp(word, "isp") != 0) {
+        launch_unresolved_item(t, WIDE "sequence_parallel", mode,
+                               "mode that is simulated (mtp, msp, fsp)");
+        return;
+    }
     launch_settle_item(t, WIDE "sequence_parallel", json_boolean(wide),
                        mode ? mode : old, "mode's default, mtp");
     if (strcmp(word, "fsp") == 0)
