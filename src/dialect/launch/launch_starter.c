@@ -314,7 +314,7 @@ static const struct starter {
     /* instances, and the GPUs of each */
     void (*take)(struct launch_context *t, const struct launch_command *c, const struct starter_line *l);
     void (*exports)(struct launch_context *t, const struct starter_line *l); /* NULL: it hands on none */
-    const char *const *counted[6]; /* its options that do something; NULL ends them */
+    const char *const *counted[8]; /* its options that do something; NULL ends them */
 } starters[] = {
     { { "torchrun", "torch.distributed.run", "torch.distributed.launch", "tune", "hyperpodrun" }, take_torchrun, NULL,
       { torchrun_nodes, torchrun_gpus } },
