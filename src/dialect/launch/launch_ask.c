@@ -57,6 +57,8 @@ static const struct answer {
     { "/parallelism/virtual_stages", { "1" } },
     { "/training/activation_checkpointing", { "none" } },
     { "/training/attention", { "flash" } },
+    { "/model/num_hidden_layers", { "8" } },
+    { "/model/n_layer", { "8" } },
     { "/training/decoder_length", { "128" } },
     { "/training/frozen", { "[]" } },
     { "/training/global_batch_size", { "64" } },

@@ -312,6 +312,21 @@ static void add_bound(struct python_parser *r, struct value *to,
     to->gap = to->gap ? to->gap : from->gap;
 }
 
+/* config.update({"n_layer": 6}) of what a call gave. */
+static void set_attributes(struct python_parser *r, const char *path,
+                           const struct value *arguments, int64_t line)
+{
+    const char *last = python_last_part(path);
+    const struct value *with = value_member(arguments, "0");
+    if (last == path || strcmp(last, "update") != 0 || !with ||
+        with->kind != VALUE_DICT)
+        return;
+    const struct value *x =
+        python_find(r, arena_strndup(r->p->arena, path, (size_t)(last - path) - 1));
+    for (int32_t i = 0; i < with->n; i++)
+        python_set_attribute(r, x, with->items[i].key, line, with->items[i].value);
+}
+
 /* What a call gives once its arguments are read. */
 static struct value *call_with(struct python_parser *r, const char *path,
                                const char *target, struct value *x,
@@ -319,6 +334,7 @@ static struct value *call_with(struct python_parser *r, const char *path,
 {
     const char *function = called_of(r, path);
     bool wanted = is_wanted(r, path, function);
+    set_attributes(r, path, arguments, line);
     python_record_module(r, function, line, arguments);
     if (wanted)
         add_fields(r, path, arguments);

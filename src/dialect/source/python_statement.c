@@ -366,12 +366,16 @@ static void delete (struct python_parser *r)
 {
     struct target t;
     python_advance(r);
-    if (!read_target(r, &t))
+    bool whole = read_target(r, &t);
+    if (!whole && !t.n_keys)
         return;
     const char *key = t.n_keys ? t.keys[t.n_keys - 1] : NULL;
     struct target around = t;
     around.n_keys -= t.n_keys > 0;
-    struct value *x = t.n_keys ? target_value(r, &around) : NULL;
+    struct value *x = whole && t.n_keys ? target_value(r, &around) : NULL;
+    if (!x && t.n_keys == 1)
+        record_attribute(r, &around,
+                         python_unknown(r, t.line, "an element of it is deleted"));
     for (int32_t i = 0; x && x->kind == VALUE_DICT && key && i < x->n; i++)
         if (strcmp(x->items[i].key, key) == 0) {
             python_remove(r, x, i);

@@ -370,10 +370,13 @@ void python_record_module(struct python_parser *r, const char *function, int64_t
 void python_set_attribute(struct python_parser *r, const struct value *x,
                           const char *key, int64_t line, struct value *v)
 {
+    static const char *const kinds[] = { "Arguments", "Config",
+                                         "Config.from_pretrained" };
     for (int64_t i = r->p->calls.n; x && x->kind == VALUE_UNKNOWN && i-- > 0;) {
         struct python_call *c = &r->p->calls.v[i];
-        bool made = c->result == x && (names_ends(c->function, "Arguments") ||
-                                       names_ends(c->function, "Config"));
+        bool made = false;
+        for (size_t k = 0; c->result == x && k < sizeof(kinds) / sizeof(kinds[0]); k++)
+            made |= names_ends(c->function, kinds[k]);
         if (!made)
             continue;
         python_put(r, c->arguments, key, line, v);

@@ -291,6 +291,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     user_script_take_lengths(t, g);
     user_script_note_unsloth(t, g);
     user_script_take_kernels(t, g);
+    user_script_take_edits(t, g);
     user_script_name_left(t, g);
     user_script_ask_frozen(t, g);
     user_script_ask_continued(t, g);

@@ -9,6 +9,7 @@
  *     user_script_left     arguments that are not read, by name
  *     user_script_model    a model that the text makes of a configuration
  *     user_script_stack    a decoder that the text builds of its own modules
+ *     user_script_edits    what a text changes of a model that it loads
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_loader   which of a loop's data loaders is the training's
@@ -173,6 +174,18 @@ void user_script_take_model(struct launch_context *t, const struct user_script *
 extern const char *const user_script_modules[];
 bool user_script_has_stack(const struct python *p);
 void user_script_take_stack(struct launch_context *t, const struct user_script *g);
+
+/* The configuration of an id, a new reference; NULL: it is not known. What the class of
+ * one calls a member: n_embd of hidden_size. */
+json_t *user_script_configuration(struct launch_context *t, const char *id);
+const char *user_script_own_member(struct launch_context *t, const json_t *config,
+                                   const char *key);
+
+/* Whether no size or operator depends on a member or argument of a configuration. */
+bool user_script_is_idle_member(const char *key);
+
+/* user_script_edits.c: after the words: what a text changes of the model that it loads. */
+void user_script_take_edits(struct launch_context *t, const struct user_script *g);
 
 /* The class before ".from_pretrained". */
 const char *user_script_class(struct arena *arena, const struct python_call *c);

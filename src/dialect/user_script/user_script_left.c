@@ -56,6 +56,7 @@ static void name_left(struct launch_context *t, const struct user_script *g,
         const struct value_item *it = &c->arguments->items[i];
         if (!it->key || names_listed(idle, it->key) ||
             user_script_reads(part, it->key) || launch_is_off(it->value) ||
+            launch_is_heard(t, it) ||
             (names_listed(plugins, it->key) && it->value->kind == VALUE_DICT &&
              it->value->text))
             continue;

@@ -23,8 +23,10 @@ static const char *const idle[] = {
 };
 /* clang-format on */
 
-static bool is_idle(const char *key)
+bool user_script_is_idle_member(const char *key)
 {
+    if ((key[0] >= '0' && key[0] <= '9') || key[0] == '_')
+        return true;
     for (const char *const *w = idle; *w; w++) {
         size_t n = strlen(*w), m = strlen(key);
         bool tail = (*w)[0] == '*', head = (*w)[n - 1] == '*';
@@ -42,18 +44,10 @@ bool user_script_builds(const struct python_call *c)
            strcmp(python_last_part(c->function), "get_peft_model") != 0;
 }
 
-/* The configuration of an id or of a class (a new reference); NULL: it is not known. */
-static json_t *base_of(struct launch_context *t, const struct python_call *c,
-                       const struct value_item *id)
+json_t *user_script_configuration(struct launch_context *t, const char *text)
 {
-    const char *text = id && id->value->kind == VALUE_STRING ? id->value->text : "";
     struct hub_id found;
     struct cfg config = { 0 };
-    if (!*text) {
-        config =
-            cfg_get(launch_names(t, "configurations"), python_last_part(c->function));
-        return config.json ? json_deep_copy(config.json) : NULL;
-    }
     const char *name = trainer_model_named(t, text);
     bool known = name && hub_is_id(name) && hub_find(&found, t->l->loader, name);
     if (known && !found.shipped)
@@ -64,9 +58,20 @@ static json_t *base_of(struct launch_context *t, const struct python_call *c,
     return config.json ? json_deep_copy(config.json) : NULL;
 }
 
-/* What the class itself calls a member: n_embd of hidden_size. */
-static const char *own_name(struct launch_context *t, const json_t *config,
-                            const char *key)
+/* The configuration of an id or of a class; NULL: it is not known. */
+static json_t *base_of(struct launch_context *t, const struct python_call *c,
+                       const struct value_item *id)
+{
+    const char *text = id && id->value->kind == VALUE_STRING ? id->value->text : "";
+    if (*text)
+        return user_script_configuration(t, text);
+    struct cfg config =
+        cfg_get(launch_names(t, "configurations"), python_last_part(c->function));
+    return config.json ? json_deep_copy(config.json) : NULL;
+}
+
+const char *user_script_own_member(struct launch_context *t, const json_t *config,
+                                   const char *key)
 {
     const char *type = json_string_value(json_object_get(config, "model_type"));
     struct cfg names =
@@ -79,9 +84,9 @@ static const char *own_name(struct launch_context *t, const json_t *config,
 static void put_member(struct launch_context *t, json_t *config, const char *key,
                        const struct value *v, int64_t line)
 {
-    key = own_name(t, config, key);
+    key = user_script_own_member(t, config, key);
     const char *pointer = launch_pointer(t, "/model", key);
-    if (is_idle(key) || (key[0] >= '0' && key[0] <= '9') || key[0] == '_')
+    if (user_script_is_idle_member(key))
         return;
     if (v->kind == VALUE_UNKNOWN) {
         json_object_del(config, key);
