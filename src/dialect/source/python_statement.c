@@ -376,6 +376,11 @@ static void delete (struct python_parser *r)
     if (!x && t.n_keys == 1)
         record_attribute(r, &around,
                          python_unknown(r, t.line, "an element of it is deleted"));
+    if (!whole) { /* del x[2:] */
+        r->failed = false;
+        python_skip_statement(r);
+        return;
+    }
     for (int32_t i = 0; x && x->kind == VALUE_DICT && key && i < x->n; i++)
         if (strcmp(x->items[i].key, key) == 0) {
             python_remove(r, x, i);

@@ -203,6 +203,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("video_tower", "/model", .take = trainer_take_image_tower),
     ROW("speech_encoder", "/model", .take = trainer_take_image_tower),
     ROW("config_overrides", "/model", .take = trainer_take_overrides),
+    ROW("config_name", "/model", .take = trainer_take_config_name),
     ROW("model_name_or_path", "/model", .take = trainer_take_model, .give = trainer_give_model),
     ROW("model_name", "/model", .take = trainer_take_model),
     ROW("model_id", "/model", .take = trainer_take_model),

@@ -46,6 +46,10 @@ void trainer_take(struct launch_context *t);
 void trainer_settle(struct launch_context *t);
 void trainer_note_unused(struct launch_context *t);
 
+/* The configuration of a model that is a file next to the script, or in a folder there (a
+ * new reference); NULL: there is none. */
+json_t *trainer_config_next_to(struct launch_context *t, const char *name,
+                               int64_t line);
 /* The model of a name or an id, as a scenario has it; NULL: it is not known. */
 const char *trainer_model_named(struct launch_context *t, const char *text);
 
@@ -55,6 +59,11 @@ void trainer_take_image_tower(struct launch_context *t,
                               const struct value_item *it);
 void trainer_take_overrides(struct launch_context *t, const struct dialect_option *row,
                             const struct value_item *it);
+
+/* config_name of transformers' examples: the model's sizes, whatever its weights are of. */
+void trainer_take_config_name(struct launch_context *t,
+                              const struct dialect_option *row,
+                              const struct value_item *it);
 
 /* Fields by names: of models, of scripts, of data sets. */
 void trainer_take_attention(struct launch_context *t, const struct dialect_option *row,

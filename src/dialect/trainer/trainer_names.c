@@ -1,7 +1,11 @@
 /* Names of models, tasks and data sets, as models/launch/names.json has them. */
 #include "base/file.h"
+#include "base/names.h"
 #include "config/datadir.h"
+#include "dialect/launch/launch_override.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/launch/launch_tokenizer.h"
+#include "dialect/source/files.h"
 #include "dialect/trainer/trainer.h"
 #include "model/hub.h"
 
@@ -66,6 +70,25 @@ const char *trainer_model_named(struct launch_context *t, const char *path)
     return model;
 }
 
+json_t *trainer_config_next_to(struct launch_context *t, const char *name, int64_t line)
+{
+    bool file = names_ends(name, ".json");
+    const struct shell *shell = t->command ? t->command->shell : NULL;
+    const char *path = file ? name : arena_printf(t->arena, "%s/config.json", name),
+               *own = launch_written_text(t->l, shell, path),
+               *at = own    ? NULL
+                     : file ? launch_path_next_to(t->l, path, line)
+                            : source_files_next_to(t->arena, t->l->where, path);
+    struct cfg config = own  ? cfg_parse(t->l->loader, path, own, strlen(own))
+                        : at ? cfg_load(t->l->loader, at)
+                             : (struct cfg) { 0 };
+    if (!json_object_get(config.json, "model_type") &&
+        !json_object_get(config.json, "architectures"))
+        return NULL;
+    launch_note(t->l, line, DIAG_ASSUMED, "%.80s is read", path);
+    return json_deep_copy(config.json);
+}
+
 /* Asks for the config.json of a model whose name is not known. */
 static void ask_model(struct launch_context *t, const char *pointer,
                       const struct value_item *it)
@@ -104,6 +127,11 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
         launch_unresolved_item(t, row->pointer, it, "string");
         return;
     }
+    json_t *own = trainer_config_next_to(t, it->value->text, it->value->line);
+    if (own) {
+        launch_set(t, row->pointer, own, it);
+        return;
+    }
     const char *model = trainer_model_named(t, it->value->text);
     const char *refusal = model ? NULL : hub_refusal(t->l->loader, it->value->text);
     if (model)
@@ -113,6 +141,14 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
                               refusal);
     else if (!take_original(t, row->pointer, it))
         ask_model(t, row->pointer, it);
+}
+
+void trainer_take_config_name(struct launch_context *t,
+                              const struct dialect_option *row,
+                              const struct value_item *it)
+{
+    if (it->value->kind != VALUE_NONE && !launch_is_off(it->value))
+        trainer_take_model(t, row, it);
 }
 
 void trainer_take_task(struct launch_context *t, const struct dialect_option *row,

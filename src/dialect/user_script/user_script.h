@@ -168,6 +168,8 @@ void user_script_name_left(struct launch_context *t, const struct user_script *g
 extern const char *const user_script_configurations[];
 bool user_script_builds(const struct python_call *c);
 void user_script_take_model(struct launch_context *t, const struct user_script *g);
+/* The call that gave the configuration which the model is given; NULL: none. */
+const struct python_call *user_script_configured(const struct user_script *g);
 
 /* user_script_stack.c: modules that are looked for; whether a text builds a decoder of them
  * that is understood; that decoder, where no other model is named. */
@@ -180,9 +182,6 @@ void user_script_take_stack(struct launch_context *t, const struct user_script *
 json_t *user_script_configuration(struct launch_context *t, const char *id);
 const char *user_script_own_member(struct launch_context *t, const json_t *config,
                                    const char *key);
-
-/* Whether no size or operator depends on a member or argument of a configuration. */
-bool user_script_is_idle_member(const char *key);
 
 /* user_script_edits.c: after the words: what a text changes of the model that it loads. */
 void user_script_take_edits(struct launch_context *t, const struct user_script *g);

@@ -24,9 +24,10 @@ static const char *set_member(struct launch_context *t, const char *key, json_t 
     const char *like = name ? name : json_string_value(json_object_get(now, "like"));
     json_t *config = like ? user_script_configuration(t, like) : json_incref(now),
            *model = name ? json_pack("{s:s}", "like", name) : json_deep_copy(now);
-    const char *own = json_is_object(config) ? arena_strdup(
-                          t->arena, user_script_own_member(t, config, key))
-                                             : NULL;
+    const char *own =
+        json_is_object(config)
+            ? arena_strdup(t->arena, user_script_own_member(t, config, key))
+            : NULL;
     if (own && value)
         json_object_set(model, own, value);
     if (own) {
@@ -53,8 +54,15 @@ static bool take_size(struct launch_context *t, const struct user_script *g,
                       const struct value_item *it)
 {
     static const char *const sizes[] = {
-        "num_hidden_layers",   "n_layer",    "hidden_size", "n_embd", "intermediate_size",
-        "num_attention_heads", "vocab_size", "n_head",      NULL,
+        "num_hidden_layers",
+        "n_layer",
+        "hidden_size",
+        "n_embd",
+        "intermediate_size",
+        "num_attention_heads",
+        "vocab_size",
+        "n_head",
+        NULL,
     };
     struct value at = *it->value;
     at.line = g->line ? g->line : it->line;
@@ -64,35 +72,13 @@ static bool take_size(struct launch_context *t, const struct user_script *g,
            set_member(t, it->key, json_integer((json_int_t)n), &from);
 }
 
-/* The call that gave a value; NULL: none that is known. */
-static const struct python_call *call_of(const struct user_script *g,
-                                         const struct value *v)
-{
-    for (int64_t i = g->python->calls.n; v && i-- > 0;)
-        if (g->python->calls.v[i].result == v)
-            return &g->python->calls.v[i];
-    return NULL;
-}
-
-/* Sizes among the arguments of from_pretrained(...), and those that its configuration was
- * given or assigned. A configuration of which more is changed stays an argument that is
- * not read. */
+/* Sizes among the arguments of from_pretrained(...). */
 static void take_sizes(struct launch_context *t, const struct user_script *g)
 {
     const struct value *given = g->parts[SCRIPT_MODEL]->arguments;
-    const struct value_item *config = value_get(given, "config");
-    const struct python_call *c = call_of(g, config ? config->value : NULL);
-    bool whole = c != NULL;
     for (int32_t i = 0; i < given->n; i++)
         if (take_size(t, g, &given->items[i]))
             launch_hear(t, &given->items[i]);
-    for (int32_t i = 0; c && i < c->arguments->n; i++) {
-        const struct value_item *it = &c->arguments->items[i];
-        bool taken = take_size(t, g, it);
-        whole = whole && (taken || user_script_is_idle_member(it->key));
-    }
-    if (whole)
-        launch_hear(t, config);
 }
 
 /* Words of a tokenizer that is another model's; 0: it is the model's own, or not known. */
@@ -132,9 +118,9 @@ static void ask_layers(struct launch_context *t, const struct python_call *c,
 {
     const char *at = set_member(t, "num_hidden_layers", NULL, from);
     if (at && !launch_is_unresolved(t, at))
-        launch_add_unresolved(t, at, from->line,
-                              "%.80s is changed: how many layers are left, is not known",
-                              c->function);
+        launch_add_unresolved(
+            t, at, from->line,
+            "%.80s is changed: how many layers are left, is not known", c->function);
 }
 
 /* Attention that is chosen after the model is loaded. */
@@ -182,7 +168,8 @@ void user_script_take_edits(struct launch_context *t, const struct user_script *
 {
     if (!g->parts[SCRIPT_MODEL] || !launch_has(t, model_at))
         return;
-    if (strcmp(python_last_part(g->parts[SCRIPT_MODEL]->function), "from_pretrained") == 0)
+    if (strcmp(python_last_part(g->parts[SCRIPT_MODEL]->function), "from_pretrained") ==
+        0)
         take_sizes(t, g);
     for (int64_t i = 0; i < g->python->calls.n; i++)
         if (is_of_model(g, &g->python->calls.v[i]))

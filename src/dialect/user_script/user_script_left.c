@@ -49,6 +49,7 @@ static void name_left(struct launch_context *t, const struct user_script *g,
                       const char *const *idle)
 {
     static const char library[] = "/parallelism/library";
+    bool configured = part == SCRIPT_MODEL && user_script_configured(g);
     const char *name = python_last_part(c->function);
     struct strbuf left;
     strbuf_init(&left);
@@ -56,7 +57,7 @@ static void name_left(struct launch_context *t, const struct user_script *g,
         const struct value_item *it = &c->arguments->items[i];
         if (!it->key || names_listed(idle, it->key) ||
             user_script_reads(part, it->key) || launch_is_off(it->value) ||
-            launch_is_heard(t, it) ||
+            launch_is_heard(t, it) || (configured && strcmp(it->key, "config") == 0) ||
             (names_listed(plugins, it->key) && it->value->kind == VALUE_DICT &&
              it->value->text))
             continue;

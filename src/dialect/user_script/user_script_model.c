@@ -23,7 +23,7 @@ static const char *const idle[] = {
 };
 /* clang-format on */
 
-bool user_script_is_idle_member(const char *key)
+static bool is_idle(const char *key)
 {
     if ((key[0] >= '0' && key[0] <= '9') || key[0] == '_')
         return true;
@@ -63,8 +63,12 @@ static json_t *base_of(struct launch_context *t, const struct python_call *c,
                        const struct value_item *id)
 {
     const char *text = id && id->value->kind == VALUE_STRING ? id->value->text : "";
+    json_t *own =
+        *text ? trainer_config_next_to(
+                    t, text, id->value->line < 0 ? -id->value->line : id->value->line)
+              : NULL;
     if (*text)
-        return user_script_configuration(t, text);
+        return own ? own : user_script_configuration(t, text);
     struct cfg config =
         cfg_get(launch_names(t, "configurations"), python_last_part(c->function));
     return config.json ? json_deep_copy(config.json) : NULL;
@@ -86,7 +90,7 @@ static void put_member(struct launch_context *t, json_t *config, const char *key
 {
     key = user_script_own_member(t, config, key);
     const char *pointer = launch_pointer(t, "/model", key);
-    if (user_script_is_idle_member(key))
+    if (is_idle(key))
         return;
     if (v->kind == VALUE_UNKNOWN) {
         json_object_del(config, key);
@@ -114,18 +118,57 @@ static void put_members(struct launch_context *t, const struct user_script *g,
     }
 }
 
+const struct python_call *user_script_configured(const struct user_script *g)
+{
+    const struct python_call *model = g->parts[SCRIPT_MODEL];
+    const struct value *v = model ? value_member(model->arguments, "config") : NULL;
+    for (int64_t i = 0; v && i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        if (c->result == v && user_script_part_of(c) == SCRIPT_CONFIGURATION)
+            return c;
+    }
+    return NULL;
+}
+
+/* from_pretrained(name, config=config): the sizes that the text gives the configuration
+ * are the model's, not those of its name. */
+static void take_configured(struct launch_context *t, const struct user_script *g,
+                            const struct python_call *c)
+{
+    const struct value_item *id = value_get(c->arguments, "0"),
+                            *name = value_get(g->words, "model_name_or_path");
+    int64_t line = g->line ? g->line : c->line;
+    struct value v = { .kind = VALUE_STRING, .line = line };
+    const struct value_item from = { "config", line, &v };
+    json_t *base = base_of(t, c, id), *config = json_deep_copy(base);
+    if (config)
+        put_members(t, g, c, config);
+    if (config && !json_equal(base, config)) {
+        json_object_del(config, "comment");
+        launch_set(t, "/model", json_incref(config), &from);
+        if (name)
+            value_remove(g->words, (int32_t)(name - g->words->items));
+    }
+    json_decref(base);
+    json_decref(config);
+}
+
 void user_script_take_model(struct launch_context *t, const struct user_script *g)
 {
     const struct python_call *model = g->parts[SCRIPT_MODEL],
                              *c = g->parts[SCRIPT_CONFIGURATION];
+    const struct python_call *configured = user_script_configured(g);
+    if (configured && !launch_has(t, "/model") && !user_script_builds(model))
+        take_configured(t, g, configured);
     if (launch_has(t, "/model") || (model && !user_script_builds(model)) || !c)
         return;
     const struct value_item *id = value_get(c->arguments, "0");
     id = id ? id : value_get(c->arguments, "pretrained_model_name_or_path");
+    id = id ? id : value_get(c->arguments, "json_file");
     int64_t line = g->line ? g->line : c->line;
     struct value v = { .kind = VALUE_STRING, .line = line };
     const struct value_item from = { python_last_part(c->function), line, &v };
-    bool loads = strcmp(from.key, "from_pretrained") == 0;
+    bool loads = strncmp(from.key, "from_", 5) == 0;
     json_t *config = base_of(t, c, loads ? id : NULL);
     if (!config && loads && id && id->value->kind == VALUE_STRING) {
         const struct dialect_option row = { .name = from.key, .pointer = "/model" };

@@ -19,7 +19,7 @@ const char *const user_script_calls[] = {
     "Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "KTOTrainer", "ORPOTrainer", "CPOTrainer", "GRPOTrainer",
     "PPOTrainer", "RLOOTrainer", "RewardTrainer", "OnlineDPOTrainer", "GKDTrainer", "PRMTrainer", "NashMDTrainer", "XPOTrainer",
     "UnslothTrainer", "ORTTrainer", "SentenceTransformerTrainer", "QuestionAnsweringTrainer",
-    "from_pretrained", "from_config", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
+    "from_pretrained", "from_config", "from_json_file", "LoraConfig", "BitsAndBytesConfig", "get_peft_model", "add_adapter",
     "prepare_model_for_kbit_training", "prepare_model_for_int8_training", "gradient_checkpointing_enable",
     "Accelerator", "notebook_launcher", "tokenizer", "tok", "encode_plus", "batch_encode_plus", "apply_chat_template", "partial", "pack_dataset",
     /* methods of PEFT that are no LoRA */
@@ -80,7 +80,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "AdamW", SCRIPT_OPTIMIZER }, { "", "Adam", SCRIPT_OPTIMIZER }, { "", "SGD", SCRIPT_OPTIMIZER }, { "", "Adafactor", SCRIPT_OPTIMIZER },
     { "", "Lion", SCRIPT_OPTIMIZER }, { "", "AdamW8bit", SCRIPT_OPTIMIZER }, { "", "Adam8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW8bit", SCRIPT_OPTIMIZER }, { "", "PagedAdamW32bit", SCRIPT_OPTIMIZER }, { "", "FusedAdam", SCRIPT_OPTIMIZER },
     { "", "ZeroRedundancyOptimizer", SCRIPT_OPTIMIZER }, { "", "FusedLAMB", SCRIPT_OPTIMIZER }, { "", "DeepSpeedCPUAdam", SCRIPT_OPTIMIZER },
-    { "*Config", "from_pretrained", SCRIPT_CONFIGURATION }, { "*For*", "from_config", SCRIPT_MODEL }, { "AutoModel*", "from_config", SCRIPT_MODEL },
+    { "*Config", "from_pretrained", SCRIPT_CONFIGURATION }, { "*Config", "from_json_file", SCRIPT_CONFIGURATION }, { "*For*", "from_config", SCRIPT_MODEL }, { "AutoModel*", "from_config", SCRIPT_MODEL },
     { "", "*LMHeadModel", SCRIPT_MODEL }, { "", "*ForCausalLM", SCRIPT_MODEL }, { "", "*ForMaskedLM", SCRIPT_MODEL }, { "", "*ForPreTraining", SCRIPT_MODEL },
     { "", "*ForConditionalGeneration", SCRIPT_MODEL }, { "", "*ForImageClassification", SCRIPT_MODEL },
     { "", "*TrainingArguments", SCRIPT_ARGUMENTS }, { "", "LoraConfig", SCRIPT_ADAPTERS },
