@@ -365,6 +365,7 @@ static void read_import(struct python_parser *r)
 static void delete (struct python_parser *r)
 {
     struct target t;
+    struct python_place before = python_here(r);
     python_advance(r);
     bool whole = read_target(r, &t);
     if (!whole && !t.n_keys)
@@ -378,6 +379,7 @@ static void delete (struct python_parser *r)
                          python_unknown(r, t.line, "an element of it is deleted"));
     if (!whole) { /* del x[2:] */
         r->failed = false;
+        python_go(r, &before);
         python_skip_statement(r);
         return;
     }
