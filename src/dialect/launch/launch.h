@@ -119,6 +119,7 @@ struct launch {
     const char *title;         /* "estimator = PyTorch(...): read, not run" */
     const char *what;          /* "the script" */
     int64_t line;              /* of that */
+    bool operated; /* a training operator starts a pod's program as a rank */
     /* copies of a model that is sharded: so many on all GPUs, or one an instance (-1);
      * 0: the degree of sharding is known, or not of this */
     int64_t shard_copies;

@@ -333,7 +333,7 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
         if (script < 0 || worse || is_foreign(command, &foreign) ||
             launch_entry_of(t, command->words[script].text).refused)
             continue;
-        if (!launch_has_starter(&tried) &&
+        if (!launch_has_starter(&tried) && !t->l->operated &&
             !launch_is_called_training(command->words[script].text))
             continue;
         struct launch_words o = { .t = t };

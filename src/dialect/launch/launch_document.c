@@ -199,6 +199,15 @@ static bool refuse_absent(struct launch *l, const struct manifest *m)
     return false;
 }
 
+/* Kinds of training operators (Kubeflow's, and that of HyperPod): what
+ * they start trains. */
+static bool is_operated(const char *kind)
+{
+    static const char *const kinds[] = { "PyTorchJob", "MPIJob", "TrainJob",
+                                         "HyperPodPyTorchJob", NULL };
+    return names_listed(kinds, kind);
+}
+
 static json_t *take_manifest(struct launch *l, const struct manifest *m,
                              const struct launch_given *given)
 {
@@ -220,6 +229,7 @@ static json_t *take_manifest(struct launch *l, const struct manifest *m,
                   m->kind);
         return NULL;
     }
+    l->operated = is_operated(m->kind);
     with.shell = variables;
     with.n_shell = variables_of(&l->loader->arena, m, given, variables);
     l->what = "the manifest";
