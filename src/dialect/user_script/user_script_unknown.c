@@ -30,24 +30,25 @@ static void take_deepspeed(struct launch_context *t, const struct value *given)
 /* The Trainer's rows that are no more than a guess of another program: a tokenizer is no
  * model, and this batch is one GPU's in some and that of all GPUs in others. */
 const char *const user_script_guesses[] = { "tokenizer_name", "task_name", "train_batch_size", NULL };
-/* Options that no row reads ask for what their names say. */
-static const struct { const char *part, *pointer; } deciding[] = {
-    { "lora", PEFT_LORA }, { "peft", PEFT_LORA }, { "adapter", PEFT_LORA }, { "4bit", PEFT_LORA }, { "8bit", PEFT_LORA },
-    { "freeze", "/training/frozen" }, { "checkpointing", "/training/activation_checkpointing" },
-    { "checkpoint_activations", "/training/activation_checkpointing" },
+/* Options that no row reads, and values of documents, ask for what their names say. */
+static const struct { const char *part, *pointer; bool options; } deciding[] = {
+    { "lora", PEFT_LORA, false }, { "peft", PEFT_LORA, false }, { "adapter", PEFT_LORA, true }, { "4bit", PEFT_LORA, true }, { "8bit", PEFT_LORA, true },
+    { "freeze", "/training/frozen", false }, { "checkpointing", "/training/activation_checkpointing", false },
+    { "checkpoint_activations", "/training/activation_checkpointing", false }, { "accum", "/training/gradient_accumulation_steps", false },
 };
 /* clang-format on */
 
 /* The document of a program whose text is not read, by what its values are usually called;
  * NULL: there is none. */
 static struct value *document_of(struct launch_context *t,
-                                 const struct launch_command *c)
+                                 const struct launch_command *c, struct value **whole)
 {
     const struct value_item *file = trainer_document(t, c);
     struct value *own =
         file ? trainer_load_next_to(t, file->value->text, file->line) : NULL;
     struct value *leaves = own ? value_new(t->arena, VALUE_DICT, file->line, 0) : NULL;
     struct strbuf names;
+    *whole = own;
     if (!own)
         return NULL;
     peft_open_sections(t, own);
@@ -94,17 +95,42 @@ static bool is_read(const struct launch_context *t, const struct value_item *it)
     return false;
 }
 
-/* An option that is not read, and whose name says what it decides. */
+/* An option or a value of a document that is not read, and whose name says what it
+ * decides. */
 static void ask_for(struct launch_context *t, const struct value_item *it,
-                    const char *program)
+                    const char *program, bool option)
 {
-    for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++)
-        if (strstr(it->key, deciding[i].part) && !launch_is_off(it->value) &&
-            !launch_has(t, deciding[i].pointer) &&
-            !launch_is_unresolved(t, deciding[i].pointer))
-            launch_add_unresolved(t, deciding[i].pointer, it->line,
-                                  "--%.60s is %.60s's own, and is not read", it->key,
-                                  program);
+    int64_t n;
+    bool whole = launch_whole(it->value, &n);
+    if (strstr(it->key, "checkpointing_steps")) /* how often the model is saved */
+        return;
+    for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++) {
+        const char *at = deciding[i].pointer;
+        if (!strstr(it->key, deciding[i].part) || (!option && deciding[i].options) ||
+            launch_is_off(it->value) || (whole && n == 1) || launch_has(t, at) ||
+            launch_is_unresolved(t, at))
+            continue;
+        launch_add_unresolved(t, at, it->line,
+                              "%s%.60s is %.60s's own, and is not read",
+                              option ? "--" : "", it->key, program);
+        if (strstr(at, "checkpointing") && it->value->kind == VALUE_BOOL)
+            launch_add_example(t, at, "full");
+        if (whole && strstr(at, "accumulation"))
+            launch_add_example(t, at, arena_printf(t->arena, "%lld", (long long)n));
+    }
+}
+
+/* What a document and its sections have that no row reads. */
+static void ask_document(struct launch_context *t, const struct value *own,
+                         const char *program)
+{
+    for (int32_t i = 0; i < own->n; i++) {
+        const struct value_item *it = &own->items[i];
+        if (it->value->kind == VALUE_DICT && program)
+            ask_document(t, it->value, NULL);
+        else if (it->value->kind != VALUE_DICT && !is_read(t, it))
+            ask_for(t, it, program ? program : "the program", false);
+    }
 }
 
 /* Whether an option has one dash. */
@@ -142,7 +168,7 @@ static void name_options(struct launch_context *t, const struct launch_command *
         strbuf_printf(to, "%s%s%.60s", to->len ? ", " : "",
                       is_of_letters(c, it) ? "-" : "--", it->key);
         if (to == &names)
-            ask_for(t, it, program);
+            ask_for(t, it, program, true);
     }
     if (taken.len)
         launch_note(t->l, line, DIAG_ASSUMED,
@@ -202,7 +228,8 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0),
                  at = { .line = c->command->line };
     const struct value_item entry = { program, at.line, &at };
-    const struct value *document = document_of(t, c);
+    struct value *whole;
+    const struct value *document = document_of(t, c, &whole);
     add_options(t, given, &c->options, document ? "--config" : "");
     add_options(t, given, &c->letters, "");
     if (user_script_refuses_options(t, given, program))
@@ -225,6 +252,8 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
                               "read",
                               program);
     name_options(t, c, given, program);
+    if (whole)
+        ask_document(t, whole, program);
     const char *why = arena_printf(
         t->arena, "%.60s decides it, whose options and text are not read", program);
     user_script_ask(t, at.line, why);
