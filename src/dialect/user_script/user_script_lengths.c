@@ -1,9 +1,11 @@
 /* How long sequences are, where no argument of the trainer says it: the length at which
  * tokenizers cut, and numbers with usual names, by which texts are joined into blocks. */
+#include "base/names.h"
 #include "config/pointer.h"
 #include "dialect/source/notebook.h"
 #include "dialect/user_script/user_script.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,6 +25,8 @@ static const char *const names[] = {
     "SEQ_LEN",           "BLOCK_SIZE",
     "context_size",      "ctx_len",
     "cutoff_len",        "tokenizer.model_max_length",
+    "MAX_SEQ_LENGTH",    "MAX_SEQ_LEN",
+    "CONTEXT_LENGTH",
 };
 /* Those, and what a loop of its own may count its microbatches by. */
 const char *const user_script_kept[] = {
@@ -34,6 +38,12 @@ const char *const user_script_kept[] = {
 /* What functions that join texts into blocks are given: partial(chunk, chunk_length=N). */
 static const char *const blocks[] = { "chunk_length",   "chunk_size",  "block_size",
                                       "max_seq_length", "max_seq_len", "seq_length" };
+
+/* transformers' own data sets of a text file (data/datasets/language_modeling.py, 4.57). */
+static const char *const text_datasets[] = { "TextDataset", "LineByLineTextDataset",
+                                             "LineByLineWithRefDataset",
+                                             "TextDatasetForNextSentencePrediction",
+                                             NULL };
 
 enum { LENGTH_MAX = 1 << 24 };
 
@@ -134,8 +144,9 @@ static void take_blocks(struct launch_context *t, const struct tokenised *k)
     for (int64_t i = k->python->calls.n; i-- > 0;) {
         const struct python_call *c = &k->python->calls.v[i];
         const char *last = python_last_part(c->function);
-        bool partial =
-            strcmp(last, "partial") == 0 || strcmp(last, "pack_dataset") == 0;
+        bool partial = strcmp(last, "partial") == 0 ||
+                       strcmp(last, "pack_dataset") == 0 ||
+                       names_listed(text_datasets, last);
         for (size_t b = 0; partial && b < sizeof(blocks) / sizeof(blocks[0]); b++) {
             const struct value_item *it = value_get(c->arguments, blocks[b]);
             int64_t n;
@@ -277,6 +288,20 @@ static const struct value *left_of(const struct python *p, const char *name)
     return NULL;
 }
 
+/* A constant of a module of one's own: config.MAX_SEQ_LENGTH. */
+static const struct value *constant_of(const struct python *p, const char *name)
+{
+    bool constant = isupper((unsigned char)*name) != 0;
+    for (int64_t i = 0; constant && i < p->names.n; i++) {
+        const struct python_name *n = &p->names.v[i];
+        const char *dot = strchr(n->name, '.');
+        if (dot && strcmp(dot + 1, name) == 0 && n->value &&
+            n->value->kind == VALUE_INT)
+            return n->value;
+    }
+    return NULL;
+}
+
 const struct value *user_script_usual(const struct python *p, const char *name)
 {
     const struct value *v = python_name(p, name);
@@ -285,6 +310,7 @@ const struct value *user_script_usual(const struct python *p, const char *name)
         : it && it->value->kind == VALUE_INT ? it->value
                                              : left_of(p, name);
     v = v ? v : field_of(p, name);
+    v = v ? v : constant_of(p, name);
     return v && v->integer > 0 ? v : NULL;
 }
 
