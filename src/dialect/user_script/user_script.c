@@ -101,6 +101,25 @@ static bool refuse_megatron(struct launch_context *t, const struct user_script *
     return false;
 }
 
+/* Libraries that train other parts next to a frozen model than LoRA's (pyreft 0.1,
+ * OpenDelta 0.3). */
+static bool refuse_parts(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const libraries[] = { "pyreft", "opendelta", NULL };
+    for (int64_t i = 0; i < g->python->names.n; i++) {
+        const struct value *v = g->python->names.v[i].value;
+        const char *text = v && v->kind == VALUE_UNKNOWN && v->text ? v->text : "";
+        const char *library = arena_strndup(t->arena, text, strcspn(text, "."));
+        if (!names_listed(libraries, library))
+            continue;
+        launch_refuse_entry(t->l, library,
+                            "trains parts of its own next to a frozen model",
+                            g->line ? g->line : v->line);
+        return true;
+    }
+    return false;
+}
+
 /* What the model's class says of the task. */
 static void take_head(struct launch_context *t, const struct user_script *g)
 {
@@ -191,6 +210,20 @@ static void ask_command(struct launch_context *t, const struct user_script *g)
                  "and nothing is run");
 }
 
+/* A model that is handed in, and that is called one with adapters. */
+static void ask_handed(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *c = g->parts[SCRIPT_TRAINER];
+    const struct value *v = user_script_given(c, "model", "0");
+    const char *why = v && v->kind == VALUE_UNKNOWN && v->why ? v->why : "";
+    bool named = strncmp(why, "peft", 4) == 0 || strncmp(why, "lora", 4) == 0;
+    if (named && strstr(why, "is an argument of") && !g->parts[SCRIPT_ADAPTERS] &&
+        !g->parts[SCRIPT_WRAPPED] && !launch_has(t, PEFT_LORA) &&
+        !launch_is_unresolved(t, PEFT_LORA))
+        launch_add_unresolved(t, PEFT_LORA, g->line ? g->line : c->line,
+                              "%.80s, and has adapters by its name", why);
+}
+
 /* A trainer of the user's own has defaults that are not known, and ways of its own. */
 static void ask_own(struct launch_context *t, const struct user_script *g)
 {
@@ -250,7 +283,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     const struct value_item from = { c ? python_last_part(c->function) : "", v.line,
                                      &v };
     bool trl = is_trl(method) && !user_script_own_trainer(g);
-    if (refuse_diffusion(t, g) || refuse_megatron(t, g) ||
+    if (refuse_diffusion(t, g) || refuse_megatron(t, g) || refuse_parts(t, g) ||
         user_script_refuses_evaluation(t, g))
         return;
     if (method && strcmp(method, "SentenceTransformer") == 0) {
@@ -295,6 +328,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     user_script_name_left(t, g);
     user_script_ask_frozen(t, g);
     user_script_ask_continued(t, g);
+    ask_handed(t, g);
 }
 
 /* A file of its own ---------------------------------------------------------------- */
