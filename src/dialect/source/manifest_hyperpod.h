@@ -1,4 +1,5 @@
-/* Files of a job that are no manifests: HyperPod's own, SkyPilot's and dstack's tasks.
+/* Files of a job that are no manifests: HyperPod's own, SkyPilot's and dstack's tasks,
+ * values of Helm charts.
  * Their command as a container's, for manifest.c. */
 #ifndef DIALECT_SOURCE_MANIFEST_HYPERPOD_H
 #define DIALECT_SOURCE_MANIFEST_HYPERPOD_H
@@ -17,5 +18,9 @@ bool manifest_hyperpod(struct manifest_job *job, struct arena *arena,
                        const struct value *root);
 bool manifest_cloud(struct manifest_job *job, struct arena *arena,
                     const struct value *root);
+
+/* Values of a Helm chart with a command and GPUs. */
+bool manifest_helm(struct manifest_job *job, struct arena *arena,
+                   const struct value *root);
 
 #endif
