@@ -21,6 +21,7 @@
  *     user_script_own      options of the program's own that decide what is simulated
  *     user_script_unknown  a command whose options no dialect has
  *     user_script_document its document: what values of its sections are usually called
+ *     user_script_cli      documents of LightningCLI
  *     user_script_plain    a loop of PyTorch alone, whose model is the text's own
  *     user_script_frozen   parameters that the text switches off
  *     user_script_lengths  how long sequences are, where no argument says it
@@ -260,7 +261,11 @@ void user_script_add_leaves(struct launch_context *t, const char *section,
                             const struct value *dict, struct value *to);
 void user_script_open_document(struct launch_context *t, struct value *all);
 extern const char *const user_script_guesses[];
-/* A program's own document alone: a section of it has the Trainer's batch. */
+/* user_script_cli.c: whether a document is LightningCLI's; what it says. */
+bool user_script_recognises_cli(const struct value *root);
+void user_script_read_cli(struct launch_context *t, const struct value *root);
+/* A program's own document alone: a section of it has the Trainer's batch, or it is
+ * LightningCLI's. */
 bool user_script_recognises_document(const struct dialect_input *in);
 void user_script_read_document(struct launch_context *t,
                                const struct dialect_input *in);
