@@ -118,7 +118,7 @@ static const struct word { enum user_script_part part; const char *argument, *ke
     { SCRIPT_MODEL, "tp_plan", NULL }, { SCRIPT_MODEL, "gradient_checkpointing", NULL }, { SCRIPT_MODEL, "use_gradient_checkpointing", "" }, { SCRIPT_MODEL, "float32_mixed_precision", "" },
     { SCRIPT_ADAPTERS, "r", "lora_r" }, { SCRIPT_ADAPTERS, "model", "" }, { SCRIPT_ADAPTERS, "0", "" },
     { SCRIPT_ADAPTERS, "finetune_vision_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_audio_layers", NULL }, { SCRIPT_ADAPTERS, "finetune_*", "" },
-    { SCRIPT_ADAPTERS, "temporary_location", "" }, { SCRIPT_ADAPTERS, "ensure_weight_tying", "" },
+    { SCRIPT_ADAPTERS, "temporary_location", "" }, { SCRIPT_ADAPTERS, "ensure_weight_tying", "" }, { SCRIPT_ADAPTERS, "loftq_config", "" },
     { SCRIPT_ADAPTERS, "lora_alpha", NULL }, { SCRIPT_ADAPTERS, "lora_dropout", NULL },
     { SCRIPT_ADAPTERS, "use_rslora", NULL }, { SCRIPT_ADAPTERS, "use_dora", NULL },
     { SCRIPT_ADAPTERS, "use_gradient_checkpointing", NULL }, { SCRIPT_ADAPTERS, "max_seq_length", NULL },
