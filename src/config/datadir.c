@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/vec.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -146,6 +147,30 @@ const char **datadir_list(struct arena *arena, const char *dir)
     return list;
 }
 
+/* Whether letters and digits are the same, in any case. */
+static bool same_letters(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (*a && !isalnum((unsigned char)*a))
+            a++;
+        while (*b && !isalnum((unsigned char)*b))
+            b++;
+        if (!*a || tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return *a == *b;
+    }
+}
+
+const char *datadir_spelling(struct arena *arena, const char *dir, const char *name)
+{
+    if (is_path(name) || file_is_there(datadir_file(arena, dir, name)))
+        return name;
+    const char **list = datadir_list(arena, dir);
+    for (size_t i = 0; list[i]; i++)
+        if (same_letters(list[i], name))
+            return list[i];
+    return name;
+}
+
 int datadir_check(struct arena *arena, const char *dir, struct err *err)
 {
     const char *path = arena_printf(arena, "%s/%s", datadir_root(arena), dir);
@@ -157,6 +182,16 @@ int datadir_check(struct arena *arena, const char *dir, struct err *err)
     return 0;
 }
 
+/* Whether a word is in a name, from the beginning of one of its own: "h200" is in
+ * "H200-SXM-141GB", and not in "GH200". */
+static bool has_word(const char *name, const char *word)
+{
+    for (const char *at = name; (at = strcasestr(at, word)); at++)
+        if (at == name || !isalnum((unsigned char)at[-1]))
+            return true;
+    return false;
+}
+
 /* Whether each part of a name, between "-", is in another: "A100-80GB" in
  * "A100-SXM4-80GB". */
 static bool has_parts(struct arena *arena, const char *of, const char *name)
@@ -164,7 +199,7 @@ static bool has_parts(struct arena *arena, const char *of, const char *name)
     char *parts = arena_strdup(arena, name), *state = NULL;
     int n = 0;
     for (char *p = strtok_r(parts, "-_ ", &state); p; p = strtok_r(NULL, "-_ ", &state))
-        if (strcasestr(of, p))
+        if (has_word(of, p))
             n++;
         else
             return false;
@@ -187,7 +222,7 @@ static const char *known_parts(struct arena *arena, const char **list, const cha
     for (char *p = strtok_r(parts, "-_ ", &state); p;
          p = strtok_r(NULL, "-_ ", &state)) {
         size_t i = 0;
-        while (list[i] && (!p[1] || !strcasestr(list[i], p)))
+        while (list[i] && (!p[1] || !has_word(list[i], p)))
             i++;
         if (list[i])
             text = arena_printf(arena, "%s%s%s", text, *text ? "-" : "", p);

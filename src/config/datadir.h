@@ -17,6 +17,10 @@ const char *datadir_root(struct arena *arena);
  * else ROOT/dir/name.json. */
 const char *datadir_file(struct arena *arena, const char *dir, const char *name);
 
+/* A name as ROOT/dir has it where it differs in case, blanks and signs alone ("RTX 4090" is
+ * "RTX-4090"); else itself. */
+const char *datadir_spelling(struct arena *arena, const char *dir, const char *name);
+
 /* Sorted names (without ".json") of the files in ROOT/dir; NULL ends the list. None
  * where the directory cannot be read, which datadir_check reports. */
 const char **datadir_list(struct arena *arena, const char *dir);

@@ -33,6 +33,22 @@ struct cluster_raw {
         CFG_INT("gpus_per_instance", T, m gpus, 1, INSTANCE_HOST_GPUS_MAX), \
         CFG_CHILD("nvlink_domain", T, m domain), INSTANCE_CHANGES(T, m changes.)
 
+/* What others call them. */
+#define OTHER_NAMES                                                              \
+    CFG_REFUSED("gpus", "write \"gpus_per_instance\" for how many are used"),    \
+        CFG_REFUSED("num_gpus", "write \"gpus_per_instance\""),                  \
+        CFG_REFUSED("gpus_per_node", "write \"gpus_per_instance\""),             \
+        CFG_REFUSED("nodes", "write \"count\""),                                 \
+        CFG_REFUSED("num_nodes", "write \"count\""),                             \
+        CFG_REFUSED("bandwidth", "write \"network_bandwidth\", or \"nics\""),    \
+        CFG_REFUSED("nvlink", "\"inside\" names what joins the GPUs of a node"), \
+        CFG_REFUSED("nvlink_bandwidth",                                          \
+                    "\"inside\" names what joins the GPUs of a node"),           \
+        CFG_REFUSED("network", "write \"fabric\" for its kind, \"nics\" for "    \
+                               "their number and rate"),                         \
+        CFG_REFUSED("memory", "it is that of \"gpu\""),                          \
+        CFG_REFUSED("cost", "write \"price\"")
+
 static const struct cfg_field cluster_fields[] = {
     GROUP_ROWS(struct cluster_raw, group.),
     CFG_CHILD("groups", struct cluster_raw, groups),
@@ -40,11 +56,13 @@ static const struct cfg_field cluster_fields[] = {
     CFG_CHILD("quality", struct cluster_raw, quality),
     FABRIC_TIER_KEYS(struct cluster_raw, tiers.),
     CFG_CHILD("fabric_hosts", struct cluster_raw, sites),
+    OTHER_NAMES,
     CFG_END,
 };
 
 static const struct cfg_field group_fields[] = {
     GROUP_ROWS(struct group_raw, ),
+    OTHER_NAMES,
     CFG_END,
 };
 

@@ -152,6 +152,9 @@ static const void *make_fabric(struct cfg_loader *loader, const char *name,
 const struct fabric *fabric_get(struct cfg_loader *loader, const char *name,
                                 struct cfg where)
 {
+    const void *known;
+    if (!cache_find(loader, "fabric", name, &known))
+        name = datadir_spelling(&loader->arena, "topologies/fabrics", name);
     return cache_get(loader, "fabric", name, where, make_fabric);
 }
 

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 const struct name_value gpu_flash_names[] = {
     { "flash", GPU_FLASH_ANY },
@@ -317,8 +318,53 @@ static const void *make_gpu(struct cfg_loader *loader, const char *name,
     return &raw->gpu;
 }
 
+/* Words before a model's name, as nvidia-smi prints it: "NVIDIA GeForce RTX 4090". */
+static const char *without_maker(const char *name)
+{
+    static const char *const words[] = { "NVIDIA ", "GeForce ", "Tesla " };
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strncasecmp(name, words[i], strlen(words[i])) == 0)
+            name += strlen(words[i]);
+    return name;
+}
+
+/* The one GPU whose name begins with that and "-": "H200"; NULL: none, or several. */
+static const char *only_one(struct arena *arena, const char *name)
+{
+    const char **list = datadir_list(arena, "topologies/gpus"), *found = NULL;
+    const size_t n = strlen(name);
+    int number = 0;
+    for (size_t i = 0; list[i]; i++)
+        if (strncasecmp(list[i], name, n) == 0 && list[i][n] == '-') {
+            found = list[i];
+            number++;
+        }
+    return number == 1 ? found : NULL;
+}
+
+/* The name as the folder has it; what it leaves open is said. */
+static const char *spelled(struct cfg_loader *loader, const char *name,
+                           struct cfg where)
+{
+    static const char dir[] = "topologies/gpus";
+    struct arena *arena = &loader->arena;
+    if (file_is_there(datadir_file(arena, dir, name)))
+        return name;
+    const char *bare = without_maker(name), *found = datadir_spelling(arena, dir, bare),
+               *only = only_one(arena, bare);
+    if (found != bare || file_is_there(datadir_file(arena, dir, bare)))
+        return found;
+    if (!only || !where.doc)
+        return name; /* nowhere to say it */
+    cfg_warn(where, DIAG_ASSUMED, "%s is taken to be %s", name, only);
+    return only;
+}
+
 const struct gpu *gpu_get(struct cfg_loader *loader, const char *name, struct cfg where)
 {
+    const void *known;
+    if (!cache_find(loader, "gpu", name, &known))
+        name = spelled(loader, name, where);
     return cache_get(loader, "gpu", name, where, make_gpu);
 }
 

@@ -220,8 +220,11 @@ const char *instance_plain_name(const char *name)
 const struct instance *instance_get(struct cfg_loader *loader, const char *name,
                                     struct cfg where)
 {
-    return cache_get(loader, "instance", instance_plain_name(name), where,
-                     make_instance);
+    const void *known;
+    name = instance_plain_name(name);
+    if (!cache_find(loader, "instance", name, &known))
+        name = datadir_spelling(&loader->arena, "topologies/instances", name);
+    return cache_get(loader, "instance", name, where, make_instance);
 }
 
 /* A period ("2021-2025") counts as its end. */

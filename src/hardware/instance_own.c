@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const instance_change_keys[] = {
     "gpu",      "inside",        "nics", "network_bandwidth", "power_limit", "price",
@@ -187,33 +188,74 @@ static void spread_nics(struct instance *inst, int64_t n, double line_Bps)
     }
 }
 
-static int change_nics(struct instance *inst, const char *text, struct cfg at)
+/* Rates of InfiniBand's generations, four lanes a port. */
+static const struct {
+    const char *name;
+    double Gbps;
+} generations[] = {
+    { "EDR", 100 },
+    { "HDR", 200 },
+    { "NDR", 400 },
+    { "XDR", 800 },
+};
+
+/* "400Gb/s", "100GbE", "400G" or "NDR"; false: none of these. */
+static bool rate_of(const char *text, double *line_Bps)
 {
     const char *why = NULL;
+    char *end;
+    for (size_t i = 0; i < sizeof(generations) / sizeof(generations[0]); i++)
+        if (strcasecmp(text, generations[i].name) == 0) {
+            *line_Bps = generations[i].Gbps * 1e9 / 8;
+            return true;
+        }
+    const double Gbps = strtod(text, &end);
+    if (end > text && (strcasecmp(end, "G") == 0 || strcasecmp(end, "GbE") == 0))
+        *line_Bps = Gbps * 1e9 / 8;
+    else if (units_parse(text, UNIT_BYTES_PER_S, line_Bps, &why))
+        return false;
+    return *line_Bps >= 1e6 && *line_Bps <= 1e13;
+}
+
+/* What is left after a sign of multiplication and blanks; NULL: there is none. */
+static const char *times(const char *text)
+{
+    static const char *const signs[] = { "x", "X", "*", "\xc3\x97" };
+    text += strspn(text, " ");
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (strncmp(text, signs[i], strlen(signs[i])) == 0)
+            return text + strlen(signs[i]) + strspn(text + strlen(signs[i]), " ");
+    return NULL;
+}
+
+/* Bits that were meant and bytes that were written. */
+static void warn_of_bytes(double line_Bps, struct cfg at)
+{
+    if (line_Bps > FASTEST_Bps)
+        cfg_warn(at, DIAG_ASSUMED,
+                 "a NIC of %.4g Gb/s is faster than any (b is bits, B is bytes)",
+                 8 * line_Bps / 1e9);
+}
+
+/* "4 x 200Gb/s"; a rate alone is that of one. */
+static int change_nics(struct instance *inst, const char *text, struct cfg at)
+{
     double line_Bps = 0;
     char *end;
     long n = strtol(text, &end, 10);
-    while (*end == ' ')
-        end++;
-    if (end > text && *end == 'x' && n >= 1 && n <= INSTANCE_HOST_NICS_MAX) {
-        do
-            end++;
-        while (*end == ' ');
-        if (units_parse(end, UNIT_BYTES_PER_S, &line_Bps, &why) == 0 &&
-            line_Bps >= 1e6 && line_Bps <= 1e13) {
-            spread_nics(inst, n, line_Bps);
-            if (line_Bps > FASTEST_Bps)
-                cfg_warn(
-                    at, DIAG_ASSUMED,
-                    "a NIC of %.4g Gb/s is faster than any (b is bits, B is bytes)",
-                    8 * line_Bps / 1e9);
-            return 0;
-        }
+    const char *rate = end > text ? times(end) : NULL;
+    if (!rate) {
+        rate = text;
+        n = 1;
     }
-    return cfg_error(
-        at, DIAG_WRONG_TYPE,
-        "\"%.60s\" is no set of NICs (write 1 to %d of one rate: \"4 x 200Gb/s\")",
-        text, INSTANCE_HOST_NICS_MAX);
+    if (n < 1 || n > INSTANCE_HOST_NICS_MAX || !rate_of(rate, &line_Bps))
+        return cfg_error(
+            at, DIAG_WRONG_TYPE,
+            "\"%.60s\" is no set of NICs (write 1 to %d of one rate: \"4 x 200Gb/s\")",
+            text, INSTANCE_HOST_NICS_MAX);
+    spread_nics(inst, n, line_Bps);
+    warn_of_bytes(line_Bps, at);
+    return 0;
 }
 
 /* "x0.5" of what the NICs have, or so much in all: 8 Mb/s and more. */
@@ -236,6 +278,8 @@ static int change_bandwidth(struct instance *inst, const char *text, struct cfg 
                          text);
     for (int32_t i = 0; i < inst->n_nics; i++)
         inst->nics[i].line_Bps *= factor;
+    if (inst->nics[0].rails == 1)
+        warn_of_bytes(inst->nics[0].line_Bps, at);
     return 0;
 }
 

@@ -402,9 +402,73 @@ static void test_own_machines(void)
     cfg_loader_release(&loader);
 }
 
+/* Names as people and nvidia-smi write them; NICs likewise. */
+static void test_spellings(void)
+{
+    static const struct {
+        const char *asked, *gpu;
+        int warnings;
+    } gpus[] = {
+        { "RTX-4090", "RTX-4090", 1 },
+        { "rtx 4090", "RTX-4090", 1 },
+        { "rtx3090", "RTX-3090", 1 },
+        { "NVIDIA GeForce RTX 4090", "RTX-4090", 1 },
+        { "Tesla T4", "T4", 0 },
+        { "NVIDIA A100-SXM4-80GB", "A100-SXM4-80GB", 0 },
+        { "H200", "H200-SXM-141GB", 1 }, /* which of the generation is assumed */
+        { "A100", NULL, 0 },
+        { "NVIDIA", NULL, 0 },
+    };
+    static const struct {
+        const char *nics;
+        int n;
+        double Gbps; /* of one */
+    } nics[] = {
+        { "10Gb/s", 1, 10 },    { "8x400Gbps", 8, 400 },
+        { "4 x HDR", 4, 200 },  { "2 * 100GbE", 2, 100 },
+        { "8 X 400G", 8, 400 }, { "2 \xc3\x97 25Gb/s", 2, 25 },
+    };
+    for (size_t i = 0; i < sizeof(gpus) / sizeof(gpus[0]); i++) {
+        struct cfg_loader loader;
+        struct cluster c;
+        char text[200];
+        snprintf(text, sizeof(text),
+                 "{'like': 'dgx-h100', 'gpu': '%s', 'inside': 'pcie-gen5-host'}",
+                 gpus[i].asked);
+        cfg_loader_init(&loader);
+        const bool found = read_text(&c, &loader, text) == 0;
+        CU_ASSERT_EQUAL(found, gpus[i].gpu != NULL);
+        if (found && gpus[i].gpu)
+            CU_ASSERT_STRING_EQUAL(c.groups[0].instance->gpu->name, gpus[i].gpu);
+        CU_ASSERT_EQUAL(loader.diags.n_warnings, gpus[i].warnings);
+        cfg_loader_release(&loader);
+    }
+    for (size_t i = 0; i < sizeof(nics) / sizeof(nics[0]); i++) {
+        struct cfg_loader loader;
+        struct cluster c;
+        char text[200];
+        snprintf(text, sizeof(text),
+                 "{'like': 'DGX H100', 'count': 2, 'nics': '%s', 'fabric': 'InfiniBand "
+                 "NDR'}",
+                 nics[i].nics);
+        cfg_loader_init(&loader);
+        CU_ASSERT_EQUAL_FATAL(read_text(&c, &loader, text), 0);
+        CU_ASSERT_EQUAL(c.groups[0].instance->n_nics, nics[i].n);
+        CU_ASSERT_DOUBLE_EQUAL(instance_network_Bps(c.groups[0].instance),
+                               nics[i].n * nics[i].Gbps * 1e9 / 8, 1);
+        cfg_loader_release(&loader);
+    }
+}
+
 static const struct bad_case {
     const char *text, *error;
 } bad_cases[] = {
+    { "{'like': 'p5.48xlarge', 'gpus': 4}", "t:1:25: /gpus: \"gpus\" cannot be given "
+                                            "here (write \"gpus_per_instance\" for how "
+                                            "many are used)" },
+    { "{'like': 'p5.48xlarge', 'gpu': 'H300'}",
+      "t:1:32: /gpu: \"H300\" is not in topologies/gpus/ (smsim list gpus shows them; "
+      "or give a file's path)" },
     { "{'instance': 'p5.48xlarge', 'count': 2, 'quality': 'tipical'}",
       "t:1:52: /quality: should be \"clean\", \"typical\" or the share of runs that "
       "have "
@@ -566,6 +630,7 @@ void test_hardware_register(void)
     CU_ADD_TEST(suite, test_prices);
     CU_ADD_TEST(suite, test_good_clusters);
     CU_ADD_TEST(suite, test_own_machines);
+    CU_ADD_TEST(suite, test_spellings);
     CU_ADD_TEST(suite, test_quality);
     CU_ADD_TEST(suite, test_bad_clusters);
 }
