@@ -218,19 +218,22 @@ static int init_job(struct cfg_loader *loader, struct cfg root, void *arg)
     return plan_job_init(s->job, loader, s->request);
 }
 
-/* The instances to choose among replace the one that the script leaves open. */
+/* The instances to choose among replace the one that the script leaves open, and their
+ * number the one that it does not say. */
 static int take_instance(struct cfg root, void *arg)
 {
     const struct arguments *a = arg;
     struct err err = { 0 };
     struct cfg cluster = cfg_get(root, "cluster");
-    if (!a->instances || cfg_present(cfg_get(cluster, "groups")))
+    if (cfg_present(cfg_get(cluster, "groups")))
         return 0;
-    json_t *first = json_stringn(a->instances, strcspn(a->instances, ","));
-    json_object_del(cluster.json, "gpus_per_instance"); /* the plan's to choose */
     if (a->count && !cfg_present(cfg_get(cluster, "count")))
         pointer_set(root.json, "/cluster/count",
                     json_integer(strtoll(a->count, NULL, 10)), &err);
+    if (!a->instances)
+        return 0;
+    json_t *first = json_stringn(a->instances, strcspn(a->instances, ","));
+    json_object_del(cluster.json, "gpus_per_instance"); /* the plan's to choose */
     return pointer_set(root.json, "/cluster/instance", first, &err);
 }
 
