@@ -284,8 +284,7 @@ static bool take_job(struct manifest *m, struct arena *arena,
     struct manifest_job job;
     struct walk w = { .m = m };
     if (!manifest_hyperpod(&job, arena, document) &&
-        !manifest_cloud(&job, arena, document) &&
-        !manifest_helm(&job, arena, document))
+        !manifest_cloud(&job, arena, document) && !manifest_helm(&job, arena, document))
         return false;
     w.best = (struct found) { .container = job.container,
                               .line = job.container->line,

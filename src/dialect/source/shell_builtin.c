@@ -64,7 +64,8 @@ static enum shell_status do_exit(struct builtin *b)
     struct shell_machine *m = b->m;
     bool well = b->w->n == 1 || shell_is(&b->w->v[1], "0");
     m->out->gives_up |= !well;
-    if (well && m->mode == SHELL_MAYBE && m->loops) /* "while true; do run && exit 0; ..." */
+    if (well && m->mode == SHELL_MAYBE &&
+        m->loops) /* "while true; do run && exit 0; ..." */
         shell_jump(m, SHELL_BREAKS, m->loops);
     if (!well || m->mode != SHELL_RUN)
         return SHELL_DONE;

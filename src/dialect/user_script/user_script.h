@@ -27,7 +27,8 @@
  *     user_script_lengths  how long sequences are, where no argument says it
  *     user_script_starters calls that start processes on GPUs and nodes; nn.DataParallel
  *     user_script_remote   functions that SageMaker's SDK runs; models that are copied
- *     user_script          the dialect: a script or a notebook that trains by itself
+ *     user_script          what all of it says of a training
+ *     user_script_file     the dialect: a script or a notebook that trains by itself
  *
  * A new call is a row of `functions` and rows of `words` in user_script_rows.c. */
 #ifndef DIALECT_USER_SCRIPT_USER_SCRIPT_H
