@@ -162,6 +162,7 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     const char *word = launch_word(c, "sharding_strategy", it ? "" : "full");
     bool hybrid = strcmp(word, "hybrid") == 0;
     launch_assume(t, WIDE "library", json_string("fsdp"), "the example's FSDP");
+    t->l->fsdp2_line = t->l->line;
     launch_hear(t, it);
     if (!hybrid && strcmp(word, "full") != 0) {
         launch_unresolved_item(t, at, it, "strategy of the example (full or hybrid)");

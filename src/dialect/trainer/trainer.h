@@ -126,6 +126,7 @@ void trainer_free_part(struct launch_context *t, bool projector, const char *key
 /* trainer_settle.c: units of adapters under FSDP2; all of these, and sources and targets that
  * are one sequence. */
 void trainer_settle_units(struct launch *l, struct cfg root);
+void trainer_settle_sharded(struct launch *l, struct cfg root);
 void trainer_settle_parts(struct launch *l, struct cfg root);
 
 /* hybrid_shard's degree, and what CPUOffload moves. */

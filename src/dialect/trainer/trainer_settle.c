@@ -24,6 +24,19 @@ static void settle_unwrapped(struct launch *l, struct cfg root)
                 "model at once");
 }
 
+/* FSDP2's profile, where nothing else is asked for. */
+static void settle_second(struct launch *l, struct cfg root)
+{
+    static const char at[] = "/training/framework";
+    struct err err = { 0 };
+    json_t *library = pointer_get(root.json, "/parallelism/library");
+    if (l->fsdp2_line == 0 || pointer_get(root.json, at) || !json_is_string(library) ||
+        strcmp(json_string_value(library), "fsdp") != 0)
+        return;
+    pointer_set(root.json, at, json_string("fsdp2-eager"), &err);
+    launch_note(l, l->fsdp2_line, DIAG_ASSUMED, "FSDP2 runs as fsdp2-eager");
+}
+
 /* What the Trainer's wrap policy for adapters makes units of (the profile's default) stays
  * in the units of layers under FSDP2, which accelerate's fsdp2_prepare_auto_wrap_policy
  * wraps alone. */
@@ -32,12 +45,19 @@ void trainer_settle_units(struct launch *l, struct cfg root)
     static const char at[] = "/parallelism/sharding/adapter_units";
     struct err err = { 0 };
     settle_unwrapped(l, root);
+    settle_second(l, root);
     if (l->fsdp2_line == 0 || !launch_is_set(root, "/training/lora") ||
         pointer_get(root.json, at))
         return;
     pointer_set(root.json, at, json_false(), &err);
     launch_note(l, l->fsdp2_line, DIAG_ASSUMED,
                 "version: FSDP2 gathers adapters with their layers");
+}
+
+void trainer_settle_sharded(struct launch *l, struct cfg root)
+{
+    trainer_settle_hybrid(l, root);
+    trainer_settle_units(l, root);
 }
 
 /* Of a model that has no decoder after an encoder, sources and targets are one

@@ -177,6 +177,8 @@ void user_script_take_sharded(struct launch_context *t, const struct user_script
     bool before = t->converts;
     const struct value_item section = { name, line, section_of(t, arguments, line) };
     trainer_take_fsdp_section(t, &section);
+    if (strcmp(name, "fully_shard") == 0)
+        t->l->fsdp2_line = line;
     t->converts = before || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ACCELERATOR];
     take_mixed(t, arguments, line);
 }
