@@ -1,5 +1,6 @@
 #include "engine/flow_state.h"
 
+#include "base/units.h"
 #include "base/xmalloc.h"
 
 #include <assert.h>
@@ -7,6 +8,16 @@
 #include <stdlib.h>
 
 /* The life of an activity ---------------------------------------------------------- */
+
+/* The links of a whole activity, which nothing else has used. */
+static void leave_whole(struct flow *f)
+{
+    for (int32_t i = 0; i < f->n_members; i++) {
+        struct link *link = &f->state->links.v[f->member[i].link];
+        link->whole = NULL;
+        link->units_ended += f->member[i].weight * f->size;
+    }
+}
 
 static void leave_links(struct flow *f, double units)
 {
@@ -59,7 +70,10 @@ static void end_flow(struct sim *sim, struct sim_event *ev)
     struct flow *f = SIM_OWNER(ev, struct flow, event);
     flow_done_fn *done = f->done;
     void *arg = f->arg;
-    leave_links(f, f->size);
+    if (f->is_whole)
+        leave_whole(f);
+    else
+        leave_links(f, f->size);
     free_flow(f);
     if (done)
         done(sim, arg);
@@ -77,10 +91,40 @@ static void end_solitude(const struct member *other)
     flow_mark_links(other->flow);
 }
 
+static void end_latency(struct sim *sim, struct sim_event *ev);
+static const struct sim_event_type latency_event = { "flow-latency", end_latency };
+
+/* Another comes to a link of it: from here on it is like others, in its latency or on its
+ * links, where it has been alone. */
+static void divide(struct flow *f)
+{
+    struct flow_state *st = f->state;
+    int64_t now_ps = st->sim->now_ps, entered_ps = f->since_ps;
+    f->is_whole = false;
+    f->on_links = now_ps >= entered_ps;
+    for (int32_t i = 0; i < f->n_members; i++) {
+        struct link *link = &st->links.v[f->member[i].link];
+        link->whole = NULL;
+        link->first = f->on_links ? &f->member[i] : NULL;
+    }
+    if (!f->on_links) {
+        f->rate = 0;
+        f->event.type = &latency_event;
+        sim_at(st->sim, &f->event, entered_ps);
+    } else if (now_ps == entered_ps) {
+        flow_mark_links(f); /* as those that are alone in their first instant */
+    }
+}
+
 static void enter_links(struct flow *f)
 {
     struct flow_state *st = f->state;
     bool is_limited = false, is_alone = true;
+    for (int32_t i = 0; i < f->n_members; i++) {
+        struct link *link = &st->links.v[f->member[i].link];
+        if (link->whole)
+            divide(link->whole->flow);
+    }
     for (int32_t i = 0; i < f->n_members; i++) {
         struct member *m = &f->member[i];
         struct link *link = &st->links.v[m->link];
@@ -117,8 +161,6 @@ static void end_latency(struct sim *sim, struct sim_event *ev)
         end_flow(sim, ev);
 }
 
-static const struct sim_event_type latency_event = { "flow-latency", end_latency };
-
 /* The place of a link, which it gets here if nothing has used it so far: networks have
  * many links, and most of them carry a few. */
 static int32_t place_of(struct flow_state *st, int32_t l)
@@ -128,6 +170,34 @@ static int32_t place_of(struct flow_state *st, int32_t l)
         st->slot[l] = (int32_t)st->links.n;
     }
     return st->slot[l] - 1;
+}
+
+/* Whether it has size, and nothing is on its links or comes to them as a whole. */
+static bool is_by_itself(const struct flow *f)
+{
+    for (int32_t i = 0; i < f->n_members; i++) {
+        const struct link *link = &f->state->links.v[f->member[i].link];
+        if (link->first || link->whole)
+            return false;
+    }
+    return f->size > 0;
+}
+
+/* One event for all of it, at the end that it has if nobody comes to its links; false
+ * where it never ends. */
+static bool start_whole(struct flow *f, int64_t latency_ps)
+{
+    double rate = flow_alone_rate(f), most_s = units_s(SIM_LONGEST_PS - latency_ps);
+    if (!(rate > 0) || f->size / rate >= most_s)
+        return false;
+    f->is_whole = true;
+    f->rate = rate;
+    f->since_ps = f->state->sim->now_ps + latency_ps;
+    for (int32_t i = 0; i < f->n_members; i++)
+        f->state->links.v[f->member[i].link].whole = &f->member[i];
+    sim_event_init(&f->event, &end_event);
+    sim_at(f->state->sim, &f->event, f->since_ps + units_ps(f->size / rate));
+    return true;
 }
 
 struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
@@ -151,6 +221,8 @@ struct flow *flow_start(struct flow_net *net, double size, int64_t latency_ps,
         f->member[i] = (struct member) { .flow = f, .weight = uses[i].weight };
         f->member[i].link = place_of(st, uses[i].link);
     }
+    if (is_by_itself(f) && start_whole(f, latency_ps))
+        return f;
     sim_event_init(&f->event, &latency_event);
     if (latency_ps == 0 && size > 0) {
         sim_event_init(&f->event, &end_event);
@@ -275,6 +347,9 @@ double flow_link_units(struct flow_net *net, int32_t l)
     double units = link->units_ended;
     for (const struct member *m = link->first; m; m = m->next)
         units += m->weight * (m->flow->size - flow_left(m->flow));
+    if (link->whole)
+        units += link->whole->weight *
+                 (link->whole->flow->size - flow_left(link->whole->flow));
     return units;
 }
 

@@ -11,7 +11,8 @@
  * the connected component (links of finite capacity shared, directly or through others)
  * of what changed is solved again: O(uses x log links) of that component, maxmin.h.
  *
- * An activity with latency starts to use its links after the latency has passed.
+ * An activity with latency starts to use its links after the latency has passed. While
+ * nobody else comes to its links, latency and passage are one event.
  * Completions are events of the sim given at init, at whole picoseconds rounded up.
  * Activities that are alike (same start, size, cap and share) end in the same
  * picosecond, in the order in which they were started. One that cannot end while the

@@ -12,9 +12,21 @@
 double flow_left(const struct flow *f)
 {
     int64_t elapsed_ps = f->state->sim->now_ps - f->since_ps;
-    if (elapsed_ps == 0 || f->rate == 0)
+    if (elapsed_ps <= 0 || f->rate == 0)
         return f->left;
     return fmax(f->left - f->rate * units_s(elapsed_ps), 0);
+}
+
+/* As maxmin_solve has it for one activity. */
+double flow_alone_rate(const struct flow *f)
+{
+    double rate = f->cap;
+    for (int32_t i = 0; i < f->n_members; i++) {
+        double most =
+            f->state->links.v[f->member[i].link].capacity / f->member[i].weight;
+        rate = most < rate ? most : rate;
+    }
+    return rate;
 }
 
 static void schedule_end(struct flow *f)
@@ -144,18 +156,6 @@ static void solve_component(struct flow_state *st, struct flow **flow, int64_t n
         flow[i]->next_rate = c->rate.v[i];
 }
 
-/* As maxmin_solve has it for one activity. */
-static double alone_rate(const struct flow *f)
-{
-    double rate = f->cap;
-    for (int32_t i = 0; i < f->n_members; i++) {
-        double most =
-            f->state->links.v[f->member[i].link].capacity / f->member[i].weight;
-        rate = most < rate ? most : rate;
-    }
-    return rate;
-}
-
 /* Those that share with nobody need no component. */
 static void solve_alone(struct flow_state *st)
 {
@@ -164,7 +164,7 @@ static void solve_alone(struct flow_state *st)
         if (!f)
             continue;
         if (f->is_alone && f->visit != st->n_solves) {
-            f->next_rate = alone_rate(f);
+            f->next_rate = flow_alone_rate(f);
             VEC_PUSH(&st->found, f);
         }
         f->is_alone = f->is_new = false;

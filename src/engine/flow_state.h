@@ -24,12 +24,13 @@ struct flow {
     double size, cap;
     double left;      /* units to go at since_ps */
     double rate;      /* since then */
-    int64_t since_ps; /* last change of rate */
+    int64_t since_ps; /* last change of rate; of a whole one the end of its latency */
     double next_rate; /* found by the solver, not applied yet */
     uint64_t visit;   /* solve that came by last */
     flow_done_fn *done;
     void *arg;
     bool on_links; /* latency is over */
+    bool is_whole; /* latency and passage are one event: its links are its own so far */
     bool is_alone; /* entered in this instant on links that nothing else uses; */
     bool is_new;   /* or did, and is in the state's list `alone` yet */
     int32_t n_members;
@@ -42,8 +43,9 @@ struct link {
     double units_counted; /* all units at the last change of capacity ... */
     double busy_s;        /* ... and the busy time until then */
     struct member *first;
-    uint64_t visit; /* solve that came by last */
-    int32_t local;  /* its number in the component being solved */
+    struct member *whole; /* of an activity that is whole; then there are no others */
+    uint64_t visit;       /* solve that came by last */
+    int32_t local;        /* its number in the component being solved */
     bool changed;
 };
 
@@ -79,8 +81,11 @@ struct flow_state {
     struct maxmin maxmin;
 };
 
-/* Units to go now. */
+/* Units to go now; before its links are in use, all. */
 double flow_left(const struct flow *f);
+
+/* The rate of one that shares no link. */
+double flow_alone_rate(const struct flow *f);
 
 /* Goes on at that rate from now on; its end moves with it. */
 void flow_set_rate(struct flow *f, double rate);

@@ -461,6 +461,58 @@ static void test_chains_are_solved_once_per_instant(void)
     sim_release(&sim);
 }
 
+/* 1000 units at 100 units a second after a latency of 10 s, alone or joined by 100 units
+ * that come then. */
+static void test_joined(void)
+{
+    static const struct {
+        double comes_s, first_s, second_s; /* 0: nobody comes; ends */
+    } row[] = { { 0, 20, 0 },   { 5, 20, 6 },   { 9.5, 20.5, 11 },
+                { 10, 21, 12 }, { 15, 21, 17 }, { 30, 20, 31 } };
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct sim sim;
+        struct flow_net net;
+        struct activity a[2];
+        const struct flow_use use = { 0, 1 };
+        int n_ended = 0;
+        sim_init(&sim, NULL);
+        flow_net_init(&net, &sim, 1, &(double) { 100 });
+        start(&net, &a[0], &n_ended, 1000, units_ps(10), INFINITY, 1, &use);
+        if (row[i].comes_s > 0)
+            start(&net, &a[1], &n_ended, 100, units_ps(row[i].comes_s), INFINITY, 1,
+                  &use);
+        sim_run(&sim);
+        CU_ASSERT_EQUAL(a[0].end_ps, units_ps(row[i].first_s));
+        CU_ASSERT_TRUE(row[i].comes_s == 0 || a[1].end_ps == units_ps(row[i].second_s));
+        CU_ASSERT_TRUE(row[i].comes_s > 0 || sim.n_fired == 1);
+        flow_net_release(&net);
+        sim_release(&sim);
+    }
+}
+
+/* What has passed is counted while an activity that shares with nobody is under way. */
+static void test_whole_is_counted(void)
+{
+    struct sim sim;
+    struct flow_net net;
+    struct activity a[2];
+    int n_ended = 0;
+    sim_init(&sim, NULL);
+    flow_net_init(&net, &sim, 2, (const double[]) { 100, INFINITY });
+    start(&net, &a[0], &n_ended, 1000, units_ps(10), INFINITY, 1,
+          &(struct flow_use) { 0, 0.5 });
+    for (int i = 1; i <= 15; i++) {
+        start(&net, &a[1], &n_ended, 0, units_ps(1), INFINITY, 0, NULL);
+        while (a[1].end_ps < 0)
+            sim_run_some(&sim, 1);
+        CU_ASSERT_DOUBLE_EQUAL(flow_link_units(&net, 0), i < 10 ? 0 : (i - 10) * 100,
+                               1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(flow_link_busy_s(&net, 0), i < 10 ? 0 : i - 10, 1e-12);
+    }
+    flow_net_release(&net);
+    sim_release(&sim);
+}
+
 static void test_many_apart(void)
 {
     enum { N = 10000 };
@@ -522,6 +574,8 @@ void test_flow_register(void)
     CU_ADD_TEST(suite, test_alike_components_tie);
     CU_ADD_TEST(suite, test_weights_and_caps_share);
     CU_ADD_TEST(suite, test_chains_are_solved_once_per_instant);
+    CU_ADD_TEST(suite, test_joined);
+    CU_ADD_TEST(suite, test_whole_is_counted);
     CU_ADD_TEST(suite, test_many_apart);
     CU_ADD_TEST(suite, test_time_is_monotone);
 }
