@@ -14,7 +14,8 @@
 
 /* kMinBlockSize, kSmallSize, kSmallBuffer, kMinLargeAlloc, kLargeBuffer, kRoundLarge */
 enum {
-    ROUND_B = 512,
+    ROUND_LOG2 = 9,
+    ROUND_B = 1 << ROUND_LOG2,
     SMALL_B = 1 << 20,
     SMALL_SEGMENT_B = 2 << 20,
     LARGE_LEAST_B = 10 << 20,
@@ -43,32 +44,30 @@ static inline int64_t rounded(int64_t size_B, int64_t to_B)
 
 /* Bins of free blocks -------------------------------------------------------------- */
 
-/* Sizes below 2^ALLOCATOR_STEPS_LOG2 rounds have a bin each; from there on each octave
- * has as many. */
+/* Of sizes from ROUND_B on, each octave of which has 2^ALLOCATOR_STEPS_LOG2 bins. */
 static inline int32_t bin_of(int64_t size_B)
 {
-    uint64_t n = (uint64_t)size_B / ROUND_B;
-    if (n >> ALLOCATOR_STEPS_LOG2 == 0)
-        return (int32_t)n;
-    int32_t octave = 63 - __builtin_clzll(n) - ALLOCATOR_STEPS_LOG2;
-    return (octave << ALLOCATOR_STEPS_LOG2) + (int32_t)(n >> octave);
+    int32_t octave = 63 - __builtin_clzll((uint64_t)size_B);
+    int32_t step = (int32_t)(size_B >> (octave - ALLOCATOR_STEPS_LOG2));
+    return (octave << ALLOCATOR_STEPS_LOG2) + step -
+           ((ROUND_LOG2 + 1) << ALLOCATOR_STEPS_LOG2);
 }
 
-_Static_assert(ALLOCATOR_BINS / 64 <= 32, "one bit of `any` for each word");
+_Static_assert(ALLOCATOR_BINS / 64 < 32, "one bit of `any` for each word");
 
-/* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. */
-static inline int32_t next_bin(const struct allocator_pool *pool, int32_t bin)
+/* The first bin from `bin` on that has a block; ALLOCATOR_BINS: none. Words that have
+ * become empty are noted here. */
+static inline int32_t next_bin(struct allocator_pool *pool, int32_t bin)
 {
     uint32_t word = (uint32_t)bin / 64;
-    if (bin == ALLOCATOR_BINS)
-        return bin;
     uint64_t filled = pool->filled[word] & (~UINT64_C(0) << bin % 64);
-    if (filled == 0) {
+    while (filled == 0) {
         uint32_t later = pool->any & ~UINT32_C(1) << word;
         if (later == 0)
             return ALLOCATOR_BINS;
         word = (uint32_t)__builtin_ctz(later);
         filled = pool->filled[word];
+        pool->any ^= (uint32_t)(filled == 0) << word;
     }
     return (int32_t)word * 64 + __builtin_ctzll(filled);
 }
@@ -86,9 +85,7 @@ static inline void fill_bin(struct allocator_pool *pool, int32_t bin)
 
 static inline void empty_bin(struct allocator_pool *pool, int32_t bin)
 {
-    uint64_t *filled = &pool->filled[(uint32_t)bin / 64];
-    *filled &= ~(UINT64_C(1) << bin % 64);
-    pool->any &= ~((uint32_t)(*filled == 0) << bin / 64);
+    pool->filled[(uint32_t)bin / 64] &= ~(UINT64_C(1) << bin % 64);
 }
 
 static inline struct allocator_block *block_of(struct allocator_link *link)
@@ -105,7 +102,7 @@ static inline bool precedes(const struct allocator_link *link,
 
 static inline bool is_whole_segment(const struct allocator_block *b)
 {
-    return (b->before == EDGE) & (b->after == EDGE);
+    return b->before == b->after; /* the edge on both sides */
 }
 
 /* The place of a block between those of its bin, of which there is one at least: that
@@ -164,8 +161,8 @@ static inline void unlist(struct allocator_block *b)
     part(&b->link);
     if (is_whole_segment(b))
         part(&b->whole);
-    if (larger == smaller && larger == &pool->bins[b->bin])
-        empty_bin(pool, b->bin); /* it was the only one */
+    if (larger == smaller) /* the bin: it was the only one */
+        empty_bin(pool, b->bin);
 }
 
 /* The smallest block of the bins that is large enough, of equals the lowest; NULL:
