@@ -8,6 +8,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { GEMMS_LEAST = 24, GEMMS_MOST = 4000, WAVES_LEAST = 60 };
 
@@ -16,14 +17,35 @@ static const double small_weight = 0.35; /* products below 1 GFLOP hardly matter
 static const double waves_better =
     0.8; /* loss of the other wave rule over this one's */
 
-enum { ETA, PORT, HBM, LAUNCH, EPILOGUE, MISALIGNED, MISALIGNED_BATCH, GEMM_TERMS };
+enum gemm_term {
+    ETA,
+    PORT,
+    HBM,
+    LAUNCH,
+    EPILOGUE,
+    MISALIGNED,
+    MISALIGNED_BATCH,
+    GEMM_TERMS
+};
+
+/* Times of the rows but for the launch, by terms that were tried. A fit tries many sets
+ * that differ in one term, which most rows may not have. */
+struct tried {
+    double values[GEMM_TERMS];
+    double *times_s; /* [rows] */
+};
+
+enum { TRIED = 8 }; /* the last: what a derivative is of, and each of its terms */
 
 struct gemms {
     struct gpu gpu;
     enum dtype dtype;
     int64_t n;
     const struct sample_kernel **rows;
+    enum gemm_term *slower; /* [rows] the term of its misalignment; GEMM_TERMS: none */
     double *weights;
+    struct tried tried[TRIED];
+    int64_t n_tried;
 };
 
 static double gemm_time_s(const struct gpu *gpu, const struct sample_kernel *k)
@@ -43,17 +65,66 @@ static void set_gemm(struct gpu_gemm *g, const double *values)
     g->misaligned_batch = values[MISALIGNED_BATCH];
 }
 
+/* Whether terms that all rows have are equal. */
+static bool is_same(const double *a, const double *b)
+{
+    return a[ETA] == b[ETA] && a[PORT] == b[PORT] && a[HBM] == b[HBM] &&
+           a[EPILOGUE] == b[EPILOGUE];
+}
+
+/* The latest whose terms are, so that rows without others have its times; NULL: none. */
+static const struct tried *find_tried(const struct gemms *g, const double *values)
+{
+    for (int64_t i = g->n_tried - 1; i >= 0 && i >= g->n_tried - TRIED; i--)
+        if (is_same(g->tried[i % TRIED].values, values))
+            return &g->tried[i % TRIED];
+    return NULL;
+}
+
+static const double *try_terms(struct gemms *g, const double *values)
+{
+    const struct tried *like = find_tried(g, values);
+    struct tried *t = &g->tried[g->n_tried % TRIED];
+    double was[GEMM_TERMS + 1] = { 0 }, is[GEMM_TERMS + 1] = { 0 };
+    if (!t->times_s)
+        t->times_s = xmalloc((size_t)(g->n + 1) * sizeof(*t->times_s));
+    memcpy(was, like ? like->values : values, sizeof(t->values));
+    memcpy(is, values, sizeof(t->values));
+    g->gpu.gemm[g->dtype].launch_s = 0;
+    for (int64_t i = 0; i < g->n; i++) {
+        bool known = like && was[g->slower[i]] == is[g->slower[i]];
+        t->times_s[i] = known ? like->times_s[i] : gemm_time_s(&g->gpu, g->rows[i]);
+    }
+    memcpy(t->values, is, sizeof(t->values));
+    g->n_tried++;
+    return t->times_s;
+}
+
 static void gemm_residuals(const double *values, double *residuals, void *arg)
 {
     struct gemms *g = arg;
     set_gemm(&g->gpu.gemm[g->dtype], values);
+    const double *times_s = try_terms(g, values);
     for (int64_t i = 0; i < g->n; i++)
-        residuals[i] = log(gemm_time_s(&g->gpu, g->rows[i]) / g->rows[i]->time_s);
+        residuals[i] = log((values[LAUNCH] + times_s[i]) / g->rows[i]->time_s);
+}
+
+static void release_tried(struct gemms *g)
+{
+    for (int i = 0; i < TRIED; i++)
+        free(g->tried[i].times_s);
 }
 
 static double flops_of(const struct sample_kernel *k)
 {
     return 2.0 * (double)k->m * (double)k->n * (double)k->k * (double)k->batch;
+}
+
+static enum gemm_term slower_term(const struct sample_kernel *k)
+{
+    if (kernel_gemm_is_aligned(k->dtype, k->n, k->k, k->batch))
+        return GEMM_TERMS;
+    return k->batch > 1 ? MISALIGNED_BATCH : MISALIGNED;
 }
 
 /* At most GEMMS_MOST of the rows, evenly. */
@@ -65,12 +136,14 @@ static void choose_gemms(struct gemms *g, const struct samples *s)
     g->n = n < GEMMS_MOST ? n : GEMMS_MOST;
     g->rows = xmalloc((size_t)(g->n + 1) * sizeof(const struct sample_kernel *));
     g->weights = xmalloc((size_t)(g->n + 1) * sizeof(*g->weights));
+    g->slower = xmalloc((size_t)(g->n + 1) * sizeof(*g->slower));
     for (int64_t i = 0; i < s->gemms.n && kept < g->n; i++) {
         const struct sample_kernel *k = &s->gemms.v[i];
         if (k->dtype != g->dtype)
             continue;
         if (at * g->n / n >= kept) {
             g->rows[kept] = k;
+            g->slower[kept] = slower_term(k);
             g->weights[kept++] = flops_of(k) > large_flops ? 1 : small_weight;
         }
         at++;
@@ -192,6 +265,8 @@ static int fit_gemms(struct calibration *c, struct gpu *gpu, struct gemms *g,
         if (identified)
             fit_run_known(&turned, calibration_unreported, &errs[1]);
     }
+    release_tried(g);
+    release_tried(&other);
     if (errs[0].set || errs[1].set) {
         *err = errs[errs[0].set ? 0 : 1];
         return -1;
@@ -228,6 +303,7 @@ int fit_gemm_dtype(struct calibration *c, struct gpu *gpu, enum dtype dtype,
             "all terms", UNIT_NONE, (double)NAN, g.n,
             g.n ? "too few measurements (24 are needed)" : "not measured");
     free(g.rows);
+    free(g.slower);
     free(g.weights);
     return rc;
 }

@@ -32,13 +32,18 @@ static double sms_left(const struct gpu *gpu, struct kernel_share share)
 /* Tensor cores load rows of whole pieces: 16 bytes in batches of products (attention),
  * 4 bytes in a single one. Rows of the operands and of the result are k or n long; a
  * product whose rows are not goes through slower kernels. */
-static double misalignment(const struct gpu_gemm *p, enum dtype dtype, int64_t n,
-                           int64_t k, int64_t batch)
+bool kernel_gemm_is_aligned(enum dtype dtype, int64_t n, int64_t k, int64_t batch)
 {
     enum { PIECE_B = 4, BATCH_PIECE_B = 16 };
     int64_t element_B = (int64_t)dtype_bytes(dtype);
     int64_t piece_B = batch > 1 ? BATCH_PIECE_B : PIECE_B;
-    if (n * element_B % piece_B == 0 && k * element_B % piece_B == 0)
+    return n * element_B % piece_B == 0 && k * element_B % piece_B == 0;
+}
+
+static double misalignment(const struct gpu_gemm *p, enum dtype dtype, int64_t n,
+                           int64_t k, int64_t batch)
+{
+    if (kernel_gemm_is_aligned(dtype, n, k, batch))
         return 1;
     return batch > 1 ? p->misaligned_batch : p->misaligned;
 }

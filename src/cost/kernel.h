@@ -27,6 +27,9 @@ double kernel_gemm_s(const struct gpu *gpu, enum dtype dtype, int64_t m, int64_t
                      int64_t k, int64_t batch, bool sustained,
                      struct kernel_share share);
 
+/* Whether its rows are whole pieces, so that no term of misalignment is in it. */
+bool kernel_gemm_is_aligned(enum dtype dtype, int64_t n, int64_t k, int64_t batch);
+
 /* What a kernel of `alone_s` takes when a benchmark repeats it in a loop, long enough
  * for the power limit to lower the clocks of long ones. Seconds; MODEL.md (3.12). */
 double kernel_looped_s(const struct gpu *gpu, double alone_s);
