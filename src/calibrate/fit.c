@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROUNDS = 12, ITERATIONS = 20, STARTS = 3 };
 
@@ -24,6 +25,8 @@ struct work {
     size_t n_free;
     double values[FIT_PARAMS_MAX];
     double *residuals;
+    double known[FIT_PARAMS_MAX]; /* values that the residuals are of, ... */
+    bool is_known;                /* ... if they are of any */
     gsl_vector *u, *weights;
     gsl_matrix *covariance;
 };
@@ -66,11 +69,15 @@ static void set_values(struct work *w, const gsl_vector *u)
             fit_bounded(&w->fit->params[w->free[i]], gsl_vector_get(u, i));
 }
 
+/* GSL and this file ask for the residuals of one place several times. */
 static int evaluate(const gsl_vector *u, void *arg, gsl_vector *f)
 {
     struct work *w = arg;
     set_values(w, u);
-    w->fit->residuals(w->values, w->residuals, w->fit->arg);
+    if (!w->is_known || memcmp(w->known, w->values, sizeof(w->known)) != 0)
+        w->fit->residuals(w->values, w->residuals, w->fit->arg);
+    memcpy(w->known, w->values, sizeof(w->known));
+    w->is_known = true;
     for (int64_t i = 0; i < w->fit->n; i++) {
         if (!isfinite(w->residuals[i]))
             return GSL_EBADFUNC;
