@@ -99,7 +99,7 @@ const struct dialect dialects[] = {
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT, .reads_program = true, .any = true,
       .calls = user_script_calls, .same = user_script_same, .kept = user_script_kept, .modules = user_script_modules,
       .recognises = user_script_recognises, .read = user_script_read, .take_left = user_script_take_fabric,
-      .tables = user_script_tables, .settle = trainer_settle_units },
+      .tables = user_script_tables },
     { .name = "megatron",
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
       .sources = DIALECT_COMMAND,
