@@ -8,6 +8,7 @@
 #include "dialect/accelerate/accelerate.h"
 #include "dialect/colossalai/colossalai.h"
 #include "dialect/deepspeed/deepspeed.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/trainer/trainer.h"
 #include "dialect/user_script/user_script.h"
 
@@ -306,6 +307,25 @@ static void take_booster(struct launch_context *t, const struct user_script *g)
             plugin && plugin->why ? plugin->why : "which plugin it has, is not known");
 }
 
+/* --deepspeed_config of the command, next to its switch --deepspeed
+ * (deepspeed.add_config_arguments); false: there is none. */
+static bool take_named_engine(struct launch_context *t, const struct user_script *g)
+{
+    static const char *const names[] = { "--deepspeed-config", "--deepscale-config",
+                                         NULL };
+    static const struct dialect_option row = { .name = "deepspeed_config",
+                                               .pointer = library_at };
+    const struct value_item *it =
+        t->command ? launch_any_option(t->command, names) : NULL;
+    const struct value_item *on = value_get(g->words, "deepspeed");
+    if (!it || (on && on->value->kind == VALUE_DICT))
+        return false;
+    if (on)
+        value_remove(g->words, (int32_t)(on - g->words->items));
+    deepspeed_take_file(t, &row, it);
+    return true;
+}
+
 /* deepspeed.initialize(args, model=...): the command names the configuration. */
 static void ask_engine(struct launch_context *t, const struct user_script *g)
 {
@@ -314,7 +334,8 @@ static void ask_engine(struct launch_context *t, const struct user_script *g)
         "here, and decides it";
     const struct python_call *c = g->parts[SCRIPT_ENGINE];
     int64_t line = c ? (g->line ? g->line : c->line) : 0;
-    if (!c || value_get(g->words, "deepspeed") || launch_has(t, library_at))
+    if (!c || launch_has(t, library_at) || take_named_engine(t, g) ||
+        value_get(g->words, "deepspeed"))
         return;
     launch_add_unresolved(t, library_at, line, "%s: deepspeed", why);
     if (!launch_has(t, precision_at))

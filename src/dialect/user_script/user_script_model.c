@@ -49,7 +49,7 @@ json_t *user_script_configuration(struct launch_context *t, const char *text)
     struct hub_id found;
     struct cfg config = { 0 };
     const char *name = trainer_model_named(t, text);
-    bool known = name && hub_is_id(name) && hub_find(&found, t->l->loader, name);
+    bool known = name && hub_find(&found, t->l->loader, name);
     if (known && !found.shipped)
         config = hub_load(t->l->loader, name, (struct cfg) { 0 });
     else if (name)
@@ -180,6 +180,13 @@ void user_script_take_model(struct launch_context *t, const struct user_script *
         launch_add_unresolved(t, "/model", line,
                               "%.60s(...): which configuration it is, is not known",
                               from.key);
+        return;
+    }
+    if (c->arguments->gap) {
+        json_decref(config);
+        launch_add_unresolved(
+            t, "/model", line,
+            "%.60s(...) is given more than is known without running it", from.key);
         return;
     }
     put_members(t, g, c, config);

@@ -187,6 +187,11 @@ static bool is_foreign(const char *function)
     return begins(packages, function);
 }
 
+/* Packages whose configurations are called as transformers' are, and have other members. */
+static const char *const own_configurations[] = {
+    "fms.", "fms_extras.", "nvidia.", "megatron.", "fairseq.", "nemo.", NULL,
+};
+
 enum user_script_part user_script_part_of(const struct python_call *c)
 {
     const char *last = python_last_part(c->function), *from = c->function;
@@ -198,7 +203,8 @@ enum user_script_part user_script_part_of(const struct python_call *c)
         return SCRIPT_STARTED;
     size_t n = last > from ? (size_t)(last - from) - 1 : 0;
     if (names_listed(user_script_configurations, last))
-        return SCRIPT_CONFIGURATION;
+        return begins(own_configurations, c->function) ? SCRIPT_PARTS
+                                                       : SCRIPT_CONFIGURATION;
     for (const char *s = c->function; s < last; s++)
         from = *s == '.' && s + 1 < last ? s + 1 : from;
     n -= n ? (size_t)(from - c->function) : 0;
