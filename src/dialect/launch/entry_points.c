@@ -144,7 +144,9 @@ void launch_take_entry(struct launch_context *t, const char *path,
 
 const char *launch_evaluates(const struct value *options, const char *program)
 {
-    static const char *const words[] = { "do_eval", "do_predict", "do_test" };
+    static const char *const words[] = { "do_eval",      "do_predict", "do_test",
+                                         "do_eval_only", "eval_only",  "only_eval",
+                                         "evaluate_only" };
     const char *evaluates = NULL;
     for (int32_t i = 0; i < options->n; i++) {
         const struct value_item *it = &options->items[i];

@@ -344,6 +344,19 @@ static void take_chat(struct launch_context *t, const struct launch_command *c,
     trainer_take_chat_configuration(t, options, c->command->line);
 }
 
+/* Options by the very names that the command has: what the rows take for a beginning of
+ * the Trainer's may be a name of the program's own. */
+static void add_written(struct launch_context *t, const struct launch_command *c,
+                        struct value *given)
+{
+    for (int32_t i = 0; i < c->options.n; i++) {
+        const struct value_item *it = &c->options.items[i];
+        const char *name = launch_argument(t->arena, it->key);
+        if (!value_get(given, name))
+            value_add(t->arena, given, name, it->line, it->value);
+    }
+}
+
 /* How a command starts its program, with what it gives it. */
 static struct user_script_start start_of(struct launch_context *t,
                                          const struct launch_command *c,
@@ -391,6 +404,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
     }
     const struct user_script_start start = start_of(t, c, given);
     struct user_script g;
+    if (start.text && !trainer_document(t, c))
+        add_written(t, c, given);
     if (user_script_refuses(t, &start))
         return;
     if (trainer_document(t, c) && launch_is_unresolved(t, "/model"))
