@@ -191,6 +191,15 @@ bool user_script_take_started_alone(struct launch_context *t,
     return is_visible(t, argument(c, s->processes)) || take_started(t, &at);
 }
 
+/* The GPUs of an instance that the program sees; 0: it is not known how many. */
+static int64_t seen_gpus(const struct launch_context *t)
+{
+    const struct shell_binding *b =
+        t->command ? launch_variable(t->command, "CUDA_VISIBLE_DEVICES") : NULL;
+    return b && b->value ? launch_devices_listed(b->value, strlen(b->value))
+                         : t->l->gpus;
+}
+
 /* nn.DataParallel (torch/nn/parallel/data_parallel.py, PyTorch 2.8): one process divides
  * the loader's batch among the GPUs of its instance, copies the model to them in each pass
  * and adds up their gradients. */
@@ -201,10 +210,11 @@ void user_script_take_spread(struct launch_context *t, struct user_script *g)
     const struct python_call *c = g->parts[SCRIPT_SPREAD];
     const struct value_item *batch = value_get(g->words, word);
     int64_t line = c ? (g->line ? g->line : c->line) : 0, n;
-    if (!c || t->l->gpus == 1 || g->parts[SCRIPT_TRAINER] ||
-        g->parts[SCRIPT_ARGUMENTS] || g->parts[SCRIPT_REPLICATED] ||
-        g->parts[SCRIPT_SHARDED] || g->parts[SCRIPT_ENGINE] ||
-        g->parts[SCRIPT_ACCELERATOR] || launch_has(t, library_at))
+    const int64_t gpus = seen_gpus(t);
+    if (!c || gpus == 1 || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+        g->parts[SCRIPT_REPLICATED] || g->parts[SCRIPT_SHARDED] ||
+        g->parts[SCRIPT_ENGINE] || g->parts[SCRIPT_ACCELERATOR] ||
+        launch_has(t, library_at))
         return;
     launch_add_unresolved(
         t, library_at, line,
@@ -212,10 +222,10 @@ void user_script_take_spread(struct launch_context *t, struct user_script *g)
         "batch among them, which is not simulated; ddp, a process on each GPU with its "
         "part of the batch, comes nearest",
         python_last_part(c->function));
-    if (batch && launch_whole(batch->value, &n) && t->l->gpus > 1) {
+    if (batch && launch_whole(batch->value, &n) && gpus > 1) {
         struct value part = { .kind = VALUE_INT,
                               .line = batch->value->line,
-                              .integer = (n + t->l->gpus - 1) / t->l->gpus };
+                              .integer = (n + gpus - 1) / gpus };
         const struct value_item from = { "its part of batch_size", batch->line, &part };
         launch_set(t, "/training/micro_batch_size", json_integer(part.integer), &from);
         value_remove(g->words, (int32_t)(batch - g->words->items));
