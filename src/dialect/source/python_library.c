@@ -294,6 +294,7 @@ const struct python_function_row python_library[] = {
     { "accelerate.utils.memory.find_executable_batch_size", tried_batch },
     { "tyro.cli", parsed_class },
     { "draccus.parse", parsed_class },
+    { "datargs.parse", parsed_class },
     { "pyrallis.parse", parsed_class },
     { "simple_parsing.parse", parsed_class },
     { "simple_parsing.helpers.parse", parsed_class },
