@@ -133,6 +133,26 @@ static const struct value_item *local_model(const struct user_script *g,
                : NULL;
 }
 
+/* What rows take an option for by its beginning; NULL: nothing else. */
+static const char *begun(const char *option)
+{
+    const char *whole = dialect_option_begun(trainer_tables, "", option);
+    return whole && strcmp(whole, option) != 0 ? whole : NULL;
+}
+
+/* Whether an option is there by both names, and the other says what became of it. */
+static bool is_twice(const struct user_script *g, const struct value *given,
+                     const char *option)
+{
+    const char *whole = begun(option);
+    bool twice = whole && value_get(given, whole) && value_get(g->words, whole);
+    for (int32_t i = 0; i < given->n && !twice; i++) {
+        const char *other = begun(given->items[i].key);
+        twice = other && strcmp(other, option) == 0;
+    }
+    return twice;
+}
+
 /* Options of the rows of which the text made nothing that is known; the others are its
  * own, and acted in it. */
 static void add_options(struct launch_context *t, struct user_script *g,
@@ -150,7 +170,7 @@ static void add_options(struct launch_context *t, struct user_script *g,
             g->words->items[folder - g->words->items] =
                 (struct value_item) { folder->key, o->line, o->value };
         } else if (is_made(g, o->key)) {
-            if (others.len < 1000)
+            if (others.len < 1000 && !is_twice(g, given, o->key))
                 strbuf_printf(&others, "%s%.60s", others.len ? ", " : "", o->key);
         } else if (!it)
             value_add(t->arena, g->words, o->key, o->line, o->value);
