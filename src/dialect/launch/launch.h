@@ -111,8 +111,15 @@ struct launch_replicas {
     bool settled;
 };
 
+/* What a command changes of the recipe that its program starts. */
+struct launch_changes {
+    const struct value *words; /* "train.train_iters=10", as a dictionary */
+    const char *file;          /* of --config-file; or NULL */
+};
+
 struct launch {
     struct cfg_loader *loader;
+    const struct launch_changes *changes; /* or NULL */
     const char *file;
     const char *where;         /* files that it names are next to this one */
     int64_t gpus, arch, count; /* as of struct launch_given */

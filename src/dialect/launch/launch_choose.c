@@ -4,7 +4,9 @@
 #include "dialect/dialect.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_foreign.h"
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_override.h"
+#include "dialect/launch/launch_starter.h"
 
 #include <string.h>
 
@@ -352,4 +354,106 @@ bool launch_choose_unknown(struct launch_context *t, struct launch_command *c,
     }
     note_unless(t, c);
     return c->command;
+}
+
+/* Programs that train by their own calls -------------------------------------------- */
+
+/* The program at word `script` of a command; NULL: it is not at hand, or trains nothing by
+ * its calls. */
+static json_t *read_started(struct launch_context *t, const struct shell_command *c,
+                            int32_t script, const struct launch_given *given)
+{
+    const char *name = c->words[script].text,
+               *path = launch_program_path(t->l, t->arena, name);
+    struct launch_words o = { .t = t };
+    launch_take_options(&o, c, script + 1);
+    const struct launch_script p = {
+        .path = path ? path : name,
+        .text = launch_program_text(t->l, t->arena, name),
+        .given = launch_arguments(t->arena, &o.dict),
+        .line = c->line,
+    };
+    return p.text ? given->program(t->l, &p) : NULL;
+}
+
+json_t *launch_read_program(struct launch_context *t, const struct shell *s,
+                            const struct launch_given *given)
+{
+    json_t *tree = NULL;
+    for (int64_t i = s->commands.n; !tree && given->program && i-- > 0;) {
+        const struct shell_command *c = &s->commands.v[i];
+        int32_t script = launch_script_of(c);
+        const char *dot = script >= 0 ? strrchr(c->words[script].text, '.') : NULL;
+        if (dot && strcmp(dot, ".py") == 0)
+            tree = read_started(t, c, script, given);
+    }
+    return tree;
+}
+
+/* Recipes ---------------------------------------------------------------------------- */
+
+/* What the starter says of GPUs, in place of what the recipe does; the lines are those of
+ * the program. */
+static void take_starter(struct launch_context *t, struct launch_command *c)
+{
+    static const char count_at[] = "/cluster/count",
+                      gpus_at[] = "/cluster/gpus_per_instance";
+    struct launch *l = t->l;
+    json_t *cluster = json_object_get(t->tree, "cluster");
+    if (!launch_has_starter(c))
+        return;
+    json_object_del(cluster, strrchr(count_at, '/') + 1);
+    json_object_del(cluster, strrchr(gpus_at, '/') + 1);
+    launch_forget(t, count_at);
+    launch_forget(t, gpus_at);
+    int64_t n = l->resolved.n, open = l->unresolved.n;
+    launch_take_starter(t, c);
+    for (int64_t i = n; i < l->resolved.n; i++)
+        l->resolved.v[i].line = l->line;
+    for (int64_t i = open; i < l->unresolved.n; i++)
+        l->unresolved.v[i].line = l->line;
+}
+
+static struct launch_changes changes_of(struct launch_context *t,
+                                        const struct launch_command *c)
+{
+    static const char *const names[] = { "--config-file", "--config_file", NULL };
+    struct value *words = value_new(t->arena, VALUE_DICT, c->command->line, 0);
+    struct launch_words o = { .t = t };
+    launch_take_overrides(t->arena, words, c);
+    launch_take_options(&o, c->command, c->script + 1);
+    const struct launch_command options = { .options = o.dict };
+    const struct value_item *file = launch_any_option(&options, names);
+    const struct value *name = file ? file->value : NULL;
+    if (name && name->kind == VALUE_LIST && name->n) /* words come after it */
+        name = name->items[0].value;
+    return (struct launch_changes) { words, name ? name->text : NULL };
+}
+
+json_t *launch_read_recipes(struct launch_context *t, const struct shell *s,
+                            const struct launch_command *of,
+                            const struct launch_given *given)
+{
+    for (int64_t i = s->commands.n; given->program && i-- > 0;) {
+        const struct shell_command *c = &s->commands.v[i];
+        int32_t script = launch_script_of(c);
+        const char *text =
+            script < 0 ? NULL
+                       : launch_program_text(t->l, t->arena, c->words[script].text);
+        if (!text || !launch_is_of_recipes(text))
+            continue;
+        struct launch_context as = *t;
+        struct launch_command started = {
+            .shell = s, .command = c, .script = script, .directives = of->directives
+        };
+        const struct launch_changes changes = changes_of(t, &started);
+        t->l->changes = &changes;
+        as.tree = read_started(t, c, script, given);
+        t->l->changes = NULL;
+        if (!as.tree)
+            continue;
+        take_starter(&as, &started);
+        return as.tree;
+    }
+    return NULL;
 }

@@ -40,4 +40,13 @@ int32_t launch_script_of(const struct shell_command *c);
 /* Whether a command is one of the shell's own, or of its everyday programs. */
 bool launch_is_plain(const struct shell_command *c);
 
+/* The last program of the commands that trains by its own calls; NULL:
+ * none does. Of recipes of NeMo and Megatron-Bridge, on the GPUs that `of`'s starter and
+ * lines say. */
+json_t *launch_read_program(struct launch_context *t, const struct shell *s,
+                            const struct launch_given *given);
+json_t *launch_read_recipes(struct launch_context *t, const struct shell *s,
+                            const struct launch_command *of,
+                            const struct launch_given *given);
+
 #endif

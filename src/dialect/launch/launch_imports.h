@@ -22,6 +22,9 @@ const char *launch_program_path(const struct launch *l, struct arena *arena,
 const char *launch_program_text(const struct launch *l, struct arena *arena,
                                 const char *name);
 
+/* Whether the text starts recipes of NeMo or Megatron-Bridge. */
+bool launch_is_of_recipes(const char *text);
+
 /* The names that a text binds, without calls; false: it is no Python. To be released in
  * any case. */
 bool launch_read_names(struct python *p, struct arena *arena, const char *text);

@@ -319,33 +319,6 @@ static json_t *read_without_arguments(struct launch *l, const char *text, size_t
     return tree;
 }
 
-/* The last program of the commands that trains by its own calls, as recipes do; NULL: none
- * does. */
-static json_t *read_program(struct launch_context *t, const struct shell *s,
-                            const struct launch_given *given)
-{
-    json_t *tree = NULL;
-    for (int64_t i = s->commands.n; !tree && given->program && i-- > 0;) {
-        const struct shell_command *c = &s->commands.v[i];
-        int32_t script = launch_script_of(c);
-        const char *name = script >= 0 ? c->words[script].text : "",
-                   *dot = strrchr(name, '.');
-        if (!dot || strcmp(dot, ".py") != 0)
-            continue;
-        struct launch_words o = { .t = t };
-        launch_take_options(&o, c, script + 1);
-        const char *path = launch_program_path(t->l, t->arena, name);
-        const struct launch_script p = {
-            .path = path ? path : name,
-            .text = launch_program_text(t->l, t->arena, name),
-            .given = launch_arguments(t->arena, &o.dict),
-            .line = c->line,
-        };
-        tree = p.text ? given->program(t->l, &p) : NULL;
-    }
-    return tree;
-}
-
 /* All of it, by its text ------------------------------------------------------------ */
 
 json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
@@ -381,6 +354,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
     if (rc) {
         diags_add(&l->loader->diags, launch_syntax(l, &err), "%s", err.text);
     } else if (!launch_choose(&t, &c, &found) && !found.lost.name &&
+               (t.tree = launch_read_recipes(&t, &s, &c, given)) == NULL &&
                !launch_choose_unknown(&t, &c, &found) && found.refused.why) {
         launch_refuse_entry(l, found.refused.program, found.refused.why,
                             found.refused.line);
@@ -391,9 +365,11 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
                   "script)",
                   found.lost.name);
         report_notes(l, &s);
+    } else if (t.tree) {
+        /* a recipe's, all of it */
     } else if (!c.command) {
         bare = trains_without_arguments(l, &s, given, text, len, &in);
-        t.tree = bare ? NULL : read_program(&t, &s, given);
+        t.tree = bare ? NULL : launch_read_program(&t, &s, given);
         if (!bare && !t.tree)
             no_command(l, &s);
     } else if (may_leave_arguments(&s, &c, given)) {

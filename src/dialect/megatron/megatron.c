@@ -1,12 +1,23 @@
 /* Megatron's arguments (Megatron-LM's arguments.py; Megatron-DeepSpeed's and
  * BigScience's of the same names) as fields of a scenario. */
 #include "dialect/megatron/megatron.h"
+#include "dialect/launch/launch_imports.h"
 
 #include "base/names.h"
 #include "config/pointer.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+/* Whether the program is at hand and starts recipes, whose options may be called so. */
+static bool is_of_recipes(const struct dialect_input *in)
+{
+    const struct launch_command *c = in->context ? in->command : NULL;
+    const char *text = c ? launch_program_text(in->context->l, in->context->arena,
+                                               c->command->words[c->script].text)
+                         : NULL;
+    return text && launch_is_of_recipes(text);
+}
 
 bool megatron_recognises(const struct dialect_input *in)
 {
@@ -20,7 +31,7 @@ bool megatron_recognises(const struct dialect_input *in)
     int found = 0;
     for (int32_t i = 0; i < in->root->n; i++)
         found += names_listed(marks, in->root->items[i].key);
-    return found > 1;
+    return found > 1 && !is_of_recipes(in);
 }
 
 /* Single options ------------------------------------------------------------------- */

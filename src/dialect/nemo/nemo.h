@@ -128,6 +128,10 @@ struct nemo_call {
 /* The flat configuration that a recipe has; NULL after reporting that it is refused, or
  * asking for what is not known. */
 struct value *nemo_recipe_facts(struct launch_context *t, const struct nemo_call *call);
+/* recipe_override.c: puts over the facts what the script sets, the file that it reads and
+ * what the command says. */
+void nemo_overlay_changes(struct launch_context *t, const struct python *p,
+                          struct value *facts, const struct value *own);
 /* What a data module that the file makes has where it does not say so: a whole one takes
  * the place of the recipe's. */
 void nemo_take_data_module(struct launch_context *t, struct value *flat);

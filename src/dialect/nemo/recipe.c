@@ -407,7 +407,7 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
         parts = nemo_take_out_parts(t, flat);
         if (!facts)
             return;
-        nemo_overlay(t->arena, facts, flat);
+        nemo_overlay_changes(t, in->python, facts, flat);
         flat = nemo_helped(t, in->python, facts, flat);
         title = k == BRIDGE ? "a recipe of Megatron-Bridge" : title;
         if (k == BRIDGE)

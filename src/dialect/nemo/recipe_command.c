@@ -354,10 +354,9 @@ static void overlay_file(struct launch_context *t, const struct launch_command *
     if (v)
         nemo_overlay(t->arena, facts, launch_flatten(t->arena, v));
     else
-        launch_add_unresolved(t, "/model", w->line,
-                              "--config-file: what %.80s changes of the recipe is not "
-                              "at hand (put it next to the script)",
-                              file);
+        launch_lost(
+            t->l, file, w->line,
+            "changes the recipe, and was not found (put it next to the script)");
 }
 
 static void read_bridge(struct launch_context *t, const struct launch_command *c)

@@ -83,10 +83,13 @@ void nemo_overlay(struct arena *arena, struct value *flat, const struct value *o
         const struct value_item *it = &over->items[i];
         if (overlay_all(flat, it))
             continue;
-        size_t n = strlen(it->key);
-        bool object = n > 2 && strcmp(it->key + n - 2, ".@") == 0;
-        clear(flat, it->key, object ? n - 2 : n);
-        value_add(arena, flat, it->key, it->line, it->value);
+        const char *key = strcmp(it->key, "dataset.sequence_length") == 0
+                              ? "dataset.seq_length" /* GPTDatasetConfig has both */
+                              : it->key;
+        size_t n = strlen(key);
+        bool object = n > 2 && strcmp(key + n - 2, ".@") == 0;
+        clear(flat, key, object ? n - 2 : n);
+        value_add(arena, flat, key, it->line, it->value);
     }
 }
 

@@ -8,11 +8,14 @@
 #include <strings.h>
 
 const char *const nemo_calls[] = { "set_primary_perf_configs",
-                                   "get_perf_optimized_parallelism", NULL };
+                                   "get_perf_optimized_parallelism",
+                                   "process_config_with_overrides",
+                                   "create_omegaconf_dict_config", NULL };
 /* They give back the recipe. */
 const char *const nemo_same[] = { "set_primary_perf_configs",
                                   "set_perf_optimization_configs",
-                                  "set_exp_logging_configs", NULL };
+                                  "set_exp_logging_configs",
+                                  "process_config_with_overrides", NULL };
 
 /* clang-format off */
 #define STRATEGY "trainer.strategy."
