@@ -86,6 +86,7 @@ static void take_command(struct launch_context *t, struct launch_command *c)
     struct value v = { .line = c->command->line };
     const struct value_item entry = { script, v.line, &v };
     t->command = c;
+    launch_take_job_lines(t, c);
     bool own = c->dialect->reads_program || c->dialect->own_documents;
     if (!c->starts && !own) /* a dialect's own program */
         launch_take_entry(t, c->command->words[c->script].text, &entry);
@@ -346,6 +347,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         .nodes = nodes_of(&c.directives, given),
         .files = l->notebook ? l->notebook->files.v : NULL,
         .n_files = l->notebook ? l->notebook->files.n : 0,
+        .job = launch_slurm_variables,
     };
     int rc = shell_read(&s, &in, arena, text, len, variables, n, &err);
     l->written = s.files.v;

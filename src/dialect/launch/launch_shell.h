@@ -115,6 +115,9 @@ void launch_take_directives(struct launch_context *t, const struct launch_comman
 int32_t launch_slurm_variables(struct arena *arena, const struct raw_shell *directives,
                                struct shell_given *out, int32_t most);
 
+/* The lines #SBATCH are those of the file that sbatch submits, where it has some. */
+void launch_take_job_lines(struct launch_context *t, struct launch_command *c);
+
 /* The nodes that the directives ask for; 0: they do not say. */
 int64_t launch_slurm_nodes(const struct raw_shell *directives);
 

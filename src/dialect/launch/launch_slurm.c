@@ -1,5 +1,6 @@
 /* Options of starters and of the lines #SBATCH, and the variables that SLURM makes of
  * these. */
+#include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_starter.h"
 
 #include <inttypes.h>
@@ -99,6 +100,26 @@ struct starter_option launch_submitted(const struct launch_command *c,
             return launch_starter_find(own->words, 1, own->n, names);
     }
     return (struct starter_option) { .name = NULL };
+}
+
+void launch_take_job_lines(struct launch_context *t, struct launch_command *c)
+{
+    const struct shell_command *own = c->command;
+    while (own->within) {
+        own = &c->shell->commands.v[own->within - 1];
+        if (!own->n || strcmp(launch_last_part(own->words[0].text), "sbatch") != 0)
+            continue;
+        for (int32_t i = 1; i < own->n; i++) {
+            const char *text =
+                own->words[i].text[0] == '-' || own->words[i].why
+                    ? NULL
+                    : launch_program_text(t->l, t->arena, own->words[i].text);
+            struct raw_shell lines =
+                text ? shell_directives(t->arena, text) : (struct raw_shell) { 0 };
+            if (lines.n)
+                c->directives = lines;
+        }
+    }
 }
 
 int64_t launch_slurm_nodes(const struct raw_shell *directives)

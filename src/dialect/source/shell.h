@@ -115,6 +115,12 @@ struct shell {
     bool gives_up; /* it ends with an error somewhere */
 };
 
+/* The words of the lines "#SBATCH ..." of a text, each with its line. */
+struct raw_shell {
+    int32_t n;
+    struct shell_word *v;
+};
+
 /* Where a script is. */
 struct shell_setting {
     const char *file;                /* its path, or NULL */
@@ -124,6 +130,9 @@ struct shell_setting {
     const struct source_file *files; /* that something else wrote */
     int64_t n_files;
     int32_t line; /* where all of it is, in a file of another kind; 0: its own lines */
+    /* the variables that SLURM makes of a job's lines and sbatch's words, or NULL */
+    int32_t (*job)(struct arena *arena, const struct raw_shell *words,
+                   struct shell_given *out, int32_t most);
 };
 
 /* Reads UTF-8 text of len bytes; `in` may be NULL. -1 beyond the limits, and where a
@@ -133,11 +142,7 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
                int32_t n_given, struct err *err);
 void shell_release(struct shell *s);
 
-/* The words of the lines "#SBATCH ..." of a text, each with its line. */
-struct raw_shell {
-    int32_t n;
-    struct shell_word *v;
-};
+/* The lines "#SBATCH ..." of a text. */
 struct raw_shell shell_directives(struct arena *arena, const char *text);
 
 #endif

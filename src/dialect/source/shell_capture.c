@@ -1,6 +1,6 @@
 /* $(if [ ... ]; then echo A; else echo B; fi), $([ ... ] && echo A || echo B) and $(name)
  * of a function: what statements print, where all that do are echo, printf and cat
- * (shell_output.c). */
+ * (shell_output.c); and what they start. */
 #include "dialect/source/shell_machine.h"
 
 /* Whether statements are what is there, and no command whose words say all. */
@@ -16,6 +16,18 @@ static bool is_statements(const struct shell_machine *m)
     return false;
 }
 
+/* Whether a job is started: job=$(sbatch train.slurm), whose number is not known. */
+static bool is_started(const struct shell_machine *m)
+{
+    static const char *const starters[] = { "sbatch",    "srun",       "torchrun",
+                                            "deepspeed", "accelerate", "mpirun",
+                                            "mpiexec",   NULL };
+    for (const char *const *w = starters; *w; w++)
+        if (shell_word_at(m, *w))
+            return true;
+    return false;
+}
+
 bool shell_capture(struct shell_machine *m, struct shell_cursor command,
                    struct shell_text *out)
 {
@@ -23,11 +35,12 @@ bool shell_capture(struct shell_machine *m, struct shell_cursor command,
     struct shell_capture *outer = m->capture, own = { .mode = m->mode };
     m->at = command;
     shell_skip_lines(m);
-    bool is = is_statements(m);
-    if (is) {
+    bool is = is_statements(m), starts = !is && is_started(m);
+    if (is || starts) {
         int64_t notes = m->out->notes.n;
         struct shell_subshell *inner = shell_subshell_begin(m);
-        m->capture = &own;
+        own.lost = starts;
+        m->capture = starts ? NULL : &own;
         shell_list(m, NULL);
         m->capture = outer;
         shell_subshell_end(m, inner);
