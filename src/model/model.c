@@ -248,6 +248,11 @@ static int read_head(struct model *m, struct cfg root)
         return 0;
     if (cfg_string(first, &word) < 0)
         return -1;
+    if (m->arch == MODEL_ENCODER_DECODER && names_ends(word, "EncoderModel"))
+        return cfg_error(first, DIAG_NOT_SIMULATED,
+                         "\"%.60s\" is the encoder alone, which is not modelled (leave "
+                         "it out for encoder and decoder)",
+                         word);
     for (const struct name_value *a = architectures; a->name; a++)
         if (names_ends(word, a->name))
             m->ends.head = (enum model_head)a->value;

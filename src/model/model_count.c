@@ -8,7 +8,10 @@
 struct model model_as_counted(const struct model *m)
 {
     struct model base = *m;
-    if (m->ends.head != MODEL_HEAD_CONTRAST && m->ends.head != MODEL_HEAD_DENOISE)
+    const enum model_head head = m->ends.head;
+    const bool classifies = m->arch == MODEL_DECODER &&
+                            (head == MODEL_HEAD_CLASS || head == MODEL_HEAD_SPAN);
+    if (head != MODEL_HEAD_CONTRAST && head != MODEL_HEAD_DENOISE && !classifies)
         base.ends.head =
             m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
     return base;

@@ -147,6 +147,22 @@ static void test_heads(void)
     }
 }
 
+/* A classifier on a decoder has no matrix of logits of words. */
+static void test_classifier_count(void)
+{
+    static const char *const texts[] = { LLAMA("'LlamaForCausalLM'"),
+                                         LLAMA("'LlamaForSequenceClassification'") };
+    int64_t n[2];
+    for (int i = 0; i < 2; i++) {
+        struct cfg_loader loader;
+        struct model m;
+        CU_ASSERT_EQUAL_FATAL(read_text(&m, &loader, texts[i]), 0);
+        n[i] = model_parameters(&m);
+        cfg_loader_release(&loader);
+    }
+    CU_ASSERT_TRUE(n[0] - n[1] > 64 * (512 - 128));
+}
+
 static const struct {
     const char *text, *error;
 } wrong[] = {
@@ -161,6 +177,10 @@ static const struct {
     { BERT(", 'head_dim': 0"), "/head_dim: 0 is too small" },
     { BERT(", 'hidden_dropout_prob': 2"), "/hidden_dropout_prob: 2 is too large" },
     { BERT(", 'architectures': [3]"), "/architectures/0: 3 is not a string" },
+    { "{'model_type': 't5', 'num_layers': 2, 'd_model': 64, 'num_heads': 4, 'd_kv': 16,"
+      " 'd_ff': 256, 'vocab_size': 100, 'architectures': ['T5EncoderModel']}",
+      "/architectures/0: \"T5EncoderModel\" is the encoder alone, which is not "
+      "modelled" },
     { "{'model_type': 'bert', 'num_hidden_layers': -2, 'hidden_size': 64,"
       " 'num_attention_heads': 4, 'intermediate_size': 256, 'vocab_size': 100}",
       "/num_hidden_layers: -2 is too small" },
@@ -384,6 +404,7 @@ void test_model_register(void)
     CU_add_test(suite, "keys that are not ours are left alone", test_strange_keys);
     CU_add_test(suite, "a model inline", test_design_inline);
     CU_add_test(suite, "architectures choose the head", test_heads);
+    CU_add_test(suite, "classifiers count without logits", test_classifier_count);
     CU_add_test(suite, "what is wrong is said", test_wrong);
     CU_add_test(suite, "model FLOPs", test_flops);
     CU_add_test(suite, "frameworks", test_frameworks);

@@ -106,6 +106,7 @@ static const char *const harmless[] = {
     "*_softcapping",
     "query_pre_attn_scalar",
     "max_position_embeddings",
+    "max_seq_len",
     "max_length",
     "min_length",
     "num_beam*",
