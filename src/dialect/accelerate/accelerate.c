@@ -370,6 +370,21 @@ static void take_late(struct launch_context *t, const struct value *config)
     launch_set(t, at, half, type);
 }
 
+/* "auto" is what the program's own says. */
+static void take_accumulation(struct launch_context *t, const struct value_item *steps)
+{
+    static const char at[] = "/training/gradient_accumulation_steps";
+    int64_t n;
+    if (!steps || launch_has(t, at))
+        return;
+    if (launch_whole(steps->value, &n) && n > 0)
+        launch_set(t, at, json_integer((json_int_t)n), steps);
+    else if (steps->value->kind != VALUE_NONE &&
+             !(steps->value->kind == VALUE_STRING &&
+               strcmp(steps->value->text, "auto") == 0))
+        launch_unresolved_item(t, at, steps, "whole number of at least 1");
+}
+
 /* The Trainer's own gradient_accumulation_steps and precision go before. */
 void accelerate_settle(struct launch_context *t, const struct value *config)
 {
@@ -381,8 +396,8 @@ void accelerate_settle(struct launch_context *t, const struct value *config)
     const struct value_item *ds = value_get(config, "deepspeed_config");
     const struct value_item *steps =
         ds ? value_get(ds->value, "gradient_accumulation_steps") : NULL;
-    int64_t n;
-    bool known = strcmp(word, "bf16") == 0 || strcmp(word, "fp16") == 0;
+    bool known = strcmp(word, "bf16") == 0 || strcmp(word, "fp16") == 0,
+         none = strcmp(word, "no") == 0 || strcmp(word, "fp8") == 0;
     const struct value_item *fp8 = value_get(config, "fp8_config");
     bool eight = strcmp(word, "fp8") == 0 && !launch_has(t, "/training/precision");
     if (fp8 && !eight) {
@@ -394,13 +409,13 @@ void accelerate_settle(struct launch_context *t, const struct value *config)
     else if (known && !launch_has(t, "/training/precision"))
         launch_set(t, "/training/precision",
                    json_sprintf("%s%s", t->converts ? "" : "amp_", word), it);
+    else if (it && !launch_is_off(it->value) && !known && !none)
+        launch_unresolved_item(t, "/training/precision", it,
+                               "precision (no, fp16, bf16, fp8)");
     if (it)
         launch_hear(t, it);
     note_unused_fp8(t, config, word);
-    if (steps && launch_whole(steps->value, &n) && n > 0 &&
-        !launch_has(t, "/training/gradient_accumulation_steps"))
-        launch_set(t, "/training/gradient_accumulation_steps",
-                   json_integer((json_int_t)n), steps);
+    take_accumulation(t, steps);
     dialect_report(t, accelerate_tables, "", config,
                    (struct dialect_place) { config->line, "", "", true });
 }

@@ -45,7 +45,7 @@ static void take_fp8(struct launch_context *t, const struct dialect_option *row,
                      const struct value_item *it)
 {
     (void)row;
-    if (launch_true(it->value))
+    if (launch_switch(t, "/training/precision", it, false))
         accelerate_set_fp8(t, it, "ao");
 }
 
@@ -89,7 +89,7 @@ static void take_cut(struct launch_context *t, const struct dialect_option *row,
                      const struct value_item *it)
 {
     (void)row;
-    if (launch_true(it->value))
+    if (launch_switch(t, "/training/loss_chunks", it, false))
         set_cut(t, it);
 }
 
@@ -119,7 +119,7 @@ static void take_checkpointing(struct launch_context *t,
         it->value->kind == VALUE_STRING && strncmp(it->value->text, "offload", 7) == 0;
     if (offload)
         set_offloaded(t, it);
-    if (offload || launch_true(it->value))
+    if (offload || launch_switch(t, row->pointer, it, false))
         launch_set(t, row->pointer, json_string("full"), it);
 }
 
@@ -157,7 +157,7 @@ static void take_reward(struct launch_context *t, const struct dialect_option *r
                         const struct value_item *it)
 {
     (void)row;
-    if (!launch_true(it->value))
+    if (!launch_switch(t, "/training/task", it, false))
         return;
     if (strcmp(it->key, "reward_model") == 0)
         trainer_take_method(t, it, "reward");

@@ -143,6 +143,9 @@ const char *launch_pointer(struct launch_context *t, const char *pointer,
 bool launch_whole(const struct value *v, int64_t *n);
 bool launch_real(const struct value *v, double *x); /* finite; likewise */
 bool launch_true(const struct value *v);
+/* A switch that may be left out; one that is neither true nor false is asked for. */
+bool launch_switch(struct launch_context *t, const char *pointer,
+                   const struct value_item *it, bool otherwise);
 bool launch_is_on(const struct value *dict,
                   const char *key); /* it is there, and true */
 

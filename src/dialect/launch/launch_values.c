@@ -241,6 +241,23 @@ bool launch_true(const struct value *v)
     return (v->kind == VALUE_BOOL || v->kind == VALUE_INT) && v->integer != 0;
 }
 
+bool launch_switch(struct launch_context *t, const char *pointer,
+                   const struct value_item *it, bool otherwise)
+{
+    static const char *const words[] = { "true", "yes", "t", "y", "1", "false",
+                                         "no",   "f",   "n", "0", "",  NULL };
+    if (!it || it->value->kind == VALUE_NONE)
+        return otherwise;
+    bool truth = it->value->kind == VALUE_BOOL || it->value->kind == VALUE_INT;
+    for (const char *const *w = words; it->value->kind == VALUE_STRING && *w; w++)
+        truth |= strcasecmp(it->value->text, *w) == 0;
+    if (truth)
+        return launch_true(it->value);
+    if (!launch_is_unresolved(t, pointer))
+        launch_unresolved_item(t, pointer, it, "true or false");
+    return otherwise;
+}
+
 bool launch_is_on(const struct value *dict, const char *key)
 {
     const struct value *v = value_member(dict, key);

@@ -88,10 +88,11 @@ static bool take_sharding(struct launch_context *t, const struct value *c, bool 
     if (strategies[i].hybrid)
         trainer_take_hybrid(t, it);
     take_mesh(t, c);
-    launch_settle_item(t, WIDE "sharding/limit_all_gathers",
-                       json_boolean(!limit || launch_true(limit->value)), limit,
-                       "limit_all_gathers' default");
-    if (offload && launch_true(offload->value))
+    launch_settle_item(
+        t, WIDE "sharding/limit_all_gathers",
+        json_boolean(launch_switch(t, WIDE "sharding/limit_all_gathers", limit, true)),
+        limit, "limit_all_gathers' default");
+    if (launch_switch(t, WIDE "sharding/offload", offload, false))
         trainer_take_offload(t, offload, strcmp(strategies[i].strategy, "full") == 0);
     launch_hear(t, offload);
     return strcmp(strategies[i].strategy, "none") != 0;
@@ -186,7 +187,7 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
     const struct value_item *it = value_get(c, "fsdp_config.activation_checkpointing"),
                             *offload =
                                 value_get(c, "fsdp_config.activation_cpu_offload");
-    bool on = it && launch_true(it->value);
+    bool on = launch_switch(t, CKPT, it, false);
     launch_hear(t, it);
     launch_hear(t, offload);
     for (int32_t i = 0; i < c->n; i++) {
@@ -205,7 +206,7 @@ static void take_checkpointing(struct launch_context *t, const struct value *c)
     }
     if (on && !launch_is_unresolved(t, CKPT))
         launch_set(t, CKPT, json_string("full"), it);
-    if (!offload || !launch_true(offload->value))
+    if (!launch_switch(t, WIDE "offload_activations", offload, false))
         return;
     if (on)
         launch_set(t, WIDE "offload_activations", json_true(), offload);

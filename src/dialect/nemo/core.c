@@ -203,9 +203,10 @@ static const struct value_item *distributed(const struct nemo *n)
     launch_hear(n->t, of_ddp);
     ask_made(n, WIDE "sharding/strategy", of_optimizer);
     ask_made(n, WIDE "sharding/strategy", of_ddp);
-    return of_optimizer && launch_true(of_optimizer->value) ? of_optimizer
-           : of_ddp && launch_true(of_ddp->value)           ? of_ddp
-                                                            : NULL;
+    return launch_switch(n->t, WIDE "sharding/strategy", of_optimizer, false)
+               ? of_optimizer
+           : launch_switch(n->t, WIDE "sharding/strategy", of_ddp, false) ? of_ddp
+                                                                          : NULL;
 }
 
 /* A class of overlaps sets all that it is not given itself, whatever DDP's say, where

@@ -89,11 +89,12 @@ static const struct value_item *find(const struct recipe *r, const char *path)
     return it && it->value->kind != VALUE_NONE ? it : NULL;
 }
 
-static bool is_on(const struct recipe *r, const char *path, bool otherwise)
+static bool is_on(const struct recipe *r, const char *pointer, const char *path,
+                  bool otherwise)
 {
     const struct value_item *it = find(r, path);
     launch_hear(r->t, it);
-    return it ? launch_true(it->value) : otherwise;
+    return launch_switch(r->t, pointer, it, otherwise);
 }
 
 static void set(const struct recipe *r, const char *pointer, json_t *value,
@@ -140,7 +141,8 @@ static bool take_sizes(const struct recipe *r, json_t *model)
         launch_hear(r->t, it);
     }
     json_object_set_new(model, "tie_word_embeddings",
-                        json_boolean(is_on(r, "model.tie_word_embeddings", false)));
+                        json_boolean(is_on(r, "/model/tie_word_embeddings",
+                                           "model.tie_word_embeddings", false)));
     if (!json_object_get(model, "sliding_window"))
         json_object_set_new(model, "sliding_window", json_null());
     return true;
@@ -299,7 +301,8 @@ static void take_precision(const struct recipe *r)
     if (!found)
         launch_unresolved_item(r->t, "/training/precision", it,
                                "precision that is known");
-    else if (r->smp && is_on(r, "model.fp8", true) && strcmp(found, "bf16") == 0)
+    else if (r->smp && is_on(r, "/training/precision", "model.fp8", true) &&
+             strcmp(found, "bf16") == 0)
         set(r, "/training/precision", json_string("fp8"), "model.fp8");
     else
         set(r, "/training/precision", json_string(found), "trainer.precision");
@@ -351,7 +354,7 @@ static void take_offload(const struct recipe *r)
                *ahead = r->smp ? SMP "parameters/activation_loading_horizon"
                                : "/parallelism/activation_loading_horizon";
     launch_hear(r->t, find(r, "model.activation_loading_horizon"));
-    if (!is_on(r, "model.offload_activations", false))
+    if (!is_on(r, at, "model.offload_activations", false))
         return;
     int64_t n = whole(r, "model.activation_loading_horizon", ahead, 1, 2);
     set(r, at, json_true(), "model.offload_activations");
@@ -373,7 +376,7 @@ static bool refused(const struct recipe *r)
     if (value_get(r->c, "distributed_strategy.tensor_model_parallel_size") ||
         value_get(r->c, "precision.neuron_rt_stochastic_rounding_en"))
         refuse(r, "trainer.num_nodes", "training on AWS Trainium (Neuron)");
-    else if (is_on(r, "model.multi_modal", false))
+    else if (is_on(r, "/model", "model.multi_modal", false))
         refuse(r, "model.multi_modal", "a model of images and text");
     else
         return false;
@@ -395,7 +398,7 @@ void hyperpod_read(struct launch_context *t, const struct value *root)
     launch_config_title(t, "a recipe of SageMaker HyperPod");
     if (refused(&r))
         return;
-    r.smp = is_on(&r, "use_smp_model", true);
+    r.smp = is_on(&r, "/parallelism/library", "use_smp_model", true);
     t->converts = true;
     launch_take_rows(t, rows, r.c);
     take_model(&r);
@@ -406,11 +409,13 @@ void hyperpod_read(struct launch_context *t, const struct value *root)
     take_fsdp(&r);
     take_precision(&r);
     take_lora(&r);
-    if (is_on(&r, "model.dpo.enabled", false))
+    if (is_on(&r, "/training/task", "model.dpo.enabled", false))
         trainer_take_method(t, find(&r, "model.dpo.enabled"), "dpo");
     set(&r, "/training/activation_checkpointing",
-        json_string(is_on(&r, "model.activation_checkpointing", true) ? "full"
-                                                                      : "none"),
+        json_string(is_on(&r, "/training/activation_checkpointing",
+                          "model.activation_checkpointing", true)
+                        ? "full"
+                        : "none"),
         "model.activation_checkpointing");
     take_offload(&r);
     if (strncmp(launch_word(r.c, "model.optim.name", "adamw"), "adamw", 5) == 0)

@@ -67,8 +67,8 @@ const struct dialect_table hyperpod_verl_tables[] = {
 
 static bool is_on(struct launch_context *t, const struct value *c, const char *path)
 {
-    const struct value_item *it = launch_find(t, c, path);
-    return it && launch_true(it->value);
+    return launch_switch(t, "/training/micro_batch_size", launch_find(t, c, path),
+                         false);
 }
 
 /* Batches by tokens: as many sequences of the full length as fit into a microbatch, and
@@ -86,13 +86,12 @@ static void take_batch(struct launch_context *t, const struct value *c)
             step = launch_number(t, "/training/global_batch_size", 0), n = 0;
     if (!it || length < 1 || !launch_whole(it->value, &n) || n < 1) {
         launch_add_unresolved(t, at, it ? it->line : 1,
-                              "%smicro_batch_size_per_gpu: it is no whole number of at "
-                              "least 1",
-                              DATA);
+                              "%s: it is no whole number of at least 1",
+                              it ? it->key : DATA "micro_batch_size_per_gpu");
         return;
     }
     n = dynamic ? n / length > 0 ? n / length : 1 : n;
-    if (dynamic && ranks > 0 && step % ranks == 0)
+    if (dynamic && ranks > 0 && step >= ranks && step % ranks == 0)
         for (n = n < step / ranks ? n : step / ranks; step / ranks % n; n--)
             ;
     launch_set(t, at, json_integer((json_int_t)n), it);
@@ -108,7 +107,7 @@ static void take_precision(struct launch_context *t, const struct value *c)
     const struct value_item *it = launch_find(t, c, ENGINE "dtype"),
                             *held = launch_find(t, c, ENGINE "model_dtype");
     const char *word = launch_word(c, ENGINE "dtype", "bfloat16"),
-               *own = launch_word(c, ENGINE "model_dtype", "fp32");
+               *own = launch_word(c, ENGINE "model_dtype", held ? "" : "fp32");
     bool half = strcmp(word, "bfloat16") == 0 || strcmp(word, "bf16") == 0;
     if (!half) {
         launch_unresolved_item(t, "/training/precision", it, "bfloat16");
@@ -120,7 +119,12 @@ static void take_precision(struct launch_context *t, const struct value *c)
         launch_assume(t, "/training/precision", json_string("bf16"), "dtype's default");
     launch_assume(t, "/training/gradient_dtype", json_string("fp32"),
                   "verl's reduce_dtype");
-    if (strcmp(own, "bf16") != 0 && strcmp(own, "bfloat16") != 0)
+    bool whole = strcmp(own, "fp32") == 0 || strcmp(own, "float32") == 0,
+         alike = strcmp(own, "bf16") == 0 || strcmp(own, "bfloat16") == 0;
+    if (held && held->value->kind != VALUE_NONE && !whole && !alike)
+        launch_unresolved_item(t, "/training/master_weights", held,
+                               "type of these (bf16, fp32)");
+    if (!alike)
         return;
     launch_set(t, "/training/master_weights", json_false(), held);
 }
@@ -136,8 +140,8 @@ static void take_sharding(struct launch_context *t, const struct value *c)
     if (how)
         launch_set(t, WIDE "library", json_string("fsdp"), how);
     launch_assume(t, WIDE "library", json_string("fsdp"), "verl's FSDP");
-    bool kept = again && !launch_true(again->value);
-    if (again)
+    bool kept = !launch_switch(t, WIDE "sharding/strategy", again, true);
+    if (again && !launch_is_unresolved(t, WIDE "sharding/strategy"))
         launch_set(t, WIDE "sharding/strategy",
                    json_string(kept ? "gradients" : "full"), again);
     launch_assume(t, WIDE "sharding/strategy", json_string("full"),
@@ -146,7 +150,7 @@ static void take_sharding(struct launch_context *t, const struct value *c)
         launch_unresolved_item(t, WIDE "sharding/degree", size, "whole number");
     else if (size && n > 0)
         launch_set(t, WIDE "sharding/degree", json_integer((json_int_t)n), size);
-    if (moved && launch_true(moved->value))
+    if (launch_switch(t, WIDE "sharding/offload", moved, false))
         launch_set(t, WIDE "sharding/offload", json_string("parameters"), moved);
     if (launch_has(t, WIDE "context"))
         launch_assume(t, WIDE "context_comm", json_string("alltoall"), "Ulysses");

@@ -49,8 +49,9 @@ static void overlay_file(struct launch_context *t, const struct python_call *c,
     if (v)
         nemo_overlay(t->arena, facts, launch_flatten(t->arena, v));
     else if (name)
-        launch_lost(t->l, name, c->line,
-                    "changes the recipe, and was not found (put it next to the script)");
+        launch_lost(
+            t->l, name, c->line,
+            "changes the recipe, and was not found (put it next to the script)");
     else
         launch_lost(t->l, option, c->line,
                     "is not known, and the file changes the recipe (write its name)");
@@ -67,10 +68,11 @@ void nemo_overlay_changes(struct launch_context *t, const struct python *p,
     if (c)
         overlay_file(t, c, facts);
     if (c && !called && !(changes && changes->file))
-        launch_note(t->l, line, DIAG_NOT_SIMULATED,
-                    "%s: a file that is put over the recipe by default is not read (give "
-                    "what it changes by --set)",
-                    by_hand);
+        launch_note(
+            t->l, line, DIAG_NOT_SIMULATED,
+            "%s: a file that is put over the recipe by default is not read (give "
+            "what it changes by --set)",
+            by_hand);
     if (c && changes && changes->words)
         nemo_overlay(t->arena, facts, launch_flatten(t->arena, changes->words));
     nemo_overlay(t->arena, facts, part_of(t->arena, own, line, true));

@@ -310,7 +310,7 @@ static void take_targets(struct peft *p)
     launch_hear(p->t, linear);
     launch_hear(p->t, it);
     it = with_parameters(p, it);
-    if (linear && launch_true(linear->value)) {
+    if (launch_switch(p->t, PEFT_TARGETS, linear, false)) {
         launch_set(p->t, PEFT_TARGETS, json_string("all-linear"), linear);
         launch_hear(p->t, launch_hyper(p->t, "lora_target_modules"));
     } else if (take_collected(p, it)) {

@@ -42,10 +42,16 @@ void user_script_take_replicated(struct launch_context *t,
     int64_t n;
     struct value at = { .kind = VALUE_NONE, .line = line };
     const struct value_item from = { name, line, &at };
+    const struct value_item of_cap = { "bucket_cap_mb", line, (struct value *)cap },
+                            of_view = { "gradient_as_bucket_view", line,
+                                        (struct value *)view };
     if (cap && launch_whole(cap, &n) && n > 0)
         launch_set(t, "/parallelism/bucket_size", json_sprintf("%lldMiB", (long long)n),
                    &from);
-    if (view && launch_true(view))
+    else if (cap && cap->kind != VALUE_NONE)
+        launch_unresolved_item(t, "/parallelism/bucket_size", &of_cap, "number of MiB");
+    if (view &&
+        launch_switch(t, "/parallelism/gradient_as_bucket_view", &of_view, false))
         launch_set(t, "/parallelism/gradient_as_bucket_view", json_true(), &from);
     launch_set(t, library_at, json_string("ddp"), &from);
     take_hook(t, value_member(arguments, "comm_hook"), name, line);

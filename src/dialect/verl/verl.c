@@ -102,10 +102,10 @@ struct verl {
     bool engine;           /* sft_trainer.py's, with sections of engines */
 };
 
-static bool is_on(const struct verl *v, const char *path, bool usual)
+static bool is_on(const struct verl *v, const char *pointer, const char *path,
+                  bool usual)
 {
-    const struct value_item *it = launch_find(v->t, v->c, path);
-    return it ? launch_true(it->value) : usual;
+    return launch_switch(v->t, pointer, launch_find(v->t, v->c, path), usual);
 }
 
 /* So many sequences that tokens fit, of those that a rank has. */
@@ -125,7 +125,7 @@ static int64_t within(const struct verl *v, int64_t n)
 /* sft_trainer.py takes batches by tokens unless use_dynamic_bsz is false. */
 static void take_batch(const struct verl *v)
 {
-    bool dynamic = is_on(v, "data.use_dynamic_bsz", v->engine);
+    bool dynamic = is_on(v, MICRO, "data.use_dynamic_bsz", v->engine);
     const struct value_item *it =
                                 launch_find(v->t, v->c,
                                             dynamic ? "data.max_token_len_per_gpu"
@@ -182,9 +182,12 @@ static void take_sharding(const struct verl *v)
     const struct value_item *size = launch_find(v->t, v->c, "engine.fsdp_size"),
                             *again =
                                 launch_find(v->t, v->c, "engine.reshard_after_forward");
-    bool moved = v->engine ? is_on(v, "engine.offload_policy", false)
-                           : is_on(v, "model.fsdp_config.cpu_offload", false) &&
-                                 is_on(v, "model.fsdp_config.offload_params", false);
+    bool moved = v->engine
+                     ? is_on(v, WIDE "sharding/offload", "engine.offload_policy", false)
+                     : is_on(v, WIDE "sharding/offload",
+                             "model.fsdp_config.cpu_offload", false) &&
+                           is_on(v, WIDE "sharding/offload",
+                                 "model.fsdp_config.offload_params", false);
     bool kept = again && !launch_true(again->value);
     int64_t n = -1;
     launch_find(v->t, v->c, "model.strategy");
