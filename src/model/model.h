@@ -386,8 +386,8 @@ int64_t model_parameters(const struct model *m);
 struct err;
 int64_t model_count(const struct model *m, struct err *err); /* 0: err says why */
 
-/* The model with the head that models/ counts: a decoder with its logits of words, or as
- * the classifier that it is; an encoder without a head; what has no other keeps it. */
+/* The model with the head that models/ counts: a decoder with its own, an encoder and a
+ * classifier without one; what has no other head keeps it. */
 struct model model_as_counted(const struct model *m);
 
 /* FLOPs of the model's own arithmetic for one sample of s tokens (and, after an

@@ -9,11 +9,11 @@ struct model model_as_counted(const struct model *m)
 {
     struct model base = *m;
     const enum model_head head = m->ends.head;
-    const bool classifies = m->arch == MODEL_DECODER &&
-                            (head == MODEL_HEAD_CLASS || head == MODEL_HEAD_SPAN);
-    if (head != MODEL_HEAD_CONTRAST && head != MODEL_HEAD_DENOISE && !classifies)
-        base.ends.head =
-            m->arch == MODEL_ENCODER ? MODEL_HEAD_NONE : MODEL_HEAD_CAUSAL_LM;
+    const bool words = m->arch == MODEL_ENCODER_DECODER ||
+                       (m->arch == MODEL_DECODER && head != MODEL_HEAD_CLASS &&
+                        head != MODEL_HEAD_SPAN);
+    if (head != MODEL_HEAD_CONTRAST && head != MODEL_HEAD_DENOISE)
+        base.ends.head = words ? MODEL_HEAD_CAUSAL_LM : MODEL_HEAD_NONE;
     return base;
 }
 
