@@ -148,7 +148,11 @@ static void take_outer(struct launch_context *t, struct value *config,
     }
     int64_t nodes, n;
     struct value *count = of ? launch_word_value(t->arena, of, of->text) : NULL;
-    if (!count || !launch_whole(count, &nodes) || nodes < 1)
+    if (count && (!launch_whole(count, &nodes) || nodes < 1))
+        launch_add_unresolved(t, "/cluster/count", of->line,
+                              "--num_nodes: \"%.40s\" is no whole number of at least 1",
+                              of->text);
+    if (!count || launch_is_unresolved(t, "/cluster/count"))
         return;
     put(t, config, "num_machines", of->line, count);
     if (all && launch_whole(all->value, &n) && n > 0 && n < INT32_MAX &&

@@ -119,6 +119,10 @@ static void take_width(struct launch_context *t, const struct value *c)
                   "both: keep one)");
     if (!hidden)
         return;
+    if (multiple && !experts && whole(c, "mlp_multiple_of", 0) < 1) {
+        launch_unresolved_item(t, at, multiple, "whole number of at least 1");
+        return;
+    }
     if (experts)
         width = n ? n : up(4 * hidden, 256);
     else if (is_stable(c))

@@ -78,8 +78,8 @@ static void take_precision(struct launch_context *t, const struct value *c)
 static bool is_on(struct launch_context *t, const struct value *c, const char *path,
                   bool otherwise)
 {
-    const struct value_item *it = launch_find(t, c, path);
-    return it ? launch_true(it->value) : otherwise;
+    return launch_switch(t, "/training/lora/target_modules", launch_find(t, c, path),
+                         otherwise);
 }
 
 static void take_quantized(struct launch_context *t, const struct value *c)
@@ -144,12 +144,13 @@ static void take_adapters(struct launch_context *t, const struct value *c)
     }
     if (inputs && on < n)
         add_joint(t, list);
-    launch_settle_item(t, "/training/lora/target_modules",
-                       on == n ? json_string("all-linear") : json_incref(list),
-                       value_get(c, "lora_query"),
-                       "lora_query's and lora_value's default");
+    if (!launch_is_unresolved(t, "/training/lora/target_modules"))
+        launch_settle_item(t, "/training/lora/target_modules",
+                           on == n ? json_string("all-linear") : json_incref(list),
+                           value_get(c, "lora_query"),
+                           "lora_query's and lora_value's default");
     json_decref(list);
-    if (head && launch_true(head->value))
+    if (launch_switch(t, "/training/lora/target_modules", head, false))
         launch_note(t->l, head->line, DIAG_NOT_SIMULATED,
                     "lora_head: an adapter of the output layer is not simulated");
     take_quantized(t, c);

@@ -88,10 +88,10 @@ static bool take_sharding(struct launch_context *t, const struct value *c, bool 
     if (strategies[i].hybrid)
         trainer_take_hybrid(t, it);
     take_mesh(t, c);
-    launch_settle_item(
-        t, WIDE "sharding/limit_all_gathers",
-        json_boolean(launch_switch(t, WIDE "sharding/limit_all_gathers", limit, true)),
-        limit, "limit_all_gathers' default");
+    bool limits = launch_switch(t, WIDE "sharding/limit_all_gathers", limit, true);
+    if (!launch_is_unresolved(t, WIDE "sharding/limit_all_gathers"))
+        launch_settle_item(t, WIDE "sharding/limit_all_gathers", json_boolean(limits),
+                           limit, "limit_all_gathers' default");
     if (launch_switch(t, WIDE "sharding/offload", offload, false))
         trainer_take_offload(t, offload, strcmp(strategies[i].strategy, "full") == 0);
     launch_hear(t, offload);
