@@ -176,6 +176,9 @@ static int fill_nic_rates(struct import_filling *f)
     for (int32_t i = 0; i < inst->n_nics; i++)
         if (inst->nics[i].line_Bps <= 0)
             inst->nics[i].line_Bps = known;
+    if (!gaps && known > 0)
+        diags_warn(&f->loader->diags, DIAG_IMPORTED,
+                   "--nic-rate: without effect, as each of the NICs has a rate");
     return 0;
 }
 
@@ -217,6 +220,9 @@ static int fill_network(struct import_filling *f)
     if (inst->n_nics == 0) {
         if (f->words->fabric)
             return import_fail(f, "it shows no NICs, which --fabric could join",
+                               "take those of an instance by --like INSTANCE");
+        if (f->words->nic_Bps > 0)
+            return import_fail(f, "it shows no NICs, of which --nic-rate could be",
                                "take those of an instance by --like INSTANCE");
         diags_warn(&f->loader->diags, DIAG_IMPORTED,
                    "%s shows no NICs: a machine without network (--like INSTANCE takes "
