@@ -94,6 +94,41 @@ static void name_loss(struct launch_context *t, const struct user_script *g)
     }
 }
 
+/* What a call of AutoTokenizer.from_pretrained(...) loads; NULL: it is no such call. */
+static const struct value *tokenizer_of(const struct python_call *c)
+{
+    const char *last = python_last_part(c->function);
+    return strcmp(last, "from_pretrained") == 0 && strstr(c->function, "Tokenizer")
+               ? user_script_given(c, "pretrained_model_name_or_path", "0")
+               : NULL;
+}
+
+/* model.resize_token_embeddings(len(tokenizer)): of a tokenizer that is not the model's,
+ * the vocabulary is another. */
+static void name_resized(struct launch_context *t, const struct user_script *g)
+{
+    const struct python_call *resized = NULL;
+    const struct value *of = NULL;
+    const struct value_item *model = value_get(g->words, "model_name_or_path");
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        const struct value *v = c->quoted ? NULL : tokenizer_of(c);
+        of = v ? v : of;
+        if (!c->quoted &&
+            strcmp(python_last_part(c->function), "resize_token_embeddings") == 0)
+            resized = c;
+    }
+    const struct python_call *c = g->parts[SCRIPT_CONFIGURATION];
+    const struct value *name = model ? model->value : user_script_given(c, "", "0");
+    if (!resized || !of || of->kind != VALUE_STRING || !name ||
+        name->kind != VALUE_STRING || strcmp(of->text, name->text) == 0)
+        return;
+    launch_note(t->l, g->line ? g->line : resized->line, DIAG_NOT_SIMULATED,
+                "resize_token_embeddings(...): the vocabulary is that of %.60s, and is "
+                "taken to be the model's (a config.json with its vocab_size has it)",
+                of->text);
+}
+
 /* How often a loop of the text's own calls its model is not read. */
 static void name_loop(struct launch_context *t, const struct user_script *g)
 {
@@ -152,6 +187,7 @@ void user_script_name_left(struct launch_context *t, const struct user_script *g
 {
     name_loss(t, g);
     name_loop(t, g);
+    name_resized(t, g);
     name_idle(t, g);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
         if (g->parts[calls[i].part])
