@@ -37,6 +37,13 @@ static bool copies_weights(const struct python *p, const struct python_call *c)
            user_script_has_stack(p);
 }
 
+/* A class' own way to make one of itself: BertConfig(-1) in from_dict(). */
+static bool is_of_class(const struct python_call *c, enum user_script_part part)
+{
+    return (part == SCRIPT_MODEL || part == SCRIPT_CONFIGURATION) && c->within &&
+           strncmp(c->within, "from_", 5) == 0;
+}
+
 /* The last call of the part up to a line, and before all in a quotation; with none the
  * first after it. One that a reference's name is bound to comes last. */
 static const struct python_call *last_of(const struct python *p,
@@ -47,7 +54,7 @@ static const struct python_call *last_of(const struct python *p,
         const struct python_call *c = &p->calls.v[i];
         if (user_script_part_of(c) != part || (best && (c->quoted || c->line > line)))
             continue;
-        if (part == SCRIPT_MODEL && copies_weights(p, c))
+        if ((part == SCRIPT_MODEL && copies_weights(p, c)) || is_of_class(c, part))
             continue;
         if (part == SCRIPT_MODEL && user_script_is_reference(c->target))
             reference = c;

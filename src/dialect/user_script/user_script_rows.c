@@ -187,6 +187,13 @@ static bool is_foreign(const char *function)
     return begins(packages, function);
 }
 
+/* A configuration that is no trainer's arguments: TransformerConfig(...) of Megatron's. */
+static bool is_other_config(enum user_script_part part, const char *last)
+{
+    return part == SCRIPT_ARGUMENTS && names_ends(last, "Config") &&
+           !names_listed(user_script_calls, last);
+}
+
 /* Packages whose configurations are called as transformers' are, and have other members. */
 static const char *const own_configurations[] = {
     "fms.", "fms_extras.", "nvidia.", "megatron.", "fairseq.", "nemo.", NULL,
@@ -211,7 +218,8 @@ enum user_script_part user_script_part_of(const struct python_call *c)
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (fits(functions[i].function, last, strlen(last)) &&
             (!functions[i].class[0] || fits(functions[i].class, from, n)))
-            return functions[i].part;
+            return is_other_config(functions[i].part, last) ? SCRIPT_PARTS
+                                                            : functions[i].part;
     return SCRIPT_PARTS;
 }
 
