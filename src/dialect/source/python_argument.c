@@ -268,25 +268,26 @@ struct value *python_switch_left_out(struct python_parser *r, const struct value
 /* One that is made of defaults and of what was given. Which of that is a field of a class
  * that is imported is not known: it has all. */
 static struct value *instance_of(struct python_parser *r, const struct value *class,
-                                 int64_t line)
+                                 const struct value *given, int64_t line)
 {
     struct value *v = class->kind == VALUE_DICT ? python_copy(r, class)
                                                 : python_new(r, VALUE_DICT, line);
-    const struct value *given = r->wanted->given;
     const char *name = wanted_name(r, class);
     for (int32_t i = 0; given && i < given->n && !r->limit; i++) {
         const char *key = given->items[i].key;
         bool off = strncmp(key, "no_", 3) == 0 && value_get(v, key + 3);
+        struct value *x = given == r->wanted->given ? typed(r, given->items[i].value, 0)
+                                                    : given->items[i].value;
         if (off)
             python_put(r, v, key + 3, line, python_bool(r, -1, false));
         else
-            python_put(r, v, key, line, typed(r, given->items[i].value, 0));
+            python_put(r, v, key, line, x);
         /* fields of classes that are imported are not known: whole words are left to
          * them */
         const char *whole =
             class->kind == VALUE_DICT ? completed(class, key, true) : NULL;
         if (whole)
-            python_put(r, v, whole, line, typed(r, given->items[i].value, 0));
+            python_put(r, v, whole, line, x);
     }
     if (name || class->kind != VALUE_DICT)
         v->gap = line; /* its other fields have defaults that are not here */
@@ -295,7 +296,7 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
     if (name && python_record(r, name, line, NULL, v) >= 0) {
         struct python_call *c = &r->p->calls.v[r->p->calls.n - 1];
         c->result = v;
-        c->parsed = true;
+        c->parsed = given == r->wanted->given;
     }
     return v;
 }
@@ -303,9 +304,36 @@ static struct value *instance_of(struct python_parser *r, const struct value *cl
 struct value *python_parse_class(struct python_parser *r, const struct value *class,
                                  int64_t line)
 {
-    struct value *v = instance_of(r, class, line);
+    struct value *v = instance_of(r, class, r->wanted->given, line);
     v->text = class->text;
     return v;
+}
+
+/* What parse_dict(...), parse_json_file(...) and parse_yaml_file(...) make the instances
+ * of (transformers/hf_argparser.py, 4.57), where no command gives it; else what that
+ * gives. */
+static const struct value *handed(struct python_parser *r, const char *method,
+                                  const struct value *arguments, int64_t line)
+{
+    static const char *const files[] = { "parse_json_file", "parse_yaml_file", NULL };
+    static const char *const names[] = { "0", "args", "json_file", "yaml_file" };
+    const struct value *all = r->wanted->given, *v = NULL;
+    const struct python_modules *m = r->wanted->modules;
+    const char *path;
+    for (size_t i = 0; !v && i < sizeof(names) / sizeof(names[0]); i++)
+        v = value_member(arguments, names[i]);
+    if (!v || (all && all->n > 0))
+        return all;
+    if (strcmp(method, "parse_dict") == 0)
+        return v->kind == VALUE_DICT ? v : all;
+    v = names_listed(files, method) && v->kind == VALUE_STRING && m
+            ? m->document(m->of, r->p->arena, v->text, false, &path)
+            : NULL;
+    if (!v || v->kind != VALUE_DICT)
+        return all;
+    struct value *own = python_deep_copy(r, v);
+    value_move_to(own, line);
+    return own;
 }
 
 struct value *python_parse_fields(struct python_parser *r, const struct value *parser,
@@ -314,9 +342,10 @@ struct value *python_parse_fields(struct python_parser *r, const struct value *p
 {
     const struct value *rest = value_member(arguments, "return_remaining_strings");
     const struct value *classes = value_member(parser, classes_key);
+    const struct value *given = handed(r, method, arguments, line);
     struct value *list = python_new(r, VALUE_LIST, line);
     for (int32_t i = 0; classes && i < classes->n && !r->limit; i++)
-        python_append(r, list, instance_of(r, classes->items[i].value, line));
+        python_append(r, list, instance_of(r, classes->items[i].value, given, line));
     if (rest && python_truth(rest) == 1)
         python_append(r, list, python_new(r, VALUE_LIST, line));
     bool one = strcmp(method, "parse") == 0 && list->n == 1; /* alignment-handbook's */
