@@ -48,7 +48,7 @@ const struct dialect_option peft_rows[] = {
     ROW_UNSIMULATED("use_dora"), ROW_UNSIMULATED("peft_use_dora"), ROW_UNSIMULATED("pissa_*"), ROW_UNSIMULATED("oft_*"),
     ROW_UNSIMULATED("peft_layers_*"), ROW_UNSIMULATED("layers_to_transform"), ROW_UNSIMULATED("layers_pattern"),
     ROW_UNSIMULATED("peft_layer_replication"), ROW_UNSIMULATED("layer_replication"), ROW_UNSIMULATED("rank_pattern"),
-    ROW_UNSIMULATED("lora_rank_pattern"), ROW_UNSIMULATED("lora_target_parameters"), ROW_UNSIMULATED("target_parameters"),
+    ROW_UNSIMULATED("lora_rank_pattern"), ROW_UNSIMULATED("lora_layers_to_transform"), ROW_UNSIMULATED("lora_layers_pattern"), ROW_UNSIMULATED("lora_target_parameters"), ROW_UNSIMULATED("target_parameters"),
     ROW_UNSIMULATED("exclude_modules"), ROW_UNSIMULATED("lora_exclude_modules"), ROW_UNSIMULATED("peft_trainable_token_indices"),
     ROW_UNSIMULATED("trainable_token_indices"), ROW_UNSIMULATED("use_lisa"), ROW_UNSIMULATED("use_backbone_lora"),
     ROW_IDLE("lora_bias"), ROW_IDLE("lora_task_type"), ROW_IDLE("lora_weight_path"), ROW_IDLE("lora_fan_in_fan_out"), ROW_IDLE("lora_model_dir"),

@@ -81,8 +81,12 @@ enum user_script_part {
     SCRIPT_STEP,      /* optimizer.step() of a loop */
     SCRIPT_DIVERGED,  /* F.kl_div(...): of distillation */
     SCRIPT_SAMPLED,   /* model.generate(...) */
-    SCRIPT_ATTENDS,   /* replace_llama_attn_with_flash_attn() */
-    SCRIPT_CONTINUED, /* PeftModel.from_pretrained(...): adapters that are there */
+    SCRIPT_SET_TRAINING, /* args.set_training(batch_size=...) of the Trainer's arguments */
+    SCRIPT_SET_LOADER,    /* args.set_dataloader(train_batch_size=...) */
+    SCRIPT_SET_OPTIMIZER, /* args.set_optimizer(name=...) */
+    SCRIPT_OWN_LOADER,    /* def get_train_dataloader(self), of a trainer's class */
+    SCRIPT_ATTENDS,       /* replace_llama_attn_with_flash_attn() */
+    SCRIPT_CONTINUED,     /* PeftModel.from_pretrained(...): adapters that are there */
     SCRIPT_PARTS
 };
 

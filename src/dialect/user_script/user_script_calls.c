@@ -132,6 +132,8 @@ static void choose_loop(struct user_script *g)
         SCRIPT_LIGHTNING, SCRIPT_HOROVOD,  SCRIPT_HOOKED,     SCRIPT_BACKEND,
     };
     choose(g, SCRIPT_COMPILED, NULL);
+    for (int i = SCRIPT_SET_TRAINING; i <= SCRIPT_SET_OPTIMIZER; i++)
+        choose(g, (enum user_script_part)i, NULL);
     choose(g, SCRIPT_ATTENDS, NULL);
     choose(g, SCRIPT_PRODUCTS, NULL);
     if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS])

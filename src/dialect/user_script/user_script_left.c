@@ -82,13 +82,16 @@ static void name_loss(struct launch_context *t, const struct user_script *g)
     bool trains = g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS];
     for (int64_t i = 0; trains && i < g->python->calls.n; i++) {
         const struct python_call *c = &g->python->calls.v[i];
-        if (user_script_part_of(c) != SCRIPT_LOSS || c->quoted)
+        bool loader = user_script_part_of(c) == SCRIPT_OWN_LOADER;
+        if ((user_script_part_of(c) != SCRIPT_LOSS && !loader) || c->quoted)
             continue;
         const char *at =
             g->line ? arena_printf(t->arena, " (line %lld)", (long long)c->line) : "";
         launch_note(t->l, g->line ? g->line : c->line, DIAG_NOT_SIMULATED,
-                    "%.60s%s is the text's own: a step is taken to be one pass of its "
-                    "batch",
+                    loader ? "%.60s%s is the text's own: batches are taken to be those "
+                             "of the trainer's arguments"
+                           : "%.60s%s is the text's own: a step is taken to be one "
+                             "pass of its batch",
                     python_last_part(c->function), at);
         return;
     }
