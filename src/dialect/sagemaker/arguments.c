@@ -216,7 +216,7 @@ const struct dialect_option sagemaker_environment[] = {
 /* The other arguments of SageMaker's estimators (SageMaker Python SDK, estimator.py). */
 static const struct dialect_option other_rows[] = {
     ROW_ACTS("command", NULL), ROW_ACTS("training_recipe", NULL), ROW_ACTS("recipe_overrides", NULL), ROW_ACTS("hyperparameters", NULL), ROW_ACTS("source_dir", NULL),
-    ROW_UNSIMULATED("compiler_config"), ROW_UNSIMULATED("encrypt_inter_container_traffic"),
+    ROW_UNSIMULATED("smp_fp8"), ROW_UNSIMULATED("compiler_config"), ROW_UNSIMULATED("encrypt_inter_container_traffic"),
     ROW_IDLE("input_data_config"), ROW_IDLE("output_data_config"), ROW_IDLE("training_mode"),
     ROW_IDLE("job_name"), ROW_IDLE("disable_output_compression"), ROW_IDLE("model_version"), ROW_IDLE("requirements"),
     ROW_IDLE("role"), ROW_IDLE("sagemaker_session"), ROW_IDLE("base_job_name"), ROW_IDLE("output_path"),

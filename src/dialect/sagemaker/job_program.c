@@ -72,6 +72,23 @@ static void ask_spread(struct launch_context *t, const struct user_script *g,
     }
 }
 
+/* MPI starts the processes: what joins those of a Trainer is no Horovod. */
+static void ask_joined(struct launch_context *t, const struct user_script *g,
+                       int64_t line)
+{
+    static const char library_at[] = "/parallelism/library";
+    const struct python_call *const *p = g->parts;
+    if (!pointer_get(t->tree, "/distribution/mpi") || launch_has(t, library_at) ||
+        launch_is_unresolved(t, library_at) ||
+        pointer_get(t->tree, "/distribution/smdistributed") || p[SCRIPT_HOROVOD] ||
+        !(p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS]))
+        return;
+    launch_add_unresolved(t, library_at, line,
+                          "mpi starts a process on each GPU, and the Trainer joins them "
+                          "by what its environment says: ddp, fsdp or deepspeed");
+    launch_add_example(t, library_at, "ddp");
+}
+
 bool sagemaker_take_program(struct launch_context *t)
 {
     const struct value_item *it = value_get(t->call->arguments, "entry_point");
@@ -117,6 +134,7 @@ bool sagemaker_take_program(struct launch_context *t)
         user_script_take_lightning_devices(t, &g);
     user_script_take_own(t, &g, start.given, launch_last_part(start.name));
     ask_spread(t, &g, start.line);
+    ask_joined(t, &g, start.line);
     user_script_release(&g);
     return true;
 }

@@ -95,6 +95,21 @@ static struct value *joined(struct making *m, const struct value *list)
     return text;
 }
 
+/* SMP(...) of Torchrun's, as the parameters of SMP v2; its fp8 is the SDK's alone
+ * (sagemaker-train 1.0, distributed.py), and becomes an argument of its own. */
+static struct value *smp_parameters(struct making *m, const struct value_item *smp)
+{
+    struct value *given = value_new(m->arena, VALUE_DICT, smp->line, 0);
+    for (int32_t i = 0; i < smp->value->n; i++) {
+        const struct value_item *it = &smp->value->items[i];
+        if (strcmp(it->key, "fp8") == 0 && !launch_is_off(it->value))
+            add(m, "smp_fp8", it, it->value);
+        else if (strcmp(it->key, "fp8") != 0 && it->value->kind != VALUE_NONE)
+            value_add(m->arena, given, it->key, it->line, it->value);
+    }
+    return given;
+}
+
 /* Torchrun(...) and MPI(...) as the "distribution" dictionary; its "smp" as SMP's. */
 static void add_distribution(struct making *m, const struct value_item *it)
 {
@@ -118,13 +133,8 @@ static void add_distribution(struct making *m, const struct value_item *it)
         value_add(m->arena, inner, "custom_mpi_options", more->line,
                   joined(m, more->value));
     if (smp && smp->value->kind == VALUE_DICT) {
-        struct value *on = enabled(m, smp->line),
-                     *given = value_new(m->arena, VALUE_DICT, smp->line, 0);
-        for (int32_t i = 0; i < smp->value->n; i++)
-            if (smp->value->items[i].value->kind != VALUE_NONE)
-                value_add(m->arena, given, smp->value->items[i].key,
-                          smp->value->items[i].line, smp->value->items[i].value);
-        value_add(m->arena, on, "parameters", smp->line, given);
+        struct value *on = enabled(m, smp->line);
+        value_add(m->arena, on, "parameters", smp->line, smp_parameters(m, smp));
         value_add(m->arena, d, "smdistributed", smp->line,
                   dict_with(m, smp->line, "modelparallel", on));
     } else if (smp && smp->value->kind != VALUE_NONE) {
