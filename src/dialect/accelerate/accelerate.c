@@ -287,8 +287,8 @@ void accelerate_take_degrees(struct launch_context *t, const struct dialect_opti
 
 /* clang-format off */
 static const struct dialect_option rows[] = {
-    ROW("distributed_type", "/training/task", .take = take_type),
-    ROW("use_cpu", "/training/task", .take = take_cpu),
+    ROW("distributed_type", "/distribution", .take = take_type),
+    ROW("use_cpu", "/distribution", .take = take_cpu),
     ROW("ec2_instance_type", "/cluster/instance", .kind = DIALECT_TEXT, .wanted = "string"),
     ROW("pytorch_version", "/software/pytorch", .kind = DIALECT_TEXT, .wanted = "string"),
     ROW("transformers_version", "/software/transformers", .kind = DIALECT_TEXT, .wanted = "string"),
@@ -398,6 +398,8 @@ void accelerate_settle(struct launch_context *t, const struct value *config)
         ds ? value_get(ds->value, "gradient_accumulation_steps") : NULL;
     bool known = strcmp(word, "bf16") == 0 || strcmp(word, "fp16") == 0,
          none = strcmp(word, "no") == 0 || strcmp(word, "fp8") == 0;
+    const char *type = type_of(config);
+    bool deepspeed = !*type || strcmp(type, "DEEPSPEED") == 0;
     const struct value_item *fp8 = value_get(config, "fp8_config");
     bool eight = strcmp(word, "fp8") == 0 && !launch_has(t, "/training/precision");
     if (fp8 && !eight) {
@@ -415,7 +417,7 @@ void accelerate_settle(struct launch_context *t, const struct value *config)
     if (it)
         launch_hear(t, it);
     note_unused_fp8(t, config, word);
-    take_accumulation(t, steps);
+    take_accumulation(t, deepspeed ? steps : NULL);
     dialect_report(t, accelerate_tables, "", config,
                    (struct dialect_place) { config->line, "", "", true });
 }

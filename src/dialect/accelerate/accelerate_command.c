@@ -58,17 +58,33 @@ static struct value *section(struct launch_context *t, struct value *config,
 static void put_option(struct launch_context *t, struct value *config, const char *key,
                        const struct shell_word *w, const char *text)
 {
-    static const char *const switches[] = { "use_fsdp", "use_deepspeed", NULL };
+    static const char *const switches[] = { "use_fsdp", "use_deepspeed", "multi_gpu",
+                                            NULL };
     const char *of = section_of(key);
     struct value *in = of ? section(t, config, of, w->line) : config;
     if (strcmp(key, "config_file") == 0)
         return;
     if (!names_listed(switches, key))
         put(t, in, key, w->line, launch_word_value(t->arena, w, text));
-    else if (!value_get(config, "distributed_type"))
+    else /* whatever the file has (_validate_launch_command) */
         put(t, config, "distributed_type", w->line,
-            value_new_string(t->arena, key[4] == 'f' ? "FSDP" : "DEEPSPEED", w->line,
-                             0));
+            value_new_string(t->arena,
+                             key[0] == 'm'   ? "MULTI_GPU"
+                             : key[4] == 'f' ? "FSDP"
+                                             : "DEEPSPEED",
+                             w->line, 0));
+}
+
+/* Without a switch and a file that say so, options of DeepSpeed's and FSDP's do nothing. */
+static void settle_type(struct launch_context *t, struct value *config)
+{
+    static const char *const sections[] = { "deepspeed_config", "fsdp_config" };
+    for (int i = 0; i < 2 && !value_get(config, "distributed_type"); i++) {
+        const struct value_item *it = value_get(config, sections[i]);
+        if (it)
+            put(t, config, "distributed_type", it->line,
+                value_new_string(t->arena, "MULTI_GPU", it->line, 0));
+    }
 }
 
 /* Where the words of `accelerate launch` begin; -1: it is not the starter. */
@@ -174,6 +190,8 @@ struct value *accelerate_take_command(struct launch_context *t,
     struct value *config = file_of(t, c, from + 1);
     take_options(t, config, c, from + 1);
     take_outer(t, config, c, from);
+    if (!launch_is_unresolved(t, "/parallelism/library"))
+        settle_type(t, config);
     if (!value_get(config, "num_machines") &&
         !launch_is_unresolved(t, "/cluster/count"))
         launch_set(t, "/cluster/count", json_integer(1), &one);

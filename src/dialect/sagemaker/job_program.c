@@ -83,9 +83,10 @@ static void ask_joined(struct launch_context *t, const struct user_script *g,
         pointer_get(t->tree, "/distribution/smdistributed") || p[SCRIPT_HOROVOD] ||
         !(p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS]))
         return;
-    launch_add_unresolved(t, library_at, line,
-                          "mpi starts a process on each GPU, and the Trainer joins them "
-                          "by what its environment says: ddp, fsdp or deepspeed");
+    launch_add_unresolved(
+        t, library_at, line,
+        "mpi starts a process on each GPU, and the Trainer joins them "
+        "by what its environment says: ddp, fsdp or deepspeed");
     launch_add_example(t, library_at, "ddp");
 }
 

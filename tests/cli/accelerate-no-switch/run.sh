@@ -1,0 +1,1 @@
+accelerate launch --multi_gpu --num_processes 16 --num_machines 2 --mixed_precision fp16 --gradient_accumulation_steps 4 run_clm_no_trainer.py --model_name_or_path gpt2 --per_device_train_batch_size 2 --block_size 1024
