@@ -280,7 +280,8 @@ void colossalai_take_batch(struct launch_context *t, const struct value *c,
                        const struct colossalai_program *program, bool hybrid)
 {
     static const char at[] = "/training/micro_batch_size";
-    static const char *const batches[] = { "batch_size", "micro_batch_size", NULL },
+    static const char *const batches[] = { "batch_size", "micro_batch_size",
+                                              "per_device_train_batch_size", NULL },
                              *const parts[] = { "mbs", "microbatch_size", NULL };
     const struct value_item *it = colossalai_any(c, batches), *part = colossalai_any(c, parts);
     int64_t batch = whole(t, c, batches, at, program->batch), micro;

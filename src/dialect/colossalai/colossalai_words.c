@@ -85,6 +85,7 @@ static const struct dialect_option joint[] = {
     ROW_ACTS("mbs", "/training/micro_batch_size"),
     ROW_ACTS("microbatch_size", "/training/micro_batch_size"),
     ROW_ACTS("batch_size", "/training/micro_batch_size"),
+    ROW_ACTS("per_device_train_batch_size", "/training/micro_batch_size"),
     ROW_ACTS("micro_batch_size", "/training/micro_batch_size"),
     ROW_ACTS("grad_checkpoint", "/training/activation_checkpointing"),
     ROW_ACTS("use_grad_checkpoint", "/training/activation_checkpointing"),
