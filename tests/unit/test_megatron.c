@@ -668,6 +668,7 @@ static void test_words(void)
         { "--tokenizer-type Llama2Tokenizer --vocab-size 600",
           "--vocab-size: without effect" },
         { "--train-iters $N", "it is left out" },
+        { "--pipeline-model-parallel-size 3", "16 layers are no multiple of 3 stages" },
         { "--no-cuda", "the job computes on CPUs, which are not simulated" },
         { "--skip-train", "the job evaluates, and trains nothing" },
         { "--perform-rl-step", "rollouts of reinforcement learning" },

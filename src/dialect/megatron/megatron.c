@@ -143,6 +143,29 @@ const struct dialect_option megatron_job_rows[] = {
 /* clang-format on */
 /* Pipelines ------------------------------------------------------------------------ */
 
+/* Stages of as many layers each, unless something says how they differ (get_num_layers_to_
+ * build, megatron/core/transformer/transformer_block.py); DeepSpeed's divide as they can. */
+static void note_uneven(struct launch_context *t, const struct launch_command *c)
+{
+    static const char *const says[] = { "--deepspeed",
+                                        "--decoder-first-pipeline-num-layers",
+                                        "--decoder-last-pipeline-num-layers",
+                                        "--account-for-embedding-in-pipeline-split",
+                                        "--account-for-loss-in-pipeline-split",
+                                        "--pipeline-model-parallel-layout",
+                                        "--num-layers-per-stage",
+                                        NULL };
+    int64_t layers = launch_number(t, "/model/num_layers", 0),
+            stages = launch_number(t, "/parallelism/pipeline", 1);
+    if (layers < 1 || stages < 2 || layers % stages == 0 || launch_any_option(c, says))
+        return;
+    launch_note(t->l, c->command->line, DIAG_ASSUMED,
+                "%" PRId64 " layers are no multiple of %" PRId64
+                " stages, which Megatron-LM refuses: stages are taken to differ by one "
+                "layer",
+                layers, stages);
+}
+
 static void take_stages(struct launch_context *t, const struct launch_command *c)
 {
     const struct megatron_stages o = {
@@ -157,6 +180,7 @@ static void take_stages(struct launch_context *t, const struct launch_command *c
         .limit = launch_option(c, "--wgrad-deferral-limit"),
     };
     megatron_take_stages(t, &o);
+    note_uneven(t, c);
 }
 
 static void take_graphs(struct launch_context *t, const struct launch_command *c)
