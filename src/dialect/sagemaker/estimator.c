@@ -61,6 +61,10 @@ static const char *const tokens[] = {
     "instance_type", "instance_count", "distribution", "hyperparameters", "entry_point",
     "train_instance_type", "train_instance_count", "distributions", "instance_groups", NULL,
 };
+static const char *const job_tokens[] = {
+    "role", "instance_type", "instance_count", "image_uri", "model_data", "model_name", "entry_point",
+    "framework_version", "transformers_version", "py_version", "sagemaker_session", "schema_builder", "initial_instance_count", NULL,
+};
 static const char *const trainer_tokens[] = {
     "compute", "source_code", "training_image", "distributed", "training_recipe", "hyperparameters",
     "model_id", NULL,
@@ -251,8 +255,9 @@ static const struct python_call *other_job(const struct python *p, const char **
     for (int64_t i = 0; i < p->calls.n; i++) {
         const char *class = python_last_part(p->calls.v[i].function);
         const char *path = p->calls.v[i].function;
-        if (class != path && !strstr(path, "sagemaker"))
-            continue; /* of another package */
+        if (class != path ? !strstr(path, "sagemaker")
+                          : !has_any(p->calls.v[i].arguments, job_tokens))
+            continue; /* of another package, or of the text's own */
         for (size_t j = 0; j < sizeof(others) / sizeof(others[0]); j++) {
             const char *name = others[j].class;
             bool open = *name == '*';
