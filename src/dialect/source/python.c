@@ -51,11 +51,13 @@ static void pack_names(struct python *p)
 /* Whether a program that nothing starts here is one that torchrun starts for each rank. */
 static bool joins_ranks(struct python_parser *r)
 {
-    bool joins = !r->wanted->bound && !r->prompts && r->wanted->gpu.world != 1 &&
-                 (strstr(r->lex.s, "RANK") || strstr(r->lex.s, "WORLD_SIZE")) &&
-                 (strstr(r->lex.s, "init_process_group(") ||
-                  strstr(r->lex.s, "deepspeed.init_distributed(")) &&
-                 !strstr(r->lex.s, "spawn(");
+    bool joins =
+        !r->wanted->bound && !r->prompts && r->wanted->gpu.world != 1 &&
+        (strstr(r->lex.s, "RANK") || strstr(r->lex.s, "WORLD_SIZE")) &&
+        (strstr(r->lex.s, "init_process_group(") ||
+         strstr(r->lex.s, "deepspeed.init_distributed(") ||
+         strstr(r->lex.s, "DistributedDataParallel(") || strstr(r->lex.s, "DDP(")) &&
+        !strstr(r->lex.s, "spawn(");
     if (joins)
         python_note(
             r, 1,

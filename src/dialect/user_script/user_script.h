@@ -108,7 +108,8 @@ struct user_script_start {
     const struct value *given;       /* its options (dialect/source/python.h) */
     const struct value *words;       /* of sys.argv; NULL: not known */
     const struct value *environment; /* set by who starts it; NULL: not known */
-    bool plain; /* so is a loop of a model of its own, whose loader says the batch */
+    bool plain; /* a loop of a model of its own counts, where its loader says the batch;
+                   that of a command always does */
 };
 
 /* Gathers the text of a program as it is started: what it is given goes before its own
@@ -349,10 +350,6 @@ struct launch_command;
 void user_script_read_unknown(struct launch_context *t, const struct launch_command *c);
 bool user_script_recognises_command(const struct dialect_input *in);
 void user_script_read_command(struct launch_context *t, const struct launch_command *c);
-/* A loop with a model of its own, of a program that no dialect has; false: it is none, or
- * not there. */
-bool user_script_read_plain(struct launch_context *t, const struct launch_command *c,
-                            const struct value *given);
 
 /* What a document or a command decides that is not there is asked for: the batch, the
  * length and the precision, unless they are known by now. */

@@ -78,7 +78,7 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
     const struct python_call *c = g->parts[SCRIPT_LIGHTNING]
                                       ? g->parts[SCRIPT_LIGHTNING]
                                       : g->parts[SCRIPT_BACKWARD];
-    int64_t line = c ? (g->line ? g->line : c->line) : 0;
+    int64_t line = g->line ? g->line : c ? c->line : 0;
     user_script_ask(t, line, why);
     propose_length(t, g);
     /* PyTorch computes in fp32 unless something converts */

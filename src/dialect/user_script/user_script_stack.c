@@ -30,6 +30,8 @@ const char *const user_script_modules[] = {
     "MultiheadAttention",
     "TransformerEncoderLayer",
     "TransformerDecoderLayer",
+    "checkpoint",
+    "checkpoint_sequential",
     NULL,
 };
 
@@ -163,6 +165,47 @@ static int64_t member_of(const struct value *v, const char *const *names, int de
     return 0;
 }
 
+/* A number of the text that is called so, else a member of its objects, where all that
+ * have one agree: of classes defaults alone are known. 0: there is none. */
+static int64_t named(const struct python *p, const char *const *names)
+{
+    int64_t found = 0, own;
+    for (int64_t i = 0; i < p->names.n; i++)
+        if (names_listed(names, p->names.v[i].name) &&
+            launch_whole(p->names.v[i].value, &own) && own > 0)
+            return own;
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct value *v = p->names.v[i].value;
+        bool object = v && v->kind == VALUE_DICT && !v->text;
+        own = object ? member_of(v, names, WALK_MAX) : 0;
+        if (own && found && own != found)
+            return 0;
+        found = own ? own : found;
+    }
+    return found;
+}
+
+/* self.layers = nn.ModuleList(), to which a loop adds one after the other: as often as
+ * their products are built, where a number of the text says so, too. */
+static void take_added_layers(struct parts *s)
+{
+    static const char *const names[] = {
+        "n_layer",           "n_layers", "num_layers", "num_blocks",
+        "num_hidden_layers", "depth",    NULL
+    };
+    int64_t lists = 0, products = 0;
+    for (int64_t i = 0; i < s->p->modules.n; i++) {
+        const struct python_module *m = &s->p->modules.v[i];
+        if (is_named(m, "ModuleList") && !m->arguments->n)
+            lists = m->times;
+        if (is_named(m, "Linear") && m->times > products)
+            products = m->times;
+    }
+    if (s->layers || !lists || products % lists || products / lists > LAYERS_MAX)
+        return;
+    s->layers = named(s->p, names) == products / lists ? products / lists : 0;
+}
+
 static void take_heads(struct parts *s)
 {
     static const char *const names[] = { "n_head",        "n_heads",
@@ -170,11 +213,8 @@ static void take_heads(struct parts *s)
                                          "nhead",         "heads",
                                          "n_local_heads", NULL };
     s->heads = member_of(s->first, names, 0);
-    for (const char *const *name = names; !s->heads && *name; name++) {
-        const struct value *v = python_name(s->p, *name);
-        if (v && !launch_whole(v, &s->heads))
-            s->heads = 0;
-    }
+    if (!s->heads)
+        s->heads = named(s->p, names);
     s->sound &= s->heads > 0 && s->hidden % s->heads == 0;
 }
 
@@ -231,6 +271,7 @@ static bool read_parts(struct parts *s, const struct python *p)
     take_products(s);
     take_others(s);
     take_layers(s);
+    take_added_layers(s);
     s->sound &= s->layers > 0 && s->causal;
     if (s->sound)
         take_heads(s);
@@ -281,6 +322,22 @@ static json_t *config_of(const struct parts *s)
     return c;
 }
 
+/* torch.utils.checkpoint.checkpoint(layer, x) of the text's own forward(): which layers,
+ * and when, its conditions say. */
+static void ask_recomputed(struct launch_context *t, const struct python *p,
+                           int64_t line)
+{
+    static const char at[] = "/training/activation_checkpointing";
+    for (int64_t i = 0; i < p->modules.n; i++)
+        if (strstr(p->modules.v[i].function, "utils.checkpoint") &&
+            !launch_has(t, at) && !launch_is_unresolved(t, at)) {
+            launch_add_unresolved(t, at, line ? line : p->modules.v[i].line,
+                                  "checkpoint(...) of the model's own: which layers it "
+                                  "recomputes, and when, is not read: full or none");
+            launch_add_example(t, at, "full");
+        }
+}
+
 void user_script_take_stack(struct launch_context *t, const struct user_script *g)
 {
     static const char attention[] = "/training/attention", task[] = "/training/task";
@@ -300,6 +357,7 @@ void user_script_take_stack(struct launch_context *t, const struct user_script *
         s.gated ? " with a gate" : "",
         json_string_value(json_object_get(config, "model_type")));
     launch_set(t, "/model", config, &from);
+    ask_recomputed(t, g->python, g->line);
     if (!launch_has(t, task))
         launch_set(t, task, json_string("causal-lm"), &from);
     if (!launch_has(t, attention))

@@ -68,7 +68,7 @@ bool user_script_is_program(struct arena *arena, const struct launch *l,
     bool is_one = read_text(&p, arena, l, &s, 0) == 0;
     if (is_one) {
         user_script_gather(&g, arena, &p);
-        is_one = user_script_trains(&g);
+        is_one = user_script_trains(&g) || user_script_loops(&g);
     }
     python_release(&p);
     return is_one;
@@ -263,8 +263,8 @@ bool user_script_load(struct user_script *g, struct launch_context *t,
     user_script_gather(g, t->arena, &p);
     g->text = p;
     g->python = &g->text;
-    bool plain = s->plain && user_script_loops(g) &&
-                 value_get(g->words, "per_device_train_batch_size");
+    bool batch = value_get(g->words, "per_device_train_batch_size");
+    bool plain = user_script_loops(g) && (s->words || (s->plain && batch));
     if (!user_script_trains(g) && !plain) {
         user_script_release(g);
         return false;
@@ -390,24 +390,7 @@ static struct user_script_start start_of(struct launch_context *t,
         .given = given,
         .words = words_of(t, c),
         .environment = launch_environment(t, c),
-        .plain = c->unknown,
     };
-}
-
-bool user_script_read_plain(struct launch_context *t, const struct launch_command *c,
-                            const struct value *given)
-{
-    struct user_script_start start = start_of(t, c, given);
-    struct user_script g;
-    if (!start.text || !user_script_load(&g, t, &start))
-        return false;
-    user_script_take(t, &g);
-    user_script_ask_plain(t, &g);
-    user_script_take_own(t, &g, given, launch_last_part(start.name));
-    if (!user_script_take_started_alone(t, &g))
-        user_script_take_lightning_devices(t, &g);
-    user_script_release(&g);
-    return true;
 }
 
 void user_script_read_command(struct launch_context *t, const struct launch_command *c)
@@ -446,6 +429,8 @@ void user_script_read_command(struct launch_context *t, const struct launch_comm
         if (!accelerate)
             accelerate = accelerate_of_environment(
                 t, python_name(g.python, PYTHON_ENVIRONMENT), start.line);
+        if (!user_script_trains(&g))
+            user_script_ask_plain(t, &g);
         if (!user_script_take_started_alone(t, &g))
             user_script_take_lightning_devices(t, &g);
         if (!launch_has(t, "/training/task") &&

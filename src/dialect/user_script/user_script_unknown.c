@@ -234,11 +234,6 @@ void user_script_read_unknown(struct launch_context *t, const struct launch_comm
     add_options(t, given, &c->letters, "");
     if (user_script_refuses_options(t, given, program))
         return;
-    if (!document && user_script_read_plain(t, c, given)) {
-        if (accelerate)
-            accelerate_settle(t, accelerate);
-        return;
-    }
     take_deepspeed(t, given);
     deepspeed_unresolved_autos(t);
     take_usual(t, given, document);
