@@ -193,6 +193,8 @@ static const struct {
     { "( n=4; exit 0; a ); b $n", "b|?$n" },
     { "n=1; ( n=4; cd x; a $n ); b $n", "a|4; b|1" },
     { "n=1; bash -c 'n=2; a $n; exit'; b $n", "bash|-c|n=2; a $n; exit; a|2; b|1" },
+    { "ssh h 'cd x && a b=c'", "ssh|h|cd x && a b=c; a|b=c" },
+    { "pdsh -w h[1-2] \"a b\"", "pdsh|-w|h[1-2]|a b; a|b" },
     { "c=\"srun bash -c '\n a b\n c' | tee d\"; eval ${c}",
       "eval|srun|bash|-c|'|a|b|c'|||tee|d; srun|bash|-c| a b c; a|b|c; tee|d" },
     { "bash -c 'a $0 $1' x y", "bash|-c|a $0 $1|x|y; a|?$0|y" },

@@ -233,11 +233,15 @@ static bool submits(const struct shell_texts *w)
     return false;
 }
 
-/* tmux new-session -d -s NAME "...", tmux send-keys -t NAME "..." C-m: the last word of
- * several words. */
+/* tmux new-session -d -s NAME "...", tmux send-keys -t NAME "..." C-m, ssh HOST "...",
+ * pdsh -w HOSTS "...": the last word of several words. */
 static const struct shell_text *session_text(const struct shell_texts *w)
 {
-    for (int32_t i = shell_is(&w->v[0], "tmux") ? w->n : 0; i-- > 1;)
+    static const char *const names[] = { "tmux", "ssh", "pdsh", "clush" };
+    bool is = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        is |= shell_is(&w->v[0], names[i]);
+    for (int32_t i = is ? w->n : 0; i-- > 1;)
         for (int32_t k = 0; k < w->v[i].n; k++)
             if (!w->v[i].v[k].unknown && w->v[i].v[k].c == ' ')
                 return &w->v[i];
@@ -262,11 +266,12 @@ static const struct shell_text *script_text(struct shell_machine *m,
     }
     for (int32_t i = 0; i < w->n; i++)
         last = is_shell(&w->v[i]) || (last && w->v[i].n && w->v[i].v[0].c == '-');
-    return !takes && !last      ? session_text(w)
-           : c->to.has_document ? &c->to.document
-           : c->to.has_input    ? &c->to.input
-           : m->input.v         ? &m->input
-                                : NULL;
+    const struct shell_text *session = session_text(w);
+    return session || (!takes && !last) ? session
+           : c->to.has_document         ? &c->to.document
+           : c->to.has_input            ? &c->to.input
+           : m->input.v                 ? &m->input
+                                        : NULL;
 }
 
 /* bash -c "...": a process of its own, and so are its arguments. */
