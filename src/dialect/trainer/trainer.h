@@ -145,6 +145,9 @@ void trainer_take_fsdp_section(struct launch_context *t, const struct value_item
 bool trainer_chat_is(const struct value *options);
 void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
                        const struct value *options);
+/* The task of the step that a program of it, or a copy, is. */
+void trainer_take_chat_step(struct launch_context *t, const struct launch_command *c,
+                            const struct value *options);
 /* DeepSpeed's configuration alone, which get_train_ds_config makes of them. */
 void trainer_take_chat_configuration(struct launch_context *t,
                                      const struct value *options, int64_t line);

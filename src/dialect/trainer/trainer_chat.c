@@ -123,47 +123,62 @@ static void take_adapters(struct launch_context *t, const struct value *options)
     }
 }
 
-/* Which of its steps: the folder or an option that the others do not have says it; else
- * it is the first, which is said. */
-static void take_step(struct launch_context *t, const struct launch_command *c,
-                      const struct value *options)
+/* Its steps: the folder, and an option that the others do not have. */
+static const struct chat_step {
+    const char *folder, *option, *task; /* NULL: not simulated */
+} steps[] = {
+    { "step3_rlhf", "actor-model-name-or-path", NULL },
+    { "step2_reward_model", "num-padding-at-beginning", "reward" },
+    { "step2_dpo", "beta", "dpo" },
+    { "step1_supervised_finetuning", "data-split", "causal-lm" },
+};
+
+/* The step that the folder names, else the first whose option is there; NULL. */
+static const struct chat_step *step_of(const struct launch_context *t,
+                                       const char *program, const struct value *options,
+                                       bool *named)
 {
-    static const struct {
-        const char *folder, *option, *task; /* NULL: not simulated */
-    } steps[] = {
-        { "step3_rlhf", "actor-model-name-or-path", NULL },
-        { "step2_reward_model", "num-padding-at-beginning", "reward" },
-        { "step2_dpo", "beta", "dpo" },
-        { "step1_supervised_finetuning", "data-split", "causal-lm" },
-    };
+    const struct chat_step *end = steps + sizeof(steps) / sizeof(steps[0]);
+    *named = true;
+    for (const struct chat_step *s = steps; s < end; s++)
+        if (strstr(t->l->file, s->folder) || strstr(program, s->folder))
+            return s;
+    *named = false;
+    for (const struct chat_step *s = steps; s < end; s++)
+        if (option(options, s->option))
+            return s;
+    return NULL;
+}
+
+void trainer_take_chat_step(struct launch_context *t, const struct launch_command *c,
+                            const struct value *options)
+{
     const char *program = c->command->words[c->script].text;
     int64_t line = c->command->words[c->script].line;
     struct value v = { .line = line };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        const struct value_item from = { steps[i].folder, line, &v };
-        bool named = strstr(t->l->file, from.key) || strstr(program, from.key);
-        if (!named && !option(options, steps[i].option))
-            continue;
-        if (!steps[i].task) {
-            launch_refuse_entry(t->l, program,
-                                "trains on rollouts (reinforcement learning)", line);
-            return;
-        }
-        launch_set(t, "/training/task", json_string(steps[i].task), &from);
-        if (!named)
-            launch_note(t->l, line, DIAG_ASSUMED,
-                        "%.60s is taken to be DeepSpeed-Chat's %s, by --%s (give --set "
-                        "/training/task=... for another)",
-                        launch_last_part(program), from.key, steps[i].option);
+    bool named;
+    const struct chat_step *s = step_of(t, program, options, &named);
+    if (s && !s->task) {
+        launch_refuse_entry(t->l, program,
+                            "trains on rollouts (reinforcement learning)", line);
         return;
     }
+    if (!s)
+        return;
+    const struct value_item from = { s->folder, line, &v };
+    launch_set(t, "/training/task", json_string(s->task), &from);
+    if (!named)
+        launch_note(t->l, line, DIAG_ASSUMED,
+                    "%.60s is taken to be DeepSpeed-Chat's %s, by --%s (give --set "
+                    "/training/task=... for another)",
+                    launch_last_part(program), s->folder, s->option);
 }
 
 void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
                        const struct value *options)
 {
     const struct value_item *on = option(options, "deepspeed");
-    take_step(t, c, options);
+    trainer_take_chat_step(t, c, options);
     take_adapters(t, options);
     launch_hear(t, on);
     trainer_take_chat_configuration(t, options, on->line);

@@ -361,6 +361,8 @@ static void take_chat(struct launch_context *t, const struct launch_command *c,
         return;
     if (it)
         value_remove(g->words, (int32_t)(it - g->words->items));
+    if (!launch_has(t, "/training/task"))
+        trainer_take_chat_step(t, c, options);
     trainer_take_chat_configuration(t, options, c->command->line);
 }
 
