@@ -42,6 +42,7 @@ const struct dialect_option gptneox_model_rows[] = {
     ROW("hidden_dropout", "/model/hidden_dropout", .kind = DIALECT_PROBABILITY),
     ROW("attention_dropout", "/model/attention_dropout", .kind = DIALECT_PROBABILITY),
     ROW("moe_num_experts", "/model/moe_num_experts", .take = take_degree),
+    ROW("num_experts", "/model/moe_num_experts", .take = take_degree), /* before 2024-09 */
     ROW_END,
 };
 /* Read together with others. */

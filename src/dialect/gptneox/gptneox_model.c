@@ -99,7 +99,8 @@ static void take_width(struct launch_context *t, const struct value *c)
     const struct value_item *size = given(c, "intermediate_size"),
                             *factor = given(c, "expansion_factor"),
                             *multiple = given(c, "mlp_multiple_of"),
-                            *type = given(c, "mlp_type");
+                            *type = given(c, "mlp_type"),
+                            *many = given(c, "moe_num_experts");
     int64_t hidden = whole(c, "hidden_size", 0), n = whole(c, "intermediate_size", 0);
     bool gated = is_gated(c), experts = launch_has(t, "/model/moe_num_experts"),
          llama = type && strcmp(launch_word(c, "mlp_type", ""), "llama") == 0;
@@ -144,8 +145,8 @@ static void take_width(struct launch_context *t, const struct value *c)
         launch_set(t, at, json_integer((json_int_t)width),
                    size      ? size
                    : factor  ? factor
-                   : experts ? value_get(c, "moe_num_experts")
-                   : type    ? type
+                   : experts ? many ? many : given(c, "num_experts")
+                   : type ? type
                              : value_get(c, "activation"));
 }
 
