@@ -149,15 +149,19 @@ static bool differs(const struct words *known, const struct words *asked)
     return false;
 }
 
-/* "llama2_models-70B" of ".../llama2_models/70B": a size alone says nothing of the
- * family. */
+/* "llama2_models-70B-hf" of ".../llama2_models/70B-hf": a size and words of variants say
+ * nothing of the family. */
 static const char *with_folder(struct arena *arena, const char *path)
 {
-    char *name = arena_strdup(arena, path), *slash = strrchr(name, '/'),
-         word[TEXT_MAX_B] = "";
-    for (size_t i = 0; slash && slash[1 + i] && i + 1 < sizeof(word); i++)
-        word[i] = (char)tolower((unsigned char)slash[1 + i]);
-    if (slash && is_size(word))
+    char *name = arena_strdup(arena, path), *slash = strrchr(name, '/');
+    struct words last;
+    bool sized = false, other = false;
+    split(&last, name);
+    for (int i = 0; i < last.n; i++) {
+        sized |= is_size(last.v[i]);
+        other |= !is_size(last.v[i]) && !names_listed(free_words, last.v[i]);
+    }
+    if (slash && sized && !other)
         *slash = '-';
     return name;
 }

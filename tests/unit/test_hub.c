@@ -156,6 +156,8 @@ static void test_original(void)
         { "hfl/chinese-llama-2-7b", "" },
         { "tokyotech-llm/Llama-3.1-Swallow-8B-v0.1", "meta-llama/Llama-3.1-8B" },
         { "../hf_llama2_models/70B", "meta-llama/Llama-2-70b-hf" },
+        { "/public/llama2/7B-hf", "meta-llama/Llama-2-7b-hf" },
+        { "/ckpts/Yi-6B-to-mg-tp1-pp1", "01-ai/Yi-6B" },
         { "data/models/7B", "" },
         { "GoToCompany/gemma2-9b-cpt-sahabatai-v1-base", "google/gemma-2-9b" },
         { "/data/deepseek-7b-ft-full", "deepseek-ai/deepseek-llm-7b-base" },
