@@ -267,9 +267,10 @@ void user_script_add_leaves(struct launch_context *t, const char *section,
                             const struct value *dict, struct value *to);
 void user_script_open_document(struct launch_context *t, struct value *all);
 extern const char *const user_script_guesses[];
-/* user_script_cli.c: whether a document is LightningCLI's; what it says. */
+/* user_script_cli.c: whether a document is LightningCLI's; its calls, gathered. */
 bool user_script_recognises_cli(const struct value *root);
-void user_script_read_cli(struct launch_context *t, const struct value *root);
+void user_script_open_cli(struct launch_context *t, const struct value *root,
+                          struct user_script *g);
 /* A program's own document alone: a section of it has the Trainer's batch, or it is
  * LightningCLI's. */
 bool user_script_recognises_document(const struct dialect_input *in);

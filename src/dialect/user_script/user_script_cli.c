@@ -120,24 +120,21 @@ static void add_sections(struct launch_context *t, const struct value *root,
                       leaves->items[i].value);
 }
 
-void user_script_read_cli(struct launch_context *t, const struct value *root)
+void user_script_open_cli(struct launch_context *t, const struct value *root,
+                          struct user_script *g)
 {
-    struct python_call calls[CALLS];
-    struct user_script g;
-    struct python p = { .arena = t->arena };
+    struct python_call *calls = ARENA_ARRAY(t->arena, CALLS, struct python_call);
+    struct python *p = ARENA_NEW(t->arena, struct python);
+    *p = (struct python) { .arena = t->arena };
     calls[0] = trainer_of(t->arena, value_member(root, "trainer"));
-    p.calls.v = calls;
-    p.calls.n = 1 + add_optimizer(t->arena, root, &calls[1]);
-    user_script_gather(&g, t->arena, &p);
-    add_sections(t, root, &g);
+    p->calls.v = calls;
+    p->calls.n = 1 + add_optimizer(t->arena, root, &calls[1]);
+    user_script_gather(g, t->arena, p);
+    add_sections(t, root, g);
     launch_note(
         t->l, calls[0].line, DIAG_ASSUMED,
         "the classes are the program's own: values of model and data are taken to "
         "be what they are usually called, batches those of one GPU");
-    user_script_take(t, &g);
-    if (!user_script_trains(&g))
-        user_script_ask_plain(t, &g);
-    user_script_take_lightning_devices(t, &g);
     t->l->title = "LightningCLI's configuration";
     t->l->line = calls[0].line;
 }

@@ -128,10 +128,6 @@ bool user_script_recognises_document(const struct dialect_input *in)
 void user_script_read_document(struct launch_context *t, const struct dialect_input *in)
 {
     int64_t budget = COPIED_MAX;
-    if (user_script_recognises_cli(in->root)) {
-        user_script_read_cli(t, in->root);
-        return;
-    }
     struct value *all = value_copy(t->arena, in->root, &budget);
     peft_open_sections(t, all);
     user_script_open_document(t, all);

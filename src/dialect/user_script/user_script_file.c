@@ -77,6 +77,16 @@ static const struct python_call *first_of(const struct user_script *g)
     return g->parts[parts[i]];
 }
 
+static void read_cli(struct launch_context *t, const struct value *root)
+{
+    struct user_script g;
+    user_script_open_cli(t, root, &g);
+    user_script_take(t, &g);
+    if (!user_script_trains(&g))
+        user_script_ask_plain(t, &g);
+    user_script_take_lightning_devices(t, &g);
+}
+
 void user_script_read(struct launch_context *t, const struct dialect_input *in)
 {
     struct user_script g;
@@ -85,7 +95,10 @@ void user_script_read(struct launch_context *t, const struct dialect_input *in)
         return;
     }
     if (in->source == DIALECT_DOCUMENT) {
-        user_script_read_document(t, in);
+        if (user_script_recognises_cli(in->root))
+            read_cli(t, in->root);
+        else
+            user_script_read_document(t, in);
         return;
     }
     user_script_gather(&g, t->arena, in->python);

@@ -13,18 +13,6 @@ bool user_script_loops(const struct user_script *g)
                                    p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
 }
 
-const char *const user_script_batches[] = {
-    "per_device_train_batch_size",
-    "per_device_batch_size",
-    "micro_batch_size",
-    "device_batch_size",
-    "train_batch_size",
-    "batch_size",
-    "BATCH_SIZE",
-    "mini_batch_size",
-    NULL,
-};
-
 /* A number of a usual name may well be it. */
 static void propose_batch(struct launch_context *t, const struct user_script *g)
 {

@@ -51,6 +51,14 @@ const char *const user_script_calls[] = {
     /* what starts processes (user_script_starters.c) */
     "CustomTrainer", "TransformersTrainer", "create_job", "train", "evaluate", "predict", "ScalingConfig", "TorchDistributor", "DeepspeedTorchDistributor", "HorovodRunner", "spawn", NULL,
 };
+/* What a batch of one GPU is usually called. */
+const char *const user_script_batches[] = {
+    "per_device_train_batch_size", "per_device_batch_size", "micro_batch_size", "device_batch_size",
+    "train_batch_size", "batch_size", "BATCH_SIZE", "mini_batch_size", NULL,
+};
+/* The Trainer's rows that are no more than a guess of another program: a tokenizer is no
+ * model, and this batch is one GPU's in some and that of all GPUs in others. */
+const char *const user_script_guesses[] = { "tokenizer_name", "task_name", "train_batch_size", NULL };
 /* Their arguments that are calls: a dictionary each. */
 const char *const user_script_same[] = {
     "MixedPrecision", "MixedPrecisionPolicy", "CPUOffload", "CPUOffloadPolicy", "FullyShardedDataParallelPlugin", "DeepSpeedPlugin", "GradientAccumulationPlugin", "ParallelismConfig", "DataLoaderConfiguration", "DistributedDataParallelKwargs",

@@ -27,9 +27,6 @@ static void take_deepspeed(struct launch_context *t, const struct value *given)
 }
 
 /* clang-format off */
-/* The Trainer's rows that are no more than a guess of another program: a tokenizer is no
- * model, and this batch is one GPU's in some and that of all GPUs in others. */
-const char *const user_script_guesses[] = { "tokenizer_name", "task_name", "train_batch_size", NULL };
 /* Options that no row reads, and values of documents, ask for what their names say. */
 static const struct { const char *part, *pointer; bool options; } deciding[] = {
     { "lora", PEFT_LORA, false }, { "peft", PEFT_LORA, false }, { "adapter", PEFT_LORA, true }, { "4bit", PEFT_LORA, true }, { "8bit", PEFT_LORA, true },
