@@ -162,6 +162,11 @@ static const struct {
       "32, 'num_key_value_heads': 32, 'max_position_embeddings': 2048, "
       "'tie_word_embeddings': false, 'attention_bias': false, 'num_local_experts': "
       "8, 'num_experts_per_tok': 2, 'shared_intermediate_size': 0}" },
+    { "the shared expert of hunyuan_v1_moe", 43488907264,
+      "{'model_type': 'hunyuan_v1_moe', 'vocab_size': 290943, 'hidden_size': 4096, "
+      "'intermediate_size': 11008, 'num_hidden_layers': 32, 'num_attention_heads': "
+      "32, 'num_key_value_heads': 32, 'head_dim': 128, 'num_experts': 8, 'moe_topk': "
+      "2, 'use_qk_norm': true, 'tie_word_embeddings': false}" },
     { "flex_olmo", 33270665216,
       "{'model_type': 'flex_olmo', 'vocab_size': 100352, 'hidden_size': 4096, "
       "'intermediate_size': 11008, 'num_hidden_layers': 32, 'num_attention_heads': "
@@ -1197,6 +1202,8 @@ static void test_unread(void)
           NULL },
         { "{'model_type': 'llama', " SIZES ", 'num_local_experts': 1}", NULL },
         { "{'model_type': 'bert', " SIZES ", 'position_embedding_type': 'absolute'}",
+          NULL },
+        { "{'model_type': 'llama', " SIZES ", 'position_embedding_type': 'rope'}",
           NULL },
         { "{'model_type': 'llama', " SIZES ", 'memory_tokens': 4, 'wings': false}",
           "than family \"llama\": memory_tokens" },

@@ -193,7 +193,7 @@ static const struct family_field hunyuan_fields[] = {
     EACH("moe_intermediate_size", "intermediate_size", m.mlp.width, 1, WIDTH_MAX),
     EACH("num_experts", NULL, m.mlp.experts, 1, EXPERTS_MAX),
     EACH("moe_topk", "num_experts_per_tok", m.mlp.experts_per_token, 1, EXPERTS_MAX),
-    EACH("num_shared_expert", NULL, shared_experts, 0, EXPERTS_MAX),
+    EACH("num_shared_expert", NULL, shared_experts, 1, EXPERTS_MAX),
     FLAG("attention_bias", bias),
     FLAG("use_qk_norm", qk_norm),
     NOTED("use_cla", "keys that layers share are not modelled: each has its own"),
@@ -207,6 +207,8 @@ static void hunyuan_finish(struct family_raw *raw)
     families_llama(raw);
     if (raw->qk_norm)
         m->attention.q_norm = m->attention.k_norm = families_head_dim(m);
+    if (raw->shared_experts == 0)
+        raw->shared_experts = 1; /* the class has one, whatever the file says */
     m->mlp.shared_width = raw->shared_experts * m->mlp.width;
 }
 

@@ -13,11 +13,12 @@
 static const char EXPERTS[] = "experts", QK_NORMS[] = "norms of queries and keys",
                   CAUSAL[] = "layers that attend to words before them alone",
                   CROSSING[] = "sublayers of attention to another stack",
+                  POSITIONS[] = "positions of that kind",
                   DRAFTS[] = "drafts of words from another model's layers";
 static const struct {
     const char *key, *plain, *why;
 } changes[] = {
-    { "position_embedding_type", "absolute", "positions of that kind" },
+    { "position_embedding_type", "absolute", POSITIONS },
     { "feed_forward_type", "original", "MLPs of that kind" },
     { "qk_layernorm", NULL, QK_NORMS },
     { "qk_norm", NULL, QK_NORMS },
@@ -389,6 +390,14 @@ static void warn_code(struct cfg root, const struct family *family)
                  text, family->name);
 }
 
+/* Positions by rotation, which those of a rotary family are. */
+static bool says_rotary(struct cfg root)
+{
+    struct cfg at = cfg_get(root, "position_embedding_type");
+    const char *word = cfg_is_string(at) ? json_string_value(at.json) : "";
+    return strcmp(word, "rope") == 0 || strcmp(word, "rotary") == 0;
+}
+
 int families_unread(struct cfg root, const struct family *family, const struct model *m)
 {
     struct strbuf words;
@@ -398,6 +407,8 @@ int families_unread(struct cfg root, const struct family *family, const struct m
             !(m->attention.q_norm > 0 && changes[i].why == QK_NORMS) &&
             !(m->arch != MODEL_ENCODER && changes[i].why == CAUSAL) &&
             !(m->crosses && changes[i].why == CROSSING) &&
+            !(m->attention.rotary && changes[i].why == POSITIONS &&
+              says_rotary(root)) &&
             refuse_change(root, family, (int)i) < 0)
             return -1;
     warn_format(root);
