@@ -425,6 +425,7 @@ static int read_part(struct family_raw *out, struct cfg root,
         read_headless(&raw.m, root);
     if (raw.activation)
         raw.m.activation = families_activation(raw.activation);
+    families_take_defaults(&raw, family, root);
     if (family->finish)
         family->finish(&raw);
     bool mixed = usual && cfg_is_object(cfg_get(root, "vision_config"));

@@ -167,6 +167,17 @@ static const struct {
       "'intermediate_size': 11008, 'num_hidden_layers': 32, 'num_attention_heads': "
       "32, 'num_key_value_heads': 32, 'head_dim': 128, 'num_experts': 8, 'moe_topk': "
       "2, 'use_qk_norm': true, 'tie_word_embeddings': false}" },
+    { "what MistralConfig leaves unsaid", 7241732096,
+      "{'model_type': 'mistral', 'vocab_size': 32000, 'hidden_size': 4096, "
+      "'intermediate_size': 14336, 'num_hidden_layers': 32, 'num_attention_heads': "
+      "32, 'tie_word_embeddings': false}" },
+    { "what DeepseekV3Config leaves unsaid", 671026419200,
+      "{'model_type': 'deepseek_v3', 'vocab_size': 129280, 'hidden_size': 7168, "
+      "'intermediate_size': 18432, 'moe_intermediate_size': 2048, "
+      "'num_hidden_layers': 61, 'num_attention_heads': 128, 'n_routed_experts': 256, "
+      "'num_experts_per_tok': 8, 'first_k_dense_replace': 3, 'q_lora_rank': 1536, "
+      "'kv_lora_rank': 512, 'qk_rope_head_dim': 64, 'qk_nope_head_dim': 128, "
+      "'v_head_dim': 128, 'tie_word_embeddings': false}" },
     { "flex_olmo", 33270665216,
       "{'model_type': 'flex_olmo', 'vocab_size': 100352, 'hidden_size': 4096, "
       "'intermediate_size': 11008, 'num_hidden_layers': 32, 'num_attention_heads': "

@@ -184,6 +184,10 @@ extern const struct family families_encoder[], families_gpt[], families_llama_li
     families_megatron[], families_more[], families_sound[], families_tower[],
     families_late[], families_stages[];
 
+/* usual.c: what transformers' class has where the file does not say it, with a warning. */
+void families_take_defaults(struct family_raw *raw, const struct family *family,
+                            struct cfg root);
+
 /* NULL: there is none of that name. */
 const struct family *family_find(const char *name);
 
