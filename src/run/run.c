@@ -294,11 +294,15 @@ static void go_apart(struct island *island, int64_t *done)
 static void begin_all(struct run *run)
 {
     int64_t done = 0;
-#pragma omp parallel for schedule(dynamic, 1) if (run->n_islands > 1)
+    if (run->n_islands == 1) {
+        go_apart(&run->islands[0], &done);
+        return;
+    }
+#pragma omp parallel for schedule(dynamic, 1)
     for (int32_t i = -1; i < run->n_islands; i++) {
         if (i >= 0)
             go_apart(&run->islands[i], &done);
-        else if (run->n_islands > 1)
+        else
             run_plans_ahead(run, run_islands_arena(run));
     }
     run_islands_meet(run);

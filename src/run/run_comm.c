@@ -2,19 +2,6 @@
 
 /* Communicators -------------------------------------------------------------------- */
 
-/* Streams on which a channel has collectives, a bit for each, in all programs. */
-static void find_queues(const struct run *run, uint32_t streams[CHANNEL_N])
-{
-    const struct program *const *programs = run->request->programs;
-    for (int64_t i = 0; i < run->n_ranks; i++) {
-        const struct program *p = programs[i];
-        for (int64_t k = 0; k < p->tasks.n && (i == 0 || p != programs[i - 1]); k++)
-            if (p->tasks.v[k].comm >= 0)
-                streams[p->comms.v[p->tasks.v[k].comm].channel] |=
-                    UINT32_C(1) << p->tasks.v[k].stream;
-    }
-}
-
 static struct communicator *new_communicator(struct rank *r, int64_t first,
                                              uint32_t streams)
 {
@@ -125,14 +112,12 @@ void run_comms_init(struct run *run)
 {
     int64_t world = run->request->plans.groups->cluster->n_gpus;
     struct mailbox **mailboxes = NULL;
-    uint32_t streams[CHANNEL_N] = { 0 };
-    find_queues(run, streams);
     for (int64_t i = 0; i < run->n_ranks; i++) {
         struct rank *r = &run->ranks[i];
         for (int64_t k = 0; k < r->program->comms.n; k++)
             if (!r->comms[r->program->comms.v[k].channel])
                 take_part(r, r->program->comms.v[k].channel,
-                          streams[r->program->comms.v[k].channel]);
+                          run->channel_streams[r->program->comms.v[k].channel]);
         if (r->program->n_messages > 0 && !mailboxes)
             mailboxes = xcalloc((size_t)world, sizeof(struct mailbox *));
         if (r->program->n_messages > 0)

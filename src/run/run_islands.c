@@ -345,7 +345,7 @@ static bool have_all_come(struct run *run)
 
 void run_islands_meet(struct run *run)
 {
-    if (run->n_islands == 1 || !have_all_come(run))
+    if (!have_all_come(run))
         return;
     struct sim **sims = xmalloc((size_t)run->n_islands * sizeof(struct sim *));
     for (int32_t i = 0; i < run->n_islands; i++)

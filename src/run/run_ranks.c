@@ -3,17 +3,21 @@
 
 #include <string.h>
 
-/* For each task the next of its stream; after them the first of each stream. */
-static int32_t *link_tasks(const struct program *p)
+/* For each task the next of its stream; after them the first of each stream. Streams of
+ * collectives are noted on the way: a long program is in no near cache. */
+static int32_t *link_tasks(struct run *run, const struct program *p)
 {
     int32_t n = (int32_t)p->tasks.n, next[STREAM_N];
     int32_t *links = xmalloc(((size_t)n + STREAM_N) * sizeof(*links));
     for (int s = 0; s < STREAM_N; s++)
         next[s] = n;
     for (int32_t i = n - 1; i >= 0; i--) {
-        enum stream s = p->tasks.v[i].stream;
-        links[i] = next[s];
-        next[s] = i;
+        const struct task *t = &p->tasks.v[i];
+        links[i] = next[t->stream];
+        next[t->stream] = i;
+        const uint32_t bit = UINT32_C(1) << t->stream;
+        if (t->comm >= 0)
+            run->channel_streams[p->comms.v[t->comm].channel] |= bit;
     }
     for (int s = 0; s < STREAM_N; s++)
         links[n + s] = next[s];
@@ -73,7 +77,7 @@ static void link_programs(struct run *run)
         while (known < run->task_links.n && run->task_links.v[known].of != p)
             known++;
         if (known == run->task_links.n)
-            VEC_PUSH(&run->task_links, ((struct task_links) { p, link_tasks(p) }));
+            VEC_PUSH(&run->task_links, ((struct task_links) { p, link_tasks(run, p) }));
     }
 }
 
@@ -97,7 +101,12 @@ void run_ranks_init(struct run *run)
     enum { MANY = 4096 };
     run->ranks = xmalloc((size_t)run->n_ranks * sizeof(*run->ranks));
     link_programs(run);
-#pragma omp parallel for if (run->n_ranks >= MANY)
+    if (run->n_ranks < MANY) {
+        for (int64_t i = 0; i < run->n_ranks; i++)
+            rank_init(&run->ranks[i], run, i);
+        return;
+    }
+#pragma omp parallel for
     for (int64_t i = 0; i < run->n_ranks; i++)
         rank_init(&run->ranks[i], run, i);
 }

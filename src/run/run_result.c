@@ -30,6 +30,20 @@ static void close_rank(struct rank *r)
     r->account.now_ps = end;
 }
 
+/* Ranks are many where there are several islands; for few a team of threads is more
+ * work. */
+static void close_ranks(struct run *run)
+{
+    if (run->n_islands == 1) {
+        for (int64_t i = 0; i < run->n_ranks; i++)
+            close_rank(&run->ranks[i]);
+        return;
+    }
+#pragma omp parallel for
+    for (int64_t i = 0; i < run->n_ranks; i++)
+        close_rank(&run->ranks[i]);
+}
+
 /* The rank's end with the periods that were not replayed, within 64 bits. */
 static int64_t unrolled_ps(const struct rank *r)
 {
@@ -159,9 +173,7 @@ int run_read_result(struct run *run, struct run_result *out)
     *out = (struct run_result) { 0 };
     if (run_has_failed(run))
         return -1;
-#pragma omp parallel for if (run->n_islands > 1)
-    for (int64_t i = 0; i < run->n_ranks; i++)
-        close_rank(&run->ranks[i]);
+    close_ranks(run);
     for (int64_t i = 0; i < run->n_ranks; i++) {
         int64_t end = run->ranks[i].account.now_ps;
         if (end == RUN_NEVER)

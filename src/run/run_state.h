@@ -200,8 +200,10 @@ struct run {
     int32_t *links_by_island; /* [links] likewise; NULL: there is one */
     int64_t n_tasks;          /* of all ranks */
     VEC(struct task_links) task_links;
-    struct arena arena;   /* of ranks and communicators, ... */
-    struct arena *arenas; /* [n_arenas] ... and of islands: each thread's */
+    uint32_t
+        channel_streams[CHANNEL_N]; /* on which it has collectives: a bit for each */
+    struct arena arena;             /* of ranks and communicators, ... */
+    struct arena *arenas;           /* [n_arenas] ... and of islands: each thread's */
     int32_t n_arenas;
     struct communicator *by_key; /* those of groups */
     VEC(struct communicator *) communicators;

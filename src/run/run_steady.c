@@ -66,9 +66,15 @@ bool run_is_steady(const struct run *run)
             until_ps = ranks[i].done_ps[rep->to];
     }
     int64_t period_ps = ranks[0].done_ps[first->to] - ranks[0].done_ps[first->from];
+    const int64_t since_ps = until_ps - period_ps;
     bool steady = true;
-#pragma omp parallel for reduction(&& : steady) if (run->n_islands > 1)
+    if (run->n_islands == 1) { /* few ranks: less work than a team of threads */
+        for (int64_t i = 0; i < run->n_ranks && steady; i++)
+            steady = recurs(&ranks[i], period_ps, since_ps);
+        return steady;
+    }
+#pragma omp parallel for reduction(&& : steady)
     for (int64_t i = 0; i < run->n_ranks; i++)
-        steady = steady && recurs(&ranks[i], period_ps, until_ps - period_ps);
+        steady = steady && recurs(&ranks[i], period_ps, since_ps);
     return steady;
 }
