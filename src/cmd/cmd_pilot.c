@@ -130,7 +130,7 @@ static int find_plans(struct piloting *w)
 static int said_by_collective(double *said, struct piloting *w,
                               const struct plan_measure *m, const char *file)
 {
-    const struct samples_hints hints = { .op = COLL_ALL_REDUCE };
+    struct samples_hints hints = { .op = COLL_ALL_REDUCE };
     struct samples samples;
     struct cluster cluster;
     struct bandwidth b = { .n_fits = 0 };
@@ -138,9 +138,10 @@ static int said_by_collective(double *said, struct piloting *w,
     double ratios[256];
     size_t n = 0;
     snprintf(text, sizeof(text), "%s:%" PRId64, m->instance, m->nodes);
+    int rc = cluster_parse(&cluster, &w->loader, text);
+    hints.n_ranks_asked = rc ? 0 : m->nodes * cluster.groups[0].gpus_per_instance;
     samples_init(&samples, &w->loader, &hints);
-    int rc = cluster_parse(&cluster, &w->loader, text) ||
-             samples_load(&samples, file, &hints);
+    rc = rc || samples_load(&samples, file, &hints);
     if (rc == 0)
         samples_place(&samples, cluster.groups[0].gpus_per_instance);
     char option[200];
