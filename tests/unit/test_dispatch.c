@@ -85,6 +85,28 @@ static void test_dispatchers(void)
     CU_ASSERT(many < 0.35 * few);
 }
 
+/* Two groups of two nodes each share a core that is so thin that it binds: twice as thin,
+ * twice the time; and one node in place of all is as good as all of them. */
+static void test_core(void)
+{
+    double exposed[2][2];
+    for (int thin = 0; thin < 2; thin++)
+        for (int unfold = 0; unfold < 2; unfold++) {
+            struct job j;
+            run(&j,
+                thin ? "expert=16 expert_dispatcher=\"deepep\" "
+                       "/cluster/oversubscription=64"
+                     : "expert=16 expert_dispatcher=\"deepep\" "
+                       "/cluster/oversubscription=32",
+                unfold);
+            exposed[thin][unfold] = j.r.parts_s[CATEGORY_EXPERT_COMM];
+            cfg_loader_release(&j.loader);
+        }
+    CU_ASSERT_DOUBLE_EQUAL(exposed[1][0] / exposed[0][0], 2, 0.05);
+    CU_ASSERT_DOUBLE_EQUAL(exposed[0][1] / exposed[0][0], 1, 0.02);
+    CU_ASSERT_DOUBLE_EQUAL(exposed[1][1] / exposed[1][0], 1, 0.02);
+}
+
 /* Inside one node: twice each of the law's two directions a layer, microbatch after
  * microbatch. */
 static void test_law_in_step(void)
@@ -153,6 +175,7 @@ void test_dispatch_register(void)
     CU_pSuite suite = CU_add_suite("dispatch", NULL, NULL);
     CU_add_test(suite, "copies of a token", test_copies);
     CU_add_test(suite, "tokens over nodes", test_dispatchers);
+    CU_add_test(suite, "tokens over a thin core", test_core);
     CU_add_test(suite, "the law in a step", test_law_in_step);
     CU_add_test(suite, "exchange overlaps", test_overlap);
     CU_add_test(suite, "pairs hold a microbatch more", test_pairs_memory);
