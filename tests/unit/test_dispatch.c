@@ -85,7 +85,7 @@ static void test_dispatchers(void)
     CU_ASSERT(many < 0.35 * few);
 }
 
-/* Two groups of two nodes each share a core that is so thin that it binds: twice as thin,
+/* Two groups on each pair of nodes share a core that is so thin that it binds: twice as thin,
  * twice the time; and one node in place of all is as good as all of them. */
 static void test_core(void)
 {
@@ -94,9 +94,9 @@ static void test_core(void)
         for (int unfold = 0; unfold < 2; unfold++) {
             struct job j;
             run(&j,
-                thin ? "expert=16 expert_dispatcher=\"deepep\" "
+                thin ? "tensor=2 expert=8 expert_dispatcher=\"deepep\" "
                        "/cluster/oversubscription=64"
-                     : "expert=16 expert_dispatcher=\"deepep\" "
+                     : "tensor=2 expert=8 expert_dispatcher=\"deepep\" "
                        "/cluster/oversubscription=32",
                 unfold);
             exposed[thin][unfold] = j.r.parts_s[CATEGORY_EXPERT_COMM];
