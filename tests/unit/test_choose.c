@@ -223,6 +223,33 @@ static void test_missing_protocol(void)
     bench_release(&b);
 }
 
+/* NCCL has trees for all-reduces over nodes alone: at no size is one chosen for what
+ * gathers or scatters, nor inside a node. */
+static void test_trees(void)
+{
+    const enum coll_op ops[] = { COLL_ALL_GATHER, COLL_REDUCE_SCATTER,
+                                 COLL_ALL_REDUCE };
+    int trees = 0;
+    for (size_t t = 0; t < N_OF(types); t++)
+        for (int n = 1; n < 9; n *= 8)
+            for (size_t i = 0; i < N_OF(sizes) * N_OF(ops); i++) {
+                char spec[64];
+                struct bench b;
+                struct coll_plan plan;
+                enum coll_op op = ops[i % N_OF(ops)];
+                snprintf(spec, sizeof(spec), "%s:%d", types[t], n);
+                bench_init(&b, spec, true);
+                struct coll_request q = bench_request(&b, op, sizes[i / N_OF(ops)]);
+                CU_ASSERT_FATAL(plan_of(&b, q, &plan));
+                bool tree = plan.algorithm == COLL_TREE,
+                     may = op == COLL_ALL_REDUCE && n > 1;
+                CU_ASSERT(may || !tree);
+                trees += tree;
+                bench_release(&b);
+            }
+    CU_ASSERT(trees > 0);
+}
+
 void test_choose_register(void)
 {
     CU_pSuite s = CU_add_suite("choose", NULL, NULL);
@@ -230,4 +257,5 @@ void test_choose_register(void)
     CU_add_test(s, "no cliff over nodes", test_no_cliff);
     CU_add_test(s, "a protocol that is off is off for all", test_missing_protocol);
     CU_add_test(s, "channels of a NIC", test_channels);
+    CU_add_test(s, "trees for all-reduces over nodes", test_trees);
 }
