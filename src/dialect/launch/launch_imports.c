@@ -1,6 +1,7 @@
 #include "dialect/launch/launch_imports.h"
 
 #include "base/file.h"
+#include "base/names.h"
 #include "dialect/source/files.h"
 #include "dialect/source/yaml.h"
 
@@ -25,8 +26,15 @@ static const char *find(struct arena *arena, const char *where, const char *name
 static const char *read_module(const void *of, struct arena *arena, const char *module,
                                const char **path)
 {
+    /* whose trainers are read by their configurations, or refused */
+    static const char *const frameworks[] = {
+        "nanotron", "torchtitan", "llamafactory", "lmflow",   "litgpt",
+        "xtuner",   "swift",      "axolotl",      "internlm", NULL,
+    };
     const struct launch_imports *m = of;
     char *name = arena_printf(arena, "%s.py", module);
+    if (names_listed(frameworks, arena_strndup(arena, module, strcspn(module, "."))))
+        return NULL;
     for (char *p = name; p < name + strlen(module); p++)
         *p = *p == '.' ? '/' : *p;
     const struct source_file *own = launch_own_file(m->l, name);

@@ -36,6 +36,8 @@ void python_take_calls(struct python_parser *r, const struct python *p)
 {
     for (int64_t i = 0; i < p->calls.n && r->p->calls.n < PYTHON_CALLS_MAX; i++) {
         struct python_call c = p->calls.v[i];
+        if (c.target && strcmp(c.target, made) == 0)
+            continue; /* the text's own call, which has its name there */
         c.unsure |= r->maybe > 0;
         VEC_PUSH(&r->p->calls, c);
     }

@@ -34,7 +34,9 @@ static const char *base_of(struct python_parser *r)
     python_open(r);
     while (r->t.kind == TOKEN_NAME && !r->failed) {
         const char *path = python_path(r);
-        base = !base || names_ends(path, "Trainer") ? path : base;
+        bool first =
+            !base || (names_ends(path, "Trainer") && !names_ends(base, "Trainer"));
+        base = first ? path : base;
         if (!python_at(r, ","))
             break;
         python_advance(r);

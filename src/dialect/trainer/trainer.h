@@ -47,9 +47,10 @@ void trainer_settle(struct launch_context *t);
 void trainer_note_unused(struct launch_context *t);
 
 /* The configuration of a model that is a file next to the script, or in a folder there (a
- * new reference); NULL: there is none. */
+ * new reference), of a model_type where it says none (NULL: it has to say one); NULL: there
+ * is none. */
 json_t *trainer_config_next_to(struct launch_context *t, const char *name,
-                               int64_t line);
+                               const char *type, int64_t line);
 /* The model of a name or an id, as a scenario has it; NULL: it is not known. */
 const char *trainer_model_named(struct launch_context *t, const char *text);
 

@@ -70,7 +70,8 @@ const char *trainer_model_named(struct launch_context *t, const char *path)
     return model;
 }
 
-json_t *trainer_config_next_to(struct launch_context *t, const char *name, int64_t line)
+json_t *trainer_config_next_to(struct launch_context *t, const char *name,
+                               const char *type, int64_t line)
 {
     bool file = names_ends(name, ".json");
     const struct shell *shell = t->command ? t->command->shell : NULL;
@@ -79,14 +80,22 @@ json_t *trainer_config_next_to(struct launch_context *t, const char *name, int64
                *at = own    ? NULL
                      : file ? launch_path_next_to(t->l, path, line)
                             : source_files_next_to(t->arena, t->l->where, path);
+    const struct value *dir = value_member(t->call->arguments, "source_dir");
+    if (!at && !own && dir && dir->kind == VALUE_STRING)
+        at = source_files_next_to(t->arena, t->l->where,
+                                  arena_printf(t->arena, "%s/%s", dir->text, path));
     struct cfg config = own  ? cfg_parse(t->l->loader, path, own, strlen(own))
                         : at ? cfg_load(t->l->loader, at)
                              : (struct cfg) { 0 };
-    if (!json_object_get(config.json, "model_type") &&
-        !json_object_get(config.json, "architectures"))
+    bool typed = json_object_get(config.json, "model_type") ||
+                 json_object_get(config.json, "architectures");
+    if (!json_is_object(config.json) || (!typed && !type))
         return NULL;
     launch_note(t->l, line, DIAG_ASSUMED, "%.80s is read", path);
-    return json_deep_copy(config.json);
+    json_t *copy = json_deep_copy(config.json);
+    if (!typed)
+        json_object_set_new(copy, "model_type", json_string(type));
+    return copy;
 }
 
 /* Asks for the config.json of a model whose name is not known. */
@@ -127,7 +136,7 @@ void trainer_take_model(struct launch_context *t, const struct dialect_option *r
         launch_unresolved_item(t, row->pointer, it, "string");
         return;
     }
-    json_t *own = trainer_config_next_to(t, it->value->text, it->value->line);
+    json_t *own = trainer_config_next_to(t, it->value->text, NULL, it->value->line);
     if (own) {
         launch_set(t, row->pointer, own, it);
         return;

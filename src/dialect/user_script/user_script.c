@@ -39,15 +39,6 @@ const struct dialect_table user_script_tables[] = {
 };
 /* clang-format on */
 
-const char *user_script_class(struct arena *arena, const struct python_call *c)
-{
-    const char *last = python_last_part(c->function);
-    return last == c->function || strncmp(last, "from_", 5) != 0
-               ? last
-               : python_last_part(arena_strndup(arena, c->function,
-                                                (size_t)(last - c->function) - 1));
-}
-
 static bool ends(const char *word, const char *pattern)
 {
     const char *star = strchr(pattern, '*');

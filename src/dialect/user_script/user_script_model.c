@@ -63,14 +63,13 @@ static json_t *base_of(struct launch_context *t, const struct python_call *c,
                        const struct value_item *id)
 {
     const char *text = id && id->value->kind == VALUE_STRING ? id->value->text : "";
-    json_t *own =
-        *text ? trainer_config_next_to(
-                    t, text, id->value->line < 0 ? -id->value->line : id->value->line)
-              : NULL;
+    struct cfg config =
+        cfg_get(launch_names(t, "configurations"), user_script_class(t->arena, c));
+    const char *type = json_string_value(json_object_get(config.json, "model_type"));
+    int64_t line = id ? (id->value->line < 0 ? -id->value->line : id->value->line) : 0;
+    json_t *own = *text ? trainer_config_next_to(t, text, type, line) : NULL;
     if (*text)
         return own ? own : user_script_configuration(t, text);
-    struct cfg config =
-        cfg_get(launch_names(t, "configurations"), python_last_part(c->function));
     return config.json ? json_deep_copy(config.json) : NULL;
 }
 

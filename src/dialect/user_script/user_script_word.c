@@ -1,5 +1,7 @@
-/* Arguments of calls, and the words that calls are gathered as. */
+/* Arguments and classes of calls, and the words that calls are gathered as. */
 #include "dialect/user_script/user_script.h"
+
+#include <string.h>
 
 const struct value *user_script_given(const struct python_call *c, const char *name,
                                       const char *place)
@@ -23,4 +25,13 @@ void user_script_put_true(struct user_script *g, struct arena *arena, const char
                           int64_t line, bool on)
 {
     user_script_put(g, arena, key, line, value_new_bool(arena, true, line), on);
+}
+
+const char *user_script_class(struct arena *arena, const struct python_call *c)
+{
+    const char *last = python_last_part(c->function);
+    return last == c->function || strncmp(last, "from_", 5) != 0
+               ? last
+               : python_last_part(arena_strndup(arena, c->function,
+                                                (size_t)(last - c->function) - 1));
 }
