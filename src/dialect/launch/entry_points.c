@@ -70,6 +70,7 @@ struct launch_entry launch_entry_of(struct launch_context *t, const char *path)
         e.arguments = cfg_get(row, "arguments");
         e.each = count_of(row, "sequence_length");
         e.longest = count_of(row, "longest");
+        e.decoder = count_of(row, "decoder_length");
         e.batch = count_of(row, "batch");
         e.assumed = json_is_true(cfg_get(row, "assumed").json);
         return e;
@@ -89,11 +90,12 @@ void launch_refuse_entry(struct launch *l, const char *path, const char *refused
 static void take_lengths(struct launch_context *t, const struct launch_entry *e,
                          const char *path, int64_t line)
 {
-    if (e->each || e->longest)
+    if (e->each || e->longest || e->decoder)
         t->l->lengths = (struct launch_lengths) {
             .program = arena_strdup(t->arena, launch_last_part(path)),
             .each = e->each,
             .longest = e->longest,
+            .decoder = e->decoder,
             .batch = e->batch,
             .line = line,
         };

@@ -13,8 +13,8 @@ struct launch_entry {
     const char *refused;  /* what it does instead of training; NULL: it trains */
     const char *note;     /* of what is approximate; NULL: nothing */
     struct cfg arguments; /* of its adapters, by their words, where none are given */
-    int64_t each, longest, batch; /* as of struct launch_lengths */
-    bool assumed;                 /* that it trains the model's own task is a guess */
+    int64_t each, longest, decoder, batch; /* as of struct launch_lengths */
+    bool assumed; /* that it trains the model's own task is a guess */
 };
 
 /* The row of a program, "examples/pretrain_gpt.py". */

@@ -89,6 +89,7 @@ struct launch_lengths {
     const char *program; /* NULL: it is not known */
     int64_t each;        /* all are cut or padded to; 0: unlike */
     int64_t longest;     /* they are cut to, and padded to the longest of a batch; 0 */
+    int64_t decoder;     /* targets are cut to; 0: unlike */
     bool full;           /* all are padded to the model's positions */
     bool cut;            /* they are cut at the model's positions */
     int64_t batch;       /* sequences a GPU by its default; 0: not known */

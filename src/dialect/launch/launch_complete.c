@@ -89,6 +89,28 @@ static void settle_lengths(struct launch *l, struct cfg root)
     cfg_loader_release(&loader);
 }
 
+/* Targets of a known program, to which nothing gives a length, of a model that has a
+ * decoder after an encoder. */
+static void settle_decoder(struct launch *l, struct cfg root)
+{
+    static const char at[] = "/training/decoder_length";
+    const struct launch_lengths *own = &l->lengths;
+    struct cfg_loader loader;
+    struct model m;
+    struct err err = { 0 };
+    if (!own->decoder || l->has_program || launch_is_set(root, at) ||
+        launch_unresolved_of(l, at))
+        return;
+    bool pairs = peek_model(&m, &loader, root) && m.arch == MODEL_ENCODER_DECODER;
+    cfg_loader_release(&loader);
+    if (pairs && pointer_set(root.json, at, json_integer(own->decoder), &err) == 0)
+        launch_note(l, own->line, DIAG_ASSUMED,
+                    "targets are cut at %" PRId64
+                    " tokens, %.80s's default, and taken to be as long (give --set "
+                    "%s=... for others)",
+                    own->decoder, own->program, at);
+}
+
 /* The batch of a known program that nothing gives. */
 static void settle_batch(struct launch *l, struct cfg root)
 {
@@ -157,6 +179,7 @@ int launch_complete(struct launch *l, struct cfg root)
     if (refuses_instance(l, root))
         return -1;
     launch_settle_job(l, root);
+    settle_decoder(l, root);
     settle_lengths(l, root);
     settle_batch(l, root);
     drop_reference(l, root);
