@@ -111,6 +111,52 @@ static void settle_decoder(struct launch *l, struct cfg root)
                     own->decoder, own->program, at);
 }
 
+/* What the file itself says of a pointer; NULL: nothing, or --set goes before. */
+static const struct launch_resolved *said_of_pointer(const struct launch *l,
+                                                     const char *pointer)
+{
+    const struct launch_resolved *found = NULL;
+    for (int64_t i = 0; i < l->resolved.n; i++)
+        if (strcmp(l->resolved.v[i].pointer, pointer) == 0 &&
+            !l->resolved.v[i].replaced)
+            found = &l->resolved.v[i];
+    return found;
+}
+
+/* A model that reads sounds and writes texts (Whisper): sounds are padded to all of its
+ * frames, and the length that a file has is of its texts (transformers 4.57,
+ * models/whisper/feature_extraction_whisper.py). */
+static void settle_sounds(struct launch *l, struct cfg root)
+{
+    static const char decoder_at[] = "/training/decoder_length";
+    struct launch_context t = { .l = l, .arena = &l->loader->arena, .tree = root.json };
+    const struct launch_resolved *said = said_of_pointer(l, sequence_at);
+    json_t *length = pointer_get(root.json, sequence_at);
+    struct cfg_loader loader;
+    struct model m;
+    struct err err = { 0 };
+    bool sounds = peek_model(&m, &loader, root) && m.arch == MODEL_ENCODER_DECODER &&
+                  m.ends.frames > 0;
+    cfg_loader_release(&loader);
+    if (!sounds || (length && !said) || launch_unresolved_of(l, sequence_at))
+        return;
+    if (length && !launch_is_set(root, decoder_at))
+        pointer_set(root.json, decoder_at, json_incref(length), &err);
+    pointer_set(root.json, sequence_at, json_integer(m.ends.frames), &err);
+    launch_note(l, l->line, DIAG_ASSUMED,
+                "sounds are padded to all of the model's %" PRId64
+                " frames (give --set "
+                "%s=... for others)%s",
+                m.ends.frames, sequence_at,
+                said ? "; the length that is read is that of texts" : "");
+    if (!launch_is_set(root, decoder_at) && !launch_unresolved_of(l, decoder_at)) {
+        launch_add_unresolved(&t, decoder_at, l->line,
+                              "%s does not say how long the texts of sounds are",
+                              l->what ? l->what : "the script");
+        launch_add_example(&t, decoder_at, "128");
+    }
+}
+
 /* The batch of a known program that nothing gives. */
 static void settle_batch(struct launch *l, struct cfg root)
 {
@@ -180,6 +226,7 @@ int launch_complete(struct launch *l, struct cfg root)
         return -1;
     launch_settle_job(l, root);
     settle_decoder(l, root);
+    settle_sounds(l, root);
     settle_lengths(l, root);
     settle_batch(l, root);
     drop_reference(l, root);
