@@ -157,6 +157,27 @@ static void settle_sounds(struct launch *l, struct cfg root)
     }
 }
 
+/* A task that the model can have is the example for a program that is not known. */
+static void propose_task(struct launch *l, struct cfg root)
+{
+    static const char task_at[] = "/training/task";
+    const struct launch_unresolved *open = launch_unresolved_of(l, task_at);
+    struct launch_context t = { .l = l, .arena = &l->loader->arena, .tree = root.json };
+    struct cfg_loader loader;
+    struct model m;
+    if (!open || open->example || !strstr(open->what, "what it trains is not said"))
+        return;
+    bool known = peek_model(&m, &loader, root);
+    const char *task = !known                            ? NULL
+                       : m.arch == MODEL_ENCODER_DECODER ? "seq2seq"
+                       : m.arch != MODEL_ENCODER         ? NULL
+                       : m.ends.patch                    ? "classification"
+                                                         : "masked-lm";
+    cfg_loader_release(&loader);
+    if (task)
+        launch_add_example(&t, task_at, task);
+}
+
 /* The batch of a known program that nothing gives. */
 static void settle_batch(struct launch *l, struct cfg root)
 {
@@ -225,6 +246,7 @@ int launch_complete(struct launch *l, struct cfg root)
     if (refuses_instance(l, root))
         return -1;
     launch_settle_job(l, root);
+    propose_task(l, root);
     settle_decoder(l, root);
     settle_sounds(l, root);
     settle_lengths(l, root);
