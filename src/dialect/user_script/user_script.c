@@ -286,6 +286,7 @@ void user_script_take(struct launch_context *t, struct user_script *g)
     user_script_take_model(t, g);
     user_script_take_stack(t, g);
     user_script_take_loop(t, g);
+    user_script_take_mesh(t, g);
     user_script_take_spread(t, g);
     user_script_ask_weights(t, g);
     if (!g->parts[SCRIPT_ENGINE]) /* whose configuration may say it */

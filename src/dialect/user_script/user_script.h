@@ -13,6 +13,7 @@
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
  *     user_script_loader   which of a loop's data loaders is the training's
+ *     user_script_mesh     meshes of devices: hybrid shards, layers that a text divides
  *     user_script_gradients how a loop's gradients are summed: DDP, hooks, Horovod
  *     user_script_lightning Lightning's trainer: devices, strategy, precision
  *     user_script_optimizer a loop's optimizer
@@ -212,6 +213,10 @@ void user_script_take_accumulation(struct launch_context *t,
 void user_script_take_sharded(struct launch_context *t, const struct user_script *g,
                               const struct value *arguments, const char *name,
                               int64_t line);
+
+/* user_script_mesh.c: after the loop, what a mesh of devices says of its shards, and that
+ * the text divides layers, stages or sequences itself. */
+void user_script_take_mesh(struct launch_context *t, const struct user_script *g);
 
 /* user_script_gradients.c: likewise DistributedDataParallel's; Horovod's optimizer, and a
  * hook that is registered. */

@@ -1,0 +1,17 @@
+import torch
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor.parallel import parallelize_module, ColwiseParallel, RowwiseParallel
+from torch.distributed.fsdp import fully_shard
+from torch.utils.data import DataLoader
+from transformers import AutoModelForCausalLM
+
+mesh = init_device_mesh("cuda", (2, 4), mesh_dim_names=("dp", "tp"))
+model = AutoModelForCausalLM.from_pretrained("gpt2-large", torch_dtype=torch.bfloat16)
+for layer in model.transformer.h:
+    parallelize_module(layer, mesh["tp"], {"mlp.c_fc": ColwiseParallel(), "mlp.c_proj": RowwiseParallel()})
+    fully_shard(layer, mesh=mesh["dp"])
+fully_shard(model, mesh=mesh["dp"])
+opt = torch.optim.AdamW(model.parameters())
+for b in DataLoader(rows(), batch_size=4):
+    model(**b).loss.backward()
+    opt.step()
