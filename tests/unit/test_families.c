@@ -175,7 +175,7 @@ static const struct {
       "{'model_type': 'deepseek_v3', 'vocab_size': 129280, 'hidden_size': 7168, "
       "'intermediate_size': 18432, 'moe_intermediate_size': 2048, "
       "'num_hidden_layers': 61, 'num_attention_heads': 128, 'n_routed_experts': 256, "
-      "'num_experts_per_tok': 8, 'first_k_dense_replace': 3, 'q_lora_rank': 1536, "
+      "'num_experts_per_tok': 8, 'q_lora_rank': 1536, "
       "'kv_lora_rank': 512, 'qk_rope_head_dim': 64, 'qk_nope_head_dim': 128, "
       "'v_head_dim': 128, 'tie_word_embeddings': false}" },
     { "flex_olmo", 33270665216,
