@@ -62,7 +62,6 @@ static const struct cfg_field cluster_fields[] = {
 
 static const struct cfg_field group_fields[] = {
     GROUP_ROWS(struct group_raw, ),
-    OTHER_NAMES,
     CFG_END,
 };
 
