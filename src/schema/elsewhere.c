@@ -67,6 +67,10 @@ static void mend(struct diags *diags, struct diag *d, const struct places *p)
     struct strbuf b;
     if (p->n == 0 || p->n > PLACES_MOST)
         return;
+    if (p->n == 1 && strcmp(p->v[0], d->pointer) == 0) {
+        d->mend = "it is a scenario's: another kind of file is read here";
+        return;
+    }
     strbuf_init(&b);
     for (int32_t i = 0; i < p->n; i++)
         strbuf_printf(&b, "%s%s", i == 0 ? "did you mean " : " or ", p->v[i]);
