@@ -14,7 +14,7 @@ made = []
 
 
 def ask():
-    words = getattr(sys, "orig_argv", sys.argv)
+    words = sys.orig_argv
     program = os.path.basename(words[1]) if len(words) > 1 else ""
     starter = os.path.join(os.environ["SMSIM_CAPTURE"], program)
     if program and not program.endswith(".py") and os.path.islink(starter):
@@ -25,7 +25,8 @@ def ask():
 
 
 if os.environ.pop("SMSIM_REAL", None) is None and sys.executable:
-    ask()
+    if hasattr(sys, "orig_argv"):  # from 3.10 on
+        ask()
 
 
 class Unknown:
