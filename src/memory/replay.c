@@ -174,6 +174,7 @@ void replay_compile(struct replay *r, struct allocator *a, const struct ledger *
     for (int64_t i = 0; i < r->step.n; i++)
         n_acts += r->step.v[i].n;
     r->workspace = ARENA_RAW(&r->arena, n_acts, struct piece);
+    r->in_use = (struct queue) { r->workspace, r->workspace };
 }
 
 void replay_release(struct replay *r)

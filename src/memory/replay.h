@@ -44,6 +44,11 @@ struct piece {
     struct allocator_block *block;
 };
 
+/* Pieces in order of allocation, those in use from `oldest` on. */
+struct queue {
+    struct piece *oldest, *end;
+};
+
 enum { RECENT_LOG2 = 7 };
 
 struct known_shelf {
@@ -61,10 +66,10 @@ struct replay {
     int64_t n_to_come;     /* their releases */
     struct shelf *shelves; /* by key */
     struct known_shelf recent[1 << RECENT_LOG2]; /* found last, by a hash of the key */
-    struct shelf **states;       /* [n_before] shelves of the events before the step */
-    VEC(struct acts) step;       /* in order */
-    struct piece *workspace;     /* [acts of a step] in order of allocation, from ... */
-    int64_t n_workspace, oldest; /* ... `oldest` on in use */
+    struct shelf **states;   /* [n_before] shelves of the events before the step */
+    VEC(struct acts) step;   /* in order */
+    struct piece *workspace; /* [acts of a step] */
+    struct queue in_use;     /* of it */
     bool would_differ; /* a segment of the step would have served a take before it */
 };
 

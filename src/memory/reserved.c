@@ -12,19 +12,20 @@ enum { STEPS = 3 };
 /* Acts ----------------------------------------------------------------------------- */
 
 /* Workspace dies in the order in which it was made; a release may be of several. */
-ALLOCATOR_INLINE void release_workspace(struct replay *r, int64_t size_B)
+ALLOCATOR_INLINE void release_workspace(struct allocator *a, struct queue *q,
+                                        int64_t size_B)
 {
-    while (size_B > 0 && r->oldest < r->n_workspace) {
-        const struct piece *p = &r->workspace[r->oldest++];
+    while (size_B > 0 && q->oldest < q->end) {
+        const struct piece *p = q->oldest++;
         size_B -= p->size_B;
-        allocator_free_inline(r->allocator, p->block);
+        allocator_free_inline(a, p->block);
     }
 }
 
 static void clear_workspace(struct replay *r)
 {
-    release_workspace(r, INT64_MAX);
-    r->n_workspace = r->oldest = 0;
+    release_workspace(r->allocator, &r->in_use, INT64_MAX);
+    r->in_use = (struct queue) { r->workspace, r->workspace };
 }
 
 /* Whether a gradient that the first step makes stays. */
@@ -50,38 +51,43 @@ static void note_segment(void *replay, const struct allocator_pool *pool,
             s->ask.pool == pool && s->ask.size_B <= size_B && size_B < s->ask.most_B;
 }
 
-static inline void take(struct replay *r, struct shelf *s)
+static inline void take(struct replay *r, struct allocator *a, struct queue *q,
+                        struct shelf *s)
 {
     if (s->act == ACT_MADE && keeps_made(r, s))
         return;
-    struct allocator_block *made = allocator_take_inline(r->allocator, &s->ask);
+    struct allocator_block *made = allocator_take_inline(a, &s->ask);
     if (s->act == ACT_WORKSPACE)
-        r->workspace[r->n_workspace++] = (struct piece) { s->key.size_B, made };
+        *q->end++ = (struct piece) { s->key.size_B, made };
     else
         VEC_PUSH(&s->blocks,
                  made); /* now: a full GPU changes the shelves (await_gpu) */
 }
 
-static inline void release(struct replay *r, struct shelf *s)
+static inline void release(struct replay *r, struct allocator *a, struct queue *q,
+                           struct shelf *s)
 {
     if (s->act == ACT_WORKSPACE)
-        release_workspace(r, s->key.size_B);
+        release_workspace(a, q, s->key.size_B);
     else if (s->act == ACT_MADE && r->n_to_come > 0)
         r->n_to_come--;
     else if (s->gone > 0)
         s->gone--;
     else if (s->blocks.n > 0)
-        allocator_free_inline(r->allocator, s->blocks.v[--s->blocks.n]);
+        allocator_free_inline(a, s->blocks.v[--s->blocks.n]);
 }
 
 static void play(struct replay *r, const struct acts *acts)
 {
     struct shelf *const *shelves = acts->shelves;
+    struct allocator *a = r->allocator;
+    struct queue q = r->in_use; /* no other act changes it */
     for (const int32_t *act = acts->v, *end = act + acts->n; act < end; act++)
         if (*act > 0)
-            take(r, shelves[*act]);
+            take(r, a, &q, shelves[*act]);
         else
-            release(r, shelves[-*act]);
+            release(r, a, &q, shelves[-*act]);
+    r->in_use = q;
 }
 
 /* The GPU is full: what it had not passed is free. */
