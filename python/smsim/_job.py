@@ -34,6 +34,14 @@ def _raise(error: ErrorStruct) -> None:
     raise Error(error.status, text, error.n_errors)
 
 
+def _bytes(value: Any) -> bytes:
+    """As the library takes a string or a path: none within has a zero byte."""
+    encoded = os.fsencode(value)
+    if b"\0" in encoded:
+        raise ValueError("embedded null byte")
+    return encoded
+
+
 def _lines(values: Sets) -> Any:
     """The C list of "POINTER=VALUE"; a mapping's values are written as JSON."""
     if values is None:
@@ -42,12 +50,12 @@ def _lines(values: Sets) -> Any:
         raise TypeError("a list of strings or a mapping is needed, not a string")
     if isinstance(values, Mapping):
         values = [f"{key}={json.dumps(value)}" for key, value in values.items()]
-    encoded = [value.encode() for value in values]
+    encoded = [_bytes(value) for value in values]
     return ctypes.cast((ctypes.c_char_p * (len(encoded) + 1))(*encoded, None), c_lines)
 
 
 def _text(value: Optional[str]) -> Optional[bytes]:
-    return None if value is None else value.encode()
+    return None if value is None else _bytes(value)
 
 
 class Job:
@@ -65,7 +73,7 @@ class Job:
             text = json.dumps(source).encode()
             handle = lib.smsim_parse(text, len(text), b"scenario", lines, error)
         else:
-            handle = lib.smsim_load(os.fsencode(source), lines, error)
+            handle = lib.smsim_load(_bytes(source), lines, error)
         if not handle:
             _raise(error)
         self._handle = handle

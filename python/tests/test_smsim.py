@@ -95,6 +95,9 @@ class Errors(unittest.TestCase):
         self.fails("tensors", smsim.plan, GPT, fix={"tensors": 1})
         with self.assertRaises(TypeError):
             smsim.simulate(BERT, "/cluster/count=4")
+        for job, sets in ((BERT + "\0", None), (BERT, ["/cluster/count=4\0"])):
+            with self.assertRaises(ValueError):
+                smsim.simulate(job, sets)
 
 
 class Plan(unittest.TestCase):

@@ -415,6 +415,33 @@ static void test_factors(void)
         }
 }
 
+/* Megatron adds gradients of a microbatch to sums of gradient_dtype. The wider sums take
+ * longer, by as much each microbatch, and by half in the first, which writes alone:
+ * 15.5 / 7.5 times as much in sixteen as in eight. */
+static void test_sums(void)
+{
+    double wider_s[2];
+    for (int more = 0; more < 2; more++) {
+        double compute_s[2];
+        for (int half = 0; half < 2; half++) {
+            struct job j;
+            struct simulate_result r;
+            char changes[160];
+            snprintf(changes, sizeof(changes),
+                     "library=\"megatron\" /training/precision=\"bf16\" "
+                     "/training/gradient_dtype=\"%s\" /training/microbatches=%d",
+                     half ? "bf16" : "fp32", more ? 16 : 8);
+            job_load(&j, changes);
+            validation_job_run(&j, &r);
+            compute_s[half] = r.parts_s[CATEGORY_COMPUTE];
+            job_unload(&j);
+        }
+        wider_s[more] = compute_s[0] - compute_s[1];
+        CU_ASSERT(wider_s[more] > 0);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(wider_s[1] / wider_s[0], 15.5 / 7.5, 0.05);
+}
+
 void test_simulate_register(void)
 {
     CU_pSuite s = CU_add_suite("simulate", NULL, NULL);
@@ -426,4 +453,5 @@ void test_simulate_register(void)
     CU_add_test(s, "FLOPs are those of the operator list", test_flops);
     CU_add_test(s, "activations are freed", test_allocations);
     CU_add_test(s, "durations at another pace", test_factors);
+    CU_add_test(s, "sums of gradients by their type", test_sums);
 }
