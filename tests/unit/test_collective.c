@@ -420,6 +420,21 @@ static void test_alltoall(void)
     bench_release(&b);
 }
 
+/* Scatter: of the root's S, (n - 8)/n leave its node, by the NICs of its GPUs, and come
+ * in elsewhere. */
+static void test_scatter(void)
+{
+    struct bench b;
+    struct coll_plan plan;
+    bench_init(&b, "p5.48xlarge:4", true);
+    struct coll_request q = bench_request(&b, COLL_SCATTER, 1 << 28);
+    CU_ASSERT_FATAL(coll_plan_make(&plan, &b.arena, b.net, &q, &b.err) == 0);
+    double eff = b.cluster.fabric->laws.of[FABRIC_P2P][FABRIC_PROTO_SIMPLE].efficiency;
+    CU_ASSERT_DOUBLE_EQUAL(bytes_on(&b, &plan, NET_NIC) * eff / q.size_B, 2 * 24.0 / 32,
+                           1e-9);
+    bench_release(&b);
+}
+
 /* Four NICs of a DGX-1: ways through it that share no wire, each in and out at its
  * NIC. */
 static void test_mesh_ways(void)
@@ -570,6 +585,7 @@ void test_collective_register(void)
     CU_add_test(s, "double binary trees", test_double_trees);
     CU_add_test(s, "reduction in the switch", test_nvls);
     CU_add_test(s, "all-to-all", test_alltoall);
+    CU_add_test(s, "scatter", test_scatter);
     CU_add_test(s, "ways through a mesh", test_mesh_ways);
     CU_add_test(s, "groups share, or are elsewhere", test_groups);
     CU_add_test(s, "memory bandwidth taken from kernels", test_memory_taken);
