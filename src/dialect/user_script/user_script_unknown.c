@@ -104,7 +104,8 @@ static void ask_for(struct launch_context *t, const struct value_item *it,
     for (size_t i = 0; i < sizeof(deciding) / sizeof(deciding[0]); i++) {
         const char *at = deciding[i].pointer;
         if (!strstr(it->key, deciding[i].part) || (!option && deciding[i].options) ||
-            launch_is_off(it->value) || (whole && n == 1) || launch_has(t, at) ||
+            launch_is_off(it->value) || launch_has(t, at) ||
+            (whole && n == 1 && strstr(at, "accumulation")) ||
             launch_is_unresolved(t, at))
             continue;
         launch_add_unresolved(t, at, it->line,
