@@ -130,6 +130,16 @@ static void flatten(struct arena *arena, struct value *out, const char *path,
 
 enum kind { NONE, RECIPE, BRIDGE, OWN, DISTILL };
 
+/* "megatron.bridge.recipes.qwen.qwen3_14b.pretrain_config", as recipes were called until
+ * v0.1: the module names the model. */
+static bool is_of_module(const char *function)
+{
+    static const char *const names[] = { "pretrain_config", "sft_config", "peft_config",
+                                         "finetune_config", NULL };
+    return strncmp(function, "megatron.bridge.recipes.", 24) == 0 &&
+           names_listed(names, python_last_part(function));
+}
+
 static enum kind kind_of(const struct python_call *c)
 {
     static const char *const trains[] = { "pretrain", "finetune", "train", NULL };
@@ -137,6 +147,8 @@ static enum kind kind_of(const struct python_call *c)
     bool parts = value_get(c->arguments, "trainer") || value_get(c->arguments, "model");
     if (strcmp(last, "pretrain_recipe") == 0 || strcmp(last, "finetune_recipe") == 0)
         return RECIPE;
+    if (is_of_module(c->function))
+        return BRIDGE;
     if (strncmp(c->function, "megatron.bridge.", 16) == 0 &&
         names_ends(last, "_config") &&
         (strstr(last, "_pretrain_") || strstr(last, "_sft_") ||
@@ -290,7 +302,11 @@ static struct nemo_call call_of(struct launch_context *t, const struct python_ca
     const char *last = python_last_part(c->function);
     const struct value_item *scheme = value_get(object, "peft_scheme");
     if (kind_of(c) == BRIDGE) {
-        call.recipe = last;
+        const char *module = python_last_part(
+            arena_strndup(t->arena, c->function, (size_t)(last - c->function) - 1));
+        call.recipe = is_of_module(c->function)
+                          ? arena_printf(t->arena, "%s_%s", module, last)
+                          : last;
         return call;
     }
     call.recipe = last == c->function

@@ -77,15 +77,24 @@ static bool overlay_all(struct value *flat, const struct value_item *over)
     return true;
 }
 
+/* Keys by the names that the facts have: GPTDatasetConfig has two for its length, and a
+ * word for a precision is its class. */
+static const char *key_of(const struct value_item *it)
+{
+    if (strcmp(it->key, "dataset.sequence_length") == 0)
+        return "dataset.seq_length";
+    return strcmp(it->key, "mixed_precision") == 0 && it->value->kind == VALUE_STRING
+               ? "mixed_precision.@"
+               : it->key;
+}
+
 void nemo_overlay(struct arena *arena, struct value *flat, const struct value *over)
 {
     for (int32_t i = 0; i < over->n; i++) {
         const struct value_item *it = &over->items[i];
         if (overlay_all(flat, it))
             continue;
-        const char *key = strcmp(it->key, "dataset.sequence_length") == 0
-                              ? "dataset.seq_length" /* GPTDatasetConfig has both */
-                              : it->key;
+        const char *key = key_of(it);
         size_t n = strlen(key);
         bool object = n > 2 && strcmp(key + n - 2, ".@") == 0;
         clear(flat, key, object ? n - 2 : n);
