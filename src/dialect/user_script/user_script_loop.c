@@ -184,28 +184,25 @@ void user_script_take_sharded(struct launch_context *t, const struct user_script
     take_mixed(t, arguments, line);
 }
 
-/* The calls that make units. */
-static int count_sharded(const struct user_script *g)
+/* Whether the model is one unit: it is wrapped by one call alone, without a policy that
+ * wraps its layers (fsdp/fully_sharded_data_parallel.py, auto_wrap_policy: None). */
+static bool is_one_unit(const struct user_script *g)
 {
-    int n = 0;
-    for (int64_t i = 0; i < g->python->calls.n; i++)
-        n += !g->python->calls.v[i].quoted &&
-             user_script_part_of(&g->python->calls.v[i]) == SCRIPT_SHARDED;
-    return n;
-}
-
-/* A call that wraps the model alone, without a policy, makes it one unit. */
-static void take_units(struct launch_context *t, const struct python_call *c,
-                       int64_t line, bool several)
-{
-    static const char *const places[] = { "auto_wrap_policy", "4" };
-    bool wraps = several || c->arguments->gap;
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        const struct value *v = value_member(c->arguments, places[i]);
-        wraps |= v && v->kind != VALUE_NONE;
+    static const char *const wraps[] = { "wrap", "auto_wrap", "enable_wrap",
+                                         "fully_shard", NULL };
+    const struct python_call *c = g->parts[SCRIPT_SHARDED];
+    const struct value *policy = user_script_given(c, "auto_wrap_policy", "4");
+    if ((policy && policy->kind != VALUE_NONE) || c->arguments->gap || c->loops > 0)
+        return false;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *other = &g->python->calls.v[i];
+        bool shards = user_script_part_of(other) == SCRIPT_SHARDED ||
+                      names_listed(wraps, python_last_part(other->function));
+        bool again = other->line == c->line && other->loops == 0; /* read twice */
+        if (shards && !again && !other->quoted)
+            return false;
     }
-    if (!wraps)
-        t->l->unwrapped_line = line;
+    return true;
 }
 
 /* ZeroRedundancyOptimizer(...) next to DDP. */
@@ -360,7 +357,8 @@ void user_script_take_loop(struct launch_context *t, const struct user_script *g
     if (c) {
         user_script_take_sharded(t, g, sharded_arguments(t, g),
                                  python_last_part(c->function), line);
-        take_units(t, c, line, count_sharded(g) > 1 || c->loops > 0);
+        if (is_one_unit(g))
+            t->l->unwrapped_line = line;
     }
     user_script_take_lightning(t, g);
     user_script_take_gradients(t, g);
