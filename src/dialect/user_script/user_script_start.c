@@ -231,7 +231,8 @@ static bool convolves(const char *text)
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         any |= strstr(text, parts[i]) != NULL;
     return any && strstr(text, "backward(") && !strstr(text, "transformers") &&
-           !strstr(text, "Attention") && !strstr(text, "attn");
+           !strstr(text, "Attention") && !strstr(text, "attn") &&
+           !strstr(text, "Transformer");
 }
 
 bool user_script_refuses(struct launch_context *t, const struct user_script_start *s)
