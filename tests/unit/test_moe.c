@@ -413,6 +413,33 @@ static void test_load_memory(void)
     }
 }
 
+/* Optimizer states of one GPU. */
+static double states_B(const char *changes)
+{
+    struct cfg_loader loader;
+    struct scenario s;
+    struct reps reps;
+    struct err err = { 0 };
+    const struct reps_options how = { 0 };
+    bench_scenario(&loader, &s, deepseek_text, "/parallelism/", changes);
+    CU_ASSERT_EQUAL_FATAL(reps_build(&reps, &loader.arena, &s, &how, &err), 0);
+    double bytes = (double)reps.steps[0].ledger.live_B[LEDGER_OPTIMIZER];
+    reps_release(&reps);
+    cfg_loader_release(&loader);
+    return bytes;
+}
+
+/* 16 replicas shard all states over 16; with experts over groups of 8, each GPU has an
+ * eighth of them, whose states are over the 2 that hold the same: as much. */
+static void test_sharded_states(void)
+{
+#define SHARDED "/cluster/count=2 sharding={\"strategy\":\"optimizer\"} "
+    double alone_B = states_B(SHARDED "expert=1"),
+           groups_B = states_B(SHARDED "expert=8");
+    CU_ASSERT(alone_B > 1e6);
+    CU_ASSERT_DOUBLE_EQUAL(groups_B / alone_B, 1, 0.01);
+}
+
 /* A step, with the host's reads or without; 16 microbatches are folded. */
 static struct simulate_result step(const char *changes, double read_s)
 {
@@ -538,6 +565,7 @@ void test_moe_register(void)
     CU_add_test(suite, "capacities", test_capacity);
     CU_add_test(suite, "loads", test_load);
     CU_add_test(suite, "loads in memory", test_load_memory);
+    CU_add_test(suite, "states of experts are sharded over fewer", test_sharded_states);
     CU_add_test(suite, "the host reads counts", test_reads);
     CU_add_test(suite, "the host reads counts in stages", test_stages);
     CU_add_test(suite, "loads and capacities that are refused", test_refused);
