@@ -384,7 +384,7 @@ static void add_bases(struct launch_context *t, struct value *all, int64_t line,
                         "was not found (put it next to the file)");
             continue;
         }
-        if (launch_read_names(&p, t->arena, read)) {
+        if (launch_read_names(&p, t->arena, read, 1)) {
             struct value *below = dictionaries_of(t, &p, line ? line : name->line);
             add_bases(t, below, line ? line : name->line, left - 1);
             put_below(t, all, below, 0);
@@ -415,7 +415,8 @@ bool internevo_recognises(const struct dialect_input *in)
                            : NULL;
     if (!text)
         return false;
-    bool yes = launch_read_names(&p, in->context->arena, text) && is_configuration(&p);
+    bool yes =
+        launch_read_names(&p, in->context->arena, text, 1) && is_configuration(&p);
     python_release(&p);
     return yes;
 }
@@ -434,7 +435,7 @@ void internevo_read(struct launch_context *t, const struct dialect_input *in)
     launch_note_options(t, in->command, "config");
     if (!text)
         return;
-    if (launch_read_names(&p, t->arena, text)) {
+    if (launch_read_names(&p, t->arena, text, 1)) {
         int64_t line = in->command->command->line;
         struct value *all = dictionaries_of(t, &p, line);
         add_bases(t, all, line, BASES_MAX);

@@ -149,10 +149,13 @@ bool launch_is_of_recipes(const char *text)
     return false;
 }
 
-bool launch_read_names(struct python *p, struct arena *arena, const char *text)
+bool launch_read_names(struct python *p, struct arena *arena, const char *text,
+                       int64_t ranks)
 {
     static const char *const none[] = { NULL };
-    const struct python_wanted wanted = { .calls = none, .same = none };
+    const struct python_wanted wanted = { .calls = none,
+                                          .same = none,
+                                          .gpu = { .world = ranks } };
     struct err err = { 0 };
     return python_read(p, arena, text, strlen(text), &wanted, &err) == 0;
 }

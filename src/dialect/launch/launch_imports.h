@@ -25,8 +25,9 @@ const char *launch_program_text(const struct launch *l, struct arena *arena,
 /* Whether the text starts recipes of NeMo or Megatron-Bridge. */
 bool launch_is_of_recipes(const char *text);
 
-/* The names that a text binds, without calls; false: it is no Python. To be released in
- * any case. */
-bool launch_read_names(struct python *p, struct arena *arena, const char *text);
+/* The names that a text binds, without calls, read for a job of `ranks`; 0: of so many as
+ * torchrun starts. False: it is no Python. To be released in any case. */
+bool launch_read_names(struct python *p, struct arena *arena, const char *text,
+                       int64_t ranks);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 /* Whether the program counts the batches of one GPU: of what is given, a note of ours. */
+static const char accumulation[] = "gradient_accumulation_steps";
 static const char each_gpu[] = "gradient accumulation of each GPU";
 
 enum { KNOWN_LEAST = 4, COPIED_MAX = 20000 };
@@ -315,12 +316,52 @@ static void put_names(struct launch_context *t, struct value *all,
     }
 }
 
+/* Whether a program divides its accumulation by the number of ranks: the number before
+ * is then of all of them, and it is read as one rank has it. */
+static bool divides(const char *text)
+{
+    while ((text = strstr(text, accumulation)) != NULL) {
+        text += sizeof(accumulation) - 1;
+        const char *next = text + strspn(text, " ");
+        bool again = *next == '=' && next[1] != '=';
+        next += again ? 1 : 0;
+        next += again ? strspn(next, " (int") : 0;
+        if (again && strncmp(next, accumulation, sizeof(accumulation) - 1) == 0)
+            next +=
+                sizeof(accumulation) - 1 + strspn(next + sizeof(accumulation) - 1, " ");
+        if (*next == '/')
+            return true;
+    }
+    return false;
+}
+
 static void put_text(struct launch_context *t, struct value *all, const char *text,
                      int64_t line)
 {
     struct python p;
-    if (launch_read_names(&p, t->arena, text))
+    if (launch_read_names(&p, t->arena, text, 0))
         put_names(t, all, &p, line);
+    python_release(&p);
+}
+
+/* The accumulation of a program, of all ranks where it divides it; with a line, it is
+ * there. */
+static void put_accumulation(struct launch_context *t, struct value *all,
+                             const char *text, int64_t line)
+{
+    struct python p;
+    bool of_all = divides(text);
+    if (!of_all)
+        put(t, all, each_gpu, line ? line : 1, value_new_bool(t->arena, true, line));
+    const struct value *v = launch_read_names(&p, t->arena, text, 1) && of_all
+                                ? python_name(&p, accumulation)
+                                : NULL;
+    int64_t budget = COPIED_MAX;
+    struct value *own = v ? value_copy(t->arena, v, &budget) : NULL;
+    if (own && line)
+        value_move_to(own, line);
+    if (own)
+        put(t, all, accumulation, own->line, own);
     python_release(&p);
 }
 
@@ -369,7 +410,7 @@ static bool text_is(struct arena *arena, const char *text,
                     bool (*is)(const struct python *p))
 {
     struct python p;
-    bool yes = launch_read_names(&p, arena, text) && is(&p);
+    bool yes = launch_read_names(&p, arena, text, 1) && is(&p);
     python_release(&p);
     return yes;
 }
@@ -414,8 +455,8 @@ static void read_command(struct launch_context *t, const struct launch_command *
     put_defaults(t, all, line);
     if (own)
         put_text(t, all, own, line);
-    if (own && !strstr(own, "gradient_accumulation_steps //="))
-        put(t, all, each_gpu, line, value_new_bool(t->arena, true, line));
+    if (own)
+        put_accumulation(t, all, own, line);
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         const char *text =
             is_file(w[i].text) ? launch_program_text(t->l, t->arena, w[i].text) : NULL;
@@ -452,5 +493,7 @@ void nanogpt_read(struct launch_context *t, const struct dialect_input *in)
     t->l->line = 1;
     put_defaults(t, all, 1);
     put_names(t, all, in->python, 0);
+    if (is_program(in->python))
+        put_accumulation(t, all, in->python->text, 0);
     take_all(t, all, 1);
 }

@@ -120,7 +120,7 @@ static void read_all(struct python_parser *r)
 int python_read(struct python *p, struct arena *arena, const char *text, size_t len,
                 const struct python_wanted *wanted, struct err *err)
 {
-    *p = (struct python) { .arena = arena, .length = (int64_t)len };
+    *p = (struct python) { .arena = arena, .length = (int64_t)len, .text = text };
     size_t bad = lenient_bad_byte(text, len);
     if (len > PYTHON_TEXT_MAX_B)
         return err_set(err, "it is longer than %d MiB (give the script alone)",

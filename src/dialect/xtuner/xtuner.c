@@ -293,7 +293,7 @@ static void read_command(struct launch_context *t, const struct launch_command *
                     "was not found (put the configuration next to the script)");
         return;
     }
-    if (launch_read_names(&p, t->arena, text)) {
+    if (launch_read_names(&p, t->arena, text, 1)) {
         struct gathered g = { t, &p, NULL, t->l->line, COPIED_MAX };
         read_configuration(&g, c);
     }

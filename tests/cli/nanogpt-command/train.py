@@ -27,9 +27,12 @@ device = "cuda"
 dtype = "bfloat16" if torch.cuda.is_available() and torch.cuda.is_bf16_supported() else "float16"
 compile = True
 exec(open("configurator.py").read())
-rank = int(os.environ.get("RANK", -1))
-if rank != -1:
-    gradient_accumulation_steps //= int(os.environ["WORLD_SIZE"])
+ddp = int(os.environ.get("RANK", -1)) != -1
+if ddp:
+    init_process_group(backend=backend)
+    ddp_world_size = int(os.environ["WORLD_SIZE"])
+    assert gradient_accumulation_steps % ddp_world_size == 0
+    gradient_accumulation_steps //= ddp_world_size
 model = GPT(GPTConfig(n_layer=n_layer, n_head=n_head, n_embd=n_embd, block_size=block_size, bias=bias))
 for step in range(max_iters):
     loss = model(*get_batch("train"))

@@ -20,3 +20,5 @@ dtype = 'bfloat16'
 exec(open('configurator.py').read())
 if int(os.environ.get('RANK', -1)) == -1:
     gradient_accumulation_steps *= 8
+model = GPT(GPTConfig(n_layer=n_layer, n_head=n_head, n_embd=n_embd, block_size=block_size, bias=bias))
+model = DDP(model)
