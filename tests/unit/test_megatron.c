@@ -481,8 +481,8 @@ static void test_starters(void)
         { "cat <<E > hosts\n# nodes\na slots=4\n\nb slots=4\nE\n"
           "deepspeed --hostfile hosts ",
           "2", "4" },
-        { "printf 'a slots=8\\nb slots=8\\n' > h\ndeepspeed -H h --num_gpus 2 ", "2",
-          "2" },
+        { "echo 'a slots=8' > h\necho 'b slots=8' >> h\ndeepspeed -H h --num_gpus 2 ",
+          "2", "2" },
         { "cat <<E > hosts\na slots=4\nb slots=8\nE\ndeepspeed --hostfile hosts ", "?",
           "-" },
         { "for i in 1 2 3; do echo \"n$i\" >> h; done\ndeepspeed --hostfile h ", "3",

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "dialect/source/files.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,6 @@ static int64_t slots_of(const char *line, size_t n)
     static const char word[] = "slots=";
     const size_t host = strcspn(line, " \t:#\n");
     const char *at = host < n ? line + host : line + n;
-    char *end;
     if (*at == ':')
         at++;
     else {
@@ -42,8 +42,8 @@ static int64_t slots_of(const char *line, size_t n)
             return -1;
         at += sizeof(word) - 1;
     }
-    const int64_t slots = strtoll(at, &end, 10);
-    return end > at && slots > 0 && slots <= SLOTS_MAX ? slots : -1;
+    const int64_t slots = isdigit((unsigned char)*at) ? strtoll(at, NULL, 10) : 0;
+    return slots > 0 && slots <= SLOTS_MAX ? slots : -1;
 }
 
 bool launch_hosts_in(struct launch_context *t, const char *name, int64_t *hosts,
