@@ -19,7 +19,8 @@ static const char *text_of(struct launch_context *t, const char *name)
     size_t len;
     if (own)
         return own->text;
-    const char *path = source_files_next_to(t->arena, t->l->file, name);
+    const char *path =
+        t->l->file ? source_files_next_to(t->arena, t->l->file, name) : NULL;
     char *read = path ? file_read(path, FILE_MAX_B, &len, &err) : NULL;
     const char *text = read ? arena_strdup(t->arena, read) : NULL;
     free(read);
