@@ -20,6 +20,7 @@ static void give_back(struct allocator *a, struct allocator_pool *pool)
     while (pool->whole.larger != &pool->whole) {
         struct allocator_block *b = whole_of(pool->whole.larger);
         a->reserved_B -= b->size_B;
+        a->idle_B -= b->size_B;
         unlist(b);
         drop_block(a, b);
     }
@@ -43,7 +44,7 @@ static void keep_piece(struct allocator *a, struct allocator_block like,
         before->after = b;
     if (after != EDGE)
         after->before = b;
-    add_free(b);
+    add_free(a, b);
 }
 
 /* Unmaps the pages in which the free block alone lies. The segment ends before them if
@@ -57,7 +58,7 @@ static void unmap_block(struct allocator *a, struct allocator_block *b, int64_t 
     if (from >= to)
         return;
     bool last = pool->last == b;
-    remove_free(b);
+    remove_free(a, b);
     drop_block(a, b);
     a->reserved_B -= to - from;
     if (was.before != EDGE)
@@ -141,7 +142,7 @@ static struct allocator_block *grow(struct allocator *a,
     reserve(a, more_B);
     struct allocator_block *b = pool->last;
     if (b && !b->used) {
-        remove_free(b);
+        remove_free(a, b);
         b->size_B += more_B;
     } else {
         b = new_block(a);
@@ -232,6 +233,7 @@ void allocator_init(struct allocator *a, int64_t capacity_B, bool expandable)
     a->capacity_B = capacity_B;
     a->expandable = expandable;
     a->reserved_B = a->peak_B = a->next_address = 0;
+    a->idle_B = a->used_B = 0;
     a->was_full = false;
     a->wait = NULL;
     a->made = NULL;

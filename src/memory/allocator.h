@@ -58,11 +58,13 @@ struct allocator_pool {
 };
 
 struct allocator {
-    int64_t capacity_B;        /* for segments */
-    int64_t reserved_B;        /* segments held */
-    int64_t peak_B;            /* the most that were */
-    bool expandable;           /* segments are */
-    bool was_full;             /* segments had to be given back, or would not fit */
+    int64_t capacity_B; /* for segments */
+    int64_t reserved_B; /* segments held */
+    int64_t peak_B;     /* the most that were */
+    int64_t idle_B;     /* of the segments held, those that are free as a whole */
+    int64_t used_B;     /* the most of the others at any time */
+    bool expandable;    /* segments are */
+    bool was_full;      /* segments had to be given back, or would not fit */
     void (*wait)(void *owner); /* before that: frees what the GPU has not passed yet;
                                   NULL: nothing */
     void (*made)(void *owner, const struct allocator_pool *pool,

@@ -191,14 +191,16 @@ static inline void list_latest(struct allocator_pool *pool)
     pool->latest = NULL;
 }
 
-ALLOCATOR_INLINE void add_free(struct allocator_block *b)
+ALLOCATOR_INLINE void add_free(struct allocator *a, struct allocator_block *b)
 {
     list_latest(b->pool);
     b->pool->latest = b;
+    a->idle_B += is_whole_segment(b) ? b->size_B : 0;
 }
 
-static inline void remove_free(struct allocator_block *b)
+static inline void remove_free(struct allocator *a, struct allocator_block *b)
 {
+    a->idle_B -= is_whole_segment(b) ? b->size_B : 0;
     if (b->pool->latest == b)
         b->pool->latest = NULL;
     else
@@ -257,7 +259,7 @@ static inline void split(struct allocator *a, struct allocator_block *b, int64_t
     b->size_B = size_B;
     if (a->expandable && b->pool->last == b)
         b->pool->last = left;
-    add_free(left);
+    add_free(a, left);
 }
 
 /* Joins the following block to it. */
@@ -283,8 +285,12 @@ ALLOCATOR_INLINE struct allocator_block *
 allocator_take_inline(struct allocator *a, struct allocator_ask *ask)
 {
     struct allocator_block *b = best_fit(ask);
-    if (!b)
+    if (b)
+        a->idle_B -= is_whole_segment(b) ? b->size_B : 0;
+    else
         b = allocator_make(a, ask);
+    int64_t used_B = a->reserved_B - a->idle_B;
+    a->used_B = used_B > a->used_B ? used_B : a->used_B;
     if (b->size_B > ask->most_B)
         ask->most_B = b->size_B;
     split(a, b, ask->size_B, ask->least_left_B);
@@ -298,15 +304,15 @@ ALLOCATOR_INLINE void allocator_free_inline(struct allocator *a,
     assert(b->used);
     b->used = false;
     if (!b->after->used) {
-        remove_free(b->after);
+        remove_free(a, b->after);
         merge(a, b);
     }
     if (!b->before->used) {
         b = b->before;
-        remove_free(b);
+        remove_free(a, b);
         merge(a, b);
     }
-    add_free(b);
+    add_free(a, b);
 }
 
 #endif

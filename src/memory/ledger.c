@@ -65,7 +65,15 @@ static void record(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 
 static enum ledger_kind booked_as(enum ledger_kind kind)
 {
-    return kind >= LEDGER_KINDS ? LEDGER_WORKSPACE : kind;
+    return kind == LEDGER_MASTER  ? LEDGER_OPTIMIZER
+           : kind >= LEDGER_KINDS ? LEDGER_WORKSPACE
+                                  : kind;
+}
+
+static bool is_counted(enum ledger_kind kind)
+{
+    return kind != LEDGER_LATE && kind != LEDGER_SPARE && kind != LEDGER_FORWARD_ONCE &&
+           kind != LEDGER_BACKWARD_ONCE;
 }
 
 /* A moment at which `live_B` is held. */
@@ -91,9 +99,12 @@ struct ledger_mark ledger_mark(struct ledger *l)
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     record(l, kind, ledger_round(size_B));
-    if (kind == LEDGER_LATE || kind == LEDGER_SPARE)
-        return;
-    kind = booked_as(kind);
+    if (is_counted(kind))
+        ledger_hold(l, booked_as(kind), size_B);
+}
+
+void ledger_hold(struct ledger *l, enum ledger_kind kind, int64_t size_B)
+{
     l->live_B[kind] += ledger_round(size_B);
     l->total_B += ledger_round(size_B);
     note_high(l, l->live_B, l->total_B);
@@ -205,7 +216,7 @@ void ledger_repeat(struct ledger *l, const struct ledger_change *c)
 void ledger_free(struct ledger *l, enum ledger_kind kind, int64_t size_B)
 {
     record(l, kind, -ledger_round(size_B));
-    if (kind == LEDGER_LATE || kind == LEDGER_SPARE)
+    if (!is_counted(kind))
         return;
     kind = booked_as(kind);
     assert(l->live_B[kind] >= ledger_round(size_B));

@@ -26,7 +26,11 @@ enum ledger_kind {
                     the first step's become those */
     LEDGER_LATE, /* freed by the host, not by the GPU yet: live no more, but no block for
                      others until its release, or until the GPU is full */
-    LEDGER_SPARE, /* likewise, where jobs are seen to run without */
+    LEDGER_SPARE,         /* likewise, where jobs are seen to run without */
+    LEDGER_MASTER,        /* optimizer states that are there before the first step */
+    LEDGER_FORWARD_ONCE,  /* made at its first event, and never freed; counted by
+                            ledger_hold: of the thread that runs forward, ... */
+    LEDGER_BACKWARD_ONCE, /* ... and of autograd's */
 };
 
 extern const char *const ledger_kind_names[LEDGER_KINDS];
@@ -82,6 +86,9 @@ int64_t ledger_round(int64_t size_B);
 
 /* Books a tensor of that size, rounded. */
 void ledger_alloc(struct ledger *l, enum ledger_kind kind, int64_t size_B);
+
+/* Counts bytes as held from now on whose event comes later, or never. */
+void ledger_hold(struct ledger *l, enum ledger_kind kind, int64_t size_B);
 
 /* What was held since the last mark, which this becomes. */
 struct ledger_mark ledger_mark(struct ledger *l);

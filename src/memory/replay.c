@@ -11,9 +11,10 @@ static bool same_key(struct shelf_key x, struct shelf_key y)
 
 static enum act act_of(enum ledger_kind kind)
 {
-    return kind == LEDGER_WORKSPACE ? ACT_WORKSPACE
-           : kind == LEDGER_MADE    ? ACT_MADE
-                                    : ACT_SHELVED;
+    return kind == LEDGER_WORKSPACE                                      ? ACT_WORKSPACE
+           : kind == LEDGER_MADE                                         ? ACT_MADE
+           : kind == LEDGER_FORWARD_ONCE || kind == LEDGER_BACKWARD_ONCE ? ACT_ONCE
+                                                                         : ACT_SHELVED;
 }
 
 static struct shelf *new_shelf(struct replay *r, struct shelf_key key)

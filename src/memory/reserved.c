@@ -56,6 +56,8 @@ static inline void take(struct replay *r, struct allocator *a, struct queue *q,
 {
     if (s->act == ACT_MADE && keeps_made(r, s))
         return;
+    if (s->act == ACT_ONCE && s->blocks.n > 0)
+        return;
     struct allocator_block *made = allocator_take_inline(a, &s->ask);
     if (s->act == ACT_WORKSPACE)
         *q->end++ = (struct piece) { s->key.size_B, made };
@@ -105,7 +107,8 @@ static void await_gpu(void *replay)
 
 static bool is_made_in_step(const struct replay *r, enum ledger_kind kind)
 {
-    return r->how.grows && (kind == LEDGER_GRADIENTS || kind == LEDGER_OPTIMIZER);
+    return r->how.grows &&
+           ((kind == LEDGER_GRADIENTS && !r->how.flat) || kind == LEDGER_OPTIMIZER);
 }
 
 /* The events before the step; gradients that the first step has kept are there. */
@@ -141,7 +144,7 @@ static int64_t gradients_B(const struct ledger *l)
 static void clear(struct replay *r)
 {
     for (struct shelf *s = r->shelves; s; s = s->hh.next)
-        while (s->blocks.n > s->kept)
+        while (s->act != ACT_ONCE && s->blocks.n > s->kept)
             allocator_free(r->allocator, s->blocks.v[--s->blocks.n]);
     for (struct shelf *s = r->shelves; s; s = s->hh.next)
         s->gone = 0;
@@ -182,8 +185,8 @@ static bool play_step(struct replay *r)
            layout_of(r) == before;
 }
 
-static int64_t replay_peak_B(const struct ledger *l, struct reserved_how how,
-                             int64_t capacity_B, bool *was_full)
+static struct reserved replay_peak(const struct ledger *l, struct reserved_how how,
+                                   int64_t capacity_B, bool *was_full)
 {
     struct allocator allocator;
     struct replay r = { 0 };
@@ -197,16 +200,16 @@ static int64_t replay_peak_B(const struct ledger *l, struct reserved_how how,
     bool settled = false;
     for (int i = 0; i < STEPS && !settled && allocator.peak_B > before_B; i++) {
         before_B = i > 0 ? allocator.peak_B : -1;
-        r.to_keep_B = how.grows && i == 0 ? gradients_B(l) : 0;
+        r.to_keep_B = how.grows && !how.flat && i == 0 ? gradients_B(l) : 0;
         settled = play_step(&r) && (i > 0 || !how.grows);
         if (i == 0)
             play_state(&r, true);
     }
-    int64_t peak_B = allocator.peak_B;
+    struct reserved held = { allocator.peak_B, allocator.used_B };
     *was_full = allocator.was_full;
     replay_release(&r);
     allocator_release(&allocator);
-    return peak_B;
+    return held;
 }
 
 struct reserved_memo *reserved_memo_new(struct arena *arena, int32_t log2)
@@ -225,36 +228,44 @@ struct replay_key {
 static struct replay_key key_of(const struct ledger *l, struct reserved_how how)
 {
     uint64_t before = mix64((uint64_t)l->n_before), all = mix64((uint64_t)l->n_events);
-    return (struct replay_key) {
-        { mix64(l->key[0] ^ before ^
-                (how.grows + 2u * how.streams + 4u * how.expandable + 8u * how.late)) |
-              1,
-          mix64(l->key[1] + all) }
-    };
+    return (struct replay_key) { { mix64(l->key[0] ^ before ^
+                                         (how.grows + 2u * how.streams +
+                                          4u * how.expandable + 8u * how.flat +
+                                          16u * how.late)) |
+                                       1,
+                                   mix64(l->key[1] + all) } };
 }
 
-static int64_t peak_B(struct reserved_memo *memo, const struct ledger *l,
-                      struct reserved_how how, int64_t room_B)
+static struct reserved held_of(struct reserved_memo *memo, const struct ledger *l,
+                               struct reserved_how how, int64_t room_B)
 {
     struct replay_key key = key_of(l, how);
     size_t at = memo->log2 ? key.v[1] >> (64 - memo->log2) : 0;
     bool is_known = memcmp(memo->known[at].key, key.v, sizeof(key.v)) == 0;
     const struct reserved_replay *known = &memo->known[at];
-    if (is_known && (known->full_B ? known->full_B == room_B : known->peak_B <= room_B))
-        return known->peak_B;
+    if (is_known &&
+        (known->full_B ? known->full_B == room_B : known->held.peak_B <= room_B))
+        return known->held;
     bool was_full;
-    int64_t made_B = replay_peak_B(l, how, room_B, &was_full);
+    struct reserved made = replay_peak(l, how, room_B, &was_full);
     memo->known[at] = (struct reserved_replay) { { key.v[0], key.v[1] },
-                                                 made_B,
+                                                 made,
                                                  was_full ? room_B : 0 };
-    return made_B;
+    return made;
 }
 
-int64_t reserved_by_stage_B(struct reserved_memo *memo, const struct ledger *l,
-                            struct reserved_how how, int64_t capacity_B)
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+struct reserved reserved_by_stage(struct reserved_memo *memo, const struct ledger *l,
+                                  struct reserved_how how, int64_t capacity_B)
 {
     int64_t unseen_B = l->peak_activations_B - l->most_recorded_B; /* in flight */
     int64_t more_B = unseen_B > 0 ? unseen_B : 0;
-    int64_t held_B = peak_B(memo, l, how, capacity_B - more_B) + more_B;
-    return held_B > l->peak_B ? held_B : l->peak_B;
+    struct reserved held = held_of(memo, l, how, capacity_B - more_B);
+    held.peak_B = larger(held.peak_B + more_B, l->peak_B);
+    held.needed_B = larger(held.needed_B + more_B, l->peak_B);
+    return held;
 }

@@ -83,6 +83,7 @@ static const struct cfg_field fields[] = {
     CFG_BOOL("fused_activation", T, fw.kernels.fused_activation),
     CFG_BOOL("fused_rope", T, fw.kernels.fused_rope),
     CFG_BOOL("fused_rope_unscaled", T, fw.kernels.fused_rope_unscaled),
+    CFG_BOOL("rope_in_place", T, fw.kernels.rope_in_place),
     CFG_BOOL("split_rope", T, fw.kernels.split_rope),
     CFG_BOOL("loss_in_place", T, fw.loss.in_place),
     CFG_BOOL("fused_loss", T, fw.loss.fused),

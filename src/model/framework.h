@@ -71,6 +71,7 @@ struct framework_kernels {
     bool fused_activation;   /* else: as many kernels as an eager module's arithmetic */
     bool fused_rope;         /* rotary embedding of q and k in one kernel ... */
     bool fused_rope_unscaled; /* where cosines and sines have no scale of their own */
+    bool rope_in_place;       /* flash-attention's on q, k and v of one product */
     bool split_rope;          /* else: of the documents of a pack one by one */
     bool fp8_norm;            /* norms write fp8 for the products after them */
     /* bytes that quantizing to 8 and to 4 bits moves, over those counted */

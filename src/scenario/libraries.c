@@ -353,6 +353,7 @@ const struct library_row library_nanotron = {
     .own_models = true,
     .copies_gradients = true,
     .sums_in_hook = true,
+    .sums_flat = true,
     .first_bucket = true,
     .buckets_by_overlap = true,
     .reduces_after = BIT(SHARDING_OPTIMIZER),

@@ -130,6 +130,10 @@ struct library_row {
     bool fp32_weights;    /* its optimizers always keep them */
     bool states_at_start; /* made before the first step */
     bool flat_shards;     /* a sharded optimizer's states are flat buffers */
+    bool
+        sums_flat; /* sums of gradients are one buffer, and master weights another, both
+                       made before the first step; what a microbatch's backward makes is
+                       added when it has ended */
     double host_update; /* of the rate of a host's memory, what an update there reaches
                              in steps; 0: what one process alone does */
     uint32_t

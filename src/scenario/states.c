@@ -113,21 +113,27 @@ double states_host_update_s(const struct scenario *s, const struct instance *hos
            (reached * host->host_memory_Bps);
 }
 
-double states_whole_optimizer_B(const struct scenario *s)
+/* Of these the master weights. */
+static double whole_master_B(const struct scenario *s)
 {
     const struct framework *fw = s->training.framework;
+    double master_B = of_precision(s->training.precision).master_B;
+    if (s->training.no_master_weights || master_B <= 0)
+        return 0;
+    if (fw && fw->gradients.master_16bit_B > 0)
+        master_B = fw->gradients.master_16bit_B;
+    return s->training.states.master_B > 0 ? s->training.states.master_B : master_B;
+}
+
+double states_whole_optimizer_B(const struct scenario *s)
+{
     if (s->training.no_master_weights)
         return share_of_bytes(s) * optimizers[s->training.optimizer].moments_B;
     const struct optimizer_dtypes *d = &s->training.states;
-    double master_B = of_precision(s->training.precision).master_B;
-    if (fw && master_B > 0 && fw->gradients.master_16bit_B > 0)
-        master_B = fw->gradients.master_16bit_B;
-    if (master_B > 0 && d->master_B > 0)
-        master_B = d->master_B;
     double moments_B = optimizers[s->training.optimizer].moments_B;
     moments_B -= d->first_moment_B > 0 ? fp32_B - d->first_moment_B : 0;
     moments_B -= d->second_moment_B > 0 ? fp32_B - d->second_moment_B : 0;
-    return master_B + moments_B;
+    return whole_master_B(s) + moments_B;
 }
 
 bool states_are_sharded(const struct scenario *s)
@@ -215,9 +221,27 @@ struct states states_of(const struct scenario *s)
         .optimizer_B = divided(optimizer_B, shardings[by].optimizer, d),
         .hidden_optimizer_B =
             divided(hidden_optimizer_B(s, optimizer_B), shardings[by].optimizer, d),
+        .master_B = divided(whole_master_B(s), shardings[by].optimizer, d),
         .autocast_B = of.autocast_B,
         .step_B = divided(update_B, shardings[by].optimizer, d),
     };
+}
+
+int32_t states_moments(const struct scenario *s)
+{
+    return (int32_t)ceil(optimizers[s->training.optimizer].moments_B / fp32_B);
+}
+
+bool states_sums_apart(const struct scenario *s)
+{
+    struct states one = states_of(s);
+    return s->training.framework && s->training.framework->gradients.keeps_gradients &&
+           one.gradient_B > one.made_B;
+}
+
+bool states_sum_flat(const struct scenario *s)
+{
+    return library_of(&s->parallel)->sums_flat && states_sums_apart(s);
 }
 
 struct states states_frozen(const struct states *trained)

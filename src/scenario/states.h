@@ -15,6 +15,7 @@ struct states {
     double hidden_optimizer_B; /* the same of a matrix of a layer */
     double optimizer_B;        /* master weights and moments; shards divided already */
     double autocast_B; /* 16-bit copies, per element of a product's weight, in use */
+    double master_B;   /* of optimizer_B: master weights */
     double step_B;     /* temporary during the update, per parameter */
 };
 
@@ -37,6 +38,17 @@ bool states_shard_parameters(const struct scenario *s);
 
 /* Bytes per parameter, shards divided: MODEL.md, 5.1 and R8. */
 struct states states_of(const struct scenario *s);
+
+/* Tensors that the optimizer keeps of a parameter next to its master weights. */
+int32_t states_moments(const struct scenario *s);
+
+/* Whether sums of gradients are wider than what backward makes: tensors that are there
+ * before the first step. */
+bool states_sums_apart(const struct scenario *s);
+
+/* Whether sums of gradients, and master weights, are a buffer each, which is there before
+ * the first step, and what backward makes is added when it has ended. */
+bool states_sum_flat(const struct scenario *s);
 
 /* Bytes by which sums of gradients are wider than the framework's, as the format that
  * the job reduces them in is: Megatron reduces the sums themselves. */

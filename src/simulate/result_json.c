@@ -16,6 +16,7 @@ struct numbered_stage {
 static const struct contract_member stage_rows[] = {
     CONTRACT_AT("stage", INT32, numbered_stage, stage, "From 0, the first."),
     BYTES("peak_bytes", peak_B, "The largest amount in use."),
+    BYTES("needed_bytes", needed_B, "The peak without segments of the caching allocator in which nothing lies."),
     BYTES("reserved_bytes", reserved_B, "What the caching allocator holds of it."),
     BYTES("parameters", parameters_B, "Bytes of parameters at the peak."),
     BYTES("gradients", gradients_B, "Bytes of gradients at the peak."),
@@ -67,6 +68,7 @@ static json_t *remedies(const void *memory)
 static const struct contract_member memory_rows[] = {
     CONTRACT_AT("capacity_bytes", INT64, memory_result, capacity_B, "Memory of the GPU."),
     CONTRACT_AT("peak_bytes", INT64, memory_result, peak_B, "The largest amount in use."),
+    CONTRACT_AT("needed_bytes", INT64, memory_result, needed_B, "The peak without segments of the caching allocator in which nothing lies: what it needs."),
     CONTRACT_AT("reserved_bytes", INT64, memory_result, reserved_B, "What the caching allocator holds."),
     CONTRACT_AT("allocated_bytes", INT64, memory_result, allocated_B, "What tensors take of that."),
     CONTRACT_AT("fits", BOOL, memory_result, fits, "Whether the peak is below the capacity."),

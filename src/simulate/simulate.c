@@ -4,6 +4,7 @@
 #include "config/cache.h"
 #include "run/run.h"
 #include "scenario/libraries.h"
+#include "scenario/states.h"
 #include "simulate/background.h"
 #include "simulate/communicators.h"
 #include "simulate/interpretations.h"
@@ -21,26 +22,28 @@ static struct stage_memory stage_memory(const struct step *step,
     const struct ledger *l = &step->ledger;
     const struct library_row *library = library_of(&s->parallel);
     struct reserved_how how = { .grows = !library->states_at_start,
+                                .flat = states_sums_apart(s),
                                 .streams = library->streams,
                                 .expandable = s->software.expandable_segments };
     int64_t context_B = scenario_context_B(s, gpu, s->cluster.n_gpus);
     int64_t room_B = gpu->memory_B - context_B - nccl_B;
     bool late = s->training.framework->tensors.record_stream && s->parallel.tensor > 1;
     how.late = late ? RESERVED_ALL_LATE : RESERVED_NO_LATE;
-    int64_t reserved = reserved_by_stage_B(memo, l, how, room_B);
+    const struct reserved all = reserved_by_stage(memo, l, how, room_B);
     how.late = RESERVED_LATE;
-    int64_t needed = late ? reserved_by_stage_B(memo, l, how, room_B) : reserved;
+    const struct reserved own = late ? reserved_by_stage(memo, l, how, room_B) : all;
     struct stage_memory m = {
         .parameters_B = l->at_peak_B[LEDGER_PARAMETERS],
         .gradients_B = l->at_peak_B[LEDGER_GRADIENTS],
         .optimizer_B = l->at_peak_B[LEDGER_OPTIMIZER],
         .activations_B = l->at_peak_B[LEDGER_ACTIVATIONS],
         .buffers_B = l->at_peak_B[LEDGER_BUFFERS] + nccl_B,
-        .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + needed - l->peak_B,
+        .workspace_B = l->at_peak_B[LEDGER_WORKSPACE] + own.peak_B - l->peak_B,
         .framework_B = context_B,
     };
-    m.peak_B = needed + nccl_B + context_B;
-    m.reserved_B = reserved;
+    m.peak_B = own.peak_B + nccl_B + context_B;
+    m.needed_B = own.needed_B + nccl_B + context_B;
+    m.reserved_B = all.peak_B;
     return m;
 }
 
@@ -84,6 +87,7 @@ static void read_memory(struct memory_result *m, struct arena *arena,
         struct stage_memory stage =
             stage_memory(&reps->steps[i], s, gpu, nccl_B, replays);
         int64_t free_B = gpu->memory_B - stage.peak_B, at = reps->stages[i];
+        m->needed_B = stage.needed_B > m->needed_B ? stage.needed_B : m->needed_B;
         if (free_B < left[at]) {
             left[at] = free_B;
             m->stages[at] = stage;

@@ -25,7 +25,8 @@
 #include "step/unread.h"
 
 struct stage_memory {   /* bytes at the moment of the stage's peak */
-    int64_t peak_B;     /* what it cannot do without, as nvidia-smi shows it */
+    int64_t peak_B;     /* as nvidia-smi shows it */
+    int64_t needed_B;   /* of that, what it cannot do without */
     int64_t reserved_B; /* of that by the caching allocator */
     int64_t parameters_B, gradients_B, optimizer_B, activations_B;
     int64_t buffers_B;   /* communication buckets and NCCL */
@@ -42,7 +43,8 @@ struct fit_remedy {
 };
 
 struct memory_result {
-    int64_t capacity_B, peak_B, reserved_B, allocated_B; /* of the fullest stage */
+    int64_t capacity_B, peak_B, needed_B, reserved_B,
+        allocated_B; /* of the fullest stage */
     bool fits;
     int32_t n_stages;
     struct stage_memory *stages;

@@ -111,8 +111,11 @@ struct pass_tensors {
     int64_t transient_B; /* workspace that dies when the next operator has run */
     int64_t made_B[8];   /* gradients that do, and are sums of their own */
     int32_t n_made;
+    int64_t *ended_B; /* gradients that die when backward has ended; in the arena */
+    int64_t n_ended;
     int64_t locals_B[32]; /* that which dies when attention's function returns */
     int32_t n_locals;
+    bool has_workspace[2];   /* cuBLAS, of forward's and backward's thread */
     struct late_blocks late; /* what the forward at hand has freed and the GPU has not
                                 passed */
     struct late_pass ahead;  /* all that the pass at hand frees so */

@@ -182,7 +182,8 @@ struct states offload_states(const struct stage *stage, struct states states)
 {
     if (stage->s->parallel.shard.offload == OFFLOAD_NONE)
         return states;
-    states.optimizer_B = states.hidden_optimizer_B = states.step_B = 0;
+    states.optimizer_B = states.hidden_optimizer_B = 0;
+    states.master_B = states.step_B = 0;
     if (stage->s->parallel.shard.offload == OFFLOAD_PARAMETERS)
         states.gradient_B = 0;
     return states;

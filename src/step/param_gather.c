@@ -196,6 +196,16 @@ static int64_t tensors_of(const struct stage *stage, enum replica_group h)
  * (forums.developer.nvidia.com, "CUDA stream are blocked when luanch lots of kernels"). */
 enum { LAUNCHES_AHEAD = 1000 };
 
+/* Buffers of the rank's own parts, of each rank's, and the one that NCCL fills. */
+static void book_lists(struct builder *b, enum replica_group h, double all_B,
+                       void (*book)(struct ledger *, enum ledger_kind, int64_t))
+{
+    int64_t ranks = (int64_t)replicas_shards(b->stage, h);
+    for (int64_t i = 0; i < ranks + 1; i++)
+        book(&b->step->ledger, LEDGER_HELD, (int64_t)(all_B / (double)ranks));
+    book(&b->step->ledger, LEDGER_HELD, (int64_t)all_B);
+}
+
 /* Lists: each rank's pieces are joined to a buffer, which the gather fills, and which is
  * copied out tensor by tensor: one copy for each tensor and rank, that the host launches.
  * Each number is read and written three times: joined, out of what NCCL has filled, and
@@ -209,12 +219,12 @@ static void copy_lists(struct builder *b, enum replica_group h, double elements)
     double ahead = fmin(pieces, LAUNCHES_AHEAD), part_s = b->stage->fw->shard.part_s;
     if (!library_has(library_of(p)->gathers_lists, (int)p->shard.strategy))
         return;
-    ledger_alloc(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)(2 * elements * width));
+    book_lists(b, h, elements * width, ledger_alloc);
     issue_wait(b, (int32_t)b->step->program.tasks.n - 1);
     issue_stream(b, CATEGORY_DATA_COMM_EXPOSED, ahead * part_s, 6 * elements * width);
     issue_label(b, "copy lists of parts");
     issue_mark_memory(b);
-    ledger_free(&b->step->ledger, LEDGER_WORKSPACE, (int64_t)(2 * elements * width));
+    book_lists(b, h, elements * width, ledger_free);
     issue_host_pause(b, (pieces - ahead) * part_s);
     issue_label(b, "copy lists of parts");
 }

@@ -204,6 +204,7 @@ int pass_write(struct builder *b, enum pass_kind kind, int32_t chunk, struct err
         if (backward_slice(b, i, &unit, err) < 0)
             return -1;
     pass_free_blocks(b, &b->tensors.late);
+    pass_add_gradients(b);
     end_pair(b);
     ledger_free(&b->step->ledger, LEDGER_HELD, backward_ends_B(b->stage, chunk));
     if (pass_makes_input(kind))

@@ -71,6 +71,53 @@ void pass_free_transient(struct builder *b)
                     b->tensors.made_B[--b->tensors.n_made]);
 }
 
+/* Tensors of the stage's parameters. */
+static int64_t parameters_of(const struct stage *stage)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < stage->list.n_blocks; i++)
+        n += stage->list.blocks[i].repeat * stage->list.blocks[i].n_params;
+    return n;
+}
+
+static void end_with_pass(struct builder *b, int64_t size_B)
+{
+    struct pass_tensors *t = &b->tensors;
+    if (!t->ended_B)
+        t->ended_B = ARENA_RAW(b->stage->arena, parameters_of(b->stage), int64_t);
+    ledger_alloc(&b->step->ledger, LEDGER_HELD, size_B);
+    t->ended_B[t->n_ended++] = size_B;
+}
+
+void pass_add_gradients(struct builder *b)
+{
+    while (b->tensors.n_ended > 0)
+        ledger_free(&b->step->ledger, LEDGER_HELD,
+                    b->tensors.ended_B[--b->tensors.n_ended]);
+}
+
+/* PyTorch gives cuBLAS a workspace for each thread at its first product, and keeps it
+ * (aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize: 32 MiB from Hopper
+ * on, else :4096:2:16:8). */
+int64_t pass_product_workspace_B(const struct stage *stage)
+{
+    enum { KIB = 1024, HOPPER = 90, LARGE = 32 * KIB * KIB };
+    enum { SMALL = (2 * 4096 + 8 * 16) * KIB };
+    if (stage->fw->kernels.all_loaded) /* before PyTorch 1.13 cuBLAS had its own */
+        return 0;
+    return stage->gpu->sm_arch >= HOPPER ? LARGE : SMALL;
+}
+
+static void make_product_workspace(struct builder *b, bool backward)
+{
+    if (b->tensors.has_workspace[backward])
+        return;
+    b->tensors.has_workspace[backward] = true;
+    ledger_alloc(&b->step->ledger,
+                 backward ? LEDGER_BACKWARD_ONCE : LEDGER_FORWARD_ONCE,
+                 pass_product_workspace_B(b->stage));
+}
+
 bool pass_has_dummy(const struct stage *stage, const struct op_block *block,
                     const struct op_param *p)
 {
@@ -115,6 +162,10 @@ void pass_make_gradient(struct builder *b, double made_B, double sum_B)
     int64_t size_B = ledger_round((int64_t)made_B);
     bool is_sum = b->stage->fw->gradients.keeps_gradients && made_B == sum_B &&
                   !states_shard_parameters(b->stage->s);
+    if (b->stage->sums_flat) {
+        end_with_pass(b, size_B);
+        return;
+    }
     if (!is_sum || b->tensors.n_made == most) {
         b->tensors.transient_B += ledger_workspace(&b->step->ledger, size_B);
         return;
@@ -148,6 +199,8 @@ void pass_allocate(struct builder *b, const struct op *op)
                              : LEDGER_WORKSPACE,
                      size);
     }
+    if (op->kind == OP_GEMM)
+        make_product_workspace(b, op->backward);
     pass_free_transient(b);
     b->tensors.transient_B = transient_B;
 }
@@ -217,9 +270,24 @@ static struct late_blocks share_of(const struct late_blocks *all, double share)
 }
 
 /* Groups over several nodes are seen to run without theirs. */
-static enum ledger_kind late_kind(const struct builder *b)
+enum ledger_kind pass_late_kind(const struct builder *b)
 {
     return block_comms_apart(b->stage, LAYOUT_TP) ? LEDGER_SPARE : LEDGER_LATE;
+}
+
+/* Whether the GPU keeps up with the host, so that a block's are free at once: while the
+ * host waits for messages of a pipeline or for checks, and, without a pipeline, at the
+ * step's begin, when it has not gone ahead so far yet. */
+static bool keeps_up(const struct builder *b, const struct host_spent *spent,
+                     double held)
+{
+    const struct host_spent *all = &b->tensors.ahead.spent;
+    bool waits = b->stage->s->parallel.pipeline > 1 || spent->check_s > 0;
+    bool begins = b->stage->s->parallel.pipeline == 1 && b->pass.first &&
+                  !block_comms_apart(b->stage, LAYOUT_TP);
+    return (waits && spent->gpu_s <= spent->host_s) ||
+           (begins &&
+            (held + 1) * spent->gpu_s > all->gpu_s - all->host_s - all->check_s);
 }
 
 void pass_hold_late(struct builder *b, int32_t block, bool backward,
@@ -229,29 +297,31 @@ void pass_hold_late(struct builder *b, int32_t block, bool backward,
         return;
     struct late_pass *pass = &b->tensors.ahead;
     pass->spent.host_s += spent->host_s - spent->check_s;
+    pass->spent.check_s += spent->check_s;
     pass->spent.gpu_s += spent->gpu_s;
     pass->spent.launches += spent->launches;
     const struct late_blocks more = recorded_by(b, block, backward);
     if (more.n_part == 0)
         return;
     join_blocks(&pass->blocks, &more);
-    bool held = b->tensors.late.n_part <
-                launches_ahead / fmax(1, spent->launches) * more.n_part;
-    if (backward || !held ||
-        (b->stage->s->parallel.pipeline > 1 && spent->gpu_s <= spent->host_s))
+    double held = (double)b->tensors.late.n_part / more.n_part;
+    if (backward || held >= launches_ahead / fmax(1, spent->launches) ||
+        keeps_up(b, spent, held))
         return;
-    pass_hold_blocks(b, &b->tensors.late, &more, late_kind(b));
+    pass_hold_blocks(b, &b->tensors.late, &more, pass_late_kind(b));
 }
 
 struct late_blocks pass_left_late(const struct builder *b)
 {
     const struct late_pass *pass = &b->tensors.ahead;
     const struct host_spent *next = &b->forward, *own = &pass->spent;
+    bool lone = b->stage->s->parallel.pipeline == 1;
     if (pass->blocks.n_part == 0 || own->gpu_s <= 0 ||
-        block_comms_apart(b->stage, LAYOUT_TP))
+        (!lone && block_comms_apart(b->stage, LAYOUT_TP)))
         return (struct late_blocks) { 0 };
     double queued = (launches_ahead - next->launches) / own->launches;
-    double ahead = 1 - (own->host_s + next->host_s) / own->gpu_s;
+    double ahead =
+        lone ? own->check_s <= 0 : 1 - (own->host_s + next->host_s) / own->gpu_s;
     return share_of(&pass->blocks, fmax(0, fmin(1, fmin(queued, ahead))));
 }
 

@@ -40,6 +40,15 @@ void pass_hold_late(struct builder *b, int32_t block, bool backward,
 
 /* Of what the backward pass at hand has freed, that which the GPU will not have passed
  * at the end of a forward after it, if the host waits for nobody in between. */
+/* cuBLAS's, of one thread. */
+int64_t pass_product_workspace_B(const struct stage *stage);
+
+/* Gradients of the microbatch are added to the sums where these are flat. */
+void pass_add_gradients(struct builder *b);
+
+/* As what they are booked. */
+enum ledger_kind pass_late_kind(const struct builder *b);
+
 struct late_blocks pass_left_late(const struct builder *b);
 
 /* More blocks are held; all are free. */

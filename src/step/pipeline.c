@@ -238,7 +238,7 @@ static bool is_last_backward(const struct pass_list *order, int64_t i)
 
 /* Microbatches that are replayed through the allocator: as many as are in flight at
  * once, and a few after them. Those in the middle find what these have left; of more
- * in flight than are replayed, activations count as they are (reserved_by_stage_B).
+ * in flight than are replayed, activations count as they are (reserved_by_stage).
  * MOST bounds the replay's cost: 40 move the bias of bigscience's stages by 0.1 points,
  * and no other figure of validation. */
 static int64_t recorded_microbatches(const struct pass_list *order)

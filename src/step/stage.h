@@ -65,8 +65,9 @@ struct stage {
     int64_t number; /* among the pipeline's stages */
     struct plans plans;
     struct op_settings settings;
-    bool half;   /* products read 16-bit numbers */
-    bool detail; /* passes are written operator by operator */
+    bool half;      /* products read 16-bit numbers */
+    bool sums_flat; /* states_sum_flat */
+    bool detail;    /* passes are written operator by operator */
     struct states states;
     struct states others[REPLICA_GROUPS]; /* of parameters that others than data ranks
                                              hold */

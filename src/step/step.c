@@ -63,6 +63,36 @@ static int64_t graphs_pool_B(const struct stage *stage)
     return most_B;
 }
 
+/* A tensor for each of what the optimizer keeps: master weights, moments. */
+static void allocate_optimizer(const struct stage *stage, const struct states *states,
+                               double n, struct ledger *l)
+{
+    double moments_B = states->optimizer_B - states->master_B;
+    int32_t pieces = states_moments(stage->s);
+    if (!stage->sums_flat)
+        ledger_alloc(l, LEDGER_MASTER, (int64_t)(n * states->master_B));
+    for (int32_t i = 0; i < pieces; i++)
+        ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * moments_B / pieces));
+}
+
+/* Sums of gradients, and master weights, of all that the stage trains. */
+static void allocate_flat(const struct stage *stage, struct ledger *l)
+{
+    double sums_B = 0, masters_B = 0;
+    for (int32_t i = 0; i < stage->list.n_blocks; i++) {
+        const struct op_block *block = &stage->list.blocks[i];
+        for (int32_t k = 0; k < block->n_params; k++) {
+            const struct op_param *p = &block->params[k];
+            const struct states states = replicas_states_of(stage, p);
+            double n = (double)(p->elements * block->repeat);
+            sums_B += p->frozen ? 0 : n * states.gradient_B;
+            masters_B += p->frozen ? 0 : n * states.master_B;
+        }
+    }
+    ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)sums_B);
+    ledger_alloc(l, LEDGER_MASTER, (int64_t)masters_B);
+}
+
 /* States of one of the block's layers. */
 static void allocate_block(const struct stage *stage, const struct op_block *block,
                            double bucket_B, struct ledger *l)
@@ -75,8 +105,8 @@ static void allocate_block(const struct stage *stage, const struct op_block *blo
             ledger_alloc(l, LEDGER_PARAMETERS, (int64_t)(n * states.parameter_B));
         if (p->frozen)
             continue;
-        ledger_alloc(l, LEDGER_OPTIMIZER, (int64_t)(n * states.optimizer_B));
-        if (stage->fw->gradients.keeps_gradients)
+        allocate_optimizer(stage, &states, n, l);
+        if (stage->fw->gradients.keeps_gradients && !stage->sums_flat)
             ledger_alloc(l, LEDGER_GRADIENTS, (int64_t)(n * states.gradient_B));
         ledger_alloc(l, LEDGER_BUFFERS, (int64_t)(n * bucket_B));
     }
@@ -92,6 +122,7 @@ static void allocate_states(struct builder *b)
     ledger_alloc(
         l, LEDGER_BUFFERS,
         (int64_t)states_flat_buffers_B(b->stage->s, elements, replicas(b->stage)));
+    ledger_hold(l, LEDGER_BUFFERS, 2 * pass_product_workspace_B(b->stage));
     ledger_alloc(l, LEDGER_BUFFERS, pass_dummies_B(b->stage));
     ledger_alloc(l, LEDGER_BUFFERS, graphs_pool_B(b->stage));
     ledger_alloc(l, LEDGER_BUFFERS, pipeline_buffers_B(b->stage));
@@ -111,6 +142,8 @@ static void allocate_states(struct builder *b)
             ledger_repeat(l, &change);
         ledger_release(&one);
     }
+    if (b->stage->sums_flat)
+        allocate_flat(b->stage, l);
 }
 
 /* What a stage knows of itself before anything is planned. */
@@ -130,6 +163,7 @@ static struct stage stage_of(const struct step_request *q, int64_t rank,
         .plans = { q->arena, q->net, q->groups, NULL, q->rings },
         .settings = scenario_op_settings(q->s),
         .half = dtype_bytes(op_compute_dtype(q->s->training.precision)) <= 2,
+        .sums_flat = states_sum_flat(q->s),
         .detail = q->detail || p->pipeline == 1,
     };
     stage.states = offload_states(&stage, states_of(q->s));
@@ -201,13 +235,20 @@ static int microbatch(struct builder *b, int64_t number, bool last, struct err *
     issue_wait(b, issue_load_batch(b));
     if (buckets_broadcast(b, err) < 0)
         return -1;
-    if (pass_write(b, PASS_FORWARD, 0, err) < 0 || reference_forwards(b, err) < 0)
+    if (pass_write(b, PASS_FORWARD, 0, err) < 0)
+        return -1;
+    pass_free_blocks(b, &b->unpassed);
+    b->forward = b->tensors.ahead.spent;
+    if (reference_forwards(b, err) < 0)
         return -1;
     buckets_begin(b);
     issue_tag(b, WORK_BACKWARD, number);
     b->pass.pairs = pairs && !last;
     if (pass_write(b, PASS_BACKWARD, 0, err) < 0)
         return -1;
+    const struct late_blocks left = pass_left_late(b);
+    if (!last)
+        pass_hold_blocks(b, &b->unpassed, &left, pass_late_kind(b));
     issue_wait(b, b->next.overlapped);
     issue_wait(b, b->next.gathered);
     b->next.overlapped = b->next.gathered = -1;

@@ -146,7 +146,7 @@ static int collect(struct rows *r, struct mapping_outcome *o,
     }
     read_rates(o, job->result);
     o->by = resources_read(pointer_get(job->result, "resources"));
-    o->peak_B = json_number_value(pointer_get(job->result, "/memory/peak_bytes"));
+    o->peak_B = json_number_value(pointer_get(job->result, "/memory/needed_bytes"));
     o->capacity_B =
         json_number_value(pointer_get(job->result, "/memory/capacity_bytes"));
     o->has_place = applicability_place(&o->place, r->arena, job->result) == 0;

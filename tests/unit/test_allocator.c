@@ -9,8 +9,8 @@
 void test_allocator_register(void);
 
 /* Of a ledger with those events, of which `begin` are before the step. */
-static int64_t peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
-                      struct reserved_how how, int64_t capacity_B)
+static struct reserved held(const struct ledger_event *events, int64_t n, int64_t begin,
+                            struct reserved_how how, int64_t capacity_B)
 {
     struct ledger l = { .n_before = begin };
     struct arena arena;
@@ -18,10 +18,16 @@ static int64_t peak_B(const struct ledger_event *events, int64_t n, int64_t begi
     struct reserved_memo *memo = reserved_memo_new(&arena, 0);
     for (int64_t i = 0; i < n; i++)
         ledger_record(&l, events[i]);
-    int64_t reserved_B = reserved_by_stage_B(memo, &l, how, capacity_B);
+    const struct reserved held = reserved_by_stage(memo, &l, how, capacity_B);
     arena_release(&arena);
     ledger_release(&l);
-    return reserved_B;
+    return held;
+}
+
+static int64_t peak_B(const struct ledger_event *events, int64_t n, int64_t begin,
+                      struct reserved_how how, int64_t capacity_B)
+{
+    return held(events, n, begin, how, capacity_B).peak_B;
 }
 
 enum { MIB = 1 << 20, BLOCKS_MAX = 8 };
@@ -33,6 +39,27 @@ static struct allocator_block *take(struct allocator *a, int64_t size_B,
 {
     struct allocator_ask ask = allocator_ask(a, size_B, stream);
     return allocator_take(a, &ask);
+}
+
+/* A segment that is free as a whole is not needed; one with a block that stays is. */
+static void test_needed(void)
+{
+    const int64_t room_B = INT64_MAX / 2;
+    const struct ledger_event idle[] = { { LEDGER_HELD, 0, 64 * MIB },
+                                         { LEDGER_HELD, 0, -64 * MIB },
+                                         { LEDGER_HELD, 0, 128 * MIB },
+                                         { LEDGER_HELD, 0, -128 * MIB } };
+    const struct ledger_event once[] = { { LEDGER_HELD, 0, 64 * MIB },
+                                         { LEDGER_HELD, 0, -64 * MIB },
+                                         { LEDGER_BACKWARD_ONCE, 0, 32 * MIB },
+                                         { LEDGER_BACKWARD_ONCE, 0, 32 * MIB } };
+    const struct reserved a = held(idle, 4, 0, made_before, room_B),
+                          b = held(once, 4, 0, made_before, room_B);
+    CU_ASSERT_EQUAL(a.peak_B, 192 * MIB);
+    CU_ASSERT_EQUAL(a.needed_B, 128 * MIB);
+    /* the second step finds half of the first segment, and makes another */
+    CU_ASSERT_EQUAL(b.peak_B, 128 * MIB);
+    CU_ASSERT_EQUAL(b.needed_B, 128 * MIB);
 }
 
 /* Positive: allocate; negative: free the block that many places from the start (from
@@ -461,6 +488,7 @@ void test_allocator_register(void)
 {
     CU_pSuite suite = CU_add_suite("allocator", NULL, NULL);
     CU_add_test(suite, "segments and blocks", test_segments);
+    CU_add_test(suite, "what a job needs, and what is made once", test_needed);
     CU_add_test(suite, "as found by search", test_against_search);
     CU_add_test(suite, "a full GPU", test_full);
     CU_add_test(suite, "expandable segments, as by search",

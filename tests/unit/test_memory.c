@@ -331,7 +331,8 @@ static int64_t most_late_B(const char *parallelism, const char *framework,
 
 /* A GPU that its host is ahead of has two streams a layer and one of the embedding, as the
  * scatters of the tensor group have read them, and what they wrote, a rank's part of each;
- * between nodes they are spare, and of as many layers as a stream holds launches of.
+ * between nodes they are spare, and of as many layers as a stream holds launches of; of
+ * the backward before it as much as the stream still holds (6 of 36 layers there).
  * Pipelines have those of one pass, and on the first stage during a forward those of the
  * backward before it: of a layer two streams and six parts at most. Of the forwards before
  * the first backward but two they are spare. Where the host looks for messages now and then,
@@ -349,8 +350,9 @@ static void test_late(void)
         const char *groups, *framework;
         int64_t least_B, most_B, spare_B;
     } cases[] = {
-        { GROUPS("2", "1"), now, 37 * 3 * half_B, 37 * 3 * half_B, 0 },
-        { GROUPS("16", "1"), now, 0, 0, 37 * (stream_B + stream_B / 16) },
+        { GROUPS("2", "1"), now, 37 * 3 * half_B + half_B,
+          37 * 3 * half_B + 37 * 10 * half_B, 0 },
+        { GROUPS("16", "1"), now, 0, 0, 219 * half_B / 2 },
         { GROUPS("2", "1"), plain, 0, 0, 0 },
         { GROUPS("2", "2"), polls, 21 * 3 * half_B, 21 * 3 * half_B, 0 },
         { GROUPS("2", "2"), now, 21 * 3 * half_B + half_B,

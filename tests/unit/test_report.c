@@ -48,6 +48,7 @@ static void make_sample(struct sample *x)
                      [CATEGORY_DATA_COMM_HIDDEN] = 0.1 },
         .memory = { 1000,
                     1200,
+                    1150,
                     1100,
                     1050,
                     false,

@@ -27,6 +27,16 @@ static bool fuses_rope(const struct model *m, const struct framework *fw)
            !(m->attention.scaled_rope && fw->kernels.fused_rope_unscaled);
 }
 
+/* Keys and values of as many heads as queries have come with these in one block. */
+static bool rotates_in_place(const struct model *m, const struct framework *fw,
+                             bool flash)
+{
+    const struct model_attention *a = &m->attention;
+    return flash && fuses_rope(m, fw) && fw->kernels.rope_in_place &&
+           fw->kernels.fused_qkv && a->kv_heads == a->heads && !a->latent_kv &&
+           !a->one_kv && !a->borrows && a->q_norm == 0;
+}
+
 static flagset attention_flags(const struct model *m, const struct op_settings *s)
 {
     const struct framework *fw = s->framework;
@@ -55,6 +65,7 @@ static flagset attention_flags(const struct model *m, const struct op_settings *
            flag(m->attention.dropout, HAS_ATTENTION_DROPOUT) |
            flag(m->attention.rotary, HAS_ROPE) |
            flag(fuses_rope(m, fw), HAS_FUSED_ROPE) |
+           flag(rotates_in_place(m, fw, flash), HAS_ROPE_IN_PLACE) |
            flag(m->attention.rotary && fw->kernels.split_rope &&
                     !fw->kernels.fused_rope,
                 HAS_SPLIT_ROPE) |

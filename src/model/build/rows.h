@@ -217,6 +217,8 @@ __extension__ typedef unsigned __int128 flagset;
 #define HAS_FUSED_LOSS            FLAG(78) /* one kernel each way, on the logits */
 #define HAS_LOSS_IN_PLACE         FLAG(79) /* its gradient takes its input's place */
 
+#define HAS_ROPE_IN_PLACE         FLAG(88) /* q, in a block of q, k and v; k and v anew */
+
 /* Pictures and sounds. */
 #define HAS_PATCHES               FLAG(80) /* patches of pictures in place of words */
 #define HAS_PROJECTOR_NORM        FLAG(81) /* a projector's norm, */
@@ -350,7 +352,7 @@ struct row {
     flagset when, unless; /* flags that must all be set; of which none may be set */
     struct term read[3], write[3];
     struct term work[4]; /* ROW_SCAN: multiply-adds */
-    struct keep keep[4];
+    struct keep keep[5];
     int32_t launches; /* 0 means 1; as many dispatches, unless `same_node` */
     struct term
         made;        /* memory of what it makes, kept or not, where that is less than it

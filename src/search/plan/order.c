@@ -32,7 +32,7 @@ void plan_order_judge(struct plan_entry *e, const struct plan_job *job,
         e->key = 0;
     } else if (!r->fits) {
         e->standing = PLAN_TOO_LARGE;
-        e->key = (double)r->peak_B / (double)r->capacity_B;
+        e->key = (double)r->needed_B / (double)r->capacity_B;
     } else if (!isfinite(e->value)) {
         e->standing = PLAN_UNPRICED;
         e->key = r->step_time_s;
@@ -44,7 +44,7 @@ void plan_order_judge(struct plan_entry *e, const struct plan_job *job,
     } else {
         e->standing = user ? PLAN_PASSES : PLAN_FOREIGN;
         if (risky)
-            e->key = worth(e->value, (double)r->peak_B / (double)r->capacity_B);
+            e->key = worth(e->value, (double)r->needed_B / (double)r->capacity_B);
     }
 }
 

@@ -87,6 +87,7 @@ static bool simulate_on(struct plan_result *r, json_t *tree, const struct plan_j
                                     .step_time_s = step.step_time_s,
                                     .by = step.by,
                                     .peak_B = step.memory.peak_B,
+                                    .needed_B = step.memory.needed_B,
                                     .capacity_B = step.memory.capacity_B };
     cfg_loader_release(&own);
     return good;

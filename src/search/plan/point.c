@@ -253,6 +253,7 @@ static void take(struct plan_result *r, const struct simulate_result *s)
     r->mfu = s->mfu;
     r->hfu = s->hfu;
     r->peak_B = s->memory.peak_B;
+    r->needed_B = s->memory.needed_B;
     r->capacity_B = s->memory.capacity_B;
     r->near_limit = s->memory.near_limit;
     r->by = s->by;

@@ -15,7 +15,7 @@ struct plan_result {
     double step_time_s, samples_per_s, tokens_per_s, mfu, hfu;
     double range_s[2]; /* of the step time */
     double tie_error;  /* a plan this much slower may be as fast */
-    int64_t peak_B, capacity_B;
+    int64_t peak_B, needed_B, capacity_B;
     double parts_s[CATEGORY_N];
     struct resources by;    /* what the step rests on */
     double job_s, billed_s; /* of the scenario's "job"; 0 without one */

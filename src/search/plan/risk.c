@@ -27,7 +27,7 @@ struct risk_plan plan_risk_plan(const struct plan_entry *e)
         .usual = r->step_time_s,
         .by = r->by,
         .octaves = log2((double)e->point.v[SPACE_COUNT]),
-        .peak_B = (double)r->peak_B,
+        .peak_B = (double)r->needed_B,
         .capacity_B = (double)r->capacity_B,
     };
 }
