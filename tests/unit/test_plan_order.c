@@ -124,7 +124,7 @@ static struct oracle judge(const struct planned *x, const struct plan_options *o
     if (!r->known || !r->fits || (o->deadline_h > 0 && hours > o->deadline_h) ||
         (o->max_cost_usd > 0 && usd > o->max_cost_usd))
         return (struct oracle) { 9, 0 };
-    double need = (double)r->peak_B / (double)r->capacity_B;
+    double need = (double)r->needed_B / (double)r->capacity_B;
     if (o->risk.rule != RISK_NONE)
         return (struct oracle) { 2 * !users, values[o->objective] / fits(need) };
     return (struct oracle) { 2 * !users + (need * 1.095 > 1), values[o->objective] };
