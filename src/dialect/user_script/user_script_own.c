@@ -5,6 +5,7 @@
  * verl 0.5 and torchtitan 0.2 call them. */
 #include "base/names.h"
 #include "dialect/launch/entry_points.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/user_script/user_script.h"
 
 #include <string.h>
@@ -77,6 +78,18 @@ static void take_mode(struct launch_context *t, const struct value_item *it,
                           it->key, text ? v->text : "", program);
 }
 
+/* As the command has it: -pp 4. */
+static const char *dashes_of(const struct launch_context *t, const char *key)
+{
+    const struct value *letters = t->command ? &t->command->letters : NULL;
+    for (int32_t i = 0; letters && i < letters->n; i++) {
+        const char *own = letters->items[i].key;
+        if (strcmp(own + strspn(own, "-"), key) == 0)
+            return "-";
+    }
+    return "--";
+}
+
 static void take_degree(struct launch_context *t, const struct value_item *it,
                         const char *program, int64_t line)
 {
@@ -88,13 +101,13 @@ static void take_degree(struct launch_context *t, const struct value_item *it,
         return;
     if (known) {
         launch_add_unresolved(t, pointer, line,
-                              "--%s %lld is %.60s's own, and how it divides the work "
+                              "%s%s %lld is %.60s's own, and how it divides the work "
                               "is not read",
-                              it->key, (long long)n, program);
+                              dashes_of(t, it->key), it->key, (long long)n, program);
         launch_add_example(t, pointer, arena_printf(t->arena, "%lld", (long long)n));
     } else
-        launch_add_unresolved(t, pointer, line, "--%s is %.60s's own, and is not known",
-                              it->key, program);
+        launch_add_unresolved(t, pointer, line, "%s%s is %.60s's own, and is not known",
+                              dashes_of(t, it->key), it->key, program);
 }
 
 void user_script_ask_degrees(struct launch_context *t, const struct value *options,
