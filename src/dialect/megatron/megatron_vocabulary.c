@@ -110,8 +110,8 @@ static void assume_vocabulary(struct launch_context *t, const struct launch_comm
     bool rotary = false, named = known_text(type) != NULL;
     const char *name = named ? type->value->text : usual_class(t, &rotary);
     struct launch_vocabulary v = launch_vocabulary_of(t, name, known_text(path));
-    int64_t of_class = own && v.by ? launch_words_of_class(t, name) : 0;
-    if (of_class) { /* the model's name counts entries that a patch adds, too */
+    int64_t of_class = own && more && v.by ? launch_words_of_class(t, name) : 0;
+    if (of_class) { /* the model's name counts the entries that a patch adds */
         v = (struct launch_vocabulary) { of_class, NULL };
         path = NULL;
     }
