@@ -108,6 +108,21 @@ static bool refuse_parts(struct launch_context *t, const struct user_script *g)
     return false;
 }
 
+/* Whether the trainer's model is of a class of the text's own, which loads `c`: it has
+ * heads and losses of its own. */
+static bool is_within_own(const struct user_script *g, const struct python_call *c)
+{
+    const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
+    const struct value *given =
+        trainer ? user_script_given(trainer, "model", "0") : NULL;
+    if (!given || !c->within || strcmp(c->within, "__init__") != 0)
+        return false;
+    for (int64_t i = 0; i < g->python->calls.n; i++)
+        if (g->python->calls.v[i].result == given)
+            return false;
+    return true;
+}
+
 /* What the model's class says of the task. */
 static void take_head(struct launch_context *t, const struct user_script *g)
 {
@@ -127,6 +142,12 @@ static void take_head(struct launch_context *t, const struct user_script *g)
             launch_refuse_entry(t->l, class, heads[i].refused, v.line);
         else if (!launch_has(t, task))
             launch_set(t, task, json_string(heads[i].task), &from);
+        if (is_within_own(g, c))
+            launch_note(
+                t->l, v.line, DIAG_NOT_SIMULATED,
+                "%.60s is loaded by a class of the script's own: what this adds "
+                "(heads, pairs of sequences, a loss) is not read",
+                class);
         return;
     }
 }

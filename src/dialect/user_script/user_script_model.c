@@ -168,8 +168,9 @@ void user_script_take_model(struct launch_context *t, const struct user_script *
     struct value v = { .kind = VALUE_STRING, .line = line };
     const struct value_item from = { python_last_part(c->function), line, &v };
     bool loads = strncmp(from.key, "from_", 5) == 0;
-    json_t *config = base_of(t, c, loads ? id : NULL);
-    if (!config && loads && id && id->value->kind == VALUE_STRING) {
+    bool named = id && id->value->kind == VALUE_STRING;
+    json_t *config = loads && !named ? NULL : base_of(t, c, loads ? id : NULL);
+    if (!config && loads && named) {
         const struct dialect_option row = { .name = from.key, .pointer = "/model" };
         v.text = id->value->text; /* says why it is not known */
         trainer_take_model(t, &row, &from);

@@ -210,7 +210,7 @@ static bool is_other_config(enum user_script_part part, const char *last)
 
 /* Packages whose configurations are called as transformers' are, and have other members. */
 static const char *const own_configurations[] = {
-    "fms.", "fms_extras.", "nvidia.", "megatron.", "fairseq.", "nemo.", NULL,
+    "fms.", "fms_extras.", "megatron.", "fairseq.", "nemo.", NULL,
 };
 
 enum user_script_part user_script_part_of(const struct python_call *c)
