@@ -9,6 +9,7 @@
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_imports.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/megatron/megatron.h"
 #include "dialect/openrlhf/openrlhf.h"
 #include "dialect/peft/peft.h"
 #include "dialect/source/files.h"
@@ -312,6 +313,18 @@ static bool is_of_trl(const char *name, const char *text)
     return sent || strstr(name, parts[0]) != NULL;
 }
 
+/* A program of Megatron's or of a copy of it: its loop is pretrain()'s, and its options
+ * are Megatron's, also where the package is next to it. */
+static bool is_of_megatron(const struct dialect_input *in, const char *text)
+{
+    static const char *const imports[] = { "from megatron", "import megatron",
+                                           "import mpu" };
+    bool of_it = false;
+    for (size_t i = 0; i < sizeof(imports) / sizeof(imports[0]); i++)
+        of_it |= strstr(text, imports[i]) != NULL;
+    return of_it && (megatron_recognises(in) || strstr(text, "pretrain("));
+}
+
 bool user_script_recognises_command(const struct dialect_input *in)
 {
     if (!in->context || !in->command)
@@ -320,6 +333,8 @@ bool user_script_recognises_command(const struct dialect_input *in)
     const char *text = launch_program_text(in->context->l, in->context->arena, name);
     /* a copy of OpenRLHF's programs, by options that are no other's */
     if (value_get(in->root, "--micro-train-batch-size") && openrlhf_recognises(in))
+        return false;
+    if (text && is_of_megatron(in, text))
         return false;
     return (text && user_script_is_program(in->context->arena, in->context->l, text)) ||
            has_document(in) || is_of_trl(name, text);
@@ -353,7 +368,7 @@ static void take_chat(struct launch_context *t, const struct launch_command *c,
                       struct user_script *g)
 {
     struct value *options = value_new(t->arena, VALUE_DICT, c->command->line, 0);
-    const struct value_item *it = value_get(g->words, "deepspeed");
+    const struct value_item *it = value_get(g->words, "deepspeed"), *rank;
     for (int32_t i = 0; i < c->options.n; i++)
         value_add(t->arena, options, c->options.items[i].key + 2,
                   c->options.items[i].line, c->options.items[i].value);
@@ -362,6 +377,8 @@ static void take_chat(struct launch_context *t, const struct launch_command *c,
         return;
     if (it)
         value_remove(g->words, (int32_t)(it - g->words->items));
+    if ((rank = value_get(g->words, "lora_dim")) != NULL)
+        value_remove(g->words, (int32_t)(rank - g->words->items));
     if (!launch_has(t, "/training/task"))
         trainer_take_chat_step(t, c, options);
     trainer_take_chat_configuration(t, options, c->command->line);
