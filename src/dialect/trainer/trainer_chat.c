@@ -72,22 +72,6 @@ static struct value *zero_of(struct launch_context *t, const struct value *optio
     return zero;
 }
 
-/* fp16 is the default, and was all there was before --dtype. */
-void trainer_take_chat_configuration(struct launch_context *t,
-                                     const struct value *options, int64_t line)
-{
-    struct value *root = dict_of(t, line), *half = dict_of(t, line);
-    const struct value_item *type = option(options, "dtype");
-    bool bf16 = type && type->value->kind == VALUE_STRING &&
-                strcmp(type->value->text, "bf16") == 0;
-    launch_hear(t, type);
-    put_true(t, half, "enabled", line);
-    value_add(t->arena, root, "zero_optimization", line, zero_of(t, options, line));
-    value_add(t->arena, root, bf16 ? "bf16" : "fp16", type ? type->line : line, half);
-    put_whole(t, root, "gradient_clipping", line, 1);
-    deepspeed_take(t, root, "get_train_ds_config: ");
-}
-
 /* dschat/utils/module/lora.py: all linear layers whose path has the name; alone they are
  * trained with --only_optimize_lora. */
 static void take_adapters(struct launch_context *t, const struct value *options)
@@ -121,6 +105,23 @@ static void take_adapters(struct launch_context *t, const struct value *options)
         else
             launch_unresolved_item(t, PEFT_TARGETS, of, "path of layers");
     }
+}
+
+/* fp16 is the default, and was all there was before --dtype. */
+void trainer_take_chat_configuration(struct launch_context *t,
+                                     const struct value *options, int64_t line)
+{
+    struct value *root = dict_of(t, line), *half = dict_of(t, line);
+    const struct value_item *type = option(options, "dtype");
+    bool bf16 = type && type->value->kind == VALUE_STRING &&
+                strcmp(type->value->text, "bf16") == 0;
+    launch_hear(t, type);
+    put_true(t, half, "enabled", line);
+    value_add(t->arena, root, "zero_optimization", line, zero_of(t, options, line));
+    value_add(t->arena, root, bf16 ? "bf16" : "fp16", type ? type->line : line, half);
+    put_whole(t, root, "gradient_clipping", line, 1);
+    take_adapters(t, options);
+    deepspeed_take(t, root, "get_train_ds_config: ");
 }
 
 /* Its steps: the folder, and an option that the others do not have. */
@@ -179,7 +180,6 @@ void trainer_take_chat(struct launch_context *t, const struct launch_command *c,
 {
     const struct value_item *on = option(options, "deepspeed");
     trainer_take_chat_step(t, c, options);
-    take_adapters(t, options);
     launch_hear(t, on);
     trainer_take_chat_configuration(t, options, on->line);
 }
