@@ -45,7 +45,7 @@ row() {
     fi
     # the header's options, or the warnings of JSON, which has no comments
     sed -n 's/^# *\(--set .*\)$/\1/p' "$dir/emitted.$ending" >"$dir/sets"
-    [ $ending != json ] || sed -n "s/^warning: .*: --set \(.*\)$/--set '\1'/p" "$dir/said" >"$dir/sets"
+    [ $ending != json ] || sed -n 's/^warning: .*: \(--set .*\)$/\1/p' "$dir/said" >"$dir/sets"
     if ! eval "\"\$smsim\" simulate \"\$dir/emitted.\$ending\" --json \"\$dir/back.json\" $(tr '\n' ' ' <"$dir/sets")" \
         >"$dir/said" 2>&1; then
         wrong "$1" "what was written as $4 is not read back"
