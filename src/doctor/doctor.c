@@ -1,4 +1,5 @@
 #include "doctor/doctor.h"
+#include "doctor/variables.h"
 
 #include <math.h>
 
@@ -46,8 +47,11 @@ int doctor_judge(struct doctor *d, struct doctor_predictor *by, const json_t *jo
                  const struct logs *logs, struct err *err)
 {
     *d = (struct doctor) { .logs = logs, .ratio = (double)NAN };
-    if (doctor_predict(&d->healthy, by, job, err))
+    json_t *healthy = variables_healthy(job, &logs->variables);
+    if (doctor_predict(&d->healthy, by, healthy, err)) {
+        json_decref(healthy);
         return -1;
+    }
     const struct doctor_prediction *p = &d->healthy;
     const struct logs_step does = { p->samples, p->tokens, (double)p->gpus, p->passes };
     d->steady = logs_steady_find(logs, &does);
@@ -61,6 +65,7 @@ int doctor_judge(struct doctor *d, struct doctor_predictor *by, const json_t *jo
     const struct doctor_view view = { logs, d->has_trace ? &d->traced : NULL,
                                       &d->steady, p };
     if (d->steady.n)
-        doctor_explain(&d->causes, by, job, &view);
+        doctor_explain(&d->causes, by, healthy, &view);
+    json_decref(healthy);
     return 0;
 }

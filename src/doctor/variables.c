@@ -43,3 +43,20 @@ double variable_evidence(const struct doctor_view *v, const char *hypothesis,
     }
     return most;
 }
+
+json_t *variables_healthy(const json_t *job, const struct logs_variables *logs)
+{
+    json_t *healthy = json_deep_copy(job);
+    json_t *all = json_object_get(json_object_get(healthy, "software"), "environment");
+    for (int32_t i = 0; i < logs->n; i++) {
+        const struct logs_variable *v = &logs->of[i];
+        const char *own = json_string_value(json_object_get(all, v->name));
+        const struct variable_effect *e =
+            own && strcmp(own, v->value) == 0
+                ? variable_effect_find(v->name, v->value, -1)
+                : NULL;
+        if (e && e->does == VARIABLE_NO_P2P)
+            json_object_del(all, v->name);
+    }
+    return healthy;
+}

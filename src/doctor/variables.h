@@ -17,4 +17,9 @@ const char *variable_hypothesis(const struct variable_effect *e);
 double variable_evidence(const struct doctor_view *v, const char *hypothesis,
                          const char **why);
 
+/* The job without the variables of its own environment that the logs have, too, and that
+ * take its GPUs' connections: they are a cause, and the job is healthy without them. To be
+ * released. */
+json_t *variables_healthy(const json_t *job, const struct logs_variables *logs);
+
 #endif
