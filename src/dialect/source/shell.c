@@ -103,6 +103,7 @@ int shell_read(struct shell *s, const struct shell_setting *in, struct arena *ar
                                .err = err,
                                .in = in ? in : &nowhere,
                                .directory = ".",
+                               .reading = { arena_strndup(arena, text, len) },
                                .status = SHELL_YES,
                                .arguments = { .open = true },
                                .hooks = &hooks };

@@ -158,6 +158,7 @@ struct shell_machine {
     const char *directory; /* where the script is by now, "." at first */
     const char *before;    /* where it was, or NULL */
     int sourced;           /* files in each other */
+    const char *reading[SHELL_SOURCED_MAX + 1]; /* their texts, the script's first */
     VEC(struct shell_variable) variables;
     VEC(struct shell_function) functions;
     VEC(struct shell_unknown) unknowns;

@@ -50,9 +50,15 @@ static bool read_file(struct shell_machine *m, const struct shell_text *w,
             m->out->notes.v[m->out->notes.n - 1].missing = name;
         return false;
     }
+    for (int k = 0; started && k <= m->sourced; k++)
+        if (strcmp(text, m->reading[k]) ==
+            0) { /* sbatch $0: the next part of the job */
+            shell_note(m, line, "%.60s starts itself again: it is read once", name);
+            return true;
+        }
     if (shell_works(m, (int64_t)strlen(text)))
         return false;
-    m->sourced++;
+    m->reading[++m->sourced] = text;
     if (started)
         set_variables(m, started, text);
     shell_nested(m, shell_characters(m->arena, text, strlen(text), line ? line : 1));
