@@ -5,6 +5,7 @@
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
+#include "dialect/launch/launch_starter.h"
 #include "dialect/user_script/user_script.h"
 
 #include <fnmatch.h>
@@ -220,6 +221,13 @@ void user_script_put_lightning(struct user_script *g, struct arena *arena)
         put_precision(g, arena, c);
 }
 
+/* Whether an argument is there, and not None. */
+static bool is_given(const struct value *arguments, const char *name)
+{
+    const struct value *v = value_member(arguments, name);
+    return v && v->kind != VALUE_NONE;
+}
+
 /* FSDP's units are what a policy makes; without one the model is a unit. Autocast has
  * weights in fp32 and sums in 16 bits (plugins/precision/fsdp.py). */
 static void take_fsdp(struct launch_context *t, const struct user_script *g,
@@ -238,10 +246,10 @@ static void take_fsdp(struct launch_context *t, const struct user_script *g,
                   value_new_bool(t->arena, true, line));
     user_script_take_sharded(t, g, own, "strategy", line);
     const struct value_item strategy = { "strategy", line, &at };
-    if (value_get(own, "activation_checkpointing_policy") ||
-        value_get(own, "activation_checkpointing"))
+    if (is_given(own, "activation_checkpointing_policy") ||
+        is_given(own, "activation_checkpointing"))
         launch_set(t, keep_at, json_string("full"), &strategy);
-    if (!value_get(own, "auto_wrap_policy") && !g->parts[SCRIPT_SHARDED])
+    if (!is_given(own, "auto_wrap_policy") && !g->parts[SCRIPT_SHARDED])
         launch_set(t, "/parallelism/sharding/unit", json_string("model"), &strategy);
     const struct value_item precision = { "precision", line, &at };
     t->converts = false;
@@ -357,6 +365,19 @@ static void set_number(struct launch_context *t, const char *pointer, const char
     launch_set(t, pointer, json_integer((json_int_t)n), &from);
 }
 
+/* Those that lines #SBATCH give a node of the job; 0: none do. */
+static int64_t devices_of_job(const struct launch_context *t)
+{
+    int64_t n;
+    if (!t->command)
+        return 0;
+    const struct raw_shell *lines = &t->command->directives;
+    struct starter_option g =
+        launch_starter_find(lines->v, 0, lines->n, launch_slurm_gpu_names);
+    return g.name && launch_starter_number(g.value, &n) && n > 0 && n <= 1 << 20 ? n
+                                                                                 : 0;
+}
+
 static void take_devices(struct launch_context *t, const struct python_call *c,
                          int64_t line)
 {
@@ -364,6 +385,7 @@ static void take_devices(struct launch_context *t, const struct python_call *c,
                        *old = user_script_given(c, "gpus", "");
     const char *name = v || !old ? "devices" : "gpus";
     int64_t n = devices_of(v || !old ? v : old);
+    n = n ? n : devices_of_job(t);
     if (n > 0 && n <= 1 << 20)
         set_number(t, gpus_at, name, line, n);
     else if (n < 0 || (c->arguments->gap && !v && !old))
