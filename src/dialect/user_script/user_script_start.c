@@ -171,7 +171,8 @@ static void add_options(struct launch_context *t, struct user_script *g,
             g->words->items[folder - g->words->items] =
                 (struct value_item) { folder->key, o->line, o->value };
         } else if (is_made(g, o->key)) {
-            if (others.len < 1000 && !is_twice(g, given, o->key))
+            if (others.len < 1000 && !is_twice(g, given, o->key) &&
+                strcmp(o->key, "local_rank") != 0) /* of the starter */
                 strbuf_printf(&others, "%s%.60s", others.len ? ", " : "", o->key);
         } else if (!it)
             value_add(t->arena, g->words, o->key, o->line, o->value);
@@ -397,6 +398,39 @@ static void add_written(struct launch_context *t, const struct launch_command *c
     }
 }
 
+/* Whether the starter gives each process --local_rank (torch/distributed/launch.py without
+ * --use_env, deepspeed/launcher/launch.py without --no_local_rank). */
+static bool passes_rank(const struct launch_command *c)
+{
+    static const char *const without[] = { "--use_env", "--use-env", "--no_local_rank",
+                                           NULL };
+    bool passes = false;
+    for (int32_t i = 0; i < c->script; i++) {
+        const char *word = c->command->words[i].text, *last = launch_last_part(word);
+        if (names_listed(without, word))
+            return false;
+        passes |= strcmp(last, "torch.distributed.launch") == 0 ||
+                  strcmp(last, "deepspeed") == 0;
+    }
+    return passes;
+}
+
+/* The program's options, and what its starter adds to them. */
+static const struct value *with_rank(struct launch_context *t,
+                                     const struct launch_command *c,
+                                     const struct value *given)
+{
+    static const char name[] = "local_rank";
+    int64_t budget = COPIED_MAX;
+    struct value *all = passes_rank(c) && !value_get(given, name)
+                            ? value_copy(t->arena, given, &budget)
+                            : NULL;
+    if (all)
+        value_add(t->arena, all, name, c->command->line,
+                  value_new_string(t->arena, "0", c->command->line, 0));
+    return all ? all : given;
+}
+
 /* How a command starts its program, with what it gives it. */
 static struct user_script_start start_of(struct launch_context *t,
                                          const struct launch_command *c,
@@ -407,7 +441,7 @@ static struct user_script_start start_of(struct launch_context *t,
         .name = w->text,
         .text = launch_program_text(t->l, t->arena, w->text),
         .line = w->line,
-        .given = given,
+        .given = with_rank(t, c, given),
         .words = words_of(t, c),
         .environment = launch_environment(t, c),
     };
