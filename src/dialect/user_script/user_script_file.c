@@ -20,6 +20,9 @@ bool user_script_recognises(const struct dialect_input *in)
         return user_script_recognises_command(in);
     if (in->source == DIALECT_DOCUMENT)
         return user_script_recognises_document(in);
+    if (user_script_is_of_megatron(in->python->text) &&
+        strstr(in->python->text, "pretrain("))
+        return false; /* the command's options are its training */
     arena_init(&arena);
     user_script_gather(&g, &arena, in->python);
     bool trains = user_script_trains(&g) || user_script_loops(&g);

@@ -314,16 +314,14 @@ static bool is_of_trl(const char *name, const char *text)
     return sent || strstr(name, parts[0]) != NULL;
 }
 
-/* A program of Megatron's or of a copy of it: its loop is pretrain()'s, and its options
- * are Megatron's, also where the package is next to it. */
-static bool is_of_megatron(const struct dialect_input *in, const char *text)
+bool user_script_is_of_megatron(const char *text)
 {
     static const char *const imports[] = { "from megatron", "import megatron",
                                            "import mpu" };
-    bool of_it = false;
     for (size_t i = 0; i < sizeof(imports) / sizeof(imports[0]); i++)
-        of_it |= strstr(text, imports[i]) != NULL;
-    return of_it && (megatron_recognises(in) || strstr(text, "pretrain("));
+        if (strstr(text, imports[i]))
+            return true;
+    return false;
 }
 
 bool user_script_recognises_command(const struct dialect_input *in)
@@ -335,7 +333,8 @@ bool user_script_recognises_command(const struct dialect_input *in)
     /* a copy of OpenRLHF's programs, by options that are no other's */
     if (value_get(in->root, "--micro-train-batch-size") && openrlhf_recognises(in))
         return false;
-    if (text && is_of_megatron(in, text))
+    if (text && user_script_is_of_megatron(text) &&
+        (megatron_recognises(in) || strstr(text, "pretrain(")))
         return false;
     return (text && user_script_is_program(in->context->arena, in->context->l, text)) ||
            has_document(in) || is_of_trl(name, text);
