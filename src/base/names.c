@@ -34,6 +34,14 @@ bool names_listed(const char *const *list, const char *word)
     return false;
 }
 
+bool names_within(const char *const *list, const char *text)
+{
+    for (; text && *list; list++)
+        if (strstr(text, *list))
+            return true;
+    return false;
+}
+
 bool names_ends(const char *name, const char *end)
 {
     size_t n = strlen(name), m = strlen(end);

@@ -18,6 +18,9 @@ int names_find(const struct name_value *table, const char *name, int *value);
 /* Whether a list, which NULL ends, has that very word; NULL is a list without any. */
 bool names_listed(const char *const *list, const char *word);
 
+/* Whether a text has one of a list's, which NULL ends, as a part; NULL has none. */
+bool names_within(const char *const *list, const char *text);
+
 /* Whether a name ends so; each ends in nothing, and in itself. */
 bool names_ends(const char *name, const char *end);
 

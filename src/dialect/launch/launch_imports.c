@@ -142,11 +142,8 @@ const char *launch_program_text(const struct launch *l, struct arena *arena,
 bool launch_is_of_recipes(const char *text)
 {
     static const char *const marks[] = { "import nemo_run", "from megatron.bridge",
-                                         "import megatron.bridge" };
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
-        if (strstr(text, marks[i]))
-            return true;
-    return false;
+                                         "import megatron.bridge", NULL };
+    return names_within(marks, text);
 }
 
 bool launch_read_names(struct python *p, struct arena *arena, const char *text,

@@ -1,6 +1,7 @@
 /* A file of hyperparameters that a job is given by its name: "config": args.yaml, which
  * a notebook writes itself or which is next to it; the defaults of the script's own
  * arguments. */
+#include "base/names.h"
 #include "dialect/sagemaker/sagemaker.h"
 
 #include "base/file.h"
@@ -248,11 +249,9 @@ static void take_trainers(struct launch_context *t, const char *text, const char
 static bool loads_document(const char *text)
 {
     static const char *const calls[] = { "OmegaConf.load(", "om.load(",
-                                         "yaml.safe_load(", "yaml.load(" };
-    bool any = false;
-    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-        any |= strstr(text, calls[i]) != NULL;
-    return any && !strstr(text, "HfArgumentParser") && !strstr(text, "TrlParser");
+                                         "yaml.safe_load(", "yaml.load(", NULL };
+    return names_within(calls, text) && !strstr(text, "HfArgumentParser") &&
+           !strstr(text, "TrlParser");
 }
 
 /* What the text of the script says of itself: defaults, adapters. */

@@ -14,12 +14,10 @@ bool python_makes(const char *text)
         ".backward(", "autocast(", "DataLoader(", "DistributedDataParallel(", "DDP(",
         "FullyShardedDataParallel(", "FSDP(", "fully_shard(", "deepspeed.initialize(",
         "DistributedOptimizer(", "clip_grad_norm_(", "optim.", "Accelerator(",
-        "GradScaler(", "nn.Embedding(" /* of a model of its own */
+        "GradScaler(", "nn.Embedding(", /* of a model of its own */
+        NULL
     };
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        if (strstr(text, parts[i]))
-            return true;
-    return false;
+    return names_within(parts, text);
 }
 
 bool python_has_class(const char *text, const char *name)

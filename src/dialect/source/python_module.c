@@ -2,6 +2,7 @@
  * read as this one is, and what it binds to what is known is bound here, as are classes
  * that hold values; functions of modules are left as names that are imported, but those
  * that load a document are called with what is known. */
+#include "base/names.h"
 #include "base/strbuf.h"
 #include "dialect/source/python_parse.h"
 
@@ -147,11 +148,8 @@ bool python_import(struct python_parser *r, const struct python_import *in)
 static bool loads_documents(const char *text)
 {
     static const char *const loaders[] = { "safe_load(", "yaml.load(", "json.load(",
-                                           "OmegaConf.load(" };
-    bool any = false;
-    for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
-        any |= strstr(text, loaders[i]) != NULL;
-    return any;
+                                           "OmegaConf.load(", NULL };
+    return names_within(loaders, text);
 }
 
 static void add_text(struct strbuf *to, const char *text)

@@ -6,19 +6,11 @@
 
 #include <string.h>
 
-static bool speaks_of(const char *text, const char *const *parts)
-{
-    for (const char *const *p = parts; text && *p; p++)
-        if (strstr(text, *p))
-            return true;
-    return false;
-}
-
 /* Whether what a loader is bound to, or the function that it is in, has one of the words:
  * def val_dataloader(self): return DataLoader(...). */
 static bool names_any(const struct python_call *c, const char *const *parts)
 {
-    return speaks_of(c->target, parts) || speaks_of(c->within, parts);
+    return names_within(parts, c->target) || names_within(parts, c->within);
 }
 
 /* Whether a call makes a loader: of get_dataloader() and prepare_dataloader(), which

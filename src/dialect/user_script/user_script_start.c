@@ -226,15 +226,13 @@ static void settle_adapters(struct launch_context *t, struct user_script *g,
 /* A loop of the text's own on pictures, with none of transformers' models. */
 static bool convolves(const char *text)
 {
-    static const char *const parts[] = { "MaxPool2d(",    "max_pool2d(", "BatchNorm2d(",
-                                         "models.resnet", "resnet18(",   "resnet34(",
-                                         "resnet50(",     "resnet101(",  "resnet152(" };
-    bool any = false;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        any |= strstr(text, parts[i]) != NULL;
-    return any && strstr(text, "backward(") && !strstr(text, "transformers") &&
-           !strstr(text, "Attention") && !strstr(text, "attn") &&
-           !strstr(text, "Transformer");
+    static const char *const parts[] = {
+        "MaxPool2d(", "max_pool2d(", "BatchNorm2d(", "models.resnet", "resnet18(",
+        "resnet34(",  "resnet50(",   "resnet101(",   "resnet152(",    NULL
+    };
+    return names_within(parts, text) && strstr(text, "backward(") &&
+           !strstr(text, "transformers") && !strstr(text, "Attention") &&
+           !strstr(text, "attn") && !strstr(text, "Transformer");
 }
 
 bool user_script_refuses(struct launch_context *t, const struct user_script_start *s)
@@ -307,21 +305,15 @@ static bool has_document(const struct dialect_input *in)
 /* trl/scripts/sft.py itself, or what sends to it or imports it (TRL 0.13 and newer). */
 static bool is_of_trl(const char *name, const char *text)
 {
-    static const char *const parts[] = { "trl/scripts/", "trl.scripts" };
-    bool sent = false;
-    for (size_t i = 0; text && i < sizeof(parts) / sizeof(parts[0]); i++)
-        sent |= strstr(text, parts[i]) != NULL;
-    return sent || strstr(name, parts[0]) != NULL;
+    static const char *const parts[] = { "trl/scripts/", "trl.scripts", NULL };
+    return names_within(parts, text) || strstr(name, parts[0]) != NULL;
 }
 
 bool user_script_is_of_megatron(const char *text)
 {
     static const char *const imports[] = { "from megatron", "import megatron",
-                                           "import mpu" };
-    for (size_t i = 0; i < sizeof(imports) / sizeof(imports[0]); i++)
-        if (strstr(text, imports[i]))
-            return true;
-    return false;
+                                           "import mpu", NULL };
+    return names_within(imports, text);
 }
 
 bool user_script_recognises_command(const struct dialect_input *in)
