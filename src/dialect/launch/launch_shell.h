@@ -120,6 +120,8 @@ void launch_take_job_lines(struct launch_context *t, struct launch_command *c);
 
 /* The nodes that the directives ask for; 0: they do not say. */
 int64_t launch_slurm_nodes(const struct raw_shell *directives);
+/* Likewise the GPUs of each. */
+int64_t launch_slurm_gpus(const struct raw_shell *directives);
 
 const struct value_item *launch_option(const struct launch_command *c,
                                        const char *name);

@@ -122,10 +122,20 @@ void launch_take_job_lines(struct launch_context *t, struct launch_command *c)
     }
 }
 
-int64_t launch_slurm_nodes(const struct raw_shell *directives)
+static int64_t asked_for(const struct raw_shell *directives, const char *const *names)
 {
     struct starter_option g =
-        launch_starter_find(directives->v, 0, directives->n, launch_slurm_node_names);
+        launch_starter_find(directives->v, 0, directives->n, names);
     int64_t n;
     return g.name && launch_starter_number(g.value, &n) ? n : 0;
+}
+
+int64_t launch_slurm_nodes(const struct raw_shell *directives)
+{
+    return asked_for(directives, launch_slurm_node_names);
+}
+
+int64_t launch_slurm_gpus(const struct raw_shell *directives)
+{
+    return asked_for(directives, launch_slurm_gpu_names);
 }

@@ -5,7 +5,6 @@
 #include "dialect/deepspeed/deepspeed.h"
 #include "dialect/launch/entry_points.h"
 #include "dialect/launch/launch_shell.h"
-#include "dialect/launch/launch_starter.h"
 #include "dialect/user_script/user_script.h"
 
 #include <fnmatch.h>
@@ -365,19 +364,6 @@ static void set_number(struct launch_context *t, const char *pointer, const char
     launch_set(t, pointer, json_integer((json_int_t)n), &from);
 }
 
-/* Those that lines #SBATCH give a node of the job; 0: none do. */
-static int64_t devices_of_job(const struct launch_context *t)
-{
-    int64_t n;
-    if (!t->command)
-        return 0;
-    const struct raw_shell *lines = &t->command->directives;
-    struct starter_option g =
-        launch_starter_find(lines->v, 0, lines->n, launch_slurm_gpu_names);
-    return g.name && launch_starter_number(g.value, &n) && n > 0 && n <= 1 << 20 ? n
-                                                                                 : 0;
-}
-
 static void take_devices(struct launch_context *t, const struct python_call *c,
                          int64_t line)
 {
@@ -385,7 +371,8 @@ static void take_devices(struct launch_context *t, const struct python_call *c,
                        *old = user_script_given(c, "gpus", "");
     const char *name = v || !old ? "devices" : "gpus";
     int64_t n = devices_of(v || !old ? v : old);
-    n = n ? n : devices_of_job(t);
+    if (n == 0 && t->command)
+        n = launch_slurm_gpus(&t->command->directives);
     if (n > 0 && n <= 1 << 20)
         set_number(t, gpus_at, name, line, n);
     else if (n < 0 || (c->arguments->gap && !v && !old))
