@@ -350,12 +350,12 @@ static void put_accumulation(struct launch_context *t, struct value *all,
                              const char *text, int64_t line)
 {
     struct python p;
-    bool of_all = divides(text);
-    if (!of_all)
+    if (!divides(text)) {
         put(t, all, each_gpu, line ? line : 1, value_new_bool(t->arena, true, line));
-    const struct value *v = launch_read_names(&p, t->arena, text, 1) && of_all
-                                ? python_name(&p, accumulation)
-                                : NULL;
+        return;
+    }
+    const struct value *v =
+        launch_read_names(&p, t->arena, text, 1) ? python_name(&p, accumulation) : NULL;
     int64_t budget = COPIED_MAX;
     struct value *own = v ? value_copy(t->arena, v, &budget) : NULL;
     if (own && line)
