@@ -115,12 +115,8 @@ static bool is_within_own(const struct user_script *g, const struct python_call 
     const struct python_call *trainer = g->parts[SCRIPT_TRAINER];
     const struct value *given =
         trainer ? user_script_given(trainer, "model", "0") : NULL;
-    if (!given || !c->within || strcmp(c->within, "__init__") != 0)
-        return false;
-    for (int64_t i = 0; i < g->python->calls.n; i++)
-        if (g->python->calls.v[i].result == given)
-            return false;
-    return true;
+    return given && c->within && strcmp(c->within, "__init__") == 0 &&
+           !user_script_maker(g->python, given);
 }
 
 /* What the model's class says of the task. */

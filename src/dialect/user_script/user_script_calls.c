@@ -11,8 +11,8 @@ enum { CHAIN_MAX = 8 };
 
 /* Which calls ---------------------------------------------------------------------- */
 
-/* The call that gave a value; NULL. */
-static const struct python_call *maker_of(const struct python *p, const struct value *v)
+const struct python_call *user_script_maker(const struct python *p,
+                                            const struct value *v)
 {
     for (int64_t i = p->calls.n; v && i-- > 0;)
         if (p->calls.v[i].result == v)
@@ -68,7 +68,7 @@ static const struct python_call *last_of(const struct python *p,
 static const struct python_call *loader_of(struct user_script *g,
                                            const struct value *model)
 {
-    const struct python_call *c = maker_of(g->python, model);
+    const struct python_call *c = user_script_maker(g->python, model);
     for (int i = 0; c && i < CHAIN_MAX; i++) {
         enum user_script_part part = user_script_part_of(c);
         if (part == SCRIPT_MODEL)
@@ -77,7 +77,7 @@ static const struct python_call *loader_of(struct user_script *g,
             part != SCRIPT_ADAPTERS)
             return NULL;
         g->parts[part] = c;
-        c = maker_of(g->python, user_script_given(c, "model", "0"));
+        c = user_script_maker(g->python, user_script_given(c, "model", "0"));
     }
     return NULL;
 }
@@ -101,7 +101,7 @@ static const struct python_call *optimizer_after(const struct python *p,
 static void choose(struct user_script *g, enum user_script_part part,
                    const struct value *v)
 {
-    const struct python_call *c = maker_of(g->python, v);
+    const struct python_call *c = user_script_maker(g->python, v);
     const struct python_call *from = g->parts[SCRIPT_TRAINER];
     if (!from && part == SCRIPT_MODEL)
         from = optimizer_after(g->python, part);
@@ -178,7 +178,7 @@ static const char *open_base(const struct user_script *g)
         return "the model is loaded elsewhere";
     if (!v && adapters && replaced_products(g->python))
         return "the program replaces layers by quantised ones of its own";
-    if (!v || v->kind != VALUE_UNKNOWN || maker_of(g->python, v))
+    if (!v || v->kind != VALUE_UNKNOWN || user_script_maker(g->python, v))
         return NULL;
     for (int64_t i = 0; i < g->python->calls.n; i++)
         n += user_script_part_of(&g->python->calls.v[i]) == SCRIPT_QUANTISATION;
@@ -294,7 +294,7 @@ static void put_adapters(struct user_script *g, struct arena *arena)
     const struct value *config =
         user_script_given(g->parts[SCRIPT_TRAINER], "peft_config", "");
     const struct python_call *made =
-        maker_of(g->python, config ? config : config_of(wrapped));
+        user_script_maker(g->python, config ? config : config_of(wrapped));
     if (made && user_script_part_of(made) == SCRIPT_ADAPTERS)
         method = NULL;
     if (method && (wrapped || (config && config->kind != VALUE_NONE)))

@@ -13,14 +13,15 @@ bool user_script_loops(const struct user_script *g)
                                    p[SCRIPT_SHARDED] || p[SCRIPT_REPLICATED]));
 }
 
-/* A number of a usual name may well be it. */
-static void propose_batch(struct launch_context *t, const struct user_script *g)
+/* A number of a usual name may well be what is asked for. */
+static void propose(struct launch_context *t, const struct user_script *g,
+                    const char *pointer, const char *const *names)
 {
-    for (const char *const *name = user_script_batches; *name; name++) {
-        const struct value *v = user_script_usual(g->python, *name);
+    for (; *names && launch_is_unresolved(t, pointer); names++) {
+        const struct value *v = user_script_usual(g->python, *names);
         if (!v)
             continue;
-        launch_add_example(t, batch_at,
+        launch_add_example(t, pointer,
                            arena_printf(t->arena, "%lld", (long long)v->integer));
         return;
     }
@@ -39,28 +40,15 @@ void user_script_ask_batch(struct launch_context *t, const struct user_script *g
         return;
     launch_add_unresolved(t, batch_at, g->line ? g->line : c->line,
                           "no call of a loader says how many sequences a GPU takes");
-    propose_batch(t, g);
-}
-
-/* An argument of a usual name may well be the length. */
-static void propose_length(struct launch_context *t, const struct user_script *g)
-{
-    static const char *const names[] = { "seq_len",        "seq_length", "max_seq_len",
-                                         "max_seq_length", "max_length", "block_size",
-                                         "context_length", NULL };
-    static const char at[] = "/training/sequence_length";
-    for (const char *const *n = names; *n && launch_is_unresolved(t, at); n++) {
-        const struct value *v = user_script_usual(g->python, *n);
-        if (!v)
-            continue;
-        launch_add_example(t, at,
-                           arena_printf(t->arena, "%lld", (long long)v->integer));
-        return;
-    }
+    propose(t, g, batch_at, user_script_batches);
 }
 
 void user_script_ask_plain(struct launch_context *t, const struct user_script *g)
 {
+    static const char *const lengths[] = { "seq_len",        "seq_length",
+                                           "max_seq_len",    "max_seq_length",
+                                           "max_length",     "block_size",
+                                           "context_length", NULL };
     static const char library_at[] = "/parallelism/library",
                       why[] = "the loop and the model are the script's own";
     const struct python_call *c = g->parts[SCRIPT_LIGHTNING]
@@ -68,7 +56,7 @@ void user_script_ask_plain(struct launch_context *t, const struct user_script *g
                                       : g->parts[SCRIPT_BACKWARD];
     int64_t line = g->line ? g->line : c ? c->line : 0;
     user_script_ask(t, line, why);
-    propose_length(t, g);
+    propose(t, g, "/training/sequence_length", lengths);
     /* PyTorch computes in fp32 unless something converts */
     if (launch_is_unresolved(t, "/training/precision") && !g->parts[SCRIPT_AUTOCAST])
         launch_add_example(t, "/training/precision", "fp32");
