@@ -178,7 +178,11 @@ static const struct reading chat[] = {
                 ZERO3("\"offload\":\"parameters\","), SFT_STEP),
       NULL },
     { "step1_supervised_finetuning/run.sh", CHAT "--zero_stage 3 --lora_dim 16\n",
-      CHAT_TREE("", ZERO3(""), SFT_STEP), "the model is trained next to its adapters" },
+      CHAT_TREE("\"lora\":{\"alpha\":1.0,\"dropout\":0.0,\"rank\":16,"
+                "\"target_modules\":\"all-linear\",\"trained\":[\"embeddings\","
+                "\"norms\",\"head\"]},",
+                ZERO3(""), SFT_STEP),
+      "without only_optimize_lora, what has no adapter is trained too" },
     { "step1_supervised_finetuning/run.sh",
       "if [ \"$1\" = convert ]; then a=\"python convert.py\"\nelse a=\"deepspeed "
       "--num_gpus 8 main.py\"; fi\neval \"$a --model_name_or_path gpt2-xl --data_split "

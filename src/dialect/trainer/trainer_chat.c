@@ -72,6 +72,16 @@ static struct value *zero_of(struct launch_context *t, const struct value *optio
     return zero;
 }
 
+/* Its LinearLayer_LoRA freezes the matrix that it adapts, and nothing else. */
+static void take_rest(struct launch_context *t, const struct value_item *rank)
+{
+    launch_set(t, PEFT_TRAINED, json_pack("[sss]", "embeddings", "norms", "head"),
+               rank);
+    launch_note(t->l, rank->line, DIAG_LEFT_OUT,
+                "without only_optimize_lora, what has no adapter is trained too: "
+                "embeddings, norms and the head, and biases, which are not counted");
+}
+
 /* dschat/utils/module/lora.py: all linear layers whose path has the name; alone they are
  * trained with --only_optimize_lora. */
 static void take_adapters(struct launch_context *t, const struct value *options)
@@ -89,12 +99,6 @@ static void take_adapters(struct launch_context *t, const struct value *options)
         return;
     if (!launch_whole(rank->value, &n))
         launch_unresolved_item(t, PEFT_LORA, rank, "whole number");
-    else if (!only || launch_is_off(only->value))
-        launch_add_unresolved(t, PEFT_LORA, rank->line,
-                              "%s: the model is trained next to its adapters without "
-                              "only_optimize_lora, which is not simulated; null is "
-                              "training without adapters",
-                              rank->key);
     else {
         t->adapters = true;
         launch_set(t, PEFT_RANK, json_integer((json_int_t)n), rank);
@@ -104,6 +108,8 @@ static void take_adapters(struct launch_context *t, const struct value *options)
             launch_set(t, PEFT_TARGETS, json_string("all-linear"), of ? of : rank);
         else
             launch_unresolved_item(t, PEFT_TARGETS, of, "path of layers");
+        if (!only || launch_is_off(only->value))
+            take_rest(t, rank);
     }
 }
 
