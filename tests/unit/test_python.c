@@ -160,6 +160,7 @@ static void test_functions(void)
           "h.setdefault('c', 3), h]",
           "[1,None,2,3,{a:1,c:3}]" },
         { "x = {'a': 1, 'b': 2}\ndel x['a']", "{b:2}" },
+        { "y = {}\nx = {'a': 1, 'b': 2, 'c': 3}\ndel y, x['a'], x['c']", "{b:2}" },
         { "x = []\nx.append(1)\nx.extend([2, 3])\nx.pop()", "[1,2]" },
         { "x = [1]\nx.sort()", "?it is changed by .sort() at line 2" },
         { "(\n    a,\n    b,\n) = (1, 2)\n[c, d] = [3, 4]\nx = [a, b, c, d]",

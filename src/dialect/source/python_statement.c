@@ -361,8 +361,8 @@ static void read_import(struct python_parser *r)
     read_imports(r, from);
 }
 
-/* del x["key"], del x[0] */
-static void delete (struct python_parser *r)
+/* x["key"] or x[0] of del, after "del" or a comma */
+static void delete_one(struct python_parser *r)
 {
     struct target t;
     struct python_place before = python_here(r);
@@ -390,6 +390,14 @@ static void delete (struct python_parser *r)
         }
     if (x && !(x->kind == VALUE_DICT && key))
         python_spoil(r, x, "an element of it is deleted");
+}
+
+/* del x["key"], y[0] */
+static void delete (struct python_parser *r)
+{
+    do
+        delete_one(r);
+    while (python_at(r, ",") && !python_stopped(r));
 }
 
 /* return, raise, break, continue, sys.exit(): what follows in the block is not

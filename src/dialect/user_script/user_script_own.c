@@ -8,6 +8,7 @@
 #include "dialect/launch/launch_shell.h"
 #include "dialect/user_script/user_script.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* clang-format off */
@@ -192,6 +193,21 @@ static const struct python_call *call_of(const struct python *p,
     return NULL;
 }
 
+/* Whether a statement of the text deletes the name: what a loop no longer has it does not
+ * compare with (weights that were loaded to be copied, say). */
+static bool is_deleted(const struct python *p, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = p->text; at && (at = strstr(at, "del ")); at += 4) {
+        const char *of = at + 4 + strspn(at + 4, " (");
+        bool statement = at == p->text || strchr(" \t\n;", at[-1]);
+        if (statement && strncmp(of, name, n) == 0 && !isalnum((unsigned char)of[n]) &&
+            of[n] != '_' && of[n] != '.' && of[n] != '[')
+            return true;
+    }
+    return false;
+}
+
 /* Another model that a loop of the text's own loads before its optimizer; NULL. */
 static const struct python_call *loaded_second(const struct user_script *g)
 {
@@ -202,7 +218,7 @@ static const struct python_call *loaded_second(const struct user_script *g)
         bool loads = user_script_part_of(c) == SCRIPT_MODEL && !c->quoted &&
                      !c->unsure && !model->unsure && c->line < step->line;
         if (loads && c->target && model->target &&
-            strcmp(c->target, model->target) != 0)
+            strcmp(c->target, model->target) != 0 && !is_deleted(g->python, c->target))
             return c;
     }
     return NULL;
