@@ -71,8 +71,9 @@ static void take_processes(struct launch_context *t, const struct user_script *g
 static const struct python_call *first_of(const struct user_script *g)
 {
     static const enum user_script_part parts[] = {
-        SCRIPT_TRAINER,   SCRIPT_ARGUMENTS, SCRIPT_MODEL,    SCRIPT_CONFIGURATION,
-        SCRIPT_DIFFUSION, SCRIPT_LIGHTNING, SCRIPT_BACKWARD,
+        SCRIPT_TRAINER,     SCRIPT_ARGUMENTS, SCRIPT_MODEL,     SCRIPT_CONFIGURATION,
+        SCRIPT_DIFFUSION,   SCRIPT_LIGHTNING, SCRIPT_BACKWARD,  SCRIPT_ENGINE,
+        SCRIPT_ACCELERATOR, SCRIPT_BOOSTER,   SCRIPT_OPTIMIZER,
     };
     size_t i = 0;
     while (i + 1 < sizeof(parts) / sizeof(parts[0]) && !g->parts[parts[i]])

@@ -132,17 +132,27 @@ static void name_resized(struct launch_context *t, const struct user_script *g)
                 of->text);
 }
 
-/* How often a loop of the text's own calls its model is not read. */
+/* How often a loop of the text's own calls its model is not read; nor is a loop that is
+ * elsewhere, of which the optimizer alone is seen. */
 static void name_loop(struct launch_context *t, const struct user_script *g)
 {
-    const struct python_call *c = g->parts[SCRIPT_BACKWARD];
-    if (!c || g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+    const struct python_call *const *p = g->parts, *c = p[SCRIPT_BACKWARD],
+                                    *of = p[SCRIPT_OPTIMIZER];
+    bool held = p[SCRIPT_LIGHTNING] || p[SCRIPT_ENGINE] || p[SCRIPT_ACCELERATOR] ||
+                p[SCRIPT_BOOSTER];
+    if (p[SCRIPT_TRAINER] || p[SCRIPT_ARGUMENTS] ||
         launch_is_unresolved(t, "/training/task"))
         return;
-    launch_note(
-        t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
-        "the loop is the script's own: it is taken to run the model once on each "
-        "batch of its loader");
+    if (c)
+        launch_note(
+            t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
+            "the loop is the script's own: it is taken to run the model once on each "
+            "batch of its loader");
+    else if (of && !held)
+        launch_note(
+            t->l, g->line ? g->line : of->line, DIAG_ASSUMED,
+            "backward() is not seen: the loop is elsewhere, and is taken to update "
+            "after each batch");
 }
 
 /* Whether the text calls a method of its trainer; of any object, `any`. */
