@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "base/names.h"
-#include "base/strbuf.h"
 #include "config/cache.h"
 #include "config/datadir.h"
 #include "model/families/families.h"
@@ -11,9 +10,7 @@
 #include "model/vision.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Endings of class names in "architectures"; what is not listed leaves the
  * family's usual head, but for classes without one (read_headless). */
@@ -30,7 +27,7 @@ static const struct name_value architectures[] = {
     { NULL, 0 },
 };
 
-/* Families and fields -------------------------------------------------------------- */
+/* Families ------------------------------------------------------------------------- */
 
 static int unknown_family(struct cfg at, const char *name)
 {
@@ -94,148 +91,7 @@ static const struct family *find_family(struct cfg root)
     return f;
 }
 
-/* Of "a/b" the member b of the object a. */
-static struct cfg find_key(struct cfg root, const char *key)
-{
-    char outer[64];
-    const char *slash = strchr(key, '/');
-    if (!slash)
-        return cfg_get(root, key);
-    snprintf(outer, sizeof(outer), "%.*s", (int)(slash - key), key);
-    struct cfg object = cfg_get(root, outer);
-    return cfg_is_object(object) ? cfg_get(object, slash + 1) : (struct cfg) { 0 };
-}
-
-static struct cfg find_field(struct cfg root, const struct family_field *f)
-{
-    struct cfg value = find_key(root, f->key);
-    if (!cfg_present(value) && f->alias && cfg_present(cfg_get(root, f->alias)))
-        return cfg_get(root, f->alias);
-    return value;
-}
-
-static bool is_known(const struct family_field *fields, const char *key)
-{
-    for (const struct family_field *f = fields; f->key; f++)
-        if (strcmp(f->key, key) == 0 || (f->alias && strcmp(f->alias, key) == 0))
-            return true;
-    return strcmp(key, "model_type") == 0 || strcmp(key, "architectures") == 0;
-}
-
-/* Keys that no row names are Hugging Face's own business, but where a size is missing
- * the nearest of them is likely that size, misspelt. */
-static int missing(struct cfg root, const struct family_field *fields,
-                   const struct family_field *f)
-{
-    const char *near = NULL;
-    int best = INT_MAX;
-    for (void *it = cfg_first(root); it; it = cfg_next(root, it)) {
-        int distance = names_distance(f->key, cfg_key(it));
-        if (!is_known(fields, cfg_key(it)) && distance < best) {
-            best = distance;
-            near = cfg_key(it);
-        }
-    }
-    size_t longer =
-        near && strlen(near) > strlen(f->key) ? strlen(near) : strlen(f->key);
-    if (near && 2 * (size_t)best <= longer)
-        return cfg_error(root, DIAG_MISSING,
-                         "\"%s\" is missing (is \"%s\" meant to be it?)", f->key, near);
-    return cfg_error(root, DIAG_MISSING,
-                     "\"%s\" is missing (a model of this model_type needs it)", f->key);
-}
-
-/* A number, or as many equal ones as there are layers. */
-static int read_each(struct cfg value, const struct family_field *f, int64_t *v)
-{
-    int64_t other;
-    if (!cfg_is_array(value))
-        return cfg_int(value, v, f->min, f->max);
-    if (cfg_int(cfg_at(value, 0), v, f->min, f->max) < 0)
-        return -1;
-    for (int64_t i = 1; i < cfg_len(value); i++)
-        if (cfg_int(cfg_at(value, i), &other, f->min, f->max) < 0)
-            return -1;
-        else if (other != *v)
-            return cfg_error(cfg_at(value, i), DIAG_NOT_SIMULATED,
-                             "layers that differ in \"%s\" are not modelled", f->key);
-    return 0;
-}
-
-/* What the model is read without; 0, false and "" say that there is none. */
-static void note(struct cfg value, const struct family_field *f)
-{
-    bool none = json_is_false(value.json) || json_number_value(value.json) == 0;
-    if (!none || json_is_true(value.json) || cfg_is_string(value) || cfg_len(value))
-        cfg_warn(value, DIAG_NOT_SIMULATED, "%s", f->why);
-}
-
-static int read_field(struct cfg root, const struct family_field *fields,
-                      const struct family_field *f, struct family_raw *raw)
-{
-    char *member = (char *)raw + f->at;
-    struct cfg value = find_field(root, f);
-    double number;
-    if (value.json && !cfg_present(value) && f->type == FAMILY_OR_NONE)
-        *(int64_t *)(void *)member = 0;
-    if (value.json && !cfg_present(value) && f->type == FAMILY_NONZERO)
-        *(bool *)member = false;
-    bool has = f->type == FAMILY_INT && *(int64_t *)(void *)member > 0;
-    if (!cfg_present(value))
-        return f->required && !has ? missing(root, fields, f) : 0;
-    switch (f->type) {
-    case FAMILY_INT:
-    case FAMILY_OR_NONE:
-        return cfg_int(value, (int64_t *)(void *)member, f->min, f->max);
-    case FAMILY_BOOL:
-        return cfg_bool(value, (bool *)member);
-    case FAMILY_STRING:
-        return cfg_string(value, (const char **)(void *)member);
-    case FAMILY_PROBABILITY:
-    case FAMILY_NONZERO:
-        if (cfg_real(value, &number, 0, f->type == FAMILY_NONZERO ? 1e9 : 1) < 0)
-            return -1;
-        *(bool *)member = number > 0;
-        break;
-    case FAMILY_REAL:
-        return cfg_real(value, (double *)(void *)member, 0, (double)f->max);
-    case FAMILY_LENGTH:
-        if (!cfg_is_array(value))
-            return cfg_error(value, DIAG_WRONG_TYPE,
-                             "this is an array (write [] for none)");
-        *(int64_t *)(void *)member = cfg_len(value);
-        break;
-    case FAMILY_ITEMS:
-        return families_read_items(value, (struct family_items *)(void *)member);
-    case FAMILY_EACH:
-        return read_each(value, f, (int64_t *)(void *)member);
-    case FAMILY_SIDES:
-        return families_read_sides(value, (struct family_sides *)(void *)member,
-                                   f->max);
-    case FAMILY_NOTED:
-        note(value, f);
-        break;
-    case FAMILY_ELSEWHERE:
-        break;
-    case FAMILY_PATTERN:
-        if (families_read_pattern(value, (struct family_pattern *)(void *)member) < 0)
-            return -1;
-        if (!raw->m.layers) /* the list alone says how many */
-            raw->m.layers = raw->pattern.n;
-        break;
-    case FAMILY_MEMBERS:
-        return families_read_members(value, (struct family_pattern *)(void *)member);
-    case FAMILY_MLP_TYPES:
-        return families_read_mlps(value, raw);
-    case FAMILY_SHARES:
-        return families_read_shares(value, (struct family_layers *)(void *)member);
-    case FAMILY_LAYER_TYPES:
-        return families_read_types(value, (struct family_layers *)(void *)member);
-    }
-    return 0;
-}
-
-/* Head, derived sizes, checks ------------------------------------------------------ */
+/* Head and derived sizes ------------------------------------------------------------ */
 
 static int read_head(struct model *m, struct cfg root)
 {
@@ -288,113 +144,6 @@ static void read_headless(struct model *m, struct cfg root)
         word, m->arch == MODEL_DECODER ? "causal-lm" : "masked-lm");
 }
 
-/* What is taken of a diffusion model. */
-static void note_diffusion(const struct model *m, struct cfg root)
-{
-    const struct model_diffusion *d = &m->diffusion;
-    cfg_warn(root, DIAG_ASSUMED,
-             "the transformer alone is trained, on latents and texts that are encoded "
-             "before; a sequence of %" PRId64 " tokens is a picture of %" PRId64
-             " x %" PRId64 " pixels%s (\"image_size\" and \"text_tokens\" in the file "
-             "say otherwise)",
-             d->picture_tokens + d->text_tokens, d->side, d->side,
-             d->text_tokens ? " and its text" : "");
-    if (d->classes > 0)
-        cfg_warn(root, DIAG_NOT_SIMULATED,
-                 "one embedder of time step and class is counted, as published; "
-                 "diffusers has one in each layer");
-}
-
-/* What a family's file may say that its operator list has no rows for. */
-static int check_design(const struct family_raw *raw, struct cfg root)
-{
-    const struct model *m = &raw->m;
-    if (raw->refused)
-        return cfg_error(root, DIAG_NOT_SIMULATED, "%s are not modelled", raw->refused);
-    if (m->diffusion.stack)
-        note_diffusion(m, root);
-    if (raw->noted)
-        cfg_warn(root, DIAG_NOT_SIMULATED, "%s", raw->noted);
-    if (m->sound)
-        cfg_warn(root, DIAG_APPROXIMATE,
-                 "a token is %" PRId64 " samples of a sound; its convolutions take the "
-                 "time of matrix products of as many numbers, as no public table has "
-                 "such kernels (MODEL.md, 2.13)",
-                 model_sound_samples(m));
-    if ((raw->decoder.heads && raw->decoder.heads != m->attention.heads) ||
-        (raw->decoder.width && raw->decoder.width != m->mlp.width))
-        return cfg_error(root, DIAG_NOT_SIMULATED,
-                         "a decoder of %" PRId64 " heads and %" PRId64
-                         " feed-forward columns after an encoder of %" PRId64
-                         " and %" PRId64 " is not modelled",
-                         raw->decoder.heads ? raw->decoder.heads : m->attention.heads,
-                         raw->decoder.width ? raw->decoder.width : m->mlp.width,
-                         m->attention.heads, m->mlp.width);
-    if (m->pattern && model_state_layers(m) > 0)
-        cfg_warn(root, DIAG_APPROXIMATE,
-                 "%" PRId64
-                 " layers keep a state: times of their scan are by a roofline "
-                 "law that no measured kernel has tested (MODEL.md, 3.20)",
-                 model_state_layers(m));
-    if (m->attention.index_heads > 0)
-        cfg_warn(
-            root, DIAG_APPROXIMATE,
-            "each query attends to %" PRId64
-            " keys that an indexer chooses; the kernels of scores and choice are "
-            "by a roofline law, and attention to chosen keys costs as attention to "
-            "as many neighbours does (MODEL.md, 2.11)",
-            m->attention.window);
-    if (raw->without_experts)
-        cfg_warn(root, DIAG_WITHOUT_EFFECT,
-                 "experts are given, and no layer has them: the "
-                 "pattern has no E");
-    if (raw->interleaved)
-        cfg_warn(root, DIAG_APPROXIMATE,
-                 "layers with and without experts take turns; the %" PRId64
-                 " without are simulated before the others, which changes what the "
-                 "stages of a pipeline hold",
-                 (int64_t)m->mlp.dense_layers);
-    if (m->mlp.dense_layers > 0 && !m->mlp.dense_width)
-        return cfg_error(root, DIAG_MISSING,
-                         "\"intermediate_size\" is missing (%" PRId64
-                         " layers have no experts)",
-                         (int64_t)m->mlp.dense_layers);
-    if (raw->listed.sliding && !m->attention.window)
-        return cfg_error(
-            cfg_get(root, "layer_types"), DIAG_MISSING,
-            "sliding attention without a window (give \"sliding_window\")");
-    if (raw->pattern.n && raw->pattern.n != m->layers)
-        return cfg_error(root, DIAG_CONTRADICTION,
-                         "the kinds of %" PRId64 " layers are listed, for %" PRId64
-                         " layers",
-                         raw->pattern.n, m->layers);
-    if (raw->listed.n && raw->listed.n != m->layers)
-        return cfg_error(cfg_get(root, "layer_types"), DIAG_CONTRADICTION,
-                         "%" PRId64 " types for %" PRId64 " layers",
-                         (int64_t)raw->listed.n, (int64_t)m->layers);
-    return 0;
-}
-
-static int check_heads(const struct model *m, struct cfg root)
-{
-    if (!m->attention.head_dim && m->hidden % m->attention.heads)
-        return cfg_error(root, DIAG_NOT_DIVISIBLE,
-                         "%" PRId64 " heads do not divide the hidden size %" PRId64
-                         " (change one, or "
-                         "give \"head_dim\")",
-                         (int64_t)m->attention.heads, (int64_t)m->hidden);
-    if (m->attention.kv_heads && m->attention.heads % m->attention.kv_heads)
-        return cfg_error(root, DIAG_NOT_DIVISIBLE,
-                         "%" PRId64 " key-value heads do not divide %" PRId64 " heads",
-                         (int64_t)m->attention.kv_heads, (int64_t)m->attention.heads);
-    if (m->mlp.experts_per_token > m->mlp.experts)
-        return cfg_error(root, DIAG_OUT_OF_RANGE,
-                         "%" PRId64 " experts for each token, but only %" PRId64
-                         " experts",
-                         (int64_t)m->mlp.experts_per_token, (int64_t)m->mlp.experts);
-    return 0;
-}
-
 static void derive(struct model *m)
 {
     if (!m->attention.kv_heads)
@@ -414,12 +163,9 @@ static int read_part(struct family_raw *out, struct cfg root,
                      const struct family *family, const struct family_raw *usual)
 {
     struct family_raw raw = usual ? *usual : family->usual;
-    int rc = 0;
     raw.arena = cfg_arena(root);
-    for (const struct family_field *f = family->fields; f->key; f++)
-        if (read_field(root, family->fields, f, &raw) < 0)
-            rc = -1;
-    if (rc < 0 || read_head(&raw.m, root) < 0)
+    if (families_read_fields(root, family->fields, &raw) < 0 ||
+        read_head(&raw.m, root) < 0)
         return -1;
     if (!usual)
         read_headless(&raw.m, root);
@@ -432,7 +178,7 @@ static int read_part(struct family_raw *out, struct cfg root,
     if (!mixed && !family_is_translated(family) &&
         families_unread(root, family, &raw.m) < 0)
         return -1;
-    if (check_heads(&raw.m, root) < 0 || check_design(&raw, root) < 0)
+    if (families_check(&raw, root) < 0)
         return -1;
     raw.m.attention.windowed_share = (double)raw.windowed / (double)raw.m.layers;
     derive(&raw.m);

@@ -5,8 +5,9 @@
  * are kept.
  *
  * Files of this folder:
- *     model*, hub, families/          a config.json as a transformer, by its family's
- *                                     names; those of known ids
+ *     model*, hub                     a config.json as a transformer; those of known ids
+ *     families/                       what each family's file calls its fields, how they
+ *                                     are read and checked
  *     pattern, vision*                layers of several kinds; towers
  *     framework, recipe, formats      the profile of a software stack; precisions
  *     ops*, build/, share:

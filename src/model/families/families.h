@@ -184,6 +184,15 @@ extern const struct family families_encoder[], families_gpt[], families_llama_li
     families_megatron[], families_more[], families_sound[], families_tower[],
     families_late[], families_stages[];
 
+/* family_fields.c: reads a file into `raw`, as the rows say; NULL ends them. -1 with each
+ * error reported. */
+int families_read_fields(struct cfg root, const struct family_field *fields,
+                         struct family_raw *raw);
+
+/* family_check.c: what the model says that is not simulated, or cannot be: -1 with the
+ * error reported; what is simulated in part: warned of. */
+int families_check(const struct family_raw *raw, struct cfg root);
+
 /* usual.c: what transformers' class has where the file does not say it, with a warning. */
 void families_take_defaults(struct family_raw *raw, const struct family *family,
                             struct cfg root);
