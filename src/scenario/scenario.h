@@ -13,7 +13,7 @@
  *         what is sharded and how many bytes that leaves
  *     libraries, library_defaults, bucket_defaults, versions, attention:
  *         what a library and release do
- *     rules, heed, work:
+ *     rules, heed*, work:
  *         rules that join sections; keys that nothing heeds; size of a replay
  *     distribution/: SageMaker's dictionary; sagemaker: where its libraries run
  *     nccl_environment, variable_effects, horovod_environment:
