@@ -378,20 +378,19 @@ static void add_bases(struct launch_context *t, struct value *all, int64_t line,
         bool text = name->kind == VALUE_STRING;
         const char *read =
             text ? launch_program_text(t->l, t->arena, name->text) : NULL;
-        struct python p;
         if (!read) {
             launch_lost(t->l, text ? name->text : "_base_", name->line,
                         "was not found (put it next to the file)");
             continue;
         }
-        if (launch_read_names(&p, t->arena, read, 1)) {
-            struct value *below = dictionaries_of(t, &p, line ? line : name->line);
+        const struct python *p = launch_read_names(t->l, read, 1);
+        if (p) {
+            struct value *below = dictionaries_of(t, p, line ? line : name->line);
             add_bases(t, below, line ? line : name->line, left - 1);
             put_below(t, all, below, 0);
             launch_note(t->l, line ? line : name->line, DIAG_ASSUMED, "%.80s is read",
                         name->text);
         }
-        python_release(&p);
     }
 }
 
@@ -407,7 +406,6 @@ static const char *text_of(const struct launch *l, struct arena *arena,
 
 bool internevo_recognises(const struct dialect_input *in)
 {
-    struct python p;
     if (in->source != DIALECT_COMMAND)
         return is_configuration(in->python);
     const char *text = in->context && in->command
@@ -415,15 +413,12 @@ bool internevo_recognises(const struct dialect_input *in)
                            : NULL;
     if (!text)
         return false;
-    bool yes =
-        launch_read_names(&p, in->context->arena, text, 1) && is_configuration(&p);
-    python_release(&p);
-    return yes;
+    const struct python *p = launch_read_names(in->context->l, text, 1);
+    return p && is_configuration(p);
 }
 
 void internevo_read(struct launch_context *t, const struct dialect_input *in)
 {
-    struct python p;
     if (in->source != DIALECT_COMMAND) {
         launch_config_title(t, "InternEvo's configuration");
         struct value *all = dictionaries_of(t, in->python, 0);
@@ -435,11 +430,11 @@ void internevo_read(struct launch_context *t, const struct dialect_input *in)
     launch_note_options(t, in->command, "config");
     if (!text)
         return;
-    if (launch_read_names(&p, t->arena, text, 1)) {
-        int64_t line = in->command->command->line;
-        struct value *all = dictionaries_of(t, &p, line);
-        add_bases(t, all, line, BASES_MAX);
-        read_configuration(t, all);
-    }
-    python_release(&p);
+    const struct python *p = launch_read_names(t->l, text, 1);
+    if (!p)
+        return;
+    int64_t line = in->command->command->line;
+    struct value *all = dictionaries_of(t, p, line);
+    add_bases(t, all, line, BASES_MAX);
+    read_configuration(t, all);
 }

@@ -26,6 +26,7 @@ void launch_release(struct launch *l)
     VEC_RELEASE(&l->autos);
     VEC_RELEASE(&l->values);
     VEC_RELEASE(&l->notes);
+    launch_release_names(l);
     if (l->notebook)
         notebook_release(l->notebook);
 }

@@ -118,6 +118,9 @@ struct launch_changes {
     const char *file;          /* of --config-file; or NULL */
 };
 
+/* A text of Python as launch_read_names has read it. */
+struct launch_names;
+
 struct launch {
     struct cfg_loader *loader;
     const struct launch_changes *changes; /* or NULL */
@@ -160,6 +163,8 @@ struct launch {
         *written; /* that a shell script writes, while it is read */
     int64_t n_written;
     VEC(struct diag) notes; /* what was passed over or assumed, with its line */
+    VEC(struct launch_names *)
+    names; /* texts that several readers want (launch_imports) */
 };
 
 /* What is given in addition to the file. */

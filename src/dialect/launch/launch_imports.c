@@ -146,13 +146,43 @@ bool launch_is_of_recipes(const char *text)
     return names_within(marks, text);
 }
 
-bool launch_read_names(struct python *p, struct arena *arena, const char *text,
-                       int64_t ranks)
+struct launch_names {
+    int64_t ranks;
+    bool sound;           /* it is Python */
+    struct python python; /* with the text */
+};
+
+static struct launch_names *read_names(struct arena *arena, const char *text,
+                                       int64_t ranks)
 {
     static const char *const none[] = { NULL };
     const struct python_wanted wanted = { .calls = none,
                                           .same = none,
                                           .gpu = { .world = ranks } };
+    struct launch_names *n = ARENA_NEW(arena, struct launch_names);
     struct err err = { 0 };
-    return python_read(p, arena, text, strlen(text), &wanted, &err) == 0;
+    const char *own = arena_strdup(arena, text);
+    n->ranks = ranks;
+    n->sound = python_read(&n->python, arena, own, strlen(own), &wanted, &err) == 0;
+    return n;
+}
+
+const struct python *launch_read_names(struct launch *l, const char *text,
+                                       int64_t ranks)
+{
+    for (int64_t i = 0; i < l->names.n; i++) {
+        const struct launch_names *n = l->names.v[i];
+        if (n->ranks == ranks && strcmp(n->python.text, text) == 0)
+            return n->sound ? &n->python : NULL;
+    }
+    struct launch_names *n = read_names(&l->loader->arena, text, ranks);
+    VEC_PUSH(&l->names, n);
+    return n->sound ? &n->python : NULL;
+}
+
+void launch_release_names(struct launch *l)
+{
+    for (int64_t i = 0; i < l->names.n; i++)
+        python_release(&l->names.v[i]->python);
+    VEC_RELEASE(&l->names);
 }

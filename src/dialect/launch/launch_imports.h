@@ -26,8 +26,9 @@ const char *launch_program_text(const struct launch *l, struct arena *arena,
 bool launch_is_of_recipes(const char *text);
 
 /* The names that a text binds, without calls, read for a job of `ranks`; 0: of so many as
- * torchrun starts. False: it is no Python. To be released in any case. */
-bool launch_read_names(struct python *p, struct arena *arena, const char *text,
-                       int64_t ranks);
+ * torchrun starts. NULL: it is no Python. It is read once, and lasts as long as `l`. */
+const struct python *launch_read_names(struct launch *l, const char *text,
+                                       int64_t ranks);
+void launch_release_names(struct launch *l);
 
 #endif

@@ -228,11 +228,9 @@ const struct dialect_table nanogpt_tables[] = {
     { "", rows, DIALECT_UNKNOWN_WARNED }, { "", others, DIALECT_UNKNOWN_WARNED }, { NULL, NULL, DIALECT_UNKNOWN_WARNED },
 };
 /* Of train.py, where it is not next to what is read. */
-static const struct { const char *name, *text; } defaults[] = {
-    { "init_from", "'scratch'" }, { "dataset", "'openwebtext'" }, { "gradient_accumulation_steps", "40" }, { "batch_size", "12" }, { "block_size", "1024" },
-    { "n_layer", "12" }, { "n_head", "12" }, { "n_embd", "768" }, { "dropout", "0.0" }, { "bias", "False" }, { "grad_clip", "1.0" }, { "max_iters", "600000" },
-    { "compile", "True" },
-};
+static const char defaults[] =
+    "init_from = 'scratch'; dataset = 'openwebtext'; gradient_accumulation_steps = 40; batch_size = 12; block_size = 1024\n"
+    "n_layer = 12; n_head = 12; n_embd = 768; dropout = 0.0; bias = False; grad_clip = 1.0; max_iters = 600000; compile = True\n";
 /* clang-format on */
 
 /* What is given -------------------------------------------------------------------- */
@@ -338,10 +336,9 @@ static bool divides(const char *text)
 static void put_text(struct launch_context *t, struct value *all, const char *text,
                      int64_t line)
 {
-    struct python p;
-    if (launch_read_names(&p, t->arena, text, 0))
-        put_names(t, all, &p, line);
-    python_release(&p);
+    const struct python *p = launch_read_names(t->l, text, 0);
+    if (p)
+        put_names(t, all, p, line);
 }
 
 /* The accumulation of a program, of all ranks where it divides it; with a line, it is
@@ -349,30 +346,24 @@ static void put_text(struct launch_context *t, struct value *all, const char *te
 static void put_accumulation(struct launch_context *t, struct value *all,
                              const char *text, int64_t line)
 {
-    struct python p;
     if (!divides(text)) {
         put(t, all, each_gpu, line ? line : 1, value_new_bool(t->arena, true, line));
         return;
     }
-    const struct value *v =
-        launch_read_names(&p, t->arena, text, 1) ? python_name(&p, accumulation) : NULL;
+    const struct python *p = launch_read_names(t->l, text, 1);
+    const struct value *v = p ? python_name(p, accumulation) : NULL;
     int64_t budget = COPIED_MAX;
     struct value *own = v ? value_copy(t->arena, v, &budget) : NULL;
     if (own && line)
         value_move_to(own, line);
     if (own)
         put(t, all, accumulation, own->line, own);
-    python_release(&p);
 }
 
 /* What train.py has where nothing is given; its lines are of the file that is read. */
 static void put_defaults(struct launch_context *t, struct value *all, int64_t line)
 {
-    for (size_t i = 0; i < sizeof(defaults) / sizeof(defaults[0]); i++)
-        put_text(
-            t, all,
-            arena_printf(t->arena, "%s = %s\n", defaults[i].name, defaults[i].text),
-            line);
+    put_text(t, all, defaults, line);
     struct value *type = value_new(t->arena, VALUE_UNKNOWN, line, 0);
     type->why = "the GPU decides it";
     put(t, all, "dtype", line, type);
@@ -406,13 +397,11 @@ static bool is_file(const char *word)
     return word[0] != '-' && n > 3 && strcmp(word + n - 3, ".py") == 0;
 }
 
-static bool text_is(struct arena *arena, const char *text,
+static bool text_is(struct launch *l, const char *text,
                     bool (*is)(const struct python *p))
 {
-    struct python p;
-    bool yes = launch_read_names(&p, arena, text, 1) && is(&p);
-    python_release(&p);
-    return yes;
+    const struct python *p = launch_read_names(l, text, 0);
+    return p && is(p);
 }
 
 static bool recognises_command(const struct dialect_input *in)
@@ -424,14 +413,14 @@ static bool recognises_command(const struct dialect_input *in)
     const char *text =
         launch_program_text(in->context->l, in->context->arena, w[c->script].text);
     if (text)
-        return text_is(in->context->arena, text, is_program);
+        return text_is(in->context->l, text, is_program);
     if (strcmp(launch_last_part(w[c->script].text), "train.py") != 0)
         return false;
     for (int32_t i = c->script + 1; i < c->command->n; i++) {
         text = is_file(w[i].text)
                    ? launch_program_text(in->context->l, in->context->arena, w[i].text)
                    : NULL;
-        if (text && text_is(in->context->arena, text, is_configuration))
+        if (text && text_is(in->context->l, text, is_configuration))
             return true;
     }
     return value_get(in->root, "--n-embd") && value_get(in->root, "--block-size");

@@ -12,6 +12,11 @@
 
 enum { LINES_MAX = 24, WALK_MAX = 6, LAYERS_MAX = 1000 };
 
+/* A network that has one of them is no such decoder. */
+#define UNREAD_MODULES                                       \
+    "Conv1d", "Conv2d", "LSTM", "GRU", "MultiheadAttention", \
+        "TransformerEncoderLayer", "TransformerDecoderLayer"
+
 const char *const user_script_modules[] = {
     "Linear",
     "Embedding",
@@ -23,15 +28,9 @@ const char *const user_script_modules[] = {
     "generate_square_subsequent_mask",
     "flash_attn_func",
     "flash_attn_qkvpacked_func",
-    "Conv1d",
-    "Conv2d",
-    "LSTM",
-    "GRU",
-    "MultiheadAttention",
-    "TransformerEncoderLayer",
-    "TransformerDecoderLayer",
     "checkpoint",
     "checkpoint_sequential",
+    UNREAD_MODULES,
     NULL,
 };
 
@@ -105,14 +104,7 @@ static void take_products(struct parts *s)
 /* What is not read of a network, and what says how it attends. */
 static void take_others(struct parts *s)
 {
-    static const char *const unread[] = { "Conv1d",
-                                          "Conv2d",
-                                          "LSTM",
-                                          "GRU",
-                                          "MultiheadAttention",
-                                          "TransformerEncoderLayer",
-                                          "TransformerDecoderLayer",
-                                          NULL };
+    static const char *const unread[] = { UNREAD_MODULES, NULL };
     for (int64_t i = 0; i < s->p->modules.n; i++) {
         const struct python_module *m = &s->p->modules.v[i];
         const char *last = python_last_part(m->function);

@@ -284,7 +284,6 @@ static void read_command(struct launch_context *t, const struct launch_command *
 {
     const char *name;
     const char *text = text_of(t->l, t->arena, c, &name);
-    struct python p;
     t->l->line = c->command->line;
     swift_take_processes(t, c);
     launch_note_options(t, c, "deepspeed");
@@ -293,11 +292,10 @@ static void read_command(struct launch_context *t, const struct launch_command *
                     "was not found (put the configuration next to the script)");
         return;
     }
-    if (launch_read_names(&p, t->arena, text, 1)) {
-        struct gathered g = { t, &p, NULL, t->l->line, COPIED_MAX };
+    const struct python *p = launch_read_names(t->l, text, 1);
+    struct gathered g = { t, p, NULL, t->l->line, COPIED_MAX };
+    if (p)
         read_configuration(&g, c);
-    }
-    python_release(&p);
 }
 
 void xtuner_read(struct launch_context *t, const struct dialect_input *in)
