@@ -91,7 +91,7 @@ static const struct family *find_family(struct cfg root)
     return f;
 }
 
-/* Head and derived sizes ------------------------------------------------------------ */
+/* Head, derived sizes, checks ------------------------------------------------------ */
 
 static int read_head(struct model *m, struct cfg root)
 {

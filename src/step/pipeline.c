@@ -268,6 +268,46 @@ static void repeat_period(struct builder *b, const struct pass_list *order,
     }
 }
 
+/* Where the i-th pass is, and what it makes of the step. */
+static void place_pass(struct builder *b, const struct pass_list *order, int64_t i,
+                       struct position *at, bool reduces)
+{
+    struct pass_ref ref = order->v[i];
+    at->stage = stage_part(b->stage, ref.chunk);
+    b->pass.first = !b->seen[ref.kind == PASS_INPUT][ref.chunk];
+    b->pass.reduces =
+        reduces && pass_makes_weights(ref.kind) && is_last_backward(order, i);
+    b->pass.defers = deferred_leaves(b->stage, ref);
+    b->pass.pairs = ref.paired && b->stage->s->parallel.dispatch.overlap ==
+                                      EXPERT_OVERLAP_MICROBATCHES;
+}
+
+/* Whether each operator of a pass is a task: something waits for one of them. */
+static bool is_detailed(const struct builder *b, struct pass_ref ref, bool reduces)
+{
+    bool overlaps = reduces && b->stage->s->parallel.reduce.overlap &&
+                    (b->pass.reduces || b->buckets.last_comm >= 0);
+    return b->stage->detail || overlaps || shard_changes(b, ref.kind, ref.chunk) ||
+           param_gather_awaited(b, ref.kind, ref.chunk);
+}
+
+/* After the last pass: what was left for it, the last buckets, outputs. */
+static int end_passes(struct builder *b, bool reduces, struct err *err)
+{
+    b->pass.defers = b->pass.pairs = false;
+    deferred_run(b, b->stage->request->microbatches);
+    issue_tag(b, WORK_OTHER, -1); /* of no pass any more */
+    b->pass.reduces = reduces;
+    if (reduces && !states_shard_parameters(b->stage->s) && buckets_end(b, err) < 0)
+        return -1;
+    if (reduces)
+        issue_wait(b, b->buckets.last_comm);
+    group_take_outputs(b);
+    issue_kernel(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_forward_s, 0, 0);
+    issue_host_pause(b, b->stage->fw->host.microbatch_s);
+    return 0;
+}
+
 int pipeline_passes(struct builder *b, const struct pass_list *order,
                     int64_t accumulated, bool reduces, struct err *err)
 {
@@ -284,7 +324,7 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     at.base = (int32_t)accumulated * 2 * at.n_each;
     b->step->program.n_messages = at.base + 2 * at.n_each;
     b->pass.reduces = reduces;
-    int64_t recorded = recorded_microbatches(order);
+    int64_t recorded = accumulated == 0 ? recorded_microbatches(order) : 0;
     const int64_t n_ahead = passes_ahead(b, order, stage_part(b->stage, 0));
     struct ledger *l = &b->step->ledger;
     const struct load_order *loads = offload_order(b->stage, order);
@@ -294,41 +334,20 @@ int pipeline_passes(struct builder *b, const struct pass_list *order,
     VEC_RESERVE(&b->step->program.tasks, TASKS * order->n);
     for (int64_t i = 0; i < order->n; i++) {
         struct pass_ref ref = order->v[i];
-        bool completes = pass_makes_weights(ref.kind);
-        at.stage = stage_part(b->stage, ref.chunk);
-        b->pass.first = !b->seen[ref.kind == PASS_INPUT][ref.chunk];
-        b->pass.reduces = reduces && completes && is_last_backward(order, i);
-        b->pass.defers = deferred_leaves(b->stage, ref);
+        place_pass(b, order, i, &at, reduces);
         at.ahead = i < n_ahead;
-        at.leads =
-            accumulated == 0 && ref.microbatch + 1 < recorded && leads(b, order, i);
-        b->pass.pairs =
-            ref.paired && p->dispatch.overlap == EXPERT_OVERLAP_MICROBATCHES;
-        bool overlaps = reduces && p->reduce.overlap &&
-                        (b->pass.reduces || b->buckets.last_comm >= 0);
-        bool watched = overlaps || shard_changes(b, ref.kind, ref.chunk) ||
-                       param_gather_awaited(b, ref.kind, ref.chunk);
-        offload_begin_loads(b, loads, i, accumulated == 0 ? recorded : 0);
+        at.leads = ref.microbatch + 1 < recorded && leads(b, order, i);
+        bool detailed = is_detailed(b, ref, reduces);
+        offload_begin_loads(b, loads, i, recorded);
         offload_await(b, loads, i);
         l->microbatch = ref.microbatch;
-        l->records = accumulated == 0 && ref.microbatch < recorded;
-        if (write_pass(b, ref, b->stage->detail || watched, &at, err) < 0)
+        l->records = ref.microbatch < recorded;
+        if (write_pass(b, ref, detailed, &at, err) < 0)
             return -1;
         l->records = true;
-        b->seen[false][ref.chunk] |= completes;
+        b->seen[false][ref.chunk] |= pass_makes_weights(ref.kind);
         b->seen[true][ref.chunk] |= pass_makes_input(ref.kind);
         repeat_period(b, order, i + 1, end, &flops_before);
     }
-    b->pass.defers = b->pass.pairs = false;
-    deferred_run(b, m);
-    issue_tag(b, WORK_OTHER, -1); /* of no pass any more */
-    b->pass.reduces = reduces;
-    if (reduces && !states_shard_parameters(b->stage->s) && buckets_end(b, err) < 0)
-        return -1;
-    if (reduces)
-        issue_wait(b, b->buckets.last_comm);
-    group_take_outputs(b);
-    issue_kernel(b, CATEGORY_COMPUTE, b->stage->fw->host.dispatch_forward_s, 0, 0);
-    issue_host_pause(b, b->stage->fw->host.microbatch_s);
-    return 0;
+    return end_passes(b, reduces, err);
 }

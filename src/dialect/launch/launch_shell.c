@@ -320,6 +320,31 @@ static json_t *read_without_arguments(struct launch *l, const char *text, size_t
     return tree;
 }
 
+static void report_lost(struct launch *l, const char *name, int64_t line)
+{
+    diags_add(&l->loader->diags,
+              diag_at_line(DIAG_ERROR, DIAG_UNREADABLE, l->file, line),
+              "\"%.80s\", which a command names, was not found (put it next to the "
+              "script)",
+              name);
+}
+
+static struct shell_setting setting_of(const struct launch *l,
+                                       const struct raw_shell *directives,
+                                       const struct launch_given *given)
+{
+    return (struct shell_setting) {
+        .file = l->file,
+        .gpus = given->gpus,
+        .cpus = given->cpus,
+        .arch = given->arch,
+        .nodes = nodes_of(directives, given),
+        .files = l->notebook ? l->notebook->files.v : NULL,
+        .n_files = l->notebook ? l->notebook->files.n : 0,
+        .job = launch_slurm_variables,
+    };
+}
+
 /* All of it, by its text ------------------------------------------------------------ */
 
 json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
@@ -339,16 +364,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         diags_add(&l->loader->diags,
                   diag_at_line(DIAG_ERROR, DIAG_REFUSED_KEY, l->file, 0),
                   "has no estimators (leave --estimator out)");
-    const struct shell_setting in = {
-        .file = l->file,
-        .gpus = given->gpus,
-        .cpus = given->cpus,
-        .arch = given->arch,
-        .nodes = nodes_of(&c.directives, given),
-        .files = l->notebook ? l->notebook->files.v : NULL,
-        .n_files = l->notebook ? l->notebook->files.n : 0,
-        .job = launch_slurm_variables,
-    };
+    const struct shell_setting in = setting_of(l, &c.directives, given);
     int rc = shell_read(&s, &in, arena, text, len, variables, n, &err);
     l->written = s.files.v;
     l->n_written = s.files.n;
@@ -361,11 +377,7 @@ json_t *launch_read_shell(struct launch *l, const char *text, size_t len,
         launch_refuse_entry(l, found.refused.program, found.refused.why,
                             found.refused.line);
     } else if (!c.command && found.lost.name) {
-        diags_add(&l->loader->diags,
-                  diag_at_line(DIAG_ERROR, DIAG_UNREADABLE, l->file, found.lost.line),
-                  "\"%.80s\", which a command names, was not found (put it next to the "
-                  "script)",
-                  found.lost.name);
+        report_lost(l, found.lost.name, found.lost.line);
         report_notes(l, &s);
     } else if (t.tree) {
         /* a recipe's, all of it */

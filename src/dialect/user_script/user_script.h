@@ -12,6 +12,7 @@
  *     user_script_edits    what a text changes of a model that it loads
  *     user_script_text     models with pictures, of which the language model is loaded
  *     user_script_loop     a loop of the text's own: PyTorch's calls, Accelerate's plugins
+ *     user_script_accumulation how many microbatches a step of such a loop has
  *     user_script_loader   which of a loop's data loaders is the training's
  *     user_script_mesh     meshes of devices: hybrid shards, layers that a text divides
  *     user_script_gradients how a loop's gradients are summed: DDP, hooks, Horovod

@@ -1,0 +1,102 @@
+/* How many microbatches a step of a text's own loop has: by a call of its optimizer that
+ * not each backward() has, and by usual names. */
+#include "dialect/user_script/user_script.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The call of an optimizer that not each backward() has: every few of them, or after a
+ * loop of theirs. NULL: there is none. */
+static const struct python_call *periodic_step(const struct user_script *g)
+{
+    const struct python_call *step = NULL;
+    int32_t deepest = 0;
+    for (int64_t i = 0; i < g->python->calls.n; i++) {
+        const struct python_call *c = &g->python->calls.v[i];
+        enum user_script_part part = user_script_part_of(c);
+        if (part == SCRIPT_BACKWARD && !c->quoted && c->loops > deepest)
+            deepest = c->loops;
+        if (part == SCRIPT_STEP && !c->quoted && (!step || !step->every))
+            step = c;
+    }
+    return step && (step->every || step->loops < deepest) ? step : NULL;
+}
+
+/* Whether a name is usual for how many microbatches a step has. */
+static bool counts_microbatches(const char *name)
+{
+    static const char *const of[] = { "step", "iter", "grad", "freq", "every", "num" };
+    char lower[64];
+    size_t n = 0;
+    for (const char *s = python_last_part(name); *s && n + 1 < sizeof(lower); s++)
+        lower[n++] = (char)tolower((unsigned char)*s);
+    lower[n] = '\0';
+    bool any = strcmp(lower, "accumulation") == 0 || strstr(lower, "grad_acc");
+    for (size_t i = 0; !any && strstr(lower, "accum") && i < sizeof(of) / sizeof(of[0]);
+         i++)
+        any = strstr(lower, of[i]) != NULL;
+    return any;
+}
+
+/* What is found so far: a number goes before what is not known. */
+struct microbatches {
+    const struct value *v; /* NULL: nothing */
+    const char *name;
+};
+
+static void look_at(struct microbatches *m, const char *name, const struct value *v)
+{
+    int64_t n;
+    bool number = v && v->kind == VALUE_INT && launch_whole(v, &n) && n >= 1,
+         before = m->v && m->v->kind == VALUE_INT;
+    if (v && !before && counts_microbatches(name) &&
+        (number || (!m->v && v->kind == VALUE_UNKNOWN)))
+        *m = (struct microbatches) { v, name };
+}
+
+/* By usual names: of the text, its functions, its argparse, and fields of its classes and
+ * their objects. */
+static struct microbatches named_microbatches(const struct python *p)
+{
+    struct microbatches m = { NULL, "" };
+    for (int64_t i = 0; i < p->names.n; i++)
+        look_at(&m, p->names.v[i].name, p->names.v[i].value);
+    for (int64_t i = 0; i < p->left.n; i++)
+        look_at(&m, p->left.v[i].name, p->left.v[i].value);
+    for (int32_t i = 0; p->parsed && i < p->parsed->n; i++)
+        look_at(&m, p->parsed->items[i].key, p->parsed->items[i].value);
+    for (int64_t i = 0; i < p->names.n; i++) {
+        const struct value *v = p->names.v[i].value;
+        for (int32_t k = 0; v && v->kind == VALUE_DICT && v->text && k < v->n; k++)
+            look_at(&m, v->items[k].key, v->items[k].value);
+    }
+    return m;
+}
+
+/* Of loops that no argument of a trainer counts. */
+void user_script_take_accumulation(struct launch_context *t,
+                                   const struct user_script *g)
+{
+    static const char at[] = "/training/gradient_accumulation_steps";
+    const struct python_call *step = periodic_step(g);
+    const struct microbatches m = named_microbatches(g->python);
+    bool number = m.v && m.v->kind == VALUE_INT, every = step && step->every > 0;
+    if (g->parts[SCRIPT_TRAINER] || g->parts[SCRIPT_ARGUMENTS] ||
+        g->parts[SCRIPT_ENGINE] || launch_has(t, at) || launch_is_unresolved(t, at))
+        return;
+    if (m.v && (number || !every)) {
+        struct value one = *m.v;
+        one.line = g->line ? g->line : m.v->line < 0 ? -m.v->line : m.v->line;
+        const struct value_item from = { m.name, one.line, &one };
+        dialect_take_as(t, &(struct dialect_option) { .pointer = at }, &from,
+                        DIALECT_SIZE);
+    } else if (every) {
+        struct value one = { .line = g->line ? g->line : step->line };
+        const struct value_item from = { step->function, one.line, &one };
+        launch_set(t, at, json_integer((json_int_t)step->every), &from);
+    } else if (step)
+        launch_add_unresolved(t, at, g->line ? g->line : step->line,
+                              "%.60s() of line %lld is not called after each "
+                              "backward(): how many batches a step has, is not known",
+                              step->function, (long long)step->line);
+}
