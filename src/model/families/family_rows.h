@@ -110,6 +110,17 @@ enum {
         .key = (k), .type = FAMILY_ITEMS, .at = offsetof(R, member) \
     }
 
+/* Latent attention, as DeepSeek's files write it. */
+#define LATENT_HEADS                                                            \
+    OR_NONE("q_lora_rank", attention.latent_q, WIDTH_MAX),                      \
+        SIZE("kv_lora_rank", NULL, attention.latent_kv, true, WIDTH_MAX),       \
+        SIZE("qk_rope_head_dim", NULL, attention.latent_rope, true, WIDTH_MAX), \
+    {                                                                           \
+        .key = "qk_nope_head_dim", .type = FAMILY_INT,                          \
+        .at = offsetof(R, plain_head_dim), .required = true, .min = 1,          \
+        .max = WIDTH_MAX                                                        \
+    }
+
 #define ACTIVATION(k) TEXT(k, activation)
 #define TIED FLAG("tie_word_embeddings", m.ends.tied)
 #define HEAD_DIM SIZE("head_dim", NULL, attention.head_dim, false, WIDTH_MAX)

@@ -179,17 +179,9 @@ static void nanochat_finish(struct family_raw *raw)
 static const struct family_field youtu_fields[] = {
     HF_SIZES,
     LLAMA_FFN,
-    OR_NONE("q_lora_rank", attention.latent_q, WIDTH_MAX),
-    SIZE("kv_lora_rank", NULL, attention.latent_kv, true, WIDTH_MAX),
-    SIZE("qk_rope_head_dim", NULL, attention.latent_rope, true, WIDTH_MAX),
+    LATENT_HEADS,
     SIZE("v_head_dim", NULL, attention.value_dim, true, WIDTH_MAX),
     ELSEWHERE("qk_head_dim"), /* the sum of both parts */
-    { .key = "qk_nope_head_dim",
-      .type = FAMILY_INT,
-      .at = offsetof(R, plain_head_dim),
-      .required = true,
-      .min = 1,
-      .max = WIDTH_MAX },
     ACTIVATION("hidden_act"),
     FIELDS_END,
 };

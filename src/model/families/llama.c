@@ -303,6 +303,9 @@ const struct family families_llama_line[] = {
     FAMILY("gemma2", gemma2_fields, gemma2_finish, GEMMA, .norms.result = true,
            .attention.softcap = true, .ends.logit_softcap = true,
            .attention.window = 4096),
+    /* without norms of results */
+    FAMILY("vaultgemma", gemma2_fields, gemma2_finish, GEMMA, .attention.softcap = true,
+           .ends.logit_softcap = true, .attention.window = 4096),
     FAMILY("gemma3_text", gemma2_fields, gemma3_finish, GEMMA, .norms.result = true,
            .attention.window = 4096),
     FAMILY("gpt_oss", gpt_oss_fields, gpt_oss_finish, LLAMA, .attention.head_dim = 64,

@@ -51,26 +51,6 @@ static void solar_finish(struct family_raw *raw)
     raw->m.mlp.shared_width = raw->shared_experts * raw->m.mlp.width;
 }
 
-/* VaultGemma: Gemma 2 without norms of results. */
-static const struct family_field vault_fields[] = {
-    LLAMA_SIZES,
-    LLAMA_FFN,
-    WINDOW("sliding_window"),
-    LAYER_TYPES,
-    NONZERO("attn_logit_softcapping", attention.softcap),
-    NONZERO("final_logit_softcapping", ends.logit_softcap),
-    FLAG("attention_bias", bias),
-    ACTIVATION("hidden_activation"),
-    FIELDS_END,
-};
-
-static void vault_finish(struct family_raw *raw)
-{
-    raw->full_every = 2;
-    families_windows(raw);
-    families_llama(raw);
-}
-
 /* Others -------------------------------------------------------------------------------- */
 
 static const struct family_field codegen_fields[] = {
@@ -237,9 +217,6 @@ const struct family families_more[] = {
     /* OLMoE's experts, norms of results as in OLMo 2 */
     FAMILY("flex_olmo", families_olmoe_fields, families_olmoe, LLAMA,
            .norms.result = true, .norms.no_input = true),
-    FAMILY("vaultgemma", vault_fields, vault_finish, LLAMA, .ends.tied = true,
-           .attention.head_dim = 256, .attention.window = 4096,
-           .attention.softcap = true, .ends.logit_softcap = true),
     FAMILY("jais2", llama_fields, families_llama, DECODER, .attention.rotary = true,
            .activation = MODEL_ACTIVATION_SQUARED_RELU, .mlp.bias = true),
     FAMILY("codegen", codegen_fields, NULL, DECODER, .mlp.bias = true,
