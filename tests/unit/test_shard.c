@@ -4,6 +4,7 @@
 #include "scenario/states.h"
 #include "scenario_bench.h"
 #include "step/reps.h"
+#include "step/shard_units.h"
 
 #include <CUnit/CUnit.h>
 #include <math.h>
@@ -255,11 +256,63 @@ static void test_unsaid(void)
     }
 }
 
+/* DeepSpeed gathers each tensor by itself: ahead of its use where the one before it, of
+ * the block before for the first, leaves room among the live parameters. Recomputation
+ * finds those that are needed again too late to be kept (MODEL.md, R8.1). */
+static void test_tensors(void)
+{
+    struct op_param params[] = { { .elements = 10 },
+                                 { .elements = 200 },
+                                 { .elements = 5 }, /* small: it stays whole */
+                                 { .elements = 30 },
+                                 { .elements = 40 } };
+    struct op_block block = {
+        .name = "layer", .repeat = 1, .params = params, .n_params = 5, .n_backward = 1
+    };
+    struct slice slice = { .block = 0, .repeat = 1 };
+    struct chunk_slices chunk = { 1, &slice };
+    struct units u = { 0 };
+    struct job j;
+    struct framework fw;
+    load(&j, &fw);
+    fw.shard.tensors = true;
+    fw.shard.synchronous = false;
+    j.s.training.checkpointing = CHECKPOINT_FULL;
+    j.s.parallel.shard.prefetch = 1;
+    j.s.parallel.shard.live_elements = 100;
+    j.s.parallel.shard.reuse_elements = 80;
+    j.s.parallel.shard.persistence_elements = 5;
+    j.s.parallel.shard.bucket_elements = 50;
+    const struct stage stage = { .arena = &j.loader.arena,
+                                 .s = &j.s,
+                                 .fw = &fw,
+                                 .list = { .blocks = &block, .n_blocks = 1 },
+                                 .chunks = &chunk };
+    shard_units_list(&stage, 0, &u);
+    CU_ASSERT_EQUAL_FATAL(u.n, 2); /* the root is empty */
+    const struct unit *v = &u.v[1];
+    CU_ASSERT_EQUAL(v->tensors, 4);
+    CU_ASSERT_EQUAL(v->elements, 280);
+    CU_ASSERT_EQUAL(v->summed, 285);
+    CU_ASSERT_EQUAL(v->first[AHEAD].n, 3);
+    CU_ASSERT_EQUAL(v->first[AHEAD].elements, 10 + 200 + 40);
+    CU_ASSERT_EQUAL(v->first[IN_THE_OPEN].n, 1);
+    CU_ASSERT_EQUAL(v->first[IN_THE_OPEN].elements, 30);
+    CU_ASSERT_EQUAL(v->again[IN_THE_OPEN].n, 1); /* 200 are in use after it */
+    CU_ASSERT_EQUAL(v->again[IN_THE_OPEN].elements, 10);
+    CU_ASSERT_EQUAL(v->again[AHEAD].n, 1); /* twice 40 after the third are kept */
+    CU_ASSERT_EQUAL(v->again[AHEAD].elements, 200);
+    CU_ASSERT_EQUAL(v->live, 200 + 10);
+    CU_ASSERT_EQUAL(v->held, 200);
+    cfg_loader_release(&j.loader);
+}
+
 void test_shard_register(void)
 {
     CU_pSuite s = CU_add_suite("shard", NULL, NULL);
     CU_add_test(s, "FSDP's copies of gradients", test_copies);
     CU_add_test(s, "strategies left unsaid", test_unsaid);
+    CU_add_test(s, "tensors that are gathered by themselves", test_tensors);
     CU_add_test(s, "remainders of fp32 parameters", test_remainders);
     CU_add_test(s, "waits for the slowest rank", test_slowest);
     CU_add_test(s, "recomputation that stops early", test_stops);
