@@ -54,6 +54,12 @@ struct python_name {
     struct value *value;
 };
 
+/* A function that is read, and the one that calls it or that it is in. */
+struct python_around {
+    const char *name;
+    const struct python_around *outer; /* NULL: none */
+};
+
 /* A call of one of the functions that were asked for. */
 struct python_call {
     const char
@@ -61,11 +67,13 @@ struct python_call {
     const char *target; /* the name it is assigned to; NULL: none */
     int64_t line;
     bool quoted;
-    bool parsed;        /* no call: the arguments of a command */
-    bool unsure;        /* under a condition that is not known */
-    int64_t every;      /* likewise: 4 of i % 4 == 0; -1: not known; 0: no remainder */
-    int32_t loops;      /* around it */
-    const char *within; /* the function that it is in; NULL: none */
+    bool parsed;           /* no call: the arguments of a command */
+    bool unsure;           /* under a condition that is not known */
+    const char *condition; /* the innermost of them, as it is written; NULL: none */
+    int64_t every; /* likewise: 4 of i % 4 == 0; -1: not known; 0: no remainder */
+    int32_t loops; /* around it */
+    const struct python_around *around; /* the functions that it is in; NULL: none */
+    const char *within;                 /* the innermost; NULL: none */
     struct value *arguments;    /* a dictionary; positional ones by "0", "1", ... */
     const struct value *result; /* what it gave, by which other calls are given it */
 };

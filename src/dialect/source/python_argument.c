@@ -58,23 +58,45 @@ struct value *python_given(struct python_parser *r, const char *name)
 
 /* argparse ----------------------------------------------------------------------------- */
 
+/* "--batch-size/-b" as a name: batch_size. */
+static const char *as_name(struct python_parser *r, const char *option)
+{
+    option += strspn(option, "-");
+    char *name = arena_strndup(r->p->arena, option, strcspn(option, "/"));
+    for (char *s = name; *s; s++)
+        *s = *s == '-' ? '_' : *s;
+    return name;
+}
+
+/* The long option, or a positional argument, that an argument's i-th value is; NULL: it is
+ * neither. */
+static const char *option_at(const struct value *arguments, int32_t i)
+{
+    const struct value_item *it = &arguments->items[i];
+    const char *text = it->value->kind == VALUE_STRING ? it->value->text : "-";
+    bool positional = *it->key >= '0' && *it->key <= '9';
+    return positional && (strncmp(text, "--", 2) == 0 || *text != '-') ? text : NULL;
+}
+
 /* The name of an argument: its first long option, without dashes. */
 static const char *argument_name(struct python_parser *r, const struct value *arguments)
 {
     const struct value *dest = value_member(arguments, "dest");
     const char *best = dest && dest->kind == VALUE_STRING ? dest->text : NULL;
-    for (int32_t i = 0; !best && i < arguments->n; i++) {
-        const struct value *v = arguments->items[i].value;
-        bool positional =
-            *arguments->items[i].key >= '0' && *arguments->items[i].key <= '9';
-        if (positional && v->kind == VALUE_STRING &&
-            (strncmp(v->text, "--", 2) == 0 || *v->text != '-'))
-            best = v->text + strspn(v->text, "-");
+    for (int32_t i = 0; !best && i < arguments->n; i++)
+        best = option_at(arguments, i);
+    return best ? as_name(r, best) : NULL;
+}
+
+/* What is given by any of an argument's long options; NULL: nothing. */
+static struct value *any_given(struct python_parser *r, const struct value *arguments)
+{
+    struct value *v = NULL;
+    for (int32_t i = 0; !v && i < arguments->n; i++) {
+        const char *option = option_at(arguments, i);
+        v = option && *option == '-' ? python_given(r, as_name(r, option)) : NULL;
     }
-    char *name = best ? arena_strndup(r->p->arena, best, strcspn(best, "/")) : NULL;
-    for (char *s = name; s && *s; s++)
-        *s = *s == '-' ? '_' : *s;
-    return name;
+    return v;
 }
 
 /* Whether it may be left out, and is None then. */
@@ -138,6 +160,7 @@ void python_add_argument(struct python_parser *r, const struct value *arguments,
     if (!name)
         return;
     struct value *v = python_given(r, name);
+    v = v ? v : any_given(r, arguments);
     v = v ? v : any_short_given(r, arguments, sets, action);
     v = v       ? v
         : given ? (struct value *)(uintptr_t)given

@@ -125,6 +125,8 @@ struct choice {
     bool begun;
     int left;      /* whether no branch was taken so far; -1: not known */
     int64_t every; /* its condition's remainder is of that; 0, -1 as of calls */
+    const char
+        *condition; /* the last that is not known, as it is written; NULL: none */
     char why[WHY_MAX];
 };
 
@@ -142,19 +144,33 @@ static void read_branch(struct python_parser *r, struct choice *c, int truth,
         c->begun = true;
         r->maybe++;
         int64_t outer = r->every;
+        const char *around = r->condition;
         r->every = c->every ? c->every : outer;
+        r->condition = c->condition;
         read_suite(r, column, true);
         r->every = outer;
+        r->condition = around;
         r->maybe--;
         python_branch_end(r, &c->branches);
         c->left = truth == 1 ? 0 : -1;
     }
 }
 
+/* The text from a token's start up to the parser's. */
+static const char *written(struct python_parser *r, const char *from)
+{
+    enum { CONDITION_MAX = 200 };
+    const char *to = r->t.s;
+    return from && to && to > from && to - from < CONDITION_MAX
+               ? arena_strndup(r->p->arena, from, (size_t)(to - from))
+               : "a condition";
+}
+
 /* The condition at the token and its ":"; 1, 0, -1. */
 static int read_condition(struct python_parser *r, struct choice *c)
 {
     int64_t line = r->t.line;
+    const char *from = r->t.s;
     r->remainder = 0;
     const struct value *v = python_expression(r);
     if (c)
@@ -163,8 +179,10 @@ static int read_condition(struct python_parser *r, struct choice *c)
         python_skip_statement(r);
         r->failed = true;
     }
-    expect_colon(r);
     int truth = python_truth(v);
+    if (truth < 0 && c)
+        c->condition = written(r, from);
+    expect_colon(r);
     if (truth < 0 && c && !c->why[0])
         snprintf(c->why, sizeof(c->why), "it depends on line %" PRId64 ": %.100s", line,
                  v->why ? v->why : "a condition that is not known");

@@ -32,6 +32,24 @@ static const char *text_of(struct python_parser *r, const char *text, const char
     return out;
 }
 
+/* Whether a module has a parser of the command's arguments: what the command gives is the
+ * module's to read. */
+static bool parses(const char *text)
+{
+    return strstr(text, "ArgumentParser(") && strstr(text, ".add_argument(");
+}
+
+/* The arguments that the module's parser has, for the text to parse. */
+static void take_parsed(struct python_parser *r, const struct python *p)
+{
+    for (int32_t i = 0; p->parsed && i < p->parsed->n && !r->limit; i++) {
+        const struct value_item *it = &p->parsed->items[i];
+        r->parsed = r->parsed ? r->parsed : python_new(r, VALUE_DICT, it->line);
+        if (!value_get(r->parsed, it->key))
+            python_put(r, r->parsed, it->key, it->line, it->value);
+    }
+}
+
 void python_take_calls(struct python_parser *r, const struct python *p)
 {
     for (int64_t i = 0; i < p->calls.n && r->p->calls.n < PYTHON_CALLS_MAX; i++) {
@@ -39,6 +57,7 @@ void python_take_calls(struct python_parser *r, const struct python *p)
         if (c.target && strcmp(c.target, made) == 0)
             continue; /* the text's own call, which has its name there */
         c.unsure |= r->maybe > 0;
+        c.condition = c.condition ? c.condition : r->condition;
         VEC_PUSH(&r->p->calls, c);
     }
     for (int64_t i = 0; i < p->modules.n; i++)
@@ -58,7 +77,7 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
         m->text(m->of, r->p->arena,
                 arena_strndup(r->p->arena, function, (size_t)(dot - function)), &path);
     bool class = text && python_has_class(text, dot + 1);
-    if (!text || !python_makes(text) ||
+    if (!text || !(python_makes(text) || parses(text)) ||
         (!class && !strstr(text, arena_printf(r->p->arena, "def %s(", dot + 1))))
         return NULL;
     struct value *bound = python_new(r, VALUE_DICT, line), *v = NULL;
@@ -70,13 +89,15 @@ struct value *python_foreign_call(struct python_parser *r, const char *function,
     inner.deep++;
     --*m->left;
     wanted.modules = &inner;
-    wanted.given = wanted.words = NULL;
+    if (!parses(text))
+        wanted.given = wanted.words = NULL;
     wanted.bound = bound;
     wanted.line = line;
     wanted.methods = class;
     if (python_read(&p, r->p->arena, whole, strlen(whole), &wanted, &err) == 0) {
         v = (struct value *)(uintptr_t)python_name(&p, made);
         python_take_calls(r, &p);
+        take_parsed(r, &p);
         for (int64_t i = 0; i < p.notes.n; i++)
             python_note(r, line, "%s", p.notes.v[i].text);
         python_note(r, line, "%.80s is read, where %.60s(...) is", path, dot + 1);

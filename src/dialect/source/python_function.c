@@ -318,6 +318,13 @@ static struct value *object_of(struct python_parser *r, int64_t names)
     return object;
 }
 
+static const struct python_around *around_of(struct python_parser *r, const char *name)
+{
+    struct python_around *around = ARENA_NEW(r->p->arena, struct python_around);
+    *around = (struct python_around) { name, r->around };
+    return around;
+}
+
 struct value *python_inline(struct python_parser *r, struct python_function *of,
                             const struct value *arguments, int64_t line)
 {
@@ -334,6 +341,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     r->scope = names;
     r->frame = &frame;
     r->within = f.name;
+    r->around = around_of(r, f.name);
     r->inlined++;
     r->nested_before = r->nested;
     r->stop = PYTHON_GOES_ON;
@@ -356,6 +364,7 @@ struct value *python_inline(struct python_parser *r, struct python_function *of,
     r->scope = outer.scope;
     r->frame = outer.frame;
     r->within = outer.within;
+    r->around = outer.around;
     r->inlined = outer.inlined;
     r->nested = outer.nested;
     r->nested_before = outer.nested_before;

@@ -155,6 +155,36 @@ static struct value *set_attribute(struct python_parser *r,
     return python_new(r, VALUE_NONE, a->line);
 }
 
+/* dataclasses.replace(args, max_steps=10): of what a call gave, as another call of it with
+ * other arguments. */
+static struct value *replaced(struct python_parser *r, const struct python_arguments *a)
+{
+    const struct value *of = a->first;
+    struct value *v = of && of->kind == VALUE_DICT
+                          ? python_deep_copy(r, of)
+                          : python_unknown(r, a->line, "replace() is a call");
+    struct value *to = v->kind == VALUE_DICT ? v : NULL;
+    for (int64_t i = r->p->calls.n; of && !to && i-- > 0;) {
+        const struct python_call c = r->p->calls.v[i];
+        if (c.result != of)
+            continue;
+        to = python_copy(r, c.arguments);
+        int64_t at = python_record(r, c.function, a->line,
+                                   r->lex.brackets == 0 ? r->target : NULL, to);
+        if (at < 0)
+            break;
+        r->p->calls.v[at].result = v;
+    }
+    for (int32_t i = 0; to && i < a->all->n && !r->limit; i++) {
+        const struct value_item *it = &a->all->items[i];
+        if (strcmp(it->key, "0") != 0)
+            python_put(r, to, it->key, it->line, it->value);
+    }
+    if (to)
+        to->gap = to->gap ? to->gap : a->all->gap;
+    return to ? v : python_lost(r, a, "replace()");
+}
+
 /* snapshot_download("owner/model") of Hugging Face's hub and ModelScope's: a folder of
  * that model. */
 static struct value *downloaded(struct python_parser *r,
@@ -272,6 +302,9 @@ const struct python_function_row python_library[] = {
     { "deepcopy", deep_copy },
     { "copy.deepcopy", deep_copy },
     { "copy.copy", deep_copy },
+    { "replace", replaced },
+    { "dataclasses.replace", replaced },
+    { "copy.replace", replaced },
     { "torch.cuda.device_count", device_count },
     { "torch.distributed.get_world_size", world_size },
     { "olmo_core.distributed.utils.get_world_size", world_size },

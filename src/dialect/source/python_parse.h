@@ -130,6 +130,8 @@ struct python_parser {
     int32_t maybe;         /* branches under way that may not be taken */
     int32_t loops;         /* under way */
     const char *within;    /* the function that is read; NULL: the text itself */
+    const struct python_around *around; /* likewise, with those around it */
+    const char *condition; /* the innermost that is not known, as written; NULL: none */
     int64_t remainder;     /* of the last "%" of what is not known; 0, -1 as of calls */
     int64_t every;         /* likewise, of a condition around */
     int32_t unsure_loops;  /* loops under way whose repetitions are not known */

@@ -110,6 +110,7 @@ static void assign(struct python_parser *r, const struct target *t, struct value
     x = x ? x : holder(r, t->name, &member);
     if (x && member && t->n_keys == 0) {
         python_put(r, x, member, t->line, v);
+        python_set_attribute(r, x, member, t->line, v);
         return;
     }
     if (t->n_keys == 0) {
@@ -432,13 +433,27 @@ static void leave(struct python_parser *r)
     r->stop = stop == PYTHON_RAISE && !r->maybe ? PYTHON_GOES_ON : stop;
 }
 
+/* What does not hold by what is read ends the program there: it is said, since what
+ * follows is read nevertheless. */
+static void read_assert(struct python_parser *r)
+{
+    int64_t line = r->t.line;
+    python_advance(r);
+    const struct value *v = python_expression(r);
+    if (python_at(r, ","))
+        python_skip_statement(r);
+    if (!python_stopped(r) && !r->maybe && !r->rest && python_truth(v) == 0)
+        python_note(r, line,
+                    "the assertion does not hold by what is read: the program ends "
+                    "there, and what follows is read as if it did not");
+}
+
 /* One simple statement. */
 static void read_simple(struct python_parser *r)
 {
     static const char *const leaving[] = { "return", "raise", "break", "continue",
                                            NULL };
-    static const char *const keywords[] = { "assert", "global", "nonlocal", "yield",
-                                            NULL };
+    static const char *const keywords[] = { "global", "nonlocal", "yield", NULL };
     struct python_place before = python_here(r);
     r->target = NULL;
     if (python_at(r, "import") || python_at(r, "from")) {
@@ -451,6 +466,10 @@ static void read_simple(struct python_parser *r)
     }
     if (python_at_any(r, leaving)) {
         leave(r);
+        return;
+    }
+    if (python_at(r, "assert")) {
+        read_assert(r);
         return;
     }
     bool keyword = python_at_any(r, keywords), pass = python_at(r, "pass");

@@ -301,8 +301,10 @@ int64_t python_record(struct python_parser *r, const char *function, int64_t lin
                                                    .line = line,
                                                    .quoted = r->quoted,
                                                    .unsure = r->maybe > 0,
+                                                   .condition = r->condition,
                                                    .every = r->every,
                                                    .loops = r->loops,
+                                                   .around = r->around,
                                                    .within = r->within,
                                                    .arguments = arguments }));
     return r->p->calls.n - 1;
@@ -370,16 +372,19 @@ void python_record_module(struct python_parser *r, const char *function, int64_t
 void python_set_attribute(struct python_parser *r, const struct value *x,
                           const char *key, int64_t line, struct value *v)
 {
-    static const char *const kinds[] = { "Arguments", "Config",
-                                         "Config.from_pretrained" };
-    for (int64_t i = r->p->calls.n; x && x->kind == VALUE_UNKNOWN && i-- > 0;) {
+    static const char *const kinds[] = { "Arguments",  "Config",
+                                         "Estimator",  "Config.from_pretrained",
+                                         "PyTorch",    "HuggingFace",
+                                         "TensorFlow", "ModelTrainer" };
+    for (int64_t i = r->p->calls.n; x && i-- > 0;) {
         struct python_call *c = &r->p->calls.v[i];
         bool made = false;
         for (size_t k = 0; c->result == x && k < sizeof(kinds) / sizeof(kinds[0]); k++)
             made |= names_ends(c->function, kinds[k]);
         if (!made)
             continue;
-        python_put(r, c->arguments, key, line, v);
+        if (c->arguments != x)
+            python_put(r, c->arguments, key, line, v);
         return;
     }
 }

@@ -22,7 +22,7 @@ static const struct { const char *class, *task, *refused; } heads[] = {
     { "*ForImageClassification", "classification", NULL },
     { "*ForSeq2SeqLM", "seq2seq", NULL },
     { "T5ForConditionalGeneration", "seq2seq", NULL },
-    { "*ForTokenClassification", NULL, "classifies each token, whose head is not simulated" },
+    { "*ForTokenClassification", "token-classification", NULL },
     { "*ForMultipleChoice", NULL, "chooses among several sequences, whose head is not simulated" },
     { "*ForObjectDetection", NULL, "detects objects" },
     { "*ForSemanticSegmentation", NULL, "segments images" },
@@ -248,7 +248,9 @@ static void name_unsure(struct launch_context *t, const struct user_script *g)
 {
     for (int part = 0; part < SCRIPT_PARTS; part++) {
         const struct python_call *c = g->parts[part];
-        if (c && c->unsure)
+        bool asked = c && (part == SCRIPT_CHECKPOINTED || part == SCRIPT_RECOMPUTED) &&
+                     user_script_is_chosen(c);
+        if (c && c->unsure && !asked)
             launch_note(t->l, g->line ? g->line : c->line, DIAG_ASSUMED,
                         "%.80s(...) of line %lld is under a condition that is not "
                         "known, and is taken to be called",

@@ -155,6 +155,10 @@ void user_script_take_spread(struct launch_context *t, struct user_script *g);
  * arguments; NULL. */
 const struct python_call *user_script_own_trainer(const struct user_script *g);
 
+/* Whether a call is under a condition that is not known and asks what the user has chosen,
+ * rather than what the model or the machine can do. */
+bool user_script_is_chosen(const struct python_call *c);
+
 /* Which part a call is of; SCRIPT_PARTS: it is of none. */
 enum user_script_part user_script_part_of(const struct python_call *c);
 

@@ -383,6 +383,33 @@ static void put_loose_base(struct user_script *g, struct arena *arena)
     }
 }
 
+bool user_script_is_chosen(const struct python_call *c)
+{
+    static const char *const able[] = { "hasattr(",   "callable(",       "isinstance(",
+                                        "_available", "is_main_process", "rank" };
+    bool any = false;
+    for (size_t i = 0; c->condition && i < sizeof(able) / sizeof(able[0]); i++)
+        any |= strstr(c->condition, able[i]) != NULL;
+    return c->unsure && c->condition && !any;
+}
+
+/* gradient_checkpointing_enable(), apply_activation_checkpointing(...): asked for where a
+ * choice of the user's that is not known decides. */
+static void put_recomputed(struct user_script *g, struct arena *arena,
+                           const struct python_call *on)
+{
+    static const char key[] = "gradient_checkpointing";
+    if (on && user_script_is_chosen(on))
+        user_script_put(g, arena, key, on->line,
+                        value_new_unknown(arena, on->line, 0,
+                                          "%.80s(...) is called if %.100s, which is "
+                                          "not known",
+                                          on->function, on->condition),
+                        true);
+    else if (on)
+        user_script_put_true(g, arena, key, on->line, true);
+}
+
 /* What calls do that no argument says. */
 static void put_switches(struct user_script *g, struct arena *arena)
 {
@@ -390,9 +417,7 @@ static void put_switches(struct user_script *g, struct arena *arena)
                              *prepared = g->parts[SCRIPT_PREPARED];
     const struct value *mixed =
         user_script_given(g->parts[SCRIPT_ACCELERATOR], "mixed_precision", "");
-    if (on || g->parts[SCRIPT_RECOMPUTED])
-        user_script_put_true(g, arena, "gradient_checkpointing",
-                             on ? on->line : g->parts[SCRIPT_RECOMPUTED]->line, true);
+    put_recomputed(g, arena, on ? on : g->parts[SCRIPT_RECOMPUTED]);
     user_script_put_kernels(g, arena);
     user_script_put_optimizer(g, arena);
     user_script_put_lightning(g, arena);

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 static const char length_at[] = "/training/sequence_length",
                   decoder_at[] = "/training/decoder_length";
@@ -102,20 +103,92 @@ static bool has_pairs(const struct launch_context *t)
     return task && strcmp(task, "seq2seq") == 0;
 }
 
-/* The longest at which any call cuts; of what the decoder is given apart. */
-static const struct python_call *longest(const struct tokenised *k, bool target)
+/* Whether a name begins a part as words of evaluation do: "process_for_evaluate",
+ * "ValidationSet"; one that says training as well is of both. */
+static bool names_evaluation(const char *name)
+{
+    static const char *const words[] = { "eval", "valid",   "test",    "infer",
+                                         "dev",  "predict", "generate" };
+    bool any = false;
+    for (const char *s = name; *s; s++) {
+        bool begins = s == name || s[-1] == '_' || s[-1] == '.' ||
+                      (isupper((unsigned char)*s) && !isupper((unsigned char)s[-1]));
+        for (size_t i = 0; begins && i < sizeof(words) / sizeof(words[0]); i++)
+            any |= strncasecmp(s, words[i], strlen(words[i])) == 0;
+    }
+    return any && !strstr(name, "train") && !strstr(name, "Train");
+}
+
+/* Whether a call is bound to such a name, or is in such a function. */
+static bool is_of_evaluation(const struct python_call *c)
+{
+    bool any = c->target && names_evaluation(python_last_part(c->target));
+    for (const struct python_around *a = c->around; a && !any; a = a->outer)
+        any = names_evaluation(a->name);
+    return any;
+}
+
+/* A length that is the model's: model.config.max_position_embeddings. */
+static bool is_of_model(const struct value *v)
+{
+    return v->kind == VALUE_UNKNOWN && v->why &&
+           (strstr(v->why, "max_position_embeddings") ||
+            strstr(v->why, "model_max_length"));
+}
+
+/* Whether a call's max_length is left to the tokenizer, which is the model's positions
+ * where it has learned them (transformers, tokenization_utils_base.py,
+ * model_max_length). */
+static bool leaves_length(const struct python_call *c)
+{
+    const struct value_item *n = value_get(c->arguments, "max_length");
+    return !n || n->value->kind == VALUE_NONE || is_of_model(n->value);
+}
+
+static bool cuts(const struct python_call *c)
+{
+    const struct value_item *cut = value_get(c->arguments, "truncation");
+    return cut && cut->value->kind != VALUE_UNKNOWN && !launch_is_off(cut->value);
+}
+
+/* The first call that treats texts so and leaves the length to the tokenizer, or NULL. */
+static const struct python_call *tokenizer_s(const struct tokenised *k,
+                                             bool (*treats)(const struct python_call *))
+{
+    for (int64_t i = 0; i < k->python->calls.n; i++) {
+        const struct python_call *c = &k->python->calls.v[i];
+        if (is_one(k, c, false) && !is_of_evaluation(c) && treats(c) &&
+            leaves_length(c))
+            return c;
+    }
+    return NULL;
+}
+
+/* The longest at which calls cut, of training or of evaluation. */
+static const struct python_call *longest_of(const struct tokenised *k, bool target,
+                                            bool evaluation)
 {
     const struct python_call *best = NULL;
     int64_t most = 0, n;
     for (int64_t i = 0; i < k->python->calls.n; i++) {
         const struct python_call *c = &k->python->calls.v[i];
         const struct value_item *it = value_get(c->arguments, "max_length");
-        if (!is_one(k, c, target) || !it || !is_length(it->value, &n) || n <= most)
+        if (!is_one(k, c, target) || is_of_evaluation(c) != evaluation || !it ||
+            !is_length(it->value, &n) || n <= most)
             continue;
         most = n;
         best = c;
     }
     return best;
+}
+
+/* The longest at which any call of the training cuts; of what the decoder is given apart.
+ * That of evaluation where nothing else tokenises. */
+static const struct python_call *longest(const struct tokenised *k, bool target)
+{
+    const struct python_call *best = longest_of(k, target, false);
+    bool left = tokenizer_s(k, pads) || tokenizer_s(k, cuts);
+    return best || left ? best : longest_of(k, target, true);
 }
 
 static void take_tokenised(struct launch_context *t, const struct tokenised *k,
@@ -158,41 +231,6 @@ static void take_blocks(struct launch_context *t, const struct tokenised *k)
             return;
         }
     }
-}
-
-/* A length that is the model's: model.config.max_position_embeddings. */
-static bool is_of_model(const struct value *v)
-{
-    return v->kind == VALUE_UNKNOWN && v->why &&
-           (strstr(v->why, "max_position_embeddings") ||
-            strstr(v->why, "model_max_length"));
-}
-
-/* Whether a call's max_length is left to the tokenizer, which is the model's positions
- * where it has learned them (transformers, tokenization_utils_base.py,
- * model_max_length). */
-static bool leaves_length(const struct python_call *c)
-{
-    const struct value_item *n = value_get(c->arguments, "max_length");
-    return !n || n->value->kind == VALUE_NONE || is_of_model(n->value);
-}
-
-static bool cuts(const struct python_call *c)
-{
-    const struct value_item *cut = value_get(c->arguments, "truncation");
-    return cut && cut->value->kind != VALUE_UNKNOWN && !launch_is_off(cut->value);
-}
-
-/* The first call that treats texts so and leaves the length to the tokenizer, or NULL. */
-static const struct python_call *tokenizer_s(const struct tokenised *k,
-                                             bool (*treats)(const struct python_call *))
-{
-    for (int64_t i = 0; i < k->python->calls.n; i++) {
-        const struct python_call *c = &k->python->calls.v[i];
-        if (is_one(k, c, false) && treats(c) && leaves_length(c))
-            return c;
-    }
-    return NULL;
 }
 
 /* The tokenizer's own length, to which texts are padded or else cut. */
