@@ -93,6 +93,13 @@ static const struct family *find_family(struct cfg root)
 
 /* Head, derived sizes, checks ------------------------------------------------------ */
 
+/* A classifier's head, as the stack has it. */
+static enum model_head of_arch(const struct model *m, enum model_head head)
+{
+    return head == MODEL_HEAD_CLASS && m->arch == MODEL_DECODER ? MODEL_HEAD_SCORE
+                                                                : head;
+}
+
 static int read_head(struct model *m, struct cfg root)
 {
     struct cfg list = cfg_get(root, "architectures");
@@ -111,7 +118,7 @@ static int read_head(struct model *m, struct cfg root)
                          word);
     for (const struct name_value *a = architectures; a->name; a++)
         if (names_ends(word, a->name))
-            m->ends.head = (enum model_head)a->value;
+            m->ends.head = of_arch(m, (enum model_head)a->value);
     return 0;
 }
 
@@ -135,7 +142,7 @@ static void read_headless(struct model *m, struct cfg root)
     if (!cfg_is_string(cfg_at(list, 0)) || cfg_string(cfg_at(list, 0), &word) < 0 ||
         !names_ends(word, "Model") || strstr(word, "Head"))
         return;
-    m->ends.head = MODEL_HEAD_CLASS;
+    m->ends.head = of_arch(m, MODEL_HEAD_CLASS);
     m->ends.tied = true; /* there is no matrix of a head */
     cfg_warn(
         list, DIAG_ASSUMED,

@@ -28,6 +28,9 @@ enum model_head {
     MODEL_HEAD_PRETRAIN,  /* masked LM and next-sentence (BERT) */
     MODEL_HEAD_SPAN,      /* question answering: two logits a position */
     MODEL_HEAD_CLASS,     /* pooler and a few classes */
+    MODEL_HEAD_SCORE,     /* a decoder's: scores of every position without a bias, of
+                             which the last is taken (transformers 4.57,
+                             modeling_layers.py, GenericForSequenceClassification) */
     MODEL_HEAD_DENOISE,   /* patches, against those without noise (diffusion) */
     MODEL_HEAD_CONTRAST,  /* one vector, against those of the other tower (CLIP) */
 };

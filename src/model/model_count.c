@@ -11,7 +11,7 @@ struct model model_as_counted(const struct model *m)
     const enum model_head head = m->ends.head;
     const bool words = m->arch == MODEL_ENCODER_DECODER ||
                        (m->arch == MODEL_DECODER && head != MODEL_HEAD_CLASS &&
-                        head != MODEL_HEAD_SPAN);
+                        head != MODEL_HEAD_SCORE && head != MODEL_HEAD_SPAN);
     if (head != MODEL_HEAD_CONTRAST && head != MODEL_HEAD_DENOISE)
         base.ends.head = words ? MODEL_HEAD_CAUSAL_LM : MODEL_HEAD_NONE;
     return base;
@@ -157,6 +157,7 @@ static double head_macs(const struct model *m, double s)
     case MODEL_HEAD_PRETRAIN:
         return s * h * (h + vocab) + h * (h + 2);
     case MODEL_HEAD_SPAN:
+    case MODEL_HEAD_SCORE:
         return 2 * s * h;
     case MODEL_HEAD_CLASS:
         return h * (h + 2);

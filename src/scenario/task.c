@@ -3,11 +3,12 @@
 #include "scenario/parse.h"
 
 /* clang-format off */
-enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_CLASS, TASK_CAUSAL_LM, TASK_SEQ2SEQ, TASK_CTC,
+enum { TASK_PRETRAINING, TASK_MASKED_LM, TASK_SPAN, TASK_TOKENS, TASK_CLASS, TASK_CAUSAL_LM, TASK_SEQ2SEQ, TASK_CTC,
        TASK_DPO, TASK_KTO, TASK_ORPO, TASK_SIMPO, TASK_CPO, TASK_REWARD };
 const struct name_value task_names[] = {
     { "pretraining", TASK_PRETRAINING }, { "masked-lm", TASK_MASKED_LM },
-    { "question-answering", TASK_SPAN }, { "classification", TASK_CLASS },
+    { "question-answering", TASK_SPAN }, { "token-classification", TASK_TOKENS },
+    { "classification", TASK_CLASS },
     { "causal-lm", TASK_CAUSAL_LM }, { "seq2seq", TASK_SEQ2SEQ }, { "ctc", TASK_CTC },
     { "dpo", TASK_DPO }, { "kto", TASK_KTO }, { "orpo", TASK_ORPO }, { "simpo", TASK_SIMPO },
     { "cpo", TASK_CPO }, { "reward", TASK_REWARD }, { NULL, 0 },
@@ -29,7 +30,8 @@ static const struct {
     [TASK_PRETRAINING] = { MODEL_HEAD_PRETRAIN, MODEL_HEAD_CAUSAL_LM, NULL },
     [TASK_MASKED_LM]   = { MODEL_HEAD_MASKED_LM, MODEL_HEAD_NONE, NULL },
     [TASK_SPAN]        = { MODEL_HEAD_SPAN, MODEL_HEAD_SPAN, NULL },
-    [TASK_CLASS]       = { MODEL_HEAD_CLASS, MODEL_HEAD_CLASS, NULL },
+    [TASK_TOKENS]      = { MODEL_HEAD_SPAN, MODEL_HEAD_SPAN, NULL }, /* a few logits, too */
+    [TASK_CLASS]       = { MODEL_HEAD_CLASS, MODEL_HEAD_SCORE, NULL },
     [TASK_CAUSAL_LM]   = { MODEL_HEAD_NONE, MODEL_HEAD_CAUSAL_LM, NULL },
     [TASK_SEQ2SEQ]     = { MODEL_HEAD_NONE, MODEL_HEAD_NONE, NULL },
     [TASK_CTC]         = { MODEL_HEAD_CAUSAL_LM, MODEL_HEAD_NONE, NULL },
@@ -38,7 +40,7 @@ static const struct {
     [TASK_ORPO]        = { MODEL_HEAD_NONE, MODEL_HEAD_CAUSAL_LM, &pairs },
     [TASK_SIMPO]       = { MODEL_HEAD_NONE, MODEL_HEAD_CAUSAL_LM, &pairs },
     [TASK_CPO]         = { MODEL_HEAD_NONE, MODEL_HEAD_CAUSAL_LM, &pairs },
-    [TASK_REWARD]      = { MODEL_HEAD_CLASS, MODEL_HEAD_CLASS, &pairs },
+    [TASK_REWARD]      = { MODEL_HEAD_CLASS, MODEL_HEAD_SCORE, &pairs },
 };
 /* clang-format on */
 

@@ -41,7 +41,8 @@ static double logits_per_token(const struct scenario *s)
         return 2;
     case MODEL_HEAD_NONE:
         return (double)s->model.hidden;
-    case MODEL_HEAD_CLASS: /* a few for each sequence */
+    case MODEL_HEAD_CLASS:
+    case MODEL_HEAD_SCORE: /* a few for each sequence */
         return 2 / (double)s->training.sequence_length;
     default:
         return (double)s->model.ends.vocab;

@@ -157,9 +157,10 @@ static struct diag unresolved_at(const struct launch *l, const char *pointer,
 static const char *example_of_need(const struct launch *l, struct cfg root,
                                    const struct need *n)
 {
-    static const char *const encoders[] = { "masked-lm", "pretraining",
-                                            "question-answering", "classification",
-                                            NULL };
+    static const char *const encoders[] = {
+        "masked-lm",      "pretraining",          "question-answering",
+        "classification", "token-classification", NULL
+    };
     static const char task_at[] = "/training/task";
     const char *task = json_string_value(pointer_get(root.json, task_at));
     bool decodes =

@@ -201,7 +201,8 @@ static void set_ends(struct build *b, enum op_module module, const struct rows *
     e[SYM_O] = r->sequences * r->h;
     set_contrast(b, module, r);
     e[SYM_PROBE] = r->h;
-    e[SYM_C] = 2 * (m->ends.head == MODEL_HEAD_SPAN ? r->tokens : r->sequences);
+    bool each = m->ends.head == MODEL_HEAD_SPAN || m->ends.head == MODEL_HEAD_SCORE;
+    e[SYM_C] = 2 * (each ? r->tokens : r->sequences);
     e[SYM_WORD] = (double)vocab / r->t * word;
     e[SYM_PLACE] = (double)places * ends;
     e[SYM_TYPE] = (double)m->ends.type_vocab * ends;

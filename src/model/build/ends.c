@@ -379,6 +379,7 @@ static const struct {
                               "dense_wgrad" },
     [MODEL_HEAD_SPAN] = { 1 << CAST | 1 << CLASSES, "classes_wgrad" },
     [MODEL_HEAD_CLASS] = { 1 << POOL | 1 << CLASSES, NULL },
+    [MODEL_HEAD_SCORE] = { 1 << CAST | 1 << CLASSES, "classes_wgrad" },
     [MODEL_HEAD_CONTRAST] = { 1 << CONTRAST, NULL },
     [MODEL_HEAD_DENOISE] = { 0, NULL }, /* model/build/diffusion.c */
 };

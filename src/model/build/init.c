@@ -198,7 +198,8 @@ static void set_end_linears(struct build *b, int64_t vocab, int64_t tokens,
     int64_t replicas = s->replicas > 1 ? s->replicas : 1;
     int64_t h = m->hidden, predicted = build_predicted_rows(b),
             pooled = build_dealt(s->batch, ends->tokens_over);
-    int64_t classed = m->ends.head == MODEL_HEAD_SPAN
+    bool scored = m->ends.head == MODEL_HEAD_SCORE;
+    int64_t classed = scored || m->ends.head == MODEL_HEAD_SPAN
                           ? build_dealt(op_tokens(s), ends->tokens_over)
                           : pooled;
     bool masked =
@@ -213,7 +214,7 @@ static void set_end_linears(struct build *b, int64_t vocab, int64_t tokens,
         [MODULE_PATCH] = { tokens, m->ends.patch + word, h, 1,
                            word > 0 ? m->ends.word_bias : m->ends.patch_bias, true,
                            head },
-        [MODULE_CLASSES] = { classed, h, 2, 1, true, true, head },
+        [MODULE_CLASSES] = { classed, h, 2, 1, !scored, true, head },
         [MODULE_CONTRAST] = { 2 * pooled, m->ends.embed, pooled * replicas, 1, false,
                               false, head },
     };

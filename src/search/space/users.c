@@ -35,8 +35,9 @@ static const struct {
 enum space_script space_users_script(const struct model *m, const char *task,
                                      bool adapters)
 {
-    bool tuned = task && (strcmp(task, "question-answering") == 0 ||
-                          strcmp(task, "classification") == 0);
+    static const char *const tasks[] = { "question-answering", "token-classification",
+                                         "classification", NULL };
+    bool tuned = task && names_listed(tasks, task);
     return adapters || tuned || (!task && m->arch != MODEL_DECODER)
                ? SPACE_SCRIPT_TRAINER
                : SPACE_SCRIPT_PRETRAINING;

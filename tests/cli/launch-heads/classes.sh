@@ -1,0 +1,1 @@
+torchrun --nproc_per_node 8 run_glue.py --model_name_or_path gpt2 --do_train --per_device_train_batch_size 8 --max_seq_length 128
