@@ -385,6 +385,26 @@ static void take_accumulation(struct launch_context *t, const struct value_item 
         launch_unresolved_item(t, at, steps, "whole number of at least 1");
 }
 
+/* Whether the program says the precision; the type that quantised products compute in is
+ * none of its own where the launcher switches autocast on. */
+static bool says_precision(struct launch_context *t)
+{
+    static const char at[] = "/training/precision";
+    bool compute = false;
+    for (int64_t i = 0; i < t->l->resolved.n; i++)
+        compute |= strcmp(t->l->resolved.v[i].pointer, at) == 0 &&
+                   launch_same_word(t->l->resolved.v[i].from, "bnb_4bit_compute_dtype");
+    return launch_has(t, at) && !compute;
+}
+
+static void set_precision(struct launch_context *t, const struct value_item *it,
+                          const char *word)
+{
+    launch_forget(t, "/training/precision");
+    launch_set(t, "/training/precision",
+               json_sprintf("%s%s", t->converts ? "" : "amp_", word), it);
+}
+
 /* The Trainer's own gradient_accumulation_steps and precision go before. */
 void accelerate_settle(struct launch_context *t, const struct value *config)
 {
@@ -408,9 +428,8 @@ void accelerate_settle(struct launch_context *t, const struct value *config)
     }
     if (eight)
         accelerate_take_fp8(t, config, it);
-    else if (known && !launch_has(t, "/training/precision"))
-        launch_set(t, "/training/precision",
-                   json_sprintf("%s%s", t->converts ? "" : "amp_", word), it);
+    else if (known && !says_precision(t))
+        set_precision(t, it, word);
     else if (it && !launch_is_off(it->value) && !known && !none)
         launch_unresolved_item(t, "/training/precision", it,
                                "precision (no, fp16, bf16, fp8)");

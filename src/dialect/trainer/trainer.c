@@ -77,6 +77,21 @@ static void take_liger(struct launch_context *t, const struct dialect_option *ro
 
 /* qlora.py cuts the prompt and the answer apart and joins them (artidoro/qlora of 2023,
  * DataArguments, DataCollatorForCausalLM). */
+/* Of run_seq2seq_qa.py the length at which targets are cut; of other programs, answers that
+ * are looked for after the training. */
+static void take_answers(struct launch_context *t, const struct dialect_option *row,
+                         const struct value_item *it)
+{
+    const char *task = json_string_value(pointer_get(t->tree, "/training/task"));
+    int64_t n;
+    if (!task || strcmp(task, "seq2seq") != 0)
+        return;
+    if (launch_whole(it->value, &n))
+        launch_set(t, row->pointer, json_integer((json_int_t)n), it);
+    else
+        launch_unresolved_item(t, row->pointer, it, "whole number");
+}
+
 static void take_two_lengths(struct launch_context *t, const struct dialect_option *row,
                              const struct value_item *it)
 {
@@ -236,6 +251,7 @@ const struct dialect_option trainer_rows[] = {
     ROW("max_context_width", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_source_length", "/training/sequence_length", .kind = DIALECT_WHOLE),
     ROW("max_target_length", "/training/decoder_length", .kind = DIALECT_WHOLE),
+    ROW("max_answer_length", "/training/decoder_length", .take = take_answers),
     ROW("max_input_length", "/training/sequence_length", .kind = DIALECT_POSITIVE),
     ROW("source_max_len", "/training/sequence_length", .take = take_two_lengths),
     ROW("target_max_len", "/training/sequence_length", .take = take_two_lengths),

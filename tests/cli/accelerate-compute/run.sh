@@ -1,0 +1,1 @@
+accelerate launch --mixed_precision bf16 --num_processes 8 train.py
