@@ -25,6 +25,7 @@
 struct launch;
 struct launch_context;
 struct launch_command;
+struct launch_words;
 struct python;
 struct python_wanted;
 struct emit_source;
@@ -115,6 +116,10 @@ struct dialect {
     /* DIALECT_COMMAND: after `read` of whatever dialect, what the starter keeps for the
      * program's text and that did not take; NULL: nothing */
     void (*take_left)(struct launch_context *t);
+    /* DIALECT_COMMAND: puts in place of a command's options those of a file that one of
+     * them names; NULL: none does */
+    void (*expand)(struct launch_context *t, const struct launch_command *c,
+                   struct launch_words *words);
     /* whether an option of a command takes no value; NULL: none is known to */
     bool (*is_flag)(const char *option);
     struct dialect_emit emit;
@@ -151,6 +156,10 @@ void dialect_emit_names(struct name_value *out, int most);
 
 /* After a command is read: what its starter says and nothing took so far. */
 void dialect_take_left(struct launch_context *t);
+
+/* A command's options by the file that one of them names, as any dialect has it. */
+void dialect_expand(struct launch_context *t, const struct launch_command *c,
+                    struct launch_words *words);
 
 /* Whether any dialect knows that an option of a command takes no value. */
 bool dialect_is_flag(const char *option);

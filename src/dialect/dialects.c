@@ -60,7 +60,7 @@ const struct dialect dialects[] = {
       .summary = "NVIDIA NeMo's and Megatron-Bridge's configurations and recipes, and those of SageMaker HyperPod in their form",
       .sources = DIALECT_CALLS | DIALECT_COMMAND | DIALECT_DOCUMENT,
       .calls = nemo_calls, .same = nemo_same, .objects = nemo_objects,
-      .programs = (const char *const[]) { "nemo", NULL }, .starts = true,
+      .programs = (const char *const[]) { "nemo", "nemorun", NULL }, .starts = true,
       .recognises = nemo_recognises, .read = nemo_read, .tables = nemo_tables,
       .kinds = (const struct dialect_kind_tables[]) {
           { "NeMo 2's and Megatron-Bridge's, in Megatron-Core's words", core_tables },
@@ -103,7 +103,7 @@ const struct dialect dialects[] = {
     { .name = "megatron",
       .summary = "arguments of Megatron-LM and Megatron-DeepSpeed",
       .sources = DIALECT_COMMAND,
-      .recognises = megatron_recognises, .read = megatron_read, .tables = megatron_tables, .settle = megatron_settle_task, .is_flag = megatron_is_flag,
+      .recognises = megatron_recognises, .read = megatron_read, .tables = megatron_tables, .settle = megatron_settle_task, .is_flag = megatron_is_flag, .expand = megatron_expand,
       .emit = { .name = "megatron", .write = emit_megatron, .file = "emitted.sh",
                 .first = "#!/bin/bash\n", .comment = "# ", .holds_model = true, .stacks = "megatron",
                 .outside = (const char *const[]) { OUTSIDE, EMIT_LAUNCHER, NULL } } },
@@ -282,6 +282,14 @@ void dialect_take_left(struct launch_context *t)
     for (const struct dialect *d = dialects; d->name; d++)
         if (d->take_left)
             d->take_left(t);
+}
+
+void dialect_expand(struct launch_context *t, const struct launch_command *c,
+                    struct launch_words *words)
+{
+    for (const struct dialect *d = dialects; d->name; d++)
+        if (d->expand)
+            d->expand(t, c, words);
 }
 
 bool dialect_is_flag(const char *option)

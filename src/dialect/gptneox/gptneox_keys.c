@@ -8,7 +8,7 @@ static void take_degree(struct launch_context *t, const struct dialect_option *r
                         const struct value_item *it)
 {
     int64_t n;
-    if (!launch_whole(it->value, &n) || n > 1)
+    if (!launch_whole(it->value, &n) || n > 1 || n < 0)
         dialect_take_as(t, row, it, DIALECT_DEGREE);
     else
         launch_hear(t, it);

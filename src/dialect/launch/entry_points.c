@@ -78,6 +78,9 @@ struct launch_entry launch_entry_of(struct launch_context *t, const char *path)
     return (struct launch_entry) { .program = NULL };
 }
 
+const char launch_trains_on_pairs[] =
+    "trains on pairs with a second, frozen model (preference)";
+
 void launch_refuse_entry(struct launch *l, const char *path, const char *refused,
                          int64_t line)
 {

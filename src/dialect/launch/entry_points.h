@@ -34,6 +34,8 @@ bool launch_is_example(const char *text);
 void launch_take_example(struct launch_context *t, const char *path, const char *text,
                          int64_t line);
 
+extern const char launch_trains_on_pairs[]; /* a reason: with a reference */
+
 /* The error of a program that trains nothing, or what is not simulated. */
 void launch_refuse_entry(struct launch *l, const char *path, const char *refused,
                          int64_t line);

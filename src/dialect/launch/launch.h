@@ -114,8 +114,9 @@ struct launch_replicas {
 
 /* What a command changes of the recipe that its program starts. */
 struct launch_changes {
-    const struct value *words; /* "train.train_iters=10", as a dictionary */
-    const char *file;          /* of --config-file; or NULL */
+    const struct value *words;   /* "train.train_iters=10", as a dictionary */
+    const char *file;            /* of --config-file; or NULL */
+    const struct value *factory; /* of --factory; or NULL */
 };
 
 /* A text of Python as launch_read_names has read it. */

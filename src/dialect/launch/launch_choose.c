@@ -250,6 +250,10 @@ static bool is_candidate(struct launch_context *t, const struct shell *shell,
         return false;
     a->words = (struct launch_words) { .t = t };
     launch_take_options(&a->words, command, a->script + 1);
+    const struct launch_command named = { .shell = shell,
+                                          .command = command,
+                                          .script = a->script };
+    dialect_expand(t, &named, &a->words);
     a->evaluates = evaluates(&a->words, command->words[a->script].text);
     const struct launch_command tried = { .shell = shell,
                                           .command = command,
@@ -414,20 +418,26 @@ static void take_starter(struct launch_context *t, struct launch_command *c)
         l->unresolved.v[i].line = l->line;
 }
 
+/* An option's value, after which words may come; NULL. */
+static const struct value *first_of(const struct value_item *it)
+{
+    bool list = it && it->value->kind == VALUE_LIST && it->value->n;
+    return list ? it->value->items[0].value : it ? it->value : NULL;
+}
+
 static struct launch_changes changes_of(struct launch_context *t,
                                         const struct launch_command *c)
 {
     static const char *const names[] = { "--config-file", "--config_file", NULL };
+    static const char *const factories[] = { "--factory", "-f", NULL };
     struct value *words = value_new(t->arena, VALUE_DICT, c->command->line, 0);
     struct launch_words o = { .t = t };
     launch_take_overrides(t->arena, words, c);
     launch_take_options(&o, c->command, c->script + 1);
     const struct launch_command options = { .options = o.dict };
-    const struct value_item *file = launch_any_option(&options, names);
-    const struct value *name = file ? file->value : NULL;
-    if (name && name->kind == VALUE_LIST && name->n) /* words come after it */
-        name = name->items[0].value;
-    return (struct launch_changes) { words, name ? name->text : NULL };
+    const struct value *name = first_of(launch_any_option(&options, names));
+    return (struct launch_changes) { words, name ? name->text : NULL,
+                                     first_of(launch_any_option(&options, factories)) };
 }
 
 json_t *launch_read_recipes(struct launch_context *t, const struct shell *s,

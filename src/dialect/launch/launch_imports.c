@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/names.h"
+#include "dialect/launch/launch_shell.h"
 #include "dialect/source/files.h"
 #include "dialect/source/yaml.h"
 
@@ -21,6 +22,43 @@ static const char *find(struct arena *arena, const char *where, const char *name
     return path && !strchr(name, '/') && strstr(path, "../") && !strstr(where, "../")
                ? NULL
                : path;
+}
+
+/* What the text in quotes after `s` in its line names, joined by "/": "../src" of
+ * os.path.join(here, "..", "src"); "": nothing. Moves `s` to the next line. */
+static const char *joined_folder(struct arena *arena, const char **s)
+{
+    const char *end = *s + strcspn(*s, "\n"), *out = "";
+    for (const char *c = *s; c < end; c++) {
+        const char *close = *c == '"' || *c == '\'' ? strchr(c + 1, *c) : NULL;
+        if (!close || close > end)
+            continue;
+        out = arena_printf(arena, "%s%.*s/", out, (int)(close - c - 1), c + 1);
+        c = close;
+    }
+    *s = end;
+    return out;
+}
+
+/* A module in a folder that the program adds to sys.path: one that it names, or, as it
+ * is made of __file__ most often, one above. */
+static const char *find_added(struct arena *arena, const struct launch_imports *m,
+                              const char *name)
+{
+    const char *program = m->program ? m->program : launch_last_part(m->l->where),
+               *s = launch_program_text(m->l, arena, program), *path = NULL;
+    bool any = false;
+    while (s && !path && (s = strstr(s, "sys.path.")) != NULL) {
+        s += strlen("sys.path.");
+        if (strncmp(s, "append", 6) != 0 && strncmp(s, "insert", 6) != 0)
+            continue;
+        any = true;
+        const char *folder = joined_folder(arena, &s);
+        if (*folder)
+            path = source_files_next_to(arena, m->l->where,
+                                        arena_printf(arena, "%s%s", folder, name));
+    }
+    return path || !any ? path : source_files_next_to(arena, m->l->where, name);
 }
 
 static const char *read_module(const void *of, struct arena *arena, const char *module,
@@ -51,6 +89,7 @@ static const char *read_module(const void *of, struct arena *arena, const char *
     struct err err = { 0 };
     size_t len;
     file = file ? file : find(arena, m->l->where, name);
+    file = file ? file : find_added(arena, m, name);
     char *read = file ? file_read(file, MODULE_MAX_B, &len, &err) : NULL;
     const char *text = read ? arena_strdup(arena, read) : NULL;
     free(read);

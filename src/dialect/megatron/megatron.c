@@ -31,7 +31,7 @@ bool megatron_recognises(const struct dialect_input *in)
     int found = 0;
     for (int32_t i = 0; i < in->root->n; i++)
         found += names_listed(marks, in->root->items[i].key);
-    return found > 1 && !is_of_recipes(in);
+    return (found > 1 || value_get(in->root, "--yaml-cfg")) && !is_of_recipes(in);
 }
 
 /* Single options ------------------------------------------------------------------- */

@@ -21,6 +21,7 @@
  *     megatron_template    its configuration made of a template by sed
  *     megatron_fork        adapters and models of forks' own
  *     megatron_keys        options that no field is made of
+ *     megatron_yaml        arguments in a file
  *     megatron_other       options that are refused; those of few releases
  *     emit_megatron        a scenario as a script */
 #ifndef DIALECT_MEGATRON_MEGATRON_H
@@ -34,6 +35,10 @@ void megatron_read(struct launch_context *t, const struct dialect_input *in);
 
 /* All that options say but the model, which another says. */
 void megatron_take_job(struct launch_context *t, const struct launch_command *c);
+
+/* Options that the file of --yaml-cfg says, in place of the command's. */
+void megatron_expand(struct launch_context *t, const struct launch_command *c,
+                     struct launch_words *words);
 
 /* Whether an option takes no value, so that what follows is none. */
 bool megatron_is_flag(const char *option);

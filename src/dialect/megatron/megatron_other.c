@@ -42,7 +42,7 @@ const struct dialect_option megatron_refused_rows[] = {
     ROW("--num-experts-teacher", NULL, .class = DIALECT_REFUSED, .why = "distillation has a second model, which is not simulated"),
     ROW("--load-teacher", NULL, .class = DIALECT_REFUSED, .why = "distillation has a second model, which is not simulated"),
     ROW("--export-kd-*", NULL, .class = DIALECT_REFUSED, .why = "distillation has a second model, which is not simulated"),
-    ROW("--yaml-cfg", NULL, .class = DIALECT_REFUSED, .why = "arguments in a YAML file are not read (give them as options)"),
+    ROW("--yaml-cfg", NULL, .class = DIALECT_REFUSED, .why = "the file of arguments was not found (put it next to the script)"),
     ROW_END,
 };
 const struct dialect_option megatron_later_rows[] = {

@@ -16,6 +16,7 @@
  *     recipe_helper    a function of NeMo's scripts that writes into them
  *     recipe_data      what recipes set that a file names
  *     recipe_command   commands that start them
+ *     recipe_cli       NeMo-Run's command line, and programs that end in it
  *     nemo_override    files of changes of a recipe, configurations that were saved
  *     core, core_rows  their words, which are Megatron-Core's
  *     core_model       of these, the model
@@ -176,6 +177,22 @@ struct value *nemo_plain_container(struct launch_context *t, const struct value 
 /* recipe_command.c: "nemo llm pretrain --factory ..." and Megatron-Bridge's scripts. */
 bool nemo_is_recipe_command(const struct launch_command *c);
 void nemo_read_recipe_command(struct launch_context *t, const struct launch_command *c);
+
+/* recipe_cli.c: NeMo-Run's command line. Whether a program is it by its name. */
+bool nemo_is_cli(const char *program);
+/* Reads the recipe that "pretrain" or "finetune" gets of a factory, "llama3_8b(num_nodes=2)"
+ * (NULL: none is named), and the words over it. */
+void nemo_read_factory(struct launch_context *t, const char *kind,
+                       const struct value *factory, struct value *words);
+/* Puts words "a.b=1" and "a.b*=2" over a flat configuration. */
+void nemo_overlay_words(struct launch_context *t, struct value *flat,
+                        const struct value *words);
+/* A program's run.cli.main(); NULL. */
+const struct python_call *nemo_cli_main(const struct python *p);
+/* The factory that the command names, or the program's default; NULL. */
+const struct value *nemo_cli_factory(const struct launch *l, const struct python *p);
+/* Reads such a program whose factory is none of its own functions. */
+void nemo_read_cli(struct launch_context *t, const struct python *p);
 
 /* A configuration that is not NeMo's own: of Hugging Face's models on HyperPod. */
 bool hyperpod_recognises(const struct value *root);

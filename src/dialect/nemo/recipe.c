@@ -16,6 +16,7 @@ const char *const nemo_objects[] = {
     "nemo_run.Config",
     "nemo_run.Partial",
     "nemo_run.run",
+    "nemo_run.cli.main",
     "nemo.*_recipe",
     "nemo.*_mixed",
     "nemo.*_annealing",
@@ -184,9 +185,20 @@ static bool is_started(const struct python *p, const struct python_call *c)
     return false;
 }
 
-/* The named one; else the one that is started, or the last recipe that is called; else the first of objects. */
+/* Whether a function of the text makes a recipe. */
+static bool makes_recipe(const struct python *p, const char *function)
+{
+    for (int64_t i = 0; function && i < p->calls.n; i++)
+        if (kind_of(&p->calls.v[i]) != NONE && p->calls.v[i].within &&
+            strcmp(p->calls.v[i].within, function) == 0)
+            return true;
+    return false;
+}
+
+/* The named one; else the one that is started, or the last recipe that is called; else the
+ * first of objects. `within`: of that function alone; NULL: of any. */
 static const struct python_call *chosen(const struct python *p, const char *name,
-                                        int *n)
+                                        const char *within, int *n)
 {
     const struct python_call *best = NULL;
     bool runs = false;
@@ -197,6 +209,8 @@ static const struct python_call *chosen(const struct python *p, const char *name
         if (k == NONE || c->quoted)
             continue;
         if (name && (!c->target || strcmp(c->target, name) != 0))
+            continue;
+        if (within && (!c->within || strcmp(c->within, within) != 0))
             continue;
         bool started = k == DISTILL || is_started(p, c);
         ++*n;
@@ -211,7 +225,7 @@ static const struct python_call *chosen(const struct python *p, const char *name
 bool nemo_recipe_recognises(const struct dialect_input *in)
 {
     int n;
-    return chosen(in->python, NULL, &n) != NULL;
+    return chosen(in->python, NULL, NULL, &n) || nemo_cli_main(in->python);
 }
 
 /* What a recipe is called with ------------------------------------------------------ */
@@ -377,8 +391,16 @@ static int open_choice(const struct python *p, const struct python_call *best)
 void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
 {
     int n;
-    const struct python_call *c = chosen(in->python, in->estimator, &n);
+    const struct value *factory =
+        in->estimator ? NULL : nemo_cli_factory(t->l, in->python);
+    const char *own =
+        factory && makes_recipe(in->python, factory->text) ? factory->text : NULL;
+    const struct python_call *c = chosen(in->python, in->estimator, own, &n);
     const char *title = "a recipe of NeMo 2";
+    if (nemo_cli_main(in->python) && !own && (factory || !c)) {
+        nemo_read_cli(t, in->python);
+        return;
+    }
     if (!c) {
         diags_add(&t->l->loader->diags, launch_diag(t->l, DIAG_UNKNOWN_NAME, 0, 0),
                   "--estimator: no recipe is called so");
@@ -431,6 +453,8 @@ void nemo_recipe_read(struct launch_context *t, const struct dialect_input *in)
     }
     if (k != OWN)
         add_callbacks(t, in->python, flat);
+    if (nemo_cli_main(in->python) && t->l->changes)
+        nemo_overlay_words(t, flat, t->l->changes->words);
     core_read(t, flat, title);
     nemo_ask_parts(t, parts);
     nemo_ask_helped(t, in->python);

@@ -1,6 +1,8 @@
 /* Commands that start recipes: "nemo llm pretrain --factory ..." of NeMo-Run, and
- * run_recipe.py of Megatron-Bridge (scripts/training), setup_experiment.py and
+ * run_recipe.py of Megatron-Bridge (scripts/training), which setup_experiment.py (v0.6)
+ * and launch_with_nemo_run.py (before) start on nodes, setup_experiment.py and
  * run_script.py (scripts/performance, v0.2 to v0.5). */
+#include "base/names.h"
 #include "dialect/launch/launch_override.h"
 #include "dialect/launch/launch_shell.h"
 #include "dialect/nemo/nemo.h"
@@ -9,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* The value of an option among the words after the script, "--x y" or "--x=y"; NULL. */
 static const struct shell_word *option(const struct launch_command *c, const char *name,
@@ -35,8 +36,8 @@ static const struct shell_word *option(const struct launch_command *c, const cha
 static bool is_nemo(const struct launch_command *c)
 {
     const struct shell_word *w = &c->command->words[c->script];
-    return strcmp(launch_last_part(w->text), "nemo") == 0 &&
-           c->script + 2 < c->command->n && strcmp(w[1].text, "llm") == 0;
+    return nemo_is_cli(launch_last_part(w->text)) && c->script + 2 < c->command->n &&
+           strcmp(w[1].text, "llm") == 0;
 }
 
 /* The value of an option by its long name or its brief one; NULL. */
@@ -57,53 +58,24 @@ static bool is_performance(const struct launch_command *c)
            either(c, "--gpu", "-g", &text);
 }
 
+/* Scripts that start run_recipe.py on the nodes and GPUs that their options say. */
+static bool is_launcher(const struct launch_command *c)
+{
+    static const char *const names[] = { "setup_experiment.py",
+                                         "launch_with_nemo_run.py", NULL };
+    for (int32_t i = 0; i <= c->script; i++) /* it may name what it starts */
+        if (names_listed(names, launch_last_part(c->command->words[i].text)))
+            return true;
+    return false;
+}
+
 bool nemo_is_recipe_command(const struct launch_command *c)
 {
     const char *text;
     const char *script = launch_last_part(c->command->words[c->script].text);
     return is_nemo(c) || is_performance(c) ||
-           (strcmp(script, "run_recipe.py") == 0 && option(c, "--recipe", &text));
-}
-
-/* llama3_8b(num_nodes=2, name='x'): its arguments, as words of the command. */
-static const char *factory(struct launch_context *t, const struct shell_word *w,
-                           const char *text, struct value *arguments)
-{
-    const char *open = strchr(text, '(');
-    size_t n = open ? (size_t)(open - text) : strlen(text);
-    const char *name = arena_strndup(t->arena, text, n);
-    for (const char *s = open ? open + 1 : ""; *s && *s != ')';) {
-        s += strspn(s, " ,");
-        size_t m = strcspn(s, ",)"), k = strcspn(s, "=");
-        if (k < m) {
-            struct shell_word piece = *w;
-            const char *from = s + k + 1;
-            bool quoted = m > k + 2 && (*from == '\'' || *from == '"');
-            char *value =
-                arena_strndup(t->arena, from + quoted, m - k - 1 - 2 * quoted);
-            launch_override(t->arena, arguments, arena_strndup(t->arena, s, k), &piece,
-                            value);
-        }
-        s += m;
-    }
-    return name;
-}
-
-static void rename_key(struct launch_context *t, struct value *root, const char *from,
-                       const char *section, const char *to)
-{
-    const struct value_item *it = value_get(root, from), *in = value_get(root, section);
-    if (!it)
-        return;
-    if (!in || in->value->kind != VALUE_DICT) {
-        value_add(t->arena, root, section, it->line,
-                  value_new(t->arena, VALUE_DICT, it->line, 0));
-        it = value_get(root, from);
-        in = value_get(root, section);
-    }
-    value_add(t->arena, in->value, to, it->line, it->value);
-    it = value_get(root, from);
-    root->items[it - root->items].key = "name";
+           ((strcmp(script, "run_recipe.py") == 0 || is_launcher(c)) &&
+            (option(c, "--recipe", &text) || option(c, "--model", &text)));
 }
 
 static void read_nemo(struct launch_context *t, const struct launch_command *c)
@@ -111,51 +83,15 @@ static void read_nemo(struct launch_context *t, const struct launch_command *c)
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
     const char *text = NULL, *kind = c->command->words[c->script + 2].text;
     const struct shell_word *w = option(c, "--factory", &text);
-    struct nemo_call call = { .line = c->command->line };
     struct launch_idle idle;
     launch_take_overrides(t->arena, given, c);
-    if (!w) {
-        const struct value_item *model = value_get(given, "model");
-        text = model && model->value->text ? model->value->text : NULL;
-        w = &c->command->words[c->script];
-    }
-    if (!text) {
-        launch_add_unresolved(t, "/model", c->command->line,
-                              "no --factory says which recipe it is");
-        return;
-    }
-    if (strcmp(kind, "pretrain") != 0 && strcmp(kind, "finetune") != 0) {
-        diags_add(&t->l->loader->diags,
-                  launch_diag(t->l, DIAG_NOT_SIMULATED, c->command->line, 0),
-                  "nemo llm %.40s is not simulated (pretrain and finetune are)", kind);
-        return;
-    }
     launch_idle_init(&idle, t->l, c->command->line, "nemo: ");
     for (int32_t i = c->script + 3; i < c->command->n; i++)
         if (c->command->words[i].text[0] == '-' &&
             strncmp(c->command->words[i].text, "--factory", 9) != 0)
             launch_idle_add(&idle, "%.60s", c->command->words[i].text);
     launch_idle_end(&idle);
-    for (int32_t i = given->n; i-- > 0;) /* the factory's own arguments */
-        if (strchr(given->items[i].key, '('))
-            value_remove(given, i);
-    call.recipe = factory(t, w, text, given);
-    call.length = value_get(given, "seq_length");
-    call.kind = kind;
-    call.performance = launch_is_on(given, "performance_mode");
-    call.packed = launch_is_on(given, "packed_sequence");
-    const struct value_item *scheme = value_get(given, "peft_scheme");
-    call.full = scheme &&
-                (scheme->value->kind == VALUE_NONE ||
-                 (scheme->value->text && strcasecmp(scheme->value->text, "none") == 0));
-    rename_key(t, given, "num_nodes", "trainer", "num_nodes");
-    rename_key(t, given, "num_gpus_per_node", "trainer", "devices");
-    rename_key(t, given, "seq_length", "data", "seq_length");
-    struct value *facts = nemo_recipe_facts(t, &call);
-    if (!facts)
-        return;
-    nemo_overlay(t->arena, facts, launch_flatten(t->arena, given));
-    core_read(t, facts, "a recipe of NeMo 2");
+    nemo_read_factory(t, kind, w ? launch_word_value(t->arena, w, text) : NULL, given);
 }
 
 /* clang-format off */
@@ -187,7 +123,11 @@ static bool is_part(const char *word, size_t n)
 {
     static const char *const parts[] = {
         "--recipe",
+        "--model",
+        "--mode",
         "--config_file",
+        "--nodes",
+        "--devices",
         "--gpu",
         "-g",
         "--compute_dtype",
@@ -359,17 +299,58 @@ static void overlay_file(struct launch_context *t, const struct launch_command *
             "changes the recipe, and was not found (put it next to the script)");
 }
 
+/* The nodes, and the GPUs of each, on which a launcher starts it. */
+static void take_nodes(struct launch_context *t, const struct launch_command *c)
+{
+    static const struct {
+        const char *name, *brief, *at;
+    } counts[] = { { "--nodes", "--nodes", "/cluster/count" },
+                   { "--gpus-per-node", "--gpus_per_node",
+                     "/cluster/gpus_per_instance" },
+                   { "--devices", "--devices", "/cluster/gpus_per_instance" } };
+    struct value v = { .kind = VALUE_INT, .line = c->command->line };
+    for (size_t i = 0; is_launcher(c) && i < sizeof(counts) / sizeof(counts[0]); i++) {
+        const struct value_item from = { counts[i].name, v.line, &v };
+        int64_t n = count_of(c, counts[i].name, counts[i].brief);
+        n = n || i ? n : 1; /* nodes' default */
+        if (n)
+            launch_set(t, counts[i].at, json_integer((json_int_t)n), &from);
+    }
+}
+
+/* The function that --recipe names, or that --model and --mode are parts of
+ * (scripts/training/run_recipe.py, v0.6); NULL: it is asked for. */
+static const char *recipe_of(struct launch_context *t, const struct launch_command *c)
+{
+    const char *name = NULL, *mode = NULL;
+    const struct shell_word *w = option(c, "--recipe", &name), *m = NULL;
+    if (!w) {
+        w = option(c, "--model", &name);
+        m = option(c, "--mode", &mode);
+    }
+    if (w->why || (m && m->why)) {
+        launch_add_unresolved(t, "/model", w->line, "%s: %s, and nothing is run",
+                              w->why ? w[-1].text : "--mode", w->why ? w->why : m->why);
+        return NULL;
+    }
+    if (option(c, "--recipe", &name))
+        return name;
+    if (!mode)
+        launch_add_unresolved(t, "/model", w->line,
+                              "no --mode says which recipe of %.60s it is", name);
+    bool adapters = mode && (strcmp(mode, "lora") == 0 || strcmp(mode, "dora") == 0);
+    return mode ? arena_printf(t->arena, "%s_%s_config", name, adapters ? "peft" : mode)
+                : NULL;
+}
+
 static void read_bridge(struct launch_context *t, const struct launch_command *c)
 {
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
-    const char *text = NULL;
-    const struct shell_word *w = option(c, "--recipe", &text);
+    const char *text = recipe_of(t, c);
     const struct nemo_call call = { .recipe = text, .line = c->command->line };
-    if (w->why) {
-        launch_add_unresolved(t, "/model", w->line, "--recipe: %s, and nothing is run",
-                              w->why);
+    if (!text)
         return;
-    }
+    take_nodes(t, c);
     take_options(t, c, given);
     launch_take_overrides(t->arena, given, c);
     struct value *facts = nemo_recipe_facts(t, &call);

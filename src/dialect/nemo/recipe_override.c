@@ -89,6 +89,11 @@ void nemo_overlay_changes(struct launch_context *t, const struct python *p,
                              *c = called ? called : call_of(p, by_hand);
     const struct launch_changes *changes = t->l->changes;
     int64_t line = c ? c->line : INT64_MAX;
+    if (!c && changes && changes->words && changes->words->n && !nemo_cli_main(p))
+        launch_note(t->l, changes->words->line, DIAG_UNKNOWN_KEY,
+                    "%.60s=... of the command: nothing is seen to take it, and it is "
+                    "passed over",
+                    launch_flatten(t->arena, changes->words)->items[0].key);
     nemo_overlay(t->arena, facts, part_of(t->arena, own, line, false));
     if (c)
         overlay_file(t, p, c, facts);

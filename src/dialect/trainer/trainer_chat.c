@@ -167,7 +167,10 @@ void trainer_take_chat_step(struct launch_context *t, const struct launch_comman
     const struct chat_step *s = step_of(t, program, options, &named);
     if (s && !s->task) {
         launch_refuse_entry(t->l, program,
-                            "trains on rollouts (reinforcement learning)", line);
+                            option(options, "beta") /* DPO's alone */
+                                ? launch_trains_on_pairs
+                                : "trains on rollouts (reinforcement learning)",
+                            line);
         return;
     }
     if (!s)

@@ -176,6 +176,8 @@ bool user_script_refuses_options(struct launch_context *t, const struct value *g
         const char *why = is_none(it->value) ? NULL : second_of(it->key);
         if (!why)
             continue;
+        if (strstr(it->key, "critic") && value_get(given, "beta")) /* DPO's, alone */
+            why = launch_trains_on_pairs;
         launch_refuse_entry(
             t->l, program,
             arena_printf(t->arena, "%s, as --%.60s asks for", why, it->key), it->line);

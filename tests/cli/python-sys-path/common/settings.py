@@ -1,0 +1,2 @@
+BATCH = 6
+LENGTH = 1024
