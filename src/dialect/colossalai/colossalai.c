@@ -25,8 +25,12 @@ static const struct colossalai_plugin plugins[] = {
 };
 /* clang-format on */
 
+/* Before 0.3.5 Chat's programs had --strategy colossalai_zero2. */
+static const char chat[] = "colossalai_";
+
 const struct colossalai_plugin *colossalai_plugin(const char *word)
 {
+    word += strncmp(word, chat, sizeof(chat) - 1) == 0 ? sizeof(chat) - 1 : 0;
     for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
         if (strcmp(plugins[i].word, word) == 0)
             return &plugins[i];
@@ -371,10 +375,13 @@ bool colossalai_recognises(const struct dialect_input *in)
     const struct launch_command *c = in->command;
     if (in->source == DIALECT_CALLS)
         return colossalai_is_configuration(in->python);
-    const struct value_item *it = value_get(in->root, "--plugin");
+    const struct value_item *it = value_get(in->root, "--plugin"),
+                            *of_chat = value_get(in->root, "--strategy");
     if (in->source != DIALECT_COMMAND || !c)
         return false;
     return starts_it(c) ||
+           (of_chat && of_chat->value->text &&
+            strncmp(of_chat->value->text, chat, sizeof(chat) - 1) == 0) ||
            (it && it->value->kind == VALUE_STRING && colossalai_plugin(it->value->text));
 }
 
@@ -422,6 +429,10 @@ void colossalai_read(struct launch_context *t, const struct dialect_input *in)
     const struct value_item *it = value_get(c, "plugin");
     const char *word = launch_word(c, "plugin", program->plugin ? program->plugin : "");
     const struct colossalai_plugin *p = colossalai_plugin(word);
+    if (strncmp(word, chat, sizeof(chat) - 1) == 0) { /* what its strategy makes */
+        it_is.precision = NULL;
+        it_is.norm = 0;
+    }
     it_is.inside &= !colossalai_read_program(t, in->command, c, p, program->batch);
     take_task(t, in->command, program);
     if (p)

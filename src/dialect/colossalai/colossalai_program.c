@@ -120,6 +120,34 @@ static void place(struct value *given, int64_t line)
     }
 }
 
+/* Options that the command leaves to the text's own defaults. */
+static void take_defaults(struct launch_context *t, struct value *words,
+                          const struct value *parsed, int64_t line)
+{
+    static const char *const names[] = {
+        "max_length",
+        "max_len",
+        "mixed_precision",
+        "batch_size",
+        "micro_batch_size",
+        "accumulation_steps",
+        "gradient_accumulation_steps",
+        "grad_clip",
+        NULL,
+    };
+    for (const char *const *name = names; parsed && *name; name++) {
+        const struct value_item *it = value_get(parsed, *name);
+        bool known =
+            it && it->value->kind != VALUE_UNKNOWN && it->value->kind != VALUE_NONE;
+        if (!known || value_get(words, *name))
+            continue;
+        struct value *v = value_new(t->arena, it->value->kind, line, 0);
+        *v = *it->value;
+        v->line = line;
+        value_add(t->arena, words, *name, line, v);
+    }
+}
+
 bool colossalai_read_program(struct launch_context *t, const struct launch_command *c,
                              struct value *words,
                              const struct colossalai_plugin *plugin, int64_t batch)
@@ -142,6 +170,7 @@ bool colossalai_read_program(struct launch_context *t, const struct launch_comma
         return false;
     if (python_read(&p, t->arena, text, strlen(text), &wanted, &err) == 0)
         call = chosen(&p, plugin);
+    take_defaults(t, words, p.parsed, line);
     if (call) {
         int64_t budget = 1000;
         struct value *given = value_copy(t->arena, call->arguments, &budget);

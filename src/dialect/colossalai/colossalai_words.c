@@ -258,6 +258,8 @@ struct value *colossalai_words(struct launch_context *t, const struct launch_com
         while (!equals && i + n + 1 < c->command->n && w[i + n + 1].text[0] != '-')
             n++;
         key = name_of(arena, &w[i], n ? w[i + 1].text : NULL);
+        if (key && strcmp(key, "strategy") == 0) /* Chat's, before 0.3.5 */
+            key = "plugin";
         if (key)
             colossalai_put(arena, out, key, w[i].line,
                            equals ? launch_word_value(arena, &w[i], equals + 1)

@@ -85,6 +85,13 @@ static struct value *section(struct launch_context *t, const struct value *v)
     return out;
 }
 
+/* The section that one of 16 bits is: "fp16": {"type": "bfloat16"} enables bf16. */
+static const char *section_name(const char *key, const struct value *v)
+{
+    bool fp16 = strcmp(key, "fp16") == 0 && v->kind == VALUE_DICT;
+    return fp16 && strcmp(launch_word(v, "type", ""), "bfloat16") == 0 ? "bf16" : key;
+}
+
 /* The configuration that gpt-neox hands on; `precision` is the one that it enables, and
  * deepspeed_extra_args goes before all else. Tuned, its section of ZeRO is none. */
 static const struct value *deepspeed_of(struct launch_context *t, const struct value *c,
@@ -101,7 +108,7 @@ static const struct value *deepspeed_of(struct launch_context *t, const struct v
             continue;
         bool half = strcmp(*key, "fp16") == 0 || strcmp(*key, "bf16") == 0;
         if (it)
-            value_add(t->arena, d, *key, it->line,
+            value_add(t->arena, d, section_name(*key, it->value), it->line,
                       half && it->value->kind == VALUE_DICT ? section(t, it->value)
                                                             : it->value);
     }

@@ -237,6 +237,24 @@ struct candidate {
     const char *evaluates; /* NULL: it may train */
 };
 
+/* The word that is a script by its place, "torchrun --nproc_per_node 8 $SCRIPT --fp16",
+ * and is not known: after torchrun, deepspeed or Python, and no option's value; -1: none. */
+static int32_t open_script(const struct shell_command *c)
+{
+    bool starts = false;
+    for (int32_t i = 0; i + 1 < c->n; i++) {
+        const struct shell_word *w = &c->words[i];
+        const char *name = launch_last_part(w->text);
+        bool value = i && launch_is_option(w - 1) && !strchr(w[-1].text, '=');
+        if (starts && w->whole && !value && !w->may && launch_is_option(w + 1))
+            return i;
+        starts |= (launch_is_starter(name) && strcmp(name, "srun") != 0 &&
+                   strcmp(name, "mpirun") != 0) ||
+                  strncmp(name, "python", 6) == 0;
+    }
+    return -1;
+}
+
 /* Whether a dialect reads a command, and nothing says that it trains nothing. */
 static bool is_candidate(struct launch_context *t, const struct shell *shell,
                          struct candidate *a, struct launch_choice *to)
@@ -246,6 +264,10 @@ static bool is_candidate(struct launch_context *t, const struct shell *shell,
     a->script = a->program >= 0 ? a->program : launch_script_of(command);
     a->named = a->script < 0;
     a->script = a->named ? named_of(command) : a->script;
+    if (a->script < 0) {
+        a->script = open_script(command);
+        a->named = false;
+    }
     if (a->script < 0)
         return false;
     a->words = (struct launch_words) { .t = t };

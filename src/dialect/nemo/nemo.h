@@ -136,6 +136,10 @@ void nemo_overlay_changes(struct launch_context *t, const struct python *p,
 /* What a data module that the file makes has where it does not say so: a whole one takes
  * the place of the recipe's. */
 void nemo_take_data_module(struct launch_context *t, struct value *flat);
+/* What a recipe of Megatron-Bridge is called now: X_finetune_config of v0.3 and before made
+ * X_peft_config or, without adapters, X_sft_config. */
+const char *nemo_recipe_now(struct launch_context *t, const char *name, bool adapters,
+                            int64_t line);
 /* Whether there is a table of it. */
 bool nemo_recipe_known(struct launch_context *t, const struct nemo_call *call);
 

@@ -318,9 +318,12 @@ static struct nemo_call call_of(struct launch_context *t, const struct python_ca
     if (kind_of(c) == BRIDGE) {
         const char *module = python_last_part(
             arena_strndup(t->arena, c->function, (size_t)(last - c->function) - 1));
-        call.recipe = is_of_module(c->function)
-                          ? arena_printf(t->arena, "%s_%s", module, last)
-                          : last;
+        const struct value_item *peft = value_get(c->arguments, "peft");
+        call.recipe = nemo_recipe_now(
+            t,
+            is_of_module(c->function) ? arena_printf(t->arena, "%s_%s", module, last)
+                                      : last,
+            !peft || peft->value->kind != VALUE_NONE, c->line);
         return call;
     }
     call.recipe = last == c->function

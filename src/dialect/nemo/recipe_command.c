@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* The value of an option among the words after the script, "--x y" or "--x=y"; NULL. */
 static const struct shell_word *option(const struct launch_command *c, const char *name,
@@ -71,10 +72,13 @@ static bool is_launcher(const struct launch_command *c)
 
 bool nemo_is_recipe_command(const struct launch_command *c)
 {
+    static const char *const runs[] = { "run_recipe.py",   "pretrain_gpt.py", /* v0.1 */
+                                        "finetune_gpt.py", "pretrain_vlm.py",
+                                        "finetune_vlm.py", NULL };
     const char *text;
     const char *script = launch_last_part(c->command->words[c->script].text);
     return is_nemo(c) || is_performance(c) ||
-           ((strcmp(script, "run_recipe.py") == 0 || is_launcher(c)) &&
+           ((names_listed(runs, script) || is_launcher(c)) &&
             (option(c, "--recipe", &text) || option(c, "--model", &text)));
 }
 
@@ -346,10 +350,13 @@ static const char *recipe_of(struct launch_context *t, const struct launch_comma
 static void read_bridge(struct launch_context *t, const struct launch_command *c)
 {
     struct value *given = value_new(t->arena, VALUE_DICT, c->command->line, 0);
-    const char *text = recipe_of(t, c);
-    const struct nemo_call call = { .recipe = text, .line = c->command->line };
+    const char *text = recipe_of(t, c), *scheme = NULL;
     if (!text)
         return;
+    either(c, "--peft_scheme", "--peft-scheme", &scheme);
+    text = nemo_recipe_now(t, text, scheme && strcasecmp(scheme, "none") != 0,
+                           c->command->line);
+    const struct nemo_call call = { .recipe = text, .line = c->command->line };
     take_nodes(t, c);
     take_options(t, c, given);
     launch_take_overrides(t->arena, given, c);

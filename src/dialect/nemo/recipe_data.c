@@ -208,6 +208,23 @@ const char *nemo_recipe_of(struct launch_context *t, const char *model,
     return best;
 }
 
+const char *nemo_recipe_now(struct launch_context *t, const char *name, bool adapters,
+                            int64_t line)
+{
+    static const char before[] = "_finetune_config";
+    size_t n = strlen(name), of = strlen(before);
+    if (data(t, "bridge", "recipes", name).json || n < of ||
+        strcmp(name + n - of, before) != 0)
+        return name;
+    const char *now = arena_printf(t->arena, "%.*s_%s_config", (int)(n - of), name,
+                                   adapters ? "peft" : "sft");
+    if (!data(t, "bridge", "recipes", now).json)
+        return name;
+    launch_note(t->l, line, DIAG_ASSUMED, "%.80s is taken to be what is %.80s now",
+                name, now);
+    return now;
+}
+
 bool nemo_recipe_known(struct launch_context *t, const struct nemo_call *call)
 {
     return data(t, call->kind ? "nemo2" : "bridge", "recipes", call->recipe).json;

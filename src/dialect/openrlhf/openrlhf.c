@@ -194,7 +194,8 @@ bool openrlhf_recognises(const struct dialect_input *in)
         marked |= value_get(in->root, *m) != NULL;
     for (const char *const *m = models; *m; m++)
         named |= value_get(in->root, *m) != NULL;
-    return marked && named && !value_get(in->root, "--plugin");
+    return marked && named && !value_get(in->root, "--plugin") && /* Colossal-AI's */
+           !value_get(in->root, "--strategy");
 }
 
 /* Samples are joined with --packing_samples, and padded without; neither fills max_len. */

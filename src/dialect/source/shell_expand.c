@@ -36,6 +36,16 @@ static bool asks_gpus(const char *text)
            (strstr(text, "nvidia-smi") && strstr(text, "grep -c"));
 }
 
+/* The lines of such a list: of ds_ssh (DeepSpeed's, 0.16) those of all nodes, after two of
+ * its own; 0: not known. */
+static int64_t gpus_listed(const struct shell_machine *m, const char *text)
+{
+    bool all = strstr(text, "ds_ssh") != NULL;
+    if (!all || !m->in->gpus)
+        return m->in->gpus;
+    return m->in->nodes ? m->in->gpus * m->in->nodes + 2 : 0;
+}
+
 /* Whether it asks how many processors. */
 static bool asks_cpus(const char *text)
 {
@@ -56,7 +66,8 @@ static int32_t command_unknown(struct shell_machine *m, struct shell_cursor inne
 {
     struct shell_cursor here = m->at;
     m->at = inner;
-    bool gpus = asks_gpus(shell_slice(m, inner.i, inner.n));
+    const char *asked = shell_slice(m, inner.i, inner.n);
+    bool gpus = asks_gpus(asked) && !strstr(asked, "ds_ssh");
     bool cut = inner.n - inner.i > SHOWN;
     const char *text = shell_slice(m, inner.i, cut ? inner.i + SHOWN : inner.n);
     const char *name = arena_printf(m->arena, "$(%s%s)", text, cut ? "..." : "");
@@ -78,7 +89,9 @@ static bool answer_gpus(struct shell_machine *m, struct shell_cursor inner,
     struct shell_cursor here = m->at;
     m->at = inner;
     const char *text = shell_slice(m, inner.i, inner.n);
-    int64_t n = asks_gpus(text) ? m->in->gpus : asks_cpus(text) ? m->in->cpus : 0;
+    int64_t n = asks_gpus(text)   ? gpus_listed(m, text)
+                : asks_cpus(text) ? m->in->cpus
+                                  : 0;
     m->at = here;
     if (n)
         shell_add_string(m, out, arena_printf(m->arena, "%" PRId64, n), place);

@@ -128,7 +128,9 @@ static void take_epochs(struct launch_context *t, const struct dialect_option *r
 {
     int64_t n;
     double x;
-    if (it->value->kind == VALUE_UNKNOWN ||
+    bool list = it->value->kind == VALUE_LIST || /* 5,3,7 of several data sets */
+                (it->value->kind == VALUE_STRING && strchr(it->value->text, ','));
+    if (it->value->kind == VALUE_UNKNOWN || list ||
         (!launch_whole(it->value, &n) && launch_real(it->value, &x)))
         launch_leave_out(t, it, "whole number");
     else
