@@ -2,6 +2,7 @@
  * model_parallel_v2/shared-scripts/arguments.py, train_lib.py and train_utils.py of SMP
  * v2; model_parallel/gpt2/train.py and model_config.py of SMP v1), with the defaults
  * that those have. They go before the Trainer's, whose names mean the same else. */
+#include "dialect/launch/launch_imports.h"
 #include "dialect/sagemaker/sagemaker.h"
 
 #include "config/pointer.h"
@@ -128,6 +129,15 @@ static void make_gpt2(struct smp_script *s)
     dropout(s, "attn_pdrop");
 }
 
+static void make_gptj(struct smp_script *s)
+{
+    put(s, "model_type", json_string("gptj"));
+    size(s, "n_embd", "hidden_width", 768);
+    size(s, "n_layer", "num_layers", 12);
+    size(s, "n_head", "num_heads", 12);
+    size(s, "n_positions", "max_context_width", 1024);
+}
+
 static void make_bloom(struct smp_script *s)
 {
     put(s, "model_type", json_string("bloom"));
@@ -160,6 +170,8 @@ static bool make_model(struct smp_script *s)
         make_neox(s);
     else if (strcmp(s->type, "gpt2") == 0)
         make_gpt2(s);
+    else if (strcmp(s->type, "gptj") == 0)
+        make_gptj(s);
     else if (strcmp(s->type, "bloom") == 0)
         make_bloom(s);
     else if (strcmp(s->type, "flan_t5") == 0 || strcmp(s->type, "t5") == 0)
@@ -190,14 +202,50 @@ static bool take_pretrained(struct smp_script *s, bool sizes)
     return false;
 }
 
+/* The model of a script without --model_type: that of the configuration's class in its
+ * text (amazon-sagemaker-examples, training/distributed_training/pytorch/model_parallel/
+ * gpt-j). */
+static const char *type_of_text(const struct smp_script *s)
+{
+    static const struct {
+        const char *class, *type;
+    } classes[] = {
+        { "GPT2Config(", "gpt2" },
+        { "GPTJConfig(", "gptj" },
+        { "GPTNeoXConfig(", "gpt_neox" },
+        { "BloomConfig(", "bloom" },
+    };
+    const struct value_item *it = value_get(s->t->call->arguments, "entry_point");
+    const char *text = it && it->value->kind == VALUE_STRING
+                           ? launch_program_text(s->t->l, s->t->arena, it->value->text)
+                           : NULL;
+    const char *found = NULL;
+    for (size_t i = 0; text && !found && i < sizeof(classes) / sizeof(classes[0]); i++)
+        if (strstr(text, classes[i].class))
+            found = classes[i].type;
+    return found ? found : s->v2 ? "gpt_neox" : "gpt2";
+}
+
+/* --finetune_6b of the GPT-J script. */
+static bool takes_gptj(struct smp_script *s)
+{
+    static const char name[] = "finetune_6b";
+    const struct value_item *it = find(s, name);
+    bool on = it && it->value->kind != VALUE_UNKNOWN && !launch_is_off(it->value);
+    launch_hear(s->t, it);
+    if (on)
+        set(s, "/model", json_string("EleutherAI/gpt-j-6b"), name);
+    return on;
+}
+
 static void take_model(struct smp_script *s)
 {
     const struct value_item *it = find(s, "model_type");
     bool sizes = find(s, "hidden_width") && find(s, "num_layers");
     launch_hear(s->t, it);
-    if (take_pretrained(s, sizes))
+    if (take_pretrained(s, sizes) || takes_gptj(s))
         return;
-    s->type = !it                               ? (s->v2 ? "gpt_neox" : "gpt2")
+    s->type = !it                               ? type_of_text(s)
               : it->value->kind == VALUE_STRING ? it->value->text
                                                 : "";
     s->model = json_object();

@@ -111,6 +111,7 @@ static const struct { const char *class, *function; enum user_script_part part; 
     { "", "replace_*attn", SCRIPT_ATTENDS }, { "", "replace_*attention", SCRIPT_ATTENDS }, { "", "replace_*flash", SCRIPT_ATTENDS }, { "", "replace_*xformers", SCRIPT_ATTENDS },
     { "", "add_flash*", SCRIPT_ATTENDS }, { "", "apply_flash*", SCRIPT_ATTENDS }, { "", "enable_flash_att*", SCRIPT_ATTENDS }, { "", "use_flash_att*", SCRIPT_ATTENDS },
     { "", "patch_*flash_attn", SCRIPT_ATTENDS }, { "", "patch_*flash_attention", SCRIPT_ATTENDS }, { "", "convert_*flash_attn", SCRIPT_ATTENDS }, { "", "convert_*flash_attention", SCRIPT_ATTENDS },
+    { "*Model", "from_pretrained", SCRIPT_BODY },
     { "", "tokenizer", SCRIPT_TOKENISED }, { "", "tok", SCRIPT_TOKENISED }, { "", "*encode_plus", SCRIPT_TOKENISED }, { "", "apply_chat_template", SCRIPT_TOKENISED },
 };
 
@@ -198,7 +199,11 @@ static bool is_foreign(const char *function)
         "pytorch_lightning.", "lightning.", "composer.", "fairseq.", "ignite.",
         "catalyst.",          "torchtnt.",  "nemo.",     NULL,
     };
-    return begins(packages, function);
+    /* SMP's wrappers, which its dictionary says more of */
+    static const char *const wrappers[] = { "smdistributed.modelparallel.", NULL };
+    return begins(packages, function) ||
+           (begins(wrappers, function) &&
+            strncmp(python_last_part(function), "Distributed", 11) == 0);
 }
 
 /* A configuration that is no trainer's arguments: TransformerConfig(...) of Megatron's. */
