@@ -192,6 +192,18 @@ static void settle_type(struct launch_context *t, const struct value_item *loade
                     type);
 }
 
+/* Of a model that is loaded in 16 bits and computes in those of autocast. */
+static void set_half_base(struct launch_context *t, const struct value_item *loaded,
+                          const char *type, const char *computes)
+{
+    if (strcmp(type, computes) != 0)
+        launch_note(t->l, loaded->value->line, DIAG_NOT_SIMULATED,
+                    "the model is loaded in %s and computes in %s: its weights are "
+                    "taken to be of the latter, without their casts",
+                    type, computes);
+    launch_set(t, PEFT_BASE, json_string(computes), loaded);
+}
+
 void peft_settle(struct launch_context *t)
 {
     static const char precision[] = "/training/precision";
@@ -206,7 +218,14 @@ void peft_settle(struct launch_context *t)
         settle_compute(t);
         return;
     }
-    if (!type || t->converts || launch_is_unresolved(t, precision))
+    if (t->converts || launch_is_unresolved(t, precision))
+        return;
+    if (!type && it && it->value->kind == VALUE_UNKNOWN) {
+        launch_add_unresolved(t, PEFT_BASE, it->value->line,
+                              "%s: %s: bf16, fp16 or fp32", it->key, it->value->why);
+        launch_add_example(t, PEFT_BASE, "bf16");
+    }
+    if (!type)
         return;
     if (it->value->kind == VALUE_STRING && strcmp(it->value->text, "auto") == 0)
         launch_note(t->l, it->value->line, DIAG_ASSUMED,
@@ -214,6 +233,6 @@ void peft_settle(struct launch_context *t)
                     it->key);
     if (!now)
         settle_type(t, it, type);
-    else if (strncmp(now, "amp_", 4) == 0 && strcmp(now + 4, type) == 0)
-        launch_set(t, PEFT_BASE, json_string(type), it);
+    else if (strncmp(now, "amp_", 4) == 0)
+        set_half_base(t, it, type, now + 4);
 }
